@@ -1,0 +1,210 @@
+// SPDX-FileCopyrightText: Tenure contributors
+// SPDX-License-Identifier: MIT
+
+#include <tenure/arena/arena.hpp>
+
+#include <algorithm>
+#include <cstdlib>
+#include <new>
+
+#include <tenure/base/check.hpp>
+#include <tenure/base/options.hpp>
+#include <tenure/platform/sanitizer.hpp>
+
+namespace tenure::inline TENURE_ABI {
+
+namespace detail {
+
+// A chunk as it lies in memory:
+//
+//   chunk                    chunk + 64                                            chunk + bytes
+//   | header (a cache line)  | blocks, bumped from the front ...        | not yet touched |
+//
+// Chunks form a list in the order in which they are filled. Those after the current one are empty and kept.
+struct alignas(cache_line_bytes) arena_chunk {
+    arena_chunk* next;
+    arena_chunk* previous;
+    std::size_t bytes;  // with this header
+    std::size_t before; // bytes in use in all chunks before this one
+    std::size_t lead;   // bytes from what malloc gave to begin(), for a detoured chunk; zero for one of the source
+
+    [[nodiscard]] std::uintptr_t begin() const noexcept { return address_of(this) + sizeof(arena_chunk); }
+    [[nodiscard]] std::uintptr_t end() const noexcept { return address_of(this) + bytes; }
+};
+static_assert(sizeof(arena_chunk) == cache_line_bytes);
+
+}
+
+using detail::arena_chunk;
+
+namespace {
+constexpr std::size_t smallest_chunk_bytes = 1024;
+constexpr std::size_t largest_chunk_bytes = std::size_t{8} << 20;
+}
+
+arena::arena(block_source& source, std::size_t first_chunk_bytes) noexcept
+    : source_(source), next_bytes_(std::max(first_chunk_bytes, smallest_chunk_bytes)),
+      detoured_(passes_through(part::arena)) {}
+
+arena::~arena() {
+    if constexpr (checks::structures) check_invariant(valid(), "arena", this);
+    release_list(first_);
+}
+
+std::size_t arena::live_bytes() const noexcept {
+    if (current_ == nullptr) return 0;
+    return current_->before + (detoured_ ? current_->end() : cursor_) - current_->begin();
+}
+
+void arena::enter(arena_chunk* chunk, std::uintptr_t cursor) noexcept {
+    current_ = chunk;
+    cursor_ = detoured_ ? 0 : cursor;
+    limit_ = detoured_ ? 0 : chunk->end();
+}
+
+void* arena::allocate_slow(std::size_t bytes, std::size_t alignment) noexcept {
+    std::size_t const size = bytes + (bytes == 0);
+    if (size > max_object_bytes - sizeof(arena_chunk) || !is_power_of_two(alignment)) return nullptr;
+    if (detoured_) return allocate_detoured(size, alignment);
+    void* block = bump(bytes, alignment); // checked builds come here first
+    if (block == nullptr) {
+        arena_chunk* const chunk = next_chunk(size, alignment);
+        if (chunk == nullptr) return nullptr;
+        chunk->before = live_bytes();
+        enter(chunk, chunk->begin());
+        block = bump(bytes, alignment);
+    }
+    if constexpr (checks::caller) platform::unpoison(block, size);
+    return block;
+}
+
+arena_chunk* arena::next_chunk(std::size_t bytes, std::size_t alignment) noexcept {
+    // The gap that alignment may cost comes on top; a chunk's first block is aligned to a cache line anyway.
+    std::size_t const gap = alignment > cache_line_bytes ? alignment - cache_line_bytes : 0;
+    if (gap > max_object_bytes - sizeof(arena_chunk) - bytes) return nullptr;
+    std::size_t const needed = sizeof(arena_chunk) + gap + bytes;
+    arena_chunk* const kept = current_ != nullptr ? current_->next : first_;
+    if (kept != nullptr && kept->bytes >= needed) return kept;
+
+    std::size_t size = std::max(needed, next_bytes_);
+    void* memory = source_.acquire(size, cache_line_bytes);
+    if (memory == nullptr && size > needed) memory = source_.acquire(size = needed, cache_line_bytes);
+    if (memory == nullptr) return nullptr;
+    next_bytes_ = std::min(std::max(next_bytes_, 2 * size), std::max(largest_chunk_bytes, next_bytes_));
+
+    auto* const chunk = new (memory) arena_chunk{kept, current_, size, 0, 0};
+    if (kept != nullptr) kept->previous = chunk;
+    (current_ != nullptr ? current_->next : first_) = chunk;
+    if constexpr (checks::caller) platform::poison(pointer_at(chunk->begin()), size - sizeof(arena_chunk));
+    return chunk;
+}
+
+void* arena::allocate_detoured(std::size_t bytes, std::size_t alignment) noexcept {
+    std::size_t const actual = std::max(alignment, cache_line_bytes);
+    std::size_t const total = align_up(bytes, actual) + actual;
+    if (bytes > max_object_bytes - 2 * actual) return nullptr;
+    void* const memory = std::aligned_alloc(actual, total);
+    if (memory == nullptr) return nullptr;
+    // The header lies just before the block, so that the block has the alignment that it asks for.
+    std::uintptr_t const block = address_of(memory) + actual;
+    auto* const chunk = new (pointer_at(block - sizeof(arena_chunk))) arena_chunk{
+        nullptr, current_, bytes + sizeof(arena_chunk), live_bytes(), actual};
+    (current_ != nullptr ? current_->next : first_) = chunk;
+    enter(chunk, 0);
+    return pointer_at(block);
+}
+
+void arena::drop_after(std::uintptr_t cursor) noexcept {
+    if (cursor < cursor_) platform::poison_freed(pointer_at(cursor), cursor_ - cursor);
+}
+
+void arena::rewind(marker to) noexcept {
+    if constexpr (checks::caller) {
+        for (arena_chunk* chunk = current_; chunk != to.chunk; chunk = chunk->previous) {
+            if (chunk == nullptr) {
+                report_misuse("arena::rewind got a marker that is not before the arena's end", this,
+                              "Rewind to markers in reverse order, and to none from before clear() or trim().");
+                return;
+            }
+        }
+    }
+    peak_bytes_ = std::max(peak_bytes_, live_bytes());
+    if (detoured_) {
+        arena_chunk* const dropped = to.chunk != nullptr ? to.chunk->next : first_;
+        (to.chunk != nullptr ? to.chunk->next : first_) = nullptr;
+        current_ = to.chunk;
+        return release_list(dropped);
+    }
+    if constexpr (checks::caller) {
+        for (; current_ != to.chunk; current_ = current_->previous) {
+            drop_after(current_->begin());
+            std::uintptr_t const end = current_->previous != nullptr ? current_->previous->end() : 0;
+            cursor_ = end; // the whole of the chunk before: blocks of it may be dropped too
+        }
+        drop_after(to.cursor);
+    }
+    if (to.chunk != nullptr) return enter(to.chunk, to.cursor);
+    current_ = nullptr;
+    cursor_ = limit_ = 0;
+}
+
+void arena::clear() noexcept {
+    marker const start;
+    rewind(start);
+}
+
+std::size_t arena::trim() noexcept {
+    arena_chunk*& kept = current_ != nullptr ? current_->next : first_;
+    arena_chunk* const first_empty = kept;
+    kept = nullptr;
+    std::size_t bytes = 0;
+    for (arena_chunk* chunk = first_empty; chunk != nullptr; chunk = chunk->next) bytes += chunk->bytes;
+    release_list(first_empty);
+    return bytes;
+}
+
+void arena::release_list(arena_chunk* first) noexcept {
+    while (first != nullptr) {
+        arena_chunk* const chunk = first;
+        first = chunk->next;
+        if (chunk->lead != 0) {
+            std::free(pointer_at(chunk->begin() - chunk->lead)); // NOLINT: from aligned_alloc above
+            continue;
+        }
+        if constexpr (checks::caller) platform::unpoison(chunk, chunk->bytes);
+        source_.release(chunk, chunk->bytes);
+    }
+}
+
+bool arena::owns(const void* pointer) const noexcept {
+    std::uintptr_t const address = address_of(pointer);
+    for (arena_chunk* chunk = first_; chunk != nullptr; chunk = chunk->next) {
+        if (address >= chunk->begin() && address < chunk->end()) return true;
+    }
+    return false;
+}
+
+allocator_stats arena::stats() const noexcept {
+    allocator_stats answer;
+    for (arena_chunk* chunk = first_; chunk != nullptr; chunk = chunk->next) {
+        ++answer.source_blocks;
+        answer.reserved_bytes += chunk->bytes;
+    }
+    answer.live_bytes = live_bytes();
+    answer.peak_bytes = std::max(peak_bytes_, answer.live_bytes);
+    return answer;
+}
+
+bool arena::valid() const noexcept {
+    bool found_current = current_ == nullptr;
+    arena_chunk* previous = nullptr;
+    for (arena_chunk* chunk = first_; chunk != nullptr; previous = chunk, chunk = chunk->next) {
+        if (chunk->previous != previous || chunk->bytes < sizeof(arena_chunk)) return false;
+        if (chunk != current_) continue;
+        found_current = true;
+        if (!detoured_ && (cursor_ < chunk->begin() || cursor_ > limit_ || limit_ != chunk->end())) return false;
+    }
+    return found_current;
+}
+
+}

@@ -1,0 +1,43 @@
+// SPDX-FileCopyrightText: Tenure contributors
+// SPDX-License-Identifier: MIT
+#pragma once
+
+/// \file
+/// Alignment arithmetic on sizes and addresses. All alignments are powers of two.
+
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+
+#include <tenure/base/config.hpp>
+
+namespace tenure::inline TENURE_ABI {
+
+/// What an allocation without a stated alignment gets: enough for every fundamental type (16 on x86-64).
+constexpr std::size_t default_alignment = alignof(std::max_align_t);
+
+[[nodiscard]] constexpr bool is_power_of_two(std::size_t value) noexcept { return std::has_single_bit(value); }
+
+/// Requires  `alignment` is a power of two; `value` + `alignment` does not overflow.
+[[nodiscard]] constexpr std::uintptr_t align_up(std::uintptr_t value, std::size_t alignment) noexcept {
+    return (value + alignment - 1) & ~(static_cast<std::uintptr_t>(alignment) - 1);
+}
+
+/// Requires  `alignment` is a power of two.
+[[nodiscard]] constexpr std::uintptr_t align_down(std::uintptr_t value, std::size_t alignment) noexcept {
+    return value & ~(static_cast<std::uintptr_t>(alignment) - 1);
+}
+
+[[nodiscard]] inline std::uintptr_t address_of(const void* pointer) noexcept {
+    return reinterpret_cast<std::uintptr_t>(pointer);
+}
+
+[[nodiscard]] inline void* pointer_at(std::uintptr_t address) noexcept {
+    return reinterpret_cast<void*>(address); // NOLINT(performance-no-int-to-ptr): this is where addresses become memory
+}
+
+[[nodiscard]] inline bool is_aligned(const void* pointer, std::size_t alignment) noexcept {
+    return (address_of(pointer) & (alignment - 1)) == 0;
+}
+
+}

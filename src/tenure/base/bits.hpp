@@ -1,0 +1,47 @@
+// SPDX-FileCopyrightText: Tenure contributors
+// SPDX-License-Identifier: MIT
+#pragma once
+
+/// \file
+/// Sets of small numbers as words of 64 bits.
+
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+
+#include <tenure/base/config.hpp>
+
+namespace tenure::inline TENURE_ABI {
+
+using bit_word = std::uint64_t;
+constexpr std::size_t bits_per_word = 64;
+
+[[nodiscard]] constexpr std::size_t words_for(std::size_t bits) noexcept {
+    return (bits + bits_per_word - 1) / bits_per_word;
+}
+
+/// The index of the lowest bit that is set. Requires  `word` is not zero.
+[[nodiscard]] constexpr std::size_t lowest_bit(bit_word word) noexcept {
+    return static_cast<std::size_t>(std::countr_zero(word));
+}
+
+[[nodiscard]] constexpr bit_word without_lowest_bit(bit_word word) noexcept { return word & (word - 1); }
+
+[[nodiscard]] constexpr std::size_t count_bits(bit_word word) noexcept {
+    return static_cast<std::size_t>(std::popcount(word));
+}
+
+/// The lowest `count` bits set. Requires  `count` is at most 64.
+[[nodiscard]] constexpr bit_word low_bits(std::size_t count) noexcept {
+    return count >= bits_per_word ? ~bit_word{0} : (bit_word{1} << count) - 1;
+}
+
+[[nodiscard]] constexpr bit_word bit_at(std::size_t index) noexcept { return bit_word{1} << (index % bits_per_word); }
+
+/// Calls `visit(index)` for each bit that is set, from the lowest.
+template<class Visit>
+constexpr void for_each_bit(bit_word word, Visit&& visit) {
+    for (; word != 0; word = without_lowest_bit(word)) visit(lowest_bit(word));
+}
+
+}

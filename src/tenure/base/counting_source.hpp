@@ -1,0 +1,46 @@
+// SPDX-FileCopyrightText: Tenure contributors
+// SPDX-License-Identifier: MIT
+#pragma once
+
+/// \file
+/// A block source that passes every call on and counts: for tests, and to see what an allocator takes.
+
+#include <atomic>
+#include <cstddef>
+
+#include <tenure/base/block_source.hpp>
+
+namespace tenure::inline TENURE_ABI {
+
+/// Threads   as the source behind it; the counts may be read at any time.
+class TENURE_API counting_source final : public block_source {
+public:
+    /// Requires  `behind` outlives this source.
+    explicit counting_source(block_source& behind) noexcept : behind_(behind) {}
+
+    [[nodiscard]] void* acquire(std::size_t bytes, std::size_t alignment) noexcept override;
+    void release(void* block, std::size_t bytes) noexcept override;
+    [[nodiscard]] bool extend(void* block, std::size_t old_bytes, std::size_t new_bytes) noexcept override;
+    [[nodiscard]] void* remap(void* block, std::size_t old_bytes, std::size_t new_bytes) noexcept override;
+    bool decommit(void* part, std::size_t bytes) noexcept override;
+    [[nodiscard]] sharing threads() const noexcept override { return behind_.threads(); }
+    [[nodiscard]] std::size_t largest_bytes() const noexcept override { return behind_.largest_bytes(); }
+
+    [[nodiscard]] std::size_t requests() const noexcept { return requests_; }
+    [[nodiscard]] std::size_t live_blocks() const noexcept { return live_blocks_; }
+    [[nodiscard]] std::size_t live_bytes() const noexcept { return live_bytes_; }
+    [[nodiscard]] std::size_t peak_bytes() const noexcept { return peak_bytes_; }
+    [[nodiscard]] std::size_t decommitted_bytes() const noexcept { return decommitted_bytes_; }
+
+private:
+    void grow_to(std::size_t bytes) noexcept;
+
+    block_source& behind_;
+    std::atomic<std::size_t> requests_{0};
+    std::atomic<std::size_t> live_blocks_{0};
+    std::atomic<std::size_t> live_bytes_{0};
+    std::atomic<std::size_t> peak_bytes_{0};
+    std::atomic<std::size_t> decommitted_bytes_{0};
+};
+
+}

@@ -1,0 +1,46 @@
+// SPDX-FileCopyrightText: Tenure contributors
+// SPDX-License-Identifier: MIT
+
+#include <tenure/base/detour_list.hpp>
+
+#include <algorithm>
+#include <cstdlib>
+#include <new>
+
+#include <tenure/base/align.hpp>
+
+namespace tenure::inline TENURE_ABI::detail {
+
+// The link lies at the front of what malloc gave, the block one alignment (at least 16 bytes) behind it.
+
+void* detour_list::allocate(std::size_t bytes, std::size_t alignment) noexcept {
+    std::size_t const lead = lead_bytes(alignment);
+    if (bytes > max_object_bytes - 2 * lead) return nullptr;
+    void* const memory = std::aligned_alloc(lead, align_up(lead + bytes, lead));
+    if (memory == nullptr) return nullptr;
+    auto* const node = new (memory) link{first_, nullptr};
+    if (first_ != nullptr) first_->previous = node;
+    first_ = node;
+    ++count_;
+    return block_of(node, alignment);
+}
+
+void detour_list::deallocate(void* block, std::size_t alignment) noexcept {
+    auto* const node = static_cast<link*>(pointer_at(address_of(block) - lead_bytes(alignment)));
+    (node->previous != nullptr ? node->previous->next : first_) = node->next;
+    if (node->next != nullptr) node->next->previous = node->previous;
+    --count_;
+    std::free(node); // NOLINT(cppcoreguidelines-no-malloc): from aligned_alloc above
+}
+
+void detour_list::deallocate_all(std::size_t alignment) noexcept {
+    for_each(alignment, [&](void* block) { deallocate(block, alignment); });
+}
+
+bool detour_list::contains(const void* block, std::size_t alignment) const noexcept {
+    bool found = false;
+    for_each(alignment, [&](void* candidate) { found = found || candidate == block; });
+    return found;
+}
+
+}

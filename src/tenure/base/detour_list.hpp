@@ -1,0 +1,56 @@
+// SPDX-FileCopyrightText: Tenure contributors
+// SPDX-License-Identifier: MIT
+#pragma once
+
+/// \file
+/// Blocks of the process's malloc, listed so that an allocator under passthrough can still drop and visit them.
+
+#include <cstddef>
+
+#include <tenure/base/config.hpp>
+
+namespace tenure::inline TENURE_ABI::detail {
+
+/// Threads   one at a time.
+class detour_list {
+public:
+    constexpr detour_list() noexcept = default;
+    detour_list(const detour_list&) = delete;
+    detour_list& operator=(const detour_list&) = delete;
+
+    /// Requires  `alignment` is a power of two. Null when malloc refuses.
+    [[nodiscard]] void* allocate(std::size_t bytes, std::size_t alignment) noexcept;
+    /// Requires  `block` is of this list and `alignment` is what it was allocated with.
+    void deallocate(void* block, std::size_t alignment) noexcept;
+    void deallocate_all(std::size_t alignment) noexcept;
+
+    [[nodiscard]] bool contains(const void* block, std::size_t alignment) const noexcept; ///< O(blocks)
+    [[nodiscard]] std::size_t count() const noexcept { return count_; }
+
+    /// Calls `visit(block)` for each, newest first; a visit may deallocate its own block.
+    template<class Visit>
+    void for_each(std::size_t alignment, Visit&& visit) const {
+        for (link* node = first_; node != nullptr;) {
+            link* const next = node->next;
+            visit(block_of(node, alignment));
+            node = next;
+        }
+    }
+
+private:
+    struct link {
+        link* next;
+        link* previous;
+    };
+    [[nodiscard]] static std::size_t lead_bytes(std::size_t alignment) noexcept {
+        return alignment > sizeof(link) ? alignment : sizeof(link);
+    }
+    [[nodiscard]] static void* block_of(link* node, std::size_t alignment) noexcept {
+        return reinterpret_cast<unsigned char*>(node) + lead_bytes(alignment);
+    }
+
+    link* first_ = nullptr;
+    std::size_t count_ = 0;
+};
+
+}

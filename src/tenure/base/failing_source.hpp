@@ -1,0 +1,40 @@
+// SPDX-FileCopyrightText: Tenure contributors
+// SPDX-License-Identifier: MIT
+#pragma once
+
+/// \file
+/// A block source that refuses from the n-th request on: every path that runs out of memory can be walked in a test.
+
+#include <atomic>
+#include <cstddef>
+
+#include <tenure/base/block_source.hpp>
+
+namespace tenure::inline TENURE_ABI {
+
+/// Threads   as the source behind it.
+class TENURE_API failing_source final : public block_source {
+public:
+    /// Lets `allowed` requests through, then refuses until allow() is called. acquire, extend and remap are requests.
+    failing_source(block_source& behind, std::size_t allowed) noexcept : behind_(behind), allowed_(allowed) {}
+
+    void allow(std::size_t requests) noexcept { allowed_ = requests; }
+    [[nodiscard]] std::size_t refused() const noexcept { return refused_; }
+
+    [[nodiscard]] void* acquire(std::size_t bytes, std::size_t alignment) noexcept override;
+    void release(void* block, std::size_t bytes) noexcept override { behind_.release(block, bytes); }
+    [[nodiscard]] bool extend(void* block, std::size_t old_bytes, std::size_t new_bytes) noexcept override;
+    [[nodiscard]] void* remap(void* block, std::size_t old_bytes, std::size_t new_bytes) noexcept override;
+    bool decommit(void* part, std::size_t bytes) noexcept override { return behind_.decommit(part, bytes); }
+    [[nodiscard]] sharing threads() const noexcept override { return behind_.threads(); }
+    [[nodiscard]] std::size_t largest_bytes() const noexcept override { return behind_.largest_bytes(); }
+
+private:
+    [[nodiscard]] bool let_through() noexcept;
+
+    block_source& behind_;
+    std::atomic<std::size_t> allowed_;
+    std::atomic<std::size_t> refused_{0};
+};
+
+}

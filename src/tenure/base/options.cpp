@@ -1,0 +1,140 @@
+// SPDX-FileCopyrightText: Tenure contributors
+// SPDX-License-Identifier: MIT
+
+#include <tenure/base/options.hpp>
+
+#include <array>
+#include <atomic>
+#include <charconv>
+#include <cstdlib>
+
+#include <tenure/base/report.hpp>
+
+namespace tenure::inline TENURE_ABI {
+
+namespace {
+
+constexpr std::uint64_t mebibyte = std::uint64_t{1} << 20;
+constexpr std::uint64_t tebibyte = std::uint64_t{1} << 40;
+
+constexpr std::array<option_info, option_count> table{{
+    {option::temp_budget_bytes, option_form::bytes, "temp_budget_bytes", "TENURE_TEMP_BUDGET", 4 * mebibyte, 4096,
+     tebibyte, "Bytes of Temp that each thread reserves; what goes past it overflows into TempJob's chunks."},
+    {option::temp_job_frames, option_form::count, "temp_job_frames", "TENURE_TEMP_JOB_FRAMES", 4, 1, 1000,
+     "Frames that a TempJob block may live before it is reported as a leak."},
+    {option::temp_job_limit_bytes, option_form::bytes, "temp_job_limit_bytes", "TENURE_TEMP_JOB_LIMIT", tebibyte, 0,
+     tebibyte, "Bytes of chunks that TempJob takes in the whole process; what goes past it is taken one by one."},
+    {option::passthrough, option_form::parts, "passthrough", "TENURE_PASSTHROUGH", 0, 0, all_parts,
+     "Parts whose blocks come from the process's malloc instead: all, none, or some of arena, temp, temp_job, pool, "
+     "small_object with commas between them."},
+}};
+
+struct named_part {
+    std::string_view name;
+    part which;
+};
+constexpr std::array<named_part, 5> part_names{{{"arena", part::arena},
+                                                {"temp", part::temp},
+                                                {"temp_job", part::temp_job},
+                                                {"pool", part::pool},
+                                                {"small_object", part::small_object}}};
+
+bool parse_parts(std::string_view text, std::uint64_t& value) noexcept {
+    std::uint64_t found = 0;
+    while (!text.empty()) {
+        std::size_t const comma = text.find(',');
+        std::string_view const word = text.substr(0, comma);
+        text = comma == std::string_view::npos ? std::string_view{} : text.substr(comma + 1);
+        bool known = word == "none" || word == "all";
+        if (word == "all") found = all_parts;
+        for (const named_part& candidate : part_names) {
+            if (candidate.name != word) continue;
+            found |= static_cast<std::uint64_t>(candidate.which);
+            known = true;
+        }
+        if (!known) return false;
+    }
+    value = found;
+    return true;
+}
+
+unsigned suffix_shift(std::string_view suffix) noexcept {
+    constexpr unsigned unknown = 64;
+    if (suffix.empty()) return 0;
+    if (suffix == "K" || suffix == "k") return 10;
+    if (suffix == "M" || suffix == "m") return 20;
+    if (suffix == "G" || suffix == "g") return 30;
+    return unknown;
+}
+
+struct settings {
+    std::atomic<std::uint64_t> values[option_count];
+    std::atomic<option_origin> origins[option_count];
+    std::atomic<int> ready{0}; // 0 not read, 1 being read, 2 read
+};
+constinit settings current{};
+
+void read_environment(const option_info& info) noexcept {
+    auto const index = static_cast<std::size_t>(info.id);
+    current.values[index].store(info.built_in);
+    char const* const text = std::getenv(info.environment.data()); // NOLINT(concurrency-mt-unsafe): read once
+    if (text == nullptr) return;
+    std::uint64_t value = 0;
+    if (!parse_option(info, text, value)) {
+        report_text message;
+        message.text(info.environment).text("=").text(text).text(" is not valid and was left out. ").text(info.help);
+        report(report_kind::notice, message.view());
+        return;
+    }
+    current.values[index].store(value);
+    current.origins[index].store(option_origin::environment);
+}
+
+void make_ready() noexcept {
+    int expected = 0;
+    if (current.ready.compare_exchange_strong(expected, 1)) {
+        for (const option_info& info : table) read_environment(info);
+        current.ready.store(2, std::memory_order_release);
+    }
+    while (current.ready.load(std::memory_order_acquire) != 2) {} // another thread is reading: microseconds, once
+}
+
+}
+
+std::span<const option_info, option_count> option_table() noexcept { return table; }
+
+bool parse_option(const option_info& info, std::string_view text, std::uint64_t& value) noexcept {
+    if (info.form == option_form::parts) return parse_parts(text, value);
+    std::uint64_t number = 0;
+    char const* const end = text.data() + text.size();
+    auto const [stop, error] = std::from_chars(text.data(), end, number);
+    if (error != std::errc{}) return false;
+    std::string_view const suffix{stop, static_cast<std::size_t>(end - stop)};
+    unsigned const shift = info.form == option_form::bytes || suffix.empty() ? suffix_shift(suffix) : 64;
+    if (shift >= 64 || number > (UINT64_MAX >> shift)) return false;
+    number <<= shift;
+    if (number < info.lowest || number > info.highest) return false;
+    value = number;
+    return true;
+}
+
+std::uint64_t option_value(option id) noexcept {
+    if (current.ready.load(std::memory_order_acquire) != 2) make_ready();
+    return current.values[static_cast<std::size_t>(id)].load(std::memory_order_relaxed);
+}
+
+option_origin option_source(option id) noexcept {
+    if (current.ready.load(std::memory_order_acquire) != 2) make_ready();
+    return current.origins[static_cast<std::size_t>(id)].load(std::memory_order_relaxed);
+}
+
+bool set_option(option id, std::uint64_t value) noexcept {
+    auto const index = static_cast<std::size_t>(id);
+    if (value < table[index].lowest || value > table[index].highest) return false;
+    if (current.ready.load(std::memory_order_acquire) != 2) make_ready();
+    current.values[index].store(value);
+    current.origins[index].store(option_origin::program);
+    return true;
+}
+
+}

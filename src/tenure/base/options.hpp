@@ -1,0 +1,70 @@
+// SPDX-FileCopyrightText: Tenure contributors
+// SPDX-License-Identifier: MIT
+#pragma once
+
+/// \file
+/// Every setting that can change without a rebuild, in one table. `tenure options` prints it.
+///
+/// A value comes from the built-in default, from the environment (read once, at the first question) or from the
+/// program; the program wins. Parts read their options when they are first used, so a program sets them at its start.
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string_view>
+
+#include <tenure/base/config.hpp>
+
+namespace tenure::inline TENURE_ABI {
+
+enum class option : std::uint8_t {
+    temp_budget_bytes,
+    temp_job_frames,
+    temp_job_limit_bytes,
+    passthrough,
+};
+constexpr std::size_t option_count = 4;
+
+/// Parts that can be sent to the process's malloc; a set of them is the value of option::passthrough.
+enum class part : std::uint8_t { arena = 1, temp = 2, temp_job = 4, pool = 8, small_object = 16 };
+constexpr std::uint64_t all_parts = 31;
+
+enum class option_form : std::uint8_t {
+    count, ///< a whole number
+    bytes, ///< a whole number, with an optional suffix K, M or G (powers of 1024)
+    parts, ///< "all", "none", or names of parts with commas between them
+};
+
+enum class option_origin : std::uint8_t { built_in, environment, program };
+
+struct option_info {
+    option id;
+    option_form form;
+    std::string_view name;
+    std::string_view environment;
+    std::uint64_t built_in;
+    std::uint64_t lowest, highest; ///< valid range, both included
+    std::string_view help;         ///< one sentence
+};
+
+/// The table, in the order of the enumeration.
+TENURE_API std::span<const option_info, option_count> option_table() noexcept;
+
+/// Cost      one load after the first call in the process.
+/// Threads   any.
+TENURE_API std::uint64_t option_value(option) noexcept;
+TENURE_API option_origin option_source(option) noexcept;
+
+/// Returns   whether the value is in the option's range; if not, nothing changes.
+/// Threads   any; parts that already read the option keep what they read.
+TENURE_API bool set_option(option, std::uint64_t value) noexcept;
+
+/// Parses what the environment or a command line says. Returns false, and leaves `value`, when it is not valid.
+TENURE_API bool parse_option(const option_info&, std::string_view text, std::uint64_t& value) noexcept;
+
+/// Whether blocks of this part are to come from malloc.
+[[nodiscard]] inline bool passes_through(part which) noexcept {
+    return (option_value(option::passthrough) & static_cast<std::uint64_t>(which)) != 0;
+}
+
+}

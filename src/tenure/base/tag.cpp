@@ -1,0 +1,75 @@
+// SPDX-FileCopyrightText: Tenure contributors
+// SPDX-License-Identifier: MIT
+
+#include <tenure/base/tag.hpp>
+
+#include <atomic>
+#include <cstring>
+#include <mutex>
+
+namespace tenure::inline TENURE_ABI {
+
+TENURE_THREAD_LOCAL detail::thread_tag detail::current_tag{};
+
+namespace {
+
+constexpr std::uint16_t max_tags = 4096;
+constexpr std::uint16_t other_tag = 1;
+constexpr std::size_t table_size = 2 * max_tags; // a power of two: at most half full
+constexpr std::size_t max_name_bytes = 65536;
+
+struct tag_name {
+    char const* text;
+    std::size_t length;
+};
+
+// Static, because a tag may be made before anything else is and after everything else is gone. Untouched until used.
+struct registry {
+    std::mutex mutex;
+    std::atomic<std::uint16_t> slots[table_size]{}; // 0: empty; written once, after the name it stands for
+    tag_name names[max_tags]{{"(no tag)", 8}, {"(other)", 7}};
+    std::uint16_t count = 2;
+    std::size_t used_bytes = 0;
+    char text[max_name_bytes]{};
+};
+constinit registry tags{};
+
+std::size_t hash_of(std::string_view name) noexcept {
+    std::uint64_t hash = 0xcbf29ce484222325; // FNV-1a
+    for (char const letter : name) hash = (hash ^ static_cast<unsigned char>(letter)) * 0x100000001b3;
+    return static_cast<std::size_t>(hash ^ (hash >> 32));
+}
+
+/// The slot that holds `name`, or the empty one where it belongs.
+std::atomic<std::uint16_t>& slot_for(std::string_view name, std::uint16_t& found) noexcept {
+    for (std::size_t index = hash_of(name);; ++index) {
+        std::atomic<std::uint16_t>& candidate = tags.slots[index & (table_size - 1)];
+        found = candidate.load(std::memory_order_acquire);
+        if (found == 0 || std::string_view{tags.names[found].text, tags.names[found].length} == name) return candidate;
+    }
+}
+
+}
+
+tag tag::named(std::string_view name) noexcept {
+    std::uint16_t found = 0;
+    slot_for(name, found);
+    if (found != 0) return tag{found};
+    std::lock_guard const lock(tags.mutex);
+    std::atomic<std::uint16_t>& place = slot_for(name, found);
+    if (found != 0) return tag{found};
+    if (tags.count == max_tags || name.size() > max_name_bytes - tags.used_bytes) return tag{other_tag};
+    char* const copy = tags.text + tags.used_bytes;
+    if (!name.empty()) std::memcpy(copy, name.data(), name.size());
+    tags.used_bytes += name.size();
+    tags.names[tags.count] = {copy, name.size()};
+    place.store(tags.count, std::memory_order_release);
+    return tag{tags.count++};
+}
+
+std::string_view tag::name() const noexcept {
+    if (id_ >= max_tags) return "(unknown tag)";
+    return {tags.names[id_].text, tags.names[id_].length};
+}
+
+}

@@ -1,0 +1,120 @@
+// SPDX-FileCopyrightText: Tenure contributors
+// SPDX-License-Identifier: MIT
+
+#include <tenure/lifetime/chunk_supply.hpp>
+
+#include <bit>
+#include <new>
+
+#include <tenure/base/frame_clock.hpp>
+#include <tenure/base/options.hpp>
+#include <tenure/platform/page_source.hpp>
+#include <tenure/platform/sanitizer.hpp>
+
+namespace tenure::inline TENURE_ABI {
+
+constinit detail::chunk_supply detail::process_chunks{};
+
+namespace detail {
+
+namespace {
+
+/// The class whose chunks hold `bytes`; class_count when none does.
+std::size_t class_of(std::size_t bytes) noexcept {
+    if (bytes <= chunk_supply::smallest_bytes) return 0;
+    auto const doublings = static_cast<std::size_t>(std::bit_width((bytes - 1) / chunk_supply::smallest_bytes));
+    return doublings < chunk_supply::class_count ? doublings : chunk_supply::class_count;
+}
+
+}
+
+block_source& chunk_supply::source() const noexcept {
+    block_source* const chosen = source_.load(std::memory_order_acquire);
+    return chosen != nullptr ? *chosen : page_source::process();
+}
+
+lifetime_chunk* chunk_supply::take(std::size_t bytes) noexcept {
+    std::size_t const index = class_of(bytes);
+    if (index == class_count) return acquire(bytes, chunk_origin::source);
+    {
+        std::lock_guard const lock(mutex_);
+        if (lifetime_chunk* const chunk = kept_[index]; chunk != nullptr) {
+            kept_[index] = chunk->next;
+            chunk->next = nullptr;
+            kept_bytes_ -= chunk->bytes;
+            return chunk;
+        }
+    }
+    return acquire(smallest_bytes << index, chunk_origin::supply);
+}
+
+lifetime_chunk* chunk_supply::acquire(std::size_t bytes, chunk_origin origin) noexcept {
+    std::size_t const limit = option_value(option::temp_job_limit_bytes);
+    // Counted before it is taken, so that two threads cannot both take the last of the limit.
+    if (bytes > limit || held_bytes_.fetch_add(bytes) > limit - bytes) {
+        if (bytes <= limit) held_bytes_ -= bytes;
+        return nullptr;
+    }
+    void* const memory = source().acquire(bytes, cache_line_bytes);
+    if (memory == nullptr) {
+        held_bytes_ -= bytes;
+        return nullptr;
+    }
+    platform::add_leak_root(memory, bytes);
+    auto* const chunk = new (memory) lifetime_chunk;
+    chunk->bytes = bytes;
+    chunk->origin = origin;
+    return chunk;
+}
+
+void chunk_supply::give(lifetime_chunk* chunk) noexcept {
+    if (chunk->origin == chunk_origin::source) {
+        std::size_t const bytes = chunk->bytes;
+        if constexpr (checks::caller) platform::unpoison(chunk, bytes);
+        platform::remove_leak_root(chunk, bytes);
+        source().release(chunk, bytes);
+        held_bytes_ -= bytes;
+        return;
+    }
+    if constexpr (checks::caller)
+        platform::poison_freed(pointer_at(chunk->begin()), chunk->bytes - sizeof(lifetime_chunk));
+    chunk->frame = frame_clock::now();
+    std::lock_guard const lock(mutex_);
+    lifetime_chunk*& first = kept_[class_of(chunk->bytes)];
+    chunk->next = first;
+    first = chunk;
+    kept_bytes_ += chunk->bytes;
+}
+
+std::size_t chunk_supply::release_kept_before(std::uint64_t frame) noexcept {
+    lifetime_chunk* released = nullptr;
+    {
+        std::lock_guard const lock(mutex_);
+        for (lifetime_chunk*& first : kept_) {
+            for (lifetime_chunk** link = &first; *link != nullptr;) {
+                lifetime_chunk* const chunk = *link;
+                if (chunk->frame >= frame) {
+                    link = &chunk->next;
+                    continue;
+                }
+                *link = chunk->next;
+                chunk->next = released;
+                released = chunk;
+                kept_bytes_ -= chunk->bytes;
+            }
+        }
+    }
+    std::size_t bytes = 0;
+    while (released != nullptr) {
+        lifetime_chunk* const chunk = released;
+        released = chunk->next;
+        bytes += chunk->bytes;
+        chunk->origin = chunk_origin::source;
+        give(chunk);
+    }
+    return bytes;
+}
+
+}
+
+}

@@ -1,0 +1,38 @@
+// SPDX-FileCopyrightText: Tenure contributors
+// SPDX-License-Identifier: MIT
+#pragma once
+
+/// \file
+/// TempJob blocks that are not in a chunk: what chunks refused, and everything under passthrough. Private to this room.
+
+#include <cstddef>
+#include <cstdint>
+
+#include <tenure/base/config.hpp>
+#include <tenure/lifetime/temp_job.hpp>
+
+namespace tenure::inline TENURE_ABI::detail {
+
+/// A block by itself, in front of its prefix.
+struct direct_block {
+    direct_block* next;
+    direct_block* previous;
+    void* memory;          ///< as malloc or the source gave it
+    std::size_t total_bytes;
+    std::size_t bytes;     ///< as asked for
+    bool from_malloc;
+
+    [[nodiscard]] std::uintptr_t block_begin() const noexcept;
+};
+
+/// Takes one block from malloc (passthrough) or from the source (chunks refused).
+/// Threads   any; a lock.
+[[nodiscard]] void* allocate_direct(std::size_t bytes, std::size_t alignment, std::uint64_t word,
+                                    bool from_malloc) noexcept;
+void free_direct(void* block) noexcept;
+
+/// Calls `visit(begin, bytes)` for each, under the lock.
+void for_each_direct(void (*visit)(void* context, std::uintptr_t begin, std::size_t bytes), void* context) noexcept;
+[[nodiscard]] bool owns_direct(const void* pointer) noexcept;
+
+}

@@ -1,0 +1,73 @@
+// SPDX-FileCopyrightText: Tenure contributors
+// SPDX-License-Identifier: MIT
+#pragma once
+
+/// \file
+/// How TempJob's blocks lie in a chunk, and walks over them. Private to this room.
+
+#include <cstddef>
+#include <cstdint>
+
+#include <tenure/base/align.hpp>
+#include <tenure/base/config.hpp>
+#include <tenure/lifetime/chunk_supply.hpp>
+#include <tenure/lifetime/temp_job.hpp>
+
+namespace tenure::inline TENURE_ABI::detail {
+
+// A block, from its begin:
+//
+//   release:  | word 8 | bytes ...                         begin is 8 past a multiple of 16
+//   checked:  | proof 8 | stack 6 x 8 | word 8 | bytes ...  begin is a multiple of 16
+//
+// The proof is the block's own address, scrambled: a pointer that is not one of ours fails it.
+constexpr std::size_t stack_capacity = 6;
+struct checked_prefix {
+    std::uint64_t proof;
+    void* stack[stack_capacity];
+};
+constexpr std::uint64_t proof_of_block = 0x7E27'0B10'C4A1'1735;
+static_assert(!checks::caller || sizeof(checked_prefix) + sizeof(temp_job_header) == temp_job::prefix_bytes);
+
+/// The begin of the first block whose bytes can lie at a multiple of `alignment` at or after `from`.
+[[nodiscard]] inline std::uintptr_t block_begin(std::uintptr_t from, std::size_t alignment) noexcept {
+    return align_up(from + temp_job::prefix_bytes, alignment) - temp_job::prefix_bytes;
+}
+
+[[nodiscard]] inline std::uintptr_t first_block(const lifetime_chunk& chunk) noexcept {
+    return block_begin(chunk.begin(), default_alignment);
+}
+
+[[nodiscard]] inline temp_job_header& header_of(std::uintptr_t begin) noexcept {
+    return *static_cast<temp_job_header*>(pointer_at(begin + temp_job::prefix_bytes - sizeof(temp_job_header)));
+}
+
+[[nodiscard]] inline std::size_t stride_of(std::size_t bytes) noexcept {
+    return align_up(temp_job::prefix_bytes + bytes + (bytes == 0), default_alignment);
+}
+
+/// Where the block after this one begins; `end` when this one has the chunk to itself.
+[[nodiscard]] inline std::uintptr_t next_block(std::uintptr_t begin, std::uint64_t word, std::uintptr_t end) noexcept {
+    return (word & temp_job_word::large) != 0 ? end : begin + stride_of(word & temp_job_word::size_mask);
+}
+
+[[nodiscard]] inline std::uint64_t frame_bits(std::uint64_t frame) noexcept {
+    return frame & temp_job_word::frame_mask;
+}
+
+/// Frames since the block was allocated; exact up to 4095.
+[[nodiscard]] inline std::uint64_t age_of(std::uint64_t word, std::uint64_t now) noexcept {
+    return frame_bits(now - (word >> temp_job_word::frame_shift));
+}
+
+[[nodiscard]] inline bool is_freed(std::uint64_t word) noexcept { return (word & temp_job_word::freed) != 0; }
+
+/// What a leak report says of the block with this header.
+[[nodiscard]] temp_job_leak describe(std::uintptr_t begin, std::uint64_t word, std::size_t bytes,
+                                     std::uint64_t now) noexcept;
+
+/// Moves first_live past every freed block. Returns whether the chunk holds none that is alive.
+/// Cost      over a chunk's life, one look at each header.
+bool advance_first_live(lifetime_chunk& chunk, std::uintptr_t end) noexcept;
+
+}

@@ -1,0 +1,78 @@
+// SPDX-FileCopyrightText: Tenure contributors
+// SPDX-License-Identifier: MIT
+#pragma once
+
+/// \file
+/// Memory by how long it is held: Temp, TempJob, Persistent, and the frames that Temp and TempJob live by.
+///
+/// Persistent memory comes from the C library's malloc until this library has a heap of its own.
+
+#include <cstddef>
+
+#include <tenure/base/align.hpp>
+#include <tenure/base/config.hpp>
+#include <tenure/lifetime/temp.hpp>
+#include <tenure/lifetime/temp_job.hpp>
+
+namespace tenure::inline TENURE_ABI {
+
+enum class lifetime : unsigned char {
+    temp,       ///< this frame, this thread: lifetime/temp.hpp
+    temp_job,   ///< a few frames, any thread: lifetime/temp_job.hpp
+    persistent, ///< until it is freed, any thread
+};
+
+namespace detail {
+[[nodiscard]] TENURE_API void* allocate_persistent(std::size_t bytes, std::size_t alignment) noexcept;
+TENURE_API void deallocate_persistent(void* block) noexcept;
+}
+
+/// Requires  `alignment` is a power of two. Zero bytes count as one.
+/// Returns   null when refused, and then nothing has changed.
+[[nodiscard]] inline void* allocate(std::size_t bytes, lifetime held,
+                                    std::size_t alignment = default_alignment) noexcept {
+    switch (held) {
+    case lifetime::temp: return temp::allocate(bytes, alignment);
+    case lifetime::temp_job: return temp_job::allocate(bytes, alignment);
+    case lifetime::persistent: break;
+    }
+    return detail::allocate_persistent(bytes, alignment);
+}
+
+/// Takes back a block of a known size. Temp rewinds when it is the newest block, else does nothing.
+/// Requires  `bytes` and `held` are what the block was allocated with. Null is allowed and does nothing.
+inline void deallocate(void* block, std::size_t bytes, lifetime held) noexcept {
+    switch (held) {
+    case lifetime::temp: return temp::deallocate(block, bytes);
+    case lifetime::temp_job: return temp_job::deallocate(block);
+    case lifetime::persistent: break;
+    }
+    detail::deallocate_persistent(block);
+}
+
+/// Takes back a block. Temp does nothing until its scope, reset or frame ends.
+inline void deallocate(void* block, lifetime held) noexcept {
+    if (held == lifetime::temp_job) return temp_job::deallocate(block);
+    if (held == lifetime::persistent) detail::deallocate_persistent(block);
+}
+
+/// Ends a frame: TempJob ages by one and what has outlived its frames is reported, the caller's Temp is emptied.
+/// Cost      O(threads + chunks) and, over a block's life, two looks at its header.
+/// Threads   one thread, once a frame; others may allocate and free meanwhile.
+TENURE_API void next_frame() noexcept;
+
+/// Empties the calling thread's Temp: for worker threads, once a job.
+inline void reset_temp() noexcept { temp::reset(); }
+
+/// What the blocks of one owner tag amount to.
+struct tag_usage {
+    std::uint64_t temp_bytes = 0;     ///< ever allocated from Temp under the tag, in the process, as of the last
+                                      ///< change of tag, scope end, reset or overflow on each thread
+    std::size_t temp_job_count = 0;   ///< blocks alive in TempJob
+    std::size_t temp_job_bytes = 0;
+};
+
+/// Cost      O(live TempJob blocks), with a lock.
+[[nodiscard]] TENURE_API tag_usage usage_of(tag) noexcept;
+
+}

@@ -1,0 +1,283 @@
+// SPDX-FileCopyrightText: Tenure contributors
+// SPDX-License-Identifier: MIT
+
+#include <tenure/lifetime/temp.hpp>
+
+#include <algorithm>
+#include <atomic>
+#include <cstdlib>
+#include <new>
+
+#include <tenure/base/check.hpp>
+#include <tenure/base/frame_clock.hpp>
+#include <tenure/base/options.hpp>
+#include <tenure/lifetime/chunk_supply.hpp>
+#include <tenure/lifetime/thread_record.hpp>
+#include <tenure/platform/memory.hpp>
+#include <tenure/platform/sanitizer.hpp>
+
+namespace tenure::inline TENURE_ABI {
+
+using detail::chunk_origin;
+using detail::lifetime_chunk;
+using detail::temp_record;
+using detail::this_thread;
+using detail::thread_record;
+
+namespace {
+
+constexpr std::size_t first_commit_bytes = 64 * 1024;
+
+std::atomic<std::uint64_t> tagged_bytes[4096];
+std::atomic<bool> told_of_frames{false};
+std::atomic<bool> was_ever_reset{false};
+
+/// Reserves the thread's range; without one, Temp lives in overflow chunks alone.
+void open_range(temp_record& scratch) noexcept {
+    std::size_t const budget = option_value(option::temp_budget_bytes);
+    std::size_t const bytes = align_up(budget, platform::page_bytes());
+    void* const range = platform::reserve(bytes, cache_line_bytes);
+    if (range == nullptr) return;
+    scratch.seen.budget_bytes = budget;
+    scratch.reserved_bytes = bytes;
+    scratch.begin = scratch.committed_end = address_of(range);
+    scratch.budget_end = scratch.begin + align_down(budget, temp::granule_bytes);
+    this_thread.temp_cursor = this_thread.temp_limit = scratch.tagged_from = scratch.begin;
+}
+
+/// Commits up to `end` and on to twice what was committed, so that growing costs a call per doubling.
+bool commit_to(temp_record& scratch, std::uintptr_t end) noexcept {
+    std::size_t const page = platform::page_bytes();
+    std::uintptr_t const reserved_end = scratch.begin + scratch.reserved_bytes;
+    std::uintptr_t const before = scratch.committed_end;
+    std::uintptr_t const wanted = before + std::max(first_commit_bytes, before - scratch.begin);
+    std::uintptr_t const target = std::min(std::max(align_up(end, page), wanted), reserved_end);
+    if (!platform::commit(pointer_at(before), target - before)) return false;
+    if constexpr (checks::caller) platform::poison(pointer_at(before), target - before);
+    scratch.committed_end = target;
+    this_thread.temp_limit = std::min(target, scratch.budget_end);
+    return true;
+}
+
+/// Said once: a program that never empties Temp overflows for ever, and would only see that it is slow.
+void tell_of_frames() noexcept {
+    if (frame_clock::now() != 0 || was_ever_reset.load(std::memory_order_relaxed)) return;
+    if (told_of_frames.exchange(true)) return;
+    report(report_kind::notice,
+           "Temp has overflowed its budget and no frame has ended yet. Call next_frame() once a frame, reset_temp() "
+           "once a job on worker threads, or open a temp_scope; TENURE_TEMP_BUDGET makes the budget larger.");
+}
+
+lifetime_chunk* take_from_malloc(std::size_t bytes) noexcept {
+    void* const memory = std::aligned_alloc(cache_line_bytes, align_up(bytes, cache_line_bytes));
+    if (memory == nullptr) return nullptr;
+    auto* const chunk = new (memory) lifetime_chunk;
+    chunk->bytes = bytes;
+    chunk->origin = chunk_origin::malloc;
+    return chunk;
+}
+
+/// Goes on in a chunk: what was the region becomes the one below.
+void enter(temp_record& scratch, lifetime_chunk* chunk) noexcept {
+    chunk->next = scratch.region;
+    chunk->first_live = this_thread.temp_cursor;
+    scratch.region = chunk;
+    this_thread.temp_region = chunk;
+    this_thread.temp_floor = this_thread.temp_cursor = scratch.tagged_from = chunk->begin();
+    this_thread.temp_limit = chunk->limit();
+    scratch.overflow_now_bytes += chunk->bytes;
+    scratch.seen.overflow_peak_bytes = std::max(scratch.seen.overflow_peak_bytes, scratch.overflow_now_bytes);
+    if constexpr (checks::caller)
+        platform::poison(pointer_at(chunk->begin()), chunk->bytes - sizeof(lifetime_chunk));
+}
+
+/// Leaves the newest chunk and gives it back.
+void leave(temp_record& scratch) noexcept {
+    lifetime_chunk* const chunk = scratch.region;
+    scratch.region = chunk->next;
+    this_thread.temp_region = scratch.region;
+    this_thread.temp_cursor = scratch.tagged_from = chunk->first_live;
+    bool const in_chunk = scratch.region != nullptr;
+    this_thread.temp_floor = in_chunk ? scratch.region->begin() : 0;
+    this_thread.temp_limit = in_chunk ? scratch.region->limit() : std::min(scratch.committed_end, scratch.budget_end);
+    scratch.overflow_now_bytes -= chunk->bytes;
+    if (chunk->origin != chunk_origin::malloc) return detail::process_chunks.give(chunk);
+    this_thread.temp_cursor = this_thread.temp_limit = this_thread.temp_floor = 0;
+    if constexpr (checks::caller) platform::unpoison(chunk, chunk->bytes);
+    std::free(chunk); // NOLINT: from take_from_malloc
+}
+
+void set_cursor(std::uintptr_t cursor) noexcept {
+    if constexpr (checks::caller) {
+        if (cursor < this_thread.temp_cursor)
+            platform::poison_freed(pointer_at(cursor), this_thread.temp_cursor - cursor);
+    }
+    this_thread.temp_cursor = cursor;
+}
+
+/// A block after the cursor in the region that is open, committing what it needs; null when that is full.
+void* bump(temp_record& scratch, std::size_t size, std::size_t alignment) noexcept {
+    std::uintptr_t const block = align_up(this_thread.temp_cursor, alignment);
+    if (block == 0 || block > max_object_bytes) return nullptr;
+    std::uintptr_t const end = block + size;
+    if (end > this_thread.temp_limit) {
+        bool const in_range = scratch.region == nullptr && end <= scratch.budget_end;
+        if (!in_range || !commit_to(scratch, end)) return nullptr;
+    }
+    this_thread.temp_cursor = end;
+    if constexpr (checks::caller) platform::unpoison(pointer_at(block), size);
+    return pointer_at(block);
+}
+
+}
+
+void* temp::allocate_slow(std::size_t bytes, std::size_t alignment) noexcept {
+    constexpr std::size_t most = max_object_bytes / 4;
+    if (bytes > most || alignment > most || !is_power_of_two(alignment)) return nullptr;
+    thread_record* const record = detail::record_of_this_thread();
+    if (record == nullptr) return nullptr;
+    temp_record& scratch = record->scratch;
+    bool const detoured = passes_through(part::temp);
+    std::size_t const size = rounded(bytes);
+    if (!detoured) {
+        if (scratch.begin == 0 && scratch.region == nullptr) open_range(scratch);
+        if (void* const block = bump(scratch, size, alignment); block != nullptr) return block;
+    }
+
+    std::size_t const gap = alignment > cache_line_bytes ? alignment : 0;
+    std::size_t const needed = sizeof(lifetime_chunk) + gap + size;
+    lifetime_chunk* const chunk = detoured ? take_from_malloc(needed) : detail::process_chunks.take(needed);
+    if (chunk == nullptr) return nullptr;
+    detail::count_tagged_temp(*record, detail::current_tag.id);
+    enter(scratch, chunk);
+    void* const block = bump(scratch, size, alignment);
+    if (detoured) {
+        detail::count_tagged_temp(*record, detail::current_tag.id);
+        this_thread.temp_cursor = this_thread.temp_limit = this_thread.temp_floor = scratch.tagged_from = 0;
+        return block;
+    }
+    ++scratch.seen.overflow_count;
+    scratch.seen.overflow_bytes += chunk->bytes;
+    tell_of_frames();
+    return block;
+}
+
+void temp::leave_region() noexcept {
+    thread_record& record = *this_thread.record;
+    detail::count_tagged_temp(record, detail::current_tag.id);
+    leave(record.scratch);
+}
+
+void temp::deallocate_checked(void* block, std::size_t bytes) noexcept {
+    if (block == nullptr) return;
+    if (bytes > max_object_bytes - granule_bytes) return;
+    if (!owns(block)) {
+        if (passes_through(part::temp) && this_thread.temp_cursor == 0 && this_thread.record != nullptr) return;
+        report_misuse("Temp was given a pointer that is not in this thread's Temp, or no longer", block,
+                      "Free Temp on the thread that allocated it, before its scope, reset or frame ends, or not at "
+                      "all.");
+        return;
+    }
+    if (address_of(block) + rounded(bytes) != this_thread.temp_cursor) return;
+    if (detail::current_tag.id != 0) detail::count_tagged_temp(*this_thread.record, detail::current_tag.id);
+    set_cursor(address_of(block));
+    if (this_thread.record->scratch.tagged_from > this_thread.temp_cursor)
+        this_thread.record->scratch.tagged_from = this_thread.temp_cursor;
+    if (this_thread.temp_cursor == this_thread.temp_floor) leave_region();
+}
+
+void temp_scope::rewind_slow(std::uintptr_t cursor, const void* region) noexcept {
+    thread_record* const record = this_thread.record;
+    if (record == nullptr) return;
+    temp_record& scratch = record->scratch;
+    detail::count_tagged_temp(*record, detail::current_tag.id);
+    while (scratch.region != nullptr && scratch.region != region) leave(scratch);
+    if (scratch.region != region) {
+        report_misuse("a temp_scope ended after its memory was gone", region,
+                      "Call reset_temp() and next_frame() outside every temp_scope, and end scopes in reverse order.");
+        return;
+    }
+    // A scope that began before the thread's first allocation ends where its range begins.
+    if (cursor == 0) cursor = scratch.region == nullptr ? scratch.begin : 0;
+    bool const detoured = scratch.region != nullptr && scratch.region->origin == chunk_origin::malloc;
+    if (detoured || cursor > this_thread.temp_cursor) return;
+    set_cursor(cursor);
+    scratch.tagged_from = cursor;
+}
+
+void temp::reset() noexcept {
+    thread_record* const record = this_thread.record;
+    if (record == nullptr) return;
+    temp_record& scratch = record->scratch;
+    if (!was_ever_reset.load(std::memory_order_relaxed)) was_ever_reset.store(true, std::memory_order_relaxed);
+    if (detail::current_tag.id != 0) detail::count_tagged_temp(*record, detail::current_tag.id);
+    while (scratch.region != nullptr) leave(scratch);
+    if (scratch.begin == 0) return;
+    set_cursor(scratch.begin);
+    scratch.tagged_from = scratch.begin;
+}
+
+std::size_t temp::trim() noexcept {
+    thread_record* const record = this_thread.record;
+    if (record == nullptr || record->scratch.begin == 0) return 0;
+    temp_record& scratch = record->scratch;
+    lifetime_chunk const* oldest = scratch.region;
+    while (oldest != nullptr && oldest->next != nullptr) oldest = oldest->next;
+    std::uintptr_t const cursor = oldest != nullptr ? oldest->first_live : this_thread.temp_cursor;
+    std::uintptr_t const first = align_up(cursor, platform::page_bytes());
+    if (first >= scratch.committed_end) return 0;
+    std::size_t const bytes = scratch.committed_end - first;
+    return platform::decommit(pointer_at(first), bytes) ? bytes : 0;
+}
+
+bool temp::owns(const void* pointer) noexcept {
+    thread_record const* const record = this_thread.record;
+    if (record == nullptr) return false;
+    temp_record const& scratch = record->scratch;
+    for (lifetime_chunk const* chunk = scratch.region; chunk != nullptr; chunk = chunk->next) {
+        if (chunk->contains(pointer)) return true;
+    }
+    return address_of(pointer) - scratch.begin < scratch.committed_end - scratch.begin;
+}
+
+temp_stats temp::stats() noexcept {
+    thread_record const* const record = this_thread.record;
+    if (record == nullptr) return {};
+    temp_record const& scratch = record->scratch;
+    temp_stats answer = scratch.seen;
+    answer.committed_bytes = scratch.committed_end - scratch.begin;
+    std::uintptr_t cursor = this_thread.temp_cursor;
+    for (lifetime_chunk const* chunk = scratch.region; chunk != nullptr; chunk = chunk->next) {
+        answer.used_bytes += chunk->origin == chunk_origin::malloc ? chunk->bytes - sizeof(lifetime_chunk)
+                                                                   : cursor - chunk->begin();
+        cursor = chunk->first_live;
+    }
+    if (scratch.begin != 0) answer.used_bytes += cursor - scratch.begin;
+    return answer;
+}
+
+void detail::count_tagged_temp(thread_record& record, std::uint16_t id) noexcept {
+    std::uintptr_t const cursor = this_thread.temp_cursor;
+    std::uintptr_t& from = record.scratch.tagged_from;
+    if (id != 0 && cursor > from) tagged_bytes[id].fetch_add(cursor - from, std::memory_order_relaxed);
+    from = cursor;
+}
+
+std::uint64_t detail::tagged_temp_bytes(std::uint16_t id) noexcept {
+    return id < 4096 ? tagged_bytes[id].load(std::memory_order_relaxed) : 0;
+}
+
+void detail::release_temp(thread_record& record) noexcept {
+    temp_record& scratch = record.scratch;
+    count_tagged_temp(record, current_tag.id);
+    while (scratch.region != nullptr) leave(scratch);
+    if (scratch.begin != 0) {
+        if constexpr (checks::caller)
+            platform::unpoison(pointer_at(scratch.begin), scratch.committed_end - scratch.begin);
+        platform::unreserve(pointer_at(scratch.begin), scratch.reserved_bytes);
+    }
+    this_thread.temp_cursor = this_thread.temp_limit = this_thread.temp_floor = 0;
+    this_thread.temp_region = nullptr;
+}
+
+}

@@ -1,0 +1,145 @@
+// SPDX-FileCopyrightText: Tenure contributors
+// SPDX-License-Identifier: MIT
+#pragma once
+
+/// \file
+/// TempJob: memory for a few frames, allocated and freed by any thread.
+///
+/// Use it for     what a job leaves for a later job or the next frames: results, command lists, messages.
+/// Not for        scratch within one function: see lifetime/temp.hpp; nor what has no end in sight.
+/// Memory from    chunks of 64 KiB to 1 MiB per thread, kept for the next frames; large blocks have one of their own.
+/// Cost           allocate O(1), one add, one compare, one header store; deallocate O(1), one load and one store.
+/// Overhead       8 bytes per block: size, owner tag, frame, state; sizes are rounded up so that blocks lie at
+///                multiples of 16. Checked builds: 64 bytes, with the stack that allocated.
+/// Threads        any thread allocates, any thread frees, also after the allocating thread has ended; no lock on
+///                either path.
+/// When full      when chunks are refused each block is taken from the source by itself, which is slow and counted;
+///                null when that is refused too, and then nothing changes.
+/// Example        examples/lifetimes.cpp
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+
+#include <tenure/base/align.hpp>
+#include <tenure/base/block_source.hpp>
+#include <tenure/base/config.hpp>
+#include <tenure/base/tag.hpp>
+#include <tenure/lifetime/thread_lifetimes.hpp>
+
+namespace tenure::inline TENURE_ABI {
+
+/// A block that is still alive after option temp_job_frames.
+struct temp_job_leak {
+    const void* address = nullptr;
+    std::size_t bytes = 0;
+    std::uint64_t age_frames = 0;
+    tag owner;
+    void* const* stack = nullptr; ///< return addresses of the call that allocated; checked builds only
+    std::size_t stack_count = 0;
+};
+
+/// Hears of each leaked block once. Called on the thread that called next_frame(), which must not use TempJob in it.
+using temp_job_leak_handler = void (*)(const temp_job_leak&) noexcept;
+
+/// What TempJob of the whole process has seen.
+struct temp_job_stats {
+    std::size_t live_count = 0;        ///< blocks alive, as of this call
+    std::size_t live_bytes = 0;        ///< bytes that were asked for in them
+    std::size_t chunk_bytes = 0;       ///< bytes of chunks held, kept ones included
+    std::size_t kept_bytes = 0;        ///< of these, in chunks that hold nothing
+    std::uint64_t overflow_count = 0;  ///< blocks that were taken one by one because chunks were refused
+    std::uint64_t overflow_bytes = 0;
+    std::uint64_t leaked_count = 0;    ///< blocks that were reported as leaks
+};
+
+namespace detail {
+
+/// The word in front of each block. Its writes: by the owner before the block is handed out; by whoever frees it, with
+/// release; by the leak walk, with a compare-and-swap that loses against a free.
+struct temp_job_word {
+    static constexpr unsigned tag_shift = 32;
+    static constexpr unsigned frame_shift = 48;
+    static constexpr std::uint64_t frame_mask = 0xFFF;
+    static constexpr std::uint64_t size_mask = 0xFFFF'FFFF;
+    static constexpr std::uint64_t freed = std::uint64_t{1} << 63;
+    static constexpr std::uint64_t reported = std::uint64_t{1} << 62; ///< named in a leak report
+    static constexpr std::uint64_t direct = std::uint64_t{1} << 61;   ///< not in a chunk: taken by itself
+    static constexpr std::uint64_t large = std::uint64_t{1} << 60;    ///< its size is in its chunk's header
+};
+using temp_job_header = std::atomic<std::uint64_t>;
+static_assert(sizeof(temp_job_header) == 8);
+
+}
+
+/// TempJob as an allocator: it has no state of its own, so every object of this class is the process's TempJob.
+class temp_job {
+public:
+    /// Bytes in front of each block.
+    static constexpr std::size_t prefix_bytes = checks::caller ? 64 : sizeof(detail::temp_job_header);
+
+    /// Requires  `alignment` is a power of two. Zero bytes count as one.
+    /// Returns   memory valid until it is deallocated; null when refused.
+    [[nodiscard]] static void* allocate(std::size_t bytes, std::size_t alignment = default_alignment) noexcept;
+
+    /// Frees a block, from any thread. Null is allowed and does nothing.
+    static void deallocate(void* block) noexcept;
+    static void deallocate(void* block, std::size_t, std::size_t = default_alignment) noexcept { deallocate(block); }
+
+    /// Gives back the chunks that hold nothing. Returns the bytes given back.
+    /// Cost      O(threads + chunks).
+    TENURE_API static std::size_t trim() noexcept;
+
+    /// Cost      O(threads + chunks), with a lock: for assertions and tests.
+    [[nodiscard]] TENURE_API static bool owns(const void* pointer) noexcept;
+
+    /// Cost      O(live blocks), with a lock.
+    [[nodiscard]] TENURE_API static temp_job_stats stats() noexcept;
+
+    /// Calls `visit(context, leak)` for every block alive, whatever its age. Blocks that others free meanwhile may or
+    /// may not be seen. `visit` must not use TempJob.
+    TENURE_API static void for_each_live(void (*visit)(void* context, const temp_job_leak&), void* context) noexcept;
+
+    /// Null restores the default, which reports each leak (report_kind::leak). Returns the former handler.
+    TENURE_API static temp_job_leak_handler set_leak_handler(temp_job_leak_handler) noexcept;
+
+    /// Takes chunks from another source from now on.
+    /// Requires  the source serves any thread and outlives the process's use of TempJob and Temp.
+    TENURE_API static void set_source(block_source&) noexcept;
+
+    /// Walks all chunks and says whether they are consistent. Cost      O(blocks), with a lock.
+    [[nodiscard]] TENURE_API static bool valid() noexcept;
+
+private:
+    [[nodiscard]] TENURE_API static void* allocate_slow(std::size_t bytes, std::size_t alignment) noexcept;
+    TENURE_API static void deallocate_slow(void* block) noexcept;
+};
+
+inline void* temp_job::allocate(std::size_t bytes, std::size_t alignment) noexcept {
+    if constexpr (!checks::caller) {
+        detail::thread_lifetimes& thread = detail::this_thread;
+        std::uintptr_t const begin = thread.job_cursor.load(std::memory_order_relaxed);
+        std::size_t const stride = align_up(prefix_bytes + bytes + (bytes == 0), default_alignment);
+        std::uintptr_t const end = begin + stride;
+        bool const ordinary = alignment <= default_alignment && bytes <= detail::temp_job_word::size_mask;
+        if (ordinary && end <= thread.job_limit.load(std::memory_order_relaxed)) [[likely]] {
+            auto* const header = static_cast<detail::temp_job_header*>(pointer_at(begin));
+            header->store(thread.job_word | bytes, std::memory_order_relaxed);
+            thread.job_cursor.store(end, std::memory_order_release);
+            return pointer_at(begin + prefix_bytes);
+        }
+    }
+    return allocate_slow(bytes, alignment);
+}
+
+inline void temp_job::deallocate(void* block) noexcept {
+    using word = detail::temp_job_word;
+    if constexpr (checks::caller) return deallocate_slow(block);
+    if (block == nullptr) return;
+    auto* const header = static_cast<detail::temp_job_header*>(pointer_at(address_of(block) - sizeof(std::uint64_t)));
+    std::uint64_t const state = header->load(std::memory_order_relaxed);
+    if ((state & (word::freed | word::direct)) != 0) [[unlikely]] return deallocate_slow(block);
+    header->store(state | word::freed, std::memory_order_release);
+}
+
+}

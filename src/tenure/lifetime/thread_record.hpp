@@ -1,0 +1,82 @@
+// SPDX-FileCopyrightText: Tenure contributors
+// SPDX-License-Identifier: MIT
+#pragma once
+
+/// \file
+/// What a thread keeps of its Temp and TempJob where slow paths and next_frame() reach it. Private to this room.
+
+#include <cstddef>
+#include <cstdint>
+#include <mutex>
+
+#include <tenure/base/config.hpp>
+#include <tenure/lifetime/chunk_supply.hpp>
+#include <tenure/lifetime/temp.hpp>
+#include <tenure/lifetime/thread_lifetimes.hpp>
+
+namespace tenure::inline TENURE_ABI::detail {
+
+/// Chunks in the order in which they were filled.
+struct chunk_queue {
+    lifetime_chunk* first = nullptr;
+    lifetime_chunk* last = nullptr;
+
+    void push(lifetime_chunk* chunk) noexcept;
+    lifetime_chunk* pop() noexcept;
+};
+
+/// Temp of one thread. Only its thread touches it.
+struct temp_record {
+    std::uintptr_t begin = 0;          ///< of the range; zero before the first allocation
+    std::uintptr_t committed_end = 0;  ///< multiple of a page
+    std::uintptr_t budget_end = 0;     ///< where the budget ends, to the byte
+    std::size_t reserved_bytes = 0;
+    lifetime_chunk* region = nullptr;  ///< newest overflow chunk
+    std::uintptr_t tagged_from = 0;    ///< under a tag: what lies after is not counted yet
+    std::size_t overflow_now_bytes = 0;
+    temp_stats seen;
+};
+
+/// TempJob of one thread. The mutex keeps chunks in place while next_frame() walks them: the owner takes it when it
+/// changes chunks, never to allocate or free in one.
+struct job_record {
+    std::mutex mutex;
+    lifetime_chunk* current = nullptr;
+    chunk_queue closed;
+    std::uint64_t frame = 0;      ///< that job_word carries
+    std::size_t next_bytes = chunk_supply::smallest_bytes;
+    std::uint32_t fresh_chunks = 0; ///< taken from the supply in this frame: many of them make the next one larger
+};
+
+struct thread_record {
+    thread_lifetimes* inline_state = nullptr;
+    thread_record* next = nullptr;
+    thread_record* previous = nullptr;
+    temp_record scratch;
+    job_record job;
+};
+
+/// Every thread that has a record, and the chunks that ended threads have left.
+struct thread_registry {
+    std::mutex mutex; ///< taken before any record's mutex
+    thread_record* first = nullptr;
+    thread_record* unused = nullptr; ///< records of ended threads, to be used again
+    chunk_queue orphans;
+};
+extern constinit thread_registry threads;
+
+/// The calling thread's record, made at its first call. Null when the system refuses the memory for one.
+[[nodiscard]] thread_record* record_of_this_thread() noexcept;
+
+/// Counts what Temp allocated under the tag `id` up to now. Called when the tag changes and before the cursor goes back.
+void count_tagged_temp(thread_record& record, std::uint16_t id) noexcept;
+[[nodiscard]] std::uint64_t tagged_temp_bytes(std::uint16_t id) noexcept;
+
+/// Parts of a thread's end, each by the part that it is of.
+void release_temp(thread_record& record) noexcept;
+void retire_temp_job(thread_record& record) noexcept;
+
+/// The word that TempJob combines with a size, for the thread's frame and tag.
+[[nodiscard]] std::uint64_t job_word_for(std::uint64_t frame, std::uint16_t tag_id) noexcept;
+
+}

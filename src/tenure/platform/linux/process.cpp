@@ -1,0 +1,59 @@
+// SPDX-FileCopyrightText: Tenure contributors
+// SPDX-License-Identifier: MIT
+
+#include <tenure/platform/process.hpp>
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <charconv>
+#include <string_view>
+
+#include <tenure/platform/memory.hpp>
+
+namespace tenure::inline TENURE_ABI::platform {
+
+namespace {
+
+/// Reads a small file of the kernel's into `buffer`.
+std::string_view read_file(char const* path, char* buffer, std::size_t capacity) noexcept {
+    int const file = ::open(path, O_RDONLY | O_CLOEXEC);
+    if (file < 0) return {};
+    ssize_t const count = ::read(file, buffer, capacity);
+    ::close(file);
+    return count > 0 ? std::string_view{buffer, static_cast<std::size_t>(count)} : std::string_view{};
+}
+
+std::size_t number_after(std::string_view text, std::size_t position) noexcept {
+    while (position < text.size() && (text[position] == ' ' || text[position] == '\t')) ++position;
+    std::size_t value = 0;
+    std::from_chars(text.data() + position, text.data() + text.size(), value);
+    return value;
+}
+
+}
+
+std::size_t resident_bytes() noexcept {
+    char buffer[256];
+    std::string_view const text = read_file("/proc/self/statm", buffer, sizeof buffer);
+    std::size_t const second = text.find(' ');
+    return second == std::string_view::npos ? 0 : number_after(text, second) * page_bytes();
+}
+
+std::size_t peak_resident_bytes() noexcept {
+    constexpr std::string_view field = "VmHWM:";
+    char buffer[4096];
+    std::string_view const text = read_file("/proc/self/status", buffer, sizeof buffer);
+    std::size_t const found = text.find(field);
+    return found == std::string_view::npos ? 0 : number_after(text, found + field.size()) * 1024;
+}
+
+bool reset_peak_resident() noexcept {
+    int const file = ::open("/proc/self/clear_refs", O_WRONLY | O_CLOEXEC);
+    if (file < 0) return false;
+    bool const done = ::write(file, "5", 1) == 1;
+    ::close(file);
+    return done;
+}
+
+}

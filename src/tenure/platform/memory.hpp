@@ -1,0 +1,50 @@
+// SPDX-FileCopyrightText: Tenure contributors
+// SPDX-License-Identifier: MIT
+#pragma once
+
+/// \file
+/// The operating system's memory: addresses, pages, and what of them is in use.
+///
+/// A range is first reserved (addresses, no memory), then committed (may be touched; the first touch of each page
+/// costs a fault), then perhaps decommitted (addresses stay, contents are lost, memory goes back) and at last
+/// unreserved. Rules for every function here: sizes and addresses are multiples of page_bytes(); a refusal is null or
+/// false and changes nothing; nothing is thrown and nothing allocates; any thread may call.
+
+#include <cstddef>
+#include <cstdint>
+
+#include <tenure/base/config.hpp>
+
+namespace tenure::inline TENURE_ABI::platform {
+
+/// Bytes of a page: 4096 on x86-64.
+[[nodiscard]] TENURE_API std::size_t page_bytes() noexcept;
+
+/// Bytes of a huge page that huge_pages() can ask for; zero where there are none.
+[[nodiscard]] TENURE_API std::size_t huge_page_bytes() noexcept;
+
+/// Takes addresses without memory. Requires  `alignment` is a power of two; smaller than a page counts as a page.
+[[nodiscard]] TENURE_API void* reserve(std::size_t bytes, std::size_t alignment) noexcept;
+
+/// Gives back a whole range or, on systems that can, any part of one.
+TENURE_API void unreserve(void* range, std::size_t bytes) noexcept;
+
+/// Makes reserved pages usable. They read as zero until written.
+[[nodiscard]] TENURE_API bool commit(void* pages, std::size_t bytes) noexcept;
+
+/// Gives the memory back and keeps the addresses usable: they read as zero again.
+TENURE_API bool decommit(void* pages, std::size_t bytes) noexcept;
+
+/// Asks for huge pages behind a committed range: a hint. Returns whether the system took it.
+TENURE_API bool huge_pages(void* pages, std::size_t bytes) noexcept;
+
+/// Reserves and commits in one call: what allocators do with most blocks.
+[[nodiscard]] TENURE_API void* map(std::size_t bytes, std::size_t alignment) noexcept;
+
+/// Moves pages to a range of another size without copying. Null when refused.
+[[nodiscard]] TENURE_API void* remap(void* range, std::size_t old_bytes, std::size_t new_bytes) noexcept;
+
+/// Makes a range larger where it is. Returns whether it did.
+[[nodiscard]] TENURE_API bool extend(void* range, std::size_t old_bytes, std::size_t new_bytes) noexcept;
+
+}

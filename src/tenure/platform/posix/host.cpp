@@ -1,0 +1,70 @@
+// SPDX-FileCopyrightText: Tenure contributors
+// SPDX-License-Identifier: MIT
+
+#include <tenure/base/host.hpp>
+
+#include <dlfcn.h>
+#include <unistd.h>
+#include <unwind.h>
+
+#include <tenure/base/align.hpp>
+#include <tenure/base/report.hpp>
+
+namespace tenure::inline TENURE_ABI::host {
+
+void write_report(std::string_view text) noexcept {
+    while (!text.empty()) {
+        ssize_t const written = ::write(STDERR_FILENO, text.data(), text.size());
+        if (written <= 0) return;
+        text.remove_prefix(static_cast<std::size_t>(written));
+    }
+}
+
+namespace {
+
+struct walk {
+    void** frames;
+    std::size_t capacity;
+    std::size_t count;
+    std::size_t skip;
+};
+
+_Unwind_Reason_Code note_frame(_Unwind_Context* context, void* argument) noexcept {
+    walk& state = *static_cast<walk*>(argument);
+    if (state.skip != 0) {
+        --state.skip;
+        return _URC_NO_REASON;
+    }
+    if (state.count == state.capacity) return _URC_END_OF_STACK;
+    state.frames[state.count++] = pointer_at(_Unwind_GetIP(context));
+    return _URC_NO_REASON;
+}
+
+}
+
+std::size_t walk_stack(void** frames, std::size_t capacity) noexcept {
+    walk state{frames, capacity, 0, 1};
+    _Unwind_Backtrace(note_frame, &state);
+    return state.count;
+}
+
+void write_stack(void* const* frames, std::size_t count) noexcept {
+    for (std::size_t index = 0; index < count; ++index) {
+        report_text line;
+        line.text("    #").number(index).text(" ").address(frames[index]);
+        Dl_info info{};
+        if (::dladdr(frames[index], &info) != 0) {
+            if (info.dli_sname != nullptr) {
+                line.text(" ").text(info.dli_sname).text("+");
+                line.number(address_of(frames[index]) - address_of(info.dli_saddr));
+            }
+            if (info.dli_fname != nullptr) {
+                line.text(" (").text(info.dli_fname).text("+");
+                line.address(pointer_at(address_of(frames[index]) - address_of(info.dli_fbase))).text(")");
+            }
+        }
+        write_report(line.text("\n").view());
+    }
+}
+
+}

@@ -1,0 +1,39 @@
+// SPDX-FileCopyrightText: Tenure contributors
+// SPDX-License-Identifier: MIT
+
+#include <tenure/platform/sanitizer.hpp>
+
+#include <cstring>
+
+// Weak: present only when the program was built with the sanitizer, whatever the library was built with.
+extern "C" {
+__attribute__((weak)) void __asan_poison_memory_region(void const volatile*, std::size_t);
+__attribute__((weak)) void __asan_unpoison_memory_region(void const volatile*, std::size_t);
+__attribute__((weak)) void __lsan_register_root_region(void const*, std::size_t);
+__attribute__((weak)) void __lsan_unregister_root_region(void const*, std::size_t);
+}
+
+namespace tenure::inline TENURE_ABI::platform {
+
+void poison(const void* bytes, std::size_t count) noexcept {
+    if (&__asan_poison_memory_region != nullptr) __asan_poison_memory_region(bytes, count);
+}
+
+void unpoison(const void* bytes, std::size_t count) noexcept {
+    if (&__asan_unpoison_memory_region != nullptr) __asan_unpoison_memory_region(bytes, count);
+}
+
+void poison_freed(void* bytes, std::size_t count) noexcept {
+    std::memset(bytes, freed_fill, count);
+    poison(bytes, count);
+}
+
+void add_leak_root(const void* bytes, std::size_t count) noexcept {
+    if (&__lsan_register_root_region != nullptr) __lsan_register_root_region(bytes, count);
+}
+
+void remove_leak_root(const void* bytes, std::size_t count) noexcept {
+    if (&__lsan_unregister_root_region != nullptr) __lsan_unregister_root_region(bytes, count);
+}
+
+}

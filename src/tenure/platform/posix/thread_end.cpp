@@ -1,0 +1,64 @@
+// SPDX-FileCopyrightText: Tenure contributors
+// SPDX-License-Identifier: MIT
+
+#include <tenure/platform/thread.hpp>
+
+#include <pthread.h>
+
+#include <atomic>
+#include <mutex>
+
+namespace tenure::inline TENURE_ABI::platform {
+
+namespace {
+
+// A key of the C library's, because its destructors run after those of C++ thread_local objects, run again (four
+// rounds) for whoever comes back late, and need neither allocation nor a handle on this module.
+constexpr std::size_t max_functions = 8;
+
+struct end_slots {
+    std::mutex mutex;
+    std::atomic<thread_end_function> functions[max_functions]{};
+    pthread_key_t keys[max_functions]{};
+};
+constinit end_slots slots_of_process{};
+
+void call_at_end(void* slot) noexcept {
+    thread_end_function const function = static_cast<std::atomic<thread_end_function>*>(slot)->load();
+    if (function != nullptr) function();
+}
+
+/// The index of the function's slot, made when it is new; max_functions when there is none left.
+std::size_t slot_of(thread_end_function function) noexcept {
+    for (std::size_t index = 0; index < max_functions; ++index) {
+        if (slots_of_process.functions[index].load(std::memory_order_acquire) == function) return index;
+    }
+    std::lock_guard const lock(slots_of_process.mutex);
+    for (std::size_t index = 0; index < max_functions; ++index) {
+        thread_end_function const present = slots_of_process.functions[index].load(std::memory_order_acquire);
+        if (present == function) return index;
+        if (present != nullptr) continue;
+        if (::pthread_key_create(&slots_of_process.keys[index], [](void* slot) { call_at_end(slot); }) != 0) break;
+        slots_of_process.functions[index].store(function, std::memory_order_release);
+        return index;
+    }
+    return max_functions;
+}
+
+// A static copy inside a plug-in goes with it: the C library must not call into it when threads end later.
+__attribute__((destructor)) void forget_keys() noexcept {
+    for (std::size_t index = 0; index < max_functions; ++index) {
+        if (slots_of_process.functions[index].exchange(nullptr) != nullptr)
+            ::pthread_key_delete(slots_of_process.keys[index]);
+    }
+}
+
+}
+
+bool at_thread_end(thread_end_function function) noexcept {
+    std::size_t const index = slot_of(function);
+    return index != max_functions &&
+           ::pthread_setspecific(slots_of_process.keys[index], &slots_of_process.functions[index]) == 0;
+}
+
+}

@@ -1,0 +1,28 @@
+// SPDX-FileCopyrightText: Tenure contributors
+// SPDX-License-Identifier: MIT
+#pragma once
+
+/// \file
+/// Tells AddressSanitizer, when it is in the process, what may be touched. Without it each call is one load and a
+/// branch, and checked builds alone make them.
+
+#include <cstddef>
+
+#include <tenure/base/config.hpp>
+
+namespace tenure::inline TENURE_ABI::platform {
+
+/// An access to these bytes is an error from now on.
+TENURE_API void poison(const void* bytes, std::size_t count) noexcept;
+
+/// These bytes may be touched again.
+TENURE_API void unpoison(const void* bytes, std::size_t count) noexcept;
+
+/// Fills with freed_fill and poisons.
+TENURE_API void poison_freed(void* bytes, std::size_t count) noexcept;
+
+/// The bytes hold pointers to memory that is in use: LeakSanitizer looks there.
+TENURE_API void add_leak_root(const void* bytes, std::size_t count) noexcept;
+TENURE_API void remove_leak_root(const void* bytes, std::size_t count) noexcept;
+
+}

@@ -1,0 +1,26 @@
+// SPDX-FileCopyrightText: Tenure contributors
+// SPDX-License-Identifier: MIT
+#pragma once
+
+/// \file
+/// Threads: which one this is, and being told when it ends.
+
+#include <cstdint>
+
+#include <tenure/base/config.hpp>
+
+namespace tenure::inline TENURE_ABI::platform {
+
+/// A number that no other live thread of the process has. Cost      a system call.
+[[nodiscard]] TENURE_API std::uint64_t thread_id() noexcept;
+
+/// Called on the ending thread, after the destructors of its C++ thread-local objects. It may be called again for the
+/// same thread when what it cleaned up is used once more by a later destructor.
+using thread_end_function = void (*)() noexcept;
+
+/// Asks that `function` be called when the calling thread ends. One slot per function, at most eight in a process;
+/// asking twice for one function counts once. The main thread's end is the process's: nothing is called.
+/// Returns   false when the system has no slot left; the thread's leftovers then wait for the process's end.
+TENURE_API bool at_thread_end(thread_end_function function) noexcept;
+
+}

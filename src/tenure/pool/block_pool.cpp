@@ -1,0 +1,297 @@
+// SPDX-FileCopyrightText: Tenure contributors
+// SPDX-License-Identifier: MIT
+
+#include <tenure/pool/block_pool.hpp>
+
+#include <algorithm>
+#include <bit>
+#include <cstring>
+#include <new>
+
+#include <tenure/base/check.hpp>
+#include <tenure/base/options.hpp>
+#include <tenure/platform/sanitizer.hpp>
+
+namespace tenure::inline TENURE_ABI {
+
+using detail::segment;
+using detail::segment_layout;
+
+namespace {
+
+constexpr std::size_t smallest_segment_bytes = 4096;
+constexpr std::size_t largest_segment_bytes = std::size_t{4} << 30;
+constexpr std::size_t blocks_wanted = 15; // in a segment, and never fewer than one
+constexpr std::uint64_t segment_proof = 0x5E65'E27E'0B10'C4A1;
+
+/// A layout for the first segment size, from the largest down, that the source can give.
+segment_layout choose_layout(std::size_t stride, std::size_t alignment, std::size_t segment_bytes) noexcept {
+    std::size_t const wanted = std::bit_ceil(std::max(segment_bytes, (blocks_wanted + 1) * stride));
+    return segment_layout::of(std::min(wanted, largest_segment_bytes), stride, alignment);
+}
+
+}
+
+block_pool::block_pool(std::size_t bytes, std::size_t alignment, block_source& source,
+                       std::size_t segment_bytes) noexcept
+    : recent_room_(recent_capacity), alignment_(alignment), source_(source), detoured_(passes_through(part::pool)) {
+    bool const possible = bytes != 0 && bytes <= max_block_bytes && is_power_of_two(alignment) &&
+                          alignment <= max_block_bytes;
+    if (possible) {
+        std::size_t const most = std::bit_floor(std::max(source.largest_bytes(), smallest_segment_bytes));
+        std::size_t const asked = std::max(std::min(segment_bytes, largest_segment_bytes), smallest_segment_bytes);
+        layout_ = choose_layout(align_up(bytes, alignment), alignment, std::min(asked, most));
+    }
+    if (detoured_ || checks::caller) recent_room_ = 0;
+}
+
+block_pool::~block_pool() {
+    if constexpr (checks::structures) check_invariant(valid(), "block_pool", this);
+    detoured_blocks_.deallocate_all(alignment_);
+    while (first_ != nullptr) {
+        segment* const released = first_;
+        first_ = released->next;
+        release_segment(released);
+    }
+}
+
+segment* block_pool::acquire_segment() noexcept {
+    while (layout_.capacity != 0) {
+        void* const memory = source_.acquire(layout_.segment_bytes, layout_.segment_bytes);
+        if (memory != nullptr) {
+            // What the source gives may have been used before; only the bits have to be zero.
+            auto* const fresh = new (memory) segment{};
+            fresh->proof = segment_proof ^ address_of(this);
+            std::memset(fresh->level2(), 0, (layout_.level1_words + layout_.level2_words) * sizeof(bit_word));
+            fresh->groups_used = layout_.word_count; // forget() zeroes what is in use
+            if (&source_ != &page_source::process()) fresh->forget(layout_);
+            fresh->groups_used = 0;
+            platform::add_leak_root(memory, layout_.segment_bytes);
+            if constexpr (checks::caller)
+                platform::poison(pointer_at(fresh->blocks(layout_)), layout_.segment_bytes - layout_.blocks_offset);
+            return fresh;
+        }
+        // All segments of a pool have one size, so only the first may become smaller.
+        if (first_ != nullptr || layout_.segment_bytes <= smallest_segment_bytes) return nullptr;
+        segment_layout const smaller =
+            segment_layout::of(layout_.segment_bytes / 2, layout_.stride_bytes, alignment_);
+        if (smaller.capacity == 0) return nullptr;
+        layout_ = smaller;
+    }
+    return nullptr;
+}
+
+void block_pool::release_segment(segment* which) noexcept {
+    if constexpr (checks::caller) platform::unpoison(which, layout_.segment_bytes);
+    platform::remove_leak_root(which, layout_.segment_bytes);
+    source_.release(which, layout_.segment_bytes);
+}
+
+void block_pool::make_partial(segment* which) noexcept {
+    if (which->is_partial) return;
+    which->is_partial = true;
+    which->next_partial = partial_;
+    partial_ = which;
+}
+
+void block_pool::hand_out(segment* from, std::size_t word, bit_word blocks) noexcept {
+    group_ = blocks;
+    group_segment_ = from;
+    group_word_ = word;
+    group_begin_ = from->blocks(layout_) + word * bits_per_word * layout_.stride_bytes;
+}
+
+/// Makes a group ready: freed blocks before fresh ones, fresh ones before a new segment.
+bool block_pool::refill() noexcept {
+    while (partial_ != nullptr) {
+        if (partial_->has_free(layout_)) {
+            std::size_t word = 0;
+            bit_word const blocks = partial_->take_word(layout_, word);
+            free_in_bits_ -= count_bits(blocks);
+            hand_out(partial_, word, blocks);
+            return true;
+        }
+        partial_->is_partial = false;
+        partial_ = partial_->next_partial;
+    }
+    while (bump_ != nullptr && bump_->groups_used == layout_.word_count) bump_ = bump_->next;
+    if (bump_ == nullptr) {
+        segment* const fresh = acquire_segment();
+        if (fresh == nullptr) return false;
+        (last_ != nullptr ? last_->next : first_) = fresh;
+        last_ = bump_ = fresh;
+        ++segment_count_;
+    }
+    std::size_t const word = bump_->groups_used++;
+    bump_->groups_touched = std::max(bump_->groups_touched, bump_->groups_used);
+    std::size_t const count = segment::group_size(layout_, word);
+    handed_out_ += count;
+    peak_handed_out_ = std::max(peak_handed_out_, handed_out_);
+    hand_out(bump_, word, low_bits(count));
+    return true;
+}
+
+void* block_pool::allocate_slow() noexcept {
+    if (detoured_) {
+        return layout_.capacity == 0 ? nullptr : detoured_blocks_.allocate(layout_.stride_bytes, alignment_);
+    }
+    if (group_ == 0 && !refill()) return nullptr;
+    bit_word const group = group_;
+    group_ = without_lowest_bit(group);
+    void* const block = pointer_at(group_begin_ + lowest_bit(group) * layout_.stride_bytes);
+    if constexpr (checks::caller) platform::unpoison(block, layout_.stride_bytes);
+    return block;
+}
+
+struct block_pool::place {
+    segment* home;
+    std::size_t word;
+    bit_word bit;
+};
+
+inline block_pool::place block_pool::place_of(const void* block) const noexcept {
+    segment* const home = segment::of(block, layout_.segment_bytes);
+    std::size_t const index = layout_.index_of(address_of(block) - home->blocks(layout_));
+    return {home, index / bits_per_word, bit_at(index)};
+}
+
+void block_pool::report_twice(const place& where, bit_word twice) noexcept {
+    std::size_t const index = where.word * bits_per_word + lowest_bit(twice);
+    report_misuse("a pool block was freed twice",
+                  pointer_at(where.home->blocks(layout_) + index * layout_.stride_bytes),
+                  "Look for a second owner of this block; the library built with checks reports it at the second free "
+                  "itself.");
+}
+
+void block_pool::write_back(void* const* blocks, std::size_t count) noexcept {
+    free_in_bits_ += count;
+    for (std::size_t each = 0; each < count;) {
+        place const where = place_of(blocks[each++]);
+        bit_word bits = where.bit;
+        // Blocks freed one after another often share a word: it is written once for all of them.
+        while (each < count) {
+            place const next = place_of(blocks[each]);
+            if (next.home != where.home || next.word != where.word || (bits & next.bit) != 0) break;
+            bits |= next.bit;
+            ++each;
+        }
+        bit_word twice = where.home->set_free(layout_, where.word, bits);
+        if (where.home == group_segment_ && where.word == group_word_) twice |= group_ & bits;
+        if (!where.home->is_partial) [[unlikely]] make_partial(where.home);
+        if (twice != 0) [[unlikely]] report_twice(where, twice);
+    }
+}
+
+void block_pool::deallocate_slow(void* block) noexcept {
+    if (detoured_) {
+        if (block != nullptr) detoured_blocks_.deallocate(block, alignment_);
+        return;
+    }
+    if constexpr (checks::caller) return deallocate_checked(block);
+    constexpr std::size_t half = recent_capacity / 2;
+    write_back(recent_, half);
+    std::memcpy(recent_, recent_ + half, half * sizeof(void*));
+    recent_count_ = half;
+    recent_[recent_count_++] = block;
+}
+
+void block_pool::deallocate_checked(void* block) noexcept {
+    constexpr std::string_view advice = "Give a pool back what it handed out, once.";
+    if (block == nullptr) return;
+    if (!owns(block)) {
+        report_misuse("a pool was given a pointer that is not its own", block, advice);
+        return;
+    }
+    segment* const home = segment::of(block, layout_.segment_bytes);
+    std::size_t const offset = address_of(block) - home->blocks(layout_);
+    std::size_t const index = layout_.index_of(offset);
+    bool const is_block = index * layout_.stride_bytes == offset && index / bits_per_word < home->groups_used;
+    if (home->proof != (segment_proof ^ address_of(this)) || !is_block) {
+        report_misuse("a pool was given a pointer that is not the begin of a block", block, advice);
+        return;
+    }
+    bool const waits_in_group = home == group_segment_ && index / bits_per_word == group_word_ &&
+                                (group_ & bit_at(index)) != 0;
+    if (waits_in_group || (home->level0(layout_)[index / bits_per_word] & bit_at(index)) != 0) {
+        report_misuse("a pool block was freed twice", block, "Look for a second owner of this block.");
+        return;
+    }
+    platform::poison_freed(block, layout_.stride_bytes);
+    write_back(&block, 1);
+}
+
+/// Writes what is kept outside the bits into them, so that they say the truth.
+void block_pool::settle() noexcept {
+    write_back(recent_, recent_count_);
+    recent_count_ = 0;
+    if (last_freed_ != nullptr) write_back(&last_freed_, 1);
+    last_freed_ = nullptr;
+    if (group_ != 0) {
+        bit_word const blocks = group_;
+        group_ = 0;
+        free_in_bits_ += count_bits(blocks);
+        group_segment_->set_free(layout_, group_word_, blocks);
+        make_partial(group_segment_);
+    }
+    group_segment_ = nullptr;
+}
+
+void block_pool::clear() noexcept {
+    detoured_blocks_.deallocate_all(alignment_);
+    for (segment* each = first_; each != nullptr; each = each->next) {
+        if constexpr (checks::caller) {
+            std::size_t const used = std::min(each->groups_used * bits_per_word, layout_.capacity);
+            platform::unpoison(pointer_at(each->blocks(layout_)), used * layout_.stride_bytes);
+            platform::poison_freed(pointer_at(each->blocks(layout_)), used * layout_.stride_bytes);
+        }
+        each->forget(layout_);
+    }
+    last_freed_ = nullptr;
+    recent_count_ = 0;
+    group_ = 0;
+    group_segment_ = nullptr;
+    partial_ = nullptr;
+    bump_ = first_;
+    handed_out_ = free_in_bits_ = 0;
+}
+
+std::size_t block_pool::cached_count() const noexcept {
+    return recent_count_ + (last_freed_ != nullptr ? 1 : 0) + count_bits(group_);
+}
+
+std::size_t block_pool::size() const noexcept {
+    return detoured_blocks_.count() + handed_out_ - free_in_bits_ - cached_count();
+}
+
+bool block_pool::owns(const void* pointer) const noexcept {
+    if (layout_.capacity == 0) return false;
+    for (segment const* each = first_; each != nullptr; each = each->next) {
+        if (address_of(pointer) - each->blocks(layout_) < layout_.capacity * layout_.stride_bytes) return true;
+    }
+    return detoured_blocks_.contains(pointer, alignment_);
+}
+
+allocator_stats block_pool::stats() const noexcept {
+    allocator_stats answer;
+    answer.live_count = size();
+    answer.live_bytes = answer.live_count * layout_.stride_bytes;
+    answer.peak_bytes = peak_handed_out_ * layout_.stride_bytes;
+    answer.source_blocks = segment_count_;
+    answer.reserved_bytes = segment_count_ * layout_.segment_bytes;
+    return answer;
+}
+
+bool block_pool::valid() noexcept {
+    settle();
+    std::size_t free_count = 0;
+    std::size_t handed_out = 0;
+    std::size_t count = 0;
+    for (segment* each = first_; each != nullptr; each = each->next) {
+        if (!each->valid(layout_, free_count)) return false;
+        handed_out += std::min(each->groups_used * bits_per_word, layout_.capacity);
+        ++count;
+    }
+    return free_count == free_in_bits_ && handed_out == handed_out_ && count == segment_count_;
+}
+
+}

@@ -1,0 +1,93 @@
+// SPDX-FileCopyrightText: Tenure contributors
+// SPDX-License-Identifier: MIT
+#pragma once
+
+/// \file
+/// Objects of one type, constructed by any thread and destroyed by any thread, in any order.
+///
+/// Use it for     objects of one type that threads hand to each other.
+/// Not for        objects that stay with one thread: see pool/pool.hpp.
+/// Memory from    a block source, as pool/block_pool.hpp.
+/// Cost           construct and destroy O(1) in the thread's cache; a lock for every 128th call of a kind.
+/// Overhead       as pool, and up to 256 free objects and a page of 4 KiB per thread that uses the pool.
+/// Threads        any; clear, trim, for_each and destruction while no other thread uses the pool.
+/// When full      asks the source; if refused, construct returns null and changes nothing.
+/// Example        examples/shared_pool.cpp
+
+#include <cstddef>
+#include <new>
+#include <type_traits>
+#include <utility>
+
+#include <tenure/base/config.hpp>
+#include <tenure/pool/pool.hpp>
+#include <tenure/pool/shared_block_pool.hpp>
+
+namespace tenure::inline TENURE_ABI {
+
+template<class T>
+class shared_pool {
+    static_assert(sizeof(T) <= block_pool::max_block_bytes);
+
+public:
+    using value_type = T;
+
+    explicit shared_pool(block_source& source = page_source::process()) noexcept
+        : blocks_(sizeof(T), alignof(T), source) {}
+
+    /// Destroys the living and gives everything back.
+    ~shared_pool() { destroy_living(); }
+    shared_pool(const shared_pool&) = delete;
+    shared_pool& operator=(const shared_pool&) = delete;
+
+    /// Constructs an object.
+    /// Returns   null when memory is refused.
+    /// Fails     when the constructor throws: the memory is free again and nothing was destroyed.
+    template<class... Arguments>
+    [[nodiscard]] T* construct(Arguments&&... arguments) noexcept(std::is_nothrow_constructible_v<T, Arguments...>) {
+        void* const block = blocks_.allocate();
+        if (block == nullptr) [[unlikely]] return nullptr;
+        return detail::construct_in<T>(blocks_, block, std::forward<Arguments>(arguments)...);
+    }
+
+    /// Destroys an object. Null is allowed and does nothing.
+    void destroy(T* object) noexcept {
+        if (object == nullptr) return;
+        object->~T();
+        blocks_.deallocate(object);
+    }
+
+    /// Memory for one object, not constructed, in the shape of the allocator concept.
+    [[nodiscard]] void* allocate(std::size_t bytes, std::size_t alignment) noexcept {
+        return blocks_.allocate(bytes, alignment);
+    }
+    void deallocate(void* block, std::size_t, std::size_t) noexcept { blocks_.deallocate(block); }
+
+    /// Destroys the living and drops everything; pages are kept.
+    void clear() noexcept {
+        destroy_living();
+        blocks_.clear();
+    }
+    std::size_t trim() noexcept { return blocks_.trim(); }
+
+    [[nodiscard]] bool owns(const void* pointer) const noexcept { return blocks_.owns(pointer); }
+    [[nodiscard]] std::size_t size() const noexcept { return blocks_.size(); }
+    [[nodiscard]] allocator_stats stats() const noexcept { return blocks_.stats(); }
+    [[nodiscard]] bool valid() noexcept { return blocks_.valid(); }
+
+    template<class Visit>
+    void for_each(Visit&& visit) {
+        blocks_.for_each([&](void* block) { visit(*std::launder(static_cast<T*>(block))); });
+    }
+
+private:
+    void destroy_living() noexcept {
+        if constexpr (!std::is_trivially_destructible_v<T>) {
+            for_each([](T& object) { object.~T(); });
+        }
+    }
+
+    shared_block_pool blocks_;
+};
+
+}

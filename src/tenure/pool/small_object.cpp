@@ -1,0 +1,158 @@
+// SPDX-FileCopyrightText: Tenure contributors
+// SPDX-License-Identifier: MIT
+
+#include <tenure/pool/small_object.hpp>
+
+#include <algorithm>
+#include <atomic>
+#include <bit>
+#include <cstdlib>
+#include <mutex>
+#include <new>
+
+#include <tenure/base/align.hpp>
+#include <tenure/base/options.hpp>
+#include <tenure/pool/shared_block_pool.hpp>
+
+namespace tenure::inline TENURE_ABI {
+
+namespace {
+
+// Sizes: 8, 16 ... 128 | 144, 160 ... 1024 | then four per doubling, 1280, 1536, 1792, 2048 ... 32768.
+constexpr std::size_t fine_limit = 128;
+constexpr std::size_t middle_limit = 1024;
+constexpr std::size_t small_limit = 32768;
+constexpr std::size_t fine_count = fine_limit / 8;
+constexpr std::size_t middle_count = (middle_limit - fine_limit) / 16;
+constexpr std::size_t size_count = fine_count + middle_count + 4 * 5;
+// Blocks begin at a multiple of a cache line, so a size that is a multiple of an alignment up to that keeps it.
+constexpr std::size_t alignment_limit = cache_line_bytes;
+
+constexpr std::size_t index_of_size(std::size_t bytes) noexcept {
+    if (bytes <= fine_limit) return (bytes + 7) / 8 - 1;
+    if (bytes <= middle_limit) return fine_count + (bytes - fine_limit + 15) / 16 - 1;
+    std::size_t const doubling = static_cast<std::size_t>(std::bit_width(bytes - 1)) - 1; // 10 for 1025 to 2048
+    std::size_t const quarter = (bytes - 1 - (std::size_t{1} << doubling)) >> (doubling - 2);
+    return fine_count + middle_count + (doubling - 10) * 4 + quarter;
+}
+
+constexpr std::size_t size_of_index(std::size_t index) noexcept {
+    if (index < fine_count) return (index + 1) * 8;
+    if (index < fine_count + middle_count) return fine_limit + (index - fine_count + 1) * 16;
+    std::size_t const past = index - fine_count - middle_count;
+    return (std::size_t{1} << (10 + past / 4)) / 4 * (5 + past % 4);
+}
+
+constexpr bool sizes_are_consistent() noexcept {
+    for (std::size_t index = 0; index < size_count; ++index) {
+        if (index_of_size(size_of_index(index)) != index) return false;
+        if (index + 1 < size_count && index_of_size(size_of_index(index) + 1) != index + 1) return false;
+    }
+    return size_of_index(size_count - 1) == small_limit;
+}
+static_assert(sizes_are_consistent());
+
+// One pool per size, made at its first object and never destroyed: objects of static duration may be deleted last.
+struct size_pool {
+    std::atomic<shared_block_pool*> made{nullptr};
+    alignas(shared_block_pool) unsigned char memory[sizeof(shared_block_pool)];
+};
+struct size_pools {
+    std::mutex mutex;
+    size_pool pools[size_count];
+};
+constinit size_pools all{};
+
+shared_block_pool& make_pool(std::size_t index) noexcept {
+    std::lock_guard const lock(all.mutex);
+    size_pool& place = all.pools[index];
+    if (shared_block_pool* const present = place.made.load(std::memory_order_relaxed); present != nullptr)
+        return *present;
+    std::size_t const bytes = size_of_index(index);
+    std::size_t const alignment = std::min(bytes & (~bytes + 1), alignment_limit);
+    auto* const pool = new (place.memory) shared_block_pool(bytes, alignment);
+    place.made.store(pool, std::memory_order_release);
+    return *pool;
+}
+
+shared_block_pool& pool_of(std::size_t index) noexcept {
+    shared_block_pool* const pool = all.pools[index].made.load(std::memory_order_acquire);
+    return pool != nullptr ? *pool : make_pool(index);
+}
+
+// Read once: a block must go back the way it came, and the look costs one load.
+enum class way : unsigned char { unknown, pools, malloc };
+constinit std::atomic<way> chosen_way{way::unknown};
+
+TENURE_COLD bool choose_way() noexcept {
+    way const chosen = passes_through(part::small_object) ? way::malloc : way::pools;
+    chosen_way.store(chosen, std::memory_order_relaxed);
+    return chosen == way::malloc;
+}
+
+bool is_detoured() noexcept {
+    way const chosen = chosen_way.load(std::memory_order_relaxed);
+    return chosen == way::pools ? false : choose_way();
+}
+
+/// Whether the size and alignment have a pool; `bytes` becomes the size to ask it for.
+bool is_small(std::size_t& bytes, std::size_t alignment) noexcept {
+    if (bytes > small_limit || alignment > alignment_limit || is_detoured()) return false;
+    bytes = align_up(std::max<std::size_t>(bytes, 1), alignment);
+    return bytes <= small_limit;
+}
+
+template<class Visit>
+void for_each_pool(Visit&& visit) {
+    for (size_pool& each : all.pools) {
+        shared_block_pool* const pool = each.made.load(std::memory_order_acquire);
+        if (pool != nullptr) visit(*pool);
+    }
+}
+
+}
+
+void* detail::allocate_small(std::size_t bytes, std::size_t alignment) noexcept {
+    if (is_small(bytes, alignment)) return pool_of(index_of_size(bytes)).allocate();
+    std::size_t const actual = std::max(alignment, default_alignment);
+    if (bytes > max_object_bytes - actual) return nullptr;
+    return std::aligned_alloc(actual, align_up(std::max<std::size_t>(bytes, 1), actual));
+}
+
+void detail::deallocate_small(void* block, std::size_t bytes, std::size_t alignment) noexcept {
+    if (block == nullptr) return;
+    if (is_small(bytes, alignment)) return pool_of(index_of_size(bytes)).deallocate(block);
+    std::free(block); // NOLINT(cppcoreguidelines-no-malloc): from aligned_alloc above
+}
+
+void detail::deallocate_small_unsized(void* block) noexcept {
+    if (block == nullptr) return;
+    bool found = false;
+    for_each_pool([&](shared_block_pool& pool) {
+        if (found || !pool.owns(block)) return;
+        found = true;
+        pool.deallocate(block);
+    });
+    if (!found) std::free(block); // NOLINT(cppcoreguidelines-no-malloc): from aligned_alloc above
+}
+
+std::size_t small_object::trim() noexcept {
+    std::size_t bytes = 0;
+    for_each_pool([&](shared_block_pool& pool) { bytes += pool.trim(); });
+    return bytes;
+}
+
+allocator_stats small_object::stats() noexcept {
+    allocator_stats sum;
+    for_each_pool([&](shared_block_pool& pool) {
+        allocator_stats const one = pool.stats();
+        sum.live_count += one.live_count;
+        sum.live_bytes += one.live_bytes;
+        sum.peak_bytes += one.peak_bytes;
+        sum.reserved_bytes += one.reserved_bytes;
+        sum.source_blocks += one.source_blocks;
+    });
+    return sum;
+}
+
+}

@@ -1,0 +1,27 @@
+// SPDX-FileCopyrightText: Tenure contributors
+// SPDX-License-Identifier: MIT
+#pragma once
+
+/// \file
+/// All of the C++ in one include.
+
+#include <tenure/adapt/resource_adaptor.hpp>
+#include <tenure/adapt/stl_allocator.hpp>
+#include <tenure/adapt/unique.hpp>
+#include <tenure/arena/arena.hpp>
+#include <tenure/base/allocator.hpp>
+#include <tenure/base/block_source.hpp>
+#include <tenure/base/check.hpp>
+#include <tenure/base/counting_source.hpp>
+#include <tenure/base/failing_source.hpp>
+#include <tenure/base/options.hpp>
+#include <tenure/base/report.hpp>
+#include <tenure/base/static_buffer_source.hpp>
+#include <tenure/base/tag.hpp>
+#include <tenure/lifetime/lifetime.hpp>
+#include <tenure/platform/page_source.hpp>
+#include <tenure/pool/block_pool.hpp>
+#include <tenure/pool/pool.hpp>
+#include <tenure/pool/shared_block_pool.hpp>
+#include <tenure/pool/shared_pool.hpp>
+#include <tenure/pool/small_object.hpp>
