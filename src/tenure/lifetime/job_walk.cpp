@@ -3,6 +3,7 @@
 
 // Walks over all of TempJob: the leak report and the return of chunks at each frame, and what tests and statistics ask.
 
+#include <algorithm>
 #include <mutex>
 
 #include <tenure/base/frame_clock.hpp>
@@ -51,8 +52,7 @@ struct frame_end {
     std::uint64_t limit;
 
     /// Reports a block that is too old, unless it is freed first. Returns whether it needs no further look.
-    bool settle(std::uintptr_t begin, std::size_t bytes, std::uint64_t& word) const noexcept {
-        word = detail::header_of(begin).load(std::memory_order_acquire);
+    bool settle(std::uintptr_t begin, std::uint64_t word, std::size_t bytes) const noexcept {
         if ((word & (word_bits::freed | word_bits::reported)) != 0) return true;
         if (detail::age_of(word, now) <= limit) return false;
         // A free that comes between the look and this write wins: it must not be named, nor its mark be lost.
@@ -61,17 +61,16 @@ struct frame_end {
         return true;
     }
 
-    /// Blocks of a chunk are in the order of their age, so the first young one ends the walk.
+    /// Blocks of a chunk are in the order of their age, so the first young one ends the walk. What is freed at the
+    /// front is passed for good, so that over its life a block is looked at once or twice.
     void settle_chunk(lifetime_chunk& chunk, std::uintptr_t end) const noexcept {
-        std::uintptr_t at = chunk.first_unreported;
-        while (at != end) {
-            std::uint64_t word = detail::header_of(at).load(std::memory_order_relaxed);
-            std::size_t const bytes =
-                (word & word_bits::large) != 0 ? chunk.large_bytes : word & word_bits::size_mask;
-            if (!settle(at, bytes, word)) break;
-            at = detail::next_block(at, word, end);
-        }
-        chunk.first_unreported = at;
+        bool const all_freed = detail::advance_first_live(chunk, end);
+        chunk.first_unreported = std::max(chunk.first_unreported, chunk.first_live);
+        if (all_freed) return;
+        chunk.first_unreported =
+            detail::walk_while(chunk, chunk.first_unreported, end, [&](std::uintptr_t at, std::uint64_t word) {
+                return settle(at, word, detail::size_of_block(chunk, word));
+            });
     }
 
     /// Settles every chunk and gives back those whose blocks are all freed.
@@ -79,12 +78,9 @@ struct frame_end {
         chunk_queue remaining;
         while (queue.first != nullptr) {
             lifetime_chunk* const chunk = queue.pop();
-            if (detail::advance_first_live(*chunk, chunk->end)) {
-                detail::process_chunks.give(chunk);
-                continue;
-            }
             settle_chunk(*chunk, chunk->end);
-            remaining.push(chunk);
+            if (chunk->first_live == chunk->end) detail::process_chunks.give(chunk);
+            else remaining.push(chunk);
         }
         queue = remaining;
     }
@@ -138,8 +134,8 @@ void detail::end_job_frame(std::uint64_t now) noexcept {
     }
     for_each_direct(
         [](void* context, std::uintptr_t begin, std::size_t bytes) {
-            std::uint64_t word = 0;
-            static_cast<frame_end const*>(context)->settle(begin, bytes, word);
+            std::uint64_t const word = detail::header_of(begin).load(std::memory_order_acquire);
+            static_cast<frame_end const*>(context)->settle(begin, word, bytes);
         },
         &end);
     if (now > frames_to_keep_chunks) process_chunks.release_kept_before(now - frames_to_keep_chunks);
@@ -177,9 +173,8 @@ void temp_job::for_each_live(void (*visit)(void*, const temp_job_leak&), void* c
     for_each_chunk([&](lifetime_chunk const& chunk, std::uintptr_t end) {
         for (std::uintptr_t at = chunk.first_live; at != end;) {
             std::uint64_t const word = detail::header_of(at).load(std::memory_order_acquire);
-            bool const is_large = (word & word_bits::large) != 0;
-            std::size_t const bytes = is_large ? chunk.large_bytes : word & word_bits::size_mask;
-            if (!detail::is_freed(word)) visit(context, detail::describe(at, word, bytes, now));
+            if (!detail::is_freed(word))
+                visit(context, detail::describe(at, word, detail::size_of_block(chunk, word), now));
             at = detail::next_block(at, word, end);
         }
     });

@@ -200,31 +200,9 @@ std::uint64_t detail::job_word_for(std::uint64_t frame, std::uint16_t tag_id) no
 }
 
 bool detail::advance_first_live(lifetime_chunk& chunk, std::uintptr_t end) noexcept {
-    // Where a block ends is known once its header has been loaded, so a plain walk waits for one load after another.
-    // Most blocks are as large as the one before: guessing that lets the next load begin before this one is there,
-    // 2.2 ns a block become 0.6. The barrier keeps the guess a guess: an equal value must not be taken from the load.
-    // Where sizes are mixed guesses cost more than they save, and the walk stops guessing.
-    constexpr int guesses_to_try = 64;
-    int wrong = 0;
-    std::uintptr_t at = chunk.first_live;
-    std::uintptr_t stride = 0;
-    while (at != end) {
-        std::uint64_t const word = header_of(at).load(std::memory_order_acquire);
-        if (!is_freed(word)) break;
-        std::uintptr_t guess = at + stride;
-        std::uintptr_t const next = next_block(at, word, end);
-        check_invariant(next > at && next <= end, "TempJob block runs past its chunk", &chunk);
-        asm("" : "+r"(guess));
-        if (wrong < guesses_to_try && next == guess) {
-            at = guess;
-            continue;
-        }
-        if (wrong < guesses_to_try) ++wrong;
-        stride = next - at;
-        at = next;
-    }
-    chunk.first_live = at;
-    return at == end;
+    chunk.first_live =
+        walk_while(chunk, chunk.first_live, end, [](std::uintptr_t, std::uint64_t word) { return is_freed(word); });
+    return chunk.first_live == end;
 }
 
 }
