@@ -33,13 +33,17 @@
 #    error "TENURE_CHECKS is 0 (none), 1 (the caller's mistakes), 2 (our invariants) or 3 (whole structures)"
 #endif
 
-// TENURE_SHARED is set for whoever uses libtenure.so; in a static copy everything is hidden, so that every plug-in
-// keeps its own.
+// TENURE_SHARED is set for whoever uses libtenure.so. A static copy is compiled with everything hidden, so that every
+// plug-in keeps its own; classes say nothing of it, because a hidden class would force its users' classes to be hidden.
 #if defined(TENURE_SHARED) || defined(TENURE_BUILDING_SHARED)
 #    define TENURE_API __attribute__((visibility("default")))
 #else
-#    define TENURE_API __attribute__((visibility("hidden")))
+#    define TENURE_API
 #endif
+
+// For inline functions that touch what each module has its own of (thread-local state, tables of pools): the dynamic
+// linker must not join the copies that two modules emit.
+#define TENURE_LOCAL __attribute__((visibility("hidden")))
 
 // Initial-exec: two instructions from any module, 1.3 ns for a Temp allocation where general-dynamic makes it 5. It
 // takes room in the static thread-local block, so all of the library's state together stays under 512 bytes.

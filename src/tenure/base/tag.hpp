@@ -50,7 +50,7 @@ struct thread_tag {
 };
 extern TENURE_API TENURE_THREAD_LOCAL thread_tag current_tag TENURE_TLS_MODEL;
 
-inline void change_tag(std::uint16_t now) noexcept {
+TENURE_LOCAL inline void change_tag(std::uint16_t now) noexcept {
     std::uint16_t const before = current_tag.id;
     current_tag.id = now;
     if (current_tag.changed != nullptr) current_tag.changed(before, now);
@@ -59,14 +59,16 @@ inline void change_tag(std::uint16_t now) noexcept {
 }
 
 /// The calling thread's tag.
-[[nodiscard]] inline tag current_tag() noexcept { return tag::from_id(detail::current_tag.id); }
+[[nodiscard]] TENURE_LOCAL inline tag current_tag() noexcept { return tag::from_id(detail::current_tag.id); }
 
 /// Sets the calling thread's tag until the end of the scope. Scopes nest.
 class [[nodiscard]] tag_scope {
 public:
-    explicit tag_scope(tag owner) noexcept : before_(detail::current_tag.id) { detail::change_tag(owner.id()); }
-    explicit tag_scope(std::string_view name) noexcept : tag_scope(tag::named(name)) {}
-    ~tag_scope() { detail::change_tag(before_); }
+    TENURE_LOCAL explicit tag_scope(tag owner) noexcept : before_(detail::current_tag.id) {
+        detail::change_tag(owner.id());
+    }
+    TENURE_LOCAL explicit tag_scope(std::string_view name) noexcept : tag_scope(tag::named(name)) {}
+    TENURE_LOCAL ~tag_scope() { detail::change_tag(before_); }
     tag_scope(const tag_scope&) = delete;
     tag_scope& operator=(const tag_scope&) = delete;
 

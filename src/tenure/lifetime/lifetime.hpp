@@ -29,8 +29,8 @@ TENURE_API void deallocate_persistent(void* block) noexcept;
 
 /// Requires  `alignment` is a power of two. Zero bytes count as one.
 /// Returns   null when refused, and then nothing has changed.
-[[nodiscard]] inline void* allocate(std::size_t bytes, lifetime held,
-                                    std::size_t alignment = default_alignment) noexcept {
+[[nodiscard]] TENURE_LOCAL inline void* allocate(std::size_t bytes, lifetime held,
+                                                 std::size_t alignment = default_alignment) noexcept {
     switch (held) {
     case lifetime::temp: return temp::allocate(bytes, alignment);
     case lifetime::temp_job: return temp_job::allocate(bytes, alignment);
@@ -41,7 +41,7 @@ TENURE_API void deallocate_persistent(void* block) noexcept;
 
 /// Takes back a block of a known size. Temp rewinds when it is the newest block, else does nothing.
 /// Requires  `bytes` and `held` are what the block was allocated with. Null is allowed and does nothing.
-inline void deallocate(void* block, std::size_t bytes, lifetime held) noexcept {
+TENURE_LOCAL inline void deallocate(void* block, std::size_t bytes, lifetime held) noexcept {
     switch (held) {
     case lifetime::temp: return temp::deallocate(block, bytes);
     case lifetime::temp_job: return temp_job::deallocate(block);
@@ -51,7 +51,7 @@ inline void deallocate(void* block, std::size_t bytes, lifetime held) noexcept {
 }
 
 /// Takes back a block. Temp does nothing until its scope, reset or frame ends.
-inline void deallocate(void* block, lifetime held) noexcept {
+TENURE_LOCAL inline void deallocate(void* block, lifetime held) noexcept {
     if (held == lifetime::temp_job) return temp_job::deallocate(block);
     if (held == lifetime::persistent) detail::deallocate_persistent(block);
 }
@@ -62,7 +62,7 @@ inline void deallocate(void* block, lifetime held) noexcept {
 TENURE_API void next_frame() noexcept;
 
 /// Empties the calling thread's Temp: for worker threads, once a job.
-inline void reset_temp() noexcept { temp::reset(); }
+TENURE_LOCAL inline void reset_temp() noexcept { temp::reset(); }
 
 /// What the blocks of one owner tag amount to.
 struct tag_usage {

@@ -43,12 +43,14 @@ public:
 
     /// Requires  `alignment` is a power of two. Zero bytes count as one.
     /// Returns   memory valid until the end of the innermost temp_scope, reset() or frame; null when refused.
-    [[nodiscard]] static void* allocate(std::size_t bytes, std::size_t alignment = default_alignment) noexcept;
+    [[nodiscard]] TENURE_LOCAL static void* allocate(std::size_t bytes,
+                                                     std::size_t alignment = default_alignment) noexcept;
 
     /// Rewinds when the block is the newest one, and so on down a run freed in reverse; else nothing until the scope,
     /// reset or frame ends.
     /// Requires  `block` and `bytes` are what allocate() gave and was given on this thread.
-    static void deallocate(void* block, std::size_t bytes, std::size_t alignment = default_alignment) noexcept;
+    TENURE_LOCAL static void deallocate(void* block, std::size_t bytes,
+                                        std::size_t alignment = default_alignment) noexcept;
 
     /// Empties the calling thread's Temp.
     TENURE_API static void reset() noexcept;
@@ -74,8 +76,8 @@ private:
 /// next_frame() must not be called inside one.
 class [[nodiscard]] temp_scope {
 public:
-    temp_scope() noexcept;
-    ~temp_scope();
+    TENURE_LOCAL temp_scope() noexcept;
+    TENURE_LOCAL ~temp_scope();
     temp_scope(const temp_scope&) = delete;
     temp_scope& operator=(const temp_scope&) = delete;
 

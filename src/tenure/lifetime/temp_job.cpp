@@ -30,6 +30,7 @@ namespace {
 
 constexpr std::size_t largest_shared_chunk = std::size_t{1} << 20;
 constexpr std::uint32_t chunks_before_growth = 4;
+constexpr int chunks_to_look_at = 3;
 // Within one chunk frames are told apart by 12 bits; a chunk that a quiet thread keeps open is closed long before.
 constexpr std::uint64_t oldest_open_chunk = 1024;
 
@@ -65,11 +66,16 @@ void notice_frame(job_record& job) noexcept {
     this_thread.job_limit.store(job.current->limit(), std::memory_order_relaxed);
 }
 
-/// A chunk for the next blocks: the thread's oldest one if all its blocks are freed by now, else from the supply.
+/// A chunk for the next blocks: one of the thread's own whose blocks are all freed by now, else one from the supply.
 lifetime_chunk* next_chunk(job_record& job) noexcept {
-    lifetime_chunk* const oldest = job.closed.first;
-    if (oldest != nullptr && detail::advance_first_live(*oldest, oldest->end)) {
+    // The oldest is likeliest to be free. One that a long-lived block holds up goes to the back of the queue, so that it
+    // cannot hold up the others, also in a program that never ends a frame.
+    for (int look = 0; look < chunks_to_look_at && job.closed.first != nullptr; ++look) {
         lifetime_chunk* const chunk = job.closed.pop();
+        if (!detail::advance_first_live(*chunk, chunk->end)) {
+            job.closed.push(chunk);
+            continue;
+        }
         if (chunk->origin == detail::chunk_origin::supply && chunk->bytes <= largest_shared_chunk) return chunk;
         detail::process_chunks.give(chunk);
     }

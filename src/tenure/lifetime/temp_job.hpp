@@ -80,11 +80,14 @@ public:
 
     /// Requires  `alignment` is a power of two. Zero bytes count as one.
     /// Returns   memory valid until it is deallocated; null when refused.
-    [[nodiscard]] static void* allocate(std::size_t bytes, std::size_t alignment = default_alignment) noexcept;
+    [[nodiscard]] TENURE_LOCAL static void* allocate(std::size_t bytes,
+                                                     std::size_t alignment = default_alignment) noexcept;
 
     /// Frees a block, from any thread. Null is allowed and does nothing.
-    static void deallocate(void* block) noexcept;
-    static void deallocate(void* block, std::size_t, std::size_t = default_alignment) noexcept { deallocate(block); }
+    TENURE_LOCAL static void deallocate(void* block) noexcept;
+    TENURE_LOCAL static void deallocate(void* block, std::size_t, std::size_t = default_alignment) noexcept {
+        deallocate(block);
+    }
 
     /// Gives back the chunks that hold nothing. Returns the bytes given back.
     /// Cost      O(threads + chunks).

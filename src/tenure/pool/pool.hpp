@@ -98,6 +98,7 @@ public:
     void deallocate(void* block, std::size_t, std::size_t) noexcept { blocks_.deallocate(block); }
 
     /// Destroys the living and drops everything; pages are kept.
+    /// Requires  no destructor of T destroys another object of this pool meanwhile; the same holds for ~pool().
     void clear() noexcept {
         destroy_living();
         blocks_.clear();

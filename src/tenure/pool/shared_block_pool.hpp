@@ -37,15 +37,15 @@ public:
     shared_block_pool(const shared_block_pool&) = delete;
     shared_block_pool& operator=(const shared_block_pool&) = delete;
 
-    [[nodiscard]] void* allocate() noexcept;
+    [[nodiscard]] TENURE_LOCAL void* allocate() noexcept;
 
     /// Requires  `block` is of this pool and allocated.
-    void deallocate(void* block) noexcept;
+    TENURE_LOCAL void deallocate(void* block) noexcept;
 
-    [[nodiscard]] void* allocate(std::size_t bytes, std::size_t alignment) noexcept {
+    [[nodiscard]] TENURE_LOCAL void* allocate(std::size_t bytes, std::size_t alignment) noexcept {
         return bytes <= blocks_.block_bytes() && alignment <= blocks_.alignment_ ? allocate() : nullptr;
     }
-    void deallocate(void* block, std::size_t, std::size_t) noexcept { deallocate(block); }
+    TENURE_LOCAL void deallocate(void* block, std::size_t, std::size_t) noexcept { deallocate(block); }
 
     /// Everything is free; pages are kept. Requires  no other thread uses the pool meanwhile.
     void clear() noexcept;
@@ -77,7 +77,7 @@ public:
     void retire(detail::pool_cache& cache) noexcept;
 
 private:
-    [[nodiscard]] detail::pool_cache* cache_of_this_thread() const noexcept;
+    [[nodiscard]] TENURE_LOCAL detail::pool_cache* cache_of_this_thread() const noexcept;
     [[nodiscard]] void* allocate_slow(detail::pool_cache* cache) noexcept;
     void deallocate_slow(detail::pool_cache* cache, void* block) noexcept;
     [[nodiscard]] detail::pool_cache* add_cache() noexcept;

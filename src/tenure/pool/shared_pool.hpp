@@ -44,26 +44,29 @@ public:
     /// Returns   null when memory is refused.
     /// Fails     when the constructor throws: the memory is free again and nothing was destroyed.
     template<class... Arguments>
-    [[nodiscard]] T* construct(Arguments&&... arguments) noexcept(std::is_nothrow_constructible_v<T, Arguments...>) {
+    [[nodiscard]] TENURE_LOCAL T* construct(Arguments&&... arguments) noexcept(
+        std::is_nothrow_constructible_v<T, Arguments...>) {
         void* const block = blocks_.allocate();
         if (block == nullptr) [[unlikely]] return nullptr;
         return detail::construct_in<T>(blocks_, block, std::forward<Arguments>(arguments)...);
     }
 
     /// Destroys an object. Null is allowed and does nothing.
-    void destroy(T* object) noexcept {
+    TENURE_LOCAL void destroy(T* object) noexcept {
         if (object == nullptr) return;
         object->~T();
         blocks_.deallocate(object);
     }
 
     /// Memory for one object, not constructed, in the shape of the allocator concept.
-    [[nodiscard]] void* allocate(std::size_t bytes, std::size_t alignment) noexcept {
+    [[nodiscard]] TENURE_LOCAL void* allocate(std::size_t bytes, std::size_t alignment) noexcept {
         return blocks_.allocate(bytes, alignment);
     }
-    void deallocate(void* block, std::size_t, std::size_t) noexcept { blocks_.deallocate(block); }
+    TENURE_LOCAL void deallocate(void* block, std::size_t, std::size_t) noexcept { blocks_.deallocate(block); }
 
     /// Destroys the living and drops everything; pages are kept.
+    /// Requires  no destructor of T destroys another object of this pool meanwhile, and no other thread uses the pool;
+    ///           the same holds for ~shared_pool().
     void clear() noexcept {
         destroy_living();
         blocks_.clear();

@@ -37,56 +37,56 @@ class small_object {
 public:
     // Deleting a derived object through a base pointer needs the base to have a virtual destructor, as ever; the
     // compiler then passes the size of the derived class.
-    static void* operator new(std::size_t bytes) { return or_throw(detail::allocate_small(bytes, plain_alignment)); }
-    static void* operator new[](std::size_t bytes) { return or_throw(detail::allocate_small(bytes, plain_alignment)); }
-    static void* operator new(std::size_t bytes, std::align_val_t alignment) {
+    TENURE_LOCAL static void* operator new(std::size_t bytes) { return or_throw(detail::allocate_small(bytes, plain_alignment)); }
+    TENURE_LOCAL static void* operator new[](std::size_t bytes) { return or_throw(detail::allocate_small(bytes, plain_alignment)); }
+    TENURE_LOCAL static void* operator new(std::size_t bytes, std::align_val_t alignment) {
         return or_throw(detail::allocate_small(bytes, static_cast<std::size_t>(alignment)));
     }
-    static void* operator new[](std::size_t bytes, std::align_val_t alignment) {
+    TENURE_LOCAL static void* operator new[](std::size_t bytes, std::align_val_t alignment) {
         return or_throw(detail::allocate_small(bytes, static_cast<std::size_t>(alignment)));
     }
-    static void* operator new(std::size_t bytes, const std::nothrow_t&) noexcept {
+    TENURE_LOCAL static void* operator new(std::size_t bytes, const std::nothrow_t&) noexcept {
         return detail::allocate_small(bytes, plain_alignment);
     }
-    static void* operator new[](std::size_t bytes, const std::nothrow_t&) noexcept {
+    TENURE_LOCAL static void* operator new[](std::size_t bytes, const std::nothrow_t&) noexcept {
         return detail::allocate_small(bytes, plain_alignment);
     }
-    static void* operator new(std::size_t bytes, std::align_val_t alignment, const std::nothrow_t&) noexcept {
+    TENURE_LOCAL static void* operator new(std::size_t bytes, std::align_val_t alignment, const std::nothrow_t&) noexcept {
         return detail::allocate_small(bytes, static_cast<std::size_t>(alignment));
     }
-    static void* operator new[](std::size_t bytes, std::align_val_t alignment, const std::nothrow_t&) noexcept {
+    TENURE_LOCAL static void* operator new[](std::size_t bytes, std::align_val_t alignment, const std::nothrow_t&) noexcept {
         return detail::allocate_small(bytes, static_cast<std::size_t>(alignment));
     }
-    static void* operator new(std::size_t, void* place) noexcept { return place; }
-    static void* operator new[](std::size_t, void* place) noexcept { return place; }
+    TENURE_LOCAL static void* operator new(std::size_t, void* place) noexcept { return place; }
+    TENURE_LOCAL static void* operator new[](std::size_t, void* place) noexcept { return place; }
 
-    static void operator delete(void* block, std::size_t bytes) noexcept {
+    TENURE_LOCAL static void operator delete(void* block, std::size_t bytes) noexcept {
         detail::deallocate_small(block, bytes, plain_alignment);
     }
-    static void operator delete[](void* block, std::size_t bytes) noexcept {
+    TENURE_LOCAL static void operator delete[](void* block, std::size_t bytes) noexcept {
         detail::deallocate_small(block, bytes, plain_alignment);
     }
-    static void operator delete(void* block, std::size_t bytes, std::align_val_t alignment) noexcept {
+    TENURE_LOCAL static void operator delete(void* block, std::size_t bytes, std::align_val_t alignment) noexcept {
         detail::deallocate_small(block, bytes, static_cast<std::size_t>(alignment));
     }
-    static void operator delete[](void* block, std::size_t bytes, std::align_val_t alignment) noexcept {
+    TENURE_LOCAL static void operator delete[](void* block, std::size_t bytes, std::align_val_t alignment) noexcept {
         detail::deallocate_small(block, bytes, static_cast<std::size_t>(alignment));
     }
     // What the language calls when a constructor throws under the nothrow and placement forms.
-    static void operator delete(void* block, const std::nothrow_t&) noexcept {
+    TENURE_LOCAL static void operator delete(void* block, const std::nothrow_t&) noexcept {
         detail::deallocate_small_unsized(block);
     }
-    static void operator delete[](void* block, const std::nothrow_t&) noexcept {
+    TENURE_LOCAL static void operator delete[](void* block, const std::nothrow_t&) noexcept {
         detail::deallocate_small_unsized(block);
     }
-    static void operator delete(void* block, std::align_val_t, const std::nothrow_t&) noexcept {
+    TENURE_LOCAL static void operator delete(void* block, std::align_val_t, const std::nothrow_t&) noexcept {
         detail::deallocate_small_unsized(block);
     }
-    static void operator delete[](void* block, std::align_val_t, const std::nothrow_t&) noexcept {
+    TENURE_LOCAL static void operator delete[](void* block, std::align_val_t, const std::nothrow_t&) noexcept {
         detail::deallocate_small_unsized(block);
     }
-    static void operator delete(void*, void*) noexcept {}
-    static void operator delete[](void*, void*) noexcept {}
+    TENURE_LOCAL static void operator delete(void*, void*) noexcept {}
+    TENURE_LOCAL static void operator delete[](void*, void*) noexcept {}
 
     /// Gives back the empty pages of every size. Requires  no other thread uses small objects meanwhile.
     /// Returns   the bytes given back.
