@@ -95,6 +95,7 @@ arena_chunk* arena::next_chunk(std::size_t bytes, std::size_t alignment) noexcep
     auto* const chunk = new (memory) arena_chunk{kept, current_, size, 0, 0};
     if (kept != nullptr) kept->previous = chunk;
     (current_ != nullptr ? current_->next : first_) = chunk;
+    platform::add_leak_root(chunk, size);
     if constexpr (checks::caller) platform::poison(pointer_at(chunk->begin()), size - sizeof(arena_chunk));
     return chunk;
 }
@@ -172,6 +173,7 @@ void arena::release_list(arena_chunk* first) noexcept {
             continue;
         }
         if constexpr (checks::caller) platform::unpoison(chunk, chunk->bytes);
+        platform::remove_leak_root(chunk, chunk->bytes);
         source_.release(chunk, chunk->bytes);
     }
 }

@@ -54,7 +54,21 @@
 #define TENURE_ALWAYS_INLINE __attribute__((always_inline)) inline
 #define TENURE_COLD __attribute__((cold, noinline))
 
+#if defined(__SANITIZE_THREAD__)
+#    define TENURE_THREAD_SANITIZER 1
+#elif defined(__has_feature)
+#    if __has_feature(thread_sanitizer)
+#        define TENURE_THREAD_SANITIZER 1
+#    endif
+#endif
+#ifndef TENURE_THREAD_SANITIZER
+#    define TENURE_THREAD_SANITIZER 0
+#endif
+
 namespace tenure::inline TENURE_ABI {
+
+/// Whether ThreadSanitizer watches: it does not see the order that fences and accesses of other widths make.
+constexpr bool thread_sanitizer = TENURE_THREAD_SANITIZER != 0;
 
 /// The ladder of checks, as constants; `if constexpr (checks::caller)` costs nothing where it is off.
 namespace checks {

@@ -74,28 +74,36 @@ struct settings {
 };
 constinit settings current{};
 
-void read_environment(const option_info& info) noexcept {
+/// Returns  what the environment says when that is not valid, null otherwise.
+char const* read_environment(const option_info& info) noexcept {
     auto const index = static_cast<std::size_t>(info.id);
     current.values[index].store(info.built_in);
     char const* const text = std::getenv(info.environment.data()); // NOLINT(concurrency-mt-unsafe): read once
-    if (text == nullptr) return;
+    if (text == nullptr) return nullptr;
     std::uint64_t value = 0;
-    if (!parse_option(info, text, value)) {
-        report_text message;
-        message.text(info.environment).text("=").text(text).text(" is not valid and was left out. ").text(info.help);
-        report(report_kind::notice, message.view());
-        return;
-    }
+    if (!parse_option(info, text, value)) return text;
     current.values[index].store(value);
     current.origins[index].store(option_origin::environment);
+    return nullptr;
+}
+
+void read_all() noexcept {
+    char const* wrong[option_count];
+    for (std::size_t index = 0; index < option_count; ++index) wrong[index] = read_environment(table[index]);
+    current.ready.store(2, std::memory_order_release);
+    // Only now, because the handler that hears of it may ask for an option itself.
+    for (std::size_t index = 0; index < option_count; ++index) {
+        if (wrong[index] == nullptr) continue;
+        report_text message;
+        message.text(table[index].environment).text("=").text(wrong[index]);
+        message.text(" is not valid and was left out. ").text(table[index].help);
+        report(report_kind::notice, message.view());
+    }
 }
 
 void make_ready() noexcept {
     int expected = 0;
-    if (current.ready.compare_exchange_strong(expected, 1)) {
-        for (const option_info& info : table) read_environment(info);
-        current.ready.store(2, std::memory_order_release);
-    }
+    if (current.ready.compare_exchange_strong(expected, 1)) read_all();
     while (current.ready.load(std::memory_order_acquire) != 2) {} // another thread is reading: microseconds, once
 }
 

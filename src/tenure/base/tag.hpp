@@ -8,7 +8,7 @@
 /// Use it for     naming subsystems ("physics", "level loader") so that a leak report says whose block it is.
 /// Cost           a scope: two thread-local stores, and a name look-up when it is given a name instead of a tag;
 ///                an allocation: nothing, because its thread keeps the tag ready in the word it writes anyway.
-/// Limits         4095 names of 64 KiB together in a process; later ones count as "(other)".
+/// Limits         4094 names of 64 KiB together in a process; later ones count as "(other)".
 /// Threads        tags are shared by all threads; a scope belongs to the thread that opened it.
 /// Example        examples/tags.cpp
 

@@ -4,6 +4,7 @@
 #include <tenure/lifetime/chunk_supply.hpp>
 
 #include <bit>
+#include <cstring>
 #include <new>
 
 #include <tenure/base/frame_clock.hpp>
@@ -55,7 +56,7 @@ lifetime_chunk* chunk_supply::acquire(std::size_t bytes, chunk_origin origin) no
         if (bytes <= limit) held_bytes_ -= bytes;
         return nullptr;
     }
-    void* const memory = source().acquire(bytes, cache_line_bytes);
+    void* const memory = source().acquire(bytes, job_chunk_alignment);
     if (memory == nullptr) {
         held_bytes_ -= bytes;
         return nullptr;
@@ -64,6 +65,8 @@ lifetime_chunk* chunk_supply::acquire(std::size_t bytes, chunk_origin origin) no
     auto* const chunk = new (memory) lifetime_chunk;
     chunk->bytes = bytes;
     chunk->origin = origin;
+    // Pages of the system's come zeroed, and zero is job_state::none; other sources may hand out what they had before.
+    if (&source() != &page_source::process()) std::memset(static_cast<void*>(state_words(*chunk)), 0, job_state_count);
     return chunk;
 }
 
@@ -77,7 +80,7 @@ void chunk_supply::give(lifetime_chunk* chunk) noexcept {
         return;
     }
     if constexpr (checks::caller)
-        platform::poison_freed(pointer_at(chunk->begin()), chunk->bytes - sizeof(lifetime_chunk));
+        platform::poison_freed(pointer_at(chunk->begin()), chunk->limit() - chunk->begin());
     chunk->frame = frame_clock::now();
     std::lock_guard const lock(mutex_);
     lifetime_chunk*& first = kept_[class_of(chunk->bytes)];

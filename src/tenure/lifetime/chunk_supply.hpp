@@ -13,6 +13,7 @@
 #include <tenure/base/align.hpp>
 #include <tenure/base/block_source.hpp>
 #include <tenure/base/config.hpp>
+#include <tenure/lifetime/temp_job.hpp>
 
 namespace tenure::inline TENURE_ABI::detail {
 
@@ -23,39 +24,50 @@ enum class chunk_origin : std::uint8_t {
     malloc, ///< Temp under passthrough: one block each
 };
 
-// A chunk as it lies in memory:
+// A chunk as it lies in memory, at a multiple of 64 KiB:
 //
-//   chunk                    begin()                 end of blocks                     chunk + bytes
-//   | header (a cache line)  | blocks ...            | not in use                      |
+//   chunk                    chunk + 64             begin()                                    chunk + bytes
+//   | header (a cache line)  | states: 4096 bytes   | blocks ...            | not yet touched  |
 //
-// TempJob's blocks each begin with a prefix whose last eight bytes are the header word, so a walk from begin() finds
-// every block and its size.
+// The states are TempJob's (job_state), a byte for every 16 bytes of the chunk's first 64 KiB; they are all `none` in a
+// chunk that holds nothing, so one that is empty can be filled again as it is. Temp leaves them alone.
 struct alignas(cache_line_bytes) lifetime_chunk {
     lifetime_chunk* next = nullptr;
-    std::size_t bytes = 0;              ///< with this header
-    std::uintptr_t first_live = 0;      ///< TempJob: every block before is freed. Temp: the cursor of the region below
-    std::uintptr_t first_unreported = 0;///< TempJob: every block before is freed or was reported as a leak
-    std::uintptr_t end = 0;             ///< TempJob: end of blocks, once the chunk is closed
+    std::size_t bytes = 0;              ///< with this header and the states
+    std::uintptr_t cursor_below = 0;    ///< Temp: where the region below this one had come to
+    std::size_t first_live = 0;         ///< TempJob: every word of states before this one is empty
+    std::size_t first_unreported = 0;   ///< TempJob: before this one every block is freed or was reported as a leak
     std::uint64_t frame = 0;            ///< of its opening; in the supply: of its return
-    std::size_t large_bytes = 0;        ///< of its one block, when that does not fit the block's header word
+    std::size_t large_bytes = 0;        ///< of its one block; zero when it has many
     chunk_origin origin = chunk_origin::supply;
 
-    [[nodiscard]] std::uintptr_t begin() const noexcept { return address_of(this) + sizeof(lifetime_chunk); }
+    [[nodiscard]] std::uintptr_t begin() const noexcept {
+        return address_of(this) + sizeof(lifetime_chunk) + (origin == chunk_origin::malloc ? 0 : job_state_count);
+    }
     [[nodiscard]] std::uintptr_t limit() const noexcept { return address_of(this) + bytes; }
     [[nodiscard]] bool contains(const void* pointer) const noexcept {
-        return address_of(pointer) - begin() < bytes - sizeof(lifetime_chunk);
+        return address_of(pointer) - begin() < limit() - begin();
     }
 };
 static_assert(sizeof(lifetime_chunk) == cache_line_bytes);
+
+/// Bytes of a chunk that are not for blocks.
+constexpr std::size_t chunk_lead_bytes = sizeof(lifetime_chunk) + job_state_count;
+
+/// States are looked at by the word.
+constexpr std::size_t job_state_words = job_state_count / sizeof(std::uint64_t);
+[[nodiscard]] inline std::atomic<std::uint64_t>* state_words(const lifetime_chunk& chunk) noexcept {
+    return static_cast<std::atomic<std::uint64_t>*>(pointer_at(address_of(&chunk) + sizeof(lifetime_chunk)));
+}
 
 /// Hands chunks to threads and keeps what comes back, by size, for the next one. One per process.
 /// Threads   any; a lock per call, which is once per chunk.
 class chunk_supply {
 public:
-    static constexpr std::size_t smallest_bytes = 64 * 1024;
+    static constexpr std::size_t smallest_bytes = job_chunk_alignment;
     static constexpr std::size_t class_count = 11; // 64 KiB to 64 MiB, doubling
 
-    /// Returns   a chunk of at least `bytes`, header included; null when the limit or the source refuses.
+    /// Returns   a chunk of at least `bytes`, chunk_lead_bytes included, whose states are all `none`; null when the limit or the source refuses.
     [[nodiscard]] lifetime_chunk* take(std::size_t bytes) noexcept;
     void give(lifetime_chunk* chunk) noexcept;
 

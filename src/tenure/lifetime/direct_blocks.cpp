@@ -30,7 +30,7 @@ direct_block& block_of(void* block) noexcept {
 
 }
 
-std::uintptr_t direct_block::block_begin() const noexcept { return address_of(this) + sizeof(direct_block); }
+std::uintptr_t direct_block::bytes_at() const noexcept { return address_of(this) + lead_bytes; }
 
 void* allocate_direct(std::size_t bytes, std::size_t alignment, std::uint64_t word, bool from_malloc) noexcept {
     std::size_t const actual = std::max(alignment, default_alignment);
@@ -40,9 +40,9 @@ void* allocate_direct(std::size_t bytes, std::size_t alignment, std::uint64_t wo
     if (memory == nullptr) return nullptr;
     std::uintptr_t const address = align_up(address_of(memory) + lead_bytes, actual);
     auto* const block = new (pointer_at(address - lead_bytes))
-        direct_block{nullptr, nullptr, memory, total, bytes, from_malloc};
+        direct_block{nullptr, nullptr, memory, total, bytes, from_malloc, false};
     bool const is_large = bytes > temp_job_word::size_mask;
-    header_of(block->block_begin())
+    header_of(address)
         .store(word | temp_job_word::direct | (is_large ? temp_job_word::large : bytes), std::memory_order_relaxed);
     std::lock_guard const lock(blocks.mutex);
     block->next = blocks.first;
@@ -62,10 +62,9 @@ void free_direct(void* pointer) noexcept {
     process_chunks.source().release(block.memory, block.total_bytes);
 }
 
-void for_each_direct(void (*visit)(void*, std::uintptr_t, std::size_t), void* context) noexcept {
+void for_each_direct(void (*visit)(void*, direct_block&), void* context) noexcept {
     std::lock_guard const lock(blocks.mutex);
-    for (direct_block const* block = blocks.first; block != nullptr; block = block->next)
-        visit(context, block->block_begin(), block->bytes);
+    for (direct_block* block = blocks.first; block != nullptr; block = block->next) visit(context, *block);
 }
 
 bool owns_direct(const void* pointer) noexcept {

@@ -21,8 +21,9 @@ struct direct_block {
     std::size_t total_bytes;
     std::size_t bytes;     ///< as asked for
     bool from_malloc;
+    bool reported; ///< named in a leak report
 
-    [[nodiscard]] std::uintptr_t block_begin() const noexcept;
+    [[nodiscard]] std::uintptr_t bytes_at() const noexcept;
 };
 
 /// Takes one block from malloc (passthrough) or from the source (chunks refused).
@@ -31,8 +32,8 @@ struct direct_block {
                                     bool from_malloc) noexcept;
 void free_direct(void* block) noexcept;
 
-/// Calls `visit(begin, bytes)` for each, under the lock.
-void for_each_direct(void (*visit)(void* context, std::uintptr_t begin, std::size_t bytes), void* context) noexcept;
+/// Calls `visit(context, block)` for each, under the lock.
+void for_each_direct(void (*visit)(void* context, direct_block& block), void* context) noexcept;
 [[nodiscard]] bool owns_direct(const void* pointer) noexcept;
 
 }

@@ -52,66 +52,72 @@ struct frame_end {
     std::uint64_t limit;
 
     /// Reports a block that is too old, unless it is freed first. Returns whether it needs no further look.
-    bool settle(std::uintptr_t begin, std::uint64_t word, std::size_t bytes) const noexcept {
-        if ((word & (word_bits::freed | word_bits::reported)) != 0) return true;
+    bool settle(lifetime_chunk const& chunk, std::uintptr_t bytes_at) const noexcept {
+        std::uint64_t const word = detail::header_of(bytes_at).load(std::memory_order_relaxed);
+        detail::job_state state = detail::state_of(bytes_at).load(std::memory_order_acquire);
+        if (state != detail::job_state::live) return true;
         if (detail::age_of(word, now) <= limit) return false;
-        // A free that comes between the look and this write wins: it must not be named, nor its mark be lost.
-        if (detail::header_of(begin).compare_exchange_strong(word, word | word_bits::reported))
-            report_leak(detail::describe(begin, word, bytes, now));
+        // A free that comes between the look and this write wins: such a block must not be named.
+        if (detail::state_of(bytes_at).compare_exchange_strong(state, detail::job_state::reported))
+            report_leak(detail::describe(bytes_at, word, detail::size_of_block(chunk, word), now));
         return true;
     }
 
-    /// Blocks of a chunk are in the order of their age, so the first young one ends the walk. What is freed at the
-    /// front is passed for good, so that over its life a block is looked at once or twice.
-    void settle_chunk(lifetime_chunk& chunk, std::uintptr_t end) const noexcept {
-        bool const all_freed = detail::advance_first_live(chunk, end);
-        chunk.first_unreported = std::max(chunk.first_unreported, chunk.first_live);
-        if (all_freed) return;
+    /// Blocks of a chunk are in the order of their age, so a chunk opened within the limit holds none that is too old,
+    /// and is not looked at: its owner would have to fetch back the lines that it writes. In an older one the first young
+    /// block ends the walk.
+    void settle_chunk(lifetime_chunk& chunk, std::size_t used_words) const noexcept {
+        if (now - chunk.frame <= limit) return;
         chunk.first_unreported =
-            detail::walk_while(chunk, chunk.first_unreported, end, [&](std::uintptr_t at, std::uint64_t word) {
-                return settle(at, word, detail::size_of_block(chunk, word));
-            });
+            detail::visit_live(chunk, std::max(chunk.first_unreported, chunk.first_live), used_words,
+                               [&](std::uintptr_t bytes_at) { return settle(chunk, bytes_at); });
     }
 
-    /// Settles every chunk and gives back those whose blocks are all freed.
+    /// The chunk that a thread is filling: what lies before its cursor.
+    void settle_current(thread_record const& record) const noexcept {
+        lifetime_chunk* const chunk = record.job.current;
+        if (chunk == nullptr) return;
+        std::uintptr_t const cursor = record.inline_state->job_cursor.load(std::memory_order_relaxed);
+        settle_chunk(*chunk, (cursor - address_of(chunk)) / default_alignment / sizeof(std::uint64_t));
+    }
+
+    /// Settles every chunk and gives back those that are empty, unless their owner is about to use them again.
     void settle_queue(chunk_queue& queue) const noexcept {
         chunk_queue remaining;
         while (queue.first != nullptr) {
             lifetime_chunk* const chunk = queue.pop();
-            settle_chunk(*chunk, chunk->end);
-            if (chunk->first_live == chunk->end) detail::process_chunks.give(chunk);
+            settle_chunk(*chunk, detail::job_state_words);
+            bool const is_old = now - chunk->frame > limit || chunk->large_bytes != 0;
+            if (is_old && detail::is_empty(*chunk)) detail::process_chunks.give(chunk);
             else remaining.push(chunk);
         }
         queue = remaining;
     }
 };
 
-/// Calls `visit(chunk, end of its blocks)` for every chunk, with every lock held.
+/// Calls `visit(chunk)` for every chunk, with every lock held.
 template<class Visit>
 void for_each_chunk(Visit&& visit) {
     std::lock_guard const lock(threads.mutex);
     for (thread_record* record = threads.first; record != nullptr; record = record->next) {
         std::lock_guard const record_lock(record->job.mutex);
-        for (lifetime_chunk* chunk = record->job.closed.first; chunk != nullptr; chunk = chunk->next)
-            visit(*chunk, chunk->end);
-        if (record->job.current != nullptr)
-            visit(*record->job.current, record->inline_state->job_cursor.load(std::memory_order_acquire));
+        for (lifetime_chunk* chunk = record->job.closed.first; chunk != nullptr; chunk = chunk->next) visit(*chunk);
+        if (record->job.current != nullptr) visit(*record->job.current);
     }
-    for (lifetime_chunk* chunk = threads.orphans.first; chunk != nullptr; chunk = chunk->next)
-        visit(*chunk, chunk->end);
+    for (lifetime_chunk* chunk = threads.orphans.first; chunk != nullptr; chunk = chunk->next) visit(*chunk);
 }
 
 }
 
-temp_job_leak detail::describe(std::uintptr_t begin, std::uint64_t word, std::size_t bytes,
+temp_job_leak detail::describe(std::uintptr_t bytes_at, std::uint64_t word, std::size_t bytes,
                                std::uint64_t now) noexcept {
     temp_job_leak leak;
-    leak.address = pointer_at(begin + temp_job::prefix_bytes);
+    leak.address = pointer_at(bytes_at);
     leak.bytes = bytes;
     leak.age_frames = age_of(word, now);
     leak.owner = tag::from_id(static_cast<std::uint16_t>(word >> temp_job_word::tag_shift));
     if constexpr (checks::caller) {
-        auto const& prefix = *static_cast<checked_prefix const*>(pointer_at(begin));
+        auto const& prefix = *static_cast<checked_prefix const*>(pointer_at(bytes_at - temp_job::prefix_bytes));
         leak.stack = prefix.stack;
         while (leak.stack_count < stack_capacity && prefix.stack[leak.stack_count] != nullptr) ++leak.stack_count;
     }
@@ -124,18 +130,19 @@ void detail::end_job_frame(std::uint64_t now) noexcept {
         std::lock_guard const lock(threads.mutex);
         for (thread_record* record = threads.first; record != nullptr; record = record->next) {
             std::lock_guard const record_lock(record->job.mutex);
-            thread_lifetimes& state = *record->inline_state;
-            state.job_limit.store(0, std::memory_order_relaxed);
+            record->inline_state->job_limit.store(0, std::memory_order_relaxed);
             end.settle_queue(record->job.closed);
-            if (record->job.current != nullptr)
-                end.settle_chunk(*record->job.current, state.job_cursor.load(std::memory_order_acquire));
+            end.settle_current(*record);
         }
         end.settle_queue(threads.orphans);
     }
     for_each_direct(
-        [](void* context, std::uintptr_t begin, std::size_t bytes) {
-            std::uint64_t const word = detail::header_of(begin).load(std::memory_order_acquire);
-            static_cast<frame_end const*>(context)->settle(begin, word, bytes);
+        [](void* context, direct_block& block) {
+            auto const& to = *static_cast<frame_end const*>(context);
+            std::uint64_t const word = header_of(block.bytes_at()).load(std::memory_order_relaxed);
+            if (block.reported || age_of(word, to.now) <= to.limit) return;
+            block.reported = true;
+            report_leak(describe(block.bytes_at(), word, block.bytes, to.now));
         },
         &end);
     if (now > frames_to_keep_chunks) process_chunks.release_kept_before(now - frames_to_keep_chunks);
@@ -144,14 +151,11 @@ void detail::end_job_frame(std::uint64_t now) noexcept {
 void detail::retire_temp_job(thread_record& record) noexcept {
     std::lock_guard const lock(record.job.mutex);
     job_record& job = record.job;
-    if (job.current != nullptr) {
-        job.current->end = this_thread.job_cursor.load(std::memory_order_relaxed);
-        job.closed.push(job.current);
-        job.current = nullptr;
-    }
+    if (job.current != nullptr) job.closed.push(job.current);
+    job.current = nullptr;
     while (job.closed.first != nullptr) {
         lifetime_chunk* const chunk = job.closed.pop();
-        if (advance_first_live(*chunk, chunk->end)) process_chunks.give(chunk);
+        if (is_empty(*chunk)) process_chunks.give(chunk);
         else threads.orphans.push(chunk);
     }
     this_thread.job_cursor.store(0, std::memory_order_relaxed);
@@ -164,32 +168,33 @@ temp_job_leak_handler temp_job::set_leak_handler(temp_job_leak_handler handler) 
 
 bool temp_job::owns(const void* pointer) noexcept {
     bool found = false;
-    for_each_chunk([&](lifetime_chunk const& chunk, std::uintptr_t) { found = found || chunk.contains(pointer); });
+    for_each_chunk([&](lifetime_chunk const& chunk) { found = found || chunk.contains(pointer); });
     return found || detail::owns_direct(pointer);
 }
 
 void temp_job::for_each_live(void (*visit)(void*, const temp_job_leak&), void* context) noexcept {
-    std::uint64_t const now = frame_clock::now();
-    for_each_chunk([&](lifetime_chunk const& chunk, std::uintptr_t end) {
-        for (std::uintptr_t at = chunk.first_live; at != end;) {
-            std::uint64_t const word = detail::header_of(at).load(std::memory_order_acquire);
-            if (!detail::is_freed(word))
-                visit(context, detail::describe(at, word, detail::size_of_block(chunk, word), now));
-            at = detail::next_block(at, word, end);
-        }
-    });
-    struct direct_visit {
+    struct walk {
         void (*visit)(void*, const temp_job_leak&);
         void* context;
         std::uint64_t now;
-    } direct{visit, context, now};
+
+        void see(std::uintptr_t bytes_at, std::size_t bytes, std::uint64_t word) const noexcept {
+            visit(context, detail::describe(bytes_at, word, bytes, now));
+        }
+    } to{visit, context, frame_clock::now()};
+    for_each_chunk([&](lifetime_chunk& chunk) {
+        detail::visit_live(chunk, chunk.first_live, detail::job_state_words, [&](std::uintptr_t bytes_at) {
+            std::uint64_t const word = detail::header_of(bytes_at).load(std::memory_order_relaxed);
+            to.see(bytes_at, detail::size_of_block(chunk, word), word);
+            return true;
+        });
+    });
     detail::for_each_direct(
-        [](void* argument, std::uintptr_t begin, std::size_t bytes) {
-            auto const& to = *static_cast<direct_visit*>(argument);
-            std::uint64_t const word = detail::header_of(begin).load(std::memory_order_acquire);
-            if (!detail::is_freed(word)) to.visit(to.context, detail::describe(begin, word, bytes, to.now));
+        [](void* argument, detail::direct_block& block) {
+            std::uint64_t const word = detail::header_of(block.bytes_at()).load(std::memory_order_relaxed);
+            static_cast<walk const*>(argument)->see(block.bytes_at(), block.bytes, word);
         },
-        &direct);
+        &to);
 }
 
 temp_job_stats temp_job::stats() noexcept {
@@ -209,32 +214,43 @@ temp_job_stats temp_job::stats() noexcept {
     return answer;
 }
 
+namespace {
+
+void give_empty_back(chunk_queue& queue) noexcept {
+    chunk_queue remaining;
+    while (queue.first != nullptr) {
+        lifetime_chunk* const chunk = queue.pop();
+        if (detail::is_empty(*chunk)) detail::process_chunks.give(chunk);
+        else remaining.push(chunk);
+    }
+    queue = remaining;
+}
+
+}
+
 std::size_t temp_job::trim() noexcept {
     {
-        frame_end const nothing_is_too_old{frame_clock::now(), word_bits::frame_mask};
         std::lock_guard const lock(threads.mutex);
         for (thread_record* record = threads.first; record != nullptr; record = record->next) {
             std::lock_guard const record_lock(record->job.mutex);
-            nothing_is_too_old.settle_queue(record->job.closed);
+            give_empty_back(record->job.closed);
         }
-        nothing_is_too_old.settle_queue(threads.orphans);
+        give_empty_back(threads.orphans);
     }
     return detail::process_chunks.release_kept_before(UINT64_MAX);
 }
 
 bool temp_job::valid() noexcept {
     bool sound = true;
-    for_each_chunk([&](lifetime_chunk const& chunk, std::uintptr_t end) {
-        std::uintptr_t at = detail::first_block(chunk);
-        if (chunk.large_bytes != 0) at = chunk.first_live;
-        bool met_first_live = false;
-        while (at < end) {
-            met_first_live = met_first_live || at == chunk.first_live;
-            std::uint64_t const word = detail::header_of(at).load(std::memory_order_acquire);
-            sound = sound && (detail::is_freed(word) || met_first_live);
-            at = detail::next_block(at, word, end);
-        }
-        sound = sound && at == end && end <= chunk.limit();
+    for_each_chunk([&](lifetime_chunk& chunk) {
+        std::uintptr_t free_from = detail::first_block(chunk);
+        detail::visit_live(chunk, 0, detail::job_state_words, [&](std::uintptr_t bytes_at) {
+            std::uint64_t const word = detail::header_of(bytes_at).load(std::memory_order_relaxed);
+            std::uintptr_t const end = bytes_at + detail::size_of_block(chunk, word);
+            sound = sound && bytes_at - prefix_bytes >= free_from && end <= chunk.limit();
+            free_from = bytes_at - prefix_bytes + detail::stride_of(end - bytes_at);
+            return sound;
+        });
     });
     return sound;
 }

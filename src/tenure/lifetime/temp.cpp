@@ -38,6 +38,7 @@ void open_range(temp_record& scratch) noexcept {
     std::size_t const bytes = align_up(budget, platform::page_bytes());
     void* const range = platform::reserve(bytes, cache_line_bytes);
     if (range == nullptr) return;
+    platform::add_leak_root(range, bytes);
     scratch.seen.budget_bytes = budget;
     scratch.reserved_bytes = bytes;
     scratch.begin = scratch.committed_end = address_of(range);
@@ -80,7 +81,7 @@ lifetime_chunk* take_from_malloc(std::size_t bytes) noexcept {
 /// Goes on in a chunk: what was the region becomes the one below.
 void enter(temp_record& scratch, lifetime_chunk* chunk) noexcept {
     chunk->next = scratch.region;
-    chunk->first_live = this_thread.temp_cursor;
+    chunk->cursor_below = this_thread.temp_cursor;
     scratch.region = chunk;
     this_thread.temp_region = chunk;
     this_thread.temp_floor = this_thread.temp_cursor = scratch.tagged_from = chunk->begin();
@@ -88,7 +89,7 @@ void enter(temp_record& scratch, lifetime_chunk* chunk) noexcept {
     scratch.overflow_now_bytes += chunk->bytes;
     scratch.seen.overflow_peak_bytes = std::max(scratch.seen.overflow_peak_bytes, scratch.overflow_now_bytes);
     if constexpr (checks::caller)
-        platform::poison(pointer_at(chunk->begin()), chunk->bytes - sizeof(lifetime_chunk));
+        platform::poison(pointer_at(chunk->begin()), chunk->limit() - chunk->begin());
 }
 
 /// Leaves the newest chunk and gives it back.
@@ -96,7 +97,7 @@ void leave(temp_record& scratch) noexcept {
     lifetime_chunk* const chunk = scratch.region;
     scratch.region = chunk->next;
     this_thread.temp_region = scratch.region;
-    this_thread.temp_cursor = scratch.tagged_from = chunk->first_live;
+    this_thread.temp_cursor = scratch.tagged_from = chunk->cursor_below;
     bool const in_chunk = scratch.region != nullptr;
     this_thread.temp_floor = in_chunk ? scratch.region->begin() : 0;
     this_thread.temp_limit = in_chunk ? scratch.region->limit() : std::min(scratch.committed_end, scratch.budget_end);
@@ -145,7 +146,8 @@ void* temp::allocate_slow(std::size_t bytes, std::size_t alignment) noexcept {
     }
 
     std::size_t const gap = alignment > cache_line_bytes ? alignment : 0;
-    std::size_t const needed = sizeof(lifetime_chunk) + gap + size;
+    std::size_t const lead = detoured ? sizeof(lifetime_chunk) : detail::chunk_lead_bytes;
+    std::size_t const needed = lead + gap + size;
     lifetime_chunk* const chunk = detoured ? take_from_malloc(needed) : detail::process_chunks.take(needed);
     if (chunk == nullptr) return nullptr;
     detail::count_tagged_temp(*record, detail::current_tag.id);
@@ -223,7 +225,7 @@ std::size_t temp::trim() noexcept {
     temp_record& scratch = record->scratch;
     lifetime_chunk const* oldest = scratch.region;
     while (oldest != nullptr && oldest->next != nullptr) oldest = oldest->next;
-    std::uintptr_t const cursor = oldest != nullptr ? oldest->first_live : this_thread.temp_cursor;
+    std::uintptr_t const cursor = oldest != nullptr ? oldest->cursor_below : this_thread.temp_cursor;
     std::uintptr_t const first = align_up(cursor, platform::page_bytes());
     if (first >= scratch.committed_end) return 0;
     std::size_t const bytes = scratch.committed_end - first;
@@ -248,9 +250,9 @@ temp_stats temp::stats() noexcept {
     answer.committed_bytes = scratch.committed_end - scratch.begin;
     std::uintptr_t cursor = this_thread.temp_cursor;
     for (lifetime_chunk const* chunk = scratch.region; chunk != nullptr; chunk = chunk->next) {
-        answer.used_bytes += chunk->origin == chunk_origin::malloc ? chunk->bytes - sizeof(lifetime_chunk)
+        answer.used_bytes += chunk->origin == chunk_origin::malloc ? chunk->limit() - chunk->begin()
                                                                    : cursor - chunk->begin();
-        cursor = chunk->first_live;
+        cursor = chunk->cursor_below;
     }
     if (scratch.begin != 0) answer.used_bytes += cursor - scratch.begin;
     return answer;
@@ -274,6 +276,7 @@ void detail::release_temp(thread_record& record) noexcept {
     if (scratch.begin != 0) {
         if constexpr (checks::caller)
             platform::unpoison(pointer_at(scratch.begin), scratch.committed_end - scratch.begin);
+        platform::remove_leak_root(pointer_at(scratch.begin), scratch.reserved_bytes);
         platform::unreserve(pointer_at(scratch.begin), scratch.reserved_bytes);
     }
     this_thread.temp_cursor = this_thread.temp_limit = this_thread.temp_floor = 0;

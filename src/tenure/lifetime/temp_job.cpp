@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <mutex>
+#include <utility>
 
 #include <tenure/base/check.hpp>
 #include <tenure/base/frame_clock.hpp>
@@ -28,25 +29,25 @@ using word_bits = detail::temp_job_word;
 
 namespace {
 
-constexpr std::size_t largest_shared_chunk = std::size_t{1} << 20;
-constexpr std::uint32_t chunks_before_growth = 4;
 constexpr int chunks_to_look_at = 3;
+// Blocks from here on would leave too much of a chunk unused behind them.
+constexpr std::size_t large_from_bytes = detail::chunk_supply::smallest_bytes / 4;
+// A block has to begin in its chunk's first 64 KiB, where its state is.
+constexpr std::size_t most_alignment_in_chunk = detail::job_chunk_alignment / 2;
 // Within one chunk frames are told apart by 12 bits; a chunk that a quiet thread keeps open is closed long before.
 constexpr std::uint64_t oldest_open_chunk = 1024;
 
 void open_chunk(job_record& job, lifetime_chunk* chunk) noexcept {
     job.current = chunk;
-    std::uintptr_t const begin = detail::first_block(*chunk);
-    chunk->first_live = chunk->first_unreported = begin;
+    chunk->first_live = chunk->first_unreported = 0;
     chunk->large_bytes = 0;
     chunk->frame = job.frame;
-    this_thread.job_cursor.store(begin, std::memory_order_release);
+    this_thread.job_cursor.store(detail::first_block(*chunk), std::memory_order_relaxed);
     this_thread.job_limit.store(chunk->limit(), std::memory_order_relaxed);
 }
 
 void close_chunk(job_record& job) noexcept {
     if (job.current == nullptr) return;
-    job.current->end = this_thread.job_cursor.load(std::memory_order_relaxed);
     job.closed.push(job.current);
     job.current = nullptr;
     this_thread.job_limit.store(0, std::memory_order_relaxed);
@@ -55,35 +56,31 @@ void close_chunk(job_record& job) noexcept {
 /// Takes up the frame that next_frame() has begun, and opens the limit that it closed.
 void notice_frame(job_record& job) noexcept {
     std::uint64_t const now = frame_clock::now();
-    if (job.frame != now) {
-        job.frame = now;
-        if (job.fresh_chunks < 2 && job.next_bytes > detail::chunk_supply::smallest_bytes) job.next_bytes /= 2;
-        job.fresh_chunks = 0;
-    }
+    bool const is_new = job.frame != now;
+    job.frame = now;
     this_thread.job_word = detail::job_word_for(now, detail::current_tag.id);
     if (job.current == nullptr) return;
     if (now - job.current->frame > oldest_open_chunk) return close_chunk(job);
+    // What the last frames left may be freed by now: the chunk is then filled from its begin, while it is in the cache.
+    if (is_new && detail::is_empty(*job.current)) return open_chunk(job, job.current);
     this_thread.job_limit.store(job.current->limit(), std::memory_order_relaxed);
 }
 
 /// A chunk for the next blocks: one of the thread's own whose blocks are all freed by now, else one from the supply.
 lifetime_chunk* next_chunk(job_record& job) noexcept {
+    if (job.current != nullptr && detail::is_empty(*job.current)) return std::exchange(job.current, nullptr);
     // The oldest is likeliest to be free. One that a long-lived block holds up goes to the back of the queue, so that it
     // cannot hold up the others, also in a program that never ends a frame.
     for (int look = 0; look < chunks_to_look_at && job.closed.first != nullptr; ++look) {
         lifetime_chunk* const chunk = job.closed.pop();
-        if (!detail::advance_first_live(*chunk, chunk->end)) {
+        if (!detail::is_empty(*chunk)) {
             job.closed.push(chunk);
             continue;
         }
-        if (chunk->origin == detail::chunk_origin::supply && chunk->bytes <= largest_shared_chunk) return chunk;
+        if (chunk->bytes == detail::chunk_supply::smallest_bytes) return chunk;
         detail::process_chunks.give(chunk);
     }
-    if (++job.fresh_chunks > chunks_before_growth) {
-        job.fresh_chunks = 0;
-        job.next_bytes = std::min(2 * job.next_bytes, largest_shared_chunk);
-    }
-    return detail::process_chunks.take(job.next_bytes);
+    return detail::process_chunks.take(detail::chunk_supply::smallest_bytes);
 }
 
 /// Records who allocated, in checked builds.
@@ -98,42 +95,53 @@ void fill_prefix(std::uintptr_t begin, std::size_t bytes) noexcept {
     std::copy_n(frames + 2, detail::stack_capacity, prefix.stack);
 }
 
-/// A block in the current chunk, with a freed block before it where alignment asks for a gap; null when it is full.
+/// Makes the block at `begin` one that is alive.
+void* hand_out(std::uintptr_t begin, std::size_t bytes) noexcept {
+    fill_prefix(begin, bytes);
+    std::uintptr_t const bytes_at = begin + temp_job::prefix_bytes;
+    bool const is_large = bytes > word_bits::size_mask;
+    detail::header_of(bytes_at).store(this_thread.job_word | (is_large ? word_bits::large : bytes),
+                                      std::memory_order_relaxed);
+    detail::state_of(bytes_at).store(detail::job_state::live, std::memory_order_release);
+    return pointer_at(bytes_at);
+}
+
+/// A block in the current chunk; null when it is full.
 void* bump(job_record& job, std::size_t bytes, std::size_t alignment) noexcept {
     if (job.current == nullptr) return nullptr;
     std::uintptr_t const from = this_thread.job_cursor.load(std::memory_order_relaxed);
-    std::uintptr_t begin = detail::block_begin(from, std::max(alignment, default_alignment));
-    while (begin != from && begin - from < temp_job::prefix_bytes) begin += alignment;
+    std::uintptr_t const begin = detail::block_begin(from, std::max(alignment, default_alignment));
     std::uintptr_t const limit = job.current->limit();
     if (begin > limit || detail::stride_of(bytes) > limit - begin) return nullptr;
-    if (begin != from) {
-        fill_prefix(from, 0);
-        detail::header_of(from).store(word_bits::freed | (begin - from - temp_job::prefix_bytes),
-                                      std::memory_order_relaxed);
-    }
-    fill_prefix(begin, bytes);
-    detail::header_of(begin).store(this_thread.job_word | bytes, std::memory_order_relaxed);
-    this_thread.job_cursor.store(begin + detail::stride_of(bytes), std::memory_order_release);
-    return pointer_at(begin + temp_job::prefix_bytes);
+    void* const block = hand_out(begin, bytes);
+    this_thread.job_cursor.store(begin + detail::stride_of(bytes), std::memory_order_relaxed);
+    return block;
 }
 
 /// A chunk of its own for a block that would waste a shared one.
 void* allocate_large(job_record& job, std::size_t bytes, std::size_t alignment) noexcept {
     std::size_t const gap = std::max(alignment, default_alignment) + temp_job::prefix_bytes;
     lifetime_chunk* const chunk =
-        detail::process_chunks.take(sizeof(lifetime_chunk) + gap + detail::stride_of(bytes));
+        detail::process_chunks.take(detail::chunk_lead_bytes + gap + detail::stride_of(bytes));
     if (chunk == nullptr) return nullptr;
-    std::uintptr_t const begin = detail::block_begin(chunk->begin(), std::max(alignment, default_alignment));
-    bool const is_large = bytes > word_bits::size_mask;
-    chunk->first_live = chunk->first_unreported = begin;
-    chunk->end = begin + detail::stride_of(bytes);
+    chunk->first_live = chunk->first_unreported = 0;
     chunk->frame = job.frame;
     chunk->large_bytes = bytes;
-    fill_prefix(begin, bytes);
-    detail::header_of(begin).store(this_thread.job_word | (is_large ? word_bits::large : bytes),
-                                   std::memory_order_relaxed);
+    void* const block =
+        hand_out(detail::block_begin(chunk->begin(), std::max(alignment, default_alignment)), bytes);
     job.closed.push(chunk);
-    return pointer_at(begin + temp_job::prefix_bytes);
+    return block;
+}
+
+void* allocate_in_chunk(job_record& job, std::size_t bytes, std::size_t alignment) noexcept {
+    if (alignment > most_alignment_in_chunk) return nullptr;
+    if (void* const block = bump(job, bytes, alignment); block != nullptr) return block;
+    if (bytes + alignment > large_from_bytes) return allocate_large(job, bytes, alignment);
+    lifetime_chunk* const chunk = next_chunk(job);
+    if (chunk == nullptr) return nullptr;
+    close_chunk(job);
+    open_chunk(job, chunk);
+    return bump(job, bytes, alignment);
 }
 
 }
@@ -149,22 +157,13 @@ void* temp_job::allocate_slow(std::size_t bytes, std::size_t alignment) noexcept
     {
         std::lock_guard const lock(job.mutex);
         notice_frame(job);
-        if (!detoured) block = bump(job, bytes, alignment);
-        bool const is_large = bytes + alignment > detail::chunk_supply::smallest_bytes / 4;
-        if (block == nullptr && !detoured && is_large) block = allocate_large(job, bytes, alignment);
-        if (block == nullptr && !detoured && !is_large) {
-            if (lifetime_chunk* const chunk = next_chunk(job); chunk != nullptr) {
-                close_chunk(job);
-                open_chunk(job, chunk);
-                block = bump(job, bytes, alignment);
-            }
-        }
+        if (!detoured) block = allocate_in_chunk(job, bytes, alignment);
     }
     if (block != nullptr) return block;
     block = detail::allocate_direct(bytes, alignment, this_thread.job_word, detoured);
     if (block == nullptr) return nullptr;
     if constexpr (checks::caller) fill_prefix(address_of(block) - prefix_bytes, bytes);
-    if (!detoured) {
+    if (!detoured && alignment <= most_alignment_in_chunk) {
         detail::job_seen.overflow_count.fetch_add(1, std::memory_order_relaxed);
         detail::job_seen.overflow_bytes.fetch_add(bytes, std::memory_order_relaxed);
     }
@@ -185,18 +184,18 @@ void temp_job::deallocate_slow(void* block) noexcept {
             return;
         }
     }
-    detail::temp_job_header& header = detail::header_of(address_of(block) - prefix_bytes);
-    std::uint64_t const before = header.fetch_or(word_bits::freed, std::memory_order_acq_rel);
-    if (detail::is_freed(before)) {
-        report_misuse("a TempJob block was freed twice", block,
-                      "Look for a second owner of this block; the library built with checks names who allocated it.");
-        return;
-    }
-    if ((before & word_bits::direct) != 0) return detail::free_direct(block);
+    std::uint64_t const word = detail::header_of(address_of(block)).load(std::memory_order_relaxed);
+    if ((word & word_bits::direct) != 0) return detail::free_direct(block);
+    detail::job_state_byte& state = detail::state_of(address_of(block));
     if constexpr (checks::caller) {
-        // A block of 4 GiB and more is left unfilled: its size is in its chunk.
-        if ((before & word_bits::large) == 0) platform::poison_freed(block, before & word_bits::size_mask);
+        // Before the state says that it is free: afterwards it may be somebody else's. A block of 4 GiB and more is left
+        // unfilled: its size is in its chunk.
+        bool const fill = state.load(std::memory_order_relaxed) != detail::job_state::none;
+        if (fill && (word & word_bits::large) == 0) platform::poison_freed(block, word & word_bits::size_mask);
     }
+    if (state.exchange(detail::job_state::none, std::memory_order_acq_rel) != detail::job_state::none) return;
+    report_misuse("a TempJob block was freed twice", block,
+                  "Look for a second owner of this block; in checked builds a leak report names who allocated it.");
 }
 
 void temp_job::set_source(block_source& source) noexcept { detail::process_chunks.set_source(source); }
@@ -205,10 +204,19 @@ std::uint64_t detail::job_word_for(std::uint64_t frame, std::uint16_t tag_id) no
     return std::uint64_t{tag_id} << temp_job_word::tag_shift | frame_bits(frame) << temp_job_word::frame_shift;
 }
 
-bool detail::advance_first_live(lifetime_chunk& chunk, std::uintptr_t end) noexcept {
-    chunk.first_live =
-        walk_while(chunk, chunk.first_live, end, [](std::uintptr_t, std::uint64_t word) { return is_freed(word); });
-    return chunk.first_live == end;
+bool detail::is_empty(lifetime_chunk& chunk) noexcept {
+    std::atomic<std::uint64_t> const* const states = state_words(chunk);
+    std::size_t word = chunk.first_live;
+    while (word < job_state_words && states[word].load(std::memory_order_acquire) == 0) ++word;
+    chunk.first_live = word;
+    if (word != job_state_words) return false;
+    // Threads free by the byte; ThreadSanitizer sees the order only where the reader looks at the same byte.
+    if constexpr (thread_sanitizer) {
+        auto const* const bytes = static_cast<job_state_byte*>(pointer_at(address_of(states)));
+        for (std::size_t index = 0; index < job_state_count; ++index)
+            static_cast<void>(bytes[index].load(std::memory_order_acquire));
+    }
+    return true;
 }
 
 }

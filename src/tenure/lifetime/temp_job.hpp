@@ -7,10 +7,10 @@
 ///
 /// Use it for     what a job leaves for a later job or the next frames: results, command lists, messages.
 /// Not for        scratch within one function: see lifetime/temp.hpp; nor what has no end in sight.
-/// Memory from    chunks of 64 KiB to 1 MiB per thread, kept for the next frames; large blocks have one of their own.
-/// Cost           allocate O(1), one add, one compare, one header store; deallocate O(1), one load and one store.
-/// Overhead       8 bytes per block: size, owner tag, frame, state; sizes are rounded up so that blocks lie at
-///                multiples of 16. Checked builds: 64 bytes, with the stack that allocated.
+/// Memory from    chunks of 64 KiB per thread, kept for the next frames; blocks past 16 KiB have one of their own.
+/// Cost           allocate O(1), one add, one compare, three stores; deallocate O(1), two loads and one store.
+/// Overhead       8 bytes per block for size, owner tag and frame, rounded up so that blocks lie at multiples of 16, and
+///                a byte of state per 16 bytes. Checked builds: 64 bytes, with the stack that allocated.
 /// Threads        any thread allocates, any thread frees, also after the allocating thread has ended; no lock on
 ///                either path.
 /// When full      when chunks are refused each block is taken from the source by itself, which is slow and counted;
@@ -55,20 +55,34 @@ struct temp_job_stats {
 
 namespace detail {
 
-/// The word in front of each block. Its writes: by the owner before the block is handed out; by whoever frees it, with
-/// release; by the leak walk, with a compare-and-swap that loses against a free.
+/// The word in front of each block, written once before the block is handed out.
 struct temp_job_word {
     static constexpr unsigned tag_shift = 32;
     static constexpr unsigned frame_shift = 48;
     static constexpr std::uint64_t frame_mask = 0xFFF;
     static constexpr std::uint64_t size_mask = 0xFFFF'FFFF;
-    static constexpr std::uint64_t freed = std::uint64_t{1} << 63;
-    static constexpr std::uint64_t reported = std::uint64_t{1} << 62; ///< named in a leak report
-    static constexpr std::uint64_t direct = std::uint64_t{1} << 61;   ///< not in a chunk: taken by itself
-    static constexpr std::uint64_t large = std::uint64_t{1} << 60;    ///< its size is in its chunk's header
+    static constexpr std::uint64_t direct = std::uint64_t{1} << 63; ///< not in a chunk: taken by itself
+    static constexpr std::uint64_t large = std::uint64_t{1} << 62;  ///< its size is in its chunk's header
 };
 using temp_job_header = std::atomic<std::uint64_t>;
 static_assert(sizeof(temp_job_header) == 8);
+
+/// A block's state lies apart from it, in a byte of its chunk for every 16 bytes: a thread that frees what another
+/// allocated writes to a line that 64 blocks share, and not to the line that the owner will write next. Marks in the
+/// blocks themselves cost four times as much. A free stores `none` and nothing else; only the owner stores `live`.
+enum class job_state : unsigned char { none = 0, live = 1, reported = 2 };
+using job_state_byte = std::atomic<job_state>;
+
+/// Chunks lie at multiples of this, and every block begins in the first so many bytes of its chunk.
+constexpr std::size_t job_chunk_alignment = 64 * 1024;
+constexpr std::size_t job_state_count = job_chunk_alignment / default_alignment;
+
+/// The state of the block whose bytes are at `bytes_at`. The table lies behind the chunk's header of one cache line.
+[[nodiscard]] inline job_state_byte& state_of(std::uintptr_t bytes_at) noexcept {
+    std::uintptr_t const table = align_down(bytes_at, job_chunk_alignment) + cache_line_bytes;
+    std::size_t const index = (bytes_at & (job_chunk_alignment - 1)) / default_alignment;
+    return *static_cast<job_state_byte*>(pointer_at(table + index));
+}
 
 }
 
@@ -128,7 +142,9 @@ inline void* temp_job::allocate(std::size_t bytes, std::size_t alignment) noexce
         if (ordinary && end <= thread.job_limit.load(std::memory_order_relaxed)) [[likely]] {
             auto* const header = static_cast<detail::temp_job_header*>(pointer_at(begin));
             header->store(thread.job_word | bytes, std::memory_order_relaxed);
-            thread.job_cursor.store(end, std::memory_order_release);
+            // Release: whoever sees the block alive also sees its header.
+            detail::state_of(begin + prefix_bytes).store(detail::job_state::live, std::memory_order_release);
+            thread.job_cursor.store(end, std::memory_order_relaxed);
             return pointer_at(begin + prefix_bytes);
         }
     }
@@ -136,13 +152,15 @@ inline void* temp_job::allocate(std::size_t bytes, std::size_t alignment) noexce
 }
 
 inline void temp_job::deallocate(void* block) noexcept {
-    using word = detail::temp_job_word;
     if constexpr (checks::caller) return deallocate_slow(block);
     if (block == nullptr) return;
     auto* const header = static_cast<detail::temp_job_header*>(pointer_at(address_of(block) - sizeof(std::uint64_t)));
-    std::uint64_t const state = header->load(std::memory_order_relaxed);
-    if ((state & (word::freed | word::direct)) != 0) [[unlikely]] return deallocate_slow(block);
-    header->store(state | word::freed, std::memory_order_release);
+    if ((header->load(std::memory_order_relaxed) & detail::temp_job_word::direct) != 0) [[unlikely]]
+        return deallocate_slow(block);
+    detail::job_state_byte& state = detail::state_of(address_of(block));
+    if (state.load(std::memory_order_relaxed) == detail::job_state::none) [[unlikely]] return deallocate_slow(block);
+    // Release: what this thread did with the block comes before its next use by the owner.
+    state.store(detail::job_state::none, std::memory_order_release);
 }
 
 }

@@ -23,8 +23,7 @@ struct alignas(cache_line_bytes) thread_lifetimes {
     const void* temp_region = nullptr; ///< null in the thread's own range; else the newest overflow chunk
     std::uintptr_t temp_floor = 0;     ///< where that chunk's first block lies; zero in the thread's own range
 
-    /// Where the next TempJob block begins. Written by the owner alone, with release after the block's header; the
-    /// walk of next_frame() reads it with acquire and so sees every header before it.
+    /// Where the next TempJob block begins. Written by the owner alone; others read it to see how far a chunk is used.
     std::atomic<std::uintptr_t> job_cursor{0};
     /// End of the current chunk. next_frame() sets it to zero so that the owner's next request sees the new frame.
     std::atomic<std::uintptr_t> job_limit{0};

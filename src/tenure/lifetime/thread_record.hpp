@@ -43,9 +43,7 @@ struct job_record {
     std::mutex mutex;
     lifetime_chunk* current = nullptr;
     chunk_queue closed;
-    std::uint64_t frame = 0;      ///< that job_word carries
-    std::size_t next_bytes = chunk_supply::smallest_bytes;
-    std::uint32_t fresh_chunks = 0; ///< taken from the supply in this frame: many of them make the next one larger
+    std::uint64_t frame = 0; ///< that job_word carries
 };
 
 struct thread_record {

@@ -24,6 +24,7 @@ void unpoison(const void* bytes, std::size_t count) noexcept {
 }
 
 void poison_freed(void* bytes, std::size_t count) noexcept {
+    unpoison(bytes, count); // parts of it may be: gaps between blocks, blocks that were freed one by one
     std::memset(bytes, freed_fill, count);
     poison(bytes, count);
 }
