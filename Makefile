@@ -1,0 +1,41 @@
+# SPDX-FileCopyrightText: Tenure contributors
+# SPDX-License-Identifier: MIT
+
+# The documented way in; behind it stand scripts/ and the presets of CMakePresets.json, which work without it.
+
+PREFIX ?= /usr/local
+OUT ?= results/$(shell date +%Y-%m-%d_%H.%M.%S)
+JOBS ?= $(shell nproc)
+
+help:
+	@echo "make bench     set up, build, run every experiment; report in results/   FULL=1 full sizes, ARGS=\"pools --count 1000\", OUT=DIR"
+	@echo "make test      set up, run every check and every test"
+	@echo "make install   set up, build, install                                     PREFIX=$(PREFIX)"
+	@echo "make format    format the sources"
+	@echo "make clean     remove build/ (results/ stay)"
+	@echo
+	@echo "NO_INSTALL=1 prints what is missing on this machine instead of installing it."
+
+release:
+	@scripts/setup bench
+	@cmake --preset release -DTENURE_TESTS=OFF --log-level=NOTICE
+	@cmake --build build/release -j $(JOBS)
+
+bench: release
+	@build/release/tenure bench --out $(OUT) $(if $(FULL),--full) $(ARGS)
+
+test:
+	@scripts/setup test
+	@scripts/test
+
+install: release
+	@cmake --install build/release --prefix $(PREFIX)
+
+format:
+	@scripts/setup test
+	@scripts/format
+
+clean:
+	rm -rf build
+
+.PHONY: help release bench test install format clean

@@ -1,0 +1,68 @@
+# SPDX-FileCopyrightText: Tenure contributors
+# SPDX-License-Identifier: MIT
+
+# What `cmake --install` gives: headers, the four libraries, the CMake package, the pkg-config files.
+# (The command is installed in lab.cmake.)
+
+# A tree at level 2 or 3 is for testing, and a project that includes ours as a subdirectory installs only itself.
+if(NOT PROJECT_IS_TOP_LEVEL OR TENURE_CHECKS GREATER 1)
+    return()
+endif()
+
+include(CMakePackageConfigHelpers)
+set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/tenure)
+
+# Headers: the public ones, and what they include. A header that calls itself private to its room, and that no public one
+# needs, stays at home with the folders of the systems.
+set(source_dir ${PROJECT_SOURCE_DIR}/src)
+file(GLOB reached CONFIGURE_DEPENDS RELATIVE ${source_dir} src/tenure/*.h src/tenure/*.hpp src/tenure/*/*.hpp)
+foreach(header IN LISTS reached)
+    file(STRINGS ${source_dir}/${header} private REGEX "Private to this room")
+    if(private)
+        list(REMOVE_ITEM reached ${header})
+    endif()
+endforeach()
+set(headers)
+while(reached)
+    list(POP_FRONT reached header)
+    if(NOT header IN_LIST headers AND EXISTS ${source_dir}/${header})
+        list(APPEND headers ${header})
+        file(STRINGS ${source_dir}/${header} includes REGEX "^#include <tenure/")
+        list(TRANSFORM includes REPLACE "^#include <([^>]+)>.*" "\\1")
+        list(APPEND reached ${includes})
+    endif()
+endwhile()
+foreach(header IN LISTS headers)
+    cmake_path(GET header PARENT_PATH folder)
+    install(FILES ${source_dir}/${header} DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/${folder})
+endforeach()
+
+install(TARGETS ${tenure_installed_targets} EXPORT tenure
+    LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}
+    ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR}
+    INCLUDES DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
+)
+install(EXPORT tenure NAMESPACE tenure:: FILE tenure-targets.cmake DESTINATION ${package_dir})
+
+configure_package_config_file(packaging/config.cmake.in tenure-config.cmake INSTALL_DESTINATION ${package_dir})
+# Before 1.0 a minor version may change the C++ interface, and its inline namespace does.
+write_basic_package_version_file(tenure-config-version.cmake COMPATIBILITY SameMinorVersion)
+install(FILES ${PROJECT_BINARY_DIR}/tenure-config.cmake ${PROJECT_BINARY_DIR}/tenure-config-version.cmake
+    DESTINATION ${package_dir})
+
+# Relative to the file itself, so that an installed tree may be moved.
+file(RELATIVE_PATH pc_prefix /${CMAKE_INSTALL_LIBDIR}/pkgconfig /)
+string(REGEX REPLACE "/$" "" pc_prefix "${pc_prefix}")
+foreach(level 0 1)
+    set(pc_level ${level})
+    if(level EQUAL 0)
+        set(pc_name tenure)
+        set(pc_description ${PROJECT_DESCRIPTION})
+    else()
+        set(pc_name tenure_checked)
+        set(pc_description "${PROJECT_DESCRIPTION} (the caller's mistakes checked)")
+    endif()
+    string(REPLACE _ - pc_file ${pc_name})
+    configure_file(packaging/tenure.pc.in ${pc_file}.pc @ONLY)
+    install(FILES ${PROJECT_BINARY_DIR}/${pc_file}.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+endforeach()

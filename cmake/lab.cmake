@@ -1,0 +1,62 @@
+# SPDX-FileCopyrightText: Tenure contributors
+# SPDX-License-Identifier: MIT
+
+# What measures the library: one static library per room, and the command.
+
+find_package(fmt REQUIRED)
+find_package(nlohmann_json REQUIRED)
+find_package(CLI11 REQUIRED)
+
+include(cmake/peers.cmake)
+
+# lab_<room> from lab/<room>/*.cpp and its folders for this system; a room that has headers only, or nothing yet, is an
+# interface library.
+function(tenure_add_lab_room room)
+    cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "WITHOUT;ALSO;LINK")
+    file(GLOB sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/lab/${room}/*.cpp)
+    foreach(folder IN LISTS tenure_system_folders)
+        file(GLOB found CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/lab/${room}/${folder}/*.cpp)
+        list(APPEND sources ${found})
+    endforeach()
+    list(APPEND sources ${arg_ALSO})
+    foreach(source IN LISTS arg_WITHOUT)
+        list(REMOVE_ITEM sources ${PROJECT_SOURCE_DIR}/lab/${room}/${source})
+    endforeach()
+    if(sources)
+        add_library(lab_${room} STATIC ${sources})
+        tenure_compile(lab_${room})
+        set(scope PUBLIC)
+    else()
+        add_library(lab_${room} INTERFACE)
+        set(scope INTERFACE)
+    endif()
+    target_include_directories(lab_${room} ${scope} ${PROJECT_SOURCE_DIR}/lab)
+    target_link_libraries(lab_${room} ${scope} tenure_tree ${arg_LINK})
+endfunction()
+
+tenure_add_lab_room(report LINK nlohmann_json::nlohmann_json fmt::fmt)
+tenure_add_lab_room(harness LINK lab_report fmt::fmt ${CMAKE_DL_LIBS})
+tenure_add_lab_room(experiments LINK lab_harness lab_report ${tenure_peer_libraries} ALSO ${tenure_peer_sources})
+tenure_add_lab_room(cli WITHOUT main.cpp
+    LINK lab_experiments lab_harness lab_report CLI11::CLI11 fmt::fmt nlohmann_json::nlohmann_json)
+
+# A report says which commit, flags and build type it measured. The commit changes without CMake, so it is asked at each
+# build; only one file is compiled again.
+set(build_info ${PROJECT_BINARY_DIR}/build_info.h)
+string(TOUPPER "${CMAKE_BUILD_TYPE}" type)
+add_custom_target(tenure_build_info
+    COMMAND ${CMAKE_COMMAND} -DSOURCE=${PROJECT_SOURCE_DIR} -DOUTPUT=${build_info} -DTYPE=${CMAKE_BUILD_TYPE}
+        "-DFLAGS=${CMAKE_CXX_FLAGS} ${CMAKE_CXX_FLAGS_${type}}" -P ${PROJECT_SOURCE_DIR}/cmake/build_info.cmake
+    BYPRODUCTS ${build_info} VERBATIM)
+add_dependencies(lab_harness tenure_build_info)
+set_source_files_properties(lab/harness/build_info.cpp PROPERTIES
+    COMPILE_OPTIONS "-include;${build_info}" OBJECT_DEPENDS ${build_info})
+
+if(EXISTS ${PROJECT_SOURCE_DIR}/lab/cli/main.cpp)
+    add_executable(tenure_command ${PROJECT_SOURCE_DIR}/lab/cli/main.cpp)
+    tenure_compile(tenure_command)
+    target_link_libraries(tenure_command PRIVATE lab_cli)
+    # Beside the library's file names there is no target called tenure, so the command may have the name.
+    set_target_properties(tenure_command PROPERTIES OUTPUT_NAME tenure RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR})
+    install(TARGETS tenure_command RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+endif()

@@ -1,0 +1,90 @@
+# SPDX-FileCopyrightText: Tenure contributors
+# SPDX-License-Identifier: MIT
+
+# The library: one set of sources, built at two check levels, each shared and static.
+#
+#   level 0   tenure_shared, tenure_static      tenure::tenure is one of them (TENURE_SHARED)
+#   level 1   checked_shared, checked_static    tenure::checked likewise
+#   own       tenure_tree                       static, at the level TENURE_CHECKS: what tests and lab link
+
+# Globbed and not listed: a room is its folder, and a file belongs to the room that it lies in, so a list here would say
+# the same thing twice. CONFIGURE_DEPENDS makes the build look again, at the cost of a directory walk.
+file(GLOB tenure_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/tenure/*/*.cpp)
+
+# One folder per system, and posix where the system is one: sources choose by lying there, not by #if.
+string(TOLOWER ${CMAKE_SYSTEM_NAME} tenure_system)
+set(tenure_system_folders ${tenure_system})
+if(UNIX)
+    list(APPEND tenure_system_folders posix)
+endif()
+foreach(folder IN LISTS tenure_system_folders)
+    file(GLOB found CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/tenure/platform/${folder}/*.cpp)
+    list(APPEND tenure_sources ${found})
+endforeach()
+
+# A tree whose rooms are still empty must configure, so that rooms can be built one after the other.
+if(NOT tenure_sources)
+    file(WRITE ${PROJECT_BINARY_DIR}/empty.cpp "")
+    set(tenure_sources ${PROJECT_BINARY_DIR}/empty.cpp)
+endif()
+
+# Without exceptions and RTTI, save what stands between us and the standard library, which throws, and the class that
+# users derive from, which a user with RTTI needs the type information of.
+file(GLOB throwing_sources CONFIGURE_DEPENDS
+    ${PROJECT_SOURCE_DIR}/src/tenure/base/bad_alloc.cpp ${PROJECT_SOURCE_DIR}/src/tenure/adapt/*.cpp)
+set_source_files_properties(${throwing_sources} PROPERTIES COMPILE_OPTIONS "-fexceptions;-frtti")
+set_source_files_properties(src/tenure/base/block_source.cpp PROPERTIES COMPILE_OPTIONS -frtti)
+
+function(tenure_add_library target kind level file_name)
+    add_library(${target} ${kind} ${tenure_sources})
+    tenure_compile(${target})
+    target_include_directories(${target} PUBLIC $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/src>)
+    # Initial-exec also for what only the sources see: the default model calls __tls_get_addr, several times slower.
+    target_compile_options(${target} PRIVATE -fno-exceptions -fno-rtti -ftls-model=initial-exec)
+    # The level travels with the target: it is part of the name of the inline namespace, so that whoever compiles for
+    # another level fails at link.
+    target_compile_definitions(${target} PUBLIC TENURE_CHECKS=${level} PRIVATE TENURE_BUILDING=1)
+    set_target_properties(${target} PROPERTIES
+        OUTPUT_NAME ${file_name}
+        POSITION_INDEPENDENT_CODE ON
+        CXX_VISIBILITY_PRESET hidden
+        VISIBILITY_INLINES_HIDDEN ON
+    )
+    if(kind STREQUAL "SHARED")
+        target_compile_definitions(${target} PUBLIC TENURE_SHARED=1)
+        set_target_properties(${target} PROPERTIES VERSION ${PROJECT_VERSION} SOVERSION ${PROJECT_VERSION_MAJOR})
+        # Never unloaded: threads that are still running hold pointers into its thread-local state.
+        target_link_options(${target} PRIVATE -Wl,-z,nodelete -Wl,-z,defs)
+    endif()
+endfunction()
+
+tenure_add_library(tenure_shared SHARED 0 tenure)
+tenure_add_library(tenure_static STATIC 0 tenure)
+tenure_add_library(checked_shared SHARED 1 tenure_checked)
+tenure_add_library(checked_static STATIC 1 tenure_checked)
+set(tenure_installed_targets tenure_shared tenure_static checked_shared checked_static)
+
+add_library(tenure::tenure_static ALIAS tenure_static)
+add_library(tenure::checked_static ALIAS checked_static)
+if(TENURE_SHARED)
+    add_library(tenure::tenure ALIAS tenure_shared)
+    add_library(tenure::checked ALIAS checked_shared)
+else()
+    add_library(tenure::tenure ALIAS tenure_static)
+    add_library(tenure::checked ALIAS checked_static)
+endif()
+
+# What this tree's own tests and lab link: always static, so that tests reach what is not exported.
+if(TENURE_CHECKS EQUAL 0)
+    add_library(tenure_tree ALIAS tenure_static)
+elseif(TENURE_CHECKS EQUAL 1)
+    add_library(tenure_tree ALIAS checked_static)
+else()
+    tenure_add_library(tenure_tree STATIC ${TENURE_CHECKS} tenure_tree)
+endif()
+
+# A tree at level 2 or 3 tests and is not installed, and a project around ours links one of the four: in both, each is
+# built only when somebody asks for it.
+if(TENURE_CHECKS GREATER 1 OR NOT PROJECT_IS_TOP_LEVEL)
+    set_target_properties(${tenure_installed_targets} PROPERTIES EXCLUDE_FROM_ALL ON)
+endif()

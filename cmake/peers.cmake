@@ -1,0 +1,48 @@
+# SPDX-FileCopyrightText: Tenure contributors
+# SPDX-License-Identifier: MIT
+
+# Peers that need headers: lab/experiments/peers/<peer>.cpp is built where they are found, <peer>_missing.cpp where they
+# are not. A peer that needs nothing has no <peer>_missing.cpp.
+#
+# Sets  tenure_peer_sources, tenure_peer_libraries
+
+include(CheckIncludeFileCXX)
+
+# name, header that must be found, library that must be found (or nothing)
+set(tenure_optional_peers
+    "boost_pool|boost/pool/pool.hpp|"
+    "loki|loki/SmallObj.h|loki"
+)
+
+set(peers_dir ${PROJECT_SOURCE_DIR}/lab/experiments/peers)
+file(GLOB tenure_peer_sources CONFIGURE_DEPENDS ${peers_dir}/*.cpp)
+set(tenure_peer_libraries)
+
+foreach(entry IN LISTS tenure_optional_peers)
+    string(REGEX MATCH "^(.*)[|](.*)[|](.*)$" _ ${entry})
+    set(peer ${CMAKE_MATCH_1})
+    set(header ${CMAKE_MATCH_2})
+    set(library ${CMAKE_MATCH_3})
+
+    # Asked again at every configure: a peer that was installed since must be seen.
+    unset(TENURE_HAS_${peer} CACHE)
+    set(CMAKE_REQUIRED_QUIET ON)
+    check_include_file_cxx(${header} TENURE_HAS_${peer} "-std=c++20")
+    if(library AND TENURE_HAS_${peer})
+        unset(TENURE_LIBRARY_${peer} CACHE)
+        find_library(TENURE_LIBRARY_${peer} NAMES ${library})
+        mark_as_advanced(TENURE_LIBRARY_${peer})
+        if(TENURE_LIBRARY_${peer})
+            list(APPEND tenure_peer_libraries ${TENURE_LIBRARY_${peer}})
+        else()
+            set(TENURE_HAS_${peer} "")
+        endif()
+    endif()
+
+    if(TENURE_HAS_${peer})
+        list(REMOVE_ITEM tenure_peer_sources ${peers_dir}/${peer}_missing.cpp)
+    else()
+        message(STATUS "Peer ${peer}: not found, its rows will say so")
+        list(REMOVE_ITEM tenure_peer_sources ${peers_dir}/${peer}.cpp)
+    endif()
+endforeach()

@@ -1,0 +1,68 @@
+// SPDX-FileCopyrightText: Tenure contributors
+// SPDX-License-Identifier: MIT
+
+// Where the memory comes from: a buffer of your own, a count of what is taken, huge pages, or a source you write.
+
+#include <cstdio>
+#include <cstdlib>
+
+#include <tenure/arena/arena.hpp>
+#include <tenure/base/counting_source.hpp>
+#include <tenure/base/static_buffer_source.hpp>
+#include <tenure/platform/page_source.hpp>
+#include <tenure/pool/pool.hpp>
+
+namespace {
+
+/// No system call at all: when the buffer is full, the pool refuses.
+bool from_a_static_buffer() {
+    static unsigned char buffer[64 * 1024];
+    tenure::static_buffer_source source(buffer, sizeof buffer);
+    tenure::pool<double> numbers(source);
+    std::size_t made = 0;
+    while (made < 10'000 && numbers.construct(1.0) != nullptr) ++made;
+    std::printf("64 KiB held more than 3000 numbers of 8 bytes: %s\n", made > 3000 ? "yes" : "no");
+    return made > 3000;
+}
+
+/// What does a part take from the system, and when?
+bool counted() {
+    tenure::counting_source source(tenure::page_source::process());
+    {
+        tenure::arena scratch(source, 256 * 1024);
+        for (int index = 0; index < 1000; ++index) {
+            if (scratch.allocate(100) == nullptr) return false;
+        }
+        std::printf("1000 allocations, %zu request\n", source.requests());
+    }
+    std::printf("blocks not given back: %zu\n", source.live_blocks());
+    return source.live_blocks() == 0;
+}
+
+/// Fewer page faults and translation misses for what is large and walked. The system may decline; all else is the same.
+bool from_huge_pages() {
+    tenure::page_source huge(tenure::page_size::huge);
+    tenure::pool<double> numbers(huge);
+    return numbers.construct(1.0) != nullptr;
+}
+
+/// A source of your own: two functions and who may call them.
+class malloc_source final : public tenure::block_source {
+public:
+    [[nodiscard]] void* acquire(std::size_t bytes, std::size_t alignment) noexcept override {
+        return std::aligned_alloc(alignment, (bytes + alignment - 1) / alignment * alignment);
+    }
+    void release(void* block, std::size_t) noexcept override { std::free(block); }
+    [[nodiscard]] tenure::sharing threads() const noexcept override { return tenure::sharing::any_thread; }
+    [[nodiscard]] std::size_t largest_bytes() const noexcept override { return 1 << 20; } // segments of a pool
+};
+
+bool from_my_own_source() {
+    malloc_source source;
+    tenure::pool<double> numbers(source);
+    return numbers.construct(1.0) != nullptr;
+}
+
+}
+
+int main() { return from_a_static_buffer() && counted() && from_huge_pages() && from_my_own_source() ? 0 : 1; }

@@ -1,0 +1,77 @@
+// SPDX-FileCopyrightText: Tenure contributors
+// SPDX-License-Identifier: MIT
+
+// Temp and TempJob: what one function needs, what a job leaves behind, and what happens to a block that is forgotten.
+
+#include <cstdio>
+#include <thread>
+
+#include <tenure/lifetime/lifetime.hpp>
+
+namespace {
+
+/// Nothing is freed by hand: the scope's end takes it all back.
+bool scratch_of_a_function() {
+    tenure::temp_scope const scope;
+    auto* const text = static_cast<char*>(tenure::allocate(32, tenure::lifetime::temp));
+    if (text == nullptr) return false;
+    std::snprintf(text, 32, "%d of %d", 3, 10);
+    std::printf("scratch: %s\n", text);
+    return true;
+}
+
+/// Temp is a stack: blocks that are freed with their size, newest first, are used again at once.
+bool reversed_frees() {
+    tenure::temp_scope const scope;
+    void* const first = tenure::allocate(100, tenure::lifetime::temp);
+    void* const second = tenure::allocate(100, tenure::lifetime::temp);
+    tenure::deallocate(second, 100, tenure::lifetime::temp);
+    tenure::deallocate(first, 100, tenure::lifetime::temp);
+    void* const again = tenure::allocate(200, tenure::lifetime::temp);
+    std::printf("the same place: %s\n", first == again ? "yes" : "no");
+    return first != nullptr && again != nullptr;
+}
+
+/// One thread allocates and ends, another reads and frees.
+bool result_of_a_job() {
+    int* result = nullptr;
+    std::thread worker([&result] {
+        result = static_cast<int*>(tenure::allocate(sizeof(int), tenure::lifetime::temp_job));
+        if (result != nullptr) *result = 42;
+        tenure::reset_temp(); // a worker empties its own Temp at the end of each job
+    });
+    worker.join();
+    if (result == nullptr) return false;
+    std::printf("result of the job: %d\n", *result);
+    tenure::deallocate(result, tenure::lifetime::temp_job);
+    return true;
+}
+
+int leaks_heard = 0;
+
+void hear_of_leak(const tenure::temp_job_leak& leak) noexcept {
+    ++leaks_heard;
+    std::printf("leak: %zu bytes of %.*s, %u frames old\n", leak.bytes, static_cast<int>(leak.owner.name().size()),
+                leak.owner.name().data(), static_cast<unsigned>(leak.age_frames));
+}
+
+/// A block that outlives its frames is named once; it stays valid, and a late free is legal.
+bool forgotten_block() {
+    tenure::temp_job::set_leak_handler(hear_of_leak);
+    void* forgotten = nullptr;
+    {
+        tenure::tag_scope const owner("path finding");
+        forgotten = tenure::allocate(1024, tenure::lifetime::temp_job);
+    }
+    for (int frame = 0; frame < 6; ++frame) tenure::next_frame();
+    tenure::deallocate(forgotten, tenure::lifetime::temp_job);
+    tenure::temp_job::set_leak_handler(nullptr); // back to a report on standard error
+    return leaks_heard == 1;
+}
+
+}
+
+int main() {
+    bool const good = scratch_of_a_function() && reversed_frees() && result_of_a_job() && forgotten_block();
+    return good ? 0 : 1;
+}

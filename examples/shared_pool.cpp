@@ -1,0 +1,57 @@
+// SPDX-FileCopyrightText: Tenure contributors
+// SPDX-License-Identifier: MIT
+
+// Messages that one thread makes and another destroys: no lock in the common call, no block lost when a thread ends.
+
+#include <atomic>
+#include <cstdio>
+#include <thread>
+
+#include <tenure/pool/shared_pool.hpp>
+
+namespace {
+
+struct message {
+    message(int sent, message* older) : number(sent), next(older) {}
+    int number;
+    message* next;
+};
+
+constexpr int message_count = 100'000;
+
+/// A stack that producers push to and the consumer takes whole.
+std::atomic<message*> mailbox{nullptr};
+
+void produce(tenure::shared_pool<message>& messages) {
+    for (int number = 0; number < message_count; ++number) {
+        message* const made = messages.construct(number, mailbox.load());
+        if (made == nullptr) return;
+        while (!mailbox.compare_exchange_weak(made->next, made)) {}
+    }
+}
+
+int consume(tenure::shared_pool<message>& messages) {
+    int received = 0;
+    while (received < message_count) {
+        message* each = mailbox.exchange(nullptr);
+        if (each == nullptr) std::this_thread::yield();
+        while (each != nullptr) {
+            message* const next = each->next;
+            messages.destroy(each); // not the thread that constructed it
+            ++received;
+            each = next;
+        }
+    }
+    return received;
+}
+
+}
+
+int main() {
+    tenure::shared_pool<message> messages;
+    std::thread producer([&messages] { produce(messages); });
+    int const received = consume(messages);
+    producer.join();
+    std::printf("received: %d, alive: %zu\n", received, messages.size());
+    return messages.size() == 0 ? 0 : 1;
+}

@@ -1,0 +1,58 @@
+// SPDX-FileCopyrightText: Tenure contributors
+// SPDX-License-Identifier: MIT
+
+// The standard library over any of the allocators: containers, std::pmr, owning pointers.
+
+#include <cstdio>
+#include <memory_resource>
+#include <string>
+#include <vector>
+
+#include <tenure/tenure.hpp>
+
+namespace {
+
+/// A container that names its allocator. Growth leaves the old array behind until the arena is cleared: reserve().
+std::size_t vector_in_an_arena() {
+    tenure::arena scratch;
+    std::vector<int, tenure::stl_allocator<int, tenure::arena>> numbers(scratch);
+    numbers.reserve(1000);
+    for (int number = 0; number < 1000; ++number) numbers.push_back(number);
+    return numbers.size();
+}
+
+/// Allocators without state need no argument.
+std::size_t vector_for_some_frames() {
+    std::vector<int, tenure::stl_allocator<int, tenure::temp_job>> numbers(100);
+    return numbers.size();
+}
+
+/// One container type for all allocators, for one virtual call more.
+std::size_t polymorphic() {
+    tenure::arena scratch;
+    tenure::resource_adaptor resource(scratch);
+    std::pmr::vector<std::pmr::string> names(&resource);
+    names.emplace_back("a name that is too long to lie within the string itself");
+    return names.size();
+}
+
+struct node {
+    explicit node(int start) : value(start) {}
+    int value;
+};
+
+/// Destroyed and given back when the pointer goes; empty when memory was refused.
+bool owning_pointers() {
+    tenure::pool<node> nodes;
+    tenure::arena scratch;
+    auto const from_pool = tenure::make_unique_in_pool(nodes, 7);
+    auto const from_arena = tenure::make_unique_in<node>(scratch, 8);
+    return from_pool != nullptr && from_arena != nullptr && nodes.size() == 1;
+}
+
+}
+
+int main() {
+    std::printf("%zu %zu %zu\n", vector_in_an_arena(), vector_for_some_frames(), polymorphic());
+    return owning_pointers() ? 0 : 1;
+}

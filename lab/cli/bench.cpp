@@ -1,0 +1,206 @@
+// SPDX-FileCopyrightText: Tenure contributors
+// SPDX-License-Identifier: MIT
+
+/// \file
+/// The options of `tenure bench`, and the order of things: check everything, then measure, then write.
+
+#include "cli/bench.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <bit>
+#include <filesystem>
+#include <random>
+
+#include "cli/bench_compare.hpp"
+#include "cli/command_line.hpp"
+#include "cli/contenders.hpp"
+#include "cli/terminal.hpp"
+#include "experiments/registry.hpp"
+#include "harness/interrupt.hpp"
+#include "harness/machine.hpp"
+#include "harness/rounds.hpp"
+#include "report/json.hpp"
+#include "report/text.hpp"
+#include "report/write.hpp"
+
+namespace tenure::lab {
+
+namespace {
+
+std::uint64_t fresh_seed() {
+    std::random_device device;
+    return device() % 1'000'000'000 + 1; // short enough to be typed again
+}
+
+/// Empty when the directory is there, or can be made, and a file in it can be written.
+std::string refuse_directory(const std::string& directory) {
+    std::filesystem::path const probe = std::filesystem::path{directory} / ".tenure-bench";
+    std::error_code error;
+    std::filesystem::create_directories(directory, error);
+    std::string refused = write_file(probe, "");
+    std::filesystem::remove(probe, error);
+    return refused;
+}
+
+std::string whole_command(int argc, char** argv) {
+    std::string text = "tenure";
+    for (int i = 1; i < argc; ++i) {
+        std::string_view const word = argv[i];
+        bool const plain = !word.empty() && word.find_first_of(" \t\"'\\$&|;<>()*?") == std::string_view::npos;
+        text += plain ? fmt::format(" {}", word) : fmt::format(" '{}'", word);
+    }
+    return text;
+}
+
+bool some_row_failed(const result& found) {
+    for (const experiment_result& each : found.experiments) {
+        for (const contestant_result& row : each.contestants) {
+            if (row.state == outcome::failed) return true;
+        }
+    }
+    return false;
+}
+
+}
+
+bench_command::bench_command(CLI::App& app)
+    : command_(app.add_subcommand("bench", "Runs the experiments: tables, CSV, JSON, a report")) {
+    add_options();
+    for (const experiment& each : experiments()) add_experiment(each);
+    command_->require_subcommand(0, 1);
+    command_->footer(fmt::format(
+        "\nExamples:\n"
+        "  tenure bench --out results                  every experiment; results/report.html and the files beside it\n"
+        "  tenure bench lifetimes --count 5000         one experiment with an option of its own\n"
+        "  tenure bench --against ./libmine.so         your malloc among the others\n"
+        "  tenure bench --compare old new              two directories that --out wrote\n\n{}",
+        exit_codes_help));
+}
+
+void bench_command::add_options() {
+    command_->add_option("--against", request_.against,
+                         "Peers by name: only these, beside ours and the references. Files: malloc libraries that take "
+                         "part as well. Commas between them")
+        ->delimiter(',')
+        ->type_name("PEER|./lib.so,...");
+    command_->add_option("--only", request_.only, "Contestants by name; the baseline always takes part")
+        ->delimiter(',')
+        ->type_name("CONTESTANT,...");
+    command_->add_option("--rounds", request_.rounds, "Paired rounds; fewer than 7 say little about the spread")
+        ->check(CLI::Range(1, 10'000))
+        ->capture_default_str();
+    command_->add_option("--seed", request_.seed, "Orders of processes and of frees; 0 takes another one each time")
+        ->capture_default_str();
+    command_->add_option("--timeout", request_.timeout_s, "Seconds for one process; 0 is 60, with --full 900")
+        ->capture_default_str();
+    command_->add_flag("--full", request_.full, "The articles' full sizes");
+    command_->add_option("--out", request_.out, "Writes results.json, results.csv, the articles' files and report.html")
+        ->type_name("DIR");
+    command_->add_flag("--json", request_.json, "The result as JSON on standard output instead of tables");
+    command_->add_option("--compare", request_.compare, "Two earlier results side by side; measures nothing")
+        ->expected(2)
+        ->type_name("OLD NEW");
+}
+
+void bench_command::add_experiment(const experiment& described) {
+    auto added = std::make_unique<experiment_command>();
+    added->command = command_->add_subcommand(std::string{described.name}, std::string{described.question});
+    added->command->fallthrough();
+    for (const option_spec& option : described.options) {
+        std::string const name{option.name};
+        auto* const given = &added->given;
+        auto const keep = [given, name](const std::int64_t& value) { (*given)[name] = value; };
+        std::string help = fmt::format("{} [{}", option.help, option.value);
+        help += option.full_value == option.value ? "]" : fmt::format(", with --full {}]", option.full_value);
+        added->command->add_option_function<std::int64_t>("--" + name, keep, help)
+            ->check(CLI::Range(option.lowest, option.highest))
+            ->type_name("N");
+    }
+    added->command->footer(fmt::format("\nExample:\n  {}\n\nAll options of `tenure bench` may follow as well.\n{}",
+                                       described.example, exit_codes_help));
+    experiments_.push_back(std::move(added));
+}
+
+parameters bench_command::options_of(std::size_t index) const {
+    parameters made(experiments()[index].options, request_.full);
+    for (const auto& [name, value] : experiments_[index]->given) made.set(name, value);
+    return made;
+}
+
+std::vector<std::size_t> bench_command::chosen_experiments() const {
+    std::vector<std::size_t> all, named;
+    for (std::size_t i = 0; i < experiments_.size(); ++i) {
+        all.push_back(i);
+        if (experiments_[i]->command->parsed()) named.push_back(i);
+    }
+    return named.empty() ? all : named;
+}
+
+std::string bench_command::refuse_values() const {
+    for (std::size_t index : chosen_experiments()) {
+        for (const option_spec& option : experiments()[index].options) {
+            auto const value = static_cast<std::uint64_t>(options_of(index)[option.name]);
+            if (option.shape == option_shape::power_of_two && !std::has_single_bit(value)) {
+                return fmt::format("--{} {} is no power of two", option.name, value);
+            }
+        }
+    }
+    return {};
+}
+
+int bench_command::run_chosen(result& found) {
+    run_settings settings;
+    settings.rounds = request_.rounds;
+    settings.seed = request_.seed != 0 ? request_.seed : fresh_seed();
+    settings.timeout = std::chrono::seconds{request_.timeout_s != 0 ? request_.timeout_s : request_.full ? 900 : 60};
+    contenders who(request_.against, request_.only);
+    std::vector<std::vector<entrant>> rows;
+    std::vector<std::size_t> const chosen = chosen_experiments();
+    for (std::size_t index : chosen) rows.push_back(who.of(experiments()[index]));
+    if (std::string const refused = who.refusal(); !refused.empty()) {
+        say(refused);
+        return exit_code::bad_usage;
+    }
+    if (request_.rounds < 7) say(fmt::format("{} rounds say little about the spread", request_.rounds));
+    say(fmt::format("seed {}", settings.seed));
+    for (std::size_t i = 0; i < chosen.size() && !interrupted(); ++i) {
+        if (rows[i].empty()) continue; // --only named nobody of this experiment
+        const experiment& described = experiments()[chosen[i]];
+        found.experiments.push_back(run_experiment(described, options_of(chosen[i]), rows[i], settings));
+        if (!request_.json) print(text_tables(found.experiments.back(), found.machine, output_style()));
+    }
+    return exit_code::ok;
+}
+
+int bench_command::run(int argc, char** argv) {
+    if (!request_.compare.empty()) return compare_results(request_.compare[0], request_.compare[1], request_.json);
+    if (std::string const refused = refuse_values(); !refused.empty()) {
+        say(refused);
+        return exit_code::bad_usage;
+    }
+    std::string refused = request_.out.empty() ? "" : refuse_directory(request_.out);
+    if (!refused.empty()) {
+        say(refused);
+        return exit_code::not_written;
+    }
+    result found;
+    found.tool_version = library_version();
+    found.started_at = timestamp();
+    found.command = whole_command(argc, argv);
+    found.machine = describe_machine();
+    interrupt_guard const guard;
+    if (int const code = run_chosen(found); code != exit_code::ok) return code;
+    found.complete = !interrupted();
+    if (!found.complete) say("interrupted: what was finished is in the result, which is marked incomplete");
+    if (!request_.out.empty()) refused = write_all(found, request_.out);
+    if (refused.empty() && !request_.out.empty()) say(fmt::format("written to {}/report.html", request_.out));
+    if (!refused.empty()) say(refused);
+    bool const printed = !request_.json || print(to_json(found) + "\n");
+    if (!found.complete) return exit_code::interrupted;
+    if (!refused.empty() || !printed) return exit_code::not_written;
+    return some_row_failed(found) ? exit_code::row_failed : exit_code::ok;
+}
+
+}

@@ -1,0 +1,56 @@
+// SPDX-FileCopyrightText: Tenure contributors
+// SPDX-License-Identifier: MIT
+#pragma once
+
+/// \file
+/// `tenure bench`: runs experiments, or sets two earlier results side by side.
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <CLI/CLI.hpp>
+
+#include "harness/experiment.hpp"
+#include "report/result.hpp"
+
+namespace tenure::lab {
+
+/// What the command line asked for, before anything of it was looked up.
+struct bench_request {
+    std::vector<std::string> against, only, compare;
+    std::uint32_t rounds = 7;
+    std::uint64_t seed = 0; ///< 0: another one every time; the one taken is in the result
+    std::uint32_t timeout_s = 0; ///< 0: 60, or 900 under --full
+    bool full = false, json = false;
+    std::string out;
+};
+
+class bench_command {
+public:
+    explicit bench_command(CLI::App& app);
+
+    [[nodiscard]] bool chosen() const { return command_->parsed(); }
+    [[nodiscard]] int run(int argc, char** argv);
+
+private:
+    struct experiment_command {
+        CLI::App* command;
+        std::map<std::string, std::int64_t> given; ///< options that stand on the command line
+    };
+
+    void add_options();
+    void add_experiment(const experiment& described);
+    [[nodiscard]] parameters options_of(std::size_t index) const;
+    [[nodiscard]] std::vector<std::size_t> chosen_experiments() const;
+    [[nodiscard]] std::string refuse_values() const;
+    [[nodiscard]] int run_chosen(result& found);
+
+    CLI::App* command_;
+    bench_request request_;
+    std::vector<std::unique_ptr<experiment_command>> experiments_; ///< by index in experiments()
+};
+
+}

@@ -1,0 +1,25 @@
+// SPDX-FileCopyrightText: Tenure contributors
+// SPDX-License-Identifier: MIT
+#pragma once
+
+/// \file
+/// The command line: its subcommands, its help, its answers to what it does not know.
+
+namespace tenure::lab {
+
+/// How a command ends. Every --help says it.
+namespace exit_code {
+inline constexpr int ok = 0;
+inline constexpr int row_failed = 1;
+inline constexpr int bad_usage = 2;
+inline constexpr int not_written = 3;
+inline constexpr int interrupted = 130;
+}
+
+inline constexpr const char* exit_codes_help =
+    "Exit codes: 0 ok; 1 some row failed; 2 the command line was wrong; 3 a file could not be written; "
+    "130 interrupted.";
+
+[[nodiscard]] int run_command_line(int argc, char** argv);
+
+}

@@ -1,0 +1,100 @@
+// SPDX-FileCopyrightText: Tenure contributors
+// SPDX-License-Identifier: MIT
+
+/// \file
+/// Names from the command line against names from the tables.
+
+#include "cli/contenders.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "cli/nearest.hpp"
+#include "experiments/registry.hpp"
+
+namespace tenure::lab {
+
+namespace {
+
+bool holds_name(const std::vector<std::string>& names, std::string_view wanted) {
+    return std::any_of(names.begin(), names.end(), [&](const std::string& name) { return same_name(name, wanted); });
+}
+
+/// Two libraries may have one file name: the second is told apart by the name that was given.
+std::string unused_name(const std::vector<found_malloc>& mallocs, const found_malloc& added) {
+    bool const taken = std::any_of(mallocs.begin(), mallocs.end(),
+                                   [&](const found_malloc& each) { return each.name == added.name; });
+    return taken ? added.given : added.name;
+}
+
+}
+
+bool names_a_file(const std::string& word) {
+    return word.find('/') != std::string::npos || word.find(".so") != std::string::npos;
+}
+
+contenders::contenders(std::vector<std::string> against, std::vector<std::string> only)
+    : only_(std::move(only)), mallocs_(find_mallocs()), libraries_(library_peers()) {
+    for (std::string& word : against) {
+        if (names_a_file(word)) {
+            add_file(word);
+        } else {
+            peers_.push_back(std::move(word));
+        }
+    }
+    std::vector<std::string> known;
+    for (const found_malloc& each : mallocs_) known.push_back(each.name);
+    for (const library_peer& each : libraries_) known.emplace_back(each.name);
+    for (const std::string& peer : peers_) {
+        if (!holds_name(known, peer) && refusal_.empty()) refusal_ = unknown_name("peer", peer, known);
+    }
+}
+
+void contenders::add_file(const std::string& path) {
+    found_malloc added = find_malloc_file(path);
+    if (!added.found) {
+        if (refusal_.empty()) refusal_ = "--against: " + added.reason;
+        return;
+    }
+    added.name = unused_name(mallocs_, added);
+    mallocs_.push_back(std::move(added));
+}
+
+bool contenders::is_opponent(const entrant& row, const std::string& peer) const {
+    return same_name(row.name, peer) || same_name(row.peer, peer);
+}
+
+bool contenders::wanted(const experiment& chosen, const entrant& row) const {
+    if (row.name == chosen.baseline) return true;
+    if (!only_.empty()) return holds_name(only_, row.name);
+    bool const ours = row.peer.empty() && !row.runs_on_malloc;
+    bool const given_file = std::any_of(mallocs_.begin(), mallocs_.end(), [&](const found_malloc& each) {
+        return !each.given.empty() && each.name == row.name;
+    });
+    if (peers_.empty() || ours || given_file) return true;
+    return std::any_of(peers_.begin(), peers_.end(), [&](const std::string& peer) { return is_opponent(row, peer); });
+}
+
+std::vector<entrant> contenders::of(const experiment& chosen) {
+    std::vector<entrant> rows = list_entrants(chosen, mallocs_, libraries_);
+    for (const entrant& row : rows) {
+        if (!holds_name(seen_, row.name)) seen_.push_back(row.name);
+    }
+    bool const nobody = !only_.empty() && std::none_of(rows.begin(), rows.end(), [&](const entrant& row) {
+        return holds_name(only_, row.name);
+    });
+    if (nobody) return {};
+    std::erase_if(rows, [&](const entrant& row) { return !wanted(chosen, row); });
+    return rows;
+}
+
+std::string contenders::refusal() const {
+    if (!refusal_.empty()) return refusal_;
+    for (const std::string& name : only_) {
+        if (!holds_name(seen_, name)) return unknown_name("contestant", name, seen_);
+    }
+    return {};
+}
+
+}

@@ -1,0 +1,130 @@
+// SPDX-FileCopyrightText: Tenure contributors
+// SPDX-License-Identifier: MIT
+
+/// \file
+/// The tables of the program and what was found for them, in words or as JSON.
+
+#include "cli/list.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <nlohmann/json.hpp>
+
+#include "cli/command_line.hpp"
+#include "cli/terminal.hpp"
+#include "experiments/registry.hpp"
+#include "harness/peers.hpp"
+#include "harness/rounds.hpp"
+
+namespace tenure::lab {
+
+namespace {
+
+/// A peer of either kind, as a line of the list.
+struct listed_peer {
+    std::string name, kind, version, missing;
+};
+
+std::vector<listed_peer> all_peers(const std::vector<found_malloc>& mallocs, const std::vector<library_peer>& libraries) {
+    std::vector<listed_peer> peers;
+    for (const found_malloc& each : mallocs) {
+        peers.push_back({each.name, each.library.empty() ? "system" : "preload", each.version, each.reason});
+    }
+    for (const library_peer& each : libraries) {
+        listed_peer peer{std::string{each.name}, "library", version_of(each), std::string{each.missing_because}};
+        if (!each.present && peer.missing.empty()) {
+            peer.missing = fmt::format("it was not there when this was built; the package {} brings it", each.package);
+        }
+        peers.push_back(std::move(peer));
+    }
+    return peers;
+}
+
+std::vector<std::string> row_names(const std::vector<entrant>& rows) {
+    std::vector<std::string> names;
+    for (const entrant& row : rows) names.push_back(row.name);
+    return names;
+}
+
+/// Words in lines of at most `width`, each line indented.
+std::string wrapped(std::string_view text, std::size_t indent, std::size_t width) {
+    std::string made(indent, ' ');
+    std::size_t column = indent;
+    for (std::size_t begin = 0; begin < text.size();) {
+        std::size_t const end = std::min(text.find(' ', begin), text.size());
+        std::size_t const length = end - begin;
+        if (column > indent && column + 1 + length > width) {
+            made += '\n' + std::string(indent, ' ');
+            column = indent;
+        }
+        if (column > indent) {
+            made += ' ';
+            ++column;
+        }
+        made.append(text.substr(begin, length));
+        column += length;
+        begin = end + 1;
+    }
+    return made + '\n';
+}
+
+std::string in_words(const std::vector<listed_peer>& peers, std::span<const found_malloc> mallocs,
+                     std::span<const library_peer> libraries) {
+    std::size_t const width = output_style().width;
+    std::string made = "Experiments\n";
+    for (const experiment& each : experiments()) {
+        made += fmt::format("  {}\n", each.name);
+        made += wrapped(each.question, 4, width);
+        std::vector<std::string> const names = row_names(list_entrants(each, mallocs, libraries));
+        made += wrapped(fmt::format("Contestants: {}.", fmt::join(names, ", ")), 4, width);
+    }
+    made += "\nPeers on this machine\n";
+    for (const listed_peer& peer : peers) {
+        if (!peer.missing.empty()) continue;
+        made += fmt::format("  {:<14} {:<8} {}\n", peer.name, peer.kind, peer.version.empty() ? "-" : peer.version);
+    }
+    made += "\nMissing\n";
+    for (const listed_peer& peer : peers) {
+        if (!peer.missing.empty()) made += fmt::format("  {:<14} {}\n", peer.name, peer.missing);
+    }
+    return made;
+}
+
+nlohmann::json as_json(const std::vector<listed_peer>& peers, std::span<const found_malloc> mallocs,
+                       std::span<const library_peer> libraries) {
+    nlohmann::json made{{"experiments", nlohmann::json::array()}, {"peers", nlohmann::json::array()}};
+    for (const experiment& each : experiments()) {
+        made["experiments"].push_back({{"name", each.name},
+                                       {"question", each.question},
+                                       {"baseline", each.baseline},
+                                       {"contestants", row_names(list_entrants(each, mallocs, libraries))}});
+    }
+    for (const listed_peer& peer : peers) {
+        made["peers"].push_back({{"name", peer.name},
+                                 {"kind", peer.kind},
+                                 {"version", peer.version},
+                                 {"found", peer.missing.empty()},
+                                 {"missing", peer.missing}});
+    }
+    return made;
+}
+
+}
+
+list_command::list_command(CLI::App& app)
+    : command_(app.add_subcommand("list", "Experiments, allocators, and the peers of this machine with their versions")) {
+    command_->add_flag("--json", json_, "The same for machines");
+    command_->footer(fmt::format("\nExample:\n  tenure list\n\n{}", exit_codes_help));
+}
+
+int list_command::run() const {
+    std::vector<found_malloc> const mallocs = find_mallocs();
+    std::vector<library_peer> const libraries = library_peers();
+    std::vector<listed_peer> const peers = all_peers(mallocs, libraries);
+    bool const printed = json_ ? print(as_json(peers, mallocs, libraries).dump(2) + "\n")
+                               : print(in_words(peers, mallocs, libraries));
+    return printed ? exit_code::ok : exit_code::not_written;
+}
+
+}

@@ -1,0 +1,31 @@
+// SPDX-FileCopyrightText: Tenure contributors
+// SPDX-License-Identifier: MIT
+
+/// \file
+/// The `tenure` command; as a worker of its own bench it is gone before anything else of it wakes up.
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include "cli/command_line.hpp"
+#include "experiments/registry.hpp"
+#include "harness/worker.hpp"
+
+namespace {
+
+/// A program may be started with its first three files closed; a pipe must not get their numbers.
+void keep_standard_files_open() {
+    for (int file = ::open("/dev/null", O_RDWR); file >= 0; file = ::open("/dev/null", O_RDWR)) {
+        if (file <= STDERR_FILENO) continue;
+        ::close(file);
+        return;
+    }
+}
+
+}
+
+int main(int argc, char** argv) {
+    if (auto const code = tenure::lab::run_if_worker(argc, argv, tenure::lab::experiments())) return *code;
+    keep_standard_files_open();
+    return tenure::lab::run_command_line(argc, argv);
+}

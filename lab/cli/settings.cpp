@@ -1,0 +1,104 @@
+// SPDX-FileCopyrightText: Tenure contributors
+// SPDX-License-Identifier: MIT
+
+/// \file
+/// The library's table of options, printed.
+
+#include "cli/settings.hpp"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <string_view>
+
+#include <tenure/base/options.hpp>
+
+#include "cli/command_line.hpp"
+#include "cli/terminal.hpp"
+
+namespace tenure::lab {
+
+namespace {
+
+/// 4194304 as 4M: the way it may be given.
+std::string bytes_text(std::uint64_t bytes) {
+    constexpr std::array<std::string_view, 4> suffixes{"", "K", "M", "G"};
+    std::size_t suffix = 0;
+    while (bytes != 0 && bytes % 1024 == 0 && suffix + 1 < suffixes.size()) {
+        bytes /= 1024;
+        ++suffix;
+    }
+    return fmt::format("{}{}", bytes, suffixes[suffix]);
+}
+
+/// The words that stand for these bits, asked of the library's own parser.
+std::string parts_text(const option_info& info, std::uint64_t parts) {
+    if (parts == 0) return "none";
+    if (parts == all_parts) return "all";
+    constexpr std::array<std::string_view, 5> words{"arena", "temp", "temp_job", "pool", "small_object"};
+    std::string made;
+    for (std::string_view word : words) {
+        std::uint64_t bit = 0;
+        if (!parse_option(info, word, bit) || (parts & bit) == 0) continue;
+        made += made.empty() ? "" : ",";
+        made += word;
+    }
+    return made;
+}
+
+std::string value_text(const option_info& info, std::uint64_t value) {
+    switch (info.form) {
+    case option_form::bytes: return bytes_text(value);
+    case option_form::parts: return parts_text(info, value);
+    case option_form::count: break;
+    }
+    return std::to_string(value);
+}
+
+std::string_view origin_text(option_origin origin) {
+    switch (origin) {
+    case option_origin::environment: return "environment";
+    case option_origin::program: return "program";
+    case option_origin::built_in: break;
+    }
+    return "built in";
+}
+
+std::string in_words() {
+    std::string made;
+    for (const option_info& info : option_table()) {
+        made += fmt::format("{} = {}   ({})\n    {}=VALUE   default {}\n    {}\n", info.name,
+                            value_text(info, option_value(info.id)), origin_text(option_source(info.id)),
+                            info.environment, value_text(info, info.built_in), info.help);
+    }
+    return made;
+}
+
+nlohmann::json as_json() {
+    nlohmann::json made = nlohmann::json::array();
+    for (const option_info& info : option_table()) {
+        made.push_back({{"name", info.name},
+                        {"value", value_text(info, option_value(info.id))},
+                        {"origin", origin_text(option_source(info.id))},
+                        {"environment", info.environment},
+                        {"default", value_text(info, info.built_in)},
+                        {"help", info.help}});
+    }
+    return made;
+}
+
+}
+
+settings_command::settings_command(CLI::App& app)
+    : command_(app.add_subcommand("options", "Every setting of the library, its value, and where that came from")) {
+    command_->add_flag("--json", json_, "The same for machines");
+    command_->footer(fmt::format("\nExample:\n  TENURE_TEMP_BUDGET=16M tenure options\n\n{}", exit_codes_help));
+}
+
+int settings_command::run() const {
+    return print(json_ ? as_json().dump(2) + "\n" : in_words()) ? exit_code::ok : exit_code::not_written;
+}
+
+}

@@ -1,0 +1,35 @@
+// SPDX-FileCopyrightText: Tenure contributors
+// SPDX-License-Identifier: MIT
+
+/// \file
+/// What the terminal says of itself.
+
+#include "cli/terminal.hpp"
+
+#include <fmt/format.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <cstdlib>
+
+namespace tenure::lab {
+
+text_style output_style() {
+    text_style style;
+    if (::isatty(STDOUT_FILENO) != 1) return style;
+    winsize size{};
+    if (::ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0) style.width = size.ws_col;
+    const char* const refused = std::getenv("NO_COLOR");
+    if (refused == nullptr || *refused == '\0') style.colours = colour::ansi;
+    return style;
+}
+
+bool print(std::string_view text) {
+    bool const whole = std::fwrite(text.data(), 1, text.size(), stdout) == text.size();
+    return std::fflush(stdout) == 0 && whole;
+}
+
+void say(std::string_view text) { std::fputs(fmt::format("tenure: {}\n", text).c_str(), stderr); }
+
+}

@@ -1,0 +1,92 @@
+// SPDX-FileCopyrightText: Tenure contributors
+// SPDX-License-Identifier: MIT
+
+/// \file
+/// Temp and TempJob in the lifetimes experiment.
+
+#include <array>
+
+#include <tenure/base/options.hpp>
+#include <tenure/lifetime/lifetime.hpp>
+
+#include "experiments/exchange.hpp"
+#include "experiments/lifetimes_overflow.hpp"
+#include "experiments/lifetimes_workload.hpp"
+
+namespace tenure::lab {
+
+namespace {
+
+class temp_memory {
+public:
+    explicit temp_memory(const task& asked) {
+        set_option(option::temp_budget_bytes, static_cast<std::uint64_t>(asked.options["budget"]));
+    }
+    void* allocate(std::size_t bytes, std::size_t alignment) {
+        return tenure::allocate(bytes, lifetime::temp, alignment);
+    }
+    void deallocate(void* block, std::size_t bytes) { tenure::deallocate(block, bytes, lifetime::temp); }
+    void end_batch() { reset_temp(); }
+};
+
+class temp_job_memory {
+public:
+    explicit temp_job_memory(const task&) {}
+    void* allocate(std::size_t bytes, std::size_t alignment) {
+        return tenure::allocate(bytes, lifetime::temp_job, alignment);
+    }
+    void deallocate(void* block, std::size_t bytes) { tenure::deallocate(block, bytes, lifetime::temp_job); }
+    void end_batch() { next_frame(); }
+};
+
+/// A batch of the exchange is a frame; one of the threads ends it.
+class exchanged_temp_job {
+public:
+    exchanged_temp_job(std::size_t bytes, std::size_t alignment) : bytes_(bytes), alignment_(alignment) {}
+    void* allocate() { return tenure::allocate(bytes_, lifetime::temp_job, alignment_); }
+    void deallocate(void* block) { tenure::deallocate(block, bytes_, lifetime::temp_job); }
+    void end_batch(std::size_t thread) {
+        if (thread == 0) next_frame();
+    }
+
+private:
+    std::size_t bytes_, alignment_;
+};
+
+void run_temp(const task& asked) {
+    if (asked.part == lifetimes_part::one_thread) return one_thread<temp_memory>(asked);
+    bool const small_budget = asked.part == lifetimes_part::overflow_small;
+    measure_overflow(asked, asked.options.size(small_budget ? "small-budget" : "budget"));
+}
+
+void run_temp_job(const task& asked) {
+    if (asked.part == lifetimes_part::one_thread) return one_thread<temp_job_memory>(asked);
+    std::size_t const bytes = asked.options.size("bytes");
+    exchanged_temp_job shared(bytes, asked.options.size("align"));
+    measure_exchange(asked, "two threads", bytes, shared, shared);
+}
+
+using lifetimes_part::bit;
+
+constexpr std::array<contestant, 2> all{{
+    {.name = "tenure Temp",
+     .how = route::inlined,
+     .kind = "inlined",
+     .type = "tenure::allocate(bytes, lifetime::temp, alignment)",
+     .note = "freed with its size, in the order of the allocations, then reset_temp(), timed with the frees",
+     .parts = bit(lifetimes_part::one_thread) | bit(lifetimes_part::overflow) | bit(lifetimes_part::overflow_small),
+     .run = run_temp},
+    {.name = "tenure TempJob",
+     .how = route::inlined,
+     .kind = "inlined",
+     .type = "tenure::allocate(bytes, lifetime::temp_job, alignment)",
+     .note = "a batch is a frame: next_frame() is timed with the frees",
+     .parts = bit(lifetimes_part::one_thread) | bit(lifetimes_part::two_threads),
+     .run = run_temp_job},
+}};
+
+}
+
+std::span<const contestant> tenure_in_lifetimes() { return all; }
+
+}

@@ -1,0 +1,142 @@
+// SPDX-FileCopyrightText: Tenure contributors
+// SPDX-License-Identifier: MIT
+
+/// \file
+/// Boost.Pool: pool, object_pool and fast_pool_allocator, the last with its mutex and without.
+
+#include <boost/pool/object_pool.hpp>
+#include <boost/pool/pool.hpp>
+#include <boost/pool/pool_alloc.hpp>
+#include <boost/version.hpp>
+
+#include <array>
+#include <memory>
+#include <new>
+
+#include "experiments/lifetimes_workload.hpp"
+#include "experiments/peers/boost_pool.hpp"
+#include "experiments/pools_contestant.hpp"
+
+namespace tenure::lab {
+
+namespace {
+
+constexpr std::string_view version_text = BOOST_LIB_VERSION; // "1_74"
+
+class boost_pool_blocks {
+public:
+    explicit boost_pool_blocks(const task& asked) : pool_(asked.options.size("bytes")) {
+        if (asked.options.size("align") > sizeof(void*)) asked.out.fail("boost::pool aligns to pointers at most");
+    }
+    void* allocate(std::size_t, std::size_t) { return pool_.malloc(); }
+    void deallocate(void* block, std::size_t) { pool_.free(block); }
+    void end_batch() {}
+
+private:
+    boost::pool<> pool_;
+};
+
+template<std::size_t Bytes>
+struct boost_pool_objects {
+    using object = test_object<Bytes>;
+
+    object* construct(int number) {
+        void* const block = blocks.malloc();
+        return block == nullptr ? nullptr : new (block) object(number);
+    }
+    void destroy(object* made) { blocks.free(made); }
+    void drop() { blocks.purge_memory(); }
+    void trim() { blocks.purge_memory(); }
+
+    boost::pool<> blocks{sizeof(object)};
+};
+
+/// The article's "Boost Pool" and, dropped whole, its "Boost Pool Ptr".
+template<std::size_t Bytes>
+struct boost_object_pool {
+    using object = test_object<Bytes>;
+    static constexpr bool one_by_one = false; // each destroy walks the free list
+
+    object* construct(int number) { return objects->construct(number); }
+    void destroy(object* made) { objects->destroy(made); }
+    void drop() { objects = std::make_unique<boost::object_pool<object>>(); }
+
+    std::unique_ptr<boost::object_pool<object>> objects = std::make_unique<boost::object_pool<object>>();
+};
+
+/// The allocator's pool is a singleton per size, its mutex a template argument.
+template<std::size_t Bytes, class Mutex>
+struct boost_fast_objects {
+    using object = test_object<Bytes>;
+    using user_allocator = boost::default_user_allocator_new_delete;
+    using blocks = boost::fast_pool_allocator<object, user_allocator, Mutex>;
+    using singleton = boost::singleton_pool<boost::fast_pool_allocator_tag, sizeof(object), user_allocator, Mutex>;
+    static constexpr bool shared = std::is_same_v<Mutex, boost::details::pool::default_mutex>;
+
+    object* construct(int number) { return new (blocks::allocate()) object(number); }
+    void destroy(object* made) { blocks::deallocate(made); }
+    void drop() { singleton::purge_memory(); }
+    void trim() { singleton::purge_memory(); }
+};
+template<std::size_t Bytes>
+using boost_fast_locked = boost_fast_objects<Bytes, boost::details::pool::default_mutex>;
+template<std::size_t Bytes>
+using boost_fast_unlocked = boost_fast_objects<Bytes, boost::details::pool::null_mutex>;
+
+constexpr std::array<contestant, 4> in_pools{{
+    {.name = boost_pool_rows[0],
+     .how = route::inlined,
+     .peer = boost_pool_name,
+     .kind = "library",
+     .type = type_name<boost::pool<>>(),
+     .note = "unordered malloc and free, no mutex; drop and trim are purge_memory",
+     .parts = pool_parts<boost_pool_objects>(),
+     .run = run_pool<boost_pool_objects>},
+    {.name = boost_pool_rows[1],
+     .how = route::inlined,
+     .peer = boost_pool_name,
+     .kind = "library",
+     .type = type_name<boost::object_pool<test_object<64>>>(),
+     .note = "the article's; each destroy walks the free list, so few are destroyed; drop is its destructor",
+     .parts = pool_parts<boost_object_pool>(),
+     .run = run_pool<boost_object_pool>},
+    {.name = boost_pool_rows[2],
+     .how = route::inlined,
+     .peer = boost_pool_name,
+     .kind = "library",
+     .type = type_name<boost_fast_locked<64>::blocks>(),
+     .note = "with its default mutex",
+     .parts = pool_parts<boost_fast_locked>(),
+     .run = run_pool<boost_fast_locked>},
+    {.name = boost_pool_rows[3],
+     .how = route::inlined,
+     .peer = boost_pool_name,
+     .kind = "library",
+     .type = type_name<boost_fast_unlocked<64>::blocks>(),
+     .note = "with boost::details::pool::null_mutex",
+     .parts = pool_parts<boost_fast_unlocked>(),
+     .run = run_pool<boost_fast_unlocked>},
+}};
+
+constexpr std::array<contestant, 1> in_lifetimes{{
+    {.name = boost_pool_rows[0],
+     .how = route::inlined,
+     .peer = boost_pool_name,
+     .kind = "library",
+     .type = type_name<boost::pool<>>(),
+     .note = "one size only; without a mutex",
+     .parts = lifetimes_part::bit(lifetimes_part::one_thread),
+     .run = one_thread<boost_pool_blocks>},
+}};
+
+}
+
+library_peer boost_pool_peer() {
+    return {boost_pool_name, boost_pool_package, version_text, true, {}};
+}
+
+std::span<const contestant> boost_pool_in_lifetimes() { return in_lifetimes; }
+
+std::span<const contestant> boost_pool_in_pools() { return in_pools; }
+
+}

@@ -1,0 +1,76 @@
+// SPDX-FileCopyrightText: Tenure contributors
+// SPDX-License-Identifier: MIT
+#pragma once
+
+/// \file
+/// From an adaptor to a contestant: which parts it takes, and the code for each.
+///
+/// Beside what `pools_workload.hpp` asks for, an adaptor may have `shared = true` (two threads may use one),
+/// `one_by_one = false` (destroying singly is not for suite 2), `pairs = false`, `singly = false`, and `most_bytes`.
+
+#include "experiments/pools_workload.hpp"
+#include "experiments/type_name.hpp"
+
+namespace tenure::lab {
+
+template<class Adaptor>
+constexpr std::uint64_t parts_of(std::size_t size_index) {
+    std::uint64_t parts = 0;
+    bool pairs = true, one_by_one = true, singly = true, shared = false;
+    if constexpr (requires { Adaptor::pairs; }) pairs = Adaptor::pairs;
+    if constexpr (requires { Adaptor::one_by_one; }) one_by_one = Adaptor::one_by_one;
+    if constexpr (requires { Adaptor::singly; }) singly = Adaptor::singly;
+    if constexpr (requires { Adaptor::shared; }) shared = Adaptor::shared;
+    if constexpr (requires { Adaptor::most_bytes; }) {
+        if (pool_object_bytes[size_index] > Adaptor::most_bytes) return 0;
+    }
+    if (pairs) parts |= part_bit(pool_suite::pairs, size_index);
+    if (singly) parts |= part_bit(pool_suite::destroy_one, size_index);
+    if (one_by_one) parts |= part_bit(pool_suite::whole, size_index);
+    if (can_drop<Adaptor>) parts |= part_bit(pool_suite::drop, size_index);
+    if (shared) parts |= part_bit(pool_suite::two_threads, size_index);
+    return parts;
+}
+
+template<template<std::size_t> class Adaptor>
+constexpr std::uint64_t pool_parts() {
+    return parts_of<Adaptor<pool_object_bytes[0]>>(0) | parts_of<Adaptor<pool_object_bytes[1]>>(1) |
+           parts_of<Adaptor<pool_object_bytes[2]>>(2);
+}
+
+/// The suite of a part at one size; only what the adaptor takes part in is compiled.
+template<class Adaptor>
+void run_suite(const task& asked) {
+    constexpr std::uint64_t taken = parts_of<Adaptor>(0) | parts_of<Adaptor>(1) | parts_of<Adaptor>(2);
+    constexpr auto takes = [](pool_suite suite) {
+        return (taken & (part_bit(suite, 0) | part_bit(suite, 1) | part_bit(suite, 2))) != 0;
+    };
+    switch (suite_of_part(asked.part)) {
+    case pool_suite::pairs:
+        if constexpr (takes(pool_suite::pairs)) run_pairs<Adaptor>(asked);
+        break;
+    case pool_suite::whole:
+        if constexpr (takes(pool_suite::whole)) run_whole<Adaptor>(asked);
+        break;
+    case pool_suite::drop:
+        if constexpr (takes(pool_suite::drop)) run_drop<Adaptor>(asked);
+        break;
+    case pool_suite::destroy_one:
+        if constexpr (takes(pool_suite::destroy_one)) run_destroy_one<Adaptor>(asked);
+        break;
+    case pool_suite::two_threads:
+        if constexpr (takes(pool_suite::two_threads)) run_two_threads<Adaptor>(asked);
+        break;
+    }
+}
+
+template<template<std::size_t> class Adaptor>
+void run_pool(const task& asked) {
+    switch (bytes_of_part(asked.part)) {
+    case pool_object_bytes[0]: return run_suite<Adaptor<pool_object_bytes[0]>>(asked);
+    case pool_object_bytes[1]: return run_suite<Adaptor<pool_object_bytes[1]>>(asked);
+    default: return run_suite<Adaptor<pool_object_bytes[2]>>(asked);
+    }
+}
+
+}

@@ -1,0 +1,82 @@
+// SPDX-FileCopyrightText: Tenure contributors
+// SPDX-License-Identifier: MIT
+
+/// \file
+/// operator new and delete of the process in the pools experiment, one row per malloc; and mimalloc's heap, which is
+/// the only malloc here that drops everything at once.
+
+#include <dlfcn.h>
+
+#include <array>
+#include <cstdio>
+#include <cstdlib>
+#include <new>
+
+#include "experiments/pools_contestant.hpp"
+#include "harness/malloc_calls.hpp"
+
+namespace tenure::lab {
+
+namespace {
+
+template<std::size_t Bytes>
+struct operator_new {
+    using object = test_object<Bytes>;
+    static constexpr bool shared = true;
+
+    object* construct(int number) { return new object(number); }
+    void destroy(object* made) { delete made; }
+    void trim() {
+        if (process_malloc_calls().trim != nullptr) process_malloc_calls().trim();
+    }
+};
+
+template<class Function>
+Function* required_symbol(const char* name) {
+    void* const found = ::dlsym(RTLD_DEFAULT, name);
+    if (found == nullptr) {
+        std::fprintf(stderr, "%s is not there\n", name);
+        std::abort();
+    }
+    return reinterpret_cast<Function*>(found);
+}
+
+/// mi_heap_new, mi_heap_malloc, mi_heap_destroy.
+template<std::size_t Bytes>
+class mimalloc_heap {
+public:
+    using object = test_object<Bytes>;
+    static constexpr bool pairs = false, one_by_one = false, singly = false;
+
+    object* construct(int number) {
+        void* const block = allocate_(heap_, sizeof(object));
+        return block == nullptr ? nullptr : new (block) object(number);
+    }
+    void destroy(object*) {}
+    void drop() {
+        destroy_(heap_);
+        heap_ = make_();
+    }
+
+private:
+    void* (*make_)() = required_symbol<void*()>("mi_heap_new");
+    void* (*allocate_)(void*, std::size_t) = required_symbol<void*(void*, std::size_t)>("mi_heap_malloc");
+    void (*destroy_)(void*) = required_symbol<void(void*)>("mi_heap_destroy");
+    void* heap_ = make_();
+};
+
+constexpr std::array<contestant, 2> all{{
+    {.how = route::process_malloc, .parts = pool_parts<operator_new>(), .run = run_pool<operator_new>},
+    {.name = "mimalloc heap",
+     .how = route::process_malloc,
+     .peer = "mimalloc",
+     .note = "mi_heap_malloc; dropped by mi_heap_destroy, which runs no destructors, and made anew, which is timed too",
+     .parts = pool_parts<mimalloc_heap>(),
+     .run = run_pool<mimalloc_heap>},
+}};
+
+}
+
+std::span<const contestant> mallocs_in_pools() { return all; }
+
+}

@@ -1,0 +1,24 @@
+// SPDX-FileCopyrightText: Tenure contributors
+// SPDX-License-Identifier: MIT
+
+/// \file
+/// One line per experiment.
+
+#include "experiments/registry.hpp"
+
+#include <array>
+
+#include "experiments/lifetimes.hpp"
+#include "experiments/peers/peers.hpp"
+#include "experiments/pools.hpp"
+
+namespace tenure::lab {
+
+std::span<const experiment> experiments() {
+    static const std::array<experiment, 2> all{lifetimes_experiment, pools_experiment};
+    return all;
+}
+
+std::vector<library_peer> library_peers() { return {boost_pool_peer(), loki_peer(), std_pmr_peer(), hpha_peer()}; }
+
+}

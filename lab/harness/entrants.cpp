@@ -1,0 +1,72 @@
+// SPDX-FileCopyrightText: Tenure contributors
+// SPDX-License-Identifier: MIT
+
+/// \file
+/// Contestants times mallocs: the rows of an experiment.
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "harness/rounds.hpp"
+
+namespace tenure::lab {
+
+namespace {
+
+void add_malloc_rows(std::vector<entrant>& rows, const contestant& who, entrant row,
+                     std::span<const found_malloc> mallocs) {
+    row.runs_on_malloc = true;
+    for (const found_malloc& each : mallocs) {
+        if (!who.peer.empty() && who.peer != each.name) continue;
+        row.name = who.name.empty() ? each.name : std::string{who.name};
+        row.peer = each.name;
+        row.version = each.version;
+        row.kind = each.name == system_malloc_name ? "system" : "preload";
+        row.library = each.library;
+        row.missing = each.found ? "" : each.reason;
+        rows.push_back(row);
+    }
+}
+
+void complete_inlined(entrant& row, const contestant& who, std::span<const library_peer> libraries) {
+    if (who.peer.empty()) return;
+    auto const peer = std::find_if(libraries.begin(), libraries.end(),
+                                   [&](const library_peer& each) { return each.name == who.peer; });
+    if (peer == libraries.end()) return;
+    row.version = version_of(*peer);
+    if (peer->present && who.run != nullptr) return;
+    row.missing = !peer->missing_because.empty()
+                      ? std::string{peer->missing_because}
+                      : fmt::format("it was not there when this was built; the package {} brings it", peer->package);
+}
+
+}
+
+std::vector<entrant> list_entrants(const experiment& chosen, std::span<const found_malloc> mallocs,
+                                   std::span<const library_peer> libraries) {
+    std::vector<entrant> rows;
+    for (std::size_t source = 0; source < chosen.sources.size(); ++source) {
+        std::span<const contestant> const some = chosen.sources[source]();
+        for (std::size_t i = 0; i < some.size(); ++i) {
+            const contestant& who = some[i];
+            entrant row;
+            row.name = who.name;
+            row.peer = who.peer;
+            row.kind = who.kind;
+            row.note = who.note;
+            row.source = source;
+            row.contestant = i;
+            row.parts = who.parts;
+            if (who.how == route::process_malloc) {
+                add_malloc_rows(rows, who, std::move(row), mallocs);
+                continue;
+            }
+            complete_inlined(row, who, libraries);
+            rows.push_back(std::move(row));
+        }
+    }
+    return rows;
+}
+
+}

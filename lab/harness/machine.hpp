@@ -1,0 +1,26 @@
+// SPDX-FileCopyrightText: Tenure contributors
+// SPDX-License-Identifier: MIT
+#pragma once
+
+/// \file
+/// What a report says of the machine and of the build.
+
+#include <string>
+#include <vector>
+
+#include "report/result.hpp"
+
+namespace tenure::lab {
+
+[[nodiscard]] machine_info describe_machine();
+
+/// "0.1.0"
+[[nodiscard]] std::string library_version();
+
+/// Now, as ISO 8601 in UTC.
+[[nodiscard]] std::string timestamp();
+
+/// Settings of mallocs in the environment that workers inherit ("MALLOC_CONF=narenas:1"), because they change figures.
+[[nodiscard]] std::vector<std::string> allocator_environment();
+
+}

@@ -1,0 +1,41 @@
+// SPDX-FileCopyrightText: Tenure contributors
+// SPDX-License-Identifier: MIT
+#pragma once
+
+/// \file
+/// What the malloc of this process says about itself, through functions that only it has.
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace tenure::lab {
+
+/// A malloc that is known by a symbol of its own, whatever the name of its file.
+struct malloc_calls {
+    std::string_view family;        ///< "jemalloc"
+    const char* mark;               ///< a symbol that only this family exports
+    std::string (*version)();       ///< null: it has no call for it
+    std::string_view query;         ///< how it is asked whether a block is its own; empty: it cannot be asked
+    bool (*owns)(const void* block); ///< null: it cannot be asked. Only for blocks that malloc returned
+    std::string_view trim_call;     ///< how it is asked to give memory back; empty: it cannot be asked
+    void (*trim)();                 ///< null: it cannot be asked
+};
+
+/// The one that serves this process: found by symbols. Never null; a malloc that nobody knows answers with nulls.
+[[nodiscard]] const malloc_calls& process_malloc_calls();
+
+/// The file whose code runs when this process calls `symbol`; empty when nobody exports it.
+[[nodiscard]] std::string object_of_symbol(const char* symbol);
+
+/// The C library itself.
+[[nodiscard]] std::string c_library_object();
+
+/// Whether two names lead to one file.
+[[nodiscard]] bool same_file(const std::string& left, const std::string& right);
+
+/// Bytes that the C library's own heap has given out. Allocates nothing.
+[[nodiscard]] std::size_t c_library_bytes_in_use();
+
+}

@@ -1,0 +1,40 @@
+// SPDX-FileCopyrightText: Tenure contributors
+// SPDX-License-Identifier: MIT
+#pragma once
+
+/// \file
+/// How far a run is, on standard error: one moving line on a terminal, otherwise one line per experiment.
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace tenure::lab {
+
+/// Written to only while no worker runs, so that no timed part has a terminal to draw beside it.
+class progress {
+public:
+    progress(std::string_view experiment, std::size_t jobs);
+    ~progress();
+    progress(const progress&) = delete;
+    progress& operator=(const progress&) = delete;
+
+    void starting(std::uint32_t round, std::uint32_t rounds, std::string_view contestant, std::string_view part);
+    void finished_job() { ++done_; }
+    void skipped_jobs(std::size_t count) { jobs_ = jobs_ > count ? jobs_ - count : 0; }
+
+private:
+    using clock = std::chrono::steady_clock;
+
+    [[nodiscard]] std::string time_left(clock::time_point now) const;
+    void show(const std::string& line);
+
+    std::string experiment_;
+    std::size_t jobs_, done_ = 0;
+    bool terminal_;
+    clock::time_point begin_ = clock::now(), shown_{};
+};
+
+}

@@ -1,0 +1,101 @@
+// SPDX-FileCopyrightText: Tenure contributors
+// SPDX-License-Identifier: MIT
+
+/// \file
+/// The symbols, the mapping and the blocks of a worker, put together to one sentence.
+
+#include "harness/proof.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <climits>
+#include <cstdlib>
+#include <fstream>
+
+#include "harness/malloc_calls.hpp"
+
+namespace tenure::lab {
+
+namespace {
+
+std::string real_path(const std::string& path) {
+    char* const found = ::realpath(path.c_str(), nullptr);
+    std::string const result = found != nullptr ? found : path;
+    std::free(found);
+    return result;
+}
+
+bool is_mapped(const std::string& path) {
+    std::ifstream maps("/proc/self/maps");
+    std::string const wanted = real_path(path);
+    for (std::string line; std::getline(maps, line);) {
+        if (line.ends_with(wanted)) return true;
+    }
+    return false;
+}
+
+}
+
+block_proof::block_proof(route how, std::string_view library, std::string_view type)
+    : how_(how), library_(library), type_(type), in_use_before_(c_library_bytes_in_use()) {}
+
+void block_proof::witness(std::span<void* const> live, std::size_t bytes_each) {
+    constexpr std::size_t most_asked = 1000;
+    if (live.empty()) return;
+    shown_ += live.size();
+    if (!witnessed_) {
+        std::size_t const now = c_library_bytes_in_use();
+        // Half, because some blocks may be ones that the program's start freed, which count as in use all along.
+        c_library_grew_ = now > in_use_before_ && now - in_use_before_ >= live.size() * bytes_each / 2;
+        witnessed_ = true;
+    }
+    if (how_ == route::inlined) return;
+    const malloc_calls& calls = process_malloc_calls();
+    if (calls.owns == nullptr) return;
+    std::size_t const count = std::min(live.size(), most_asked);
+    for (std::size_t i = 0; i < count; ++i) owned_ += std::size_t{calls.owns(live[i * live.size() / count])};
+    asked_ += count;
+}
+
+std::string block_proof::wrong_symbol(const std::string& expected) const {
+    for (const char* name : {"malloc", "free"}) {
+        std::string const object = object_of_symbol(name);
+        if (!same_file(object, expected)) return fmt::format("{} resolves into {}, not into {}", name, object, expected);
+    }
+    for (const char* name : {"_Znwm", "_ZdlPvm"}) { // operator new(size_t), operator delete(void*, size_t)
+        std::string const object = object_of_symbol(name);
+        bool const runtime = object.find("libstdc++") != std::string::npos || object.find("libc++") != std::string::npos;
+        if (!runtime && !same_file(object, expected)) {
+            return fmt::format("{} resolves into {}, not into {} or the C++ runtime", name, object, expected);
+        }
+    }
+    return {};
+}
+
+verdict block_proof::conclude_malloc() const {
+    std::string const expected = library_.empty() ? c_library_object() : std::string{library_};
+    std::string wrong = wrong_symbol(expected);
+    if (!wrong.empty()) return {false, std::move(wrong)};
+    if (!is_mapped(expected)) return {false, fmt::format("{} is not mapped", expected)};
+    const malloc_calls& calls = process_malloc_calls();
+    if (calls.owns != nullptr) {
+        return {owned_ == asked_, fmt::format("malloc resolves into {}; {} of {} blocks asked are its own by {}",
+                                              real_path(expected), owned_, asked_, calls.query)};
+    }
+    if (library_.empty()) {
+        return {c_library_grew_, fmt::format("malloc resolves into {}; mallinfo2 {} the {} blocks first shown",
+                                             real_path(expected), c_library_grew_ ? "counts" : "does not count", shown_)};
+    }
+    return {true, fmt::format("malloc, free and operator new resolve into {}, whose functions were called; it has no "
+                              "call that we know to ask for its blocks; the C library's heap {}",
+                              real_path(expected), c_library_grew_ ? "grew by them, so it lies behind" : "did not grow")};
+}
+
+verdict block_proof::conclude() const {
+    if (!witnessed_) return {false, "the worker showed no block of the allocator's"};
+    if (how_ == route::process_malloc) return conclude_malloc();
+    return {true, fmt::format("{} called directly; {} blocks shown", type_, shown_)};
+}
+
+}

@@ -1,0 +1,51 @@
+// SPDX-FileCopyrightText: Tenure contributors
+// SPDX-License-Identifier: MIT
+#pragma once
+
+/// \file
+/// Which allocator really served a worker: a preload that fails only warns, and runs the C library's malloc.
+///
+/// For the process's malloc three things must hold: `malloc`, `free` and `operator new` resolve into the expected file
+/// (or operator new into the C++ runtime, which calls malloc), that file is mapped, and live blocks of the run are the
+/// allocator's own, asked of the allocator itself by a function that only it has. An allocator that cannot be asked is
+/// known by its symbols, and by the C library's heap, which must not have grown by those blocks.
+
+#include <cstddef>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "harness/experiment.hpp"
+
+namespace tenure::lab {
+
+struct verdict {
+    bool proven = false;
+    std::string text; ///< what was proven, or why it was not: one sentence
+};
+
+class block_proof {
+public:
+    /// `library` is the preloaded file; empty: the C library. `type` is what an inlined contestant calls.
+    block_proof(route how, std::string_view library, std::string_view type);
+
+    /// Looks at up to 1000 of the blocks.
+    void witness(std::span<void* const> live, std::size_t bytes_each);
+
+    [[nodiscard]] verdict conclude() const;
+
+private:
+    [[nodiscard]] verdict conclude_malloc() const;
+    [[nodiscard]] std::string wrong_symbol(const std::string& expected) const;
+
+    route how_;
+    std::string_view library_, type_;
+    std::size_t shown_ = 0;         ///< blocks that were handed in
+    std::size_t asked_ = 0;         ///< of these, put to the allocator
+    std::size_t owned_ = 0;         ///< of these, acknowledged by it
+    std::size_t in_use_before_;     ///< of the C library's heap
+    bool c_library_grew_ = false;   ///< by the bytes of the blocks, at the first witness
+    bool witnessed_ = false;
+};
+
+}

@@ -1,0 +1,117 @@
+// SPDX-FileCopyrightText: Tenure contributors
+// SPDX-License-Identifier: MIT
+
+/// \file
+/// Samples by round; the first list of a name; every sentence once.
+
+#include "harness/rows.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <iterator>
+#include <limits>
+#include <utility>
+
+namespace tenure::lab {
+
+namespace {
+
+constexpr double no_sample = std::numeric_limits<double>::quiet_NaN();
+
+metric& metric_for(std::vector<metric>& metrics, const measured_value& value, std::uint32_t rounds) {
+    auto const found = std::find_if(metrics.begin(), metrics.end(), [&](const metric& each) {
+        return each.name == value.metric && each.variant == value.variant;
+    });
+    if (found != metrics.end()) return *found;
+    return metrics.emplace_back(
+        metric{value.metric, value.variant, value.unit, value.sense, std::vector<double>(rounds, no_sample)});
+}
+
+void keep_first(std::vector<series>& lists, const measured_list& list) {
+    bool const known = std::any_of(lists.begin(), lists.end(), [&](const series& each) {
+        return each.name == list.name && each.variant == list.variant;
+    });
+    if (!known) lists.push_back({list.name, list.variant, list.unit, list.values});
+}
+
+template<class T>
+std::vector<T> joined(std::vector<std::vector<T>>& by_part) {
+    std::vector<T> all;
+    for (std::vector<T>& some : by_part) std::move(some.begin(), some.end(), std::back_inserter(all));
+    return all;
+}
+
+void add_sentence(std::string& text, const std::string& sentence) {
+    if (sentence.empty() || text.find(sentence) != std::string::npos) return;
+    if (!text.empty()) text += "; ";
+    text += sentence;
+}
+
+bool holds_sample(const metric& each) {
+    return std::any_of(each.samples.begin(), each.samples.end(), [](double sample) { return sample == sample; });
+}
+
+}
+
+row_builder::row_builder(std::span<const entrant> entrants, std::span<const part> parts, std::uint32_t rounds)
+    : rounds_(rounds), parts_(parts) {
+    for (const entrant& each : entrants) {
+        row added;
+        added.made.name = each.name;
+        added.made.version = each.version;
+        added.made.kind = each.kind;
+        added.made.note = each.note;
+        if (!each.missing.empty()) {
+            added.made.state = outcome::missing;
+            added.made.reason = each.missing;
+        }
+        added.metrics.resize(parts.size());
+        added.lists.resize(parts.size());
+        rows_.push_back(std::move(added));
+    }
+}
+
+void row_builder::fail(row& failed, std::uint32_t round, std::size_t part, const std::string& reason) {
+    failed.made.state = outcome::failed;
+    failed.made.reason = fmt::format("{}, round {}: {}", parts_[part].name, round + 1, reason);
+}
+
+void row_builder::add(std::size_t index, std::uint32_t round, std::size_t part, const worker_reply& reply) {
+    row& into = rows_[index];
+    if (reply.how != ending::finished) return fail(into, round, part, reply.reason);
+    std::optional<worker_findings> const found = parse_findings(reply.message);
+    if (!found) return fail(into, round, part, "its process ended without a result");
+    if (!found->failure.empty()) return fail(into, round, part, found->failure);
+    add_findings(into, round, part, *found);
+}
+
+void row_builder::add_findings(row& into, std::uint32_t round, std::size_t part, const worker_findings& found) {
+    for (const measured_value& value : found.values) {
+        metric_for(into.metrics[part], value, rounds_).samples[round] = value.value;
+    }
+    for (const measured_list& list : found.lists) keep_first(into.lists[part], list);
+    for (const std::string& note : found.notes) add_sentence(into.made.note, note);
+    if (into.made.proof.empty()) into.made.proof = found.proof;
+}
+
+std::vector<contestant_result> row_builder::take() {
+    std::vector<contestant_result> taken;
+    for (row& each : rows_) {
+        contestant_result& made = each.made;
+        if (made.state == outcome::measured) {
+            made.metrics = joined(each.metrics);
+            made.lists = joined(each.lists);
+            if (std::none_of(made.metrics.begin(), made.metrics.end(), holds_sample)) {
+                made.state = outcome::missing;
+                made.reason = "not reached before the run was interrupted";
+                made.metrics.clear();
+                made.lists.clear();
+            }
+        }
+        taken.push_back(std::move(made));
+    }
+    return taken;
+}
+
+}

@@ -1,0 +1,49 @@
+// SPDX-FileCopyrightText: Tenure contributors
+// SPDX-License-Identifier: MIT
+#pragma once
+
+/// \file
+/// What workers said, gathered into the rows of a result.
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "harness/process.hpp"
+#include "harness/rounds.hpp"
+#include "harness/worker.hpp"
+#include "report/result.hpp"
+
+namespace tenure::lab {
+
+class row_builder {
+public:
+    row_builder(std::span<const entrant> entrants, std::span<const part> parts, std::uint32_t rounds);
+
+    /// A worker's reply to one part in one round.
+    void add(std::size_t index, std::uint32_t round, std::size_t part, const worker_reply& reply);
+
+    [[nodiscard]] bool has_failed(std::size_t index) const { return rows_[index].made.state == outcome::failed; }
+
+    /// The rows; those that failed or are missing have no numbers.
+    [[nodiscard]] std::vector<contestant_result> take();
+
+private:
+    /// Parts run in shuffled order; columns stand in the order of the parts.
+    struct row {
+        contestant_result made;
+        std::vector<std::vector<metric>> metrics; ///< by part
+        std::vector<std::vector<series>> lists;   ///< by part
+    };
+
+    void fail(row& failed, std::uint32_t round, std::size_t part, const std::string& reason);
+    void add_findings(row& into, std::uint32_t round, std::size_t part, const worker_findings& found);
+
+    std::uint32_t rounds_;
+    std::span<const part> parts_;
+    std::vector<row> rows_;
+};
+
+}

@@ -1,0 +1,249 @@
+// SPDX-FileCopyrightText: Tenure contributors
+// SPDX-License-Identifier: MIT
+
+#include "report/compare.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <string_view>
+
+#include <fmt/format.h>
+
+#include "report/layout.hpp"
+
+namespace tenure::lab {
+
+namespace {
+
+constexpr double smallest_change = 0.01;
+
+template<class T>
+const T* named(const std::vector<T>& among, std::string_view name) {
+    const auto place = std::find_if(among.begin(), among.end(), [&](const T& one) { return one.name == name; });
+    return place == among.end() ? nullptr : &*place;
+}
+
+bool moved(const summary& before, const summary& after) {
+    if (before.count == 0 || after.count == 0) return false;
+    const double difference = std::abs(after.median - before.median);
+    return spreads_apart(before, after) && difference >= smallest_change * std::abs(before.median);
+}
+
+change judged(const summary& before, const summary& after, better sense) {
+    if (!moved(before, after)) return change::same;
+    if (sense == better::neither) return change::moved;
+    return better_than(after.median, before.median, sense) ? change::better : change::worse;
+}
+
+summary scaled(const summary& found, double factor) {
+    return {found.median * factor, found.low * factor, found.high * factor, found.count};
+}
+
+/// What a row says about the allocator, once the machine's own drift is taken out.
+change verdict_of(const compared_metric& row, bool is_baseline, double drift) {
+    const change absolute = judged(row.before, row.after, row.sense);
+    // Memory does not drift with the machine, and a fact has no ratio.
+    if (row.kind != figure_kind::timed) return absolute;
+    const change moved_with_machine = absolute == change::same ? change::same : change::drifted;
+    if (is_baseline) return moved_with_machine;
+    const bool has_ratio = row.ratio_before.count != 0 && row.ratio_after.count != 0;
+    const change relative = has_ratio ? judged(row.ratio_before, row.ratio_after, row.sense)
+                                      : judged(scaled(row.before, drift), row.after, row.sense);
+    return relative == change::same ? moved_with_machine : relative;
+}
+
+std::string path_of(std::string_view experiment, std::string_view contestant, const figure& column) {
+    return column.variant.empty()
+               ? fmt::format("{} / {} / {}", experiment, contestant, column.metric)
+               : fmt::format("{} / {} / {} / {}", experiment, contestant, column.variant, column.metric);
+}
+
+/// All figures of an experiment in one table, facts included.
+table all_figures(const layout& laid) {
+    table whole = laid.whole;
+    for (const table& facts : laid.facts) {
+        for (const table_row& row : facts.rows) {
+            auto place = std::find_if(whole.rows.begin(), whole.rows.end(),
+                                      [&](const table_row& one) { return one.who == row.who; });
+            if (place == whole.rows.end()) {
+                whole.rows.push_back({row.who, row.part, row.is_baseline, std::vector<cell>(whole.figures.size())});
+            }
+        }
+        for (table_row& row : whole.rows) {
+            const auto place = std::find_if(facts.rows.begin(), facts.rows.end(),
+                                            [&](const table_row& one) { return one.who == row.who; });
+            row.cells.resize(whole.figures.size());
+            if (place == facts.rows.end()) {
+                row.cells.resize(whole.figures.size() + facts.figures.size());
+            } else {
+                row.cells.insert(row.cells.end(), place->cells.begin(), place->cells.end());
+            }
+        }
+        whole.figures.insert(whole.figures.end(), facts.figures.begin(), facts.figures.end());
+    }
+    return whole;
+}
+
+const table_row* row_named(const table& among, std::string_view name) {
+    const auto place =
+        std::find_if(among.rows.begin(), among.rows.end(), [&](const table_row& row) { return row.who->name == name; });
+    return place == among.rows.end() ? nullptr : &*place;
+}
+
+const cell* find_cell(const table& among, const table_row& row, const figure& column) {
+    for (std::size_t index = 0; index < among.figures.size(); ++index) {
+        const figure& one = among.figures[index];
+        if (one.metric != column.metric || one.variant != column.variant || one.unit != column.unit) continue;
+        return row.cells[index].value.count == 0 ? nullptr : &row.cells[index];
+    }
+    return nullptr;
+}
+
+/// Figures of `row` that `other` does not have.
+void note_missing(const table& from, const table_row& row, const table& other, const table_row& other_row,
+                  std::string_view experiment, std::vector<std::string>& into) {
+    for (std::size_t index = 0; index < from.figures.size(); ++index) {
+        if (row.cells[index].value.count == 0) continue;
+        if (find_cell(other, other_row, from.figures[index]) != nullptr) continue;
+        into.push_back(path_of(experiment, row.who->name, from.figures[index]));
+    }
+}
+
+std::string why_absent(const experiment_result& experiment, std::string_view name) {
+    const contestant_result* who = named(experiment.contestants, name);
+    if (who == nullptr) return "did not take part in the other";
+    const std::string_view state = who->state == outcome::failed ? "failed" : "missing";
+    return who->reason.empty() ? std::string(state) : fmt::format("{} in the other: {}", state, who->reason);
+}
+
+/// Contestants of `from` that `other` has no figures of.
+void note_contestants(const table& from, const table& other, const experiment_result& other_experiment,
+                      std::vector<std::string>& into) {
+    for (const table_row& row : from.rows) {
+        if (row_named(other, row.who->name) != nullptr) continue;
+        into.push_back(fmt::format("{} / {} ({})", other_experiment.name, row.who->name,
+                                   why_absent(other_experiment, row.who->name)));
+    }
+}
+
+/// The figures of one contestant that both results have.
+std::vector<compared_metric> common_rows(const table& before, const table& after, const table_row& old_row,
+                                         const table_row& new_row, const std::string& experiment) {
+    std::vector<compared_metric> rows;
+    for (std::size_t index = 0; index < after.figures.size(); ++index) {
+        const figure& column = after.figures[index];
+        const cell& now = new_row.cells[index];
+        const cell* then = find_cell(before, old_row, column);
+        if (then == nullptr || now.value.count == 0) continue;
+        rows.push_back({experiment, new_row.who->name, column.variant, column.metric, column.unit, column.kind,
+                        column.sense, then->value, now.value, then->ratio, now.ratio});
+    }
+    return rows;
+}
+
+/// How much slower the machine was in the new result: by the baseline's own times. 1 where there is no baseline.
+double drift_between(const table& before, const table& after) {
+    std::vector<double> factors;
+    for (const table_row& new_row : after.rows) {
+        const table_row* old_row = row_named(before, new_row.who->name);
+        if (!new_row.is_baseline || old_row == nullptr) continue;
+        for (const compared_metric& row : common_rows(before, after, *old_row, new_row, {})) {
+            if (row.kind != figure_kind::timed) continue;
+            factors.push_back(row.sense == better::larger ? 1.0 / row.factor() : row.factor());
+        }
+    }
+    const double drift = geometric_mean(factors);
+    return std::isfinite(drift) ? drift : 1.0;
+}
+
+void warn(std::vector<std::string>& warnings, std::string_view what, std::string_view before, std::string_view after) {
+    const auto shown = [](std::string_view text) { return text.empty() ? std::string_view("unknown") : text; };
+    if (before != after) warnings.push_back(fmt::format("{}: {} / {}", what, shown(before), shown(after)));
+}
+
+void warn_of_machine(const machine_info& before, const machine_info& after, std::vector<std::string>& warnings) {
+    warn(warnings, "CPU", before.cpu, after.cpu);
+    warn(warnings, "cores", std::to_string(before.cores), std::to_string(after.cores));
+    warn(warnings, "kernel", before.kernel, after.kernel);
+    warn(warnings, "system", before.system, after.system);
+    warn(warnings, "C library", before.c_library, after.c_library);
+    warn(warnings, "huge pages", before.huge_pages, after.huge_pages);
+    warn(warnings, "compiler", before.compiler, after.compiler);
+    warn(warnings, "flags", before.flags, after.flags);
+    warn(warnings, "build type", before.build_type, after.build_type);
+}
+
+std::string joined(const std::vector<parameter>& given) {
+    std::string text;
+    for (const parameter& one : given) text += fmt::format("{}{} {}", text.empty() ? "" : ", ", one.name, one.value);
+    return text;
+}
+
+void warn_of_experiment(const experiment_result& before, const experiment_result& after,
+                        std::vector<std::string>& warnings) {
+    warn(warnings, after.name + " parameters", joined(before.parameters), joined(after.parameters));
+    warn(warnings, after.name + " baseline", before.baseline, after.baseline);
+    for (const contestant_result& now : after.contestants) {
+        const contestant_result* then = named(before.contestants, now.name);
+        if (then == nullptr || then->state != outcome::measured || now.state != outcome::measured) continue;
+        warn(warnings, fmt::format("{}, version of {}", after.name, now.name), then->version, now.version);
+    }
+}
+
+void compare_experiment(const experiment_result& before, const experiment_result& after, comparison& into) {
+    warn_of_experiment(before, after, into.warnings);
+    const layout old_layout = lay_out(before);
+    const layout new_layout = lay_out(after);
+    const table then = all_figures(old_layout);
+    const table now = all_figures(new_layout);
+    note_contestants(then, now, after, into.only_before);
+    note_contestants(now, then, before, into.only_after);
+    const double drift = drift_between(then, now);
+    for (const table_row& new_row : now.rows) {
+        const table_row* old_row = row_named(then, new_row.who->name);
+        if (old_row == nullptr) continue;
+        for (compared_metric& row : common_rows(then, now, *old_row, new_row, after.name)) {
+            const double expected = row.sense == better::larger ? 1.0 / drift : drift;
+            row.verdict = verdict_of(row, new_row.is_baseline, expected);
+            into.rows.push_back(std::move(row));
+        }
+        note_missing(then, *old_row, now, new_row, after.name, into.only_before);
+        note_missing(now, new_row, then, *old_row, after.name, into.only_after);
+    }
+}
+
+std::string name_of(const result& found) {
+    std::string name = found.started_at.empty() ? "undated" : found.started_at;
+    if (!found.machine.commit.empty()) name += ", commit " + found.machine.commit;
+    const std::string mark = build_mark(found.machine);
+    if (!mark.empty()) name += ", " + mark;
+    return found.complete ? name : name + ", interrupted";
+}
+
+}
+
+std::size_t comparison::count(change kind) const {
+    return static_cast<std::size_t>(
+        std::count_if(rows.begin(), rows.end(), [kind](const compared_metric& row) { return row.verdict == kind; }));
+}
+
+comparison compare(const result& before, const result& after) {
+    comparison made;
+    made.before_name = name_of(before);
+    made.after_name = name_of(after);
+    warn_of_machine(before.machine, after.machine, made.warnings);
+    for (const experiment_result& now : after.experiments) {
+        const experiment_result* then = named(before.experiments, now.name);
+        if (then == nullptr) {
+            made.only_after.push_back(now.name);
+        } else {
+            compare_experiment(*then, now, made);
+        }
+    }
+    for (const experiment_result& then : before.experiments) {
+        if (named(after.experiments, then.name) == nullptr) made.only_before.push_back(then.name);
+    }
+    return made;
+}
+
+}

@@ -1,0 +1,55 @@
+// SPDX-FileCopyrightText: Tenure contributors
+// SPDX-License-Identifier: MIT
+#pragma once
+
+/// \file
+/// Two results side by side: what became smaller or larger by more than the rounds differ among themselves.
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "report/layout.hpp"
+#include "report/result.hpp"
+#include "report/statistics.hpp"
+
+namespace tenure::lab {
+
+/// What happened to a row from the old result to the new one.
+///
+/// A change counts when it is at least 1 % and the two spreads have no point in common. The machine itself drifts
+/// between two runs, so a time is judged by its ratio to the baseline of the same round; where only the absolute
+/// figure moved, and for the baseline itself, the row has `drifted`: that says something about the machine and nothing
+/// about the allocator. A time that the baseline does not have is judged after the drift of the baseline's other times
+/// is taken out of it. Memory, and everything where there is no baseline, is judged as it is.
+enum class change : std::uint8_t { same, better, worse, drifted, moved };
+
+/// One figure in both results.
+struct compared_metric {
+    std::string experiment, contestant, variant, metric, unit;
+    figure_kind kind = figure_kind::timed;
+    better sense = better::smaller;
+    summary before, after;             ///< of the samples
+    summary ratio_before, ratio_after; ///< to the baseline of the same round; NaN when there is none
+    change verdict = change::same;     ///< `moved`: beyond the spreads, of a figure that has no better side
+
+    [[nodiscard]] double factor() const { return after.median / before.median; }
+};
+
+struct comparison {
+    std::string before_name, after_name; ///< when, commit and build of each
+    std::vector<std::string> warnings;   ///< what differs besides the code: machine, compiler, flags, parameters
+    std::vector<compared_metric> rows;   ///< in the order of the new result
+    std::vector<std::string> only_before,
+        only_after; ///< "experiment / contestant / variant / metric", or a shorter path
+
+    [[nodiscard]] std::size_t count(change kind) const;
+};
+
+[[nodiscard]] comparison compare(const result& before, const result& after);
+
+/// The comparison for machines. The tables for a terminal are in text.hpp.
+[[nodiscard]] std::string to_json(const comparison& found);
+
+}

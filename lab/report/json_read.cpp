@@ -1,0 +1,294 @@
+// SPDX-FileCopyrightText: Tenure contributors
+// SPDX-License-Identifier: MIT
+
+#include "report/json.hpp"
+
+#include <algorithm>
+#include <cerrno>
+#include <fstream>
+#include <iterator>
+#include <limits>
+#include <span>
+#include <system_error>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "report/words.hpp"
+
+namespace tenure::lab {
+
+namespace {
+
+using json = nlohmann::json;
+
+/// Reads the fields of one object; the first thing that is wrong anywhere is kept with its place, the rest is skipped.
+class fields {
+public:
+    fields(const json& object, std::string path, std::string& error)
+        : object_(object), path_(std::move(path)), error_(error) {
+        if (!object_.is_object()) fail("", "an object");
+    }
+
+    void read(const char* key, std::string& into) {
+        const json* value = find(key);
+        if (value == nullptr) return;
+        if (!value->is_string()) return fail(key, "a string");
+        into = value->get_ref<const std::string&>();
+    }
+
+    void read(const char* key, bool& into) {
+        const json* value = find(key);
+        if (value == nullptr) return;
+        if (!value->is_boolean()) return fail(key, "true or false");
+        into = value->get<bool>();
+    }
+
+    template<class Unsigned>
+    void read_count(const char* key, Unsigned& into) {
+        const json* value = find(key);
+        if (value == nullptr) return;
+        if (!value->is_number_unsigned() || value->get<std::uint64_t>() > std::numeric_limits<Unsigned>::max()) {
+            return fail(key, "a whole number that is not negative");
+        }
+        into = static_cast<Unsigned>(value->get<std::uint64_t>());
+    }
+
+    template<class Enum>
+    void read_word(const char* key, std::span<const std::string_view> words, Enum& into) {
+        std::string text;
+        if (find(key) == nullptr) return;
+        read(key, text);
+        const auto place = std::find(words.begin(), words.end(), text);
+        if (place == words.end()) return fail(key, fmt::format("one of {}", fmt::join(words, ", ")));
+        into = static_cast<Enum>(place - words.begin());
+    }
+
+    /// Calls `each` with every item of a list and its place in the file.
+    template<class Each>
+    void read_list(const char* key, Each each) {
+        const json* value = find(key);
+        if (value == nullptr) return;
+        if (!value->is_array()) return fail(key, "a list");
+        for (std::size_t index = 0; index < value->size() && error_.empty(); ++index) {
+            each((*value)[index], fmt::format("{}[{}]", place(key), index));
+        }
+    }
+
+    template<class T, class Make>
+    void read_objects(const char* key, std::vector<T>& into, Make make) {
+        read_list(key, [&](const json& item, const std::string& where) {
+            into.push_back(make(fields(item, where, error_)));
+        });
+    }
+
+    void read_strings(const char* key, std::vector<std::string>& into) {
+        read_list(key, [&](const json& item, const std::string& where) { append_string(item, where, into); });
+    }
+
+    void read_rows(const char* key, std::vector<std::vector<std::string>>& into) {
+        read_list(key, [&](const json& row, const std::string& where) {
+            if (!row.is_array()) return note(where, "a list of strings");
+            into.emplace_back();
+            for (const json& item : row) append_string(item, where, into.back());
+        });
+    }
+
+    void read_samples(const char* key, std::vector<double>& into) {
+        read_list(key, [&](const json& item, const std::string& where) {
+            constexpr double infinity = std::numeric_limits<double>::infinity();
+            if (item.is_number()) {
+                into.push_back(item.get<double>());
+            } else if (item.is_null()) {
+                into.push_back(std::numeric_limits<double>::quiet_NaN());
+            } else if (item == "inf" || item == "-inf") {
+                into.push_back(item == "inf" ? infinity : -infinity);
+            } else {
+                note(where, "a number or null");
+            }
+        });
+    }
+
+    void read_integers(const char* key, std::vector<std::int64_t>& into) {
+        read_list(key, [&](const json& item, const std::string& where) {
+            constexpr auto largest = static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max());
+            const bool fits =
+                item.is_number_unsigned() ? item.get<std::uint64_t>() <= largest : item.is_number_integer();
+            if (!fits) return note(where, "a whole number of at most 63 bits");
+            into.push_back(item.get<std::int64_t>());
+        });
+    }
+
+    [[nodiscard]] const json* find(const char* key) const {
+        if (!error_.empty()) return nullptr;
+        const auto place = object_.find(key);
+        return place == object_.end() ? nullptr : &*place;
+    }
+
+    [[nodiscard]] fields inner(const char* key) {
+        static const json empty = json::object();
+        const json* value = find(key);
+        return {value == nullptr ? empty : *value, place(key), error_};
+    }
+
+private:
+    void append_string(const json& item, const std::string& where, std::vector<std::string>& into) {
+        if (!item.is_string()) return note(where, "a string");
+        into.push_back(item.get_ref<const std::string&>());
+    }
+
+    [[nodiscard]] std::string place(std::string_view key) const {
+        if (key.empty()) return path_;
+        return path_.empty() ? std::string(key) : fmt::format("{}.{}", path_, key);
+    }
+
+    void fail(std::string_view key, std::string_view expected) { note(place(key), expected); }
+
+    void note(std::string_view where, std::string_view expected) {
+        if (!error_.empty()) return;
+        error_ = fmt::format("{}: expected {}", where.empty() ? "the whole file" : where, expected);
+    }
+
+    const json& object_;
+    std::string path_;
+    std::string& error_;
+};
+
+metric read_metric(fields from) {
+    metric made;
+    from.read("name", made.name);
+    from.read("variant", made.variant);
+    from.read("unit", made.unit);
+    from.read_word("better", better_words, made.sense);
+    from.read_samples("samples", made.samples);
+    return made;
+}
+
+series read_series(fields from) {
+    series made;
+    from.read("name", made.name);
+    from.read("variant", made.variant);
+    from.read("unit", made.unit);
+    from.read_integers("values", made.values);
+    return made;
+}
+
+contestant_result read_contestant(fields from) {
+    contestant_result made;
+    from.read("name", made.name);
+    from.read("version", made.version);
+    from.read("kind", made.kind);
+    from.read_word("state", outcome_words, made.state);
+    from.read("reason", made.reason);
+    from.read("proof", made.proof);
+    from.read("note", made.note);
+    from.read_objects("metrics", made.metrics, read_metric);
+    from.read_objects("lists", made.lists, read_series);
+    return made;
+}
+
+property_table read_properties(fields from) {
+    property_table made;
+    from.read("title", made.title);
+    from.read_strings("columns", made.columns);
+    from.read_rows("rows", made.rows);
+    return made;
+}
+
+parameter read_parameter(fields from) {
+    parameter made;
+    from.read("name", made.name);
+    from.read("value", made.value);
+    return made;
+}
+
+experiment_result read_experiment(fields from) {
+    experiment_result made;
+    from.read("name", made.name);
+    from.read("question", made.question);
+    from.read_strings("unfair", made.unfair);
+    from.read("baseline", made.baseline);
+    from.read_objects("parameters", made.parameters, read_parameter);
+    from.read_count("rounds", made.rounds);
+    from.read_objects("contestants", made.contestants, read_contestant);
+    from.read_objects("properties", made.properties, read_properties);
+    from.read("ranking_rule", made.ranking_rule);
+    from.read_strings("ranking", made.ranking);
+    return made;
+}
+
+machine_info read_machine(fields from) {
+    machine_info made;
+    from.read("cpu", made.cpu);
+    from.read_count("cores", made.cores);
+    from.read_count("memory_bytes", made.memory_bytes);
+    from.read("kernel", made.kernel);
+    from.read("system", made.system);
+    from.read("c_library", made.c_library);
+    from.read("huge_pages", made.huge_pages);
+    from.read("compiler", made.compiler);
+    from.read("flags", made.flags);
+    from.read("build_type", made.build_type);
+    from.read("commit", made.commit);
+    return made;
+}
+
+/// Why this cannot be read at all: another file, or one from a later version. Empty when it can.
+std::string format_error(const json& whole) {
+    if (!whole.is_object()) return "no result of `tenure bench`: the file holds no JSON object";
+    const auto format = whole.find("format");
+    if (format == whole.end() || !format->is_number_integer() || whole.find("experiments") == whole.end()) {
+        return "no result of `tenure bench`: the fields \"format\" and \"experiments\" are not there";
+    }
+    if (*format < 1) return fmt::format("unknown format {}", format->dump());
+    if (*format > result_format) {
+        return fmt::format("format {} was written by a newer `tenure`; this one reads up to {}: update it",
+                           format->dump(), result_format);
+    }
+    return {};
+}
+
+}
+
+loaded_result parse_json(std::string_view text) {
+    loaded_result loaded;
+    json whole;
+    try {
+        whole = json::parse(text);
+    } catch (const json::exception& refused) {
+        // The message begins with the library's own error number, which helps nobody.
+        const std::string_view said = refused.what();
+        const std::size_t bracket = said.find("] ");
+        loaded.error = fmt::format("no JSON: {}", bracket == std::string_view::npos ? said : said.substr(bracket + 2));
+        return loaded;
+    }
+    loaded.error = format_error(whole);
+    if (!loaded.error.empty()) return loaded;
+    fields from(whole, "", loaded.error);
+    from.read("tool_version", loaded.value.tool_version);
+    from.read("started_at", loaded.value.started_at);
+    from.read("command", loaded.value.command);
+    from.read("complete", loaded.value.complete);
+    loaded.value.machine = read_machine(from.inner("machine"));
+    from.read_objects("experiments", loaded.value.experiments, read_experiment);
+    if (!loaded.ok()) loaded.value = {};
+    return loaded;
+}
+
+loaded_result load_json(const std::filesystem::path& path) {
+    std::error_code ignored;
+    const std::filesystem::path file = std::filesystem::is_directory(path, ignored) ? path / "results.json" : path;
+    loaded_result loaded;
+    errno = 0;
+    std::ifstream stream(file, std::ios::binary);
+    const std::string text{std::istreambuf_iterator<char>(stream), std::istreambuf_iterator<char>()};
+    if (!stream.is_open() || stream.bad()) {
+        loaded.error = fmt::format("{}: cannot be read: {}", file.string(), std::generic_category().message(errno));
+        return loaded;
+    }
+    loaded = parse_json(text);
+    if (!loaded.ok()) loaded.error = fmt::format("{}: {}", file.string(), loaded.error);
+    return loaded;
+}
+
+}

@@ -1,0 +1,136 @@
+// SPDX-FileCopyrightText: Tenure contributors
+// SPDX-License-Identifier: MIT
+
+#include "report/json.hpp"
+
+#include <cmath>
+
+#include <nlohmann/json.hpp>
+
+#include "report/words.hpp"
+
+namespace tenure::lab {
+
+namespace {
+
+using json = nlohmann::ordered_json;
+
+/// JSON has no word for what is not a finite number.
+json number(double value) {
+    if (std::isnan(value)) return nullptr;
+    if (std::isinf(value)) return value > 0 ? "inf" : "-inf";
+    return value;
+}
+
+template<class T, class Make>
+json array_of(const std::vector<T>& values, Make make) {
+    json list = json::array();
+    for (const T& value : values) list.push_back(make(value));
+    return list;
+}
+
+json to_value(const metric& measured) {
+    return {{"name", measured.name},
+            {"variant", measured.variant},
+            {"unit", measured.unit},
+            {"better", word_of(measured.sense)},
+            {"samples", array_of(measured.samples, number)}};
+}
+
+json to_value(const series& list) {
+    return {{"name", list.name}, {"variant", list.variant}, {"unit", list.unit}, {"values", list.values}};
+}
+
+json to_value(const contestant_result& who) {
+    return {{"name", who.name},
+            {"version", who.version},
+            {"kind", who.kind},
+            {"state", word_of(who.state)},
+            {"reason", who.reason},
+            {"proof", who.proof},
+            {"note", who.note},
+            {"metrics", array_of(who.metrics, [](const metric& measured) { return to_value(measured); })},
+            {"lists", array_of(who.lists, [](const series& list) { return to_value(list); })}};
+}
+
+json to_value(const property_table& properties) {
+    return {{"title", properties.title}, {"columns", properties.columns}, {"rows", properties.rows}};
+}
+
+json to_value(const experiment_result& found) {
+    return {{"name", found.name},
+            {"question", found.question},
+            {"unfair", found.unfair},
+            {"baseline", found.baseline},
+            {"parameters", array_of(found.parameters,
+                                    [](const parameter& given) {
+                                        return json{{"name", given.name}, {"value", given.value}};
+                                    })},
+            {"rounds", found.rounds},
+            {"contestants", array_of(found.contestants, [](const contestant_result& who) { return to_value(who); })},
+            {"properties", array_of(found.properties, [](const property_table& one) { return to_value(one); })},
+            {"ranking_rule", found.ranking_rule},
+            {"ranking", found.ranking}};
+}
+
+json to_value(const machine_info& machine) {
+    return {{"cpu", machine.cpu},
+            {"cores", machine.cores},
+            {"memory_bytes", machine.memory_bytes},
+            {"kernel", machine.kernel},
+            {"system", machine.system},
+            {"c_library", machine.c_library},
+            {"huge_pages", machine.huge_pages},
+            {"compiler", machine.compiler},
+            {"flags", machine.flags},
+            {"build_type", machine.build_type},
+            {"commit", machine.commit}};
+}
+
+bool is_flat(const json& value) {
+    for (const json& item : value) {
+        if (item.is_structured()) return false;
+    }
+    return true;
+}
+
+/// A list of plain values stays on one line: a thousand distances are one line of a diff, not a thousand.
+void print(std::string& text, const json& value, std::size_t depth) {
+    constexpr auto replace = json::error_handler_t::replace;
+    if (!value.is_structured() || value.empty() || (value.is_array() && is_flat(value))) {
+        text += value.dump(-1, ' ', false, replace);
+        return;
+    }
+    const std::string indent(depth + 1, ' ');
+    text += value.is_object() ? "{" : "[";
+    bool first = true;
+    for (const auto& [key, item] : value.items()) {
+        text += first ? "\n" : ",\n";
+        text += indent;
+        first = false;
+        if (value.is_object()) text += json(key).dump(-1, ' ', false, replace) + ": ";
+        print(text, item, depth + 1);
+    }
+    text += '\n';
+    text += std::string(depth, ' ');
+    text += value.is_object() ? "}" : "]";
+}
+
+}
+
+std::string to_json(const result& found) {
+    const json whole = {
+        {"format", result_format},
+        {"tool", "tenure bench"},
+        {"tool_version", found.tool_version},
+        {"started_at", found.started_at},
+        {"command", found.command},
+        {"complete", found.complete},
+        {"machine", to_value(found.machine)},
+        {"experiments", array_of(found.experiments, [](const experiment_result& one) { return to_value(one); })}};
+    std::string text;
+    print(text, whole, 0);
+    return text + '\n';
+}
+
+}

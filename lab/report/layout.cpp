@@ -1,0 +1,195 @@
+// SPDX-FileCopyrightText: Tenure contributors
+// SPDX-License-Identifier: MIT
+
+#include "report/layout.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+
+#include <fmt/format.h>
+
+namespace tenure::lab {
+
+namespace {
+
+std::string lower(std::string_view text) {
+    std::string lowered(text);
+    for (char& letter : lowered) letter = static_cast<char>(std::tolower(static_cast<unsigned char>(letter)));
+    return lowered;
+}
+
+bool same_figure(const figure& column, const metric& measured) {
+    return column.metric == measured.name && column.variant == measured.variant && column.unit == measured.unit;
+}
+
+/// In order of first appearance of the variants; a figure that only a late contestant has joins its like.
+void group_by_variant(std::vector<figure>& figures) {
+    std::vector<std::string> variants;
+    for (const figure& column : figures) {
+        if (std::find(variants.begin(), variants.end(), column.variant) == variants.end()) {
+            variants.push_back(column.variant);
+        }
+    }
+    const auto place_of = [&](const figure& column) {
+        return std::find(variants.begin(), variants.end(), column.variant) - variants.begin();
+    };
+    std::stable_sort(figures.begin(), figures.end(),
+                     [&](const figure& a, const figure& b) { return place_of(a) < place_of(b); });
+}
+
+/// Every distinct figure.
+std::vector<figure> figures_of(const experiment_result& found) {
+    std::vector<figure> figures;
+    for (const contestant_result& contestant : found.contestants) {
+        for (const metric& measured : contestant.metrics) {
+            const bool known = std::any_of(figures.begin(), figures.end(),
+                                           [&](const figure& column) { return same_figure(column, measured); });
+            if (known) continue;
+            figures.push_back({measured.name, measured.variant, measured.unit, measured.sense, kind_of(measured)});
+        }
+    }
+    group_by_variant(figures);
+    return figures;
+}
+
+const metric* find_metric(const contestant_result& contestant, const figure& column) {
+    const auto place = std::find_if(contestant.metrics.begin(), contestant.metrics.end(),
+                                    [&](const metric& measured) { return same_figure(column, measured); });
+    return place == contestant.metrics.end() ? nullptr : &*place;
+}
+
+const contestant_result* find_baseline(const experiment_result& found) {
+    const auto place = std::find_if(found.contestants.begin(), found.contestants.end(), [&](const auto& contestant) {
+        return contestant.name == found.baseline && contestant.state == outcome::measured;
+    });
+    return place == found.contestants.end() ? nullptr : &*place;
+}
+
+cell make_cell(const contestant_result& contestant, const contestant_result* baseline, const figure& column) {
+    const metric* measured = find_metric(contestant, column);
+    if (measured == nullptr) return {summarize({}), summarize({}), {}};
+    cell made{summarize(measured->samples), summarize({}), measured->samples};
+    const metric* reference = baseline == nullptr ? nullptr : find_metric(*baseline, column);
+    if (reference != nullptr && column.sense != better::neither) {
+        made.ratio = summarize(round_ratios(measured->samples, reference->samples));
+    }
+    return made;
+}
+
+table make_table(const experiment_result& found, std::string variant, std::vector<figure> figures) {
+    table made{std::move(variant), std::move(figures), {}};
+    const contestant_result* baseline = find_baseline(found);
+    for (const contestant_result& contestant : found.contestants) {
+        if (contestant.state != outcome::measured) continue;
+        table_row row{&contestant, role_of(contestant, found.baseline), contestant.name == found.baseline, {}};
+        for (const figure& column : made.figures) row.cells.push_back(make_cell(contestant, baseline, column));
+        const bool any =
+            std::any_of(row.cells.begin(), row.cells.end(), [](const cell& one) { return one.value.count != 0; });
+        if (any) made.rows.push_back(std::move(row));
+    }
+    return made;
+}
+
+std::vector<table> tables_of_kind(const experiment_result& found, const std::vector<figure>& figures,
+                                  figure_kind kind) {
+    std::vector<std::string> variants;
+    for (const figure& column : figures) {
+        if (column.kind == kind && std::find(variants.begin(), variants.end(), column.variant) == variants.end()) {
+            variants.push_back(column.variant);
+        }
+    }
+    std::vector<table> tables;
+    for (const std::string& variant : variants) {
+        std::vector<figure> chosen;
+        std::copy_if(figures.begin(), figures.end(), std::back_inserter(chosen),
+                     [&](const figure& column) { return column.kind == kind && column.variant == variant; });
+        tables.push_back(make_table(found, variant, std::move(chosen)));
+    }
+    return tables;
+}
+
+template<class Accept>
+std::size_t best_accepted(const table& from, std::size_t figure_index, Accept accept) {
+    std::size_t best = no_row;
+    const better sense = from.figures[figure_index].sense;
+    if (sense == better::neither) return no_row;
+    for (std::size_t index = 0; index < from.rows.size(); ++index) {
+        const table_row& row = from.rows[index];
+        if (row.cells[figure_index].value.count == 0 || !accept(row.part)) continue;
+        const double value = row.cells[figure_index].value.median;
+        if (best == no_row || better_than(value, from.rows[best].cells[figure_index].value.median, sense)) {
+            best = index;
+        }
+    }
+    return best;
+}
+
+}
+
+layout lay_out(const experiment_result& found) {
+    const std::vector<figure> figures = figures_of(found);
+    std::vector<figure> judged;
+    std::copy_if(figures.begin(), figures.end(), std::back_inserter(judged),
+                 [](const figure& column) { return column.kind != figure_kind::fact; });
+    layout made;
+    made.whole = make_table(found, {}, std::move(judged));
+    made.timed = tables_of_kind(found, figures, figure_kind::timed);
+    made.memory = tables_of_kind(found, figures, figure_kind::memory);
+    made.facts = tables_of_kind(found, figures, figure_kind::fact);
+    for (const contestant_result& contestant : found.contestants) {
+        if (contestant.state != outcome::measured) made.absent.push_back(&contestant);
+    }
+    made.has_baseline = find_baseline(found) != nullptr;
+    return made;
+}
+
+role role_of(const contestant_result& contestant, std::string_view baseline) {
+    if (lower(contestant.kind).starts_with("reference")) return role::reference;
+    if (contestant.name == baseline) return role::baseline;
+    return lower(contestant.name).starts_with("tenure") ? role::ours : role::peer;
+}
+
+figure_kind kind_of(const metric& measured) {
+    if (measured.sense == better::neither) return figure_kind::fact;
+    static constexpr std::array<std::string_view, 9> byte_units{"B",   "bytes", "KiB", "MiB", "GiB",
+                                                                "TiB", "kB",    "MB",  "GB"};
+    const bool bytes = std::find(byte_units.begin(), byte_units.end(), measured.unit) != byte_units.end();
+    return bytes ? figure_kind::memory : figure_kind::timed;
+}
+
+bool better_than(double left, double right, better sense) {
+    return sense == better::larger ? left > right : left < right;
+}
+
+std::size_t best_row(const table& from, std::size_t figure_index) {
+    return best_accepted(from, figure_index, [](role part) { return part != role::reference; });
+}
+
+std::size_t best_row(const table& from, std::size_t figure_index, role among) {
+    return best_accepted(from, figure_index, [among](role part) { return part == among; });
+}
+
+std::string figure_name(const figure& column) {
+    return column.variant.empty() ? column.metric : fmt::format("{}, {}", column.metric, column.variant);
+}
+
+std::string figure_title(const figure& column) {
+    return column.unit.empty() ? column.metric : fmt::format("{}, {}", column.metric, column.unit);
+}
+
+std::string build_mark(const machine_info& machine) {
+    if (machine.flags.find("-fsanitize") != std::string::npos) return "instrumented build";
+    const std::string type = lower(machine.build_type);
+    const std::size_t level = machine.flags.rfind("-O");
+    if (level != std::string::npos) {
+        const char chosen = level + 2 < machine.flags.size() ? machine.flags[level + 2] : ' ';
+        const bool measurable = chosen == '2' || chosen == '3' || chosen == 's' || chosen == 'z' || chosen == 'f';
+        return measurable ? "" : "unoptimised build";
+    }
+    // CMake's Debug has no -O at all, and that is GCC's -O0; without a word about either, assume the worst.
+    const bool optimising_type = type == "release" || type == "relwithdebinfo" || type == "minsizerel";
+    return optimising_type ? "" : "unoptimised build";
+}
+
+}

@@ -1,0 +1,88 @@
+// SPDX-FileCopyrightText: Tenure contributors
+// SPDX-License-Identifier: MIT
+#pragma once
+
+/// \file
+/// An experiment as tables: computed once from the samples, then drawn by text, HTML and CSV alike.
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "report/result.hpp"
+#include "report/statistics.hpp"
+
+namespace tenure::lab {
+
+/// What a contestant is to the reader. A reference shows a limit and is no choice, so it is never named as the best.
+enum class role : std::uint8_t { ours, peer, baseline, reference };
+
+/// What kind of figure a column holds; decides where and how it is shown.
+enum class figure_kind : std::uint8_t { timed, memory, fact };
+
+/// A column.
+struct figure {
+    std::string metric, variant, unit;
+    better sense = better::smaller;
+    figure_kind kind = figure_kind::timed;
+};
+
+/// One figure of one contestant; `value.count` is 0 when it was not measured.
+struct cell {
+    summary value;
+    summary ratio; ///< to the baseline of the same round
+    std::vector<double> samples;
+};
+
+struct table_row {
+    const contestant_result* who; ///< belongs to the experiment that was laid out
+    role part;
+    bool is_baseline;        ///< a reference can be the baseline too, so this is not a role
+    std::vector<cell> cells; ///< one per figure of the table
+};
+
+/// Figures of one variant, or all of them.
+struct table {
+    std::string variant;
+    std::vector<figure> figures;
+    std::vector<table_row> rows; ///< contestants with at least one of the figures, in their own order
+};
+
+struct layout {
+    table whole;                                  ///< every figure that has a better side, of all variants
+    std::vector<table> timed;                     ///< by variant, in order of first appearance
+    std::vector<table> memory;                    ///< by variant
+    std::vector<table> facts;                     ///< by variant
+    std::vector<const contestant_result*> absent; ///< missing or failed
+    bool has_baseline = false;                    ///< whether ratios could be made
+};
+
+/// Cost  the layout points into `found`, which must outlive it.
+[[nodiscard]] layout lay_out(const experiment_result& found);
+
+[[nodiscard]] role role_of(const contestant_result& contestant, std::string_view baseline);
+[[nodiscard]] figure_kind kind_of(const metric& measured);
+
+/// Row index of the best choice at a figure, references left out; npos when there is none.
+[[nodiscard]] std::size_t best_row(const table& from, std::size_t figure_index);
+
+/// The same among rows of one role.
+[[nodiscard]] std::size_t best_row(const table& from, std::size_t figure_index, role among);
+
+/// Whether `left` is the better value for this sense; NaN is never better.
+[[nodiscard]] bool better_than(double left, double right, better sense);
+
+inline constexpr std::size_t no_row = static_cast<std::size_t>(-1);
+
+/// "alloc, warm", or just the metric where there is no variant.
+[[nodiscard]] std::string figure_name(const figure& column);
+
+/// "alloc, ns/op", or just the metric where there is no unit.
+[[nodiscard]] std::string figure_title(const figure& column);
+
+/// "unoptimised build" (below -O2), "instrumented build", or empty: a word for every table of such a result.
+[[nodiscard]] std::string build_mark(const machine_info& machine);
+
+}

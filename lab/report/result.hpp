@@ -1,0 +1,99 @@
+// SPDX-FileCopyrightText: Tenure contributors
+// SPDX-License-Identifier: MIT
+#pragma once
+
+/// \file
+/// What a run of the bench found: plain data, filled by harness, written by the rest of this room.
+///
+/// One `result` holds a machine, a build and experiments; an experiment holds contestants, and each contestant its
+/// metrics with one sample per round. Everything that a table or a chart shows is computed from the samples, so that
+/// CSV, JSON, HTML and the terminal can never disagree.
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace tenure::lab {
+
+/// Whether a smaller or a larger value is the better one.
+enum class better : std::uint8_t { smaller, larger, neither };
+
+/// One figure of one contestant, measured once per round.
+///
+/// Three conventions, so that a report needs no knowledge of a particular experiment: a unit of bytes (B, KiB, MiB,
+/// GiB) makes it memory, shown apart from times; `better::neither` makes it a fact, shown without bar and ratio; and
+/// the fact "overflow index" is drawn into the distance plot of its variant.
+struct metric {
+    std::string name;    ///< "alloc", "free", "peak resident"; unique within (contestant, variant)
+    std::string variant; ///< the column group it belongs to: "warm", "cold", "64 B, random order"; may be empty
+    std::string unit;    ///< "ns/op", "MiB"
+    better sense = better::smaller;
+    std::vector<double> samples; ///< by round; a round that failed holds NaN, so that index i is the same round for all
+};
+
+/// A list of numbers that is the same in every round, kept once: the distances of the article, for example.
+///
+/// "distances" is a name that report knows: value i is how far allocation i + 1 begins after the end of allocation i.
+struct series {
+    std::string name;    ///< "distances"
+    std::string variant; ///< "cold", "warm"
+    std::string unit;    ///< "bytes"
+    std::vector<std::int64_t> values;
+};
+
+/// How a contestant's row ended.
+enum class outcome : std::uint8_t { measured, missing, failed };
+
+struct contestant_result {
+    std::string name;    ///< "glibc malloc", "tenure pool"
+    std::string version; ///< as the peer itself or its package says; empty when it has none
+    std::string kind;    ///< "preload", "inlined", "library", "reference (ours)"
+    outcome state = outcome::measured;
+    std::string reason; ///< why it is missing or failed: one sentence
+    std::string proof;  ///< which object served the calls, and how many reached it
+    std::string note;   ///< what a reader must know about this row; may be empty
+    std::vector<metric> metrics;
+    std::vector<series> lists;
+};
+
+/// A row of words beside the numbers: the property table of the pool article.
+struct property_table {
+    std::string title;
+    std::vector<std::string> columns;
+    std::vector<std::vector<std::string>> rows;
+};
+
+struct parameter {
+    std::string name;  ///< "--count"
+    std::string value; ///< "1000"
+};
+
+struct experiment_result {
+    std::string name;                ///< "lifetimes"
+    std::string question;            ///< the question it answers, one sentence
+    std::vector<std::string> unfair; ///< what would make the comparison unfair, and what it does not show
+    std::string baseline;            ///< the contestant that ratios refer to
+    std::vector<parameter> parameters;
+    std::uint32_t rounds = 0;
+    std::vector<contestant_result> contestants;
+    std::vector<property_table> properties;
+    std::string ranking_rule;         ///< how the overall rank was made; empty: no rank
+    std::vector<std::string> ranking; ///< best first; empty: ranking.hpp ranks by the geometric mean of the ratios
+};
+
+struct machine_info {
+    std::string cpu, kernel, system, c_library, compiler, flags, build_type, commit, huge_pages;
+    std::uint32_t cores = 0;
+    std::uint64_t memory_bytes = 0;
+};
+
+struct result {
+    std::string tool_version;
+    std::string started_at; ///< ISO 8601, UTC
+    std::string command;
+    bool complete = true; ///< false when it was interrupted: what had finished is here
+    machine_info machine;
+    std::vector<experiment_result> experiments;
+};
+
+}

@@ -1,0 +1,45 @@
+// SPDX-FileCopyrightText: Tenure contributors
+// SPDX-License-Identifier: MIT
+#pragma once
+
+/// \file
+/// A picture of a chart, written as plain SVG.
+///
+/// The charts of the report are bars, points and a few lines, so this is smaller than the glue to a chart library
+/// would be; the page stays one file, prints sharp, and takes its colours from the page's own light and dark styles.
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace tenure::lab {
+
+/// Which end of a text stands at its position.
+enum class anchor : std::uint8_t { start, middle, end };
+
+/// Coordinates in CSS pixels of a chart shown at its own width; it scales with its column. Looks come from classes.
+class svg {
+public:
+    /// `id` is unique in the page; title and description are what a screen reader says.
+    svg(double width, double height, std::string_view id, std::string_view title, std::string_view description);
+
+    void rect(double x, double y, double width, double height, std::string_view css);
+    void line(double x1, double y1, double x2, double y2, std::string_view css);
+    void circle(double x, double y, double radius, std::string_view css);
+    void path(std::string_view commands, std::string_view css);
+    void text(double x, double y, std::string_view words, std::string_view css, anchor at = anchor::start);
+
+    /// What is drawn until close() has `tip` as its tooltip.
+    void open(std::string_view tip);
+    void close();
+
+    [[nodiscard]] std::string str() const { return body_ + "</svg>"; }
+
+private:
+    std::string body_;
+};
+
+/// A coordinate with one decimal at most: pixels need no more, and a page with thousands of them stays small.
+[[nodiscard]] std::string coordinate(double value);
+
+}

@@ -1,0 +1,31 @@
+// SPDX-FileCopyrightText: Tenure contributors
+// SPDX-License-Identifier: MIT
+#pragma once
+
+/// \file
+/// The words that stand for enumerations in JSON and CSV: one table, read by writers and readers.
+
+#include <array>
+#include <cstddef>
+#include <string_view>
+
+#include "report/compare.hpp"
+#include "report/result.hpp"
+
+namespace tenure::lab {
+
+inline constexpr std::array<std::string_view, 3> better_words{"smaller", "larger", "neither"};
+inline constexpr std::array<std::string_view, 3> outcome_words{"measured", "missing", "failed"};
+inline constexpr std::array<std::string_view, 5> change_words{"same", "better", "worse", "drifted", "moved"};
+
+[[nodiscard]] constexpr std::string_view word_of(better sense) { return better_words[static_cast<std::size_t>(sense)]; }
+
+[[nodiscard]] constexpr std::string_view word_of(outcome state) {
+    return outcome_words[static_cast<std::size_t>(state)];
+}
+
+[[nodiscard]] constexpr std::string_view word_of(change verdict) {
+    return change_words[static_cast<std::size_t>(verdict)];
+}
+
+}

@@ -1,0 +1,75 @@
+// SPDX-FileCopyrightText: Tenure contributors
+// SPDX-License-Identifier: MIT
+
+#include "report/write.hpp"
+
+#include <cerrno>
+#include <fstream>
+#include <system_error>
+
+#include <fmt/format.h>
+
+#include "report/csv.hpp"
+#include "report/html.hpp"
+#include "report/json.hpp"
+
+namespace tenure::lab {
+
+namespace {
+
+std::string refusal(const std::filesystem::path& path, const std::error_code& why) {
+    return fmt::format("{}: cannot be written: {}", path.string(), why.message());
+}
+
+std::error_code last_error() { return {errno == 0 ? EIO : errno, std::generic_category()}; }
+
+std::string make_directory(const std::filesystem::path& path) {
+    std::error_code why;
+    std::filesystem::create_directories(path, why);
+    if (!why && !std::filesystem::is_directory(path, why)) why = std::make_error_code(std::errc::not_a_directory);
+    return why ? fmt::format("{}: cannot be made: {}", path.string(), why.message()) : std::string();
+}
+
+std::string write_articles(const experiment_result& found, const std::filesystem::path& directory) {
+    const std::vector<named_text> files = article_files(found);
+    if (files.empty()) return {};
+    const std::filesystem::path folder = directory / safe_file_name(found.name);
+    std::string error = make_directory(folder);
+    for (const named_text& file : files) {
+        if (!error.empty()) return error;
+        error = write_file(folder / file.name, file.text);
+    }
+    return error;
+}
+
+}
+
+std::string write_file(const std::filesystem::path& path, std::string_view content) {
+    std::filesystem::path partial = path;
+    partial += ".partial";
+    errno = 0;
+    std::ofstream stream(partial, std::ios::binary | std::ios::trunc);
+    if (!stream) return refusal(path, last_error());
+    stream.write(content.data(), static_cast<std::streamsize>(content.size()));
+    stream.close(); // a full disk often says so only here
+    std::error_code why;
+    if (!stream) why = last_error();
+    if (!why) std::filesystem::rename(partial, path, why);
+    if (!why) return {};
+    std::error_code ignored;
+    std::filesystem::remove(partial, ignored);
+    return refusal(path, why);
+}
+
+std::string write_all(const result& found, const std::filesystem::path& directory) {
+    std::string error = make_directory(directory);
+    if (error.empty()) error = write_file(directory / "results.json", to_json(found));
+    if (error.empty()) error = write_file(directory / "results.csv", to_csv(found));
+    for (const experiment_result& experiment : found.experiments) {
+        if (error.empty()) error = write_articles(experiment, directory);
+    }
+    if (error.empty()) error = write_file(directory / "report.html", to_html(found));
+    return error;
+}
+
+}

@@ -1,0 +1,229 @@
+#!/usr/bin/env python3
+# SPDX-FileCopyrightText: Tenure contributors
+# SPDX-License-Identifier: MIT
+"""Checks the house: src/tenure/README.md says which room may include which, this says where the files disagree.
+
+Fails on an include that the table does not allow, a cycle in the table or among files, a room or an include that is
+not in the table, a condition of the preprocessor outside platform/ and base/config.hpp, a header of the system
+outside platform/ (the lab's sources, which start and watch processes, may include one; its headers may not), and a
+file past 600 lines. Warns at the smaller limits.
+
+usage: check_rooms.py [ROOT]
+"""
+
+import re
+import sys
+from pathlib import Path
+
+TABLE = "src/tenure/README.md"
+LONGEST = 600
+WARN_LINES = {"header": 250, "source": 400, "test": 400, "readme": 200}
+WARN_FILES_IN_FOLDER = 12
+LIBRARY, LAB = Path("src/tenure"), Path("lab")
+WHOLE_LIBRARY = "the whole library"  # src/tenure/tenure.hpp and tenure.h, which lie in no room
+SOURCES = {".hpp", ".cpp", ".h", ".c"}
+SIZED = SOURCES | {".py", ".sh", ".cmake", ".txt", ""}
+
+INCLUDE = re.compile(r'^\s*#\s*include\s*(?:<([^>]+)>|"([^"]+)")')
+CONDITION = re.compile(r"^\s*#\s*(if|ifdef|ifndef|elif|elifdef|elifndef)\b")
+SYSTEM_HEADER = re.compile(
+    r"^(sys/.*|linux/.*|asm/.*|windows\.h|unistd\.h|pthread\.h|fcntl\.h|poll\.h|sched\.h|spawn\.h|dlfcn\.h|link\.h"
+    r"|execinfo\.h|unwind\.h|ucontext\.h|semaphore\.h|termios\.h|dirent\.h)$"
+)
+
+
+class Findings:
+    def __init__(self):
+        self.errors = 0
+
+    def error(self, path, line, text):
+        self.errors += 1
+        print(f"{path}:{line}: error: {text}")
+
+    def warn(self, path, line, text):
+        print(f"{path}:{line}: warning: {text}")
+
+
+def read_lines(path):
+    return path.read_text(encoding="utf-8", errors="replace").splitlines()
+
+
+def read_table(root, findings):
+    """Room -> (set of rooms that it may include, line of the table)."""
+    rooms, rows, inside = {}, [], False
+    for number, line in enumerate(read_lines(root / TABLE), 1):
+        cells = [cell.strip() for cell in line.strip().strip("|").split("|")]
+        if cells == ["room", "may include"]:
+            inside = True
+        elif inside and not line.startswith("|"):
+            break
+        elif inside and not set(line) <= set("|-: "):
+            for room in re.split(r",\s*", cells[0]):
+                rows.append((room, cells[1], number))
+    if not rows:
+        findings.error(TABLE, 1, "no table with the columns `room | may include`")
+
+    names = [room for room, _, _ in rows]
+    library = [room for room in names if (root / LIBRARY / room).is_dir()]
+    for room, allowed, number in rows:
+        may = set()
+        for word in re.split(r",\s*", allowed):
+            if word == "everything":
+                may |= set(names) | {WHOLE_LIBRARY}
+            elif word == "every library room":
+                may |= set(library) | {WHOLE_LIBRARY}
+            elif word in names:
+                may.add(word)
+            elif word not in ("the standard library", ""):
+                findings.error(TABLE, number, f"`{room}` may include `{word}`, which is no room of this table")
+        rooms[room] = (may - {room}, number)
+        if not (root / LIBRARY / room).is_dir() and not (root / LAB / room).is_dir():
+            findings.error(TABLE, number, f"`{room}` is in the table and is neither in {LIBRARY} nor in {LAB}")
+    return rooms
+
+
+def room_of(path):
+    """The room of a path relative to the root; None when it belongs to none."""
+    for base in (LIBRARY, LAB):
+        if path.is_relative_to(base):
+            inside = path.relative_to(base).parts
+            if len(inside) > 1:
+                return inside[0]
+            return WHOLE_LIBRARY if path.name in ("tenure.hpp", "tenure.h") else ""
+    return None
+
+
+def resolve(root, path, angled, quoted):
+    """The file of ours that an include names, relative to the root; None for anyone else's."""
+    candidates = [Path("src") / (angled or quoted), LAB / (angled or quoted)]
+    if quoted:
+        # Lexically normal, so that ../ does not hide the room.
+        inside = (root / path.parent / quoted).resolve()
+        if inside.is_relative_to(root):
+            candidates.insert(0, inside.relative_to(root))
+    for candidate in candidates:
+        if (root / candidate).is_file() and room_of(candidate) is not None:
+            return candidate
+    return None
+
+
+def find_cycle(graph):
+    """One cycle as a list of nodes, first and last the same; None when there is none."""
+    state, trail = {}, []
+
+    def visit(node):
+        state[node] = "open"
+        trail.append(node)
+        for following in sorted(graph.get(node, ())):
+            if state.get(following) == "open":
+                return trail[trail.index(following) :] + [following]
+            if following not in state:
+                cycle = visit(following)
+                if cycle:
+                    return cycle
+        trail.pop()
+        state[node] = "done"
+        return None
+
+    for node in sorted(graph):
+        if node not in state:
+            cycle = visit(node)
+            if cycle:
+                return cycle
+    return None
+
+
+def check_file(root, path, rooms, includes, findings):
+    """Includes and conditions of one file of a room. Fills includes[path] = {included path: line}."""
+    room = room_of(path)
+    in_platform = room == "platform"
+    conditions_allowed = in_platform or path in (LIBRARY / "base/config.hpp", LIBRARY / "tenure.h")
+    system_allowed = in_platform or (path.is_relative_to(LAB) and path.suffix in (".cpp", ".c"))
+    # Both whole-library headers lie above the rooms and see them all.
+    may = set(rooms) if room == WHOLE_LIBRARY else rooms[room][0]
+
+    for number, line in enumerate(read_lines(root / path), 1):
+        condition = CONDITION.match(line)
+        if condition and not conditions_allowed:
+            findings.error(path, number, f"`#{condition[1]}` outside platform/ and base/config.hpp: let CMake choose "
+                           "the file, or read a constant of base/config.hpp")
+        include = INCLUDE.match(line)
+        if not include:
+            continue
+        name = include[1] or include[2]
+        if SYSTEM_HEADER.match(name) and not system_allowed:
+            findings.error(path, number, f"<{name}> is the system's: only platform/ and sources of the lab include it")
+        target = resolve(root, path, include[1], include[2])
+        if target is None:
+            if name.startswith("tenure/") or include[2]:
+                findings.error(path, number, f'"{name}" is not in this tree')
+            continue
+        includes.setdefault(path, {})[target] = number
+        other = room_of(target)
+        if other == "":
+            findings.error(path, number, f"{target} lies in no room")
+        elif other != room and other not in may:
+            findings.error(path, number, f"`{room}` may not include `{other}` ({name}): {TABLE} allows "
+                           f"{', '.join(sorted(may - {WHOLE_LIBRARY})) or 'the standard library only'}")
+
+
+def check_sizes(root, path, findings):
+    if path.suffix not in SIZED and path.name != "README.md":
+        return
+    lines = len(read_lines(root / path))
+    kind = ("readme" if path.name == "README.md" else "test" if path.parts[0] == "tests" else
+            "header" if path.suffix in (".hpp", ".h") else "source")
+    if lines > LONGEST:
+        findings.error(path, LONGEST + 1, f"{lines} lines, and {LONGEST} is the most: it holds two ideas, split it")
+    elif lines > WARN_LINES[kind]:
+        findings.warn(path, WARN_LINES[kind] + 1, f"{lines} lines, aim for at most {WARN_LINES[kind]}")
+
+
+def files_below(root, *folders):
+    for folder in folders:
+        for path in sorted((root / folder).rglob("*")):
+            if path.is_file() and "__pycache__" not in path.parts:
+                yield path.relative_to(root)
+
+
+def check(root):
+    findings = Findings()
+    rooms = read_table(root, findings)
+    cycle = find_cycle({room: may - {WHOLE_LIBRARY} for room, (may, _) in rooms.items()})
+    if cycle:
+        findings.error(TABLE, rooms[cycle[0]][1], "the table has a cycle: " + " -> ".join(cycle))
+
+    includes, unknown = {}, set()
+    for path in files_below(root, LIBRARY, LAB):
+        room = room_of(path)
+        if room in ("", None) and path.suffix in SOURCES:
+            findings.error(path, 1, "lies in no room")
+        elif room and room != WHOLE_LIBRARY and room not in rooms:
+            if room not in unknown:
+                findings.error(path, 1, f"the room `{room}` is not in the table of {TABLE}")
+            unknown.add(room)
+        elif room and path.suffix in SOURCES:
+            check_file(root, path, rooms, includes, findings)
+
+    cycle = find_cycle(includes)
+    if cycle:
+        findings.error(cycle[0], includes[cycle[0]][cycle[1]], "files include each other: " +
+                       " -> ".join(str(path) for path in cycle))
+
+    folders = {}
+    for path in files_below(root, LIBRARY, LAB, "tests", "scripts", "examples", "cmake"):
+        check_sizes(root, path, findings)
+        if path.suffix in SOURCES:
+            folders[path.parent] = folders.get(path.parent, 0) + 1
+    for folder, count in folders.items():
+        # A type is its header and its source: counted as one.
+        names = {path.stem for path in (root / folder).iterdir() if path.suffix in SOURCES}
+        if len(names) > WARN_FILES_IN_FOLDER:
+            findings.warn(folder, 1, f"{len(names)} types in {count} files, aim for at most {WARN_FILES_IN_FOLDER}")
+    return findings.errors
+
+
+if __name__ == "__main__":
+    errors = check(Path(sys.argv[1] if len(sys.argv) > 1 else Path(__file__).parent.parent).resolve())
+    print(f"rooms: {errors} errors" if errors else "rooms: as the table says")
+    sys.exit(1 if errors else 0)

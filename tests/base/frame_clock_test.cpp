@@ -1,0 +1,17 @@
+// SPDX-FileCopyrightText: Tenure contributors
+// SPDX-License-Identifier: MIT
+
+#include <tenure/base/frame_clock.hpp>
+
+#include <gtest/gtest.h>
+
+namespace {
+
+TEST(frame_clock, each_frame_counts_one_more) {
+    std::uint64_t const before = tenure::frame_clock::now();
+    EXPECT_EQ(tenure::frame_clock::now(), before);
+    EXPECT_EQ(tenure::frame_clock::advance(), before + 1);
+    EXPECT_EQ(tenure::frame_clock::now(), before + 1);
+}
+
+}

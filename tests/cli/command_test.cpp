@@ -1,0 +1,190 @@
+// SPDX-FileCopyrightText: Tenure contributors
+// SPDX-License-Identifier: MIT
+
+#include <gtest/gtest.h>
+
+#include <csignal>
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <sys/wait.h>
+#include <thread>
+#include <unistd.h>
+
+#include "cli/run_command.hpp"
+
+namespace {
+
+namespace fs = std::filesystem;
+
+// Contestants that need no malloc of their own, so that a sanitized build runs them as well.
+const std::string quick = "bench lifetimes --only 'tenure Temp' --rounds 1 --seed 3 --batches 5 --budget 65536 ";
+
+class command : public testing::Test {
+protected:
+    void SetUp() override {
+        if (!fs::exists(command_path())) GTEST_SKIP() << command_path() << " was not built";
+        std::string name = testing::TempDir() + "tenure-command-XXXXXX";
+        directory = ::mkdtemp(name.data());
+    }
+    void TearDown() override {
+        if (!directory.empty()) fs::remove_all(directory);
+    }
+    std::string directory;
+};
+
+void expect_words(const std::string& text, std::initializer_list<const char*> words) {
+    for (const char* word : words) EXPECT_NE(text.find(word), std::string::npos) << word << "\nnot in\n" << text;
+}
+
+TEST_F(command, prints_tables_on_standard_output_and_progress_on_standard_error) {
+    auto const found = run_command(quick);
+    EXPECT_EQ(found.code, 0) << found.err;
+    expect_words(found.out, {"lifetimes", "tenure Temp", "trivial bump", "warm"});
+    expect_words(found.err, {"seed 3", "measurements in", "1 rounds say little"});
+    EXPECT_EQ(found.out.find("measurements in"), std::string::npos);
+}
+
+TEST_F(command, prints_json_for_machines) {
+    auto const found = run_command(quick + "--json");
+    auto const read = nlohmann::json::parse(found.out, nullptr, false);
+    ASSERT_TRUE(read.is_object()) << found.out.substr(0, 200);
+    EXPECT_EQ(read["experiments"][0]["name"], "lifetimes");
+    EXPECT_EQ(read["complete"], true);
+}
+
+TEST_F(command, writes_every_file_of_a_report) {
+    auto const found = run_command(quick + "--out here/there", directory);
+    EXPECT_EQ(found.code, 0) << found.err;
+    for (const char* name : {"results.json", "results.csv", "report.html", "lifetimes"}) {
+        EXPECT_TRUE(fs::exists(fs::path{directory} / "here/there" / name)) << name;
+    }
+    EXPECT_FALSE(fs::exists(fs::path{directory} / "here/there/.tenure-bench"));
+}
+
+TEST_F(command, refuses_a_directory_that_cannot_be_written_before_it_measures) {
+    std::ofstream(fs::path{directory} / "file") << "in the way";
+    auto const found = run_command(quick + "--out file/below", directory);
+    EXPECT_EQ(found.code, 3);
+    EXPECT_EQ(found.err.find("measurements"), std::string::npos);
+}
+
+TEST_F(command, compares_two_results) {
+    ASSERT_EQ(run_command(quick + "--out old", directory).code, 0);
+    ASSERT_EQ(run_command(quick + "--out new", directory).code, 0);
+    auto const found = run_command("bench --compare old new", directory);
+    EXPECT_EQ(found.code, 0) << found.err;
+    expect_words(found.out, {"tenure Temp"});
+    EXPECT_EQ(run_command("bench --compare old nothing", directory).code, 2);
+}
+
+TEST_F(command, a_row_that_fails_is_an_exit_code_of_one) {
+    auto const found = run_command("bench lifetimes --only boost::pool --align 64 --rounds 1 --batches 5");
+    if (found.out.find("MISSING") != std::string::npos) GTEST_SKIP() << "Boost.Pool was not there";
+    EXPECT_EQ(found.code, 1) << found.out;
+    expect_words(found.out, {"aligns to pointers"});
+}
+
+TEST_F(command, answers_unknown_words_with_the_nearest_and_the_list) {
+    auto const experiment = run_command("bench lifetime");
+    EXPECT_EQ(experiment.code, 2);
+    expect_words(experiment.err, {"no experiment \"lifetime\"", "Did you mean \"lifetimes\"?", "pools"});
+    auto const option = run_command("bench lifetimes --cuont 4");
+    EXPECT_EQ(option.code, 2);
+    expect_words(option.err, {"no option \"--cuont\"", "Did you mean \"--count\"?"});
+    auto const contestant = run_command("bench lifetimes --only Tmep");
+    EXPECT_EQ(contestant.code, 2);
+    expect_words(contestant.err, {"no contestant \"Tmep\"", "tenure Temp"});
+    auto const subcommand = run_command("bnech");
+    EXPECT_EQ(subcommand.code, 2);
+    expect_words(subcommand.err, {"no command \"bnech\"", "Did you mean \"bench\"?"});
+    expect_words(run_command("bench --against tcmaloc").err, {"no peer \"tcmaloc\"", "Did you mean \"tcmalloc\"?"});
+}
+
+TEST_F(command, names_the_experiment_that_an_option_belongs_to) {
+    auto const found = run_command("bench --objects 5");
+    EXPECT_EQ(found.code, 2);
+    expect_words(found.err, {"--objects is an option of `tenure bench pools`"});
+}
+
+TEST_F(command, refuses_values_out_of_range) {
+    EXPECT_EQ(run_command("bench lifetimes --count 0").code, 2);
+    EXPECT_EQ(run_command("bench lifetimes --count x").code, 2);
+    EXPECT_EQ(run_command("bench --rounds 0").code, 2);
+    auto const found = run_command("bench lifetimes --align 12");
+    EXPECT_EQ(found.code, 2);
+    expect_words(found.err, {"--align 12 is no power of two"});
+}
+
+TEST_F(command, refuses_a_library_that_is_not_there_or_has_no_malloc) {
+    auto const found = run_command("bench lifetimes --against ./nothing.so");
+    EXPECT_EQ(found.code, 2);
+    expect_words(found.err, {"there is no file ./nothing.so"});
+}
+
+TEST_F(command, helps_with_everything) {
+    for (const char* words : {"--help", "bench --help", "bench pools --help", "list --help", "options --help"}) {
+        auto const found = run_command(words);
+        EXPECT_EQ(found.code, 0) << words;
+        expect_words(found.out, {"Exit codes", "Example"});
+    }
+    expect_words(run_command("bench lifetimes --help").out, {"--count", "--budget", "--exchange-groups"});
+}
+
+TEST_F(command, says_its_version) {
+    auto const found = run_command("--version");
+    EXPECT_EQ(found.code, 0);
+    expect_words(found.out, {"tenure 0."});
+}
+
+TEST_F(command, without_a_word_shows_what_there_is) {
+    auto const found = run_command("");
+    EXPECT_EQ(found.code, 2);
+    expect_words(found.err, {"bench", "list", "options"});
+}
+
+TEST_F(command, lists_experiments_and_peers) {
+    auto const found = run_command("list");
+    EXPECT_EQ(found.code, 0);
+    expect_words(found.out, {"lifetimes", "pools", "glibc malloc", "HPHA", "Boost.Pool"});
+    auto const read = nlohmann::json::parse(run_command("list --json").out, nullptr, false);
+    ASSERT_TRUE(read.is_object());
+    EXPECT_GE(read["experiments"].size(), 2u);
+    EXPECT_GE(read["peers"].size(), 8u);
+}
+
+TEST_F(command, prints_the_settings_and_where_they_come_from) {
+    expect_words(run_command("options").out, {"temp_budget_bytes = 4M", "built in", "TENURE_TEMP_BUDGET"});
+    ::setenv("TENURE_TEMP_BUDGET", "16M", 1);
+    ::setenv("TENURE_PASSTHROUGH", "temp,pool", 1);
+    auto const found = run_command("options");
+    ::unsetenv("TENURE_TEMP_BUDGET");
+    ::unsetenv("TENURE_PASSTHROUGH");
+    expect_words(found.out, {"temp_budget_bytes = 16M   (environment)", "passthrough = temp,pool"});
+    EXPECT_TRUE(nlohmann::json::parse(run_command("options --json").out, nullptr, false).is_array());
+}
+
+TEST_F(command, an_interrupt_leaves_what_was_finished_in_the_report) {
+    pid_t const child = ::fork();
+    if (child == 0) {
+        ::close(1);
+        ::close(2);
+        std::string const out = directory + "/cut";
+        ::execl(command_path().c_str(), "tenure", "bench", "lifetimes", "--only", "trivial bump", "--rounds", "5000", "--out",
+                out.c_str(), nullptr);
+        ::_exit(127);
+    }
+    std::this_thread::sleep_for(std::chrono::milliseconds{3000});
+    ::kill(child, SIGINT);
+    int status = 0;
+    ::waitpid(child, &status, 0);
+    ASSERT_TRUE(WIFEXITED(status));
+    EXPECT_EQ(WEXITSTATUS(status), 130);
+    std::ifstream file(directory + "/cut/results.json");
+    auto const read = nlohmann::json::parse(file, nullptr, false);
+    ASSERT_TRUE(read.is_object());
+    EXPECT_EQ(read["complete"], false);
+    EXPECT_GT(read["experiments"][0]["rounds"], 0);
+}
+
+}

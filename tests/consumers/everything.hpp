@@ -1,0 +1,113 @@
+// SPDX-FileCopyrightText: Tenure contributors
+// SPDX-License-Identifier: MIT
+#pragma once
+
+/// \file
+/// A little of every public part: what each consumer compiles, links and runs. Compiles without exceptions and RTTI.
+
+#include <cstdio>
+#include <cstring>
+
+#include <tenure/arena/arena.hpp>
+#include <tenure/base/block_source.hpp>
+#include <tenure/base/tag.hpp>
+#include <tenure/lifetime/lifetime.hpp>
+#include <tenure/pool/pool.hpp>
+#include <tenure/pool/shared_pool.hpp>
+#include <tenure/pool/small_object.hpp>
+
+namespace consumer {
+
+struct node : tenure::small_object {
+    node* next = nullptr;
+    int value = 0;
+};
+
+/// Types of ours as members and as a base, which must bring no warning with them.
+struct world {
+    tenure::arena scratch;
+    tenure::pool<long> numbers;
+    tenure::shared_pool<node> nodes;
+};
+
+class pass_on final : public tenure::block_source {
+public:
+    [[nodiscard]] void* acquire(std::size_t bytes, std::size_t alignment) noexcept override {
+        return behind_.acquire(bytes, alignment);
+    }
+    void release(void* block, std::size_t bytes) noexcept override {
+        ++released;
+        behind_.release(block, bytes);
+    }
+    [[nodiscard]] tenure::sharing threads() const noexcept override { return behind_.threads(); }
+
+    int released = 0;
+
+private:
+    tenure::block_source& behind_ = tenure::page_source::process();
+};
+
+inline bool filled(void* block, std::size_t bytes) {
+    if (block == nullptr) return false;
+    std::memset(block, 7, bytes);
+    return true;
+}
+
+inline bool use_lifetimes() {
+    tenure::tag_scope const owner{"consumer"};
+    {
+        tenure::temp_scope const scope;
+        if (!filled(tenure::allocate(100, tenure::lifetime::temp), 100)) return false;
+    }
+    void* const job = tenure::allocate(200, tenure::lifetime::temp_job, 64);
+    void* const kept = tenure::allocate(300, tenure::lifetime::persistent);
+    bool const good = filled(job, 200) && filled(kept, 300);
+    tenure::deallocate(job, 200, tenure::lifetime::temp_job);
+    tenure::deallocate(kept, 300, tenure::lifetime::persistent);
+    return good;
+}
+
+inline bool use_pools() {
+    tenure::pool<long> numbers;
+    long* const number = numbers.construct(5L);
+    tenure::shared_pool<long> shared;
+    long* const other = shared.construct(6L);
+    bool const good = number != nullptr && other != nullptr && *number + *other == 11;
+    numbers.destroy(number);
+    shared.destroy(other);
+
+    node* const first = new node;
+    first->value = 3;
+    delete first;
+    return good;
+}
+
+inline bool use_arena() {
+    pass_on source;
+    {
+        tenure::arena scratch{source};
+        auto const start = scratch.mark();
+        if (!filled(scratch.allocate(1000), 1000)) return false;
+        scratch.rewind(start);
+    }
+    world everything;
+    return source.released == 1 && everything.numbers.construct(1L) != nullptr;
+}
+
+/// Returns 0 when everything gave what it should, and says on standard error what did not.
+inline int use_everything(int expected_level) {
+    int failures = 0;
+    auto const expect = [&failures](bool good, const char* what) {
+        if (good) return;
+        std::fprintf(stderr, "consumer: %s failed\n", what);
+        ++failures;
+    };
+    expect(tenure::checks::level == expected_level, "the check level that came with the target");
+    expect(use_lifetimes(), "lifetimes");
+    expect(use_pools(), "pools");
+    expect(use_arena(), "arena");
+    tenure::next_frame();
+    return failures;
+}
+
+}

@@ -1,0 +1,6 @@
+// SPDX-FileCopyrightText: Tenure contributors
+// SPDX-License-Identifier: MIT
+
+#include "../everything.hpp"
+
+int main() { return consumer::use_everything(tenure::checks::level); }

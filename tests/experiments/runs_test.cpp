@@ -1,0 +1,113 @@
+// SPDX-FileCopyrightText: Tenure contributors
+// SPDX-License-Identifier: MIT
+
+/// \file
+/// Every contestant measures every part that it takes part in, at a size that is done at once.
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "experiments/registry.hpp"
+#include "harness/rounds.hpp"
+#include "support/process.hpp"
+
+namespace {
+
+using namespace tenure::lab;
+
+parameters tiny(const experiment& chosen) {
+    parameters options(chosen.options);
+    for (const auto& [name, value] : std::vector<std::pair<std::string_view, std::int64_t>>{{"count", 200},
+                                                                                          {"batches", 4},
+                                                                                          {"budget", 65536},
+                                                                                          {"exchange-groups", 1},
+                                                                                          {"pairs", 100},
+                                                                                          {"objects", 3000},
+                                                                                          {"repeats", 2},
+                                                                                          {"destroys", 20}}) {
+        for (const option_spec& option : chosen.options) {
+            if (option.name == name) options.set(name, value);
+        }
+    }
+    return options;
+}
+
+bool finite(const metric& each) { return std::isfinite(each.samples.at(0)) && each.samples.at(0) >= 0; }
+
+const metric* find_metric(const contestant_result& row, std::string_view name, std::string_view variant) {
+    for (const metric& each : row.metrics) {
+        if (each.name == name && each.variant == variant) return &each;
+    }
+    return nullptr;
+}
+
+class each_experiment_runs : public testing::TestWithParam<std::size_t> {
+protected:
+    /// The sanitizer has a malloc of its own, which no preload replaces and no proof accepts.
+    static std::vector<entrant> rows_that_can_run(const experiment& chosen) {
+        std::vector<entrant> rows = list_entrants(chosen, find_mallocs(), library_peers());
+        std::erase_if(rows, [](const entrant& row) {
+            return !row.missing.empty() || (support::under_sanitizer() && row.runs_on_malloc);
+        });
+        return rows;
+    }
+    static experiment_result run(const experiment& chosen) {
+        run_settings settings;
+        settings.rounds = 1;
+        return run_experiment(chosen, tiny(chosen), rows_that_can_run(chosen), settings);
+    }
+};
+
+TEST_P(each_experiment_runs, to_its_end_with_every_contestant) {
+    const experiment& chosen = experiments()[GetParam()];
+    experiment_result const found = run(chosen);
+    EXPECT_EQ(found.rounds, 1u);
+    for (const contestant_result& row : found.contestants) {
+        EXPECT_EQ(row.state, outcome::measured) << row.name << ": " << row.reason;
+        EXPECT_FALSE(row.proof.empty()) << row.name;
+        EXPECT_FALSE(row.metrics.empty()) << row.name;
+        for (const metric& each : row.metrics) {
+            if (each.name == "overflow distance") continue; // may well be negative
+            EXPECT_TRUE(finite(each)) << row.name << ", " << each.variant << ", " << each.name;
+        }
+    }
+}
+
+INSTANTIATE_TEST_SUITE_P(all, each_experiment_runs, testing::Range<std::size_t>(0, experiments().size()),
+                         [](const auto& each) { return std::string{experiments()[each.param].name}; });
+
+class lifetimes : public each_experiment_runs {
+protected:
+    static const experiment_result& found() {
+        static const experiment_result once = run(experiments()[0]);
+        return once;
+    }
+    static const contestant_result& row(std::string_view name) {
+        for (const contestant_result& each : found().contestants) {
+            if (each.name == name) return each;
+        }
+        throw std::runtime_error("no such row");
+    }
+};
+
+TEST_F(lifetimes, a_bump_leaves_no_distance) {
+    const contestant_result& bump = row("trivial bump");
+    ASSERT_EQ(bump.lists.size(), 2u);
+    EXPECT_EQ(bump.lists[0].values, std::vector<std::int64_t>(199, 0));
+}
+
+TEST_F(lifetimes, temp_overflows_where_its_budget_ends_and_not_before) {
+    const contestant_result& temp = row("tenure Temp");
+    const metric* const index = find_metric(temp, "overflow index", "overflow of 16 KiB");
+    ASSERT_NE(index, nullptr);
+    EXPECT_GT(index->samples[0], 500);
+    EXPECT_LE(index->samples[0], 4096);
+    EXPECT_EQ(find_metric(temp, "distances before it", "overflow of 16 KiB")->samples[0], 1);
+}
+
+TEST_F(lifetimes, temp_job_is_measured_with_two_threads) {
+    EXPECT_NE(find_metric(row("tenure TempJob"), "with the hand-over", "two threads"), nullptr);
+}
+
+}

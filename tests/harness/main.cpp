@@ -1,0 +1,16 @@
+// SPDX-FileCopyrightText: Tenure contributors
+// SPDX-License-Identifier: MIT
+
+/// \file
+/// The test program is its own worker, as the command is.
+
+#include <gtest/gtest.h>
+
+#include "harness/toy_experiment.hpp"
+#include "harness/worker.hpp"
+
+int main(int argc, char** argv) {
+    if (auto const code = tenure::lab::run_if_worker(argc, argv, toys::experiments())) return *code;
+    testing::InitGoogleTest(&argc, argv);
+    return RUN_ALL_TESTS();
+}

@@ -1,0 +1,85 @@
+// SPDX-FileCopyrightText: Tenure contributors
+// SPDX-License-Identifier: MIT
+
+#include "harness/peers.hpp"
+
+#include <gtest/gtest.h>
+
+#include <fstream>
+
+#include "harness/malloc_calls.hpp"
+#include "support/process.hpp"
+
+namespace {
+
+using namespace tenure::lab;
+
+TEST(peers, every_peer_is_found_with_a_version_or_missing_with_a_reason) {
+    std::vector<found_malloc> const all = find_mallocs();
+    ASSERT_EQ(all.size(), malloc_peers().size() + 1);
+    EXPECT_EQ(all[0].name, system_malloc_name);
+    for (const found_malloc& each : all) {
+        if (each.found) {
+            EXPECT_TRUE(each.reason.empty());
+        } else {
+            EXPECT_FALSE(each.reason.empty()) << each.name;
+        }
+    }
+}
+
+TEST(peers, a_missing_peer_names_its_package) {
+    for (const found_malloc& each : find_mallocs()) {
+        if (!each.found && !support::under_sanitizer()) {
+            EXPECT_NE(each.reason.find("the package lib"), std::string::npos) << each.reason;
+        }
+    }
+}
+
+TEST(peers, a_file_that_is_not_there_is_refused) {
+    found_malloc const found = find_malloc_file("./no/such/lib.so");
+    EXPECT_FALSE(found.found);
+    EXPECT_EQ(found.reason, "there is no file ./no/such/lib.so");
+}
+
+TEST(peers, a_directory_is_refused) { EXPECT_EQ(find_malloc_file("/tmp").reason, "/tmp is no file"); }
+
+TEST(peers, a_file_that_is_no_library_is_refused_with_the_loaders_reason) {
+    if (support::under_sanitizer()) GTEST_SKIP() << "a preload comes before the sanitizer";
+    std::string const path = testing::TempDir() + "tenure-no-library.so";
+    std::ofstream(path) << "this is no library";
+    found_malloc const found = find_malloc_file(path);
+    EXPECT_FALSE(found.found);
+    EXPECT_NE(found.reason.find("cannot be loaded"), std::string::npos) << found.reason;
+}
+
+TEST(peers, a_library_without_malloc_is_refused) {
+    if (support::under_sanitizer()) GTEST_SKIP() << "a preload comes before the sanitizer";
+    std::string const library = object_of_symbol("_ZSt9terminatev"); // the C++ runtime
+    found_malloc const found = find_malloc_file(library);
+    EXPECT_FALSE(found.found);
+    EXPECT_NE(found.reason.find("has no malloc"), std::string::npos) << found.reason;
+}
+
+TEST(peers, a_name_that_the_preload_list_would_split_is_refused) {
+    std::string const path = testing::TempDir() + "tenure two words.so";
+    std::ofstream(path) << "x";
+    EXPECT_NE(find_malloc_file(path).reason.find("splits the name"), std::string::npos);
+}
+
+TEST(peers, a_preloadable_peer_is_found_by_its_path_as_well) {
+    for (const found_malloc& each : find_mallocs()) {
+        if (!each.found || each.library.empty()) continue;
+        found_malloc const by_path = find_malloc_file(each.library);
+        EXPECT_TRUE(by_path.found) << by_path.reason;
+        EXPECT_TRUE(same_file(by_path.library, each.library));
+    }
+}
+
+TEST(peers, a_package_name_cannot_smuggle_a_command) { EXPECT_EQ(package_version("x; echo 1.0"), ""); }
+
+TEST(peers, a_version_comes_from_the_headers_before_the_package) {
+    EXPECT_EQ(version_of({"Some", "libc6", "9.9", true, {}}), "9.9");
+    EXPECT_EQ(version_of({"Some", "libc6", "9.9", false, {}}), "");
+}
+
+}

@@ -1,0 +1,163 @@
+// SPDX-FileCopyrightText: Tenure contributors
+// SPDX-License-Identifier: MIT
+
+#include "harness/rounds.hpp"
+
+#include <gtest/gtest.h>
+
+#include <csignal>
+#include <cstdlib>
+#include <thread>
+
+#include "harness/interrupt.hpp"
+#include "harness/toy_experiment.hpp"
+#include "support/process.hpp"
+
+namespace {
+
+using namespace tenure::lab;
+
+const experiment& toys_experiment() { return toys::experiments().front(); }
+
+std::vector<found_malloc> two_mallocs() {
+    return {{std::string{system_malloc_name}, {}, "2.36", true, {}, {}},
+            {"jemalloc", {}, {}, false, "it is not on this machine", {}}};
+}
+
+std::vector<entrant> rows_named(std::string_view name) {
+    std::vector<library_peer> const libraries{{"Absent", "libabsent-dev", {}, false, {}}};
+    std::vector<entrant> rows = list_entrants(toys_experiment(), two_mallocs(), libraries);
+    std::erase_if(rows, [&](const entrant& row) { return row.name != name; });
+    return rows;
+}
+
+contestant_result run_alone(std::string_view name, run_settings settings = {}) {
+    std::vector<entrant> const rows = rows_named(name);
+    EXPECT_EQ(rows.size(), 1u);
+    settings.rounds = std::min(settings.rounds, 3u);
+    parameters const options(toys_experiment().options);
+    return run_experiment(toys_experiment(), options, rows, settings).contestants.at(0);
+}
+
+TEST(rounds, a_contestant_that_behaves_has_a_sample_for_each_round_in_the_order_of_the_parts) {
+    contestant_result const row = run_alone("behaves");
+    ASSERT_EQ(row.state, outcome::measured) << row.reason;
+    ASSERT_EQ(row.metrics.size(), 4u);
+    EXPECT_EQ(row.metrics[0].name, "number");
+    EXPECT_EQ(row.metrics[0].variant, "first");
+    EXPECT_EQ(row.metrics[2].variant, "second");
+    EXPECT_EQ(row.metrics[0].samples, (std::vector<double>{7, 7, 7}));
+    ASSERT_EQ(row.lists.size(), 1u);
+    EXPECT_EQ(row.lists[0].values, (std::vector<std::int64_t>{4, -12, 4}));
+    EXPECT_NE(row.proof.find("toy called directly"), std::string::npos) << row.proof;
+}
+
+TEST(rounds, a_seed_gives_the_same_numbers_to_every_part_of_a_round_and_others_to_the_next) {
+    run_settings settings;
+    settings.seed = 5;
+    contestant_result const first = run_alone("behaves", settings), again = run_alone("behaves", settings);
+    EXPECT_EQ(first.metrics[1].samples, again.metrics[1].samples);
+    EXPECT_NE(first.metrics[1].samples[0], first.metrics[1].samples[1]);
+}
+
+TEST(rounds, a_crash_fails_the_row_and_names_the_signal) {
+    if (support::under_sanitizer()) GTEST_SKIP() << "the sanitizer catches the signal and exits";
+    contestant_result const row = run_alone("crashes");
+    EXPECT_EQ(row.state, outcome::failed);
+    EXPECT_NE(row.reason.find("signal 11"), std::string::npos) << row.reason;
+    EXPECT_TRUE(row.metrics.empty());
+}
+
+TEST(rounds, the_last_words_of_a_worker_stand_in_the_reason) {
+    contestant_result const row = run_alone("speaks and crashes");
+    EXPECT_EQ(row.state, outcome::failed);
+    if (support::under_sanitizer()) GTEST_SKIP() << "the sanitizer has the last words";
+    EXPECT_NE(row.reason.find("something is torn"), std::string::npos) << row.reason;
+}
+
+TEST(rounds, a_worker_that_hangs_is_ended_at_its_time_out) {
+    run_settings settings;
+    settings.timeout = std::chrono::milliseconds{200};
+    auto const begin = std::chrono::steady_clock::now();
+    contestant_result const row = run_alone("hangs", settings);
+    EXPECT_EQ(row.state, outcome::failed);
+    EXPECT_NE(row.reason.find("within 0.2 s"), std::string::npos) << row.reason;
+    EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds{20});
+}
+
+TEST(rounds, a_verification_that_fails_leaves_no_number) {
+    contestant_result const row = run_alone("lies");
+    EXPECT_EQ(row.state, outcome::failed);
+    EXPECT_EQ(row.reason, "part one, round 1: a block did not hold what was written to it");
+    EXPECT_TRUE(row.metrics.empty());
+}
+
+TEST(rounds, an_allocator_that_is_not_proven_leaves_no_number) {
+    contestant_result const row = run_alone("shows nothing");
+    EXPECT_EQ(row.state, outcome::failed);
+    EXPECT_NE(row.reason.find("not proven"), std::string::npos) << row.reason;
+    EXPECT_TRUE(row.metrics.empty());
+}
+
+TEST(rounds, a_worker_that_ends_without_a_word_fails) {
+    contestant_result const row = run_alone("leaves early");
+    EXPECT_EQ(row.state, outcome::failed);
+    EXPECT_NE(row.reason.find("without a result"), std::string::npos) << row.reason;
+}
+
+TEST(rounds, a_preload_that_is_not_there_runs_the_wrong_malloc_and_fails) {
+    if (support::under_sanitizer()) GTEST_SKIP() << "the sanitizer brings a malloc of its own";
+    std::vector<entrant> rows = rows_named(system_malloc_name);
+    ASSERT_EQ(rows.size(), 1u);
+    rows[0].library = "/nonexistent/libnothing.so";
+    run_settings settings;
+    settings.rounds = 1;
+    parameters const options(toys_experiment().options);
+    contestant_result const row = run_experiment(toys_experiment(), options, rows, settings).contestants.at(0);
+    EXPECT_EQ(row.state, outcome::failed);
+    EXPECT_NE(row.reason.find("malloc resolves into"), std::string::npos) << row.reason;
+}
+
+TEST(rounds, the_c_librarys_malloc_is_proven_by_its_own_count) {
+    if (support::under_sanitizer()) GTEST_SKIP() << "the sanitizer brings a malloc of its own";
+    contestant_result const row = run_alone(system_malloc_name);
+    ASSERT_EQ(row.state, outcome::measured) << row.reason;
+    EXPECT_NE(row.proof.find("mallinfo2 counts"), std::string::npos) << row.proof;
+    EXPECT_EQ(row.kind, "system");
+}
+
+TEST(rounds, a_worker_inherits_neither_a_preload_nor_our_own_settings) {
+    ::setenv("TENURE_SOMETHING", "1", 1);
+    contestant_result const row = run_alone("looks around");
+    ::unsetenv("TENURE_SOMETHING");
+    EXPECT_EQ(row.state, outcome::measured) << row.reason;
+}
+
+TEST(rounds, what_is_missing_is_named_with_what_would_bring_it) {
+    contestant_result const row = run_alone("was not built");
+    EXPECT_EQ(row.state, outcome::missing);
+    EXPECT_NE(row.reason.find("libabsent-dev"), std::string::npos) << row.reason;
+    EXPECT_EQ(run_alone("jemalloc").state, outcome::missing);
+    EXPECT_EQ(run_alone("only one").reason, "it is not on this machine");
+}
+
+TEST(rounds, an_interrupt_keeps_what_was_finished) {
+    interrupt_guard const guard;
+    std::vector<entrant> rows = rows_named("behaves"), slow = rows_named("hangs");
+    rows.push_back(slow.at(0));
+    run_settings settings;
+    settings.rounds = 1;
+    parameters const options(toys_experiment().options);
+    std::jthread const hurry([] {
+        std::this_thread::sleep_for(std::chrono::milliseconds{1500});
+        ::kill(::getpid(), SIGTERM);
+    });
+    experiment_result const found = run_experiment(toys_experiment(), options, rows, settings);
+    EXPECT_TRUE(interrupted());
+    EXPECT_EQ(found.rounds, 0u);
+    EXPECT_EQ(found.contestants.at(1).state, outcome::missing);
+    EXPECT_NE(found.contestants.at(1).reason.find("interrupted"), std::string::npos);
+    forget_interrupt();
+}
+
+}

@@ -1,0 +1,119 @@
+// SPDX-FileCopyrightText: Tenure contributors
+// SPDX-License-Identifier: MIT
+
+#include "harness/toy_experiment.hpp"
+
+#include <unistd.h>
+
+#include <array>
+#include <csignal>
+#include <cstdio>
+#include <cstdlib>
+#include <string_view>
+
+#include "harness/measure.hpp"
+
+namespace toys {
+
+namespace {
+
+using namespace tenure::lab;
+
+void show_a_block(const task& asked) {
+    static int block = 1;
+    void* shown = &block;
+    asked.out.blocks({&shown, 1}, sizeof block);
+}
+
+void behave(const task& asked) {
+    show_a_block(asked);
+    asked.out.value("number", asked.part == 0 ? "first" : "second", "ns/op", static_cast<double>(asked.options["size"]));
+    asked.out.value("seed", "first", "", static_cast<double>(asked.seed % 1000), better::neither);
+    std::array<std::int64_t, 3> const distances{4, -12, 4};
+    if (asked.part == 0) asked.out.list("distances", "first", "bytes", distances);
+}
+
+void crash(const task&) { std::raise(SIGSEGV); }
+
+void speak_and_crash(const task&) {
+    std::fputs("something is torn\n", stderr);
+    std::abort();
+}
+
+void hang(const task&) {
+    for (;;) ::pause();
+}
+
+void lie(const task& asked) {
+    show_a_block(asked);
+    asked.out.value("number", "first", "ns/op", 1);
+    asked.out.fail("a block did not hold what was written to it");
+}
+
+void show_nothing(const task& asked) { asked.out.value("number", "first", "ns/op", 1); }
+
+void leave_early(const task&) { ::_exit(0); }
+
+/// Fails when what a worker must not inherit is there.
+void look_around(const task& asked) {
+    show_a_block(asked);
+    if (std::getenv("LD_PRELOAD") != nullptr) asked.out.fail("LD_PRELOAD is set");
+    if (std::getenv("TENURE_SOMETHING") != nullptr) asked.out.fail("TENURE_SOMETHING is set");
+    asked.out.value("number", "first", "ns/op", 1);
+}
+
+void use_malloc(const task& asked) {
+    std::array<void*, 100> blocks{};
+    for (void*& block : blocks) {
+        block = std::malloc(100);
+        escape(block);
+    }
+    asked.out.blocks(blocks, 100);
+    for (void* block : blocks) std::free(block);
+    asked.out.value("number", "first", "ns/op", 1);
+}
+
+constexpr contestant toy(std::string_view name, void (*run)(const task&), std::uint64_t parts = 1) {
+    return {.name = name, .how = route::inlined, .kind = "inlined", .type = "toy", .parts = parts, .run = run};
+}
+
+constexpr std::array<contestant, 11> all{{
+    toy("behaves", behave, 3),
+    toy("crashes", crash),
+    toy("speaks and crashes", speak_and_crash),
+    toy("hangs", hang),
+    toy("lies", lie),
+    toy("shows nothing", show_nothing),
+    toy("leaves early", leave_early),
+    toy("looks around", look_around),
+    {.how = route::process_malloc, .parts = 1, .run = use_malloc},
+    {.name = "only one", .how = route::process_malloc, .peer = "jemalloc", .parts = 1, .run = use_malloc},
+    {.name = "was not built", .how = route::inlined, .peer = "Absent", .kind = "library", .parts = 1},
+}};
+
+std::span<const contestant> source() { return all; }
+
+constexpr std::array<option_spec, 1> options{{{"size", 7, 70, 1, 1000, "some number"}}};
+constexpr std::array<part, 2> parts{{{"part one", 1}, {"part two", 2}}};
+constexpr std::array<contestant_source, 1> sources{source};
+constexpr std::array<std::string_view, 1> unfair{"nothing here is fair"};
+
+}
+
+std::span<const experiment> experiments() {
+    static const std::array<experiment, 1> toys{{{
+        .name = "toys",
+        .question = "Does a row end as it should?",
+        .unfair = unfair,
+        .baseline = "behaves",
+        .options = options,
+        .parts = parts,
+        .sources = sources,
+        .properties = nullptr,
+        .ranking_rule = {},
+        .example = {},
+    }}};
+    return toys;
+}
+
+}

@@ -1,0 +1,16 @@
+// SPDX-FileCopyrightText: Tenure contributors
+// SPDX-License-Identifier: MIT
+#pragma once
+
+/// \file
+/// An experiment whose contestants behave, crash, hang, lie and vanish.
+
+#include <span>
+
+#include "harness/experiment.hpp"
+
+namespace toys {
+
+[[nodiscard]] std::span<const tenure::lab::experiment> experiments();
+
+}

@@ -1,0 +1,185 @@
+// SPDX-FileCopyrightText: Tenure contributors
+// SPDX-License-Identifier: MIT
+
+#include "report/compare.hpp"
+
+#include <algorithm>
+
+#include <gtest/gtest.h>
+
+#include "report/fixture.hpp"
+#include "report/snapshot.hpp"
+#include "report/text.hpp"
+
+namespace tenure::lab {
+
+namespace {
+
+std::vector<double>& samples_of(result& found, std::size_t contestant, std::size_t metric) {
+    return found.experiments[0].contestants[contestant].metrics[metric].samples;
+}
+
+void scale(result& found, double factor) {
+    for (experiment_result& experiment : found.experiments) {
+        for (contestant_result& who : experiment.contestants) {
+            for (metric& measured : who.metrics) {
+                if (!measured.unit.starts_with("ns")) continue;
+                for (double& sample : measured.samples) sample *= factor;
+            }
+        }
+    }
+}
+
+const compared_metric& row(const comparison& found, std::string_view contestant, std::string_view metric,
+                           std::string_view variant) {
+    static const compared_metric none{};
+    const auto place = std::find_if(found.rows.begin(), found.rows.end(), [&](const compared_metric& one) {
+        return one.contestant == contestant && one.metric == metric && one.variant == variant;
+    });
+    EXPECT_NE(place, found.rows.end()) << contestant << ' ' << metric << ' ' << variant;
+    return place == found.rows.end() ? none : *place;
+}
+
+bool mentions(const std::vector<std::string>& lines, std::string_view words) {
+    return std::any_of(lines.begin(), lines.end(),
+                       [&](const std::string& line) { return line.find(words) != std::string::npos; });
+}
+
+TEST(compare, a_result_compared_with_itself_is_the_same) {
+    const comparison found = compare(fixture::plausible_result(), fixture::plausible_result());
+    EXPECT_EQ(found.count(change::same), found.rows.size());
+    EXPECT_TRUE(found.warnings.empty());
+    EXPECT_TRUE(found.only_before.empty());
+    EXPECT_TRUE(found.only_after.empty());
+}
+
+TEST(compare, a_slower_machine_makes_nobody_worse) {
+    result after = fixture::plausible_result();
+    scale(after, 1.7);
+    const comparison found = compare(fixture::plausible_result(), after);
+    EXPECT_EQ(found.count(change::worse), 0U);
+    EXPECT_EQ(found.count(change::better), 0U);
+    EXPECT_GT(found.count(change::drifted), 50U);
+}
+
+TEST(compare, who_got_slower_against_the_baseline_is_worse) {
+    result after = fixture::small_result();
+    samples_of(after, 1, 0) = {4.0, 5.0, 4.5};
+    const comparison found = compare(fixture::small_result(), after);
+    EXPECT_EQ(row(found, "tenure temp", "alloc", "warm").verdict, change::worse);
+    EXPECT_EQ(found.count(change::worse), 1U);
+}
+
+TEST(compare, who_got_faster_on_a_machine_that_got_slower_is_better) {
+    result after = fixture::small_result();
+    scale(after, 2.0);
+    samples_of(after, 1, 2) = {4.0, 3.0, 3.5}; // as fast as before, against a baseline of half the speed
+    const comparison found = compare(fixture::small_result(), after);
+    EXPECT_EQ(row(found, "tenure temp", "alloc", "cold").verdict, change::better);
+}
+
+TEST(compare, the_baseline_itself_can_only_drift) {
+    result after = fixture::small_result();
+    samples_of(after, 0, 0) = {80.0, 100.0, 90.0};
+    EXPECT_EQ(row(compare(fixture::small_result(), after), "glibc malloc", "alloc", "warm").verdict, change::drifted);
+}
+
+TEST(compare, memory_is_judged_as_it_is) {
+    result after = fixture::small_result();
+    samples_of(after, 0, 3) = {8.0, 8.0, 8.0};
+    EXPECT_EQ(row(compare(fixture::small_result(), after), "glibc malloc", "peak", "").verdict, change::worse);
+}
+
+TEST(compare, a_change_within_the_spread_does_not_count) {
+    result after = fixture::small_result();
+    samples_of(after, 1, 2) = {4.2, 3.1, 3.6};
+    EXPECT_EQ(row(compare(fixture::small_result(), after), "tenure temp", "alloc", "cold").verdict, change::same);
+}
+
+TEST(compare, a_change_below_one_percent_does_not_count) {
+    result after = fixture::small_result();
+    samples_of(after, 0, 3) = {4.02, 4.02, 4.02};
+    EXPECT_EQ(row(compare(fixture::small_result(), after), "glibc malloc", "peak", "").verdict, change::same);
+}
+
+TEST(compare, a_fact_moves_and_is_neither_better_nor_worse) {
+    result after = fixture::small_result();
+    samples_of(after, 1, 3) = {4.0, 4.0, 4.0};
+    EXPECT_EQ(row(compare(fixture::small_result(), after), "tenure temp", "overflow index", "cold").verdict,
+              change::moved);
+}
+
+TEST(compare, without_a_baseline_the_time_itself_is_judged) {
+    result before = fixture::small_result();
+    before.experiments[0].baseline = "nobody";
+    result after = before;
+    samples_of(after, 1, 2) = {40.0, 30.0, 35.0};
+    EXPECT_EQ(row(compare(before, after), "tenure temp", "alloc", "cold").verdict, change::worse);
+}
+
+TEST(compare, a_time_that_the_baseline_lacks_is_freed_of_the_drift_of_its_other_times) {
+    result before = fixture::small_result();
+    before.experiments[0].contestants[1].metrics.push_back({"reset", "warm", "ns", better::smaller, {5.0, 5.1, 5.2}});
+    result after = before;
+    scale(after, 1.5);
+    EXPECT_EQ(row(compare(before, after), "tenure temp", "reset", "warm").verdict, change::drifted);
+    after.experiments[0].contestants[1].metrics.back().samples = {15.0, 15.1, 15.2};
+    EXPECT_EQ(row(compare(before, after), "tenure temp", "reset", "warm").verdict, change::worse);
+}
+
+TEST(compare, larger_operations_per_second_are_better) {
+    result after = fixture::small_result();
+    after.experiments[1].contestants[1].metrics[0].samples = {240.0, 220.0, 260.0};
+    EXPECT_EQ(row(compare(fixture::small_result(), after), "tenure temp", "operations", "").verdict, change::better);
+}
+
+TEST(compare, rows_of_one_result_only_are_named_with_the_reason) {
+    result before = fixture::small_result();
+    result after = fixture::small_result();
+    before.experiments.pop_back();
+    after.experiments[0].contestants[1].state = outcome::failed;
+    after.experiments[0].contestants[1].reason = "killed by signal 11";
+    after.experiments[0].contestants[0].metrics.pop_back();
+    const comparison found = compare(before, after);
+    EXPECT_EQ(found.only_after, std::vector<std::string>{"through/put"});
+    EXPECT_TRUE(mentions(found.only_before, "lifetimes / tenure temp (failed in the other: killed by signal 11)"));
+    EXPECT_TRUE(mentions(found.only_before, "lifetimes / glibc malloc / peak"));
+}
+
+TEST(compare, what_differs_besides_the_code_is_said) {
+    result after = fixture::small_result();
+    after.machine.cpu = "Another CPU";
+    after.machine.flags = "-O0";
+    after.experiments[0].parameters[0].value = "1000";
+    after.experiments[0].contestants[0].version = "2.41";
+    const comparison found = compare(fixture::small_result(), after);
+    EXPECT_TRUE(mentions(found.warnings, "CPU: Example CPU @ 2.50GHz / Another CPU"));
+    EXPECT_TRUE(mentions(found.warnings, "flags: -O2 -DNDEBUG / -O0"));
+    EXPECT_TRUE(mentions(found.warnings, "lifetimes parameters: --count 5, --bytes 4 / --count 1000, --bytes 4"));
+    EXPECT_TRUE(mentions(found.warnings, "lifetimes, version of glibc malloc: 2.36 / 2.41"));
+    EXPECT_NE(found.after_name.find("unoptimised build"), std::string::npos);
+}
+
+comparison example() {
+    result after = fixture::small_result();
+    after.started_at = "2026-11-22T08:00:00Z";
+    after.machine.kernel = "6.12.0";
+    scale(after, 1.5);
+    samples_of(after, 1, 1) = {0.08, 0.08, 0.1};
+    after.experiments.pop_back();
+    return compare(fixture::small_result(), after);
+}
+
+TEST(compare, the_tables_are_as_they_were) {
+    expect_snapshot("compare.txt", text_tables(example(), {100, colour::plain}));
+}
+
+TEST(compare, the_tables_fit_a_narrow_terminal) {
+    expect_snapshot("compare_narrow.txt", text_tables(example(), {48, colour::plain}));
+}
+
+TEST(compare, the_json_is_as_it_was) { expect_snapshot("compare.json", to_json(example())); }
+
+}
+
+}

@@ -1,0 +1,131 @@
+// SPDX-FileCopyrightText: Tenure contributors
+// SPDX-License-Identifier: MIT
+
+#include "report/layout.hpp"
+
+#include <cmath>
+
+#include <gtest/gtest.h>
+
+#include "report/fixture.hpp"
+
+namespace tenure::lab {
+
+namespace {
+
+machine_info built(std::string type, std::string flags) {
+    machine_info machine;
+    machine.build_type = std::move(type);
+    machine.flags = std::move(flags);
+    return machine;
+}
+
+TEST(layout, figures_are_parted_by_kind_and_variant) {
+    const result found = fixture::small_result();
+    const layout laid = lay_out(found.experiments[0]);
+    ASSERT_EQ(laid.timed.size(), 2U);
+    EXPECT_EQ(laid.timed[0].variant, "warm");
+    EXPECT_EQ(laid.timed[0].figures.size(), 2U);
+    EXPECT_EQ(laid.timed[1].variant, "cold");
+    ASSERT_EQ(laid.memory.size(), 1U);
+    EXPECT_EQ(laid.memory[0].figures[0].metric, "peak");
+    ASSERT_EQ(laid.facts.size(), 1U);
+    EXPECT_EQ(laid.facts[0].figures[0].metric, "overflow index");
+    EXPECT_EQ(laid.whole.figures.size(), 4U) << "facts have no better side";
+}
+
+TEST(layout, a_ratio_is_the_median_of_the_ratios_of_the_rounds) {
+    const result found = fixture::small_result();
+    const layout laid = lay_out(found.experiments[0]);
+    const table& warm = laid.timed[0];
+    // 2.0 / 8.0 and 2.5 / 10.0; the third round failed.
+    EXPECT_DOUBLE_EQ(warm.rows[1].cells[0].ratio.median, 0.25);
+    EXPECT_EQ(warm.rows[1].cells[0].ratio.count, 2U);
+    EXPECT_DOUBLE_EQ(warm.rows[0].cells[0].ratio.median, 1.0);
+}
+
+TEST(layout, what_was_not_measured_is_listed_and_not_shown_as_a_row) {
+    const result found = fixture::small_result();
+    const layout laid = lay_out(found.experiments[0]);
+    ASSERT_EQ(laid.absent.size(), 2U);
+    EXPECT_EQ(laid.absent[0]->name, "HPHA");
+    for (const table_row& row : laid.whole.rows) EXPECT_EQ(row.who->state, outcome::measured);
+}
+
+TEST(layout, the_best_choice_is_never_a_reference) {
+    const result found = fixture::small_result();
+    const layout laid = lay_out(found.experiments[0]);
+    const table& warm = laid.timed[0];
+    EXPECT_EQ(warm.rows[best_row(warm, 0)].who->name, "tenure temp");
+    EXPECT_EQ(warm.rows[best_row(warm, 0, role::reference)].who->name, "trivial bump");
+}
+
+TEST(layout, where_larger_is_better_the_largest_is_best) {
+    const result found = fixture::small_result();
+    const layout laid = lay_out(found.experiments[1]);
+    EXPECT_EQ(laid.whole.rows[best_row(laid.whole, 0)].who->name, "tenure temp");
+}
+
+TEST(layout, without_the_baseline_there_are_no_ratios) {
+    result found = fixture::small_result();
+    found.experiments[0].contestants[0].state = outcome::failed;
+    const layout laid = lay_out(found.experiments[0]);
+    EXPECT_FALSE(laid.has_baseline);
+    EXPECT_TRUE(std::isnan(laid.timed[0].rows[0].cells[0].ratio.median));
+}
+
+TEST(layout, a_reference_may_be_the_baseline) {
+    result found = fixture::small_result();
+    found.experiments[0].baseline = "trivial bump";
+    const layout laid = lay_out(found.experiments[0]);
+    const table_row& bump = laid.timed[0].rows[2];
+    EXPECT_EQ(bump.part, role::reference);
+    EXPECT_TRUE(bump.is_baseline);
+    EXPECT_DOUBLE_EQ(laid.timed[0].rows[0].cells[0].ratio.median, 9.0);
+}
+
+TEST(layout, roles_come_from_kind_and_name) {
+    contestant_result who;
+    who.name = "Tenure pool";
+    who.kind = "library";
+    EXPECT_EQ(role_of(who, "glibc malloc"), role::ours);
+    who.kind = "reference (ours)";
+    EXPECT_EQ(role_of(who, "glibc malloc"), role::reference);
+    who.name = "glibc malloc";
+    who.kind = "system";
+    EXPECT_EQ(role_of(who, "glibc malloc"), role::baseline);
+    EXPECT_EQ(role_of(who, "jemalloc"), role::peer);
+}
+
+TEST(layout, the_last_optimisation_flag_decides) {
+    EXPECT_EQ(build_mark(built("Release", "-O2 -DNDEBUG")), "");
+    EXPECT_EQ(build_mark(built("Release", "-O2 -O0")), "unoptimised build");
+    EXPECT_EQ(build_mark(built("Debug", "-g -O0 -O3")), "");
+    EXPECT_EQ(build_mark(built("dev", "-Og -g")), "unoptimised build");
+    EXPECT_EQ(build_mark(built("Debug", "-O1 -g")), "unoptimised build");
+    EXPECT_EQ(build_mark(built("Release", "-Ofast")), "");
+    EXPECT_EQ(build_mark(built("Release", "-O")), "unoptimised build");
+}
+
+TEST(layout, without_a_flag_the_build_type_decides) {
+    EXPECT_EQ(build_mark(built("Release", "unknown")), "");
+    EXPECT_EQ(build_mark(built("RelWithDebInfo", "")), "");
+    EXPECT_EQ(build_mark(built("Debug", "-g")), "unoptimised build");
+    EXPECT_EQ(build_mark(built("", "")), "unoptimised build");
+}
+
+TEST(layout, a_sanitized_build_is_marked_however_optimised) {
+    EXPECT_EQ(build_mark(built("Release", "-O2 -fsanitize=address")), "instrumented build");
+}
+
+TEST(layout, figures_of_late_contestants_join_their_variant) {
+    result found = fixture::small_result();
+    found.experiments[0].contestants[2].metrics.push_back({"reset", "warm", "ns", better::smaller, {1, 2, 3}});
+    const layout laid = lay_out(found.experiments[0]);
+    EXPECT_EQ(laid.whole.figures[2].metric, "reset");
+    EXPECT_EQ(laid.whole.figures[3].variant, "cold");
+}
+
+}
+
+}

@@ -1,0 +1,16 @@
+// SPDX-FileCopyrightText: Tenure contributors
+// SPDX-License-Identifier: MIT
+#pragma once
+
+/// \file
+/// Compares text with a file under snapshots/; with UPDATE_SNAPSHOTS=1 in the environment it writes the file instead.
+
+#include <string>
+#include <string_view>
+
+namespace tenure::lab {
+
+/// Fails the test at the first line that differs, with both.
+void expect_snapshot(std::string_view file, const std::string& text);
+
+}

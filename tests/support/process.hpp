@@ -1,0 +1,41 @@
+// SPDX-FileCopyrightText: Tenure contributors
+// SPDX-License-Identifier: MIT
+#pragma once
+
+/// \file
+/// What a test asks of its process: which sanitizer is in it, what malloc holds, and a fresh thread.
+
+#include <malloc.h>
+
+#include <cstddef>
+#include <thread>
+#include <utility>
+
+// Weak: there with the sanitizer, null without.
+extern "C" {
+__attribute__((weak)) void __asan_poison_memory_region(void const volatile*, std::size_t);
+__attribute__((weak)) void __tsan_acquire(void*);
+__attribute__((weak)) std::size_t __sanitizer_get_current_allocated_bytes();
+__attribute__((weak)) int __lsan_do_recoverable_leak_check();
+}
+
+namespace support {
+
+inline bool under_address_sanitizer() { return &__asan_poison_memory_region != nullptr; }
+inline bool under_thread_sanitizer() { return &__tsan_acquire != nullptr; }
+inline bool under_sanitizer() { return under_address_sanitizer() || under_thread_sanitizer(); }
+
+/// Bytes that the process's malloc has handed out and not got back.
+inline std::size_t malloc_bytes() {
+    if (&__sanitizer_get_current_allocated_bytes != nullptr) return __sanitizer_get_current_allocated_bytes();
+    struct mallinfo2 const seen = ::mallinfo2();
+    return seen.uordblks + seen.hblkhd;
+}
+
+/// Runs `work` on a thread that has not yet used the library, and waits for it.
+template<class Work>
+void on_fresh_thread(Work&& work) {
+    std::thread(std::forward<Work>(work)).join();
+}
+
+}
