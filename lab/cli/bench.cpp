@@ -80,9 +80,10 @@ bench_command::bench_command(CLI::App& app)
 }
 
 void bench_command::add_options() {
-    command_->add_option("--against", request_.against,
-                         "Peers by name: only these, beside ours and the references. Files: malloc libraries that take "
-                         "part as well. Commas between them")
+    command_
+        ->add_option("--against", request_.against,
+                     "Peers by name: only these, beside ours and the references. Files: malloc libraries that take "
+                     "part as well. Commas between them")
         ->delimiter(',')
         ->type_name("PEER|./lib.so,...");
     command_->add_option("--only", request_.only, "Contestants by name; the baseline always takes part")

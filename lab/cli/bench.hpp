@@ -22,7 +22,7 @@ namespace tenure::lab {
 struct bench_request {
     std::vector<std::string> against, only, compare;
     std::uint32_t rounds = 7;
-    std::uint64_t seed = 0; ///< 0: another one every time; the one taken is in the result
+    std::uint64_t seed = 0;      ///< 0: another one every time; the one taken is in the result
     std::uint32_t timeout_s = 0; ///< 0: 60, or 900 under --full
     bool full = false, json = false;
     std::string out;

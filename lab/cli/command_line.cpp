@@ -82,13 +82,15 @@ int explain(const CLI::App& app, const CLI::ParseError& error) {
 }
 
 int run_command_line(int argc, char** argv) {
-    CLI::App app{"Native memory chosen by how long it is held: measures it beside what you would use instead.", "tenure"};
+    CLI::App app{"Native memory chosen by how long it is held: measures it beside what you would use instead.",
+                 "tenure"};
     app.set_version_flag("--version", "tenure " + library_version());
-    app.footer(fmt::format("\nExamples:\n"
-                           "  tenure bench                                every experiment at its default size\n"
-                           "  tenure bench pools --against jemalloc       one experiment, against one peer\n"
-                           "  tenure list                                 experiments, allocators, peers found here\n\n{}",
-                           exit_codes_help));
+    app.footer(
+        fmt::format("\nExamples:\n"
+                    "  tenure bench                                every experiment at its default size\n"
+                    "  tenure bench pools --against jemalloc       one experiment, against one peer\n"
+                    "  tenure list                                 experiments, allocators, peers found here\n\n{}",
+                    exit_codes_help));
     app.require_subcommand(0, 1);
     app.get_formatter()->column_width(34);
 

@@ -17,8 +17,8 @@ inline constexpr int interrupted = 130;
 }
 
 inline constexpr const char* exit_codes_help =
-    "Exit codes: 0 ok; 1 some row failed; 2 the command line was wrong; 3 a file could not be written; "
-    "130 interrupted.";
+    "Exit codes: 0 ok; 1 some row failed; 2 the command line was wrong; 3 a file could not be written; 130 "
+    "interrupted.";
 
 [[nodiscard]] int run_command_line(int argc, char** argv);
 

@@ -23,8 +23,8 @@ bool holds_name(const std::vector<std::string>& names, std::string_view wanted) 
 
 /// Two libraries may have one file name: the second is told apart by the name that was given.
 std::string unused_name(const std::vector<found_malloc>& mallocs, const found_malloc& added) {
-    bool const taken = std::any_of(mallocs.begin(), mallocs.end(),
-                                   [&](const found_malloc& each) { return each.name == added.name; });
+    bool const taken =
+        std::any_of(mallocs.begin(), mallocs.end(), [&](const found_malloc& each) { return each.name == added.name; });
     return taken ? added.given : added.name;
 }
 
@@ -81,9 +81,8 @@ std::vector<entrant> contenders::of(const experiment& chosen) {
     for (const entrant& row : rows) {
         if (!holds_name(seen_, row.name)) seen_.push_back(row.name);
     }
-    bool const nobody = !only_.empty() && std::none_of(rows.begin(), rows.end(), [&](const entrant& row) {
-        return holds_name(only_, row.name);
-    });
+    bool const nobody = !only_.empty() && std::none_of(rows.begin(), rows.end(),
+                                                       [&](const entrant& row) { return holds_name(only_, row.name); });
     if (nobody) return {};
     std::erase_if(rows, [&](const entrant& row) { return !wanted(chosen, row); });
     return rows;

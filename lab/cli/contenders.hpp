@@ -30,7 +30,7 @@ private:
 
     std::vector<std::string> peers_; ///< of --against, those that are no files
     std::vector<std::string> only_;
-    std::vector<std::string> seen_;  ///< names of all rows, for the answer to an unknown one
+    std::vector<std::string> seen_; ///< names of all rows, for the answer to an unknown one
     std::vector<found_malloc> mallocs_;
     std::vector<library_peer> libraries_;
     std::string refusal_;

@@ -26,7 +26,8 @@ struct listed_peer {
     std::string name, kind, version, missing;
 };
 
-std::vector<listed_peer> all_peers(const std::vector<found_malloc>& mallocs, const std::vector<library_peer>& libraries) {
+std::vector<listed_peer> all_peers(const std::vector<found_malloc>& mallocs,
+                                   const std::vector<library_peer>& libraries) {
     std::vector<listed_peer> peers;
     for (const found_malloc& each : mallocs) {
         peers.push_back({each.name, each.library.empty() ? "system" : "preload", each.version, each.reason});
@@ -113,7 +114,8 @@ nlohmann::json as_json(const std::vector<listed_peer>& peers, std::span<const fo
 }
 
 list_command::list_command(CLI::App& app)
-    : command_(app.add_subcommand("list", "Experiments, allocators, and the peers of this machine with their versions")) {
+    : command_(
+          app.add_subcommand("list", "Experiments, allocators, and the peers of this machine with their versions")) {
     command_->add_flag("--json", json_, "The same for machines");
     command_->footer(fmt::format("\nExample:\n  tenure list\n\n{}", exit_codes_help));
 }
@@ -122,8 +124,8 @@ int list_command::run() const {
     std::vector<found_malloc> const mallocs = find_mallocs();
     std::vector<library_peer> const libraries = library_peers();
     std::vector<listed_peer> const peers = all_peers(mallocs, libraries);
-    bool const printed = json_ ? print(as_json(peers, mallocs, libraries).dump(2) + "\n")
-                               : print(in_words(peers, mallocs, libraries));
+    bool const printed =
+        json_ ? print(as_json(peers, mallocs, libraries).dump(2) + "\n") : print(in_words(peers, mallocs, libraries));
     return printed ? exit_code::ok : exit_code::not_written;
 }
 

@@ -18,7 +18,8 @@ namespace tenure::lab {
 [[nodiscard]] std::string nearest_name(std::string_view word, std::span<const std::string> names);
 
 /// `there is no KIND "WORD". Did you mean "…"? There are: …`
-[[nodiscard]] std::string unknown_name(std::string_view kind, std::string_view word, std::span<const std::string> names);
+[[nodiscard]] std::string unknown_name(std::string_view kind, std::string_view word,
+                                       std::span<const std::string> names);
 
 /// Whether two names are the same but for the case of their letters.
 [[nodiscard]] bool same_name(std::string_view left, std::string_view right);

@@ -19,7 +19,6 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
-#include <sched.h>
 #include <thread>
 
 #include "harness/cpus.hpp"
@@ -28,10 +27,10 @@
 
 namespace tenure::lab {
 
-constexpr std::size_t exchange_blocks = 1000;           ///< per batch and thread, half of them handed over
-constexpr std::size_t exchange_batches_per_group = 8;   ///< timed together, so that what is put off is paid within
-constexpr std::size_t exchange_turns = 7;               ///< alone and with the allocator, in turn
-constexpr double exchange_turn_limit_ns = 30e6;         ///< a slow allocator's turn ends with the group after this
+constexpr std::size_t exchange_blocks = 1000;         ///< per batch and thread, half of them handed over
+constexpr std::size_t exchange_batches_per_group = 8; ///< timed together, so that what is put off is paid within
+constexpr std::size_t exchange_turns = 7;             ///< alone and with the allocator, in turn
+constexpr double exchange_turn_limit_ns = 30e6;       ///< a slow allocator's turn ends with the group after this
 
 /// A queue with one writer and one reader. It never fills: neither thread is more than a batch ahead. The writer
 /// publishes 32 blocks at a time, as a queue that is meant to be cheap does.
@@ -65,7 +64,7 @@ private:
     void wait() {
         for (unsigned spins = 0; (seen_ = published_.load(std::memory_order_acquire)) == taken_; ++spins) {
             __builtin_ia32_pause();
-            if (spins % 4096 == 4095) ::sched_yield(); // there may be one CPU only
+            if (spins % 4096 == 4095) std::this_thread::yield(); // there may be one CPU only
         }
     }
 
@@ -77,21 +76,24 @@ private:
     std::size_t seen_ = 0;
 };
 
-/// Blocks that were there before: what the exchange costs without an allocator. 16 bytes apart, as mallocs put them.
+/// Blocks that were there before: what the exchange costs without an allocator. They lie as mallocs put them, at
+/// multiples of 16 bytes.
 class blocks_from_before {
 public:
-    explicit blocks_from_before(std::size_t) {}
+    explicit blocks_from_before(std::size_t bytes)
+        : stride_(align_up(bytes, 16)), blocks_(stride_ * exchange_blocks * 2) {}
     void* allocate() {
         char* const block = blocks_.data() + next_;
-        next_ = (next_ + stride) % (stride * exchange_blocks * 2); // two batches: the last one may still be in use
+        next_ += stride_;
+        if (next_ == blocks_.size()) next_ = 0; // after two batches: the last one may still be in use
         return block;
     }
     void deallocate(void*) {}
     void end_batch(std::size_t) {}
 
 private:
-    static constexpr std::size_t stride = 16;
-    page_array<char> blocks_{stride * exchange_blocks * 2};
+    std::size_t stride_;
+    page_array<char> blocks_;
     std::size_t next_ = 0;
 };
 
@@ -198,20 +200,20 @@ exchange_result run_exchange(std::size_t groups, Allocator& first, Allocator& se
     return {left.median_ns(), left.intact() && right.intact()};
 }
 
-/// The whole part: the hand-over alone and with the allocator, in turn, in one process. Whether two virtual CPUs are two
-/// threads of one core or two cores is the host's choice, which it changes while we run, and a hand-over between cores
-/// takes three times as long: so the turns are short, and differences are taken within a turn. The two arguments may be one object,
-/// when threads may share it.
+/// The whole part: the hand-over alone and with the allocator, in turn, in one process. Whether two virtual CPUs are
+/// two threads of one core or two cores is the host's choice, which it changes while we run, and a hand-over between
+/// cores takes three times as long: so the turns are short, and differences are taken within a turn. The two arguments
+/// may be one object, when threads may share it.
 template<class Allocator>
 void measure_exchange(const task& asked, std::string_view variant, std::size_t bytes, Allocator& first,
                       Allocator& second) {
     std::size_t const groups = asked.options.size("exchange-groups");
     std::array<double, exchange_turns> alone{}, with{}, difference{};
     for (std::size_t turn = 0; turn < exchange_turns; ++turn) {
-        blocks_from_before ours(0), theirs(1);
+        blocks_from_before ours(bytes), theirs(bytes);
         exchange_result const bare = run_exchange(groups, ours, theirs, [](std::span<void*>) {});
-        exchange_result const whole = run_exchange(groups, first, second,
-                                                   [&](std::span<void*> live) { asked.out.blocks(live, bytes); });
+        exchange_result const whole =
+            run_exchange(groups, first, second, [&](std::span<void*> live) { asked.out.blocks(live, bytes); });
         if (!bare.intact || !whole.intact) return asked.out.fail("a block that was handed over did not hold its stamp");
         alone[turn] = bare.block_ns;
         with[turn] = whole.block_ns;

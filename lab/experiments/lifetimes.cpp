@@ -22,12 +22,12 @@ namespace {
 constexpr std::array<option_spec, 7> options{{
     {"count", 1000, 1000, 2, 10'000'000, "allocations per batch"},
     {"bytes", 4, 4, 4, 65536, "bytes of each allocation"},
-    {"align", 4, 4, 1, 4096, "alignment of each allocation in bytes, a power of two",
-     option_shape::power_of_two},
+    {"align", 4, 4, 1, 4096, "alignment of each allocation in bytes, a power of two", option_shape::power_of_two},
     {"budget", 4 << 20, 4 << 20, 4096, std::int64_t{1} << 32, "bytes of Temp's budget; Unity's default is 4 MiB"},
     {"small-budget", 16384, 16384, 4096, std::int64_t{1} << 32,
      "bytes of a second budget, for the overflow only; the article's Temp overflows at about 16 KiB"},
-    {"batches", 1000, 4000, 3, 1'000'000, "batches per process; the first is the cold one, the median of the rest warm"},
+    {"batches", 1000, 4000, 3, 1'000'000,
+     "batches per process; the first is the cold one, the median of the rest warm"},
     {"exchange-groups", 12, 48, 1, 100'000, "timed groups of 8 batches in each of 7 turns of the two-thread part"},
 }};
 
@@ -41,9 +41,9 @@ constexpr std::array<part, 4> parts{{
 constexpr std::array<std::string_view, 9> unfair{
     "A preloaded malloc is called through the dynamic linker, as programs call it; pools and arenas are inlined from "
     "headers. That is how each is used, and about a nanosecond of the difference.",
-    "Timed are whole loops: 1000 allocations, each with a store of four bytes and of its pointer; then 1000 frees, each "
-    "with a load of its pointer, and whatever ends the batch (Temp's reset, TempJob's next frame, an arena's release). "
-    "What reading the clock costs is measured in each process and subtracted once per loop.",
+    "Timed are whole loops: all allocations of a batch, each with a store of four bytes and of its pointer; then all "
+    "frees, each with a load of its pointer, and whatever ends the batch (Temp's reset, TempJob's next frame, an "
+    "arena's release). What reading the clock costs is measured in each process and subtracted once per loop.",
     "Cold is the first batch of the process and includes the first touch of its pages; warm is the median of the "
     "batches after it. Frees come in the order of the allocations, as in the article; a stack that is freed in reverse "
     "would do more work and need no reset.",
@@ -57,8 +57,8 @@ constexpr std::array<std::string_view, 9> unfair{
     "them from moment to moment: alone and with the allocator are measured in short turns.",
     "The overflow's own allocation is timed singly, which nothing else is; the cost of the clock is subtracted, and "
     "the rest is good to some 10 ns.",
-    "The C library's malloc is faster in a process that never had a second thread; the one-thread figures are of such a "
-    "process.",
+    "The C library's malloc is faster in a process that never had a second thread; the one-thread figures are of such "
+    "a process.",
     "It does not show mixed sizes, long lives, or what the distances do to a program that walks the blocks.",
 };
 

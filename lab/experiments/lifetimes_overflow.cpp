@@ -65,7 +65,8 @@ bool time_pieces(const batch& work, std::size_t index, piece_times& times) {
     temp_calls calls;
     std::size_t const count = work.blocks.size();
     auto const piece = [&](std::size_t begin, std::size_t end) {
-        double const spent = timed_allocations(calls, {work.blocks.subspan(begin, end - begin), work.bytes, work.alignment});
+        double const spent =
+            timed_allocations(calls, {work.blocks.subspan(begin, end - begin), work.bytes, work.alignment});
         return spent / static_cast<double>(end - begin);
     };
     for (std::size_t pass = 0; pass < warm_passes; ++pass) {

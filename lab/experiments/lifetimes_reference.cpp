@@ -53,7 +53,8 @@ private:
     std::size_t bytes_;
 };
 
-constexpr contestant row(std::string_view name, std::string_view type, std::string_view note, void (*run)(const task&)) {
+constexpr contestant row(std::string_view name, std::string_view type, std::string_view note,
+                         void (*run)(const task&)) {
     return {.name = name,
             .how = route::inlined,
             .kind = "reference (ours)",
@@ -65,8 +66,8 @@ constexpr contestant row(std::string_view name, std::string_view type, std::stri
 
 constexpr std::array<contestant, 2> all{{
     row("trivial bump", type_name<bump<rounding::addresses>>(),
-        "align, compare, add, with its state in static memory; its range is reserved beforehand and first touched in the "
-        "cold batch; a free does nothing",
+        "align, compare, add, with its state in static memory; its range is reserved beforehand and first touched in "
+        "the cold batch; a free does nothing",
         one_thread<bump<rounding::addresses>>),
     row("bump of rounded sizes", type_name<bump<rounding::sizes>>(),
         "as the trivial bump without aligning: for one alignment only, and as little as can be done",

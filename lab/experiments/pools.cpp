@@ -26,9 +26,19 @@ constexpr std::array<option_spec, 5> options{{
 }};
 
 constexpr std::array<part, 13> parts{{
-    {"pairs, 8 B"},       {"pairs, 64 B"},       {"pairs, 280 B"},       {"all, 8 B"},  {"all, 64 B"},
-    {"all, 280 B"},       {"drop, 8 B"},         {"drop, 64 B"},         {"drop, 280 B"}, {"destroy one, 8 B"},
-    {"destroy one, 64 B"}, {"destroy one, 280 B"}, {"two threads, 64 B", 2},
+    {"pairs, 8 B"},
+    {"pairs, 64 B"},
+    {"pairs, 280 B"},
+    {"all, 8 B"},
+    {"all, 64 B"},
+    {"all, 280 B"},
+    {"drop, 8 B"},
+    {"drop, 64 B"},
+    {"drop, 280 B"},
+    {"destroy one, 8 B"},
+    {"destroy one, 64 B"},
+    {"destroy one, 280 B"},
+    {"two threads, 64 B", 2},
 }};
 static_assert(suite_of_part(parts.size() - 1) == pool_suite::two_threads);
 
@@ -41,21 +51,21 @@ constexpr std::array<std::string_view, 9> unfair{
     "caches. Random order: the list of pointers is shuffled beforehand, so that the loop itself reads it in order.",
     "Cold is the first construction in the process, with the first touch of its pages; the rest is warm.",
     "50 000 objects of 8 and 64 bytes fit in a cache of some megabytes; with --full there are 5 000 000, which do not.",
-    "Dropping all at once does not mean the same everywhere: ours, the bump and mimalloc's heap keep pages for the next "
-    "objects, Boost and std::pmr give them back, and pay for the first touch at the next construction, which stands "
-    "beside it.",
-    "Loki hands objects above 256 bytes to operator new, silently; it takes no part at 280 bytes. Its free searches its "
-    "chunks, so random order is left out above 200 000 objects.",
-    "boost::object_pool keeps its free list in order of address: a destroy walks it. It takes part in pairs, in the drop "
-    "and in \"destroy one\": a few objects, in the order of construction, when half of them are gone, which is what one "
-    "costs on average in the article's loop over all of them.",
+    "Dropping all at once does not mean the same everywhere: ours, the bump and mimalloc's heap keep pages for the "
+    "next objects, Boost and std::pmr give them back, and pay for the first touch at the next construction, which "
+    "stands beside it.",
+    "Loki hands objects above 256 bytes to operator new, silently; it takes no part at 280 bytes. Its free searches "
+    "its chunks, so random order is left out above 200 000 objects.",
+    "boost::object_pool keeps its free list in order of address: a destroy walks it. It takes part in pairs, in the "
+    "drop and in \"destroy one\": a few objects, in the order of construction, when half of them are gone, which is "
+    "what one costs on average in the article's loop over all of them.",
     "Memory is the process's private pages above what it held before the first object; trim is what each scheme has "
     "for giving memory back, and for Boost and std::pmr that is a drop, possible only when nothing is alive.",
 };
 
 constexpr std::array<contestant_source, 7> sources{
-    tenure_in_pools,     mallocs_in_pools, boost_pool_in_pools, loki_in_pools,
-    std_pmr_in_pools,    hpha_in_pools,    references_in_pools,
+    tenure_in_pools,  mallocs_in_pools, boost_pool_in_pools, loki_in_pools,
+    std_pmr_in_pools, hpha_in_pools,    references_in_pools,
 };
 
 constexpr experiment described{

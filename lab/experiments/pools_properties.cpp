@@ -11,8 +11,8 @@ namespace tenure::lab {
 std::vector<property_table> pool_properties() {
     property_table made;
     made.title = "Beside the speed";
-    made.columns = {"scheme",          "platforms",         "threads", "free in any order", "drop all at once",
-                    "memory returned", "largest object", "overhead per object"};
+    made.columns = {"scheme",           "platforms",       "threads",        "free in any order",
+                    "drop all at once", "memory returned", "largest object", "overhead per object"};
     made.rows = {
         {"glibc malloc", "Linux", "any", "yes", "no", "from the end of the heap; malloc_trim", "any",
          "8 B, in steps of 16, at least 24 usable"},
@@ -43,8 +43,8 @@ std::vector<property_table> pool_properties() {
          "256 MiB, one per pool", "one bit and a 64th of that"},
         {"tenure shared_pool", "Linux on x86-64", "any", "yes", "yes, keeping pages", "trim, page by page",
          "256 MiB, one per pool", "one bit and a 64th of that"},
-        {"tenure small_object", "Linux on x86-64", "any", "yes", "no", "trim, page by page", "any, from 32 KiB as malloc",
-         "one bit; sizes at most a quarter apart"},
+        {"tenure small_object", "Linux on x86-64", "any", "yes", "no", "trim, page by page",
+         "any, from 32 KiB as malloc", "one bit; sizes at most a quarter apart"},
     };
     return {made};
 }

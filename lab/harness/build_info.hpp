@@ -7,7 +7,8 @@
 
 #include <string>
 
-/// What a macro expands to, as text. One that is not defined stays its own name: that tells it from one that is, without asking the preprocessor.
+/// What a macro expands to, as text. One that is not defined stays its own name: that tells it from one that is,
+/// without asking the preprocessor.
 #define TENURE_LAB_TEXT_OF(...) #__VA_ARGS__
 #define TENURE_LAB_TEXT(...) TENURE_LAB_TEXT_OF(__VA_ARGS__)
 

@@ -104,8 +104,8 @@ struct contestant {
     std::string_view kind{}; ///< "inlined", "library", "reference (ours)"; process_malloc: empty
     std::string_view type{}; ///< inlined: the type that is called, for the proof
     std::string_view note{}; ///< what a reader must know about this row; may be empty
-    std::uint64_t parts = 0;             ///< bit i: takes part in part i
-    void (*run)(const task&) = nullptr;  ///< null: its headers were not there when this was built
+    std::uint64_t parts = 0; ///< bit i: takes part in part i
+    void (*run)(const task&) = nullptr; ///< null: its headers were not there when this was built
 };
 
 /// Contestants come from several files, each with a function that returns its own.

@@ -9,8 +9,8 @@
 
 namespace tenure::lab {
 
-/// While one of these lives, SIGINT, SIGTERM and SIGHUP only set a flag. They are blocked, save where the harness waits, so that
-/// none can slip in between looking at the flag and going to sleep.
+/// While one of these lives, SIGINT, SIGTERM and SIGHUP only set a flag. They are blocked, save where the harness
+/// waits, so that none can slip in between looking at the flag and going to sleep.
 class interrupt_guard {
 public:
     interrupt_guard();

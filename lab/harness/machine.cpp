@@ -68,8 +68,8 @@ machine_info describe_machine() {
     made.c_library = fmt::format("glibc {}", ::gnu_get_libc_version());
     made.huge_pages = huge_page_setting();
     made.cores = static_cast<std::uint32_t>(allowed_cpus().size());
-    made.memory_bytes = static_cast<std::uint64_t>(::sysconf(_SC_PHYS_PAGES)) *
-                        static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
+    made.memory_bytes =
+        static_cast<std::uint64_t>(::sysconf(_SC_PHYS_PAGES)) * static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
     made.compiler = build_info::compiler();
     made.flags = build_info::flags();
     made.build_type = build_info::type();
@@ -91,7 +91,7 @@ std::string timestamp() {
 }
 
 std::vector<std::string> allocator_environment() {
-    constexpr std::array<std::string_view, 7> prefixes{"MALLOC_", "GLIBC_TUNABLES", "MIMALLOC_", "TCMALLOC_",
+    constexpr std::array<std::string_view, 7> prefixes{"MALLOC_", "GLIBC_TUNABLES", "MIMALLOC_",  "TCMALLOC_",
                                                        "TBB_",    "JE_MALLOC_",     "HEAPPROFILE"};
     std::vector<std::string> found;
     for (char** entry = environ; *entry != nullptr; ++entry) {

@@ -126,7 +126,8 @@ std::string object_of_symbol(const char* name) {
 std::string c_library_object() { return object_of_symbol("gnu_get_libc_version"); }
 
 bool same_file(const std::string& left, const std::string& right) {
-    struct stat first {}, second {};
+    struct stat first {
+    }, second{};
     if (::stat(left.c_str(), &first) != 0 || ::stat(right.c_str(), &second) != 0) return false;
     return first.st_dev == second.st_dev && first.st_ino == second.st_ino;
 }

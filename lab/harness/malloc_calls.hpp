@@ -14,13 +14,13 @@ namespace tenure::lab {
 
 /// A malloc that is known by a symbol of its own, whatever the name of its file.
 struct malloc_calls {
-    std::string_view family;        ///< "jemalloc"
-    const char* mark;               ///< a symbol that only this family exports
-    std::string (*version)();       ///< null: it has no call for it
-    std::string_view query;         ///< how it is asked whether a block is its own; empty: it cannot be asked
+    std::string_view family;         ///< "jemalloc"
+    const char* mark;                ///< a symbol that only this family exports
+    std::string (*version)();        ///< null: it has no call for it
+    std::string_view query;          ///< how it is asked whether a block is its own; empty: it cannot be asked
     bool (*owns)(const void* block); ///< null: it cannot be asked. Only for blocks that malloc returned
-    std::string_view trim_call;     ///< how it is asked to give memory back; empty: it cannot be asked
-    void (*trim)();                 ///< null: it cannot be asked
+    std::string_view trim_call;      ///< how it is asked to give memory back; empty: it cannot be asked
+    void (*trim)();                  ///< null: it cannot be asked
 };
 
 /// The one that serves this process: found by symbols. Never null; a malloc that nobody knows answers with nulls.

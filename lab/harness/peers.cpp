@@ -93,7 +93,8 @@ found_malloc find_malloc_file(const std::string& path) {
     } else if (!fs::is_regular_file(file)) {
         made.reason = fmt::format("{} is no file", path);
     } else if (file.string().find_first_of(": \t\n;") != std::string::npos) {
-        made.reason = fmt::format("LD_PRELOAD splits the name {} at its blanks and colons: link to it by another", path);
+        made.reason =
+            fmt::format("LD_PRELOAD splits the name {} at its blanks and colons: link to it by another", path);
     } else {
         probed const answer = probe(file.string());
         std::string const refused = loader_reason(answer.said);

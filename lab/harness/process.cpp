@@ -151,7 +151,8 @@ worker_reply attend(pid_t child, int message, int errors, std::chrono::milliseco
     while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {}
     if (reply.how == ending::finished) judge(reply, status);
     if (reply.how == ending::timed_out) {
-        reply.reason = fmt::format("its process did not finish within {} s", static_cast<double>(timeout.count()) / 1000);
+        reply.reason =
+            fmt::format("its process did not finish within {} s", static_cast<double>(timeout.count()) / 1000);
     }
     if (reply.how == ending::interrupted) reply.reason = "interrupted";
     return reply;
@@ -168,8 +169,13 @@ worker_reply run_worker(const worker_request& request) {
     }
     exec_strings const arguments = argument_list(request);
     exec_strings const environment = clean_environment(request.preload);
-    child_plan const plan{arguments.pointers.data(), environment.pointers.data(), message.write, errors.write,
-                          request.cpu.value_or(-1), ::getpid(), waiting_signals()};
+    child_plan const plan{arguments.pointers.data(),
+                          environment.pointers.data(),
+                          message.write,
+                          errors.write,
+                          request.cpu.value_or(-1),
+                          ::getpid(),
+                          waiting_signals()};
     pid_t const child = ::fork();
     if (child == 0) become_worker(plan);
     ::close(message.write);

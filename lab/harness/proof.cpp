@@ -61,11 +61,13 @@ void block_proof::witness(std::span<void* const> live, std::size_t bytes_each) {
 std::string block_proof::wrong_symbol(const std::string& expected) const {
     for (const char* name : {"malloc", "free"}) {
         std::string const object = object_of_symbol(name);
-        if (!same_file(object, expected)) return fmt::format("{} resolves into {}, not into {}", name, object, expected);
+        if (!same_file(object, expected))
+            return fmt::format("{} resolves into {}, not into {}", name, object, expected);
     }
     for (const char* name : {"_Znwm", "_ZdlPvm"}) { // operator new(size_t), operator delete(void*, size_t)
         std::string const object = object_of_symbol(name);
-        bool const runtime = object.find("libstdc++") != std::string::npos || object.find("libc++") != std::string::npos;
+        bool const runtime =
+            object.find("libstdc++") != std::string::npos || object.find("libc++") != std::string::npos;
         if (!runtime && !same_file(object, expected)) {
             return fmt::format("{} resolves into {}, not into {} or the C++ runtime", name, object, expected);
         }
@@ -84,12 +86,14 @@ verdict block_proof::conclude_malloc() const {
                                               real_path(expected), owned_, asked_, calls.query)};
     }
     if (library_.empty()) {
-        return {c_library_grew_, fmt::format("malloc resolves into {}; mallinfo2 {} the {} blocks first shown",
-                                             real_path(expected), c_library_grew_ ? "counts" : "does not count", shown_)};
+        return {c_library_grew_,
+                fmt::format("malloc resolves into {}; mallinfo2 {} the {} blocks first shown", real_path(expected),
+                            c_library_grew_ ? "counts" : "does not count", shown_)};
     }
-    return {true, fmt::format("malloc, free and operator new resolve into {}, whose functions were called; it has no "
-                              "call that we know to ask for its blocks; the C library's heap {}",
-                              real_path(expected), c_library_grew_ ? "grew by them, so it lies behind" : "did not grow")};
+    return {true,
+            fmt::format("malloc, free and operator new resolve into {}, whose functions were called; it has no "
+                        "call that we know to ask for its blocks; the C library's heap {}",
+                        real_path(expected), c_library_grew_ ? "grew by them, so it lies behind" : "did not grow")};
 }
 
 verdict block_proof::conclude() const {

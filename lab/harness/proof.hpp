@@ -40,11 +40,11 @@ private:
 
     route how_;
     std::string_view library_, type_;
-    std::size_t shown_ = 0;         ///< blocks that were handed in
-    std::size_t asked_ = 0;         ///< of these, put to the allocator
-    std::size_t owned_ = 0;         ///< of these, acknowledged by it
-    std::size_t in_use_before_;     ///< of the C library's heap
-    bool c_library_grew_ = false;   ///< by the bytes of the blocks, at the first witness
+    std::size_t shown_ = 0;       ///< blocks that were handed in
+    std::size_t asked_ = 0;       ///< of these, put to the allocator
+    std::size_t owned_ = 0;       ///< of these, acknowledged by it
+    std::size_t in_use_before_;   ///< of the C library's heap
+    bool c_library_grew_ = false; ///< by the bytes of the blocks, at the first witness
     bool witnessed_ = false;
 };
 

@@ -87,8 +87,8 @@ private:
         const part& piece = chosen_.part_at(job.part);
         progress_.starting(round + 1, settings_.rounds, row.name, piece.name);
         worker_request request;
-        request.arguments = worker_arguments({chosen_.name, row.source, row.contestant, job.part, seed, row.library},
-                                             options_);
+        request.arguments =
+            worker_arguments({chosen_.name, row.source, row.contestant, job.part, seed, row.library}, options_);
         request.preload = row.library;
         if (piece.threads == 1 && !cpus_.empty()) request.cpu = cpus_.front();
         request.timeout = settings_.timeout;
@@ -121,8 +121,8 @@ std::vector<parameter> describe(const parameters& options, const run_settings& s
 
 }
 
-experiment_result run_experiment(const experiment& chosen, const parameters& options,
-                                 std::span<const entrant> entrants, const run_settings& settings) {
+experiment_result run_experiment(const experiment& chosen, const parameters& options, std::span<const entrant> entrants,
+                                 const run_settings& settings) {
     experiment_result made;
     made.name = chosen.name;
     made.question = chosen.question;

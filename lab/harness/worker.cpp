@@ -153,11 +153,12 @@ int worker_main(std::span<char*> words, std::span<const experiment> experiments)
 }
 
 std::vector<std::string> worker_arguments(const worker_job& job, const parameters& options) {
-    std::vector<std::string> words{std::string{worker_command},    std::string{job.experiment},
-                                   std::to_string(job.source),     std::to_string(job.contestant),
-                                   std::to_string(job.part),       std::to_string(job.seed),
+    std::vector<std::string> words{std::string{worker_command}, std::string{job.experiment},
+                                   std::to_string(job.source),  std::to_string(job.contestant),
+                                   std::to_string(job.part),    std::to_string(job.seed),
                                    std::string{job.library}};
-    for (const parameters::entry& option : options.all()) words.push_back(fmt::format("{}={}", option.name, option.value));
+    for (const parameters::entry& option : options.all())
+        words.push_back(fmt::format("{}={}", option.name, option.value));
     return words;
 }
 

@@ -90,14 +90,17 @@ std::string sentence_of_ours(const table& from, const std::vector<verdict>& verd
 /// Who is the best choice most often.
 std::string sentence_of_best(const table& from, const std::vector<verdict>& verdicts) {
     std::map<std::size_t, std::size_t> wins;
+    std::size_t contested = 0;
     for (const verdict& one : verdicts) {
-        if (one.best != no_row) ++wins[one.best];
+        if (one.best == no_row) continue;
+        ++wins[one.best];
+        ++contested;
     }
     const auto most =
         std::max_element(wins.begin(), wins.end(), [](const auto& a, const auto& b) { return a.second < b.second; });
     if (most == wins.end()) return {};
     return fmt::format("Most often the best choice: {}, in {} of {}.", from.rows[most->first].who->name, most->second,
-                       count_text(verdicts.size(), "figure"));
+                       count_text(contested, "figure"));
 }
 
 std::string value_cells(const table& from, std::size_t row, std::size_t index) {
@@ -126,7 +129,7 @@ std::string line(const table& from, const verdict& one, bool ours, bool limit) {
     const figure& shown = from.figures[one.figure_index];
     std::string words = fmt::format("<tr><th scope=\"row\">{} <span class=\"unit\">{}</span></th>",
                                     escaped(figure_name(shown)), escaped(shown.unit));
-    words += value_cells(from, ours ? one.other : one.best, one.figure_index);
+    words += value_cells(from, one.other, one.figure_index);
     if (ours) {
         words += value_cells(from, one.ours, one.figure_index);
         words += fmt::format("<td class=\"num\">{}</td><td class=\"{}\">{}</td>", ratio_text(one.against.median),

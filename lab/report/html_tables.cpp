@@ -76,11 +76,6 @@ std::string matrix_head(const std::vector<figure>& figures, std::size_t first, s
     return groups + "</tr>" + names + "</tr></thead>\n";
 }
 
-bool has_ratio(const table& from, std::size_t column) {
-    return std::any_of(from.rows.begin(), from.rows.end(),
-                       [column](const table_row& row) { return row.cells[column].ratio.count != 0; });
-}
-
 /// The columns of one figure in a full table.
 struct figure_column {
     const table& from;
@@ -170,7 +165,7 @@ std::string html_figure_table(const section& in, const table& from) {
     std::string heads;
     for (std::size_t index = 0; index < from.figures.size(); ++index) {
         const figure& shown = from.figures[index];
-        columns.push_back({from, index, best_row(from, index), has_ratio(from, index)});
+        columns.push_back({from, index, best_row(from, index), has_ratios(from, index)});
         const std::string_view direction = shown.sense == better::larger ? ", larger is better" : "";
         groups += element(
             "th", fmt::format("scope=\"colgroup\" colspan=\"{}\" class=\"group\"", columns.back().ratio ? 3 : 2),

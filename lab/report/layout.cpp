@@ -162,7 +162,16 @@ bool better_than(double left, double right, better sense) {
     return sense == better::larger ? left > right : left < right;
 }
 
+bool has_ratios(const table& from, std::size_t figure_index) {
+    return std::any_of(from.rows.begin(), from.rows.end(),
+                       [figure_index](const table_row& row) { return row.cells[figure_index].ratio.count != 0; });
+}
+
 std::size_t best_row(const table& from, std::size_t figure_index) {
+    const auto is_choice = [figure_index](const table_row& row) {
+        return row.part != role::reference && row.cells[figure_index].value.count != 0;
+    };
+    if (std::count_if(from.rows.begin(), from.rows.end(), is_choice) < 2) return no_row;
     return best_accepted(from, figure_index, [](role part) { return part != role::reference; });
 }
 

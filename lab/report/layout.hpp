@@ -65,10 +65,13 @@ struct layout {
 [[nodiscard]] role role_of(const contestant_result& contestant, std::string_view baseline);
 [[nodiscard]] figure_kind kind_of(const metric& measured);
 
-/// Row index of the best choice at a figure, references left out; npos when there is none.
+/// Whether anyone has a ratio at a figure.
+[[nodiscard]] bool has_ratios(const table& from, std::size_t figure_index);
+
+/// Row index of the best choice at a figure, references left out; no_row when there are not two to choose from.
 [[nodiscard]] std::size_t best_row(const table& from, std::size_t figure_index);
 
-/// The same among rows of one role.
+/// The same among rows of one role, where one is enough.
 [[nodiscard]] std::size_t best_row(const table& from, std::size_t figure_index, role among);
 
 /// Whether `left` is the better value for this sense; NaN is never better.

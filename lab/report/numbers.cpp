@@ -81,7 +81,7 @@ std::string fact_text(const summary& found) {
         const bool whole = std::abs(value) < 1e15 && value == std::floor(value);
         return whole ? integer_text(static_cast<std::int64_t>(value)) : value_text(value);
     };
-    const std::string median = one(found.median);
+    std::string median = one(found.median);
     if (found.count == 0 || (one(found.low) == median && one(found.high) == median)) return median;
     return fmt::format("{} ({}–{})", median, one(found.low), one(found.high));
 }

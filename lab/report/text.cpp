@@ -81,18 +81,20 @@ text_grid make_grid(const context& in, const table& from, std::size_t first, std
     const std::size_t longest = std::max<std::size_t>(in.width / 3, 18);
     text_grid grid;
     std::vector<figure_columns> columns;
-    grid.group("", 1);
+    // Facts have one column each and need no second line of titles.
+    const bool facts = from.figures[first].kind == figure_kind::fact;
+    grid.group(facts ? "  contestant" : "", 1);
     std::vector<std::string> titles{"  contestant"};
     for (std::size_t index = first; index < first + count; ++index) {
         const figure& shown = from.figures[index];
         const bool judged = shown.sense != better::neither;
-        columns.push_back({from, index, best_row(from, index), spread && judged, ratio && judged});
+        columns.push_back({from, index, best_row(from, index), spread && judged, ratio && has_ratios(from, index)});
         const std::string_view hint = shown.sense == better::larger ? " (larger is better)" : "";
         const std::string title = figure_title(shown) + std::string(hint);
         grid.group(clipped(title, in.width - longest - 4), columns.back().span());
         columns.back().head(titles);
     }
-    grid.head(std::move(titles));
+    if (!facts) grid.head(std::move(titles));
     for (std::size_t row = 0; row < from.rows.size(); ++row) {
         const role part = from.rows[row].part;
         std::vector<grid_cell> cells{

@@ -51,7 +51,8 @@ TEST(detour_list, any_block_can_go_first_middle_or_last) {
         std::vector<void*> kept{list.allocate(8, 8), list.allocate(8, 8), list.allocate(8, 8)};
         list.deallocate(kept[position], 8);
         EXPECT_EQ(blocks_of(list, 8).size(), 2u);
-        for (std::size_t index = 0; index < 3; ++index) EXPECT_EQ(list.contains(kept[index], 8), index != position);
+        EXPECT_TRUE(list.contains(static_cast<char*>(kept[(position + 1) % 3]) + 7, 8, 8));
+        for (std::size_t index = 0; index < 3; ++index) EXPECT_EQ(list.contains(kept[index], 8, 8), index != position);
         list.deallocate_all(8);
         EXPECT_TRUE(blocks_of(list, 8).empty());
     }

@@ -170,8 +170,8 @@ TEST_F(command, an_interrupt_leaves_what_was_finished_in_the_report) {
         ::close(1);
         ::close(2);
         std::string const out = directory + "/cut";
-        ::execl(command_path().c_str(), "tenure", "bench", "lifetimes", "--only", "trivial bump", "--rounds", "5000", "--out",
-                out.c_str(), nullptr);
+        ::execl(command_path().c_str(), "tenure", "bench", "lifetimes", "--only", "trivial bump", "--rounds", "5000",
+                "--out", out.c_str(), nullptr);
         ::_exit(127);
     }
     std::this_thread::sleep_for(std::chrono::milliseconds{3000});

@@ -29,8 +29,9 @@ TEST(nearest, finds_what_was_meant) {
 TEST(nearest, suggests_nothing_that_is_far_away) { EXPECT_EQ(nearest_name("zebra", names), ""); }
 
 TEST(nearest, an_unknown_name_is_answered_with_the_list) {
-    EXPECT_EQ(unknown_name("experiment", "pool", names),
-              "there is no experiment \"pool\". Did you mean \"pools\"? There are: lifetimes, pools, jemalloc, tenure Temp.");
+    EXPECT_EQ(
+        unknown_name("experiment", "pool", names),
+        "there is no experiment \"pool\". Did you mean \"pools\"? There are: lifetimes, pools, jemalloc, tenure Temp.");
     EXPECT_EQ(unknown_name("peer", "zzz", std::vector<std::string>{"a"}), "there is no peer \"zzz\". There are: a.");
 }
 

@@ -32,7 +32,8 @@ command_outcome run_command(const std::string& words, const std::string& directo
     std::string const line = "cd '" + directory + "' && '" + command_path() + "' " + words + " >'" +
                              (scratch / "out").string() + "' 2>'" + (scratch / "err").string() + "'";
     int const status = std::system(line.c_str());
-    command_outcome found{WIFEXITED(status) ? WEXITSTATUS(status) : -1, text_of(scratch / "out"), text_of(scratch / "err")};
+    command_outcome found{WIFEXITED(status) ? WEXITSTATUS(status) : -1, text_of(scratch / "out"),
+                          text_of(scratch / "err")};
     std::filesystem::remove_all(scratch);
     return found;
 }

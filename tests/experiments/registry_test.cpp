@@ -57,9 +57,9 @@ TEST_P(each_experiment, knows_every_library_that_a_contestant_names) {
     std::vector<library_peer> const libraries = library_peers();
     for (const contestant& who : chosen.contestants()) {
         if (who.how != route::inlined || who.peer.empty()) continue;
-        EXPECT_TRUE(std::any_of(libraries.begin(), libraries.end(),
-                                [&](const library_peer& each) { return each.name == who.peer; }))
-            << who.name;
+        EXPECT_TRUE(std::any_of(libraries.begin(), libraries.end(), [&](const library_peer& each) {
+            return each.name == who.peer;
+        })) << who.name;
     }
 }
 
@@ -83,7 +83,8 @@ INSTANTIATE_TEST_SUITE_P(all, each_experiment, testing::Range<std::size_t>(0, ex
 
 TEST(registry, names_what_no_package_brings) {
     auto const libraries = library_peers();
-    auto const hpha = std::find_if(libraries.begin(), libraries.end(), [](const auto& each) { return each.name == "HPHA"; });
+    auto const hpha =
+        std::find_if(libraries.begin(), libraries.end(), [](const auto& each) { return each.name == "HPHA"; });
     ASSERT_NE(hpha, libraries.end());
     EXPECT_FALSE(hpha->present);
     EXPECT_FALSE(hpha->missing_because.empty());

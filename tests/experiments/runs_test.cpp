@@ -19,13 +19,13 @@ using namespace tenure::lab;
 parameters tiny(const experiment& chosen) {
     parameters options(chosen.options);
     for (const auto& [name, value] : std::vector<std::pair<std::string_view, std::int64_t>>{{"count", 200},
-                                                                                          {"batches", 4},
-                                                                                          {"budget", 65536},
-                                                                                          {"exchange-groups", 1},
-                                                                                          {"pairs", 100},
-                                                                                          {"objects", 3000},
-                                                                                          {"repeats", 2},
-                                                                                          {"destroys", 20}}) {
+                                                                                            {"batches", 4},
+                                                                                            {"budget", 65536},
+                                                                                            {"exchange-groups", 1},
+                                                                                            {"pairs", 100},
+                                                                                            {"objects", 3000},
+                                                                                            {"repeats", 2},
+                                                                                            {"destroys", 20}}) {
         for (const option_spec& option : chosen.options) {
             if (option.name == name) options.set(name, value);
         }

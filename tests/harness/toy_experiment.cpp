@@ -27,7 +27,8 @@ void show_a_block(const task& asked) {
 
 void behave(const task& asked) {
     show_a_block(asked);
-    asked.out.value("number", asked.part == 0 ? "first" : "second", "ns/op", static_cast<double>(asked.options["size"]));
+    asked.out.value("number", asked.part == 0 ? "first" : "second", "ns/op",
+                    static_cast<double>(asked.options["size"]));
     asked.out.value("seed", "first", "", static_cast<double>(asked.seed % 1000), better::neither);
     std::array<std::int64_t, 3> const distances{4, -12, 4};
     if (asked.part == 0) asked.out.list("distances", "first", "bytes", distances);

@@ -131,9 +131,7 @@ constexpr std::array<contestant, 1> in_lifetimes{{
 
 }
 
-library_peer boost_pool_peer() {
-    return {boost_pool_name, boost_pool_package, version_text, true, {}};
-}
+library_peer boost_pool_peer() { return {boost_pool_name, boost_pool_package, version_text, true, {}}; }
 
 std::span<const contestant> boost_pool_in_lifetimes() { return in_lifetimes; }
 

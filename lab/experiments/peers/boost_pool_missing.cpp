@@ -18,8 +18,8 @@ constexpr contestant missing(std::string_view name) {
     return made;
 }
 
-constexpr std::array<contestant, boost_pool_rows.size()> rows{
-    missing(boost_pool_rows[0]), missing(boost_pool_rows[1]), missing(boost_pool_rows[2]), missing(boost_pool_rows[3])};
+constexpr std::array<contestant, boost_pool_rows.size()> rows{missing(boost_pool_rows[0]), missing(boost_pool_rows[1]),
+                                                              missing(boost_pool_rows[2]), missing(boost_pool_rows[3])};
 
 }
 

@@ -86,9 +86,7 @@ template<std::size_t Bytes, class Resource>
 struct pmr_objects {
     using object = test_object<Bytes>;
 
-    object* construct(int number) {
-        return new (called->allocate(sizeof(object), alignof(object))) object(number);
-    }
+    object* construct(int number) { return new (called->allocate(sizeof(object), alignof(object))) object(number); }
     void destroy(object* made) { called->deallocate(made, sizeof(object), alignof(object)); }
     void drop() { resource.release(); }
     void trim() { resource.release(); }

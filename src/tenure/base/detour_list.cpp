@@ -37,9 +37,9 @@ void detour_list::deallocate_all(std::size_t alignment) noexcept {
     for_each(alignment, [&](void* block) { deallocate(block, alignment); });
 }
 
-bool detour_list::contains(const void* block, std::size_t alignment) const noexcept {
+bool detour_list::contains(const void* pointer, std::size_t bytes, std::size_t alignment) const noexcept {
     bool found = false;
-    for_each(alignment, [&](void* candidate) { found = found || candidate == block; });
+    for_each(alignment, [&](void* block) { found = found || address_of(pointer) - address_of(block) < bytes; });
     return found;
 }
 

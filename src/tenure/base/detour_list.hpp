@@ -24,7 +24,8 @@ public:
     void deallocate(void* block, std::size_t alignment) noexcept;
     void deallocate_all(std::size_t alignment) noexcept;
 
-    [[nodiscard]] bool contains(const void* block, std::size_t alignment) const noexcept; ///< O(blocks)
+    /// Whether the pointer is inside one of the blocks, which are all of `bytes`. Cost      O(blocks).
+    [[nodiscard]] bool contains(const void* pointer, std::size_t bytes, std::size_t alignment) const noexcept;
     [[nodiscard]] std::size_t count() const noexcept { return count_; }
 
     /// Calls `visit(block)` for each, newest first; a visit may deallocate its own block.

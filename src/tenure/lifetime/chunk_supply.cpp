@@ -36,7 +36,7 @@ block_source& chunk_supply::source() const noexcept {
 
 lifetime_chunk* chunk_supply::take(std::size_t bytes) noexcept {
     std::size_t const index = class_of(bytes);
-    if (index == class_count) return acquire(bytes, chunk_origin::source);
+    if (index == class_count) return acquire(bytes);
     {
         std::lock_guard const lock(mutex_);
         if (lifetime_chunk* const chunk = kept_[index]; chunk != nullptr) {
@@ -46,17 +46,18 @@ lifetime_chunk* chunk_supply::take(std::size_t bytes) noexcept {
             return chunk;
         }
     }
-    return acquire(smallest_bytes << index, chunk_origin::supply);
+    return acquire(smallest_bytes << index);
 }
 
-lifetime_chunk* chunk_supply::acquire(std::size_t bytes, chunk_origin origin) noexcept {
+lifetime_chunk* chunk_supply::acquire(std::size_t bytes) noexcept {
     std::size_t const limit = option_value(option::temp_job_limit_bytes);
     // Counted before it is taken, so that two threads cannot both take the last of the limit.
     if (bytes > limit || held_bytes_.fetch_add(bytes) > limit - bytes) {
         if (bytes <= limit) held_bytes_ -= bytes;
         return nullptr;
     }
-    void* const memory = source().acquire(bytes, job_chunk_alignment);
+    block_source& from = source();
+    void* const memory = from.acquire(bytes, job_chunk_alignment);
     if (memory == nullptr) {
         held_bytes_ -= bytes;
         return nullptr;
@@ -64,21 +65,27 @@ lifetime_chunk* chunk_supply::acquire(std::size_t bytes, chunk_origin origin) no
     platform::add_leak_root(memory, bytes);
     auto* const chunk = new (memory) lifetime_chunk;
     chunk->bytes = bytes;
-    chunk->origin = origin;
+    chunk->source = &from;
     // Pages of the system's come zeroed, and zero is job_state::none; other sources may hand out what they had before.
-    if (&source() != &page_source::process()) std::memset(static_cast<void*>(state_words(*chunk)), 0, job_state_count);
+    if (&from != &page_source::process()) std::memset(static_cast<void*>(state_words(*chunk)), 0, job_state_count);
     return chunk;
 }
 
+void chunk_supply::release(lifetime_chunk* chunk) noexcept {
+    std::size_t const bytes = chunk->bytes;
+    if constexpr (checks::caller) platform::unpoison(chunk, bytes);
+    platform::remove_leak_root(chunk, bytes);
+    chunk->source->release(chunk, bytes);
+    held_bytes_ -= bytes;
+}
+
+void chunk_supply::set_source(block_source& source) noexcept {
+    source_.store(&source, std::memory_order_release);
+    release_kept_before(UINT64_MAX); // so that none of the former source's is handed out again
+}
+
 void chunk_supply::give(lifetime_chunk* chunk) noexcept {
-    if (chunk->origin == chunk_origin::source) {
-        std::size_t const bytes = chunk->bytes;
-        if constexpr (checks::caller) platform::unpoison(chunk, bytes);
-        platform::remove_leak_root(chunk, bytes);
-        source().release(chunk, bytes);
-        held_bytes_ -= bytes;
-        return;
-    }
+    if (class_of(chunk->bytes) == class_count || chunk->source != &source()) return release(chunk);
     if constexpr (checks::caller)
         platform::poison_freed(pointer_at(chunk->begin()), chunk->limit() - chunk->begin());
     chunk->frame = frame_clock::now();
@@ -112,8 +119,7 @@ std::size_t chunk_supply::release_kept_before(std::uint64_t frame) noexcept {
         lifetime_chunk* const chunk = released;
         released = chunk->next;
         bytes += chunk->bytes;
-        chunk->origin = chunk_origin::source;
-        give(chunk);
+        release(chunk);
     }
     return bytes;
 }

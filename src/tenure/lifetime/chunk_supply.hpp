@@ -17,13 +17,6 @@
 
 namespace tenure::inline TENURE_ABI::detail {
 
-/// Where a chunk's memory came from, and so where it goes back to.
-enum class chunk_origin : std::uint8_t {
-    supply, ///< one of the supply's sizes: kept when it is given back
-    source, ///< larger than those: goes back to the source at once
-    malloc, ///< Temp under passthrough: one block each
-};
-
 // A chunk as it lies in memory, at a multiple of 64 KiB:
 //
 //   chunk                    chunk + 64             begin()                                    chunk + bytes
@@ -39,10 +32,10 @@ struct alignas(cache_line_bytes) lifetime_chunk {
     std::size_t first_unreported = 0;   ///< TempJob: before this one every block is freed or was reported as a leak
     std::uint64_t frame = 0;            ///< of its opening; in the supply: of its return
     std::size_t large_bytes = 0;        ///< of its one block; zero when it has many
-    chunk_origin origin = chunk_origin::supply;
+    block_source* source = nullptr;     ///< it goes back to; null: to malloc, Temp under passthrough has one block in each
 
     [[nodiscard]] std::uintptr_t begin() const noexcept {
-        return address_of(this) + sizeof(lifetime_chunk) + (origin == chunk_origin::malloc ? 0 : job_state_count);
+        return address_of(this) + sizeof(lifetime_chunk) + (source == nullptr ? 0 : job_state_count);
     }
     [[nodiscard]] std::uintptr_t limit() const noexcept { return address_of(this) + bytes; }
     [[nodiscard]] bool contains(const void* pointer) const noexcept {
@@ -69,18 +62,21 @@ public:
 
     /// Returns   a chunk of at least `bytes`, chunk_lead_bytes included, whose states are all `none`; null when the limit or the source refuses.
     [[nodiscard]] lifetime_chunk* take(std::size_t bytes) noexcept;
+    /// Keeps a chunk for the next one who asks; one that is larger than those kept, or from a source that is no longer
+    /// the one in use, goes back to its source.
     void give(lifetime_chunk* chunk) noexcept;
 
     /// Releases what has been kept since before `frame`. Returns the bytes released.
     std::size_t release_kept_before(std::uint64_t frame) noexcept;
 
-    void set_source(block_source& source) noexcept { source_.store(&source); }
+    void set_source(block_source& source) noexcept;
     [[nodiscard]] block_source& source() const noexcept;
     [[nodiscard]] std::size_t held_bytes() const noexcept { return held_bytes_.load(std::memory_order_relaxed); }
     [[nodiscard]] std::size_t kept_bytes() const noexcept { return kept_bytes_.load(std::memory_order_relaxed); }
 
 private:
-    [[nodiscard]] lifetime_chunk* acquire(std::size_t bytes, chunk_origin origin) noexcept;
+    [[nodiscard]] lifetime_chunk* acquire(std::size_t bytes) noexcept;
+    void release(lifetime_chunk* chunk) noexcept;
 
     std::mutex mutex_;
     std::atomic<block_source*> source_{nullptr};

@@ -35,20 +35,23 @@ std::uintptr_t direct_block::bytes_at() const noexcept { return address_of(this)
 void* allocate_direct(std::size_t bytes, std::size_t alignment, std::uint64_t word, bool from_malloc) noexcept {
     std::size_t const actual = std::max(alignment, default_alignment);
     std::size_t const total = align_up(lead_bytes + actual + std::max<std::size_t>(bytes, 1), actual);
-    void* const memory =
-        from_malloc ? std::aligned_alloc(actual, total) : process_chunks.source().acquire(total, actual);
+    block_source* const source = from_malloc ? nullptr : &process_chunks.source();
+    void* const memory = from_malloc ? std::aligned_alloc(actual, total) : source->acquire(total, actual);
     if (memory == nullptr) return nullptr;
     std::uintptr_t const address = align_up(address_of(memory) + lead_bytes, actual);
-    auto* const block = new (pointer_at(address - lead_bytes))
-        direct_block{nullptr, nullptr, memory, total, bytes, from_malloc, false};
+    new (pointer_at(address - lead_bytes)) direct_block{nullptr, nullptr, memory, total, bytes, source, false};
     bool const is_large = bytes > temp_job_word::size_mask;
     header_of(address)
         .store(word | temp_job_word::direct | (is_large ? temp_job_word::large : bytes), std::memory_order_relaxed);
-    std::lock_guard const lock(blocks.mutex);
-    block->next = blocks.first;
-    if (blocks.first != nullptr) blocks.first->previous = block;
-    blocks.first = block;
     return pointer_at(address);
+}
+
+void list_direct(void* pointer) noexcept {
+    direct_block& block = block_of(pointer);
+    std::lock_guard const lock(blocks.mutex);
+    block.next = blocks.first;
+    if (blocks.first != nullptr) blocks.first->previous = &block;
+    blocks.first = &block;
 }
 
 void free_direct(void* pointer) noexcept {
@@ -58,8 +61,8 @@ void free_direct(void* pointer) noexcept {
         (block.previous != nullptr ? block.previous->next : blocks.first) = block.next;
         if (block.next != nullptr) block.next->previous = block.previous;
     }
-    if (block.from_malloc) return std::free(block.memory); // NOLINT: from aligned_alloc above
-    process_chunks.source().release(block.memory, block.total_bytes);
+    if (block.source == nullptr) return std::free(block.memory); // NOLINT: from aligned_alloc above
+    block.source->release(block.memory, block.total_bytes);
 }
 
 void for_each_direct(void (*visit)(void*, direct_block&), void* context) noexcept {

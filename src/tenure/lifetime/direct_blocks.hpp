@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include <tenure/base/block_source.hpp>
 #include <tenure/base/config.hpp>
 #include <tenure/lifetime/temp_job.hpp>
 
@@ -20,16 +21,18 @@ struct direct_block {
     void* memory;          ///< as malloc or the source gave it
     std::size_t total_bytes;
     std::size_t bytes;     ///< as asked for
-    bool from_malloc;
-    bool reported; ///< named in a leak report
+    block_source* source;  ///< it goes back to; null: to malloc
+    bool reported;         ///< named in a leak report
 
     [[nodiscard]] std::uintptr_t bytes_at() const noexcept;
 };
 
-/// Takes one block from malloc (passthrough) or from the source (chunks refused).
-/// Threads   any; a lock.
+/// Takes one block from malloc (passthrough) or from the source (chunks refused). It is not yet listed.
+/// Threads   any.
 [[nodiscard]] void* allocate_direct(std::size_t bytes, std::size_t alignment, std::uint64_t word,
                                     bool from_malloc) noexcept;
+/// Lists a block, once its prefix is written: walks see it from now on.
+void list_direct(void* block) noexcept;
 void free_direct(void* block) noexcept;
 
 /// Calls `visit(context, block)` for each, under the lock.

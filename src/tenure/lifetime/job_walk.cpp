@@ -73,12 +73,15 @@ struct frame_end {
                                [&](std::uintptr_t bytes_at) { return settle(chunk, bytes_at); });
     }
 
-    /// The chunk that a thread is filling: what lies before its cursor.
+    /// The chunk that a thread is filling: what lies before its cursor. The word of states that the cursor stands in may
+    /// get more blocks, so it is looked at and not done with.
     void settle_current(thread_record const& record) const noexcept {
         lifetime_chunk* const chunk = record.job.current;
         if (chunk == nullptr) return;
         std::uintptr_t const cursor = record.inline_state->job_cursor.load(std::memory_order_relaxed);
-        settle_chunk(*chunk, (cursor - address_of(chunk)) / default_alignment / sizeof(std::uint64_t));
+        std::size_t const full_words = (cursor - address_of(chunk)) / default_alignment / sizeof(std::uint64_t);
+        settle_chunk(*chunk, std::min(full_words + 1, detail::job_state_words));
+        chunk->first_unreported = std::min(chunk->first_unreported, full_words);
     }
 
     /// Settles every chunk and gives back those that are empty, unless their owner is about to use them again.

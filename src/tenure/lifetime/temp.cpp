@@ -18,7 +18,6 @@
 
 namespace tenure::inline TENURE_ABI {
 
-using detail::chunk_origin;
 using detail::lifetime_chunk;
 using detail::temp_record;
 using detail::this_thread;
@@ -74,7 +73,6 @@ lifetime_chunk* take_from_malloc(std::size_t bytes) noexcept {
     if (memory == nullptr) return nullptr;
     auto* const chunk = new (memory) lifetime_chunk;
     chunk->bytes = bytes;
-    chunk->origin = chunk_origin::malloc;
     return chunk;
 }
 
@@ -102,7 +100,7 @@ void leave(temp_record& scratch) noexcept {
     this_thread.temp_floor = in_chunk ? scratch.region->begin() : 0;
     this_thread.temp_limit = in_chunk ? scratch.region->limit() : std::min(scratch.committed_end, scratch.budget_end);
     scratch.overflow_now_bytes -= chunk->bytes;
-    if (chunk->origin != chunk_origin::malloc) return detail::process_chunks.give(chunk);
+    if (chunk->source != nullptr) return detail::process_chunks.give(chunk);
     this_thread.temp_cursor = this_thread.temp_limit = this_thread.temp_floor = 0;
     if constexpr (checks::caller) platform::unpoison(chunk, chunk->bytes);
     std::free(chunk); // NOLINT: from take_from_malloc
@@ -193,15 +191,17 @@ void temp_scope::rewind_slow(std::uintptr_t cursor, const void* region) noexcept
     if (record == nullptr) return;
     temp_record& scratch = record->scratch;
     detail::count_tagged_temp(*record, detail::current_tag.id);
-    while (scratch.region != nullptr && scratch.region != region) leave(scratch);
-    if (scratch.region != region) {
+    lifetime_chunk const* found = scratch.region;
+    while (found != nullptr && found != region) found = found->next;
+    if (found != region) {
         report_misuse("a temp_scope ended after its memory was gone", region,
                       "Call reset_temp() and next_frame() outside every temp_scope, and end scopes in reverse order.");
         return;
     }
+    while (scratch.region != region) leave(scratch);
     // A scope that began before the thread's first allocation ends where its range begins.
     if (cursor == 0) cursor = scratch.region == nullptr ? scratch.begin : 0;
-    bool const detoured = scratch.region != nullptr && scratch.region->origin == chunk_origin::malloc;
+    bool const detoured = scratch.region != nullptr && scratch.region->source == nullptr;
     if (detoured || cursor > this_thread.temp_cursor) return;
     set_cursor(cursor);
     scratch.tagged_from = cursor;
@@ -250,8 +250,7 @@ temp_stats temp::stats() noexcept {
     answer.committed_bytes = scratch.committed_end - scratch.begin;
     std::uintptr_t cursor = this_thread.temp_cursor;
     for (lifetime_chunk const* chunk = scratch.region; chunk != nullptr; chunk = chunk->next) {
-        answer.used_bytes += chunk->origin == chunk_origin::malloc ? chunk->limit() - chunk->begin()
-                                                                   : cursor - chunk->begin();
+        answer.used_bytes += chunk->source == nullptr ? chunk->limit() - chunk->begin() : cursor - chunk->begin();
         cursor = chunk->cursor_below;
     }
     if (scratch.begin != 0) answer.used_bytes += cursor - scratch.begin;

@@ -163,6 +163,7 @@ void* temp_job::allocate_slow(std::size_t bytes, std::size_t alignment) noexcept
     block = detail::allocate_direct(bytes, alignment, this_thread.job_word, detoured);
     if (block == nullptr) return nullptr;
     if constexpr (checks::caller) fill_prefix(address_of(block) - prefix_bytes, bytes);
+    detail::list_direct(block);
     if (!detoured && alignment <= most_alignment_in_chunk) {
         detail::job_seen.overflow_count.fetch_add(1, std::memory_order_relaxed);
         detail::job_seen.overflow_bytes.fetch_add(bytes, std::memory_order_relaxed);

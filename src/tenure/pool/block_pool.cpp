@@ -56,9 +56,12 @@ block_pool::~block_pool() {
 }
 
 segment* block_pool::acquire_segment() noexcept {
-    while (layout_.capacity != 0) {
-        void* const memory = source_.acquire(layout_.segment_bytes, layout_.segment_bytes);
+    // Kept only when it succeeds: a refusal of every size must not leave the pool with the smallest one for ever.
+    segment_layout layout = layout_;
+    while (layout.capacity != 0) {
+        void* const memory = source_.acquire(layout.segment_bytes, layout.segment_bytes);
         if (memory != nullptr) {
+            layout_ = layout;
             // What the source gives may have been used before; only the bits have to be zero.
             auto* const fresh = new (memory) segment{};
             fresh->proof = segment_proof ^ address_of(this);
@@ -72,11 +75,8 @@ segment* block_pool::acquire_segment() noexcept {
             return fresh;
         }
         // All segments of a pool have one size, so only the first may become smaller.
-        if (first_ != nullptr || layout_.segment_bytes <= smallest_segment_bytes) return nullptr;
-        segment_layout const smaller =
-            segment_layout::of(layout_.segment_bytes / 2, layout_.stride_bytes, alignment_);
-        if (smaller.capacity == 0) return nullptr;
-        layout_ = smaller;
+        if (first_ != nullptr || layout.segment_bytes <= smallest_segment_bytes) return nullptr;
+        layout = segment_layout::of(layout.segment_bytes / 2, layout.stride_bytes, alignment_);
     }
     return nullptr;
 }
@@ -155,12 +155,18 @@ inline block_pool::place block_pool::place_of(const void* block) const noexcept 
     return {home, index / bits_per_word, bit_at(index)};
 }
 
+/// Undoes the second free of blocks of one word and reports each.
 void block_pool::report_twice(const place& where, bit_word twice) noexcept {
-    std::size_t const index = where.word * bits_per_word + lowest_bit(twice);
-    report_misuse("a pool block was freed twice",
-                  pointer_at(where.home->blocks(layout_) + index * layout_.stride_bytes),
-                  "Look for a second owner of this block; the library built with checks reports it at the second free "
-                  "itself.");
+    bit_word const in_group = where.home == group_segment_ && where.word == group_word_ ? group_ & twice : 0;
+    group_ &= ~in_group; // those are free in the bits now, and once is enough
+    free_in_bits_ -= count_bits(twice & ~in_group);
+    for_each_bit(twice, [&](std::size_t bit) {
+        std::size_t const index = where.word * bits_per_word + bit;
+        report_misuse("a pool block was freed twice",
+                      pointer_at(where.home->blocks(layout_) + index * layout_.stride_bytes),
+                      "Look for a second owner of this block; the library built with checks reports it at the second "
+                      "free itself.");
+    });
 }
 
 void block_pool::write_back(void* const* blocks, std::size_t count) noexcept {
@@ -268,7 +274,7 @@ bool block_pool::owns(const void* pointer) const noexcept {
     for (segment const* each = first_; each != nullptr; each = each->next) {
         if (address_of(pointer) - each->blocks(layout_) < layout_.capacity * layout_.stride_bytes) return true;
     }
-    return detoured_blocks_.contains(pointer, alignment_);
+    return detoured_blocks_.contains(pointer, layout_.stride_bytes, alignment_);
 }
 
 allocator_stats block_pool::stats() const noexcept {

@@ -85,8 +85,9 @@ enum class way : unsigned char { unknown, pools, malloc };
 constinit std::atomic<way> chosen_way{way::unknown};
 
 TENURE_COLD bool choose_way() noexcept {
-    way const chosen = passes_through(part::small_object) ? way::malloc : way::pools;
-    chosen_way.store(chosen, std::memory_order_relaxed);
+    way const wanted = passes_through(part::small_object) ? way::malloc : way::pools;
+    way chosen = way::unknown; // another thread, or an earlier call, may have chosen already
+    if (chosen_way.compare_exchange_strong(chosen, wanted, std::memory_order_relaxed)) chosen = wanted;
     return chosen == way::malloc;
 }
 

@@ -1,0 +1,87 @@
+// SPDX-FileCopyrightText: Tenure contributors
+// SPDX-License-Identifier: MIT
+
+#include "report/write.hpp"
+
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+
+#include <gtest/gtest.h>
+
+#include "report/fixture.hpp"
+
+namespace tenure::lab {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+class write : public testing::Test {
+protected:
+    void SetUp() override {
+        directory_ = fs::path(testing::TempDir()) /
+                     ("tenure_write_" + std::string(testing::UnitTest::GetInstance()->current_test_info()->name()));
+        fs::remove_all(directory_);
+    }
+    void TearDown() override { fs::remove_all(directory_); }
+
+    fs::path directory_;
+};
+
+std::string content_of(const fs::path& path) {
+    std::ifstream stream(path, std::ios::binary);
+    return {std::istreambuf_iterator<char>(stream), std::istreambuf_iterator<char>()};
+}
+
+TEST_F(write, every_file_is_there) {
+    ASSERT_EQ(write_all(fixture::small_result(), directory_ / "deep" / "er"), "");
+    for (const char* name : {"results.json", "results.csv", "report.html", "lifetimes/tenure-temp_cold_times.csv",
+                             "lifetimes/tenure-temp_cold_distances.csv", "lifetimes/tenure-temp_cold_buckets.csv"}) {
+        EXPECT_GT(content_of(directory_ / "deep" / "er" / name).size(), 10U) << name;
+    }
+    for (const fs::directory_entry& entry : fs::recursive_directory_iterator(directory_)) {
+        EXPECT_NE(entry.path().extension(), ".partial");
+    }
+}
+
+TEST_F(write, the_name_of_an_experiment_cannot_leave_the_directory) {
+    result found = fixture::small_result();
+    found.experiments[0].name = "../../escape";
+    ASSERT_EQ(write_all(found, directory_ / "inner"), "");
+    EXPECT_TRUE(fs::is_directory(directory_ / "inner" / "escape"));
+    EXPECT_FALSE(fs::exists(directory_.parent_path() / "escape"));
+}
+
+TEST_F(write, a_second_time_replaces_the_first) {
+    ASSERT_EQ(write_all(fixture::plausible_result(), directory_), "");
+    ASSERT_EQ(write_all(fixture::small_result(), directory_), "");
+    EXPECT_LT(content_of(directory_ / "results.json").size(), 10'000U);
+}
+
+TEST_F(write, a_file_where_the_directory_should_be_is_named) {
+    fs::create_directories(directory_);
+    std::ofstream(directory_ / "taken") << "x";
+    const std::string error = write_all(fixture::small_result(), directory_ / "taken");
+    EXPECT_EQ(error, (directory_ / "taken").string() + ": cannot be made: Not a directory");
+}
+
+TEST_F(write, a_full_disk_is_reported_and_the_old_file_kept) {
+    if (!fs::exists("/dev/full")) GTEST_SKIP() << "no /dev/full on this system";
+    fs::create_directories(directory_);
+    std::ofstream(directory_ / "results.csv") << "old";
+    fs::create_symlink("/dev/full", directory_ / "results.csv.partial");
+    const std::string error = write_file(directory_ / "results.csv", std::string(1 << 20, 'x'));
+    EXPECT_NE(error.find("results.csv: cannot be written: No space left on device"), std::string::npos) << error;
+    EXPECT_EQ(content_of(directory_ / "results.csv"), "old");
+}
+
+TEST_F(write, a_directory_in_the_way_of_a_file_is_reported) {
+    fs::create_directories(directory_ / "report.html" / "inside");
+    const std::string error = write_all(fixture::small_result(), directory_);
+    EXPECT_NE(error.find("report.html: cannot be written"), std::string::npos) << error;
+}
+
+}
+
+}
