@@ -58,10 +58,10 @@ std::string path_of(std::string_view experiment, std::string_view contestant, co
                : fmt::format("{} / {} / {} / {}", experiment, contestant, column.variant, column.metric);
 }
 
-/// All figures of an experiment in one table, facts included.
+/// All figures of an experiment in one table, those that are told included.
 table all_figures(const layout& laid) {
     table whole = laid.whole;
-    for (const table& facts : laid.facts) {
+    for (const table& facts : laid.told) {
         for (const table_row& row : facts.rows) {
             auto place = std::find_if(whole.rows.begin(), whole.rows.end(),
                                       [&](const table_row& one) { return one.who == row.who; });

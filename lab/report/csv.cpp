@@ -75,7 +75,7 @@ std::string to_csv(const result& found) {
     for (const experiment_result& experiment : found.experiments) {
         const layout laid = lay_out(experiment);
         append_table(text, experiment, laid.whole, build);
-        for (const table& facts : laid.facts) append_table(text, experiment, facts, build);
+        for (const table& told : laid.told) append_table(text, experiment, told, build);
         for (const contestant_result* who : laid.absent) {
             text += identity(experiment, *who, build) + ",,,,,0,,,,,,,\n";
         }

@@ -126,8 +126,9 @@ std::string points_of(const distance_view& view, const plot_range& range, const 
 }
 
 std::string words_of(const outlier& one) {
-    if (one.count == 1) return fmt::format("{} at {}", integer_text(one.distance), one.first + 1);
-    return fmt::format("{} ×{}, first at {}", integer_text(one.distance), one.count, one.first + 1);
+    const std::string allocation = integer_text(static_cast<std::int64_t>(one.first) + 1);
+    if (one.count == 1) return fmt::format("{} at {}", integer_text(one.distance), allocation);
+    return fmt::format("{} ×{}, first at {}", integer_text(one.distance), one.count, allocation);
 }
 
 void draw_outliers(svg& picture, const distance_view& view, const plot_range& range, const frame& at, bool above) {

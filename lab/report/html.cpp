@@ -33,7 +33,7 @@ std::string contents_of(const section& in) {
     std::string text = fmt::format("<li><a href=\"#{}\">{}</a>\n<ul>", at, escaped(in.found.name));
     if (in.laid.whole.figures.size() > 1 && !in.laid.whole.rows.empty()) text += link(at, "glance", "At a glance");
     if (!in.laid.timed.empty()) text += link(at, "times", "Figures");
-    if (!in.laid.facts.empty()) text += link(at, "facts", "Facts");
+    if (!in.laid.told.empty()) text += link(at, "told", "Further figures");
     if (!distances_of(in.found).empty()) text += link(at, "distances", "Distances");
     if (!in.laid.memory.empty()) text += link(at, "memory", "Memory");
     if (!in.found.properties.empty()) text += link(at, "properties", "Properties");

@@ -104,11 +104,11 @@ std::string memory(const section& in) {
     return text;
 }
 
-std::string facts(const section& in) {
-    if (in.laid.facts.empty()) return {};
-    std::string text = heading(in, "facts", "Facts");
-    text += "<p class=\"about\">Figures of which neither side is the better one.</p>\n";
-    for (const table& from : in.laid.facts) text += html_fact_table(in, from);
+std::string told(const section& in) {
+    if (in.laid.told.empty()) return {};
+    std::string text = heading(in, "told", "Further figures");
+    text += "<p class=\"about\">Of these neither side is the better one, or only one contestant has them.</p>\n";
+    for (const table& from : in.laid.told) text += html_told_table(in, from);
     return text;
 }
 
@@ -167,7 +167,7 @@ std::string html_experiment(const section& in) {
     const std::string matrix = html_ratio_matrix(in);
     if (!matrix.empty()) text += heading(in, "glance", "All at a glance") + matrix;
     text += times(in);
-    text += facts(in);
+    text += told(in);
     text += html_distances(in);
     text += memory(in);
     if (!in.found.properties.empty()) text += heading(in, "properties", "Properties") + html_properties(in);

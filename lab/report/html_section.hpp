@@ -30,8 +30,8 @@ struct section {
 /// Median, spread and ratio of the figures of one variant.
 [[nodiscard]] std::string html_figure_table(const section& in, const table& from);
 
-/// Figures of which neither side is better; downwards where they are many and the contestants few.
-[[nodiscard]] std::string html_fact_table(const section& in, const table& from);
+/// Figures that are told and not compared; downwards where they are many and the contestants few.
+[[nodiscard]] std::string html_told_table(const section& in, const table& from);
 
 /// Distances between successive allocations: an overview, then two pictures per contestant.
 [[nodiscard]] std::string html_distances(const section& in);

@@ -84,6 +84,9 @@ td.first, th.first, .matrix .group, .matrix td { border-left: 1px solid var(--ru
 .matrix th.group, .matrix thead tr:nth-child(2) th { white-space: normal; min-width: 4.2rem; }
 .matrix th, .matrix td { padding-left: .45rem; padding-right: .45rem; }
 .matrix td.none { text-align: right; }
+.summary td { white-space: nowrap; }
+.summary tbody th { white-space: normal; min-width: 10rem; }
+.summary th, .summary td { padding-left: .5rem; padding-right: .5rem; }
 .summary .scroll { margin-bottom: .3rem; }
 .charts .scroll { margin-top: 0; }
 .charts tbody th { white-space: normal; } .charts th, .charts td { padding-left: .45rem; padding-right: .45rem; }

@@ -72,8 +72,8 @@ std::string sentence_of_ours(const table& from, const std::vector<verdict>& verd
     if (judged == 0) return {};
     std::string words = fmt::format("Against the best of the others, the best of ours leads in {} of {}", leads,
                                     count_text(judged, "figure"));
-    if (level != 0) words += fmt::format(", is level in {}", level);
-    if (trails != 0) words += fmt::format("{} trails in {}", level == 0 ? "," : " and", trails);
+    if (level != 0) words += fmt::format("{} is level in {}", trails == 0 ? " and" : ",", level);
+    if (trails != 0) words += fmt::format(" and trails in {}", trails);
     words += '.';
     const verdict* worst = nullptr;
     for (const verdict& one : verdicts) {
@@ -99,8 +99,12 @@ std::string sentence_of_best(const table& from, const std::vector<verdict>& verd
     const auto most =
         std::max_element(wins.begin(), wins.end(), [](const auto& a, const auto& b) { return a.second < b.second; });
     if (most == wins.end()) return {};
-    return fmt::format("Most often the best choice: {}, in {} of {}.", from.rows[most->first].who->name, most->second,
-                       count_text(contested, "figure"));
+    std::vector<std::string_view> names;
+    for (const auto& [row, count] : wins) {
+        if (count == most->second) names.push_back(from.rows[row].who->name);
+    }
+    return fmt::format("Most often the best choice: {}, {}in {} of {}.", fmt::join(names, " and "),
+                       names.size() > 1 ? "each " : "", most->second, count_text(contested, "figure"));
 }
 
 std::string value_cells(const table& from, std::size_t row, std::size_t index) {
@@ -164,7 +168,7 @@ std::string html_summary(const section& in) {
     std::string body = head(ours, limit);
     for (const verdict& one : verdicts) body += line(whole, one, ours, limit);
     std::string caption = "The best choices, by median.";
-    if (ours) caption += " Level: the rounds disagree about who is ahead, or it is by less than 1 %.";
+    if (ours) caption += " Level: the rounds disagree about who is ahead, or it is by less than 1\u00a0%.";
     if (limit) caption += " Limit: the best of the references, which show what is possible and are no choices.";
     return text + html_table(in, caption, body + "</tbody>") + "</div>\n";
 }

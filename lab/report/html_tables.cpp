@@ -142,7 +142,8 @@ std::string html_ratio_matrix(const section& in) {
     const std::string what = in.laid.has_baseline
                                  ? fmt::format("Ratio to {} of the same round, median.", in.found.baseline)
                                  : std::string("Medians; there are no ratios, because the baseline was not measured.");
-    std::string caption = what + " Framed: the best choice; shaded in three steps: within 5 %, 25 % and twice of it.";
+    std::string caption =
+        what + " Framed: the best choice; shaded in three steps: within 5\u00a0%, 25\u00a0% and twice of it.";
     if (in.laid.has_baseline) caption += " Without ×: the median, where the baseline has no such figure.";
     std::string text;
     for (std::size_t first = 0; first < whole.figures.size();) {

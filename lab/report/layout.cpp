@@ -91,20 +91,30 @@ table make_table(const experiment_result& found, std::string variant, std::vecto
     return made;
 }
 
-std::vector<table> tables_of_kind(const experiment_result& found, const std::vector<figure>& figures,
-                                  figure_kind kind) {
-    std::vector<std::string> variants;
-    for (const figure& column : figures) {
-        if (column.kind == kind && std::find(variants.begin(), variants.end(), column.variant) == variants.end()) {
-            variants.push_back(column.variant);
-        }
+/// Marks the figures that only one contestant has. With one contestant there is no comparison anyway.
+void mark_alone(const experiment_result& found, std::vector<figure>& figures) {
+    const table all = make_table(found, {}, figures);
+    if (all.rows.size() < 2) return;
+    for (std::size_t index = 0; index < figures.size(); ++index) {
+        figures[index].alone = std::count_if(all.rows.begin(), all.rows.end(), [index](const table_row& row) {
+                                   return row.cells[index].value.count != 0;
+                               }) == 1;
     }
+}
+
+/// A table per variant of the figures that are accepted.
+template<class Accept>
+std::vector<table> tables_by_variant(const experiment_result& found, const std::vector<figure>& figures,
+                                     Accept accept) {
     std::vector<table> tables;
-    for (const std::string& variant : variants) {
+    for (std::size_t first = 0; first < figures.size();) {
         std::vector<figure> chosen;
-        std::copy_if(figures.begin(), figures.end(), std::back_inserter(chosen),
-                     [&](const figure& column) { return column.kind == kind && column.variant == variant; });
-        tables.push_back(make_table(found, variant, std::move(chosen)));
+        std::size_t end = first;
+        for (; end < figures.size() && figures[end].variant == figures[first].variant; ++end) {
+            if (accept(figures[end])) chosen.push_back(figures[end]);
+        }
+        if (!chosen.empty()) tables.push_back(make_table(found, figures[first].variant, std::move(chosen)));
+        first = end;
     }
     return tables;
 }
@@ -128,15 +138,19 @@ std::size_t best_accepted(const table& from, std::size_t figure_index, Accept ac
 }
 
 layout lay_out(const experiment_result& found) {
-    const std::vector<figure> figures = figures_of(found);
-    std::vector<figure> judged;
-    std::copy_if(figures.begin(), figures.end(), std::back_inserter(judged),
-                 [](const figure& column) { return column.kind != figure_kind::fact; });
+    std::vector<figure> figures = figures_of(found);
+    mark_alone(found, figures);
+    std::vector<figure> compared;
+    std::copy_if(figures.begin(), figures.end(), std::back_inserter(compared),
+                 [](const figure& column) { return !column.is_told(); });
+    const auto of_kind = [](figure_kind kind) {
+        return [kind](const figure& column) { return column.kind == kind && !column.is_told(); };
+    };
     layout made;
-    made.whole = make_table(found, {}, std::move(judged));
-    made.timed = tables_of_kind(found, figures, figure_kind::timed);
-    made.memory = tables_of_kind(found, figures, figure_kind::memory);
-    made.facts = tables_of_kind(found, figures, figure_kind::fact);
+    made.whole = make_table(found, {}, std::move(compared));
+    made.timed = tables_by_variant(found, figures, of_kind(figure_kind::timed));
+    made.memory = tables_by_variant(found, figures, of_kind(figure_kind::memory));
+    made.told = tables_by_variant(found, figures, [](const figure& column) { return column.is_told(); });
     for (const contestant_result& contestant : found.contestants) {
         if (contestant.state != outcome::measured) made.absent.push_back(&contestant);
     }

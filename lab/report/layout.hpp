@@ -27,6 +27,10 @@ struct figure {
     std::string metric, variant, unit;
     better sense = better::smaller;
     figure_kind kind = figure_kind::timed;
+    bool alone = false; ///< only one contestant has it, where several took part: there is nothing to compare
+
+    /// Told rather than compared: in a table of its own, without bar, ratio and best choice.
+    [[nodiscard]] bool is_told() const { return alone || kind == figure_kind::fact; }
 };
 
 /// One figure of one contestant; `value.count` is 0 when it was not measured.
@@ -51,10 +55,10 @@ struct table {
 };
 
 struct layout {
-    table whole;                                  ///< every figure that has a better side, of all variants
+    table whole;                                  ///< every figure that is compared, of all variants
     std::vector<table> timed;                     ///< by variant, in order of first appearance
     std::vector<table> memory;                    ///< by variant
-    std::vector<table> facts;                     ///< by variant
+    std::vector<table> told;                      ///< by variant: facts, and figures that only one has
     std::vector<const contestant_result*> absent; ///< missing or failed
     bool has_baseline = false;                    ///< whether ratios could be made
 };

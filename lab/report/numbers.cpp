@@ -21,6 +21,11 @@ std::string grouped(std::string digits) {
     return digits;
 }
 
+/// A dash between two minus signs would be hard to read.
+std::string range_text(const std::string& low, const std::string& high) {
+    return low.starts_with(minus) ? fmt::format("{} to {}", low, high) : fmt::format("{}–{}", low, high);
+}
+
 /// Decimals that leave three significant digits, so that columns of like values align.
 int decimals_for(double magnitude) {
     if (magnitude >= 99.95) return 0;
@@ -57,7 +62,7 @@ std::string spread_text(const summary& found) {
     if (found.count == 0) return std::string(dash);
     const std::string low = value_text(found.low);
     const std::string high = value_text(found.high);
-    return low == high ? low : fmt::format("{}–{}", low, high);
+    return low == high ? low : range_text(low, high);
 }
 
 std::string integer_text(std::int64_t value) {
@@ -83,7 +88,7 @@ std::string fact_text(const summary& found) {
     };
     std::string median = one(found.median);
     if (found.count == 0 || (one(found.low) == median && one(found.high) == median)) return median;
-    return fmt::format("{} ({}–{})", median, one(found.low), one(found.high));
+    return fmt::format("{} ({})", median, range_text(one(found.low), one(found.high)));
 }
 
 std::string share_text(std::size_t part, std::size_t whole) {

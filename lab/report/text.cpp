@@ -58,17 +58,17 @@ struct figure_columns {
 
     [[nodiscard]] std::size_t span() const { return 1U + (spread ? 1U : 0U) + (ratio ? 1U : 0U); }
 
-    [[nodiscard]] bool is_fact() const { return from.figures[index].kind == figure_kind::fact; }
+    [[nodiscard]] bool is_told() const { return from.figures[index].is_told(); }
 
     void head(std::vector<std::string>& titles) const {
-        titles.emplace_back(is_fact() ? "" : "median ");
+        titles.emplace_back(is_told() ? "" : "median ");
         if (spread) titles.emplace_back("spread");
         if (ratio) titles.emplace_back("ratio");
     }
 
     void add(std::vector<grid_cell>& cells, std::size_t row) const {
         const cell& one = from.rows[row].cells[index];
-        if (is_fact()) return cells.push_back({fact_text(one.value)});
+        if (is_told()) return cells.push_back({fact_text(one.value)});
         const bool is_best = row == best;
         cells.push_back({value_text(one.value.median) + (is_best ? "*" : " "), is_best ? tint::good : tint::none});
         if (spread) cells.push_back({spread_text(one.value), tint::faint});
@@ -81,20 +81,21 @@ text_grid make_grid(const context& in, const table& from, std::size_t first, std
     const std::size_t longest = std::max<std::size_t>(in.width / 3, 18);
     text_grid grid;
     std::vector<figure_columns> columns;
-    // Facts have one column each and need no second line of titles.
-    const bool facts = from.figures[first].kind == figure_kind::fact;
-    grid.group(facts ? "  contestant" : "", 1);
+    // What is told has one column each and needs no second line of titles.
+    const bool told = from.figures[first].is_told();
+    grid.group(told ? "  contestant" : "", 1);
     std::vector<std::string> titles{"  contestant"};
     for (std::size_t index = first; index < first + count; ++index) {
         const figure& shown = from.figures[index];
-        const bool judged = shown.sense != better::neither;
-        columns.push_back({from, index, best_row(from, index), spread && judged, ratio && has_ratios(from, index)});
+        const bool compared = !shown.is_told();
+        columns.push_back(
+            {from, index, best_row(from, index), spread && compared, ratio && compared && has_ratios(from, index)});
         const std::string_view hint = shown.sense == better::larger ? " (larger is better)" : "";
         const std::string title = figure_title(shown) + std::string(hint);
         grid.group(clipped(title, in.width - longest - 4), columns.back().span());
         columns.back().head(titles);
     }
-    if (!facts) grid.head(std::move(titles));
+    if (!told) grid.head(std::move(titles));
     for (std::size_t row = 0; row < from.rows.size(); ++row) {
         const role part = from.rows[row].part;
         std::vector<grid_cell> cells{
@@ -226,7 +227,7 @@ std::string text_tables(const experiment_result& found, const machine_info& mach
     std::string text = experiment_head(in);
     for (const table& one : laid.timed) text += titled(in, "times", one, laid.has_baseline);
     for (const table& one : laid.memory) text += titled(in, "memory", one, laid.has_baseline);
-    for (const table& one : laid.facts) text += titled(in, "facts", one, false);
+    for (const table& one : laid.told) text += titled(in, "further figures", one, false);
     text += distance_table(in);
     text += absent_rows(in, laid);
     text += rank_lines(in);

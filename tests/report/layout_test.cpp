@@ -29,8 +29,8 @@ TEST(layout, figures_are_parted_by_kind_and_variant) {
     EXPECT_EQ(laid.timed[1].variant, "cold");
     ASSERT_EQ(laid.memory.size(), 1U);
     EXPECT_EQ(laid.memory[0].figures[0].metric, "peak");
-    ASSERT_EQ(laid.facts.size(), 1U);
-    EXPECT_EQ(laid.facts[0].figures[0].metric, "overflow index");
+    ASSERT_EQ(laid.told.size(), 1U);
+    EXPECT_EQ(laid.told[0].figures[0].metric, "overflow index");
     EXPECT_EQ(laid.whole.figures.size(), 4U) << "facts have no better side";
 }
 
@@ -118,8 +118,33 @@ TEST(layout, a_sanitized_build_is_marked_however_optimised) {
     EXPECT_EQ(build_mark(built("Release", "-O2 -fsanitize=address")), "instrumented build");
 }
 
+TEST(layout, a_figure_of_one_contestant_is_told_and_not_compared) {
+    result found = fixture::small_result();
+    found.experiments[0].contestants[1].metrics.push_back({"at it", "cold", "ns", better::smaller, {40, 41, 42}});
+    const layout laid = lay_out(found.experiments[0]);
+    EXPECT_EQ(laid.whole.figures.size(), 4U);
+    ASSERT_EQ(laid.told.size(), 1U);
+    EXPECT_EQ(laid.told[0].figures[1].metric, "at it");
+}
+
+TEST(layout, a_contestant_on_its_own_is_still_shown_in_full) {
+    result found = fixture::small_result();
+    found.experiments[0].contestants.resize(1);
+    const layout laid = lay_out(found.experiments[0]);
+    EXPECT_EQ(laid.whole.figures.size(), 4U);
+    EXPECT_TRUE(laid.told.empty());
+}
+
+TEST(layout, there_is_no_best_choice_among_one) {
+    result found = fixture::small_result();
+    found.experiments[0].contestants[0].state = outcome::failed;
+    const layout laid = lay_out(found.experiments[0]);
+    EXPECT_EQ(best_row(laid.timed[0], 0), no_row) << "the other row is a reference";
+}
+
 TEST(layout, figures_of_late_contestants_join_their_variant) {
     result found = fixture::small_result();
+    found.experiments[0].contestants[1].metrics.push_back({"reset", "warm", "ns", better::smaller, {1, 2, 3}});
     found.experiments[0].contestants[2].metrics.push_back({"reset", "warm", "ns", better::smaller, {1, 2, 3}});
     const layout laid = lay_out(found.experiments[0]);
     EXPECT_EQ(laid.whole.figures[2].metric, "reset");

@@ -57,6 +57,7 @@ TEST(numbers, facts_are_whole_and_have_a_spread_only_where_rounds_disagree) {
     EXPECT_EQ(fact_text({819, 819, 819, 7}), "819");
     EXPECT_EQ(fact_text({819, 817, 820.5, 7}), "819 (817–820)");
     EXPECT_EQ(fact_text({7.123, 7.01, 7.3, 7}), "7.12 (7.01–7.30)");
+    EXPECT_EQ(fact_text({-139188, -4818868, -118707, 7}), "−139,188 (−4,818,868 to −118,707)");
     EXPECT_EQ(fact_text(summarize({})), "–");
 }
 

@@ -76,9 +76,8 @@ TEST(text, every_table_of_an_unoptimised_build_is_marked) {
          at = text.find("[unoptimised build]", at + 1)) {
         ++marks;
     }
-    // lifetimes: warm, cold, facts, distances; pools: nine by size and order, three drops less, memory, rank.
     std::size_t tables = 0;
-    for (const std::string_view title : {" · times", " · memory", " · facts", " · distance", " · rank"}) {
+    for (const std::string_view title : {" · times", " · memory", " · further figures", " · distance", " · rank"}) {
         for (std::size_t at = text.find(title); at != std::string::npos; at = text.find(title, at + 1)) ++tables;
     }
     EXPECT_EQ(marks, tables);

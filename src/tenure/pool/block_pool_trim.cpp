@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include <tenure/platform/memory.hpp>
+#include <tenure/platform/sanitizer.hpp>
 #include <tenure/pool/block_pool.hpp>
 
 namespace tenure::inline TENURE_ABI {
@@ -64,6 +65,11 @@ std::size_t block_pool::trim_segment(segment* which) noexcept {
             free = length >= bits_per_word ? 0 : free >> length;
             bit += length;
         }
+    }
+    if constexpr (checks::caller) {
+        std::size_t const used = std::min(which->groups_used * bits_per_word, layout_.capacity);
+        std::size_t const touched = std::min(which->groups_touched * bits_per_word, layout_.capacity);
+        platform::unpoison(pointer_at(begin + used * stride), (touched - used) * stride);
     }
     which->groups_touched = which->groups_used;
     return runs.finish();

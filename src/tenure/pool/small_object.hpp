@@ -15,6 +15,7 @@
 /// When full      throws std::bad_alloc, as operator new does; the nothrow form returns null.
 /// Example        examples/small_object.cpp
 
+#include <concepts>
 #include <cstddef>
 #include <new>
 
@@ -28,7 +29,8 @@ namespace detail {
 /// Null when refused. Requires  `alignment` is a power of two.
 [[nodiscard]] TENURE_API void* allocate_small(std::size_t bytes, std::size_t alignment) noexcept;
 TENURE_API void deallocate_small(void* block, std::size_t bytes, std::size_t alignment) noexcept;
-/// For the one case in which the language does not say the size: a constructor that throws under new (std::nothrow).
+/// For the one case in which the language does not say the size: a constructor that throws under new (std::nothrow) or
+/// under an aligned new.
 /// Cost      O(all segments of all sizes).
 TENURE_API void deallocate_small_unsized(void* block) noexcept;
 }
@@ -71,6 +73,16 @@ public:
     }
     TENURE_LOCAL static void operator delete[](void* block, std::size_t bytes, std::align_val_t alignment) noexcept {
         detail::deallocate_small(block, bytes, static_cast<std::size_t>(alignment));
+    }
+    // What the language calls when a constructor throws under an aligned form: it looks for these exact parameters.
+    // Templates, because a plain function of this shape would be taken by every aligned delete, which then says no size.
+    template<std::same_as<std::align_val_t> Alignment>
+    TENURE_LOCAL static void operator delete(void* block, Alignment) noexcept {
+        detail::deallocate_small_unsized(block);
+    }
+    template<std::same_as<std::align_val_t> Alignment>
+    TENURE_LOCAL static void operator delete[](void* block, Alignment) noexcept {
+        detail::deallocate_small_unsized(block);
     }
     // What the language calls when a constructor throws under the nothrow and placement forms.
     TENURE_LOCAL static void operator delete(void* block, const std::nothrow_t&) noexcept {

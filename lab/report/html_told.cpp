@@ -12,16 +12,16 @@ namespace tenure::lab {
 
 namespace {
 
-std::string fact_cell(const cell& one) {
+std::string told_cell(const cell& one) {
     return element("td", one.value.count == 0 ? "class=\"num none\"" : "class=\"num\"", fact_text(one.value));
 }
 
 }
 
-std::string html_fact_table(const section& in, const table& from) {
-    // Many facts of few contestants read better downwards.
+std::string html_told_table(const section& in, const table& from) {
+    // Many figures of few contestants read better downwards.
     if (from.figures.size() <= from.rows.size()) return html_figure_table(in, from);
-    std::string body = "<thead><tr><th scope=\"col\">fact</th>";
+    std::string body = "<thead><tr><th scope=\"col\">figure</th>";
     for (const table_row& row : from.rows) {
         body +=
             fmt::format("<th scope=\"col\" class=\"num\">{}</th>", html_name(row.who->name, row.part, row.is_baseline));
@@ -30,7 +30,7 @@ std::string html_fact_table(const section& in, const table& from) {
     for (std::size_t index = 0; index < from.figures.size(); ++index) {
         body += fmt::format("<tr><th scope=\"row\">{} <span class=\"unit\">{}</span></th>",
                             escaped(from.figures[index].metric), escaped(from.figures[index].unit));
-        for (const table_row& row : from.rows) body += fact_cell(row.cells[index]);
+        for (const table_row& row : from.rows) body += told_cell(row.cells[index]);
         body += "</tr>\n";
     }
     const std::string caption =
