@@ -85,16 +85,21 @@ void bench_command::add_options() {
                      "Peers by name: only these, beside ours and the references. Files: malloc libraries that take "
                      "part as well. Commas between them")
         ->delimiter(',')
+        ->allow_extra_args(false)
         ->type_name("PEER|./lib.so,...");
     command_->add_option("--only", request_.only, "Contestants by name; the baseline always takes part")
         ->delimiter(',')
+        ->allow_extra_args(false)
         ->type_name("CONTESTANT,...");
     command_->add_option("--rounds", request_.rounds, "Paired rounds; fewer than 7 say little about the spread")
         ->check(CLI::Range(1, 10'000))
+        ->type_name("N")
         ->capture_default_str();
     command_->add_option("--seed", request_.seed, "Orders of processes and of frees; 0 takes another one each time")
+        ->type_name("N")
         ->capture_default_str();
     command_->add_option("--timeout", request_.timeout_s, "Seconds for one process; 0 is 60, with --full 900")
+        ->type_name("S")
         ->capture_default_str();
     command_->add_flag("--full", request_.full, "The articles' full sizes");
     command_->add_option("--out", request_.out, "Writes results.json, results.csv, the articles' files and report.html")

@@ -53,7 +53,8 @@ scale scale_of(const bar_chart& chart) {
             values.push_back(value.high);
         }
     }
-    return chart.figures.size() > 1 ? scale::for_parts(values, axis_pixels) : scale::for_lengths(values, axis_pixels);
+    const bool memory = chart.from.figures[chart.figures.front()].kind == figure_kind::memory;
+    return memory ? scale::for_parts(values, axis_pixels) : scale::for_lengths(values, axis_pixels);
 }
 
 /// On a logarithmic axis a length means nothing, so the bar becomes a thin stem with a mark at the median.

@@ -4,7 +4,7 @@
 #include "report/html_section.hpp"
 
 #include <algorithm>
-#include <set>
+#include <map>
 
 #include <fmt/format.h>
 
@@ -16,8 +16,6 @@
 namespace tenure::lab {
 
 namespace {
-
-constexpr std::size_t most_bars = 3;
 
 std::string heading(const section& in, std::string_view anchor, std::string_view words) {
     return fmt::format("<h3 id=\"{}-{}\">{}</h3>\n", in.prefix, anchor, escaped(words));
@@ -34,21 +32,28 @@ std::string timed_charts(const section& in, const table& from, const std::string
     return from.figures.size() == 1 ? text + numbers + "</div>\n" : text + "</div>\n" + numbers;
 }
 
-/// Memory figures of one unit share a chart, so that the peak and what remains of it stand under one another.
+/// The figures that share a chart: those of one unit, so that the peak and what remains of it stand under one another.
+/// Up to three together; of more, pairs.
+std::vector<std::vector<std::size_t>> memory_groups(const std::vector<figure>& figures) {
+    std::map<std::string_view, std::vector<std::size_t>> by_unit;
+    for (std::size_t index = 0; index < figures.size(); ++index) by_unit[figures[index].unit].push_back(index);
+    std::vector<std::vector<std::size_t>> groups;
+    for (const auto& [unit, members] : by_unit) {
+        const std::size_t size = members.size() <= 3 ? members.size() : 2;
+        for (std::size_t first = 0; first < members.size(); first += size) {
+            const auto begin = members.begin() + static_cast<std::ptrdiff_t>(first);
+            groups.emplace_back(begin, begin + static_cast<std::ptrdiff_t>(std::min(size, members.size() - first)));
+        }
+    }
+    return groups;
+}
+
 std::string memory_charts(const table& from, const std::string& prefix) {
     std::string text = "<div class=\"charts\">\n";
-    std::set<std::size_t> drawn;
-    for (std::size_t index = 0; index < from.figures.size(); ++index) {
-        if (drawn.contains(index)) continue;
-        std::vector<std::size_t> together;
-        for (std::size_t other = index; other < from.figures.size() && together.size() < most_bars; ++other) {
-            if (from.figures[other].unit == from.figures[index].unit && !drawn.contains(other)) {
-                together.push_back(other);
-            }
-        }
-        drawn.insert(together.begin(), together.end());
-        const std::string title = together.size() == 1 ? from.figures[index].metric : "memory";
-        text += draw({from, together, fmt::format("{}-{}", prefix, index), title});
+    for (const std::vector<std::size_t>& group : memory_groups(from.figures)) {
+        std::string title;
+        for (const std::size_t index : group) title += (title.empty() ? "" : ", ") + from.figures[index].metric;
+        text += draw({from, group, fmt::format("{}-{}", prefix, group.front()), title});
     }
     return text + "</div>\n";
 }
@@ -95,7 +100,6 @@ std::string times(const section& in) {
 std::string memory(const section& in) {
     if (in.laid.memory.empty()) return {};
     std::string text = heading(in, "memory", "Memory");
-    text += "<p class=\"about\">Resident memory above what an empty process has.</p>\n";
     for (std::size_t index = 0; index < in.laid.memory.size(); ++index) {
         const table& from = in.laid.memory[index];
         text += variant_heading(from) + memory_charts(from, fmt::format("{}-m{}", in.prefix, index));
@@ -165,7 +169,7 @@ std::string html_experiment(const section& in) {
     text += html_summary(in);
     const std::string absent = html_absent(in);
     const std::string matrix = html_ratio_matrix(in);
-    if (!matrix.empty()) text += heading(in, "glance", "All at a glance") + matrix;
+    if (!matrix.empty()) text += heading(in, "glance", "All at a glance") + html_choices(in) + matrix;
     text += times(in);
     text += told(in);
     text += html_distances(in);

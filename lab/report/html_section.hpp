@@ -21,8 +21,11 @@ struct section {
     std::string prefix; ///< begins every anchor and picture name of this section: unique in the page
 };
 
-/// Who leads, who trails, and the best choice per figure.
+/// Who leads and who trails; and the best choice per figure where they are few.
 [[nodiscard]] std::string html_summary(const section& in);
+
+/// The best choice per figure where they are too many for the summary.
+[[nodiscard]] std::string html_choices(const section& in);
 
 /// The ratios of everyone at everything, the best choices marked.
 [[nodiscard]] std::string html_ratio_matrix(const section& in);
@@ -49,6 +52,9 @@ struct section {
 
 /// A contestant's name with words beside it for what it is; never by colour alone.
 [[nodiscard]] std::string html_name(std::string_view name, role part, bool is_baseline);
+
+/// Opens a row with its name.
+[[nodiscard]] std::string html_row_head(const table_row& row);
 
 /// The head of a plain table; a title that begins with '#' stands over numbers.
 [[nodiscard]] std::string html_head(const std::vector<std::string_view>& titles);

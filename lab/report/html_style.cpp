@@ -84,9 +84,9 @@ td.first, th.first, .matrix .group, .matrix td { border-left: 1px solid var(--ru
 .matrix th.group, .matrix thead tr:nth-child(2) th { white-space: normal; min-width: 4.2rem; }
 .matrix th, .matrix td { padding-left: .45rem; padding-right: .45rem; }
 .matrix td.none { text-align: right; }
-.summary td { white-space: nowrap; }
-.summary tbody th { white-space: normal; min-width: 10rem; }
-.summary th, .summary td { padding-left: .5rem; padding-right: .5rem; }
+.choices td { white-space: nowrap; }
+.choices tbody th { white-space: normal; min-width: 10rem; }
+.choices th, .choices td { padding-left: .5rem; padding-right: .5rem; }
 .summary .scroll { margin-bottom: .3rem; }
 .charts .scroll { margin-top: 0; }
 .charts tbody th { white-space: normal; } .charts th, .charts td { padding-left: .45rem; padding-right: .45rem; }
@@ -100,7 +100,8 @@ tr.ours > th { box-shadow: inset 4px 0 var(--ours); font-weight: 650; }
 .s1 { background: var(--s1); } .s2 { background: var(--s2); } .s3 { background: var(--s3); }
 .matrix td.best { outline: 2px solid var(--ink); outline-offset: -2px; }
 .leads { color: var(--good); font-weight: 600; } .trails { color: var(--bad); font-weight: 600; }
-.words td { min-width: 7rem; max-width: 26rem; overflow-wrap: anywhere; }
+.words thead th { white-space: normal; }
+.words td { min-width: 5.2rem; max-width: 26rem; overflow-wrap: anywhere; }
 .legend { list-style: none; padding: 0; font-size: .84rem; color: var(--soft); max-width: none; }
 .legend li { display: inline-block; margin: 0 1.1rem .15rem 0; }
 .swatch { width: 16px; height: 11px; vertical-align: -1px; } .swatch.wide { width: 34px; }
@@ -164,7 +165,9 @@ dt { color: var(--soft); } dd { margin: 0; overflow-wrap: anywhere; }
   .scroll { overflow: visible; }
   table { font-size: 7.5pt; }
   th, td { padding: .15rem .35rem; }
-  .matrix thead tr:nth-child(2) th, .words td { min-width: 0; }
+  .matrix thead tr:nth-child(2) th, .words td, .choices tbody th { min-width: 0; }
+  thead th, .choices td { white-space: normal; }
+  .words th, .words td { padding: .15rem .25rem; }
   tbody th, thead tr:first-child th:first-child { position: static; white-space: normal; }
   tr, figure, .card, .summary { break-inside: avoid; }
   h2, h3, h4 { break-after: avoid; }

@@ -16,6 +16,9 @@ namespace tenure::lab {
 
 namespace {
 
+/// Figures whose best choices still make a short summary.
+constexpr std::size_t most_in_summary = 8;
+
 enum class standing : std::uint8_t { none, leads, level, trails };
 
 /// One figure: who is best, and how the best of ours stands to the best of the others.
@@ -63,7 +66,12 @@ std::size_t count_of(const std::vector<verdict>& verdicts, standing stands) {
         std::count_if(verdicts.begin(), verdicts.end(), [stands](const verdict& one) { return one.stands == stands; }));
 }
 
-/// "Ours lead in 9 of 14 figures, are level in 3 and trail in 2." and where they trail most.
+/// From the clearest lead to the clearest trail; what does not stand against anyone lies between.
+double place_of(const verdict& one) {
+    return one.stands == standing::leads || one.stands == standing::trails ? one.against.median : 1.0;
+}
+
+/// "Ours lead in 9 of 14 figures, are level in 3 and trail in 2." and where they do so most.
 std::string sentence_of_ours(const table& from, const std::vector<verdict>& verdicts) {
     const std::size_t leads = count_of(verdicts, standing::leads);
     const std::size_t level = count_of(verdicts, standing::level);
@@ -75,15 +83,14 @@ std::string sentence_of_ours(const table& from, const std::vector<verdict>& verd
     if (level != 0) words += fmt::format("{} is level in {}", trails == 0 ? " and" : ",", level);
     if (trails != 0) words += fmt::format(" and trails in {}", trails);
     words += '.';
-    const verdict* worst = nullptr;
-    for (const verdict& one : verdicts) {
-        if (one.stands != standing::trails) continue;
-        if (worst == nullptr || one.against.median > worst->against.median) worst = &one;
-    }
-    if (worst != nullptr) {
-        words += fmt::format(" It trails most at {}: {} of {}.", figure_name(from.figures[worst->figure_index]),
-                             ratio_text(worst->against.median), from.rows[worst->other].who->name);
-    }
+    const auto [first, last] = std::minmax_element(
+        verdicts.begin(), verdicts.end(), [](const verdict& a, const verdict& b) { return place_of(a) < place_of(b); });
+    const auto add = [&](std::string_view verb, const verdict& one) {
+        words += fmt::format(" It {} most at {}: {} of {}.", verb, figure_name(from.figures[one.figure_index]),
+                             ratio_text(one.against.median), from.rows[one.other].who->name);
+    };
+    if (first->stands == standing::leads) add("leads", *first);
+    if (last->stands == standing::trails) add("trails", *last);
     return words;
 }
 
@@ -150,27 +157,43 @@ std::string head(bool ours, bool limit) {
     return html_head(titles);
 }
 
+std::vector<verdict> verdicts_of(const table& whole) {
+    std::vector<verdict> verdicts;
+    for (std::size_t index = 0; index < whole.figures.size(); ++index) verdicts.push_back(judge(whole, index));
+    return verdicts;
+}
+
+std::string choices_table(const section& in, const std::vector<verdict>& verdicts) {
+    const auto any = [&](std::size_t verdict::*row) {
+        return std::any_of(verdicts.begin(), verdicts.end(), [row](const verdict& one) { return one.*row != no_row; });
+    };
+    const bool ours = any(&verdict::ours);
+    const bool limit = any(&verdict::limit);
+    std::string body = head(ours, limit);
+    for (const verdict& one : verdicts) body += line(in.laid.whole, one, ours, limit);
+    std::string caption = "The best choices, by median.";
+    if (ours) caption += " Level: the rounds disagree about who is ahead, or it is by less than 1\u00a0%.";
+    if (limit) caption += " Limit: the best of the references, which show what is possible and are no choices.";
+    return html_table(in, caption, body + "</tbody>", "choices");
+}
+
 }
 
 std::string html_summary(const section& in) {
     const table& whole = in.laid.whole;
     if (whole.figures.empty() || whole.rows.empty()) return "<p>Nothing was measured.</p>\n";
-    std::vector<verdict> verdicts;
-    for (std::size_t index = 0; index < whole.figures.size(); ++index) verdicts.push_back(judge(whole, index));
-    const bool ours =
-        std::any_of(verdicts.begin(), verdicts.end(), [](const verdict& one) { return one.ours != no_row; });
-    const bool limit =
-        std::any_of(verdicts.begin(), verdicts.end(), [](const verdict& one) { return one.limit != no_row; });
+    const std::vector<verdict> verdicts = verdicts_of(whole);
     std::string text = "<div class=\"summary\">\n";
     for (const std::string& words : {sentence_of_best(whole, verdicts), sentence_of_ours(whole, verdicts)}) {
         if (!words.empty()) text += element("p", "", words) + "\n";
     }
-    std::string body = head(ours, limit);
-    for (const verdict& one : verdicts) body += line(whole, one, ours, limit);
-    std::string caption = "The best choices, by median.";
-    if (ours) caption += " Level: the rounds disagree about who is ahead, or it is by less than 1\u00a0%.";
-    if (limit) caption += " Limit: the best of the references, which show what is possible and are no choices.";
-    return text + html_table(in, caption, body + "</tbody>") + "</div>\n";
+    if (verdicts.size() <= most_in_summary) text += choices_table(in, verdicts);
+    return text + "</div>\n";
+}
+
+std::string html_choices(const section& in) {
+    const std::vector<verdict> verdicts = verdicts_of(in.laid.whole);
+    return verdicts.size() <= most_in_summary ? std::string() : choices_table(in, verdicts);
 }
 
 }

@@ -18,7 +18,7 @@ public:
     /// that is above zero: a linear bar would be a hair there.
     static scale for_lengths(const std::vector<double>& values, double pixels);
 
-    /// An axis from 0 whatever the range: for parts of a whole, where a hair is what there is to see.
+    /// An axis from 0 whatever the range: for memory, where a hair is what there is to see.
     static scale for_parts(const std::vector<double>& values, double pixels);
 
     /// A linear axis over a range with round ends.

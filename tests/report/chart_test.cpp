@@ -107,6 +107,12 @@ TEST(bar_chart, a_round_past_the_axis_becomes_an_arrow) {
     EXPECT_TRUE(holds(draw({laid.timed[0], {0}, "c", "alloc"}), "l4 3l-4 3"));
 }
 
+TEST(bar_chart, memory_is_never_logarithmic) {
+    const result found = fixture::plausible_result();
+    const layout laid = lay_out(found.experiments[1]);
+    EXPECT_FALSE(holds(draw({laid.memory[0], {1}, "c", "after free"}), "logarithmic"));
+}
+
 TEST(bar_chart, related_figures_share_a_contestant_and_have_a_key) {
     const result found = fixture::plausible_result();
     const layout laid = lay_out(found.experiments[1]);

@@ -3,6 +3,8 @@
 
 #include "report/html.hpp"
 
+#include <limits>
+
 #include <gtest/gtest.h>
 
 #include "report/fixture.hpp"
@@ -141,6 +143,23 @@ TEST(html, without_the_baseline_it_says_why_there_are_no_ratios) {
     const std::string page = to_html(found);
     EXPECT_TRUE(holds(page, "baseline <b>glibc malloc</b>, which was not measured: no ratios"));
     EXPECT_EQ(faults(page), "");
+}
+
+TEST(html, extreme_figures_are_drawn_without_overflow) {
+    const double infinity = std::numeric_limits<double>::infinity();
+    for (const std::vector<double>& samples :
+         {std::vector{1.79e308, 1.79e308, 1.0}, std::vector{5e-324, 0.0, 5e-324}, std::vector{-1.0, -2.0, -3.0},
+          std::vector{infinity, -infinity, 1.0}, std::vector{infinity, infinity, infinity}}) {
+        result found = fixture::small_result();
+        for (contestant_result& who : found.experiments[0].contestants) {
+            for (metric& measured : who.metrics) measured.samples = samples;
+            if (who.name == "glibc malloc") who.metrics[0].samples = {1.0, 1.0, 1.0};
+        }
+        const std::string page = to_html(found);
+        EXPECT_EQ(faults(page), "");
+        EXPECT_FALSE(holds(page, "=\"nan") || holds(page, "=\"inf") || holds(page, "=\"-nan"));
+        EXPECT_LT(page.size(), 200'000U);
+    }
 }
 
 TEST(html_words, text_is_escaped) {

@@ -102,8 +102,9 @@ arena_chunk* arena::next_chunk(std::size_t bytes, std::size_t alignment) noexcep
 
 void* arena::allocate_detoured(std::size_t bytes, std::size_t alignment) noexcept {
     std::size_t const actual = std::max(alignment, cache_line_bytes);
+    constexpr std::size_t most = max_object_bytes / 4;
+    if (bytes > most || alignment > most) return nullptr;
     std::size_t const total = align_up(bytes, actual) + actual;
-    if (bytes > max_object_bytes - 2 * actual) return nullptr;
     void* const memory = std::aligned_alloc(actual, total);
     if (memory == nullptr) return nullptr;
     // The header lies just before the block, so that the block has the alignment that it asks for.

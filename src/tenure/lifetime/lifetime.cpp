@@ -18,8 +18,9 @@ void next_frame() noexcept {
 }
 
 void* detail::allocate_persistent(std::size_t bytes, std::size_t alignment) noexcept {
+    constexpr std::size_t most = max_object_bytes / 4;
+    if (bytes > most || alignment > most || !is_power_of_two(alignment)) return nullptr;
     std::size_t const actual = std::max(alignment, default_alignment);
-    if (bytes > max_object_bytes - actual || !is_power_of_two(alignment)) return nullptr;
     return std::aligned_alloc(actual, align_up(std::max<std::size_t>(bytes, 1), actual));
 }
 

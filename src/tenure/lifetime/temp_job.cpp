@@ -83,16 +83,25 @@ lifetime_chunk* next_chunk(job_record& job) noexcept {
     return detail::process_chunks.take(detail::chunk_supply::smallest_bytes);
 }
 
-/// Records who allocated, in checked builds.
+/// Makes the prefix one of a block, in checked builds.
 void fill_prefix(std::uintptr_t begin, std::size_t bytes) noexcept {
     if constexpr (!checks::caller) return;
     platform::unpoison(pointer_at(begin), temp_job::prefix_bytes + bytes + (bytes == 0));
     auto& prefix = *static_cast<detail::checked_prefix*>(pointer_at(begin));
     prefix.proof = detail::proof_of_block ^ begin;
-    void* frames[detail::stack_capacity + 2]{};
-    host::walk_stack(frames, detail::stack_capacity + 2);
-    // Two frames are ours: this function's caller and its caller.
-    std::copy_n(frames + 2, detail::stack_capacity, prefix.stack);
+    std::fill(prefix.stack, prefix.stack + detail::stack_capacity, nullptr);
+}
+
+/// Records who allocated, in checked builds: the stack from `caller` on, which is where the library was called. How many
+/// frames before it are ours is the compiler's choice.
+void note_stack(void* block, void* caller) noexcept {
+    constexpr std::size_t most_of_ours = 6;
+    void* frames[detail::stack_capacity + most_of_ours];
+    void** const end = frames + host::walk_stack(frames, detail::stack_capacity + most_of_ours);
+    void** first = std::find(frames, end, caller);
+    if (first == end) first = frames;
+    auto& prefix = *static_cast<detail::checked_prefix*>(pointer_at(address_of(block) - temp_job::prefix_bytes));
+    std::copy_n(first, std::min<std::ptrdiff_t>(end - first, detail::stack_capacity), prefix.stack);
 }
 
 /// Makes the block at `begin` one that is alive.
@@ -158,11 +167,15 @@ void* temp_job::allocate_slow(std::size_t bytes, std::size_t alignment) noexcept
         std::lock_guard const lock(job.mutex);
         notice_frame(job);
         if (!detoured) block = allocate_in_chunk(job, bytes, alignment);
+        if (checks::caller && block != nullptr) note_stack(block, __builtin_return_address(0));
     }
     if (block != nullptr) return block;
     block = detail::allocate_direct(bytes, alignment, this_thread.job_word, detoured);
     if (block == nullptr) return nullptr;
-    if constexpr (checks::caller) fill_prefix(address_of(block) - prefix_bytes, bytes);
+    if constexpr (checks::caller) {
+        fill_prefix(address_of(block) - prefix_bytes, bytes);
+        note_stack(block, __builtin_return_address(0));
+    }
     detail::list_direct(block);
     if (!detoured && alignment <= most_alignment_in_chunk) {
         detail::job_seen.overflow_count.fetch_add(1, std::memory_order_relaxed);

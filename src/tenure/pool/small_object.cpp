@@ -115,8 +115,9 @@ void for_each_pool(Visit&& visit) {
 
 void* detail::allocate_small(std::size_t bytes, std::size_t alignment) noexcept {
     if (is_small(bytes, alignment)) return pool_of(index_of_size(bytes)).allocate();
+    constexpr std::size_t most = max_object_bytes / 4;
+    if (bytes > most || alignment > most) return nullptr;
     std::size_t const actual = std::max(alignment, default_alignment);
-    if (bytes > max_object_bytes - actual) return nullptr;
     return std::aligned_alloc(actual, align_up(std::max<std::size_t>(bytes, 1), actual));
 }
 

@@ -1,0 +1,88 @@
+// SPDX-FileCopyrightText: Tenure contributors
+// SPDX-License-Identifier: MIT
+
+#include <tenure/lifetime/lifetime.hpp>
+
+#include <cstdint>
+#include <cstring>
+
+#include <gtest/gtest.h>
+
+#include <tenure/base/frame_clock.hpp>
+
+#include "lifetime/fixture.hpp"
+#include "support/ledger.hpp"
+
+namespace {
+
+using tenure::lifetime;
+
+class lifetimes : public support::temp_job_test {};
+
+TEST_F(lifetimes, each_serves_any_size_and_alignment) {
+    for (lifetime held : {lifetime::temp, lifetime::temp_job, lifetime::persistent}) {
+        support::ledger ledger;
+        for (std::size_t bytes : {0u, 1u, 17u, 5000u, 100'000u}) {
+            for (std::size_t alignment : {1u, 16u, 64u, 4096u})
+                ASSERT_EQ(ledger.add(tenure::allocate(bytes, held, alignment), bytes, alignment), "");
+        }
+        EXPECT_EQ(ledger.check_all(), "");
+        while (!ledger.empty()) {
+            support::block const each = ledger.at(ledger.size() - 1);
+            EXPECT_EQ(ledger.remove(each.at), "");
+            if (ledger.size() % 2 == 0)
+                tenure::deallocate(each.at, each.bytes, held);
+            else
+                tenure::deallocate(each.at, held);
+        }
+    }
+    tenure::reset_temp();
+}
+
+TEST_F(lifetimes, null_may_be_given_back) {
+    for (lifetime held : {lifetime::temp, lifetime::temp_job, lifetime::persistent}) {
+        tenure::deallocate(nullptr, held);
+        tenure::deallocate(nullptr, 16, held);
+    }
+}
+
+TEST_F(lifetimes, impossible_requests_are_refused) {
+    for (lifetime held : {lifetime::temp, lifetime::temp_job, lifetime::persistent}) {
+        EXPECT_EQ(tenure::allocate(SIZE_MAX, held), nullptr);
+        EXPECT_EQ(tenure::allocate(SIZE_MAX, held, 4096), nullptr);
+        EXPECT_EQ(tenure::allocate(1, held, std::size_t{1} << 63), nullptr);
+    }
+    EXPECT_EQ(tenure::allocate(1, lifetime::persistent, 3), nullptr);
+    EXPECT_EQ(tenure::allocate(1, lifetime::temp_job, 48), nullptr);
+}
+
+TEST_F(lifetimes, only_the_end_of_a_frame_counts_one) {
+    std::uint64_t const before = tenure::frame_clock::now();
+    tenure::reset_temp();
+    tenure::temp_job::trim();
+    EXPECT_EQ(tenure::frame_clock::now(), before);
+    tenure::next_frame();
+    EXPECT_EQ(tenure::frame_clock::now(), before + 1);
+}
+
+TEST_F(lifetimes, persistent_memory_outlives_frames) {
+    support::heard_leaks const leaks;
+    auto* const kept = static_cast<unsigned char*>(tenure::allocate(100, lifetime::persistent));
+    std::memset(kept, 5, 100);
+    support::pass_frames(20);
+    EXPECT_EQ(kept[99], 5);
+    EXPECT_EQ(leaks.count(), 0u);
+    tenure::deallocate(kept, lifetime::persistent);
+}
+
+TEST_F(lifetimes, without_its_size_a_temp_block_stays_until_the_scope_ends) {
+    support::with_budget(65'536, [] {
+        void* const block = tenure::allocate(100, lifetime::temp);
+        tenure::deallocate(block, lifetime::temp);
+        EXPECT_EQ(tenure::temp::stats().used_bytes, 112u);
+        tenure::deallocate(block, 100, lifetime::temp);
+        EXPECT_EQ(tenure::temp::stats().used_bytes, 0u);
+    });
+}
+
+}

@@ -1,0 +1,126 @@
+// SPDX-FileCopyrightText: Tenure contributors
+// SPDX-License-Identifier: MIT
+
+#include <cstring>
+
+#include <gtest/gtest.h>
+
+#include <tenure/lifetime/lifetime.hpp>
+
+#include "lifetime/fixture.hpp"
+#include "support/reports.hpp"
+
+namespace {
+
+using support::with_budget;
+using tenure::temp;
+using tenure::temp_scope;
+
+class temp_death : public testing::Test {
+protected:
+    temp_death() { GTEST_FLAG_SET(death_test_style, "threadsafe"); }
+    ~temp_death() override { tenure::reset_temp(); }
+
+    static void touch(void* block) { static_cast<unsigned char volatile*>(block)[0] = 1; }
+};
+
+TEST_F(temp_death, a_pointer_of_another_thread_is_reported) {
+    if constexpr (!tenure::checks::caller) GTEST_SKIP() << "the caller's mistakes are not checked";
+    void* const mine = temp::allocate(100);
+    EXPECT_DEATH(support::on_fresh_thread([=] { temp::deallocate(mine, 100); }), "not in this thread's Temp");
+    EXPECT_DEATH(support::on_fresh_thread([=] {
+                     static_cast<void>(temp::allocate(1));
+                     temp::deallocate(mine, 100);
+                 }),
+                 "not in this thread's Temp");
+}
+
+TEST_F(temp_death, a_pointer_that_is_not_temps_is_reported) {
+    if constexpr (!tenure::checks::caller) GTEST_SKIP() << "the caller's mistakes are not checked";
+    int local = 0;
+    static_cast<void>(temp::allocate(1));
+    EXPECT_DEATH(temp::deallocate(&local, 4), "not in this thread's Temp");
+    void* const job = tenure::temp_job::allocate(100);
+    EXPECT_DEATH(temp::deallocate(job, 100), "not in this thread's Temp");
+    tenure::temp_job::deallocate(job);
+}
+
+TEST_F(temp_death, after_a_handler_that_returns_nothing_has_happened) {
+    if constexpr (!tenure::checks::caller) GTEST_SKIP() << "the caller's mistakes are not checked";
+    auto* const kept = static_cast<unsigned char*>(temp::allocate(100));
+    std::memset(kept, 5, 100);
+    std::size_t const used = temp::stats().used_bytes;
+    support::heard_reports const heard;
+    int local = 0;
+    temp::deallocate(&local, sizeof local);
+    EXPECT_EQ(heard.count(tenure::report_kind::misuse), 1u);
+    EXPECT_EQ(temp::stats().used_bytes, used);
+    EXPECT_EQ(kept[99], 5);
+}
+
+void reset_inside_a_scope_in_the_overflow() {
+    for (int count = 0; count < 100; ++count) static_cast<void>(temp::allocate(1000));
+    temp_scope const scope;
+    tenure::reset_temp();
+}
+
+TEST_F(temp_death, a_reset_inside_a_scope_is_reported_when_the_scopes_memory_is_gone) {
+    EXPECT_DEATH(with_budget(4096, &reset_inside_a_scope_in_the_overflow), "a temp_scope ended after its memory");
+    support::heard_reports const heard;
+    with_budget(4096, [] {
+        reset_inside_a_scope_in_the_overflow();
+        EXPECT_EQ(temp::stats().used_bytes, 0u);
+        EXPECT_NE(temp::allocate(1000), nullptr);
+    });
+    EXPECT_EQ(heard.count(tenure::report_kind::misuse), 1u);
+}
+
+TEST_F(temp_death, memory_is_filled_when_it_is_rewound_in_checked_builds) {
+    if (support::under_address_sanitizer()) GTEST_SKIP() << "it may not be read any more";
+    unsigned char volatile* gone = nullptr;
+    {
+        temp_scope const scope;
+        gone = static_cast<unsigned char*>(temp::allocate(100));
+        gone[50] = 1;
+    }
+    EXPECT_EQ(gone[50], tenure::checks::caller ? tenure::freed_fill : 1);
+}
+
+TEST_F(temp_death, a_use_after_the_scope_reset_frame_or_free_is_seen_by_address_sanitizer) {
+    if (!support::under_address_sanitizer() || !tenure::checks::caller) GTEST_SKIP() << "not in this build";
+    void* gone = nullptr;
+    {
+        temp_scope const scope;
+        gone = temp::allocate(100);
+        touch(gone);
+    }
+    EXPECT_DEATH(touch(gone), "use-after-poison");
+    gone = temp::allocate(100);
+    tenure::reset_temp();
+    EXPECT_DEATH(touch(gone), "use-after-poison");
+    gone = temp::allocate(100);
+    tenure::next_frame();
+    EXPECT_DEATH(touch(gone), "use-after-poison");
+    gone = temp::allocate(100);
+    temp::deallocate(gone, 100);
+    EXPECT_DEATH(touch(gone), "use-after-poison");
+    EXPECT_DEATH(with_budget(4096,
+                             [] {
+                                 void* in_overflow = nullptr;
+                                 {
+                                     temp_scope const scope;
+                                     in_overflow = temp::allocate(10'000);
+                                     touch(in_overflow);
+                                 }
+                                 touch(in_overflow);
+                             }),
+                 "use-after-poison");
+}
+
+TEST_F(temp_death, a_write_past_a_block_is_seen_by_address_sanitizer) {
+    if (!support::under_address_sanitizer() || !tenure::checks::caller) GTEST_SKIP() << "not in this build";
+    auto* const block = static_cast<unsigned char*>(temp::allocate(100));
+    EXPECT_DEATH(touch(block + 112), "use-after-poison");
+}
+
+}

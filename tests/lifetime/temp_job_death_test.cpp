@@ -1,0 +1,114 @@
+// SPDX-FileCopyrightText: Tenure contributors
+// SPDX-License-Identifier: MIT
+
+#include <cstring>
+
+#include <gtest/gtest.h>
+
+#include <tenure/lifetime/lifetime.hpp>
+
+#include "lifetime/fixture.hpp"
+#include "support/reports.hpp"
+
+namespace {
+
+using tenure::temp_job;
+
+class temp_job_death : public support::temp_job_test {
+protected:
+    temp_job_death() { GTEST_FLAG_SET(death_test_style, "threadsafe"); }
+
+    static void touch(void* block) { static_cast<unsigned char volatile*>(block)[0] = 1; }
+};
+
+TEST_F(temp_job_death, a_double_free_is_reported_at_once_in_every_build) {
+    void* const block = temp_job::allocate(100);
+    void* const large = temp_job::allocate(100'000);
+    temp_job::deallocate(block);
+    temp_job::deallocate(large);
+    EXPECT_DEATH(temp_job::deallocate(block), "a TempJob block was freed twice: 0x.*second owner");
+    EXPECT_DEATH(temp_job::deallocate(large), "a TempJob block was freed twice: 0x");
+    EXPECT_DEATH(support::on_fresh_thread([=] { temp_job::deallocate(block); }), "a TempJob block was freed twice");
+}
+
+TEST_F(temp_job_death, a_double_free_of_a_reported_block_is_reported) {
+    support::heard_leaks const leaks;
+    void* const block = temp_job::allocate(100);
+    support::pass_frames(10);
+    EXPECT_EQ(leaks.count(), 1u);
+    temp_job::deallocate(block);
+    EXPECT_DEATH(temp_job::deallocate(block), "freed twice");
+}
+
+TEST_F(temp_job_death, after_a_handler_that_returns_nothing_has_happened) {
+    void* const freed = temp_job::allocate(100);
+    auto* const kept = static_cast<unsigned char*>(temp_job::allocate(100));
+    std::memset(kept, 5, 100);
+    temp_job::deallocate(freed);
+    support::heard_reports const heard;
+    temp_job::deallocate(freed);
+    EXPECT_EQ(heard.count(tenure::report_kind::misuse), 1u);
+    if constexpr (tenure::checks::caller) {
+        temp_job::deallocate(kept + 16);
+        alignas(16) unsigned char local[16] = {};
+        temp_job::deallocate(local);
+        EXPECT_EQ(heard.count(tenure::report_kind::misuse), 3u);
+    }
+    EXPECT_EQ(temp_job::stats().live_count, 1u);
+    EXPECT_EQ(kept[99], 5);
+    EXPECT_TRUE(temp_job::valid());
+    temp_job::deallocate(kept);
+    EXPECT_EQ(heard.count(), tenure::checks::caller ? 3u : 1u);
+}
+
+TEST_F(temp_job_death, a_foreign_pointer_is_reported) {
+    if constexpr (!tenure::checks::caller) GTEST_SKIP() << "the caller's mistakes are not checked";
+    alignas(128) unsigned char local[256] = {};
+    EXPECT_DEATH(temp_job::deallocate(local + 128), "a pointer that is not a block of its own: 0x.* nothing else");
+    void* const of_temp = tenure::temp::allocate(100);
+    EXPECT_DEATH(temp_job::deallocate(of_temp), "not a block of its own");
+    tenure::reset_temp();
+}
+
+TEST_F(temp_job_death, a_pointer_into_a_block_is_reported) {
+    if constexpr (!tenure::checks::caller) GTEST_SKIP() << "the caller's mistakes are not checked";
+    auto* const block = static_cast<unsigned char*>(temp_job::allocate(1000));
+    std::memset(block, 0, 1000);
+    for (std::size_t offset : {1u, 8u, 16u, 64u, 128u, 512u})
+        EXPECT_DEATH(temp_job::deallocate(block + offset), "not a block of its own") << offset;
+    EXPECT_DEATH(temp_job::deallocate(block - 16), "") << "a block's prefix";
+    temp_job::deallocate(block);
+}
+
+TEST_F(temp_job_death, a_free_after_trim_is_reported) {
+    if constexpr (!tenure::checks::caller) GTEST_SKIP() << "the caller's mistakes are not checked";
+    void* gone = nullptr;
+    support::on_fresh_thread([&] { gone = temp_job::allocate(100); });
+    temp_job::deallocate(gone);
+    temp_job::trim();
+    EXPECT_DEATH(temp_job::deallocate(gone), "not a block of its own");
+}
+
+TEST_F(temp_job_death, what_is_freed_is_filled_in_checked_builds) {
+    if (support::under_address_sanitizer()) GTEST_SKIP() << "it may not be read any more";
+    if constexpr (!tenure::checks::caller) GTEST_SKIP() << "the caller's mistakes are not checked";
+    auto* const freed = static_cast<unsigned char*>(temp_job::allocate(100));
+    std::memset(freed, 1, 100);
+    temp_job::deallocate(freed);
+    EXPECT_EQ(static_cast<unsigned char volatile*>(freed)[50], tenure::freed_fill);
+}
+
+TEST_F(temp_job_death, a_use_after_free_is_seen_by_address_sanitizer) {
+    if (!support::under_address_sanitizer() || !tenure::checks::caller) GTEST_SKIP() << "not in this build";
+    void* const block = temp_job::allocate(100);
+    void* const large = temp_job::allocate(100'000);
+    touch(block);
+    temp_job::deallocate(block);
+    temp_job::deallocate(large);
+    EXPECT_DEATH(touch(block), "use-after-poison");
+    EXPECT_DEATH(touch(large), "use-after-poison");
+    support::pass_frames(10); // the large one's chunk is kept now
+    EXPECT_DEATH(touch(large), "use-after-poison");
+}
+
+}
