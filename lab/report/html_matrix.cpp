@@ -55,6 +55,13 @@ std::size_t end_of_matrix(const std::vector<figure>& figures, std::size_t first)
     return end;
 }
 
+bool some_without_ratio(const table& whole) {
+    for (std::size_t index = 0; index < whole.figures.size(); ++index) {
+        if (!has_ratios(whole, index)) return true;
+    }
+    return false;
+}
+
 std::string matrix_head(const std::vector<figure>& figures, std::size_t first, std::size_t end) {
     std::string groups = "<thead><tr><th scope=\"col\" rowspan=\"2\">contestant</th>";
     std::string names = "<tr>";
@@ -79,7 +86,8 @@ std::string html_ratio_matrix(const section& in) {
                                  : std::string("Medians; there are no ratios, because the baseline was not measured.");
     std::string caption =
         what + " Framed: the best choice; shaded in three steps: within 5\u00a0%, 25\u00a0% and twice of it.";
-    if (in.laid.has_baseline) caption += " Without ×: the median, where the baseline has no such figure.";
+    if (in.laid.has_baseline && some_without_ratio(whole))
+        caption += " Without ×: the median, where the baseline has no such figure.";
     std::string text;
     for (std::size_t first = 0; first < whole.figures.size();) {
         const std::size_t end = end_of_matrix(whole.figures, first);

@@ -157,6 +157,15 @@ std::string head(bool ours, bool limit) {
     return html_head(titles);
 }
 
+std::string sentence_of_absent(const layout& laid) {
+    std::string words;
+    for (const contestant_result* who : laid.absent) {
+        words += fmt::format("{} {} ({})", words.empty() ? "Not measured:" : ",", who->name,
+                             who->state == outcome::failed ? "failed" : "missing");
+    }
+    return words.empty() ? words : words + ".";
+}
+
 std::vector<verdict> verdicts_of(const table& whole) {
     std::vector<verdict> verdicts;
     for (std::size_t index = 0; index < whole.figures.size(); ++index) verdicts.push_back(judge(whole, index));
@@ -184,7 +193,8 @@ std::string html_summary(const section& in) {
     if (whole.figures.empty() || whole.rows.empty()) return "<p>Nothing was measured.</p>\n";
     const std::vector<verdict> verdicts = verdicts_of(whole);
     std::string text = "<div class=\"summary\">\n";
-    for (const std::string& words : {sentence_of_best(whole, verdicts), sentence_of_ours(whole, verdicts)}) {
+    for (const std::string& words :
+         {sentence_of_best(whole, verdicts), sentence_of_ours(whole, verdicts), sentence_of_absent(in.laid)}) {
         if (!words.empty()) text += element("p", "", words) + "\n";
     }
     if (verdicts.size() <= most_in_summary) text += choices_table(in, verdicts);

@@ -116,6 +116,13 @@ TEST_F(command, refuses_values_out_of_range) {
     expect_words(found.err, {"--align 12 is no power of two"});
 }
 
+TEST_F(command, against_a_peer_leaves_the_other_peers_out) {
+    auto const found = run_command("bench lifetimes --against boost.pool --rounds 1 --batches 5 --exchange-groups 1");
+    expect_words(found.out, {"tenure Temp", "trivial bump", "boost::pool"});
+    EXPECT_EQ(found.out.find("pmr"), std::string::npos);
+    EXPECT_EQ(found.out.find("glibc malloc"), std::string::npos);
+}
+
 TEST_F(command, refuses_a_library_that_is_not_there_or_has_no_malloc) {
     auto const found = run_command("bench lifetimes --against ./nothing.so");
     EXPECT_EQ(found.code, 2);

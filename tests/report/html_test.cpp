@@ -127,6 +127,10 @@ TEST(html, the_summary_says_who_leads_and_where_ours_trail) {
     EXPECT_TRUE(holds(page, "Most often the best choice: tenure pool"));
 }
 
+TEST(html, the_summary_names_who_was_not_measured) {
+    EXPECT_TRUE(holds(to_html(fixture::plausible_result()), "Not measured: HPHA (missing), ./libmine.so (failed)."));
+}
+
 TEST(html, the_clipped_distance_of_the_article_is_printed) {
     const std::string page = to_html(fixture::plausible_result());
     EXPECT_TRUE(holds(page, "140,685,055,869,340 at 819"));

@@ -21,7 +21,15 @@ namespace tenure::lab {
 
 namespace {
 
-constexpr std::string_view version_text = BOOST_LIB_VERSION; // "1_74"
+/// BOOST_LIB_VERSION is "1_74".
+constexpr auto dotted_version = [] {
+    std::array<char, sizeof BOOST_LIB_VERSION> text{};
+    for (std::size_t i = 0; i < text.size(); ++i) {
+        char const letter = BOOST_LIB_VERSION[i];
+        text[i] = letter == '_' ? '.' : letter;
+    }
+    return text;
+}();
 
 class boost_pool_blocks {
 public:
@@ -131,7 +139,9 @@ constexpr std::array<contestant, 1> in_lifetimes{{
 
 }
 
-library_peer boost_pool_peer() { return {boost_pool_name, boost_pool_package, version_text, true, {}}; }
+library_peer boost_pool_peer() {
+    return {boost_pool_name, boost_pool_package, std::string_view{dotted_version.data()}, true, {}};
+}
 
 std::span<const contestant> boost_pool_in_lifetimes() { return in_lifetimes; }
 

@@ -27,7 +27,7 @@ private:
 
 /// Of temp, temp_job and the like: nothing, and every object is the same allocator.
 template<allocator A>
-    requires std::is_empty_v<A> && std::default_initializable<A>
+requires std::is_empty_v<A> && std::default_initializable<A>
 class allocator_reference<A> {
 public:
     allocator_reference() noexcept = default;

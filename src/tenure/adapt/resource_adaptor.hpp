@@ -21,8 +21,7 @@ namespace tenure::inline TENURE_ABI {
 template<allocator Allocator>
 class resource_adaptor final : public std::pmr::memory_resource {
 public:
-    resource_adaptor() noexcept
-        requires detail::stateless_allocator<Allocator>
+    resource_adaptor() noexcept requires detail::stateless_allocator<Allocator>
     = default;
 
     /// Requires  `from` outlives the adaptor.
@@ -32,7 +31,8 @@ private:
     [[nodiscard]] void* do_allocate(std::size_t bytes, std::size_t alignment) override {
         auto&& from = from_.get();
         void* const block = from.allocate(bytes, alignment);
-        if (block == nullptr) [[unlikely]] throw_bad_alloc();
+        if (block == nullptr) [[unlikely]]
+            throw_bad_alloc();
         return block;
     }
 

@@ -23,8 +23,7 @@ class stl_allocator {
 public:
     using value_type = T;
 
-    stl_allocator() noexcept
-        requires detail::stateless_allocator<Allocator>
+    stl_allocator() noexcept requires detail::stateless_allocator<Allocator>
     = default;
 
     /// Requires  `from` outlives every container that has a copy of this.
@@ -35,10 +34,12 @@ public:
         : from_(other.reference()) {}
 
     [[nodiscard]] T* allocate(std::size_t count) {
-        if (count > std::numeric_limits<std::size_t>::max() / sizeof(T)) [[unlikely]] throw_bad_alloc();
+        if (count > std::numeric_limits<std::size_t>::max() / sizeof(T)) [[unlikely]]
+            throw_bad_alloc();
         auto&& from = from_.get();
         void* const block = from.allocate(count * sizeof(T), alignof(T));
-        if (block == nullptr) [[unlikely]] throw_bad_alloc();
+        if (block == nullptr) [[unlikely]]
+            throw_bad_alloc();
         return static_cast<T*>(block);
     }
 

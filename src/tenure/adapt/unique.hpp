@@ -22,8 +22,7 @@ namespace tenure::inline TENURE_ABI {
 template<class T, allocator Allocator>
 class allocator_delete {
 public:
-    allocator_delete() noexcept
-        requires detail::stateless_allocator<Allocator>
+    allocator_delete() noexcept requires detail::stateless_allocator<Allocator>
     = default;
     explicit allocator_delete(Allocator& from) noexcept : from_(from) {}
 
@@ -59,8 +58,8 @@ using pool_unique = std::unique_ptr<typename Pool::value_type, pool_delete<Pool>
 /// Constructs an object in memory of `from`.
 /// Returns   empty when memory is refused. Fails     when the constructor throws: the memory is given back.
 template<class T, allocator Allocator, class... Arguments>
-[[nodiscard]] unique<T, Allocator> make_unique_in(Allocator& from, Arguments&&... arguments) noexcept(
-    std::is_nothrow_constructible_v<T, Arguments...>) {
+[[nodiscard]] unique<T, Allocator>
+make_unique_in(Allocator& from, Arguments&&... arguments) noexcept(std::is_nothrow_constructible_v<T, Arguments...>) {
     struct memory {
         Allocator& from;
         void* block;

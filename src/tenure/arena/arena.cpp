@@ -109,8 +109,8 @@ void* arena::allocate_detoured(std::size_t bytes, std::size_t alignment) noexcep
     if (memory == nullptr) return nullptr;
     // The header lies just before the block, so that the block has the alignment that it asks for.
     std::uintptr_t const block = address_of(memory) + actual;
-    auto* const chunk = new (pointer_at(block - sizeof(arena_chunk))) arena_chunk{
-        nullptr, current_, bytes + sizeof(arena_chunk), live_bytes(), actual};
+    auto* const chunk = new (pointer_at(block - sizeof(arena_chunk)))
+        arena_chunk{nullptr, current_, bytes + sizeof(arena_chunk), live_bytes(), actual};
     (current_ != nullptr ? current_->next : first_) = chunk;
     enter(chunk, 0);
     return pointer_at(block);

@@ -110,7 +110,8 @@ inline void* arena::bump(std::size_t bytes, std::size_t alignment) noexcept {
 
 inline void* arena::allocate(std::size_t bytes, std::size_t alignment) noexcept {
     if constexpr (!checks::caller) {
-        if (void* const block = bump(bytes, alignment); block != nullptr) [[likely]] return block;
+        if (void* const block = bump(bytes, alignment); block != nullptr) [[likely]]
+            return block;
     }
     return allocate_slow(bytes, alignment);
 }

@@ -20,9 +20,12 @@ namespace tenure::inline TENURE_ABI {
 /// - `owns(pointer)`: whether the pointer is inside memory that this allocator took from its source.
 template<class A>
 concept allocator = requires(A& a, const A& constant, void* pointer, std::size_t number) {
-    { a.allocate(number, number) } noexcept -> std::same_as<void*>;
-    { a.deallocate(pointer, number, number) } noexcept -> std::same_as<void>;
-    { constant.owns(pointer) } noexcept -> std::same_as<bool>;
+    { a.allocate(number, number) }
+    noexcept->std::same_as<void*>;
+    { a.deallocate(pointer, number, number) }
+    noexcept->std::same_as<void>;
+    { constant.owns(pointer) }
+    noexcept->std::same_as<bool>;
 };
 
 }

@@ -86,8 +86,7 @@ void chunk_supply::set_source(block_source& source) noexcept {
 
 void chunk_supply::give(lifetime_chunk* chunk) noexcept {
     if (class_of(chunk->bytes) == class_count || chunk->source != &source()) return release(chunk);
-    if constexpr (checks::caller)
-        platform::poison_freed(pointer_at(chunk->begin()), chunk->limit() - chunk->begin());
+    if constexpr (checks::caller) platform::poison_freed(pointer_at(chunk->begin()), chunk->limit() - chunk->begin());
     chunk->frame = frame_clock::now();
     std::lock_guard const lock(mutex_);
     lifetime_chunk*& first = kept_[class_of(chunk->bytes)];

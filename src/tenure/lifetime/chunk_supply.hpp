@@ -26,13 +26,13 @@ namespace tenure::inline TENURE_ABI::detail {
 // chunk that holds nothing, so one that is empty can be filled again as it is. Temp leaves them alone.
 struct alignas(cache_line_bytes) lifetime_chunk {
     lifetime_chunk* next = nullptr;
-    std::size_t bytes = 0;              ///< with this header and the states
-    std::uintptr_t cursor_below = 0;    ///< Temp: where the region below this one had come to
-    std::size_t first_live = 0;         ///< TempJob: every word of states before this one is empty
-    std::size_t first_unreported = 0;   ///< TempJob: before this one every block is freed or was reported as a leak
-    std::uint64_t frame = 0;            ///< of its opening; in the supply: of its return
-    std::size_t large_bytes = 0;        ///< of its one block; zero when it has many
-    block_source* source = nullptr;     ///< it goes back to; null: to malloc, Temp under passthrough has one block in each
+    std::size_t bytes = 0;            ///< with this header and the states
+    std::uintptr_t cursor_below = 0;  ///< Temp: where the region below this one had come to
+    std::size_t first_live = 0;       ///< TempJob: every word of states before this one is empty
+    std::size_t first_unreported = 0; ///< TempJob: before this one every block is freed or was reported as a leak
+    std::uint64_t frame = 0;          ///< of its opening; in the supply: of its return
+    std::size_t large_bytes = 0;      ///< of its one block; zero when it has many
+    block_source* source = nullptr; ///< it goes back to; null: to malloc, Temp under passthrough has one block in each
 
     [[nodiscard]] std::uintptr_t begin() const noexcept {
         return address_of(this) + sizeof(lifetime_chunk) + (source == nullptr ? 0 : job_state_count);
@@ -60,7 +60,8 @@ public:
     static constexpr std::size_t smallest_bytes = job_chunk_alignment;
     static constexpr std::size_t class_count = 11; // 64 KiB to 64 MiB, doubling
 
-    /// Returns   a chunk of at least `bytes`, chunk_lead_bytes included, whose states are all `none`; null when the limit or the source refuses.
+    /// Returns   a chunk of at least `bytes`, chunk_lead_bytes included, whose states are all `none`; null when the
+    /// limit or the source refuses.
     [[nodiscard]] lifetime_chunk* take(std::size_t bytes) noexcept;
     /// Keeps a chunk for the next one who asks; one that is larger than those kept, or from a source that is no longer
     /// the one in use, goes back to its source.

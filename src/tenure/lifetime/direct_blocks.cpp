@@ -41,8 +41,8 @@ void* allocate_direct(std::size_t bytes, std::size_t alignment, std::uint64_t wo
     std::uintptr_t const address = align_up(address_of(memory) + lead_bytes, actual);
     new (pointer_at(address - lead_bytes)) direct_block{nullptr, nullptr, memory, total, bytes, source, false};
     bool const is_large = bytes > temp_job_word::size_mask;
-    header_of(address)
-        .store(word | temp_job_word::direct | (is_large ? temp_job_word::large : bytes), std::memory_order_relaxed);
+    header_of(address).store(word | temp_job_word::direct | (is_large ? temp_job_word::large : bytes),
+                             std::memory_order_relaxed);
     return pointer_at(address);
 }
 

@@ -18,11 +18,11 @@ namespace tenure::inline TENURE_ABI::detail {
 struct direct_block {
     direct_block* next;
     direct_block* previous;
-    void* memory;          ///< as malloc or the source gave it
+    void* memory; ///< as malloc or the source gave it
     std::size_t total_bytes;
-    std::size_t bytes;     ///< as asked for
-    block_source* source;  ///< it goes back to; null: to malloc
-    bool reported;         ///< named in a leak report
+    std::size_t bytes;    ///< as asked for
+    block_source* source; ///< it goes back to; null: to malloc
+    bool reported;        ///< named in a leak report
 
     [[nodiscard]] std::uintptr_t bytes_at() const noexcept;
 };

@@ -64,8 +64,8 @@ struct frame_end {
     }
 
     /// Blocks of a chunk are in the order of their age, so a chunk opened within the limit holds none that is too old,
-    /// and is not looked at: its owner would have to fetch back the lines that it writes. In an older one the first young
-    /// block ends the walk.
+    /// and is not looked at: its owner would have to fetch back the lines that it writes. In an older one the first
+    /// young block ends the walk.
     void settle_chunk(lifetime_chunk& chunk, std::size_t used_words) const noexcept {
         if (now - chunk.frame <= limit) return;
         chunk.first_unreported =
@@ -73,8 +73,8 @@ struct frame_end {
                                [&](std::uintptr_t bytes_at) { return settle(chunk, bytes_at); });
     }
 
-    /// The chunk that a thread is filling: what lies before its cursor. The word of states that the cursor stands in may
-    /// get more blocks, so it is looked at and not done with.
+    /// The chunk that a thread is filling: what lies before its cursor. The word of states that the cursor stands in
+    /// may get more blocks, so it is looked at and not done with.
     void settle_current(thread_record const& record) const noexcept {
         lifetime_chunk* const chunk = record.job.current;
         if (chunk == nullptr) return;
@@ -91,8 +91,10 @@ struct frame_end {
             lifetime_chunk* const chunk = queue.pop();
             settle_chunk(*chunk, detail::job_state_words);
             bool const is_old = now - chunk->frame > limit || chunk->large_bytes != 0;
-            if (is_old && detail::is_empty(*chunk)) detail::process_chunks.give(chunk);
-            else remaining.push(chunk);
+            if (is_old && detail::is_empty(*chunk))
+                detail::process_chunks.give(chunk);
+            else
+                remaining.push(chunk);
         }
         queue = remaining;
     }
@@ -158,8 +160,10 @@ void detail::retire_temp_job(thread_record& record) noexcept {
     job.current = nullptr;
     while (job.closed.first != nullptr) {
         lifetime_chunk* const chunk = job.closed.pop();
-        if (is_empty(*chunk)) process_chunks.give(chunk);
-        else threads.orphans.push(chunk);
+        if (is_empty(*chunk))
+            process_chunks.give(chunk);
+        else
+            threads.orphans.push(chunk);
     }
     this_thread.job_cursor.store(0, std::memory_order_relaxed);
     this_thread.job_limit.store(0, std::memory_order_relaxed);
@@ -223,8 +227,10 @@ void give_empty_back(chunk_queue& queue) noexcept {
     chunk_queue remaining;
     while (queue.first != nullptr) {
         lifetime_chunk* const chunk = queue.pop();
-        if (detail::is_empty(*chunk)) detail::process_chunks.give(chunk);
-        else remaining.push(chunk);
+        if (detail::is_empty(*chunk))
+            detail::process_chunks.give(chunk);
+        else
+            remaining.push(chunk);
     }
     queue = remaining;
 }

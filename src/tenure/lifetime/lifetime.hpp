@@ -66,9 +66,9 @@ TENURE_LOCAL inline void reset_temp() noexcept { temp::reset(); }
 
 /// What the blocks of one owner tag amount to.
 struct tag_usage {
-    std::uint64_t temp_bytes = 0;     ///< ever allocated from Temp under the tag, in the process, as of the last
-                                      ///< change of tag, scope end, reset or overflow on each thread
-    std::size_t temp_job_count = 0;   ///< blocks alive in TempJob
+    std::uint64_t temp_bytes = 0;   ///< ever allocated from Temp under the tag, in the process, as of the last
+                                    ///< change of tag, scope end, reset or overflow on each thread
+    std::size_t temp_job_count = 0; ///< blocks alive in TempJob
     std::size_t temp_job_bytes = 0;
 };
 

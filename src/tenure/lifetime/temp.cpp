@@ -86,8 +86,7 @@ void enter(temp_record& scratch, lifetime_chunk* chunk) noexcept {
     this_thread.temp_limit = chunk->limit();
     scratch.overflow_now_bytes += chunk->bytes;
     scratch.seen.overflow_peak_bytes = std::max(scratch.seen.overflow_peak_bytes, scratch.overflow_now_bytes);
-    if constexpr (checks::caller)
-        platform::poison(pointer_at(chunk->begin()), chunk->limit() - chunk->begin());
+    if constexpr (checks::caller) platform::poison(pointer_at(chunk->begin()), chunk->limit() - chunk->begin());
 }
 
 /// Leaves the newest chunk and gives it back.

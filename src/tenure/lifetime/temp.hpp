@@ -27,12 +27,12 @@ namespace tenure::inline TENURE_ABI {
 
 /// What the calling thread's Temp has seen.
 struct temp_stats {
-    std::size_t budget_bytes = 0;         ///< reserved as one range
-    std::size_t used_bytes = 0;           ///< in use now, overflow included
-    std::size_t committed_bytes = 0;      ///< the peak within the budget, rounded up to a step of doubling
-    std::uint64_t overflow_count = 0;     ///< chunks taken because the budget, or the chunk before, was full
-    std::uint64_t overflow_bytes = 0;     ///< bytes of those chunks
-    std::size_t overflow_peak_bytes = 0;  ///< the most bytes of chunks held at a time
+    std::size_t budget_bytes = 0;        ///< reserved as one range
+    std::size_t used_bytes = 0;          ///< in use now, overflow included
+    std::size_t committed_bytes = 0;     ///< the peak within the budget, rounded up to a step of doubling
+    std::uint64_t overflow_count = 0;    ///< chunks taken because the budget, or the chunk before, was full
+    std::uint64_t overflow_bytes = 0;    ///< bytes of those chunks
+    std::size_t overflow_peak_bytes = 0; ///< the most bytes of chunks held at a time
 };
 
 /// Temp as an allocator: it has no state of its own, so every object of this class is the calling thread's Temp.
@@ -107,7 +107,8 @@ inline void temp::deallocate(void* block, std::size_t bytes, std::size_t) noexce
     detail::thread_lifetimes& thread = detail::this_thread;
     if (address_of(block) + rounded(bytes) != thread.temp_cursor) return;
     thread.temp_cursor = address_of(block);
-    if (thread.temp_cursor == thread.temp_floor) [[unlikely]] leave_region();
+    if (thread.temp_cursor == thread.temp_floor) [[unlikely]]
+        leave_region();
 }
 
 inline temp_scope::temp_scope() noexcept

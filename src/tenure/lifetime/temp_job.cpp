@@ -69,8 +69,8 @@ void notice_frame(job_record& job) noexcept {
 /// A chunk for the next blocks: one of the thread's own whose blocks are all freed by now, else one from the supply.
 lifetime_chunk* next_chunk(job_record& job) noexcept {
     if (job.current != nullptr && detail::is_empty(*job.current)) return std::exchange(job.current, nullptr);
-    // The oldest is likeliest to be free. One that a long-lived block holds up goes to the back of the queue, so that it
-    // cannot hold up the others, also in a program that never ends a frame.
+    // The oldest is likeliest to be free. One that a long-lived block holds up goes to the back of the queue, so that
+    // it cannot hold up the others, also in a program that never ends a frame.
     for (int look = 0; look < chunks_to_look_at && job.closed.first != nullptr; ++look) {
         lifetime_chunk* const chunk = job.closed.pop();
         if (!detail::is_empty(*chunk)) {
@@ -92,8 +92,8 @@ void fill_prefix(std::uintptr_t begin, std::size_t bytes) noexcept {
     std::fill(prefix.stack, prefix.stack + detail::stack_capacity, nullptr);
 }
 
-/// Records who allocated, in checked builds: the stack from `caller` on, which is where the library was called. How many
-/// frames before it are ours is the compiler's choice.
+/// Records who allocated, in checked builds: the stack from `caller` on, which is where the library was called. How
+/// many frames before it are ours is the compiler's choice.
 void note_stack(void* block, void* caller) noexcept {
     constexpr std::size_t most_of_ours = 6;
     void* frames[detail::stack_capacity + most_of_ours];
@@ -136,8 +136,7 @@ void* allocate_large(job_record& job, std::size_t bytes, std::size_t alignment) 
     chunk->first_live = chunk->first_unreported = 0;
     chunk->frame = job.frame;
     chunk->large_bytes = bytes;
-    void* const block =
-        hand_out(detail::block_begin(chunk->begin(), std::max(alignment, default_alignment)), bytes);
+    void* const block = hand_out(detail::block_begin(chunk->begin(), std::max(alignment, default_alignment)), bytes);
     job.closed.push(chunk);
     return block;
 }
@@ -188,9 +187,9 @@ void temp_job::deallocate_slow(void* block) noexcept {
     if (block == nullptr) return;
     if constexpr (checks::caller) {
         std::uintptr_t const begin = address_of(block) - prefix_bytes;
-        bool const ours = is_aligned(block, default_alignment) && owns(block) &&
-                          static_cast<detail::checked_prefix*>(pointer_at(begin))->proof ==
-                              (detail::proof_of_block ^ begin);
+        bool const ours =
+            is_aligned(block, default_alignment) && owns(block) &&
+            static_cast<detail::checked_prefix*>(pointer_at(begin))->proof == (detail::proof_of_block ^ begin);
         if (!ours) {
             report_misuse("TempJob was given a pointer that is not a block of its own", block,
                           "Free what temp_job::allocate or allocate(..., lifetime::temp_job) returned, and nothing "
@@ -202,8 +201,8 @@ void temp_job::deallocate_slow(void* block) noexcept {
     if ((word & word_bits::direct) != 0) return detail::free_direct(block);
     detail::job_state_byte& state = detail::state_of(address_of(block));
     if constexpr (checks::caller) {
-        // Before the state says that it is free: afterwards it may be somebody else's. A block of 4 GiB and more is left
-        // unfilled: its size is in its chunk.
+        // Before the state says that it is free: afterwards it may be somebody else's. A block of 4 GiB and more is
+        // left unfilled: its size is in its chunk.
         bool const fill = state.load(std::memory_order_relaxed) != detail::job_state::none;
         if (fill && (word & word_bits::large) == 0) platform::poison_freed(block, word & word_bits::size_mask);
     }

@@ -9,7 +9,8 @@
 /// Not for        scratch within one function: see lifetime/temp.hpp; nor what has no end in sight.
 /// Memory from    chunks of 64 KiB per thread, kept for the next frames; blocks past 16 KiB have one of their own.
 /// Cost           allocate O(1), one add, one compare, three stores; deallocate O(1), two loads and one store.
-/// Overhead       8 bytes per block for size, owner tag and frame, rounded up so that blocks lie at multiples of 16, and
+/// Overhead       8 bytes per block for size, owner tag and frame, rounded up so that blocks lie at multiples of 16,
+/// and
 ///                a byte of state per 16 bytes. Checked builds: 64 bytes, with the stack that allocated.
 /// Threads        any thread allocates, any thread frees, also after the allocating thread has ended; no lock on
 ///                either path.
@@ -44,13 +45,13 @@ using temp_job_leak_handler = void (*)(const temp_job_leak&) noexcept;
 
 /// What TempJob of the whole process has seen.
 struct temp_job_stats {
-    std::size_t live_count = 0;        ///< blocks alive, as of this call
-    std::size_t live_bytes = 0;        ///< bytes that were asked for in them
-    std::size_t chunk_bytes = 0;       ///< bytes of chunks held, kept ones included
-    std::size_t kept_bytes = 0;        ///< of these, in chunks that hold nothing
-    std::uint64_t overflow_count = 0;  ///< blocks that were taken one by one because chunks were refused
+    std::size_t live_count = 0;       ///< blocks alive, as of this call
+    std::size_t live_bytes = 0;       ///< bytes that were asked for in them
+    std::size_t chunk_bytes = 0;      ///< bytes of chunks held, kept ones included
+    std::size_t kept_bytes = 0;       ///< of these, in chunks that hold nothing
+    std::uint64_t overflow_count = 0; ///< blocks that were taken one by one because chunks were refused
     std::uint64_t overflow_bytes = 0;
-    std::uint64_t leaked_count = 0;    ///< blocks that were reported as leaks
+    std::uint64_t leaked_count = 0; ///< blocks that were reported as leaks
 };
 
 namespace detail {
@@ -158,7 +159,8 @@ inline void temp_job::deallocate(void* block) noexcept {
     if ((header->load(std::memory_order_relaxed) & detail::temp_job_word::direct) != 0) [[unlikely]]
         return deallocate_slow(block);
     detail::job_state_byte& state = detail::state_of(address_of(block));
-    if (state.load(std::memory_order_relaxed) == detail::job_state::none) [[unlikely]] return deallocate_slow(block);
+    if (state.load(std::memory_order_relaxed) == detail::job_state::none) [[unlikely]]
+        return deallocate_slow(block);
     // Release: what this thread did with the block comes before its next use by the owner.
     state.store(detail::job_state::none, std::memory_order_release);
 }

@@ -18,8 +18,8 @@ struct thread_record;
 /// One cache line of thread-local state, zero until the thread's first slow call: limits of zero send every request
 /// to the slow path, which is also how the passthrough detour and a new frame are noticed.
 struct alignas(cache_line_bytes) thread_lifetimes {
-    std::uintptr_t temp_cursor = 0; ///< where the next Temp block begins
-    std::uintptr_t temp_limit = 0;  ///< end of what is committed
+    std::uintptr_t temp_cursor = 0;    ///< where the next Temp block begins
+    std::uintptr_t temp_limit = 0;     ///< end of what is committed
     const void* temp_region = nullptr; ///< null in the thread's own range; else the newest overflow chunk
     std::uintptr_t temp_floor = 0;     ///< where that chunk's first block lies; zero in the thread's own range
 

@@ -27,12 +27,12 @@ struct chunk_queue {
 
 /// Temp of one thread. Only its thread touches it.
 struct temp_record {
-    std::uintptr_t begin = 0;          ///< of the range; zero before the first allocation
-    std::uintptr_t committed_end = 0;  ///< multiple of a page
-    std::uintptr_t budget_end = 0;     ///< where the budget ends, to the byte
+    std::uintptr_t begin = 0;         ///< of the range; zero before the first allocation
+    std::uintptr_t committed_end = 0; ///< multiple of a page
+    std::uintptr_t budget_end = 0;    ///< where the budget ends, to the byte
     std::size_t reserved_bytes = 0;
-    lifetime_chunk* region = nullptr;  ///< newest overflow chunk
-    std::uintptr_t tagged_from = 0;    ///< under a tag: what lies after is not counted yet
+    lifetime_chunk* region = nullptr; ///< newest overflow chunk
+    std::uintptr_t tagged_from = 0;   ///< under a tag: what lies after is not counted yet
     std::size_t overflow_now_bytes = 0;
     temp_stats seen;
 };
@@ -66,7 +66,8 @@ extern constinit thread_registry threads;
 /// The calling thread's record, made at its first call. Null when the system refuses the memory for one.
 [[nodiscard]] thread_record* record_of_this_thread() noexcept;
 
-/// Counts what Temp allocated under the tag `id` up to now. Called when the tag changes and before the cursor goes back.
+/// Counts what Temp allocated under the tag `id` up to now. Called when the tag changes and before the cursor goes
+/// back.
 void count_tagged_temp(thread_record& record, std::uint16_t id) noexcept;
 [[nodiscard]] std::uint64_t tagged_temp_bytes(std::uint16_t id) noexcept;
 

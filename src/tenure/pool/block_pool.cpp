@@ -35,8 +35,8 @@ segment_layout choose_layout(std::size_t stride, std::size_t alignment, std::siz
 block_pool::block_pool(std::size_t bytes, std::size_t alignment, block_source& source,
                        std::size_t segment_bytes) noexcept
     : recent_room_(recent_capacity), alignment_(alignment), source_(source), detoured_(passes_through(part::pool)) {
-    bool const possible = bytes != 0 && bytes <= max_block_bytes && is_power_of_two(alignment) &&
-                          alignment <= max_block_bytes;
+    bool const possible =
+        bytes != 0 && bytes <= max_block_bytes && is_power_of_two(alignment) && alignment <= max_block_bytes;
     if (possible) {
         std::size_t const most = std::bit_floor(std::max(source.largest_bytes(), smallest_segment_bytes));
         std::size_t const asked = std::max(std::min(segment_bytes, largest_segment_bytes), smallest_segment_bytes);
@@ -186,8 +186,10 @@ void block_pool::write_back(void* const* blocks, std::size_t count) noexcept {
         }
         bit_word twice = where.home->set_free(layout_, where.word, bits);
         if (where.home == group_segment_ && where.word == group_word_) twice |= group_ & bits;
-        if (!where.home->is_partial) [[unlikely]] make_partial(where.home);
-        if (twice != 0) [[unlikely]] report_twice(where, twice);
+        if (!where.home->is_partial) [[unlikely]]
+            make_partial(where.home);
+        if (twice != 0) [[unlikely]]
+            report_twice(where, twice);
     }
 }
 
@@ -219,8 +221,8 @@ void block_pool::deallocate_checked(void* block) noexcept {
         report_misuse("a pool was given a pointer that is not the begin of a block", block, advice);
         return;
     }
-    bool const waits_in_group = home == group_segment_ && index / bits_per_word == group_word_ &&
-                                (group_ & bit_at(index)) != 0;
+    bool const waits_in_group =
+        home == group_segment_ && index / bits_per_word == group_word_ && (group_ & bit_at(index)) != 0;
     if (waits_in_group || (home->level0(layout_)[index / bits_per_word] & bit_at(index)) != 0) {
         report_misuse("a pool block was freed twice", block, "Look for a second owner of this block.");
         return;

@@ -115,8 +115,8 @@ private:
     // First what each call touches.
     void* last_freed_ = nullptr;
     std::size_t recent_count_ = 0;
-    std::size_t recent_room_;     // recent_capacity; zero under passthrough and in checked builds, where frees are slow
-    bit_word group_ = 0;          // blocks of one word of level 0 that are ready to be handed out
+    std::size_t recent_room_; // recent_capacity; zero under passthrough and in checked builds, where frees are slow
+    bit_word group_ = 0;      // blocks of one word of level 0 that are ready to be handed out
     std::uintptr_t group_begin_ = 0; // where that word's first block lies
     detail::segment_layout layout_;
     void* recent_[recent_capacity];
@@ -126,9 +126,9 @@ private:
     detail::segment* partial_ = nullptr; // segments with free bits
     detail::segment* first_ = nullptr;   // all segments, in the order in which they were taken
     detail::segment* last_ = nullptr;
-    detail::segment* bump_ = nullptr;    // the first one with groups that were never handed out
+    detail::segment* bump_ = nullptr; // the first one with groups that were never handed out
     std::size_t segment_count_ = 0;
-    std::size_t handed_out_ = 0;         // blocks in all groups that were handed out
+    std::size_t handed_out_ = 0; // blocks in all groups that were handed out
     std::size_t free_in_bits_ = 0;
     std::size_t peak_handed_out_ = 0;
     std::size_t alignment_;
@@ -151,7 +151,8 @@ inline void* block_pool::allocate_strided(std::size_t stride) noexcept {
 }
 
 inline void block_pool::deallocate(void* block) noexcept {
-    if (recent_count_ >= recent_room_) [[unlikely]] return deallocate_slow(block);
+    if (recent_count_ >= recent_room_) [[unlikely]]
+        return deallocate_slow(block);
     if (last_freed_ == nullptr) {
         last_freed_ = block;
         return;

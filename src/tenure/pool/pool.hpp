@@ -79,7 +79,8 @@ public:
     template<class... Arguments>
     [[nodiscard]] T* construct(Arguments&&... arguments) noexcept(std::is_nothrow_constructible_v<T, Arguments...>) {
         void* const block = blocks_.allocate_strided(sizeof(T));
-        if (block == nullptr) [[unlikely]] return nullptr;
+        if (block == nullptr) [[unlikely]]
+            return nullptr;
         return detail::construct_in<T>(blocks_, block, std::forward<Arguments>(arguments)...);
     }
 

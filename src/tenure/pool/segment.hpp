@@ -16,7 +16,8 @@ namespace tenure::inline TENURE_ABI::detail {
 
 // A segment as it lies in memory, at a multiple of its size:
 //
-//   | header | level 2 | level 1 | level 0: a bit per block | blocks, handed out in groups of 64 ... | not yet touched |
+//   | header | level 2 | level 1 | level 0: a bit per block | blocks, handed out in groups of 64 ... | not yet touched
+//   |
 //
 // Level 0 has a bit per block: set when the block is free. Level 1 has a bit per word of level 0 that is not zero, and
 // level 2 one per word of level 1. So a free block is found in three looks, lowest address first; a free touches
@@ -25,14 +26,14 @@ namespace tenure::inline TENURE_ABI::detail {
 /// Where things lie in every segment of one pool. Computed once from the size of a block and of a segment.
 struct segment_layout {
     std::size_t segment_bytes = 0;
-    std::size_t stride_bytes = 0;   ///< from one block to the next
-    std::size_t blocks_offset = 0;  ///< of the first block
-    std::size_t capacity = 0;       ///< blocks in a segment
-    std::size_t word_count = 0;     ///< of level 0
+    std::size_t stride_bytes = 0;  ///< from one block to the next
+    std::size_t blocks_offset = 0; ///< of the first block
+    std::size_t capacity = 0;      ///< blocks in a segment
+    std::size_t word_count = 0;    ///< of level 0
     std::size_t level1_words = 0;
     std::size_t level2_words = 0;
     std::size_t level0_offset = 0;
-    std::uint64_t inverse = 0;      ///< 2^32 / stride, rounded up: division by the stride as one multiplication
+    std::uint64_t inverse = 0; ///< 2^32 / stride, rounded up: division by the stride as one multiplication
 
     /// The number of the block at `offset` bytes past the first one. Exact for multiples of the stride below 4 GiB.
     [[nodiscard]] std::size_t index_of(std::size_t offset) const noexcept { return (offset * inverse) >> 32; }
@@ -43,12 +44,12 @@ struct segment_layout {
 };
 
 struct segment {
-    segment* next;           ///< in the order in which they were taken
-    segment* next_partial;   ///< in the list of segments that have free bits
-    std::size_t groups_used; ///< words of level 0 whose blocks have been handed out, once at least
+    segment* next;              ///< in the order in which they were taken
+    segment* next_partial;      ///< in the list of segments that have free bits
+    std::size_t groups_used;    ///< words of level 0 whose blocks have been handed out, once at least
     std::size_t groups_touched; ///< the most that groups_used ever was since pages were given back
-    bool is_partial;         ///< in that list
-    std::uint64_t proof;     ///< says that this is a segment, in checked builds
+    bool is_partial;            ///< in that list
+    std::uint64_t proof;        ///< says that this is a segment, in checked builds
 
     [[nodiscard]] bit_word* level2() noexcept {
         return static_cast<bit_word*>(pointer_at(address_of(this) + sizeof(segment)));
@@ -69,7 +70,8 @@ struct segment {
         bit_word* const bits = level0(layout);
         bit_word const before = bits[word];
         bits[word] = before | blocks;
-        if (before == 0) [[unlikely]] summarise(layout, word);
+        if (before == 0) [[unlikely]]
+            summarise(layout, word);
         return before & blocks;
     }
     void summarise(const segment_layout& layout, std::size_t word) noexcept;

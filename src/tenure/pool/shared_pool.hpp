@@ -44,10 +44,11 @@ public:
     /// Returns   null when memory is refused.
     /// Fails     when the constructor throws: the memory is free again and nothing was destroyed.
     template<class... Arguments>
-    [[nodiscard]] TENURE_LOCAL T* construct(Arguments&&... arguments) noexcept(
-        std::is_nothrow_constructible_v<T, Arguments...>) {
+    [[nodiscard]] TENURE_LOCAL T*
+    construct(Arguments&&... arguments) noexcept(std::is_nothrow_constructible_v<T, Arguments...>) {
         void* const block = blocks_.allocate();
-        if (block == nullptr) [[unlikely]] return nullptr;
+        if (block == nullptr) [[unlikely]]
+            return nullptr;
         return detail::construct_in<T>(blocks_, block, std::forward<Arguments>(arguments)...);
     }
 

@@ -39,8 +39,12 @@ class small_object {
 public:
     // Deleting a derived object through a base pointer needs the base to have a virtual destructor, as ever; the
     // compiler then passes the size of the derived class.
-    TENURE_LOCAL static void* operator new(std::size_t bytes) { return or_throw(detail::allocate_small(bytes, plain_alignment)); }
-    TENURE_LOCAL static void* operator new[](std::size_t bytes) { return or_throw(detail::allocate_small(bytes, plain_alignment)); }
+    TENURE_LOCAL static void* operator new(std::size_t bytes) {
+        return or_throw(detail::allocate_small(bytes, plain_alignment));
+    }
+    TENURE_LOCAL static void* operator new[](std::size_t bytes) {
+        return or_throw(detail::allocate_small(bytes, plain_alignment));
+    }
     TENURE_LOCAL static void* operator new(std::size_t bytes, std::align_val_t alignment) {
         return or_throw(detail::allocate_small(bytes, static_cast<std::size_t>(alignment)));
     }
@@ -53,10 +57,12 @@ public:
     TENURE_LOCAL static void* operator new[](std::size_t bytes, const std::nothrow_t&) noexcept {
         return detail::allocate_small(bytes, plain_alignment);
     }
-    TENURE_LOCAL static void* operator new(std::size_t bytes, std::align_val_t alignment, const std::nothrow_t&) noexcept {
+    TENURE_LOCAL static void* operator new(std::size_t bytes, std::align_val_t alignment,
+                                           const std::nothrow_t&) noexcept {
         return detail::allocate_small(bytes, static_cast<std::size_t>(alignment));
     }
-    TENURE_LOCAL static void* operator new[](std::size_t bytes, std::align_val_t alignment, const std::nothrow_t&) noexcept {
+    TENURE_LOCAL static void* operator new[](std::size_t bytes, std::align_val_t alignment,
+                                             const std::nothrow_t&) noexcept {
         return detail::allocate_small(bytes, static_cast<std::size_t>(alignment));
     }
     TENURE_LOCAL static void* operator new(std::size_t, void* place) noexcept { return place; }
@@ -75,7 +81,8 @@ public:
         detail::deallocate_small(block, bytes, static_cast<std::size_t>(alignment));
     }
     // What the language calls when a constructor throws under an aligned form: it looks for these exact parameters.
-    // Templates, because a plain function of this shape would be taken by every aligned delete, which then says no size.
+    // Templates, because a plain function of this shape would be taken by every aligned delete, which then says no
+    // size.
     template<std::same_as<std::align_val_t> Alignment>
     TENURE_LOCAL static void operator delete(void* block, Alignment) noexcept {
         detail::deallocate_small_unsized(block);
@@ -119,7 +126,8 @@ private:
     static constexpr std::size_t plain_alignment = 1;
 
     [[nodiscard]] static void* or_throw(void* block) {
-        if (block == nullptr) [[unlikely]] throw_bad_alloc();
+        if (block == nullptr) [[unlikely]]
+            throw_bad_alloc();
         return block;
     }
 };

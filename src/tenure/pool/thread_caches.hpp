@@ -23,7 +23,7 @@ struct pool_cache {
     static constexpr std::uint32_t batch = capacity / 2; ///< blocks that go to or come from the pool at a time
 
     std::atomic<std::uint32_t> count{0};
-    pool_cache* next = nullptr;     ///< in the pool's list
+    pool_cache* next = nullptr; ///< in the pool's list
     pool_cache* previous = nullptr;
     void* blocks[capacity];
 };
