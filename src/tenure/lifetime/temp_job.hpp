@@ -9,8 +9,7 @@
 /// Not for        scratch within one function: see lifetime/temp.hpp; nor what has no end in sight.
 /// Memory from    chunks of 64 KiB per thread, kept for the next frames; blocks past 16 KiB have one of their own.
 /// Cost           allocate O(1), one add, one compare, three stores; deallocate O(1), two loads and one store.
-/// Overhead       8 bytes per block for size, owner tag and frame, rounded up so that blocks lie at multiples of 16,
-/// and
+/// Overhead       8 bytes per block for size, owner tag and frame, rounded up so that blocks lie at multiples of 16;
 ///                a byte of state per 16 bytes. Checked builds: 64 bytes, with the stack that allocated.
 /// Threads        any thread allocates, any thread frees, also after the allocating thread has ended; no lock on
 ///                either path.

@@ -1,0 +1,29 @@
+// SPDX-FileCopyrightText: Tenure contributors
+// SPDX-License-Identifier: MIT
+
+// Runs the tests of this executable again, in processes whose environment sends parts to malloc.
+
+#include <gtest/gtest.h>
+
+#include "support/again.hpp"
+
+namespace {
+
+class passthrough : public testing::TestWithParam<char const*> {};
+
+TEST_P(passthrough, the_same_promises_hold_when_malloc_serves) {
+    support::outcome const seen = support::run_again({{"TENURE_PASSTHROUGH", GetParam()}}, "-*passthrough/*");
+    EXPECT_EQ(seen.status, 0) << seen.output;
+    EXPECT_NE(seen.output.find("[  PASSED  ]"), std::string::npos) << seen.output;
+}
+
+INSTANTIATE_TEST_SUITE_P(parts, passthrough,
+                         testing::Values("all", "arena", "temp", "temp_job", "pool", "small_object",
+                                         "temp,temp_job,pool"),
+                         [](const auto& each) {
+                             std::string name = each.param;
+                             for (char& letter : name) letter = letter == ',' ? '_' : letter;
+                             return name;
+                         });
+
+}

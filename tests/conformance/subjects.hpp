@@ -1,0 +1,204 @@
+// SPDX-FileCopyrightText: Tenure contributors
+// SPDX-License-Identifier: MIT
+#pragma once
+
+/// \file
+/// Everything that fits `tenure::allocator`, made over a block source that the test hands it.
+///
+/// A subject says what it can serve, gives its allocator, and drops everything that it still holds.
+
+#include <cstddef>
+#include <memory_resource>
+#include <new>
+
+#include <tenure/adapt/resource_adaptor.hpp>
+#include <tenure/adapt/stl_allocator.hpp>
+#include <tenure/arena/arena.hpp>
+#include <tenure/base/allocator.hpp>
+#include <tenure/base/options.hpp>
+#include <tenure/lifetime/lifetime.hpp>
+#include <tenure/platform/page_source.hpp>
+#include <tenure/pool/block_pool.hpp>
+#include <tenure/pool/pool.hpp>
+#include <tenure/pool/shared_block_pool.hpp>
+#include <tenure/pool/shared_pool.hpp>
+
+#include "support/process.hpp"
+
+namespace conformance {
+
+using tenure::part;
+
+struct alignas(64) object {
+    unsigned char bytes[320];
+};
+
+/// What most have in common: any size, any alignment.
+struct any_size {
+    static constexpr std::size_t most_bytes = 200'000;
+    static constexpr std::size_t most_alignment = 4096;
+};
+
+struct arena_subject : any_size {
+    static constexpr part which = part::arena;
+    explicit arena_subject(tenure::block_source& source) : allocator(source, 4096) {}
+    void drop() {
+        allocator.clear();
+        allocator.trim();
+    }
+    tenure::arena allocator;
+};
+
+/// Temp takes chunks from the source as soon as its budget is used up; these budgets are small.
+struct temp_subject : any_size {
+    static constexpr part which = part::temp;
+    explicit temp_subject(tenure::block_source& source) { tenure::temp_job::set_source(source); }
+    ~temp_subject() {
+        drop();
+        tenure::temp_job::set_source(tenure::page_source::process());
+    }
+    void drop() {
+        tenure::reset_temp();
+        tenure::temp_job::trim();
+    }
+    tenure::temp allocator;
+};
+
+struct temp_job_subject : any_size {
+    static constexpr part which = part::temp_job;
+    explicit temp_job_subject(tenure::block_source& source) { tenure::temp_job::set_source(source); }
+    ~temp_job_subject() {
+        drop();
+        tenure::temp_job::set_source(tenure::page_source::process());
+    }
+    void drop() {
+        auto const free_one = [](void*, const tenure::temp_job_leak& block) {
+            leftover() = const_cast<void*>(block.address);
+        };
+        for (;;) {
+            leftover() = nullptr;
+            tenure::temp_job::for_each_live(free_one, nullptr);
+            if (leftover() == nullptr) break;
+            tenure::temp_job::deallocate(leftover());
+        }
+        tenure::temp_job::trim();
+    }
+    static void*& leftover() {
+        static void* block = nullptr;
+        return block;
+    }
+    tenure::temp_job allocator;
+};
+
+template<class Pool>
+struct block_pool_subject {
+    static constexpr part which = part::pool;
+    static constexpr std::size_t most_bytes = 8192;
+    static constexpr std::size_t most_alignment = 4096;
+    explicit block_pool_subject(tenure::block_source& source) : allocator(most_bytes, most_alignment, source) {}
+    void drop() {
+        allocator.clear();
+        allocator.trim();
+    }
+    Pool allocator;
+};
+
+template<class Pool>
+struct object_pool_subject {
+    static constexpr part which = part::pool;
+    static constexpr std::size_t most_bytes = sizeof(object);
+    static constexpr std::size_t most_alignment = alignof(object);
+    explicit object_pool_subject(tenure::block_source& source) : allocator(source) {}
+    void drop() {
+        allocator.clear();
+        allocator.trim();
+    }
+    Pool allocator;
+};
+
+/// An allocator made of a std::pmr resource, which is made of one of ours.
+class pmr_allocator {
+public:
+    explicit pmr_allocator(std::pmr::memory_resource& resource) : resource_(resource) {}
+    void* allocate(std::size_t bytes, std::size_t alignment) noexcept {
+        try {
+            return resource_.allocate(bytes, alignment);
+        } catch (const std::bad_alloc&) {
+            return nullptr;
+        }
+    }
+    void deallocate(void* block, std::size_t bytes, std::size_t alignment) noexcept {
+        resource_.deallocate(block, bytes, alignment);
+    }
+    bool owns(const void*) const noexcept { return true; }
+
+private:
+    std::pmr::memory_resource& resource_;
+};
+
+template<class Subject>
+struct pmr_subject : Subject {
+    explicit pmr_subject(tenure::block_source& source) : Subject(source) {}
+    static constexpr bool knows_its_own = false;
+    tenure::resource_adaptor<decltype(Subject::allocator)> resource{Subject::allocator};
+    pmr_allocator allocator{resource};
+};
+
+/// An allocator made of stl_allocator, one for each alignment of its value type.
+template<class Below>
+class stl_backed {
+public:
+    explicit stl_backed(Below& below) : below_(below) {}
+    void* allocate(std::size_t bytes, std::size_t alignment) noexcept {
+        try {
+            return with(alignment, [&](auto typed) -> void* { return typed.allocate(in_values(typed, bytes)); });
+        } catch (const std::bad_alloc&) {
+            return nullptr;
+        }
+    }
+    void deallocate(void* block, std::size_t bytes, std::size_t alignment) noexcept {
+        with(alignment, [&](auto typed) -> void* {
+            using value = typename decltype(typed)::value_type;
+            typed.deallocate(static_cast<value*>(block), in_values(typed, bytes));
+            return nullptr;
+        });
+    }
+    bool owns(const void*) const noexcept { return true; }
+
+private:
+    template<std::size_t Alignment>
+    struct alignas(Alignment) value {
+        unsigned char bytes[Alignment];
+    };
+    template<class Typed>
+    static std::size_t in_values(const Typed&, std::size_t bytes) {
+        std::size_t const size = sizeof(typename Typed::value_type);
+        return bytes / size + (bytes % size != 0 || bytes == 0);
+    }
+    template<class Work>
+    void* with(std::size_t alignment, Work&& work) {
+        if (alignment <= 1) return work(tenure::stl_allocator<value<1>, Below>(below_));
+        if (alignment <= 64) return work(tenure::stl_allocator<value<64>, Below>(below_));
+        return work(tenure::stl_allocator<value<4096>, Below>(below_));
+    }
+    Below& below_;
+};
+
+template<class Subject>
+struct stl_subject : Subject {
+    explicit stl_subject(tenure::block_source& source) : Subject(source) {}
+    static constexpr bool knows_its_own = false;
+    stl_backed<decltype(Subject::allocator)> allocator{Subject::allocator};
+};
+
+template<class Subject>
+concept knows_its_own = !requires {
+    Subject::knows_its_own;
+};
+
+template<class Subject>
+bool is_detoured() {
+    return tenure::passes_through(Subject::which);
+}
+
+}
