@@ -158,8 +158,8 @@ public:
     }
     void deallocate(void* block, std::size_t bytes, std::size_t alignment) noexcept {
         with(alignment, [&](auto typed) -> void* {
-            using value = typename decltype(typed)::value_type;
-            typed.deallocate(static_cast<value*>(block), in_values(typed, bytes));
+            using typed_value = typename decltype(typed)::value_type;
+            typed.deallocate(static_cast<typed_value*>(block), in_values(typed, bytes));
             return nullptr;
         });
     }
