@@ -30,7 +30,7 @@ public:
         last_alignment_ = alignment;
         if (allowed_ == 0 || bytes > PTRDIFF_MAX) return nullptr;
         --allowed_;
-        void* const block = ::operator new(bytes + (bytes == 0), std::align_val_t{alignment}, std::nothrow);
+        void* const block = ::operator new (bytes + (bytes == 0), std::align_val_t{alignment}, std::nothrow);
         if (block != nullptr) given_.emplace(block, numbers{bytes, alignment});
         return block;
     }
@@ -46,7 +46,7 @@ public:
                      std::to_string(found->second.alignment) + " came back as " + std::to_string(bytes) +
                      " aligned to " + std::to_string(alignment);
         }
-        ::operator delete(block, std::align_val_t{found->second.alignment});
+        ::operator delete (block, std::align_val_t{found->second.alignment});
         given_.erase(found);
     }
 
