@@ -120,12 +120,11 @@ bool read_option(std::string_view word, parameters& options) {
     return true;
 }
 
-int measure(const experiment& chosen, const contestant& who, const worker_job& job, const parameters& options) {
+int measure(const contestant& who, const worker_job& job, const parameters& options) {
     static_cast<void>(clock_cost_ns());
     block_proof proof(who.how, job.library, who.type);
     page_recorder found(proof);
     who.run({options, job.seed, job.part, found});
-    static_cast<void>(chosen);
     return write_whole(reply_descriptor, found.message().dump()) ? 0 : 1;
 }
 
@@ -145,7 +144,7 @@ int worker_main(std::span<char*> words, std::span<const experiment> experiments)
         for (std::size_t i = fixed; i < words.size(); ++i) {
             if (!read_option(words[i], options)) return refuse(words[i]);
         }
-        return measure(chosen, some[job.contestant], job, options);
+        return measure(some[job.contestant], job, options);
     }
     return refuse("an experiment");
 }

@@ -8,8 +8,11 @@
 /// A subject says what it can serve, gives its allocator, and drops everything that it still holds.
 
 #include <cstddef>
+#include <memory>
 #include <memory_resource>
 #include <new>
+#include <ostream>
+#include <vector>
 
 #include <tenure/adapt/resource_adaptor.hpp>
 #include <tenure/adapt/stl_allocator.hpp>
@@ -22,8 +25,6 @@
 #include <tenure/pool/pool.hpp>
 #include <tenure/pool/shared_block_pool.hpp>
 #include <tenure/pool/shared_pool.hpp>
-
-#include "support/process.hpp"
 
 namespace conformance {
 
@@ -191,14 +192,87 @@ struct stl_subject : Subject {
     stl_backed<decltype(Subject::allocator)> allocator{Subject::allocator};
 };
 
-template<class Subject>
-concept knows_its_own = !requires {
-    Subject::knows_its_own;
+/// A subject behind virtual functions, so that each promise is compiled once.
+class any_subject {
+public:
+    any_subject() = default;
+    any_subject(const any_subject&) = delete;
+    any_subject& operator=(const any_subject&) = delete;
+    virtual ~any_subject() = default;
+
+    virtual void* allocate(std::size_t bytes, std::size_t alignment) = 0;
+    virtual void deallocate(void* block, std::size_t bytes, std::size_t alignment) = 0;
+    /// True also where an adaptor cannot say.
+    [[nodiscard]] virtual bool owns(const void* pointer) const = 0;
+    [[nodiscard]] virtual bool valid() = 0;
+    /// Everything allocated is gone, and what can go back to the source goes back.
+    virtual void drop() = 0;
+};
+
+/// What a test knows of a kind of subject before it makes one.
+struct kind {
+    char const* name;
+    part which;
+    std::size_t most_bytes;
+    std::size_t most_alignment;
+    bool knows_its_own;
+    std::unique_ptr<any_subject> (*make)(tenure::block_source& source);
+
+    [[nodiscard]] bool is_detoured() const { return tenure::passes_through(which); }
+    friend std::ostream& operator<<(std::ostream& out, const kind& each) { return out << each.name; }
 };
 
 template<class Subject>
-bool is_detoured() {
-    return tenure::passes_through(Subject::which);
+class erased final : public any_subject {
+    static_assert(tenure::allocator<decltype(Subject::allocator)>);
+
+public:
+    explicit erased(tenure::block_source& source) : subject_(source) {}
+    void* allocate(std::size_t bytes, std::size_t alignment) override {
+        return subject_.allocator.allocate(bytes, alignment);
+    }
+    void deallocate(void* block, std::size_t bytes, std::size_t alignment) override {
+        subject_.allocator.deallocate(block, bytes, alignment);
+    }
+    [[nodiscard]] bool owns(const void* pointer) const override { return subject_.allocator.owns(pointer); }
+    [[nodiscard]] bool valid() override {
+        if constexpr (requires { subject_.allocator.valid(); }) return subject_.allocator.valid();
+        return true;
+    }
+    void drop() override { subject_.drop(); }
+
+private:
+    Subject subject_;
+};
+
+template<class Subject>
+kind kind_of(char const* name) {
+    return {name, Subject::which, Subject::most_bytes, Subject::most_alignment, !requires {Subject::knows_its_own;
+}
+, [](tenure::block_source& source) -> std::unique_ptr<any_subject> { return std::make_unique<erased<Subject>>(source); }
+};
 }
 
+/// Every allocator of the library, and the adaptors over some of them.
+inline std::vector<kind> every_kind() {
+    using blocks = block_pool_subject<tenure::block_pool>;
+    using shared_blocks = block_pool_subject<tenure::shared_block_pool>;
+    using objects = object_pool_subject<tenure::pool<object>>;
+    using shared_objects = object_pool_subject<tenure::shared_pool<object>>;
+    return {kind_of<arena_subject>("arena"),
+            kind_of<temp_subject>("temp"),
+            kind_of<temp_job_subject>("temp_job"),
+            kind_of<blocks>("block_pool"),
+            kind_of<shared_blocks>("shared_block_pool"),
+            kind_of<objects>("pool"),
+            kind_of<shared_objects>("shared_pool"),
+            kind_of<pmr_subject<arena_subject>>("resource_adaptor_over_arena"),
+            kind_of<pmr_subject<temp_subject>>("resource_adaptor_over_temp"),
+            kind_of<pmr_subject<temp_job_subject>>("resource_adaptor_over_temp_job"),
+            kind_of<pmr_subject<blocks>>("resource_adaptor_over_block_pool"),
+            kind_of<pmr_subject<shared_objects>>("resource_adaptor_over_shared_pool"),
+            kind_of<stl_subject<arena_subject>>("stl_allocator_over_arena"),
+            kind_of<stl_subject<temp_job_subject>>("stl_allocator_over_temp_job"),
+            kind_of<stl_subject<shared_blocks>>("stl_allocator_over_shared_block_pool")};
+}
 }

@@ -32,8 +32,8 @@ struct direct_block {
 [[nodiscard]] void* allocate_direct(std::size_t bytes, std::size_t alignment, std::uint64_t word,
                                     bool from_malloc) noexcept;
 /// Lists a block, once its prefix is written: walks see it from now on.
-void list_direct(void* block) noexcept;
-void free_direct(void* block) noexcept;
+void list_direct(void* pointer) noexcept;
+void free_direct(void* pointer) noexcept;
 
 /// Calls `visit(context, block)` for each, under the lock.
 void for_each_direct(void (*visit)(void* context, direct_block& block), void* context) noexcept;

@@ -20,7 +20,6 @@
 namespace tenure::inline TENURE_ABI {
 
 using detail::chunk_queue;
-using detail::job_record;
 using detail::lifetime_chunk;
 using detail::thread_record;
 using detail::threads;
