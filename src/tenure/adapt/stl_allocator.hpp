@@ -56,7 +56,7 @@ public:
     }
 
 private:
-    detail::allocator_reference<Allocator> from_;
+    [[no_unique_address]] detail::allocator_reference<Allocator> from_;
 };
 
 }

@@ -34,9 +34,9 @@ block_source& chunk_supply::source() const noexcept {
     return chosen != nullptr ? *chosen : page_source::process();
 }
 
-lifetime_chunk* chunk_supply::take(std::size_t bytes) noexcept {
+lifetime_chunk* chunk_supply::take(std::size_t bytes, at_limit limit) noexcept {
     std::size_t const index = class_of(bytes);
-    if (index == class_count) return acquire(bytes);
+    if (index == class_count) return acquire(bytes, limit);
     {
         std::lock_guard const lock(mutex_);
         if (lifetime_chunk* const chunk = kept_[index]; chunk != nullptr) {
@@ -46,15 +46,24 @@ lifetime_chunk* chunk_supply::take(std::size_t bytes) noexcept {
             return chunk;
         }
     }
-    return acquire(smallest_bytes << index);
+    return acquire(smallest_bytes << index, limit);
 }
 
-lifetime_chunk* chunk_supply::acquire(std::size_t bytes) noexcept {
+/// Counts bytes before they are taken, so that two threads cannot both take the last of the limit.
+bool chunk_supply::reserve(std::size_t bytes) noexcept {
     std::size_t const limit = option_value(option::temp_job_limit_bytes);
-    // Counted before it is taken, so that two threads cannot both take the last of the limit.
-    if (bytes > limit || held_bytes_.fetch_add(bytes) > limit - bytes) {
-        if (bytes <= limit) held_bytes_ -= bytes;
-        return nullptr;
+    if (bytes > limit) return false;
+    if (held_bytes_.fetch_add(bytes) <= limit - bytes) return true;
+    held_bytes_ -= bytes;
+    return false;
+}
+
+lifetime_chunk* chunk_supply::acquire(std::size_t bytes, at_limit limit) noexcept {
+    if (limit == at_limit::go_past) {
+        held_bytes_ += bytes;
+    } else if (!reserve(bytes)) {
+        // What is kept counts against the limit too, and is of no use here.
+        if (release_kept_before(UINT64_MAX) == 0 || !reserve(bytes)) return nullptr;
     }
     block_source& from = source();
     void* const memory = from.acquire(bytes, job_chunk_alignment);

@@ -53,6 +53,12 @@ constexpr std::size_t job_state_words = job_state_count / sizeof(std::uint64_t);
     return static_cast<std::atomic<std::uint64_t>*>(pointer_at(address_of(&chunk) + sizeof(lifetime_chunk)));
 }
 
+/// What happens at the limit that option::temp_job_limit_bytes sets.
+enum class at_limit : std::uint8_t {
+    refuse,  ///< TempJob: blocks are then taken one by one
+    go_past, ///< Temp, which has no other way: only the source refuses; what it takes counts all the same
+};
+
 /// Hands chunks to threads and keeps what comes back, by size, for the next one. One per process.
 /// Threads   any; a lock per call, which is once per chunk.
 class chunk_supply {
@@ -62,7 +68,7 @@ public:
 
     /// Returns   a chunk of at least `bytes`, chunk_lead_bytes included, whose states are all `none`; null when the
     /// limit or the source refuses.
-    [[nodiscard]] lifetime_chunk* take(std::size_t bytes) noexcept;
+    [[nodiscard]] lifetime_chunk* take(std::size_t bytes, at_limit limit) noexcept;
     /// Keeps a chunk for the next one who asks; one that is larger than those kept, or from a source that is no longer
     /// the one in use, goes back to its source.
     void give(lifetime_chunk* chunk) noexcept;
@@ -76,7 +82,8 @@ public:
     [[nodiscard]] std::size_t kept_bytes() const noexcept { return kept_bytes_.load(std::memory_order_relaxed); }
 
 private:
-    [[nodiscard]] lifetime_chunk* acquire(std::size_t bytes) noexcept;
+    [[nodiscard]] lifetime_chunk* acquire(std::size_t bytes, at_limit limit) noexcept;
+    [[nodiscard]] bool reserve(std::size_t bytes) noexcept;
     void release(lifetime_chunk* chunk) noexcept;
 
     std::mutex mutex_;

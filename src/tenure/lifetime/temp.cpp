@@ -145,7 +145,8 @@ void* temp::allocate_slow(std::size_t bytes, std::size_t alignment) noexcept {
     std::size_t const gap = alignment > cache_line_bytes ? alignment : 0;
     std::size_t const lead = detoured ? sizeof(lifetime_chunk) : detail::chunk_lead_bytes;
     std::size_t const needed = lead + gap + size;
-    lifetime_chunk* const chunk = detoured ? take_from_malloc(needed) : detail::process_chunks.take(needed);
+    lifetime_chunk* const chunk =
+        detoured ? take_from_malloc(needed) : detail::process_chunks.take(needed, detail::at_limit::go_past);
     if (chunk == nullptr) return nullptr;
     detail::count_tagged_temp(*record, detail::current_tag.id);
     enter(scratch, chunk);

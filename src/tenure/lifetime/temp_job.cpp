@@ -80,7 +80,7 @@ lifetime_chunk* next_chunk(job_record& job) noexcept {
         if (chunk->bytes == detail::chunk_supply::smallest_bytes) return chunk;
         detail::process_chunks.give(chunk);
     }
-    return detail::process_chunks.take(detail::chunk_supply::smallest_bytes);
+    return detail::process_chunks.take(detail::chunk_supply::smallest_bytes, detail::at_limit::refuse);
 }
 
 /// Makes the prefix one of a block, in checked builds.
@@ -130,8 +130,8 @@ void* bump(job_record& job, std::size_t bytes, std::size_t alignment) noexcept {
 /// A chunk of its own for a block that would waste a shared one.
 void* allocate_large(job_record& job, std::size_t bytes, std::size_t alignment) noexcept {
     std::size_t const gap = std::max(alignment, default_alignment) + temp_job::prefix_bytes;
-    lifetime_chunk* const chunk =
-        detail::process_chunks.take(detail::chunk_lead_bytes + gap + detail::stride_of(bytes));
+    lifetime_chunk* const chunk = detail::process_chunks.take(detail::chunk_lead_bytes + gap + detail::stride_of(bytes),
+                                                              detail::at_limit::refuse);
     if (chunk == nullptr) return nullptr;
     chunk->first_live = chunk->first_unreported = 0;
     chunk->frame = job.frame;
@@ -158,18 +158,18 @@ void* temp_job::allocate_slow(std::size_t bytes, std::size_t alignment) noexcept
     constexpr std::size_t most = max_object_bytes / 4;
     if (bytes > most || alignment > most || !is_power_of_two(alignment)) return nullptr;
     thread_record* const record = detail::record_of_this_thread();
-    if (record == nullptr) return nullptr;
-    job_record& job = record->job;
     void* block = nullptr;
     bool const detoured = passes_through(part::temp_job);
-    {
+    if (record != nullptr) {
+        job_record& job = record->job;
         std::lock_guard const lock(job.mutex);
         notice_frame(job);
         if (!detoured) block = allocate_in_chunk(job, bytes, alignment);
         if (checks::caller && block != nullptr) note_stack(block, __builtin_return_address(0));
     }
     if (block != nullptr) return block;
-    block = detail::allocate_direct(bytes, alignment, this_thread.job_word, detoured);
+    std::uint64_t const word = detail::job_word_for(frame_clock::now(), detail::current_tag.id);
+    block = detail::allocate_direct(bytes, alignment, word, detoured);
     if (block == nullptr) return nullptr;
     if constexpr (checks::caller) {
         fill_prefix(address_of(block) - prefix_bytes, bytes);

@@ -33,6 +33,10 @@ lifetime_chunk* chunk_queue::pop() noexcept {
 
 namespace {
 
+// Set when the thread's record has been taken apart. A destructor that runs later must not make another: nothing would
+// take that one apart, and next_frame() would write to a thread that is gone.
+TENURE_THREAD_LOCAL bool has_ended = false;
+
 std::size_t record_bytes() noexcept { return align_up(sizeof(thread_record), platform::page_bytes()); }
 
 void unlink(thread_record& record) noexcept {
@@ -48,6 +52,7 @@ void end_of_thread() noexcept {
     retire_temp_job(*record);
     unlink(*record);
     this_thread.record = nullptr;
+    has_ended = true;
     current_tag.changed = nullptr;
     record->next = threads.unused;
     threads.unused = record;
@@ -81,11 +86,11 @@ thread_record* make_record() noexcept {
 
 thread_record* record_of_this_thread() noexcept {
     if (this_thread.record != nullptr) return this_thread.record;
+    if (has_ended || !platform::at_thread_end(&end_of_thread)) return nullptr;
     thread_record* const record = make_record();
     if (record == nullptr) return nullptr;
     this_thread.record = record;
     current_tag.changed = &tag_changed;
-    platform::at_thread_end(&end_of_thread);
     return record;
 }
 

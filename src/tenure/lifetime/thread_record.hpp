@@ -63,7 +63,8 @@ struct thread_registry {
 };
 extern constinit thread_registry threads;
 
-/// The calling thread's record, made at its first call. Null when the system refuses the memory for one.
+/// The calling thread's record, made at its first call. Null when the system refuses memory or a thread-end slot for
+/// it, and in destructors that run after the thread's record has been taken apart.
 [[nodiscard]] thread_record* record_of_this_thread() noexcept;
 
 /// Counts what Temp allocated under the tag `id` up to now. Called when the tag changes and before the cursor goes

@@ -50,6 +50,7 @@ public:
     /// Returns   a block of block_bytes(), not initialised; null when the source refuses.
     [[nodiscard]] void* allocate() noexcept { return allocate_strided(layout_.stride_bytes); }
 
+    /// Gives a block back. Null is allowed and does nothing.
     /// Requires  `block` is of this pool and allocated.
     void deallocate(void* block) noexcept;
 
@@ -151,6 +152,7 @@ inline void* block_pool::allocate_strided(std::size_t stride) noexcept {
 }
 
 inline void block_pool::deallocate(void* block) noexcept {
+    if (block == nullptr) return;
     if (recent_count_ >= recent_room_) [[unlikely]]
         return deallocate_slow(block);
     if (last_freed_ == nullptr) {

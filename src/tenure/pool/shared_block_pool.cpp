@@ -16,7 +16,7 @@ using detail::pool_cache;
 // reported at the call that makes it.
 
 shared_block_pool::shared_block_pool(std::size_t bytes, std::size_t alignment, block_source& source) noexcept
-    : blocks_(bytes, alignment, source) {
+    : blocks_(bytes, alignment, source), block_bytes_(blocks_.block_bytes()), alignment_(alignment) {
     slot_ = detail::register_pool(*this);
 }
 

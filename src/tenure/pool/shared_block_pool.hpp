@@ -39,11 +39,12 @@ public:
 
     [[nodiscard]] TENURE_LOCAL void* allocate() noexcept;
 
+    /// Gives a block back. Null is allowed and does nothing.
     /// Requires  `block` is of this pool and allocated.
     TENURE_LOCAL void deallocate(void* block) noexcept;
 
     [[nodiscard]] TENURE_LOCAL void* allocate(std::size_t bytes, std::size_t alignment) noexcept {
-        return bytes <= blocks_.block_bytes() && alignment <= blocks_.alignment_ ? allocate() : nullptr;
+        return bytes <= block_bytes_ && alignment <= alignment_ ? allocate() : nullptr;
     }
     TENURE_LOCAL void deallocate(void* block, std::size_t, std::size_t) noexcept { deallocate(block); }
 
@@ -60,7 +61,7 @@ public:
     /// Blocks allocated now; while other threads go on, as of some moment during the call for each of them.
     /// Cost      O(threads), with a lock.
     [[nodiscard]] std::size_t size() const noexcept;
-    [[nodiscard]] std::size_t block_bytes() const noexcept { return blocks_.block_bytes(); }
+    [[nodiscard]] std::size_t block_bytes() const noexcept { return block_bytes_; }
     [[nodiscard]] allocator_stats stats() const noexcept;
 
     /// Calls `visit(block)` for every block allocated. Requires  no other thread uses the pool meanwhile.
@@ -97,6 +98,9 @@ private:
     std::size_t stash_count_ = 0;
     block_pool blocks_;
     void* stash_[stash_capacity];
+    // Of blocks_, which may not be read without the lock.
+    alignas(cache_line_bytes) std::size_t const block_bytes_;
+    std::size_t const alignment_;
 };
 
 inline detail::pool_cache* shared_block_pool::cache_of_this_thread() const noexcept {
@@ -119,6 +123,7 @@ inline void* shared_block_pool::allocate() noexcept {
 }
 
 inline void shared_block_pool::deallocate(void* block) noexcept {
+    if (block == nullptr) return;
     detail::pool_cache* const cache = cache_of_this_thread();
     if (cache != nullptr) [[likely]] {
         std::uint32_t const count = cache->count.load(std::memory_order_relaxed);
