@@ -33,9 +33,10 @@ lifetime_chunk* chunk_queue::pop() noexcept {
 
 namespace {
 
-// Set when the thread's record has been taken apart. A destructor that runs later must not make another: nothing would
-// take that one apart, and next_frame() would write to a thread that is gone.
-TENURE_THREAD_LOCAL bool has_ended = false;
+// How often the thread's end has been told to us. The system tells it in rounds; a destructor that comes between two of
+// them may use Temp and TempJob and gets a record, which the next round takes apart. After the last round none is made:
+// nothing would take it apart, and next_frame() would write to a thread that is gone.
+TENURE_THREAD_LOCAL std::size_t rounds_of_end = 0;
 
 std::size_t record_bytes() noexcept { return align_up(sizeof(thread_record), platform::page_bytes()); }
 
@@ -45,6 +46,7 @@ void unlink(thread_record& record) noexcept {
 }
 
 void end_of_thread() noexcept {
+    if (++rounds_of_end < platform::thread_end_rounds()) platform::at_thread_end(&end_of_thread);
     thread_record* const record = this_thread.record;
     if (record == nullptr) return;
     release_temp(*record);
@@ -52,7 +54,6 @@ void end_of_thread() noexcept {
     retire_temp_job(*record);
     unlink(*record);
     this_thread.record = nullptr;
-    has_ended = true;
     current_tag.changed = nullptr;
     record->next = threads.unused;
     threads.unused = record;
@@ -86,7 +87,8 @@ thread_record* make_record() noexcept {
 
 thread_record* record_of_this_thread() noexcept {
     if (this_thread.record != nullptr) return this_thread.record;
-    if (has_ended || !platform::at_thread_end(&end_of_thread)) return nullptr;
+    bool const is_over = rounds_of_end >= platform::thread_end_rounds();
+    if (is_over || !platform::at_thread_end(&end_of_thread)) return nullptr;
     thread_record* const record = make_record();
     if (record == nullptr) return nullptr;
     this_thread.record = record;

@@ -64,7 +64,7 @@ struct thread_registry {
 extern constinit thread_registry threads;
 
 /// The calling thread's record, made at its first call. Null when the system refuses memory or a thread-end slot for
-/// it, and in destructors that run after the thread's record has been taken apart.
+/// it, and in destructors that run after the last round of the thread's end.
 [[nodiscard]] thread_record* record_of_this_thread() noexcept;
 
 /// Counts what Temp allocated under the tag `id` up to now. Called when the tag changes and before the cursor goes

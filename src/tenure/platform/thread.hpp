@@ -5,6 +5,7 @@
 /// \file
 /// Threads: which one this is, and being told when it ends.
 
+#include <cstddef>
 #include <cstdint>
 
 #include <tenure/base/config.hpp>
@@ -22,5 +23,8 @@ using thread_end_function = void (*)() noexcept;
 /// asking twice for one function counts once. The main thread's end is the process's: nothing is called.
 /// Returns   false when the system has no slot left; the thread's leftovers then wait for the process's end.
 TENURE_API bool at_thread_end(thread_end_function function) noexcept;
+
+/// How many times the system calls back one thread's functions at most, for those that ask again each time.
+[[nodiscard]] TENURE_API std::size_t thread_end_rounds() noexcept;
 
 }

@@ -3,6 +3,7 @@
 
 #include <tenure/platform/thread.hpp>
 
+#include <limits.h>
 #include <pthread.h>
 
 #include <atomic>
@@ -54,6 +55,8 @@ __attribute__((destructor)) void forget_keys() noexcept {
 }
 
 }
+
+std::size_t thread_end_rounds() noexcept { return PTHREAD_DESTRUCTOR_ITERATIONS; }
 
 bool at_thread_end(thread_end_function function) noexcept {
     std::size_t const index = slot_of(function);
