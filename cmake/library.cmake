@@ -28,12 +28,14 @@ if(NOT tenure_sources)
     set(tenure_sources ${PROJECT_BINARY_DIR}/empty.cpp)
 endif()
 
-# Without exceptions and RTTI, save what stands between us and the standard library, which throws, and the class that
-# users derive from, which a user with RTTI needs the type information of.
+# Without exceptions and RTTI, save what stands between us and the standard library, which throws, and the sources,
+# which a user with RTTI, or with the vptr check of UndefinedBehaviorSanitizer, needs the type information of.
 file(GLOB throwing_sources CONFIGURE_DEPENDS
     ${PROJECT_SOURCE_DIR}/src/tenure/base/bad_alloc.cpp ${PROJECT_SOURCE_DIR}/src/tenure/adapt/*.cpp)
 set_source_files_properties(${throwing_sources} PROPERTIES COMPILE_OPTIONS "-fexceptions;-frtti")
-set_source_files_properties(src/tenure/base/block_source.cpp PROPERTIES COMPILE_OPTIONS -frtti)
+file(GLOB typed_sources CONFIGURE_DEPENDS
+    ${PROJECT_SOURCE_DIR}/src/tenure/base/*_source.cpp ${PROJECT_SOURCE_DIR}/src/tenure/platform/page_source.cpp)
+set_source_files_properties(${typed_sources} PROPERTIES COMPILE_OPTIONS -frtti)
 
 function(tenure_add_library target kind level file_name)
     add_library(${target} ${kind} ${tenure_sources})
@@ -43,7 +45,8 @@ function(tenure_add_library target kind level file_name)
     target_compile_options(${target} PRIVATE -fno-exceptions -fno-rtti -ftls-model=initial-exec)
     # The level travels with the target: it is part of the name of the inline namespace, so that whoever compiles for
     # another level fails at link.
-    target_compile_definitions(${target} PUBLIC TENURE_CHECKS=${level} PRIVATE TENURE_BUILDING=1)
+    target_compile_definitions(${target} PUBLIC TENURE_CHECKS=${level}
+        PRIVATE TENURE_BUILDING=1 TENURE_VALGRIND=$<BOOL:${TENURE_VALGRIND}>)
     set_target_properties(${target} PROPERTIES
         OUTPUT_NAME ${file_name}
         POSITION_INDEPENDENT_CODE ON

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: MIT
 
 #include <cstring>
+#include <vector>
 
 #include <gtest/gtest.h>
 
@@ -78,6 +79,35 @@ TEST_F(temp_job_death, a_pointer_into_a_block_is_reported) {
         EXPECT_DEATH(temp_job::deallocate(block + offset), "not a block of its own") << offset;
     EXPECT_DEATH(temp_job::deallocate(block - 16), "") << "a block's prefix";
     temp_job::deallocate(block);
+}
+
+TEST_F(temp_job_death, a_free_after_its_chunk_was_kept_or_used_by_temp_is_reported) {
+    if constexpr (!tenure::checks::caller) GTEST_SKIP() << "the caller's mistakes are not checked";
+    void* const gone = temp_job::allocate(100'000);
+    temp_job::deallocate(gone);
+    support::pass_frames(1); // its chunk waits in the supply
+    EXPECT_DEATH(temp_job::deallocate(gone), "not a block of its own|freed twice");
+    support::with_budget(4096, [&] {
+        static_cast<void>(tenure::temp::allocate(100'000)); // which takes the chunk
+        EXPECT_DEATH(temp_job::deallocate(gone), "not a block of its own|freed twice");
+    });
+}
+
+TEST_F(temp_job_death, a_block_taken_by_itself_is_known_by_its_address_among_many) {
+    support::heard_reports const heard;
+    support::option_scope const limit(tenure::option::temp_job_limit_bytes, 0);
+    std::vector<void*> blocks;
+    for (int each = 0; each < 2000; ++each) blocks.push_back(temp_job::allocate(64));
+    EXPECT_EQ(temp_job::stats().live_count, 2000u);
+    for (std::size_t each = 0; each < blocks.size(); each += 2) temp_job::deallocate(blocks[each]);
+    EXPECT_EQ(temp_job::stats().live_count, 1000u);
+    if constexpr (tenure::checks::caller) {
+        temp_job::deallocate(blocks[0]);
+        temp_job::deallocate(static_cast<unsigned char*>(blocks[1]) + 16);
+        EXPECT_EQ(heard.count(tenure::report_kind::misuse), 2u);
+    }
+    EXPECT_EQ(temp_job::stats().live_count, 1000u);
+    for (std::size_t each = 1; each < blocks.size(); each += 2) temp_job::deallocate(blocks[each]);
 }
 
 TEST_F(temp_job_death, a_free_after_trim_is_reported) {

@@ -63,6 +63,46 @@ TEST_F(temp_job_leaks, are_reported_at_the_frame_after_the_last_for_every_kind_o
     }
 }
 
+TEST_F(temp_job_leaks, are_all_named_once_however_many_there_are) {
+    support::heard_leaks leaks;
+    std::vector<void*> blocks;
+    for (int each = 0; each < 5000; ++each) blocks.push_back(temp_job::allocate(each % 500 == 0 ? 100'000 : 24));
+    {
+        support::option_scope const limit(tenure::option::temp_job_limit_bytes, 0);
+        for (int each = 0; each < 300; ++each) blocks.push_back(temp_job::allocate(70'000)); // taken by itself
+    }
+    support::pass_frames(allowed_frames() + 1);
+    EXPECT_EQ(leaks.count(), blocks.size());
+    support::pass_frames(3);
+    for (void* const each : blocks) {
+        ASSERT_TRUE(leaks.has(each));
+        ASSERT_EQ(leaks.of(each).times, 1);
+        ASSERT_EQ(leaks.of(each).stack.empty(), !tenure::checks::caller);
+        temp_job::deallocate(each);
+    }
+}
+
+// What a handler may do, in a form that a function pointer can reach.
+std::vector<void*> taken_by_handler;
+void free_and_allocate(const tenure::temp_job_leak& leak) noexcept {
+    temp_job::deallocate(const_cast<void*>(leak.address));
+    taken_by_handler.push_back(temp_job::allocate(leak.bytes));
+    std::memset(tenure::temp::allocate(100), 1, 100);
+    EXPECT_GE(temp_job::stats().live_count, 1u);
+}
+
+TEST_F(temp_job_leaks, may_be_freed_by_the_handler_which_may_allocate) {
+    tenure::temp_job_leak_handler const former = temp_job::set_leak_handler(&free_and_allocate);
+    for (int each = 0; each < 200; ++each) static_cast<void>(temp_job::allocate(100));
+    support::on_fresh_thread([] { static_cast<void>(temp_job::allocate(200'000)); }); // a chunk that nobody owns
+    support::pass_frames(allowed_frames() + 1);
+    temp_job::set_leak_handler(former);
+    EXPECT_EQ(taken_by_handler.size(), 201u);
+    EXPECT_EQ(temp_job::stats().live_count, 201u);
+    for (void* const each : taken_by_handler) temp_job::deallocate(each);
+    taken_by_handler.clear();
+}
+
 TEST_F(temp_job_leaks, are_reported_while_their_thread_sleeps_and_after_it_is_gone) {
     support::heard_leaks const leaks;
     std::atomic<void*> of_sleeper{nullptr};

@@ -212,6 +212,52 @@ TEST(temp, trim_gives_back_what_lies_past_the_newest_block) {
     support::on_fresh_thread([] { EXPECT_EQ(temp::trim(), 0u); });
 }
 
+TEST(temp, trim_counts_only_what_was_committed_since_the_last_one) {
+    with_budget(64 * mebibyte, [] {
+        {
+            temp_scope const scope;
+            std::memset(take(8 * mebibyte), 1, 8 * mebibyte);
+        }
+        EXPECT_GE(temp::trim(), 8 * mebibyte);
+        EXPECT_EQ(temp::trim(), 0u);
+        EXPECT_EQ(temp::stats().committed_bytes, 0u);
+        unsigned char* const again = take(mebibyte);
+        std::memset(again, 2, mebibyte);
+        EXPECT_GE(temp::stats().committed_bytes, mebibyte);
+        EXPECT_LE(temp::stats().committed_bytes, 3 * mebibyte);
+        EXPECT_TRUE(temp::valid());
+        temp::deallocate(again, mebibyte);
+        std::size_t const given_back = temp::trim();
+        EXPECT_GE(given_back, mebibyte);
+        EXPECT_LE(given_back, 3 * mebibyte);
+        EXPECT_TRUE(temp::valid());
+    });
+}
+
+TEST(temp, is_trimmed_below_its_overflow_and_goes_on_in_the_range_afterwards) {
+    with_budget(mebibyte, [] {
+        unsigned char* const kept = take(100);
+        std::memset(kept, 9, 100);
+        {
+            temp_scope const scope;
+            std::memset(take(900'000), 1, 900'000);
+            {
+                temp_scope const inner;
+                std::memset(take(500'000), 2, 500'000); // does not fit
+                EXPECT_EQ(temp::stats().overflow_count, 1u);
+                EXPECT_LT(temp::trim(), 200'000u) << "the range is in use up to where it was left";
+                std::memset(take(10'000), 3, 10'000);
+                EXPECT_TRUE(temp::valid());
+            }
+            unsigned char* const last = take(50'000); // back in the range, past what was trimmed
+            std::memset(last, 4, 50'000);
+            EXPECT_TRUE(temp::valid());
+        }
+        EXPECT_EQ(kept[99], 9);
+        EXPECT_EQ(temp::stats().overflow_count, 1u);
+    });
+}
+
 TEST(temp, a_thread_that_ends_gives_its_range_back) {
     // 64 GiB each: the addresses of a process are used up after two thousand, if they are not given back.
     for (int count = 0; count < 3000; ++count) {
@@ -242,6 +288,26 @@ TEST(temp, what_is_allocated_under_a_tag_is_counted_for_it) {
         tenure::reset_temp();
         EXPECT_EQ(tenure::usage_of(owner).temp_bytes, 112u + 112u + 16u + 100'000u);
         EXPECT_EQ(tenure::usage_of(tenure::tag::named("temp test, inner")).temp_bytes, 5008u);
+    });
+}
+
+TEST(temp, what_a_free_took_back_is_not_counted_for_the_tag) {
+    with_budget(65'536, [] {
+        tenure::tag const owner = tenure::tag::named("temp test, freed");
+        unsigned char* const before = take(64);
+        {
+            tenure::tag_scope const tagged(owner);
+            temp::deallocate(take(1000), 1000);
+            static_cast<void>(take(32));
+            temp::deallocate(take(500), 500);
+        }
+        EXPECT_EQ(tenure::usage_of(owner).temp_bytes, 32u);
+        {
+            tenure::tag_scope const tagged(owner);
+            tenure::reset_temp(); // what was there before the scope is not the tag's
+            static_cast<void>(before);
+        }
+        EXPECT_EQ(tenure::usage_of(owner).temp_bytes, 32u);
     });
 }
 

@@ -40,6 +40,28 @@ TEST(block_pool_trim, an_empty_pool_gives_back_everything) {
     EXPECT_EQ(pool.size(), 100u);
 }
 
+TEST(block_pool_trim, what_nothing_was_done_with_since_is_not_given_back_again) {
+    tenure::counting_source source(tenure::page_source::process());
+    block_pool pool(64, 16, source, mebibyte);
+    std::vector<unsigned char*> blocks = take(pool, 100'000);
+    for (std::size_t index = 1; index < blocks.size(); ++index) {
+        if (index % 1000 != 0) pool.deallocate(blocks[index]);
+    }
+    EXPECT_GT(pool.trim(), 5 * mebibyte);
+    std::size_t const decommitted = source.decommitted_bytes();
+    EXPECT_EQ(pool.trim(), 0u);
+    EXPECT_EQ(source.decommitted_bytes(), decommitted);
+    pool.deallocate(blocks[1000]); // its segment alone is looked at again
+    std::size_t const given_back = pool.trim();
+    EXPECT_GT(given_back, 0u);
+    EXPECT_LE(given_back, mebibyte);
+    EXPECT_EQ(pool.trim(), 0u);
+    unsigned char* const fresh = take(pool, 1).front();
+    pool.deallocate(fresh);
+    EXPECT_GT(pool.trim(), 0u) << "a page was touched";
+    EXPECT_TRUE(pool.valid());
+}
+
 TEST(block_pool_trim, a_cleared_pool_gives_back_everything) {
     tenure::counting_source source(tenure::page_source::process());
     block_pool pool(64, 16, source, mebibyte);

@@ -70,6 +70,36 @@ TEST(block_pool_refusal, a_refusal_at_the_nth_request_changes_nothing_for_each_n
     EXPECT_EQ(counted.live_blocks(), 0u);
 }
 
+/// Refuses what is larger than it is told to.
+class small_only final : public tenure::block_source {
+public:
+    [[nodiscard]] void* acquire(std::size_t bytes, std::size_t alignment) noexcept override {
+        return bytes <= most ? tenure::page_source::process().acquire(bytes, alignment) : nullptr;
+    }
+    void release(void* block, std::size_t bytes) noexcept override {
+        tenure::page_source::process().release(block, bytes);
+    }
+    [[nodiscard]] tenure::sharing threads() const noexcept override { return tenure::sharing::any_thread; }
+    std::size_t most = SIZE_MAX;
+};
+
+TEST(block_pool_refusal, of_large_segments_holds_only_while_the_small_ones_are_there) {
+    small_only source;
+    block_pool pool(64, 16, source);
+    source.most = 65'536;
+    void* const first = pool.allocate();
+    ASSERT_NE(first, nullptr);
+    EXPECT_EQ(pool.stats().reserved_bytes, 65'536u);
+    source.most = SIZE_MAX;
+    pool.deallocate(first);
+    pool.trim();
+    EXPECT_EQ(pool.stats().reserved_bytes, 0u);
+    void* const second = pool.allocate();
+    EXPECT_EQ(pool.stats().reserved_bytes, block_pool::default_segment_bytes);
+    pool.deallocate(second);
+    EXPECT_TRUE(pool.valid());
+}
+
 TEST(shared_block_pool_refusal, a_refusal_at_the_nth_request_changes_nothing_for_each_n) {
     // Its segments are large, so a limit on their number is reached with few of them: 0, 1 and 2.
     tenure::counting_source counted(tenure::page_source::process());

@@ -48,6 +48,22 @@ TEST_F(shared_block_pools, what_waits_in_caches_is_not_counted_as_allocated) {
     EXPECT_EQ(pool.size(), 0u);
 }
 
+TEST_F(shared_block_pools, keep_fewer_of_large_blocks_ready) {
+    constexpr std::size_t mebibyte = std::size_t{1} << 20;
+    for (std::size_t bytes : {std::size_t{64}, std::size_t{4096}, mebibyte, 256 * mebibyte}) {
+        shared_block_pool pool(bytes, 16, source_);
+        void* const first = pool.allocate();
+        // As many segments as one block needs: what is kept ready fits in them.
+        EXPECT_EQ(pool.stats().source_blocks, 1u) << bytes;
+        void* const second = pool.allocate();
+        EXPECT_NE(second, first);
+        pool.deallocate(second);
+        pool.deallocate(first);
+        EXPECT_EQ(pool.size(), 0u);
+        EXPECT_TRUE(pool.valid());
+    }
+}
+
 TEST_F(shared_block_pools, a_visit_sees_the_living_and_nothing_of_the_caches) {
     shared_block_pool pool(64, 16, source_);
     std::vector<void*> const blocks = take(pool, 5000);

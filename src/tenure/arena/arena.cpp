@@ -173,7 +173,7 @@ void arena::release_list(arena_chunk* first) noexcept {
             std::free(pointer_at(chunk->begin() - chunk->lead)); // NOLINT: from aligned_alloc above
             continue;
         }
-        if constexpr (checks::caller) platform::unpoison(chunk, chunk->bytes);
+        if constexpr (checks::caller) platform::unpoison(pointer_at(chunk->begin()), chunk->end() - chunk->begin());
         platform::remove_leak_root(chunk, chunk->bytes);
         source_.release(chunk, chunk->bytes);
     }

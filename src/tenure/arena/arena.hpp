@@ -72,7 +72,8 @@ public:
     /// Cost      O(chunks).
     [[nodiscard]] bool owns(const void* pointer) const noexcept;
 
-    /// live_bytes counts what lies before the cursor, alignment gaps included; live_count is not known and zero.
+    /// live_bytes counts what lies before the cursor, alignment gaps included; live_count is not known and zero;
+    /// peak_bytes is as of rewinds, clears and this call, so that a block that deallocate() took back may be missing.
     /// Cost      O(chunks).
     [[nodiscard]] allocator_stats stats() const noexcept;
 

@@ -11,8 +11,9 @@
 
 namespace tenure::inline TENURE_ABI {
 
-/// Hands out a buffer from its front. Blocks given back in reverse order are used again at once; others once all are
-/// back, so it suits an allocator that keeps what it takes.
+/// Hands out a buffer from its front. Blocks given back in reverse order are used again at once, down to the first gap
+/// that an alignment left between them; everything once all are back. So it suits an allocator that keeps what it
+/// takes.
 ///
 /// Threads   one at a time.
 /// When full refuses.

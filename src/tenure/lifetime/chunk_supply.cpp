@@ -15,6 +15,7 @@
 namespace tenure::inline TENURE_ABI {
 
 constinit detail::chunk_supply detail::process_chunks{};
+constinit platform::address_set detail::chunk_begins{};
 
 namespace detail {
 
@@ -66,7 +67,11 @@ lifetime_chunk* chunk_supply::acquire(std::size_t bytes, at_limit limit) noexcep
         if (release_kept_before(UINT64_MAX) == 0 || !reserve(bytes)) return nullptr;
     }
     block_source& from = source();
-    void* const memory = from.acquire(bytes, job_chunk_alignment);
+    void* memory = from.acquire(bytes, job_chunk_alignment);
+    if (checks::caller && memory != nullptr && !chunk_begins.insert(memory)) {
+        from.release(memory, bytes);
+        memory = nullptr;
+    }
     if (memory == nullptr) {
         held_bytes_ -= bytes;
         return nullptr;
@@ -82,7 +87,10 @@ lifetime_chunk* chunk_supply::acquire(std::size_t bytes, at_limit limit) noexcep
 
 void chunk_supply::release(lifetime_chunk* chunk) noexcept {
     std::size_t const bytes = chunk->bytes;
-    if constexpr (checks::caller) platform::unpoison(chunk, bytes);
+    if constexpr (checks::caller) {
+        chunk_begins.erase(chunk);
+        platform::unpoison(pointer_at(chunk->begin()), chunk->limit() - chunk->begin());
+    }
     platform::remove_leak_root(chunk, bytes);
     chunk->source->release(chunk, bytes);
     held_bytes_ -= bytes;

@@ -9,18 +9,71 @@
 #include <new>
 
 #include <tenure/base/align.hpp>
+#include <tenure/base/check.hpp>
 #include <tenure/lifetime/chunk_supply.hpp>
 #include <tenure/lifetime/job_blocks.hpp>
+#include <tenure/platform/memory.hpp>
+#include <tenure/platform/sanitizer.hpp>
 
 namespace tenure::inline TENURE_ABI::detail {
 
 namespace {
 
-struct direct_list {
+// Listed by address, so that a free finds what it is given, or does not, among any number.
+constexpr std::size_t first_buckets = 64;
+struct direct_table {
     std::mutex mutex;
-    direct_block* first = nullptr;
+    direct_block* few[first_buckets]{};
+    direct_block** buckets = few;
+    std::size_t bucket_count = first_buckets; ///< a power of two
+    std::size_t block_count = 0;
 };
-constinit direct_list blocks{};
+constinit direct_table blocks{};
+
+direct_block*& bucket_of(direct_block** buckets, std::size_t count, std::uintptr_t bytes_at) noexcept {
+    return buckets[(bytes_at / default_alignment * 0x9E37'79B9'7F4A'7C15) >> 32 & (count - 1)];
+}
+
+template<class Visit>
+void for_each_listed(Visit&& visit) {
+    for (std::size_t index = 0; index < blocks.bucket_count; ++index) {
+        for (direct_block* block = blocks.buckets[index]; block != nullptr;) {
+            direct_block* const next = block->next;
+            visit(*block);
+            block = next;
+        }
+    }
+}
+
+std::size_t table_bytes(std::size_t bucket_count) noexcept {
+    return align_up(bucket_count * sizeof(direct_block*), platform::page_bytes());
+}
+
+/// Four times as many buckets; as many as before when that is refused.
+void grow() noexcept {
+    std::size_t const count = 4 * blocks.bucket_count;
+    auto* const fresh = static_cast<direct_block**>(platform::map(table_bytes(count), cache_line_bytes));
+    if (fresh == nullptr) return;
+    for_each_listed([&](direct_block& block) {
+        direct_block*& first = bucket_of(fresh, count, block.bytes_at());
+        block.next = first;
+        first = &block;
+    });
+    platform::add_leak_root(fresh, table_bytes(count));
+    if (blocks.buckets != blocks.few) {
+        platform::remove_leak_root(blocks.buckets, table_bytes(blocks.bucket_count));
+        platform::unreserve(blocks.buckets, table_bytes(blocks.bucket_count));
+    }
+    blocks.buckets = fresh;
+    blocks.bucket_count = count;
+}
+
+/// Where the block is linked from; a link that is null when it is not listed. Requires  the lock.
+direct_block** link_of(std::uintptr_t bytes_at) noexcept {
+    direct_block** link = &bucket_of(blocks.buckets, blocks.bucket_count, bytes_at);
+    while (*link != nullptr && (*link)->bytes_at() != bytes_at) link = &(*link)->next;
+    return link;
+}
 
 constexpr std::size_t lead_bytes = sizeof(direct_block) + temp_job::prefix_bytes;
 
@@ -39,7 +92,7 @@ void* allocate_direct(std::size_t bytes, std::size_t alignment, std::uint64_t wo
     void* const memory = from_malloc ? std::aligned_alloc(actual, total) : source->acquire(total, actual);
     if (memory == nullptr) return nullptr;
     std::uintptr_t const address = align_up(address_of(memory) + lead_bytes, actual);
-    new (pointer_at(address - lead_bytes)) direct_block{nullptr, nullptr, memory, total, bytes, source, false};
+    new (pointer_at(address - lead_bytes)) direct_block{nullptr, memory, total, bytes, source, false};
     bool const is_large = bytes > temp_job_word::size_mask;
     header_of(address).store(word | temp_job_word::direct | (is_large ? temp_job_word::large : bytes),
                              std::memory_order_relaxed);
@@ -49,17 +102,26 @@ void* allocate_direct(std::size_t bytes, std::size_t alignment, std::uint64_t wo
 void list_direct(void* pointer) noexcept {
     direct_block& block = block_of(pointer);
     std::lock_guard const lock(blocks.mutex);
-    block.next = blocks.first;
-    if (blocks.first != nullptr) blocks.first->previous = &block;
-    blocks.first = &block;
+    if (blocks.block_count++ == blocks.bucket_count) grow();
+    direct_block*& first = bucket_of(blocks.buckets, blocks.bucket_count, address_of(pointer));
+    block.next = first;
+    first = &block;
 }
 
 void free_direct(void* pointer) noexcept {
     direct_block& block = block_of(pointer);
+    bool is_listed = false;
     {
         std::lock_guard const lock(blocks.mutex);
-        (block.previous != nullptr ? block.previous->next : blocks.first) = block.next;
-        if (block.next != nullptr) block.next->previous = block.previous;
+        direct_block** const link = link_of(address_of(pointer));
+        is_listed = *link != nullptr;
+        if (is_listed) {
+            *link = block.next;
+            --blocks.block_count;
+        }
+    }
+    if (!is_listed) {
+        return report_misuse("a TempJob block was freed twice", pointer, "Look for a second owner of this block.");
     }
     if (block.source == nullptr) return std::free(block.memory); // NOLINT: from aligned_alloc above
     block.source->release(block.memory, block.total_bytes);
@@ -67,15 +129,21 @@ void free_direct(void* pointer) noexcept {
 
 void for_each_direct(void (*visit)(void*, direct_block&), void* context) noexcept {
     std::lock_guard const lock(blocks.mutex);
-    for (direct_block* block = blocks.first; block != nullptr; block = block->next) visit(context, *block);
+    for_each_listed([&](direct_block& block) { visit(context, block); });
 }
 
 bool owns_direct(const void* pointer) noexcept {
     std::lock_guard const lock(blocks.mutex);
-    for (direct_block const* block = blocks.first; block != nullptr; block = block->next) {
-        if (address_of(pointer) - address_of(block->memory) < block->total_bytes) return true;
-    }
-    return false;
+    bool found = false;
+    for_each_listed([&](direct_block const& block) {
+        found = found || address_of(pointer) - address_of(block.memory) < block.total_bytes;
+    });
+    return found;
+}
+
+bool is_direct(std::uintptr_t bytes_at) noexcept {
+    std::lock_guard const lock(blocks.mutex);
+    return *link_of(bytes_at) != nullptr;
 }
 
 }

@@ -16,9 +16,8 @@ namespace tenure::inline TENURE_ABI::detail {
 
 /// A block by itself, in front of its prefix.
 struct direct_block {
-    direct_block* next;
-    direct_block* previous;
-    void* memory; ///< as malloc or the source gave it
+    direct_block* next; ///< in its bucket
+    void* memory;       ///< as malloc or the source gave it
     std::size_t total_bytes;
     std::size_t bytes;    ///< as asked for
     block_source* source; ///< it goes back to; null: to malloc
@@ -33,10 +32,14 @@ struct direct_block {
                                     bool from_malloc) noexcept;
 /// Lists a block, once its prefix is written: walks see it from now on.
 void list_direct(void* pointer) noexcept;
+/// Requires  the pointer is one of allocate_direct()'s. Reports one that is not listed any more.
 void free_direct(void* pointer) noexcept;
+/// Whether a listed block's bytes begin here. Cost      O(1), with a lock.
+[[nodiscard]] bool is_direct(std::uintptr_t bytes_at) noexcept;
 
 /// Calls `visit(context, block)` for each, under the lock.
 void for_each_direct(void (*visit)(void* context, direct_block& block), void* context) noexcept;
+/// Whether the pointer is inside a listed block. Cost      O(blocks), with a lock.
 [[nodiscard]] bool owns_direct(const void* pointer) noexcept;
 
 }

@@ -46,19 +46,46 @@ void report_leak(const temp_job_leak& leak) noexcept {
     if (leak.stack_count != 0) host::write_stack(leak.stack, leak.stack_count);
 }
 
+/// What is to be reported once no lock is held: a handler may allocate and free, and take its time.
+class found_leaks {
+public:
+    [[nodiscard]] bool is_full() const noexcept { return count_ == most; }
+    void add(const temp_job_leak& leak) noexcept {
+        entry& place = entries_[count_++];
+        place.leak = leak;
+        if (leak.stack_count == 0) return;
+        std::copy_n(leak.stack, leak.stack_count, place.stack); // the block may be freed before it is read
+        place.leak.stack = place.stack;
+    }
+    void report_all() noexcept {
+        for (std::size_t index = 0; index < count_; ++index) report_leak(entries_[index].leak);
+        count_ = 0;
+    }
+
+private:
+    static constexpr std::size_t most = 64;
+    struct entry {
+        temp_job_leak leak;
+        void* stack[detail::stack_capacity];
+    };
+    entry entries_[most];
+    std::size_t count_ = 0;
+};
+
 struct frame_end {
     std::uint64_t now;
     std::uint64_t limit;
+    found_leaks& leaks;
 
-    /// Reports a block that is too old, unless it is freed first. Returns whether it needs no further look.
+    /// Notes a block that is too old, unless it is freed first. Returns whether it needs no further look.
     bool settle(lifetime_chunk const& chunk, std::uintptr_t bytes_at) const noexcept {
         std::uint64_t const word = detail::header_of(bytes_at).load(std::memory_order_relaxed);
         detail::job_state state = detail::state_of(bytes_at).load(std::memory_order_acquire);
         if (state != detail::job_state::live) return true;
-        if (detail::age_of(word, now) <= limit) return false;
+        if (detail::age_of(word, now) <= limit || leaks.is_full()) return false;
         // A free that comes between the look and this write wins: such a block must not be named.
         if (detail::state_of(bytes_at).compare_exchange_strong(state, detail::job_state::reported))
-            report_leak(detail::describe(bytes_at, word, detail::size_of_block(chunk, word), now));
+            leaks.add(detail::describe(bytes_at, word, detail::size_of_block(chunk, word), now));
         return true;
     }
 
@@ -128,8 +155,10 @@ temp_job_leak detail::describe(std::uintptr_t bytes_at, std::uint64_t word, std:
     return leak;
 }
 
-void detail::end_job_frame(std::uint64_t now) noexcept {
-    frame_end end{now, option_value(option::temp_job_frames)};
+namespace {
+
+/// One look at everything; the leaks found may be all or as many as there is room for.
+void settle_all(frame_end& end) noexcept {
     {
         std::lock_guard const lock(threads.mutex);
         for (thread_record* record = threads.first; record != nullptr; record = record->next) {
@@ -140,15 +169,27 @@ void detail::end_job_frame(std::uint64_t now) noexcept {
         }
         end.settle_queue(threads.orphans);
     }
-    for_each_direct(
-        [](void* context, direct_block& block) {
+    detail::for_each_direct(
+        [](void* context, detail::direct_block& block) {
             auto const& to = *static_cast<frame_end const*>(context);
-            std::uint64_t const word = header_of(block.bytes_at()).load(std::memory_order_relaxed);
-            if (block.reported || age_of(word, to.now) <= to.limit) return;
+            std::uint64_t const word = detail::header_of(block.bytes_at()).load(std::memory_order_relaxed);
+            if (block.reported || detail::age_of(word, to.now) <= to.limit || to.leaks.is_full()) return;
             block.reported = true;
-            report_leak(describe(block.bytes_at(), word, block.bytes, to.now));
+            to.leaks.add(detail::describe(block.bytes_at(), word, block.bytes, to.now));
         },
         &end);
+}
+
+}
+
+void detail::end_job_frame(std::uint64_t now) noexcept {
+    found_leaks leaks;
+    frame_end end{now, option_value(option::temp_job_frames), leaks};
+    for (bool all_found = false; !all_found;) {
+        settle_all(end);
+        all_found = !leaks.is_full();
+        leaks.report_all();
+    }
     if (now > frames_to_keep_chunks) process_chunks.release_kept_before(now - frames_to_keep_chunks);
 }
 

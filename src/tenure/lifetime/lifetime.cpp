@@ -13,8 +13,6 @@
 namespace tenure::inline TENURE_ABI {
 
 void next_frame() noexcept {
-    // Made now, because a leak handler may use Temp while the walk holds the lock that making one needs.
-    static_cast<void>(detail::record_of_this_thread());
     detail::end_job_frame(frame_clock::advance());
     temp::reset();
 }

@@ -66,8 +66,9 @@ TENURE_LOCAL inline void reset_temp() noexcept { temp::reset(); }
 
 /// What the blocks of one owner tag amount to.
 struct tag_usage {
-    std::uint64_t temp_bytes = 0;   ///< ever allocated from Temp under the tag, in the process, as of the last
-                                    ///< change of tag, scope end, reset or overflow on each thread
+    std::uint64_t temp_bytes = 0;   ///< allocated from Temp under the tag and not taken back by a free that names its
+                                    ///< size, in the process, ever, as of each thread's last change of tag, scope
+                                    ///< end, reset or overflow
     std::size_t temp_job_count = 0; ///< blocks alive in TempJob
     std::size_t temp_job_bytes = 0;
 };

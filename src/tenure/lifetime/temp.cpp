@@ -117,6 +117,8 @@ void set_cursor(std::uintptr_t cursor) noexcept {
 void* bump(temp_record& scratch, std::size_t size, std::size_t alignment) noexcept {
     std::uintptr_t const block = align_up(this_thread.temp_cursor, alignment);
     if (block == 0 || block > max_object_bytes) return nullptr;
+    check_invariant(scratch.region == this_thread.temp_region, "Temp: the open region is not the newest chunk",
+                    &scratch);
     std::uintptr_t const end = block + size;
     if (end > this_thread.temp_limit) {
         bool const in_range = scratch.region == nullptr && end <= scratch.budget_end;
@@ -135,7 +137,7 @@ void* temp::allocate_slow(std::size_t bytes, std::size_t alignment) noexcept {
     thread_record* const record = detail::record_of_this_thread();
     if (record == nullptr) return nullptr;
     temp_record& scratch = record->scratch;
-    bool const detoured = passes_through(part::temp);
+    bool const detoured = scratch.detoured;
     std::size_t const size = rounded(bytes);
     if (!detoured) {
         if (scratch.begin == 0 && scratch.region == nullptr) open_range(scratch);
@@ -172,17 +174,14 @@ void temp::deallocate_checked(void* block, std::size_t bytes) noexcept {
     if (block == nullptr) return;
     if (bytes > max_object_bytes - granule_bytes) return;
     if (!owns(block)) {
-        if (passes_through(part::temp) && this_thread.temp_cursor == 0 && this_thread.record != nullptr) return;
+        if (this_thread.record != nullptr && this_thread.record->scratch.detoured) return;
         report_misuse("Temp was given a pointer that is not in this thread's Temp, or no longer", block,
                       "Free Temp on the thread that allocated it, before its scope, reset or frame ends, or not at "
                       "all.");
         return;
     }
     if (address_of(block) + rounded(bytes) != this_thread.temp_cursor) return;
-    if (detail::current_tag.id != 0) detail::count_tagged_temp(*this_thread.record, detail::current_tag.id);
     set_cursor(address_of(block));
-    if (this_thread.record->scratch.tagged_from > this_thread.temp_cursor)
-        this_thread.record->scratch.tagged_from = this_thread.temp_cursor;
     if (this_thread.temp_cursor == this_thread.temp_floor) leave_region();
 }
 
@@ -210,6 +209,7 @@ void temp_scope::rewind_slow(std::uintptr_t cursor, const void* region) noexcept
 void temp::reset() noexcept {
     thread_record* const record = this_thread.record;
     if (record == nullptr) return;
+    if constexpr (checks::structures) check_invariant(valid(), "Temp", record);
     temp_record& scratch = record->scratch;
     if (!was_ever_reset.load(std::memory_order_relaxed)) was_ever_reset.store(true, std::memory_order_relaxed);
     if (detail::current_tag.id != 0) detail::count_tagged_temp(*record, detail::current_tag.id);
@@ -229,7 +229,12 @@ std::size_t temp::trim() noexcept {
     std::uintptr_t const first = align_up(cursor, platform::page_bytes());
     if (first >= scratch.committed_end) return 0;
     std::size_t const bytes = scratch.committed_end - first;
-    return platform::decommit(pointer_at(first), bytes) ? bytes : 0;
+    if (!platform::decommit(pointer_at(first), bytes)) return 0;
+    if constexpr (checks::caller) platform::unpoison(pointer_at(first), bytes);
+    // What lies behind is committed anew when the cursor comes to it, so that a next trim knows what was touched.
+    scratch.committed_end = first;
+    if (scratch.region == nullptr) this_thread.temp_limit = std::min(first, scratch.budget_end);
+    return bytes;
 }
 
 bool temp::owns(const void* pointer) noexcept {
@@ -240,6 +245,23 @@ bool temp::owns(const void* pointer) noexcept {
         if (chunk->contains(pointer)) return true;
     }
     return address_of(pointer) - scratch.begin < scratch.committed_end - scratch.begin;
+}
+
+bool temp::valid() noexcept {
+    thread_record const* const record = this_thread.record;
+    if (record == nullptr) return this_thread.temp_cursor == 0 && this_thread.temp_limit == 0;
+    temp_record const& scratch = record->scratch;
+    std::uintptr_t cursor = this_thread.temp_cursor;
+    std::size_t overflow_bytes = 0;
+    if (this_thread.temp_region != scratch.region || cursor > this_thread.temp_limit) return false;
+    for (lifetime_chunk const* chunk = scratch.region; chunk != nullptr; chunk = chunk->next) {
+        bool const in_chunk = cursor >= chunk->begin() && cursor <= chunk->limit();
+        if (chunk->source != nullptr && !in_chunk) return false;
+        cursor = chunk->cursor_below;
+        overflow_bytes += chunk->bytes;
+    }
+    if (overflow_bytes != scratch.overflow_now_bytes || scratch.committed_end < scratch.begin) return false;
+    return scratch.detoured || (cursor >= scratch.begin && cursor <= std::max(scratch.committed_end, cursor));
 }
 
 temp_stats temp::stats() noexcept {

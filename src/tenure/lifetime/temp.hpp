@@ -10,7 +10,8 @@
 /// Memory from    one address range per thread, option temp_budget_bytes, committed as it grows; past it, TempJob's
 ///                chunks.
 /// Cost           allocate O(1), one add and one compare; rewind O(1), and O(chunks) when it had overflowed.
-/// Overhead       sizes are rounded up to 16 bytes, so that a run freed in reverse rewinds without a link per block.
+/// Overhead       sizes are rounded up to 16 bytes, so that a run freed in reverse rewinds without a link per block;
+///                the run ends at a gap that a larger alignment left.
 /// Threads        each has its own; a pointer may be read by others while its scope lasts.
 /// When full      overflows and counts it; null when the system refuses memory as well, and then nothing changes.
 /// Example        examples/lifetimes.cpp
@@ -46,8 +47,8 @@ public:
     [[nodiscard]] TENURE_LOCAL static void* allocate(std::size_t bytes,
                                                      std::size_t alignment = default_alignment) noexcept;
 
-    /// Rewinds when the block is the newest one, and so on down a run freed in reverse; else nothing until the scope,
-    /// reset or frame ends.
+    /// Rewinds when the block is the newest one, and so on down a run freed in reverse, as far as blocks lie without a
+    /// gap between them; else nothing until the scope, reset or frame ends.
     /// Requires  `block` and `bytes` are what allocate() gave and was given on this thread.
     TENURE_LOCAL static void deallocate(void* block, std::size_t bytes,
                                         std::size_t alignment = default_alignment) noexcept;
@@ -55,8 +56,12 @@ public:
     /// Empties the calling thread's Temp.
     TENURE_API static void reset() noexcept;
 
-    /// Gives the system back what lies past the newest block. Returns the bytes given back.
+    /// Gives the system back what lies past the newest block of the budget's range.
+    /// Returns   the bytes of it that had been committed since the last time.
     TENURE_API static std::size_t trim() noexcept;
+
+    /// Whether the calling thread's Temp is consistent. Cost      O(overflow chunks).
+    [[nodiscard]] TENURE_API static bool valid() noexcept;
 
     /// Whether the pointer is in the calling thread's Temp. Cost      O(overflow chunks).
     [[nodiscard]] TENURE_API static bool owns(const void* pointer) noexcept;

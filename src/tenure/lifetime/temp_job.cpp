@@ -92,6 +92,18 @@ void fill_prefix(std::uintptr_t begin, std::size_t bytes) noexcept {
     std::fill(prefix.stack, prefix.stack + detail::stack_capacity, nullptr);
 }
 
+/// Whether a block lies here, alive or freed a moment ago, in checked builds.
+bool is_block(std::uintptr_t bytes_at) noexcept {
+    if (!is_aligned(pointer_at(bytes_at), default_alignment)) return false;
+    std::uintptr_t const begin = bytes_at - temp_job::prefix_bytes;
+    std::size_t const offset = begin & (detail::job_chunk_alignment - 1);
+    bool const in_chunk = detail::chunk_begins.contains(pointer_at(begin)) && offset >= detail::chunk_lead_bytes;
+    if (!in_chunk && !detail::is_direct(bytes_at)) return false;
+    // The prefix of a chunk that went back to the supply is poisoned.
+    auto const* const prefix = static_cast<detail::checked_prefix const*>(pointer_at(begin));
+    return !platform::is_poisoned(prefix, sizeof *prefix) && prefix->proof == (detail::proof_of_block ^ begin);
+}
+
 /// Records who allocated, in checked builds: the stack from `caller` on, which is where the library was called. How
 /// many frames before it are ours is the compiler's choice.
 void note_stack(void* block, void* caller) noexcept {
@@ -159,7 +171,7 @@ void* temp_job::allocate_slow(std::size_t bytes, std::size_t alignment) noexcept
     if (bytes > most || alignment > most || !is_power_of_two(alignment)) return nullptr;
     thread_record* const record = detail::record_of_this_thread();
     void* block = nullptr;
-    bool const detoured = passes_through(part::temp_job);
+    bool const detoured = record != nullptr ? record->job.detoured : passes_through(part::temp_job);
     if (record != nullptr) {
         job_record& job = record->job;
         std::lock_guard const lock(job.mutex);
@@ -186,11 +198,7 @@ void* temp_job::allocate_slow(std::size_t bytes, std::size_t alignment) noexcept
 void temp_job::deallocate_slow(void* block) noexcept {
     if (block == nullptr) return;
     if constexpr (checks::caller) {
-        std::uintptr_t const begin = address_of(block) - prefix_bytes;
-        bool const ours =
-            is_aligned(block, default_alignment) && owns(block) &&
-            static_cast<detail::checked_prefix*>(pointer_at(begin))->proof == (detail::proof_of_block ^ begin);
-        if (!ours) {
+        if (!is_block(address_of(block))) {
             report_misuse("TempJob was given a pointer that is not a block of its own", block,
                           "Free what temp_job::allocate or allocate(..., lifetime::temp_job) returned, and nothing "
                           "else.");

@@ -10,7 +10,8 @@
 /// Memory from    chunks of 64 KiB per thread, kept for the next frames; blocks past 16 KiB have one of their own.
 /// Cost           allocate O(1), one add, one compare, three stores; deallocate O(1), two loads and one store.
 /// Overhead       8 bytes per block for size, owner tag and frame, rounded up so that blocks lie at multiples of 16;
-///                a byte of state per 16 bytes. Checked builds: 64 bytes, with the stack that allocated.
+///                a byte of state per 16 bytes; past 16 KiB a block takes a chunk of 64 KiB or the next doubling
+///                for itself. Checked builds: 64 bytes, with the stack that allocated.
 /// Threads        any thread allocates, any thread frees, also after the allocating thread has ended; no lock on
 ///                either path.
 /// When full      when chunks are refused each block is taken from the source by itself, which is slow and counted;
@@ -39,7 +40,8 @@ struct temp_job_leak {
     std::size_t stack_count = 0;
 };
 
-/// Hears of each leaked block once. Called on the thread that called next_frame(), which must not use TempJob in it.
+/// Hears of each leaked block once. Called within next_frame(), on its thread, while no lock is held: it may allocate
+/// and free, also the block that it is told of unless somebody else does; it must not call next_frame().
 using temp_job_leak_handler = void (*)(const temp_job_leak&) noexcept;
 
 /// What TempJob of the whole process has seen.

@@ -6,6 +6,8 @@
 #include <new>
 
 #include <tenure/base/align.hpp>
+#include <tenure/base/check.hpp>
+#include <tenure/base/options.hpp>
 #include <tenure/base/tag.hpp>
 #include <tenure/platform/memory.hpp>
 #include <tenure/platform/thread.hpp>
@@ -27,6 +29,7 @@ lifetime_chunk* chunk_queue::pop() noexcept {
     lifetime_chunk* const chunk = first;
     first = chunk->next;
     if (first == nullptr) last = nullptr;
+    check_invariant((first == nullptr) == (last == nullptr), "TempJob: a queue of chunks has lost its end", chunk);
     chunk->next = nullptr;
     return chunk;
 }
@@ -77,6 +80,8 @@ thread_record* make_record() noexcept {
     }
     auto* const record = new (memory) thread_record;
     record->inline_state = &this_thread;
+    record->scratch.detoured = passes_through(part::temp);
+    record->job.detoured = passes_through(part::temp_job);
     record->next = threads.first;
     if (threads.first != nullptr) threads.first->previous = record;
     threads.first = record;

@@ -34,6 +34,7 @@ struct temp_record {
     lifetime_chunk* region = nullptr; ///< newest overflow chunk
     std::uintptr_t tagged_from = 0;   ///< under a tag: what lies after is not counted yet
     std::size_t overflow_now_bytes = 0;
+    bool detoured = false; ///< to malloc, from the record's making on
     temp_stats seen;
 };
 
@@ -44,6 +45,7 @@ struct job_record {
     lifetime_chunk* current = nullptr;
     chunk_queue closed;
     std::uint64_t frame = 0; ///< that job_word carries
+    bool detoured = false;   ///< to malloc, from the record's making on
 };
 
 struct thread_record {

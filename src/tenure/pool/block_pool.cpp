@@ -40,7 +40,8 @@ block_pool::block_pool(std::size_t bytes, std::size_t alignment, block_source& s
     if (possible) {
         std::size_t const most = std::bit_floor(std::max(source.largest_bytes(), smallest_segment_bytes));
         std::size_t const asked = std::max(std::min(segment_bytes, largest_segment_bytes), smallest_segment_bytes);
-        layout_ = choose_layout(align_up(bytes, alignment), alignment, std::min(asked, most));
+        wanted_segment_bytes_ = std::min(asked, most);
+        layout_ = choose_layout(align_up(bytes, alignment), alignment, wanted_segment_bytes_);
     }
     if (detoured_ || checks::caller) recent_room_ = 0;
 }
@@ -56,8 +57,10 @@ block_pool::~block_pool() {
 }
 
 segment* block_pool::acquire_segment() noexcept {
-    // Kept only when it succeeds: a refusal of every size must not leave the pool with the smallest one for ever.
+    // Chosen anew for a pool's first segment: that a source once refused large ones must not hold for ever.
     segment_layout layout = layout_;
+    if (first_ == nullptr && layout.capacity != 0)
+        layout = choose_layout(layout.stride_bytes, alignment_, wanted_segment_bytes_);
     while (layout.capacity != 0) {
         void* const memory = source_.acquire(layout.segment_bytes, layout.segment_bytes);
         if (memory != nullptr) {
@@ -104,11 +107,14 @@ void block_pool::hand_out(segment* from, std::size_t word, bit_word blocks) noex
 
 /// Makes a group ready: freed blocks before fresh ones, fresh ones before a new segment.
 bool block_pool::refill() noexcept {
+    check_invariant(free_in_bits_ + cached_count() <= handed_out_, "block_pool: more is free than was handed out",
+                    this);
     while (partial_ != nullptr) {
         if (partial_->has_free(layout_)) {
             std::size_t word = 0;
             bit_word const blocks = partial_->take_word(layout_, word);
             free_in_bits_ -= count_bits(blocks);
+            partial_->is_trimmed = false;
             hand_out(partial_, word, blocks);
             return true;
         }
@@ -124,6 +130,7 @@ bool block_pool::refill() noexcept {
         ++segment_count_;
     }
     std::size_t const word = bump_->groups_used++;
+    bump_->is_trimmed = false;
     bump_->groups_touched = std::max(bump_->groups_touched, bump_->groups_used);
     std::size_t const count = segment::group_size(layout_, word);
     handed_out_ += count;

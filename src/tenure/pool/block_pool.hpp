@@ -64,7 +64,8 @@ public:
     void clear() noexcept;
 
     /// Gives back empty segments, and the empty pages of others where the source can.
-    /// Returns   the bytes given back.
+    /// Returns   the bytes given back: whole segments, touched or not, and pages. A segment that is as the last trim
+    ///           left it is not looked at; one that changed gives all its free pages, also those given back before.
     std::size_t trim() noexcept;
 
     /// Whether the pointer is inside memory of this pool. Cost      O(segments).
@@ -133,6 +134,7 @@ private:
     std::size_t free_in_bits_ = 0;
     std::size_t peak_handed_out_ = 0;
     std::size_t alignment_;
+    std::size_t wanted_segment_bytes_ = 0; // what a pool without segments asks for
     block_source& source_;
     detail::detour_list detoured_blocks_;
     bool detoured_;

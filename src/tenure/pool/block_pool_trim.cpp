@@ -94,7 +94,9 @@ std::size_t block_pool::trim() noexcept {
             release_segment(each);
             continue;
         }
-        bytes += trim_segment(each);
+        if (!each->is_trimmed || each->free_at_trim != free) bytes += trim_segment(each);
+        each->is_trimmed = true;
+        each->free_at_trim = static_cast<std::uint32_t>(free);
         each->is_partial = false;
         if (free != 0) make_partial(each);
         last_ = each;

@@ -92,7 +92,9 @@ public:
         blocks_.deallocate(object);
     }
 
-    /// Memory for one object, not constructed, in the shape of the allocator concept.
+    /// Memory for one object, not constructed, in the shape of the allocator concept. The pool cannot tell it from an
+    /// object: clear(), for_each() and the pool's end take what is in it for a living T, so construct one or give it
+    /// back before.
     [[nodiscard]] void* allocate(std::size_t bytes, std::size_t alignment) noexcept {
         return blocks_.allocate(bytes, alignment);
     }

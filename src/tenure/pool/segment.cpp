@@ -58,6 +58,7 @@ void segment::forget(const segment_layout& layout) noexcept {
     std::memset(level0(layout), 0, groups_used * sizeof(bit_word));
     groups_used = 0;
     is_partial = false;
+    is_trimmed = false;
 }
 
 bool segment::valid(const segment_layout& layout, std::size_t& free_count) noexcept {

@@ -49,7 +49,9 @@ struct segment {
     std::size_t groups_used;    ///< words of level 0 whose blocks have been handed out, once at least
     std::size_t groups_touched; ///< the most that groups_used ever was since pages were given back
     bool is_partial;            ///< in that list
-    std::uint64_t proof;        ///< says that this is a segment, in checked builds
+    bool is_trimmed;            ///< nothing was handed out since free_at_trim blocks were free and their pages went
+    std::uint32_t free_at_trim;
+    std::uint64_t proof; ///< says that this is a segment, in checked builds
 
     [[nodiscard]] bit_word* level2() noexcept {
         return static_cast<bit_word*>(pointer_at(address_of(this) + sizeof(segment)));

@@ -15,8 +15,18 @@ using detail::pool_cache;
 // In checked builds and under passthrough no thread gets a cache: every call takes the lock, so that a mistake is
 // reported at the call that makes it.
 
+namespace {
+
+std::uint32_t cache_capacity_for(std::size_t block_bytes) noexcept {
+    std::size_t const fitting = pool_cache::most_bytes / std::max<std::size_t>(block_bytes, 1);
+    return static_cast<std::uint32_t>(std::clamp<std::size_t>(fitting, 1, pool_cache::most_blocks));
+}
+
+}
+
 shared_block_pool::shared_block_pool(std::size_t bytes, std::size_t alignment, block_source& source) noexcept
-    : blocks_(bytes, alignment, source), block_bytes_(blocks_.block_bytes()), alignment_(alignment) {
+    : blocks_(bytes, alignment, source), block_bytes_(blocks_.block_bytes()), alignment_(alignment),
+      cache_capacity_(cache_capacity_for(block_bytes_)), batch_((cache_capacity_ + 1) / 2) {
     slot_ = detail::register_pool(*this);
 }
 
@@ -31,7 +41,7 @@ shared_block_pool::~shared_block_pool() {
 
 pool_cache* shared_block_pool::add_cache() noexcept {
     if (slot_.index == SIZE_MAX || checks::caller || blocks_.detoured_) return nullptr;
-    pool_cache* const cache = detail::make_cache();
+    pool_cache* const cache = detail::make_cache(cache_capacity_);
     if (cache == nullptr) return nullptr;
     if (!detail::note_cache(slot_, cache)) {
         detail::free_cache(cache);
@@ -77,7 +87,7 @@ void* shared_block_pool::allocate_slow(pool_cache* cache) noexcept {
     if (cache == nullptr) cache = add_cache();
     std::lock_guard const lock(mutex_);
     if (cache == nullptr) return blocks_.allocate();
-    std::size_t const taken = take(cache->blocks, pool_cache::batch);
+    std::size_t const taken = take(cache->blocks, batch_);
     if (taken == 0) return nullptr;
     cache->count.store(static_cast<std::uint32_t>(taken - 1), std::memory_order_relaxed);
     return cache->blocks[taken - 1];
@@ -89,11 +99,11 @@ void shared_block_pool::deallocate_slow(pool_cache* cache, void* block) noexcept
     std::lock_guard const lock(mutex_);
     if (cache == nullptr) return blocks_.deallocate(block);
     std::uint32_t count = cache->count.load(std::memory_order_relaxed);
-    if (count == pool_cache::capacity) {
+    if (count == cache_capacity_) {
         // The older half goes; the newer one is warmer.
-        give(cache->blocks, pool_cache::batch);
-        count -= pool_cache::batch;
-        std::memmove(cache->blocks, cache->blocks + pool_cache::batch, count * sizeof(void*));
+        give(cache->blocks, batch_);
+        count -= batch_;
+        std::memmove(cache->blocks, cache->blocks + batch_, count * sizeof(void*));
     }
     cache->blocks[count] = block;
     cache->count.store(count + 1, std::memory_order_relaxed);
@@ -101,6 +111,7 @@ void shared_block_pool::deallocate_slow(pool_cache* cache, void* block) noexcept
 
 void shared_block_pool::empty_cache(pool_cache& cache) noexcept {
     std::uint32_t const count = cache.count.load(std::memory_order_relaxed);
+    check_invariant(count <= cache.capacity, "shared_block_pool: a cache holds more than it may", &cache);
     for (std::uint32_t index = 0; index < count; ++index) blocks_.deallocate(cache.blocks[index]);
     cache.count.store(0, std::memory_order_relaxed);
 }

@@ -8,8 +8,10 @@
 /// Use it for     blocks of one size that threads hand to each other: messages, jobs, nodes of shared structures.
 /// Not for        blocks that stay with one thread: see pool/block_pool.hpp, which needs no look at the thread.
 /// Memory from    a block source, as pool/block_pool.hpp.
-/// Cost           allocate and deallocate O(1) in the thread's cache; a lock for every 128th call of a kind.
-/// Overhead       as block_pool, and up to 256 free blocks and a page of 4 KiB per thread that uses the pool.
+/// Cost           allocate and deallocate O(1) in the thread's cache; a lock for every 128th call of a kind, oftener
+///                for blocks past 512 bytes.
+/// Overhead       as block_pool, and per thread that uses the pool a page of 4 KiB and a cache of free blocks: 256, or
+///                128 KiB of them, or one.
 /// Threads        any, also the free of a block whose allocating thread has ended; the functions below say where not.
 /// When full      asks the source; if refused, returns null and changes nothing. Blocks in the caches of other
 ///                threads are not taken from them.
@@ -90,7 +92,7 @@ private:
 
     // Batches that come back wait here for the thread that wants one: moved as pointers, neither blocks nor bits are
     // touched. What does not fit goes into the pool's bits.
-    static constexpr std::size_t stash_capacity = std::size_t{16} * detail::pool_cache::batch;
+    static constexpr std::size_t stash_capacity = std::size_t{8} * detail::pool_cache::most_blocks;
 
     detail::pool_slot slot_;
     alignas(cache_line_bytes) mutable std::mutex mutex_; ///< of everything below
@@ -101,6 +103,8 @@ private:
     // Of blocks_, which may not be read without the lock.
     alignas(cache_line_bytes) std::size_t const block_bytes_;
     std::size_t const alignment_;
+    std::uint32_t const cache_capacity_;
+    std::uint32_t const batch_; ///< blocks that go to or come from a cache at a time: half of it
 };
 
 inline detail::pool_cache* shared_block_pool::cache_of_this_thread() const noexcept {
@@ -127,7 +131,7 @@ inline void shared_block_pool::deallocate(void* block) noexcept {
     detail::pool_cache* const cache = cache_of_this_thread();
     if (cache != nullptr) [[likely]] {
         std::uint32_t const count = cache->count.load(std::memory_order_relaxed);
-        if (count != detail::pool_cache::capacity) [[likely]] {
+        if (count != cache->capacity) [[likely]] {
             cache->blocks[count] = block;
             cache->count.store(count + 1, std::memory_order_relaxed);
             return;

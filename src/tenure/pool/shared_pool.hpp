@@ -8,8 +8,10 @@
 /// Use it for     objects of one type that threads hand to each other.
 /// Not for        objects that stay with one thread: see pool/pool.hpp.
 /// Memory from    a block source, as pool/block_pool.hpp.
-/// Cost           construct and destroy O(1) in the thread's cache; a lock for every 128th call of a kind.
-/// Overhead       as pool, and up to 256 free objects and a page of 4 KiB per thread that uses the pool.
+/// Cost           construct and destroy O(1) in the thread's cache; a lock for every 128th call of a kind, oftener
+///                for objects past 512 bytes.
+/// Overhead       as pool, and per thread that uses the pool a page of 4 KiB and a cache of free objects: 256, or
+///                128 KiB of them, or one.
 /// Threads        any; clear, trim, for_each and destruction while no other thread uses the pool.
 /// When full      asks the source; if refused, construct returns null and changes nothing.
 /// Example        examples/shared_pool.cpp
@@ -59,7 +61,8 @@ public:
         blocks_.deallocate(object);
     }
 
-    /// Memory for one object, not constructed, in the shape of the allocator concept.
+    /// Memory for one object, not constructed, in the shape of the allocator concept. The pool cannot tell it from an
+    /// object: clear(), for_each() and the pool's end take what is in it for a living T.
     [[nodiscard]] TENURE_LOCAL void* allocate(std::size_t bytes, std::size_t alignment) noexcept {
         return blocks_.allocate(bytes, alignment);
     }

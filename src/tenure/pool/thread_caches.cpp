@@ -95,10 +95,10 @@ bool note_cache(pool_slot slot, pool_cache* cache) noexcept {
     return true;
 }
 
-pool_cache* make_cache() noexcept {
+pool_cache* make_cache(std::uint32_t capacity) noexcept {
     std::size_t const bytes = align_up(sizeof(pool_cache), platform::page_bytes());
     void* const memory = platform::map(bytes, cache_line_bytes);
-    return memory != nullptr ? new (memory) pool_cache : nullptr;
+    return memory != nullptr ? new (memory) pool_cache(capacity) : nullptr;
 }
 
 void free_cache(pool_cache* cache) noexcept {

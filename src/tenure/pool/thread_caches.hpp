@@ -19,13 +19,16 @@ namespace tenure::inline TENURE_ABI::detail {
 
 /// Free blocks of one shared pool at one thread. Only the thread moves blocks in and out; others read the count.
 struct pool_cache {
-    static constexpr std::uint32_t capacity = 256;
-    static constexpr std::uint32_t batch = capacity / 2; ///< blocks that go to or come from the pool at a time
+    static constexpr std::uint32_t most_blocks = 256;
+    static constexpr std::size_t most_bytes = std::size_t{128} * 1024; ///< unless one block is larger
+
+    explicit pool_cache(std::uint32_t room) noexcept : capacity(room) {}
 
     std::atomic<std::uint32_t> count{0};
-    pool_cache* next = nullptr; ///< in the pool's list
+    std::uint32_t const capacity; ///< the same in every cache of a pool
+    pool_cache* next = nullptr;   ///< in the pool's list
     pool_cache* previous = nullptr;
-    void* blocks[capacity];
+    void* blocks[most_blocks];
 };
 
 /// Where a thread finds its cache of the pool with this slot. The key tells a pool from an earlier one in its slot.
@@ -52,7 +55,7 @@ void unregister_pool(pool_slot slot) noexcept;
 /// Notes the calling thread's cache. Returns false when memory for the table is refused.
 [[nodiscard]] bool note_cache(pool_slot slot, pool_cache* cache) noexcept;
 
-[[nodiscard]] pool_cache* make_cache() noexcept;
+[[nodiscard]] pool_cache* make_cache(std::uint32_t capacity) noexcept;
 void free_cache(pool_cache* cache) noexcept;
 
 }

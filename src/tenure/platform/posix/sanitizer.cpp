@@ -5,10 +5,18 @@
 
 #include <cstring>
 
+#if TENURE_VALGRIND
+#    include <valgrind/memcheck.h>
+#else
+#    define VALGRIND_MAKE_MEM_NOACCESS(bytes, count) static_cast<void>(0)
+#    define VALGRIND_MAKE_MEM_UNDEFINED(bytes, count) static_cast<void>(0)
+#endif
+
 // Weak: present only when the program was built with the sanitizer, whatever the library was built with.
 extern "C" {
 __attribute__((weak)) void __asan_poison_memory_region(void const volatile*, std::size_t);
 __attribute__((weak)) void __asan_unpoison_memory_region(void const volatile*, std::size_t);
+__attribute__((weak)) void* __asan_region_is_poisoned(void*, std::size_t);
 __attribute__((weak)) void __lsan_register_root_region(void const*, std::size_t);
 __attribute__((weak)) void __lsan_unregister_root_region(void const*, std::size_t);
 }
@@ -17,10 +25,17 @@ namespace tenure::inline TENURE_ABI::platform {
 
 void poison(const void* bytes, std::size_t count) noexcept {
     if (&__asan_poison_memory_region != nullptr) __asan_poison_memory_region(bytes, count);
+    VALGRIND_MAKE_MEM_NOACCESS(bytes, count);
 }
 
 void unpoison(const void* bytes, std::size_t count) noexcept {
     if (&__asan_unpoison_memory_region != nullptr) __asan_unpoison_memory_region(bytes, count);
+    VALGRIND_MAKE_MEM_UNDEFINED(bytes, count);
+}
+
+bool is_poisoned(const void* bytes, std::size_t count) noexcept {
+    return &__asan_region_is_poisoned != nullptr &&
+           __asan_region_is_poisoned(const_cast<void*>(bytes), count) != nullptr;
 }
 
 void poison_freed(void* bytes, std::size_t count) noexcept {
