@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: MIT
 
 #include <cstring>
+#include <vector>
 
 #include <gtest/gtest.h>
 
@@ -39,6 +40,40 @@ TEST_F(arena_death, a_marker_of_a_chunk_that_was_left_is_reported) {
     arena::marker const stale = scratch_.mark();
     scratch_.rewind(early);
     EXPECT_DEATH(scratch_.rewind(stale), "arena::rewind got a marker");
+}
+
+TEST_F(arena_death, a_marker_from_before_a_rewind_to_an_earlier_one_is_reported) {
+    if constexpr (!tenure::checks::caller) GTEST_SKIP() << "the caller's mistakes are not checked";
+    static_cast<void>(scratch_.allocate(16));
+    arena::marker const early = scratch_.mark();
+    static_cast<void>(scratch_.allocate(100));
+    arena::marker const late = scratch_.mark();
+    scratch_.rewind(late);
+    scratch_.rewind(late); // again is legal
+    scratch_.rewind(early);
+    auto* const alive = static_cast<unsigned char*>(scratch_.allocate(500));
+    std::memset(alive, 4, 500);
+    support::heard_reports const heard;
+    scratch_.rewind(late);
+    EXPECT_EQ(heard.count(tenure::report_kind::misuse), 1u);
+    for (int index = 0; index < 500; ++index) ASSERT_EQ(alive[index], 4);
+    scratch_.rewind(early);
+    EXPECT_EQ(heard.count(tenure::report_kind::misuse), 1u);
+}
+
+TEST_F(arena_death, markers_past_the_log_are_still_taken) {
+    support::heard_reports const heard;
+    std::vector<arena::marker> markers;
+    for (int each = 0; each < 1000; ++each) {
+        markers.push_back(scratch_.mark());
+        static_cast<void>(scratch_.allocate(100));
+    }
+    while (!markers.empty()) {
+        scratch_.rewind(markers.back());
+        markers.pop_back();
+    }
+    EXPECT_EQ(scratch_.stats().live_bytes, 0u);
+    EXPECT_EQ(heard.count(), 0u);
 }
 
 TEST_F(arena_death, a_marker_of_another_arena_is_reported) {

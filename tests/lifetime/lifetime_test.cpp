@@ -3,12 +3,17 @@
 
 #include <tenure/lifetime/lifetime.hpp>
 
+#include <unistd.h>
+
 #include <cstdint>
+#include <cstdlib>
 #include <cstring>
+#include <string_view>
 
 #include <gtest/gtest.h>
 
 #include <tenure/base/frame_clock.hpp>
+#include <tenure/base/report.hpp>
 
 #include "lifetime/fixture.hpp"
 #include "support/ledger.hpp"
@@ -37,6 +42,40 @@ TEST_F(lifetimes, each_serves_any_size_and_alignment) {
         }
     }
     tenure::reset_temp();
+}
+
+void allocate_in_a_report(tenure::report_kind, std::string_view) noexcept {
+    void* const block = tenure::temp_job::allocate(32);
+    std::memset(block, 1, 32);
+    tenure::temp_job::deallocate(block);
+    std::memset(tenure::temp::allocate(32), 1, 32);
+}
+
+TEST_F(lifetimes, the_handler_that_hears_of_a_bad_option_may_allocate) {
+    GTEST_FLAG_SET(death_test_style, "threadsafe");
+    EXPECT_EXIT(
+        {
+            ::setenv("TENURE_TEMP_BUDGET", "bogus", 1);
+            ::setenv("TENURE_PASSTHROUGH", "bogus", 1);
+            ::alarm(20); // instead of waiting for itself for ever
+            tenure::set_report_handler(&allocate_in_a_report);
+            tenure::temp_job::deallocate(tenure::temp_job::allocate(64));
+            std::_Exit(tenure::temp_job::stats().live_count == 0 && tenure::temp_job::valid() ? 0 : 1);
+        },
+        testing::ExitedWithCode(0), "");
+}
+
+TEST_F(lifetimes, a_tag_of_any_number_does_no_harm) {
+    for (std::uint16_t id : {std::uint16_t{4095}, std::uint16_t{4096}, std::uint16_t{65'535}}) {
+        tenure::tag const unknown = tenure::tag::from_id(id);
+        tenure::tag_scope const scope(unknown);
+        static_cast<void>(tenure::temp::allocate(100));
+        tenure::reset_temp();
+        void* const block = tenure::temp_job::allocate(100);
+        EXPECT_EQ(tenure::usage_of(unknown).temp_job_count, 1u);
+        EXPECT_FALSE(unknown.name().empty() && id >= 4096);
+        tenure::temp_job::deallocate(block);
+    }
 }
 
 TEST_F(lifetimes, null_may_be_given_back) {

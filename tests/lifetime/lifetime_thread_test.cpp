@@ -249,6 +249,42 @@ TEST_F(lifetime_threads, destructors_of_thread_keys_may_allocate_and_free) {
     ::pthread_key_delete(key);
 }
 
+// Rounds of one thread's end, counted by a key of the test's own.
+pthread_key_t late_key;
+thread_local int late_rounds = 0;
+
+TEST_F(lifetime_threads, the_last_destructor_of_a_thread_may_be_the_first_to_use_them) {
+    ASSERT_EQ(::pthread_key_create(&late_key,
+                                   [](void* value) {
+                                       if (++late_rounds < PTHREAD_DESTRUCTOR_ITERATIONS) {
+                                           ::pthread_setspecific(late_key, value);
+                                           return;
+                                       }
+                                       temp_job::deallocate(temp_job::allocate(32));
+                                       static_cast<void>(tenure::temp::allocate(32));
+                                   }),
+              0);
+    // A stack of its own size, which the C library gives back when the thread is gone.
+    pthread_attr_t attributes;
+    ASSERT_EQ(::pthread_attr_init(&attributes), 0);
+    ASSERT_EQ(::pthread_attr_setstacksize(&attributes, std::size_t{256} << 20), 0);
+    pthread_t thread;
+    ASSERT_EQ(::pthread_create(
+                  &thread, &attributes,
+                  [](void*) -> void* {
+                      ::pthread_setspecific(late_key, &late_key);
+                      return nullptr;
+                  },
+                  nullptr),
+              0);
+    ASSERT_EQ(::pthread_join(thread, nullptr), 0);
+    ::pthread_attr_destroy(&attributes);
+    ::pthread_key_delete(late_key);
+    support::pass_frames(10);
+    EXPECT_EQ(temp_job::stats().live_count, 0u);
+    EXPECT_TRUE(temp_job::valid());
+}
+
 TEST_F(lifetime_threads, past_the_limit_blocks_are_taken_one_by_one_by_many_threads) {
     support::option_scope const limit(tenure::option::temp_job_limit_bytes, 0);
     mailbox box;

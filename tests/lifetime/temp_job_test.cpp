@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <cstdlib>
 #include <cstring>
 #include <set>
 #include <vector>
@@ -12,10 +13,12 @@
 #include <gtest/gtest.h>
 
 #include <tenure/base/counting_source.hpp>
+#include <tenure/base/static_buffer_source.hpp>
 #include <tenure/platform/page_source.hpp>
 
 #include "lifetime/fixture.hpp"
 #include "support/ledger.hpp"
+#include "support/reports.hpp"
 
 namespace {
 
@@ -136,6 +139,69 @@ TEST_F(temp_jobs, one_block_that_stays_does_not_hold_up_the_memory_behind_it) {
     }
     EXPECT_LT(temp_job::stats().chunk_bytes, 8 * mebibyte);
     temp_job::deallocate(stays);
+}
+
+TEST_F(temp_jobs, know_the_age_of_a_block_however_old_it_is) {
+    support::heard_leaks const leaks;
+    void* const in_chunk = temp_job::allocate(100);
+    void* direct = nullptr;
+    {
+        support::option_scope const limit(tenure::option::temp_job_limit_bytes, 0);
+        support::on_fresh_thread([&] { direct = temp_job::allocate(100); });
+    }
+    constexpr std::uint64_t frames = 10'000; // the word of a block has twelve bits for them
+    support::pass_frames(frames);
+    struct ages {
+        std::uint64_t of_all[2] = {};
+        std::size_t count = 0;
+    } seen;
+    temp_job::for_each_live(
+        [](void* context, const tenure::temp_job_leak& block) {
+            auto& to = *static_cast<ages*>(context);
+            to.of_all[to.count++] = block.age_frames;
+        },
+        &seen);
+    ASSERT_EQ(seen.count, 2u);
+    EXPECT_EQ(seen.of_all[0], frames);
+    EXPECT_EQ(seen.of_all[1], frames);
+    EXPECT_EQ(leaks.count(), 2u);
+    temp_job::deallocate(in_chunk);
+    temp_job::deallocate(direct);
+}
+
+TEST_F(temp_jobs, a_visitor_may_be_the_first_to_use_temp_on_its_thread) {
+    void* const block = temp_job::allocate(100);
+    support::on_fresh_thread([] {
+        temp_job::for_each_live(
+            [](void*, const tenure::temp_job_leak&) { std::memset(tenure::temp::allocate(64), 1, 64); }, nullptr);
+        EXPECT_EQ(tenure::temp::stats().used_bytes, 64u);
+    });
+    temp_job::deallocate(block);
+}
+
+TEST_F(temp_jobs, what_only_a_block_taken_by_itself_points_to_is_no_leak) {
+    if (&__lsan_do_recoverable_leak_check == nullptr) GTEST_SKIP() << "LeakSanitizer is not in this process";
+    GTEST_FLAG_SET(death_test_style, "threadsafe");
+    EXPECT_EXIT(
+        {
+            tenure::set_option(tenure::option::temp_job_limit_bytes, 0);
+            auto** const pointers = static_cast<void**>(temp_job::allocate(4000));
+            for (int index = 0; index < 50; ++index) pointers[index] = std::malloc(100);
+            std::_Exit(__lsan_do_recoverable_leak_check());
+        },
+        testing::ExitedWithCode(0), "");
+}
+
+TEST_F(temp_jobs, a_source_for_one_thread_is_refused_in_checked_builds) {
+    if constexpr (!tenure::checks::caller) GTEST_SKIP() << "the caller's mistakes are not checked";
+    alignas(64) static unsigned char buffer[4096];
+    tenure::static_buffer_source source(buffer, sizeof buffer);
+    support::heard_reports const heard;
+    temp_job::set_source(source);
+    EXPECT_EQ(heard.count(tenure::report_kind::misuse), 1u);
+    void* const block = temp_job::allocate(100);
+    EXPECT_EQ(source.used_bytes(), 0u);
+    temp_job::deallocate(block);
 }
 
 TEST_F(temp_jobs, trim_gives_back_the_chunks_that_hold_nothing) {

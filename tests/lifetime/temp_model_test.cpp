@@ -58,6 +58,7 @@ public:
 
     std::string check() {
         if (std::string fault = ledger_.check_all(); !fault.empty()) return fault;
+        if (!temp::valid()) return "Temp says that it is not valid";
         std::size_t live = 0;
         for (numbered const& each : blocks_) {
             live += each.bytes;
@@ -96,13 +97,6 @@ private:
         return fault;
     }
 
-    /// Blocks from before the innermost scope are left alone until it ends.
-    [[nodiscard]] std::size_t first_that_may_be_freed() const {
-        std::size_t const number = scopes_.empty() ? 0 : scopes_.back().number;
-        auto const found =
-            std::find_if(blocks_.begin(), blocks_.end(), [=](const numbered& each) { return each.number >= number; });
-        return static_cast<std::size_t>(found - blocks_.begin());
-    }
     std::string free_at(std::size_t position) {
         numbered const gone = blocks_[position];
         blocks_.erase(blocks_.begin() + static_cast<std::ptrdiff_t>(position));
@@ -110,11 +104,9 @@ private:
         temp::deallocate(gone.at, gone.asked);
         return fault;
     }
-    std::string free_newest() { return first_that_may_be_freed() == blocks_.size() ? "" : free_at(blocks_.size() - 1); }
-    std::string free_any(const step& each) {
-        std::size_t const first = first_that_may_be_freed();
-        return first == blocks_.size() ? "" : free_at(first + each.first % (blocks_.size() - first));
-    }
+    // Also blocks from before the innermost scope: whatever they open or close, what is alive stays as it is.
+    std::string free_newest() { return blocks_.empty() ? "" : free_at(blocks_.size() - 1); }
+    std::string free_any(const step& each) { return blocks_.empty() ? "" : free_at(each.first % blocks_.size()); }
 
     std::string open_scope() {
         scopes_.push_back({std::make_unique<tenure::temp_scope>(), next_number_});

@@ -176,6 +176,40 @@ protected:
     }
 };
 
+TEST_F(temp_overflow, a_block_from_before_a_scope_may_be_freed_inside_it) {
+    // What a vector does that shrinks in a scope and was filled outside: the block was the one of its chunk.
+    support::with_budget(4096, [] {
+        auto* const first = static_cast<unsigned char*>(temp::allocate(1000));
+        std::memset(first, 1, 1000);
+        auto* const outer = static_cast<unsigned char*>(temp::allocate(100'000));
+        {
+            tenure::temp_scope const scope;
+            temp::deallocate(outer, 100'000);
+            std::memset(temp::allocate(200), 2, 200);
+            std::memset(temp::allocate(300'000), 3, 300'000);
+            EXPECT_TRUE(temp::valid());
+        }
+        EXPECT_TRUE(temp::valid());
+        EXPECT_LE(temp::stats().used_bytes, 1008u + 208u) << "the overflow is gone";
+        for (int index = 0; index < 1000; ++index) ASSERT_EQ(first[index], 1);
+        tenure::reset_temp();
+        EXPECT_EQ(temp::stats().used_bytes, 0u);
+    });
+}
+
+TEST_F(temp_overflow, a_scopes_end_does_not_take_up_again_what_was_freed_inside_it) {
+    support::with_budget(65'536, [] {
+        void* const outer = temp::allocate(1000);
+        {
+            tenure::temp_scope const scope;
+            temp::deallocate(outer, 1000);
+            temp::trim();
+        }
+        EXPECT_EQ(temp::stats().used_bytes, 0u);
+        EXPECT_TRUE(temp::valid());
+    });
+}
+
 TEST_F(temp_overflow_notice, a_program_that_never_ends_a_frame_is_told_once) {
     EXPECT_EXIT(
         {

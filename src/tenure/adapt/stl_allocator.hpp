@@ -33,7 +33,7 @@ public:
     stl_allocator(const stl_allocator<U, Allocator>& other) noexcept // NOLINT: the rebinding that containers do
         : from_(other.reference()) {}
 
-    [[nodiscard]] T* allocate(std::size_t count) {
+    [[nodiscard]] TENURE_LOCAL T* allocate(std::size_t count) {
         if (count > std::numeric_limits<std::size_t>::max() / sizeof(T)) [[unlikely]]
             throw_bad_alloc();
         auto&& from = from_.get();
@@ -43,7 +43,7 @@ public:
         return static_cast<T*>(block);
     }
 
-    void deallocate(T* block, std::size_t count) noexcept {
+    TENURE_LOCAL void deallocate(T* block, std::size_t count) noexcept {
         auto&& from = from_.get();
         from.deallocate(block, count * sizeof(T), alignof(T));
     }

@@ -26,7 +26,7 @@ public:
     = default;
     explicit allocator_delete(Allocator& from) noexcept : from_(from) {}
 
-    void operator()(T* object) const noexcept {
+    TENURE_LOCAL void operator()(T* object) const noexcept {
         object->~T();
         auto&& from = from_.get();
         from.deallocate(object, sizeof(T), alignof(T));
@@ -41,7 +41,7 @@ template<class Pool>
 class pool_delete {
 public:
     explicit pool_delete(Pool& pool) noexcept : pool_(&pool) {}
-    void operator()(typename Pool::value_type* object) const noexcept { pool_->destroy(object); }
+    TENURE_LOCAL void operator()(typename Pool::value_type* object) const noexcept { pool_->destroy(object); }
 
 private:
     Pool* pool_;
@@ -58,7 +58,7 @@ using pool_unique = std::unique_ptr<typename Pool::value_type, pool_delete<Pool>
 /// Constructs an object in memory of `from`.
 /// Returns   empty when memory is refused. Fails     when the constructor throws: the memory is given back.
 template<class T, allocator Allocator, class... Arguments>
-[[nodiscard]] unique<T, Allocator>
+[[nodiscard]] TENURE_LOCAL unique<T, Allocator>
 make_unique_in(Allocator& from, Arguments&&... arguments) noexcept(std::is_nothrow_constructible_v<T, Arguments...>) {
     struct memory {
         Allocator& from;
@@ -76,7 +76,7 @@ make_unique_in(Allocator& from, Arguments&&... arguments) noexcept(std::is_nothr
 
 /// Constructs an object in a pool. Returns   empty when memory is refused.
 template<class Pool, class... Arguments>
-[[nodiscard]] pool_unique<Pool> make_unique_in_pool(Pool& pool, Arguments&&... arguments) {
+[[nodiscard]] TENURE_LOCAL pool_unique<Pool> make_unique_in_pool(Pool& pool, Arguments&&... arguments) {
     return pool_unique<Pool>{pool.construct(std::forward<Arguments>(arguments)...), pool_delete<Pool>{pool}};
 }
 

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <cstring>
 #include <new>
 
 #include <tenure/base/check.hpp>
@@ -120,14 +121,37 @@ void arena::drop_after(std::uintptr_t cursor) noexcept {
     if (cursor < cursor_) platform::poison_freed(pointer_at(cursor), cursor_ - cursor);
 }
 
+std::uint64_t arena::log_marker() const noexcept {
+    detail::marker_log& log = markers_;
+    if (log.count == log.capacity) {
+        log.forgotten = log.open[0];
+        std::memmove(log.open, log.open + 1, (log.capacity - 1) * sizeof(log.open[0]));
+        --log.count;
+    }
+    return log.open[log.count++] = ++log.last;
+}
+
+/// Whether the arena may be rewound to the marker; those set after it may not be used any more.
+bool arena::is_open(marker to) const noexcept {
+    arena_chunk* chunk = current_;
+    while (chunk != to.chunk && chunk != nullptr) chunk = chunk->previous;
+    if (chunk != to.chunk) return false;
+    detail::marker_log& log = markers_;
+    std::size_t count = log.count;
+    while (count != 0 && log.open[count - 1] > to.number) --count;
+    bool const is_known = count != 0 && log.open[count - 1] == to.number;
+    if (!is_known && to.number > log.forgotten) return false;
+    log.count = count;
+    if (to.number == 0) log.forgotten = 0; // clear(): no marker is left
+    return true;
+}
+
 void arena::rewind(marker to) noexcept {
     if constexpr (checks::caller) {
-        for (arena_chunk* chunk = current_; chunk != to.chunk; chunk = chunk->previous) {
-            if (chunk == nullptr) {
-                report_misuse("arena::rewind got a marker that is not before the arena's end", this,
-                              "Rewind to markers in reverse order, and to none from before clear() or trim().");
-                return;
-            }
+        if (!is_open(to)) {
+            report_misuse("arena::rewind got a marker that is not before the arena's end", this,
+                          "Rewind to markers in reverse order, and to none from before clear() or trim().");
+            return;
         }
     }
     peak_bytes_ = std::max(peak_bytes_, live_bytes());
@@ -145,7 +169,8 @@ void arena::rewind(marker to) noexcept {
         }
         drop_after(to.cursor);
     }
-    if (to.chunk != nullptr) return enter(to.chunk, to.cursor);
+    // The cursor is lower already when a block from before the marker was freed after it.
+    if (to.chunk != nullptr) return enter(to.chunk, to.chunk == current_ ? std::min(to.cursor, cursor_) : to.cursor);
     current_ = nullptr;
     cursor_ = limit_ = 0;
 }

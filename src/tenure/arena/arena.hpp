@@ -26,7 +26,19 @@
 namespace tenure::inline TENURE_ABI {
 
 namespace detail {
+
 struct arena_chunk;
+
+/// Markers that may still be rewound to, in checked builds: the latest so many, in the order in which they were set.
+struct marker_log {
+    static constexpr std::size_t capacity = checks::caller ? 32 : 1;
+
+    std::uint64_t last = 0;      ///< number of the newest marker ever
+    std::uint64_t forgotten = 0; ///< of this one and those before it nothing is known
+    std::size_t count = 0;
+    std::uint64_t open[capacity];
+};
+
 }
 
 class TENURE_API arena {
@@ -36,6 +48,7 @@ public:
         friend class arena;
         detail::arena_chunk* chunk = nullptr;
         std::uintptr_t cursor = 0;
+        std::uint64_t number = 0; // in checked builds, from 1
     };
 
     /// Takes nothing from the source until the first allocation.
@@ -59,7 +72,8 @@ public:
     [[nodiscard]] marker mark() const noexcept;
 
     /// Everything allocated since the marker is gone; chunks are kept.
-    /// Requires  the marker is of this arena, and neither clear() nor a rewind to an earlier marker came after it.
+    /// Requires  the marker is of this arena, and neither clear() nor a rewind to an earlier marker came after it;
+    ///           checked builds know the latest 32 markers.
     void rewind(marker to) noexcept;
 
     /// Everything allocated is gone; its chunks are kept.
@@ -85,6 +99,8 @@ private:
     [[nodiscard]] void* allocate_detoured(std::size_t bytes, std::size_t alignment) noexcept;
     [[nodiscard]] void* bump(std::size_t bytes, std::size_t alignment) noexcept;
     void drop_after(std::uintptr_t cursor) noexcept;
+    [[nodiscard]] std::uint64_t log_marker() const noexcept;
+    [[nodiscard]] bool is_open(marker to) const noexcept;
     [[nodiscard]] detail::arena_chunk* next_chunk(std::size_t bytes, std::size_t alignment) noexcept;
     void enter(detail::arena_chunk* chunk, std::uintptr_t cursor) noexcept;
     void release_list(detail::arena_chunk* first) noexcept;
@@ -97,6 +113,7 @@ private:
     block_source& source_;
     std::size_t next_bytes_;
     std::size_t peak_bytes_ = 0;
+    mutable detail::marker_log markers_;
     bool detoured_; // every block comes from malloc: each is a chunk of its own, and cursor_ and limit_ stay zero
 };
 
@@ -127,6 +144,7 @@ inline arena::marker arena::mark() const noexcept {
     marker here;
     here.chunk = current_;
     here.cursor = cursor_;
+    if constexpr (checks::caller) here.number = log_marker();
     return here;
 }
 

@@ -7,7 +7,8 @@
 ///
 /// Arenas, pools and lifetimes take a source by reference and ask it for a few large blocks. A test hands them one
 /// that counts or fails, a program one that is a static buffer, huge pages or a file. Calls are rare, so they are
-/// virtual.
+/// virtual. They may come while a lock of the allocator's is held: a source must not use the allocator that it serves,
+/// and one behind Temp and TempJob neither of the two.
 
 #include <cstddef>
 #include <cstdint>
@@ -38,7 +39,9 @@ public:
     [[nodiscard]] virtual bool extend(void* block, std::size_t old_bytes, std::size_t new_bytes) noexcept;
 
     /// Moves a block's pages to a larger or smaller range without copying bytes.
-    /// Returns   the new address, contents kept; null when refused, and nothing changes. The default refuses.
+    /// Returns   the new address, contents kept, aligned as a page and perhaps no better; null when refused, and
+    /// nothing
+    ///           changes. The default refuses.
     [[nodiscard]] virtual void* remap(void* block, std::size_t old_bytes, std::size_t new_bytes) noexcept;
 
     /// Gives back the pages wholly inside a part of a block while its addresses stay: the contents are lost, the next

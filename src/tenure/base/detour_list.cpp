@@ -21,7 +21,7 @@ void* detour_list::allocate(std::size_t bytes, std::size_t alignment) noexcept {
     auto* const node = new (memory) link{first_, nullptr};
     if (first_ != nullptr) first_->previous = node;
     first_ = node;
-    ++count_;
+    peak_count_ = std::max(peak_count_, ++count_);
     return block_of(node, alignment);
 }
 

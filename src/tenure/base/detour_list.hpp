@@ -27,6 +27,7 @@ public:
     /// Whether the pointer is inside one of the blocks, which are all of `bytes`. Cost      O(blocks).
     [[nodiscard]] bool contains(const void* pointer, std::size_t bytes, std::size_t alignment) const noexcept;
     [[nodiscard]] std::size_t count() const noexcept { return count_; }
+    [[nodiscard]] std::size_t peak_count() const noexcept { return peak_count_; }
 
     /// Calls `visit(block)` for each, newest first; a visit may deallocate its own block.
     template<class Visit>
@@ -52,6 +53,7 @@ private:
 
     link* first_ = nullptr;
     std::size_t count_ = 0;
+    std::size_t peak_count_ = 0;
 };
 
 }

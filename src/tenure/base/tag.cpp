@@ -13,7 +13,7 @@ TENURE_THREAD_LOCAL detail::thread_tag detail::current_tag{};
 
 namespace {
 
-constexpr std::uint16_t max_tags = 4096;
+using detail::max_tags;
 constexpr std::uint16_t other_tag = 1;
 constexpr std::size_t table_size = 2 * max_tags; // a power of two: at most half full
 constexpr std::size_t max_name_bytes = 65536;

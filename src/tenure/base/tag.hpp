@@ -33,6 +33,7 @@ public:
     [[nodiscard]] TENURE_API std::string_view name() const noexcept;
 
     [[nodiscard]] constexpr std::uint16_t id() const noexcept { return id_; }
+    /// The tag with an id that id() gave. Any other number is a tag without a name, of which nothing is counted.
     [[nodiscard]] static constexpr tag from_id(std::uint16_t id) noexcept { return tag{id}; }
     friend constexpr bool operator==(tag, tag) noexcept = default;
 
@@ -42,6 +43,8 @@ private:
 };
 
 namespace detail {
+
+constexpr std::uint16_t max_tags = 4096;
 
 /// What a thread's tag is, and who wants to hear when it changes (TempJob keeps it in a ready-made header word).
 struct thread_tag {

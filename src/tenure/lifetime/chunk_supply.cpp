@@ -97,19 +97,30 @@ void chunk_supply::release(lifetime_chunk* chunk) noexcept {
 }
 
 void chunk_supply::set_source(block_source& source) noexcept {
-    source_.store(&source, std::memory_order_release);
+    {
+        std::lock_guard const lock(mutex_);
+        source_.store(&source, std::memory_order_release);
+    }
     release_kept_before(UINT64_MAX); // so that none of the former source's is handed out again
 }
 
 void chunk_supply::give(lifetime_chunk* chunk) noexcept {
-    if (class_of(chunk->bytes) == class_count || chunk->source != &source()) return release(chunk);
+    if (class_of(chunk->bytes) == class_count) return release(chunk);
     if constexpr (checks::caller) platform::poison_freed(pointer_at(chunk->begin()), chunk->limit() - chunk->begin());
     chunk->frame = frame_clock::now();
+    bool const is_kept = keep(chunk);
+    if (!is_kept) release(chunk);
+}
+
+/// Returns false for a chunk of a source that is no longer the one in use.
+bool chunk_supply::keep(lifetime_chunk* chunk) noexcept {
     std::lock_guard const lock(mutex_);
+    if (chunk->source != &source()) return false;
     lifetime_chunk*& first = kept_[class_of(chunk->bytes)];
     chunk->next = first;
     first = chunk;
     kept_bytes_ += chunk->bytes;
+    return true;
 }
 
 std::size_t chunk_supply::release_kept_before(std::uint64_t frame) noexcept {

@@ -32,7 +32,10 @@ struct alignas(cache_line_bytes) lifetime_chunk {
     std::size_t first_live = 0;       ///< TempJob: every word of states before this one is empty
     std::size_t first_unreported = 0; ///< TempJob: before this one every block is freed or was reported as a leak
     std::uint64_t frame = 0;          ///< of its opening; in the supply: of its return
-    std::size_t large_bytes = 0;      ///< of its one block; zero when it has many
+    union {
+        std::size_t large_bytes = 0; ///< TempJob: of its one block; zero when it has many
+        std::uint64_t number;        ///< Temp: its thread's regions are counted up
+    };
     block_source* source = nullptr; ///< it goes back to; null: to malloc, Temp under passthrough has one block in each
 
     [[nodiscard]] std::uintptr_t begin() const noexcept {
@@ -85,6 +88,7 @@ public:
 private:
     [[nodiscard]] lifetime_chunk* acquire(std::size_t bytes, at_limit limit) noexcept;
     [[nodiscard]] bool reserve(std::size_t bytes) noexcept;
+    [[nodiscard]] bool keep(lifetime_chunk* chunk) noexcept;
     void release(lifetime_chunk* chunk) noexcept;
 
     std::mutex mutex_;

@@ -10,6 +10,7 @@
 
 #include <tenure/base/align.hpp>
 #include <tenure/base/check.hpp>
+#include <tenure/base/frame_clock.hpp>
 #include <tenure/lifetime/chunk_supply.hpp>
 #include <tenure/lifetime/job_blocks.hpp>
 #include <tenure/platform/memory.hpp>
@@ -91,8 +92,10 @@ void* allocate_direct(std::size_t bytes, std::size_t alignment, std::uint64_t wo
     block_source* const source = from_malloc ? nullptr : &process_chunks.source();
     void* const memory = from_malloc ? std::aligned_alloc(actual, total) : source->acquire(total, actual);
     if (memory == nullptr) return nullptr;
+    if (source != nullptr) platform::add_leak_root(memory, total);
     std::uintptr_t const address = align_up(address_of(memory) + lead_bytes, actual);
-    new (pointer_at(address - lead_bytes)) direct_block{nullptr, memory, total, bytes, source, false};
+    new (pointer_at(address - lead_bytes))
+        direct_block{nullptr, memory, total, bytes, source, frame_clock::now(), false};
     bool const is_large = bytes > temp_job_word::size_mask;
     header_of(address).store(word | temp_job_word::direct | (is_large ? temp_job_word::large : bytes),
                              std::memory_order_relaxed);
@@ -102,7 +105,7 @@ void* allocate_direct(std::size_t bytes, std::size_t alignment, std::uint64_t wo
 void list_direct(void* pointer) noexcept {
     direct_block& block = block_of(pointer);
     std::lock_guard const lock(blocks.mutex);
-    if (blocks.block_count++ == blocks.bucket_count) grow();
+    if (blocks.block_count++ >= blocks.bucket_count) grow();
     direct_block*& first = bucket_of(blocks.buckets, blocks.bucket_count, address_of(pointer));
     block.next = first;
     first = &block;
@@ -123,6 +126,7 @@ void free_direct(void* pointer) noexcept {
     if (!is_listed) {
         return report_misuse("a TempJob block was freed twice", pointer, "Look for a second owner of this block.");
     }
+    if (block.source != nullptr) platform::remove_leak_root(block.memory, block.total_bytes);
     if (block.source == nullptr) return std::free(block.memory); // NOLINT: from aligned_alloc above
     block.source->release(block.memory, block.total_bytes);
 }

@@ -21,6 +21,7 @@ struct direct_block {
     std::size_t total_bytes;
     std::size_t bytes;    ///< as asked for
     block_source* source; ///< it goes back to; null: to malloc
+    std::uint64_t frame;  ///< of its allocation
     bool reported;        ///< named in a leak report
 
     [[nodiscard]] std::uintptr_t bytes_at() const noexcept;

@@ -56,14 +56,14 @@ static_assert(!checks::caller || sizeof(checked_prefix) + sizeof(temp_job_header
     return frame & temp_job_word::frame_mask;
 }
 
-/// Frames since the block was allocated; exact up to 4095.
-[[nodiscard]] inline std::uint64_t age_of(std::uint64_t word, std::uint64_t now) noexcept {
-    return frame_bits(now - (word >> temp_job_word::frame_shift));
+/// Frames since a block was allocated whose word says the last bits of its frame, at or after the frame `from`.
+[[nodiscard]] inline std::uint64_t age_of(std::uint64_t word, std::uint64_t from, std::uint64_t now) noexcept {
+    return now - from - frame_bits((word >> temp_job_word::frame_shift) - from);
 }
 
 /// What a leak report says of a block.
 [[nodiscard]] temp_job_leak describe(std::uintptr_t bytes_at, std::uint64_t word, std::size_t bytes,
-                                     std::uint64_t now) noexcept;
+                                     std::uint64_t age_frames) noexcept;
 
 /// Whether no block of the chunk is alive.
 /// Cost      a look at eight states at a time, and over the chunk's life once at each.

@@ -82,10 +82,11 @@ struct frame_end {
         std::uint64_t const word = detail::header_of(bytes_at).load(std::memory_order_relaxed);
         detail::job_state state = detail::state_of(bytes_at).load(std::memory_order_acquire);
         if (state != detail::job_state::live) return true;
-        if (detail::age_of(word, now) <= limit || leaks.is_full()) return false;
+        std::uint64_t const age = detail::age_of(word, chunk.frame, now);
+        if (age <= limit || leaks.is_full()) return false;
         // A free that comes between the look and this write wins: such a block must not be named.
         if (detail::state_of(bytes_at).compare_exchange_strong(state, detail::job_state::reported))
-            leaks.add(detail::describe(bytes_at, word, detail::size_of_block(chunk, word), now));
+            leaks.add(detail::describe(bytes_at, word, detail::size_of_block(chunk, word), age));
         return true;
     }
 
@@ -104,7 +105,7 @@ struct frame_end {
     void settle_current(thread_record const& record) const noexcept {
         lifetime_chunk* const chunk = record.job.current;
         if (chunk == nullptr) return;
-        std::uintptr_t const cursor = record.inline_state->job_cursor.load(std::memory_order_relaxed);
+        std::uintptr_t const cursor = record.job.front.cursor.load(std::memory_order_relaxed);
         std::size_t const full_words = (cursor - address_of(chunk)) / default_alignment / sizeof(std::uint64_t);
         settle_chunk(*chunk, std::min(full_words + 1, detail::job_state_words));
         chunk->first_unreported = std::min(chunk->first_unreported, full_words);
@@ -141,11 +142,11 @@ void for_each_chunk(Visit&& visit) {
 }
 
 temp_job_leak detail::describe(std::uintptr_t bytes_at, std::uint64_t word, std::size_t bytes,
-                               std::uint64_t now) noexcept {
+                               std::uint64_t age_frames) noexcept {
     temp_job_leak leak;
     leak.address = pointer_at(bytes_at);
     leak.bytes = bytes;
-    leak.age_frames = age_of(word, now);
+    leak.age_frames = age_frames;
     leak.owner = tag::from_id(static_cast<std::uint16_t>(word >> temp_job_word::tag_shift));
     if constexpr (checks::caller) {
         auto const& prefix = *static_cast<checked_prefix const*>(pointer_at(bytes_at - temp_job::prefix_bytes));
@@ -163,7 +164,7 @@ void settle_all(frame_end& end) noexcept {
         std::lock_guard const lock(threads.mutex);
         for (thread_record* record = threads.first; record != nullptr; record = record->next) {
             std::lock_guard const record_lock(record->job.mutex);
-            record->inline_state->job_limit.store(0, std::memory_order_relaxed);
+            record->job.front.limit.store(0, std::memory_order_relaxed);
             end.settle_queue(record->job.closed);
             end.settle_current(*record);
         }
@@ -173,9 +174,10 @@ void settle_all(frame_end& end) noexcept {
         [](void* context, detail::direct_block& block) {
             auto const& to = *static_cast<frame_end const*>(context);
             std::uint64_t const word = detail::header_of(block.bytes_at()).load(std::memory_order_relaxed);
-            if (block.reported || detail::age_of(word, to.now) <= to.limit || to.leaks.is_full()) return;
+            std::uint64_t const age = to.now - block.frame;
+            if (block.reported || age <= to.limit || to.leaks.is_full()) return;
             block.reported = true;
-            to.leaks.add(detail::describe(block.bytes_at(), word, block.bytes, to.now));
+            to.leaks.add(detail::describe(block.bytes_at(), word, block.bytes, age));
         },
         &end);
 }
@@ -205,8 +207,7 @@ void detail::retire_temp_job(thread_record& record) noexcept {
         else
             threads.orphans.push(chunk);
     }
-    this_thread.job_cursor.store(0, std::memory_order_relaxed);
-    this_thread.job_limit.store(0, std::memory_order_relaxed);
+    job.front.limit.store(0, std::memory_order_relaxed);
 }
 
 temp_job_leak_handler temp_job::set_leak_handler(temp_job_leak_handler handler) noexcept {
@@ -225,21 +226,24 @@ void temp_job::for_each_live(void (*visit)(void*, const temp_job_leak&), void* c
         void* context;
         std::uint64_t now;
 
-        void see(std::uintptr_t bytes_at, std::size_t bytes, std::uint64_t word) const noexcept {
-            visit(context, detail::describe(bytes_at, word, bytes, now));
+        void see(std::uintptr_t bytes_at, std::size_t bytes, std::uint64_t word, std::uint64_t age) const noexcept {
+            visit(context, detail::describe(bytes_at, word, bytes, age));
         }
     } to{visit, context, frame_clock::now()};
+    // Made now, because the visitor may use Temp, and making one needs a lock that the walk holds.
+    static_cast<void>(detail::record_of_this_thread());
     for_each_chunk([&](lifetime_chunk& chunk) {
         detail::visit_live(chunk, chunk.first_live, detail::job_state_words, [&](std::uintptr_t bytes_at) {
             std::uint64_t const word = detail::header_of(bytes_at).load(std::memory_order_relaxed);
-            to.see(bytes_at, detail::size_of_block(chunk, word), word);
+            to.see(bytes_at, detail::size_of_block(chunk, word), word, detail::age_of(word, chunk.frame, to.now));
             return true;
         });
     });
     detail::for_each_direct(
         [](void* argument, detail::direct_block& block) {
             std::uint64_t const word = detail::header_of(block.bytes_at()).load(std::memory_order_relaxed);
-            static_cast<walk const*>(argument)->see(block.bytes_at(), block.bytes, word);
+            auto const& walking = *static_cast<walk const*>(argument);
+            walking.see(block.bytes_at(), block.bytes, word, walking.now - block.frame);
         },
         &to);
 }

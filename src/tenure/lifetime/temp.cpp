@@ -27,7 +27,7 @@ namespace {
 
 constexpr std::size_t first_commit_bytes = 64 * 1024;
 
-std::atomic<std::uint64_t> tagged_bytes[4096];
+std::atomic<std::uint64_t> tagged_bytes[detail::max_tags];
 std::atomic<bool> told_of_frames{false};
 std::atomic<bool> was_ever_reset{false};
 
@@ -81,7 +81,7 @@ void enter(temp_record& scratch, lifetime_chunk* chunk) noexcept {
     chunk->next = scratch.region;
     chunk->cursor_below = this_thread.temp_cursor;
     scratch.region = chunk;
-    this_thread.temp_region = chunk;
+    chunk->number = this_thread.temp_region = ++scratch.last_region;
     this_thread.temp_floor = this_thread.temp_cursor = scratch.tagged_from = chunk->begin();
     this_thread.temp_limit = chunk->limit();
     scratch.overflow_now_bytes += chunk->bytes;
@@ -93,7 +93,7 @@ void enter(temp_record& scratch, lifetime_chunk* chunk) noexcept {
 void leave(temp_record& scratch) noexcept {
     lifetime_chunk* const chunk = scratch.region;
     scratch.region = chunk->next;
-    this_thread.temp_region = scratch.region;
+    this_thread.temp_region = scratch.region != nullptr ? scratch.region->number : 0;
     this_thread.temp_cursor = scratch.tagged_from = chunk->cursor_below;
     bool const in_chunk = scratch.region != nullptr;
     this_thread.temp_floor = in_chunk ? scratch.region->begin() : 0;
@@ -117,8 +117,8 @@ void set_cursor(std::uintptr_t cursor) noexcept {
 void* bump(temp_record& scratch, std::size_t size, std::size_t alignment) noexcept {
     std::uintptr_t const block = align_up(this_thread.temp_cursor, alignment);
     if (block == 0 || block > max_object_bytes) return nullptr;
-    check_invariant(scratch.region == this_thread.temp_region, "Temp: the open region is not the newest chunk",
-                    &scratch);
+    check_invariant(this_thread.temp_region == (scratch.region != nullptr ? scratch.region->number : 0),
+                    "Temp: the open region is not the newest chunk", &scratch);
     std::uintptr_t const end = block + size;
     if (end > this_thread.temp_limit) {
         bool const in_range = scratch.region == nullptr && end <= scratch.budget_end;
@@ -185,19 +185,34 @@ void temp::deallocate_checked(void* block, std::size_t bytes) noexcept {
     if (this_thread.temp_cursor == this_thread.temp_floor) leave_region();
 }
 
-void temp_scope::rewind_slow(std::uintptr_t cursor, const void* region) noexcept {
+std::uint32_t temp_scope::open() noexcept {
+    thread_record* const record = detail::record_of_this_thread();
+    return record != nullptr ? ++record->scratch.open_scopes : 0;
+}
+
+/// Whether this scope is the newest one open; it is not any more, whatever the answer.
+bool temp_scope::close(std::uint32_t depth) noexcept {
+    if (depth == 0 || this_thread.record == nullptr) return true;
+    std::uint32_t& open_scopes = this_thread.record->scratch.open_scopes;
+    if (open_scopes == depth) {
+        --open_scopes;
+        return true;
+    }
+    report_misuse("temp_scopes ended out of order, or on another thread", nullptr,
+                  "End scopes in the reverse order of their beginning, on the thread where they began.");
+    open_scopes = std::min(open_scopes, depth - 1);
+    return false;
+}
+
+void temp_scope::rewind_slow(std::uintptr_t cursor, std::uint64_t region) noexcept {
     thread_record* const record = this_thread.record;
     if (record == nullptr) return;
     temp_record& scratch = record->scratch;
     detail::count_tagged_temp(*record, detail::current_tag.id);
-    lifetime_chunk const* found = scratch.region;
-    while (found != nullptr && found != region) found = found->next;
-    if (found != region) {
-        report_misuse("a temp_scope ended after its memory was gone", region,
-                      "Call reset_temp() and next_frame() outside every temp_scope, and end scopes in reverse order.");
-        return;
-    }
-    while (scratch.region != region) leave(scratch);
+    while (scratch.region != nullptr && scratch.region->number > region) leave(scratch);
+    // A free inside the scope may have left the region that it began in; what was allocated below it since then stays
+    // until the scope around this one ends.
+    if (this_thread.temp_region != region) return;
     // A scope that began before the thread's first allocation ends where its range begins.
     if (cursor == 0) cursor = scratch.region == nullptr ? scratch.begin : 0;
     bool const detoured = scratch.region != nullptr && scratch.region->source == nullptr;
@@ -209,8 +224,14 @@ void temp_scope::rewind_slow(std::uintptr_t cursor, const void* region) noexcept
 void temp::reset() noexcept {
     thread_record* const record = this_thread.record;
     if (record == nullptr) return;
-    if constexpr (checks::structures) check_invariant(valid(), "Temp", record);
     temp_record& scratch = record->scratch;
+    if constexpr (checks::structures) check_invariant(valid(), "Temp", record);
+    if constexpr (checks::caller) {
+        if (scratch.open_scopes != 0) {
+            report_misuse("Temp was emptied inside a temp_scope", nullptr,
+                          "Call reset_temp() and next_frame() outside every temp_scope.");
+        }
+    }
     if (!was_ever_reset.load(std::memory_order_relaxed)) was_ever_reset.store(true, std::memory_order_relaxed);
     if (detail::current_tag.id != 0) detail::count_tagged_temp(*record, detail::current_tag.id);
     while (scratch.region != nullptr) leave(scratch);
@@ -253,7 +274,8 @@ bool temp::valid() noexcept {
     temp_record const& scratch = record->scratch;
     std::uintptr_t cursor = this_thread.temp_cursor;
     std::size_t overflow_bytes = 0;
-    if (this_thread.temp_region != scratch.region || cursor > this_thread.temp_limit) return false;
+    std::uint64_t const newest = scratch.region != nullptr ? scratch.region->number : 0;
+    if (this_thread.temp_region != newest || cursor > this_thread.temp_limit) return false;
     for (lifetime_chunk const* chunk = scratch.region; chunk != nullptr; chunk = chunk->next) {
         bool const in_chunk = cursor >= chunk->begin() && cursor <= chunk->limit();
         if (chunk->source != nullptr && !in_chunk) return false;
@@ -282,12 +304,12 @@ temp_stats temp::stats() noexcept {
 void detail::count_tagged_temp(thread_record& record, std::uint16_t id) noexcept {
     std::uintptr_t const cursor = this_thread.temp_cursor;
     std::uintptr_t& from = record.scratch.tagged_from;
-    if (id != 0 && cursor > from) tagged_bytes[id].fetch_add(cursor - from, std::memory_order_relaxed);
+    if (id != 0 && id < max_tags && cursor > from) tagged_bytes[id].fetch_add(cursor - from, std::memory_order_relaxed);
     from = cursor;
 }
 
 std::uint64_t detail::tagged_temp_bytes(std::uint16_t id) noexcept {
-    return id < 4096 ? tagged_bytes[id].load(std::memory_order_relaxed) : 0;
+    return id < max_tags ? tagged_bytes[id].load(std::memory_order_relaxed) : 0;
 }
 
 void detail::release_temp(thread_record& record) noexcept {
@@ -301,7 +323,7 @@ void detail::release_temp(thread_record& record) noexcept {
         platform::unreserve(pointer_at(scratch.begin), scratch.reserved_bytes);
     }
     this_thread.temp_cursor = this_thread.temp_limit = this_thread.temp_floor = 0;
-    this_thread.temp_region = nullptr;
+    this_thread.temp_region = 0;
 }
 
 }

@@ -77,8 +77,11 @@ private:
     }
 };
 
-/// What the calling thread allocates from Temp inside the scope is gone at its end. Scopes nest; reset() and
-/// next_frame() must not be called inside one.
+/// What the calling thread allocates from Temp inside the scope is gone at its end. Scopes nest and end in reverse
+/// order; reset() and next_frame() must not be called inside one.
+///
+/// A block from before the scope may be freed inside it. When it was the first one of an overflow chunk, what the scope
+/// allocates afterwards stays until the scope around this one, reset or frame ends.
 class [[nodiscard]] temp_scope {
 public:
     TENURE_LOCAL temp_scope() noexcept;
@@ -87,10 +90,13 @@ public:
     temp_scope& operator=(const temp_scope&) = delete;
 
 private:
-    TENURE_API static void rewind_slow(std::uintptr_t cursor, const void* region) noexcept;
+    [[nodiscard]] TENURE_API static std::uint32_t open() noexcept;
+    TENURE_API static bool close(std::uint32_t depth) noexcept;
+    TENURE_API static void rewind_slow(std::uintptr_t cursor, std::uint64_t region) noexcept;
 
     std::uintptr_t cursor_;
-    const void* region_;
+    std::uint64_t region_;
+    std::uint32_t depth_ = 0; // of nesting, counted in checked builds
 };
 
 inline void* temp::allocate(std::size_t bytes, std::size_t alignment) noexcept {
@@ -117,15 +123,19 @@ inline void temp::deallocate(void* block, std::size_t bytes, std::size_t) noexce
 }
 
 inline temp_scope::temp_scope() noexcept
-    : cursor_(detail::this_thread.temp_cursor), region_(detail::this_thread.temp_region) {}
+    : cursor_(detail::this_thread.temp_cursor), region_(detail::this_thread.temp_region) {
+    if constexpr (checks::caller) depth_ = open();
+}
 
 inline temp_scope::~temp_scope() {
     // A tag counts what was allocated under it, so under a tag the slow path looks at the cursor before it goes back.
     bool const plain = detail::this_thread.temp_region == region_ && detail::current_tag.id == 0 && cursor_ != 0;
     if (!checks::caller && plain) [[likely]] {
-        detail::this_thread.temp_cursor = cursor_;
+        // Lower already when a block from before the scope was freed inside it.
+        if (cursor_ < detail::this_thread.temp_cursor) detail::this_thread.temp_cursor = cursor_;
         return;
     }
+    if (checks::caller && !close(depth_)) return;
     rewind_slow(cursor_, region_);
 }
 

@@ -23,7 +23,6 @@ constinit detail::job_counters detail::job_seen{};
 
 using detail::job_record;
 using detail::lifetime_chunk;
-using detail::this_thread;
 using detail::thread_record;
 using word_bits = detail::temp_job_word;
 
@@ -42,15 +41,15 @@ void open_chunk(job_record& job, lifetime_chunk* chunk) noexcept {
     chunk->first_live = chunk->first_unreported = 0;
     chunk->large_bytes = 0;
     chunk->frame = job.frame;
-    this_thread.job_cursor.store(detail::first_block(*chunk), std::memory_order_relaxed);
-    this_thread.job_limit.store(chunk->limit(), std::memory_order_relaxed);
+    job.front.cursor.store(detail::first_block(*chunk), std::memory_order_relaxed);
+    job.front.limit.store(chunk->limit(), std::memory_order_relaxed);
 }
 
 void close_chunk(job_record& job) noexcept {
     if (job.current == nullptr) return;
     job.closed.push(job.current);
     job.current = nullptr;
-    this_thread.job_limit.store(0, std::memory_order_relaxed);
+    job.front.limit.store(0, std::memory_order_relaxed);
 }
 
 /// Takes up the frame that next_frame() has begun, and opens the limit that it closed.
@@ -58,12 +57,12 @@ void notice_frame(job_record& job) noexcept {
     std::uint64_t const now = frame_clock::now();
     bool const is_new = job.frame != now;
     job.frame = now;
-    this_thread.job_word = detail::job_word_for(now, detail::current_tag.id);
+    job.front.word = detail::job_word_for(now, detail::current_tag.id);
     if (job.current == nullptr) return;
     if (now - job.current->frame > oldest_open_chunk) return close_chunk(job);
     // What the last frames left may be freed by now: the chunk is then filled from its begin, while it is in the cache.
     if (is_new && detail::is_empty(*job.current)) return open_chunk(job, job.current);
-    this_thread.job_limit.store(job.current->limit(), std::memory_order_relaxed);
+    job.front.limit.store(job.current->limit(), std::memory_order_relaxed);
 }
 
 /// A chunk for the next blocks: one of the thread's own whose blocks are all freed by now, else one from the supply.
@@ -117,11 +116,11 @@ void note_stack(void* block, void* caller) noexcept {
 }
 
 /// Makes the block at `begin` one that is alive.
-void* hand_out(std::uintptr_t begin, std::size_t bytes) noexcept {
+void* hand_out(job_record const& job, std::uintptr_t begin, std::size_t bytes) noexcept {
     fill_prefix(begin, bytes);
     std::uintptr_t const bytes_at = begin + temp_job::prefix_bytes;
     bool const is_large = bytes > word_bits::size_mask;
-    detail::header_of(bytes_at).store(this_thread.job_word | (is_large ? word_bits::large : bytes),
+    detail::header_of(bytes_at).store(job.front.word | (is_large ? word_bits::large : bytes),
                                       std::memory_order_relaxed);
     detail::state_of(bytes_at).store(detail::job_state::live, std::memory_order_release);
     return pointer_at(bytes_at);
@@ -130,12 +129,12 @@ void* hand_out(std::uintptr_t begin, std::size_t bytes) noexcept {
 /// A block in the current chunk; null when it is full.
 void* bump(job_record& job, std::size_t bytes, std::size_t alignment) noexcept {
     if (job.current == nullptr) return nullptr;
-    std::uintptr_t const from = this_thread.job_cursor.load(std::memory_order_relaxed);
+    std::uintptr_t const from = job.front.cursor.load(std::memory_order_relaxed);
     std::uintptr_t const begin = detail::block_begin(from, std::max(alignment, default_alignment));
     std::uintptr_t const limit = job.current->limit();
     if (begin > limit || detail::stride_of(bytes) > limit - begin) return nullptr;
-    void* const block = hand_out(begin, bytes);
-    this_thread.job_cursor.store(begin + detail::stride_of(bytes), std::memory_order_relaxed);
+    void* const block = hand_out(job, begin, bytes);
+    job.front.cursor.store(begin + detail::stride_of(bytes), std::memory_order_relaxed);
     return block;
 }
 
@@ -148,7 +147,8 @@ void* allocate_large(job_record& job, std::size_t bytes, std::size_t alignment) 
     chunk->first_live = chunk->first_unreported = 0;
     chunk->frame = job.frame;
     chunk->large_bytes = bytes;
-    void* const block = hand_out(detail::block_begin(chunk->begin(), std::max(alignment, default_alignment)), bytes);
+    void* const block =
+        hand_out(job, detail::block_begin(chunk->begin(), std::max(alignment, default_alignment)), bytes);
     job.closed.push(chunk);
     return block;
 }
@@ -219,7 +219,17 @@ void temp_job::deallocate_slow(void* block) noexcept {
                   "Look for a second owner of this block; in checked builds a leak report names who allocated it.");
 }
 
-void temp_job::set_source(block_source& source) noexcept { detail::process_chunks.set_source(source); }
+void temp_job::set_source(block_source& source) noexcept {
+    if constexpr (checks::caller) {
+        if (source.threads() != sharing::any_thread) {
+            report_misuse(
+                "TempJob was given a source for one thread", &source,
+                "Give it a source whose threads() is sharing::any_thread: every thread's chunks come from it.");
+            return;
+        }
+    }
+    detail::process_chunks.set_source(source);
+}
 
 std::uint64_t detail::job_word_for(std::uint64_t frame, std::uint16_t tag_id) noexcept {
     return std::uint64_t{tag_id} << temp_job_word::tag_shift | frame_bits(frame) << temp_job_word::frame_shift;

@@ -123,7 +123,8 @@ public:
     TENURE_API static temp_job_leak_handler set_leak_handler(temp_job_leak_handler) noexcept;
 
     /// Takes chunks from another source from now on.
-    /// Requires  the source serves any thread and outlives the process's use of TempJob and Temp.
+    /// Requires  the source serves any thread (checked builds refuse one that does not), outlives the process's use of
+    ///           TempJob and Temp, and itself uses neither.
     TENURE_API static void set_source(block_source&) noexcept;
 
     /// Walks all chunks and says whether they are consistent. Cost      O(blocks), with a lock.
@@ -136,17 +137,17 @@ private:
 
 inline void* temp_job::allocate(std::size_t bytes, std::size_t alignment) noexcept {
     if constexpr (!checks::caller) {
-        detail::thread_lifetimes& thread = detail::this_thread;
-        std::uintptr_t const begin = thread.job_cursor.load(std::memory_order_relaxed);
+        detail::job_front& job = *detail::this_thread.job;
+        std::uintptr_t const begin = job.cursor.load(std::memory_order_relaxed);
         std::size_t const stride = align_up(prefix_bytes + bytes + (bytes == 0), default_alignment);
         std::uintptr_t const end = begin + stride;
         bool const ordinary = alignment <= default_alignment && bytes <= detail::temp_job_word::size_mask;
-        if (ordinary && end <= thread.job_limit.load(std::memory_order_relaxed)) [[likely]] {
+        if (ordinary && end <= job.limit.load(std::memory_order_relaxed)) [[likely]] {
             auto* const header = static_cast<detail::temp_job_header*>(pointer_at(begin));
-            header->store(thread.job_word | bytes, std::memory_order_relaxed);
+            header->store(job.word | bytes, std::memory_order_relaxed);
             // Release: whoever sees the block alive also sees its header.
             detail::state_of(begin + prefix_bytes).store(detail::job_state::live, std::memory_order_release);
-            thread.job_cursor.store(end, std::memory_order_relaxed);
+            job.cursor.store(end, std::memory_order_relaxed);
             return pointer_at(begin + prefix_bytes);
         }
     }

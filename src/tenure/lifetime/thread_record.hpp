@@ -32,6 +32,8 @@ struct temp_record {
     std::uintptr_t budget_end = 0;    ///< where the budget ends, to the byte
     std::size_t reserved_bytes = 0;
     lifetime_chunk* region = nullptr; ///< newest overflow chunk
+    std::uint64_t last_region = 0;    ///< the largest number that a chunk was given
+    std::uint32_t open_scopes = 0;    ///< counted in checked builds
     std::uintptr_t tagged_from = 0;   ///< under a tag: what lies after is not counted yet
     std::size_t overflow_now_bytes = 0;
     bool detoured = false; ///< to malloc, from the record's making on
@@ -44,12 +46,12 @@ struct job_record {
     std::mutex mutex;
     lifetime_chunk* current = nullptr;
     chunk_queue closed;
-    std::uint64_t frame = 0; ///< that job_word carries
-    bool detoured = false;   ///< to malloc, from the record's making on
+    std::uint64_t frame = 0; ///< that the front's word carries
+    job_front front;
+    bool detoured = false; ///< to malloc, from the record's making on
 };
 
 struct thread_record {
-    thread_lifetimes* inline_state = nullptr;
     thread_record* next = nullptr;
     thread_record* previous = nullptr;
     temp_record scratch;

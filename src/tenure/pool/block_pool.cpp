@@ -293,7 +293,7 @@ allocator_stats block_pool::stats() const noexcept {
     allocator_stats answer;
     answer.live_count = size();
     answer.live_bytes = answer.live_count * layout_.stride_bytes;
-    answer.peak_bytes = peak_handed_out_ * layout_.stride_bytes;
+    answer.peak_bytes = std::max(peak_handed_out_, detoured_blocks_.peak_count()) * layout_.stride_bytes;
     answer.source_blocks = segment_count_;
     answer.reserved_bytes = segment_count_ * layout_.segment_bytes;
     return answer;

@@ -101,7 +101,8 @@ public:
     void deallocate(void* block, std::size_t, std::size_t) noexcept { blocks_.deallocate(block); }
 
     /// Destroys the living and drops everything; pages are kept.
-    /// Requires  no destructor of T destroys another object of this pool meanwhile; the same holds for ~pool().
+    /// Requires  no destructor of T constructs or destroys another object of this pool meanwhile; the same holds for
+    ///           ~pool().
     void clear() noexcept {
         destroy_living();
         blocks_.clear();

@@ -11,7 +11,7 @@
 /// Cost           allocate and deallocate O(1) in the thread's cache; a lock for every 128th call of a kind, oftener
 ///                for blocks past 512 bytes.
 /// Overhead       as block_pool, and per thread that uses the pool a page of 4 KiB and a cache of free blocks: 256, or
-///                128 KiB of them, or one.
+///                128 KiB of them, or one. The pool's object is 18 KiB: up to 2048 free blocks wait in it as pointers.
 /// Threads        any, also the free of a block whose allocating thread has ended; the functions below say where not.
 /// When full      asks the source; if refused, returns null and changes nothing. Blocks in the caches of other
 ///                threads are not taken from them.

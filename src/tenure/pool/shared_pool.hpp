@@ -34,11 +34,11 @@ class shared_pool {
 public:
     using value_type = T;
 
-    explicit shared_pool(block_source& source = page_source::process()) noexcept
+    TENURE_LOCAL explicit shared_pool(block_source& source = page_source::process()) noexcept
         : blocks_(sizeof(T), alignof(T), source) {}
 
     /// Destroys the living and gives everything back.
-    ~shared_pool() { destroy_living(); }
+    TENURE_LOCAL ~shared_pool() { destroy_living(); }
     shared_pool(const shared_pool&) = delete;
     shared_pool& operator=(const shared_pool&) = delete;
 
@@ -69,9 +69,10 @@ public:
     TENURE_LOCAL void deallocate(void* block, std::size_t, std::size_t) noexcept { blocks_.deallocate(block); }
 
     /// Destroys the living and drops everything; pages are kept.
-    /// Requires  no destructor of T destroys another object of this pool meanwhile, and no other thread uses the pool;
-    ///           the same holds for ~shared_pool().
-    void clear() noexcept {
+    /// Requires  no destructor of T constructs or destroys another object of this pool meanwhile, and no other thread
+    /// uses
+    ///           the pool; the same holds for ~shared_pool().
+    TENURE_LOCAL void clear() noexcept {
         destroy_living();
         blocks_.clear();
     }

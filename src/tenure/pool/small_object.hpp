@@ -111,7 +111,8 @@ public:
     /// Returns   the bytes given back.
     TENURE_API static std::size_t trim() noexcept;
 
-    /// All sizes together, without what went past 32 KiB. Cost      O(sizes x threads).
+    /// All sizes together, without what went past 32 KiB; peak_bytes is the sum of the sizes' own peaks. Cost O(sizes x
+    /// threads).
     [[nodiscard]] TENURE_API static allocator_stats stats() noexcept;
 
 protected:

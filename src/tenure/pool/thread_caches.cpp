@@ -60,6 +60,8 @@ void end_of_thread() noexcept {
 
 pool_slot register_pool(shared_block_pool& pool) noexcept {
     std::lock_guard const lock(registry.mutex);
+    // Keys of two copies of the library in one process must not be taken for each other.
+    if (registry.last_key == 0) registry.last_key = static_cast<std::uint64_t>(address_of(&registry)) << 16;
     for (std::size_t index = registry.first_free; index < max_pools; ++index) {
         if (registry.pools[index].key != 0) continue;
         registry.pools[index] = {&pool, ++registry.last_key};

@@ -1,10 +1,12 @@
 // SPDX-FileCopyrightText: Tenure contributors
 // SPDX-License-Identifier: MIT
 
-// A plug-in with a static copy, built as carelessly as can be: unoptimised, so that inline functions are really called,
-// and with everything visible, so that another module's may be called instead.
+// A plug-in with a static copy, unoptimised, so that inline functions are really called. Without HIDDEN everything is
+// visible as well, so that another module's may be called instead.
 
 #include <cstdio>
+#include <memory_resource>
+#include <vector>
 
 #include <tenure/tenure.hpp>
 
@@ -48,6 +50,37 @@ bool pools_are_ours() {
     return expect(counted && numbers.size() == 0 && numbers.valid(), "the shared pool's cache");
 }
 
+// Blocks of another size in each copy, from pools that stay: were the copies' registries taken for each other, a thread
+// would find the one's cache where it looks for the other's.
+struct message {
+    char text[COPY_BYTES];
+};
+bool pools_of_another_size_are_ours() {
+    static tenure::shared_pool<message>* const pool = new tenure::shared_pool<message>;
+    message* const first = pool->construct();
+    message* const second = pool->construct();
+    bool const ours = pool->owns(first) && pool->owns(second) && pool->size() == 2;
+    pool->destroy(second);
+    pool->destroy(first);
+    return expect(ours && pool->size() == 0, "the block of a shared pool");
+}
+
+#ifdef HIDDEN
+// What the standard library instantiates over our adaptors is as visible as they are.
+bool containers_are_ours() {
+    std::size_t const before = tenure::temp::stats().used_bytes;
+    tenure::temp_scope const scope;
+    std::vector<int, tenure::stl_allocator<int, tenure::temp>> numbers(100);
+    bool const in_vector = tenure::temp::owns(numbers.data());
+    tenure::resource_adaptor<tenure::temp> resource;
+    std::pmr::vector<int> more(100, &resource);
+    bool const in_pmr = tenure::temp::owns(more.data());
+    return expect(in_vector && in_pmr && tenure::temp::stats().used_bytes > before, "Temp behind a container");
+}
+#else
+bool containers_are_ours() { return true; }
+#endif
+
 }
 
 extern "C" __attribute__((visibility("default"))) int use_plugin() {
@@ -57,6 +90,8 @@ extern "C" __attribute__((visibility("default"))) int use_plugin() {
         good = temp_job_is_ours() && good;
         good = tags_are_ours() && good;
         good = pools_are_ours() && good;
+        good = pools_of_another_size_are_ours() && good;
+        good = containers_are_ours() && good;
         tenure::next_frame();
     }
     return good ? 0 : 1;
