@@ -16,6 +16,7 @@
 #include "cli/bench_compare.hpp"
 #include "cli/command_line.hpp"
 #include "cli/contenders.hpp"
+#include "cli/part_choice.hpp"
 #include "cli/terminal.hpp"
 #include "experiments/registry.hpp"
 #include "harness/interrupt.hpp"
@@ -69,11 +70,13 @@ bench_command::bench_command(CLI::App& app)
     : command_(app.add_subcommand("bench", "Runs the experiments: tables, CSV, JSON, a report")) {
     add_options();
     for (const experiment& each : experiments()) add_experiment(each);
-    command_->require_subcommand(0, 1);
+    command_->require_subcommand(0, experiments().size());
     command_->footer(fmt::format(
         "\nExamples:\n"
         "  tenure bench --out results                  every experiment; results/report.html and the files beside it\n"
         "  tenure bench lifetimes --count 5000         one experiment with an option of its own\n"
+        "  tenure bench lifetimes pools --rounds 3     several; what follows a name are its own options\n"
+        "  tenure bench pools --parts \"all, 64 B\"     one part of it; `tenure list` names them\n"
         "  tenure bench --against ./libmine.so         your malloc among the others\n"
         "  tenure bench --compare old new              two directories that --out wrote\n\n{}",
         exit_codes_help));
@@ -91,6 +94,13 @@ void bench_command::add_options() {
         ->delimiter(',')
         ->allow_extra_args(false)
         ->type_name("CONTESTANT,...");
+    command_
+        ->add_option(
+            "--parts", request_.parts,
+            "Parts of the experiments by name, or by a piece of it: \"drop\" is all of them. May stand several "
+            "times, because names have commas")
+        ->allow_extra_args(false)
+        ->type_name("PART");
     command_->add_option("--rounds", request_.rounds, "Paired rounds; fewer than 7 say little about the spread")
         ->check(CLI::Range(1, 10'000))
         ->type_name("N")
@@ -162,17 +172,24 @@ int bench_command::run_chosen(result& found) {
     settings.seed = request_.seed != 0 ? request_.seed : fresh_seed();
     settings.timeout = std::chrono::seconds{request_.timeout_s != 0 ? request_.timeout_s : request_.full ? 900 : 60};
     contenders who(request_.against, request_.only);
+    part_choice what(request_.parts);
+    std::vector<std::uint64_t> parts;
     std::vector<std::vector<entrant>> rows;
     std::vector<std::size_t> const chosen = chosen_experiments();
-    for (std::size_t index : chosen) rows.push_back(who.of(experiments()[index]));
-    if (std::string const refused = who.refusal(); !refused.empty()) {
+    for (std::size_t index : chosen) {
+        parts.push_back(what.of(experiments()[index]));
+        rows.push_back(who.of(experiments()[index], parts.back()));
+    }
+    for (const std::string& refused : {what.refusal(), who.refusal()}) {
+        if (refused.empty()) continue;
         say(refused);
         return exit_code::bad_usage;
     }
     if (request_.rounds < 7) say(fmt::format("{} rounds say little about the spread", request_.rounds));
     say(fmt::format("seed {}", settings.seed));
     for (std::size_t i = 0; i < chosen.size() && !interrupted(); ++i) {
-        if (rows[i].empty()) continue; // --only named nobody of this experiment
+        if (rows[i].empty() || parts[i] == 0) continue; // --only or --parts named nobody or nothing of this experiment
+        settings.parts = parts[i];
         const experiment& described = experiments()[chosen[i]];
         found.experiments.push_back(run_experiment(described, options_of(chosen[i]), rows[i], settings));
         if (!request_.json) print(text_tables(found.experiments.back(), found.machine, output_style()));

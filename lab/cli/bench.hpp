@@ -20,7 +20,7 @@ namespace tenure::lab {
 
 /// What the command line asked for, before anything of it was looked up.
 struct bench_request {
-    std::vector<std::string> against, only, compare;
+    std::vector<std::string> against, only, parts, compare;
     std::uint32_t rounds = 7;
     std::uint64_t seed = 0;      ///< 0: another one every time; the one taken is in the result
     std::uint32_t timeout_s = 0; ///< 0: 60, or 900 under --full

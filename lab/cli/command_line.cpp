@@ -65,9 +65,12 @@ std::string explain_unknown(const CLI::App& app, const std::string& word) {
         if (!owner.empty()) return fmt::format("{} is an option of `tenure {}`", option, owner);
         return unknown_name("option", option, names_of_options(inside));
     }
-    std::vector<std::string> const commands = names_of_commands(*inside);
+    // Behind the name of an experiment stands another one.
+    const CLI::App* const above = inside->get_parent();
+    const CLI::App* const asked = above != nullptr && above != &app ? above : inside;
+    std::vector<std::string> const commands = names_of_commands(*asked);
     if (commands.empty()) return fmt::format("\"{}\" was not expected there", word);
-    return unknown_name(inside == &app ? "command" : "experiment", word, commands);
+    return unknown_name(asked == &app ? "command" : "experiment", word, commands);
 }
 
 int explain(const CLI::App& app, const CLI::ParseError& error) {

@@ -76,7 +76,7 @@ bool contenders::wanted(const experiment& chosen, const entrant& row) const {
     return std::any_of(peers_.begin(), peers_.end(), [&](const std::string& peer) { return is_opponent(row, peer); });
 }
 
-std::vector<entrant> contenders::of(const experiment& chosen) {
+std::vector<entrant> contenders::of(const experiment& chosen, std::uint64_t parts) {
     std::vector<entrant> rows = list_entrants(chosen, mallocs_, libraries_);
     for (const entrant& row : rows) {
         if (!holds_name(seen_, row.name)) seen_.push_back(row.name);
@@ -84,7 +84,10 @@ std::vector<entrant> contenders::of(const experiment& chosen) {
     bool const nobody = !only_.empty() && std::none_of(rows.begin(), rows.end(),
                                                        [&](const entrant& row) { return holds_name(only_, row.name); });
     if (nobody) return {};
-    std::erase_if(rows, [&](const entrant& row) { return !wanted(chosen, row); });
+    std::erase_if(rows, [&](const entrant& row) {
+        bool const elsewhere = row.parts != 0 && (row.parts & parts) == 0; // 0: it is missing and has no parts at all
+        return !wanted(chosen, row) || (elsewhere && !holds_name(only_, row.name));
+    });
     return rows;
 }
 

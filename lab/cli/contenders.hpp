@@ -5,6 +5,7 @@
 /// \file
 /// Who takes part: everybody that is found here, less or more by --against and --only.
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -17,8 +18,9 @@ public:
     /// Looks for every peer on this machine. `against`: names of peers, and files with a malloc; `only`: names of rows.
     contenders(std::vector<std::string> against, std::vector<std::string> only);
 
-    /// The rows of an experiment; none when --only names nobody of it.
-    [[nodiscard]] std::vector<entrant> of(const experiment& chosen);
+    /// The rows of an experiment, of which only some parts are run (bit i: part i); none when --only names nobody of
+    /// it. Who takes no part in those is no row, unless --only names it.
+    [[nodiscard]] std::vector<entrant> of(const experiment& chosen, std::uint64_t parts);
 
     /// Why the request cannot be met, once every experiment has been asked for its rows; empty: it can.
     [[nodiscard]] std::string refusal() const;

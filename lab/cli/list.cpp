@@ -14,6 +14,7 @@
 #include "cli/command_line.hpp"
 #include "cli/terminal.hpp"
 #include "experiments/registry.hpp"
+#include "harness/machine.hpp"
 #include "harness/peers.hpp"
 #include "harness/rounds.hpp"
 
@@ -40,6 +41,19 @@ std::vector<listed_peer> all_peers(const std::vector<found_malloc>& mallocs,
         peers.push_back(std::move(peer));
     }
     return peers;
+}
+
+/// Quoted, because they have commas.
+std::vector<std::string> quoted_parts(const experiment& chosen) {
+    std::vector<std::string> names;
+    for (const part& each : chosen.parts) names.push_back(fmt::format("\"{}\"", each.name));
+    return names;
+}
+
+nlohmann::json parts_of(const experiment& chosen) {
+    nlohmann::json names = nlohmann::json::array();
+    for (const part& each : chosen.parts) names.push_back(each.name);
+    return names;
 }
 
 std::vector<std::string> row_names(const std::vector<entrant>& rows) {
@@ -79,7 +93,9 @@ std::string in_words(const std::vector<listed_peer>& peers, std::span<const foun
         made += wrapped(each.question, 4, width);
         std::vector<std::string> const names = row_names(list_entrants(each, mallocs, libraries));
         made += wrapped(fmt::format("Contestants: {}.", fmt::join(names, ", ")), 4, width);
+        made += wrapped(fmt::format("Parts: {}.", fmt::join(quoted_parts(each), ", ")), 4, width);
     }
+    made += fmt::format("\nOurs\n  {:<14} {:<8} {}\n", "tenure", "inlined", own_version());
     made += "\nPeers on this machine\n";
     for (const listed_peer& peer : peers) {
         if (!peer.missing.empty()) continue;
@@ -94,11 +110,13 @@ std::string in_words(const std::vector<listed_peer>& peers, std::span<const foun
 
 nlohmann::json as_json(const std::vector<listed_peer>& peers, std::span<const found_malloc> mallocs,
                        std::span<const library_peer> libraries) {
-    nlohmann::json made{{"experiments", nlohmann::json::array()}, {"peers", nlohmann::json::array()}};
+    nlohmann::json made{
+        {"version", own_version()}, {"experiments", nlohmann::json::array()}, {"peers", nlohmann::json::array()}};
     for (const experiment& each : experiments()) {
         made["experiments"].push_back({{"name", each.name},
                                        {"question", each.question},
                                        {"baseline", each.baseline},
+                                       {"parts", parts_of(each)},
                                        {"contestants", row_names(list_entrants(each, mallocs, libraries))}});
     }
     for (const listed_peer& peer : peers) {

@@ -48,8 +48,7 @@ std::string nearest_name(std::string_view word, std::span<const std::string> nam
     std::size_t fewest = 0;
     for (const std::string& name : names) {
         std::size_t const changes = edit_distance(word, name);
-        bool const near_enough = changes * 3 <= std::max(name.size(), word.size()) ||
-                                 (!word.empty() && lower(name).find(lower(word)) != std::string::npos);
+        bool const near_enough = changes * 3 <= std::max(name.size(), word.size()) || has_piece(name, word);
         if (near_enough && (best.empty() || changes < fewest)) {
             best = name;
             fewest = changes;
@@ -60,10 +59,18 @@ std::string nearest_name(std::string_view word, std::span<const std::string> nam
 
 std::string unknown_name(std::string_view kind, std::string_view word, std::span<const std::string> names) {
     std::string const best = nearest_name(word, names);
+    std::vector<std::string> listed;
+    for (const std::string& name : names) {
+        listed.push_back(name.find(',') == std::string::npos ? name : fmt::format("\"{}\"", name));
+    }
     return fmt::format("there is no {} \"{}\".{} There are: {}.", kind, word,
-                       best.empty() ? "" : fmt::format(" Did you mean \"{}\"?", best), fmt::join(names, ", "));
+                       best.empty() ? "" : fmt::format(" Did you mean \"{}\"?", best), fmt::join(listed, ", "));
 }
 
 bool same_name(std::string_view left, std::string_view right) { return lower(left) == lower(right); }
+
+bool has_piece(std::string_view name, std::string_view word) {
+    return !word.empty() && lower(name).find(lower(word)) != std::string::npos;
+}
 
 }

@@ -17,11 +17,14 @@ namespace tenure::lab {
 /// The nearest name; empty when none is within a third of the longer length, or contains the word.
 [[nodiscard]] std::string nearest_name(std::string_view word, std::span<const std::string> names);
 
-/// `there is no KIND "WORD". Did you mean "…"? There are: …`
+/// `there is no KIND "WORD". Did you mean "…"? There are: …`; names with commas in them are quoted there.
 [[nodiscard]] std::string unknown_name(std::string_view kind, std::string_view word,
                                        std::span<const std::string> names);
 
 /// Whether two names are the same but for the case of their letters.
 [[nodiscard]] bool same_name(std::string_view left, std::string_view right);
+
+/// Whether a word that is not empty stands in a name, in letters of either case.
+[[nodiscard]] bool has_piece(std::string_view name, std::string_view word);
 
 }

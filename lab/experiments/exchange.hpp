@@ -7,75 +7,49 @@
 /// which frees it. The hand-over alone, with blocks that were there before, is measured beside it.
 ///
 /// An allocator here has `allocate()`, which returns at least four bytes, `deallocate(block)` and
-/// `end_batch(thread)`, which is timed as well; both threads call it.
+/// `end_batch(thread)`, which is timed as well; both threads call it. It may be one that the proof can ask.
 ///
 /// A batch ends when a thread has freed what the other handed to it in the same batch, so neither is ever more than
 /// one batch ahead, and every block dies within two batches.
 
-#include <algorithm>
 #include <array>
-#include <atomic>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <span>
+#include <string>
+#include <string_view>
 #include <thread>
 
+#include "experiments/handover.hpp"
+#include "harness/block_check.hpp"
+#include "harness/block_owner.hpp"
 #include "harness/cpus.hpp"
 #include "harness/experiment.hpp"
 #include "harness/measure.hpp"
 
 namespace tenure::lab {
 
-constexpr std::size_t exchange_blocks = 1000;         ///< per batch and thread, half of them handed over
+/// What is told and not ranked: it may be negative, and what hides in a wait is not in it.
+constexpr std::string_view exchange_difference = "alloc+free, less the hand-over";
+
 constexpr std::size_t exchange_batches_per_group = 8; ///< timed together, so that what is put off is paid within
 constexpr std::size_t exchange_turns = 7;             ///< alone and with the allocator, in turn
 constexpr std::size_t exchange_fewest_turns = 3;      ///< of them when they take long together
 constexpr double exchange_part_limit_ns = 1e9;
 constexpr double exchange_turn_limit_ns = 30e6; ///< a slow allocator's turn ends with the group after this
 
-/// A queue with one writer and one reader. It never fills: neither thread is more than a batch ahead. The writer
-/// publishes 32 blocks at a time, as a queue that is meant to be cheap does.
-class handover_queue {
-public:
-    void put(void* block) {
-        cells_[written_++ & mask] = block;
-        if (written_ % published_together == 0) publish();
-    }
-    void publish() { published_.store(written_, std::memory_order_release); }
+/// What the blocks of an exchange must be.
+struct exchanged_shape {
+    std::size_t bytes, alignment;
+};
 
-    [[nodiscard]] void* take() {
-        if (taken_ == seen_) wait();
-        return cells_[taken_++ & mask];
-    }
-
-    /// The writer asks both sides to stop after a group that it has not begun. It is heard in time: the reader cannot
-    /// finish that group without blocks that are published later.
-    void end_with_group(std::size_t group) {
-        if (last_group_.load(std::memory_order_relaxed) == no_last_group) {
-            last_group_.store(group, std::memory_order_relaxed);
-        }
-    }
-    [[nodiscard]] std::size_t last_group() const { return last_group_.load(std::memory_order_relaxed); }
-
-private:
-    static constexpr std::size_t no_last_group = SIZE_MAX;
-    static constexpr std::size_t capacity = 2048, mask = capacity - 1, published_together = 32;
-    static_assert(capacity >= exchange_blocks);
-
-    void wait() {
-        for (unsigned spins = 0; (seen_ = published_.load(std::memory_order_acquire)) == taken_; ++spins) {
-            __builtin_ia32_pause();
-            if (spins % 4096 == 4095) std::this_thread::yield(); // there may be one CPU only
-        }
-    }
-
-    page_array<void*> cells_{capacity};
-    alignas(128) std::size_t written_ = 0;
-    alignas(128) std::atomic<std::size_t> published_{0};
-    std::atomic<std::size_t> last_group_{no_last_group};
-    alignas(128) std::size_t taken_ = 0;
-    std::size_t seen_ = 0;
+/// What the two sides of an exchange share.
+struct exchange_plan {
+    std::size_t groups;
+    exchanged_shape shape;
+    meeting_point meeting{};
 };
 
 /// Blocks that were there before: what the exchange costs without an allocator. They lie as mallocs put them, at
@@ -103,15 +77,16 @@ private:
 template<class Allocator>
 class exchange_side {
 public:
-    exchange_side(std::size_t index, handover_queue& out, handover_queue& in, std::size_t groups, Allocator& allocator)
-        : index_(index), out_(out), in_(in), allocator_(allocator), group_ns_(groups) {}
+    exchange_side(std::size_t index, handover_queue& out, handover_queue& in, exchange_plan& plan, Allocator& allocator)
+        : index_(index), out_(out), in_(in), plan_(plan), allocator_(allocator), group_ns_(plan.groups) {}
 
-    /// `live` is called in a last batch, untimed, when all of its blocks are alive.
+    /// `live` is called in a last batch, untimed, when all of its blocks are alive; then they are checked, together
+    /// with those of the other side.
     template<class Live>
-    void run(std::atomic<int>& waiting, const Live& live) {
+    void run(const Live& live) {
         pin_thread(index_);
-        waiting.fetch_sub(1);
-        while (waiting.load() > 0) __builtin_ia32_pause();
+        plan_.meeting.meet(met_);
+        first_cpu_ = current_cpu();
         stopwatch const turn;
         run_group(); // warms up
         if (index_ == 0 && turn.elapsed_ns() > exchange_turn_limit_ns) out_.end_with_group(0);
@@ -121,19 +96,41 @@ public:
             group_ns_[done_] = watch.elapsed_ns() / static_cast<double>(exchange_batches_per_group * exchange_blocks);
             if (index_ == 0 && turn.elapsed_ns() > exchange_turn_limit_ns) out_.end_with_group(done_ + 1);
         }
+        last_cpu_ = current_cpu();
         allocate_batch();
         live(blocks_.all());
+        check_batch();
         free_batch();
     }
 
     [[nodiscard]] double median_ns() const { return median_of(group_ns_.all().first(done_)); }
-    [[nodiscard]] bool intact() const { return intact_; }
+    /// What is wrong with the allocator, as a sentence; empty: nothing.
+    [[nodiscard]] std::string_view fault() const {
+        return intact_ ? fault_ : "a block that was handed over did not hold its stamp";
+    }
+    /// The CPU that it ran on; below zero when that is not known, or when it ran on several.
+    [[nodiscard]] int cpu() const { return first_cpu_ == last_cpu_ ? first_cpu_ : -1; }
 
 private:
     void run_group() {
         for (std::size_t i = 0; i < exchange_batches_per_group; ++i) {
             allocate_batch();
             free_batch();
+        }
+    }
+
+    /// Both sides fill their blocks before either compares: blocks of one must not lie in those of the other.
+    void check_batch() {
+        std::uint64_t const first = index_ * exchange_blocks;
+        fill_blocks(blocks_.all(), plan_.shape.bytes, first);
+        plan_.meeting.meet(met_);
+        if (!blocks_hold(blocks_.all(), plan_.shape.bytes, first)) fault_ = wrong_contents;
+        std::string_view const misplaced = wrong_places(blocks_.all(), plan_.shape.bytes, plan_.shape.alignment);
+        if (!misplaced.empty()) fault_ = misplaced;
+        plan_.meeting.meet(met_);
+        for (std::size_t i = 0; i < exchange_blocks; ++i) { // in another order than before: it was sorted
+            std::uint32_t const value = next_value_ + static_cast<std::uint32_t>(i);
+            std::memcpy(blocks_[i], &value, sizeof value);
         }
     }
 
@@ -178,57 +175,76 @@ private:
     std::size_t index_;
     handover_queue& out_;
     handover_queue& in_;
+    exchange_plan& plan_;
     Allocator& allocator_;
     page_array<double> group_ns_;
     std::size_t done_ = 0; ///< groups
     page_array<void*> blocks_{exchange_blocks};
     std::uint32_t next_value_ = 1;
     bool intact_ = true;
+    std::string_view fault_{};
+    unsigned met_ = 0;
+    int first_cpu_ = -1, last_cpu_ = -1;
 };
 
 struct exchange_result {
-    double block_ns; ///< per block of one thread: an allocation, a free, half a hand-over
-    bool intact;
+    double block_ns;        ///< per block of one thread: an allocation, a free, half a hand-over
+    std::string_view fault; ///< a sentence; empty: every block was as it should be
+    std::array<int, 2> cpus;
 };
 
 template<class Allocator, class Live>
-exchange_result run_exchange(std::size_t groups, Allocator& first, Allocator& second, const Live& live) {
+exchange_result run_exchange(std::size_t groups, exchanged_shape shape, Allocator& first, Allocator& second,
+                             const Live& live) {
     handover_queue there, back;
-    exchange_side<Allocator> left(0, there, back, groups, first), right(1, back, there, groups, second);
-    std::atomic<int> waiting{2};
+    exchange_plan plan{groups, shape};
+    exchange_side<Allocator> left(0, there, back, plan, first), right(1, back, there, plan, second);
     {
-        std::jthread const other([&] { right.run(waiting, [](std::span<void*>) {}); });
-        std::jthread const one([&] { left.run(waiting, live); });
+        std::jthread const other([&] { right.run([](std::span<void*>) {}); });
+        std::jthread const one([&] { left.run(live); });
     }
-    return {left.median_ns(), left.intact() && right.intact()};
+    return {left.median_ns(), left.fault().empty() ? right.fault() : left.fault(), {left.cpu(), right.cpu()}};
 }
+
+/// The middle of the differences within each turn, as it is: it may be below zero.
+[[nodiscard]] double median_difference(std::span<const double> with, std::span<const double> alone);
+
+/// "the two threads ran on CPUs 1 and 0, which the kernel calls two cores"
+[[nodiscard]] std::string where_they_ran(std::array<int, 2> cpus);
 
 /// The whole part: the hand-over alone and with the allocator, in turn, in one process. Whether two virtual CPUs are
 /// two threads of one core or two cores is the host's choice, which it changes while we run, and a hand-over between
-/// cores takes three times as long: so the turns are short, and differences are taken within a turn. The two arguments
+/// cores takes three times as long: so the turns are short, and differences are taken within a turn. A difference may
+/// be negative, where the allocator's work hides a wait for the other thread, and is told as it is. The two allocators
 /// may be one object, when threads may share it.
 template<class Allocator>
-void measure_exchange(const task& asked, std::string_view variant, std::size_t bytes, Allocator& first,
+void measure_exchange(const task& asked, std::string_view variant, exchanged_shape shape, Allocator& first,
                       Allocator& second) {
     std::size_t const groups = asked.options.size("exchange-groups");
-    std::array<double, exchange_turns> alone{}, with{}, difference{};
+    std::array<double, exchange_turns> alone{}, with{};
     std::size_t turns = 0;
+    std::array<int, 2> cpus{-1, -1};
+    block_owner const owner = owner_of(first);
     stopwatch const whole_part;
     for (; turns < exchange_turns; ++turns) {
-        if (turns >= exchange_fewest_turns && whole_part.elapsed_ns() > exchange_part_limit_ns) break;
-        blocks_from_before ours(bytes), theirs(bytes);
-        exchange_result const bare = run_exchange(groups, ours, theirs, [](std::span<void*>) {});
-        exchange_result const whole =
-            run_exchange(groups, first, second, [&](std::span<void*> live) { asked.out.blocks(live, bytes); });
-        if (!bare.intact || !whole.intact) return asked.out.fail("a block that was handed over did not hold its stamp");
+        bool const has_a_middle = turns % 2 == 1 && turns >= exchange_fewest_turns;
+        if (has_a_middle && whole_part.elapsed_ns() > exchange_part_limit_ns) break;
+        blocks_from_before ours(shape.bytes), theirs(shape.bytes);
+        exchange_result const bare =
+            run_exchange(groups, {shape.bytes, default_alignment}, ours, theirs, [](std::span<void*>) {});
+        exchange_result const whole = run_exchange(
+            groups, shape, first, second, [&](std::span<void*> live) { asked.out.blocks(live, shape.bytes, owner); });
+        if (!bare.fault.empty()) return asked.out.fail(bare.fault);
+        if (!whole.fault.empty()) return asked.out.fail(whole.fault);
         alone[turns] = bare.block_ns;
         with[turns] = whole.block_ns;
-        difference[turns] = std::max(0.0, whole.block_ns - bare.block_ns);
+        cpus = turns == 0 || cpus == whole.cpus ? whole.cpus : std::array{-1, -1};
     }
-    asked.out.value("alloc+free, less the hand-over", variant, "ns/block",
-                    median_of(std::span{difference}.first(turns)));
+    asked.out.value(exchange_difference, variant, "ns/block",
+                    median_difference(std::span{with}.first(turns), std::span{alone}.first(turns)));
     asked.out.value("with the hand-over", variant, "ns/block", median_of(std::span{with}.first(turns)));
     asked.out.value("hand-over alone", variant, "ns/block", median_of(std::span{alone}.first(turns)), better::neither);
+    asked.out.note(where_they_ran(cpus));
 }
 
 }

@@ -47,13 +47,17 @@ constexpr std::array<std::string_view, 9> unfair{
     "Cold is the first batch of the process and includes the first touch of its pages; warm is the median of the "
     "batches after it. Frees come in the order of the allocations, as in the article; a stack that is freed in reverse "
     "would do more work and need no reset.",
-    "Between the loops, untimed, every block is read back; in the cold batch it is filled whole and read back whole.",
+    "Between the loops, untimed, every block is read back; in the cold batch it is filled whole and read back whole. "
+    "One "
+    "batch more, when every figure has been taken, is looked at for alignment and overlaps as well; with two threads "
+    "the last batches of both, together.",
     "A bump, a stack or a monotonic resource cannot use a single freed block again: its free does nothing or little, "
     "and memory comes back at the end of the batch only.",
     "Two threads: both allocate 1000 blocks, free every other one themselves and hand the rest to the other thread, "
     "which frees them. The figure is per block: one allocation, one free, half a hand-over. The hand-over alone is the "
     "same traffic with blocks that were there before; the difference of the two is the allocator's, though a wait for "
-    "the other thread may hide some of it. Two virtual CPUs may be two cores or two threads of one, as the host places "
+    "the other thread may hide some of it: it may even be negative, is told as it is, and gets no ratio then. Two "
+    "virtual CPUs may be two cores or two threads of one, as the host places "
     "them from moment to moment: alone and with the allocator are measured in short turns.",
     "The overflow's own allocation is timed singly, which nothing else is; the cost of the clock is subtracted, and "
     "the rest is good to some 10 ns.",
@@ -77,6 +81,7 @@ constexpr experiment described{
     .sources = sources,
     .properties = nullptr,
     .ranking_rule = {},
+    .unranked = {},
     .example = "tenure bench lifetimes --count 5000 --bytes 16 --only \"tenure Temp,jemalloc\"",
 };
 

@@ -35,24 +35,31 @@ public:
     void end_batch() {}
 };
 
-class exchanged_malloc {
+template<class Malloc>
+class exchanged {
 public:
-    explicit exchanged_malloc(std::size_t bytes) : bytes_(bytes) {}
-    void* allocate() { return std::malloc(bytes_); }
-    void deallocate(void* block) { std::free(block); }
+    explicit exchanged(const task& asked)
+        : calls_(asked), shape_{asked.options.size("bytes"), asked.options.size("align")} {}
+    void* allocate() { return calls_.allocate(shape_.bytes, shape_.alignment); }
+    void deallocate(void* block) { calls_.deallocate(block, shape_.bytes); }
     void end_batch(std::size_t) {}
+    [[nodiscard]] exchanged_shape shape() const { return shape_; }
 
 private:
-    std::size_t bytes_;
+    Malloc calls_;
+    exchanged_shape shape_;
 };
 
+template<class Malloc>
+void run_with(const task& asked) {
+    if (asked.part != lifetimes_part::two_threads) return one_thread<Malloc>(asked);
+    exchanged<Malloc> shared(asked);
+    measure_exchange(asked, "two threads", shared.shape(), shared, shared);
+}
+
 void run(const task& asked) {
-    if (asked.part == lifetimes_part::two_threads) {
-        exchanged_malloc shared(asked.options.size("bytes"));
-        return measure_exchange(asked, "two threads", asked.options.size("bytes"), shared, shared);
-    }
     bool const over_aligned = asked.options.size("align") > alignof(std::max_align_t);
-    over_aligned ? one_thread<aligned_malloc>(asked) : one_thread<plain_malloc>(asked);
+    over_aligned ? run_with<aligned_malloc>(asked) : run_with<plain_malloc>(asked);
 }
 
 constexpr std::array<contestant, 1> all{{

@@ -25,6 +25,8 @@ struct temp_calls {
     void* allocate(std::size_t bytes, std::size_t alignment) {
         return tenure::allocate(bytes, lifetime::temp, alignment);
     }
+    static constexpr std::string_view query = "temp::owns";
+    [[nodiscard]] bool owns(const void* block) const { return temp::owns(block); }
 };
 
 std::string in_words(std::size_t bytes) {
@@ -99,9 +101,11 @@ void measure_overflow(const task& asked, std::size_t budget_bytes) {
     if (index == 0 || index + 1 >= count || temp::stats().overflow_count == 0) {
         return asked.out.fail("Temp did not overflow, or not where its blocks lie elsewhere");
     }
-    asked.out.blocks(work.blocks, bytes);
+    asked.out.blocks(work.blocks, bytes, owner_of(temp_calls{}));
     piece_times times;
     if (!time_pieces(work, index, times)) return asked.out.fail("an allocation was refused");
+    std::string_view const fault = check_blocks(work.blocks, bytes, alignment); // those of the last pass
+    if (!fault.empty()) return asked.out.fail(fault);
 
     std::string const variant = fmt::format("overflow of {}", in_words(budget_bytes));
     asked.out.value("before it", variant, "ns/op", median_of(times.before.all()));

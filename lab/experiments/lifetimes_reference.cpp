@@ -7,6 +7,7 @@
 /// nothing has to be aligned in between: it could not keep two alignments apart, and is as little as can be done.
 
 #include <array>
+#include <string_view>
 
 #include <tenure/base/align.hpp>
 
@@ -42,6 +43,8 @@ public:
     }
     void deallocate(void*, std::size_t) {}
     void end_batch() { state.next = address_of(first_); }
+    static constexpr std::string_view query = "its range";
+    [[nodiscard]] bool owns(const void* block) const { return address_of(block) - address_of(first_) < bytes_; }
 
 private:
     // Static, as the state of an allocator that anybody may call is: an object of its own would be kept in registers.

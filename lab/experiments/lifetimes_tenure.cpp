@@ -5,6 +5,7 @@
 /// Temp and TempJob in the lifetimes experiment.
 
 #include <array>
+#include <string_view>
 
 #include <tenure/base/options.hpp>
 #include <tenure/lifetime/lifetime.hpp>
@@ -17,6 +18,8 @@ namespace tenure::lab {
 
 namespace {
 
+constexpr std::string_view temp_query = "temp::owns", temp_job_query = "temp_job::owns";
+
 class temp_memory {
 public:
     explicit temp_memory(const task& asked) {
@@ -27,6 +30,8 @@ public:
     }
     void deallocate(void* block, std::size_t bytes) { tenure::deallocate(block, bytes, lifetime::temp); }
     void end_batch() { reset_temp(); }
+    static constexpr std::string_view query = temp_query;
+    [[nodiscard]] bool owns(const void* block) const { return temp::owns(block); }
 };
 
 class temp_job_memory {
@@ -37,6 +42,8 @@ public:
     }
     void deallocate(void* block, std::size_t bytes) { tenure::deallocate(block, bytes, lifetime::temp_job); }
     void end_batch() { next_frame(); }
+    static constexpr std::string_view query = temp_job_query;
+    [[nodiscard]] bool owns(const void* block) const { return temp_job::owns(block); }
 };
 
 /// A batch of the exchange is a frame; one of the threads ends it.
@@ -48,6 +55,8 @@ public:
     void end_batch(std::size_t thread) {
         if (thread == 0) next_frame();
     }
+    static constexpr std::string_view query = temp_job_query;
+    [[nodiscard]] bool owns(const void* block) const { return temp_job::owns(block); }
 
 private:
     std::size_t bytes_, alignment_;
@@ -61,9 +70,9 @@ void run_temp(const task& asked) {
 
 void run_temp_job(const task& asked) {
     if (asked.part == lifetimes_part::one_thread) return one_thread<temp_job_memory>(asked);
-    std::size_t const bytes = asked.options.size("bytes");
-    exchanged_temp_job shared(bytes, asked.options.size("align"));
-    measure_exchange(asked, "two threads", bytes, shared, shared);
+    exchanged_shape const shape{asked.options.size("bytes"), asked.options.size("align")};
+    exchanged_temp_job shared(shape.bytes, shape.alignment);
+    measure_exchange(asked, "two threads", shape, shared, shared);
 }
 
 using lifetimes_part::bit;

@@ -11,9 +11,12 @@
 #include <cstdint>
 #include <cstring>
 #include <span>
+#include <string_view>
 
 #include "experiments/lifetimes.hpp"
 #include "experiments/type_name.hpp"
+#include "harness/block_check.hpp"
+#include "harness/block_owner.hpp"
 #include "harness/measure.hpp"
 
 namespace tenure::lab {
@@ -72,6 +75,16 @@ void measure_distances(const batch& work, std::span<std::int64_t> distances);
 /// Fills every block to its last byte, reads all of them back, and leaves the stamps as they were.
 [[nodiscard]] bool every_byte_holds(const batch& work);
 
+/// One batch more when every figure has been taken: whole contents, alignment, and no two blocks that overlap.
+template<class Allocator>
+void check_batch(const task& asked, Allocator& allocator, const batch& work) {
+    if (timed_allocations(allocator, work) < 0) return asked.out.fail("an allocation was refused");
+    asked.out.blocks(work.blocks, work.bytes, owner_of(allocator));
+    std::string_view const fault = check_blocks(work.blocks, work.bytes, work.alignment);
+    if (!fault.empty()) return asked.out.fail(fault);
+    static_cast<void>(timed_frees(allocator, work));
+}
+
 template<class Allocator>
 void one_thread(const task& asked) {
     std::size_t const count = asked.options.size("count"), batches = asked.options.size("batches");
@@ -88,7 +101,6 @@ void one_thread(const task& asked) {
         if (i == 0 && !every_byte_holds(work)) return asked.out.fail("a block did not hold what was written to it");
         if (!stamps_hold(work)) return asked.out.fail("a block did not hold its stamp, or was not aligned");
         if (i + 1 == batches) measure_distances(work, warm.all());
-        if (i + 1 == batches) asked.out.blocks(work.blocks, work.bytes);
         frees[i] = timed_frees(allocator, work) * per_block;
     }
     asked.out.value("alloc", "warm", "ns/op", median_of(allocations.all().subspan(1)));
@@ -97,6 +109,7 @@ void one_thread(const task& asked) {
     asked.out.value("free", "cold", "ns/op", frees[0]);
     asked.out.list("distances", "cold", "bytes", cold.all());
     asked.out.list("distances", "warm", "bytes", warm.all());
+    check_batch(asked, allocator, work);
 }
 
 }

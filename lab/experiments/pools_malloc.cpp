@@ -11,6 +11,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <new>
+#include <string_view>
 
 #include "experiments/pools_contestant.hpp"
 #include "harness/malloc_calls.hpp"
@@ -23,6 +24,7 @@ template<std::size_t Bytes>
 struct operator_new {
     using object = test_object<Bytes>;
     static constexpr bool shared = true;
+    static constexpr std::size_t alignment = malloc_alignment(Bytes);
 
     object* construct(int number) { return new object(number); }
     void destroy(object* made) { delete made; }
@@ -47,6 +49,7 @@ class mimalloc_heap {
 public:
     using object = test_object<Bytes>;
     static constexpr bool pairs = false, one_by_one = false, singly = false;
+    static constexpr std::size_t alignment = malloc_alignment(Bytes);
 
     object* construct(int number) {
         void* const block = allocate_(heap_, sizeof(object));
@@ -57,10 +60,13 @@ public:
         destroy_(heap_);
         heap_ = make_();
     }
+    static constexpr std::string_view query = "mi_heap_contains_block";
+    [[nodiscard]] bool owns(const void* block) const { return contains_(heap_, block); }
 
 private:
     void* (*make_)() = required_symbol<void*()>("mi_heap_new");
     void* (*allocate_)(void*, std::size_t) = required_symbol<void*(void*, std::size_t)>("mi_heap_malloc");
+    bool (*contains_)(void*, const void*) = required_symbol<bool(void*, const void*)>("mi_heap_contains_block");
     void (*destroy_)(void*) = required_symbol<void(void*)>("mi_heap_destroy");
     void* heap_ = make_();
 };

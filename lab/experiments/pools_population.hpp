@@ -7,13 +7,21 @@
 ///
 /// An adaptor `A<Bytes>` has the type `object` (a test_object<Bytes>, or derived from it with the same size),
 /// `construct(int)`, which returns null when refused, and `destroy(object*)`; where the scheme has them, `drop()` for
-/// everything at once and `trim()` for memory back when nothing is alive. It may be made from the number of objects.
+/// everything at once and `trim()` for memory back when nothing is alive. It may be made from the number of objects,
+/// may be one that the proof can ask, and may have a constant `alignment` that it promises beyond that of its object.
+///
+/// The timed loops store an int and read it back. When every figure of a worker has been taken, check_objects() looks
+/// at objects made anew: their size, alignment and distance. It writes them whole, which no figure sees; and each is
+/// far smaller than a page, so that it would not touch a page which their constructors did not.
 
 #include <algorithm>
 #include <cstddef>
 #include <span>
+#include <string_view>
 #include <type_traits>
 
+#include "harness/block_check.hpp"
+#include "harness/block_owner.hpp"
 #include "harness/measure.hpp"
 
 namespace tenure::lab {
@@ -34,6 +42,24 @@ template<class Adaptor>
 concept can_trim = requires(Adaptor& pool) {
     pool.trim();
 };
+
+template<class Adaptor>
+constexpr std::size_t promised_alignment() {
+    if constexpr (requires { Adaptor::alignment; }) {
+        return std::max(Adaptor::alignment, alignof(typename Adaptor::object));
+    } else {
+        return alignof(typename Adaptor::object);
+    }
+}
+
+/// Whether an object that is destroyed by itself makes room for another, at a price that many of them can pay.
+template<class Adaptor>
+constexpr bool frees_one_by_one() {
+    bool frees = true;
+    if constexpr (requires { Adaptor::one_by_one; }) frees = frees && Adaptor::one_by_one;
+    if constexpr (requires { Adaptor::singly; }) frees = frees && Adaptor::singly;
+    return frees;
+}
 
 template<class Adaptor>
 Adaptor make_adaptor(std::size_t most_alive) {
@@ -95,5 +121,34 @@ private:
     Adaptor& pool_;
     std::span<void*> objects_;
 };
+
+/// Whether the objects, all of which are alive, are what they should be: a sentence, empty when they are. Sorts the
+/// list.
+template<class Adaptor>
+[[nodiscard]] std::string_view check_alive(std::span<void*> objects) {
+    return check_blocks(objects, sizeof(typename Adaptor::object), promised_alignment<Adaptor>());
+}
+
+/// The same for objects made anew; half of them, where the scheme can do that, come from random frees. Requires
+/// nothing of the pool is alive. Nothing is alive afterwards, save what the scheme only gives back as a whole.
+template<class Adaptor>
+[[nodiscard]] std::string_view check_objects(Adaptor& pool, std::span<void*> objects, random_source random) {
+    constexpr std::string_view refused = "an object was refused";
+    population<Adaptor> all(pool, objects), half(pool, objects.first(objects.size() / 2));
+    if (all.construct_all() < 0) return refused;
+    if constexpr (frees_one_by_one<Adaptor>()) {
+        all.shuffle_with(random);
+        half.destroy_all();
+        if (half.construct_all() < 0) return refused;
+    }
+    std::string_view const fault = check_alive<Adaptor>(objects);
+    if (!fault.empty()) return fault; // what is torn must not be touched again
+    if constexpr (can_drop<Adaptor>) {
+        pool.drop();
+    } else if constexpr (frees_one_by_one<Adaptor>()) {
+        all.destroy_all();
+    }
+    return {};
+}
 
 }

@@ -7,6 +7,7 @@
 
 #include <array>
 #include <new>
+#include <string_view>
 
 #include <tenure/base/align.hpp>
 
@@ -26,6 +27,7 @@ public:
     one_range& operator=(const one_range&) = delete;
     [[nodiscard]] char* begin() const { return static_cast<char*>(first_); }
     [[nodiscard]] char* end() const { return begin() + bytes_; }
+    [[nodiscard]] bool holds(const void* block) const { return block >= begin() && block < end(); }
 
 private:
     std::size_t bytes_;
@@ -54,6 +56,8 @@ public:
         alive_ = 0;
         next_ = range_.begin();
     }
+    static constexpr std::string_view query = "its range";
+    [[nodiscard]] bool owns(const void* block) const { return range_.holds(block); }
 
 private:
     one_range range_;
@@ -84,6 +88,8 @@ public:
         freed_ = nullptr;
         next_ = range_.begin();
     }
+    static constexpr std::string_view query = "its range";
+    [[nodiscard]] bool owns(const void* block) const { return range_.holds(block); }
 
 private:
     struct link {

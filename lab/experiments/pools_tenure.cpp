@@ -6,6 +6,7 @@
 
 #include <array>
 #include <new>
+#include <string_view>
 
 #include <tenure/pool/block_pool.hpp>
 #include <tenure/pool/pool.hpp>
@@ -26,6 +27,8 @@ struct typed_pool {
     void destroy(object* made) { objects.destroy(made); }
     void drop() { objects.clear(); }
     void trim() { objects.trim(); }
+    static constexpr std::string_view query = "pool::owns";
+    [[nodiscard]] bool owns(const void* block) const { return objects.owns(block); }
 
     pool<object> objects;
 };
@@ -41,6 +44,8 @@ struct untyped_pool {
     void destroy(object* made) { blocks.deallocate(made); }
     void drop() { blocks.clear(); }
     void trim() { blocks.trim(); }
+    static constexpr std::string_view query = "block_pool::owns";
+    [[nodiscard]] bool owns(const void* block) const { return blocks.owns(block); }
 
     block_pool blocks{sizeof(object), alignof(object)};
 };
@@ -54,6 +59,8 @@ struct threaded_pool {
     void destroy(object* made) { objects.destroy(made); }
     void drop() { objects.clear(); }
     void trim() { objects.trim(); }
+    static constexpr std::string_view query = "shared_pool::owns";
+    [[nodiscard]] bool owns(const void* block) const { return objects.owns(block); }
 
     shared_pool<object> objects;
 };
@@ -65,10 +72,13 @@ struct derived_object {
     };
     static_assert(sizeof(object) == Bytes);
     static constexpr bool shared = true;
+    static constexpr std::size_t alignment = Bytes % 16 == 0 ? 16 : 8; // as its header promises
 
     object* construct(int number) { return new object(number); }
     void destroy(object* made) { delete made; }
     void trim() { small_object::trim(); }
+    static constexpr std::string_view query = "small_object::stats, its count of objects alive";
+    [[nodiscard]] std::size_t alive() const { return small_object::stats().live_count; }
 };
 
 constexpr std::array<contestant, 4> all{{

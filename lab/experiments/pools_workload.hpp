@@ -23,14 +23,28 @@ namespace tenure::lab {
 
 constexpr std::size_t objects_shown = 64;
 
-/// A suite that has one object at a time makes some for the proof.
+/// Shows objects that are alive to the proof.
+template<class Adaptor>
+void show(const task& asked, const Adaptor& pool, std::span<void* const> alive) {
+    asked.out.blocks(alive, sizeof(typename Adaptor::object), owner_of(pool));
+}
+
+/// The end of a part that leaves nothing alive.
+template<class Adaptor>
+void check_new(const task& asked, Adaptor& pool, std::span<void*> objects) {
+    std::string_view const fault = check_objects(pool, objects, random_source(asked.seed));
+    if (!fault.empty()) asked.out.fail(fault);
+}
+
+/// A suite that has one object at a time makes some for the proof and the check.
 template<class Adaptor>
 void show_some(const task& asked, Adaptor& pool) {
     page_array<void*> const objects(objects_shown);
     population<Adaptor> some(pool, objects.all());
     if (some.construct_all() < 0) return asked.out.fail("an object was refused");
-    asked.out.blocks(some.list(), sizeof(typename Adaptor::object));
+    show(asked, pool, some.list());
     some.destroy_all();
+    check_new(asked, pool, objects.all());
 }
 
 /// Suite 1: a pair is constructed, looked at and destroyed; five to a round, as in the article.
@@ -54,8 +68,8 @@ void run_pairs(const task& asked) {
     }
     double const spent = watch.elapsed_ns() / (static_cast<double>(rounds) * pairs_per_round);
     if (!intact) return asked.out.fail("an object was refused, or did not hold its number");
-    show_some(asked, pool);
     asked.out.value("pair", fmt::format("suite 1, {} B", sizeof(object)), "ns/pair", spent);
+    show_some(asked, pool);
 }
 
 enum class free_order : std::uint8_t { forward, reverse, random };
@@ -71,25 +85,43 @@ bool cycle(population<Adaptor>& all, free_order order, random_source& random, do
     return allocations >= 0;
 }
 
+/// A slow scheme stops repeating after this time, when it has repeated often enough for a median, an odd number of
+/// times: a middle, and not the worse of two.
+constexpr double repeats_limit_ns = 1e9;
+constexpr std::size_t fewest_repeats = 3;
+
+constexpr bool may_stop(std::size_t repeated, double spent_ns) {
+    return repeated >= fewest_repeats && repeated % 2 == 1 && spent_ns > repeats_limit_ns;
+}
+
+/// One sentence for a row, however many of its figures it is about.
+inline void tell_fewer_repeats(const task& asked) {
+    asked.out.note(
+        fmt::format("some warm figures are medians of fewer than {} repetitions, which took more than {:g} s",
+                    asked.options.size("repeats"), repeats_limit_ns / 1e9));
+}
+
 template<class Adaptor>
 bool measure_order(const task& asked, population<Adaptor>& all, free_order order, const std::string& size) {
     std::size_t const repeats = asked.options.size("repeats");
-    page_array<double> const frees(repeats), allocations(repeats);
+    page_array<double> const all_frees(repeats), all_allocations(repeats);
     random_source random(asked.seed);
-    for (std::size_t i = 0; i < repeats; ++i) {
-        if (!cycle(all, order, random, frees[i], allocations[i])) return false;
+    std::size_t done = 0;
+    stopwatch const whole;
+    for (; done < repeats && !may_stop(done, whole.elapsed_ns()); ++done) {
+        if (!cycle(all, order, random, all_frees[done], all_allocations[done])) return false;
     }
+    if (done < repeats) tell_fewer_repeats(asked);
+    double const frees = median_of(all_frees.all().first(done));
+    double const allocations = median_of(all_allocations.all().first(done));
     constexpr std::array<std::string_view, 3> names{"warm, in order", "warm, reverse", "warm, random"};
     std::string const variant = fmt::format("{}, {}", size, names[static_cast<std::size_t>(order)]);
     std::string_view const refill = order == free_order::random ? "refill" : "alloc";
-    if (order != free_order::random) asked.out.value(refill, variant, "ns/op", median_of(allocations.all()));
-    asked.out.value("free", variant, "ns/op", median_of(frees.all()));
-    if (order == free_order::random) asked.out.value(refill, variant, "ns/op", median_of(allocations.all()));
+    if (order != free_order::random) asked.out.value(refill, variant, "ns/op", allocations);
+    asked.out.value("free", variant, "ns/op", frees);
+    if (order == free_order::random) asked.out.value(refill, variant, "ns/op", allocations);
     return true;
 }
-
-/// Above this many objects a scheme whose free searches is left out of the random order.
-constexpr std::size_t most_random_for_searching = 200'000;
 
 /// Suite 2: everything that is done with all objects at once, and their memory.
 template<class Adaptor>
@@ -106,15 +138,13 @@ void run_whole(const task& asked) {
     if (!all.numbers_hold()) return asked.out.fail("an object did not hold its number");
     double const cold_free = all.destroy_all();
     if (all.construct_all() < 0) return asked.out.fail("an object was refused");
-    constexpr bool searches = requires { Adaptor::searches_when_freeing; };
     for (free_order const order : {free_order::forward, free_order::reverse, free_order::random}) {
-        if (order == free_order::random && searches && count > most_random_for_searching) continue;
         if (!measure_order(asked, all, order, size)) {
             return asked.out.fail("an object was refused, or did not hold its number");
         }
     }
     if (!all.numbers_hold()) return asked.out.fail("an object did not hold its number");
-    asked.out.blocks(all.list(), sizeof(typename Adaptor::object));
+    show(asked, pool, all.list());
     all.destroy_all();
     asked.out.value("alloc", size + ", cold", "ns/op", cold_alloc);
     asked.out.value("free", size + ", cold", "ns/op", cold_free);
@@ -126,6 +156,7 @@ void run_whole(const task& asked) {
         asked.out.value("after trim", size, "MiB", meter.resident_mib());
     }
     if (huge > 0) asked.out.note(fmt::format("{:.0f} MiB in huge pages at {}", huge, size));
+    check_new(asked, pool, objects.all());
 }
 
 /// Everything at once. The first repetition is not counted: its memory is touched for the first time.
@@ -133,25 +164,26 @@ template<class Adaptor>
 void run_drop(const task& asked) {
     std::size_t const count = asked.options.size("objects"), repeats = asked.options.size("repeats");
     page_array<void*> const objects(count);
-    page_array<double> const drops(repeats), allocations(repeats);
+    page_array<double> const drops(repeats + 1), allocations(repeats + 1); // the first of each is not counted
     Adaptor pool = make_adaptor<Adaptor>(count);
     population<Adaptor> all(pool, objects.all());
-    for (std::size_t i = 0; i <= repeats; ++i) {
-        double const spent = all.construct_all();
-        if (spent < 0 || !all.numbers_hold()) {
+    std::size_t done = 0;
+    stopwatch const whole;
+    for (; done <= repeats && (done == 0 || !may_stop(done - 1, whole.elapsed_ns())); ++done) {
+        allocations[done] = all.construct_all();
+        if (allocations[done] < 0 || !all.numbers_hold()) {
             return asked.out.fail("an object was refused, or did not hold its number");
         }
-        if (i == 0) asked.out.blocks(all.list(), sizeof(typename Adaptor::object));
+        if (done == 0) show(asked, pool, all.list());
         stopwatch const watch;
         pool.drop();
-        double const dropped = watch.elapsed_ns() / static_cast<double>(count);
-        if (i == 0) continue;
-        allocations[i - 1] = spent;
-        drops[i - 1] = dropped;
+        drops[done] = watch.elapsed_ns() / static_cast<double>(count);
     }
+    if (done <= repeats) tell_fewer_repeats(asked);
     std::string const variant = fmt::format("{} B, all at once", sizeof(typename Adaptor::object));
-    asked.out.value("drop", variant, "ns/object", median_of(drops.all()));
-    asked.out.value("alloc after it", variant, "ns/op", median_of(allocations.all()));
+    asked.out.value("drop", variant, "ns/object", median_of(drops.all().first(done).subspan(1)));
+    asked.out.value("alloc after it", variant, "ns/op", median_of(allocations.all().first(done).subspan(1)));
+    check_new(asked, pool, objects.all());
 }
 
 /// The article's number: with millions boost::object_pool would not come to an end.
@@ -171,7 +203,7 @@ void run_destroy_one(const task& asked) {
     if (all.construct_all() < 0 || !all.numbers_hold()) {
         return asked.out.fail("an object was refused, or did not hold its number");
     }
-    asked.out.blocks(all.list(), sizeof(typename Adaptor::object));
+    show(asked, pool, all.list());
     gone.reverse();
     gone.destroy_all();
     for (std::size_t i = 0; i < groups; ++i) {
@@ -179,6 +211,10 @@ void run_destroy_one(const task& asked) {
     }
     std::string const variant = fmt::format("{} B, one of many", sizeof(typename Adaptor::object));
     asked.out.value("destroy one", variant, "ns/op", median_of(spent));
+    population<Adaptor> again(pool, objects.all().first(half + groups * destroys));
+    if (again.construct_all() < 0) return asked.out.fail("an object was refused");
+    std::string_view const fault = check_alive<Adaptor>(objects.all());
+    if (!fault.empty()) asked.out.fail(fault);
 }
 
 /// An adaptor as the exchange of blocks between two threads wants it.
@@ -189,6 +225,7 @@ public:
     void* allocate() { return pool_.construct(0); }
     void deallocate(void* block) { pool_.destroy(static_cast<typename Adaptor::object*>(block)); }
     void end_batch(std::size_t) {}
+    [[nodiscard]] block_owner owner() const { return owner_of(pool_); }
 
 private:
     Adaptor& pool_;
@@ -199,7 +236,7 @@ void run_two_threads(const task& asked) {
     Adaptor pool = make_adaptor<Adaptor>(4 * exchange_blocks);
     exchanged<Adaptor> shared(pool);
     std::string const variant = fmt::format("two threads, {} B", sizeof(typename Adaptor::object));
-    measure_exchange(asked, variant, sizeof(typename Adaptor::object), shared, shared);
+    measure_exchange(asked, variant, {sizeof(typename Adaptor::object), promised_alignment<Adaptor>()}, shared, shared);
 }
 
 }

@@ -8,6 +8,7 @@
 
 #include <algorithm>
 
+#include "harness/machine.hpp"
 #include "harness/rounds.hpp"
 
 namespace tenure::lab {
@@ -29,8 +30,13 @@ void add_malloc_rows(std::vector<entrant>& rows, const contestant& who, entrant 
     }
 }
 
+bool is_reference(const contestant& who) { return who.kind.starts_with("reference"); }
+
 void complete_inlined(entrant& row, const contestant& who, std::span<const library_peer> libraries) {
-    if (who.peer.empty()) return;
+    if (who.peer.empty()) {
+        if (!is_reference(who)) row.version = own_version();
+        return;
+    }
     auto const peer = std::find_if(libraries.begin(), libraries.end(),
                                    [&](const library_peer& each) { return each.name == who.peer; });
     if (peer == libraries.end()) return;

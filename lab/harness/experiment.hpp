@@ -19,6 +19,7 @@
 #include <string_view>
 #include <vector>
 
+#include "harness/block_owner.hpp"
 #include "report/result.hpp"
 
 namespace tenure::lab {
@@ -72,8 +73,10 @@ public:
     /// The memory did not hold what was written: the row fails with this sentence.
     virtual void fail(std::string_view reason) = 0;
     /// Blocks that the measured allocator has given out and not yet taken back: the proof asks it whether they are
-    /// its own. Called outside the timed parts, at least once per worker.
-    virtual void blocks(std::span<void* const> live, std::size_t bytes_each) = 0;
+    /// its own. Called outside the timed parts, at least once per worker. The process's malloc is asked without
+    /// `owner`, any other allocator by it.
+    virtual void blocks(std::span<void* const> live, std::size_t bytes_each, const block_owner& owner) = 0;
+    void blocks(std::span<void* const> live, std::size_t bytes_each) { blocks(live, bytes_each, {}); }
 };
 
 /// What one worker process is to do.
@@ -106,6 +109,10 @@ struct contestant {
     std::string_view note{}; ///< what a reader must know about this row; may be empty
     std::uint64_t parts = 0; ///< bit i: takes part in part i
     void (*run)(const task&) = nullptr; ///< null: its headers were not there when this was built
+    /// Why it is left out of one of its parts with these options, as a sentence; empty: it is not. Null: it never is.
+    /// A contestant that would not come to an end is left out and shown as left out; it never gets less to do than
+    /// the others.
+    std::string_view (*left_out)(const parameters& options, std::size_t part) = nullptr;
 };
 
 /// Contestants come from several files, each with a function that returns its own.
@@ -121,6 +128,7 @@ struct experiment {
     std::span<const contestant_source> sources;
     std::vector<property_table> (*properties)() = nullptr; ///< null: none
     std::string_view ranking_rule;                         ///< empty: no rank
+    std::span<const std::string_view> unranked;            ///< metrics that do not count in the rank
     std::string_view example;                              ///< a command line, for --help
 
     [[nodiscard]] std::vector<contestant> contestants() const; ///< of all sources, in their order

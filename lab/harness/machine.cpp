@@ -81,6 +81,8 @@ std::string library_version() {
     return fmt::format("{}.{}.{}", TENURE_VERSION_MAJOR, TENURE_VERSION_MINOR, TENURE_VERSION_PATCH);
 }
 
+std::string own_version() { return fmt::format("{}, checks {}", library_version(), checks::level); }
+
 std::string timestamp() {
     std::time_t const now = std::time(nullptr);
     std::tm parts{};

@@ -17,6 +17,9 @@ namespace tenure::lab {
 /// "0.1.0"
 [[nodiscard]] std::string library_version();
 
+/// "0.1.0, checks 0": the version of our own contestants, which are compiled at this program's check level.
+[[nodiscard]] std::string own_version();
+
 /// Now, as ISO 8601 in UTC.
 [[nodiscard]] std::string timestamp();
 

@@ -19,6 +19,8 @@ namespace tenure::lab {
 
 namespace {
 
+constexpr std::size_t most_asked = 1000;
+
 std::string real_path(const std::string& path) {
     char* const found = ::realpath(path.c_str(), nullptr);
     std::string const result = found != nullptr ? found : path;
@@ -40,8 +42,24 @@ bool is_mapped(const std::string& path) {
 block_proof::block_proof(route how, std::string_view library, std::string_view type)
     : how_(how), library_(library), type_(type), in_use_before_(c_library_bytes_in_use()) {}
 
-void block_proof::witness(std::span<void* const> live, std::size_t bytes_each) {
-    constexpr std::size_t most_asked = 1000;
+void block_proof::ask(std::span<void* const> live, const block_owner& owner) {
+    std::size_t const count = std::min(live.size(), most_asked);
+    if (owner.owns != nullptr) {
+        for (std::size_t i = 0; i < count; ++i) {
+            acknowledged_ += std::size_t{owner.owns(owner.asked, live[i * live.size() / count])};
+        }
+        put_to_owner_ += count;
+    } else if (owner.alive != nullptr) {
+        acknowledged_ += std::min(owner.alive(owner.asked), live.size());
+        put_to_owner_ += live.size();
+        counts_ = true;
+    } else {
+        return;
+    }
+    query_ = owner.query;
+}
+
+void block_proof::witness(std::span<void* const> live, std::size_t bytes_each, const block_owner& owner) {
     if (live.empty()) return;
     shown_ += live.size();
     if (!witnessed_) {
@@ -50,6 +68,7 @@ void block_proof::witness(std::span<void* const> live, std::size_t bytes_each) {
         c_library_grew_ = now > in_use_before_ && now - in_use_before_ >= live.size() * bytes_each / 2;
         witnessed_ = true;
     }
+    ask(live, owner);
     if (how_ == route::inlined) return;
     const malloc_calls& calls = process_malloc_calls();
     if (calls.owns == nullptr) return;
@@ -96,10 +115,27 @@ verdict block_proof::conclude_malloc() const {
                         real_path(expected), c_library_grew_ ? "grew by them, so it lies behind" : "did not grow")};
 }
 
+std::string block_proof::words_of_owner() const {
+    if (counts_) return fmt::format("{} of {} blocks shown are counted by {}", acknowledged_, put_to_owner_, query_);
+    return fmt::format("{} of {} blocks asked are its own by {}", acknowledged_, put_to_owner_, query_);
+}
+
+verdict block_proof::conclude_inlined() const {
+    if (query_.empty()) {
+        return {true, fmt::format("{} called directly; it has no call to ask for its blocks; {} shown", type_, shown_)};
+    }
+    return {!owner_denies(), fmt::format("{} called directly; {}", type_, words_of_owner())};
+}
+
 verdict block_proof::conclude() const {
     if (!witnessed_) return {false, "the worker showed no block of the allocator's"};
-    if (how_ == route::process_malloc) return conclude_malloc();
-    return {true, fmt::format("{} called directly; {} blocks shown", type_, shown_)};
+    if (how_ == route::inlined) return conclude_inlined();
+    verdict made = conclude_malloc();
+    if (!query_.empty()) {
+        made.proven = made.proven && !owner_denies();
+        made.text += "; " + words_of_owner();
+    }
+    return made;
 }
 
 }

@@ -9,6 +9,9 @@
 /// (or operator new into the C++ runtime, which calls malloc), that file is mapped, and live blocks of the run are the
 /// allocator's own, asked of the allocator itself by a function that only it has. An allocator that cannot be asked is
 /// known by its symbols, and by the C library's heap, which must not have grown by those blocks.
+///
+/// An allocator that is called directly is asked through the contestant, where it has a call for it: whether it owns
+/// each block, or how many it counts. One that has none is known by its type alone, and the sentence says so.
 
 #include <cstddef>
 #include <span>
@@ -30,19 +33,27 @@ public:
     block_proof(route how, std::string_view library, std::string_view type);
 
     /// Looks at up to 1000 of the blocks.
-    void witness(std::span<void* const> live, std::size_t bytes_each);
+    void witness(std::span<void* const> live, std::size_t bytes_each, const block_owner& owner = {});
 
     [[nodiscard]] verdict conclude() const;
 
 private:
+    void ask(std::span<void* const> live, const block_owner& owner);
     [[nodiscard]] verdict conclude_malloc() const;
+    [[nodiscard]] verdict conclude_inlined() const;
+    [[nodiscard]] bool owner_denies() const { return acknowledged_ != put_to_owner_; }
+    [[nodiscard]] std::string words_of_owner() const;
     [[nodiscard]] std::string wrong_symbol(const std::string& expected) const;
 
     route how_;
     std::string_view library_, type_;
-    std::size_t shown_ = 0;       ///< blocks that were handed in
-    std::size_t asked_ = 0;       ///< of these, put to the allocator
-    std::size_t owned_ = 0;       ///< of these, acknowledged by it
+    std::size_t shown_ = 0;  ///< blocks that were handed in
+    std::size_t asked_ = 0;  ///< of these, put to the allocator
+    std::size_t owned_ = 0;  ///< of these, acknowledged by it
+    std::string_view query_; ///< how the contestant's own allocator is asked; empty: it cannot be
+    bool counts_ = false;    ///< it counts what is alive and cannot be asked about one block
+    std::size_t put_to_owner_ = 0;
+    std::size_t acknowledged_ = 0;
     std::size_t in_use_before_;   ///< of the C library's heap
     bool c_library_grew_ = false; ///< by the bytes of the blocks, at the first witness
     bool witnessed_ = false;

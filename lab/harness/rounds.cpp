@@ -27,7 +27,12 @@ struct planned_job {
 
 std::uint64_t mixed_seed(std::uint64_t seed, std::uint32_t round) { return random_source{seed + round}(); }
 
-std::vector<planned_job> plan_round(const experiment& chosen, std::span<const entrant> entrants, std::uint64_t seed) {
+/// Which parts each entrant runs.
+using part_sets = std::vector<std::uint64_t>;
+
+constexpr bool holds_part(std::uint64_t parts, std::size_t part) { return (parts >> part & 1u) != 0; }
+
+std::vector<planned_job> plan_round(const experiment& chosen, const part_sets& taken, std::uint64_t seed) {
     random_source random(seed);
     std::vector<std::size_t> parts(chosen.parts.size());
     for (std::size_t i = 0; i < parts.size(); ++i) parts[i] = i;
@@ -35,17 +40,18 @@ std::vector<planned_job> plan_round(const experiment& chosen, std::span<const en
     std::vector<planned_job> plan;
     for (std::size_t part : parts) {
         std::size_t const begin = plan.size();
-        for (std::size_t i = 0; i < entrants.size(); ++i) {
-            bool const takes_part = (entrants[i].parts >> part & 1u) != 0;
-            if (takes_part && entrants[i].missing.empty()) plan.push_back({i, part});
+        for (std::size_t i = 0; i < taken.size(); ++i) {
+            if (holds_part(taken[i], part)) plan.push_back({i, part});
         }
         shuffle(std::span{plan}.subspan(begin), random);
     }
     return plan;
 }
 
-std::size_t jobs_of(const entrant& row) {
-    return row.missing.empty() ? static_cast<std::size_t>(__builtin_popcountll(row.parts)) : 0;
+std::string_view why_left_out(const experiment& chosen, const entrant& row, const parameters& options,
+                              std::size_t part) {
+    const contestant& who = chosen.sources[row.source]()[row.contestant];
+    return who.left_out != nullptr ? who.left_out(options, part) : std::string_view{};
 }
 
 class runner {
@@ -53,7 +59,8 @@ public:
     runner(const experiment& chosen, const parameters& options, std::span<const entrant> entrants,
            const run_settings& settings)
         : chosen_(chosen), options_(options), entrants_(entrants), settings_(settings),
-          rows_(entrants, chosen.parts, settings.rounds), cpus_(allowed_cpus()), progress_(chosen.name, all_jobs()) {}
+          rows_(entrants, chosen.parts, settings.rounds), taken_(take_parts()), cpus_(allowed_cpus()),
+          progress_(chosen.name, all_jobs()) {}
 
     void run() {
         for (std::uint32_t round = 0; round < settings_.rounds && !interrupted(); ++round) run_round(round);
@@ -63,15 +70,33 @@ public:
     [[nodiscard]] std::uint32_t rounds_done() const { return done_; }
 
 private:
+    /// What everybody runs; what somebody is left out of is told to the rows.
+    [[nodiscard]] part_sets take_parts() {
+        part_sets taken;
+        for (std::size_t i = 0; i < entrants_.size(); ++i) {
+            const entrant& row = entrants_[i];
+            taken.push_back(row.missing.empty() ? row.parts & settings_.parts : 0);
+            for (std::size_t part = 0; part < chosen_.parts.size(); ++part) {
+                if (!holds_part(taken[i], part)) continue;
+                std::string_view const reason = why_left_out(chosen_, row, options_, part);
+                if (reason.empty()) continue;
+                taken[i] &= ~(std::uint64_t{1} << part);
+                rows_.leave_out(i, part, reason);
+            }
+            if (taken[i] == 0) rows_.has_no_part(i);
+        }
+        return taken;
+    }
+
     [[nodiscard]] std::size_t all_jobs() const {
         std::size_t jobs = 0;
-        for (const entrant& row : entrants_) jobs += jobs_of(row) * settings_.rounds;
-        return jobs;
+        for (std::uint64_t parts : taken_) jobs += static_cast<std::size_t>(__builtin_popcountll(parts));
+        return jobs * settings_.rounds;
     }
 
     void run_round(std::uint32_t round) {
         std::uint64_t const seed = mixed_seed(settings_.seed, round);
-        for (planned_job const job : plan_round(chosen_, entrants_, seed)) {
+        for (planned_job const job : plan_round(chosen_, taken_, seed)) {
             if (interrupted()) return;
             if (rows_.has_failed(job.entrant)) {
                 progress_.skipped_jobs(1);
@@ -103,13 +128,29 @@ private:
     std::span<const entrant> entrants_;
     const run_settings& settings_;
     row_builder rows_;
+    part_sets taken_;
     std::vector<int> cpus_;
     std::uint32_t done_ = 0;
     progress progress_;
 };
 
-std::vector<parameter> describe(const parameters& options, const run_settings& settings) {
+/// "all, 64 B", "drop, 8 B" (2 of 13); empty when all are run.
+std::string chosen_parts(const experiment& chosen, std::uint64_t parts) {
+    std::string names;
+    std::size_t count = 0;
+    for (std::size_t i = 0; i < chosen.parts.size(); ++i) {
+        if (!holds_part(parts, i)) continue;
+        names += fmt::format("{}\"{}\"", names.empty() ? "" : ", ", chosen.parts[i].name);
+        ++count;
+    }
+    return count == chosen.parts.size() ? "" : fmt::format("{} ({} of {})", names, count, chosen.parts.size());
+}
+
+std::vector<parameter> describe(const experiment& chosen, const parameters& options, const run_settings& settings) {
     std::vector<parameter> made;
+    if (std::string parts = chosen_parts(chosen, settings.parts); !parts.empty()) {
+        made.push_back({"--parts", std::move(parts)});
+    }
     for (const parameters::entry& option : options.all()) {
         made.push_back({fmt::format("--{}", option.name), std::to_string(option.value)});
     }
@@ -128,8 +169,11 @@ experiment_result run_experiment(const experiment& chosen, const parameters& opt
     made.question = chosen.question;
     made.unfair.assign(chosen.unfair.begin(), chosen.unfair.end());
     made.baseline = chosen.baseline;
-    made.parameters = describe(options, settings);
+    made.parameters = describe(chosen, options, settings);
     made.ranking_rule = chosen.ranking_rule;
+    made.unranked.assign(chosen.unranked.begin(), chosen.unranked.end());
+    bool const partial = !chosen_parts(chosen, settings.parts).empty();
+    if (partial && !made.ranking_rule.empty()) made.ranking_rule = "Of the chosen parts only. " + made.ranking_rule;
     if (chosen.properties != nullptr) made.properties = chosen.properties();
     runner work(chosen, options, entrants, settings);
     work.run();

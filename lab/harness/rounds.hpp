@@ -37,14 +37,18 @@ struct entrant {
 [[nodiscard]] std::vector<entrant> list_entrants(const experiment& chosen, std::span<const found_malloc> mallocs,
                                                  std::span<const library_peer> libraries);
 
+inline constexpr std::uint64_t run_all_parts = ~std::uint64_t{0};
+
 struct run_settings {
     std::uint32_t rounds = 7;
     std::uint64_t seed = 1;
     std::chrono::milliseconds timeout{60'000};
+    std::uint64_t parts = run_all_parts; ///< bit i: part i is run
 };
 
-/// Runs the entrants. A worker that crashes, takes too long, fails its verification or is not proven makes its row a
-/// failed one, with the reason and without numbers. After an interrupt the rows hold the rounds that were finished.
+/// Runs the entrants; `settings.parts` stands among the parameters of the result when it is not all of them. A worker
+/// that crashes, takes too long, fails its verification or is not proven makes its row a failed one, with the reason
+/// and without numbers. After an interrupt the rows hold the rounds that were finished.
 [[nodiscard]] experiment_result run_experiment(const experiment& chosen, const parameters& options,
                                                std::span<const entrant> entrants, const run_settings& settings);
 

@@ -72,6 +72,18 @@ row_builder::row_builder(std::span<const entrant> entrants, std::span<const part
     }
 }
 
+void row_builder::leave_out(std::size_t index, std::size_t part, std::string_view reason) {
+    rows_[index].made.left_out.push_back({std::string{parts_[part].name}, std::string{reason}});
+}
+
+void row_builder::has_no_part(std::size_t index) {
+    contestant_result& made = rows_[index].made;
+    if (made.state != outcome::measured) return;
+    made.state = outcome::missing;
+    made.reason =
+        made.left_out.empty() ? "it takes no part in what was chosen" : "it is left out of all that was chosen";
+}
+
 void row_builder::fail(row& failed, std::uint32_t round, std::size_t part, const std::string& reason) {
     failed.made.state = outcome::failed;
     failed.made.reason = fmt::format("{}, round {}: {}", parts_[part].name, round + 1, reason);

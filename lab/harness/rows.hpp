@@ -25,6 +25,11 @@ public:
     /// A worker's reply to one part in one round.
     void add(std::size_t index, std::uint32_t round, std::size_t part, const worker_reply& reply);
 
+    /// The row takes no part in a part, for a reason that a reader is told.
+    void leave_out(std::size_t index, std::size_t part, std::string_view reason);
+    /// The row has nothing to run, of what was chosen and not left out.
+    void has_no_part(std::size_t index);
+
     [[nodiscard]] bool has_failed(std::size_t index) const { return rows_[index].made.state == outcome::failed; }
 
     /// The rows; those that failed or are missing have no numbers.

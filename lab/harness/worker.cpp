@@ -55,7 +55,10 @@ public:
     void fail(std::string_view reason) override {
         if (failure_.empty()) failure_ = reason;
     }
-    void blocks(std::span<void* const> live, std::size_t bytes_each) override { proof_.witness(live, bytes_each); }
+    using recorder::blocks;
+    void blocks(std::span<void* const> live, std::size_t bytes_each, const block_owner& owner) override {
+        proof_.witness(live, bytes_each, owner);
+    }
 
     [[nodiscard]] nlohmann::json message() const;
 

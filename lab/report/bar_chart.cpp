@@ -51,6 +51,7 @@ scale scale_of(const bar_chart& chart) {
             if (value.count == 0) continue;
             values.push_back(value.median);
             values.push_back(value.high);
+            if (value.low < 0.0) values.push_back(value.low);
         }
     }
     const bool memory = chart.from.figures[chart.figures.front()].kind == figure_kind::memory;
@@ -61,7 +62,8 @@ scale scale_of(const bar_chart& chart) {
 void draw_bar(svg& picture, const scale& axis, double y, double value, std::string_view css) {
     const double end = axis.place(value);
     if (axis.kind() == scale_kind::linear) {
-        picture.rect(left, y, std::max(end, 0.8), bar_height, css);
+        const double zero = axis.place(0.0); // not at the left where a value is below zero
+        picture.rect(left + std::min(zero, end), y, std::max(std::abs(end - zero), 0.8), bar_height, css);
         return;
     }
     const double middle = y + bar_height / 2;

@@ -7,6 +7,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -34,7 +35,11 @@ struct compared_metric {
     summary ratio_before, ratio_after; ///< to the baseline of the same round; NaN when there is none
     change verdict = change::same;     ///< `moved`: beyond the spreads, of a figure that has no better side
 
-    [[nodiscard]] double factor() const { return after.median / before.median; }
+    /// New over old; NaN when either is below zero, where a ratio means nothing.
+    [[nodiscard]] double factor() const {
+        const bool negative = before.median < 0.0 || after.median < 0.0;
+        return negative ? std::numeric_limits<double>::quiet_NaN() : after.median / before.median;
+    }
 };
 
 struct comparison {

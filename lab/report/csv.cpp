@@ -43,11 +43,25 @@ std::string joined(const std::vector<double>& samples) {
     return text;
 }
 
+std::string identity(const experiment_result& experiment, const contestant_result& who, std::string_view state,
+                     std::string_view reason, std::string_view build) {
+    return fmt::format("{},{},{},{},{},{},{},{}", field(experiment.name), field(who.name), field(who.version),
+                       field(who.kind), state, field(reason), field(build), field(experiment.baseline));
+}
+
 /// The columns before the figure: who took part, and how the row ended.
 std::string identity(const experiment_result& experiment, const contestant_result& who, std::string_view build) {
-    return fmt::format("{},{},{},{},{},{},{},{}", field(experiment.name), field(who.name), field(who.version),
-                       field(who.kind), word_of(who.state), field(who.reason), field(build),
-                       field(experiment.baseline));
+    return identity(experiment, who, word_of(who.state), who.reason, build);
+}
+
+/// A line for each part that somebody was left out of; its name stands in the column of the variant.
+void append_left_out(std::string& text, const experiment_result& experiment, std::string_view build) {
+    for (const contestant_result& who : experiment.contestants) {
+        for (const left_out_part& one : who.left_out) {
+            text += identity(experiment, who, "left out", one.reason, build);
+            text += fmt::format(",{},,,,0,,,,,,,\n", field(one.part));
+        }
+    }
 }
 
 std::string line(const std::string& identity, const figure& column, const cell& one) {
@@ -79,6 +93,7 @@ std::string to_csv(const result& found) {
         for (const contestant_result* who : laid.absent) {
             text += identity(experiment, *who, build) + ",,,,,0,,,,,,,\n";
         }
+        append_left_out(text, experiment, build);
     }
     return text;
 }

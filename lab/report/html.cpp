@@ -82,7 +82,9 @@ A machine drifts from one minute to the next; the ratio of a round does not. ×0
 logarithmic, which the caption says, and a mark on a thin line takes the place of the bar.</li>
 <li><b>References</b> are schemes of ours that show a limit, such as a bump that never frees. They are no choices, and are
 never named as the best.</li>
-<li>A dash means that there is no such figure. The same data is in <code>results.csv</code> and <code>results.json</code>
+<li>A dash means that there is no such figure: the scheme has no such call, or the contestant was left out, and then the
+reason stands under "Who took part". Without a ratio, a figure or the baseline's was below zero, or the baseline has none.
+The same data is in <code>results.csv</code> and <code>results.json</code>
 beside this page.</li>
 </ul>
 </section>

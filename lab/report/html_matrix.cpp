@@ -3,6 +3,8 @@
 
 #include "report/html_section.hpp"
 
+#include <algorithm>
+
 #include <fmt/format.h>
 
 #include "report/html_words.hpp"
@@ -56,10 +58,10 @@ std::size_t end_of_matrix(const std::vector<figure>& figures, std::size_t first)
 }
 
 bool some_without_ratio(const table& whole) {
-    for (std::size_t index = 0; index < whole.figures.size(); ++index) {
-        if (!has_ratios(whole, index)) return true;
-    }
-    return false;
+    return std::any_of(whole.rows.begin(), whole.rows.end(), [](const table_row& row) {
+        return std::any_of(row.cells.begin(), row.cells.end(),
+                           [](const cell& one) { return one.value.count != 0 && one.ratio.count == 0; });
+    });
 }
 
 std::string matrix_head(const std::vector<figure>& figures, std::size_t first, std::size_t end) {
@@ -87,7 +89,7 @@ std::string html_ratio_matrix(const section& in) {
     std::string caption =
         what + " Framed: the best choice; shaded in three steps: within 5\u00a0%, 25\u00a0% and twice of it.";
     if (in.laid.has_baseline && some_without_ratio(whole))
-        caption += " Without ×: the median, where the baseline has no such figure.";
+        caption += " Without ×: the median, where there is no ratio.";
     std::string text;
     for (std::size_t first = 0; first < whole.figures.size();) {
         const std::size_t end = end_of_matrix(whole.figures, first);

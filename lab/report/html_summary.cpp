@@ -157,11 +157,18 @@ std::string head(bool ours, bool limit) {
     return html_head(titles);
 }
 
-std::string sentence_of_absent(const layout& laid) {
+std::string sentence_of_absent(const section& in) {
     std::string words;
-    for (const contestant_result* who : laid.absent) {
-        words += fmt::format("{} {} ({})", words.empty() ? "Not measured:" : ",", who->name,
-                             who->state == outcome::failed ? "failed" : "missing");
+    const auto add = [&words](const contestant_result& who, std::string_view what) {
+        words += fmt::format("{} {} ({})", words.empty() ? "Not measured:" : ",", who.name, what);
+    };
+    for (const contestant_result* who : in.laid.absent) {
+        add(*who, who->state == outcome::failed ? "failed" : "missing");
+    }
+    for (const contestant_result& who : in.found.contestants) {
+        if (who.state == outcome::measured && !who.left_out.empty()) {
+            add(who, "left out of " + count_text(who.left_out.size(), "part"));
+        }
     }
     return words.empty() ? words : words + ".";
 }
@@ -194,7 +201,7 @@ std::string html_summary(const section& in) {
     const std::vector<verdict> verdicts = verdicts_of(whole);
     std::string text = "<div class=\"summary\">\n";
     for (const std::string& words :
-         {sentence_of_best(whole, verdicts), sentence_of_ours(whole, verdicts), sentence_of_absent(in.laid)}) {
+         {sentence_of_best(whole, verdicts), sentence_of_ours(whole, verdicts), sentence_of_absent(in)}) {
         if (!words.empty()) text += element("p", "", words) + "\n";
     }
     if (verdicts.size() <= most_in_summary) text += choices_table(in, verdicts);

@@ -149,13 +149,19 @@ std::string html_participants(const section& in) {
 }
 
 std::string html_absent(const section& in) {
-    if (in.laid.absent.empty()) return {};
+    const std::vector<left_out_row> left_out = left_out_of(in.found);
+    if (in.laid.absent.empty() && left_out.empty()) return {};
     std::string body = html_head({"contestant", "what happened", "why"});
     for (const contestant_result* who : in.laid.absent) {
         const bool failed = who->state == outcome::failed;
         body += fmt::format("<tr><th scope=\"row\">{}</th><td><span class=\"tag {}\">{}</span></td><td>{}</td></tr>\n",
                             escaped(who->name), failed ? "failed" : "missing", failed ? "failed" : "missing",
                             escaped(who->reason.empty() ? "no reason given" : who->reason));
+    }
+    for (const left_out_row& row : left_out) {
+        body += fmt::format("<tr><th scope=\"row\">{}</th><td><span class=\"tag missing\">left out</span> of {}</td>"
+                            "<td>{}</td></tr>\n",
+                            escaped(row.who->name), escaped(row.parts), escaped(row.reason));
     }
     return html_table(in, "Not measured", body + "</tbody>", "words");
 }

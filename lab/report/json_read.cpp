@@ -173,6 +173,13 @@ series read_series(fields from) {
     return made;
 }
 
+left_out_part read_left_out(fields from) {
+    left_out_part made;
+    from.read("part", made.part);
+    from.read("reason", made.reason);
+    return made;
+}
+
 contestant_result read_contestant(fields from) {
     contestant_result made;
     from.read("name", made.name);
@@ -182,6 +189,7 @@ contestant_result read_contestant(fields from) {
     from.read("reason", made.reason);
     from.read("proof", made.proof);
     from.read("note", made.note);
+    from.read_objects("left_out", made.left_out, read_left_out);
     from.read_objects("metrics", made.metrics, read_metric);
     from.read_objects("lists", made.lists, read_series);
     return made;
@@ -214,6 +222,7 @@ experiment_result read_experiment(fields from) {
     from.read_objects("properties", made.properties, read_properties);
     from.read("ranking_rule", made.ranking_rule);
     from.read_strings("ranking", made.ranking);
+    from.read_strings("unranked", made.unranked);
     return made;
 }
 

@@ -49,6 +49,10 @@ json to_value(const contestant_result& who) {
             {"reason", who.reason},
             {"proof", who.proof},
             {"note", who.note},
+            {"left_out", array_of(who.left_out,
+                                  [](const left_out_part& one) {
+                                      return json{{"part", one.part}, {"reason", one.reason}};
+                                  })},
             {"metrics", array_of(who.metrics, [](const metric& measured) { return to_value(measured); })},
             {"lists", array_of(who.lists, [](const series& list) { return to_value(list); })}};
 }
@@ -70,7 +74,8 @@ json to_value(const experiment_result& found) {
             {"contestants", array_of(found.contestants, [](const contestant_result& who) { return to_value(who); })},
             {"properties", array_of(found.properties, [](const property_table& one) { return to_value(one); })},
             {"ranking_rule", found.ranking_rule},
-            {"ranking", found.ranking}};
+            {"ranking", found.ranking},
+            {"unranked", found.unranked}};
 }
 
 json to_value(const machine_info& machine) {

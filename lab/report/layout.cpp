@@ -158,6 +158,23 @@ layout lay_out(const experiment_result& found) {
     return made;
 }
 
+std::vector<left_out_row> left_out_of(const experiment_result& found) {
+    std::vector<left_out_row> rows;
+    for (const contestant_result& who : found.contestants) {
+        const std::size_t first = rows.size();
+        for (const left_out_part& one : who.left_out) {
+            const auto same = std::find_if(rows.begin() + static_cast<std::ptrdiff_t>(first), rows.end(),
+                                           [&](const left_out_row& row) { return row.reason == one.reason; });
+            if (same == rows.end()) {
+                rows.push_back({&who, fmt::format("\"{}\"", one.part), one.reason});
+            } else {
+                same->parts += fmt::format(", \"{}\"", one.part);
+            }
+        }
+    }
+    return rows;
+}
+
 role role_of(const contestant_result& contestant, std::string_view baseline) {
     if (lower(contestant.kind).starts_with("reference")) return role::reference;
     if (contestant.name == baseline) return role::baseline;

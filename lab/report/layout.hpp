@@ -63,6 +63,14 @@ struct layout {
     bool has_baseline = false;                    ///< whether ratios could be made
 };
 
+/// What a contestant was left out of for one reason.
+struct left_out_row {
+    const contestant_result* who;
+    std::string parts; ///< "all, 8 B", "all, 64 B", each in quotes
+    std::string reason;
+};
+[[nodiscard]] std::vector<left_out_row> left_out_of(const experiment_result& found);
+
 /// Cost  the layout points into `found`, which must outlive it.
 [[nodiscard]] layout lay_out(const experiment_result& found);
 

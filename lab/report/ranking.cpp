@@ -13,32 +13,34 @@ namespace tenure::lab {
 
 namespace {
 
-std::vector<double> ratios_of(const table_row& row, const std::vector<figure>& figures) {
+std::vector<double> ratios_of(const table_row& row, const std::vector<figure>& figures,
+                              const std::vector<std::string>& unranked) {
     std::vector<double> ratios;
     for (std::size_t index = 0; index < figures.size(); ++index) {
         const double ratio = row.cells[index].ratio.median;
         if (figures[index].kind != figure_kind::timed || !(ratio > 0.0) || !std::isfinite(ratio)) continue;
+        if (std::find(unranked.begin(), unranked.end(), figures[index].metric) != unranked.end()) continue;
         ratios.push_back(figures[index].sense == better::larger ? 1.0 / ratio : ratio);
     }
     return ratios;
 }
 
 /// Figures for which the baseline was measured: only there is a ratio to be had.
-std::size_t figures_with_baseline(const table& whole) {
+std::size_t figures_with_baseline(const table& whole, const std::vector<std::string>& unranked) {
     const auto baseline =
         std::find_if(whole.rows.begin(), whole.rows.end(), [](const table_row& row) { return row.is_baseline; });
-    return baseline == whole.rows.end() ? 0 : ratios_of(*baseline, whole.figures).size();
+    return baseline == whole.rows.end() ? 0 : ratios_of(*baseline, whole.figures, unranked).size();
 }
 
 }
 
 std::vector<ranked> rank(const experiment_result& found) {
     const layout laid = lay_out(found);
-    const std::size_t possible = figures_with_baseline(laid.whole);
+    const std::size_t possible = figures_with_baseline(laid.whole, found.unranked);
     std::vector<ranked> order;
     for (const table_row& row : laid.whole.rows) {
         if (row.part == role::reference) continue;
-        const std::vector<double> ratios = ratios_of(row, laid.whole.figures);
+        const std::vector<double> ratios = ratios_of(row, laid.whole.figures, found.unranked);
         if (ratios.empty() || ratios.size() * 2 < possible) continue;
         order.push_back({row.who->name, geometric_mean(ratios), ratios.size(), possible});
     }

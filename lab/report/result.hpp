@@ -44,6 +44,12 @@ struct series {
 /// How a contestant's row ended.
 enum class outcome : std::uint8_t { measured, missing, failed };
 
+/// A part of the experiment that a contestant was left out of, at the sizes of this run.
+struct left_out_part {
+    std::string part;   ///< "all, 64 B"
+    std::string reason; ///< one sentence
+};
+
 struct contestant_result {
     std::string name;    ///< "glibc malloc", "tenure pool"
     std::string version; ///< as the peer itself or its package says; empty when it has none
@@ -52,6 +58,7 @@ struct contestant_result {
     std::string reason; ///< why it is missing or failed: one sentence
     std::string proof;  ///< which object served the calls, and how many reached it
     std::string note;   ///< what a reader must know about this row; may be empty
+    std::vector<left_out_part> left_out;
     std::vector<metric> metrics;
     std::vector<series> lists;
 };
@@ -77,8 +84,9 @@ struct experiment_result {
     std::uint32_t rounds = 0;
     std::vector<contestant_result> contestants;
     std::vector<property_table> properties;
-    std::string ranking_rule;         ///< how the overall rank was made; empty: no rank
-    std::vector<std::string> ranking; ///< best first; empty: ranking.hpp ranks by the geometric mean of the ratios
+    std::string ranking_rule;          ///< how the overall rank was made; empty: no rank
+    std::vector<std::string> ranking;  ///< best first; empty: ranking.hpp ranks by the geometric mean of the ratios
+    std::vector<std::string> unranked; ///< names of metrics that do not count in the rank
 };
 
 struct machine_info {

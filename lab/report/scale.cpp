@@ -25,10 +25,14 @@ double round_step(double span, double pieces) {
 
 scale scale::for_parts(const std::vector<double>& values, double pixels) {
     double largest = 0.0;
+    double lowest = 0.0;
     for (const double value : values) {
-        if (std::isfinite(value)) largest = std::max(largest, value);
+        if (!std::isfinite(value)) continue;
+        largest = std::max(largest, value);
+        lowest = std::min(lowest, value);
     }
-    return {scale_kind::linear, 0.0, largest > 0.0 ? largest * 1.03 : 1.0, pixels};
+    const bool nothing = largest == 0.0 && lowest == 0.0;
+    return {scale_kind::linear, lowest * 1.03, nothing ? 1.0 : largest * 1.03, pixels};
 }
 
 scale scale::for_lengths(const std::vector<double>& values, double pixels) {
@@ -36,6 +40,7 @@ scale scale::for_lengths(const std::vector<double>& values, double pixels) {
     double largest = 0.0;
     for (const double value : values) {
         if (!std::isfinite(value)) continue;
+        if (value < 0.0) return for_parts(values, pixels);
         largest = std::max(largest, value);
         if (value > 0.0) smallest = std::min(smallest, value);
     }

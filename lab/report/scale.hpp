@@ -15,10 +15,11 @@ enum class scale_kind : std::uint8_t { linear, logarithmic };
 class scale {
 public:
     /// An axis from 0 for lengths, or logarithmic when the largest value is over `log_threshold` times the smallest
-    /// that is above zero: a linear bar would be a hair there.
+    /// that is above zero: a linear bar would be a hair there. With a value below zero it is linear, and begins there.
     static scale for_lengths(const std::vector<double>& values, double pixels);
 
-    /// An axis from 0 whatever the range: for memory, where a hair is what there is to see.
+    /// An axis from 0 whatever the range, or from the value that is furthest below: for memory, where a hair is what
+    /// there is to see.
     static scale for_parts(const std::vector<double>& values, double pixels);
 
     /// A linear axis over a range with round ends.

@@ -47,6 +47,9 @@ double quantile(std::span<const double> samples, double fraction) {
 
 std::vector<double> round_ratios(std::span<const double> samples, std::span<const double> baseline) {
     std::vector<double> ratios(samples.size(), nothing);
+    const auto negative = [](double sample) { return sample < 0.0; };
+    if (std::any_of(samples.begin(), samples.end(), negative)) return ratios;
+    if (std::any_of(baseline.begin(), baseline.end(), negative)) return ratios;
     const std::size_t rounds = std::min(samples.size(), baseline.size());
     for (std::size_t round = 0; round < rounds; ++round) {
         if (baseline[round] > 0.0) ratios[round] = samples[round] / baseline[round];

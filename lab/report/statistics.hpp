@@ -29,7 +29,9 @@ struct summary {
 /// Requires  0 <= fraction <= 1.
 [[nodiscard]] double quantile(std::span<const double> samples, double fraction);
 
-/// Sample over baseline sample of the same round; NaN where either is missing or the baseline is not above zero.
+/// Sample over baseline sample of the same round; NaN where either is missing or the baseline is not above zero. All
+/// are NaN when a number on either side is below zero: the difference of two times may be, and the ratio of the rounds
+/// that happen not to be would be a false one.
 [[nodiscard]] std::vector<double> round_ratios(std::span<const double> samples, std::span<const double> baseline);
 
 /// The n-th root of the product; values that are not above zero are skipped; NaN without values.

@@ -178,6 +178,10 @@ std::string absent_rows(const context& in, const layout& laid) {
                                              who->reason.empty() ? "no reason given" : who->reason);
         text += paragraph(in, line, failed ? tint::bad : tint::warning, 8);
     }
+    for (const left_out_row& row : left_out_of(in.found)) {
+        const std::string line = fmt::format("LEFT OUT {} of {}: {}", row.who->name, row.parts, row.reason);
+        text += paragraph(in, line, tint::warning, 8);
+    }
     return text.empty() ? text : "\n" + text;
 }
 

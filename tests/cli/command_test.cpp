@@ -78,6 +78,76 @@ TEST_F(command, compares_two_results) {
     EXPECT_EQ(run_command("bench --compare old nothing", directory).code, 2);
 }
 
+TEST_F(command, runs_the_parts_that_are_named_and_says_so_in_the_result) {
+    auto const found = run_command(quick + "--json --parts overflow");
+    auto const read = nlohmann::json::parse(found.out, nullptr, false);
+    ASSERT_TRUE(read.is_object()) << found.err;
+    auto const& experiment = read["experiments"][0];
+    EXPECT_EQ(experiment["parameters"][0]["name"], "--parts");
+    EXPECT_EQ(experiment["parameters"][0]["value"], "\"overflow\" (1 of 4)");
+    ASSERT_EQ(experiment["contestants"].size(), 1u) << "the baseline takes no part in it";
+    for (const auto& metric : experiment["contestants"][0]["metrics"]) {
+        EXPECT_EQ(metric["variant"], "overflow of 64 KiB");
+    }
+    expect_words(run_command(quick + "--parts overflow").out, {"--parts \"overflow\" (1 of 4)"});
+}
+
+TEST_F(command, parts_have_commas_and_are_named_one_by_one) {
+    auto const found = run_command(quick + "--parts 'overflow, small' --parts 'ONE THREAD'");
+    EXPECT_EQ(found.code, 0) << found.err;
+    expect_words(found.out, {"--parts \"one thread\", \"overflow, small budget\" (2 of 4)", "warm", "overflow of 16"});
+    EXPECT_EQ(found.out.find("overflow of 64 KiB"), std::string::npos);
+}
+
+TEST_F(command, a_part_that_is_not_there_is_answered_with_the_nearest_and_the_list) {
+    auto const found = run_command("bench pools --parts 'al, 64 B'");
+    EXPECT_EQ(found.code, 2);
+    expect_words(found.err, {"no part \"al, 64 B\"", "Did you mean \"all, 64 B\"?", "\"two threads, 64 B\""});
+    EXPECT_EQ(found.err.find("measurements"), std::string::npos);
+}
+
+TEST_F(command, runs_several_experiments_each_with_its_own_options) {
+    auto const found =
+        run_command("bench lifetimes --batches 5 --count 300 pools --pairs 50 --only 'tenure Temp,tenure "
+                    "pool,sound' --rounds 1 --json");
+    EXPECT_EQ(found.code, 2);
+    expect_words(found.err, {"no contestant \"sound\""});
+    auto const both = run_command("bench lifetimes --batches 5 --count 300 pools --pairs 50 --only 'tenure Temp,tenure "
+                                  "pool' --parts 'one thread' --parts 'pairs, 64 B' --rounds 1 --json");
+    auto const read = nlohmann::json::parse(both.out, nullptr, false);
+    ASSERT_TRUE(read.is_object()) << both.err;
+    ASSERT_EQ(read["experiments"].size(), 2u);
+    EXPECT_EQ(read["experiments"][0]["name"], "lifetimes");
+    EXPECT_EQ(read["experiments"][1]["name"], "pools");
+    auto const option = [&](std::size_t experiment, std::string_view name) {
+        for (const auto& each : read["experiments"][experiment]["parameters"]) {
+            if (each["name"] == name) return each["value"].get<std::string>();
+        }
+        return std::string{"not there"};
+    };
+    EXPECT_EQ(option(0, "--count"), "300");
+    EXPECT_EQ(option(0, "--parts"), "\"one thread\" (1 of 4)");
+    EXPECT_EQ(option(1, "--pairs"), "50");
+    EXPECT_EQ(option(1, "--parts"), "\"pairs, 64 B\" (1 of 13)");
+}
+
+TEST_F(command, an_experiment_that_has_none_of_the_parts_is_not_run) {
+    auto const found =
+        run_command("bench --only 'tenure Temp,tenure pool' --parts 'overflow, small' --rounds 1 --json");
+    auto const read = nlohmann::json::parse(found.out, nullptr, false);
+    ASSERT_TRUE(read.is_object()) << found.err;
+    ASSERT_EQ(read["experiments"].size(), 1u);
+    EXPECT_EQ(read["experiments"][0]["name"], "lifetimes");
+}
+
+TEST_F(command, without_an_experiment_runs_them_all) {
+    auto const found = run_command("bench --only 'tenure Temp,tenure pool' --parts 'one thread' --parts 'pairs, 64' "
+                                   "--rounds 1 --json");
+    auto const read = nlohmann::json::parse(found.out, nullptr, false);
+    ASSERT_TRUE(read.is_object()) << found.err;
+    EXPECT_EQ(read["experiments"].size(), 2u);
+}
+
 TEST_F(command, a_row_that_fails_is_an_exit_code_of_one) {
     auto const found = run_command("bench lifetimes --only boost::pool --align 64 --rounds 1 --batches 5");
     if (found.out.find("MISSING") != std::string::npos) GTEST_SKIP() << "Boost.Pool was not there";
@@ -89,6 +159,10 @@ TEST_F(command, answers_unknown_words_with_the_nearest_and_the_list) {
     auto const experiment = run_command("bench lifetime");
     EXPECT_EQ(experiment.code, 2);
     expect_words(experiment.err, {"no experiment \"lifetime\"", "Did you mean \"lifetimes\"?", "pools"});
+    auto const second = run_command("bench lifetimes pols");
+    EXPECT_EQ(second.code, 2);
+    expect_words(second.err, {"no experiment \"pols\"", "Did you mean \"pools\"?"});
+    expect_words(run_command("list pools").err, {"\"pools\" was not expected there"});
     auto const option = run_command("bench lifetimes --cuont 4");
     EXPECT_EQ(option.code, 2);
     expect_words(option.err, {"no option \"--cuont\"", "Did you mean \"--count\"?"});
@@ -153,11 +227,15 @@ TEST_F(command, without_a_word_shows_what_there_is) {
 TEST_F(command, lists_experiments_and_peers) {
     auto const found = run_command("list");
     EXPECT_EQ(found.code, 0);
-    expect_words(found.out, {"lifetimes", "pools", "glibc malloc", "HPHA", "Boost.Pool"});
+    expect_words(found.out,
+                 {"lifetimes", "pools", "glibc malloc", "HPHA", "Boost.Pool", "\"overflow, small", ", checks "});
     auto const read = nlohmann::json::parse(run_command("list --json").out, nullptr, false);
     ASSERT_TRUE(read.is_object());
     EXPECT_GE(read["experiments"].size(), 2u);
     EXPECT_GE(read["peers"].size(), 8u);
+    EXPECT_EQ(read["experiments"][0]["parts"],
+              (std::vector<std::string>{"one thread", "overflow", "overflow, small budget", "two threads"}));
+    EXPECT_NE(read["version"].get<std::string>().find(", checks "), std::string::npos);
 }
 
 TEST_F(command, prints_the_settings_and_where_they_come_from) {

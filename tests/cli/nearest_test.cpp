@@ -28,10 +28,19 @@ TEST(nearest, finds_what_was_meant) {
 
 TEST(nearest, suggests_nothing_that_is_far_away) { EXPECT_EQ(nearest_name("zebra", names), ""); }
 
+TEST(nearest, a_piece_of_a_name_is_found_in_letters_of_either_case) {
+    EXPECT_TRUE(has_piece("Two threads, 64 B", "THREADS, 64"));
+    EXPECT_FALSE(has_piece("two threads", "three"));
+    EXPECT_FALSE(has_piece("two threads", ""));
+}
+
 TEST(nearest, an_unknown_name_is_answered_with_the_list) {
     EXPECT_EQ(
         unknown_name("experiment", "pool", names),
         "there is no experiment \"pool\". Did you mean \"pools\"? There are: lifetimes, pools, jemalloc, tenure Temp.");
+    EXPECT_EQ(unknown_name("part", "zzz", std::vector<std::string>{"all, 8 B", "overflow"}),
+              "there is no part \"zzz\". There are: \"all, 8 B\", overflow.")
+        << "where a name has a comma";
     EXPECT_EQ(unknown_name("peer", "zzz", std::vector<std::string>{"a"}), "there is no peer \"zzz\". There are: a.");
 }
 

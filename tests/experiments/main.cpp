@@ -6,11 +6,17 @@
 
 #include <gtest/gtest.h>
 
+#include <vector>
+
+#include "experiments/broken_pools.hpp"
 #include "experiments/registry.hpp"
 #include "harness/worker.hpp"
 
 int main(int argc, char** argv) {
-    if (auto const code = tenure::lab::run_if_worker(argc, argv, tenure::lab::experiments())) return *code;
+    auto const known = tenure::lab::experiments();
+    std::vector<tenure::lab::experiment> all(known.begin(), known.end());
+    all.push_back(broken::pools());
+    if (auto const code = tenure::lab::run_if_worker(argc, argv, all)) return *code;
     testing::InitGoogleTest(&argc, argv);
     return RUN_ALL_TESTS();
 }

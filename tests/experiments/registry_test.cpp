@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <set>
 
+#include "harness/machine.hpp"
 #include "harness/rounds.hpp"
 
 namespace {
@@ -36,6 +37,19 @@ TEST_P(each_experiment, has_its_baseline_among_rows_of_different_names) {
 
 TEST_P(each_experiment, names_no_contestant_with_a_comma) { // --only separates names by commas
     for (const entrant& row : rows) EXPECT_EQ(row.name.find(','), std::string::npos) << row.name;
+}
+
+TEST_P(each_experiment, has_parts_of_different_names_that_one_number_can_hold) {
+    std::set<std::string_view> names;
+    for (const part& each : chosen.parts) EXPECT_TRUE(names.insert(each.name).second) << each.name;
+    EXPECT_LE(chosen.parts.size(), 64u);
+}
+
+TEST_P(each_experiment, gives_our_own_contestants_a_version) {
+    for (const entrant& row : rows) {
+        if (!row.name.starts_with("tenure")) continue;
+        EXPECT_EQ(row.version, own_version()) << row.name;
+    }
 }
 
 TEST_P(each_experiment, has_somebody_in_each_part_and_nobody_outside) {

@@ -8,6 +8,8 @@
 
 #include <cmath>
 
+#include "experiments/exchange.hpp"
+#include "experiments/pools.hpp"
 #include "experiments/registry.hpp"
 #include "harness/rounds.hpp"
 #include "support/process.hpp"
@@ -33,7 +35,12 @@ parameters tiny(const experiment& chosen) {
     return options;
 }
 
-bool finite(const metric& each) { return std::isfinite(each.samples.at(0)) && each.samples.at(0) >= 0; }
+bool finite(const metric& each) { return std::isfinite(each.samples.at(0)); }
+
+/// Distances have a direction, and a difference of times is what it is.
+bool may_be_negative(const metric& each) {
+    return each.name == "overflow distance" || each.name == exchange_difference;
+}
 
 const metric* find_metric(const contestant_result& row, std::string_view name, std::string_view variant) {
     for (const metric& each : row.metrics) {
@@ -68,8 +75,8 @@ TEST_P(each_experiment_runs, to_its_end_with_every_contestant) {
         EXPECT_FALSE(row.proof.empty()) << row.name;
         EXPECT_FALSE(row.metrics.empty()) << row.name;
         for (const metric& each : row.metrics) {
-            if (each.name == "overflow distance") continue; // may well be negative
             EXPECT_TRUE(finite(each)) << row.name << ", " << each.variant << ", " << each.name;
+            EXPECT_TRUE(each.samples.at(0) >= 0 || may_be_negative(each)) << row.name << ", " << each.name;
         }
     }
 }
@@ -108,6 +115,49 @@ TEST_F(lifetimes, temp_overflows_where_its_budget_ends_and_not_before) {
 
 TEST_F(lifetimes, temp_job_is_measured_with_two_threads) {
     EXPECT_NE(find_metric(row("tenure TempJob"), "with the hand-over", "two threads"), nullptr);
+    EXPECT_NE(row("tenure TempJob").note.find("threads ran on CPU"), std::string::npos) << row("tenure TempJob").note;
+}
+
+TEST_F(lifetimes, who_can_be_asked_for_its_blocks_is_asked) {
+    const auto expect_proof = [](std::string_view name, std::string_view words) {
+        const std::string& proof = row(name).proof;
+        EXPECT_NE(proof.find(words), std::string::npos) << name << ": " << proof;
+    };
+    expect_proof("trivial bump", "200 of 200 blocks asked are its own by its range");
+    expect_proof("tenure Temp", "blocks asked are its own by temp::owns");
+    expect_proof("tenure TempJob", "blocks asked are its own by temp_job::owns");
+    expect_proof("pmr monotonic", "it has no call to ask for its blocks");
+}
+
+class pools : public each_experiment_runs {};
+
+TEST_F(pools, who_can_be_asked_for_its_objects_is_asked) {
+    const experiment& chosen = experiments()[1];
+    std::vector<entrant> rows = rows_that_can_run(chosen);
+    std::erase_if(rows, [](const entrant& row) { return row.parts == 0; });
+    run_settings settings;
+    settings.rounds = 1;
+    settings.parts = part_bit(pool_suite::drop, 1) | part_bit(pool_suite::pairs, 1);
+    std::vector<std::pair<std::string_view, std::string_view>> const expected{
+        {"tenure pool", "pool::owns"},
+        {"tenure block_pool", "block_pool::owns"},
+        {"tenure shared_pool", "shared_pool::owns"},
+        {"tenure small_object", "are counted by small_object::stats"},
+        {"mimalloc heap", "mi_heap_contains_block"},
+        {"boost::pool", "boost::pool::is_from"},
+        {"boost::object_pool", "boost::object_pool::is_from"},
+        {"boost::fast_pool_allocator", "boost::singleton_pool::is_from"},
+        {"Loki::SmallObject", "it has no call to ask for its blocks"},
+        {"pmr unsynchronized pool", "it has no call to ask for its blocks"},
+        {"a plain free list", "its range"},
+    };
+    for (const contestant_result& each : run_experiment(chosen, tiny(chosen), rows, settings).contestants) {
+        EXPECT_EQ(each.state, outcome::measured) << each.name << ": " << each.reason;
+        for (const auto& [name, words] : expected) {
+            if (each.name != name) continue;
+            EXPECT_NE(each.proof.find(words), std::string::npos) << each.name << ": " << each.proof;
+        }
+    }
 }
 
 }

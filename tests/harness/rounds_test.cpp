@@ -10,6 +10,7 @@
 #include <thread>
 
 #include "harness/interrupt.hpp"
+#include "harness/machine.hpp"
 #include "harness/toy_experiment.hpp"
 #include "support/process.hpp"
 
@@ -31,12 +32,31 @@ std::vector<entrant> rows_named(std::string_view name) {
     return rows;
 }
 
-contestant_result run_alone(std::string_view name, run_settings settings = {}) {
+experiment_result run_toys(std::string_view name, run_settings settings = {}, std::int64_t size = 7) {
     std::vector<entrant> const rows = rows_named(name);
     EXPECT_EQ(rows.size(), 1u);
     settings.rounds = std::min(settings.rounds, 3u);
-    parameters const options(toys_experiment().options);
-    return run_experiment(toys_experiment(), options, rows, settings).contestants.at(0);
+    parameters options(toys_experiment().options);
+    options.set("size", size);
+    return run_experiment(toys_experiment(), options, rows, settings);
+}
+
+contestant_result run_alone(std::string_view name, run_settings settings = {}, std::int64_t size = 7) {
+    return run_toys(name, settings, size).contestants.at(0);
+}
+
+run_settings only_part(std::size_t part) {
+    run_settings settings;
+    settings.rounds = 1;
+    settings.parts = std::uint64_t{1} << part;
+    return settings;
+}
+
+std::string parts_of(const experiment_result& found) {
+    for (const parameter& each : found.parameters) {
+        if (each.name == "--parts") return each.value;
+    }
+    return "not there";
 }
 
 TEST(rounds, a_contestant_that_behaves_has_a_sample_for_each_round_in_the_order_of_the_parts) {
@@ -97,6 +117,69 @@ TEST(rounds, an_allocator_that_is_not_proven_leaves_no_number) {
     EXPECT_EQ(row.state, outcome::failed);
     EXPECT_NE(row.reason.find("not proven"), std::string::npos) << row.reason;
     EXPECT_TRUE(row.metrics.empty());
+}
+
+TEST(rounds, an_allocator_that_is_asked_and_owns_its_block_is_proven) {
+    contestant_result const row = run_alone("owns up");
+    EXPECT_EQ(row.state, outcome::measured) << row.reason;
+    EXPECT_NE(row.proof.find("1 of 1 blocks asked are its own by toy::owns"), std::string::npos) << row.proof;
+}
+
+TEST(rounds, an_allocator_that_denies_its_block_leaves_no_number) {
+    contestant_result const row = run_alone("denies");
+    EXPECT_EQ(row.state, outcome::failed);
+    EXPECT_NE(row.reason.find("not proven: toy called directly; 0 of 1 blocks asked"), std::string::npos) << row.reason;
+    EXPECT_TRUE(row.metrics.empty());
+}
+
+TEST(rounds, only_the_parts_that_were_chosen_are_run_and_the_result_names_them) {
+    experiment_result const found = run_toys("behaves", only_part(1));
+    ASSERT_EQ(found.contestants.at(0).state, outcome::measured);
+    for (const metric& each : found.contestants.at(0).metrics) {
+        EXPECT_TRUE(each.name != "number" || each.variant == "second");
+    }
+    EXPECT_TRUE(found.contestants.at(0).lists.empty()) << "part one has a list";
+    EXPECT_EQ(parts_of(found), "\"part two\" (1 of 2)");
+    EXPECT_EQ(parts_of(run_toys("behaves")), "not there");
+}
+
+TEST(rounds, the_seed_of_a_part_is_the_same_with_and_without_the_others) {
+    run_settings whole = only_part(1);
+    whole.parts = run_all_parts;
+    auto const seed_of = [](const contestant_result& row) { return row.metrics.at(1).samples.at(0); };
+    EXPECT_EQ(seed_of(run_alone("behaves", only_part(1))), seed_of(run_alone("behaves", whole)));
+}
+
+TEST(rounds, who_takes_no_part_in_what_was_chosen_is_missing_with_that_reason) {
+    contestant_result const row = run_alone("owns up", only_part(1));
+    EXPECT_EQ(row.state, outcome::missing);
+    EXPECT_EQ(row.reason, "it takes no part in what was chosen");
+}
+
+TEST(rounds, who_is_left_out_of_a_part_has_the_others_and_the_reason) {
+    contestant_result const row = run_alone("is slow", {}, 51);
+    EXPECT_EQ(row.state, outcome::measured);
+    ASSERT_EQ(row.left_out.size(), 1u);
+    EXPECT_EQ(row.left_out[0].part, "part two");
+    EXPECT_EQ(row.left_out[0].reason, "it would not come to an end");
+    for (const metric& each : row.metrics) EXPECT_NE(each.variant, "second");
+    EXPECT_TRUE(run_alone("is slow", {}, 50).left_out.empty());
+}
+
+TEST(rounds, who_is_left_out_of_everything_is_missing_and_still_says_why) {
+    contestant_result const row = run_alone("never ends");
+    EXPECT_EQ(row.state, outcome::missing);
+    EXPECT_EQ(row.reason, "it is left out of all that was chosen");
+    EXPECT_EQ(row.left_out.size(), 2u);
+    EXPECT_EQ(run_alone("never ends", only_part(0)).left_out.size(), 1u) << "of what was chosen";
+}
+
+TEST(rounds, our_own_contestants_have_the_librarys_version_and_its_check_level) {
+    EXPECT_EQ(rows_named("behaves").at(0).version, own_version());
+    EXPECT_NE(own_version().find(library_version() + ", checks "), std::string::npos) << own_version();
+    EXPECT_EQ(run_alone("behaves").version, own_version());
+    EXPECT_EQ(rows_named("a limit").at(0).version, "") << "a reference is no version of the library";
+    EXPECT_EQ(rows_named("was not built").at(0).version, "") << "somebody else's";
 }
 
 TEST(rounds, a_worker_that_ends_without_a_word_fails) {

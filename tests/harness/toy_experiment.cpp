@@ -34,6 +34,28 @@ void behave(const task& asked) {
     if (asked.part == 0) asked.out.list("distances", "first", "bytes", distances);
 }
 
+/// Shows a block to an owner that says what it is told to say.
+void show_to(const task& asked, bool (*owns)(const void*, const void*)) {
+    static int block = 1;
+    void* shown = &block;
+    asked.out.blocks({&shown, 1}, sizeof block, {"toy::owns", nullptr, owns, nullptr});
+    asked.out.value("number", "first", "ns/op", 1);
+}
+
+void own_up(const task& asked) {
+    show_to(asked, [](const void*, const void*) { return true; });
+}
+
+void deny(const task& asked) {
+    show_to(asked, [](const void*, const void*) { return false; });
+}
+
+std::string_view left_out_when_large(const parameters& options, std::size_t part) {
+    return part == 1 && options["size"] > 50 ? "it would not come to an end" : "";
+}
+
+std::string_view left_out_always(const parameters&, std::size_t) { return "it never comes to an end"; }
+
 void crash(const task&) { std::raise(SIGSEGV); }
 
 void speak_and_crash(const task&) {
@@ -78,8 +100,19 @@ constexpr contestant toy(std::string_view name, void (*run)(const task&), std::u
     return {.name = name, .how = route::inlined, .kind = "inlined", .type = "toy", .parts = parts, .run = run};
 }
 
-constexpr std::array<contestant, 11> all{{
+constexpr contestant toy_left_out(std::string_view name, std::string_view (*why)(const parameters&, std::size_t)) {
+    contestant made = toy(name, behave, 3);
+    made.left_out = why;
+    return made;
+}
+
+constexpr std::array<contestant, 16> all{{
     toy("behaves", behave, 3),
+    toy("owns up", own_up),
+    toy("denies", deny),
+    toy_left_out("is slow", left_out_when_large),
+    toy_left_out("never ends", left_out_always),
+    {.name = "a limit", .how = route::inlined, .kind = "reference (ours)", .type = "toy", .parts = 1, .run = behave},
     toy("crashes", crash),
     toy("speaks and crashes", speak_and_crash),
     toy("hangs", hang),
@@ -112,6 +145,7 @@ std::span<const experiment> experiments() {
         .sources = sources,
         .properties = nullptr,
         .ranking_rule = {},
+        .unranked = {},
         .example = {},
     }}};
     return toys;

@@ -48,6 +48,17 @@ TEST(scale, nothing_or_zero_is_still_an_axis) {
     EXPECT_FALSE(scale::for_range(5, 5, 100).ticks().empty());
 }
 
+TEST(scale, a_value_below_zero_makes_the_axis_begin_there_and_never_a_logarithm) {
+    const scale axis = scale::for_lengths({-2.0, 0.01, 10.0}, 100);
+    EXPECT_EQ(axis.kind(), scale_kind::linear);
+    EXPECT_GT(axis.place(0), 0);
+    EXPECT_LT(axis.place(-2), axis.place(0));
+    EXPECT_NEAR((axis.place(10) - axis.place(0)) / (axis.place(0) - axis.place(-2)), 5.0, 1e-9);
+    const scale below = scale::for_lengths({-3.0, -1.0}, 100);
+    EXPECT_LT(below.place(-3), below.place(-1));
+    EXPECT_DOUBLE_EQ(below.place(0), 100);
+}
+
 TEST(scale, ticks_are_round_and_few) {
     const std::vector<double> linear = scale::for_range(0, 18.9, 100).ticks();
     EXPECT_EQ(linear, (std::vector{0.0, 5.0, 10.0, 15.0}));
@@ -84,6 +95,22 @@ TEST(bar_chart, bars_are_sorted_best_first) {
     EXPECT_LT(text.find(">tenure temp<"), text.find(">glibc malloc<"));
     EXPECT_TRUE(holds(text, "2.25   ×0.25"));
     EXPECT_TRUE(holds(text, "ns/op, smaller is better"));
+}
+
+TEST(bar_chart, a_bar_below_zero_ends_at_zero_and_has_no_ratio) {
+    result found = fixture::small_result();
+    found.experiments[0].contestants[1].metrics[0].samples = {-3.0, -3.0, -3.0}; // alloc, warm, of tenure temp
+    const layout laid = lay_out(found.experiments[0]);
+    const bar_chart chart{laid.timed[0], {0}, "c", "alloc"};
+    const std::string text = draw(chart);
+    EXPECT_TRUE(faults_of(text).empty());
+    EXPECT_TRUE(holds(text, ">−3.00<")) << "the number alone";
+    EXPECT_FALSE(holds(text, "−3.00   ×"));
+    EXPECT_FALSE(holds(text, "nan"));
+    EXPECT_LT(text.find(">tenure temp<"), text.find(">trivial bump<"));
+    const scale axis = scale::for_lengths({-3.0, 9.5}, 432); // the high end of glibc's spread
+    const std::string length = coordinate(axis.place(0) - axis.place(-3));
+    EXPECT_TRUE(holds(text, "width=\"" + length + "\" height=\"11\" class=\"ours\"")) << length << "\n" << text;
 }
 
 TEST(bar_chart, where_larger_is_better_the_largest_comes_first) {

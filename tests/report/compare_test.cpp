@@ -4,6 +4,7 @@
 #include "report/compare.hpp"
 
 #include <algorithm>
+#include <cmath>
 
 #include <gtest/gtest.h>
 
@@ -51,6 +52,16 @@ TEST(compare, a_result_compared_with_itself_is_the_same) {
     EXPECT_TRUE(found.warnings.empty());
     EXPECT_TRUE(found.only_before.empty());
     EXPECT_TRUE(found.only_after.empty());
+}
+
+TEST(compare, a_figure_below_zero_has_no_factor) {
+    result before = fixture::small_result();
+    samples_of(before, 1, 0) = {-2.0, -2.5, -2.2};
+    const comparison found = compare(before, fixture::small_result());
+    const compared_metric& changed = row(found, "tenure temp", "alloc", "warm");
+    EXPECT_TRUE(std::isnan(changed.factor()));
+    EXPECT_EQ(changed.verdict, change::worse) << "it took less than nothing before";
+    EXPECT_TRUE(std::isnan(changed.ratio_before.median));
 }
 
 TEST(compare, a_slower_machine_makes_nobody_worse) {

@@ -69,6 +69,23 @@ TEST(csv, every_line_has_the_same_number_of_fields) {
     }
 }
 
+TEST(csv, a_figure_below_zero_stands_as_it_is_and_has_no_ratio) {
+    result found = fixture::small_result();
+    found.experiments[0].contestants[1].metrics[0].samples = {-3.0, 2.0, 4.0};
+    const std::string text = to_csv(found);
+    EXPECT_NE(text.find("warm,alloc,ns/op,smaller,3,2,-0.5,3,,,,-3 2 4\n"), std::string::npos) << text;
+}
+
+TEST(csv, a_part_that_somebody_was_left_out_of_has_a_line_with_the_reason) {
+    result found = fixture::small_result();
+    found.experiments[0].contestants[0].left_out = {{"all, 8 B", "it never ends"}};
+    const std::string text = to_csv(found);
+    EXPECT_NE(
+        text.find("lifetimes,glibc malloc,2.36,system,left out,it never ends,Release,glibc malloc,\"all, 8 B\",,,,0"),
+        std::string::npos)
+        << text;
+}
+
 TEST(article, temp_has_the_three_files_of_the_article) {
     experiment_result found = with_distances("Temp", fixture::article_temp_distances());
     found.parameters = {{"--count", "1000"}};

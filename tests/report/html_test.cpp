@@ -71,6 +71,7 @@ TEST(html, whatever_the_data_holds_is_text) {
             if (experiment.baseline == who.name) experiment.baseline += nasty;
             who.name += nasty;
             who.version = who.kind = who.reason = who.proof = who.note = nasty;
+            who.left_out = {{nasty, nasty}};
             for (metric& measured : who.metrics) {
                 measured.name += nasty;
                 measured.variant += nasty;
@@ -129,6 +130,24 @@ TEST(html, the_summary_says_who_leads_and_where_ours_trail) {
 
 TEST(html, the_summary_names_who_was_not_measured) {
     EXPECT_TRUE(holds(to_html(fixture::plausible_result()), "Not measured: HPHA (missing), ./libmine.so (failed)."));
+}
+
+TEST(html, who_was_left_out_is_told_above_and_with_the_reason_below) {
+    const std::string page = to_html(fixture::small_result());
+    EXPECT_TRUE(holds(page, ", trivial bump (left out of 2 parts)."));
+    EXPECT_TRUE(holds(page, "<th scope=\"row\">trivial bump</th><td><span class=\"tag missing\">left out</span> of "
+                            "&quot;two threads, &lt;4&gt; B&quot;, &quot;overflow&quot;</td><td>it is one "
+                            "thread&#39;s</td>"));
+}
+
+TEST(html, a_figure_below_zero_is_shown_without_a_ratio) {
+    result found = fixture::small_result();
+    found.experiments[0].contestants[1].metrics[0].samples = {-3.0, -2.0, -4.0}; // alloc, warm, of tenure temp
+    const std::string page = to_html(found);
+    EXPECT_EQ(faults(page), "");
+    EXPECT_TRUE(holds(page, "−3.00"));
+    EXPECT_FALSE(holds(page, "×-") || holds(page, "×−"));
+    EXPECT_TRUE(holds(page, "Without ×: the median, where there is no ratio."));
 }
 
 TEST(html, the_clipped_distance_of_the_article_is_printed) {

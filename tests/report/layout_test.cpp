@@ -52,6 +52,20 @@ TEST(layout, what_was_not_measured_is_listed_and_not_shown_as_a_row) {
     for (const table_row& row : laid.whole.rows) EXPECT_EQ(row.who->state, outcome::measured);
 }
 
+TEST(layout, what_somebody_was_left_out_of_stands_together_by_reason) {
+    result found = fixture::small_result();
+    found.experiments[0].contestants[0].left_out = {{"one", "slow"}, {"two, 8 B", "late"}, {"three", "slow"}};
+    found.experiments[0].contestants[1].left_out = {{"one", "slow"}};
+    found.experiments[0].contestants[2].left_out = {};
+    const std::vector<left_out_row> rows = left_out_of(found.experiments[0]);
+    ASSERT_EQ(rows.size(), 3U);
+    EXPECT_EQ(rows[0].who->name, "glibc malloc");
+    EXPECT_EQ(rows[0].parts, "\"one\", \"three\"");
+    EXPECT_EQ(rows[0].reason, "slow");
+    EXPECT_EQ(rows[1].parts, "\"two, 8 B\"");
+    EXPECT_EQ(rows[2].who->name, "tenure temp");
+}
+
 TEST(layout, the_best_choice_is_never_a_reference) {
     const result found = fixture::small_result();
     const layout laid = lay_out(found.experiments[0]);

@@ -49,6 +49,27 @@ TEST(ranking, who_lacks_more_than_half_is_not_ranked) {
     for (const ranked& one : order) EXPECT_NE(one.name, "tenure temp");
 }
 
+TEST(ranking, what_the_experiment_names_as_unranked_does_not_count) {
+    result found = fixture::small_result();
+    found.experiments[0].unranked = {"free"};
+    const std::vector<ranked> order = rank(found.experiments[0]);
+    ASSERT_EQ(order.size(), 2U);
+    EXPECT_NEAR(order[0].score, std::sqrt(0.25 * (3.5 / 36.0)), 1e-12);
+    EXPECT_EQ(order[0].measured, 2U);
+    EXPECT_EQ(order[0].possible, 2U);
+}
+
+TEST(ranking, a_figure_below_zero_has_no_ratio_and_does_not_count) {
+    result found = fixture::small_result();
+    std::vector<double>& samples = found.experiments[0].contestants[1].metrics[1].samples; // free, warm
+    samples = {-0.04, 0.04, 0.05};
+    const std::vector<ranked> order = rank(found.experiments[0]);
+    ASSERT_EQ(order.size(), 2U);
+    EXPECT_NEAR(order[0].score, std::sqrt(0.25 * (3.5 / 36.0)), 1e-12);
+    EXPECT_EQ(order[0].measured, 2U);
+    EXPECT_EQ(order[0].possible, 3U);
+}
+
 TEST(ranking, without_a_baseline_nobody_is_ranked) {
     result found = fixture::small_result();
     found.experiments[0].baseline = "nobody";

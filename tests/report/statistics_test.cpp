@@ -3,6 +3,7 @@
 
 #include "report/statistics.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
@@ -81,6 +82,17 @@ TEST(statistics, a_machine_that_drifts_leaves_the_ratio_alone) {
 
 TEST(statistics, a_baseline_of_zero_gives_no_ratio) {
     EXPECT_TRUE(std::isnan(round_ratios(std::vector{1.0}, std::vector{0.0})[0]));
+}
+
+TEST(statistics, a_number_below_zero_takes_every_ratio_away) {
+    const auto all_nan = [](const std::vector<double>& ratios) {
+        return std::all_of(ratios.begin(), ratios.end(), [](double ratio) { return std::isnan(ratio); });
+    };
+    EXPECT_TRUE(all_nan(round_ratios(std::vector{-1.0, 2.0, 4.0}, std::vector{1.0, 1.0, 1.0})))
+        << "not the ratio of the rounds that happen to be positive";
+    EXPECT_TRUE(all_nan(round_ratios(std::vector{1.0, 2.0}, std::vector{1.0, -0.5})));
+    EXPECT_TRUE(all_nan(round_ratios(std::vector{-1.0}, std::vector{-1.0}))) << "minus over minus is no factor either";
+    EXPECT_DOUBLE_EQ(round_ratios(std::vector{0.0}, std::vector{2.0})[0], 0.0) << "nothing left is a ratio of nothing";
 }
 
 TEST(statistics, the_geometric_mean_of_inverse_ratios_is_one) {

@@ -38,6 +38,11 @@ TEST(text, colours_are_as_they_were) {
     expect_snapshot("tables_colour.txt", text_tables(fixture::small_result(), {80, colour::ansi}));
 }
 
+TEST(text, who_was_left_out_stands_with_the_reason) {
+    const std::string text = text_tables(fixture::small_result(), {200, colour::plain});
+    EXPECT_TRUE(holds(text, "LEFT OUT trivial bump of \"two threads, <4> B\", \"overflow\": it is one thread's"));
+}
+
 TEST(text, no_line_passes_the_width) {
     for (const result& found : {fixture::small_result(), fixture::plausible_result()}) {
         for (std::size_t width = 40; width <= 200; width += 8) {

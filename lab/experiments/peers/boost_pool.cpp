@@ -31,6 +31,8 @@ constexpr auto dotted_version = [] {
     return text;
 }();
 
+constexpr std::string_view boost_pool_query = "boost::pool::is_from";
+
 class boost_pool_blocks {
 public:
     explicit boost_pool_blocks(const task& asked) : pool_(asked.options.size("bytes")) {
@@ -39,6 +41,8 @@ public:
     void* allocate(std::size_t, std::size_t) { return pool_.malloc(); }
     void deallocate(void* block, std::size_t) { pool_.free(block); }
     void end_batch() {}
+    static constexpr std::string_view query = boost_pool_query;
+    [[nodiscard]] bool owns(const void* block) const { return pool_.is_from(const_cast<void*>(block)); }
 
 private:
     boost::pool<> pool_;
@@ -55,6 +59,8 @@ struct boost_pool_objects {
     void destroy(object* made) { blocks.free(made); }
     void drop() { blocks.purge_memory(); }
     void trim() { blocks.purge_memory(); }
+    static constexpr std::string_view query = boost_pool_query;
+    [[nodiscard]] bool owns(const void* block) const { return blocks.is_from(const_cast<void*>(block)); }
 
     boost::pool<> blocks{sizeof(object)};
 };
@@ -68,6 +74,10 @@ struct boost_object_pool {
     object* construct(int number) { return objects->construct(number); }
     void destroy(object* made) { objects->destroy(made); }
     void drop() { objects = std::make_unique<boost::object_pool<object>>(); }
+    static constexpr std::string_view query = "boost::object_pool::is_from";
+    [[nodiscard]] bool owns(const void* block) const {
+        return objects->is_from(static_cast<object*>(const_cast<void*>(block)));
+    }
 
     std::unique_ptr<boost::object_pool<object>> objects = std::make_unique<boost::object_pool<object>>();
 };
@@ -85,6 +95,8 @@ struct boost_fast_objects {
     void destroy(object* made) { blocks::deallocate(made); }
     void drop() { singleton::purge_memory(); }
     void trim() { singleton::purge_memory(); }
+    static constexpr std::string_view query = "boost::singleton_pool::is_from";
+    [[nodiscard]] bool owns(const void* block) const { return singleton::is_from(const_cast<void*>(block)); }
 };
 template<std::size_t Bytes>
 using boost_fast_locked = boost_fast_objects<Bytes, boost::details::pool::default_mutex>;

@@ -66,7 +66,8 @@ constexpr std::array<contestant, 2> in_pools{{
      .type = type_name<loki_single<64>::base>(),
      .note = "its default, for one thread; above 256 bytes it would be operator new",
      .parts = pool_parts<loki_single>(),
-     .run = run_pool<loki_single>},
+     .run = run_pool<loki_single>,
+     .left_out = left_out_of_pool<loki_single>},
     {.name = loki_rows[1],
      .how = route::inlined,
      .peer = loki_name,
@@ -75,7 +76,8 @@ constexpr std::array<contestant, 2> in_pools{{
      .note = "with a class-level mutex, by a policy of ours because Loki's own no longer compiles; above 256 bytes "
              "it would be operator new",
      .parts = pool_parts<loki_locked>(),
-     .run = run_pool<loki_locked>},
+     .run = run_pool<loki_locked>,
+     .left_out = left_out_of_pool<loki_locked>},
 }};
 
 }

@@ -1,0 +1,74 @@
+// SPDX-FileCopyrightText: Tenure contributors
+// SPDX-License-Identifier: MIT
+
+/// \file
+/// A word per eight bytes, made of the number of the block and the place in it.
+
+#include "harness/block_check.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <functional>
+
+#include <tenure/base/align.hpp>
+
+#include "harness/measure.hpp"
+
+namespace tenure::lab {
+
+namespace {
+
+// Odd multipliers: the low bytes of the words differ as well, which is all that a block of four bytes takes of them.
+constexpr std::uint64_t word_at(std::uint64_t number, std::size_t offset) {
+    return (number + 1) * 0x9E3779B97F4A7C15u + offset * 0xBF58476D1CE4E5B9u;
+}
+
+/// Calls `each(place, word, bytes of it)` for all of a block.
+template<class Each>
+void for_each_word(void* block, std::size_t bytes, std::uint64_t number, Each each) {
+    auto* const begin = static_cast<unsigned char*>(block);
+    for (std::size_t offset = 0; offset < bytes; offset += sizeof(std::uint64_t)) {
+        each(begin + offset, word_at(number, offset), std::min(sizeof(std::uint64_t), bytes - offset));
+    }
+}
+
+}
+
+void fill_blocks(std::span<void* const> blocks, std::size_t bytes, std::uint64_t first) {
+    for (void* block : blocks) {
+        for_each_word(block, bytes, first++, [](unsigned char* place, std::uint64_t word, std::size_t count) {
+            std::memcpy(place, &word, count);
+        });
+        escape(block);
+    }
+}
+
+bool blocks_hold(std::span<void* const> blocks, std::size_t bytes, std::uint64_t first) {
+    bool intact = true;
+    for (void* block : blocks) {
+        escape(block);
+        for_each_word(block, bytes, first++, [&](const unsigned char* place, std::uint64_t word, std::size_t count) {
+            intact &= std::memcmp(place, &word, count) == 0;
+        });
+    }
+    return intact;
+}
+
+std::string_view wrong_places(std::span<void*> blocks, std::size_t bytes, std::size_t alignment) {
+    std::sort(blocks.begin(), blocks.end(), std::less<>{});
+    for (std::size_t i = 0; i < blocks.size(); ++i) {
+        if (!is_aligned(blocks[i], alignment)) return "a block was not aligned as it was asked for";
+        if (i > 0 && address_of(blocks[i]) - address_of(blocks[i - 1]) < bytes) return "two blocks overlapped";
+    }
+    return {};
+}
+
+std::string_view check_blocks(std::span<void*> blocks, std::size_t bytes, std::size_t alignment) {
+    fill_blocks(blocks, bytes);
+    bool const intact = blocks_hold(blocks, bytes);
+    std::string_view const misplaced = wrong_places(blocks, bytes, alignment);
+    if (!misplaced.empty()) return misplaced;
+    return intact ? std::string_view{} : wrong_contents;
+}
+
+}
