@@ -40,4 +40,7 @@ constexpr std::size_t default_alignment = alignof(std::max_align_t);
     return (address_of(pointer) & (alignment - 1)) == 0;
 }
 
+/// Fetches the cache line of `address`, which is to be written soon. A hint; any address is allowed.
+inline void prefetch_for_write(const void* address) noexcept { __builtin_prefetch(address, 1); }
+
 }

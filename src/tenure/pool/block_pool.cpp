@@ -156,14 +156,8 @@ void* block_pool::allocate_slow() noexcept {
 struct block_pool::place {
     segment* home;
     std::size_t word;
-    bit_word bit;
+    bit_word bits;
 };
-
-inline block_pool::place block_pool::place_of(const void* block) const noexcept {
-    segment* const home = segment::of(block, layout_.segment_bytes);
-    std::size_t const index = layout_.index_of(address_of(block) - home->blocks(layout_));
-    return {home, index / bits_per_word, bit_at(index)};
-}
 
 /// Undoes the second free of blocks of one word and reports each.
 void block_pool::report_twice(const place& where, bit_word twice) noexcept {
@@ -179,24 +173,59 @@ void block_pool::report_twice(const place& where, bit_word twice) noexcept {
     });
 }
 
+/// Sets bits of a word that had none, or some that are set already: what write_back() does not do by itself.
+void block_pool::write_rare(bit_word* at, bit_word before, bit_word bits) noexcept {
+    segment* const home = segment::of(at, layout_.segment_bytes);
+    auto const word = static_cast<std::size_t>(at - home->level0(layout_));
+    if (before == 0) {
+        home->summarise(layout_, word);
+        if (!home->is_partial) make_partial(home);
+    }
+    bool const in_group = home == group_segment_ && word == group_word_;
+    bit_word const twice = (before | (in_group ? group_ : 0)) & bits;
+    if (twice != 0) report_twice({home, word, bits}, twice);
+}
+
 void block_pool::write_back(void* const* blocks, std::size_t count) noexcept {
+    constexpr std::size_t most_at_once = recent_capacity / 2;
+    for (; count > most_at_once; blocks += most_at_once, count -= most_at_once) write_back(blocks, most_at_once);
+    if (count == 0) return;
     free_in_bits_ += count;
-    for (std::size_t each = 0; each < count;) {
-        place const where = place_of(blocks[each++]);
-        bit_word bits = where.bit;
-        // Blocks freed one after another often share a word: it is written once for all of them.
-        while (each < count) {
-            place const next = place_of(blocks[each]);
-            if (next.home != where.home || next.word != where.word || (bits & next.bit) != 0) break;
-            bits |= next.bit;
-            ++each;
+    // First where each bit lies, so that the words, which are seldom near, are fetched while the next are looked for.
+    // Blocks freed one after another often share a word: it is written once for all of them.
+    bit_word* words[most_at_once];
+    bit_word bits[most_at_once];
+    std::size_t word_count = 0;
+    segment_layout const layout = layout_;
+    bit_word* at = nullptr;
+    bit_word together = 0;
+    for (std::size_t each = 0; each < count; ++each) {
+        segment* const home = segment::of(blocks[each], layout.segment_bytes);
+        std::size_t const index = layout.index_of(address_of(blocks[each]) - home->blocks(layout));
+        bit_word* const word = home->level0(layout) + index / bits_per_word;
+        bit_word const bit = bit_at(index);
+        if (word == at && (together & bit) == 0) {
+            together |= bit;
+            continue;
         }
-        bit_word twice = where.home->set_free(layout_, where.word, bits);
-        if (where.home == group_segment_ && where.word == group_word_) twice |= group_ & bits;
-        if (!where.home->is_partial) [[unlikely]]
-            make_partial(where.home);
-        if (twice != 0) [[unlikely]]
-            report_twice(where, twice);
+        if (at != nullptr) {
+            words[word_count] = at;
+            bits[word_count++] = together;
+        }
+        prefetch_for_write(word);
+        at = word;
+        together = bit;
+    }
+    words[word_count] = at;
+    bits[word_count++] = together;
+
+    bit_word const* const group_word =
+        group_segment_ != nullptr ? group_segment_->level0(layout) + group_word_ : nullptr;
+    for (std::size_t each = 0; each < word_count; ++each) {
+        bit_word const before = *words[each];
+        *words[each] = before | bits[each];
+        if (before == 0 || (before & bits[each]) != 0 || words[each] == group_word) [[unlikely]]
+            write_rare(words[each], before, bits[each]);
     }
 }
 
@@ -210,7 +239,8 @@ void block_pool::deallocate_slow(void* block) noexcept {
     write_back(recent_, half);
     std::memcpy(recent_, recent_ + half, half * sizeof(void*));
     recent_count_ = half;
-    recent_[recent_count_++] = block;
+    if (last_freed_ != nullptr) recent_[recent_count_++] = last_freed_;
+    last_freed_ = block;
 }
 
 void block_pool::deallocate_checked(void* block) noexcept {

@@ -92,8 +92,8 @@ private:
     friend class shared_block_pool;
 
     // What is freed is first kept in a stack of pointers, so that a free touches neither the block nor its bit; the
-    // older half is written into the bits when the stack is full. A slot in front of the stack serves the commonest
-    // pair, allocate after deallocate, without moving the stack's top.
+    // older half is written into the bits when the stack is full. The newest is in a slot in front of the stack, so
+    // that the commonest pair, allocate after deallocate, does not move the stack's top.
     static constexpr std::size_t recent_capacity = 128;
 
     [[nodiscard]] void* allocate_strided(std::size_t stride) noexcept;
@@ -102,7 +102,7 @@ private:
     void deallocate_checked(void* block) noexcept;
     void write_back(void* const* blocks, std::size_t count) noexcept;
     struct place;
-    [[nodiscard]] place place_of(const void* block) const noexcept;
+    void write_rare(bit_word* at, bit_word before, bit_word bits) noexcept;
     void report_twice(const place& where, bit_word twice) noexcept;
     void settle() noexcept;
     [[nodiscard]] bool refill() noexcept;
@@ -157,11 +157,10 @@ inline void block_pool::deallocate(void* block) noexcept {
     if (block == nullptr) return;
     if (recent_count_ >= recent_room_) [[unlikely]]
         return deallocate_slow(block);
-    if (last_freed_ == nullptr) {
-        last_freed_ = block;
-        return;
-    }
-    recent_[recent_count_++] = block;
+    void* const before = last_freed_;
+    last_freed_ = block;
+    if (before == nullptr) return;
+    recent_[recent_count_++] = before;
 }
 
 template<class Visit>
