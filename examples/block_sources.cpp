@@ -46,7 +46,7 @@ bool from_huge_pages() {
     return numbers.construct(1.0) != nullptr;
 }
 
-/// A source of your own: two functions and who may call them.
+/// A source of your own: what gives, what takes back, who may call them, and its limit.
 class malloc_source final : public tenure::block_source {
 public:
     [[nodiscard]] void* acquire(std::size_t bytes, std::size_t alignment) noexcept override {

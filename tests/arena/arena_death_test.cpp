@@ -84,6 +84,19 @@ TEST_F(arena_death, a_marker_of_another_arena_is_reported) {
     EXPECT_DEATH(scratch_.rewind(other.mark()), "arena::rewind got a marker");
 }
 
+TEST_F(arena_death, a_block_of_another_arena_is_reported) {
+    if constexpr (!tenure::checks::caller) GTEST_SKIP() << "the caller's mistakes are not checked";
+    arena other;
+    void* const block = other.allocate(100);
+    static_cast<void>(scratch_.allocate(100));
+    support::heard_reports const heard;
+    scratch_.deallocate(block, 100);
+    EXPECT_EQ(heard.count(tenure::report_kind::misuse), 1u);
+    other.deallocate(block, 100);
+    scratch_.deallocate(nullptr, 0);
+    EXPECT_EQ(heard.count(), 1u);
+}
+
 TEST_F(arena_death, after_a_handler_that_returns_the_arena_is_as_it_was) {
     if constexpr (!tenure::checks::caller) GTEST_SKIP() << "the caller's mistakes are not checked";
     arena other;

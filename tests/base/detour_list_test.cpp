@@ -77,4 +77,21 @@ TEST(detour_list, a_size_beyond_any_object_is_refused) {
     EXPECT_EQ(list.count(), 0u);
 }
 
+TEST(detour_list, what_is_not_a_block_of_a_list_is_reported_or_left_to_malloc) {
+    GTEST_FLAG_SET(death_test_style, "threadsafe");
+    tenure::detail::detour_list list;
+    void* const kept = list.allocate(100, 16);
+    alignas(64) static unsigned char foreign[256] = {};
+    EXPECT_DEATH(list.deallocate(foreign + 128, 16), "not its own|invalid pointer|bad-free|not malloc");
+    EXPECT_DEATH(
+        {
+            void* const block = list.allocate(100, 16);
+            list.deallocate(block, 16);
+            list.deallocate(block, 16);
+        },
+        "freed before|double free|use-after-free");
+    EXPECT_EQ(list.count(), 1u);
+    list.deallocate(kept, 16);
+}
+
 }

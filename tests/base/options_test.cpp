@@ -156,6 +156,20 @@ TEST_F(options_environment, a_bad_value_gives_one_notice_and_the_default) {
         testing::ExitedWithCode(0), "^tenure: TENURE_TEMP_BUDGET=many is not valid[^\n]*\n$");
 }
 
+TEST_F(options_environment, a_bad_value_is_told_what_would_be_good) {
+    auto const read_with = [](char const* name, char const* value) {
+        ::setenv(name, value, 1);
+        static_cast<void>(tenure::option_value(option::temp_budget_bytes));
+        std::_Exit(0);
+    };
+    EXPECT_EXIT(
+        read_with("TENURE_TEMP_BUDGET", "4MB"), testing::ExitedWithCode(0),
+        "TENURE_TEMP_BUDGET=4MB is not valid and was left out: from [0-9]+K to [0-9]+G bytes, with K, M or G. It "
+        "stays 4M. ");
+    EXPECT_EXIT(read_with("TENURE_PASSTHROUGH", "shared_pool"), testing::ExitedWithCode(0),
+                "TENURE_PASSTHROUGH=shared_pool is not valid and was left out: \"all\", \"none\", or parts");
+}
+
 TEST_F(options_environment, the_program_wins_over_it) {
     EXPECT_EXIT(
         {

@@ -46,6 +46,41 @@ TEST_F(temp_death, a_pointer_that_is_not_temps_is_reported) {
     tenure::temp_job::deallocate(job);
 }
 
+TEST_F(temp_death, a_free_after_its_scope_is_reported_with_and_without_the_size) {
+    if constexpr (!tenure::checks::caller) GTEST_SKIP() << "the caller's mistakes are not checked";
+    with_budget(4096, [] {
+        for (std::size_t bytes : {100u, 50'000u}) {
+            void* gone = nullptr;
+            void* const kept = temp::allocate(10);
+            {
+                temp_scope const scope;
+                gone = temp::allocate(bytes);
+                temp::deallocate(gone); // nothing yet
+                support::heard_reports const heard;
+                temp::deallocate(kept);
+                EXPECT_EQ(heard.count(), 0u);
+            }
+            support::heard_reports const heard;
+            temp::deallocate(gone, bytes);
+            tenure::deallocate(gone, tenure::lifetime::temp);
+            EXPECT_EQ(heard.count(tenure::report_kind::misuse), 2u) << bytes;
+        }
+    });
+}
+
+TEST_F(temp_death, a_block_of_another_lifetime_is_reported) {
+    if constexpr (!tenure::checks::caller) GTEST_SKIP() << "the caller's mistakes are not checked";
+    void* const job = tenure::temp_job::allocate(100);
+    void* const own = temp::allocate(100);
+    support::heard_reports const heard;
+    tenure::deallocate(job, tenure::lifetime::temp);
+    tenure::deallocate(job, tenure::lifetime::persistent);
+    tenure::deallocate(own, tenure::lifetime::persistent);
+    EXPECT_EQ(heard.count(tenure::report_kind::misuse), 3u);
+    tenure::temp_job::deallocate(job);
+    EXPECT_EQ(heard.count(), 3u);
+}
+
 TEST_F(temp_death, after_a_handler_that_returns_nothing_has_happened) {
     if constexpr (!tenure::checks::caller) GTEST_SKIP() << "the caller's mistakes are not checked";
     auto* const kept = static_cast<unsigned char*>(temp::allocate(100));

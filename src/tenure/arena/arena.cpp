@@ -204,6 +204,14 @@ void arena::release_list(arena_chunk* first) noexcept {
     }
 }
 
+/// Reports a block that is not in the arena, in checked builds. Null is allowed.
+bool arena::is_ours(const void* block) const noexcept {
+    if (block == nullptr) return false;
+    if (owns(block)) return true;
+    report_misuse("an arena was given a pointer that is not its own", block, "Give an arena back what it handed out.");
+    return false;
+}
+
 bool arena::owns(const void* pointer) const noexcept {
     std::uintptr_t const address = address_of(pointer);
     for (arena_chunk* chunk = first_; chunk != nullptr; chunk = chunk->next) {

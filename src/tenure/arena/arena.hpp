@@ -101,6 +101,7 @@ private:
     void drop_after(std::uintptr_t cursor) noexcept;
     [[nodiscard]] std::uint64_t log_marker() const noexcept;
     [[nodiscard]] bool is_open(marker to) const noexcept;
+    [[nodiscard]] bool is_ours(const void* block) const noexcept;
     [[nodiscard]] detail::arena_chunk* next_chunk(std::size_t bytes, std::size_t alignment) noexcept;
     void enter(detail::arena_chunk* chunk, std::uintptr_t cursor) noexcept;
     void release_list(detail::arena_chunk* first) noexcept;
@@ -135,6 +136,9 @@ inline void* arena::allocate(std::size_t bytes, std::size_t alignment) noexcept 
 }
 
 inline void arena::deallocate(void* block, std::size_t bytes, std::size_t) noexcept {
+    if constexpr (checks::caller) {
+        if (!is_ours(block)) return;
+    }
     if (address_of(block) + bytes + (bytes == 0) != cursor_) return;
     if constexpr (checks::caller) drop_after(address_of(block));
     cursor_ = address_of(block);

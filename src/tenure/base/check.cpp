@@ -7,7 +7,9 @@ namespace tenure::inline TENURE_ABI {
 
 void report_misuse(std::string_view what, const void* pointer, std::string_view advice) noexcept {
     report_text text;
-    text.text(what).text(": ").address(pointer).text(". ").text(advice);
+    text.text(what);
+    if (pointer != nullptr) text.text(": ").address(pointer);
+    text.text(". ").text(advice);
     report(report_kind::misuse, text.view());
 }
 

@@ -10,7 +10,7 @@
 
 namespace tenure::inline TENURE_ABI {
 
-/// Reports a mistake of the caller's: `what` happened to `pointer`, and `advice` on what to do.
+/// Reports a mistake of the caller's: `what` happened to `pointer`, when it is not null, and `advice` on what to do.
 /// Returns   only when a report handler that returns is installed.
 TENURE_API TENURE_COLD void report_misuse(std::string_view what, const void* pointer, std::string_view advice) noexcept;
 

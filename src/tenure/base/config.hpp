@@ -10,6 +10,10 @@
 #include <cstddef>
 #include <cstdint>
 
+#if __cplusplus < 202002L
+#    error "Tenure needs C++20: compile with -std=c++20 or newer"
+#endif
+
 #define TENURE_VERSION_MAJOR 0
 #define TENURE_VERSION_MINOR 1
 #define TENURE_VERSION_PATCH 0

@@ -6,6 +6,7 @@
 /// Blocks of the process's malloc, listed so that an allocator under passthrough can still drop and visit them.
 
 #include <cstddef>
+#include <cstdint>
 
 #include <tenure/base/config.hpp>
 
@@ -20,7 +21,8 @@ public:
 
     /// Requires  `alignment` is a power of two. Null when malloc refuses.
     [[nodiscard]] void* allocate(std::size_t bytes, std::size_t alignment) noexcept;
-    /// Requires  `block` is of this list and `alignment` is what it was allocated with.
+    /// Requires  `alignment` is what the block was allocated with. What is not a block of a list goes to malloc's free
+    /// as it is, whose own checks and tools then say what they think of it; in checked builds it is reported.
     void deallocate(void* block, std::size_t alignment) noexcept;
     void deallocate_all(std::size_t alignment) noexcept;
 
@@ -43,9 +45,12 @@ private:
     struct link {
         link* next;
         link* previous;
+        std::uintptr_t proof; // says that this is a block of ours that is allocated
     };
     [[nodiscard]] static std::size_t lead_bytes(std::size_t alignment) noexcept {
-        return alignment > sizeof(link) ? alignment : sizeof(link);
+        constexpr std::size_t smallest = 32; // a power of two, for a link
+        static_assert(sizeof(link) <= smallest);
+        return alignment > smallest ? alignment : smallest;
     }
     [[nodiscard]] static void* block_of(link* node, std::size_t alignment) noexcept {
         return reinterpret_cast<unsigned char*>(node) + lead_bytes(alignment);

@@ -87,6 +87,32 @@ char const* read_environment(const option_info& info) noexcept {
     return nullptr;
 }
 
+/// A number as an option takes it, with the largest suffix that leaves it whole.
+void say_value(report_text& message, const option_info& info, std::uint64_t value) noexcept {
+    char const* suffix = "";
+    for (char const* larger : {"K", "M", "G"}) {
+        if (info.form != option_form::bytes || value == 0 || value % 1024 != 0) break;
+        value /= 1024;
+        suffix = larger;
+    }
+    message.number(value).text(suffix);
+}
+
+void say_what_is_valid(report_text& message, const option_info& info) noexcept {
+    if (info.form == option_form::parts) {
+        message.text(": \"all\", \"none\", or parts with commas between them. Nothing is sent to malloc. ");
+    } else {
+        message.text(": from ");
+        say_value(message, info, info.lowest);
+        message.text(" to ");
+        say_value(message, info, info.highest);
+        message.text(info.form == option_form::bytes ? " bytes, with K, M or G. It stays " : ". It stays ");
+        say_value(message, info, info.built_in);
+        message.text(". ");
+    }
+    message.text(info.help);
+}
+
 void read_all() noexcept {
     char const* wrong[option_count];
     for (std::size_t index = 0; index < option_count; ++index) wrong[index] = read_environment(table[index]);
@@ -96,7 +122,8 @@ void read_all() noexcept {
         if (wrong[index] == nullptr) continue;
         report_text message;
         message.text(table[index].environment).text("=").text(wrong[index]);
-        message.text(" is not valid and was left out. ").text(table[index].help);
+        message.text(" is not valid and was left out");
+        say_what_is_valid(message, table[index]);
         report(report_kind::notice, message.view());
     }
 }

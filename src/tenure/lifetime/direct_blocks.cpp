@@ -47,7 +47,7 @@ void for_each_listed(Visit&& visit) {
 }
 
 std::size_t table_bytes(std::size_t bucket_count) noexcept {
-    return align_up(bucket_count * sizeof(direct_block*), platform::page_bytes());
+    return align_up(bucket_count * sizeof(void*), platform::page_bytes());
 }
 
 /// Four times as many buckets; as many as before when that is refused.

@@ -6,7 +6,10 @@
 #include <algorithm>
 #include <cstdlib>
 
+#include <tenure/base/check.hpp>
 #include <tenure/base/frame_clock.hpp>
+#include <tenure/lifetime/chunk_supply.hpp>
+#include <tenure/lifetime/direct_blocks.hpp>
 #include <tenure/lifetime/job_walk.hpp>
 #include <tenure/lifetime/thread_record.hpp>
 
@@ -25,6 +28,15 @@ void* detail::allocate_persistent(std::size_t bytes, std::size_t alignment) noex
 }
 
 void detail::deallocate_persistent(void* block) noexcept {
+    if constexpr (checks::caller) {
+        bool const of_temp = block != nullptr && temp::owns(block);
+        if (of_temp || (block != nullptr && (chunk_begins.contains(block) || is_direct(address_of(block))))) {
+            report_misuse(of_temp ? "a block of Temp was freed as persistent"
+                                  : "a block of TempJob was freed as persistent",
+                          block, "Free it with the lifetime that it was allocated with.");
+            return;
+        }
+    }
     std::free(block); // NOLINT(cppcoreguidelines-no-malloc): the counterpart of aligned_alloc
 }
 

@@ -52,8 +52,12 @@ TENURE_LOCAL inline void deallocate(void* block, std::size_t bytes, lifetime hel
 
 /// Takes back a block. Temp does nothing until its scope, reset or frame ends.
 TENURE_LOCAL inline void deallocate(void* block, lifetime held) noexcept {
-    if (held == lifetime::temp_job) return temp_job::deallocate(block);
-    if (held == lifetime::persistent) detail::deallocate_persistent(block);
+    switch (held) {
+    case lifetime::temp: return temp::deallocate(block);
+    case lifetime::temp_job: return temp_job::deallocate(block);
+    case lifetime::persistent: break;
+    }
+    detail::deallocate_persistent(block);
 }
 
 /// Ends a frame: TempJob ages by one and what has outlived its frames is reported, the caller's Temp is emptied.

@@ -60,12 +60,16 @@ bool commit_to(temp_record& scratch, std::uintptr_t end) noexcept {
 }
 
 /// Said once: a program that never empties Temp overflows for ever, and would only see that it is slow.
-void tell_of_frames() noexcept {
+void tell_of_frames(std::size_t budget_bytes, std::size_t block_bytes) noexcept {
     if (frame_clock::now() != 0 || was_ever_reset.load(std::memory_order_relaxed)) return;
     if (told_of_frames.exchange(true)) return;
-    report(report_kind::notice,
-           "Temp has overflowed its budget and no frame has ended yet. Call next_frame() once a frame, reset_temp() "
-           "once a job on worker threads, or open a temp_scope; TENURE_TEMP_BUDGET makes the budget larger.");
+    report_text text;
+    text.text("Temp has overflowed its budget and no frame has ended yet: ").number(block_bytes);
+    text.text(" bytes did not fit in what is left of ").number(budget_bytes).text(". ");
+    text.text(block_bytes > budget_bytes ? "TENURE_TEMP_BUDGET makes the budget larger; "
+                                         : "TENURE_TEMP_BUDGET makes the budget larger, a temp_scope empties Temp; ");
+    text.text("call next_frame() once a frame, or reset_temp() once a job on worker threads, if nothing does yet.");
+    report(report_kind::notice, text.view());
 }
 
 lifetime_chunk* take_from_malloc(std::size_t bytes) noexcept {
@@ -160,7 +164,7 @@ void* temp::allocate_slow(std::size_t bytes, std::size_t alignment) noexcept {
     }
     ++scratch.seen.overflow_count;
     scratch.seen.overflow_bytes += chunk->bytes;
-    tell_of_frames();
+    tell_of_frames(scratch.seen.budget_bytes, bytes);
     return block;
 }
 
@@ -170,16 +174,35 @@ void temp::leave_region() noexcept {
     leave(record.scratch);
 }
 
-void temp::deallocate_checked(void* block, std::size_t bytes) noexcept {
-    if (block == nullptr) return;
-    if (bytes > max_object_bytes - granule_bytes) return;
-    if (!owns(block)) {
-        if (this_thread.record != nullptr && this_thread.record->scratch.detoured) return;
+namespace {
+
+/// Whether something that is allocated lies here: before the cursor of the region that it is in.
+bool is_alive(const temp_record& scratch, const void* block) noexcept {
+    std::uintptr_t cursor = this_thread.temp_cursor;
+    for (lifetime_chunk const* chunk = scratch.region; chunk != nullptr; chunk = chunk->next) {
+        if (chunk->contains(block)) return address_of(block) < cursor;
+        cursor = chunk->cursor_below;
+    }
+    return address_of(block) >= scratch.begin && address_of(block) < cursor;
+}
+
+}
+
+bool temp::deallocate_checked(void* block) noexcept {
+    thread_record const* const record = this_thread.record;
+    bool const is_fine =
+        block == nullptr || (record != nullptr && (record->scratch.detoured || is_alive(record->scratch, block)));
+    if (!is_fine) {
         report_misuse("Temp was given a pointer that is not in this thread's Temp, or no longer", block,
                       "Free Temp on the thread that allocated it, before its scope, reset or frame ends, or not at "
                       "all.");
-        return;
     }
+    return is_fine;
+}
+
+void temp::rewind_checked(void* block, std::size_t bytes) noexcept {
+    if (!deallocate_checked(block) || block == nullptr || this_thread.record->scratch.detoured) return;
+    if (bytes > max_object_bytes - granule_bytes) return;
     if (address_of(block) + rounded(bytes) != this_thread.temp_cursor) return;
     set_cursor(address_of(block));
     if (this_thread.temp_cursor == this_thread.temp_floor) leave_region();

@@ -53,6 +53,12 @@ public:
     TENURE_LOCAL static void deallocate(void* block, std::size_t bytes,
                                         std::size_t alignment = default_alignment) noexcept;
 
+    /// Does nothing: without its size a block waits for the end of its scope, reset or frame.
+    /// Requires  as above, without the size; checked builds look at it.
+    TENURE_LOCAL static void deallocate(void* block) noexcept {
+        if constexpr (checks::caller) deallocate_checked(block);
+    }
+
     /// Empties the calling thread's Temp.
     TENURE_API static void reset() noexcept;
 
@@ -70,7 +76,9 @@ public:
 
 private:
     [[nodiscard]] TENURE_API static void* allocate_slow(std::size_t bytes, std::size_t alignment) noexcept;
-    TENURE_API static void deallocate_checked(void* block, std::size_t bytes) noexcept;
+    /// Returns   whether the block is alive in the calling thread's Temp; reports it when not.
+    TENURE_API static bool deallocate_checked(void* block) noexcept;
+    TENURE_API static void rewind_checked(void* block, std::size_t bytes) noexcept;
     TENURE_API static void leave_region() noexcept;
     [[nodiscard]] static constexpr std::size_t rounded(std::size_t bytes) noexcept {
         return align_up(bytes + (bytes == 0), granule_bytes);
@@ -114,7 +122,7 @@ inline void* temp::allocate(std::size_t bytes, std::size_t alignment) noexcept {
 }
 
 inline void temp::deallocate(void* block, std::size_t bytes, std::size_t) noexcept {
-    if constexpr (checks::caller) return deallocate_checked(block, bytes);
+    if constexpr (checks::caller) return rewind_checked(block, bytes);
     detail::thread_lifetimes& thread = detail::this_thread;
     if (address_of(block) + rounded(bytes) != thread.temp_cursor) return;
     thread.temp_cursor = address_of(block);

@@ -199,9 +199,10 @@ void temp_job::deallocate_slow(void* block) noexcept {
     if (block == nullptr) return;
     if constexpr (checks::caller) {
         if (!is_block(address_of(block))) {
-            report_misuse("TempJob was given a pointer that is not a block of its own", block,
-                          "Free what temp_job::allocate or allocate(..., lifetime::temp_job) returned, and nothing "
-                          "else.");
+            report_misuse(
+                "TempJob was given a pointer that is not a block of its own, or was freed before", block,
+                "Free once what temp_job::allocate or allocate(..., lifetime::temp_job) returned, and nothing "
+                "else.");
             return;
         }
     }
@@ -215,8 +216,10 @@ void temp_job::deallocate_slow(void* block) noexcept {
         if (fill && (word & word_bits::large) == 0) platform::poison_freed(block, word & word_bits::size_mask);
     }
     if (state.exchange(detail::job_state::none, std::memory_order_acq_rel) != detail::job_state::none) return;
-    report_misuse("a TempJob block was freed twice", block,
-                  "Look for a second owner of this block; in checked builds a leak report names who allocated it.");
+    report_misuse(
+        "a TempJob block was freed twice, or is not TempJob's", block,
+        "Look for a second owner, or for a block of another lifetime; the library built with checks tells the "
+        "two apart.");
 }
 
 void temp_job::set_source(block_source& source) noexcept {

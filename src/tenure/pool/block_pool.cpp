@@ -197,21 +197,24 @@ void block_pool::write_back(void* const* blocks, std::size_t count) noexcept {
     bit_word bits[most_at_once];
     std::size_t word_count = 0;
     segment_layout const layout = layout_;
-    bit_word* at = nullptr;
+    auto const find = [&layout](const void* block, bit_word& bit) noexcept {
+        segment* const home = segment::of(block, layout.segment_bytes);
+        std::size_t const index = layout.index_of(address_of(block) - home->blocks(layout));
+        bit = bit_at(index);
+        return home->level0(layout) + index / bits_per_word;
+    };
     bit_word together = 0;
-    for (std::size_t each = 0; each < count; ++each) {
-        segment* const home = segment::of(blocks[each], layout.segment_bytes);
-        std::size_t const index = layout.index_of(address_of(blocks[each]) - home->blocks(layout));
-        bit_word* const word = home->level0(layout) + index / bits_per_word;
-        bit_word const bit = bit_at(index);
+    bit_word* at = find(blocks[0], together);
+    prefetch_for_write(at);
+    for (std::size_t each = 1; each < count; ++each) {
+        bit_word bit = 0;
+        bit_word* const word = find(blocks[each], bit);
         if (word == at && (together & bit) == 0) {
             together |= bit;
             continue;
         }
-        if (at != nullptr) {
-            words[word_count] = at;
-            bits[word_count++] = together;
-        }
+        words[word_count] = at;
+        bits[word_count++] = together;
         prefetch_for_write(word);
         at = word;
         together = bit;

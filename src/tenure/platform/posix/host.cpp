@@ -35,7 +35,8 @@ _Unwind_Reason_Code note_frame(_Unwind_Context* context, void* argument) noexcep
         --state.skip;
         return _URC_NO_REASON;
     }
-    if (state.count == state.capacity) return _URC_END_OF_STACK;
+    bool const is_end = _Unwind_GetIP(context) == 0;
+    if (is_end || state.count == state.capacity) return _URC_END_OF_STACK;
     state.frames[state.count++] = pointer_at(_Unwind_GetIP(context));
     return _URC_NO_REASON;
 }
