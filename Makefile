@@ -8,7 +8,7 @@ OUT ?= results/$(shell date +%Y-%m-%d_%H.%M.%S)
 JOBS ?= $(shell nproc)
 
 help:
-	@echo "make bench     set up, build, run every experiment; report in results/   FULL=1 full sizes, ARGS=\"pools --count 1000\", OUT=DIR"
+	@echo "make bench     set up, build, run every experiment; report in results/   FULL=1 full sizes, ARGS=\"lifetimes --count 1000\", OUT=DIR"
 	@echo "make test      set up, run every check and every test"
 	@echo "make install   set up, build, install                                     PREFIX=$(PREFIX)"
 	@echo "make format    format the sources"

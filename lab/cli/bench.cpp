@@ -11,18 +11,24 @@
 
 #include <bit>
 #include <filesystem>
+#include <limits>
 #include <random>
+#include <string_view>
+
+#include <unistd.h>
 
 #include "cli/bench_compare.hpp"
 #include "cli/command_line.hpp"
 #include "cli/contenders.hpp"
 #include "cli/part_choice.hpp"
 #include "cli/terminal.hpp"
+#include "cli/whole_number.hpp"
 #include "experiments/registry.hpp"
 #include "harness/interrupt.hpp"
 #include "harness/machine.hpp"
 #include "harness/rounds.hpp"
 #include "report/json.hpp"
+#include "report/numbers.hpp"
 #include "report/text.hpp"
 #include "report/write.hpp"
 
@@ -38,11 +44,26 @@ std::uint64_t fresh_seed() {
 /// Empty when the directory is there, or can be made, and a file in it can be written.
 std::string refuse_directory(const std::string& directory) {
     std::filesystem::path const probe = std::filesystem::path{directory} / ".tenure-bench";
-    std::error_code error;
+    std::error_code error, ignored;
     std::filesystem::create_directories(directory, error);
-    std::string refused = write_file(probe, "");
-    std::filesystem::remove(probe, error);
-    return refused;
+    if (error) return fmt::format("--out: the folder {} cannot be made: {}", directory, error.message());
+    std::string const refused = write_file(probe, "");
+    std::filesystem::remove(probe, ignored);
+    if (refused.empty()) return {};
+    std::string const reason = refused.substr(std::min(refused.rfind(": ") + 2, refused.size()));
+    return fmt::format("--out: nothing can be written into the folder {}: {}", directory, reason);
+}
+
+/// Workers run with what is built in, so that a setting of the shell does not make two results differ.
+void say_ignored_settings() {
+    std::vector<std::string_view> names;
+    for (char** entry = environ; *entry != nullptr; ++entry) {
+        std::string_view const text = *entry;
+        if (text.starts_with("TENURE_")) names.push_back(text.substr(0, text.find('=')));
+    }
+    if (names.empty()) return;
+    say(fmt::format("{} of the environment {} no effect: the bench measures with the built-in settings",
+                    fmt::join(names, ", "), names.size() == 1 ? "has" : "have"));
 }
 
 std::string whole_command(int argc, char** argv) {
@@ -90,7 +111,9 @@ void bench_command::add_options() {
         ->delimiter(',')
         ->allow_extra_args(false)
         ->type_name("PEER|./lib.so,...");
-    command_->add_option("--only", request_.only, "Contestants by name; the baseline always takes part")
+    command_
+        ->add_option("--only", request_.only,
+                     "Contestants by name; the baseline, and whoever --against names, take part as well")
         ->delimiter(',')
         ->allow_extra_args(false)
         ->type_name("CONTESTANT,...");
@@ -102,13 +125,15 @@ void bench_command::add_options() {
         ->allow_extra_args(false)
         ->type_name("PART");
     command_->add_option("--rounds", request_.rounds, "Paired rounds; fewer than 7 say little about the spread")
-        ->check(CLI::Range(1, 10'000))
+        ->check(whole_number(1, 10'000))
         ->type_name("N")
         ->capture_default_str();
     command_->add_option("--seed", request_.seed, "Orders of processes and of frees; 0 takes another one each time")
+        ->check(whole_number(0, std::numeric_limits<std::int64_t>::max()))
         ->type_name("N")
         ->capture_default_str();
     command_->add_option("--timeout", request_.timeout_s, "Seconds for one process; 0 is 60, with --full 900")
+        ->check(whole_number(0, 1'000'000))
         ->type_name("S")
         ->capture_default_str();
     command_->add_flag("--full", request_.full, "The articles' full sizes");
@@ -131,7 +156,7 @@ void bench_command::add_experiment(const experiment& described) {
         std::string help = fmt::format("{} [{}", option.help, option.value);
         help += option.full_value == option.value ? "]" : fmt::format(", with --full {}]", option.full_value);
         added->command->add_option_function<std::int64_t>("--" + name, keep, help)
-            ->check(CLI::Range(option.lowest, option.highest))
+            ->check(whole_number(option.lowest, option.highest))
             ->type_name("N");
     }
     added->command->footer(fmt::format("\nExample:\n  {}\n\nAll options of `tenure bench` may follow as well.\n{}",
@@ -154,7 +179,22 @@ std::vector<std::size_t> bench_command::chosen_experiments() const {
     return named.empty() ? all : named;
 }
 
+std::string bench_command::refuse_beside_compare() const {
+    std::vector<std::string> useless;
+    for (const auto& each : experiments_) {
+        if (each->command->parsed()) useless.push_back(each->command->get_name());
+    }
+    for (const CLI::Option* each : command_->get_options()) {
+        std::string const name = each->get_name();
+        if (each->count() != 0 && name != "--compare" && name != "--json") useless.push_back(name);
+    }
+    if (useless.empty()) return {};
+    return fmt::format("--compare only reads two results, so {} would do nothing; only --json may stand beside it",
+                       fmt::join(useless, ", "));
+}
+
 std::string bench_command::refuse_values() const {
+    if (request_.out.empty() && command_->get_option("--out")->count() != 0) return "--out needs the name of a folder";
     for (std::size_t index : chosen_experiments()) {
         for (const option_spec& option : experiments()[index].options) {
             auto const value = static_cast<std::uint64_t>(options_of(index)[option.name]);
@@ -185,7 +225,11 @@ int bench_command::run_chosen(result& found) {
         say(refused);
         return exit_code::bad_usage;
     }
-    if (request_.rounds < 7) say(fmt::format("{} rounds say little about the spread", request_.rounds));
+    if (request_.rounds < 7) {
+        say(fmt::format("{} {} little about the spread", count_text(request_.rounds, "round"),
+                        request_.rounds == 1 ? "says" : "say"));
+    }
+    say_ignored_settings();
     say(fmt::format("seed {}", settings.seed));
     for (std::size_t i = 0; i < chosen.size() && !interrupted(); ++i) {
         if (rows[i].empty() || parts[i] == 0) continue; // --only or --parts named nobody or nothing of this experiment
@@ -198,11 +242,12 @@ int bench_command::run_chosen(result& found) {
 }
 
 int bench_command::run(int argc, char** argv) {
-    if (!request_.compare.empty()) return compare_results(request_.compare[0], request_.compare[1], request_.json);
-    if (std::string const refused = refuse_values(); !refused.empty()) {
+    bool const comparing = !request_.compare.empty();
+    if (std::string const refused = comparing ? refuse_beside_compare() : refuse_values(); !refused.empty()) {
         say(refused);
         return exit_code::bad_usage;
     }
+    if (comparing) return compare_results(request_.compare[0], request_.compare[1], request_.json);
     std::string refused = request_.out.empty() ? "" : refuse_directory(request_.out);
     if (!refused.empty()) {
         say(refused);
@@ -216,7 +261,8 @@ int bench_command::run(int argc, char** argv) {
     interrupt_guard const guard;
     if (int const code = run_chosen(found); code != exit_code::ok) return code;
     found.complete = !interrupted();
-    if (!found.complete) say("interrupted: what was finished is in the result, which is marked incomplete");
+    if (!request_.json) print(text_conclusions(found, output_style()));
+    if (!found.complete) say("interrupted: what was finished is in the result, which is marked as interrupted");
     if (!request_.out.empty()) refused = write_all(found, request_.out);
     if (refused.empty() && !request_.out.empty()) say(fmt::format("written to {}/report.html", request_.out));
     if (!refused.empty()) say(refused);

@@ -45,6 +45,7 @@ private:
     void add_experiment(const experiment& described);
     [[nodiscard]] parameters options_of(std::size_t index) const;
     [[nodiscard]] std::vector<std::size_t> chosen_experiments() const;
+    [[nodiscard]] std::string refuse_beside_compare() const;
     [[nodiscard]] std::string refuse_values() const;
     [[nodiscard]] int run_chosen(result& found);
 

@@ -9,7 +9,10 @@
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstdio>
+#include <string>
+#include <vector>
 
 #include "cli/bench.hpp"
 #include "cli/list.hpp"
@@ -40,7 +43,10 @@ std::vector<std::string> names_of_options(const CLI::App* app) {
     std::vector<std::string> names;
     for (; app != nullptr; app = app->get_parent()) {
         for (const CLI::Option* each : app->get_options()) {
-            for (const std::string& name : each->get_lnames()) names.push_back("--" + name);
+            for (const std::string& name : each->get_lnames()) {
+                // Every command has a --help of its own.
+                if (std::find(names.begin(), names.end(), "--" + name) == names.end()) names.push_back("--" + name);
+            }
         }
     }
     return names;
@@ -73,13 +79,55 @@ std::string explain_unknown(const CLI::App& app, const std::string& word) {
     return unknown_name(asked == &app ? "command" : "experiment", word, commands);
 }
 
+/// "tenure bench pools": the innermost command that was understood, as it is written.
+std::string path_of(const CLI::App* inside) {
+    std::string path = inside->get_name();
+    for (inside = inside->get_parent(); inside != nullptr; inside = inside->get_parent()) {
+        path = inside->get_name() + " " + path;
+    }
+    return path;
+}
+
+/// What an option wants that got too little: CLI11 says "--rounds: 1 required N missing".
+std::string explain_missing_value(const CLI::App& app, const std::string& said) {
+    std::string const name = said.substr(0, said.find_first_of(": "));
+    for (const CLI::App* inside = innermost(&app); inside != nullptr; inside = inside->get_parent()) {
+        const CLI::Option* const option = inside->get_option_no_throw(name);
+        if (option == nullptr || option->get_items_expected_min() == 0) continue;
+        int const wanted = option->get_items_expected_min();
+        std::string const type = option->get_type_name();
+        return fmt::format("{} needs {}: {} {}", name, wanted == 1 ? "a value" : fmt::format("{} values", wanted), name,
+                           type.substr(0, type.find(':'))); // behind the colon stands the range
+    }
+    return said;
+}
+
+std::string sentence_of(const CLI::App& app, const CLI::ParseError& error) {
+    std::vector<std::string> const unknown = app.remaining(true);
+    if (dynamic_cast<const CLI::ExtrasError*>(&error) != nullptr && !unknown.empty()) {
+        return explain_unknown(app, unknown.front());
+    }
+    if (dynamic_cast<const CLI::ArgumentMismatch*>(&error) != nullptr) return explain_missing_value(app, error.what());
+    return error.what();
+}
+
 int explain(const CLI::App& app, const CLI::ParseError& error) {
     if (error.get_exit_code() == static_cast<int>(CLI::ExitCodes::Success)) return app.exit(error); // help, version
-    std::vector<std::string> const unknown = app.remaining(true);
-    bool const extra = dynamic_cast<const CLI::ExtrasError*>(&error) != nullptr && !unknown.empty();
-    std::string const text = extra ? explain_unknown(app, unknown.front()) : error.what();
-    std::fputs(fmt::format("tenure: {}\nTry `tenure --help`.\n", text).c_str(), stderr);
+    std::string const text = sentence_of(app, error);
+    std::fputs(fmt::format("tenure: {}\nTry `{} --help`.\n", text, path_of(innermost(&app))).c_str(), stderr);
     return exit_code::bad_usage;
+}
+
+/// What was written, last word first as CLI11 takes it; `tenure help bench` is `tenure bench --help`.
+std::vector<std::string> words_of(int argc, char** argv) {
+    if (argc < 1) return {};
+    std::vector<std::string> words(argv + 1, argv + argc);
+    if (!words.empty() && words.front() == "help") {
+        words.erase(words.begin());
+        words.push_back("--help");
+    }
+    std::reverse(words.begin(), words.end());
+    return words;
 }
 
 }
@@ -101,7 +149,7 @@ int run_command_line(int argc, char** argv) {
     list_command list(app);
     settings_command settings(app);
     try {
-        app.parse(argc, argv);
+        app.parse(words_of(argc, argv));
     } catch (const CLI::ParseError& error) {
         return explain(app, error);
     }

@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <filesystem>
 
 #include "cli/nearest.hpp"
 #include "experiments/registry.hpp"
@@ -47,7 +48,12 @@ contenders::contenders(std::vector<std::string> against, std::vector<std::string
     for (const found_malloc& each : mallocs_) known.push_back(each.name);
     for (const library_peer& each : libraries_) known.emplace_back(each.name);
     for (const std::string& peer : peers_) {
-        if (!holds_name(known, peer) && refusal_.empty()) refusal_ = unknown_name("peer", peer, known);
+        if (holds_name(known, peer) || !refusal_.empty()) continue;
+        refusal_ = unknown_name("peer", peer, known);
+        std::error_code error;
+        if (std::filesystem::is_regular_file(peer, error)) {
+            refusal_ += fmt::format(" If the file of this folder is meant, write ./{}.", peer);
+        }
     }
 }
 
@@ -67,13 +73,14 @@ bool contenders::is_opponent(const entrant& row, const std::string& peer) const 
 
 bool contenders::wanted(const experiment& chosen, const entrant& row) const {
     if (row.name == chosen.baseline) return true;
-    if (!only_.empty()) return holds_name(only_, row.name);
     bool const ours = row.peer.empty() && !row.runs_on_malloc;
     bool const given_file = std::any_of(mallocs_.begin(), mallocs_.end(), [&](const found_malloc& each) {
         return !each.given.empty() && each.name == row.name;
     });
-    if (peers_.empty() || ours || given_file) return true;
-    return std::any_of(peers_.begin(), peers_.end(), [&](const std::string& peer) { return is_opponent(row, peer); });
+    bool const opponent =
+        std::any_of(peers_.begin(), peers_.end(), [&](const std::string& peer) { return is_opponent(row, peer); });
+    if (given_file || opponent) return true; // what --against names takes part, whatever --only says
+    return only_.empty() ? peers_.empty() || ours : holds_name(only_, row.name);
 }
 
 std::vector<entrant> contenders::of(const experiment& chosen, std::uint64_t parts) {

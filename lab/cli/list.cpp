@@ -7,7 +7,6 @@
 #include "cli/list.hpp"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <nlohmann/json.hpp>
 
@@ -62,14 +61,12 @@ std::vector<std::string> row_names(const std::vector<entrant>& rows) {
     return names;
 }
 
-/// Words in lines of at most `width`, each line indented.
-std::string wrapped(std::string_view text, std::size_t indent, std::size_t width) {
+/// Words in lines of at most `width`, each line indented; a word may have blanks in it.
+std::string wrapped(const std::vector<std::string>& words, std::size_t indent, std::size_t width) {
     std::string made(indent, ' ');
     std::size_t column = indent;
-    for (std::size_t begin = 0; begin < text.size();) {
-        std::size_t const end = std::min(text.find(' ', begin), text.size());
-        std::size_t const length = end - begin;
-        if (column > indent && column + 1 + length > width) {
+    for (const std::string& word : words) {
+        if (column > indent && column + 1 + word.size() > width) {
             made += '\n' + std::string(indent, ' ');
             column = indent;
         }
@@ -77,11 +74,27 @@ std::string wrapped(std::string_view text, std::size_t indent, std::size_t width
             made += ' ';
             ++column;
         }
-        made.append(text.substr(begin, length));
-        column += length;
-        begin = end + 1;
+        made += word;
+        column += word.size();
     }
     return made + '\n';
+}
+
+std::vector<std::string> words_of(std::string_view text) {
+    std::vector<std::string> words;
+    for (std::size_t begin = 0; begin < text.size();) {
+        std::size_t const end = std::min(text.find(' ', begin), text.size());
+        words.emplace_back(text.substr(begin, end - begin));
+        begin = end + 1;
+    }
+    return words;
+}
+
+/// "Parts: one, the other.", where no name is broken across lines.
+std::vector<std::string> named_list(std::string_view title, std::vector<std::string> names) {
+    for (std::size_t i = 0; i < names.size(); ++i) names[i] += i + 1 < names.size() ? "," : ".";
+    names.insert(names.begin(), fmt::format("{}:", title));
+    return names;
 }
 
 std::string in_words(const std::vector<listed_peer>& peers, std::span<const found_malloc> mallocs,
@@ -90,10 +103,9 @@ std::string in_words(const std::vector<listed_peer>& peers, std::span<const foun
     std::string made = "Experiments\n";
     for (const experiment& each : experiments()) {
         made += fmt::format("  {}\n", each.name);
-        made += wrapped(each.question, 4, width);
-        std::vector<std::string> const names = row_names(list_entrants(each, mallocs, libraries));
-        made += wrapped(fmt::format("Contestants: {}.", fmt::join(names, ", ")), 4, width);
-        made += wrapped(fmt::format("Parts: {}.", fmt::join(quoted_parts(each), ", ")), 4, width);
+        made += wrapped(words_of(each.question), 4, width);
+        made += wrapped(named_list("Contestants", row_names(list_entrants(each, mallocs, libraries))), 4, width);
+        made += wrapped(named_list("Parts", quoted_parts(each)), 4, width);
     }
     made += fmt::format("\nOurs\n  {:<14} {:<8} {}\n", "tenure", "inlined", own_version());
     made += "\nPeers on this machine\n";

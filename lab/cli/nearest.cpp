@@ -60,9 +60,9 @@ std::string nearest_name(std::string_view word, std::span<const std::string> nam
 std::string unknown_name(std::string_view kind, std::string_view word, std::span<const std::string> names) {
     std::string const best = nearest_name(word, names);
     std::vector<std::string> listed;
-    for (const std::string& name : names) {
-        listed.push_back(name.find(',') == std::string::npos ? name : fmt::format("\"{}\"", name));
-    }
+    auto const has_comma = [](const std::string& name) { return name.find(',') != std::string::npos; };
+    bool const quoted = std::any_of(names.begin(), names.end(), has_comma);
+    for (const std::string& name : names) listed.push_back(quoted ? fmt::format("\"{}\"", name) : name);
     return fmt::format("there is no {} \"{}\".{} There are: {}.", kind, word,
                        best.empty() ? "" : fmt::format(" Did you mean \"{}\"?", best), fmt::join(listed, ", "));
 }

@@ -17,7 +17,7 @@ namespace tenure::lab {
 /// The nearest name; empty when none is within a third of the longer length, or contains the word.
 [[nodiscard]] std::string nearest_name(std::string_view word, std::span<const std::string> names);
 
-/// `there is no KIND "WORD". Did you mean "…"? There are: …`; names with commas in them are quoted there.
+/// `there is no KIND "WORD". Did you mean "…"? There are: …`; all are quoted there when one has a comma in it.
 [[nodiscard]] std::string unknown_name(std::string_view kind, std::string_view word,
                                        std::span<const std::string> names);
 

@@ -29,7 +29,9 @@ progress::progress(std::string_view experiment, std::size_t jobs)
 progress::~progress() {
     if (terminal_) std::fputs("\r\033[K", stderr);
     auto const seconds = std::chrono::duration_cast<std::chrono::seconds>(clock::now() - begin_).count();
-    std::fputs(fmt::format("{}: {} measurements in {} s\n", experiment_, done_, seconds).c_str(), stderr);
+    std::fputs(
+        fmt::format("{}: {} measurement{} in {} s\n", experiment_, done_, done_ == 1 ? "" : "s", seconds).c_str(),
+        stderr);
 }
 
 std::string progress::time_left(clock::time_point now) const {

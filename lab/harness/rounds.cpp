@@ -63,11 +63,12 @@ public:
           progress_(chosen.name, all_jobs()) {}
 
     void run() {
-        for (std::uint32_t round = 0; round < settings_.rounds && !interrupted(); ++round) run_round(round);
+        for (; begun_ < settings_.rounds && !interrupted(); ++begun_) run_round(begun_);
     }
 
-    [[nodiscard]] std::vector<contestant_result> take_rows() { return rows_.take(); }
-    [[nodiscard]] std::uint32_t rounds_done() const { return done_; }
+    /// The rounds that figures have; after an interrupt some have one less.
+    [[nodiscard]] std::uint32_t rounds_held() const { return interrupted() ? rows_.rounds_held() : begun_; }
+    [[nodiscard]] std::vector<contestant_result> take_rows() { return rows_.take(begun_); }
 
 private:
     /// What everybody runs; what somebody is left out of is told to the rows.
@@ -104,7 +105,6 @@ private:
             }
             run_job(job, round, seed);
         }
-        if (!interrupted()) ++done_;
     }
 
     void run_job(planned_job job, std::uint32_t round, std::uint64_t seed) {
@@ -130,7 +130,7 @@ private:
     row_builder rows_;
     part_sets taken_;
     std::vector<int> cpus_;
-    std::uint32_t done_ = 0;
+    std::uint32_t begun_ = 0;
     progress progress_;
 };
 
@@ -177,7 +177,7 @@ experiment_result run_experiment(const experiment& chosen, const parameters& opt
     if (chosen.properties != nullptr) made.properties = chosen.properties();
     runner work(chosen, options, entrants, settings);
     work.run();
-    made.rounds = work.rounds_done();
+    made.rounds = work.rounds_held();
     made.contestants = work.take_rows();
     return made;
 }

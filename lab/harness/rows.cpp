@@ -48,8 +48,12 @@ void add_sentence(std::string& text, const std::string& sentence) {
     text += sentence;
 }
 
-bool holds_sample(const metric& each) {
-    return std::any_of(each.samples.begin(), each.samples.end(), [](double sample) { return sample == sample; });
+bool is_number(double sample) { return sample == sample; }
+
+bool holds_sample(const metric& each) { return std::any_of(each.samples.begin(), each.samples.end(), is_number); }
+
+std::size_t numbers_of(const metric& each) {
+    return static_cast<std::size_t>(std::count_if(each.samples.begin(), each.samples.end(), is_number));
 }
 
 }
@@ -107,12 +111,24 @@ void row_builder::add_findings(row& into, std::uint32_t round, std::size_t part,
     if (into.made.proof.empty()) into.made.proof = found.proof;
 }
 
-std::vector<contestant_result> row_builder::take() {
+std::uint32_t row_builder::rounds_held() const {
+    std::size_t most = 0;
+    for (const row& each : rows_) {
+        if (each.made.state != outcome::measured) continue;
+        for (const std::vector<metric>& part : each.metrics) {
+            for (const metric& one : part) most = std::max(most, numbers_of(one));
+        }
+    }
+    return static_cast<std::uint32_t>(most);
+}
+
+std::vector<contestant_result> row_builder::take(std::uint32_t rounds_begun) {
     std::vector<contestant_result> taken;
     for (row& each : rows_) {
         contestant_result& made = each.made;
         if (made.state == outcome::measured) {
             made.metrics = joined(each.metrics);
+            for (metric& one : made.metrics) one.samples.resize(std::min<std::size_t>(rounds_begun, rounds_));
             made.lists = joined(each.lists);
             if (std::none_of(made.metrics.begin(), made.metrics.end(), holds_sample)) {
                 made.state = outcome::missing;

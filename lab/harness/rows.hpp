@@ -32,8 +32,11 @@ public:
 
     [[nodiscard]] bool has_failed(std::size_t index) const { return rows_[index].made.state == outcome::failed; }
 
-    /// The rows; those that failed or are missing have no numbers.
-    [[nodiscard]] std::vector<contestant_result> take();
+    /// The most rounds that any figure has a number of.
+    [[nodiscard]] std::uint32_t rounds_held() const;
+
+    /// The rows, with a sample for each round that was begun; those that failed or are missing have no numbers.
+    [[nodiscard]] std::vector<contestant_result> take(std::uint32_t rounds_begun);
 
 private:
     /// Parts run in shuffled order; columns stand in the order of the parts.

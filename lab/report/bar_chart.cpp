@@ -129,8 +129,11 @@ std::string tip_of(const bar_chart& chart, const table_row& row) {
         const cell& one = row.cells[index];
         const figure& column = chart.from.figures[index];
         if (one.value.count == 0) continue;
-        words += fmt::format("\n{}: {} {} (middle half of {}: {})", column.metric, value_text(one.value.median),
-                             column.unit, count_text(one.value.count, "round"), spread_text(one.value));
+        std::string rounds = count_text(one.value.count, "round");
+        if (one.value.count >= fewest_spread_rounds) {
+            rounds = fmt::format("middle half of {}: {}", rounds, spread_text(one.value));
+        }
+        words += fmt::format("\n{}: {} {} ({})", column.metric, value_text(one.value.median), column.unit, rounds);
         if (one.ratio.count != 0) words += fmt::format(", {}", ratio_text(one.ratio.median));
     }
     return words;

@@ -15,18 +15,19 @@ namespace tenure::lab {
 
 namespace {
 
-constexpr double smallest_change = 0.01;
-
 template<class T>
 const T* named(const std::vector<T>& among, std::string_view name) {
     const auto place = std::find_if(among.begin(), among.end(), [&](const T& one) { return one.name == name; });
     return place == among.end() ? nullptr : &*place;
 }
 
+bool enough(const summary& before, const summary& after) {
+    return before.count >= fewest_compared_rounds && after.count >= fewest_compared_rounds;
+}
+
 bool moved(const summary& before, const summary& after) {
-    if (before.count == 0 || after.count == 0) return false;
     const double difference = std::abs(after.median - before.median);
-    return spreads_apart(before, after) && difference >= smallest_change * std::abs(before.median);
+    return ranges_apart(before, after) && difference > smallest_compared_change * std::abs(before.median);
 }
 
 change judged(const summary& before, const summary& after, better sense) {
@@ -35,20 +36,17 @@ change judged(const summary& before, const summary& after, better sense) {
     return better_than(after.median, before.median, sense) ? change::better : change::worse;
 }
 
-summary scaled(const summary& found, double factor) {
-    return {found.median * factor, found.low * factor, found.high * factor, found.count};
-}
-
 /// What a row says about the allocator, once the machine's own drift is taken out.
-change verdict_of(const compared_metric& row, bool is_baseline, double drift) {
+change verdict_of(const compared_metric& row, bool is_baseline) {
+    if (!enough(row.before, row.after)) return change::too_few;
     const change absolute = judged(row.before, row.after, row.sense);
     // Memory does not drift with the machine, and a fact has no ratio.
     if (row.kind != figure_kind::timed) return absolute;
     const change moved_with_machine = absolute == change::same ? change::same : change::drifted;
     if (is_baseline) return moved_with_machine;
-    const bool has_ratio = row.ratio_before.count != 0 && row.ratio_after.count != 0;
-    const change relative = has_ratio ? judged(row.ratio_before, row.ratio_after, row.sense)
-                                      : judged(scaled(row.before, drift), row.after, row.sense);
+    if (row.ratio_before.count == 0 || row.ratio_after.count == 0) return change::not_comparable;
+    if (!enough(row.ratio_before, row.ratio_after)) return change::too_few;
+    const change relative = judged(row.ratio_before, row.ratio_after, row.sense);
     return relative == change::same ? moved_with_machine : relative;
 }
 
@@ -141,21 +139,6 @@ std::vector<compared_metric> common_rows(const table& before, const table& after
     return rows;
 }
 
-/// How much slower the machine was in the new result: by the baseline's own times. 1 where there is no baseline.
-double drift_between(const table& before, const table& after) {
-    std::vector<double> factors;
-    for (const table_row& new_row : after.rows) {
-        const table_row* old_row = row_named(before, new_row.who->name);
-        if (!new_row.is_baseline || old_row == nullptr) continue;
-        for (const compared_metric& row : common_rows(before, after, *old_row, new_row, {})) {
-            if (row.kind != figure_kind::timed) continue;
-            factors.push_back(row.sense == better::larger ? 1.0 / row.factor() : row.factor());
-        }
-    }
-    const double drift = geometric_mean(factors);
-    return std::isfinite(drift) ? drift : 1.0;
-}
-
 void warn(std::vector<std::string>& warnings, std::string_view what, std::string_view before, std::string_view after) {
     const auto shown = [](std::string_view text) { return text.empty() ? std::string_view("unknown") : text; };
     if (before != after) warnings.push_back(fmt::format("{}: {} / {}", what, shown(before), shown(after)));
@@ -173,15 +156,35 @@ void warn_of_machine(const machine_info& before, const machine_info& after, std:
     warn(warnings, "build type", before.build_type, after.build_type);
 }
 
-std::string joined(const std::vector<parameter>& given) {
+/// The values under a name, of which there may be several: "environment".
+std::string values_of(const std::vector<parameter>& given, std::string_view name) {
     std::string text;
-    for (const parameter& one : given) text += fmt::format("{}{} {}", text.empty() ? "" : ", ", one.name, one.value);
+    for (const parameter& one : given) {
+        if (one.name == name) text += fmt::format("{}{}", text.empty() ? "" : ", ", one.value);
+    }
     return text;
+}
+
+/// The options that differ. The seed is another one each time, and says nothing about what was measured.
+void warn_of_options(const experiment_result& before, const experiment_result& after,
+                     std::vector<std::string>& warnings) {
+    std::vector<std::string_view> names;
+    for (const auto* side : {&before.parameters, &after.parameters}) {
+        for (const parameter& one : *side) {
+            const bool known = std::find(names.begin(), names.end(), one.name) != names.end();
+            if (!known && one.name != "--seed" && one.name != "--out") names.push_back(one.name);
+        }
+    }
+    for (const std::string_view name : names) {
+        const std::string then = values_of(before.parameters, name), now = values_of(after.parameters, name);
+        const auto shown = [](const std::string& text) { return text.empty() ? std::string("not given") : text; };
+        warn(warnings, fmt::format("{} {}", after.name, name), shown(then), shown(now));
+    }
 }
 
 void warn_of_experiment(const experiment_result& before, const experiment_result& after,
                         std::vector<std::string>& warnings) {
-    warn(warnings, after.name + " parameters", joined(before.parameters), joined(after.parameters));
+    warn_of_options(before, after, warnings);
     warn(warnings, after.name + " baseline", before.baseline, after.baseline);
     for (const contestant_result& now : after.contestants) {
         const contestant_result* then = named(before.contestants, now.name);
@@ -198,13 +201,11 @@ void compare_experiment(const experiment_result& before, const experiment_result
     const table now = all_figures(new_layout);
     note_contestants(then, now, after, into.only_before);
     note_contestants(now, then, before, into.only_after);
-    const double drift = drift_between(then, now);
     for (const table_row& new_row : now.rows) {
         const table_row* old_row = row_named(then, new_row.who->name);
         if (old_row == nullptr) continue;
         for (compared_metric& row : common_rows(then, now, *old_row, new_row, after.name)) {
-            const double expected = row.sense == better::larger ? 1.0 / drift : drift;
-            row.verdict = verdict_of(row, new_row.is_baseline, expected);
+            row.verdict = verdict_of(row, new_row.is_baseline);
             into.rows.push_back(std::move(row));
         }
         note_missing(then, *old_row, now, new_row, after.name, into.only_before);

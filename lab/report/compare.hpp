@@ -19,12 +19,17 @@ namespace tenure::lab {
 
 /// What happened to a row from the old result to the new one.
 ///
-/// A change counts when it is at least 1 % and the two spreads have no point in common. The machine itself drifts
-/// between two runs, so a time is judged by its ratio to the baseline of the same round; where only the absolute
-/// figure moved, and for the baseline itself, the row has `drifted`: that says something about the machine and nothing
-/// about the allocator. A time that the baseline does not have is judged after the drift of the baseline's other times
-/// is taken out of it. Memory, and everything where there is no baseline, is judged as it is.
-enum class change : std::uint8_t { same, better, worse, drifted, moved };
+/// A change counts when every round of one result lies on the same side of every round of the other and the medians
+/// differ by more than a tenth; spreads alone are too narrow for that: the middle halves of seven rounds of one binary
+/// lie apart in one figure of ten on a busy machine. The machine itself drifts between two runs, so a time is judged by
+/// its ratio to the baseline of the same round; where only the absolute figure moved, and for the baseline itself, the
+/// row has `drifted`: that says something about the machine and nothing about the allocator. A time without a ratio is
+/// `not_comparable`, because nothing tells it from that drift. Memory and facts do not drift and are judged as they
+/// are. Where either side has fewer than five rounds its range means little, and there is no verdict: `too_few`.
+enum class change : std::uint8_t { same, better, worse, drifted, moved, not_comparable, too_few };
+
+inline constexpr std::size_t fewest_compared_rounds = 5;
+inline constexpr double smallest_compared_change = 0.10; ///< of the old median
 
 /// One figure in both results.
 struct compared_metric {
@@ -33,7 +38,7 @@ struct compared_metric {
     better sense = better::smaller;
     summary before, after;             ///< of the samples
     summary ratio_before, ratio_after; ///< to the baseline of the same round; NaN when there is none
-    change verdict = change::same;     ///< `moved`: beyond the spreads, of a figure that has no better side
+    change verdict = change::same;     ///< `moved`: beyond the rounds, of a figure that has no better side
 
     /// New over old; NaN when either is below zero, where a ratio means nothing.
     [[nodiscard]] double factor() const {
@@ -44,7 +49,7 @@ struct compared_metric {
 
 struct comparison {
     std::string before_name, after_name; ///< when, commit and build of each
-    std::vector<std::string> warnings;   ///< what differs besides the code: machine, compiler, flags, parameters
+    std::vector<std::string> warnings;   ///< what differs besides the code: machine, compiler, flags, options
     std::vector<compared_metric> rows;   ///< in the order of the new result
     std::vector<std::string> only_before,
         only_after; ///< "experiment / contestant / variant / metric", or a shorter path

@@ -66,7 +66,7 @@ void append_left_out(std::string& text, const experiment_result& experiment, std
 
 std::string line(const std::string& identity, const figure& column, const cell& one) {
     return fmt::format("{},{},{},{},{},{},{},{},{},{},{},{},{}\n", identity, field(column.variant),
-                       field(column.metric), field(column.unit), word_of(column.sense), one.samples.size(),
+                       field(column.metric), field(column.unit), word_of(column.sense), one.value.count,
                        number(one.value.median), number(one.value.low), number(one.value.high),
                        number(one.ratio.median), number(one.ratio.low), number(one.ratio.high), joined(one.samples));
 }

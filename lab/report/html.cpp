@@ -37,7 +37,7 @@ std::string contents_of(const section& in) {
     if (!distances_of(in.found).empty()) text += link(at, "distances", "Distances");
     if (!in.laid.memory.empty()) text += link(at, "memory", "Memory");
     if (!in.found.properties.empty()) text += link(at, "properties", "Properties");
-    if (!in.found.ranking_rule.empty() || !in.found.ranking.empty()) text += link(at, "rank", "Rank");
+    if (!html_rank(in).empty()) text += link(at, "rank", "Rank");
     if (!in.found.unfair.empty()) text += link(at, "unfair", "Unfair?");
     return text + link(at, "who", "Who took part") + "</ul></li>\n";
 }
@@ -75,7 +75,7 @@ std::string_view how_to_read() {
 <ul>
 <li><b>Median</b> of the rounds. Each round runs every contestant once, in processes of their own and in shuffled order.</li>
 <li><b>Spread</b> is the middle half of the rounds, from the 25th to the 75th percentile; dots in a chart are the rounds
-outside it.</li>
+outside it. Fewer than three rounds have none.</li>
 <li><b>Ratio</b> is the median, over the rounds, of the contestant's figure divided by the baseline's of the same round.
 A machine drifts from one minute to the next; the ratio of a round does not. ×0.40 takes 40 % of the baseline's time.</li>
 <li><b>Charts</b> are sorted, the best first, and bars begin at zero. Where values lie too far apart for that, the scale is
@@ -100,7 +100,7 @@ std::string notices(const result& found, std::string_view mark) {
                         escaped(mark));
     }
     if (!found.complete) {
-        text += "<p class=\"notice\"><strong>Interrupted.</strong> What had finished is here, the rest is not.</p>\n";
+        text += "<p class=\"notice\"><strong>Interrupted.</strong> What was finished is here, the rest is not.</p>\n";
     }
     return text;
 }

@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "report/bar_chart.hpp"
+#include "report/conclusion.hpp"
 #include "report/html_words.hpp"
 #include "report/numbers.hpp"
 #include "report/ranking.hpp"
@@ -108,10 +109,23 @@ std::string memory(const section& in) {
     return text;
 }
 
+bool tells_overflow(const section& in) {
+    return std::any_of(in.laid.told.begin(), in.laid.told.end(), [](const table& from) {
+        return std::any_of(from.figures.begin(), from.figures.end(),
+                           [](const figure& column) { return column.metric == "at it, cold"; });
+    });
+}
+
 std::string told(const section& in) {
     if (in.laid.told.empty()) return {};
     std::string text = heading(in, "told", "Further figures");
     text += "<p class=\"about\">Of these neither side is the better one, or only one contestant has them.</p>\n";
+    if (tells_overflow(in)) {
+        text += "<p class=\"about\">Overflow: <b>it</b> is the first block that the budget has no room for. <b>Before "
+                "it</b> and <b>after it</b> are means over the blocks on either side, <b>at it</b> is that one block; "
+                "these three are warm, in passes over memory used before. <b>At it, cold</b> is that block in the very "
+                "first pass, timed alone: it pays for new memory and its first touch.</p>\n";
+    }
     for (const table& from : in.laid.told) text += html_told_table(in, from);
     return text;
 }
@@ -139,6 +153,8 @@ std::string conditions(const section& in) {
 
 std::string html_rank(const section& in) {
     if (in.found.ranking_rule.empty() && in.found.ranking.empty()) return {};
+    const std::vector<ranked> order = in.found.ranking.empty() ? rank(in.found) : std::vector<ranked>{};
+    if (in.found.ranking.empty() && order.empty()) return {};
     std::string text = heading(in, "rank", "Rank");
     if (!in.found.ranking_rule.empty()) text += element("p", "class=\"about\"", in.found.ranking_rule) + "\n";
     if (!in.found.ranking.empty()) {
@@ -146,7 +162,6 @@ std::string html_rank(const section& in) {
         for (const std::string& name : in.found.ranking) text += element("li", "", name) + "\n";
         return text + "</ol>\n";
     }
-    const std::vector<ranked> order = rank(in.found);
     std::vector<plain_bar> bars;
     for (std::size_t place = 0; place < order.size(); ++place) {
         const ranked& one = order[place];
@@ -155,7 +170,6 @@ std::string html_rank(const section& in) {
         bars.push_back({fmt::format("{}. {}", place + 1, one.name), row->part, one.score,
                         fmt::format("{}   {} of {}", ratio_text(one.score), one.measured, one.possible)});
     }
-    if (bars.empty()) return text + "<p>Nobody has enough figures to be ranked.</p>\n";
     return text + "<div class=\"charts\">\n" +
            draw_plain(bars, in.prefix + "-r", "Score",
                       "geometric mean of the ratios to the baseline, smaller is better; figures it is made of") +
@@ -166,6 +180,9 @@ std::string html_experiment(const section& in) {
     std::string text = fmt::format("<section class=\"experiment\" id=\"{}\">\n", in.prefix);
     text += element("h2", "", in.found.name) + "\n" + element("p", "class=\"question\"", in.found.question) + "\n";
     text += conditions(in);
+    if (const std::string doubt = doubt_of(in.found); !doubt.empty()) {
+        text += element("p", "class=\"notice\"", doubt) + "\n";
+    }
     text += html_summary(in);
     const std::string absent = html_absent(in);
     const std::string matrix = html_ratio_matrix(in);

@@ -27,7 +27,7 @@ std::string matrix_cell(const table& from, std::size_t row, std::size_t column) 
     const cell& one = from.rows[row].cells[column];
     if (one.value.count == 0) return "<td class=\"none\">–</td>";
     const std::size_t best = best_row(from, column);
-    const bool is_best = row == best;
+    const bool is_best = ties_with_best(from, column, row, best);
     const bool is_reference = from.rows[row].part == role::reference;
     const double best_value = best == no_row ? 0.0 : from.rows[best].cells[column].value.median;
     const std::string_view shade =

@@ -82,10 +82,11 @@ th.group { border-bottom: 1px solid var(--rule); }
 td.first, th.first, .matrix .group, .matrix td { border-left: 1px solid var(--rule); }
 .none { color: var(--soft); }
 .matrix th.group, .matrix thead tr:nth-child(2) th { white-space: normal; min-width: 4.2rem; }
-.matrix th, .matrix td { padding-left: .45rem; padding-right: .45rem; }
+.matrix th, .matrix td { padding-left: .35rem; padding-right: .35rem; }
 .matrix td.none { text-align: right; }
-.choices td { white-space: nowrap; }
-.choices tbody th { white-space: normal; min-width: 10rem; }
+.matrix tbody th { white-space: normal; min-width: 9rem; }
+.choices thead th, .choices tbody th { white-space: normal; }
+.choices tbody th { min-width: 8rem; }
 .choices th, .choices td { padding-left: .5rem; padding-right: .5rem; }
 .summary .scroll { margin-bottom: .3rem; }
 .charts .scroll { margin-top: 0; }
@@ -166,7 +167,7 @@ dt { color: var(--soft); } dd { margin: 0; overflow-wrap: anywhere; }
   table { font-size: 7.5pt; }
   th, td { padding: .15rem .35rem; }
   .matrix thead tr:nth-child(2) th, .words td, .choices tbody th { min-width: 0; }
-  thead th, .choices td { white-space: normal; }
+  thead th { white-space: normal; }
   .words th, .words td { padding: .15rem .25rem; }
   tbody th, thead tr:first-child th:first-child { position: static; white-space: normal; }
   tr, figure, .card, .summary { break-inside: avoid; }

@@ -31,8 +31,9 @@ struct figure_column {
         const cell& one = from.rows[row].cells[index];
         const std::string median = value_text(one.value.median);
         std::string words =
-            row == best ? fmt::format("<td class=\"num first best\"><b>{}</b></td>", median)
-                        : fmt::format("<td class=\"num first{}\">{}</td>", one.value.count == 0 ? " none" : "", median);
+            ties_with_best(from, index, row, best)
+                ? fmt::format("<td class=\"num first best\"><b>{}</b></td>", median)
+                : fmt::format("<td class=\"num first{}\">{}</td>", one.value.count == 0 ? " none" : "", median);
         words += fmt::format("<td class=\"num spread\">{}</td>", spread_text(one.value));
         if (ratio) words += fmt::format("<td class=\"num\">{}</td>", ratio_text(one.ratio.median));
         return words;

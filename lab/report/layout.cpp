@@ -9,6 +9,8 @@
 
 #include <fmt/format.h>
 
+#include "report/numbers.hpp"
+
 namespace tenure::lab {
 
 namespace {
@@ -208,6 +210,13 @@ std::size_t best_row(const table& from, std::size_t figure_index) {
 
 std::size_t best_row(const table& from, std::size_t figure_index, role among) {
     return best_accepted(from, figure_index, [among](role part) { return part == among; });
+}
+
+bool ties_with_best(const table& from, std::size_t figure_index, std::size_t row, std::size_t best) {
+    if (row == best || best == no_row) return row == best && best != no_row;
+    const summary& value = from.rows[row].cells[figure_index].value;
+    if (from.rows[row].part == role::reference || value.count == 0) return false;
+    return value_text(value.median) == value_text(from.rows[best].cells[figure_index].value.median);
 }
 
 std::string figure_name(const figure& column) {

@@ -89,6 +89,9 @@ struct left_out_row {
 /// Whether `left` is the better value for this sense; NaN is never better.
 [[nodiscard]] bool better_than(double left, double right, better sense);
 
+/// Whether a row is the best choice, or reads the same as it: whoever ties is marked as well. `best` may be no_row.
+[[nodiscard]] bool ties_with_best(const table& from, std::size_t figure_index, std::size_t row, std::size_t best);
+
 inline constexpr std::size_t no_row = static_cast<std::size_t>(-1);
 
 /// "alloc, warm", or just the metric where there is no variant.

@@ -23,7 +23,7 @@ namespace tenure::lab {
 /// "×0.40", "×14.2"; a dash for NaN.
 [[nodiscard]] std::string ratio_text(double ratio);
 
-/// "1.02–1.10"; one number where both ends read the same; a dash when there is none.
+/// "1.02–1.10"; one number where both ends read the same; a dash for fewer than three rounds.
 [[nodiscard]] std::string spread_text(const summary& found);
 
 /// "140,685,055,869,340", "−28".

@@ -37,8 +37,12 @@ double quantile_of_sorted(const std::vector<double>& numbers, double fraction) {
 
 summary summarize(std::span<const double> samples) {
     const std::vector<double> numbers = sorted_numbers(samples);
-    return {quantile_of_sorted(numbers, 0.5), quantile_of_sorted(numbers, 0.25), quantile_of_sorted(numbers, 0.75),
-            numbers.size()};
+    return {quantile_of_sorted(numbers, 0.5),
+            quantile_of_sorted(numbers, 0.25),
+            quantile_of_sorted(numbers, 0.75),
+            numbers.size(),
+            numbers.empty() ? nothing : numbers.front(),
+            numbers.empty() ? nothing : numbers.back()};
 }
 
 double quantile(std::span<const double> samples, double fraction) {
@@ -68,6 +72,8 @@ double geometric_mean(std::span<const double> values) {
     return count == 0 ? nothing : std::exp(logarithms / static_cast<double>(count));
 }
 
-bool spreads_apart(const summary& left, const summary& right) { return left.high < right.low || right.high < left.low; }
+bool ranges_apart(const summary& left, const summary& right) {
+    return left.highest < right.lowest || right.highest < left.lowest;
+}
 
 }

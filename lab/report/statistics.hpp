@@ -10,6 +10,7 @@
 /// disturbed does not stretch it. Charts draw the rounds outside it as dots, so nothing is hidden.
 
 #include <cstddef>
+#include <limits>
 #include <span>
 #include <vector>
 
@@ -21,7 +22,12 @@ struct summary {
     double low;        ///< 25th percentile
     double high;       ///< 75th percentile
     std::size_t count; ///< samples that are numbers
+    double lowest = std::numeric_limits<double>::quiet_NaN();
+    double highest = std::numeric_limits<double>::quiet_NaN();
 };
+
+/// With fewer, low and high are the samples themselves, and no spread is shown.
+inline constexpr std::size_t fewest_spread_rounds = 3;
 
 [[nodiscard]] summary summarize(std::span<const double> samples);
 
@@ -37,7 +43,7 @@ struct summary {
 /// The n-th root of the product; values that are not above zero are skipped; NaN without values.
 [[nodiscard]] double geometric_mean(std::span<const double> values);
 
-/// Whether the two spreads have no point in common: the medians then differ by more than the rounds do.
-[[nodiscard]] bool spreads_apart(const summary& left, const summary& right);
+/// Whether every sample of one lies below every sample of the other.
+[[nodiscard]] bool ranges_apart(const summary& left, const summary& right);
 
 }

@@ -8,6 +8,7 @@
 
 #include <fmt/format.h>
 
+#include "report/conclusion.hpp"
 #include "report/distances.hpp"
 #include "report/layout.hpp"
 #include "report/numbers.hpp"
@@ -69,7 +70,7 @@ struct figure_columns {
     void add(std::vector<grid_cell>& cells, std::size_t row) const {
         const cell& one = from.rows[row].cells[index];
         if (is_told()) return cells.push_back({fact_text(one.value)});
-        const bool is_best = row == best;
+        const bool is_best = ties_with_best(from, index, row, best);
         cells.push_back({value_text(one.value.median) + (is_best ? "*" : " "), is_best ? tint::good : tint::none});
         if (spread) cells.push_back({spread_text(one.value), tint::faint});
         if (ratio) cells.push_back({ratio_text(one.ratio.median), is_best ? tint::good : tint::none});
@@ -187,6 +188,8 @@ std::string absent_rows(const context& in, const layout& laid) {
 
 std::string rank_lines(const context& in) {
     if (in.found.ranking_rule.empty() && in.found.ranking.empty()) return {};
+    const std::vector<ranked> order = in.found.ranking.empty() ? rank(in.found) : std::vector<ranked>{};
+    if (in.found.ranking.empty() && order.empty()) return {};
     std::string text = heading(in, "rank");
     if (!in.found.ranking_rule.empty()) text += paragraph(in, in.found.ranking_rule, tint::faint, 0);
     if (!in.found.ranking.empty()) {
@@ -198,7 +201,7 @@ std::string rank_lines(const context& in) {
     text_grid grid;
     grid.head({"     contestant", "score", "figures"});
     std::size_t place = 0;
-    for (const ranked& one : rank(in.found)) {
+    for (const ranked& one : order) {
         grid.add({{fmt::format("{:>3}. {}", ++place, clipped(one.name, in.width - 24))},
                   {ratio_text(one.score)},
                   {fmt::format("{} of {}", one.measured, one.possible)}});
@@ -220,7 +223,19 @@ std::string experiment_head(const context& in) {
     text += paragraph(in, in.found.question, tint::none, 0);
     std::string facts = count_text(in.found.rounds, "round");
     for (const parameter& given : in.found.parameters) facts += fmt::format(", {} {}", given.name, given.value);
-    return text + paragraph(in, facts, tint::faint, 0);
+    text += paragraph(in, facts, tint::faint, 0);
+    const std::string doubt = doubt_of(in.found);
+    return doubt.empty() ? text : text + paragraph(in, doubt, tint::warning, 0);
+}
+
+/// What the pages of tables above it come to, in a few lines.
+std::string conclusion_of(const experiment_result& found, text_style style) {
+    const std::size_t width = std::max(style.width, narrowest);
+    std::string text = painted(found.name, tint::strong, style.colours) + "\n";
+    std::vector<std::string> sentences = conclusions(found, lay_out(found));
+    if (const std::string doubt = doubt_of(found); !doubt.empty()) sentences.push_back(doubt);
+    for (const std::string& words : sentences) text += "  " + wrapped(words, width - 2, 2) + "\n";
+    return text;
 }
 
 }
@@ -238,12 +253,20 @@ std::string text_tables(const experiment_result& found, const machine_info& mach
     return text + legend(in, laid);
 }
 
+std::string text_conclusions(const result& found, text_style style) {
+    std::string text;
+    for (const experiment_result& one : found.experiments) text += conclusion_of(one, style);
+    if (text.empty()) return text;
+    return "\n" + painted("In short", tint::strong, style.colours) + "\n\n" + text;
+}
+
 std::string text_tables(const result& found, text_style style) {
     std::string text;
     for (const experiment_result& one : found.experiments) {
         if (!text.empty()) text += '\n';
         text += text_tables(one, found.machine, style);
     }
+    text += text_conclusions(found, style);
     if (!found.complete) {
         text += "\n" + painted("Interrupted: only what had finished is here.", tint::warning, style.colours) + "\n";
     }

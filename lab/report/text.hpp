@@ -22,12 +22,15 @@ struct text_style {
     colour colours = colour::plain;
 };
 
-/// Every experiment, its tables, the rows that are missing or failed, the rank.
+/// Every experiment, its tables, the rows that are missing or failed, the rank; the conclusions at the end.
 [[nodiscard]] std::string text_tables(const result& found, text_style style = {});
 
 /// One experiment, for a command that prints each as it finishes. `machine` says whether the build is optimised.
 [[nodiscard]] std::string text_tables(const experiment_result& found, const machine_info& machine,
                                       text_style style = {});
+
+/// Who leads at what and where ours trails most, a paragraph per experiment.
+[[nodiscard]] std::string text_conclusions(const result& found, text_style style = {});
 
 /// Two results side by side.
 [[nodiscard]] std::string text_tables(const comparison& found, text_style style = {});

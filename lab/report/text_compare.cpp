@@ -24,6 +24,8 @@ tint tint_of(change verdict) {
     case change::worse: return tint::bad;
     case change::drifted:
     case change::moved: return tint::warning;
+    case change::not_comparable:
+    case change::too_few: return tint::faint;
     case change::same: break;
     }
     return tint::none;
@@ -36,6 +38,8 @@ std::string_view mark_of(change verdict) {
     case change::worse: return "! ";
     case change::drifted: return "~ ";
     case change::moved: return "* ";
+    case change::not_comparable:
+    case change::too_few: return "? ";
     case change::same: break;
     }
     return "  ";
@@ -115,9 +119,17 @@ std::string changes(const comparison& found, std::size_t width, colour colours) 
 }
 
 std::string totals(const comparison& found) {
-    return fmt::format("{}: {} better, {} worse, {} drifted with the machine, {} moved, {} the same",
-                       count_text(found.rows.size(), "figure"), found.count(change::better), found.count(change::worse),
-                       found.count(change::drifted), found.count(change::moved), found.count(change::same));
+    std::string text =
+        fmt::format("{}: {} better, {} worse, {} drifted with the machine, {} moved, {} the same",
+                    count_text(found.rows.size(), "figure"), found.count(change::better), found.count(change::worse),
+                    found.count(change::drifted), found.count(change::moved), found.count(change::same));
+    if (const std::size_t count = found.count(change::not_comparable); count != 0) {
+        text += fmt::format("; {} not comparable: no baseline in the same round", count);
+    }
+    if (const std::size_t count = found.count(change::too_few); count != 0) {
+        text += fmt::format("; {} without a verdict: fewer than {} rounds on a side", count, fewest_compared_rounds);
+    }
+    return text;
 }
 
 }
@@ -142,9 +154,13 @@ std::string text_tables(const comparison& found, text_style style) {
     text += list_of("Only in the new result", found.only_after, tint::none, width, colours);
     text += changes(found, width, colours);
     text += "\n" + wrapped(totals(found), width) + "\n";
-    const std::string_view legend =
-        "+ better; ! worse; ~ only the absolute time moved, so the machine did; * beyond both spreads, and neither "
-        "is better; all others lie within 1 % or within the spreads";
+    const std::string legend = fmt::format(
+        "A change counts when the rounds of old and new do not overlap (every round of the one lies below every round "
+        "of the other) and the medians differ by more than {:.0f} %: for times, of the ratios to the baseline of the "
+        "same round; for memory and "
+        "facts, of the figures. + better; ! worse; ~ only the absolute time moved, so the machine did; * moved, and "
+        "neither is better; ? no verdict; all others are the same",
+        100 * smallest_compared_change);
     return text + painted(wrapped(legend, width), tint::faint, colours) + "\n";
 }
 

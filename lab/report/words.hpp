@@ -16,7 +16,8 @@ namespace tenure::lab {
 
 inline constexpr std::array<std::string_view, 3> better_words{"smaller", "larger", "neither"};
 inline constexpr std::array<std::string_view, 3> outcome_words{"measured", "missing", "failed"};
-inline constexpr std::array<std::string_view, 5> change_words{"same", "better", "worse", "drifted", "moved"};
+inline constexpr std::array<std::string_view, 7> change_words{"same",  "better",         "worse",         "drifted",
+                                                              "moved", "not comparable", "too few rounds"};
 
 [[nodiscard]] constexpr std::string_view word_of(better sense) { return better_words[static_cast<std::size_t>(sense)]; }
 

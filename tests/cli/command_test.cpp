@@ -41,7 +41,7 @@ TEST_F(command, prints_tables_on_standard_output_and_progress_on_standard_error)
     auto const found = run_command(quick);
     EXPECT_EQ(found.code, 0) << found.err;
     expect_words(found.out, {"lifetimes", "tenure Temp", "trivial bump", "warm"});
-    expect_words(found.err, {"seed 3", "measurements in", "1 rounds say little"});
+    expect_words(found.err, {"seed 3", "measurements in", "1 round says little"});
     EXPECT_EQ(found.out.find("measurements in"), std::string::npos);
 }
 
@@ -66,6 +66,8 @@ TEST_F(command, refuses_a_directory_that_cannot_be_written_before_it_measures) {
     std::ofstream(fs::path{directory} / "file") << "in the way";
     auto const found = run_command(quick + "--out file/below", directory);
     EXPECT_EQ(found.code, 3);
+    expect_words(found.err, {"the folder file/below"});
+    EXPECT_EQ(found.err.find(".tenure-bench"), std::string::npos) << found.err;
     EXPECT_EQ(found.err.find("measurements"), std::string::npos);
 }
 
@@ -74,8 +76,63 @@ TEST_F(command, compares_two_results) {
     ASSERT_EQ(run_command(quick + "--out new", directory).code, 0);
     auto const found = run_command("bench --compare old new", directory);
     EXPECT_EQ(found.code, 0) << found.err;
-    expect_words(found.out, {"tenure Temp"});
+    expect_words(found.out, {"tenure Temp", "fewer than 5 rounds", "differ by more than 10 %"});
+    EXPECT_EQ(found.out.find("Differs besides the code"), std::string::npos) << found.out;
     EXPECT_EQ(run_command("bench --compare old nothing", directory).code, 2);
+    auto const beside = run_command("bench pools --compare old new --out there", directory);
+    EXPECT_EQ(beside.code, 2);
+    expect_words(beside.err, {"pools, --out would do nothing"});
+    EXPECT_EQ(run_command("bench --compare old new --json", directory).code, 0);
+}
+
+TEST_F(command, ends_with_what_the_tables_come_to) {
+    auto const found = run_command(quick + "--parts 'one thread'");
+    std::size_t const place = found.out.find("In short");
+    ASSERT_NE(place, std::string::npos) << found.out;
+    EXPECT_GT(place, found.out.find("lifetimes · times · cold"));
+    expect_words(found.out.substr(place), {"lifetimes", "1 round says little"});
+}
+
+TEST_F(command, settings_of_the_environment_that_have_no_effect_are_named) {
+    ::setenv("TENURE_PASSTHROUGH", "all", 1);
+    auto const found = run_command(quick + "--parts 'one thread'");
+    ::unsetenv("TENURE_PASSTHROUGH");
+    EXPECT_EQ(found.code, 0);
+    expect_words(found.err, {"TENURE_PASSTHROUGH of the environment has no effect"});
+}
+
+TEST_F(command, usage_errors_name_the_help_of_the_command_and_what_is_wrong) {
+    expect_words(run_command("bench --rounds").err, {"--rounds needs a value: --rounds N", "`tenure bench --help`"});
+    expect_words(run_command("bench --compare a").err, {"--compare needs 2 values: --compare OLD NEW"});
+    expect_words(run_command("bench --timeout -1").err, {"--timeout: \"-1\" is no whole number from 0 to"});
+    expect_words(run_command("bench --out ''").err, {"--out needs the name of a folder"});
+    expect_words(run_command("bench pools --count x --sede 4").err, {"`tenure bench pools --help`"});
+    auto const option = run_command("bench pools --hlep").err;
+    std::size_t const first = option.find("--help,");
+    ASSERT_NE(first, std::string::npos) << option;
+    EXPECT_EQ(option.find("--help,", first + 1), std::string::npos) << option;
+}
+
+TEST_F(command, a_file_of_this_folder_without_a_slash_is_hinted_at) {
+    std::ofstream(fs::path{directory} / "ownmalloc") << "a file";
+    auto const found = run_command("bench --against ownmalloc", directory);
+    EXPECT_EQ(found.code, 2);
+    expect_words(found.err, {"no peer \"ownmalloc\"", "write ./ownmalloc"});
+}
+
+TEST_F(command, only_keeps_whom_against_names) {
+    auto const found = run_command("bench lifetimes --only 'tenure Temp' --against boost.pool --rounds 1 --batches 5 "
+                                   "--parts 'one thread'");
+    expect_words(found.out, {"tenure Temp", "boost::pool"});
+    EXPECT_EQ(found.out.find("tenure TempJob"), std::string::npos);
+}
+
+TEST_F(command, names_of_the_list_are_not_broken_across_lines) {
+    auto const found = run_command("list");
+    for (const char* name : {"\"pairs, 280 B\"", "\"all, 64 B\"", "\"drop, 8 B\"", "\"destroy one, 8 B\"",
+                             "\"destroy one, 280 B\"", "\"two threads, 64 B\"", "\"overflow, small budget\""}) {
+        expect_words(found.out, {name});
+    }
 }
 
 TEST_F(command, runs_the_parts_that_are_named_and_says_so_in_the_result) {
@@ -185,6 +242,8 @@ TEST_F(command, refuses_values_out_of_range) {
     EXPECT_EQ(run_command("bench lifetimes --count 0").code, 2);
     EXPECT_EQ(run_command("bench lifetimes --count x").code, 2);
     EXPECT_EQ(run_command("bench --rounds 0").code, 2);
+    EXPECT_EQ(run_command("bench --seed -1").code, 2);
+    EXPECT_EQ(run_command("bench --seed 99999999999999999999").code, 2);
     auto const found = run_command("bench lifetimes --align 12");
     EXPECT_EQ(found.code, 2);
     expect_words(found.err, {"--align 12 is no power of two"});
@@ -204,7 +263,8 @@ TEST_F(command, refuses_a_library_that_is_not_there_or_has_no_malloc) {
 }
 
 TEST_F(command, helps_with_everything) {
-    for (const char* words : {"--help", "bench --help", "bench pools --help", "list --help", "options --help"}) {
+    for (const char* words :
+         {"--help", "bench --help", "bench pools --help", "list --help", "options --help", "help", "help bench"}) {
         auto const found = run_command(words);
         EXPECT_EQ(found.code, 0) << words;
         expect_words(found.out, {"Exit codes", "Example"});

@@ -39,8 +39,8 @@ TEST(nearest, an_unknown_name_is_answered_with_the_list) {
         unknown_name("experiment", "pool", names),
         "there is no experiment \"pool\". Did you mean \"pools\"? There are: lifetimes, pools, jemalloc, tenure Temp.");
     EXPECT_EQ(unknown_name("part", "zzz", std::vector<std::string>{"all, 8 B", "overflow"}),
-              "there is no part \"zzz\". There are: \"all, 8 B\", overflow.")
-        << "where a name has a comma";
+              "there is no part \"zzz\". There are: \"all, 8 B\", \"overflow\".")
+        << "all of them where one has a comma";
     EXPECT_EQ(unknown_name("peer", "zzz", std::vector<std::string>{"a"}), "there is no peer \"zzz\". There are: a.");
 }
 

@@ -50,7 +50,7 @@ TEST(part_choice, an_unknown_word_is_answered_with_the_nearest_and_the_list) {
     part_choice what({"drop", "al, 64 B"});
     EXPECT_EQ(what.of(with_parts(parts)), 0b10000u);
     EXPECT_EQ(what.refusal(), "there is no part \"al, 64 B\". Did you mean \"all, 64 B\"? There are: \"all, 8 B\", "
-                              "\"all, 64 B\", overflow, \"overflow, small\", \"drop, 64 B\".");
+                              "\"all, 64 B\", \"overflow\", \"overflow, small\", \"drop, 64 B\".");
 }
 
 TEST(part_choice, an_empty_word_means_nothing) {

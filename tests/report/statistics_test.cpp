@@ -105,14 +105,15 @@ TEST(statistics, the_geometric_mean_skips_what_has_no_logarithm) {
     EXPECT_TRUE(std::isnan(geometric_mean({})));
 }
 
-TEST(statistics, spreads_that_touch_are_not_apart) {
-    const summary low = summarize(std::vector{1.0, 2.0, 3.0});
-    const summary touching{3.0, 2.5, 4.0, 3};
-    const summary apart{9.0, 8.0, 10.0, 3};
-    EXPECT_FALSE(spreads_apart(low, touching));
-    EXPECT_TRUE(spreads_apart(low, apart));
-    EXPECT_TRUE(spreads_apart(apart, low));
-    EXPECT_FALSE(spreads_apart(low, summarize({}))) << "nothing is not apart from something";
+TEST(statistics, ranges_that_touch_are_not_apart) {
+    const summary lower = summarize(std::vector<double>{1.0, 2.0, 3.0});
+    EXPECT_EQ(lower.lowest, 1.0);
+    EXPECT_EQ(lower.highest, 3.0);
+    EXPECT_FALSE(ranges_apart(lower, summarize(std::vector<double>{3.0, 9.0, 9.0, 9.0, 9.0})));
+    const summary apart = summarize(std::vector<double>{3.1, 9.0});
+    EXPECT_TRUE(ranges_apart(lower, apart));
+    EXPECT_TRUE(ranges_apart(apart, lower));
+    EXPECT_FALSE(ranges_apart(lower, summarize({}))) << "nothing is not apart from something";
 }
 
 }

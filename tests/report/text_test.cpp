@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include "report/fixture.hpp"
+#include "report/html.hpp"
 #include "report/letters.hpp"
 #include "report/snapshot.hpp"
 #include "report/text_grid.hpp"
@@ -138,6 +139,55 @@ TEST(letters, lines_break_at_blanks_and_keep_their_indent) {
     EXPECT_EQ(wrapped("one two three four", 9, 2), "one two\n  three\n  four");
     EXPECT_EQ(wrapped("unbreakably", 4), "unbreakably");
     EXPECT_EQ(wrapped("", 4), "");
+}
+
+result with_rounds(std::size_t rounds) {
+    result found = fixture::small_result();
+    for (experiment_result& experiment : found.experiments) {
+        experiment.rounds = static_cast<std::uint32_t>(rounds);
+        for (contestant_result& who : experiment.contestants) {
+            for (metric& measured : who.metrics) measured.samples.resize(rounds);
+        }
+    }
+    return found;
+}
+
+TEST(text, one_round_has_no_spread_and_is_said_to_say_little) {
+    const std::string one = text_tables(with_rounds(1), {200});
+    EXPECT_TRUE(holds(one, "1 round says little"));
+    EXPECT_TRUE(holds(text_tables(with_rounds(2), {200}), "2 rounds say little"));
+    EXPECT_FALSE(holds(text_tables(with_rounds(3), {200}), " little: "));
+    EXPECT_FALSE(holds(one, "8.00–8.00"));
+    EXPECT_TRUE(holds(to_html(with_rounds(1)), "1 round says little"));
+}
+
+TEST(text, a_rank_with_nobody_in_it_is_not_printed) {
+    result found = fixture::small_result();
+    ASSERT_TRUE(holds(text_tables(found), "lifetimes · rank"));
+    ASSERT_TRUE(holds(to_html(found), "#e1-rank"));
+    found.experiments[0].baseline = "nobody";
+    EXPECT_FALSE(holds(text_tables(found), "lifetimes · rank"));
+    EXPECT_FALSE(holds(to_html(found), "e1-rank"));
+}
+
+TEST(text, whoever_reads_the_same_as_the_best_choice_is_marked_as_well) {
+    result found = fixture::small_result();
+    found.experiments[0].contestants[0].metrics[2].samples = {3.501, 3.501, 3.501};
+    const std::string text = text_tables(found, {200});
+    std::size_t marked = 0;
+    for (std::size_t at = text.find("3.50*"); at != std::string::npos; at = text.find("3.50*", at + 1)) ++marked;
+    EXPECT_EQ(marked, 2U) << text;
+}
+
+TEST(text, the_conclusions_stand_at_the_end_for_each_experiment) {
+    const std::string text = text_tables(fixture::small_result(), {200});
+    const std::size_t place = text.find("In short");
+    ASSERT_NE(place, std::string::npos);
+    const std::string end = text.substr(place);
+    EXPECT_TRUE(holds(end, "lifetimes\n"));
+    EXPECT_TRUE(holds(end, "through/put\n"));
+    EXPECT_TRUE(holds(end, "Most often the best choice: tenure temp"));
+    EXPECT_TRUE(holds(end, "the best of ours leads in"));
 }
 
 }
