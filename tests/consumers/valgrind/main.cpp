@@ -13,22 +13,27 @@ namespace {
 
 using tenure::lifetime;
 
-void touch(void* block) { ++*static_cast<int volatile*>(block); }
+void touch(void* block) {
+    auto* const number = static_cast<int volatile*>(block);
+    *number = *number + 1;
+}
 
 /// Everything as it should be: not a word from Valgrind.
 void use_all() {
     tenure::arena scratch;
     tenure::block_pool blocks(64);
     for (int round = 0; round < 3; ++round) {
-        tenure::temp_scope const scope;
-        void* const all[] = {tenure::allocate(100, lifetime::temp), tenure::allocate(100, lifetime::temp_job),
-                             blocks.allocate(), scratch.allocate(100)};
-        for (void* const each : all) {
-            std::memset(each, 1, 64);
-            touch(each);
+        {
+            tenure::temp_scope const scope;
+            void* const all[] = {tenure::allocate(100, lifetime::temp), tenure::allocate(100, lifetime::temp_job),
+                                 blocks.allocate(), scratch.allocate(100)};
+            for (void* const each : all) {
+                std::memset(each, 1, 64);
+                touch(each);
+            }
+            tenure::deallocate(all[1], lifetime::temp_job);
+            blocks.deallocate(all[2]);
         }
-        tenure::deallocate(all[1], lifetime::temp_job);
-        blocks.deallocate(all[2]);
         scratch.clear();
         tenure::next_frame();
     }
