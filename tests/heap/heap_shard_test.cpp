@@ -1,0 +1,154 @@
+// SPDX-FileCopyrightText: Tenure contributors
+// SPDX-License-Identifier: MIT
+
+#include <tenure/heap/heap_shard.hpp>
+
+#include <algorithm>
+#include <cstring>
+#include <map>
+#include <set>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include <tenure/base/counting_source.hpp>
+#include <tenure/base/failing_source.hpp>
+#include <tenure/platform/page_source.hpp>
+
+#include "support/random.hpp"
+#include "support/reports.hpp"
+
+namespace {
+
+using tenure::detail::class_bytes;
+using tenure::detail::class_of;
+using tenure::detail::heap_pages;
+using tenure::detail::heap_shard;
+using tenure::detail::small_class_count;
+
+class heap_shards : public testing::Test {
+protected:
+    ~heap_shards() override { EXPECT_TRUE(shard_.valid() && other_.valid()); }
+
+    std::vector<void*> take(heap_shard& from, std::size_t index, std::size_t count) {
+        std::vector<void*> blocks(count);
+        blocks.resize(from.take(index, blocks.data(), count));
+        return blocks;
+    }
+
+    tenure::counting_source source_{tenure::page_source::process()};
+    heap_pages pages_{source_};
+    heap_shard shard_{pages_}, other_{pages_};
+};
+
+TEST_F(heap_shards, blocks_of_every_class_are_whole_aligned_and_apart) {
+    std::map<std::uintptr_t, std::size_t> taken; // begin, bytes
+    for (std::size_t index = 0; index < small_class_count; ++index) {
+        std::size_t const bytes = class_bytes(index);
+        std::size_t const alignment = bytes & (~bytes + 1);
+        for (void* const block : take(shard_, index, 300)) {
+            ASSERT_EQ(tenure::address_of(block) % alignment, 0u) << bytes;
+            std::memset(block, static_cast<int>(index), bytes);
+            auto const [place, is_new] = taken.emplace(tenure::address_of(block), bytes);
+            ASSERT_TRUE(is_new);
+            if (place != taken.begin()) {
+                ASSERT_LE(std::prev(place)->first + std::prev(place)->second, place->first);
+            }
+            if (std::next(place) != taken.end()) {
+                ASSERT_LE(place->first + bytes, std::next(place)->first);
+            }
+        }
+        EXPECT_EQ(shard_.usage_of(index).handed_out, 300u);
+    }
+    EXPECT_EQ(taken.size(), 300 * small_class_count);
+}
+
+TEST_F(heap_shards, a_batch_ends_with_its_lowest_address) {
+    std::vector<void*> const blocks = take(shard_, class_of(64), 200);
+    EXPECT_TRUE(std::is_sorted(blocks.rbegin(), blocks.rend()));
+    heap_shard::give(blocks.data(), blocks.size());
+    EXPECT_EQ(take(shard_, class_of(64), 200), blocks) << "freed blocks come back in the order of addresses";
+}
+
+TEST_F(heap_shards, random_batches_agree_with_a_model) {
+    support::random numbers(support::new_seed());
+    std::set<void*> alive[small_class_count];
+    heap_shard* const shards[] = {&shard_, &other_};
+    for (int step = 0; step < 4000; ++step) {
+        std::size_t const index = numbers.below(small_class_count);
+        if (numbers.one_in(2)) {
+            for (void* const block : take(*shards[numbers.below(2)], index, numbers.below(200) + 1)) {
+                ASSERT_TRUE(alive[index].insert(block).second) << "handed out twice";
+                ASSERT_TRUE(pages_.owns(block));
+            }
+        } else {
+            // What is given back is of both shards, of several classes, and in no order.
+            std::vector<void*> batch;
+            for (std::size_t each : {index, (index + 7) % small_class_count}) {
+                std::vector<void*> all(alive[each].begin(), alive[each].end());
+                for (std::size_t left = all.size(); left > 1; --left)
+                    std::swap(all[left - 1], all[numbers.below(left)]);
+                all.resize(std::min<std::size_t>(all.size(), numbers.below(150)));
+                for (void* const block : all) alive[each].erase(block);
+                batch.insert(batch.end(), all.begin(), all.end());
+            }
+            heap_shard::give(batch.data(), batch.size());
+        }
+        if (step % 64 == 0) {
+            ASSERT_TRUE(shard_.valid() && other_.valid());
+            for (std::size_t each = 0; each < small_class_count; ++each) {
+                ASSERT_EQ(shard_.usage_of(each).handed_out + other_.usage_of(each).handed_out, alive[each].size());
+            }
+        }
+    }
+    for (auto& each : alive) {
+        std::vector<void*> const all(each.begin(), each.end());
+        heap_shard::give(all.data(), all.size());
+    }
+    shard_.release_empty_pages();
+    other_.release_empty_pages();
+    for (std::size_t each = 0; each < small_class_count; ++each) EXPECT_EQ(shard_.usage_of(each).pages, 0u);
+    pages_.trim();
+    EXPECT_EQ(source_.live_blocks(), 0u);
+}
+
+TEST_F(heap_shards, empty_pages_serve_other_classes) {
+    for (int round = 0; round < 20; ++round) {
+        for (std::size_t index = 0; index < small_class_count; ++index) {
+            std::vector<void*> const blocks = take(shard_, index, 8'000'000 / class_bytes(index));
+            heap_shard::give(blocks.data(), blocks.size());
+        }
+        shard_.release_empty_pages();
+    }
+    EXPECT_EQ(pages_.segment_count(), 1u) << "8 MB at a time fit in one";
+}
+
+TEST_F(heap_shards, a_refusal_gives_what_there_is_and_changes_nothing_else) {
+    tenure::failing_source failing(source_, 1);
+    heap_pages pages(failing);
+    heap_shard shard(pages);
+    std::size_t const index = class_of(32'768);
+    std::vector<void*> blocks = take(shard, index, 2000); // a segment has fewer
+    EXPECT_LT(blocks.size(), 1100u);
+    EXPECT_GT(blocks.size(), 900u);
+    EXPECT_TRUE(take(shard, index, 1).empty());
+    EXPECT_EQ(shard.usage_of(index).handed_out, blocks.size());
+    EXPECT_TRUE(shard.valid());
+    failing.allow(1);
+    EXPECT_EQ(take(shard, index, 1).size(), 1u);
+}
+
+TEST_F(heap_shards, a_double_free_is_found_when_it_is_written) {
+    support::heard_reports const heard;
+    std::vector<void*> const blocks = take(shard_, class_of(100), 10);
+    heap_shard::give(blocks.data(), 1);
+    heap_shard::give(blocks.data(), 1);
+    EXPECT_EQ(heard.count(tenure::report_kind::misuse), 1u);
+    EXPECT_EQ(shard_.usage_of(class_of(100)).handed_out, 9u);
+    void* const twice[] = {blocks[1], blocks[1]};
+    heap_shard::give(twice, 2);
+    EXPECT_EQ(heard.count(tenure::report_kind::misuse), 2u);
+    EXPECT_EQ(shard_.usage_of(class_of(100)).handed_out, 8u);
+}
+
+}

@@ -1,0 +1,123 @@
+// SPDX-FileCopyrightText: Tenure contributors
+// SPDX-License-Identifier: MIT
+
+#include <tenure/heap/huge_blocks.hpp>
+
+#include <cstring>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include <tenure/base/counting_source.hpp>
+#include <tenure/base/failing_source.hpp>
+#include <tenure/platform/page_source.hpp>
+
+#include "support/random.hpp"
+#include "support/reports.hpp"
+
+namespace {
+
+using tenure::detail::huge_blocks;
+using tenure::detail::keeping;
+
+constexpr std::size_t mebibyte = std::size_t{1} << 20;
+constexpr std::uint64_t second = 1'000'000'000;
+
+class huge : public testing::Test {
+protected:
+    tenure::counting_source source_{tenure::page_source::process()};
+    huge_blocks blocks_{source_, keeping{second, 200 * mebibyte}};
+};
+
+TEST_F(huge, blocks_are_aligned_whole_and_given_back) {
+    for (std::size_t alignment = 16; alignment <= huge_blocks::largest_alignment; alignment *= 2) {
+        auto* const block = static_cast<unsigned char*>(blocks_.allocate(40 * mebibyte, alignment, 1));
+        ASSERT_NE(block, nullptr);
+        EXPECT_EQ(tenure::address_of(block) % alignment, 0u);
+        EXPECT_GE(blocks_.usable_bytes(block), 40 * mebibyte);
+        block[0] = block[40 * mebibyte - 1] = 7;
+        EXPECT_EQ(blocks_.live_bytes(), 40 * mebibyte);
+        blocks_.deallocate(block, 2);
+        EXPECT_EQ(blocks_.live_bytes(), 0u);
+    }
+    EXPECT_EQ(blocks_.allocate(mebibyte, 2 * huge_blocks::largest_alignment, 3), nullptr);
+    EXPECT_EQ(blocks_.allocate(SIZE_MAX / 2, 16, 3), nullptr);
+    blocks_.trim();
+    EXPECT_EQ(source_.live_blocks(), 0u);
+}
+
+TEST_F(huge, a_freed_block_is_there_for_the_next_also_for_a_somewhat_larger_one) {
+    void* const first = blocks_.allocate(80 * mebibyte, 16, 1);
+    blocks_.deallocate(first, 2);
+    EXPECT_GT(blocks_.kept_bytes(), 80 * mebibyte);
+    void* const second_one = blocks_.allocate(81 * mebibyte, 16, 3);
+    EXPECT_EQ(second_one, first);
+    EXPECT_EQ(source_.requests(), 1u);
+    EXPECT_EQ(blocks_.kept_bytes(), 0u);
+    blocks_.deallocate(second_one, 4);
+}
+
+TEST_F(huge, what_is_kept_goes_back_when_its_time_is_over) {
+    void* const block = blocks_.allocate(40 * mebibyte, 16, 1);
+    blocks_.deallocate(block, 10);
+    EXPECT_EQ(blocks_.expire(second), 0u);
+    EXPECT_EQ(source_.live_blocks(), 1u);
+    EXPECT_GT(blocks_.expire(second + 11), 40 * mebibyte);
+    EXPECT_EQ(source_.live_blocks(), 0u);
+    EXPECT_EQ(blocks_.kept_bytes(), 0u);
+}
+
+TEST_F(huge, what_is_past_the_limit_goes_back_at_once) {
+    std::vector<void*> blocks;
+    for (int each = 0; each < 5; ++each) blocks.push_back(blocks_.allocate(70 * mebibyte, 16, 1));
+    for (void* const block : blocks) blocks_.deallocate(block, 2);
+    EXPECT_LE(blocks_.kept_bytes(), 200 * mebibyte);
+    EXPECT_GT(blocks_.kept_bytes(), 140 * mebibyte);
+    EXPECT_EQ(source_.live_blocks(), 2u);
+}
+
+TEST_F(huge, kept_blocks_that_do_not_suit_do_not_raise_the_peak) {
+    void* block = blocks_.allocate(100 * mebibyte, 16, 1);
+    blocks_.deallocate(block, 2);
+    std::size_t const peak = source_.peak_bytes();
+    block = blocks_.allocate(34 * mebibyte, 16, 3); // far smaller: not worth the larger one
+    EXPECT_EQ(source_.peak_bytes(), peak);
+    EXPECT_EQ(blocks_.kept_bytes(), 0u);
+    blocks_.deallocate(block, 4);
+}
+
+TEST_F(huge, a_block_is_resized_where_it_is_as_far_as_there_is_room) {
+    auto* const block = static_cast<unsigned char*>(blocks_.allocate(64 * mebibyte, 16, 1));
+    std::memset(block, 5, mebibyte);
+    ASSERT_TRUE(blocks_.resize(block, 70 * mebibyte));
+    block[70 * mebibyte - 1] = 6;
+    EXPECT_EQ(blocks_.live_bytes(), 70 * mebibyte);
+    EXPECT_TRUE(blocks_.resize(block, 40 * mebibyte));
+    EXPECT_EQ(blocks_.live_bytes(), 40 * mebibyte);
+    EXPECT_FALSE(blocks_.resize(block, SIZE_MAX / 2));
+    EXPECT_EQ(block[mebibyte - 1], 5);
+    blocks_.deallocate(block, 2);
+}
+
+TEST_F(huge, a_refused_source_changes_nothing) {
+    tenure::failing_source failing(source_, 0);
+    huge_blocks blocks(failing);
+    EXPECT_EQ(blocks.allocate(50 * mebibyte, 16, 1), nullptr);
+    EXPECT_EQ(blocks.live_bytes(), 0u);
+    failing.allow(1);
+    void* const block = blocks.allocate(50 * mebibyte, 16, 1);
+    ASSERT_NE(block, nullptr);
+    EXPECT_EQ(blocks.allocate(50 * mebibyte, 16, 1), nullptr);
+    EXPECT_EQ(blocks.live_bytes(), 50 * mebibyte);
+}
+
+TEST_F(huge, a_double_free_is_reported) {
+    support::heard_reports const heard;
+    void* const block = blocks_.allocate(50 * mebibyte, 16, 1);
+    blocks_.deallocate(block, 2);
+    blocks_.deallocate(block, 3); // still kept
+    EXPECT_EQ(heard.count(tenure::report_kind::misuse), 1u);
+    EXPECT_EQ(blocks_.live_bytes(), 0u);
+}
+
+}

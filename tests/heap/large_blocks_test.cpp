@@ -1,0 +1,174 @@
+// SPDX-FileCopyrightText: Tenure contributors
+// SPDX-License-Identifier: MIT
+
+#include <tenure/heap/large_blocks.hpp>
+
+#include <cstring>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include <tenure/base/counting_source.hpp>
+#include <tenure/base/failing_source.hpp>
+#include <tenure/platform/page_source.hpp>
+
+#include "support/random.hpp"
+#include "support/reports.hpp"
+
+namespace {
+
+using tenure::detail::granule_bytes;
+using tenure::detail::large_blocks;
+using tenure::detail::largest_large_bytes;
+
+class large : public testing::Test {
+protected:
+    ~large() override { EXPECT_TRUE(blocks_.valid()); }
+
+    tenure::counting_source source_{tenure::page_source::process()};
+    large_blocks blocks_{source_};
+};
+
+struct held {
+    unsigned char* at;
+    std::size_t bytes;
+    unsigned char stamp;
+};
+
+/// A stamp at both ends and in each granule: enough to see a block that overlaps another.
+void stamp(const held& block) {
+    for (std::size_t at = 0; at < block.bytes; at += granule_bytes) block.at[at] = block.stamp;
+    block.at[block.bytes - 1] = block.stamp;
+}
+bool holds(const held& block, std::size_t bytes) {
+    for (std::size_t at = 0; at < bytes; at += granule_bytes) {
+        if (block.at[at] != block.stamp) return false;
+    }
+    return true;
+}
+
+TEST_F(large, random_operations_agree_with_a_model) {
+    support::random numbers(support::new_seed());
+    std::vector<held> alive;
+    std::size_t granules = 0;
+    auto const granules_of = [](std::size_t bytes) { return (bytes + granule_bytes - 1) / granule_bytes; };
+    auto const some_bytes = [&] {
+        return numbers.one_in(20) ? numbers.below(largest_large_bytes) + 1 : numbers.below(std::size_t{1} << 20) + 1;
+    };
+    for (int step = 0; step < 6000; ++step) {
+        std::uint64_t const kind = numbers.below(10);
+        if (kind < 5 && alive.size() < 200) {
+            std::size_t const bytes = some_bytes();
+            std::size_t const alignment = numbers.one_in(5) ? std::size_t{1} << numbers.below(21) : 16;
+            auto* const block = static_cast<unsigned char*>(blocks_.allocate(bytes, alignment));
+            if (block == nullptr) {
+                ASSERT_GT(bytes + alignment, largest_large_bytes);
+                continue;
+            }
+            ASSERT_EQ(tenure::address_of(block) % alignment, 0u);
+            alive.push_back({block, bytes, static_cast<unsigned char>(step)});
+            stamp(alive.back());
+            granules += granules_of(bytes);
+        } else if (kind < 9 && !alive.empty()) {
+            std::size_t const which = numbers.below(alive.size());
+            ASSERT_TRUE(holds(alive[which], alive[which].bytes));
+            granules -= granules_of(alive[which].bytes);
+            blocks_.deallocate(alive[which].at);
+            alive[which] = alive.back();
+            alive.pop_back();
+        } else if (!alive.empty()) {
+            held& block = alive[numbers.below(alive.size())];
+            std::size_t const bytes = some_bytes();
+            std::size_t const kept = std::min(bytes, block.bytes);
+            if (blocks_.resize(block.at, bytes)) {
+                granules += granules_of(bytes) - granules_of(block.bytes);
+                ASSERT_TRUE(holds(block, kept));
+                block.bytes = bytes;
+                stamp(block);
+            } else {
+                ASSERT_GT(bytes, block.bytes) << "smaller is always possible";
+            }
+            ASSERT_GE(blocks_.usable_bytes(block.at), block.bytes);
+        }
+        if (step % 500 == 0) blocks_.trim();
+        if (step % 20 == 0) {
+            ASSERT_TRUE(blocks_.valid());
+        }
+        ASSERT_EQ(blocks_.live_bytes(), granules * granule_bytes);
+    }
+    for (held const& block : alive) {
+        ASSERT_TRUE(holds(block, block.bytes));
+        blocks_.deallocate(block.at);
+    }
+    EXPECT_EQ(blocks_.live_bytes(), 0u);
+    blocks_.trim();
+    EXPECT_EQ(source_.live_blocks(), 0u) << "everything was joined again";
+}
+
+TEST_F(large, a_block_grows_into_the_free_run_behind_it) {
+    void* const first = blocks_.allocate(100'000, 16);
+    void* const second = blocks_.allocate(100'000, 16);
+    void* const third = blocks_.allocate(100'000, 16);
+    EXPECT_FALSE(blocks_.resize(first, 200'000));
+    blocks_.deallocate(second);
+    EXPECT_TRUE(blocks_.resize(first, 200'000));
+    EXPECT_FALSE(blocks_.resize(first, 300'000));
+    EXPECT_TRUE(blocks_.resize(first, 1));
+    EXPECT_EQ(blocks_.usable_bytes(first), granule_bytes);
+    EXPECT_EQ(blocks_.live_bytes(), granule_bytes + blocks_.usable_bytes(third));
+}
+
+TEST_F(large, a_whole_segment_can_be_one_block) {
+    void* const all = blocks_.allocate(largest_large_bytes, 16);
+    ASSERT_NE(all, nullptr);
+    std::memset(all, 1, largest_large_bytes);
+    EXPECT_EQ(blocks_.segment_count(), 1u);
+    EXPECT_EQ(blocks_.allocate(largest_large_bytes + 1, 16), nullptr);
+    void* const one = blocks_.allocate(1, 16);
+    EXPECT_EQ(blocks_.segment_count(), 2u);
+    blocks_.deallocate(all);
+    blocks_.deallocate(one);
+    EXPECT_EQ(blocks_.allocate(largest_large_bytes, 4096) == nullptr, false);
+    EXPECT_EQ(blocks_.segment_count(), 2u);
+}
+
+TEST_F(large, a_refused_source_changes_nothing) {
+    tenure::failing_source failing(source_, 0);
+    large_blocks blocks(failing);
+    EXPECT_EQ(blocks.allocate(50'000, 16), nullptr);
+    EXPECT_EQ(blocks.segment_count(), 0u);
+    EXPECT_TRUE(blocks.valid());
+    failing.allow(1);
+    void* const block = blocks.allocate(50'000, 16);
+    EXPECT_NE(block, nullptr);
+    EXPECT_EQ(blocks.allocate(largest_large_bytes, 16), nullptr);
+    EXPECT_EQ(blocks.live_bytes(), blocks.usable_bytes(block));
+    EXPECT_TRUE(blocks.valid());
+}
+
+TEST_F(large, a_double_free_is_reported_and_changes_nothing) {
+    support::heard_reports const heard;
+    void* const block = blocks_.allocate(50'000, 16);
+    void* const kept = blocks_.allocate(50'000, 16);
+    blocks_.deallocate(block);
+    blocks_.deallocate(block);
+    blocks_.deallocate(static_cast<unsigned char*>(kept) + 16);
+    EXPECT_EQ(heard.count(tenure::report_kind::misuse), 2u);
+    // Also of one that has become part of a larger free run, or of another block.
+    void* const hole = blocks_.allocate(50'000, 16); // where the first one was
+    void* const before = blocks_.allocate(50'000, 16);
+    void* const behind = blocks_.allocate(50'000, 16);
+    blocks_.deallocate(before);
+    blocks_.deallocate(behind);
+    blocks_.deallocate(behind);
+    EXPECT_EQ(heard.count(tenure::report_kind::misuse), 3u);
+    void* const over_both = blocks_.allocate(100'000, 16);
+    blocks_.deallocate(behind);
+    EXPECT_EQ(heard.count(tenure::report_kind::misuse), 4u);
+    EXPECT_EQ(over_both, before);
+    blocks_.deallocate(over_both);
+    blocks_.deallocate(hole);
+    EXPECT_EQ(blocks_.live_bytes(), blocks_.usable_bytes(kept));
+}
+
+}
