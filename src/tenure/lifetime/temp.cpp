@@ -306,7 +306,7 @@ bool temp::valid() noexcept {
         overflow_bytes += chunk->bytes;
     }
     if (overflow_bytes != scratch.overflow_now_bytes || scratch.committed_end < scratch.begin) return false;
-    return scratch.detoured || (cursor >= scratch.begin && cursor <= std::max(scratch.committed_end, cursor));
+    return scratch.detoured || (cursor >= scratch.begin && cursor <= scratch.committed_end);
 }
 
 temp_stats temp::stats() noexcept {
