@@ -11,6 +11,7 @@ help:
 	@echo "make bench     set up, build, run every experiment; report in results/   FULL=1 full sizes, ARGS=\"lifetimes --count 1000\", OUT=DIR"
 	@echo "make test      set up, run every check and every test"
 	@echo "make install   set up, build, install                                     PREFIX=$(PREFIX)"
+	@echo "make fuzz      set up, run each fuzzer for an hour                          SECONDS=60"
 	@echo "make format    format the sources"
 	@echo "make clean     remove build/ (results/ stay)"
 	@echo
@@ -28,6 +29,10 @@ test:
 	@scripts/setup test
 	@scripts/test
 
+fuzz:
+	@scripts/setup test
+	@scripts/fuzz $(or $(SECONDS),3600)
+
 install: release
 	@cmake --install build/release --prefix $(PREFIX)
 
@@ -38,4 +43,4 @@ format:
 clean:
 	rm -rf build
 
-.PHONY: help release bench test install format clean
+.PHONY: help release bench test fuzz install format clean

@@ -1,7 +1,8 @@
 # SPDX-FileCopyrightText: Tenure contributors
 # SPDX-License-Identifier: MIT
 
-# What `cmake --install` gives: headers, the four libraries, the CMake package, the pkg-config files.
+# What `cmake --install` gives: headers, the four libraries, what replaces operator new and delete, the two that are
+# preloaded, the CMake package, the pkg-config files.
 # (The command is installed in lab.cmake.)
 
 # A tree at level 2 or 3 is for testing, and a project that includes ours as a subdirectory installs only itself.
@@ -42,6 +43,9 @@ install(TARGETS ${tenure_installed_targets} EXPORT tenure
     ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR}
     INCLUDES DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
 )
+if(tenure_preloaded_targets) # not in a tree with a sanitizer
+    install(TARGETS ${tenure_preloaded_targets} LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
+endif()
 install(EXPORT tenure NAMESPACE tenure:: FILE tenure-targets.cmake DESTINATION ${package_dir})
 
 configure_package_config_file(packaging/config.cmake.in tenure-config.cmake INSTALL_DESTINATION ${package_dir})

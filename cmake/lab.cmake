@@ -52,6 +52,11 @@ add_dependencies(lab_harness tenure_build_info)
 set_source_files_properties(lab/harness/build_info.cpp PROPERTIES
     COMPILE_OPTIONS "-include;${build_info}" OBJECT_DEPENDS ${build_info})
 
+# Where an installed command finds the library that it preloads for our own rows.
+file(RELATIVE_PATH libraries_from_command ${CMAKE_INSTALL_FULL_BINDIR} ${CMAKE_INSTALL_FULL_LIBDIR})
+set_source_files_properties(lab/harness/peers.cpp PROPERTIES
+    COMPILE_DEFINITIONS "TENURE_LIBRARIES_FROM_COMMAND=\"${libraries_from_command}\"")
+
 if(EXISTS ${PROJECT_SOURCE_DIR}/lab/cli/main.cpp)
     add_executable(tenure_command ${PROJECT_SOURCE_DIR}/lab/cli/main.cpp)
     tenure_compile(tenure_command)

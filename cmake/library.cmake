@@ -10,6 +10,7 @@
 # Globbed and not listed: a room is its folder, and a file belongs to the room that it lies in, so a list here would say
 # the same thing twice. CONFIGURE_DEPENDS makes the build look again, at the cost of a directory walk.
 file(GLOB tenure_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/tenure/*/*.cpp)
+list(FILTER tenure_sources EXCLUDE REGEX "/src/tenure/dropin/") # a library of its own: dropin.cmake
 
 # One folder per system, and posix where the system is one: sources choose by lying there, not by #if.
 string(TOLOWER ${CMAKE_SYSTEM_NAME} tenure_system)
@@ -35,7 +36,8 @@ file(GLOB throwing_sources CONFIGURE_DEPENDS
 set_source_files_properties(${throwing_sources} PROPERTIES COMPILE_OPTIONS "-fexceptions;-frtti")
 file(GLOB typed_sources CONFIGURE_DEPENDS
     ${PROJECT_SOURCE_DIR}/src/tenure/base/*_source.cpp ${PROJECT_SOURCE_DIR}/src/tenure/platform/page_source.cpp)
-set_source_files_properties(${typed_sources} PROPERTIES COMPILE_OPTIONS -frtti)
+set_source_files_properties(${typed_sources} PROPERTIES COMPILE_OPTIONS
+    "$<$<NOT:$<BOOL:$<TARGET_PROPERTY:TENURE_WITHOUT_RUNTIME>>>:-frtti>") # the drop-in links nobody who has its base
 
 function(tenure_add_library target kind level file_name)
     add_library(${target} ${kind} ${tenure_sources})

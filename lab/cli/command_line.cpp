@@ -17,6 +17,7 @@
 #include "cli/bench.hpp"
 #include "cli/list.hpp"
 #include "cli/nearest.hpp"
+#include "cli/run.hpp"
 #include "cli/settings.hpp"
 #include "harness/machine.hpp"
 
@@ -67,6 +68,10 @@ std::string explain_unknown(const CLI::App& app, const std::string& word) {
     const CLI::App* const inside = innermost(&app);
     if (word.starts_with('-')) {
         std::string const option = word.substr(0, word.find('='));
+        if (inside->get_name() == "run") {
+            return unknown_name("option", option, names_of_options(inside)) +
+                   " What is the program's stands behind --: tenure run -- PROGRAM ...";
+        }
         std::string const owner = owner_of_option(app, option);
         if (!owner.empty()) return fmt::format("{} is an option of `tenure {}`", option, owner);
         return unknown_name("option", option, names_of_options(inside));
@@ -136,17 +141,18 @@ int run_command_line(int argc, char** argv) {
     CLI::App app{"Native memory chosen by how long it is held: measures it beside what you would use instead.",
                  "tenure"};
     app.set_version_flag("--version", "tenure " + library_version());
-    app.footer(
-        fmt::format("\nExamples:\n"
-                    "  tenure bench                                every experiment at its default size\n"
-                    "  tenure bench pools --against jemalloc       one experiment, against one peer\n"
-                    "  tenure list                                 experiments, allocators, peers found here\n\n{}",
-                    exit_codes_help));
+    app.footer(fmt::format("\nExamples:\n"
+                           "  tenure bench                                every experiment at its default size\n"
+                           "  tenure bench pools --against jemalloc       one experiment, against one peer\n"
+                           "  tenure list                                 experiments, allocators, peers found here\n"
+                           "  tenure run -- ./game                        a program with our malloc, unmodified\n\n{}",
+                           exit_codes_help));
     app.require_subcommand(0, 1);
     app.get_formatter()->column_width(34);
 
     bench_command bench(app);
     list_command list(app);
+    run_command running(app);
     settings_command settings(app);
     try {
         app.parse(words_of(argc, argv));
@@ -155,6 +161,7 @@ int run_command_line(int argc, char** argv) {
     }
     if (bench.chosen()) return bench.run(argc, argv);
     if (list.chosen()) return list.run();
+    if (running.chosen()) return running.run();
     if (settings.chosen()) return settings.run();
     std::fputs(app.help().c_str(), stderr);
     return exit_code::bad_usage;

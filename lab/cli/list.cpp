@@ -107,11 +107,17 @@ std::string in_words(const std::vector<listed_peer>& peers, std::span<const foun
         made += wrapped(named_list("Contestants", row_names(list_entrants(each, mallocs, libraries))), 4, width);
         made += wrapped(named_list("Parts", quoted_parts(each)), 4, width);
     }
-    made += fmt::format("\nOurs\n  {:<14} {:<8} {}\n", "tenure", "inlined", own_version());
+    auto const add = [&made](const listed_peer& found) {
+        made += fmt::format("  {:<14} {:<8} {}\n", found.name, found.kind, found.version.empty() ? "-" : found.version);
+    };
+    made += "\nOurs\n";
+    add({"tenure", "inlined", own_version(), {}});
+    for (const listed_peer& peer : peers) {
+        if (peer.missing.empty() && peer.name == own_malloc_name) add(peer);
+    }
     made += "\nPeers on this machine\n";
     for (const listed_peer& peer : peers) {
-        if (!peer.missing.empty()) continue;
-        made += fmt::format("  {:<14} {:<8} {}\n", peer.name, peer.kind, peer.version.empty() ? "-" : peer.version);
+        if (peer.missing.empty() && peer.name != own_malloc_name) add(peer);
     }
     made += "\nMissing\n";
     for (const listed_peer& peer : peers) {

@@ -37,7 +37,7 @@ std::string bytes_text(std::uint64_t bytes) {
 std::string parts_text(const option_info& info, std::uint64_t parts) {
     if (parts == 0) return "none";
     if (parts == all_parts) return "all";
-    constexpr std::array<std::string_view, 5> words{"arena", "temp", "temp_job", "pool", "small_object"};
+    constexpr std::array<std::string_view, 6> words{"arena", "temp", "temp_job", "pool", "small_object", "heap"};
     std::string made;
     for (std::string_view word : words) {
         std::uint64_t bit = 0;
@@ -48,10 +48,21 @@ std::string parts_text(const option_info& info, std::uint64_t parts) {
     return made;
 }
 
+/// The word that stands for this number, asked of the library's own parser.
+std::string report_text(const option_info& info, std::uint64_t form) {
+    constexpr std::array<std::string_view, 3> words{"none", "text", "json"};
+    for (std::string_view word : words) {
+        std::uint64_t number = 0;
+        if (parse_option(info, word, number) && number == form) return std::string{word};
+    }
+    return std::to_string(form);
+}
+
 std::string value_text(const option_info& info, std::uint64_t value) {
     switch (info.form) {
     case option_form::bytes: return bytes_text(value);
     case option_form::parts: return parts_text(info, value);
+    case option_form::report: return report_text(info, value);
     case option_form::count: break;
     }
     return std::to_string(value);

@@ -15,6 +15,12 @@ namespace tenure::lab {
 
 constexpr std::size_t exchange_blocks = 1000; ///< per batch and thread, half of them handed over
 
+/// The body of a loop that waits for another thread.
+inline void wait_a_little(unsigned spins) {
+    __builtin_ia32_pause();
+    if (spins % 4096 == 4095) std::this_thread::yield(); // there may be one CPU only
+}
+
 /// A queue with one writer and one reader. It never fills: neither thread is more than a batch ahead. The writer
 /// publishes 32 blocks at a time, as a queue that is meant to be cheap does.
 class handover_queue {
@@ -46,8 +52,7 @@ private:
 
     void wait() {
         for (unsigned spins = 0; (seen_ = published_.load(std::memory_order_acquire)) == taken_; ++spins) {
-            __builtin_ia32_pause();
-            if (spins % 4096 == 4095) std::this_thread::yield(); // there may be one CPU only
+            wait_a_little(spins);
         }
     }
 
@@ -59,20 +64,20 @@ private:
     std::size_t seen_ = 0;
 };
 
-/// Where two threads wait for each other.
+/// Where threads, two of them unless it is said otherwise, wait for each other.
 class meeting_point {
 public:
-    /// Returns when both have come as often as the caller.
+    explicit meeting_point(unsigned threads = 2) : threads_(threads) {}
+
+    /// Returns when all have come as often as the caller.
     void meet(unsigned& times) {
         ++times;
         arrived_.fetch_add(1);
-        for (unsigned spins = 0; arrived_.load() < 2 * times; ++spins) {
-            __builtin_ia32_pause();
-            if (spins % 4096 == 4095) std::this_thread::yield(); // there may be one CPU only
-        }
+        for (unsigned spins = 0; arrived_.load() < threads_ * times; ++spins) wait_a_little(spins);
     }
 
 private:
+    unsigned threads_;
     std::atomic<unsigned> arrived_{0};
 };
 

@@ -2,12 +2,13 @@
 // SPDX-License-Identifier: MIT
 
 /// \file
-/// Temp and TempJob in the lifetimes experiment.
+/// Temp, TempJob and Persistent in the lifetimes experiment.
 
 #include <array>
 #include <string_view>
 
 #include <tenure/base/options.hpp>
+#include <tenure/heap/heap.hpp>
 #include <tenure/lifetime/lifetime.hpp>
 
 #include "experiments/exchange.hpp"
@@ -18,7 +19,7 @@ namespace tenure::lab {
 
 namespace {
 
-constexpr std::string_view temp_query = "temp::owns", temp_job_query = "temp_job::owns";
+constexpr std::string_view temp_query = "temp::owns", temp_job_query = "temp_job::owns", heap_query = "heap::owns";
 
 class temp_memory {
 public:
@@ -44,6 +45,31 @@ public:
     void end_batch() { next_frame(); }
     static constexpr std::string_view query = temp_job_query;
     [[nodiscard]] bool owns(const void* block) const { return temp_job::owns(block); }
+};
+
+class persistent_memory {
+public:
+    explicit persistent_memory(const task&) {}
+    void* allocate(std::size_t bytes, std::size_t alignment) {
+        return tenure::allocate(bytes, lifetime::persistent, alignment);
+    }
+    void deallocate(void* block, std::size_t bytes) { tenure::deallocate(block, bytes, lifetime::persistent); }
+    void end_batch() {}
+    static constexpr std::string_view query = heap_query;
+    [[nodiscard]] bool owns(const void* block) const { return heap::process().owns(block); }
+};
+
+class exchanged_persistent {
+public:
+    exchanged_persistent(std::size_t bytes, std::size_t alignment) : bytes_(bytes), alignment_(alignment) {}
+    void* allocate() { return tenure::allocate(bytes_, lifetime::persistent, alignment_); }
+    void deallocate(void* block) { tenure::deallocate(block, bytes_, lifetime::persistent); }
+    void end_batch(std::size_t) {}
+    static constexpr std::string_view query = heap_query;
+    [[nodiscard]] bool owns(const void* block) const { return heap::process().owns(block); }
+
+private:
+    std::size_t bytes_, alignment_;
 };
 
 /// A batch of the exchange is a frame; one of the threads ends it.
@@ -75,9 +101,16 @@ void run_temp_job(const task& asked) {
     measure_exchange(asked, "two threads", shape, shared, shared);
 }
 
+void run_persistent(const task& asked) {
+    if (asked.part == lifetimes_part::one_thread) return one_thread<persistent_memory>(asked);
+    exchanged_shape const shape{asked.options.size("bytes"), asked.options.size("align")};
+    exchanged_persistent shared(shape.bytes, shape.alignment);
+    measure_exchange(asked, "two threads", shape, shared, shared);
+}
+
 using lifetimes_part::bit;
 
-constexpr std::array<contestant, 2> all{{
+constexpr std::array<contestant, 3> all{{
     {.name = "tenure Temp",
      .how = route::inlined,
      .kind = "inlined",
@@ -92,6 +125,13 @@ constexpr std::array<contestant, 2> all{{
      .note = "a batch is a frame: next_frame() is timed with the frees",
      .parts = bit(lifetimes_part::one_thread) | bit(lifetimes_part::two_threads),
      .run = run_temp_job},
+    {.name = "tenure Persistent",
+     .how = route::inlined,
+     .kind = "inlined",
+     .type = "tenure::allocate(bytes, lifetime::persistent, alignment)",
+     .note = "the process heap; freed one by one, and nothing ends the batch",
+     .parts = bit(lifetimes_part::one_thread) | bit(lifetimes_part::two_threads),
+     .run = run_persistent},
 }};
 
 }

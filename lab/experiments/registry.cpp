@@ -8,6 +8,10 @@
 
 #include <array>
 
+#include "experiments/fragmentation.hpp"
+#include "experiments/heap.hpp"
+#include "experiments/large.hpp"
+#include "experiments/latency.hpp"
 #include "experiments/lifetimes.hpp"
 #include "experiments/peers/peers.hpp"
 #include "experiments/pools.hpp"
@@ -15,7 +19,8 @@
 namespace tenure::lab {
 
 std::span<const experiment> experiments() {
-    static const std::array<experiment, 2> all{lifetimes_experiment, pools_experiment};
+    static const std::array<experiment, 6> all{lifetimes_experiment, pools_experiment,         heap_experiment,
+                                               large_experiment,     fragmentation_experiment, latency_experiment};
     return all;
 }
 

@@ -18,6 +18,9 @@ namespace tenure::lab {
 
 namespace {
 
+constexpr std::string_view misaligned = "a block was not aligned as it was asked for";
+constexpr std::string_view overlapping = "two blocks overlapped";
+
 // Odd multipliers: the low bytes of the words differ as well, which is all that a block of four bytes takes of them.
 constexpr std::uint64_t word_at(std::uint64_t number, std::size_t offset) {
     return (number + 1) * 0x9E3779B97F4A7C15u + offset * 0xBF58476D1CE4E5B9u;
@@ -57,8 +60,8 @@ bool blocks_hold(std::span<void* const> blocks, std::size_t bytes, std::uint64_t
 std::string_view wrong_places(std::span<void*> blocks, std::size_t bytes, std::size_t alignment) {
     std::sort(blocks.begin(), blocks.end(), std::less<>{});
     for (std::size_t i = 0; i < blocks.size(); ++i) {
-        if (!is_aligned(blocks[i], alignment)) return "a block was not aligned as it was asked for";
-        if (i > 0 && address_of(blocks[i]) - address_of(blocks[i - 1]) < bytes) return "two blocks overlapped";
+        if (!is_aligned(blocks[i], alignment)) return misaligned;
+        if (i > 0 && address_of(blocks[i]) - address_of(blocks[i - 1]) < bytes) return overlapping;
     }
     return {};
 }
@@ -68,6 +71,23 @@ std::string_view check_blocks(std::span<void*> blocks, std::size_t bytes, std::s
     bool const intact = blocks_hold(blocks, bytes);
     std::string_view const misplaced = wrong_places(blocks, bytes, alignment);
     if (!misplaced.empty()) return misplaced;
+    return intact ? std::string_view{} : wrong_contents;
+}
+
+std::string_view check_blocks(std::span<sized_block> blocks, std::size_t alignment) {
+    std::uint64_t number = 0;
+    for (const sized_block& block : blocks) fill_blocks({&block.place, 1}, block.bytes, number++);
+    bool intact = true;
+    number = 0;
+    for (const sized_block& block : blocks) intact &= blocks_hold({&block.place, 1}, block.bytes, number++);
+    std::sort(blocks.begin(), blocks.end(),
+              [](const sized_block& left, const sized_block& right) { return std::less<>{}(left.place, right.place); });
+    std::uintptr_t end_before = 0;
+    for (const sized_block& block : blocks) {
+        if (!is_aligned(block.place, alignment)) return misaligned;
+        if (address_of(block.place) < end_before) return overlapping;
+        end_before = address_of(block.place) + block.bytes;
+    }
     return intact ? std::string_view{} : wrong_contents;
 }
 

@@ -30,6 +30,15 @@ void fill_blocks(std::span<void* const> blocks, std::size_t bytes, std::uint64_t
 /// Requires  every block has room for `bytes`.
 [[nodiscard]] std::string_view check_blocks(std::span<void*> blocks, std::size_t bytes, std::size_t alignment);
 
+/// A block among others of other sizes.
+struct sized_block {
+    void* place;
+    std::size_t bytes;
+};
+
+/// The same for blocks of several sizes.
+[[nodiscard]] std::string_view check_blocks(std::span<sized_block> blocks, std::size_t alignment);
+
 inline constexpr std::string_view wrong_contents = "a block did not hold what was written to all of it";
 
 /// What malloc and operator new promise: 16, and for blocks that are smaller what an object of that size can ask for.

@@ -96,7 +96,8 @@ enum class route : std::uint8_t {
 /// A piece of an experiment that needs a process of its own, so that nobody inherits what another piece left behind.
 struct part {
     std::string_view name;
-    unsigned threads = 1; ///< with one, the process is pinned to one CPU
+    unsigned threads = 1;       ///< with one, the process is pinned to one CPU
+    std::uint32_t rounds = ~0U; ///< it runs in the first so many only: what has to wait a second would take minutes
 };
 
 /// What the harness replaces or completes: see `rounds.hpp`.

@@ -88,7 +88,7 @@ void tbb_trim() {
 
 std::string glibc_version() { return ::gnu_get_libc_version(); }
 
-void glibc_trim() { ::malloc_trim(0); }
+void call_malloc_trim() { ::malloc_trim(0); }
 
 constexpr std::array<malloc_calls, 4> families{{
     {"jemalloc", "mallctl", jemalloc_version, "mallctl arenas.lookup", jemalloc_owns,
@@ -100,8 +100,10 @@ constexpr std::array<malloc_calls, 4> families{{
     {"TBB malloc", "__TBB_malloc_safer_msize", nullptr, "__TBB_malloc_safer_msize", tbb_owns,
      "scalable_allocation_command(TBBMALLOC_CLEAN_ALL_BUFFERS)", tbb_trim},
 }};
-constexpr malloc_calls c_library{"glibc", "malloc_trim", glibc_version, {}, nullptr, "malloc_trim(0)", glibc_trim};
+constexpr malloc_calls c_library{"glibc", "malloc_trim",    glibc_version,   {},
+                                 nullptr, "malloc_trim(0)", call_malloc_trim};
 constexpr malloc_calls unknown{"unknown", nullptr, nullptr, {}, nullptr, {}, nullptr};
+constexpr malloc_calls unknown_with_trim{"unknown", nullptr, nullptr, {}, nullptr, "malloc_trim(0)", call_malloc_trim};
 
 }
 
@@ -111,7 +113,8 @@ const malloc_calls& process_malloc_calls() {
         for (const malloc_calls& family : families) {
             if (::dlsym(RTLD_DEFAULT, family.mark) != nullptr) return &family;
         }
-        return &unknown;
+        bool const brings_trim = same_file(object_of_symbol("malloc"), object_of_symbol("malloc_trim"));
+        return brings_trim ? &unknown_with_trim : &unknown;
     }();
     return *found;
 }
@@ -132,7 +135,7 @@ bool same_file(const std::string& left, const std::string& right) {
     return first.st_dev == second.st_dev && first.st_ino == second.st_ino;
 }
 
-std::size_t c_library_bytes_in_use() {
+std::size_t counted_bytes_in_use() {
     struct mallinfo2 const now = ::mallinfo2();
     return now.uordblks + now.hblkhd;
 }

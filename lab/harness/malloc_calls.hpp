@@ -35,7 +35,8 @@ struct malloc_calls {
 /// Whether two names lead to one file.
 [[nodiscard]] bool same_file(const std::string& left, const std::string& right);
 
-/// Bytes that the C library's own heap has given out. Allocates nothing.
-[[nodiscard]] std::size_t c_library_bytes_in_use();
+/// Bytes given out, as mallinfo2 says: that of a preloaded malloc which has one, else the C library's own. Allocates
+/// nothing.
+[[nodiscard]] std::size_t counted_bytes_in_use();
 
 }

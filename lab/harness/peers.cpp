@@ -16,6 +16,7 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
+#include "harness/machine.hpp"
 #include "harness/malloc_calls.hpp"
 #include "harness/process.hpp"
 
@@ -79,8 +80,31 @@ std::span<const malloc_peer> malloc_peers() { return table; }
 std::vector<found_malloc> find_mallocs() {
     std::vector<found_malloc> all;
     all.push_back({std::string{system_malloc_name}, {}, probe({}).version, true, {}, {}});
+    all.push_back(find_own_malloc("libtenure_malloc.so"));
+    all.back().name = own_malloc_name;
     for (const malloc_peer& peer : table) all.push_back(find_peer(peer));
     return all;
+}
+
+found_malloc find_own_malloc(std::string_view file) {
+    namespace fs = std::filesystem;
+    // In a build tree the tests lie one folder below the command; the build system says where an installed command has
+    // its libraries.
+    constexpr std::array<std::string_view, 3> folders{".", "..", TENURE_LIBRARIES_FROM_COMMAND};
+    std::error_code error;
+    fs::path const command = fs::read_symlink("/proc/self/exe", error).parent_path();
+    found_malloc made{std::string{file}, {}, {}, false, {}, {}};
+    for (std::string_view folder : folders) {
+        fs::path const path = command / folder / file;
+        if (!fs::exists(path, error)) continue;
+        made = find_malloc_file(path.string());
+        made.given.clear();
+        if (made.found) made.version = library_version();
+        return made;
+    }
+    made.reason = fmt::format("{} lies neither beside the command nor in {}", file,
+                              (command / folders.back()).lexically_normal().string());
+    return made;
 }
 
 found_malloc find_malloc_file(const std::string& path) {

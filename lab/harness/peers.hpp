@@ -36,9 +36,15 @@ struct found_malloc {
 /// The name of the C library's malloc in every table.
 inline constexpr std::string_view system_malloc_name = "glibc malloc";
 
-/// The C library's, then every peer of the table. Each is asked in a process that has it preloaded, exactly as it will
-/// be when it is measured.
+/// The name of our own malloc, preloaded like the peers, in every table.
+inline constexpr std::string_view own_malloc_name = "tenure";
+
+/// The C library's, our own, then every peer of the table. Each is asked in a process that has it preloaded, exactly as
+/// it will be when it is measured.
 [[nodiscard]] std::vector<found_malloc> find_mallocs();
+
+/// A library of ours that is to be preloaded: beside the command in a build tree, where libraries lie once installed.
+[[nodiscard]] found_malloc find_own_malloc(std::string_view file);
 
 /// Any file with a malloc in it. `found` is false, with the reason, when it is not there or cannot be used.
 [[nodiscard]] found_malloc find_malloc_file(const std::string& path);

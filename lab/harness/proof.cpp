@@ -40,7 +40,7 @@ bool is_mapped(const std::string& path) {
 }
 
 block_proof::block_proof(route how, std::string_view library, std::string_view type)
-    : how_(how), library_(library), type_(type), in_use_before_(c_library_bytes_in_use()) {}
+    : how_(how), library_(library), type_(type), in_use_before_(counted_bytes_in_use()) {}
 
 void block_proof::ask(std::span<void* const> live, const block_owner& owner) {
     std::size_t const count = std::min(live.size(), most_asked);
@@ -63,9 +63,9 @@ void block_proof::witness(std::span<void* const> live, std::size_t bytes_each, c
     if (live.empty()) return;
     shown_ += live.size();
     if (!witnessed_) {
-        std::size_t const now = c_library_bytes_in_use();
+        std::size_t const now = counted_bytes_in_use();
         // Half, because some blocks may be ones that the program's start freed, which count as in use all along.
-        c_library_grew_ = now > in_use_before_ && now - in_use_before_ >= live.size() * bytes_each / 2;
+        counted_ = now > in_use_before_ && now - in_use_before_ >= live.size() * bytes_each / 2;
         witnessed_ = true;
     }
     ask(live, owner);
@@ -105,14 +105,18 @@ verdict block_proof::conclude_malloc() const {
                                               real_path(expected), owned_, asked_, calls.query)};
     }
     if (library_.empty()) {
-        return {c_library_grew_,
-                fmt::format("malloc resolves into {}; mallinfo2 {} the {} blocks first shown", real_path(expected),
-                            c_library_grew_ ? "counts" : "does not count", shown_)};
+        return {counted_, fmt::format("malloc resolves into {}; mallinfo2 {} the {} blocks first shown",
+                                      real_path(expected), counted_ ? "counts" : "does not count", shown_)};
     }
-    return {true,
-            fmt::format("malloc, free and operator new resolve into {}, whose functions were called; it has no "
-                        "call that we know to ask for its blocks; the C library's heap {}",
-                        real_path(expected), c_library_grew_ ? "grew by them, so it lies behind" : "did not grow")};
+    if (same_file(object_of_symbol("mallinfo2"), expected)) {
+        return {true,
+                fmt::format("malloc, free and operator new resolve into {}, whose mallinfo2 {} the {} blocks first "
+                            "shown",
+                            real_path(expected), counted_ ? "counts" : "does not count", shown_)};
+    }
+    return {true, fmt::format("malloc, free and operator new resolve into {}, whose functions were called; it has no "
+                              "call that we know to ask for its blocks; the C library's heap {}",
+                              real_path(expected), counted_ ? "grew by them, so it lies behind" : "did not grow")};
 }
 
 std::string block_proof::words_of_owner() const {

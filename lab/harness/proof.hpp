@@ -8,7 +8,8 @@
 /// For the process's malloc three things must hold: `malloc`, `free` and `operator new` resolve into the expected file
 /// (or operator new into the C++ runtime, which calls malloc), that file is mapped, and live blocks of the run are the
 /// allocator's own, asked of the allocator itself by a function that only it has. An allocator that cannot be asked is
-/// known by its symbols, and by the C library's heap, which must not have grown by those blocks.
+/// known by its symbols, and by mallinfo2: its own, where it has one, or the C library's, whose heap must not have
+/// grown by those blocks.
 ///
 /// An allocator that is called directly is asked through the contestant, where it has a call for it: whether it owns
 /// each block, or how many it counts. One that has none is known by its type alone, and the sentence says so.
@@ -54,8 +55,8 @@ private:
     bool counts_ = false;    ///< it counts what is alive and cannot be asked about one block
     std::size_t put_to_owner_ = 0;
     std::size_t acknowledged_ = 0;
-    std::size_t in_use_before_;   ///< of the C library's heap
-    bool c_library_grew_ = false; ///< by the bytes of the blocks, at the first witness
+    std::size_t in_use_before_; ///< by mallinfo2
+    bool counted_ = false;      ///< mallinfo2 grew by the bytes of the blocks, at the first witness
     bool witnessed_ = false;
 };
 

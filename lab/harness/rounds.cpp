@@ -8,6 +8,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "harness/cpus.hpp"
 #include "harness/interrupt.hpp"
 #include "harness/machine.hpp"
@@ -32,13 +34,15 @@ using part_sets = std::vector<std::uint64_t>;
 
 constexpr bool holds_part(std::uint64_t parts, std::size_t part) { return (parts >> part & 1u) != 0; }
 
-std::vector<planned_job> plan_round(const experiment& chosen, const part_sets& taken, std::uint64_t seed) {
+std::vector<planned_job> plan_round(const experiment& chosen, const part_sets& taken, std::uint32_t round,
+                                    std::uint64_t seed) {
     random_source random(seed);
     std::vector<std::size_t> parts(chosen.parts.size());
     for (std::size_t i = 0; i < parts.size(); ++i) parts[i] = i;
     shuffle(std::span{parts}, random);
     std::vector<planned_job> plan;
     for (std::size_t part : parts) {
+        if (round >= chosen.parts[part].rounds) continue;
         std::size_t const begin = plan.size();
         for (std::size_t i = 0; i < taken.size(); ++i) {
             if (holds_part(taken[i], part)) plan.push_back({i, part});
@@ -91,13 +95,17 @@ private:
 
     [[nodiscard]] std::size_t all_jobs() const {
         std::size_t jobs = 0;
-        for (std::uint64_t parts : taken_) jobs += static_cast<std::size_t>(__builtin_popcountll(parts));
-        return jobs * settings_.rounds;
+        for (std::uint64_t parts : taken_) {
+            for (std::size_t part = 0; part < chosen_.parts.size(); ++part) {
+                if (holds_part(parts, part)) jobs += std::min(settings_.rounds, chosen_.parts[part].rounds);
+            }
+        }
+        return jobs;
     }
 
     void run_round(std::uint32_t round) {
         std::uint64_t const seed = mixed_seed(settings_.seed, round);
-        for (planned_job const job : plan_round(chosen_, taken_, seed)) {
+        for (planned_job const job : plan_round(chosen_, taken_, round, seed)) {
             if (interrupted()) return;
             if (rows_.has_failed(job.entrant)) {
                 progress_.skipped_jobs(1);

@@ -18,7 +18,10 @@
 #include <tenure/base/report.hpp>
 #include <tenure/base/static_buffer_source.hpp>
 #include <tenure/base/tag.hpp>
+#include <tenure/heap/heap.hpp>
+#include <tenure/heap/make.hpp>
 #include <tenure/lifetime/lifetime.hpp>
+#include <tenure/platform/file_source.hpp>
 #include <tenure/platform/page_source.hpp>
 #include <tenure/pool/block_pool.hpp>
 #include <tenure/pool/pool.hpp>

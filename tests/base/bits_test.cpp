@@ -34,6 +34,22 @@ TEST(bits, an_index_past_a_word_wraps_into_the_next) {
     EXPECT_EQ(tenure::bit_at(130), 4u);
 }
 
+TEST(bits, a_range_is_visited_by_its_words) {
+    for (std::size_t first = 0; first < 130; ++first) {
+        for (std::size_t count = 0; count < 200; count += 7) {
+            bit_word words[6]{};
+            tenure::for_each_word_of(first, count, [&](std::size_t word, bit_word bits) {
+                EXPECT_EQ(words[word], 0u) << "once each";
+                words[word] |= bits;
+            });
+            for (std::size_t index = 0; index < 384; ++index) {
+                bool const is_set = (words[index / 64] & tenure::bit_at(index)) != 0;
+                ASSERT_EQ(is_set, index >= first && index < first + count);
+            }
+        }
+    }
+}
+
 TEST(bits, each_bit_that_is_set_is_visited_once_from_the_lowest) {
     std::vector<std::size_t> const expected{0, 1, 5, 31, 32, 62, 63};
     bit_word word = 0;

@@ -22,10 +22,10 @@ TEST(counting_source, every_call_is_passed_on_and_counted) {
     EXPECT_EQ(counted.live_bytes(), 12288u);
     EXPECT_TRUE(counted.decommit(second, 8192));
     EXPECT_EQ(counted.decommitted_bytes(), 8192u);
-    void* const moved = counted.remap(first, 4096, 65536);
+    void* const moved = counted.remap(first, 4096, 65536, 4096);
     ASSERT_NE(moved, nullptr);
     EXPECT_EQ(counted.live_bytes(), 65536u + 8192u);
-    void* const smaller = counted.remap(moved, 65536, 4096);
+    void* const smaller = counted.remap(moved, 65536, 4096, 4096);
     ASSERT_NE(smaller, nullptr);
     EXPECT_EQ(counted.live_bytes(), 12288u);
     EXPECT_EQ(counted.peak_bytes(), 65536u + 8192u);
@@ -42,7 +42,7 @@ TEST(counting_source, a_refusal_is_a_request_and_holds_nothing) {
     counting_source counted(small_buffer);
     EXPECT_EQ(counted.acquire(65, 1), nullptr);
     EXPECT_FALSE(counted.extend(buffer, 10, 65));
-    EXPECT_EQ(counted.remap(buffer, 10, 20), nullptr);
+    EXPECT_EQ(counted.remap(buffer, 10, 20, 1), nullptr);
     EXPECT_FALSE(counted.decommit(buffer, 10));
     EXPECT_EQ(counted.requests(), 3u);
     EXPECT_EQ(counted.live_blocks(), 0u);

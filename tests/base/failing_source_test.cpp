@@ -18,7 +18,7 @@ TEST(failing_source, as_many_requests_as_allowed_go_through) {
     EXPECT_TRUE(failing.extend(first, 100, 200));
     EXPECT_EQ(failing.acquire(100, 1), nullptr);
     EXPECT_FALSE(failing.extend(first, 200, 300));
-    EXPECT_EQ(failing.remap(first, 200, 300), nullptr);
+    EXPECT_EQ(failing.remap(first, 200, 300, 1), nullptr);
     EXPECT_EQ(failing.refused(), 3u);
     EXPECT_EQ(behind.used_bytes(), 200u);
     failing.allow(1);

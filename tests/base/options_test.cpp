@@ -96,7 +96,7 @@ TEST(options, parts_are_named_with_commas_between) {
 
 TEST(options, the_names_of_the_parts_in_the_help_all_parse) {
     std::uint64_t together = 0;
-    for (char const* name : {"arena", "temp", "temp_job", "pool", "small_object"}) {
+    for (char const* name : {"arena", "temp", "temp_job", "pool", "small_object", "heap"}) {
         EXPECT_NE(info_of(option::passthrough).help.find(name), std::string_view::npos);
         std::uint64_t value = 0;
         EXPECT_TRUE(tenure::parse_option(info_of(option::passthrough), name, value));
@@ -104,6 +104,22 @@ TEST(options, the_names_of_the_parts_in_the_help_all_parse) {
         together |= value;
     }
     EXPECT_EQ(together, tenure::all_parts);
+}
+
+TEST(options, a_report_is_asked_for_by_name_or_number) {
+    const tenure::option_info& info = info_of(option::malloc_stats);
+    std::uint64_t value = 9;
+    EXPECT_TRUE(tenure::parse_option(info, "json", value));
+    EXPECT_EQ(value, 2u);
+    EXPECT_TRUE(tenure::parse_option(info, "text", value));
+    EXPECT_EQ(value, 1u);
+    EXPECT_TRUE(tenure::parse_option(info, "none", value));
+    EXPECT_EQ(value, 0u);
+    EXPECT_TRUE(tenure::parse_option(info, "1", value));
+    EXPECT_EQ(value, 1u);
+    for (char const* wrong : {"xml", "3", "", "json,text"})
+        EXPECT_FALSE(tenure::parse_option(info, wrong, value)) << wrong;
+    EXPECT_EQ(value, 1u);
 }
 
 TEST(options, the_program_sets_what_is_in_range_and_nothing_else) {

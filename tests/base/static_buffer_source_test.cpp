@@ -80,7 +80,7 @@ TEST_F(static_buffer, only_the_newest_block_grows_where_it_is) {
     EXPECT_FALSE(source_.extend(second, 1000, sizeof buffer_));
     EXPECT_TRUE(source_.extend(second, 1000, sizeof buffer_ - 2000));
     EXPECT_EQ(source_.used_bytes(), sizeof buffer_);
-    EXPECT_EQ(source_.remap(second, sizeof buffer_ - 2000, 100), nullptr);
+    EXPECT_EQ(source_.remap(second, sizeof buffer_ - 2000, 100, 1), nullptr);
     EXPECT_FALSE(source_.decommit(second, 1000));
 }
 

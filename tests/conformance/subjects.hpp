@@ -19,6 +19,7 @@
 #include <tenure/arena/arena.hpp>
 #include <tenure/base/allocator.hpp>
 #include <tenure/base/options.hpp>
+#include <tenure/heap/heap.hpp>
 #include <tenure/lifetime/lifetime.hpp>
 #include <tenure/platform/page_source.hpp>
 #include <tenure/pool/block_pool.hpp>
@@ -89,6 +90,16 @@ struct temp_job_subject : any_size {
         return block;
     }
     tenure::temp_job allocator;
+};
+
+struct heap_subject : any_size {
+    static constexpr part which = part::heap;
+    explicit heap_subject(tenure::block_source& source) : allocator({}, source) {}
+    void drop() {
+        allocator.clear();
+        allocator.trim();
+    }
+    tenure::heap allocator;
 };
 
 template<class Pool>
@@ -262,6 +273,7 @@ inline std::vector<kind> every_kind() {
     return {kind_of<arena_subject>("arena"),
             kind_of<temp_subject>("temp"),
             kind_of<temp_job_subject>("temp_job"),
+            kind_of<heap_subject>("heap"),
             kind_of<blocks>("block_pool"),
             kind_of<shared_blocks>("shared_block_pool"),
             kind_of<objects>("pool"),
@@ -269,10 +281,12 @@ inline std::vector<kind> every_kind() {
             kind_of<pmr_subject<arena_subject>>("resource_adaptor_over_arena"),
             kind_of<pmr_subject<temp_subject>>("resource_adaptor_over_temp"),
             kind_of<pmr_subject<temp_job_subject>>("resource_adaptor_over_temp_job"),
+            kind_of<pmr_subject<heap_subject>>("resource_adaptor_over_heap"),
             kind_of<pmr_subject<blocks>>("resource_adaptor_over_block_pool"),
             kind_of<pmr_subject<shared_objects>>("resource_adaptor_over_shared_pool"),
             kind_of<stl_subject<arena_subject>>("stl_allocator_over_arena"),
             kind_of<stl_subject<temp_job_subject>>("stl_allocator_over_temp_job"),
+            kind_of<stl_subject<heap_subject>>("stl_allocator_over_heap"),
             kind_of<stl_subject<shared_blocks>>("stl_allocator_over_shared_block_pool")};
 }
 }

@@ -27,7 +27,25 @@ parameters tiny(const experiment& chosen) {
                                                                                             {"pairs", 100},
                                                                                             {"objects", 3000},
                                                                                             {"repeats", 2},
-                                                                                            {"destroys", 20}}) {
+                                                                                            {"destroys", 20},
+                                                                                            {"live", 500},
+                                                                                            {"steps", 500},
+                                                                                            {"passes", 2},
+                                                                                            {"blocks", 1000},
+                                                                                            {"refills", 2},
+                                                                                            {"largest-kib", 1024},
+                                                                                            {"volume-mib", 2},
+                                                                                            {"live-mib", 2},
+                                                                                            {"many-largest-kib", 256},
+                                                                                            {"grown-mib", 1},
+                                                                                            {"growths", 2},
+                                                                                            {"megabytes", 2},
+                                                                                            {"pattern-mib", 1},
+                                                                                            {"pattern-blocks", 3},
+                                                                                            {"wait-ms", 1},
+                                                                                            {"epochs", 3},
+                                                                                            {"turnovers", 1},
+                                                                                            {"samples", 2000}}) {
         for (const option_spec& option : chosen.options) {
             if (option.name == name) options.set(name, value);
         }

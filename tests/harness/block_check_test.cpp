@@ -70,6 +70,27 @@ TEST_F(block_check, a_block_that_is_not_aligned_is_seen) {
     EXPECT_EQ(check_blocks(blocks, 24, 16), "a block was not aligned as it was asked for");
 }
 
+TEST_F(block_check, blocks_of_several_sizes_pass_when_they_lie_apart) {
+    std::vector<sized_block> blocks;
+    std::size_t place = 0;
+    for (std::size_t const bytes : std::initializer_list<std::size_t>{512, 16, 40, 100, 7}) {
+        blocks.push_back({memory.data() + place, bytes});
+        place = tenure::align_up(place + bytes, 16);
+    }
+    std::swap(blocks[0], blocks[3]);
+    EXPECT_EQ(check_blocks(blocks, 16), "");
+    EXPECT_EQ(blocks[0].place, memory.data()) << "sorted by address";
+}
+
+TEST_F(block_check, a_small_block_in_a_large_one_is_seen) {
+    std::vector<sized_block> blocks{{memory.data(), 512}, {memory.data() + 496, 16}};
+    EXPECT_EQ(check_blocks(blocks, 16), "two blocks overlapped");
+    blocks[1].place = memory.data() + 512;
+    EXPECT_EQ(check_blocks(blocks, 16), "");
+    blocks[1].place = memory.data() + 520;
+    EXPECT_EQ(check_blocks(blocks, 16), "a block was not aligned as it was asked for");
+}
+
 TEST_F(block_check, lists_with_numbers_of_their_own_are_told_apart) {
     std::vector<void*> const ours = blocks_of(memory, 100, 32);
     std::vector<void*> theirs;

@@ -7,6 +7,7 @@
 
 #include <fstream>
 
+#include "harness/machine.hpp"
 #include "harness/malloc_calls.hpp"
 #include "support/process.hpp"
 
@@ -16,8 +17,9 @@ using namespace tenure::lab;
 
 TEST(peers, every_peer_is_found_with_a_version_or_missing_with_a_reason) {
     std::vector<found_malloc> const all = find_mallocs();
-    ASSERT_EQ(all.size(), malloc_peers().size() + 1);
+    ASSERT_EQ(all.size(), malloc_peers().size() + 2);
     EXPECT_EQ(all[0].name, system_malloc_name);
+    EXPECT_EQ(all[1].name, own_malloc_name);
     for (const found_malloc& each : all) {
         if (each.found) {
             EXPECT_TRUE(each.reason.empty());
@@ -29,9 +31,20 @@ TEST(peers, every_peer_is_found_with_a_version_or_missing_with_a_reason) {
 
 TEST(peers, a_missing_peer_names_its_package) {
     for (const found_malloc& each : find_mallocs()) {
-        if (!each.found && !support::under_sanitizer()) {
+        if (!each.found && each.name != own_malloc_name && !support::under_sanitizer()) {
             EXPECT_NE(each.reason.find("the package lib"), std::string::npos) << each.reason;
         }
+    }
+}
+
+TEST(peers, our_own_malloc_is_looked_for_beside_the_command) {
+    found_malloc const own = find_mallocs().at(1);
+    EXPECT_TRUE(own.given.empty()) << "nobody gave it on the command line";
+    if (own.found) {
+        EXPECT_NE(own.library.find("libtenure_malloc.so"), std::string::npos) << own.library;
+        EXPECT_EQ(own.version, library_version());
+    } else {
+        EXPECT_NE(own.reason.find("libtenure_malloc.so"), std::string::npos) << own.reason;
     }
 }
 

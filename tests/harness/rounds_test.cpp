@@ -5,6 +5,8 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
+#include <cmath>
 #include <csignal>
 #include <cstdlib>
 #include <thread>
@@ -148,6 +150,26 @@ TEST(rounds, the_seed_of_a_part_is_the_same_with_and_without_the_others) {
     whole.parts = run_all_parts;
     auto const seed_of = [](const contestant_result& row) { return row.metrics.at(1).samples.at(0); };
     EXPECT_EQ(seed_of(run_alone("behaves", only_part(1))), seed_of(run_alone("behaves", whole)));
+}
+
+TEST(rounds, a_part_may_run_in_the_first_rounds_only) {
+    static constexpr std::array<part, 2> parts{{{"part one", 1}, {"part two", 2, 1}}};
+    experiment seldom = toys_experiment(); // its workers find the other by the name, and the part by its number
+    seldom.parts = parts;
+    run_settings settings;
+    settings.rounds = 3;
+    parameters const options(seldom.options);
+    std::vector<entrant> const rows = rows_named("behaves");
+    contestant_result const row = run_experiment(seldom, options, rows, settings).contestants.at(0);
+    ASSERT_EQ(row.state, outcome::measured) << row.reason;
+    for (const metric& each : row.metrics) {
+        if (each.name != "number") continue;
+        ASSERT_EQ(each.samples.size(), 3u);
+        bool const first_only = each.variant == "second";
+        EXPECT_EQ(each.samples[0], 7);
+        EXPECT_EQ(std::isnan(each.samples[1]), first_only) << each.variant;
+        EXPECT_EQ(std::isnan(each.samples[2]), first_only) << each.variant;
+    }
 }
 
 TEST(rounds, who_takes_no_part_in_what_was_chosen_is_missing_with_that_reason) {

@@ -17,6 +17,8 @@
 
 namespace {
 
+using tenure::detail::contents;
+using tenure::detail::heap_memory;
 using tenure::detail::huge_blocks;
 using tenure::detail::keeping;
 
@@ -26,11 +28,12 @@ constexpr std::uint64_t second = 1'000'000'000;
 class huge : public testing::Test {
 protected:
     tenure::counting_source source_{tenure::page_source::process()};
-    huge_blocks blocks_{source_, keeping{second, 200 * mebibyte}};
+    heap_memory memory_{source_};
+    huge_blocks blocks_{memory_, keeping{second, 200 * mebibyte}};
 };
 
 TEST_F(huge, blocks_are_aligned_whole_and_given_back) {
-    for (std::size_t alignment = 16; alignment <= huge_blocks::largest_alignment; alignment *= 2) {
+    for (std::size_t alignment = 16; alignment <= std::size_t{1} << 32; alignment *= 2) {
         auto* const block = static_cast<unsigned char*>(blocks_.allocate(40 * mebibyte, alignment, 1));
         ASSERT_NE(block, nullptr);
         EXPECT_EQ(tenure::address_of(block) % alignment, 0u);
@@ -40,7 +43,7 @@ TEST_F(huge, blocks_are_aligned_whole_and_given_back) {
         blocks_.deallocate(block, 2);
         EXPECT_EQ(blocks_.live_bytes(), 0u);
     }
-    EXPECT_EQ(blocks_.allocate(mebibyte, 2 * huge_blocks::largest_alignment, 3), nullptr);
+    EXPECT_EQ(blocks_.allocate(mebibyte, std::size_t{1} << 62, 3), nullptr);
     EXPECT_EQ(blocks_.allocate(SIZE_MAX / 2, 16, 3), nullptr);
     blocks_.trim();
     EXPECT_EQ(source_.live_blocks(), 0u);
@@ -99,9 +102,61 @@ TEST_F(huge, a_block_is_resized_where_it_is_as_far_as_there_is_room) {
     blocks_.deallocate(block, 2);
 }
 
+TEST_F(huge, a_block_moves_without_a_copy_and_stays_known) {
+    auto* block = static_cast<unsigned char*>(blocks_.allocate(64 * mebibyte, 1 << 20, 1));
+    for (std::size_t at = 0; at < 64 * mebibyte; at += 4096) block[at] = static_cast<unsigned char>(at >> 12);
+    std::size_t const segment = memory_.segment_bytes();
+    for (std::size_t bytes = 100 * mebibyte; bytes < 3000 * mebibyte; bytes += bytes / 2) {
+        block = static_cast<unsigned char*>(blocks_.move(block, bytes));
+        ASSERT_NE(block, nullptr);
+        EXPECT_EQ(tenure::address_of(block) % (1 << 20), 0u);
+        for (std::size_t at = 0; at < 64 * mebibyte; at += 4096)
+            ASSERT_EQ(block[at], static_cast<unsigned char>(at >> 12));
+        EXPECT_NE(memory_.head_of(block), nullptr);
+        EXPECT_EQ(blocks_.live_bytes(), bytes);
+        EXPECT_GE(blocks_.usable_bytes(block), bytes);
+    }
+    EXPECT_EQ(blocks_.move(block, SIZE_MAX / 2), nullptr);
+    EXPECT_EQ(blocks_.block_of(block + 2 * segment), block);
+    EXPECT_EQ(block[4096], 1);
+    blocks_.deallocate(block, 2);
+    blocks_.trim();
+    EXPECT_EQ(source_.live_blocks(), 0u);
+    EXPECT_EQ(memory_.reserved_bytes(), 0u);
+    EXPECT_EQ(memory_.in_use_bytes(), 0u);
+}
+
+TEST_F(huge, a_kept_block_grows_with_its_pages_for_a_larger_one) {
+    contents found{};
+    void* const first = blocks_.allocate(80 * mebibyte, 16, 1, found);
+    EXPECT_EQ(found, contents::zero);
+    std::memset(first, 1, 80 * mebibyte);
+    blocks_.deallocate(first, 2);
+    auto* const larger = static_cast<unsigned char*>(blocks_.allocate(130 * mebibyte, 16, 3, found));
+    EXPECT_EQ(found, contents::unknown);
+    EXPECT_EQ(larger[80 * mebibyte - 1], 1) << "the pages came along";
+    EXPECT_EQ(source_.live_blocks(), 1u);
+    blocks_.deallocate(larger, 4);
+}
+
+TEST_F(huge, a_limit_is_kept_and_what_is_kept_makes_room) {
+    heap_memory memory(source_, tenure::detail::largest_segment_bytes, 100 * mebibyte);
+    huge_blocks blocks(memory);
+    void* const first = blocks.allocate(60 * mebibyte, 16, 1);
+    ASSERT_NE(first, nullptr);
+    EXPECT_EQ(blocks.allocate(60 * mebibyte, 16, 1), nullptr);
+    blocks.deallocate(first, 2);
+    void* const second_one = blocks.allocate(35 * mebibyte, 16, 3);
+    void* const third = blocks.allocate(60 * mebibyte, 16, 3);
+    EXPECT_NE(second_one, nullptr);
+    EXPECT_NE(third, nullptr);
+    EXPECT_LE(memory.reserved_bytes(), 100 * mebibyte);
+}
+
 TEST_F(huge, a_refused_source_changes_nothing) {
     tenure::failing_source failing(source_, 0);
-    huge_blocks blocks(failing);
+    heap_memory memory(failing);
+    huge_blocks blocks(memory);
     EXPECT_EQ(blocks.allocate(50 * mebibyte, 16, 1), nullptr);
     EXPECT_EQ(blocks.live_bytes(), 0u);
     failing.allow(1);

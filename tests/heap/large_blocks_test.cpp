@@ -17,17 +17,22 @@
 
 namespace {
 
+using tenure::detail::contents;
 using tenure::detail::granule_bytes;
+using tenure::detail::heap_memory;
 using tenure::detail::large_blocks;
-using tenure::detail::largest_large_bytes;
+constexpr std::size_t largest_large_bytes = tenure::detail::largest_large_bytes(tenure::detail::largest_segment_bytes);
 
 class large : public testing::Test {
 protected:
     ~large() override { EXPECT_TRUE(blocks_.valid()); }
 
     tenure::counting_source source_{tenure::page_source::process()};
-    large_blocks blocks_{source_};
+    heap_memory memory_{source_};
+    large_blocks blocks_{memory_};
 };
+
+constexpr std::size_t large_segment_head_bytes = tenure::detail::largest_segment_bytes - largest_large_bytes;
 
 struct held {
     unsigned char* at;
@@ -132,9 +137,53 @@ TEST_F(large, a_whole_segment_can_be_one_block) {
     EXPECT_EQ(blocks_.segment_count(), 2u);
 }
 
+TEST_F(large, what_is_fresh_reads_zero_and_what_was_swept_does_again) {
+    contents found{};
+    auto* block = static_cast<unsigned char*>(blocks_.allocate(1 << 20, 16, found));
+    void* const kept = blocks_.allocate(4096, 16);
+    EXPECT_EQ(found, contents::zero);
+    std::memset(block, 1, 1 << 20);
+    blocks_.deallocate(block);
+    EXPECT_EQ(blocks_.sweep(), 0u) << "it was free for less than a sweep";
+    auto* again = static_cast<unsigned char*>(blocks_.allocate(1 << 20, 16, found));
+    EXPECT_EQ(again, block);
+    EXPECT_EQ(found, contents::unknown);
+    blocks_.deallocate(again);
+    EXPECT_EQ(blocks_.sweep(), 0u);
+    void* const within = blocks_.allocate(8192, 16); // does not make the rest of the run any younger
+    blocks_.deallocate(within);
+    EXPECT_GE(blocks_.sweep(), (std::size_t{1} << 20) - 16'384);
+    EXPECT_EQ(blocks_.committed_bytes(), large_segment_head_bytes + 4096 + 8192);
+    blocks_.trim();
+    again = static_cast<unsigned char*>(blocks_.allocate(1 << 20, 16, found));
+    EXPECT_EQ(found, contents::zero);
+    for (std::size_t at = 0; at < 1 << 20; ++at) ASSERT_EQ(again[at], 0);
+    blocks_.deallocate(again);
+    blocks_.deallocate(kept);
+}
+
+TEST_F(large, all_of_it_can_be_freed_at_once) {
+    std::vector<void*> blocks;
+    for (std::size_t each = 1; each < 100; ++each) blocks.push_back(blocks_.allocate(each * 20'000, 16));
+    std::size_t seen = 0;
+    blocks_.for_each([](void* count, void*, std::size_t) { ++*static_cast<std::size_t*>(count); }, &seen);
+    EXPECT_EQ(seen, blocks.size());
+    EXPECT_EQ(blocks_.live_count(), blocks.size());
+    std::size_t const segments = blocks_.segment_count();
+    blocks_.free_all();
+    EXPECT_TRUE(blocks_.valid());
+    EXPECT_EQ(blocks_.live_bytes(), 0u);
+    EXPECT_EQ(memory_.in_use_bytes(), 0u);
+    for (std::size_t each = 1; each < 100; ++each) (void)blocks_.allocate(each * 20'000, 16);
+    EXPECT_EQ(blocks_.segment_count(), segments);
+    blocks_.release_all();
+    EXPECT_EQ(source_.live_blocks(), 0u);
+}
+
 TEST_F(large, a_refused_source_changes_nothing) {
     tenure::failing_source failing(source_, 0);
-    large_blocks blocks(failing);
+    heap_memory memory(failing);
+    large_blocks blocks(memory);
     EXPECT_EQ(blocks.allocate(50'000, 16), nullptr);
     EXPECT_EQ(blocks.segment_count(), 0u);
     EXPECT_TRUE(blocks.valid());

@@ -14,6 +14,7 @@
 
 #include <tenure/base/counting_source.hpp>
 #include <tenure/base/failing_source.hpp>
+#include <tenure/heap/heap.hpp>
 #include <tenure/lifetime/lifetime.hpp>
 #include <tenure/platform/page_source.hpp>
 #include <tenure/pool/shared_block_pool.hpp>
@@ -44,7 +45,7 @@ protected:
     ~temp_job_refusal() override { temp_job::set_source(tenure::page_source::process()); }
 };
 
-TEST_F(temp_job_refusal, at_the_nth_request_changes_nothing_for_each_n) {
+TEST_F(temp_job_refusal, of_chunks_at_the_nth_request_sends_blocks_to_the_heap_for_each_n) {
     tenure::counting_source counted(tenure::page_source::process());
     bool refused_once = true;
     for (std::size_t allowed = 0; refused_once; ++allowed) {
@@ -56,19 +57,20 @@ TEST_F(temp_job_refusal, at_the_nth_request_changes_nothing_for_each_n) {
             support::ledger ledger;
             for (request const& each : requests) {
                 tenure::temp_job_stats const before = temp_job::stats();
-                void* block = temp_job::allocate(each.bytes, each.alignment);
-                if (block == nullptr) {
-                    refused_once = true;
-                    EXPECT_TRUE(same(temp_job::stats(), before));
-                    EXPECT_EQ(temp_job::allocate(each.bytes, each.alignment), nullptr);
-                    EXPECT_TRUE(same(temp_job::stats(), before));
-                    EXPECT_TRUE(temp_job::valid());
-                    EXPECT_EQ(ledger.check_all(), "");
-                    failing.allow(1000);
-                    block = temp_job::allocate(each.bytes, each.alignment);
-                }
+                EXPECT_EQ(temp_job::allocate(SIZE_MAX - 10'000), nullptr);
+                EXPECT_TRUE(same(temp_job::stats(), before));
+                void* const block = temp_job::allocate(each.bytes, each.alignment);
                 ASSERT_NE(block, nullptr);
+                bool const is_overflow = temp_job::stats().overflow_count != before.overflow_count;
+                EXPECT_TRUE(!is_overflow || tenure::heap::process().owns(block));
+                EXPECT_TRUE(temp_job::owns(block));
+                if (is_overflow) {
+                    refused_once = true;
+                    EXPECT_EQ(temp_job::stats().overflow_bytes, before.overflow_bytes + each.bytes);
+                    if (each.bytes == 0) failing.allow(1000); // from here on in chunks again
+                }
                 ASSERT_EQ(ledger.add(block, each.bytes, each.alignment), "");
+                EXPECT_TRUE(temp_job::valid());
             }
             EXPECT_EQ(ledger.check_all(), "");
             while (!ledger.empty()) {
@@ -79,6 +81,7 @@ TEST_F(temp_job_refusal, at_the_nth_request_changes_nothing_for_each_n) {
         });
         temp_job::trim();
         EXPECT_EQ(counted.live_blocks(), 0u);
+        EXPECT_EQ(temp_job::stats().live_count, 0u);
     }
 }
 
@@ -107,7 +110,8 @@ TEST_F(temp_job_refusal, of_chunks_alone_is_an_overflow_and_counted) {
             std::memset(blocks.back(), 1, 1000);
         }
         EXPECT_EQ(temp_job::stats().overflow_count, before + 100);
-        EXPECT_EQ(temp_job::allocate(50'000), nullptr);
+        blocks.push_back(temp_job::allocate(50'000));
+        EXPECT_TRUE(tenure::heap::process().owns(blocks.back()));
         for (void* each : blocks) temp_job::deallocate(each);
     });
     EXPECT_EQ(counted.live_blocks(), 0u);

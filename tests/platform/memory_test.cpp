@@ -101,15 +101,21 @@ TEST(memory, a_range_moves_with_its_contents) {
     std::size_t const page = platform::page_bytes();
     void* range = platform::map(page, 1);
     std::memset(range, 0x5A, page);
-    range = platform::remap(range, page, 1000 * page);
+    range = platform::remap(range, page, 1000 * page, page);
     ASSERT_NE(range, nullptr);
     EXPECT_TRUE(all_are(range, page, 0x5A));
     EXPECT_TRUE(all_are(static_cast<char*>(range) + page, 999 * page, 0));
-    EXPECT_EQ(platform::remap(range, 1000 * page, std::size_t{1} << 62), nullptr);
+    EXPECT_EQ(platform::remap(range, 1000 * page, std::size_t{1} << 62, page), nullptr);
     EXPECT_TRUE(all_are(range, page, 0x5A));
-    range = platform::remap(range, 1000 * page, page);
+    range = platform::remap(range, 1000 * page, page, page);
     EXPECT_TRUE(all_are(range, page, 0x5A));
-    platform::unreserve(range, page);
+    range = platform::remap(range, page, 3 * page, 4096 * page);
+    ASSERT_NE(range, nullptr);
+    EXPECT_TRUE(tenure::is_aligned(range, 4096 * page));
+    EXPECT_TRUE(all_are(range, page, 0x5A));
+    EXPECT_EQ(platform::remap(range, 3 * page, std::size_t{1} << 62, 4096 * page), nullptr);
+    EXPECT_TRUE(all_are(range, page, 0x5A));
+    platform::unreserve(range, 3 * page);
 }
 
 TEST(memory, a_range_grows_where_it_is_or_stays_as_it_was) {

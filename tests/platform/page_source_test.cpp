@@ -35,7 +35,7 @@ TEST(page_source, a_refusal_is_null) {
     EXPECT_EQ(source.acquire(PTRDIFF_MAX, 16), nullptr);
     EXPECT_EQ(source.acquire(std::size_t{1} << 60, 16), nullptr);
     void* const block = source.acquire(4096, 16);
-    EXPECT_EQ(source.remap(block, 4096, SIZE_MAX), nullptr);
+    EXPECT_EQ(source.remap(block, 4096, SIZE_MAX, 4096), nullptr);
     EXPECT_FALSE(source.extend(block, 4096, SIZE_MAX));
     source.release(block, 4096);
 }
@@ -60,7 +60,7 @@ TEST(page_source, a_block_moves_with_its_contents) {
     page_source& source = page_source::process();
     void* block = source.acquire(5000, 16);
     std::memset(block, 0x33, 5000);
-    block = source.remap(block, 5000, 100'000);
+    block = source.remap(block, 5000, 100'000, 4096);
     ASSERT_NE(block, nullptr);
     EXPECT_EQ(static_cast<unsigned char*>(block)[4999], 0x33);
     std::memset(block, 0x33, 100'000);

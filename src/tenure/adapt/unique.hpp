@@ -47,8 +47,10 @@ private:
     Pool* pool_;
 };
 
-/// Owns one object whose memory came from `Allocator`. The allocator must outlive it.
-template<class T, allocator Allocator>
+class process_memory; // heap/make.hpp: whoever owns what make() made includes it
+
+/// Owns one object whose memory came from `Allocator`, by default the process heap. The allocator must outlive it.
+template<class T, allocator Allocator = process_memory>
 using unique = std::unique_ptr<T, allocator_delete<T, Allocator>>;
 
 /// Owns one object of a pool. The pool must outlive it.

@@ -16,7 +16,10 @@ namespace tenure::inline TENURE_ABI {
 /// What an allocation without a stated alignment gets: enough for every fundamental type (16 on x86-64).
 constexpr std::size_t default_alignment = alignof(std::max_align_t);
 
-[[nodiscard]] constexpr bool is_power_of_two(std::size_t value) noexcept { return std::has_single_bit(value); }
+/// Without std::has_single_bit, which counts bits: a call into the compiler's library on x86-64 without POPCNT.
+[[nodiscard]] constexpr bool is_power_of_two(std::size_t value) noexcept {
+    return value != 0 && (value & (value - 1)) == 0;
+}
 
 /// Requires  `alignment` is a power of two; `value` + `alignment` does not overflow.
 [[nodiscard]] constexpr std::uintptr_t align_up(std::uintptr_t value, std::size_t alignment) noexcept {

@@ -38,6 +38,19 @@ constexpr std::size_t bits_per_word = 64;
 
 [[nodiscard]] constexpr bit_word bit_at(std::size_t index) noexcept { return bit_word{1} << (index % bits_per_word); }
 
+/// Calls `visit(word, bits)` for each word of a set that has a part in `count` bits from `first` on: its index, and
+/// which of its bits they are.
+template<class Visit>
+constexpr void for_each_word_of(std::size_t first, std::size_t count, Visit&& visit) {
+    while (count != 0) {
+        std::size_t const shift = first % bits_per_word;
+        std::size_t const here = count < bits_per_word - shift ? count : bits_per_word - shift;
+        visit(first / bits_per_word, low_bits(here) << shift);
+        first += here;
+        count -= here;
+    }
+}
+
 /// Calls `visit(index)` for each bit that is set, from the lowest.
 template<class Visit>
 constexpr void for_each_bit(bit_word word, Visit&& visit) {

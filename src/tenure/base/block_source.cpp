@@ -7,7 +7,9 @@ namespace tenure::inline TENURE_ABI {
 
 bool block_source::extend(void*, std::size_t, std::size_t) noexcept { return false; }
 
-void* block_source::remap(void*, std::size_t, std::size_t) noexcept { return nullptr; }
+bool block_source::gives_zero() const noexcept { return false; }
+
+void* block_source::remap(void*, std::size_t, std::size_t, std::size_t) noexcept { return nullptr; }
 
 bool block_source::decommit(void*, std::size_t) noexcept { return false; }
 

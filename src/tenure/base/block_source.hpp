@@ -39,16 +39,20 @@ public:
     [[nodiscard]] virtual bool extend(void* block, std::size_t old_bytes, std::size_t new_bytes) noexcept;
 
     /// Moves a block's pages to a larger or smaller range without copying bytes.
-    /// Returns   the new address, contents kept, aligned as a page and perhaps no better; null when refused, and
-    /// nothing
-    ///           changes. The default refuses.
-    [[nodiscard]] virtual void* remap(void* block, std::size_t old_bytes, std::size_t new_bytes) noexcept;
+    /// Requires  `alignment` is a power of two.
+    /// Returns   the new address, contents kept, at a multiple of `alignment`; null when refused, and nothing changes.
+    ///           The default refuses.
+    [[nodiscard]] virtual void* remap(void* block, std::size_t old_bytes, std::size_t new_bytes,
+                                      std::size_t alignment) noexcept;
 
     /// Gives back the pages wholly inside a part of a block while its addresses stay: the contents are lost, the next
     /// touch finds some page again. Returns whether memory was given back; the default does nothing.
     virtual bool decommit(void* part, std::size_t bytes) noexcept;
 
     [[nodiscard]] virtual sharing threads() const noexcept = 0;
+
+    /// Whether fresh and decommitted memory reads as zero. The default says no.
+    [[nodiscard]] virtual bool gives_zero() const noexcept;
 
     /// The largest block it could ever give, so that whoever wants naturally aligned segments asks for a size it has.
     /// The default says that there is no limit.

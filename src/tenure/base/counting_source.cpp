@@ -32,9 +32,10 @@ bool counting_source::extend(void* block, std::size_t old_bytes, std::size_t new
     return true;
 }
 
-void* counting_source::remap(void* block, std::size_t old_bytes, std::size_t new_bytes) noexcept {
+void* counting_source::remap(void* block, std::size_t old_bytes, std::size_t new_bytes,
+                             std::size_t alignment) noexcept {
     ++requests_;
-    void* const moved = behind_.remap(block, old_bytes, new_bytes);
+    void* const moved = behind_.remap(block, old_bytes, new_bytes, alignment);
     if (moved != nullptr) grow_to(live_bytes_ += new_bytes - old_bytes);
     return moved;
 }

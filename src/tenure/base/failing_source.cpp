@@ -22,8 +22,8 @@ bool failing_source::extend(void* block, std::size_t old_bytes, std::size_t new_
     return let_through() && behind_.extend(block, old_bytes, new_bytes);
 }
 
-void* failing_source::remap(void* block, std::size_t old_bytes, std::size_t new_bytes) noexcept {
-    return let_through() ? behind_.remap(block, old_bytes, new_bytes) : nullptr;
+void* failing_source::remap(void* block, std::size_t old_bytes, std::size_t new_bytes, std::size_t alignment) noexcept {
+    return let_through() ? behind_.remap(block, old_bytes, new_bytes, alignment) : nullptr;
 }
 
 }

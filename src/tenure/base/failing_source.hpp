@@ -24,9 +24,11 @@ public:
     [[nodiscard]] void* acquire(std::size_t bytes, std::size_t alignment) noexcept override;
     void release(void* block, std::size_t bytes) noexcept override { behind_.release(block, bytes); }
     [[nodiscard]] bool extend(void* block, std::size_t old_bytes, std::size_t new_bytes) noexcept override;
-    [[nodiscard]] void* remap(void* block, std::size_t old_bytes, std::size_t new_bytes) noexcept override;
+    [[nodiscard]] void* remap(void* block, std::size_t old_bytes, std::size_t new_bytes,
+                              std::size_t alignment) noexcept override;
     bool decommit(void* part, std::size_t bytes) noexcept override { return behind_.decommit(part, bytes); }
     [[nodiscard]] sharing threads() const noexcept override { return behind_.threads(); }
+    [[nodiscard]] bool gives_zero() const noexcept override { return behind_.gives_zero(); }
     [[nodiscard]] std::size_t largest_bytes() const noexcept override { return behind_.largest_bytes(); }
 
 private:

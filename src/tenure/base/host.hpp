@@ -23,4 +23,17 @@ std::size_t walk_stack(void** frames, std::size_t capacity) noexcept;
 /// Writes one line per frame to standard error: module, nearest exported function, offset.
 void write_stack(void* const* frames, std::size_t count) noexcept;
 
+/// Whether the process has its environment yet: a drop-in malloc is called before that.
+[[nodiscard]] bool has_environment() noexcept;
+
+// The process's own malloc, for blocks that take the detour (option passthrough). Inside the drop-in it is the C
+// library's.
+
+/// Requires  `alignment` is a power of two. Zero bytes count as one. Null when refused.
+[[nodiscard]] void* process_allocate(std::size_t bytes, std::size_t alignment) noexcept;
+[[nodiscard]] void* process_allocate_zeroed(std::size_t bytes, std::size_t alignment) noexcept;
+[[nodiscard]] void* process_reallocate(void* block, std::size_t bytes, std::size_t alignment) noexcept;
+void process_deallocate(void* block) noexcept;
+[[nodiscard]] std::size_t process_usable(const void* block) noexcept;
+
 }

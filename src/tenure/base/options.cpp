@@ -3,6 +3,7 @@
 
 #include <tenure/base/options.hpp>
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <charconv>
@@ -26,25 +27,38 @@ constexpr std::array<option_info, option_count> table{{
      tebibyte, "Bytes of chunks that TempJob takes in the whole process; what goes past it is taken one by one."},
     {option::passthrough, option_form::parts, "passthrough", "TENURE_PASSTHROUGH", 0, 0, all_parts,
      "Parts whose blocks come from the process's malloc instead: all, none, or some of arena, temp, temp_job, pool, "
-     "small_object with commas between them."},
+     "small_object, heap with commas between them."},
+    {option::malloc_stats, option_form::report, "malloc_stats", "TENURE_MALLOC_STATS", 0, 0, 2,
+     "What the drop-in malloc writes to standard error at the program's end, about what it served: none, text, json."},
+    {option::heap_keep_ms, option_form::count, "heap_keep_ms", "TENURE_HEAP_KEEP_MS", 1000, 0, 86'400'000,
+     "Milliseconds for which the process heap keeps freed memory for the next request before the system gets it back."},
+    {option::heap_keep_limit_bytes, option_form::bytes, "heap_keep_limit_bytes", "TENURE_HEAP_KEEP_LIMIT",
+     256 * mebibyte, 0, tebibyte, "Bytes of freed blocks past 31 MiB that the process heap keeps at most."},
+    {option::heap_background, option_form::count, "heap_background", "TENURE_HEAP_BACKGROUND", 0, 0, 1,
+     "1: a thread of the library's gives memory back when its keeping time is over, also when nobody calls a heap."},
+    {option::heap_guard_sample, option_form::count, "heap_guard_sample", "TENURE_HEAP_GUARD_SAMPLE", 1000, 0, 1'000'000,
+     "Checked builds put one in so many blocks of up to 64 KiB between pages that fault; 0 puts none there."},
 }};
+
+constexpr std::array<std::string_view, 3> report_names{"none", "text", "json"};
 
 struct named_part {
     std::string_view name;
     part which;
 };
-constexpr std::array<named_part, 5> part_names{{{"arena", part::arena},
+constexpr std::array<named_part, 6> part_names{{{"arena", part::arena},
                                                 {"temp", part::temp},
                                                 {"temp_job", part::temp_job},
                                                 {"pool", part::pool},
-                                                {"small_object", part::small_object}}};
+                                                {"small_object", part::small_object},
+                                                {"heap", part::heap}}};
 
 bool parse_parts(std::string_view text, std::uint64_t& value) noexcept {
     std::uint64_t found = 0;
     while (!text.empty()) {
         std::size_t const comma = text.find(',');
-        std::string_view const word = text.substr(0, comma);
-        text = comma == std::string_view::npos ? std::string_view{} : text.substr(comma + 1);
+        std::string_view const word{text.data(), std::min(comma, text.size())};
+        text.remove_prefix(std::min(word.size() + 1, text.size())); // substr() would bring in the C++ library's throws
         bool known = word == "none" || word == "all";
         if (word == "all") found = all_parts;
         for (const named_part& candidate : part_names) {
@@ -56,6 +70,15 @@ bool parse_parts(std::string_view text, std::uint64_t& value) noexcept {
     }
     value = found;
     return true;
+}
+
+bool parse_report(std::string_view text, std::uint64_t& value) noexcept {
+    for (std::size_t index = 0; index < report_names.size(); ++index) {
+        if (text != report_names[index]) continue;
+        value = index;
+        return true;
+    }
+    return false;
 }
 
 unsigned suffix_shift(std::string_view suffix) noexcept {
@@ -101,6 +124,8 @@ void say_value(report_text& message, const option_info& info, std::uint64_t valu
 void say_what_is_valid(report_text& message, const option_info& info) noexcept {
     if (info.form == option_form::parts) {
         message.text(": \"all\", \"none\", or parts with commas between them. Nothing is sent to malloc. ");
+    } else if (info.form == option_form::report) {
+        message.text(": \"none\", \"text\" or \"json\". Nothing is written. ");
     } else {
         message.text(": from ");
         say_value(message, info, info.lowest);
@@ -140,6 +165,7 @@ std::span<const option_info, option_count> option_table() noexcept { return tabl
 
 bool parse_option(const option_info& info, std::string_view text, std::uint64_t& value) noexcept {
     if (info.form == option_form::parts) return parse_parts(text, value);
+    if (info.form == option_form::report && parse_report(text, value)) return true;
     std::uint64_t number = 0;
     char const* const end = text.data() + text.size();
     auto const [stop, error] = std::from_chars(text.data(), end, number);

@@ -22,17 +22,23 @@ enum class option : std::uint8_t {
     temp_job_frames,
     temp_job_limit_bytes,
     passthrough,
+    malloc_stats,
+    heap_keep_ms,
+    heap_keep_limit_bytes,
+    heap_background,
+    heap_guard_sample,
 };
-constexpr std::size_t option_count = 4;
+constexpr std::size_t option_count = 9;
 
 /// Parts that can be sent to the process's malloc; a set of them is the value of option::passthrough.
-enum class part : std::uint8_t { arena = 1, temp = 2, temp_job = 4, pool = 8, small_object = 16 };
-constexpr std::uint64_t all_parts = 31;
+enum class part : std::uint8_t { arena = 1, temp = 2, temp_job = 4, pool = 8, small_object = 16, heap = 32 };
+constexpr std::uint64_t all_parts = 63;
 
 enum class option_form : std::uint8_t {
-    count, ///< a whole number
-    bytes, ///< a whole number, with an optional suffix K, M or G (powers of 1024)
-    parts, ///< "all", "none", or names of parts with commas between them
+    count,  ///< a whole number
+    bytes,  ///< a whole number, with an optional suffix K, M or G (powers of 1024)
+    parts,  ///< "all", "none", or names of parts with commas between them
+    report, ///< 0 or "none", 1 or "text", 2 or "json"
 };
 
 enum class option_origin : std::uint8_t { built_in, environment, program };

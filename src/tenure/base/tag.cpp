@@ -5,7 +5,6 @@
 
 #include <atomic>
 #include <cstring>
-#include <mutex>
 
 namespace tenure::inline TENURE_ABI {
 
@@ -25,7 +24,7 @@ struct tag_name {
 
 // Static, because a tag may be made before anything else is and after everything else is gone. Untouched until used.
 struct registry {
-    std::mutex mutex;
+    std::atomic<bool> is_locked; // held while a name is copied; not std::mutex, which the drop-in malloc cannot link
     std::atomic<std::uint16_t> slots[table_size]{}; // 0: empty; written once, after the name it stands for
     tag_name names[max_tags]{{"(no tag)", 8}, {"(other)", 7}};
     std::uint16_t count = 2;
@@ -33,6 +32,16 @@ struct registry {
     char text[max_name_bytes]{};
 };
 constinit registry tags{};
+
+class registry_lock {
+public:
+    registry_lock() noexcept {
+        while (tags.is_locked.exchange(true, std::memory_order_acquire)) {}
+    }
+    ~registry_lock() { tags.is_locked.store(false, std::memory_order_release); }
+    registry_lock(const registry_lock&) = delete;
+    registry_lock& operator=(const registry_lock&) = delete;
+};
 
 std::size_t hash_of(std::string_view name) noexcept {
     std::uint64_t hash = 0xcbf29ce484222325; // FNV-1a
@@ -55,7 +64,7 @@ tag tag::named(std::string_view name) noexcept {
     std::uint16_t found = 0;
     slot_for(name, found);
     if (found != 0) return tag{found};
-    std::lock_guard const lock(tags.mutex);
+    registry_lock const lock;
     std::atomic<std::uint16_t>& place = slot_for(name, found);
     if (found != 0) return tag{found};
     if (tags.count == max_tags || name.size() > max_name_bytes - tags.used_bytes) return tag{other_tag};

@@ -46,10 +46,12 @@ namespace detail {
 
 constexpr std::uint16_t max_tags = 4096;
 
-/// What a thread's tag is, and who wants to hear when it changes (TempJob keeps it in a ready-made header word).
+/// What a thread's tag is, and who wants to hear when it changes: TempJob keeps it in a ready-made header word, the
+/// heap has pages for each.
 struct thread_tag {
     std::uint16_t id = 0;
     void (*changed)(std::uint16_t before, std::uint16_t now) noexcept = nullptr;
+    void (*heap_changed)(std::uint16_t now) noexcept = nullptr;
 };
 extern TENURE_API TENURE_THREAD_LOCAL thread_tag current_tag TENURE_TLS_MODEL;
 
@@ -57,6 +59,7 @@ TENURE_LOCAL inline void change_tag(std::uint16_t now) noexcept {
     std::uint16_t const before = current_tag.id;
     current_tag.id = now;
     if (current_tag.changed != nullptr) current_tag.changed(before, now);
+    if (current_tag.heap_changed != nullptr) current_tag.heap_changed(now);
 }
 
 }

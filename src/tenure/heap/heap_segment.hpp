@@ -6,34 +6,34 @@
 /// Naturally aligned runs of pages of small blocks, and the bits that say which blocks are free. Private to this room.
 
 #include <atomic>
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 
 #include <tenure/base/align.hpp>
 #include <tenure/base/bits.hpp>
 #include <tenure/base/config.hpp>
+#include <tenure/heap/heap_memory.hpp>
 #include <tenure/heap/size_classes.hpp>
 
 namespace tenure::inline TENURE_ABI::detail {
 
 // A segment as it lies in memory, at a multiple of its size:
 //
-//   | classes: a byte per slice | first slices | pages: a line per slice | bits: 512 bytes per slice | slices of 64 KiB
-//   |
+//   | classes: a byte per slice | first slices | page and bits: 576 bytes per slice | slices of 32 KiB ... |
 //
-// A page is one slice, or eight for blocks past 4 KiB. A free masks the pointer and reads the class of its slice; only
-// when its cache is full does it look at the page and the bits. So blocks have no header, a free does not touch them,
-// and the bytes that it reads of five million blocks fit in the first cache.
+// A page is one slice, and two to eight for blocks past 4 KiB. A free masks the pointer and reads the class of its
+// slice; only when its cache is full does it look at the page and the bits. So blocks have no header, a free does not
+// touch them, and the bytes that it reads of five million blocks fit in the first cache.
 
-constexpr std::size_t slice_bytes = std::size_t{64} * 1024;
-constexpr std::size_t heap_segment_bytes = std::size_t{32} << 20;
-constexpr std::size_t slices_per_segment = heap_segment_bytes / slice_bytes;
 constexpr std::size_t words_per_page = 64;
 constexpr std::size_t blocks_per_page = words_per_page * bits_per_word; ///< at most
-constexpr std::uint8_t no_class = 63;                                   ///< of a slice that holds no small blocks
 
+/// Slices of a page of the class: so many that eight blocks fit at least. A page that few blocks hold down is what a
+/// heap loses when its sizes drift.
 [[nodiscard]] constexpr std::size_t slices_of_page(std::size_t class_index) noexcept {
-    return class_bytes(class_index) <= 4096 ? 1 : 8;
+    std::size_t const bytes = std::bit_ceil(class_bytes(class_index));
+    return bytes <= slice_bytes / 8 ? 1 : bytes / (slice_bytes / 8);
 }
 
 class heap_shard;
@@ -52,6 +52,7 @@ struct alignas(cache_line_bytes) small_page {
     std::uint8_t words_used;  ///< words whose blocks have been handed out, once at least
     std::uint8_t class_index;
     bool is_listed;
+    alignas(cache_line_bytes) bit_word bits[words_per_page]; ///< of blocks that were handed out and came back
 
     [[nodiscard]] std::size_t word_count() const noexcept { return words_for(capacity); }
     [[nodiscard]] std::size_t blocks_used() const noexcept {
@@ -59,29 +60,41 @@ struct alignas(cache_line_bytes) small_page {
         return used < capacity ? used : capacity;
     }
     [[nodiscard]] bool has_blocks() const noexcept { return free_count != 0 || blocks_used() != capacity; }
+    [[nodiscard]] bool is_empty() const noexcept { return free_count == blocks_used(); }
     /// The number of the block that begins `offset` bytes behind the page's begin; exact for multiples of its size.
     [[nodiscard]] std::size_t index_of(std::size_t offset) const noexcept { return (offset * inverse) >> 32; }
-};
-static_assert(sizeof(small_page) == cache_line_bytes);
-
-struct heap_segment {
-    std::uint8_t class_of_slice[slices_per_segment];
-    std::uint16_t first_slice[slices_per_segment]; ///< of the page that the slice is in
-    heap_segment* next;                            ///< in the order in which they were taken
-    bit_word free_slices[slices_per_segment / bits_per_word];
-    small_page pages[slices_per_segment]; ///< by their first slice
-    bit_word bits[slices_per_segment][words_per_page];
-
-    [[nodiscard]] static heap_segment* of(const void* block) noexcept {
-        return static_cast<heap_segment*>(pointer_at(align_down(address_of(block), heap_segment_bytes)));
+    [[nodiscard]] void* block(std::size_t index) const noexcept { return pointer_at(begin + index * block_bytes); }
+    /// Whether the block was handed out and has not come back; one that waits in a thread's cache has not.
+    [[nodiscard]] bool is_handed_out(std::size_t index) const noexcept {
+        return index < blocks_used() && (bits[index / bits_per_word] & bit_at(index)) == 0;
     }
-    [[nodiscard]] static std::size_t slice_of(const void* block) noexcept {
-        return (address_of(block) & (heap_segment_bytes - 1)) / slice_bytes;
+};
+static_assert(sizeof(small_page) == 9 * cache_line_bytes);
+
+struct heap_segment : segment_head {
+    std::uint16_t first_slice[most_slices]; ///< of the page that the slice is in
+    heap_segment* next;                     ///< in the order in which they were taken
+    heap_segment* next_free;                ///< among those that have free slices
+    std::size_t free_count;                 ///< of slices
+    bool is_listed_free;
+    // Of slices that hold no page: those that were touched since the system gave them, and of these the ones that the
+    // last sweep has found so already.
+    bit_word free_slices[most_slices / bits_per_word];
+    bit_word dirty_slices[most_slices / bits_per_word];
+    bit_word stale_slices[most_slices / bits_per_word];
+    small_page pages[most_slices]; ///< by their first slice; as many as the segment has slices
+
+    /// Slices that the head takes up in a segment of so many bytes.
+    [[nodiscard]] static constexpr std::size_t head_slices(std::size_t segment_bytes) noexcept {
+        constexpr std::size_t fixed = sizeof(segment_head) + most_slices * 2 + 3 * most_slices / 8 + 4 * 64;
+        return (fixed + segment_bytes / slice_bytes * sizeof(small_page) + slice_bytes - 1) / slice_bytes;
     }
     /// Requires  the block is of a page.
-    [[nodiscard]] small_page& page_of(const void* block) noexcept { return pages[first_slice[slice_of(block)]]; }
-    [[nodiscard]] bit_word* bits_of(const small_page& page) noexcept { return bits[&page - pages]; }
+    [[nodiscard]] static small_page& page_of(const void* block, std::size_t segment_bytes) noexcept {
+        auto* const segment = static_cast<heap_segment*>(segment_head::of(block, segment_bytes));
+        return segment->pages[segment->first_slice[slice_of(block, segment_bytes)]];
+    }
 };
-constexpr std::size_t header_slices = (sizeof(heap_segment) + slice_bytes - 1) / slice_bytes;
+static_assert(sizeof(heap_segment) <= heap_segment::head_slices(largest_segment_bytes) * slice_bytes);
 
 }

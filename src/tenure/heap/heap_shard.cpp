@@ -4,8 +4,11 @@
 #include <tenure/heap/heap_shard.hpp>
 
 #include <algorithm>
+#include <bit>
 
 #include <tenure/base/check.hpp>
+#include <tenure/platform/memory.hpp>
+#include <tenure/platform/sanitizer.hpp>
 
 namespace tenure::inline TENURE_ABI::detail {
 
@@ -13,6 +16,7 @@ struct heap_shard::freed_bits {
     small_page* page;
     bit_word* word;
     bit_word bits;
+    std::uint32_t count; ///< of the bits: cheaper to keep than to count
 };
 
 void heap_shard::list(small_page& page) noexcept {
@@ -32,7 +36,7 @@ void heap_shard::unlist(small_page& page) noexcept {
 
 small_page* heap_shard::page_with_blocks(std::size_t class_index) noexcept {
     if (listed_[class_index] != nullptr) return listed_[class_index];
-    small_page* const fresh = pages_.take(class_index);
+    small_page* const fresh = pages_.take(class_index, tag == 0 ? std::uint8_t(class_index) : tagged_class);
     if (fresh == nullptr) return nullptr;
     fresh->owner.store(this, std::memory_order_release);
     ++page_count_[class_index];
@@ -44,7 +48,7 @@ namespace {
 
 /// Moves blocks of a page to the end of `blocks`, lowest address last. Returns   how many, at most `room`.
 std::size_t move_blocks(small_page& page, void** blocks, std::size_t room) noexcept {
-    bit_word* const bits = heap_segment::of(&page)->bits_of(page);
+    bit_word* const bits = page.bits;
     std::size_t taken = 0;
     while (taken < room && page.has_blocks()) {
         std::size_t word = page.words_used;
@@ -71,7 +75,7 @@ std::size_t move_blocks(small_page& page, void** blocks, std::size_t room) noexc
 }
 
 std::size_t heap_shard::take(std::size_t class_index, void** blocks, std::size_t count) noexcept {
-    std::lock_guard const lock(mutex_);
+    platform::lock_guard const lock(mutex_);
     std::size_t left = count;
     while (left != 0) {
         small_page* const page = page_with_blocks(class_index);
@@ -84,96 +88,200 @@ std::size_t heap_shard::take(std::size_t class_index, void** blocks, std::size_t
     return count - left;
 }
 
+namespace {
+
+/// Makes the next group of a page's blocks free, in the bits and in what is in them.
+void open_group(small_page& page) noexcept {
+    std::size_t const word = page.words_used++;
+    std::size_t const count = std::min(page.capacity - word * bits_per_word, bits_per_word);
+    page.bits[word] = low_bits(count);
+    page.words_with_free |= bit_at(word);
+    page.free_count = static_cast<std::uint16_t>(page.free_count + count);
+    platform::poison_freed(page.block(word * bits_per_word), count * page.block_bytes);
+}
+
+/// One of the bits that are set, chosen by `draw`.
+[[nodiscard]] std::size_t some_bit(bit_word word, std::uint64_t draw) noexcept {
+    auto const by = static_cast<int>(draw % bits_per_word);
+    return (lowest_bit(std::rotr(word, by)) + static_cast<std::size_t>(by)) % bits_per_word;
+}
+
+}
+
+void* heap_shard::take_scattered(std::size_t class_index, std::uint64_t draw) noexcept {
+    constexpr std::size_t choice_at_least = 32;
+    platform::lock_guard const lock(mutex_);
+    small_page* const page = page_with_blocks(class_index);
+    if (page == nullptr) return nullptr;
+    if (page->free_count < choice_at_least && page->blocks_used() != page->capacity) open_group(*page);
+    std::size_t const word = some_bit(page->words_with_free, draw);
+    std::size_t const bit = some_bit(page->bits[word], draw >> 8);
+    page->bits[word] &= ~bit_at(bit);
+    --page->free_count;
+    if (page->bits[word] == 0) page->words_with_free &= ~bit_at(word);
+    if (!page->has_blocks()) unlist(*page);
+    ++handed_out_[class_index];
+    return page->block(word * bits_per_word + bit);
+}
+
+block_state heap_shard::state_of(const void* address, std::size_t segment_bytes) noexcept {
+    small_page const& page = heap_segment::page_of(address, segment_bytes);
+    heap_shard* const owner = page.owner.load(std::memory_order_acquire);
+    if (owner == nullptr) return block_state::free;
+    platform::lock_guard const lock(owner->mutex_);
+    std::size_t const offset = address_of(address) - page.begin;
+    std::size_t const index = offset / page.block_bytes;
+    if (offset % page.block_bytes != 0 || index >= page.capacity) return block_state::no_begin;
+    return page.is_handed_out(index) ? block_state::handed_out : block_state::free;
+}
+
 void heap_shard::release(small_page& page) noexcept {
     unlist(page);
     --page_count_[page.class_index];
     pages_.give(page);
 }
 
-/// Requires  the lock.
-void heap_shard::set_free(const freed_bits& freed) noexcept {
-    small_page& page = *freed.page;
-    bit_word const before = *freed.word;
-    bit_word const twice = before & freed.bits;
-    *freed.word = before | freed.bits;
-    std::size_t const count = count_bits(freed.bits & ~before);
-    page.free_count = static_cast<std::uint16_t>(page.free_count + count);
-    page.words_with_free |= bit_at(static_cast<std::size_t>(freed.word - heap_segment::of(&page)->bits_of(page)));
-    handed_out_[page.class_index] -= count;
-    if (!page.is_listed) list(page);
-    // One empty page is kept, so that a program at the edge of a page does not take and give it at each turn.
-    bool const is_empty = page.free_count == page.blocks_used();
-    if (is_empty && (page.next != nullptr || page.previous != nullptr)) release(page);
-    if (twice != 0) {
-        report_misuse("a heap block was freed twice", pointer_at(page.begin),
-                      "The address is that of the block's page. Look for a second owner; the library built with checks "
-                      "reports it at the second free itself.");
-    }
+namespace {
+
+TENURE_COLD void report_twice(const small_page& page) noexcept {
+    report_misuse("a heap block was freed twice", pointer_at(page.begin),
+                  "The address is that of the block's page. Look for a second owner; the library built with checks "
+                  "reports it at the second free itself.");
 }
 
-void heap_shard::give(void* const* blocks, std::size_t count) noexcept {
+}
+
+/// Requires  the lock. Returns   whether one of the blocks was free already.
+bool heap_shard::set_free(const freed_bits& freed) noexcept {
+    small_page& page = *freed.page;
+    bit_word const before = *freed.word;
+    *freed.word = before | freed.bits;
+    bit_word const twice = freed.bits & before;
+    std::size_t const count = twice == 0 ? freed.count : count_bits(freed.bits & ~before);
+    page.free_count = static_cast<std::uint16_t>(page.free_count + count);
+    page.words_with_free |= bit_at(static_cast<std::size_t>(freed.word - page.bits));
+    handed_out_[page.class_index] -= count;
+    if (!page.is_listed) list(page);
+    // At once, for other sizes to use: taking it again costs no more than a batch, and its memory stays a while.
+    // Checked builds keep the last one, which knows its freed blocks.
+    bool const is_last = page.next == nullptr && page.previous == nullptr;
+    if (page.is_empty() && !(checks::caller && is_last)) release(page);
+    return twice != 0;
+}
+
+void heap_shard::give(void* const* blocks, std::size_t count, std::size_t segment_bytes) noexcept {
     constexpr std::size_t most_at_once = 64;
-    for (; count > most_at_once; blocks += most_at_once, count -= most_at_once) give(blocks, most_at_once);
+    for (; count > most_at_once; blocks += most_at_once, count -= most_at_once)
+        give(blocks, most_at_once, segment_bytes);
     // First where each bit lies, so that pages and words, which are seldom near, are fetched while the next are looked
     // for. Blocks freed one after another often share a word: it is written once for all of them.
     freed_bits freed[most_at_once];
     std::size_t freed_count = 0;
     for (std::size_t each = 0; each < count; ++each) {
-        heap_segment* const segment = heap_segment::of(blocks[each]);
-        small_page& page = segment->page_of(blocks[each]);
+        small_page& page = heap_segment::page_of(blocks[each], segment_bytes);
         std::size_t const index = page.index_of(address_of(blocks[each]) - page.begin);
-        bit_word* const word = segment->bits_of(page) + index / bits_per_word;
+        bit_word* const word = page.bits + index / bits_per_word;
         if (freed_count != 0 && freed[freed_count - 1].word == word &&
             (freed[freed_count - 1].bits & bit_at(index)) == 0) {
             freed[freed_count - 1].bits |= bit_at(index);
+            ++freed[freed_count - 1].count;
             continue;
         }
         prefetch_for_write(word);
-        freed[freed_count++] = {&page, word, bit_at(index)};
+        freed[freed_count++] = {&page, word, bit_at(index), 1};
     }
     for (std::size_t each = 0; each < freed_count;) {
         heap_shard* const owner = freed[each].page->owner.load(std::memory_order_acquire);
-        std::lock_guard const lock(owner->mutex_);
-        do {
-            owner->set_free(freed[each++]);
-        } while (each < freed_count && freed[each].page->owner.load(std::memory_order_acquire) == owner);
+        if (owner == nullptr) { // its page went back when all its blocks had
+            report_twice(*freed[each++].page);
+            continue;
+        }
+        small_page const* twice = nullptr; // reported without the lock, because whoever hears of it may allocate
+        {
+            platform::lock_guard const lock(owner->mutex_);
+            do {
+                if (owner->set_free(freed[each])) twice = freed[each].page;
+                ++each;
+            } while (each < freed_count && freed[each].page->owner.load(std::memory_order_acquire) == owner);
+        }
+        if (twice != nullptr) report_twice(*twice);
     }
+}
+
+namespace {
+
+/// Gives the memory of runs of free blocks back. Returns   the bytes.
+std::size_t trim_page(const small_page& page, heap_memory& memory) noexcept {
+    std::size_t const page_bytes = slices_of_page(page.class_index) * slice_bytes;
+    std::size_t const system_page = platform::page_bytes();
+    std::size_t bytes = 0;
+    for (std::size_t index = 0; index < page.capacity;) {
+        std::size_t const first = index;
+        while (index < page.capacity && !page.is_handed_out(index)) ++index;
+        std::uintptr_t const end =
+            index == page.capacity ? page.begin + page_bytes : page.begin + index * page.block_bytes;
+        std::uintptr_t const from = align_up(page.begin + first * page.block_bytes, system_page);
+        std::uintptr_t const to = align_down(end, system_page);
+        if (from < to && memory.decommit(pointer_at(from), to - from)) bytes += to - from;
+        while (index < page.capacity && page.is_handed_out(index)) ++index;
+    }
+    return bytes;
+}
+
+}
+
+// Not in checked builds: what is in a freed block is looked at when it is used again.
+std::size_t heap_shard::trim_pages() noexcept {
+    if constexpr (checks::caller) return 0;
+    std::size_t bytes = 0;
+    platform::lock_guard const lock(mutex_);
+    for (small_page const* page : listed_) {
+        for (; page != nullptr; page = page->next) bytes += trim_page(*page, pages_.memory());
+    }
+    return bytes;
 }
 
 std::size_t heap_shard::release_empty_pages() noexcept {
     std::size_t count = 0;
-    std::lock_guard const lock(mutex_);
+    platform::lock_guard const lock(mutex_);
     for (small_page* page : listed_) {
         while (page != nullptr) {
-            small_page* const next = page->next;
-            if (page->free_count == page->blocks_used()) {
+            small_page* const after = page->next;
+            if (page->is_empty()) {
                 release(*page);
                 ++count;
             }
-            page = next;
+            page = after;
         }
     }
     return count;
 }
 
+void heap_shard::forget_pages() noexcept {
+    platform::lock_guard const lock(mutex_);
+    for (std::size_t index = 0; index < small_class_count; ++index) {
+        listed_[index] = nullptr;
+        page_count_[index] = handed_out_[index] = 0;
+    }
+}
+
 class_usage heap_shard::usage_of(std::size_t class_index) const noexcept {
-    std::lock_guard const lock(mutex_);
+    platform::lock_guard const lock(mutex_);
     return {page_count_[class_index], handed_out_[class_index]};
 }
 
 bool heap_shard::valid() const noexcept {
-    std::lock_guard const lock(mutex_);
+    platform::lock_guard const lock(mutex_);
     for (std::size_t index = 0; index < small_class_count; ++index) {
         small_page const* previous = nullptr;
         for (small_page const* page = listed_[index]; page != nullptr; previous = page, page = page->next) {
             bool const is_ours = page->owner.load(std::memory_order_relaxed) == this && page->class_index == index;
             if (!is_ours || !page->is_listed || page->previous != previous || !page->has_blocks()) return false;
-            bit_word const* const bits = heap_segment::of(page)->bits_of(*page);
             std::size_t free = 0;
             for (std::size_t word = 0; word < page->word_count(); ++word) {
                 bool const is_summarised = (page->words_with_free & bit_at(word)) != 0;
-                if (is_summarised != (bits[word] != 0)) return false;
-                free += count_bits(bits[word]);
+                if (is_summarised != (page->bits[word] != 0)) return false;
+                free += count_bits(page->bits[word]);
             }
             if (free != page->free_count || free > page->blocks_used()) return false;
         }

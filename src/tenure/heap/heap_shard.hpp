@@ -6,10 +6,11 @@
 /// The owner of pages of small blocks: what threads take batches from and give batches back to. Private to this room.
 
 #include <cstddef>
-#include <mutex>
+#include <cstdint>
 
 #include <tenure/base/config.hpp>
 #include <tenure/heap/heap_pages.hpp>
+#include <tenure/platform/mutex.hpp>
 
 namespace tenure::inline TENURE_ABI::detail {
 
@@ -19,6 +20,8 @@ struct class_usage {
     std::size_t handed_out = 0;
 };
 
+enum class block_state : std::uint8_t { handed_out, free, no_begin };
+
 /// A thread allocates from one shard, so that threads do not write to each other's pages; it frees whatever it is
 /// given, and the batch goes to the pages' owners, a lock for each owner in it. Shards outlive threads: the next thread
 /// takes over the shard of one that has ended, with its pages, and nothing has to be moved when a thread ends.
@@ -26,7 +29,7 @@ struct class_usage {
 /// Threads   any; a lock per batch.
 class alignas(cache_line_bytes) heap_shard {
 public:
-    explicit heap_shard(heap_pages& pages) noexcept : pages_(pages) {}
+    constexpr explicit heap_shard(heap_pages& pages, std::uint16_t tag_id = 0) noexcept : tag(tag_id), pages_(pages) {}
     /// Requires  no block of its pages is used any more: they go back with the segments.
     ~heap_shard() = default;
     heap_shard(const heap_shard&) = delete;
@@ -36,25 +39,44 @@ public:
     /// does so in the order of addresses. Returns   how many; fewer, or none, when the source refuses.
     [[nodiscard]] std::size_t take(std::size_t class_index, void** blocks, std::size_t count) noexcept;
 
-    /// Gives blocks back to the shards that own their pages.
-    static void give(void* const* blocks, std::size_t count) noexcept;
+    /// Takes one block, which `draw` chooses among those of a page, full of freed_fill: how checked builds allocate, so
+    /// that addresses are not foretold and a freed block rests a while. Null when the source refuses.
+    [[nodiscard]] void* take_scattered(std::size_t class_index, std::uint64_t draw) noexcept;
+
+    /// What is known of an address in a page. Requires  it lies in a page of a segment of this size.
+    [[nodiscard]] static block_state state_of(const void* address, std::size_t segment_bytes) noexcept;
+
+    /// Gives blocks back to the shards that own their pages. Requires  the blocks lie in segments of this size.
+    static void give(void* const* blocks, std::size_t count, std::size_t segment_bytes) noexcept;
+
+    /// Forgets every page. Requires  no other thread uses it; the pages go back by other ways.
+    void forget_pages() noexcept;
+
+    /// Gives back what the system can have of pages that are in use: its pages that hold free blocks alone.
+    /// Returns   the bytes. Cost      O(blocks), a system call for each run.
+    std::size_t trim_pages() noexcept;
 
     /// Gives empty pages back to the heap. Returns   how many.
     std::size_t release_empty_pages() noexcept;
 
     [[nodiscard]] class_usage usage_of(std::size_t class_index) const noexcept;
     [[nodiscard]] bool valid() const noexcept;
+    [[nodiscard]] platform::mutex& mutex() const noexcept { return mutex_; }
+
+    std::uint16_t const tag;    ///< of all its pages; zero: none
+    heap_shard* next = nullptr; ///< in the heap's list, under the heap's lock
+    std::size_t user_count = 0; ///< threads that take from it, under the heap's lock
 
 private:
     struct freed_bits;
-    void set_free(const freed_bits& freed) noexcept;
+    [[nodiscard]] bool set_free(const freed_bits& freed) noexcept;
     void list(small_page& page) noexcept;
     void unlist(small_page& page) noexcept;
     void release(small_page& page) noexcept;
     [[nodiscard]] small_page* page_with_blocks(std::size_t class_index) noexcept;
 
     heap_pages& pages_;
-    mutable std::mutex mutex_;                ///< of everything below and of the pages that it owns
+    mutable platform::mutex mutex_;           ///< of everything below and of the pages that it owns
     small_page* listed_[small_class_count]{}; ///< pages that have blocks to give
     std::size_t page_count_[small_class_count]{};
     std::size_t handed_out_[small_class_count]{};

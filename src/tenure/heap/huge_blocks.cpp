@@ -4,12 +4,10 @@
 #include <tenure/heap/huge_blocks.hpp>
 
 #include <algorithm>
-#include <cstring>
-#include <new>
 
 #include <tenure/base/align.hpp>
 #include <tenure/base/check.hpp>
-#include <tenure/platform/sanitizer.hpp>
+#include <tenure/platform/process.hpp>
 
 namespace tenure::inline TENURE_ABI::detail {
 
@@ -19,11 +17,17 @@ constexpr std::size_t step_bytes = std::size_t{64} * 1024;
 constexpr std::size_t least_lead_bytes = 4096;
 static_assert(sizeof(huge_block) <= least_lead_bytes);
 
-[[nodiscard]] huge_block& head_of(const void* block) noexcept {
-    // The block may begin where the head's segment ends at the latest, because alignments stay below half of one.
-    return *static_cast<huge_block*>(pointer_at(align_down(address_of(block) - 1, heap_segment_bytes)));
+[[nodiscard]] void* block_in(const huge_block& head) noexcept { return pointer_at(head.mapped + head.lead_bytes); }
+
+/// The pages that were asked for. What is mapped behind them is room to grow: it is to be asked for first.
+[[nodiscard]] std::size_t usable_in(const huge_block& head) noexcept {
+    return align_up(head.lead_bytes + head.bytes, granule_bytes) - head.lead_bytes;
 }
 
+}
+
+huge_block& huge_blocks::head_of(const void* block) const noexcept {
+    return *static_cast<huge_block*>(segment_head::of(pointer_at(address_of(block) - 1), memory_.segment_bytes()));
 }
 
 void huge_blocks::list::insert(huge_block& block) noexcept {
@@ -40,20 +44,23 @@ void huge_blocks::list::remove(huge_block& block) noexcept {
     mapped_bytes -= block.mapped_bytes;
 }
 
-huge_blocks::~huge_blocks() {
+void huge_blocks::release_all() noexcept {
+    platform::lock_guard const lock(mutex_);
     while (live_.first != nullptr) {
         huge_block& block = *live_.first;
         live_.remove(block);
         release(block);
     }
+    memory_.uncount_use(live_bytes_);
+    live_bytes_ = live_count_ = 0;
     release_kept_before(UINT64_MAX);
 }
 
 /// Requires  the block is in no list.
 std::size_t huge_blocks::release(huge_block& block) noexcept {
     std::size_t const bytes = block.mapped_bytes;
-    platform::remove_leak_root(&block, bytes);
-    source_.release(&block, bytes);
+    memory_.withdraw(block);
+    memory_.release(pointer_at(block.mapped), bytes);
     return bytes;
 }
 
@@ -70,32 +77,55 @@ std::size_t huge_blocks::release_kept_before(std::uint64_t freed_before_ns) noex
     return bytes;
 }
 
-/// The smallest kept block that is large enough and not more than half as large again; else the largest smaller one, if
-/// the source can make it larger where it is.
+/// Room to grow where it is: untouched, it costs addresses alone. A source with a limit has none to spare.
+std::size_t huge_blocks::with_slack(std::size_t needed) const noexcept {
+    return memory_.is_plentiful() ? align_up(needed + needed / 4, step_bytes) : needed;
+}
+
+/// A block that is in no list, made larger where it is or elsewhere, with its touched pages. Null when that cannot be.
+huge_block* huge_blocks::grown(huge_block& block, std::size_t needed) noexcept {
+    if (block.mapped != address_of(&block)) return nullptr;
+    std::size_t const before = block.mapped_bytes;
+    huge_block* moved = &block;
+    std::size_t mapped = with_slack(needed);
+    if (!memory_.extend(&block, before, mapped)) {
+        memory_.withdraw(block);
+        moved = static_cast<huge_block*>(memory_.remap(&block, before, mapped));
+        if (moved == nullptr) moved = static_cast<huge_block*>(memory_.remap(&block, before, mapped = needed));
+        bool const is_known = memory_.announce(moved != nullptr ? *moved : block, huge_class);
+        check_invariant(is_known, "heap: the head of a block that moved cannot be noted", moved);
+        if (moved == nullptr) return nullptr;
+    }
+    moved->mapped = address_of(moved);
+    moved->mapped_bytes = mapped;
+    return moved;
+}
+
+/// The smallest kept block that is large enough and not more than half as large again; else the largest smaller one
+/// that is not much smaller, grown.
 huge_block* huge_blocks::take_kept(std::size_t needed) noexcept {
     huge_block* best = nullptr;
     huge_block* largest = nullptr;
     for (huge_block* block = kept_.first; block != nullptr; block = block->next) {
         bool const fits = block->mapped_bytes >= needed && block->mapped_bytes - needed <= needed / 2;
         if (fits && (best == nullptr || block->mapped_bytes < best->mapped_bytes)) best = block;
-        bool const is_smaller = block->mapped_bytes < needed;
+        bool const is_smaller = block->mapped_bytes < needed && block->mapped_bytes >= needed / 2;
         if (is_smaller && (largest == nullptr || block->mapped_bytes > largest->mapped_bytes)) largest = block;
     }
-    if (best == nullptr && largest != nullptr && source_.extend(largest, largest->mapped_bytes, needed)) {
-        platform::remove_leak_root(largest, largest->mapped_bytes);
-        platform::add_leak_root(largest, needed);
-        kept_.mapped_bytes += needed - largest->mapped_bytes;
-        largest->mapped_bytes = needed;
-        best = largest;
+    if (best != nullptr) {
+        kept_.remove(*best);
+        return best;
     }
-    if (best != nullptr) kept_.remove(*best);
-    return best;
+    if (largest == nullptr) return nullptr;
+    kept_.remove(*largest);
+    make_room(needed); // what it grows by counts as any new mapping
+    huge_block* const larger = grown(*largest, needed);
+    if (larger == nullptr) kept_.insert(*largest);
+    return larger;
 }
 
-huge_block* huge_blocks::map_new(std::size_t needed) noexcept {
-    // Room to grow where it is: untouched, it costs addresses alone. A source with a limit has none to spare.
-    bool const is_plentiful = source_.largest_bytes() >= max_object_bytes;
-    std::size_t mapped = is_plentiful ? align_up(needed + needed / 4, step_bytes) : needed;
+/// Gives kept blocks back, the oldest first, while a new mapping on top of them would be more than there ever was.
+void huge_blocks::make_room(std::size_t mapped) noexcept {
     while (kept_.first != nullptr && live_.mapped_bytes + kept_.mapped_bytes + mapped > peak_mapped_bytes_) {
         huge_block* oldest = kept_.first;
         for (huge_block* block = oldest; block != nullptr; block = block->next) {
@@ -104,95 +134,217 @@ huge_block* huge_blocks::map_new(std::size_t needed) noexcept {
         kept_.remove(*oldest);
         release(*oldest);
     }
-    void* memory = source_.acquire(mapped, heap_segment_bytes);
-    if (memory == nullptr && mapped != needed) memory = source_.acquire(mapped = needed, heap_segment_bytes);
+}
+
+huge_block* huge_blocks::map_new(std::size_t needed) noexcept {
+    std::size_t mapped = with_slack(needed);
+    make_room(mapped);
+    void* memory = memory_.acquire(mapped, 1);
+    if (memory == nullptr && mapped != needed) memory = memory_.acquire(mapped = needed, 1);
     if (memory == nullptr) return nullptr;
-    platform::add_leak_root(memory, mapped);
-    auto* const head = new (memory) huge_block;
-    std::memset(head->class_of_slice, huge_class, sizeof head->class_of_slice);
+    auto* const head = static_cast<huge_block*>(memory);
+    if (!memory_.announce(*head, huge_class)) {
+        memory_.release(memory, mapped);
+        return nullptr;
+    }
+    head->mapped = address_of(memory);
     head->mapped_bytes = mapped;
+    head->touched_bytes = 0;
     return head;
 }
 
-void* huge_blocks::allocate(std::size_t bytes, std::size_t alignment, std::uint64_t now_ns) noexcept {
-    if (bytes > max_object_bytes / 2 || alignment > largest_alignment) return nullptr;
-    std::size_t const lead = std::max(alignment, least_lead_bytes);
-    std::size_t const needed = align_up(lead + bytes, step_bytes);
-    std::lock_guard const lock(mutex_);
-    huge_block* head = take_kept(needed);
-    if (now_ns > how_.time_ns) release_kept_before(now_ns - how_.time_ns);
-    if (head == nullptr) head = map_new(needed);
-    if (head == nullptr) return nullptr;
+/// For alignments past half a segment: the block begins one alignment behind the mapping, and its head one segment in
+/// front of it.
+huge_block* huge_blocks::map_aligned(std::size_t bytes, std::size_t alignment) noexcept {
+    std::size_t const lead = std::max(alignment, memory_.segment_bytes());
+    std::size_t const mapped = align_up(lead + bytes, step_bytes);
+    make_room(mapped);
+    void* const memory = memory_.acquire(mapped, alignment);
+    if (memory == nullptr) return nullptr;
+    auto* const head = static_cast<huge_block*>(pointer_at(address_of(memory) + lead - memory_.segment_bytes()));
+    if (!memory_.announce(*head, huge_class)) {
+        memory_.release(memory, mapped);
+        return nullptr;
+    }
+    head->mapped = address_of(memory);
+    head->mapped_bytes = mapped;
+    head->touched_bytes = 0;
     head->lead_bytes = lead;
-    head->bytes = bytes;
-    live_.insert(*head);
-    live_bytes_ += bytes;
-    peak_mapped_bytes_ = std::max(peak_mapped_bytes_, live_.mapped_bytes + kept_.mapped_bytes);
-    return pointer_at(address_of(head) + lead);
+    return head;
 }
 
-void huge_blocks::deallocate(void* block, std::uint64_t now_ns) noexcept {
-    huge_block& head = head_of(block);
-    std::lock_guard const lock(mutex_);
-    if (head.bytes == 0 || address_of(&head) + head.lead_bytes != address_of(block)) {
-        report_misuse("a huge heap block was freed twice, or is not the begin of one", block,
-                      "Look for a second owner of this block.");
-        return;
+void* huge_blocks::allocate(std::size_t bytes, std::size_t alignment, std::uint64_t now_ns, contents& found,
+                            std::uint16_t tag) noexcept {
+    constexpr std::size_t most = max_object_bytes / 4;
+    if (bytes > most || alignment > most) return nullptr;
+    std::size_t const lead = std::max(alignment, least_lead_bytes);
+    bool const is_ordinary = alignment <= memory_.segment_bytes() / 2;
+    platform::lock_guard const lock(mutex_);
+    std::size_t const needed = align_up(lead + bytes, step_bytes);
+    huge_block* head = is_ordinary ? take_kept(needed) : nullptr;
+    found = head == nullptr && memory_.gives_zero() ? contents::zero : contents::unknown;
+    if (now_ns > how_.time_ns) release_kept_before(now_ns - how_.time_ns);
+    if (head == nullptr) head = is_ordinary ? map_new(needed) : map_aligned(bytes, alignment);
+    if (head == nullptr && kept_.first != nullptr) { // the limit or the source may have room without them
+        release_kept_before(UINT64_MAX);
+        head = is_ordinary ? map_new(needed) : map_aligned(bytes, alignment);
     }
+    if (head == nullptr) return nullptr;
+    if (is_ordinary) head->lead_bytes = lead;
+    head->bytes = bytes;
+    head->tag = tag;
+    head->touched_bytes = std::max(head->touched_bytes, align_up(lead + bytes, granule_bytes));
+    live_.insert(*head);
+    live_bytes_ += bytes;
+    ++live_count_;
+    memory_.count_use(bytes);
+    peak_mapped_bytes_ = std::max(peak_mapped_bytes_, live_.mapped_bytes + kept_.mapped_bytes);
+    return block_in(*head);
+}
+
+/// Takes a block out of those in use and keeps it or gives it back.
+void huge_blocks::free_locked(huge_block& head, std::uint64_t now_ns) noexcept {
     live_.remove(head);
     live_bytes_ -= head.bytes;
+    --live_count_;
+    memory_.uncount_use(head.bytes);
     head.bytes = 0;
     head.freed_at_ns = now_ns;
-    if (now_ns > how_.time_ns) release_kept_before(now_ns - how_.time_ns);
-    if (how_.time_ns == 0 || kept_.mapped_bytes + head.mapped_bytes > how_.limit_bytes) {
+    bool const fits = kept_.mapped_bytes + head.mapped_bytes <= how_.limit_bytes;
+    if (how_.time_ns == 0 || !fits || head.mapped != address_of(&head)) {
         release(head);
         return;
     }
     kept_.insert(head);
 }
 
+freed_block huge_blocks::deallocate(void* block, std::uint64_t now_ns) noexcept {
+    huge_block& head = head_of(block);
+    {
+        platform::lock_guard const lock(mutex_);
+        if (head.bytes != 0 && block_in(head) == block) {
+            if (now_ns > how_.time_ns) release_kept_before(now_ns - how_.time_ns);
+            freed_block const freed{head.tag, head.bytes};
+            free_locked(head, now_ns);
+            return freed;
+        }
+    }
+    report_misuse("a huge heap block was freed twice, or is not the begin of one", block,
+                  "Look for a second owner of this block.");
+    return {};
+}
+
+void huge_blocks::free_all(std::uint64_t now_ns) noexcept {
+    platform::lock_guard const lock(mutex_);
+    while (live_.first != nullptr) free_locked(*live_.first, now_ns);
+}
+
 bool huge_blocks::resize(void* block, std::size_t bytes) noexcept {
     huge_block& head = head_of(block);
-    if (bytes == 0 || bytes > max_object_bytes / 2) return false;
+    if (bytes == 0 || bytes > max_object_bytes / 4) return false;
     std::size_t const needed = align_up(head.lead_bytes + bytes, step_bytes);
-    std::lock_guard const lock(mutex_);
+    platform::lock_guard const lock(mutex_);
     if (needed > head.mapped_bytes) {
-        if (!source_.extend(&head, head.mapped_bytes, needed)) return false;
-        platform::remove_leak_root(&head, head.mapped_bytes);
-        platform::add_leak_root(&head, needed);
+        if (!memory_.extend(pointer_at(head.mapped), head.mapped_bytes, needed)) return false;
         live_.mapped_bytes += needed - head.mapped_bytes;
         head.mapped_bytes = needed;
         peak_mapped_bytes_ = std::max(peak_mapped_bytes_, live_.mapped_bytes + kept_.mapped_bytes);
     }
+    std::size_t const needed_before = align_up(head.lead_bytes + head.bytes, step_bytes);
+    if (needed < needed_before && memory_.decommit(pointer_at(head.mapped + needed), needed_before - needed))
+        head.touched_bytes = std::min(head.touched_bytes, needed);
+    head.touched_bytes = std::max(head.touched_bytes, align_up(head.lead_bytes + bytes, granule_bytes));
+    memory_.uncount_use(head.bytes);
+    memory_.count_use(bytes);
     live_bytes_ += bytes - head.bytes;
     head.bytes = bytes;
     return true;
 }
 
-std::size_t huge_blocks::usable_bytes(const void* block) const noexcept {
-    std::lock_guard const lock(mutex_);
-    huge_block const& head = head_of(block);
-    return head.mapped_bytes - head.lead_bytes;
+void* huge_blocks::move(void* block, std::size_t bytes) noexcept {
+    huge_block& head = head_of(block);
+    if (bytes > max_object_bytes / 4) return nullptr;
+    std::size_t const needed = align_up(head.lead_bytes + bytes, step_bytes);
+    platform::lock_guard const lock(mutex_);
+    live_.remove(head);
+    huge_block* const moved = grown(head, needed);
+    live_.insert(moved != nullptr ? *moved : head);
+    if (moved == nullptr) return nullptr;
+    memory_.uncount_use(moved->bytes);
+    memory_.count_use(bytes);
+    live_bytes_ += bytes - moved->bytes;
+    moved->bytes = bytes;
+    moved->touched_bytes = std::max(moved->touched_bytes, align_up(moved->lead_bytes + bytes, granule_bytes));
+    peak_mapped_bytes_ = std::max(peak_mapped_bytes_, live_.mapped_bytes + kept_.mapped_bytes);
+    return block_in(*moved);
+}
+
+// Without the lock: nobody but the block's owner changes its head.
+std::size_t huge_blocks::usable_bytes(const void* block) const noexcept { return usable_in(head_of(block)); }
+
+void huge_blocks::for_each(void (*visit)(void* context, void* block, std::size_t bytes), void* context) const noexcept {
+    for (huge_block* block = live_.first; block != nullptr;) {
+        huge_block* const next = block->next;
+        visit(context, block_in(*block), usable_in(*block));
+        block = next;
+    }
+}
+
+void* huge_blocks::block_of(const void* pointer) const noexcept {
+    platform::lock_guard const lock(mutex_);
+    for (huge_block const* block = live_.first; block != nullptr; block = block->next) {
+        if (address_of(pointer) - block->mapped < block->mapped_bytes) return block_in(*block);
+    }
+    return nullptr;
 }
 
 std::size_t huge_blocks::expire(std::uint64_t now_ns) noexcept {
-    std::lock_guard const lock(mutex_);
+    platform::lock_guard const lock(mutex_);
     return now_ns > how_.time_ns ? release_kept_before(now_ns - how_.time_ns) : 0;
 }
 
 std::size_t huge_blocks::trim() noexcept {
-    std::lock_guard const lock(mutex_);
+    platform::lock_guard const lock(mutex_);
     return release_kept_before(UINT64_MAX);
 }
 
+void huge_blocks::set_keeping(keeping how) noexcept {
+    platform::lock_guard const lock(mutex_);
+    how_ = how;
+}
+
 std::size_t huge_blocks::live_bytes() const noexcept {
-    std::lock_guard const lock(mutex_);
+    platform::lock_guard const lock(mutex_);
     return live_bytes_;
 }
 
+std::size_t huge_blocks::live_count() const noexcept {
+    platform::lock_guard const lock(mutex_);
+    return live_count_;
+}
+
 std::size_t huge_blocks::kept_bytes() const noexcept {
-    std::lock_guard const lock(mutex_);
+    platform::lock_guard const lock(mutex_);
     return kept_.mapped_bytes;
+}
+
+std::size_t huge_blocks::committed_bytes() const noexcept {
+    std::size_t bytes = 0;
+    platform::lock_guard const lock(mutex_);
+    for (huge_block const* first : {live_.first, kept_.first}) {
+        for (huge_block const* block = first; block != nullptr; block = block->next) bytes += block->touched_bytes;
+    }
+    return bytes;
+}
+
+std::size_t huge_blocks::resident_bytes() const noexcept {
+    std::size_t bytes = 0;
+    platform::lock_guard const lock(mutex_);
+    for (huge_block const* first : {live_.first, kept_.first}) {
+        for (huge_block const* block = first; block != nullptr; block = block->next)
+            bytes += platform::resident_bytes_in(pointer_at(block->mapped), block->mapped_bytes);
+    }
+    return bytes;
 }
 
 }

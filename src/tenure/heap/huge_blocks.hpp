@@ -8,25 +8,26 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <mutex>
 
-#include <tenure/base/block_source.hpp>
 #include <tenure/base/config.hpp>
-#include <tenure/heap/heap_segment.hpp>
+#include <tenure/heap/heap_memory.hpp>
+#include <tenure/heap/large_blocks.hpp>
+#include <tenure/platform/mutex.hpp>
 
 namespace tenure::inline TENURE_ABI::detail {
 
-constexpr std::uint8_t huge_class = 61; ///< of every slice in the head of a huge block
-
-/// In front of a block, at a multiple of a segment's size: masking a pointer to the block's begin finds it.
-struct huge_block {
-    std::uint8_t class_of_slice[slices_per_segment]; ///< where heap_segment has them
+/// In the segment in front of a block, at a multiple of a segment's size: masking the address before the block's begin
+/// finds it.
+struct huge_block : segment_head {
     huge_block* next;
     huge_block* previous;
-    std::size_t mapped_bytes; ///< as the source gave them, this head included
-    std::size_t lead_bytes;   ///< from this head to the block
-    std::size_t bytes;        ///< as asked for; zero when it is free
+    std::uintptr_t mapped;     ///< where what the source gave begins: here, or earlier for the largest alignments
+    std::size_t mapped_bytes;  ///< as the source gave them
+    std::size_t lead_bytes;    ///< from `mapped` to the block
+    std::size_t bytes;         ///< as asked for; zero when it is free
+    std::size_t touched_bytes; ///< from `mapped` on, at most
     std::uint64_t freed_at_ns;
+    std::uint16_t tag; ///< its owner; zero: none
 };
 
 /// What freed blocks may cost.
@@ -36,36 +37,61 @@ struct keeping {
 };
 
 /// The first touch of a page costs several times what writing to it costs, so a program that allocates, writes and
-/// frees a large block again and again wins by finding its pages touched. What is kept longer than its time goes back
-/// at the next call. A new block is never mapped on top of kept ones past the most that was mapped before: kept ones go
-/// back first.
+/// frees a large block again and again wins by finding its pages touched, also when the next block is somewhat larger:
+/// the kept one grows. What is kept longer than its time goes back at the next call. A new block is never mapped on top
+/// of kept ones past the most that was mapped before: kept ones go back first.
 ///
 /// Threads   any; a lock per call. The clock is the caller's: every function that may keep or give back takes the time.
 class huge_blocks {
 public:
-    static constexpr std::size_t largest_alignment = heap_segment_bytes / 2;
-
-    explicit huge_blocks(block_source& source, keeping how = {}) noexcept : source_(source), how_(how) {}
-    ~huge_blocks();
+    constexpr explicit huge_blocks(heap_memory& memory, keeping how = {}) noexcept : memory_(memory), how_(how) {}
+    ~huge_blocks() { release_all(); }
     huge_blocks(const huge_blocks&) = delete;
     huge_blocks& operator=(const huge_blocks&) = delete;
 
-    /// Requires  `bytes` is at most max_object_bytes / 2, `alignment` a power of two of at most largest_alignment.
-    /// Returns   null when the source refuses, and nothing changes but what is kept.
-    [[nodiscard]] void* allocate(std::size_t bytes, std::size_t alignment, std::uint64_t now_ns) noexcept;
-    void deallocate(void* block, std::uint64_t now_ns) noexcept;
+    /// Requires  `bytes` is not zero; `alignment` is a power of two.
+    /// Returns   null when the source refuses, and nothing changes but what is kept. `found` says what is in it.
+    [[nodiscard]] void* allocate(std::size_t bytes, std::size_t alignment, std::uint64_t now_ns, contents& found,
+                                 std::uint16_t tag = 0) noexcept;
+    [[nodiscard]] void* allocate(std::size_t bytes, std::size_t alignment, std::uint64_t now_ns) noexcept {
+        contents found{};
+        return allocate(bytes, alignment, now_ns, found);
+    }
+    /// A block that is free, or an address that is no block's begin, is reported.
+    freed_block deallocate(void* block, std::uint64_t now_ns) noexcept;
 
     /// Makes a block larger or smaller where it is. Returns   whether it did; if not, nothing changes.
     [[nodiscard]] bool resize(void* block, std::size_t bytes) noexcept;
+    /// Makes a block larger, elsewhere, without copying its bytes. Returns   null when that cannot be; nothing changes.
+    [[nodiscard]] void* move(void* block, std::size_t bytes) noexcept;
     [[nodiscard]] std::size_t usable_bytes(const void* block) const noexcept;
+    [[nodiscard]] std::uint16_t tag_of(const void* block) const noexcept { return head_of(block).tag; }
+    /// What the block was asked for with.
+    [[nodiscard]] std::size_t asked_bytes(const void* block) const noexcept { return head_of(block).bytes; }
 
     /// Gives back what has been kept longer than its time. Returns   the bytes given back.
     std::size_t expire(std::uint64_t now_ns) noexcept;
     /// Gives back everything that is kept.
     std::size_t trim() noexcept;
+    /// Frees every block; what may be kept is.
+    void free_all(std::uint64_t now_ns) noexcept;
+    /// Gives everything back, blocks in use too.
+    void release_all() noexcept;
+    void set_keeping(keeping how) noexcept;
+
+    /// Calls `visit(context, block, bytes)` for every block. Requires  no other thread uses the heap meanwhile.
+    void for_each(void (*visit)(void* context, void* block, std::size_t bytes), void* context) const noexcept;
+    /// The block that `pointer` is in, or null. Cost      O(blocks), with the lock.
+    [[nodiscard]] void* block_of(const void* pointer) const noexcept;
 
     [[nodiscard]] std::size_t live_bytes() const noexcept;
+    [[nodiscard]] std::size_t live_count() const noexcept;
     [[nodiscard]] std::size_t kept_bytes() const noexcept;
+    /// Bytes of blocks in use and kept that may have been touched.
+    [[nodiscard]] std::size_t committed_bytes() const noexcept;
+    /// What of it is in memory now. Cost      O(pages of the system), with the lock.
+    [[nodiscard]] std::size_t resident_bytes() const noexcept;
+    [[nodiscard]] platform::mutex& mutex() const noexcept { return mutex_; }
 
 private:
     struct list {
@@ -75,16 +101,23 @@ private:
         void remove(huge_block& block) noexcept;
     };
 
+    [[nodiscard]] huge_block& head_of(const void* block) const noexcept;
+    [[nodiscard]] std::size_t with_slack(std::size_t needed) const noexcept;
     [[nodiscard]] huge_block* take_kept(std::size_t needed) noexcept;
+    [[nodiscard]] huge_block* grown(huge_block& block, std::size_t needed) noexcept;
     [[nodiscard]] huge_block* map_new(std::size_t needed) noexcept;
+    [[nodiscard]] huge_block* map_aligned(std::size_t bytes, std::size_t alignment) noexcept;
+    void make_room(std::size_t mapped) noexcept;
+    void free_locked(huge_block& head, std::uint64_t now_ns) noexcept;
     std::size_t release_kept_before(std::uint64_t freed_before_ns) noexcept;
     std::size_t release(huge_block& block) noexcept;
 
-    block_source& source_;
-    keeping const how_;
-    mutable std::mutex mutex_; ///< of everything below and of all heads
+    heap_memory& memory_;
+    keeping how_;
+    mutable platform::mutex mutex_; ///< of everything else and of all heads
     list live_, kept_;
     std::size_t live_bytes_ = 0;
+    std::size_t live_count_ = 0;
     std::size_t peak_mapped_bytes_ = 0;
 };
 

@@ -11,18 +11,16 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <mutex>
 
 #include <tenure/base/bits.hpp>
-#include <tenure/base/block_source.hpp>
 #include <tenure/base/config.hpp>
-#include <tenure/heap/heap_segment.hpp>
+#include <tenure/heap/heap_memory.hpp>
+#include <tenure/platform/mutex.hpp>
 
 namespace tenure::inline TENURE_ABI::detail {
 
 constexpr std::size_t granule_bytes = 4096;
-constexpr std::size_t granules_per_segment = heap_segment_bytes / granule_bytes;
-constexpr std::uint8_t large_class = 62; ///< of every slice of a segment of large blocks
+constexpr std::size_t most_granules = largest_segment_bytes / granule_bytes;
 
 /// What is known of a run, at its first granule; at its last granule `granules` and `is_free` once more.
 struct large_run {
@@ -30,59 +28,123 @@ struct large_run {
     large_run* previous;
     std::uint32_t granules;
     bool is_free;
+    std::uint16_t tag; ///< the owner of a block; zero: none
 };
+static_assert(sizeof(large_run) == 24);
 
-struct large_segment {
-    std::uint8_t class_of_slice[slices_per_segment]; ///< where heap_segment has them
+struct large_segment : segment_head {
     large_segment* next;
     std::size_t free_granules;
-    large_run runs[granules_per_segment];
+    // By granule: which were touched since the system gave them, and which of these the last sweep found free.
+    bit_word dirty[most_granules / bits_per_word];
+    bit_word stale[most_granules / bits_per_word];
+    large_run runs[most_granules]; ///< as many as the segment has granules
+
+    /// Granules that the head takes up in a segment of so many bytes.
+    [[nodiscard]] static constexpr std::size_t head_granules(std::size_t segment_bytes) noexcept {
+        constexpr std::size_t fixed = sizeof(segment_head) + 2 * sizeof(std::size_t) + 2 * most_granules / 8;
+        std::size_t const bytes = fixed + segment_bytes / granule_bytes * sizeof(large_run);
+        return (bytes + granule_bytes - 1) / granule_bytes;
+    }
 };
-constexpr std::size_t large_header_granules = (sizeof(large_segment) + granule_bytes - 1) / granule_bytes;
-constexpr std::size_t largest_large_bytes = (granules_per_segment - large_header_granules) * granule_bytes;
+static_assert(sizeof(large_segment) <= large_segment::head_granules(largest_segment_bytes) * granule_bytes);
+
+/// The largest block that a segment of so many bytes can hold.
+[[nodiscard]] constexpr std::size_t largest_large_bytes(std::size_t segment_bytes) noexcept {
+    return segment_bytes - large_segment::head_granules(segment_bytes) * granule_bytes;
+}
+
+/// What was freed, for the figures of its owner tag; nothing when the free was refused.
+struct freed_block {
+    std::uint16_t tag = 0;
+    std::size_t bytes = 0;
+};
+
+/// What is known of a block's bytes when it is handed out.
+enum class contents : std::uint8_t { unknown, zero };
 
 /// Threads   any; a lock per call.
 /// Cost      allocate, deallocate and resize O(1); a search of at most 16 runs before a new segment is taken.
 class large_blocks {
 public:
-    constexpr explicit large_blocks(block_source& source) noexcept : source_(source) {}
-    ~large_blocks();
+    constexpr explicit large_blocks(heap_memory& memory) noexcept : memory_(memory) {}
+    ~large_blocks() { release_all(); }
     large_blocks(const large_blocks&) = delete;
     large_blocks& operator=(const large_blocks&) = delete;
 
-    /// Requires  1 <= `bytes` <= largest_large_bytes; `alignment` is a power of two of at most half a segment.
-    /// Returns   null when the source refuses, and nothing changes.
-    [[nodiscard]] void* allocate(std::size_t bytes, std::size_t alignment) noexcept;
-    void deallocate(void* block) noexcept;
+    /// Requires  `bytes` is not zero; `alignment` is a power of two.
+    /// Returns   null when a segment cannot hold it or the source refuses, and nothing changes. `found` says what is in
+    ///           it.
+    [[nodiscard]] void* allocate(std::size_t bytes, std::size_t alignment, contents& found,
+                                 std::uint16_t tag = 0) noexcept;
+    [[nodiscard]] void* allocate(std::size_t bytes, std::size_t alignment) noexcept {
+        contents found{};
+        return allocate(bytes, alignment, found);
+    }
+    /// A block that is free, or an address that is no block's begin, is reported.
+    freed_block deallocate(void* block) noexcept;
 
     /// Makes a block larger or smaller where it is. Returns   whether it did; if not, nothing changes.
     [[nodiscard]] bool resize(void* block, std::size_t bytes) noexcept;
     [[nodiscard]] std::size_t usable_bytes(const void* block) const noexcept;
+    [[nodiscard]] std::uint16_t tag_of(const void* block) const noexcept { return run_of(block).tag; }
 
     /// Gives empty segments and the memory of free runs back. Returns   the bytes given back.
     std::size_t trim() noexcept;
+    /// Gives back what is free and touched and was so at the last call, where it makes at least 64 KiB in a row.
+    std::size_t sweep() noexcept;
+    /// Frees every block; segments are kept.
+    void free_all() noexcept;
+    /// Gives every segment back, whatever is in it.
+    void release_all() noexcept;
+
+    /// Calls `visit(context, block, bytes)` for every block. Requires  no other thread uses the heap meanwhile.
+    void for_each(void (*visit)(void* context, void* block, std::size_t bytes), void* context) const noexcept;
+    /// Whether a block begins here. Requires  `block` lies in a segment of large blocks.
+    [[nodiscard]] bool is_block(const void* block) const noexcept;
 
     [[nodiscard]] std::size_t live_bytes() const noexcept;
+    [[nodiscard]] std::size_t live_count() const noexcept;
     [[nodiscard]] std::size_t segment_count() const noexcept;
+    /// Bytes of heads, of what is in use, and of what is free and was touched. Cost      O(segments), with the lock.
+    [[nodiscard]] std::size_t committed_bytes() const noexcept;
+    /// What of it is in memory now. Cost      O(pages of the system), with the lock.
+    [[nodiscard]] std::size_t resident_bytes() const noexcept;
     /// Cost      O(runs), with the lock.
     [[nodiscard]] bool valid() const noexcept;
+    [[nodiscard]] platform::mutex& mutex() const noexcept { return mutex_; }
 
 private:
     static constexpr std::size_t lists_per_doubling = 8;
     static constexpr std::size_t doublings = 14;
 
+    [[nodiscard]] static large_run* best_in(large_run* first, std::size_t granules) noexcept;
     [[nodiscard]] large_run* find(std::size_t granules) noexcept;
+    [[nodiscard]] large_run* find_any(std::size_t granules) noexcept;
     [[nodiscard]] large_run* add_segment() noexcept;
+    void forget_runs() noexcept;
     void insert(large_run& run) noexcept;
     void remove(large_run& run) noexcept;
     void split(large_run& run, std::size_t granules) noexcept;
     void release(large_run& run) noexcept;
+    [[nodiscard]] large_segment& segment_of(const void* inside) const noexcept;
+    [[nodiscard]] std::size_t index_of(const large_run& run) const noexcept;
+    [[nodiscard]] std::uintptr_t begin_of(const large_run& run) const noexcept;
+    [[nodiscard]] large_run& run_of(const void* block) const noexcept;
+    [[nodiscard]] large_run* run_after(large_run& run) const noexcept;
+    [[nodiscard]] std::size_t granule_count() const noexcept { return memory_.segment_bytes() / granule_bytes; }
+    [[nodiscard]] std::size_t head_granules() const noexcept {
+        return large_segment::head_granules(memory_.segment_bytes());
+    }
+    [[nodiscard]] contents touch(large_run& run, std::size_t first, std::size_t count) noexcept;
+    std::size_t give_back(large_run& run, std::size_t at_least, const bit_word* among) noexcept;
 
-    block_source& source_;
-    mutable std::mutex mutex_; ///< of everything below and of all records
+    heap_memory& memory_;
+    mutable platform::mutex mutex_; ///< of everything below and of all records
     large_segment* first_ = nullptr;
     std::size_t segment_count_ = 0;
     std::size_t live_granules_ = 0;
+    std::size_t live_count_ = 0;
     bit_word doublings_with_free_ = 0;
     std::uint8_t lists_with_free_[doublings]{};
     large_run* lists_[doublings][lists_per_doubling]{};

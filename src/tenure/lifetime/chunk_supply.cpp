@@ -15,7 +15,7 @@
 namespace tenure::inline TENURE_ABI {
 
 constinit detail::chunk_supply detail::process_chunks{};
-constinit platform::address_set detail::chunk_begins{};
+constinit platform::address_map detail::chunk_begins{};
 
 namespace detail {
 
@@ -68,7 +68,7 @@ lifetime_chunk* chunk_supply::acquire(std::size_t bytes, at_limit limit) noexcep
     }
     block_source& from = source();
     void* memory = from.acquire(bytes, job_chunk_alignment);
-    if (checks::caller && memory != nullptr && !chunk_begins.insert(memory)) {
+    if (checks::caller && memory != nullptr && !chunk_begins.set(memory, memory)) {
         from.release(memory, bytes);
         memory = nullptr;
     }

@@ -14,7 +14,7 @@
 #include <tenure/base/block_source.hpp>
 #include <tenure/base/config.hpp>
 #include <tenure/lifetime/temp_job.hpp>
-#include <tenure/platform/address_set.hpp>
+#include <tenure/platform/address_map.hpp>
 
 namespace tenure::inline TENURE_ABI::detail {
 
@@ -101,6 +101,6 @@ private:
 extern constinit chunk_supply process_chunks;
 
 /// Where chunks begin, kept in checked builds: what is asked of a pointer before anything near it is read.
-extern constinit platform::address_set chunk_begins;
+extern constinit platform::address_map chunk_begins;
 
 }

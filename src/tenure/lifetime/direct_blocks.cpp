@@ -4,14 +4,14 @@
 #include <tenure/lifetime/direct_blocks.hpp>
 
 #include <algorithm>
-#include <cstdlib>
 #include <mutex>
 #include <new>
 
 #include <tenure/base/align.hpp>
 #include <tenure/base/check.hpp>
 #include <tenure/base/frame_clock.hpp>
-#include <tenure/lifetime/chunk_supply.hpp>
+#include <tenure/base/host.hpp>
+#include <tenure/heap/heap.hpp>
 #include <tenure/lifetime/job_blocks.hpp>
 #include <tenure/platform/memory.hpp>
 #include <tenure/platform/sanitizer.hpp>
@@ -86,16 +86,16 @@ direct_block& block_of(void* block) noexcept {
 
 std::uintptr_t direct_block::bytes_at() const noexcept { return address_of(this) + lead_bytes; }
 
-void* allocate_direct(std::size_t bytes, std::size_t alignment, std::uint64_t word, bool from_malloc) noexcept {
+void* allocate_direct(std::size_t bytes, std::size_t alignment, std::uint64_t word, direct_home home) noexcept {
+    constexpr std::size_t most = max_object_bytes / 4;
+    if (bytes > most || alignment > most) return nullptr;
     std::size_t const actual = std::max(alignment, default_alignment);
     std::size_t const total = align_up(lead_bytes + actual + std::max<std::size_t>(bytes, 1), actual);
-    block_source* const source = from_malloc ? nullptr : &process_chunks.source();
-    void* const memory = from_malloc ? std::aligned_alloc(actual, total) : source->acquire(total, actual);
+    void* const memory =
+        home == direct_home::malloc ? host::process_allocate(total, actual) : process_allocate(total, actual);
     if (memory == nullptr) return nullptr;
-    if (source != nullptr) platform::add_leak_root(memory, total);
     std::uintptr_t const address = align_up(address_of(memory) + lead_bytes, actual);
-    new (pointer_at(address - lead_bytes))
-        direct_block{nullptr, memory, total, bytes, source, frame_clock::now(), false};
+    new (pointer_at(address - lead_bytes)) direct_block{nullptr, memory, total, bytes, home, frame_clock::now(), false};
     bool const is_large = bytes > temp_job_word::size_mask;
     header_of(address).store(word | temp_job_word::direct | (is_large ? temp_job_word::large : bytes),
                              std::memory_order_relaxed);
@@ -126,9 +126,8 @@ void free_direct(void* pointer) noexcept {
     if (!is_listed) {
         return report_misuse("a TempJob block was freed twice", pointer, "Look for a second owner of this block.");
     }
-    if (block.source != nullptr) platform::remove_leak_root(block.memory, block.total_bytes);
-    if (block.source == nullptr) return std::free(block.memory); // NOLINT: from aligned_alloc above
-    block.source->release(block.memory, block.total_bytes);
+    void* const memory = block.memory;
+    block.home == direct_home::malloc ? host::process_deallocate(memory) : process_deallocate(memory);
 }
 
 void for_each_direct(void (*visit)(void*, direct_block&), void* context) noexcept {

@@ -8,29 +8,30 @@
 #include <cstddef>
 #include <cstdint>
 
-#include <tenure/base/block_source.hpp>
 #include <tenure/base/config.hpp>
 #include <tenure/lifetime/temp_job.hpp>
 
 namespace tenure::inline TENURE_ABI::detail {
 
+/// Where blocks by themselves come from: malloc under passthrough, the process heap when chunks are refused.
+enum class direct_home : std::uint8_t { heap, malloc };
+
 /// A block by itself, in front of its prefix.
 struct direct_block {
     direct_block* next; ///< in its bucket
-    void* memory;       ///< as malloc or the source gave it
+    void* memory;       ///< as malloc or the heap gave it
     std::size_t total_bytes;
-    std::size_t bytes;    ///< as asked for
-    block_source* source; ///< it goes back to; null: to malloc
-    std::uint64_t frame;  ///< of its allocation
-    bool reported;        ///< named in a leak report
+    std::size_t bytes;   ///< as asked for
+    direct_home home;    ///< where it came from
+    std::uint64_t frame; ///< of its allocation
+    bool reported;       ///< named in a leak report
 
     [[nodiscard]] std::uintptr_t bytes_at() const noexcept;
 };
 
-/// Takes one block from malloc (passthrough) or from the source (chunks refused). It is not yet listed.
-/// Threads   any.
+/// Takes one block. It is not yet listed. Threads   any.
 [[nodiscard]] void* allocate_direct(std::size_t bytes, std::size_t alignment, std::uint64_t word,
-                                    bool from_malloc) noexcept;
+                                    direct_home home) noexcept;
 /// Lists a block, once its prefix is written: walks see it from now on.
 void list_direct(void* pointer) noexcept;
 /// Requires  the pointer is one of allocate_direct()'s. Reports one that is not listed any more.

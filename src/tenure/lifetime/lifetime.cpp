@@ -3,9 +3,6 @@
 
 #include <tenure/lifetime/lifetime.hpp>
 
-#include <algorithm>
-#include <cstdlib>
-
 #include <tenure/base/check.hpp>
 #include <tenure/base/frame_clock.hpp>
 #include <tenure/lifetime/chunk_supply.hpp>
@@ -20,24 +17,12 @@ void next_frame() noexcept {
     temp::reset();
 }
 
-void* detail::allocate_persistent(std::size_t bytes, std::size_t alignment) noexcept {
-    constexpr std::size_t most = max_object_bytes / 4;
-    if (bytes > most || alignment > most || !is_power_of_two(alignment)) return nullptr;
-    std::size_t const actual = std::max(alignment, default_alignment);
-    return std::aligned_alloc(actual, align_up(std::max<std::size_t>(bytes, 1), actual));
-}
-
-void detail::deallocate_persistent(void* block) noexcept {
-    if constexpr (checks::caller) {
-        bool const of_temp = block != nullptr && temp::owns(block);
-        if (of_temp || (block != nullptr && (chunk_begins.contains(block) || is_direct(address_of(block))))) {
-            report_misuse(of_temp ? "a block of Temp was freed as persistent"
-                                  : "a block of TempJob was freed as persistent",
-                          block, "Free it with the lifetime that it was allocated with.");
-            return;
-        }
-    }
-    std::free(block); // NOLINT(cppcoreguidelines-no-malloc): the counterpart of aligned_alloc
+bool detail::check_persistent(void* block) noexcept {
+    bool const of_temp = block != nullptr && temp::owns(block);
+    if (block == nullptr || (!of_temp && !chunk_begins.contains(block) && !is_direct(address_of(block)))) return true;
+    report_misuse(of_temp ? "a block of Temp was freed as persistent" : "a block of TempJob was freed as persistent",
+                  block, "Free it with the lifetime that it was allocated with.");
+    return false;
 }
 
 tag_usage usage_of(tag owner) noexcept {
@@ -54,6 +39,9 @@ tag_usage usage_of(tag owner) noexcept {
             to.found.temp_job_bytes += block.bytes;
         },
         &answer);
+    detail::tagged_usage const persistent = heap::process().core().usage_of_tag(owner.id());
+    answer.found.persistent_count = persistent.live_count;
+    answer.found.persistent_bytes = persistent.live_bytes;
     return answer.found;
 }
 

@@ -5,12 +5,13 @@
 /// \file
 /// Memory by how long it is held: Temp, TempJob, Persistent, and the frames that Temp and TempJob live by.
 ///
-/// Persistent memory comes from the C library's malloc until this library has a heap of its own.
+/// Persistent memory is the process heap's: heap/heap.hpp.
 
 #include <cstddef>
 
 #include <tenure/base/align.hpp>
 #include <tenure/base/config.hpp>
+#include <tenure/heap/heap.hpp>
 #include <tenure/lifetime/temp.hpp>
 #include <tenure/lifetime/temp_job.hpp>
 
@@ -19,12 +20,17 @@ namespace tenure::inline TENURE_ABI {
 enum class lifetime : unsigned char {
     temp,       ///< this frame, this thread: lifetime/temp.hpp
     temp_job,   ///< a few frames, any thread: lifetime/temp_job.hpp
-    persistent, ///< until it is freed, any thread
+    persistent, ///< until it is freed, any thread: heap/heap.hpp
 };
 
 namespace detail {
-[[nodiscard]] TENURE_API void* allocate_persistent(std::size_t bytes, std::size_t alignment) noexcept;
-TENURE_API void deallocate_persistent(void* block) noexcept;
+/// Says, in checked builds, when a block of Temp or TempJob is freed as persistent. Returns   whether it is not one.
+[[nodiscard]] TENURE_API bool check_persistent(void* block) noexcept;
+
+TENURE_LOCAL inline void deallocate_persistent(void* block) noexcept {
+    if (checks::caller && !check_persistent(block)) return;
+    process_deallocate(block);
+}
 }
 
 /// Requires  `alignment` is a power of two. Zero bytes count as one.
@@ -36,7 +42,7 @@ TENURE_API void deallocate_persistent(void* block) noexcept;
     case lifetime::temp_job: return temp_job::allocate(bytes, alignment);
     case lifetime::persistent: break;
     }
-    return detail::allocate_persistent(bytes, alignment);
+    return detail::process_allocate(bytes, alignment);
 }
 
 /// Takes back a block of a known size. Temp rewinds when it is the newest block, else does nothing.
@@ -75,6 +81,8 @@ struct tag_usage {
                                     ///< end, reset or overflow
     std::size_t temp_job_count = 0; ///< blocks alive in TempJob
     std::size_t temp_job_bytes = 0;
+    std::size_t persistent_count = 0; ///< blocks in use of the process heap; exact when no thread is at work
+    std::size_t persistent_bytes = 0; ///< their bytes, with what rounding adds
 };
 
 /// Cost      O(live TempJob blocks), with a lock.

@@ -181,7 +181,8 @@ void* temp_job::allocate_slow(std::size_t bytes, std::size_t alignment) noexcept
     }
     if (block != nullptr) return block;
     std::uint64_t const word = detail::job_word_for(frame_clock::now(), detail::current_tag.id);
-    block = detail::allocate_direct(bytes, alignment, word, detoured);
+    block = detail::allocate_direct(bytes, alignment, word,
+                                    detoured ? detail::direct_home::malloc : detail::direct_home::heap);
     if (block == nullptr) return nullptr;
     if constexpr (checks::caller) {
         fill_prefix(address_of(block) - prefix_bytes, bytes);

@@ -14,8 +14,8 @@
 ///                for itself. Checked builds: 64 bytes, with the stack that allocated.
 /// Threads        any thread allocates, any thread frees, also after the allocating thread has ended; no lock on
 ///                either path.
-/// When full      when chunks are refused each block is taken from the source by itself, which is slow and counted;
-///                null when that is refused too, and then nothing changes.
+/// When full      when chunks are refused each block is taken from the process heap by itself, which is slower and
+///                counted; null when that is refused too, and then nothing changes.
 /// Example        examples/lifetimes.cpp
 
 #include <atomic>

@@ -35,14 +35,24 @@ TENURE_API void unreserve(void* range, std::size_t bytes) noexcept;
 /// Gives the memory back and keeps the addresses usable: they read as zero again.
 TENURE_API bool decommit(void* pages, std::size_t bytes) noexcept;
 
+/// The child of a fork does not get these pages: what it would share with its parent, neither could trust.
+TENURE_API void keep_from_children(void* pages, std::size_t bytes) noexcept;
+
+/// Makes a hole in the file behind pages that are shared with one: they read as zero again.
+TENURE_API bool punch(void* pages, std::size_t bytes) noexcept;
+
+/// Gives the memory back, and an access faults until the pages are committed again.
+TENURE_API bool seal(void* pages, std::size_t bytes) noexcept;
+
 /// Asks for huge pages behind a committed range: a hint. Returns whether the system took it.
 TENURE_API bool huge_pages(void* pages, std::size_t bytes) noexcept;
 
 /// Reserves and commits in one call: what allocators do with most blocks.
 [[nodiscard]] TENURE_API void* map(std::size_t bytes, std::size_t alignment) noexcept;
 
-/// Moves pages to a range of another size without copying. Null when refused.
-[[nodiscard]] TENURE_API void* remap(void* range, std::size_t old_bytes, std::size_t new_bytes) noexcept;
+/// Moves pages to a range of another size, at a multiple of `alignment`, without copying. Null when refused.
+[[nodiscard]] TENURE_API void* remap(void* range, std::size_t old_bytes, std::size_t new_bytes,
+                                     std::size_t alignment) noexcept;
 
 /// Makes a range larger where it is. Returns whether it did.
 [[nodiscard]] TENURE_API bool extend(void* range, std::size_t old_bytes, std::size_t new_bytes) noexcept;

@@ -38,9 +38,9 @@ bool page_source::extend(void* block, std::size_t old_bytes, std::size_t new_byt
     return size != 0 && platform::extend(block, whole_pages(old_bytes), size);
 }
 
-void* page_source::remap(void* block, std::size_t old_bytes, std::size_t new_bytes) noexcept {
+void* page_source::remap(void* block, std::size_t old_bytes, std::size_t new_bytes, std::size_t alignment) noexcept {
     std::size_t const size = whole_pages(new_bytes);
-    return size == 0 ? nullptr : platform::remap(block, whole_pages(old_bytes), size);
+    return size == 0 ? nullptr : platform::remap(block, whole_pages(old_bytes), size, alignment);
 }
 
 bool page_source::decommit(void* part, std::size_t bytes) noexcept {

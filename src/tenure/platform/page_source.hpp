@@ -28,9 +28,11 @@ public:
     [[nodiscard]] void* acquire(std::size_t bytes, std::size_t alignment) noexcept override;
     void release(void* block, std::size_t bytes) noexcept override;
     [[nodiscard]] bool extend(void* block, std::size_t old_bytes, std::size_t new_bytes) noexcept override;
-    [[nodiscard]] void* remap(void* block, std::size_t old_bytes, std::size_t new_bytes) noexcept override;
+    [[nodiscard]] void* remap(void* block, std::size_t old_bytes, std::size_t new_bytes,
+                              std::size_t alignment) noexcept override;
     bool decommit(void* part, std::size_t bytes) noexcept override;
     [[nodiscard]] sharing threads() const noexcept override { return sharing::any_thread; }
+    [[nodiscard]] bool gives_zero() const noexcept override { return true; }
 
 private:
     page_size pages_;

@@ -19,6 +19,12 @@ namespace tenure::inline TENURE_ABI::platform {
 /// The most that was in memory since the process began or reset_peak_resident() last worked.
 [[nodiscard]] TENURE_API std::size_t peak_resident_bytes() noexcept;
 
+/// A number that another run of the program does not have: the system's own draw for this process.
+[[nodiscard]] TENURE_API std::uint64_t random_of_process() noexcept;
+
+/// What of a range is in memory now. Cost      a system call per 32 MiB, and what the kernel looks up.
+[[nodiscard]] TENURE_API std::size_t resident_bytes_in(const void* range, std::size_t bytes) noexcept;
+
 /// Starts the peak anew from what is resident now. Returns whether the system allows it.
 TENURE_API bool reset_peak_resident() noexcept;
 

@@ -15,6 +15,12 @@ namespace tenure::inline TENURE_ABI::platform {
 /// A number that no other live thread of the process has. Cost      a system call.
 [[nodiscard]] TENURE_API std::uint64_t thread_id() noexcept;
 
+/// Processors that the process may run on. Cost      a system call.
+[[nodiscard]] TENURE_API std::size_t processor_count() noexcept;
+
+/// Starts a thread of the library's own, which nobody joins and which takes no signals. Returns   false when refused.
+[[nodiscard]] TENURE_API bool start_background(void (*function)() noexcept) noexcept;
+
 /// Called on the ending thread, after the destructors of its C++ thread-local objects. It may be called again for the
 /// same thread when what it cleaned up is used once more by a later destructor.
 using thread_end_function = void (*)() noexcept;

@@ -27,11 +27,13 @@ std::uint32_t cache_capacity_for(std::size_t block_bytes) noexcept {
 shared_block_pool::shared_block_pool(std::size_t bytes, std::size_t alignment, block_source& source) noexcept
     : blocks_(bytes, alignment, source), block_bytes_(blocks_.block_bytes()), alignment_(alignment),
       cache_capacity_(cache_capacity_for(block_bytes_)), batch_((cache_capacity_ + 1) / 2) {
-    slot_ = detail::register_pool(*this);
+    slot_ = platform::register_slot(this, [](void* pool, void* cache) noexcept {
+        static_cast<shared_block_pool*>(pool)->retire(*static_cast<pool_cache*>(cache));
+    });
 }
 
 shared_block_pool::~shared_block_pool() {
-    detail::unregister_pool(slot_);
+    platform::unregister_slot(slot_);
     while (caches_ != nullptr) {
         pool_cache* const cache = caches_;
         caches_ = cache->next;
@@ -43,7 +45,7 @@ pool_cache* shared_block_pool::add_cache() noexcept {
     if (slot_.index == SIZE_MAX || checks::caller || blocks_.detoured_) return nullptr;
     pool_cache* const cache = detail::make_cache(cache_capacity_);
     if (cache == nullptr) return nullptr;
-    if (!detail::note_cache(slot_, cache)) {
+    if (!platform::set_slot(slot_, cache)) {
         detail::free_cache(cache);
         return nullptr;
     }

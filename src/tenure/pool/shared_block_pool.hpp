@@ -23,8 +23,9 @@
 
 #include <tenure/base/config.hpp>
 #include <tenure/base/stats.hpp>
+#include <tenure/platform/thread_slots.hpp>
 #include <tenure/pool/block_pool.hpp>
-#include <tenure/pool/thread_caches.hpp>
+#include <tenure/pool/pool_cache.hpp>
 
 namespace tenure::inline TENURE_ABI {
 
@@ -94,7 +95,7 @@ private:
     // touched. What does not fit goes into the pool's bits.
     static constexpr std::size_t stash_capacity = std::size_t{8} * detail::pool_cache::most_blocks;
 
-    detail::pool_slot slot_;
+    platform::thread_slot slot_;
     alignas(cache_line_bytes) mutable std::mutex mutex_; ///< of everything below
     detail::pool_cache* caches_ = nullptr;
     std::size_t stash_count_ = 0;
@@ -108,10 +109,7 @@ private:
 };
 
 inline detail::pool_cache* shared_block_pool::cache_of_this_thread() const noexcept {
-    detail::thread_cache_table const& table = detail::thread_caches;
-    if (slot_.index >= table.count) return nullptr;
-    detail::cache_entry const& entry = table.entries[slot_.index];
-    return entry.key == slot_.key ? entry.cache : nullptr;
+    return static_cast<detail::pool_cache*>(platform::slot_value(slot_));
 }
 
 inline void* shared_block_pool::allocate() noexcept {

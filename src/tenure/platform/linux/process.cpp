@@ -4,11 +4,16 @@
 #include <tenure/platform/process.hpp>
 
 #include <fcntl.h>
+#include <sys/auxv.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <charconv>
+#include <cstring>
 #include <string_view>
 
+#include <tenure/base/align.hpp>
 #include <tenure/platform/memory.hpp>
 
 namespace tenure::inline TENURE_ABI::platform {
@@ -54,6 +59,28 @@ bool reset_peak_resident() noexcept {
     bool const done = ::write(file, "5", 1) == 1;
     ::close(file);
     return done;
+}
+
+std::size_t resident_bytes_in(const void* range, std::size_t bytes) noexcept {
+    std::size_t const page = page_bytes();
+    unsigned char states[8192];
+    std::size_t count = 0;
+    std::uintptr_t const first = align_down(address_of(range), page);
+    std::uintptr_t const last = align_up(address_of(range) + bytes, page);
+    for (std::uintptr_t at = first; at < last; at += sizeof states * page) {
+        std::size_t const pages = std::min((last - at) / page, sizeof states);
+        if (::mincore(pointer_at(at), pages * page, states) != 0) continue;
+        for (std::size_t each = 0; each < pages; ++each) count += states[each] & 1u;
+    }
+    return count * page;
+}
+
+std::uint64_t random_of_process() noexcept {
+    // Sixteen bytes that the kernel drew at exec; a load, no system call.
+    auto const* const drawn = static_cast<const void*>(pointer_at(::getauxval(AT_RANDOM)));
+    std::uint64_t number = 0x5DEE'CE66'D1CE'4E5B;
+    if (drawn != nullptr) std::memcpy(&number, drawn, sizeof number);
+    return number;
 }
 
 }

@@ -3,10 +3,19 @@
 
 #include <tenure/platform/thread.hpp>
 
+#include <sched.h>
 #include <unistd.h>
 
 namespace tenure::inline TENURE_ABI::platform {
 
 std::uint64_t thread_id() noexcept { return static_cast<std::uint64_t>(::gettid()); }
+
+// Not sysconf(), which opens a file.
+std::size_t processor_count() noexcept {
+    cpu_set_t set;
+    if (::sched_getaffinity(0, sizeof set, &set) != 0) return 1;
+    int const count = CPU_COUNT(&set);
+    return count > 0 ? static_cast<std::size_t>(count) : 1;
+}
 
 }

@@ -13,4 +13,10 @@ std::uint64_t monotonic_ns() noexcept {
     return static_cast<std::uint64_t>(now.tv_sec) * 1'000'000'000 + static_cast<std::uint64_t>(now.tv_nsec);
 }
 
+void sleep_ns(std::uint64_t time_ns) noexcept {
+    constexpr std::uint64_t second = 1'000'000'000;
+    timespec const time{static_cast<time_t>(time_ns / second), static_cast<long>(time_ns % second)};
+    ::nanosleep(&time, nullptr);
+}
+
 }

@@ -20,6 +20,8 @@ void write_report(std::string_view text) noexcept {
     }
 }
 
+bool has_environment() noexcept { return ::environ != nullptr; }
+
 namespace {
 
 struct walk {

@@ -32,8 +32,7 @@ void* map_aligned(std::size_t bytes, std::size_t alignment, int protection) noex
 }
 
 std::size_t page_bytes() noexcept {
-    static std::size_t const bytes = static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
-    return bytes;
+    return static_cast<std::size_t>(::sysconf(_SC_PAGESIZE)); // a load: the C library has it from the kernel
 }
 
 void* reserve(std::size_t bytes, std::size_t alignment) noexcept { return map_aligned(bytes, alignment, PROT_NONE); }
@@ -43,6 +42,10 @@ void* map(std::size_t bytes, std::size_t alignment) noexcept {
 }
 
 void unreserve(void* range, std::size_t bytes) noexcept { ::munmap(range, bytes); }
+
+bool seal(void* pages, std::size_t bytes) noexcept {
+    return decommit(pages, bytes) && ::mprotect(pages, bytes, PROT_NONE) == 0;
+}
 
 bool commit(void* pages, std::size_t bytes) noexcept { return ::mprotect(pages, bytes, PROT_READ | PROT_WRITE) == 0; }
 

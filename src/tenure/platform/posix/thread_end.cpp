@@ -7,7 +7,8 @@
 #include <pthread.h>
 
 #include <atomic>
-#include <mutex>
+
+#include <tenure/platform/mutex.hpp>
 
 namespace tenure::inline TENURE_ABI::platform {
 
@@ -18,7 +19,7 @@ namespace {
 constexpr std::size_t max_functions = 8;
 
 struct end_slots {
-    std::mutex mutex;
+    platform::mutex mutex;
     std::atomic<thread_end_function> functions[max_functions]{};
     pthread_key_t keys[max_functions]{};
 };
@@ -34,7 +35,7 @@ std::size_t slot_of(thread_end_function function) noexcept {
     for (std::size_t index = 0; index < max_functions; ++index) {
         if (slots_of_process.functions[index].load(std::memory_order_acquire) == function) return index;
     }
-    std::lock_guard const lock(slots_of_process.mutex);
+    lock_guard const lock(slots_of_process.mutex);
     for (std::size_t index = 0; index < max_functions; ++index) {
         thread_end_function const present = slots_of_process.functions[index].load(std::memory_order_acquire);
         if (present == function) return index;

@@ -1,10 +1,10 @@
 // SPDX-FileCopyrightText: Tenure contributors
 // SPDX-License-Identifier: MIT
 
-#include <tenure/platform/address_set.hpp>
+#include <tenure/platform/address_map.hpp>
 
+#include <map>
 #include <memory>
-#include <set>
 
 #include <gtest/gtest.h>
 
@@ -15,15 +15,16 @@
 namespace {
 
 using tenure::pointer_at;
-using tenure::platform::address_set;
+using tenure::platform::address_map;
 
 // One for all tests: it never gives its leaves back.
-constinit address_set addresses{};
+constinit address_map addresses{};
 
-TEST(address_set, answers_as_a_set_of_pieces_would) {
-    constexpr std::uintptr_t piece = address_set::piece_bytes;
+TEST(address_map, answers_as_a_map_of_pieces_would) {
+    constexpr std::uintptr_t piece = address_map::piece_bytes;
     support::random numbers(support::new_seed());
-    std::set<std::uintptr_t> model;
+    std::map<std::uintptr_t, void*> model;
+    int owners[3];
     auto const anywhere = [&] {
         // Some far apart, most in the same few leaves and words.
         std::uintptr_t const far = numbers.below(5) << 40;
@@ -33,28 +34,31 @@ TEST(address_set, answers_as_a_set_of_pieces_would) {
         std::uintptr_t const at = anywhere();
         switch (numbers.below(3)) {
         case 0:
-            ASSERT_TRUE(addresses.insert(pointer_at(at)));
-            model.insert(at / piece);
+            model[at / piece] = &owners[numbers.below(3)];
+            ASSERT_TRUE(addresses.set(pointer_at(at), model[at / piece]));
             break;
         case 1:
             addresses.erase(pointer_at(at));
             model.erase(at / piece);
             break;
-        default: ASSERT_EQ(addresses.contains(pointer_at(at)), model.count(at / piece) != 0) << at;
+        default:
+            auto const found = model.find(at / piece);
+            ASSERT_EQ(addresses.get(pointer_at(at)), found != model.end() ? found->second : nullptr) << at;
+            ASSERT_EQ(addresses.contains(pointer_at(at)), found != model.end());
         }
     }
-    for (std::uintptr_t const each : model) addresses.erase(pointer_at(each * piece));
+    for (auto const& [each, owner] : model) addresses.erase(pointer_at(each * piece));
 }
 
-TEST(address_set, knows_the_last_piece_and_refuses_what_lies_past_it) {
+TEST(address_map, knows_the_last_piece_and_refuses_what_lies_past_it) {
     std::uintptr_t const end = std::uintptr_t{1} << 47;
-    EXPECT_TRUE(addresses.insert(pointer_at(end - 1)));
-    EXPECT_TRUE(addresses.contains(pointer_at(end - address_set::piece_bytes)));
-    EXPECT_FALSE(addresses.contains(pointer_at(end - address_set::piece_bytes - 1)));
+    EXPECT_TRUE(addresses.set(pointer_at(end - 1), &addresses));
+    EXPECT_TRUE(addresses.contains(pointer_at(end - address_map::piece_bytes)));
+    EXPECT_FALSE(addresses.contains(pointer_at(end - address_map::piece_bytes - 1)));
     addresses.erase(pointer_at(end - 1));
     EXPECT_FALSE(addresses.contains(pointer_at(end - 1)));
     for (std::uintptr_t const past : {end, ~std::uintptr_t{0}}) {
-        EXPECT_FALSE(addresses.insert(pointer_at(past)));
+        EXPECT_FALSE(addresses.set(pointer_at(past), &addresses));
         addresses.erase(pointer_at(past));
         EXPECT_FALSE(addresses.contains(pointer_at(past)));
     }

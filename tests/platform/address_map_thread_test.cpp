@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: Tenure contributors
 // SPDX-License-Identifier: MIT
 
-#include <tenure/platform/address_set.hpp>
+#include <tenure/platform/address_map.hpp>
 
 #include <atomic>
 #include <thread>
@@ -14,13 +14,13 @@
 namespace {
 
 using tenure::pointer_at;
-using tenure::platform::address_set;
+using tenure::platform::address_map;
 
-constinit address_set addresses{};
+constinit address_map addresses{};
 
-TEST(address_set, threads_that_share_words_and_leaves_lose_nothing_of_each_other) {
+TEST(address_map, threads_that_share_leaves_lose_nothing_of_each_other) {
     constexpr std::size_t thread_count = 4;
-    constexpr std::uintptr_t piece = address_set::piece_bytes;
+    constexpr std::uintptr_t piece = address_map::piece_bytes;
     constexpr std::size_t pieces = 40'000; // two leaves: the threads meet when each is made
     std::atomic<bool> go{false};
     std::vector<std::thread> threads;
@@ -29,7 +29,7 @@ TEST(address_set, threads_that_share_words_and_leaves_lose_nothing_of_each_other
             while (!go) std::this_thread::yield();
             // Every fourth piece is this thread's, and of those every other one stays.
             for (std::size_t mine = index; mine < pieces; mine += thread_count) {
-                ASSERT_TRUE(addresses.insert(pointer_at(mine * piece)));
+                ASSERT_TRUE(addresses.set(pointer_at(mine * piece), &addresses));
                 if (mine / thread_count % 2 == 1) addresses.erase(pointer_at(mine * piece));
             }
         });

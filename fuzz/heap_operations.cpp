@@ -1,0 +1,84 @@
+// SPDX-FileCopyrightText: Tenure contributors
+// SPDX-License-Identifier: MIT
+
+// A heap with a limit, over a source that refuses at some request: any stream of operations keeps every block whole.
+
+#include <tenure/base/counting_source.hpp>
+#include <tenure/base/failing_source.hpp>
+#include <tenure/heap/heap.hpp>
+
+#include "operations.hpp"
+
+namespace {
+
+constexpr std::size_t mebibyte = std::size_t{1} << 20;
+
+void run(fuzz::input& from, tenure::heap& tested) {
+    std::vector<fuzz::held> alive;
+    std::uint8_t stamp = 0;
+    while (!from.empty()) {
+        std::uint8_t const operation = from.byte() % 16;
+        if (operation < 6) {
+            std::size_t const bytes = from.size(40 * mebibyte);
+            std::size_t const alignment = std::size_t{1} << from.byte() % 18;
+            tenure::fill const how = operation == 0 ? tenure::fill::zero : tenure::fill::none;
+            auto* const block = static_cast<unsigned char*>(tested.allocate(bytes, alignment, how));
+            if (block == nullptr) continue;
+            fuzz::require(tenure::is_aligned(block, alignment), "a block is aligned");
+            fuzz::require(tested.usable_size(block) >= bytes, "a block is large enough");
+            fuzz::require(tested.owns(block), "a heap owns its blocks");
+            fuzz::require(how != tenure::fill::zero || bytes == 0 || (block[0] | block[bytes - 1]) == 0, "zero is zero");
+            alive.push_back({block, bytes, ++stamp});
+            fuzz::write(alive.back());
+        } else if (operation < 11 && !alive.empty()) {
+            fuzz::held const block = fuzz::take(alive, from.byte() | std::size_t{from.byte()} << 8);
+            fuzz::require(fuzz::holds(block, block.bytes), "a block keeps its contents");
+            operation % 2 == 0 ? tested.deallocate(block.at) : tested.deallocate(block.at);
+        } else if (operation < 14 && !alive.empty()) {
+            fuzz::held& block = alive[from.byte() % alive.size()];
+            std::size_t const bytes = from.size(40 * mebibyte);
+            if (operation == 11) {
+                if (!tested.resize(block.at, bytes)) continue;
+            } else {
+                auto* const moved = static_cast<unsigned char*>(tested.reallocate(block.at, bytes));
+                if (moved == nullptr) continue;
+                block.at = moved;
+            }
+            fuzz::require(fuzz::holds(block, bytes), "a block keeps its contents when its size changes");
+            block.bytes = bytes;
+            fuzz::write(block);
+        } else if (operation == 14) {
+            tested.trim();
+        } else if (from.byte() < 8) {
+            tested.clear();
+            alive.clear();
+        }
+        fuzz::require(tested.stats().live_count == alive.size(), "the count of blocks is true");
+    }
+    fuzz::require(tested.valid(), "the heap is valid");
+    std::size_t walked = 0;
+    tested.walk([&](void*, std::size_t) { ++walked; });
+    fuzz::require(walked == alive.size(), "a walk sees every block");
+    for (fuzz::held const& block : alive) {
+        fuzz::require(fuzz::holds(block, block.bytes), "a block keeps its contents to the end");
+        tested.deallocate(block.at);
+    }
+    tested.trim();
+    fuzz::require(tested.stats().reserved_bytes == 0, "everything goes back");
+}
+
+}
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t count) {
+    fuzz::input from(bytes, count);
+    tenure::counting_source counted(tenure::page_source::process());
+    {
+        std::uint8_t const allowed = from.byte();
+        tenure::failing_source failing(counted, allowed < 200 ? 1'000'000 : allowed - 200);
+        std::uint8_t const limit = from.byte();
+        tenure::heap tested({.limit_bytes = limit < 128 ? tenure::max_object_bytes : limit * mebibyte}, failing);
+        run(from, tested);
+    }
+    fuzz::require(counted.live_blocks() == 0, "the source has everything back");
+    return 0;
+}

@@ -1,0 +1,23 @@
+// SPDX-FileCopyrightText: Tenure contributors
+// SPDX-License-Identifier: MIT
+
+// What the environment says: any text is either a value in the option's range or refused, and then nothing changes.
+
+#include <tenure/base/options.hpp>
+
+#include <string_view>
+
+#include "operations.hpp"
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t count) {
+    if (count == 0) return 0;
+    std::string_view const text(reinterpret_cast<char const*>(bytes) + 1, count - 1);
+    tenure::option_info const& option = tenure::option_table()[bytes[0] % tenure::option_count];
+    std::uint64_t value = 0x5A5A;
+    if (tenure::parse_option(option, text, value)) {
+        fuzz::require(value >= option.lowest && value <= option.highest, "a value is in its range");
+    } else {
+        fuzz::require(value == 0x5A5A, "what is refused changes nothing");
+    }
+    return 0;
+}

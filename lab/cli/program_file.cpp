@@ -1,0 +1,111 @@
+// SPDX-FileCopyrightText: Tenure contributors
+// SPDX-License-Identifier: MIT
+
+/// \file
+/// The head of an ELF file, the first line of a script, and the bits of the file that make the loader careful.
+
+#include "cli/program_file.hpp"
+
+#include <elf.h>
+#include <fmt/format.h>
+#include <link.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+
+namespace tenure::lab {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+bool is_executable_file(const std::string& path) {
+    std::error_code error;
+    return fs::is_regular_file(path, error) && ::access(path.c_str(), X_OK) == 0;
+}
+
+/// "#!/bin/sh -e" is the script of /bin/sh; empty for what is no script.
+std::string interpreter_of(const std::string& begin) {
+    if (!begin.starts_with("#!")) return {};
+    std::size_t const first = begin.find_first_not_of(" \t", 2);
+    std::size_t const last = begin.find_first_of(" \t\n\r", first);
+    return first == std::string::npos ? std::string{} : begin.substr(first, last - first);
+}
+
+template<class Header>
+bool read_at(std::ifstream& file, std::uint64_t offset, Header& header) {
+    file.seekg(static_cast<std::streamoff>(offset));
+    file.read(reinterpret_cast<char*>(&header), sizeof header);
+    return file.gcount() == static_cast<std::streamsize>(sizeof header);
+}
+
+bool has_interpreter(std::ifstream& file, const ElfW(Ehdr) & head) {
+    for (unsigned index = 0; index < head.e_phnum; ++index) {
+        ElfW(Phdr) part{};
+        if (!read_at(file, head.e_phoff + index * std::uint64_t{head.e_phentsize}, part)) return false;
+        if (part.p_type == PT_INTERP) return true;
+    }
+    return false;
+}
+
+/// Of our own file: what may be preloaded into the program must be of its machine.
+unsigned own_machine() {
+    std::ifstream file("/proc/self/exe", std::ios::binary);
+    ElfW(Ehdr) head{};
+    return read_at(file, 0, head) ? head.e_machine : 0;
+}
+
+std::string why_not_elf(const std::string& path) {
+    std::ifstream file(path, std::ios::binary);
+    ElfW(Ehdr) head{};
+    if (!read_at(file, 0, head) || std::memcmp(head.e_ident, ELFMAG, SELFMAG) != 0) return {}; // the system will say
+    unsigned char const own_class = sizeof(void*) == 8 ? ELFCLASS64 : ELFCLASS32;
+    if (head.e_ident[EI_CLASS] != own_class || head.e_machine != own_machine()) {
+        return "is of another machine than this command, and so is not of the library that would be preloaded";
+    }
+    if (!has_interpreter(file, head)) return "is linked statically: its malloc is in it, and nothing can be preloaded";
+    return {};
+}
+
+}
+
+std::string find_program(const std::string& name) {
+    if (name.find('/') != std::string::npos) return is_executable_file(name) ? name : std::string{};
+    const char* const path = std::getenv("PATH");
+    std::string_view rest = path != nullptr ? path : "/usr/local/bin:/usr/bin:/bin";
+    while (!name.empty()) {
+        std::size_t const colon = rest.find(':');
+        std::string_view const folder = rest.substr(0, colon);
+        std::string const candidate = fmt::format("{}/{}", folder.empty() ? "." : folder, name);
+        if (is_executable_file(candidate)) return candidate;
+        if (colon == std::string_view::npos) break;
+        rest.remove_prefix(colon + 1);
+    }
+    return {};
+}
+
+std::string why_not_preloadable(const std::string& path) {
+    std::string inspected = path;
+    constexpr int most_interpreters = 4; // as deep as the kernel goes
+    for (int depth = 0; depth < most_interpreters; ++depth) {
+        struct stat about {};
+        if (::stat(inspected.c_str(), &about) != 0) return fmt::format("needs {}, which is not there", inspected);
+        bool const as_owner = (about.st_mode & S_ISUID) != 0 && about.st_uid != ::geteuid();
+        bool const as_group = (about.st_mode & S_ISGID) != 0 && about.st_gid != ::getegid();
+        if (as_owner || as_group) return "runs with the rights of another user, for which the loader preloads nothing";
+        std::string begin(256, '\0');
+        std::ifstream file(inspected, std::ios::binary);
+        file.read(begin.data(), static_cast<std::streamsize>(begin.size()));
+        std::string const interpreter = interpreter_of(begin);
+        if (interpreter.empty()) break;
+        inspected = interpreter;
+    }
+    std::string const reason = why_not_elf(inspected);
+    return reason.empty() || inspected == path ? reason : fmt::format("is a script of {}, which {}", inspected, reason);
+}
+
+}

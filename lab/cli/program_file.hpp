@@ -1,0 +1,20 @@
+// SPDX-FileCopyrightText: Tenure contributors
+// SPDX-License-Identifier: MIT
+#pragma once
+
+/// \file
+/// A program's file, before it is started: where it is, and whether a library can be preloaded into it.
+
+#include <string>
+#include <string_view>
+
+namespace tenure::lab {
+
+/// The file that a name starts, as a shell finds it; empty when there is none that may be executed.
+[[nodiscard]] std::string find_program(const std::string& name);
+
+/// Why the loader would not preload into this program, as the end of a sentence that begins with its name: "is linked
+/// statically: ...". Empty when it would. Of a script the interpreter is asked.
+[[nodiscard]] std::string why_not_preloadable(const std::string& path);
+
+}

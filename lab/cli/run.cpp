@@ -1,0 +1,152 @@
+// SPDX-FileCopyrightText: Tenure contributors
+// SPDX-License-Identifier: MIT
+
+/// \file
+/// What is preloaded and set, checked before the program takes this process over.
+
+#include "cli/run.hpp"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <string_view>
+
+#include <tenure/base/options.hpp>
+
+#include "cli/command_line.hpp"
+#include "cli/nearest.hpp"
+#include "cli/program_file.hpp"
+#include "cli/terminal.hpp"
+#include "harness/peers.hpp"
+
+namespace tenure::lab {
+
+namespace {
+
+// As a shell's: of a program that was found and could not be run, and of one that was not found.
+constexpr int cannot_run = 126, not_found = 127;
+
+struct chosen_library {
+    std::string path; ///< empty: the C library's own malloc
+    std::string refusal;
+};
+
+chosen_library own_library(std::string_view file) {
+    found_malloc const found = find_own_malloc(file);
+    return {found.library, found.reason};
+}
+
+chosen_library peer_library(const std::string& name) {
+    std::vector<std::string> names{"tenure", "hardened", "system"};
+    for (const malloc_peer& peer : malloc_peers()) names.emplace_back(peer.name);
+    for (const found_malloc& each : find_mallocs()) {
+        if (!same_name(each.name, name)) continue;
+        return {each.library, each.found ? std::string{} : each.reason};
+    }
+    return {{}, unknown_name("heap", name, names)};
+}
+
+chosen_library find_library(const std::string& name) {
+    if (name == "tenure") return own_library("libtenure_malloc.so");
+    if (name == "hardened") return own_library("libtenure_malloc_hardened.so");
+    if (name == "system") return {};
+    return peer_library(name);
+}
+
+/// Puts NAME=VALUE into the environment. Returns   what is wrong with it, if anything.
+std::string set(const std::string& setting) {
+    std::size_t const equals = setting.find('=');
+    if (equals == std::string::npos) return fmt::format("--set wants NAME=VALUE, not \"{}\"", setting);
+    std::string const name = setting.substr(0, equals), value = setting.substr(equals + 1);
+    std::vector<std::string> names;
+    for (const option_info& info : option_table()) {
+        names.emplace_back(info.name);
+        if (name != info.name && name != info.environment) continue;
+        std::uint64_t number = 0;
+        if (!parse_option(info, value, number)) {
+            return fmt::format("--set {}: \"{}\" is not valid. {}", name, value, info.help);
+        }
+        ::setenv(std::string{info.environment}.c_str(), value.c_str(), 1);
+        return {};
+    }
+    return unknown_name("option", name, names);
+}
+
+/// In front of what is preloaded already: the first malloc is the one that serves.
+void preload(const std::string& library) {
+    if (library.empty()) return;
+    const char* const others = std::getenv("LD_PRELOAD");
+    bool const alone = others == nullptr || *others == '\0';
+    ::setenv("LD_PRELOAD", alone ? library.c_str() : fmt::format("{}:{}", library, others).c_str(), 1);
+}
+
+}
+
+run_command::run_command(CLI::App& app)
+    : command_(app.add_subcommand("run", "Runs a program, unmodified, with a malloc of your choice")) {
+    command_
+        ->add_option("--heap", heap_,
+                     "tenure, hardened (the caller's mistakes are reported), system (the C library's), or a peer that "
+                     "`tenure list` names")
+        ->type_name("NAME")
+        ->capture_default_str();
+    command_
+        ->add_option("--set", settings_,
+                     "An option that `tenure options` names, for the program. May stand several "
+                     "times")
+        ->allow_extra_args(false)
+        ->type_name("NAME=VALUE");
+    command_->add_flag(
+        "--stats{text}", report_,
+        "At its end the program, and each that it starts, says on standard error what the drop-in served; "
+        "--stats=json for machines");
+    command_->add_option("program", program_, "The program and its arguments, behind --")
+        ->required()
+        ->type_name("PROGRAM ...");
+    command_->footer("\nExamples:\n"
+                     "  tenure run -- ./game --level 3\n"
+                     "  tenure run --stats -- g++ -O2 -c heavy.cpp        proves that the drop-in served\n"
+                     "  tenure run --heap hardened -- ./tests             double frees, overflows, foreign pointers\n"
+                     "  tenure run --set passthrough=heap -- ./game       the same library, the C library's blocks\n"
+                     "  tenure run --heap jemalloc -- ./game              a peer, the same way\n\n"
+                     "Exit codes: the program's; 2 the command line was wrong, or the library is not there; 126 the "
+                     "program cannot be run so; 127 there is no such program.");
+}
+
+int run_command::run() const {
+    std::vector<std::string> settings = settings_;
+    if (!report_.empty()) settings.push_back("malloc_stats=" + report_);
+    for (const std::string& each : settings) {
+        std::string const refusal = set(each);
+        if (refusal.empty()) continue;
+        say(refusal);
+        return exit_code::bad_usage;
+    }
+    std::string const path = find_program(program_.front());
+    if (path.empty()) {
+        say(fmt::format("there is no program {}", program_.front()));
+        return not_found;
+    }
+    chosen_library const library = find_library(heap_);
+    if (!library.refusal.empty()) {
+        say(library.refusal);
+        return exit_code::bad_usage;
+    }
+    std::string const reason = library.path.empty() ? std::string{} : why_not_preloadable(path);
+    if (!reason.empty()) {
+        say(fmt::format("{} {}", path, reason));
+        return cannot_run;
+    }
+    preload(library.path);
+    std::vector<char*> words;
+    for (const std::string& each : program_) words.push_back(const_cast<char*>(each.c_str()));
+    words.push_back(nullptr);
+    ::execv(path.c_str(), words.data());
+    say(fmt::format("{} cannot be run: {}", path, std::strerror(errno)));
+    return cannot_run;
+}
+
+}

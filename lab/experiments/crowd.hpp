@@ -1,0 +1,97 @@
+// SPDX-FileCopyrightText: Tenure contributors
+// SPDX-License-Identifier: MIT
+#pragma once
+
+/// \file
+/// Threads that work at the same time and hand blocks around: each to the next one, the last to the first.
+///
+/// No thread waits for good: whoever waits, for room or for the others, frees what was handed to it meanwhile. One
+/// thread may be a crowd too; then it needs nobody.
+
+#include <atomic>
+#include <cstddef>
+#include <vector>
+
+#include "experiments/block_queue.hpp"
+#include "experiments/handover.hpp"
+#include "harness/cpus.hpp"
+
+namespace tenure::lab {
+
+/// What they share.
+struct crowd {
+    explicit crowd(std::size_t threads) : meeting(static_cast<unsigned>(threads)), queues(threads) {}
+
+    meeting_point meeting;
+    std::atomic<std::size_t> finished{0}; ///< threads that are through with a pass, over all passes
+    std::vector<block_queue> queues;      ///< by writer; the reader is the next thread
+    bool sound = true;                    ///< written by the first thread while the others wait
+};
+
+class crowd_member {
+public:
+    crowd_member(crowd& all, std::size_t index)
+        : all_(all), index_(index), out_(all.queues[index]),
+          in_(all.queues[(index + all.queues.size() - 1) % all.queues.size()]) {}
+
+    /// Where there are several, each gets a CPU of its own.
+    void settle() {
+        if (all_.queues.size() > 1) pin_thread(index_);
+        cpu_ = current_cpu();
+    }
+    void meet() { all_.meeting.meet(met_); }
+
+    /// `release(block)` frees what comes in meanwhile.
+    template<class Release>
+    void send(const held_block& block, const Release& release) {
+        for (unsigned spins = 0; !out_.put(block); ++spins) {
+            receive(release);
+            wait_a_little(spins);
+        }
+    }
+
+    /// Sends on what was put, frees what has come.
+    template<class Release>
+    void receive(const Release& release) {
+        out_.publish();
+        held_block block;
+        while (in_.take(block)) release(block);
+    }
+
+    /// Returns when all are through with the pass, and everything that came in it has been freed.
+    template<class Release>
+    void end_pass(const Release& release) {
+        out_.publish();
+        all_.finished.fetch_add(1, std::memory_order_acq_rel);
+        std::size_t const everybody = all_.queues.size() * ++passes_;
+        for (unsigned spins = 0; all_.finished.load(std::memory_order_acquire) < everybody; ++spins) {
+            receive(release);
+            wait_a_little(spins);
+        }
+        receive(release);
+    }
+
+    /// When nothing is timed any more: the first thread calls `look()`, which says whether the blocks of all are sound,
+    /// while the others wait; each is told the answer.
+    template<class Look>
+    [[nodiscard]] bool all_sound(const Look& look) {
+        if (current_cpu() != cpu_) cpu_ = -1;
+        meet();
+        if (index_ == 0) all_.sound = look();
+        meet();
+        return all_.sound;
+    }
+
+    [[nodiscard]] int cpu() const { return cpu_; } ///< below zero when it is not known, or there were several
+
+private:
+    crowd& all_;
+    std::size_t index_;
+    block_queue& out_;
+    block_queue& in_;
+    unsigned met_ = 0;
+    std::size_t passes_ = 0;
+    int cpu_ = -1;
+};
+
+}

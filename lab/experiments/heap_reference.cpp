@@ -1,0 +1,55 @@
+// SPDX-FileCopyrightText: Tenure contributors
+// SPDX-License-Identifier: MIT
+
+/// \file
+/// A free list per size and thread: the limit of whoever looks a list up by the size, in heap and in latency.
+
+#include <array>
+#include <string_view>
+
+#include "experiments/heap_workload.hpp"
+#include "experiments/latency_workload.hpp"
+#include "experiments/size_lists.hpp"
+#include "experiments/type_name.hpp"
+
+namespace tenure::lab {
+
+namespace {
+
+constexpr std::string_view name = "a free list per size";
+
+using lists = size_lists<range_pages::untouched>;
+using touched_lists = size_lists<range_pages::touched>;
+
+constexpr std::array<contestant, 1> in_heap{{
+    {.name = name,
+     .how = route::inlined,
+     .kind = "reference (ours)",
+     .type = type_name<lists>(),
+     .note =
+         "the limit of who hands out first what was freed last: lists of each thread's own, found by the size that a "
+         "free is told; it checks nothing, gives nothing back, and what one thread frees stays with it",
+     .parts =
+         heap_part::bit(heap_part::one_thread) | heap_part::bit(heap_part::threads) | heap_part::bit(heap_part::refill),
+     .run = run_heap<lists>},
+}};
+
+constexpr std::array<contestant, 1> in_latency{{
+    {.name = name,
+     .how = route::inlined,
+     .kind = "reference (ours)",
+     .type = type_name<touched_lists>(),
+     .note =
+         "a limit: a call is a few instructions and one look at the block, and its memory was touched beforehand, so "
+         "its tail is what the machine does to anybody",
+     .parts = latency_part::all,
+     .run = run_latency<touched_lists>},
+}};
+
+}
+
+std::span<const contestant> references_in_heap() { return in_heap; }
+
+std::span<const contestant> references_in_latency() { return in_latency; }
+
+}

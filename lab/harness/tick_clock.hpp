@@ -1,0 +1,46 @@
+// SPDX-FileCopyrightText: Tenure contributors
+// SPDX-License-Identifier: MIT
+#pragma once
+
+/// \file
+/// The processor's own counter, for what is too short for the system's clock: single calls.
+
+#include <algorithm>
+#include <cstdint>
+
+#include <tenure/platform/clock.hpp>
+
+namespace tenure::lab {
+
+/// What was asked for before this is done when the counter is read, and what comes after has not begun.
+inline std::uint64_t ticks_before() {
+    __builtin_ia32_lfence();
+    std::uint64_t const now = __builtin_ia32_rdtsc();
+    __builtin_ia32_lfence();
+    return now;
+}
+
+inline std::uint64_t ticks_after() {
+    unsigned processor = 0;
+    std::uint64_t const now = __builtin_ia32_rdtscp(&processor);
+    __builtin_ia32_lfence();
+    return now;
+}
+
+/// The ticks that an empty measurement reads: the median of 2001, taken once per process.
+[[nodiscard]] std::uint64_t tick_cost();
+
+/// How long a tick is, by the system's clock: the longer between its making and the question, the better it knows.
+class tick_length {
+public:
+    [[nodiscard]] double ns() const {
+        double const spent = static_cast<double>(platform::monotonic_ns() - begin_ns_);
+        return spent / static_cast<double>(std::max<std::uint64_t>(ticks_after() - begin_ticks_, 1));
+    }
+
+private:
+    std::uint64_t begin_ns_ = platform::monotonic_ns();
+    std::uint64_t begin_ticks_ = ticks_before();
+};
+
+}

@@ -1,0 +1,75 @@
+// SPDX-FileCopyrightText: Tenure contributors
+// SPDX-License-Identifier: MIT
+
+// What runs here before relocation must call nothing outside the library: not even memset, which the compiler likes to
+// make of a loop, so that bytes are written as volatile ones.
+
+#include <tenure/dropin/early.hpp>
+
+#include <algorithm>
+#include <cstdint>
+
+#include <tenure/base/align.hpp>
+#include <tenure/dropin/quick.hpp>
+#include <tenure/heap/heap_memory.hpp>
+#include <tenure/platform/unrelocated.hpp>
+
+namespace tenure::inline TENURE_ABI::dropin {
+
+namespace {
+
+/// In front of each block.
+struct alignas(16) early_head {
+    std::size_t bytes;
+};
+
+// Shaped as a segment, so that free() may mask a pointer and read: all of its slices are said to hold no blocks.
+struct early_segment {
+    std::uintptr_t next = 0; ///< where the next block may begin; 0 until there is a first one
+    std::uintptr_t end = 0;
+};
+constinit early_segment segment{};
+
+[[nodiscard]] bool make_segment() noexcept {
+    constexpr std::size_t bytes = detail::largest_segment_bytes;
+    void* const mapped = platform::map_unrelocated(2 * bytes); // what is not touched costs nothing
+    if (mapped == nullptr) return false;
+    std::uintptr_t const begin = align_up(address_of(mapped), bytes);
+    auto volatile* const classes = static_cast<std::uint8_t volatile*>(pointer_at(begin));
+    for (std::size_t slice = 0; slice < detail::most_slices; ++slice) classes[slice] = detail::no_class;
+    segment.end = begin + bytes;
+    segment.next = begin + sizeof(detail::segment_head);
+    return true;
+}
+
+}
+
+void* take_early(std::size_t bytes, std::size_t alignment) noexcept {
+    if (segment.next == 0 && !make_segment()) return nullptr;
+    if (alignment > detail::slice_bytes) return nullptr;
+    std::uintptr_t const begin = align_up(segment.next + sizeof(early_head), std::max<std::size_t>(alignment, 16));
+    if (begin > segment.end || bytes >= segment.end - begin) return nullptr;
+    static_cast<early_head*>(pointer_at(begin - sizeof(early_head)))->bytes = bytes;
+    segment.next = begin + bytes;
+    return pointer_at(begin);
+}
+
+bool is_early(const void* block) noexcept {
+    std::uintptr_t const address = address_of(block);
+    return address < segment.next && address >= segment.end - detail::largest_segment_bytes;
+}
+
+std::size_t early_bytes(const void* block) noexcept {
+    return static_cast<const early_head*>(pointer_at(address_of(block) - sizeof(early_head)))->bytes;
+}
+
+void* move_early(const void* block, std::size_t bytes) noexcept {
+    void* const moved = take_slow(bytes, default_alignment);
+    if (moved == nullptr) return nullptr;
+    auto const volatile* const from = static_cast<const char volatile*>(block);
+    auto volatile* const to = static_cast<char volatile*>(moved);
+    for (std::size_t index = 0; index < std::min(bytes, early_bytes(block)); ++index) to[index] = from[index];
+    return moved;
+}
+
+}

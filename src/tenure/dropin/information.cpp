@@ -1,0 +1,140 @@
+// SPDX-FileCopyrightText: Tenure contributors
+// SPDX-License-Identifier: MIT
+
+/// \file
+/// What glibc's malloc tells of itself and lets itself be told, in the form that programs read.
+
+#include <malloc.h>
+#include <stdio.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <climits>
+
+#include <tenure/base/host.hpp>
+#include <tenure/base/report.hpp>
+#include <tenure/dropin/figures.hpp>
+#include <tenure/heap/heap.hpp>
+#include <tenure/platform/symbol.hpp>
+
+namespace tenure::inline TENURE_ABI::dropin {
+
+figures figures_now() noexcept {
+    const heap& all = heap::process();
+    const detail::huge_blocks& huge = all.core().huge();
+    return {all.stats(), huge.live_count(), huge.live_bytes(), huge.kept_bytes()};
+}
+
+std::size_t c_library_bytes() noexcept {
+    auto* const call = reinterpret_cast<struct mallinfo2 (*)()>(platform::next_symbol("mallinfo2"));
+    if (call == nullptr) return 0;
+    struct mallinfo2 const theirs = call();
+    return theirs.uordblks + theirs.hblkhd;
+}
+
+}
+
+namespace {
+
+using namespace tenure;
+
+/// The old struct has room for 2 GiB; more is said as the most that it holds.
+[[nodiscard]] int as_int(std::size_t value) noexcept { return static_cast<int>(std::min<std::size_t>(value, INT_MAX)); }
+
+void write_classes(FILE* file) noexcept {
+    const detail::heap_core& core = heap::process().core();
+    std::fprintf(file, "<sizes>\n");
+    for (std::size_t index = 0; index < detail::small_class_count; ++index) {
+        std::size_t const from = index == 0 ? 1 : detail::class_bytes(index - 1) + 1;
+        std::size_t const to = detail::class_bytes(index);
+        std::size_t const cached = core.cached_count(index); // a moment apart: threads go on
+        detail::class_usage const usage = core.usage_of(index);
+        std::size_t const used = usage.handed_out - std::min(usage.handed_out, cached);
+        if (usage.pages == 0) continue;
+        std::fprintf(file, "  <size from=\"%zu\" to=\"%zu\" total=\"%zu\" count=\"%zu\" cached=\"%zu\"/>\n", from, to,
+                     used * to, used, cached);
+    }
+    std::fprintf(file, "</sizes>\n");
+}
+
+}
+
+// NOLINTBEGIN(readability-inconsistent-declaration-parameter-name): glibc's headers have reserved names
+#pragma GCC visibility push(default)
+extern "C" {
+
+struct mallinfo2 mallinfo2() noexcept {
+    dropin::figures const now = dropin::figures_now();
+    struct mallinfo2 told {};
+    told.arena = now.all.reserved_bytes - std::min(now.all.reserved_bytes, now.huge_bytes);
+    told.hblks = now.huge_count;
+    told.hblkhd = now.huge_bytes;
+    told.usmblks = now.all.peak_bytes;
+    told.uordblks = now.all.live_bytes - std::min(now.all.live_bytes, now.huge_bytes);
+    told.fordblks = told.arena - std::min(told.arena, told.uordblks); // addresses: most of it was never touched
+    told.keepcost = now.kept_bytes;
+    return told;
+}
+
+struct mallinfo mallinfo() noexcept {
+    struct mallinfo2 const whole = mallinfo2();
+    struct mallinfo told {};
+    told.arena = as_int(whole.arena);
+    told.hblks = as_int(whole.hblks);
+    told.hblkhd = as_int(whole.hblkhd);
+    told.usmblks = as_int(whole.usmblks);
+    told.uordblks = as_int(whole.uordblks);
+    told.fordblks = as_int(whole.fordblks);
+    told.keepcost = as_int(whole.keepcost);
+    return told;
+}
+
+// Every parameter of glibc's is a hint about its own arenas, thresholds and pads, of which there are none here: it is
+// accepted and does nothing, save those that change what a program may see, which are refused.
+int mallopt(int parameter, int) noexcept {
+    switch (parameter) {
+    case M_MXFAST:
+    case M_TRIM_THRESHOLD:
+    case M_TOP_PAD:
+    case M_MMAP_THRESHOLD:
+    case M_MMAP_MAX:
+    case M_ARENA_TEST:
+    case M_ARENA_MAX: return 1;
+    default: return 0;
+    }
+}
+
+int malloc_trim(std::size_t) noexcept {
+    int const saved = errno;
+    std::size_t const given_back = heap::process().trim();
+    errno = saved;
+    return given_back != 0 ? 1 : 0;
+}
+
+int malloc_info(int options, FILE* file) noexcept {
+    if (options != 0) return EINVAL;
+    dropin::figures const now = dropin::figures_now();
+    std::fprintf(file, "<malloc version=\"1\" allocator=\"tenure %d.%d.%d\">\n<heap nr=\"0\">\n", TENURE_VERSION_MAJOR,
+                 TENURE_VERSION_MINOR, TENURE_VERSION_PATCH);
+    write_classes(file);
+    std::size_t const small_and_large = now.all.live_bytes - std::min(now.all.live_bytes, now.huge_bytes);
+    std::fprintf(file, "</heap>\n<total type=\"rest\" count=\"%zu\" size=\"%zu\"/>\n",
+                 now.all.live_count - std::min(now.all.live_count, now.huge_count), small_and_large);
+    std::fprintf(file, "<total type=\"mmap\" count=\"%zu\" size=\"%zu\"/>\n", now.huge_count, now.huge_bytes);
+    std::fprintf(file, "<system type=\"current\" size=\"%zu\"/>\n<system type=\"max\" size=\"%zu\"/>\n</malloc>\n",
+                 now.all.reserved_bytes, now.all.peak_bytes);
+    return 0;
+}
+
+void malloc_stats() noexcept {
+    dropin::figures const now = dropin::figures_now();
+    report_text text;
+    text.text("tenure: in use bytes = ").number(now.all.live_bytes).text(" in ").number(now.all.live_count);
+    text.text(" blocks, of them in memory of their own = ").number(now.huge_bytes).text(" in ").number(now.huge_count);
+    text.text("\ntenure: most bytes in use = ").number(now.all.peak_bytes).text(", reserved addresses = ");
+    text.number(now.all.reserved_bytes).text("\n");
+    host::write_report(text.view());
+}
+}
+#pragma GCC visibility pop
+// NOLINTEND(readability-inconsistent-declaration-parameter-name)

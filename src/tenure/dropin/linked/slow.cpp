@@ -1,0 +1,23 @@
+// SPDX-FileCopyrightText: Tenure contributors
+// SPDX-License-Identifier: MIT
+
+// The slow path of operators that are part of a program: the library that they call is relocated, and a refusal is told
+// by an exception.
+
+#include <tenure/dropin/quick.hpp>
+
+#include <cerrno>
+
+namespace tenure::inline TENURE_ABI::dropin {
+
+void* take_slow(std::size_t bytes, std::size_t alignment) noexcept {
+    return detail::process_allocate_slow(bytes, alignment, detail::fill::none);
+}
+
+void give_slow(void* block) noexcept {
+    int const saved = errno;
+    detail::process_deallocate_slow(block);
+    errno = saved;
+}
+
+}

@@ -1,0 +1,147 @@
+// SPDX-FileCopyrightText: Tenure contributors
+// SPDX-License-Identifier: MIT
+
+/// \file
+/// The C library's malloc family, with the promises of glibc's manual: alignment 16, errno, and what each does with
+/// zero, with overflow and with alignments that are none.
+
+#include <malloc.h>
+#include <stdlib.h>
+
+#include <algorithm>
+#include <bit>
+#include <cerrno>
+#include <cstring>
+
+#include <tenure/dropin/early.hpp>
+#include <tenure/dropin/quick.hpp>
+#include <tenure/platform/memory.hpp>
+
+namespace {
+
+using namespace tenure;
+
+// Blocks past a page are worth the question whether the system gave them as zero.
+constexpr std::size_t zeroed_here_bytes = 4096;
+
+[[nodiscard]] void* refuse_with(int error) noexcept {
+    errno = error;
+    return nullptr;
+}
+
+/// Null and ENOMEM where the product is none.
+[[nodiscard]] bool multiply(std::size_t count, std::size_t bytes, std::size_t& product) noexcept {
+    if (!__builtin_mul_overflow(count, bytes, &product)) [[likely]]
+        return true;
+    errno = ENOMEM;
+    return false;
+}
+
+/// The size of a small block, when the thread has a cache; zero when the heap is to be asked.
+[[nodiscard]] std::size_t room_of_small(const void* block) noexcept {
+    bool const is_special = (address_of(block) & (detail::largest_segment_bytes - 1)) == 0;
+    if (checks::caller || detail::process_cache == nullptr || is_special) return 0;
+    std::size_t const number = detail::class_number_at(block, detail::largest_segment_bytes);
+    return number < detail::small_class_count ? detail::class_bytes(number) : 0;
+}
+
+[[nodiscard]] void* move_small(void* block, std::size_t room, std::size_t bytes) noexcept {
+    void* const moved = dropin::take<default_alignment>(bytes);
+    if (moved == nullptr) return nullptr;
+    std::memcpy(moved, block, std::min(room, bytes));
+    dropin::give(block);
+    return moved;
+}
+
+[[nodiscard]] void* resize(void* block, std::size_t bytes) noexcept {
+    if (dropin::is_early(block)) return dropin::move_early(block, bytes);
+    int const saved = errno;
+    void* const moved = heap::process().reallocate(block, bytes);
+    errno = moved != nullptr ? saved : ENOMEM;
+    return moved;
+}
+
+[[nodiscard]] void* aligned(std::size_t alignment, std::size_t bytes) noexcept {
+    return dropin::take_aligned(bytes, alignment < default_alignment ? default_alignment : alignment);
+}
+
+}
+
+// NOLINTBEGIN(readability-inconsistent-declaration-parameter-name): glibc's headers have reserved names
+#pragma GCC visibility push(default)
+extern "C" {
+
+void* malloc(std::size_t bytes) noexcept { return dropin::take<default_alignment>(bytes); }
+
+void free(void* block) noexcept { dropin::give(block); }
+
+void* calloc(std::size_t count, std::size_t bytes) noexcept {
+    std::size_t whole = 0;
+    if (!multiply(count, bytes, whole)) return nullptr;
+    void* block = nullptr;
+    if (whole <= zeroed_here_bytes && dropin::take_quick<default_alignment>(block, whole)) [[likely]]
+        return std::memset(block, 0, whole);
+    return dropin::take_zeroed_slow(whole, default_alignment);
+}
+
+void* realloc(void* block, std::size_t bytes) noexcept {
+    if (block == nullptr) return malloc(bytes);
+    if (bytes == 0) {
+        free(block);
+        return nullptr;
+    }
+    std::size_t const room = room_of_small(block);
+    if (room == 0) return resize(block, bytes);
+    bool const is_worth_keeping = bytes <= room && bytes >= room / 2;
+    return is_worth_keeping ? block : move_small(block, room, bytes);
+}
+
+void* reallocarray(void* block, std::size_t count, std::size_t bytes) noexcept {
+    std::size_t whole = 0;
+    return multiply(count, bytes, whole) ? realloc(block, whole) : nullptr;
+}
+
+// C23. What a caller says of size and alignment is not believed: a wrong word would put the block among others.
+void free_sized(void* block, std::size_t) noexcept;
+void free_sized(void* block, std::size_t) noexcept { free(block); }
+void free_aligned_sized(void* block, std::size_t, std::size_t) noexcept;
+void free_aligned_sized(void* block, std::size_t, std::size_t) noexcept { free(block); }
+
+// Before 2.26 a name of free(); programs linked then still ask for it.
+void cfree(void* block) noexcept;
+void cfree(void* block) noexcept { free(block); }
+
+void* aligned_alloc(std::size_t alignment, std::size_t bytes) noexcept {
+    return is_power_of_two(alignment) ? aligned(alignment, bytes) : refuse_with(EINVAL);
+}
+
+void* memalign(std::size_t alignment, std::size_t bytes) noexcept {
+    constexpr std::size_t largest = (SIZE_MAX >> 1) + 1;
+    return alignment <= largest ? aligned(std::bit_ceil(alignment), bytes) : refuse_with(EINVAL);
+}
+
+int posix_memalign(void** result, std::size_t alignment, std::size_t bytes) noexcept {
+    if (alignment < sizeof(void*) || !is_power_of_two(alignment)) return EINVAL;
+    int const saved = errno;
+    void* const block = aligned(alignment, bytes);
+    if (block == nullptr) {
+        errno = saved;
+        return ENOMEM;
+    }
+    *result = block;
+    return 0;
+}
+
+void* valloc(std::size_t bytes) noexcept { return aligned(platform::page_bytes(), bytes); }
+
+void* pvalloc(std::size_t bytes) noexcept {
+    std::size_t const page = platform::page_bytes();
+    return bytes <= SIZE_MAX - page ? aligned(page, align_up(bytes, page)) : refuse_with(ENOMEM);
+}
+
+std::size_t malloc_usable_size(void* block) noexcept {
+    return dropin::is_early(block) ? dropin::early_bytes(block) : heap::process().usable_size(block);
+}
+}
+#pragma GCC visibility pop
+// NOLINTEND(readability-inconsistent-declaration-parameter-name)

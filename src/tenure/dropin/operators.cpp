@@ -1,0 +1,81 @@
+// SPDX-FileCopyrightText: Tenure contributors
+// SPDX-License-Identifier: MIT
+
+/// \file
+/// Every form of operator new and delete, on the process heap: in the drop-in malloc, and in the library that a program
+/// links to replace them.
+///
+/// The sizes that sized deletes say are not believed: a wrong one, as of a class without a virtual destructor, would
+/// put the block among those of another size.
+
+#include <new>
+
+#include <tenure/dropin/quick.hpp>
+#include <tenure/dropin/refusal.hpp>
+
+namespace {
+
+using namespace tenure;
+
+// The standard asks of operator new(n) an address for any object of n bytes, so that up to 8 bytes 8 will do; the sizes
+// above are multiples of 16.
+constexpr std::size_t plain_alignment = 8;
+
+// What follows the quick path is called last of all, so that the quick path needs no frame.
+[[nodiscard]] TENURE_NOINLINE void* create_slow(std::size_t bytes, std::size_t alignment) {
+    void* const block = dropin::take_slow(bytes, alignment);
+    return block != nullptr ? block : dropin::new_refused(bytes, alignment);
+}
+[[nodiscard]] TENURE_NOINLINE void* create_slow_quietly(std::size_t bytes, std::size_t alignment) noexcept {
+    void* const block = dropin::take_slow(bytes, alignment);
+    return block != nullptr ? block : dropin::new_refused_quietly(bytes, alignment);
+}
+
+[[nodiscard]] TENURE_ALWAYS_INLINE void* create(std::size_t bytes) {
+    void* block; // set, or not used
+    return dropin::take_quick<plain_alignment>(block, bytes) ? block : create_slow(bytes, plain_alignment);
+}
+[[nodiscard]] TENURE_ALWAYS_INLINE void* create_quietly(std::size_t bytes) noexcept {
+    void* block; // set, or not used
+    return dropin::take_quick<plain_alignment>(block, bytes) ? block : create_slow_quietly(bytes, plain_alignment);
+}
+
+[[nodiscard]] TENURE_ALWAYS_INLINE void* create(std::size_t bytes, std::align_val_t alignment) {
+    void* block = nullptr;
+    auto const wanted = static_cast<std::size_t>(alignment);
+    return dropin::take_aligned_quick(block, bytes, wanted) ? block : create_slow(bytes, wanted);
+}
+[[nodiscard]] TENURE_ALWAYS_INLINE void* create_quietly(std::size_t bytes, std::align_val_t alignment) noexcept {
+    void* block = nullptr;
+    auto const wanted = static_cast<std::size_t>(alignment);
+    return dropin::take_aligned_quick(block, bytes, wanted) ? block : create_slow_quietly(bytes, wanted);
+}
+
+}
+
+void* operator new(std::size_t bytes) { return create(bytes); }
+void* operator new[](std::size_t bytes) { return create(bytes); }
+void* operator new(std::size_t bytes, std::align_val_t alignment) { return create(bytes, alignment); }
+void* operator new[](std::size_t bytes, std::align_val_t alignment) { return create(bytes, alignment); }
+
+void* operator new(std::size_t bytes, const std::nothrow_t&) noexcept { return create_quietly(bytes); }
+void* operator new[](std::size_t bytes, const std::nothrow_t&) noexcept { return create_quietly(bytes); }
+void* operator new(std::size_t bytes, std::align_val_t alignment, const std::nothrow_t&) noexcept {
+    return create_quietly(bytes, alignment);
+}
+void* operator new[](std::size_t bytes, std::align_val_t alignment, const std::nothrow_t&) noexcept {
+    return create_quietly(bytes, alignment);
+}
+
+void operator delete(void* block) noexcept { dropin::give(block); }
+void operator delete[](void* block) noexcept { dropin::give(block); }
+void operator delete(void* block, std::size_t) noexcept { dropin::give(block); }
+void operator delete[](void* block, std::size_t) noexcept { dropin::give(block); }
+void operator delete(void* block, std::align_val_t) noexcept { dropin::give(block); }
+void operator delete[](void* block, std::align_val_t) noexcept { dropin::give(block); }
+void operator delete(void* block, std::size_t, std::align_val_t) noexcept { dropin::give(block); }
+void operator delete[](void* block, std::size_t, std::align_val_t) noexcept { dropin::give(block); }
+void operator delete(void* block, const std::nothrow_t&) noexcept { dropin::give(block); }
+void operator delete[](void* block, const std::nothrow_t&) noexcept { dropin::give(block); }
+void operator delete(void* block, std::align_val_t, const std::nothrow_t&) noexcept { dropin::give(block); }
+void operator delete[](void* block, std::align_val_t, const std::nothrow_t&) noexcept { dropin::give(block); }

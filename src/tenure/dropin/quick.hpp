@@ -1,0 +1,95 @@
+// SPDX-FileCopyrightText: Tenure contributors
+// SPDX-License-Identifier: MIT
+#pragma once
+
+/// \file
+/// What an entry point does before it calls anything: the thread's cache of the process heap. Private to this room.
+///
+/// The heap's own inline functions serve any alignment, and end in slow paths that leave errno to their caller. Entry
+/// points know the alignment and end in slow paths that keep errno or set it, so that malloc is a jump away from them
+/// and nothing but the quick path is in it.
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+
+#include <tenure/base/align.hpp>
+#include <tenure/heap/heap.hpp>
+
+namespace tenure::inline TENURE_ABI::dropin {
+
+/// Allocates, whatever it takes. errno stays as it was unless the request is refused, which makes it ENOMEM.
+[[nodiscard]] void* take_slow(std::size_t bytes, std::size_t alignment) noexcept;
+[[nodiscard]] void* take_zeroed_slow(std::size_t bytes, std::size_t alignment) noexcept;
+
+/// Frees, and leaves errno.
+void give_slow(void* block) noexcept;
+
+/// Where in a thread's cache the blocks for a request of up to 1 KiB lie, by steps of the alignment.
+template<std::size_t alignment>
+constexpr auto offsets_by_step = [] {
+    static_assert(alignment == 8 || alignment == 16);
+    std::array<std::uint16_t, detail::table_limit_bytes / alignment + 1> offsets{};
+    for (std::size_t step = 0; step < offsets.size(); ++step) {
+        std::size_t const class_index = detail::class_for(step * alignment, alignment);
+        std::size_t const offset = offsetof(detail::thread_cache, of_class) + class_index * sizeof(detail::block_cache);
+        offsets[step] = static_cast<std::uint16_t>(offset);
+    }
+    return offsets;
+}();
+
+/// Requires  `bytes` is at most 1 KiB.
+template<std::size_t alignment>
+[[nodiscard]] TENURE_ALWAYS_INLINE detail::block_cache& blocks_for(detail::thread_cache& cache,
+                                                                   std::size_t bytes) noexcept {
+    std::size_t const offset = offsets_by_step<alignment>[(bytes + alignment - 1) / alignment];
+    return *reinterpret_cast<detail::block_cache*>(reinterpret_cast<char*>(&cache) + offset);
+}
+
+/// Takes a block from the calling thread's cache. Returns   whether it had one at hand.
+template<std::size_t alignment>
+[[nodiscard]] TENURE_ALWAYS_INLINE bool take_quick(void*& block, std::size_t bytes) noexcept {
+    detail::thread_cache* const cache = detail::process_cache;
+    if (checks::caller || cache == nullptr) [[unlikely]]
+        return false;
+    if (bytes <= detail::table_limit_bytes) [[likely]]
+        return detail::pop(block, blocks_for<alignment>(*cache, bytes));
+    return bytes <= detail::largest_small_bytes &&
+           detail::pop(block, cache->of_class[detail::geometric_class_of(bytes)]);
+}
+
+/// Requires  `alignment` is 8 or 16: what malloc and the plain forms of operator new promise.
+template<std::size_t alignment>
+[[nodiscard]] TENURE_ALWAYS_INLINE void* take(std::size_t bytes) noexcept {
+    void* block; // set, or not used
+    return take_quick<alignment>(block, bytes) ? block : take_slow(bytes, alignment);
+}
+
+/// The same for any alignment. Requires  `alignment` is a power of two.
+[[nodiscard]] TENURE_ALWAYS_INLINE bool take_aligned_quick(void*& block, std::size_t bytes,
+                                                           std::size_t alignment) noexcept {
+    detail::thread_cache* const cache = detail::process_cache;
+    bool const is_small = bytes <= detail::largest_small_bytes && alignment <= detail::largest_small_bytes;
+    if (checks::caller || cache == nullptr || !is_small) [[unlikely]]
+        return false;
+    // A class past the small ones has a count of zero.
+    return detail::pop(block, cache->of_class[detail::class_for(bytes, alignment)]);
+}
+
+/// Requires  `alignment` is a power of two.
+[[nodiscard]] TENURE_ALWAYS_INLINE void* take_aligned(std::size_t bytes, std::size_t alignment) noexcept {
+    void* block = nullptr;
+    return take_aligned_quick(block, bytes, alignment) ? block : take_slow(bytes, alignment);
+}
+
+/// Requires  `block` is null or of the process heap.
+TENURE_ALWAYS_INLINE void give(void* block) noexcept {
+    detail::thread_cache* const cache = detail::process_cache;
+    bool const is_special = (address_of(block) & (detail::largest_segment_bytes - 1)) == 0; // null, or a huge block
+    bool const is_quick = !checks::caller && cache != nullptr && !is_special &&
+                          detail::push(*cache, detail::class_number_at(block, detail::largest_segment_bytes), block);
+    if (!is_quick) [[unlikely]]
+        give_slow(block);
+}
+
+}

@@ -1,0 +1,64 @@
+// SPDX-FileCopyrightText: Tenure contributors
+// SPDX-License-Identifier: MIT
+
+#include <tenure/dropin/refusal.hpp>
+
+#include <new>
+
+#include <tenure/base/align.hpp>
+#include <tenure/base/report.hpp>
+#include <tenure/platform/symbol.hpp>
+
+namespace tenure::inline TENURE_ABI::dropin {
+
+namespace {
+
+// The runtime's own operator new calls the handler, asks malloc again, which is us, and throws: all that the standard
+// says, by the runtime that the program catches with. It is looked up now and not when the library is loaded, because a
+// program written in C may have loaded a plug-in, and the runtime with it, since.
+constexpr const char* runtimes[] = {"libstdc++.so.6", "libc++abi.so.1", "libc++.so.1"};
+
+template<class Function>
+[[nodiscard]] Function* find_in_runtime(const char* name) noexcept {
+    for (const char* runtime : runtimes) {
+        void* const found = platform::symbol_of_loaded(runtime, name);
+        if (found != nullptr) return reinterpret_cast<Function*>(found);
+    }
+    return nullptr;
+}
+
+[[noreturn]] void give_up(std::size_t bytes) noexcept {
+    report_text text;
+    text.text("operator new was asked for ")
+        .number(bytes)
+        .text(" bytes that there are not, and no shared C++ library ");
+    text.text("is loaded that could throw std::bad_alloc. Link the program to libstdc++.so, or use the nothrow form.");
+    report(report_kind::misuse, text.view());
+    __builtin_trap(); // a handler of reports may return; operator new may not
+}
+
+}
+
+void* new_refused(std::size_t bytes, std::size_t alignment) {
+    if (alignment <= default_alignment) {
+        if (auto* const again = find_in_runtime<void*(std::size_t)>("_Znwm")) return again(bytes);
+    } else if (auto* const again = find_in_runtime<void*(std::size_t, std::align_val_t)>("_ZnwmSt11align_val_t")) {
+        return again(bytes, std::align_val_t{alignment});
+    }
+    give_up(bytes);
+}
+
+// Without a runtime there is no handler either.
+void* new_refused_quietly(std::size_t bytes, std::size_t alignment) noexcept {
+    constexpr std::nothrow_t quietly{};
+    if (alignment <= default_alignment) {
+        using plain = void*(std::size_t, const std::nothrow_t&);
+        auto* const again = find_in_runtime<plain>("_ZnwmRKSt9nothrow_t");
+        return again == nullptr ? nullptr : again(bytes, quietly);
+    }
+    using aligned = void*(std::size_t, std::align_val_t, const std::nothrow_t&);
+    auto* const again = find_in_runtime<aligned>("_ZnwmSt11align_val_tRKSt9nothrow_t");
+    return again == nullptr ? nullptr : again(bytes, std::align_val_t{alignment}, quietly);
+}
+
+}

@@ -1,0 +1,49 @@
+// SPDX-FileCopyrightText: Tenure contributors
+// SPDX-License-Identifier: MIT
+#pragma once
+
+/// \file
+/// Blocks of the process's malloc that a heap under passthrough has handed out, so that it can still walk and clear
+/// them. Private to this room.
+
+#include <cstddef>
+
+#include <tenure/base/config.hpp>
+#include <tenure/platform/mutex.hpp>
+
+namespace tenure::inline TENURE_ABI::detail {
+
+/// Threads   any; a lock per call.
+class detoured_blocks {
+public:
+    constexpr detoured_blocks() noexcept = default;
+    ~detoured_blocks() { free_all(); }
+    detoured_blocks(const detoured_blocks&) = delete;
+    detoured_blocks& operator=(const detoured_blocks&) = delete;
+
+    /// Requires  `alignment` is a power of two. Null when malloc refuses.
+    [[nodiscard]] void* allocate(std::size_t bytes, std::size_t alignment) noexcept;
+    /// What is not one of its blocks goes to malloc's free as it is, whose own checks and tools say what they think.
+    void deallocate(void* block) noexcept;
+    void free_all() noexcept;
+
+    [[nodiscard]] std::size_t bytes_of(const void* block) const noexcept;
+    /// Whether the pointer is inside a block. Cost      O(blocks).
+    [[nodiscard]] bool owns(const void* pointer) const noexcept;
+    /// Requires  no other thread uses the heap meanwhile.
+    void for_each(void (*visit)(void* context, void* block, std::size_t bytes), void* context) const noexcept;
+    [[nodiscard]] std::size_t count() const noexcept;
+    [[nodiscard]] std::size_t bytes() const noexcept;
+    [[nodiscard]] platform::mutex& mutex() const noexcept { return mutex_; }
+
+private:
+    struct node;
+    [[nodiscard]] static node* node_of(const void* block) noexcept;
+
+    mutable platform::mutex mutex_; ///< of everything below
+    node* first_ = nullptr;
+    std::size_t count_ = 0;
+    std::size_t bytes_ = 0;
+};
+
+}

@@ -1,0 +1,91 @@
+// SPDX-FileCopyrightText: Tenure contributors
+// SPDX-License-Identifier: MIT
+#pragma once
+
+/// \file
+/// A sample of a heap's blocks, each between pages that fault: an overflow or a use after the free stops at the access
+/// itself, and is reported with the stacks of its allocation and its free. Private to this room; checked builds only.
+///
+/// After the idea of Electric Fence (Perens, 1987), as a sample after GWP-ASan (Serebryany and others, 2018).
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+
+#include <tenure/base/align.hpp>
+#include <tenure/base/config.hpp>
+#include <tenure/platform/mutex.hpp>
+
+namespace tenure::inline TENURE_ABI::detail {
+
+// A range of addresses, reserved at the first block that is drawn:
+//
+//   | page that faults | place: 64 KiB | page that faults | place | ... | page that faults |
+//
+// A block ends where its place does, as near as its alignment lets it. A freed place faults as a whole, and the one
+// that was freed first is used first.
+
+/// Threads   any; a lock per call, and a range check for blocks that are none of its.
+class guarded_blocks {
+public:
+    static constexpr std::size_t place_bytes = std::size_t{64} * 1024;
+    static constexpr std::size_t place_count = 256;
+
+    constexpr guarded_blocks() noexcept = default;
+    ~guarded_blocks();
+    guarded_blocks(const guarded_blocks&) = delete;
+    guarded_blocks& operator=(const guarded_blocks&) = delete;
+
+    /// Null when it is too large, when every place is in use, or when memory is refused: an ordinary block serves then.
+    [[nodiscard]] void* allocate(std::size_t bytes, std::size_t alignment) noexcept;
+    /// Reports a block that is free, or an address that is no block's begin. Requires  contains(block).
+    void deallocate(void* block) noexcept;
+
+    [[nodiscard]] bool contains(const void* pointer) const noexcept {
+        std::uintptr_t const begin = begin_.load(std::memory_order_acquire);
+        return begin != 0 && address_of(pointer) - begin < range_bytes();
+    }
+    /// The size that a block was asked for with; zero when it is none. Requires  contains(block).
+    [[nodiscard]] std::size_t bytes_of(const void* block) const noexcept;
+    void for_each(void (*visit)(void* context, void* block, std::size_t bytes), void* context) const noexcept;
+    void free_all() noexcept;
+    [[nodiscard]] std::size_t live_count() const noexcept;
+    [[nodiscard]] std::size_t live_bytes() const noexcept;
+    [[nodiscard]] platform::mutex& mutex() const noexcept { return mutex_; }
+
+    /// Reports an access that faulted. Returns   whether it was to one of these places.
+    bool report_fault(const void* address) noexcept;
+    guarded_blocks* next = nullptr; ///< in the list of those that have a range
+
+private:
+    static constexpr std::size_t most_frames = 16;
+    struct trace {
+        void* frames[most_frames];
+        std::size_t count;
+        void take() noexcept;
+        void write(char const* title) const noexcept;
+    };
+    struct place {
+        std::uintptr_t block;
+        std::size_t bytes;
+        std::uint64_t freed_in_turn; ///< zero: never used
+        bool is_live;
+        trace allocated, freed;
+    };
+
+    [[nodiscard]] static std::size_t range_bytes() noexcept;
+    [[nodiscard]] std::uintptr_t begin_of(std::size_t index) const noexcept;
+    [[nodiscard]] place* place_of(const void* pointer) const noexcept;
+    [[nodiscard]] bool reserve() noexcept;
+    void release(place& freed) noexcept;
+
+    mutable platform::mutex mutex_; ///< of everything below
+    std::atomic<std::uintptr_t> begin_{0};
+    place* places_ = nullptr;
+    std::uint64_t turns_ = 0;
+    std::size_t live_count_ = 0;
+    std::size_t live_bytes_ = 0;
+    bool is_refused_ = false;
+};
+
+}

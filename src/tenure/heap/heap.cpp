@@ -1,0 +1,246 @@
+// SPDX-FileCopyrightText: Tenure contributors
+// SPDX-License-Identifier: MIT
+
+#include <tenure/heap/heap.hpp>
+
+#include <algorithm>
+#include <bit>
+
+#include <tenure/base/host.hpp>
+#include <tenure/base/options.hpp>
+#include <tenure/platform/clock.hpp>
+#include <tenure/platform/fork.hpp>
+#include <tenure/platform/thread.hpp>
+
+namespace tenure::inline TENURE_ABI {
+
+using detail::thread_cache;
+
+namespace {
+
+/// The size of a heap's segments: the largest, or so many that small ones, large ones and a few huge blocks fit.
+std::size_t segment_bytes_for(std::size_t limit_bytes, const block_source& source) noexcept {
+    constexpr std::size_t segments_at_least = 8;
+    std::size_t const most = std::min(limit_bytes, source.largest_bytes());
+    return std::clamp(std::bit_floor(most / segments_at_least), detail::smallest_segment_bytes,
+                      detail::largest_segment_bytes);
+}
+
+constinit page_source pages_of_process{page_size::ordinary};
+
+}
+
+TENURE_THREAD_LOCAL thread_cache* detail::process_cache = nullptr;
+
+constexpr heap::heap(for_process) noexcept
+    : slot_{process_index, 0}, name_("process"),
+      core_(pages_of_process, detail::largest_segment_bytes, max_object_bytes, detail::detour::plain) {}
+
+/// Never destroyed: objects of static duration may free to it last of all.
+union heap::process_heap {
+    constexpr process_heap() noexcept : value(for_process{}) {}
+    ~process_heap() {}
+    heap value;
+};
+constinit heap::process_heap heap::the_process_heap{};
+
+heap& heap::process() noexcept { return the_process_heap.value; }
+
+namespace {
+
+// How often the thread's end has been told to us: destructors that come between two rounds may use the process heap and
+// get a cache once more; after the last round none is made, and calls are slow.
+TENURE_THREAD_LOCAL std::size_t rounds_of_end = 0;
+TENURE_THREAD_LOCAL bool is_opening = false;
+constinit std::atomic<bool> hears_of_forks{false};
+constinit std::atomic<bool> is_set_up{false};
+
+}
+
+/// What reaches into heaps when threads end and processes fork.
+struct heap_events {
+    static detail::heap_core& process_core() noexcept { return heap::the_process_heap.value.core_; }
+
+    static void end_of_slot(void* owner, void* cache) noexcept {
+        static_cast<heap*>(owner)->core_.close_cache(*static_cast<thread_cache*>(cache));
+    }
+
+    static void end_of_process_cache() noexcept {
+        if (++rounds_of_end < platform::thread_end_rounds()) platform::at_thread_end(&end_of_process_cache);
+        detail::forget_tags();
+        thread_cache* cache = detail::process_cache != nullptr ? detail::process_cache->main : nullptr;
+        detail::process_cache = nullptr;
+        while (cache != nullptr) {
+            thread_cache* const next = cache->next_of_thread;
+            process_core().close_cache(*cache);
+            cache = next;
+        }
+    }
+
+    // A heap that stands on another is newer: its locks come first. Any may stand on the process heap.
+    static void before_fork() noexcept {
+        platform::slots_mutex().lock();
+        platform::for_each_slot_owner(
+            &end_of_slot,
+            [](void*, platform::thread_slot, void* owner) noexcept { static_cast<heap*>(owner)->core_.before_fork(); },
+            nullptr);
+        process_core().before_fork();
+    }
+    static void in_parent() noexcept {
+        platform::for_each_slot_owner(
+            &end_of_slot,
+            [](void*, platform::thread_slot, void* owner) noexcept {
+                static_cast<heap*>(owner)->core_.after_fork_in_parent();
+            },
+            nullptr);
+        process_core().after_fork_in_parent();
+        platform::slots_mutex().unlock();
+    }
+    static void in_child() noexcept {
+        platform::for_each_slot_owner(
+            &end_of_slot,
+            [](void*, platform::thread_slot slot, void* owner) noexcept {
+                auto const* const mine = static_cast<const thread_cache*>(platform::slot_value(slot));
+                static_cast<heap*>(owner)->core_.after_fork_in_child(mine);
+            },
+            nullptr);
+        process_core().after_fork_in_child(detail::process_cache);
+        platform::abandon_slots();
+        // Threads are not inherited.
+        if (is_set_up.load() && option_value(option::heap_background) != 0)
+            (void)platform::start_background(&tend_heaps);
+    }
+
+    /// Once in a process, after there is a cache: whoever notes the functions may allocate.
+    static void hear_of_forks() noexcept {
+        if (!hears_of_forks.exchange(true)) platform::at_fork(&before_fork, &in_parent, &in_child);
+    }
+
+    static thread_cache* open_process_cache() noexcept {
+        bool const is_over = rounds_of_end >= platform::thread_end_rounds();
+        if (is_opening || is_over) return nullptr;
+        is_opening = true; // what follows may allocate, and then goes without a cache
+        thread_cache* const cache = process_core().open_cache();
+        detail::process_cache = cache;
+        if (cache != nullptr && !platform::at_thread_end(&end_of_process_cache)) {
+            process_core().close_cache(*cache); // nobody would tell of the thread's end
+            detail::process_cache = nullptr;
+        } else if (cache != nullptr) {
+            hear_of_forks();
+            detail::follow_tags();
+        }
+        if (!is_set_up.load(std::memory_order_relaxed) && host::has_environment()) set_up();
+        is_opening = false;
+        return detail::process_cache;
+    }
+
+    /// Once in a process, and once more in a forked child: what the options say.
+    static void set_up() noexcept {
+        if (is_set_up.exchange(true)) return;
+        constexpr std::uint64_t ns_per_ms = 1'000'000;
+        process_core().set_keeping({option_value(option::heap_keep_ms) * ns_per_ms,
+                                    static_cast<std::size_t>(option_value(option::heap_keep_limit_bytes))});
+        if (option_value(option::heap_background) != 0) (void)platform::start_background(&tend_heaps);
+    }
+
+    /// The background thread. It has no cache, so it never takes part in what it looks after.
+    static void tend_heaps() noexcept {
+        for (;;) {
+            platform::sleep_ns(process_core().sweep_every_ns());
+            process_core().keep_house(platform::coarse_ns());
+            platform::lock_guard const lock(platform::slots_mutex());
+            platform::for_each_slot_owner(
+                &end_of_slot,
+                [](void*, platform::thread_slot, void* owner) noexcept {
+                    static_cast<heap*>(owner)->core_.keep_house(platform::coarse_ns());
+                },
+                nullptr);
+        }
+    }
+};
+
+namespace {
+
+// Before whoever else asks to be told of forks: our locks are then taken last and given back first, and what the others
+// do at a fork may allocate.
+__attribute__((constructor(101))) void hear_of_forks_first() noexcept { heap_events::hear_of_forks(); }
+
+[[nodiscard]] thread_cache* process_cache_or_open() noexcept {
+    return detail::process_cache != nullptr ? detail::process_cache : heap_events::open_process_cache();
+}
+
+}
+
+detail::heap_core& detail::process_core() noexcept { return heap_events::process_core(); }
+
+void* detail::process_allocate_slow(std::size_t bytes, std::size_t alignment, fill how) noexcept {
+    return heap_events::process_core().allocate(process_cache_or_open(), bytes, alignment, how);
+}
+
+void detail::process_deallocate_sized(void* block, std::size_t bytes) noexcept {
+    process_core().deallocate_sized(process_cache_or_open(), block, bytes);
+}
+
+void detail::process_deallocate_slow(void* block) noexcept {
+    heap_events::process_core().deallocate(process_cache_or_open(), block);
+}
+
+heap::heap(heap_options options, block_source& source) noexcept
+    : name_(options.name),
+      core_(source, segment_bytes_for(options.limit_bytes, source), options.limit_bytes, detail::detour::listed) {
+    core_.set_keeping({options.keep_ns, options.keep_limit_bytes});
+    slot_ = platform::register_slot(this, &heap_events::end_of_slot);
+}
+
+heap::~heap() { platform::unregister_slot(slot_); }
+
+thread_cache* heap::cache_or_open() noexcept {
+    if (is_process()) return process_cache_or_open();
+    if (thread_cache* const cache = cache_of_this_thread(); cache != nullptr) return cache;
+    if (is_opening) return nullptr;
+    is_opening = true;
+    thread_cache* cache = core_.open_cache();
+    if (cache != nullptr && !platform::set_slot(slot_, cache)) {
+        core_.close_cache(*cache);
+        cache = nullptr;
+    }
+    if (cache != nullptr) heap_events::hear_of_forks();
+    is_opening = false;
+    return cache;
+}
+
+void* heap::allocate_slow(std::size_t bytes, std::size_t alignment, fill how) noexcept {
+    return core_.allocate(cache_or_open(), bytes, alignment, how);
+}
+
+void heap::deallocate_sized(void* block, std::size_t bytes) noexcept {
+    core_.deallocate_sized(cache_or_open(), block, bytes);
+}
+
+void heap::deallocate_slow(void* block) noexcept { core_.deallocate(cache_or_open(), block); }
+
+void* heap::reallocate(void* block, std::size_t bytes, std::size_t alignment) noexcept {
+    return core_.reallocate(cache_or_open(), block, bytes, alignment);
+}
+
+std::size_t heap::trim() noexcept { return core_.trim(cache_of_this_thread()); }
+
+heap_usage heap::usage() const noexcept {
+    heap_usage answer = core_.usage();
+    answer.name = name_;
+    return answer;
+}
+
+void heap::visit_usages(void (*visit)(void* context, const heap_usage&), void* context) {
+    platform::lock_guard const lock(platform::slots_mutex());
+    visit(context, process().usage());
+    auto visiting = [&](const heap& each) { visit(context, each.usage()); };
+    platform::for_each_slot_owner(
+        &heap_events::end_of_slot,
+        [](void* to, platform::thread_slot, void* owner) noexcept {
+            (*static_cast<decltype(visiting)*>(to))(*static_cast<const heap*>(owner));
+        },
+        &visiting);
+}
+
+}

@@ -1,0 +1,491 @@
+// SPDX-FileCopyrightText: Tenure contributors
+// SPDX-License-Identifier: MIT
+
+#include <tenure/heap/heap_core.hpp>
+
+#include <algorithm>
+#include <cstring>
+#include <new>
+
+#include <tenure/base/align.hpp>
+#include <tenure/base/check.hpp>
+#include <tenure/base/host.hpp>
+#include <tenure/base/options.hpp>
+#include <tenure/heap/block_guard.hpp>
+#include <tenure/platform/clock.hpp>
+#include <tenure/platform/memory.hpp>
+#include <tenure/platform/sanitizer.hpp>
+#include <tenure/platform/thread.hpp>
+
+namespace tenure::inline TENURE_ABI::detail {
+
+namespace {
+
+// More shards than threads run at a time help nobody, and each keeps pages of its own.
+constexpr std::size_t shards_per_processor = 4;
+
+// Each tag that allocates has pages of its own, at least one for each size.
+constexpr std::size_t most_tags = 256;
+
+[[nodiscard]] std::size_t page_rounded(std::size_t bytes) noexcept { return align_up(bytes, platform::page_bytes()); }
+
+}
+
+heap_core::~heap_core() {
+    while (caches_ != nullptr) {
+        thread_cache* const cache = caches_;
+        caches_ = cache->next;
+        if (cache->arrays != nullptr) platform::unreserve(cache->arrays, page_rounded(array_area_bytes));
+        platform::unreserve(cache, page_rounded(sizeof(thread_cache)));
+    }
+    while (shards_ != &first_shard_) {
+        heap_shard* const shard = shards_;
+        shards_ = shard->next;
+        platform::unreserve(shard, page_rounded(sizeof(heap_shard)));
+    }
+}
+
+TENURE_COLD block_way heap_core::choose_way() noexcept {
+    // What is asked for before the process has its environment is served, and decides nothing.
+    if (!host::has_environment()) return block_way::own;
+    block_way const wanted = passes_through(part::heap) ? block_way::malloc : block_way::own;
+    block_way chosen = block_way::unknown; // another thread may have chosen already
+    if (way_.compare_exchange_strong(chosen, wanted, std::memory_order_relaxed)) chosen = wanted;
+    return chosen;
+}
+
+void* heap_core::allocate_detoured(std::size_t bytes, std::size_t alignment, fill how) noexcept {
+    if (detour_ == detour::plain) {
+        return how == fill::zero ? host::process_allocate_zeroed(bytes, alignment)
+                                 : host::process_allocate(bytes, alignment);
+    }
+    void* const block = detoured_.allocate(bytes, alignment);
+    if (block != nullptr && how == fill::zero) std::memset(block, 0, bytes);
+    return block;
+}
+
+void heap_core::deallocate_detoured(void* block) noexcept {
+    detour_ == detour::plain ? host::process_deallocate(block) : detoured_.deallocate(block);
+}
+
+std::size_t heap_core::detoured_bytes(const void* block) const noexcept {
+    return detour_ == detour::plain ? host::process_usable(block) : detoured_.bytes_of(block);
+}
+
+/// Requires  the lock. Null when memory for it is refused.
+heap_shard* heap_core::add_shard(std::uint16_t tag) noexcept {
+    void* const memory = platform::map(page_rounded(sizeof(heap_shard)), cache_line_bytes);
+    if (memory == nullptr) return nullptr;
+    auto* const shard = new (memory) heap_shard(pages_, tag);
+    shard->next = shards_;
+    shards_ = shard;
+    ++(tag == 0 ? shard_count_ : tag_count_);
+    return shard;
+}
+
+/// Requires  the lock. A shard that no thread uses, a new one, or the one that fewest use.
+heap_shard* heap_core::shard_for_thread() noexcept {
+    heap_shard* best = &first_shard_;
+    for (heap_shard* shard = shards_; shard != nullptr; shard = shard->next) {
+        if (shard->tag == 0 && shard->user_count < best->user_count) best = shard;
+    }
+    bool const may_add = best->user_count != 0 && shard_count_ < shards_per_processor * platform::processor_count();
+    heap_shard* const added = may_add ? add_shard(0) : nullptr;
+    return added != nullptr ? added : best;
+}
+
+/// Requires  the lock. The tag's own; null when too many have one.
+heap_shard* heap_core::shard_for_tag(std::uint16_t tag) noexcept {
+    for (heap_shard* shard = shards_; shard != nullptr; shard = shard->next) {
+        if (shard->tag == tag) return shard;
+    }
+    return tag_count_ < most_tags ? add_shard(tag) : nullptr;
+}
+
+thread_cache* heap_core::open_cache(std::uint16_t tag) noexcept {
+    // While nothing is decided there is none either: under passthrough malloc's blocks must not come to a cache.
+    bool const is_undecided = way() == block_way::own && way_.load(std::memory_order_relaxed) == block_way::unknown;
+    if (is_undecided || way() == block_way::malloc) return nullptr;
+    platform::lock_guard const lock(mutex_);
+    heap_shard* const shard = tag == 0 ? shard_for_thread() : shard_for_tag(tag);
+    if (shard == nullptr) return nullptr;
+    thread_cache* cache = unused_;
+    if (cache != nullptr) {
+        unused_ = cache->next_unused;
+    } else {
+        void* const memory = platform::map(page_rounded(sizeof(thread_cache)), cache_line_bytes);
+        if (memory == nullptr) return nullptr;
+        cache = new (memory) thread_cache; // pages come zeroed, and the arrays of blocks need nothing
+        cache->next = caches_;
+        caches_ = cache;
+    }
+    cache->is_used = true;
+    cache->trims_seen = trims_.load(std::memory_order_relaxed);
+    if (tag != 0 && cache->arrays == nullptr) {
+        cache->arrays = static_cast<void**>(platform::map(page_rounded(array_area_bytes), cache_line_bytes));
+        if (cache->arrays == nullptr) {
+            cache->is_used = false;
+            cache->next_unused = unused_;
+            unused_ = cache;
+            return nullptr;
+        }
+    }
+    if (tag != 0) { // no room that an inline free could use: see deallocate_tagged()
+        for (block_cache& blocks : cache->of_class) blocks.capacity = 0;
+    }
+    cache->tag = tag;
+    cache->main = cache;
+    cache->next_of_thread = nullptr;
+    cache->shard = shard;
+    ++shard->user_count;
+    return cache;
+}
+
+void heap_core::close_cache(thread_cache& cache) noexcept {
+    empty(cache);
+    platform::lock_guard const lock(mutex_);
+    --cache.shard->user_count;
+    cache.is_used = false;
+    cache.next_unused = unused_;
+    unused_ = &cache;
+}
+
+/// Gives the oldest blocks of a cache back. They leave the cache first: at no moment is a block in both places, so that
+/// the child of a fork may take what is in the caches of threads that it has not.
+void heap_core::give(block_cache& blocks, std::size_t count) const noexcept {
+    std::uint32_t const before = blocks.count.load(std::memory_order_relaxed);
+    auto const rest = static_cast<std::uint32_t>(before - count);
+    blocks.count.store(0, std::memory_order_relaxed);
+    std::atomic_signal_fence(std::memory_order_seq_cst);
+    heap_shard::give(blocks.blocks, count, memory_.segment_bytes());
+    std::memmove(blocks.blocks, blocks.blocks + count, rest * sizeof(void*));
+    std::atomic_signal_fence(std::memory_order_seq_cst);
+    blocks.count.store(rest, std::memory_order_relaxed);
+}
+
+void heap_core::empty(thread_cache& cache) const noexcept {
+    for (std::size_t index = 0; index < small_class_count; ++index) {
+        block_cache& blocks = cache.of_class[index];
+        if (std::uint32_t const count = blocks.count.load(std::memory_order_relaxed); count != 0) give(blocks, count);
+        if (blocks.capacity > first_capacity) blocks.capacity = first_capacity; // to be earned again
+    }
+}
+
+/// Makes more room for a class. Returns   whether there is more than before.
+bool heap_core::grow(thread_cache& cache, std::size_t class_index) const noexcept {
+    block_cache& blocks = cache.of_class[class_index];
+    std::uint32_t const most = most_cached(class_index);
+    if (blocks.capacity >= most) return false;
+    if (blocks.capacity == 0) {
+        blocks.blocks = cache.first_blocks[class_index];
+        blocks.capacity = std::min(first_capacity, most);
+        return true;
+    }
+    if (cache.arrays == nullptr) {
+        void* const memory = platform::map(page_rounded(array_area_bytes), cache_line_bytes);
+        if (memory == nullptr) return false;
+        cache.arrays = static_cast<void**>(memory);
+    }
+    void** const array = cache.arrays + array_offsets[class_index];
+    if (blocks.blocks != array) {
+        std::memcpy(array, blocks.blocks, blocks.count.load(std::memory_order_relaxed) * sizeof(void*));
+        blocks.blocks = array;
+    }
+    blocks.capacity = std::min(2 * blocks.capacity, most);
+    return true;
+}
+
+/// After a refusal: what is free of every kind goes back to the source, which may then have what is asked for.
+/// Returns   the bytes.
+std::size_t heap_core::make_room() noexcept {
+    release_empty_pages();
+    return pages_.trim() + large_.trim() + huge_.trim();
+}
+
+/// When the source has refused a page: from pages that others own, then from what goes back and comes again.
+std::size_t heap_core::take_after_refusal(std::size_t class_index, void** blocks, std::size_t count,
+                                          std::uint16_t tag) noexcept {
+    for (int attempt = 0; attempt < 2; ++attempt) {
+        if (attempt == 1 && make_room() == 0) return 0;
+        platform::lock_guard const lock(mutex_);
+        for (heap_shard* shard = shards_; shard != nullptr; shard = shard->next) {
+            std::size_t const taken = shard->tag == tag ? shard->take(class_index, blocks, count) : 0;
+            if (taken != 0) return taken;
+        }
+    }
+    return 0;
+}
+
+void* heap_core::refill(thread_cache& cache, std::size_t class_index) noexcept {
+    block_cache& blocks = cache.of_class[class_index];
+    if (cache.tag == 0) (void)grow(cache, class_index);
+    if (cache.tag != 0) blocks.blocks = cache.arrays + array_offsets[class_index];
+    std::size_t const batch = ((cache.tag == 0 ? blocks.capacity : tagged_room(class_index)) + 1) / 2;
+    std::size_t taken = cache.shard->take(class_index, blocks.blocks, batch);
+    if (taken == 0) taken = take_after_refusal(class_index, blocks.blocks, batch, cache.tag);
+    if (taken == 0) return nullptr;
+    blocks.count.store(static_cast<std::uint32_t>(taken - 1), std::memory_order_relaxed);
+    return blocks.blocks[taken - 1];
+}
+
+void* heap_core::allocate_small(thread_cache* cache, std::size_t class_index) noexcept {
+    if constexpr (checks::caller) return take_checked(cache, class_index);
+    if (cache == nullptr) { // no room for caches, or a thread past its end
+        void* block = nullptr;
+        bool const is_taken =
+            first_shard_.take(class_index, &block, 1) == 1 || take_after_refusal(class_index, &block, 1, 0) == 1;
+        return is_taken ? block : nullptr;
+    }
+    block_cache& blocks = cache->of_class[class_index];
+    std::uint32_t const count = blocks.count.load(std::memory_order_relaxed);
+    if (count == 0) return refill(*cache, class_index);
+    blocks.count.store(count - 1, std::memory_order_relaxed);
+    return blocks.blocks[count - 1];
+}
+
+void* heap_core::allocate_past_small(std::size_t bytes, std::size_t alignment, fill how, std::uint16_t tag) noexcept {
+    contents found = contents::unknown;
+    void* block = nullptr;
+    std::size_t const segment = memory_.segment_bytes();
+    if (bytes <= largest_large_bytes(segment)) {
+        block = large_.allocate(bytes, alignment, found, tag);
+        if (block == nullptr && make_room() != 0) block = large_.allocate(bytes, alignment, found, tag);
+    }
+    if (block == nullptr) block = huge_.allocate(bytes, alignment, platform::coarse_ns(), found, tag);
+    if (tag != 0 && block != nullptr) count_tagged(tag, 1, larger_bytes(block, slice_number_of(block)));
+    if (checks::caller && block != nullptr) platform::unpoison(block, bytes);
+    if (block != nullptr && how == fill::zero && found != contents::zero) std::memset(block, 0, bytes);
+    return block;
+}
+
+void* heap_core::allocate(thread_cache* cache, std::size_t bytes, std::size_t alignment, fill how) noexcept {
+    constexpr std::size_t most = max_object_bytes / 4;
+    if (bytes > most || alignment > most || !is_power_of_two(alignment)) return nullptr;
+    if (way() == block_way::malloc) return allocate_detoured(bytes, alignment, how);
+    if (cache != nullptr && cache->trims_seen != trims_.load(std::memory_order_relaxed)) {
+        cache->trims_seen = trims_.load(std::memory_order_relaxed);
+        empty(*cache);
+    }
+    std::size_t const asked = std::max<std::size_t>(bytes, 1); // zero bytes count as one
+    if constexpr (checks::caller) {
+        check_alone("allocate");
+        // Their pages are the system's own, and they carry no tag.
+        bool const may_guard = memory_.is_plentiful() && (cache == nullptr || cache->tag == 0);
+        void* const guarded = may_guard ? draw_guarded(asked, alignment, how) : nullptr;
+        if (guarded != nullptr) return guarded;
+        bytes += guard_bytes;
+    }
+    std::size_t const class_index = class_for(bytes, alignment);
+    bool const is_small = class_index < small_class_count &&
+                          2 * slices_of_page(class_index) * slice_bytes <= memory_.segment_bytes(); // beside the head
+    keep_house(platform::coarse_ns());
+    void* block = nullptr;
+    if (is_small) {
+        block = allocate_small(cache, class_index);
+        if (block != nullptr && how == fill::zero) std::memset(block, 0, bytes);
+    } else {
+        block = allocate_past_small(std::max<std::size_t>(bytes, 1), alignment, how,
+                                    cache != nullptr ? cache->tag : std::uint16_t{0});
+    }
+    if constexpr (checks::caller) return arm(block, asked);
+    return block;
+}
+
+void heap_core::deallocate_small(thread_cache* cache, void* block, std::size_t class_index) noexcept {
+    if (checks::caller || cache == nullptr) return heap_shard::give(&block, 1, memory_.segment_bytes());
+    block_cache& blocks = cache->of_class[class_index];
+    std::uint32_t count = blocks.count.load(std::memory_order_relaxed);
+    if (count >= blocks.capacity && !grow(*cache, class_index)) {
+        // The older half goes; the newer one is warmer.
+        give(blocks, (count + 1) / 2);
+        count = blocks.count.load(std::memory_order_relaxed);
+    }
+    blocks.blocks[count] = block;
+    blocks.count.store(count + 1, std::memory_order_relaxed);
+}
+
+/// A block of a page that is a tag's own. It goes to the thread's cache for that tag, if it has one.
+void heap_core::deallocate_tagged(thread_cache* cache, void* block, std::size_t class_index) noexcept {
+    small_page const& page = heap_segment::page_of(block, memory_.segment_bytes());
+    heap_shard const* const owner = page.owner.load(std::memory_order_acquire);
+    std::uint16_t const tag = owner != nullptr ? owner->tag : std::uint16_t{0};
+    thread_cache* mine = checks::caller || cache == nullptr || tag == 0 ? nullptr : cache->main;
+    while (mine != nullptr && mine->tag != tag) mine = mine->next_of_thread;
+    if (mine == nullptr) return heap_shard::give(&block, 1, memory_.segment_bytes());
+    block_cache& blocks = mine->of_class[class_index];
+    blocks.blocks = mine->arrays + array_offsets[class_index];
+    if (blocks.count.load(std::memory_order_relaxed) == tagged_room(class_index))
+        give(blocks, (tagged_room(class_index) + 1) / 2);
+    std::uint32_t const count = blocks.count.load(std::memory_order_relaxed);
+    blocks.blocks[count] = block;
+    blocks.count.store(count + 1, std::memory_order_relaxed);
+}
+
+/// What the slice of a block says; no_class for what is none of this heap's.
+std::uint8_t heap_core::slice_number_of(const void* block) const noexcept {
+    std::size_t const segment_bytes = memory_.segment_bytes();
+    bool const is_behind = (address_of(block) & (segment_bytes - 1)) == 0; // its head lies a segment before it
+    void const* const inside = is_behind ? pointer_at(address_of(block) - 1) : block;
+    segment_head const* const head = memory_.head_of(inside);
+    if (head == nullptr) return no_class;
+    if (is_behind) return head->class_of_slice[0] == huge_class ? huge_class : no_class;
+    return head->class_of_slice[segment_head::slice_of(block, segment_bytes)];
+}
+
+/// The same for a block of a tag's page: its class.
+std::uint8_t heap_core::class_number_of(const void* block, std::uint8_t number) const noexcept {
+    return number == tagged_class ? heap_segment::page_of(block, memory_.segment_bytes()).class_index : number;
+}
+
+void heap_core::deallocate(thread_cache* cache, void* block) noexcept {
+    if (block == nullptr) return;
+    if (way() == block_way::malloc && memory_.head_of(block) == nullptr) return deallocate_detoured(block);
+    if (checks::caller && guarded_.contains(block)) return guarded_.deallocate(block);
+    std::uint8_t const slice_number = slice_number_of(block);
+    std::uint8_t const number = class_number_of(block, slice_number);
+    if constexpr (checks::caller) {
+        check_alone("deallocate");
+        if (!check_block(block, number, "freed")) return;
+        retire(block, number);
+    }
+    if (slice_number == tagged_class) {
+        deallocate_tagged(cache, block, number);
+    } else if (number < small_class_count) {
+        // A cache for a tag keeps its own blocks alone, so that every block in it counts for the tag.
+        deallocate_small(cache != nullptr ? cache->main : nullptr, block, number);
+    } else if (number == large_class) {
+        uncount_tagged(large_.deallocate(block));
+    } else if (number == huge_class) {
+        uncount_tagged(huge_.deallocate(block, platform::coarse_ns()));
+        if constexpr (checks::caller) huge_.trim(); // so that whoever touches it again is seen
+    } else {
+        report_misuse("what was freed is no block of this heap", block,
+                      "Free it where it was allocated: another heap, a pool, or the C library.");
+        return;
+    }
+    keep_house(platform::coarse_ns());
+}
+
+std::size_t heap_core::usable_bytes(const void* block) const noexcept {
+    if (block == nullptr) return 0;
+    bool const is_detoured =
+        way_.load(std::memory_order_relaxed) == block_way::malloc && memory_.head_of(block) == nullptr;
+    if (is_detoured) return detoured_bytes(block);
+    if (checks::caller && guarded_.contains(block)) return guarded_.bytes_of(block);
+    std::uint8_t const number = class_number_of(block, slice_number_of(block));
+    // What lies behind the bytes that were asked for is the guard's.
+    if constexpr (checks::caller)
+        return check_block(block, number, "asked for its size") ? checked_bytes(block, number) : 0;
+    if (number < small_class_count) return class_bytes(number);
+    if (number == large_class) return large_.usable_bytes(block);
+    return number == huge_class ? huge_.usable_bytes(block) : 0;
+}
+
+bool heap_core::resize(void* block, std::size_t bytes) noexcept {
+    if (checks::caller && guarded_.contains(block)) return false; // a block of another size lies elsewhere
+    std::uint8_t const number = class_number_of(block, slice_number_of(block));
+    if constexpr (checks::caller) return resize_checked(block, bytes, number);
+    return resize_to(block, bytes, number);
+}
+
+/// What a block past the small ones counts for.
+std::size_t heap_core::larger_bytes(const void* block, std::uint8_t number) const noexcept {
+    return number == large_class ? large_.usable_bytes(block) : huge_.asked_bytes(block);
+}
+
+bool heap_core::resize_to(void* block, std::size_t bytes, std::uint8_t number) noexcept {
+    if (number < small_class_count) return bytes <= class_bytes(number);
+    if (number != large_class && number != huge_class) return false;
+    std::uint16_t const tag = number == large_class ? large_.tag_of(block) : huge_.tag_of(block);
+    std::size_t const before = larger_bytes(block, number);
+    bool const is_resized = number == large_class ? bytes > largest_small_bytes / 2 && large_.resize(block, bytes)
+                                                  : huge_.resize(block, bytes);
+    if (tag != 0) count_tagged(tag, 0, larger_bytes(block, number) - before);
+    return is_resized;
+}
+
+void* heap_core::reallocate(thread_cache* cache, void* block, std::size_t bytes, std::size_t alignment) noexcept {
+    if (block == nullptr) return allocate(cache, bytes, alignment, fill::none);
+    constexpr std::size_t most = max_object_bytes / 4;
+    if (bytes > most || alignment > most || !is_power_of_two(alignment)) return nullptr;
+    bool const is_detoured = way() == block_way::malloc && memory_.head_of(block) == nullptr;
+    if (is_detoured && detour_ == detour::plain) return host::process_reallocate(block, bytes, alignment);
+    if (is_detoured) return reallocate_by_copy(cache, block, bytes, alignment, detoured_.bytes_of(block));
+    std::size_t const usable = usable_bytes(block);
+    if (checks::caller && usable == 0) return nullptr; // reported; every sound block has a byte
+    bool const is_aligned_so = is_aligned(block, alignment);
+    // A block that shrinks to less than half moves, so that what it does not need serves others.
+    bool const is_worth_keeping = bytes <= usable ? bytes >= usable / 2 : usable > largest_small_bytes;
+    if (is_aligned_so && is_worth_keeping && resize(block, bytes)) return block;
+    std::uint8_t const number = class_number_of(block, slice_number_of(block));
+    // A block that moves keeps its distance from a segment's begin, and so no more than a segment's alignment.
+    bool const may_move = alignment <= memory_.segment_bytes() / 2 && number == huge_class && bytes > usable;
+    if (!checks::caller && is_aligned_so && may_move) {
+        std::uint16_t const tag = huge_.tag_of(block);
+        std::size_t const before = huge_.asked_bytes(block);
+        void* const moved = huge_.move(block, bytes);
+        if (tag != 0 && moved != nullptr) count_tagged(tag, 0, bytes - before);
+        if (moved != nullptr) return moved;
+    }
+    void* const fresh = reallocate_by_copy(cache, block, bytes, alignment, usable);
+    // A refused shrink need not fail: the block is large enough as it is.
+    bool const stays = fresh == nullptr && is_aligned_so && bytes <= usable;
+    if (checks::caller && stays && !guarded_.contains(block)) return arm(block, std::max<std::size_t>(bytes, 1));
+    return stays ? block : fresh;
+}
+
+void* heap_core::reallocate_by_copy(thread_cache* cache, void* block, std::size_t bytes, std::size_t alignment,
+                                    std::size_t usable) noexcept {
+    void* const fresh = allocate(cache, bytes, alignment, fill::none);
+    if (fresh == nullptr) return nullptr;
+    std::memcpy(fresh, block, std::min(bytes, usable));
+    deallocate(cache, block);
+    return fresh;
+}
+
+bool heap_core::owns(const void* pointer) const noexcept {
+    if (memory_.head_of(pointer) != nullptr || guarded_.contains(pointer)) return true;
+    if (detoured_.count() != 0 && detoured_.owns(pointer)) return true;
+    return huge_.live_count() != 0 && huge_.block_of(pointer) != nullptr;
+}
+
+void heap_core::keep_house(std::uint64_t now_ns) noexcept {
+    std::uint64_t due = next_sweep_ns_.load(std::memory_order_relaxed);
+    if (now_ns < due) return;
+    std::uint64_t const next = now_ns + sweep_every_ns_.load(std::memory_order_relaxed);
+    if (!next_sweep_ns_.compare_exchange_strong(due, next, std::memory_order_relaxed)) return;
+    if (due == 0) return; // the first call of all: nothing can be old
+    pages_.sweep();
+    large_.sweep();
+    huge_.expire(now_ns);
+}
+
+void heap_core::set_keeping(keeping how) noexcept {
+    constexpr std::uint64_t least_ns = 10'000'000;
+    sweep_every_ns_.store(std::max(how.time_ns / 2, least_ns), std::memory_order_relaxed);
+    huge_.set_keeping(how);
+}
+
+std::size_t heap_core::release_empty_pages() noexcept {
+    std::size_t count = 0;
+    platform::lock_guard const lock(mutex_);
+    for (heap_shard* shard = shards_; shard != nullptr; shard = shard->next) count += shard->release_empty_pages();
+    return count;
+}
+
+std::size_t heap_core::trim(thread_cache* cache) noexcept {
+    trims_.fetch_add(1, std::memory_order_relaxed);
+    for (thread_cache* each = cache != nullptr ? cache->main : nullptr; each != nullptr; each = each->next_of_thread) {
+        each->trims_seen = trims_.load(std::memory_order_relaxed);
+        empty(*each);
+    }
+    release_empty_pages();
+    std::size_t bytes = 0;
+    {
+        platform::lock_guard const lock(mutex_);
+        for (heap_shard* shard = shards_; shard != nullptr; shard = shard->next) bytes += shard->trim_pages();
+    }
+    return bytes + pages_.trim() + large_.trim() + huge_.trim();
+}
+
+}

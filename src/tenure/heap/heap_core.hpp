@@ -1,0 +1,181 @@
+// SPDX-FileCopyrightText: Tenure contributors
+// SPDX-License-Identifier: MIT
+#pragma once
+
+/// \file
+/// A heap's parts and its slow paths. Private to this room; heap.hpp is what programs use.
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+
+#include <tenure/base/block_source.hpp>
+#include <tenure/base/config.hpp>
+#include <tenure/base/stats.hpp>
+#include <tenure/heap/detoured_blocks.hpp>
+#include <tenure/heap/guarded_blocks.hpp>
+#include <tenure/heap/heap_memory.hpp>
+#include <tenure/heap/heap_pages.hpp>
+#include <tenure/heap/heap_shard.hpp>
+#include <tenure/heap/heap_usage.hpp>
+#include <tenure/heap/huge_blocks.hpp>
+#include <tenure/heap/large_blocks.hpp>
+#include <tenure/heap/thread_cache.hpp>
+#include <tenure/platform/mutex.hpp>
+#include <tenure/platform/thread_slots.hpp>
+
+namespace tenure::inline TENURE_ABI::detail {
+
+/// Whether a heap's blocks come from itself or from the process's malloc; read once, at its first call.
+enum class block_way : std::uint8_t { unknown, own, malloc };
+
+/// How blocks of malloc are handed out: as they are, or listed, so that clear() and walk() find them.
+enum class detour : std::uint8_t { plain, listed };
+
+/// What is in fresh blocks.
+enum class fill : std::uint8_t { none, zero };
+
+/// What was allocated under an owner tag and is in use.
+struct tagged_usage {
+    std::size_t live_count = 0;
+    std::size_t live_bytes = 0;
+};
+
+using block_visitor = void (*)(void* context, void* block, std::size_t bytes);
+
+// How a call goes:
+//
+//   allocate:   the thread's cache of the class | its shard's pages, a batch | a page of a segment | the source
+//   deallocate: the thread's cache of the class | a batch to the shards that own the pages | empty pages to the heap
+//
+// Blocks past the small ones go to large_blocks or huge_blocks, each under one lock. Locks are taken in this order:
+// mutex_, a shard's, the pages', large, huge, the source's; none calls back into the heap.
+class TENURE_API heap_core {
+public:
+    constexpr heap_core(block_source& source, std::size_t segment_bytes, std::size_t limit_bytes, detour how) noexcept
+        : detour_(how), memory_(source, segment_bytes, limit_bytes), pages_(memory_), large_(memory_), huge_(memory_),
+          first_shard_(pages_), shards_{&first_shard_} {}
+    ~heap_core();
+    heap_core(const heap_core&) = delete;
+    heap_core& operator=(const heap_core&) = delete;
+
+    /// Every request that the thread's cache, null when there is none, does not answer at once.
+    [[nodiscard]] void* allocate(thread_cache* cache, std::size_t bytes, std::size_t alignment, fill how) noexcept;
+    void deallocate(thread_cache* cache, void* block) noexcept;
+    /// The same for checked builds, which compare the size.
+    void deallocate_sized(thread_cache* cache, void* block, std::size_t bytes) noexcept;
+    [[nodiscard]] void* reallocate(thread_cache* cache, void* block, std::size_t bytes, std::size_t alignment) noexcept;
+    [[nodiscard]] bool resize(void* block, std::size_t bytes) noexcept;
+    [[nodiscard]] std::size_t usable_bytes(const void* block) const noexcept;
+
+    [[nodiscard]] bool owns(const void* pointer) const noexcept;
+    std::size_t trim(thread_cache* cache) noexcept;
+    void clear() noexcept;
+    void walk(block_visitor visit, void* context) noexcept;
+    [[nodiscard]] bool valid() const noexcept;
+    void set_keeping(keeping how) noexcept;
+    /// Gives back what has been free for the keeping time, if a look is due. Cost      a load when it is not.
+    void keep_house(std::uint64_t now_ns) noexcept;
+    [[nodiscard]] std::uint64_t sweep_every_ns() const noexcept {
+        return sweep_every_ns_.load(std::memory_order_relaxed);
+    }
+
+    [[nodiscard]] allocator_stats stats() const noexcept;
+    [[nodiscard]] heap_usage usage() const noexcept;
+    /// Blocks in use that were allocated under a tag: exact when no thread is at work.
+    [[nodiscard]] tagged_usage usage_of_tag(std::uint16_t tag) const noexcept;
+    [[nodiscard]] class_usage usage_of(std::size_t class_index) const noexcept;
+    [[nodiscard]] std::size_t cached_count(std::size_t class_index) const noexcept;
+    [[nodiscard]] const heap_memory& memory() const noexcept { return memory_; }
+    [[nodiscard]] const large_blocks& large() const noexcept { return large_; }
+    [[nodiscard]] const huge_blocks& huge() const noexcept { return huge_; }
+
+    /// A cache for the calling thread, for what it allocates under a tag or, with zero, under none; null when memory
+    /// for it is refused, when too many tags have pages of their own, and where calls are to be slow.
+    [[nodiscard]] thread_cache* open_cache(std::uint16_t tag = 0) noexcept;
+    /// Takes the cache of a thread that ends.
+    void close_cache(thread_cache& cache) noexcept;
+
+    /// Around fork(): the first takes every lock, the second gives them back in the parent, the third in the child,
+    /// whose other threads are gone: what waits in their caches goes back. `mine` is the calling thread's cache.
+    void before_fork() noexcept;
+    void after_fork_in_parent() noexcept;
+    void after_fork_in_child(const thread_cache* mine) noexcept;
+
+private:
+    [[nodiscard]] block_way way() noexcept {
+        block_way const chosen = way_.load(std::memory_order_relaxed);
+        return chosen != block_way::unknown ? chosen : choose_way();
+    }
+    block_way choose_way() noexcept;
+
+    [[nodiscard]] heap_shard* shard_for_thread() noexcept;
+    [[nodiscard]] heap_shard* shard_for_tag(std::uint16_t tag) noexcept;
+    [[nodiscard]] heap_shard* add_shard(std::uint16_t tag) noexcept;
+    [[nodiscard]] std::uint8_t class_number_of(const void* block, std::uint8_t number) const noexcept;
+    [[nodiscard]] void* allocate_small(thread_cache* cache, std::size_t class_index) noexcept;
+    [[nodiscard]] void* refill(thread_cache& cache, std::size_t class_index) noexcept;
+    [[nodiscard]] void* allocate_past_small(std::size_t bytes, std::size_t alignment, fill how,
+                                            std::uint16_t tag) noexcept;
+    [[nodiscard]] void* reallocate_by_copy(thread_cache* cache, void* block, std::size_t bytes, std::size_t alignment,
+                                           std::size_t usable) noexcept;
+    [[nodiscard]] bool resize_to(void* block, std::size_t bytes, std::uint8_t number) noexcept;
+    void deallocate_small(thread_cache* cache, void* block, std::size_t class_index) noexcept;
+    void deallocate_tagged(thread_cache* cache, void* block, std::size_t class_index) noexcept;
+    // Blocks past the small ones, which share segments, carry their tag; what they come to is counted apart.
+    // Differences wrap around.
+    static void count_tagged(std::uint16_t tag, std::size_t count, std::size_t bytes) noexcept;
+    static void uncount_tagged(freed_block freed) noexcept {
+        if (freed.tag != 0) count_tagged(freed.tag, std::size_t{0} - 1, std::size_t{0} - freed.bytes);
+    }
+    static void forget_tagged() noexcept;
+    [[nodiscard]] std::size_t larger_bytes(const void* block, std::uint8_t number) const noexcept;
+    [[nodiscard]] std::size_t take_after_refusal(std::size_t class_index, void** blocks, std::size_t count,
+                                                 std::uint16_t tag) noexcept;
+    [[nodiscard]] bool grow(thread_cache& cache, std::size_t class_index) const noexcept;
+    void give(block_cache& blocks, std::size_t count) const noexcept;
+    void empty(thread_cache& cache) const noexcept;
+    std::size_t release_empty_pages() noexcept;
+    std::size_t make_room() noexcept;
+    [[nodiscard]] std::uint8_t slice_number_of(const void* block) const noexcept;
+    template<class Visit>
+    void for_each_lock(Visit&& visit) noexcept;
+
+    // Of checked builds: heap_checked.cpp.
+    [[nodiscard]] void* take_checked(thread_cache* cache, std::size_t class_index) noexcept;
+    [[nodiscard]] bool resize_checked(void* block, std::size_t bytes, std::uint8_t number) noexcept;
+    [[nodiscard]] void* draw_guarded(std::size_t bytes, std::size_t alignment, fill how) noexcept;
+    [[nodiscard]] void* arm(void* block, std::size_t bytes) noexcept;
+    [[nodiscard]] std::size_t whole_bytes(const void* block, std::uint8_t number) const noexcept;
+    [[nodiscard]] std::size_t checked_bytes(const void* block, std::uint8_t number) const noexcept;
+    [[nodiscard]] bool check_block(const void* block, std::uint8_t number, std::string_view what_for) const noexcept;
+    void retire(void* block, std::uint8_t number) noexcept;
+    void check_alone(std::string_view what) const noexcept;
+
+    [[nodiscard]] void* allocate_detoured(std::size_t bytes, std::size_t alignment, fill how) noexcept;
+    void deallocate_detoured(void* block) noexcept;
+    [[nodiscard]] std::size_t detoured_bytes(const void* block) const noexcept;
+
+    detour const detour_;
+    detoured_blocks detoured_;
+    heap_memory memory_;
+    heap_pages pages_;
+    large_blocks large_;
+    huge_blocks huge_;
+    guarded_blocks guarded_; ///< used by checked builds alone
+    heap_shard first_shard_;
+    std::atomic<block_way> way_{block_way::unknown};
+    std::atomic<std::uint32_t> trims_{0}; ///< threads that see another number empty their caches
+    std::atomic<std::uint64_t> next_sweep_ns_{0};
+    std::atomic<std::uint64_t> sweep_every_ns_{500'000'000};
+    std::atomic<std::uint64_t> alone_{0}; ///< the thread that walks or clears, in checked builds
+    mutable platform::mutex mutex_;       ///< of everything below
+    heap_shard* shards_;
+    std::size_t shard_count_ = 1;    ///< without those of tags
+    std::size_t tag_count_ = 0;      ///< that have a shard
+    thread_cache* caches_ = nullptr; ///< of every thread that has one, and of ended ones
+    thread_cache* unused_ = nullptr; ///< of ended ones
+};
+
+}

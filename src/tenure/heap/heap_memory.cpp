@@ -1,0 +1,109 @@
+// SPDX-FileCopyrightText: Tenure contributors
+// SPDX-License-Identifier: MIT
+
+#include <tenure/heap/heap_memory.hpp>
+
+#include <algorithm>
+#include <cstring>
+
+#include <tenure/platform/address_map.hpp>
+#include <tenure/platform/sanitizer.hpp>
+
+namespace tenure::inline TENURE_ABI::detail {
+
+namespace {
+
+/// The first pieces of all segments of all heaps, and whose they are: what may be masked and read. Outside the
+/// segments, because it is asked about addresses that their heap may be giving back.
+constinit platform::address_map known_heads{};
+
+}
+
+bool heap_memory::take_from_limit(std::size_t bytes) noexcept {
+    std::size_t reserved = reserved_bytes_.load(std::memory_order_relaxed);
+    do {
+        if (bytes > limit_bytes_ - reserved) return false;
+    } while (!reserved_bytes_.compare_exchange_weak(reserved, reserved + bytes, std::memory_order_relaxed));
+    return true;
+}
+
+void* heap_memory::acquire(std::size_t bytes, std::size_t alignment) noexcept {
+    if (!take_from_limit(bytes)) return nullptr;
+    void* memory = nullptr;
+    {
+        platform::lock_guard const lock(mutex_);
+        memory = source_.acquire(bytes, std::max(alignment, segment_bytes_));
+    }
+    if (memory == nullptr) {
+        reserved_bytes_.fetch_sub(bytes, std::memory_order_relaxed);
+        return nullptr;
+    }
+    blocks_.fetch_add(1, std::memory_order_relaxed);
+    platform::add_leak_root(memory, bytes);
+    return memory;
+}
+
+void heap_memory::release(void* memory, std::size_t bytes) noexcept {
+    if constexpr (checks::caller) platform::unpoison(memory, bytes);
+    platform::remove_leak_root(memory, bytes);
+    {
+        platform::lock_guard const lock(mutex_);
+        source_.release(memory, bytes);
+    }
+    blocks_.fetch_sub(1, std::memory_order_relaxed);
+    reserved_bytes_.fetch_sub(bytes, std::memory_order_relaxed);
+}
+
+bool heap_memory::extend(void* memory, std::size_t old_bytes, std::size_t new_bytes) noexcept {
+    if (!take_from_limit(new_bytes - old_bytes)) return false;
+    platform::lock_guard const lock(mutex_);
+    if (!source_.extend(memory, old_bytes, new_bytes)) {
+        reserved_bytes_.fetch_sub(new_bytes - old_bytes, std::memory_order_relaxed);
+        return false;
+    }
+    platform::remove_leak_root(memory, old_bytes);
+    platform::add_leak_root(memory, new_bytes);
+    return true;
+}
+
+void* heap_memory::remap(void* memory, std::size_t old_bytes, std::size_t new_bytes) noexcept {
+    bool const grows = new_bytes > old_bytes;
+    if (grows && !take_from_limit(new_bytes - old_bytes)) return nullptr;
+    platform::lock_guard const lock(mutex_);
+    platform::remove_leak_root(memory, old_bytes);
+    void* const moved = source_.remap(memory, old_bytes, new_bytes, segment_bytes_);
+    bool const is_refused = moved == nullptr;
+    platform::add_leak_root(is_refused ? memory : moved, is_refused ? old_bytes : new_bytes);
+    if (grows && is_refused) reserved_bytes_.fetch_sub(new_bytes - old_bytes, std::memory_order_relaxed);
+    if (!grows && !is_refused) reserved_bytes_.fetch_sub(old_bytes - new_bytes, std::memory_order_relaxed);
+    return moved;
+}
+
+bool heap_memory::decommit(void* part, std::size_t bytes) noexcept {
+    platform::lock_guard const lock(mutex_);
+    return source_.decommit(part, bytes);
+}
+
+bool heap_memory::is_plentiful() const noexcept {
+    return source_.largest_bytes() >= max_object_bytes && limit_bytes_ >= max_object_bytes;
+}
+
+bool heap_memory::announce(segment_head& head, std::uint8_t class_of_all) noexcept {
+    std::memset(head.class_of_slice, class_of_all, sizeof head.class_of_slice);
+    return known_heads.set(&head, this);
+}
+
+void heap_memory::withdraw(segment_head& head) noexcept { known_heads.erase(&head); }
+
+segment_head* heap_memory::head_of(const void* pointer) const noexcept {
+    segment_head* const head = segment_head::of(pointer, segment_bytes_);
+    return known_heads.get(head) == this ? head : nullptr;
+}
+
+void heap_memory::count_use(std::size_t bytes) noexcept {
+    std::size_t const now = in_use_bytes_.fetch_add(bytes, std::memory_order_relaxed) + bytes;
+    std::size_t peak = peak_bytes_.load(std::memory_order_relaxed);
+    while (now > peak && !peak_bytes_.compare_exchange_weak(peak, now, std::memory_order_relaxed)) {}
+}
+
+}

@@ -1,0 +1,126 @@
+// SPDX-FileCopyrightText: Tenure contributors
+// SPDX-License-Identifier: MIT
+
+#include <tenure/heap/heap_usage.hpp>
+
+#include <algorithm>
+
+#include <tenure/base/report.hpp>
+#include <tenure/heap/heap_core.hpp>
+
+namespace tenure::inline TENURE_ABI {
+
+heap_usage detail::heap_core::usage() const noexcept {
+    heap_usage answer;
+    answer.total = stats();
+    answer.in_use_bytes = memory_.in_use_bytes();
+    for (std::size_t index = 0; index < small_class_count; ++index) {
+        class_usage const pages = usage_of(index);
+        heap_size_usage& size = answer.sizes[index];
+        size.block_bytes = class_bytes(index);
+        size.cached_count = std::min(cached_count(index), pages.handed_out);
+        size.live_count = pages.handed_out - size.cached_count;
+        size.page_count = pages.pages;
+        answer.cached_bytes += size.cached_count * size.block_bytes;
+    }
+    answer.large_count = large_.live_count();
+    answer.large_bytes = large_.live_bytes();
+    answer.huge_count = huge_.live_count();
+    answer.huge_bytes = huge_.live_bytes();
+    answer.kept_bytes = huge_.kept_bytes();
+    answer.committed_bytes = pages_.committed_bytes() + large_.committed_bytes() + huge_.committed_bytes();
+    answer.resident_bytes = pages_.resident_bytes() + large_.resident_bytes() + huge_.resident_bytes();
+    platform::lock_guard const lock(mutex_);
+    for (thread_cache const* cache = caches_; cache != nullptr; cache = cache->next)
+        answer.thread_count += std::size_t{cache->is_used};
+    return answer;
+}
+
+namespace {
+
+struct figure {
+    std::string_view key;   ///< in JSON
+    std::string_view words; ///< for people
+    std::size_t value;
+    bool is_bytes;
+};
+
+/// Bytes as people read them: three digits and a unit.
+void say_bytes(report_text& line, std::size_t bytes) {
+    constexpr std::string_view units[] = {" B", " KiB", " MiB", " GiB", " TiB"};
+    std::size_t unit = 0, tenths = bytes * 10;
+    while (tenths >= 10'240 && unit + 1 < std::size(units)) {
+        tenths /= 1024;
+        ++unit;
+    }
+    line.number(tenths / 10);
+    if (unit != 0 && tenths < 1000) line.text(".").number(tenths % 10);
+    line.text(units[unit]);
+}
+
+void say_name(report_text& line, std::string_view name) {
+    for (char const letter : name) {
+        bool const is_plain = letter >= ' ' && letter != '"' && letter != '\\' && letter != '\x7F';
+        char const one[] = {is_plain ? letter : '?'};
+        line.text({one, 1});
+    }
+}
+
+}
+
+void write_usage(const heap_usage& usage, usage_form form, void (*write)(void* context, std::string_view piece),
+                 void* context) {
+    bool const is_json = form == usage_form::json;
+    figure const figures[] = {
+        {"live_count", "blocks in use", usage.total.live_count, false},
+        {"live_bytes", "bytes in use", usage.total.live_bytes, true},
+        {"peak_bytes", "most ever in use, by pages", usage.total.peak_bytes, true},
+        {"in_use_bytes", "pages and larger blocks in use", usage.in_use_bytes, true},
+        {"committed_bytes", "committed", usage.committed_bytes, true},
+        {"resident_bytes", "resident", usage.resident_bytes, true},
+        {"reserved_bytes", "addresses reserved", usage.total.reserved_bytes, true},
+        {"source_blocks", "blocks of its source", usage.total.source_blocks, false},
+        {"cached_bytes", "free in threads' caches", usage.cached_bytes, true},
+        {"kept_bytes", "kept of freed huge blocks", usage.kept_bytes, true},
+        {"large_count", "large blocks", usage.large_count, false},
+        {"large_bytes", "bytes of them", usage.large_bytes, true},
+        {"huge_count", "huge blocks", usage.huge_count, false},
+        {"huge_bytes", "bytes of them", usage.huge_bytes, true},
+        {"thread_count", "threads with a cache", usage.thread_count, false},
+    };
+    report_text head;
+    head.text(is_json ? "{\"name\": \"" : "heap ");
+    say_name(head, usage.name);
+    write(context, head.text(is_json ? "\"" : "\n").view());
+    for (figure const& each : figures) {
+        report_text line;
+        if (is_json) {
+            line.text(", \"").text(each.key).text("\": ").number(each.value);
+        } else {
+            line.text("  ").text(each.words).text(": ");
+            each.is_bytes ? say_bytes(line, each.value) : void(line.number(each.value));
+            line.text("\n");
+        }
+        write(context, line.view());
+    }
+    if (is_json) write(context, ", \"sizes\": [");
+    bool is_first = true;
+    for (heap_size_usage const& size : usage.sizes) {
+        if (size.page_count == 0) continue;
+        report_text line;
+        if (is_json) {
+            line.text(is_first ? "{" : ", {").text("\"block_bytes\": ").number(size.block_bytes);
+            line.text(", \"live_count\": ").number(size.live_count);
+            line.text(", \"cached_count\": ").number(size.cached_count);
+            line.text(", \"page_count\": ").number(size.page_count).text("}");
+        } else {
+            line.text("  blocks of ").number(size.block_bytes).text(": ").number(size.live_count).text(" in use, ");
+            line.number(size.cached_count).text(" in caches, ").number(size.page_count).text(" pages\n");
+        }
+        write(context, line.view());
+        is_first = false;
+    }
+    if (is_json) write(context, "]}\n");
+}
+
+}

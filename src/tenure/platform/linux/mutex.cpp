@@ -1,0 +1,47 @@
+// SPDX-FileCopyrightText: Tenure contributors
+// SPDX-License-Identifier: MIT
+
+#include <tenure/platform/mutex.hpp>
+
+#include <linux/futex.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <cerrno>
+
+namespace tenure::inline TENURE_ABI::platform {
+
+namespace {
+
+// What our locks guard takes tens to hundreds of nanoseconds: to sleep and be woken costs several microseconds.
+constexpr int looks_before_sleep = 100;
+
+void pause() noexcept {
+#if defined(__x86_64__)
+    __builtin_ia32_pause();
+#elif defined(__aarch64__)
+    __asm__ __volatile__("yield");
+#endif
+}
+
+}
+
+// An allocator is called where errno is in use: a lock must leave it as it was.
+void mutex::wait() noexcept {
+    for (int look = 0; look < looks_before_sleep; ++look) {
+        if (word_.load(std::memory_order_relaxed) == is_free && try_lock()) return;
+        pause();
+    }
+    int const saved = errno;
+    while (word_.exchange(is_awaited, std::memory_order_acquire) != is_free)
+        ::syscall(SYS_futex, &word_, FUTEX_WAIT_PRIVATE, is_awaited, nullptr, nullptr, 0);
+    errno = saved;
+}
+
+void mutex::wake() noexcept {
+    int const saved = errno;
+    ::syscall(SYS_futex, &word_, FUTEX_WAKE_PRIVATE, 1, nullptr, nullptr, 0);
+    errno = saved;
+}
+
+}

@@ -1,0 +1,32 @@
+// SPDX-FileCopyrightText: Tenure contributors
+// SPDX-License-Identifier: MIT
+
+#include <tenure/platform/program.hpp>
+
+#include <errno.h>
+#include <fcntl.h>
+#include <unistd.h>
+
+namespace tenure::inline TENURE_ABI::platform {
+
+std::string_view program_name() noexcept {
+    char const* const name = ::program_invocation_short_name;
+    return name == nullptr ? std::string_view{} : std::string_view{name};
+}
+
+std::uint64_t process_id() noexcept { return static_cast<std::uint64_t>(::getpid()); }
+
+int copy_of_standard_error() noexcept {
+    constexpr int lowest = 200; // out of the way of programs that count their files
+    return ::fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, lowest);
+}
+
+void write_to(int file, std::string_view text) noexcept {
+    while (!text.empty()) {
+        ssize_t const written = ::write(file, text.data(), text.size());
+        if (written <= 0) return;
+        text.remove_prefix(static_cast<std::size_t>(written));
+    }
+}
+
+}

@@ -1,0 +1,47 @@
+// SPDX-FileCopyrightText: Tenure contributors
+// SPDX-License-Identifier: MIT
+
+#include <tenure/base/host.hpp>
+
+#include <malloc.h>
+#include <stdlib.h>
+
+#include <cstring>
+
+#include <algorithm>
+
+#include <tenure/base/align.hpp>
+
+namespace tenure::inline TENURE_ABI::host {
+
+namespace {
+constexpr std::size_t most_bytes = max_object_bytes / 4;
+}
+
+void* process_allocate(std::size_t bytes, std::size_t alignment) noexcept {
+    if (bytes > most_bytes || alignment > most_bytes) return nullptr;
+    std::size_t const actual = std::max(alignment, default_alignment);
+    return ::aligned_alloc(actual, align_up(std::max<std::size_t>(bytes, 1), actual));
+}
+
+void* process_allocate_zeroed(std::size_t bytes, std::size_t alignment) noexcept {
+    if (alignment <= default_alignment) return ::calloc(1, std::max<std::size_t>(bytes, 1));
+    void* const block = process_allocate(bytes, alignment);
+    if (block != nullptr) std::memset(block, 0, bytes);
+    return block;
+}
+
+void* process_reallocate(void* block, std::size_t bytes, std::size_t alignment) noexcept {
+    if (alignment <= default_alignment) return ::realloc(block, std::max<std::size_t>(bytes, 1));
+    void* const fresh = process_allocate(bytes, alignment); // realloc keeps no alignment
+    if (fresh == nullptr) return nullptr;
+    std::memcpy(fresh, block, std::min(bytes, process_usable(block)));
+    ::free(block);
+    return fresh;
+}
+
+void process_deallocate(void* block) noexcept { ::free(block); }
+
+std::size_t process_usable(const void* block) noexcept { return ::malloc_usable_size(const_cast<void*>(block)); }
+
+}

@@ -1,0 +1,112 @@
+// SPDX-FileCopyrightText: Tenure contributors
+// SPDX-License-Identifier: MIT
+
+#include <tenure/heap/guarded_blocks.hpp>
+
+#include <cstring>
+#include <set>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include <tenure/base/options.hpp>
+#include <tenure/heap/heap.hpp>
+
+#include "support/process.hpp"
+#include "support/reports.hpp"
+
+namespace {
+
+using tenure::report_kind;
+using tenure::detail::guarded_blocks;
+
+TEST(guarded, blocks_end_at_a_page_and_are_given_back_in_turn) {
+    guarded_blocks tested;
+    std::vector<unsigned char*> blocks;
+    std::set<void*> seen;
+    for (std::size_t each = 0; each < guarded_blocks::place_count; ++each) {
+        std::size_t const bytes = 1 + each * 257 % guarded_blocks::place_bytes;
+        auto* const block = static_cast<unsigned char*>(tested.allocate(bytes, 16));
+        ASSERT_NE(block, nullptr);
+        EXPECT_EQ(tenure::address_of(block) % 16, 0u);
+        EXPECT_LT(tenure::align_up(tenure::address_of(block) + bytes, 4096) - tenure::address_of(block) - bytes, 16u);
+        std::memset(block, 1, bytes);
+        EXPECT_TRUE(tested.contains(block));
+        EXPECT_EQ(tested.bytes_of(block), bytes);
+        EXPECT_TRUE(seen.insert(block).second);
+        blocks.push_back(block);
+    }
+    EXPECT_EQ(tested.allocate(10, 16), nullptr) << "every place is in use";
+    EXPECT_EQ(tested.live_count(), guarded_blocks::place_count);
+    tested.deallocate(blocks[5]);
+    tested.deallocate(blocks[3]);
+    void* const next = tested.allocate(blocks[5] != nullptr ? 100 : 0, 16);
+    EXPECT_LT(static_cast<unsigned char*>(next) - blocks[5], 70'000) << "what was freed first";
+    tested.free_all();
+    EXPECT_EQ(tested.live_count(), 0u);
+    EXPECT_EQ(tested.live_bytes(), 0u);
+    EXPECT_EQ(tested.allocate(guarded_blocks::place_bytes + 1, 16), nullptr);
+    EXPECT_EQ(tested.allocate(10, 8192), nullptr);
+}
+
+TEST(guarded, mistakes_at_the_free_are_reported) {
+    support::heard_reports const heard;
+    guarded_blocks tested;
+    auto* const block = static_cast<unsigned char*>(tested.allocate(100, 16));
+    tested.deallocate(block + 16);
+    EXPECT_NE(heard.last().find("no block's begin"), std::string::npos) << heard.last();
+    block[100] = 0;
+    tested.deallocate(block);
+    EXPECT_NE(heard.last().find("was overwritten"), std::string::npos) << heard.last();
+    tested.deallocate(block);
+    EXPECT_NE(heard.last().find("a freed block of the heap was freed"), std::string::npos) << heard.last();
+    EXPECT_EQ(heard.count(report_kind::misuse), 3u);
+    EXPECT_EQ(tested.live_count(), 0u);
+}
+
+class guarded_death : public testing::Test {
+protected:
+    guarded_death() { GTEST_FLAG_SET(death_test_style, "threadsafe"); }
+    void SetUp() override {
+        if (support::under_sanitizer()) GTEST_SKIP() << "the sanitizer takes the fault";
+    }
+};
+
+TEST_F(guarded_death, an_access_past_the_end_stops_where_it_is_made) {
+    EXPECT_DEATH(
+        {
+            guarded_blocks tested;
+            auto* const block = static_cast<unsigned char volatile*>(tested.allocate(64, 16));
+            block[64] = 1;
+        },
+        "tenure: an access outside a block of the heap: 0x[0-9a-f]+, 0 bytes behind the end of the block at "
+        "0x[0-9a-f]+ of 64 bytes\n(.|\n)*the access(.|\n)*allocated at");
+}
+
+TEST_F(guarded_death, an_access_after_the_free_stops_where_it_is_made) {
+    EXPECT_DEATH(
+        {
+            guarded_blocks tested;
+            auto* const block = static_cast<unsigned char volatile*>(tested.allocate(100, 16));
+            tested.deallocate(const_cast<unsigned char*>(block));
+            static_cast<void>(block[10]);
+        },
+        "tenure: an access to a freed block of the heap: 0x[0-9a-f]+, byte 10 of the block at(.|\n)*freed at");
+}
+
+TEST_F(guarded_death, a_heap_draws_a_sample) {
+    if (!tenure::checks::caller) GTEST_SKIP() << "no blocks are guarded in this build";
+    EXPECT_DEATH(
+        {
+            tenure::set_option(tenure::option::heap_guard_sample, 1);
+            tenure::heap tested;
+            auto* block = static_cast<unsigned char*>(tested.allocate(1000));
+            std::memset(block, 1, 1000);
+            block = static_cast<unsigned char*>(tested.reallocate(block, 4096));
+            if (block[999] == 1 && tested.usable_size(block) == 4096)
+                static_cast<unsigned char volatile*>(block)[4096] = 1;
+        },
+        "tenure: an access outside a block of the heap");
+}
+
+}

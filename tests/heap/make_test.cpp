@@ -1,0 +1,130 @@
+// SPDX-FileCopyrightText: Tenure contributors
+// SPDX-License-Identifier: MIT
+
+#include <tenure/heap/make.hpp>
+
+#include <list>
+#include <memory_resource>
+#include <stdexcept>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include <tenure/adapt/resource_adaptor.hpp>
+#include <tenure/adapt/stl_allocator.hpp>
+#include <tenure/adapt/unique.hpp>
+
+namespace {
+
+using tenure::destroy;
+using tenure::destroy_array;
+using tenure::heap;
+using tenure::make;
+using tenure::make_array;
+
+struct counted {
+    static inline int alive = 0;
+    static inline int throw_at = -1;
+    counted() {
+        if (alive == throw_at) throw std::runtime_error("refuses");
+        ++alive;
+    }
+    explicit counted(int start) : counted() { value = start; }
+    ~counted() { --alive; }
+    int value = 7;
+};
+
+struct base {
+    virtual ~base() = default;
+    long first = 1;
+};
+struct other_base {
+    virtual ~other_base() = default;
+    long second = 2;
+};
+struct derived final : base, other_base {
+    char much[500];
+};
+
+struct alignas(256) wide {
+    char bytes[300];
+};
+
+class made : public testing::Test {
+protected:
+    ~made() override {
+        counted::throw_at = -1;
+        EXPECT_EQ(counted::alive, 0);
+        EXPECT_EQ(heap::process().stats().live_count, before_);
+    }
+    std::size_t before_ = heap::process().stats().live_count;
+};
+
+TEST_F(made, an_object_is_made_and_destroyed) {
+    counted* const object = make<counted>(5);
+    EXPECT_EQ(object->value, 5);
+    EXPECT_EQ(counted::alive, 1);
+    EXPECT_TRUE(heap::process().owns(object));
+    destroy(object);
+    destroy(static_cast<counted*>(nullptr));
+    wide* const aligned = make<wide>();
+    EXPECT_EQ(tenure::address_of(aligned) % 256, 0u);
+    destroy(aligned);
+    destroy<const int>(make<int>(5));
+}
+
+TEST_F(made, a_derived_object_is_destroyed_through_any_base) {
+    other_base* const second = make<derived>();
+    destroy(second);
+    base* const first = make<derived>();
+    destroy(first);
+}
+
+TEST_F(made, a_constructor_that_throws_leaves_nothing) {
+    counted::throw_at = 0;
+    EXPECT_THROW((void)make<counted>(1), std::runtime_error);
+    counted::throw_at = 4;
+    EXPECT_THROW((void)make_array<counted>(10), std::runtime_error);
+    EXPECT_EQ(counted::alive, 0);
+}
+
+TEST_F(made, arrays_are_whole_and_zero) {
+    auto* const numbers = make_array<int>(1000);
+    for (int index = 0; index < 1000; ++index) {
+        ASSERT_EQ(numbers[index], 0);
+        numbers[index] = -1;
+    }
+    destroy_array(numbers, 1000);
+    auto* const objects = make_array<counted>(100);
+    EXPECT_EQ(counted::alive, 100);
+    EXPECT_EQ(objects[99].value, 7);
+    destroy_array(objects, 100);
+    int* const none = make_array<int>(0);
+    EXPECT_NE(none, nullptr);
+    destroy_array(none, 0);
+    destroy_array(static_cast<int*>(nullptr), 5);
+    EXPECT_EQ(make_array<int>(SIZE_MAX / 2), nullptr);
+    EXPECT_EQ(make_array<int>(SIZE_MAX / 8), nullptr);
+}
+
+TEST_F(made, owners_and_containers_live_on_heaps) {
+    {
+        tenure::unique<counted> const owned{make<counted>(3)};
+        EXPECT_EQ(owned->value, 3);
+        static_assert(sizeof owned == sizeof(void*));
+        std::vector<int, tenure::stl_allocator<int, tenure::process_memory>> numbers(1000, 3);
+        EXPECT_TRUE(heap::process().owns(numbers.data()));
+        heap mine;
+        std::list<int, tenure::stl_allocator<int, heap>> list{tenure::stl_allocator<int, heap>(mine)};
+        for (int each = 0; each < 100; ++each) list.push_back(each);
+        EXPECT_TRUE(mine.owns(&list.front()));
+        tenure::resource_adaptor<heap> resource(mine);
+        std::pmr::vector<std::pmr::string> words(&resource);
+        for (int each = 0; each < 100; ++each) words.emplace_back("a string that is too long to lie inside its object");
+        EXPECT_TRUE(mine.owns(words.back().data()));
+        auto const alone = tenure::make_unique_in<counted>(mine, 9);
+        EXPECT_TRUE(mine.owns(alone.get()));
+    }
+}
+
+}
