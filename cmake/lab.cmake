@@ -39,6 +39,8 @@ tenure_add_lab_room(harness LINK lab_report fmt::fmt ${CMAKE_DL_LIBS})
 tenure_add_lab_room(experiments LINK lab_harness lab_report ${tenure_peer_libraries} ALSO ${tenure_peer_sources})
 tenure_add_lab_room(cli WITHOUT main.cpp
     LINK lab_experiments lab_harness lab_report CLI11::CLI11 fmt::fmt nlohmann_json::nlohmann_json)
+tenure_precompile(lab_report <fmt/format.h> <nlohmann/json.hpp>)
+tenure_precompile(lab_cli <CLI/CLI.hpp>)
 
 # A report says which commit, flags and build type it measured. The commit changes without CMake, so it is asked at each
 # build; only one file is compiled again.

@@ -11,7 +11,56 @@
 
 namespace {
 
-constexpr std::size_t mebibyte = std::size_t{1} << 20;
+using fuzz::mebibyte;
+
+constexpr std::size_t most_bytes = 40 * mebibyte;
+
+[[nodiscard]] std::size_t alignment_of(std::uint8_t byte) { return std::size_t{1} << byte % 18; }
+
+void allocate(fuzz::input& from, tenure::heap& tested, std::vector<fuzz::held>& alive, std::uint8_t stamp,
+              tenure::fill how) {
+    std::size_t const bytes = from.size(most_bytes);
+    std::size_t const alignment = alignment_of(from.byte());
+    if (!fuzz::may_hold(alive, bytes)) return;
+    auto* const block = static_cast<unsigned char*>(tested.allocate(bytes, alignment, how));
+    if (block == nullptr) return;
+    fuzz::require(tenure::is_aligned(block, alignment), "a block is aligned");
+    fuzz::require(tested.usable_size(block) >= bytes, "a block is large enough");
+    fuzz::require(tested.owns(block), "a heap owns its blocks");
+    fuzz::require(how != tenure::fill::zero || fuzz::is_zero(block, bytes), "zero is zero");
+    alive.push_back({block, bytes, alignment, stamp});
+    fuzz::write(alive.back());
+}
+
+void deallocate_sized(tenure::heap& tested, const fuzz::held& block) {
+    std::size_t const bytes = block.was_resized ? tested.usable_size(block.at) : block.bytes;
+    tested.deallocate(block.at, bytes, block.alignment);
+}
+
+enum class change : std::uint8_t { resize, reallocate, reallocate_aligned };
+
+void change_size(fuzz::input& from, tenure::heap& tested, std::vector<fuzz::held>& alive, change how) {
+    fuzz::held& block = alive[from.byte() % alive.size()];
+    std::size_t const bytes = from.size(most_bytes);
+    std::size_t const alignment =
+        how == change::reallocate_aligned ? alignment_of(from.byte()) : tenure::default_alignment;
+    if (!fuzz::may_hold(alive, bytes)) return;
+    if (how == change::resize) {
+        if (!tested.resize(block.at, bytes)) return;
+    } else {
+        void* const moved = how == change::reallocate ? tested.reallocate(block.at, bytes)
+                                                      : tested.reallocate(block.at, bytes, alignment);
+        if (moved == nullptr) return;
+        block.at = static_cast<unsigned char*>(moved);
+        block.alignment = alignment;
+        fuzz::require(tenure::is_aligned(moved, alignment), "a block is aligned when its size changes");
+    }
+    fuzz::require(tested.usable_size(block.at) >= bytes, "a block is large enough when its size changes");
+    fuzz::require(fuzz::holds(block, bytes), "a block keeps its contents when its size changes");
+    block.bytes = bytes;
+    block.was_resized = how == change::resize;
+    fuzz::write(block);
+}
 
 void run(fuzz::input& from, tenure::heap& tested) {
     std::vector<fuzz::held> alive;
@@ -19,34 +68,13 @@ void run(fuzz::input& from, tenure::heap& tested) {
     while (!from.empty()) {
         std::uint8_t const operation = from.byte() % 16;
         if (operation < 6) {
-            std::size_t const bytes = from.size(40 * mebibyte);
-            std::size_t const alignment = std::size_t{1} << from.byte() % 18;
-            tenure::fill const how = operation == 0 ? tenure::fill::zero : tenure::fill::none;
-            auto* const block = static_cast<unsigned char*>(tested.allocate(bytes, alignment, how));
-            if (block == nullptr) continue;
-            fuzz::require(tenure::is_aligned(block, alignment), "a block is aligned");
-            fuzz::require(tested.usable_size(block) >= bytes, "a block is large enough");
-            fuzz::require(tested.owns(block), "a heap owns its blocks");
-            fuzz::require(how != tenure::fill::zero || bytes == 0 || (block[0] | block[bytes - 1]) == 0, "zero is zero");
-            alive.push_back({block, bytes, ++stamp});
-            fuzz::write(alive.back());
+            allocate(from, tested, alive, ++stamp, operation == 0 ? tenure::fill::zero : tenure::fill::none);
         } else if (operation < 11 && !alive.empty()) {
             fuzz::held const block = fuzz::take(alive, from.byte() | std::size_t{from.byte()} << 8);
             fuzz::require(fuzz::holds(block, block.bytes), "a block keeps its contents");
-            operation % 2 == 0 ? tested.deallocate(block.at) : tested.deallocate(block.at);
+            operation % 2 == 0 ? deallocate_sized(tested, block) : tested.deallocate(block.at);
         } else if (operation < 14 && !alive.empty()) {
-            fuzz::held& block = alive[from.byte() % alive.size()];
-            std::size_t const bytes = from.size(40 * mebibyte);
-            if (operation == 11) {
-                if (!tested.resize(block.at, bytes)) continue;
-            } else {
-                auto* const moved = static_cast<unsigned char*>(tested.reallocate(block.at, bytes));
-                if (moved == nullptr) continue;
-                block.at = moved;
-            }
-            fuzz::require(fuzz::holds(block, bytes), "a block keeps its contents when its size changes");
-            block.bytes = bytes;
-            fuzz::write(block);
+            change_size(from, tested, alive, static_cast<change>(operation - 11));
         } else if (operation == 14) {
             tested.trim();
         } else if (from.byte() < 8) {

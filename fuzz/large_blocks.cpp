@@ -24,12 +24,13 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t cou
             if (operation < 3) {
                 std::size_t const size = from.size(segment_bytes) + 1;
                 std::size_t const alignment = std::size_t{1} << from.byte() % 20;
+                if (!fuzz::may_hold(alive, size)) continue;
                 contents found{};
                 auto* const block = static_cast<unsigned char*>(tested.allocate(size, alignment, found));
                 if (block == nullptr) continue;
                 fuzz::require(tenure::is_aligned(block, alignment), "a block is aligned");
-                fuzz::require(found != contents::zero || (block[0] | block[size - 1]) == 0, "zero is zero");
-                alive.push_back({block, size, ++stamp});
+                fuzz::require(found != contents::zero || fuzz::is_zero(block, size), "zero is zero");
+                alive.push_back({block, size, alignment, ++stamp});
                 fuzz::write(alive.back());
             } else if (operation < 5 && !alive.empty()) {
                 fuzz::held const block = fuzz::take(alive, from.byte());
@@ -38,7 +39,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t cou
             } else if (operation == 5 && !alive.empty()) {
                 fuzz::held& block = alive[from.byte() % alive.size()];
                 std::size_t const size = from.size(segment_bytes) + 1;
-                if (!tested.resize(block.at, size)) continue;
+                if (!fuzz::may_hold(alive, size) || !tested.resize(block.at, size)) continue;
                 fuzz::require(fuzz::holds(block, size), "a block keeps its contents when its size changes");
                 block.bytes = size;
                 fuzz::write(block);

@@ -42,24 +42,73 @@ private:
     std::uint8_t const* end_;
 };
 
-/// A block with a stamp at its first, middle and last byte.
+/// A block, and what it was last asked to be.
 struct held {
     unsigned char* at;
     std::size_t bytes;
-    unsigned char stamp;
+    std::size_t alignment;
+    std::uint8_t stamp;       ///< says what its bytes are
+    bool was_resized = false; ///< by resize(): then it is not freed by the size that was asked for
 };
 
+constexpr std::size_t kibibyte = 1024, mebibyte = 1024 * kibibyte;
+constexpr std::size_t whole_up_to_bytes = 64 * kibibyte; ///< of larger blocks some bytes are looked at, in every page
+constexpr std::size_t page_bytes = 4 * kibibyte;
+
+/// Bytes in no order, none of them zero. A block's are those that begin at its stamp: a block that is written over by
+/// another, or was copied from the wrong place, does not hold.
+inline std::vector<unsigned char> const noise = [] {
+    std::vector<unsigned char> bytes(whole_up_to_bytes + page_bytes + 256);
+    std::uint32_t draw = 1;
+    for (unsigned char& byte : bytes) {
+        draw = draw * 1'664'525 + 1'013'904'223; // the "quick and dirty" generator of Numerical Recipes
+        byte = static_cast<unsigned char>(1 + (draw >> 16) % 255);
+    }
+    return bytes;
+}();
+
+/// Calls `visit(offset, bytes)` for what is looked at of a block of `bytes`, until it answers false: for the whole
+/// block, or for a page at its begin, one at its end and a byte in every page between.
+template<class Visit>
+bool for_each_part(std::size_t bytes, Visit&& visit) {
+    if (bytes <= whole_up_to_bytes) return visit(std::size_t{0}, bytes);
+    std::size_t const end = bytes - page_bytes;
+    if (!visit(std::size_t{0}, page_bytes) || !visit(end, page_bytes)) return false;
+    for (std::size_t offset = page_bytes; offset < end; offset += page_bytes) {
+        if (!visit(offset, std::size_t{1})) return false;
+    }
+    return true;
+}
+
+[[nodiscard]] inline unsigned char const* noise_at(const held& block, std::size_t offset) {
+    return noise.data() + block.stamp + offset % whole_up_to_bytes;
+}
+
 inline void write(const held& block) {
-    if (block.bytes == 0) return;
-    block.at[0] = block.at[block.bytes / 2] = block.at[block.bytes - 1] = block.stamp;
+    for_each_part(block.bytes, [&](std::size_t offset, std::size_t bytes) {
+        std::memcpy(block.at + offset, noise_at(block, offset), bytes);
+        return true;
+    });
 }
 
 /// Whether the first `bytes` are as write() left them.
 [[nodiscard]] inline bool holds(const held& block, std::size_t bytes) {
-    if (block.bytes == 0 || bytes == 0) return true;
-    bool const middle = block.bytes / 2 >= bytes || block.at[block.bytes / 2] == block.stamp;
-    bool const last = block.bytes - 1 >= bytes || block.at[block.bytes - 1] == block.stamp;
-    return block.at[0] == block.stamp && middle && last;
+    return for_each_part(block.bytes, [&](std::size_t offset, std::size_t part) {
+        if (offset >= bytes) return true;
+        return std::memcmp(block.at + offset, noise_at(block, offset), std::min(part, bytes - offset)) == 0;
+    });
+}
+
+[[nodiscard]] inline bool is_zero(unsigned char const* block, std::size_t bytes) {
+    return bytes == 0 || (block[0] == 0 && std::memcmp(block, block + 1, bytes - 1) == 0);
+}
+
+/// Whether `bytes` more may be asked for: every page of a large block is touched, and the machine has only so many.
+[[nodiscard]] inline bool may_hold(const std::vector<held>& blocks, std::size_t bytes) {
+    constexpr std::size_t most = 256 * mebibyte;
+    if (bytes <= whole_up_to_bytes) return true;
+    for (held const& block : blocks) bytes += block.bytes;
+    return bytes <= most;
 }
 
 /// Takes a block out of a list, whichever `choice` says.

@@ -2,14 +2,17 @@
 // SPDX-License-Identifier: MIT
 
 /// \file
-/// The head of an ELF file, the first line of a script, and the bits of the file that make the loader careful.
+/// The head of an ELF file, the first line of a script, and the rights of a file that make the loader careful.
 
 #include "cli/program_file.hpp"
 
 #include <elf.h>
+#include <endian.h>
 #include <fmt/format.h>
 #include <link.h>
+#include <linux/capability.h>
 #include <sys/stat.h>
+#include <sys/xattr.h>
 #include <unistd.h>
 
 #include <cstdlib>
@@ -71,6 +74,27 @@ std::string why_not_elf(const std::string& path) {
     return {};
 }
 
+/// Whether the kernel gives the program capabilities from its file. Inheritable ones alone add nothing to what the
+/// process has.
+bool grants_capabilities(const std::string& path) {
+    vfs_ns_cap_data found{}; // older forms are its begin
+    if (::getxattr(path.c_str(), "security.capability", &found, sizeof found) < 0) return false;
+    std::uint32_t granted = le32toh(found.magic_etc) & VFS_CAP_FLAGS_EFFECTIVE;
+    for (auto const& word : found.data) granted |= word.permitted;
+    return granted != 0;
+}
+
+/// The loader preloads nothing into a program that has more rights than who starts it.
+std::string why_not_trusted(const std::string& path, const struct stat& about) {
+    bool const as_owner = (about.st_mode & S_ISUID) != 0 && about.st_uid != ::geteuid();
+    bool const as_group = (about.st_mode & S_ISGID) != 0 && about.st_gid != ::getegid();
+    if (as_owner || as_group) return "runs with the rights of another user, for which the loader preloads nothing";
+    if (::getuid() != 0 && grants_capabilities(path)) { // root has them all
+        return "has capabilities of its own (getcap shows them), for which the loader preloads nothing";
+    }
+    return {};
+}
+
 }
 
 std::string find_program(const std::string& name) {
@@ -90,13 +114,10 @@ std::string find_program(const std::string& name) {
 
 std::string why_not_preloadable(const std::string& path) {
     std::string inspected = path;
+    struct stat about {};
     constexpr int most_interpreters = 4; // as deep as the kernel goes
     for (int depth = 0; depth < most_interpreters; ++depth) {
-        struct stat about {};
         if (::stat(inspected.c_str(), &about) != 0) return fmt::format("needs {}, which is not there", inspected);
-        bool const as_owner = (about.st_mode & S_ISUID) != 0 && about.st_uid != ::geteuid();
-        bool const as_group = (about.st_mode & S_ISGID) != 0 && about.st_gid != ::getegid();
-        if (as_owner || as_group) return "runs with the rights of another user, for which the loader preloads nothing";
         std::string begin(256, '\0');
         std::ifstream file(inspected, std::ios::binary);
         file.read(begin.data(), static_cast<std::streamsize>(begin.size()));
@@ -104,7 +125,8 @@ std::string why_not_preloadable(const std::string& path) {
         if (interpreter.empty()) break;
         inspected = interpreter;
     }
-    std::string const reason = why_not_elf(inspected);
+    std::string reason = why_not_trusted(inspected, about); // a script's own rights count for nothing
+    if (reason.empty()) reason = why_not_elf(inspected);
     return reason.empty() || inspected == path ? reason : fmt::format("is a script of {}, which {}", inspected, reason);
 }
 

@@ -9,9 +9,11 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
+#include <filesystem>
 #include <string_view>
 
 #include <tenure/base/options.hpp>
@@ -20,6 +22,7 @@
 #include "cli/nearest.hpp"
 #include "cli/program_file.hpp"
 #include "cli/terminal.hpp"
+#include "harness/malloc_calls.hpp"
 #include "harness/peers.hpp"
 
 namespace tenure::lab {
@@ -75,9 +78,48 @@ std::string set(const std::string& setting) {
     return unknown_name("option", name, names);
 }
 
+/// "/usr/lib/libjemalloc.so.2" is "libjemalloc".
+std::string_view name_of_library(std::string_view file) {
+    std::string_view const name = file.substr(file.find_last_of('/') + 1);
+    return name.substr(0, name.find(".so"));
+}
+
+/// Whether a file of LD_PRELOAD, or what it is a link to, has the name of our malloc or of a peer's.
+bool is_known_malloc(std::string_view file) {
+    std::error_code error;
+    std::string const real = std::filesystem::canonical(file, error).string(); // empty where only the loader finds it
+    for (std::string_view const each : {name_of_library(file), name_of_library(real)}) {
+        if (each.starts_with(own_malloc_prefix)) return true;
+        for (const malloc_peer& peer : malloc_peers()) {
+            if (each == name_of_library(peer.file)) return true;
+        }
+    }
+    return false;
+}
+
+/// What was preloaded stays, save mallocs: the C library's is to serve.
+void take_out_mallocs() {
+    const char* const before = std::getenv("LD_PRELOAD");
+    std::string_view rest = before != nullptr ? before : "";
+    constexpr std::string_view separators = ": ";
+    std::string others;
+    bool was_there = false;
+    while (!rest.empty()) {
+        std::string_view const file = rest.substr(0, rest.find_first_of(separators));
+        rest.remove_prefix(std::min(file.size() + 1, rest.size()));
+        bool const is_malloc = is_known_malloc(file);
+        was_there = was_there || is_malloc;
+        if (file.empty() || is_malloc) continue;
+        if (!others.empty()) others += ':';
+        others += file;
+    }
+    if (!was_there) return;
+    others.empty() ? ::unsetenv("LD_PRELOAD") : ::setenv("LD_PRELOAD", others.c_str(), 1);
+}
+
 /// In front of what is preloaded already: the first malloc is the one that serves.
 void preload(const std::string& library) {
-    if (library.empty()) return;
+    if (library.empty()) return take_out_mallocs();
     const char* const others = std::getenv("LD_PRELOAD");
     bool const alone = others == nullptr || *others == '\0';
     ::setenv("LD_PRELOAD", alone ? library.c_str() : fmt::format("{}:{}", library, others).c_str(), 1);

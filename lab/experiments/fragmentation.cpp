@@ -32,8 +32,9 @@ constexpr std::array<std::string_view, 7> unfair{
     "The live set is counted in the bytes that were asked for, and stays the same; everything is written whole, so "
     "whatever is resident beyond it is rounding, bookkeeping, caches and holes.",
     "Random blocks are freed. Two in a hundred stay until the end, up to a quarter of the live set.",
-    "Times are of batches of 64 allocations, and of up to 64 frees of blocks that were read just before. A page that "
-    "is touched for the first time is touched when a block is written, which is not timed.",
+    "Times are of batches of 64 allocations, and of up to 64 frees of blocks that were read just before. A block's "
+    "first four bytes are written within the time, so the first touch of the page that it begins in counts as "
+    "\"alloc\". The rest of the block is written afterwards, and its other pages are touched then: not timed.",
     "Resident is the process's private pages above what it held before the first block, read at the end of an epoch. "
     "Without a wait: an allocator that gives back by the clock has not yet done so.",
     "Most of it freed: only the blocks that stay are alive, strewn over everything that was. \"Trimmed\" is when the "
@@ -54,6 +55,7 @@ constexpr experiment described{
     .parts = parts,
     .sources = sources,
     .properties = nullptr,
+    .quotients = {},
     .ranking_rule = {},
     .unranked = {},
     .example = "tenure bench fragmentation --live-mib 256 --epochs 20",

@@ -74,6 +74,7 @@ constexpr experiment described{
     .parts = parts,
     .sources = sources,
     .properties = nullptr,
+    .quotients = {},
     .ranking_rule = "Geometric mean of the ratios to glibc malloc over all times. References are limits, not choices, "
                     "and are left out.",
     .unranked = {},

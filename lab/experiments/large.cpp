@@ -89,6 +89,7 @@ constexpr experiment described{
     .parts = parts,
     .sources = sources,
     .properties = nullptr,
+    .quotients = {},
     .ranking_rule =
         "Geometric mean of the ratios to glibc malloc over the times with the writing: who is quick to hand "
         "out pages that the first touch is still to come of has won nothing. References are limits, not "

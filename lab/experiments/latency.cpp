@@ -58,6 +58,7 @@ constexpr experiment described{
     .parts = parts,
     .sources = sources,
     .properties = nullptr,
+    .quotients = {},
     .ranking_rule = {},
     .unranked = {},
     .example = "tenure bench latency --samples 10000000 --parts \"one thread\"",

@@ -70,6 +70,12 @@ constexpr std::array<contestant_source, 5> sources{
     references_in_lifetimes, tenure_in_lifetimes, mallocs_in_lifetimes, boost_pool_in_lifetimes, std_pmr_in_lifetimes,
 };
 
+// The article's own.
+constexpr std::array<named_quotient, 2> quotients{{
+    {"Persistent/TempJob", "tenure Persistent", "tenure TempJob"},
+    {"TempJob/Temp", "tenure TempJob", "tenure Temp"},
+}};
+
 constexpr experiment described{
     .name = "lifetimes",
     .question = "What do one allocation and one free of a small block cost, cold and warm, and how far from the block "
@@ -80,6 +86,7 @@ constexpr experiment described{
     .parts = parts,
     .sources = sources,
     .properties = nullptr,
+    .quotients = quotients,
     .ranking_rule = {},
     .unranked = {},
     .example = "tenure bench lifetimes --count 5000 --bytes 16 --only \"tenure Temp,jemalloc\"",

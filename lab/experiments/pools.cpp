@@ -92,6 +92,7 @@ constexpr experiment described{
     .parts = parts,
     .sources = sources,
     .properties = pool_properties,
+    .quotients = {},
     .ranking_rule = "Geometric mean of the ratios to glibc malloc over the times that each contestant has; of two "
                     "threads the one with the hand-over. References are limits, not choices, and are left out, as is "
                     "a contestant that lacks more than half of the figures.",

@@ -119,6 +119,11 @@ struct contestant {
 /// Contestants come from several files, each with a function that returns its own.
 using contestant_source = std::span<const contestant> (*)();
 
+/// As `quotient` of report, written down at compile time.
+struct named_quotient {
+    std::string_view title, over, under;
+};
+
 struct experiment {
     std::string_view name;
     std::string_view question;
@@ -128,6 +133,7 @@ struct experiment {
     std::span<const part> parts;
     std::span<const contestant_source> sources;
     std::vector<property_table> (*properties)() = nullptr; ///< null: none
+    std::span<const named_quotient> quotients;             ///< pairs to be shown one over the other
     std::string_view ranking_rule;                         ///< empty: no rank
     std::span<const std::string_view> unranked;            ///< metrics that do not count in the rank
     std::string_view example;                              ///< a command line, for --help

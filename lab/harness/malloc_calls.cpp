@@ -100,8 +100,9 @@ constexpr std::array<malloc_calls, 4> families{{
     {"TBB malloc", "__TBB_malloc_safer_msize", nullptr, "__TBB_malloc_safer_msize", tbb_owns,
      "scalable_allocation_command(TBBMALLOC_CLEAN_ALL_BUFFERS)", tbb_trim},
 }};
-constexpr malloc_calls c_library{"glibc", "malloc_trim",    glibc_version,   {},
-                                 nullptr, "malloc_trim(0)", call_malloc_trim};
+constexpr malloc_calls c_library{"glibc", "malloc_trim",    glibc_version,    {},
+                                 nullptr, "malloc_trim(0)", call_malloc_trim, true};
+constexpr malloc_calls own{"tenure", nullptr, nullptr, {}, nullptr, "malloc_trim(0)", call_malloc_trim, true};
 constexpr malloc_calls unknown{"unknown", nullptr, nullptr, {}, nullptr, {}, nullptr};
 constexpr malloc_calls unknown_with_trim{"unknown", nullptr, nullptr, {}, nullptr, "malloc_trim(0)", call_malloc_trim};
 
@@ -109,11 +110,13 @@ constexpr malloc_calls unknown_with_trim{"unknown", nullptr, nullptr, {}, nullpt
 
 const malloc_calls& process_malloc_calls() {
     static const malloc_calls* const found = []() -> const malloc_calls* {
-        if (same_file(object_of_symbol("malloc"), c_library_object())) return &c_library;
+        std::string const object = object_of_symbol("malloc");
+        if (same_file(object, c_library_object())) return &c_library;
+        if (std::string_view{object}.substr(object.find_last_of('/') + 1).starts_with(own_malloc_prefix)) return &own;
         for (const malloc_calls& family : families) {
             if (::dlsym(RTLD_DEFAULT, family.mark) != nullptr) return &family;
         }
-        bool const brings_trim = same_file(object_of_symbol("malloc"), object_of_symbol("malloc_trim"));
+        bool const brings_trim = same_file(object, object_of_symbol("malloc_trim"));
         return brings_trim ? &unknown_with_trim : &unknown;
     }();
     return *found;

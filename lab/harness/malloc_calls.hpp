@@ -12,7 +12,8 @@
 
 namespace tenure::lab {
 
-/// A malloc that is known by a symbol of its own, whatever the name of its file.
+/// A malloc that is known by a symbol of its own, whatever the name of its file; our own, which exports none, by that
+/// name.
 struct malloc_calls {
     std::string_view family;         ///< "jemalloc"
     const char* mark;                ///< a symbol that only this family exports
@@ -21,7 +22,11 @@ struct malloc_calls {
     bool (*owns)(const void* block); ///< null: it cannot be asked. Only for blocks that malloc returned
     std::string_view trim_call;      ///< how it is asked to give memory back; empty: it cannot be asked
     void (*trim)();                  ///< null: it cannot be asked
+    bool counts = false;             ///< its mallinfo2 is known to count every block that is in use
 };
+
+/// What the file of our own malloc, of whatever check level, begins with.
+inline constexpr std::string_view own_malloc_prefix = "libtenure_malloc";
 
 /// The one that serves this process: found by symbols. Never null; a malloc that nobody knows answers with nulls.
 [[nodiscard]] const malloc_calls& process_malloc_calls();

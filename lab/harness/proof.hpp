@@ -8,8 +8,8 @@
 /// For the process's malloc three things must hold: `malloc`, `free` and `operator new` resolve into the expected file
 /// (or operator new into the C++ runtime, which calls malloc), that file is mapped, and live blocks of the run are the
 /// allocator's own, asked of the allocator itself by a function that only it has. An allocator that cannot be asked is
-/// known by its symbols, and by mallinfo2: its own, where it has one, or the C library's, whose heap must not have
-/// grown by those blocks.
+/// known by its symbols. The C library's and ours must also count the blocks, by mallinfo2; of any other the sentence
+/// says whether its mallinfo2 does, or, where it has none, whether the C library's heap grew by them.
 ///
 /// An allocator that is called directly is asked through the contestant, where it has a call for it: whether it owns
 /// each block, or how many it counts. One that has none is known by its type alone, and the sentence says so.

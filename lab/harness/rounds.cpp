@@ -183,6 +183,8 @@ experiment_result run_experiment(const experiment& chosen, const parameters& opt
     bool const partial = !chosen_parts(chosen, settings.parts).empty();
     if (partial && !made.ranking_rule.empty()) made.ranking_rule = "Of the chosen parts only. " + made.ranking_rule;
     if (chosen.properties != nullptr) made.properties = chosen.properties();
+    for (named_quotient const& each : chosen.quotients)
+        made.quotients.push_back({std::string(each.title), std::string(each.over), std::string(each.under)});
     runner work(chosen, options, entrants, settings);
     work.run();
     made.rounds = work.rounds_held();

@@ -188,6 +188,7 @@ std::string html_experiment(const section& in) {
     const std::string matrix = html_ratio_matrix(in);
     if (!matrix.empty()) text += heading(in, "glance", "All at a glance") + html_choices(in) + matrix;
     text += times(in);
+    text += html_quotients(in);
     text += told(in);
     text += html_distances(in);
     text += memory(in);

@@ -36,6 +36,9 @@ struct section {
 /// Figures that are told and not compared; downwards where they are many and the contestants few.
 [[nodiscard]] std::string html_told_table(const section& in, const table& from);
 
+/// One contestant over another, where the experiment asks for it.
+[[nodiscard]] std::string html_quotients(const section& in);
+
 /// Distances between successive allocations: an overview, then two pictures per contestant.
 [[nodiscard]] std::string html_distances(const section& in);
 

@@ -7,6 +7,7 @@
 
 #include "report/html_words.hpp"
 #include "report/numbers.hpp"
+#include "report/quotients.hpp"
 
 namespace tenure::lab {
 
@@ -115,6 +116,24 @@ std::string html_figure_table(const section& in, const table& from) {
         if (part == 0) caption += ", continued";
     }
     return text;
+}
+
+std::string html_quotients(const section& in) {
+    const std::vector<quotient_row> rows = quotients_of(in.found);
+    if (rows.empty()) return {};
+    std::vector<std::string> titles{"figure"};
+    for (const quotient& asked : in.found.quotients) titles.push_back("#" + asked.title);
+    std::string body = html_head({titles.begin(), titles.end()});
+    for (const quotient_row& row : rows) {
+        body += "<tr>" + element("th", "scope=\"row\"", row.figure);
+        for (const summary& one : row.all) {
+            body += element("td", one.count == 0 ? "class=\"num none\"" : "class=\"num\"",
+                            fmt::format("{} ({})", ratio_text(one.median), spread_text(one)));
+        }
+        body += "</tr>\n";
+    }
+    return html_table(in, "One over the other, in the same round: median (middle half of the rounds)",
+                      body + "</tbody>");
 }
 
 std::string html_properties(const section& in) {

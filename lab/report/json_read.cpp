@@ -203,6 +203,14 @@ property_table read_properties(fields from) {
     return made;
 }
 
+quotient read_quotient(fields from) {
+    quotient made;
+    from.read("title", made.title);
+    from.read("over", made.over);
+    from.read("under", made.under);
+    return made;
+}
+
 parameter read_parameter(fields from) {
     parameter made;
     from.read("name", made.name);
@@ -220,6 +228,7 @@ experiment_result read_experiment(fields from) {
     from.read_count("rounds", made.rounds);
     from.read_objects("contestants", made.contestants, read_contestant);
     from.read_objects("properties", made.properties, read_properties);
+    from.read_objects("quotients", made.quotients, read_quotient);
     from.read("ranking_rule", made.ranking_rule);
     from.read_strings("ranking", made.ranking);
     from.read_strings("unranked", made.unranked);

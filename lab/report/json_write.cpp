@@ -73,6 +73,10 @@ json to_value(const experiment_result& found) {
             {"rounds", found.rounds},
             {"contestants", array_of(found.contestants, [](const contestant_result& who) { return to_value(who); })},
             {"properties", array_of(found.properties, [](const property_table& one) { return to_value(one); })},
+            {"quotients", array_of(found.quotients,
+                                   [](const quotient& one) {
+                                       return json{{"title", one.title}, {"over", one.over}, {"under", one.under}};
+                                   })},
             {"ranking_rule", found.ranking_rule},
             {"ranking", found.ranking},
             {"unranked", found.unranked}};

@@ -70,6 +70,13 @@ struct property_table {
     std::vector<std::vector<std::string>> rows;
 };
 
+/// Two contestants, one over the other, shown beside the ratios to the baseline.
+struct quotient {
+    std::string title; ///< "Persistent/TempJob"
+    std::string over;  ///< a contestant: "tenure Persistent"
+    std::string under; ///< another
+};
+
 struct parameter {
     std::string name;  ///< "--count"
     std::string value; ///< "1000"
@@ -84,6 +91,7 @@ struct experiment_result {
     std::uint32_t rounds = 0;
     std::vector<contestant_result> contestants;
     std::vector<property_table> properties;
+    std::vector<quotient> quotients;
     std::string ranking_rule;          ///< how the overall rank was made; empty: no rank
     std::vector<std::string> ranking;  ///< best first; empty: ranking.hpp ranks by the geometric mean of the ratios
     std::vector<std::string> unranked; ///< names of metrics that do not count in the rank

@@ -12,6 +12,7 @@
 #include "report/distances.hpp"
 #include "report/layout.hpp"
 #include "report/numbers.hpp"
+#include "report/quotients.hpp"
 #include "report/ranking.hpp"
 #include "report/text_grid.hpp"
 
@@ -171,6 +172,21 @@ std::string distance_table(const context& in) {
     return heading(in, "distance from the previous allocation, bytes") + rows;
 }
 
+std::string quotient_table(const context& in) {
+    const std::vector<quotient_row> rows = quotients_of(in.found);
+    if (rows.empty()) return {};
+    text_grid grid;
+    std::vector<std::string> titles{"  figure"};
+    for (const quotient& asked : in.found.quotients) titles.push_back(asked.title);
+    grid.head(std::move(titles));
+    for (const quotient_row& row : rows) {
+        std::vector<grid_cell> cells{{"  " + clipped(row.figure, in.width / 3)}};
+        for (const summary& one : row.all) cells.push_back({ratio_text(one.median)});
+        grid.add(std::move(cells));
+    }
+    return heading(in, "one over the other, in the same round") + grid.str(in.colours);
+}
+
 std::string absent_rows(const context& in, const layout& laid) {
     std::string text;
     for (const contestant_result* who : laid.absent) {
@@ -247,6 +263,7 @@ std::string text_tables(const experiment_result& found, const machine_info& mach
     for (const table& one : laid.timed) text += titled(in, "times", one, laid.has_baseline);
     for (const table& one : laid.memory) text += titled(in, "memory", one, laid.has_baseline);
     for (const table& one : laid.told) text += titled(in, "further figures", one, false);
+    text += quotient_table(in);
     text += distance_table(in);
     text += absent_rows(in, laid);
     text += rank_lines(in);

@@ -1,8 +1,17 @@
 // SPDX-FileCopyrightText: Tenure contributors
 // SPDX-License-Identifier: MIT
 
+#include <endian.h>
 #include <gtest/gtest.h>
+#include <linux/capability.h>
+#include <sys/wait.h>
+#include <sys/xattr.h>
+#include <unistd.h>
 
+#include <cerrno>
+#include <cstdint>
+#include <cstdlib>
+#include <cstring>
 #include <filesystem>
 #include <fstream>
 
@@ -23,8 +32,8 @@ protected:
     }
 };
 
-void expect_words(const std::string& text, std::initializer_list<const char*> words) {
-    for (const char* word : words) EXPECT_NE(text.find(word), std::string::npos) << word << "\nnot in\n" << text;
+void expect_words(const std::string& text, std::initializer_list<std::string> words) {
+    for (const std::string& word : words) EXPECT_NE(text.find(word), std::string::npos) << word << "\nnot in\n" << text;
 }
 
 TEST_F(run, ends_as_the_program_does_and_passes_its_arguments) {
@@ -65,6 +74,28 @@ TEST_F(run, keeps_what_is_preloaded_already) {
     expect_words(both.out, {"libtenure_malloc.so:libm.so.6"});
 }
 
+TEST_F(run, takes_mallocs_out_of_what_is_preloaded_when_the_c_librarys_is_asked_for) {
+    std::string const own = (fs::path(command_path()).parent_path() / "libtenure_malloc.so").string();
+    auto const preloaded = [](const std::string& before) {
+        // The loader warns of what is not there, and goes on.
+        return run_command("run --heap system -- env LD_PRELOAD='" + before + "' " + command_path() +
+                           " run --heap system -- sh -c 'echo ${LD_PRELOAD-none}'")
+            .out;
+    };
+    EXPECT_EQ(preloaded(own), "none\n");
+    EXPECT_EQ(preloaded(own + ":libm.so.6"), "libm.so.6\n");
+    EXPECT_EQ(preloaded("libm.so.6 /nowhere/libjemalloc.so.2:libdl.so.2 libmimalloc.so"), "libm.so.6:libdl.so.2\n");
+    EXPECT_EQ(preloaded("libm.so.6 libdl.so.2"), "libm.so.6 libdl.so.2\n") << "nothing to take out: as it was";
+    std::string const link = testing::TempDir() + "tenure-by-another-name.so";
+    fs::remove(link);
+    fs::create_symlink(own, link);
+    EXPECT_EQ(preloaded(link), "none\n");
+    fs::remove(link);
+    auto const maps = run_command("run --heap system -- env LD_PRELOAD=" + own + " " + command_path() +
+                                  " run --heap system -- cat /proc/self/maps");
+    EXPECT_EQ(maps.out.find("tenure_malloc"), std::string::npos);
+}
+
 TEST_F(run, refuses_what_it_does_not_know) {
     auto const option = run_command("run --set pasthrough=heap -- ls");
     EXPECT_EQ(option.code, 2);
@@ -100,6 +131,40 @@ protected:
     std::string path;
 };
 
+enum class granted : std::uint8_t { permitted, inheritable, effective };
+
+/// Gives a file a capability. Returns   what the system said, or zero.
+int give_capability(const std::string& path, granted how) {
+    constexpr std::uint32_t bit = 1u << CAP_NET_RAW;
+    vfs_cap_data capability{};
+    capability.magic_etc = htole32(VFS_CAP_REVISION_2 | (how == granted::effective ? VFS_CAP_FLAGS_EFFECTIVE : 0u));
+    (how == granted::permitted ? capability.data[0].permitted : capability.data[0].inheritable) = htole32(bit);
+    return ::setxattr(path.c_str(), "security.capability", &capability, sizeof capability, 0) == 0 ? 0 : errno;
+}
+
+/// What is said of a program to a user who is not root.
+std::string reason_for_nobody(const std::string& path) {
+    constexpr ::uid_t nobody = 65534;
+    if (::getuid() != 0) return tenure::lab::why_not_preloadable(path);
+    int ends[2];
+    if (::pipe(ends) != 0) return "no pipe";
+    ::pid_t const child = ::fork();
+    if (child == 0) {
+        if (::setuid(nobody) != 0) ::_exit(1);
+        std::string const reason = tenure::lab::why_not_preloadable(path);
+        ::_exit(::write(ends[1], reason.data(), reason.size()) == static_cast<ssize_t>(reason.size()) ? 0 : 1);
+    }
+    ::close(ends[1]);
+    std::string reason(1000, '\0');
+    ssize_t const bytes = ::read(ends[0], reason.data(), reason.size());
+    ::close(ends[0]);
+    int status = -1;
+    ::waitpid(child, &status, 0);
+    if (bytes < 0 || status != 0) return "the child failed";
+    reason.resize(static_cast<std::size_t>(bytes));
+    return reason;
+}
+
 TEST_F(program_with_a_head, that_is_linked_statically_is_told) {
     std::string head(64, '\0');
     std::ifstream("/proc/self/exe", std::ios::binary).read(head.data(), 64);
@@ -109,6 +174,27 @@ TEST_F(program_with_a_head, that_is_linked_statically_is_told) {
     head[18] = 3; // of an i386
     write(head);
     expect_words(tenure::lab::why_not_preloadable(path), {"of another machine"});
+}
+
+TEST_F(program_with_a_head, that_has_capabilities_is_told_to_all_but_root) {
+    fs::copy_file("/proc/self/exe", path, fs::copy_options::overwrite_existing);
+    fs::permissions(path, fs::perms::all);
+    EXPECT_EQ(reason_for_nobody(path), "");
+    int const refusal = give_capability(path, granted::permitted);
+    if (refusal != 0) GTEST_SKIP() << "a file here can have no capabilities: " << std::strerror(refusal);
+    expect_words(reason_for_nobody(path), {"has capabilities of its own", "preloads nothing"});
+    ASSERT_EQ(give_capability(path, granted::effective), 0);
+    expect_words(reason_for_nobody(path), {"has capabilities of its own"});
+    ASSERT_EQ(give_capability(path, granted::inheritable), 0);
+    EXPECT_EQ(reason_for_nobody(path), "") << "the process would have to have them already";
+    ASSERT_EQ(give_capability(path, granted::permitted), 0);
+    if (::geteuid() == 0) {
+        EXPECT_EQ(tenure::lab::why_not_preloadable(path), "") << "root has them anyway";
+    }
+    std::string const script = path + "-script";
+    std::ofstream(script) << "#!" << path << "\n";
+    expect_words(reason_for_nobody(script), {"is a script of " + path + ", which has capabilities of its own"});
+    fs::remove(script);
 }
 
 TEST_F(program_with_a_head, that_is_a_script_is_its_interpreter) {

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include <atomic>
+#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <string>
@@ -131,6 +132,44 @@ TEST_F(fork_test, a_child_leaves_by_exit_and_its_destructors_free) {
         }
         EXPECT_EQ(code_of(child), 0) << turn;
     }
+}
+
+/// Reads lines again and again into buffers that grow while the file is locked.
+[[noreturn]] void read_lines(std::string& text) {
+    for (;;) {
+        std::FILE* const file = ::fmemopen(text.data(), text.size(), "r");
+        char* line = nullptr;
+        std::size_t bytes = 0;
+        while (::getline(&line, &bytes, file) > 0) {}
+        std::free(line);
+        std::fclose(file);
+    }
+}
+
+// Who reads has a file and allocates; who flushes has the list of files and waits for that one; fork() takes the list.
+// After glibc's tst-malloc-fork-deadlock.
+TEST(fork_and_files, threads_that_read_lines_and_one_that_flushes_all_files_go_on) {
+    ASSERT_FALSE(dropin_name().empty());
+    std::string text;
+    for (std::size_t length = 1000; length <= 50'000; length += 1000) text += std::string(length, 'x') + '\n';
+    pid_t const child = ::fork(); // ends with its threads, which no one stops
+    ASSERT_GE(child, 0);
+    if (child == 0) {
+        ::alarm(20);
+        for (int each = 0; each < 3; ++each) std::thread{[&text] { read_lines(text); }}.detach();
+        for (int each = 0; each < 2; ++each) {
+            std::thread{[] {
+                for (;;) std::fflush(nullptr);
+            }}.detach();
+        }
+        for (int turn = 0; turn < 100; ++turn) {
+            pid_t const grandchild = ::fork();
+            if (grandchild == 0) ::_exit(0);
+            if (code_of(grandchild) != 0) ::_exit(1);
+        }
+        ::_exit(0);
+    }
+    EXPECT_EQ(code_of(child), 0);
 }
 
 }

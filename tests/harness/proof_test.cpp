@@ -6,9 +6,14 @@
 #include <gtest/gtest.h>
 
 #include <array>
+#include <filesystem>
 #include <string>
 
 #include "harness/block_owner.hpp"
+#include "harness/peers.hpp"
+#include "harness/rounds.hpp"
+#include "harness/toy_experiment.hpp"
+#include "support/process.hpp"
 
 namespace {
 
@@ -91,6 +96,52 @@ TEST(proof, what_stands_in_front_of_a_pool_hands_the_question_on) {
     asked_pool pool;
     std::array<void*, 1> const blocks{&pool.cells[2]};
     EXPECT_TRUE(holds(proven(front{pool}, blocks).text, "1 of 1 blocks asked are its own by asked_pool::owns"));
+}
+
+/// A row of the toys over a malloc, in a worker that has it preloaded.
+contestant_result run_over(const found_malloc& malloc, std::string_view row) {
+    experiment const& toys = toys::experiments().front();
+    std::vector<entrant> rows = list_entrants(toys, std::array{malloc}, {});
+    std::erase_if(rows, [&](const entrant& each) { return each.name != row; });
+    run_settings settings;
+    settings.rounds = 1;
+    return run_experiment(toys, parameters(toys.options), rows, settings).contestants.at(0);
+}
+
+class preloaded_proof : public testing::Test {
+protected:
+    void SetUp() override {
+        if (support::under_sanitizer()) GTEST_SKIP() << "the sanitizer brings a malloc of its own";
+        own = find_own_malloc("libtenure_malloc.so");
+        if (!own.found) GTEST_SKIP() << own.reason;
+    }
+    found_malloc own;
+};
+
+TEST_F(preloaded_proof, our_own_malloc_must_count_what_is_shown) {
+    contestant_result const served = run_over(own, own.name);
+    EXPECT_EQ(served.state, outcome::measured) << served.reason;
+    EXPECT_TRUE(holds(served.proof, "whose mallinfo2 counts the 100 blocks")) << served.proof;
+    contestant_result const elsewhere = run_over(own, "uses no malloc");
+    EXPECT_EQ(elsewhere.state, outcome::failed);
+    EXPECT_TRUE(holds(elsewhere.reason, "not proven")) << elsewhere.reason;
+    EXPECT_TRUE(holds(elsewhere.reason, "whose mallinfo2 does not count the 1 blocks")) << elsewhere.reason;
+}
+
+TEST_F(preloaded_proof, the_c_librarys_malloc_must_count_what_is_shown) {
+    contestant_result const row = run_over({std::string{system_malloc_name}, {}, {}, true, {}, {}}, "uses no malloc");
+    EXPECT_EQ(row.state, outcome::failed);
+    EXPECT_TRUE(holds(row.reason, "mallinfo2 does not count the 1 blocks")) << row.reason;
+}
+
+TEST_F(preloaded_proof, a_stranger_whose_mallinfo2_does_not_count_is_proven_by_its_symbols) {
+    // By another name nobody knows ours.
+    std::string const path = testing::TempDir() + "libstranger-with-mallinfo2.so";
+    std::filesystem::copy_file(own.library, path, std::filesystem::copy_options::overwrite_existing);
+    contestant_result const row = run_over(find_malloc_file(path), "uses no malloc");
+    EXPECT_EQ(row.state, outcome::measured) << row.reason;
+    EXPECT_TRUE(holds(row.proof, "whose mallinfo2 does not count the 1 blocks")) << row.proof;
+    std::filesystem::remove(path);
 }
 
 TEST(proof, without_a_block_nothing_is_proven) { EXPECT_FALSE(proven(asked_pool{}, {}).proven); }

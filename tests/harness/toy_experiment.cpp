@@ -96,6 +96,15 @@ void use_malloc(const task& asked) {
     asked.out.value("number", "first", "ns/op", 1);
 }
 
+/// Shows memory that no malloc gave.
+void use_no_malloc(const task& asked) {
+    constexpr std::size_t bytes = std::size_t{1} << 20;
+    static std::array<char, bytes> pages{};
+    void* shown = pages.data();
+    asked.out.blocks({&shown, 1}, bytes);
+    asked.out.value("number", "first", "ns/op", 1);
+}
+
 constexpr contestant toy(std::string_view name, void (*run)(const task&), std::uint64_t parts = 1) {
     return {.name = name, .how = route::inlined, .kind = "inlined", .type = "toy", .parts = parts, .run = run};
 }
@@ -106,7 +115,7 @@ constexpr contestant toy_left_out(std::string_view name, std::string_view (*why)
     return made;
 }
 
-constexpr std::array<contestant, 16> all{{
+constexpr std::array<contestant, 17> all{{
     toy("behaves", behave, 3),
     toy("owns up", own_up),
     toy("denies", deny),
@@ -122,6 +131,7 @@ constexpr std::array<contestant, 16> all{{
     toy("looks around", look_around),
     {.how = route::process_malloc, .parts = 1, .run = use_malloc},
     {.name = "only one", .how = route::process_malloc, .peer = "jemalloc", .parts = 1, .run = use_malloc},
+    {.name = "uses no malloc", .how = route::process_malloc, .parts = 1, .run = use_no_malloc},
     {.name = "was not built", .how = route::inlined, .peer = "Absent", .kind = "library", .parts = 1},
 }};
 
@@ -144,6 +154,7 @@ std::span<const experiment> experiments() {
         .parts = parts,
         .sources = sources,
         .properties = nullptr,
+        .quotients = {},
         .ranking_rule = {},
         .unranked = {},
         .example = {},

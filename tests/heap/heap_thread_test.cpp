@@ -203,6 +203,40 @@ TEST(heap_threads, heaps_come_and_go_while_threads_that_used_them_live_on) {
     for (std::thread& each : threads) each.join();
 }
 
+// What a trim asks of other threads' caches must not wait for an allocation: a thread that receives may never allocate.
+TEST(heap_threads, one_that_only_frees_follows_the_trim_of_another) {
+    if (tenure::checks::caller) GTEST_SKIP() << "checked builds have no caches";
+    heap tested;
+    constexpr std::size_t bytes = 64, cached_first = 300;
+    constexpr std::size_t class_index = tenure::detail::class_for(bytes, tenure::default_alignment);
+    std::vector<void*> blocks;
+    for (int each = 0; each < 1000; ++each) blocks.push_back(tested.allocate(bytes));
+    auto const free_some = [&](std::size_t count) {
+        for (std::size_t each = 0; each < count; ++each) {
+            tested.deallocate(blocks.back());
+            blocks.pop_back();
+        }
+    };
+    std::atomic<int> stage{0};
+    std::thread other([&] {
+        free_some(cached_first);
+        stage = 1;
+        stage.notify_all();
+        stage.wait(1);
+        free_some(tenure::detail::most_cached(class_index) - cached_first + 1); // one more than there is room for
+        EXPECT_EQ(tested.core().cached_count(class_index), 1u);
+    });
+    stage.wait(0);
+    tested.trim();
+    EXPECT_EQ(tested.core().cached_count(class_index), cached_first);
+    stage = 2;
+    stage.notify_all();
+    other.join();
+    free_some(blocks.size());
+    EXPECT_EQ(tested.stats().live_count, 0u);
+    EXPECT_TRUE(tested.valid());
+}
+
 /// Allocates and frees until told to stop.
 void busy(heap& tested, const std::atomic<bool>& is_over, std::uint64_t seed) {
     support::random numbers(seed);

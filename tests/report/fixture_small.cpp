@@ -85,6 +85,7 @@ experiment_result lifetimes() {
     made.rounds = 3;
     made.contestants = {glibc(), tenure_temp(), bump(), absent("HPHA", outcome::missing, "no package has it"),
                         absent("libevil, <b>\"x\"</b>", outcome::failed, "a block did not hold what was written")};
+    made.quotients = {{"temp/glibc", "tenure temp", "glibc malloc"}, {"bump/HPHA", "trivial bump", "HPHA"}};
     made.ranking_rule = "Geometric mean of the ratios to glibc malloc.";
     made.unranked = {"of no account"};
     return made;

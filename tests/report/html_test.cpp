@@ -67,6 +67,11 @@ TEST(html, whatever_the_data_holds_is_text) {
         for (property_table& properties : experiment.properties) {
             properties.title = properties.columns[0] = properties.rows[0][1] = nasty;
         }
+        for (quotient& asked : experiment.quotients) {
+            asked.title = nasty;
+            asked.over += nasty;
+            asked.under += nasty;
+        }
         for (contestant_result& who : experiment.contestants) {
             if (experiment.baseline == who.name) experiment.baseline += nasty;
             who.name += nasty;

@@ -17,7 +17,7 @@ namespace {
 
 constexpr std::uint64_t as_text = 1, as_json = 2;
 
-constinit int standard_error = -1; // of the start: programs close theirs before our end
+constinit platform::kept_file standard_error{}; // of the start: programs close theirs before our end
 
 __attribute__((constructor)) void prepare_report() noexcept {
     if (option_value(option::malloc_stats) != 0) standard_error = platform::copy_of_standard_error();
@@ -74,12 +74,12 @@ void say_json(report_text& line, const figures& now) noexcept {
 
 // After the program's own destructors: we were loaded before its libraries, save the C library.
 __attribute__((destructor)) void write_report() noexcept {
-    if (standard_error < 0) return;
+    if (!platform::is_still_open(standard_error)) return;
     report_text line;
     std::uint64_t const form = option_value(option::malloc_stats);
     if (form == as_text) say_text(line, figures_now());
     if (form == as_json) say_json(line, figures_now());
-    platform::write_to(standard_error, line.view());
+    platform::write_to(standard_error.number, line.view());
 }
 
 }

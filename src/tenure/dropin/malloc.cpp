@@ -21,8 +21,9 @@ namespace {
 
 using namespace tenure;
 
-// Blocks past a page are worth the question whether the system gave them as zero.
-constexpr std::size_t zeroed_here_bytes = 4096;
+// Of blocks past the small ones the heap knows whether the system gave them as zero. Not up to those: a cache is only
+// empty up to here before the loader has relocated us (early.hpp).
+constexpr std::size_t zeroed_here_bytes = std::size_t{14} * 1024;
 
 [[nodiscard]] void* refuse_with(int error) noexcept {
     errno = error;
@@ -45,8 +46,15 @@ constexpr std::size_t zeroed_here_bytes = 4096;
     return number < detail::small_class_count ? detail::class_bytes(number) : 0;
 }
 
+/// A block that is to shrink stays where it is when there is no other.
 [[nodiscard]] void* move_small(void* block, std::size_t room, std::size_t bytes) noexcept {
+    bool const shrinks = bytes <= room;
+    int const saved = shrinks ? errno : 0;
     void* const moved = dropin::take<default_alignment>(bytes);
+    if (moved == nullptr && shrinks) {
+        errno = saved;
+        return block;
+    }
     if (moved == nullptr) return nullptr;
     std::memcpy(moved, block, std::min(room, bytes));
     dropin::give(block);

@@ -20,6 +20,9 @@ constexpr const char* runtimes[] = {"libstdc++.so.6", "libc++abi.so.1", "libc++.
 
 template<class Function>
 [[nodiscard]] Function* find_in_runtime(const char* name) noexcept {
+    // A runtime that the program itself is linked to is found without memory. To ask for one by name takes some when it
+    // is done for the first time, so that a plug-in's own may not be found when nothing at all is left.
+    if (void* const next = platform::next_symbol(name)) return reinterpret_cast<Function*>(next);
     for (const char* runtime : runtimes) {
         void* const found = platform::symbol_of_loaded(runtime, name);
         if (found != nullptr) return reinterpret_cast<Function*>(found);
@@ -32,7 +35,7 @@ template<class Function>
     text.text("operator new was asked for ")
         .number(bytes)
         .text(" bytes that there are not, and no shared C++ library ");
-    text.text("is loaded that could throw std::bad_alloc. Link the program to libstdc++.so, or use the nothrow form.");
+    text.text("was found that could throw std::bad_alloc. Link the program to libstdc++.so, or use the nothrow form.");
     report(report_kind::misuse, text.view());
     __builtin_trap(); // a handler of reports may return; operator new may not
 }

@@ -33,7 +33,7 @@ detoured_blocks::node* detoured_blocks::node_of(const void* block) noexcept {
 
 void* detoured_blocks::allocate(std::size_t bytes, std::size_t alignment) noexcept {
     std::size_t const lead = align_up(sizeof(node), std::max(alignment, default_alignment));
-    void* const memory = host::process_allocate(lead + bytes, alignment);
+    void* const memory = host::process_allocate(lead + std::max<std::size_t>(bytes, 1), alignment);
     if (memory == nullptr) return nullptr;
     void* const block = pointer_at(address_of(memory) + lead);
     node* const made = new (node_of(block)) node{nullptr, nullptr, memory, bytes, proof_of(node_of(block))};

@@ -54,6 +54,7 @@ TENURE_THREAD_LOCAL std::size_t rounds_of_end = 0;
 TENURE_THREAD_LOCAL bool is_opening = false;
 constinit std::atomic<bool> hears_of_forks{false};
 constinit std::atomic<bool> is_set_up{false};
+constinit std::atomic<bool> forks_alone{false}; ///< from the begin of a fork to its end
 
 }
 
@@ -78,8 +79,14 @@ struct heap_events {
     }
 
     // A heap that stands on another is newer: its locks come first. Any may stand on the process heap.
+    //
+    // A process of one thread takes none: nobody else holds a lock then, and a signal handler that forks may have
+    // interrupted whoever does, which goes on in both processes.
     static void before_fork() noexcept {
+        forks_alone = platform::is_single_threaded();
+        if (forks_alone) return;
         platform::slots_mutex().lock();
+        platform::thread_end_mutex().lock();
         platform::for_each_slot_owner(
             &end_of_slot,
             [](void*, platform::thread_slot, void* owner) noexcept { static_cast<heap*>(owner)->core_.before_fork(); },
@@ -87,6 +94,7 @@ struct heap_events {
         process_core().before_fork();
     }
     static void in_parent() noexcept {
+        if (forks_alone) return;
         platform::for_each_slot_owner(
             &end_of_slot,
             [](void*, platform::thread_slot, void* owner) noexcept {
@@ -94,9 +102,11 @@ struct heap_events {
             },
             nullptr);
         process_core().after_fork_in_parent();
+        platform::thread_end_mutex().unlock();
         platform::slots_mutex().unlock();
     }
     static void in_child() noexcept {
+        if (forks_alone) return;
         platform::for_each_slot_owner(
             &end_of_slot,
             [](void*, platform::thread_slot slot, void* owner) noexcept {
@@ -105,6 +115,7 @@ struct heap_events {
             },
             nullptr);
         process_core().after_fork_in_child(detail::process_cache);
+        platform::thread_end_mutex().abandon();
         platform::abandon_slots();
         // Threads are not inherited.
         if (is_set_up.load() && option_value(option::heap_background) != 0)

@@ -180,7 +180,7 @@ TENURE_LOCAL TENURE_ALWAYS_INLINE bool push(thread_cache& cache, std::size_t cla
     if (count >= blocks.capacity) [[unlikely]]
         return false;
     blocks.blocks[count] = block;
-    blocks.count.store(count + 1, std::memory_order_relaxed);
+    blocks.count.store(count + 1, std::memory_order_release); // in this order for the child of a fork
     return true;
 }
 

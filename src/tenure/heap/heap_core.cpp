@@ -112,6 +112,7 @@ thread_cache* heap_core::open_cache(std::uint16_t tag) noexcept {
     thread_cache* cache = unused_;
     if (cache != nullptr) {
         unused_ = cache->next_unused;
+        if (cache->tag != 0 || tag != 0) empty(*cache); // in the child of a fork, unused ones hold blocks
     } else {
         void* const memory = platform::map(page_rounded(sizeof(thread_cache)), cache_line_bytes);
         if (memory == nullptr) return nullptr;
@@ -144,6 +145,11 @@ thread_cache* heap_core::open_cache(std::uint16_t tag) noexcept {
 void heap_core::close_cache(thread_cache& cache) noexcept {
     empty(cache);
     platform::lock_guard const lock(mutex_);
+    retire_cache(cache);
+}
+
+/// Requires  the lock.
+void heap_core::retire_cache(thread_cache& cache) noexcept {
     --cache.shard->user_count;
     cache.is_used = false;
     cache.next_unused = unused_;
@@ -169,6 +175,14 @@ void heap_core::empty(thread_cache& cache) const noexcept {
         if (std::uint32_t const count = blocks.count.load(std::memory_order_relaxed); count != 0) give(blocks, count);
         if (blocks.capacity > first_capacity) blocks.capacity = first_capacity; // to be earned again
     }
+}
+
+/// Empties the cache if a heap was trimmed since its thread last came here.
+void heap_core::follow_trims(thread_cache& cache) const noexcept {
+    std::uint32_t const trims = trims_.load(std::memory_order_relaxed);
+    if (cache.trims_seen == trims) return;
+    cache.trims_seen = trims;
+    empty(cache);
 }
 
 /// Makes more room for a class. Returns   whether there is more than before.
@@ -262,10 +276,7 @@ void* heap_core::allocate(thread_cache* cache, std::size_t bytes, std::size_t al
     constexpr std::size_t most = max_object_bytes / 4;
     if (bytes > most || alignment > most || !is_power_of_two(alignment)) return nullptr;
     if (way() == block_way::malloc) return allocate_detoured(bytes, alignment, how);
-    if (cache != nullptr && cache->trims_seen != trims_.load(std::memory_order_relaxed)) {
-        cache->trims_seen = trims_.load(std::memory_order_relaxed);
-        empty(*cache);
-    }
+    if (cache != nullptr) follow_trims(*cache);
     std::size_t const asked = std::max<std::size_t>(bytes, 1); // zero bytes count as one
     if constexpr (checks::caller) {
         check_alone("allocate");
@@ -301,7 +312,7 @@ void heap_core::deallocate_small(thread_cache* cache, void* block, std::size_t c
         count = blocks.count.load(std::memory_order_relaxed);
     }
     blocks.blocks[count] = block;
-    blocks.count.store(count + 1, std::memory_order_relaxed);
+    blocks.count.store(count + 1, std::memory_order_release);
 }
 
 /// A block of a page that is a tag's own. It goes to the thread's cache for that tag, if it has one.
@@ -318,7 +329,7 @@ void heap_core::deallocate_tagged(thread_cache* cache, void* block, std::size_t 
         give(blocks, (tagged_room(class_index) + 1) / 2);
     std::uint32_t const count = blocks.count.load(std::memory_order_relaxed);
     blocks.blocks[count] = block;
-    blocks.count.store(count + 1, std::memory_order_relaxed);
+    blocks.count.store(count + 1, std::memory_order_release);
 }
 
 /// What the slice of a block says; no_class for what is none of this heap's.
@@ -348,6 +359,7 @@ void heap_core::deallocate(thread_cache* cache, void* block) noexcept {
         if (!check_block(block, number, "freed")) return;
         retire(block, number);
     }
+    if (cache != nullptr) follow_trims(*cache);
     if (slice_number == tagged_class) {
         deallocate_tagged(cache, block, number);
     } else if (number < small_class_count) {
@@ -466,9 +478,11 @@ void heap_core::set_keeping(keeping how) noexcept {
     huge_.set_keeping(how);
 }
 
+/// With what waits in caches that no thread uses.
 std::size_t heap_core::release_empty_pages() noexcept {
     std::size_t count = 0;
     platform::lock_guard const lock(mutex_);
+    for (thread_cache* cache = unused_; cache != nullptr; cache = cache->next_unused) empty(*cache);
     for (heap_shard* shard = shards_; shard != nullptr; shard = shard->next) count += shard->release_empty_pages();
     return count;
 }

@@ -98,7 +98,8 @@ public:
     void close_cache(thread_cache& cache) noexcept;
 
     /// Around fork(): the first takes every lock, the second gives them back in the parent, the third in the child,
-    /// whose other threads are gone: what waits in their caches goes back. `mine` is the calling thread's cache.
+    /// whose other threads are gone. Their caches keep what is in them, for the child's own threads or the next trim:
+    /// most children soon run another program. `mine` is the calling thread's cache.
     void before_fork() noexcept;
     void after_fork_in_parent() noexcept;
     void after_fork_in_child(const thread_cache* mine) noexcept;
@@ -136,11 +137,13 @@ private:
     [[nodiscard]] bool grow(thread_cache& cache, std::size_t class_index) const noexcept;
     void give(block_cache& blocks, std::size_t count) const noexcept;
     void empty(thread_cache& cache) const noexcept;
+    void follow_trims(thread_cache& cache) const noexcept;
+    void retire_cache(thread_cache& cache) noexcept;
     std::size_t release_empty_pages() noexcept;
     std::size_t make_room() noexcept;
     [[nodiscard]] std::uint8_t slice_number_of(const void* block) const noexcept;
     template<class Visit>
-    void for_each_lock(Visit&& visit) noexcept;
+    void for_each_inner_lock(Visit&& visit) noexcept;
 
     // Of checked builds: heap_checked.cpp.
     [[nodiscard]] void* take_checked(thread_cache* cache, std::size_t class_index) noexcept;
@@ -175,7 +178,7 @@ private:
     std::size_t shard_count_ = 1;    ///< without those of tags
     std::size_t tag_count_ = 0;      ///< that have a shard
     thread_cache* caches_ = nullptr; ///< of every thread that has one, and of ended ones
-    thread_cache* unused_ = nullptr; ///< of ended ones
+    thread_cache* unused_ = nullptr; ///< of ended ones; empty, save in the child of a fork
 };
 
 }

@@ -137,7 +137,6 @@ small_page* heap_pages::take(std::size_t class_index, std::uint8_t number) noexc
     page.begin = address_of(slice_at(*segment, slice));
     page.words_with_free = 0;
     page.block_bytes = static_cast<std::uint32_t>(block_bytes);
-    page.inverse = static_cast<std::uint32_t>(((std::uint64_t{1} << 32) + block_bytes - 1) / block_bytes);
     std::size_t const fitting = slices * slice_bytes / block_bytes;
     page.capacity = static_cast<std::uint16_t>(fitting < blocks_per_page ? fitting : blocks_per_page);
     page.free_count = 0;

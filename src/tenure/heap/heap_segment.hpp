@@ -5,6 +5,7 @@
 /// \file
 /// Naturally aligned runs of pages of small blocks, and the bits that say which blocks are free. Private to this room.
 
+#include <array>
 #include <atomic>
 #include <bit>
 #include <cstddef>
@@ -36,6 +37,17 @@ constexpr std::size_t blocks_per_page = words_per_page * bits_per_word; ///< at 
     return bytes <= slice_bytes / 8 ? 1 : bytes / (slice_bytes / 8);
 }
 
+// Division by a class's size as one multiplication: 2^32 over the size, rounded up.
+constexpr int inverse_bits = 32;
+constexpr auto inverse_of_class = [] {
+    std::array<std::uint32_t, small_class_count> inverses{};
+    for (std::size_t index = 0; index < small_class_count; ++index) {
+        std::uint64_t const bytes = class_bytes(index);
+        inverses[index] = static_cast<std::uint32_t>(((std::uint64_t{1} << inverse_bits) + bytes - 1) / bytes);
+    }
+    return inverses;
+}();
+
 class heap_shard;
 
 /// A page of blocks of one class. Its owner's lock is for everything but `owner` and what is constant while it is used.
@@ -46,7 +58,6 @@ struct alignas(cache_line_bytes) small_page {
     small_page* previous;
     std::atomic<heap_shard*> owner;
     std::uint32_t block_bytes;
-    std::uint32_t inverse; ///< 2^32 / block_bytes, rounded up: division by it as one multiplication
     std::uint16_t capacity;
     std::uint16_t free_count; ///< bits that are set
     std::uint8_t words_used;  ///< words whose blocks have been handed out, once at least
@@ -61,8 +72,6 @@ struct alignas(cache_line_bytes) small_page {
     }
     [[nodiscard]] bool has_blocks() const noexcept { return free_count != 0 || blocks_used() != capacity; }
     [[nodiscard]] bool is_empty() const noexcept { return free_count == blocks_used(); }
-    /// The number of the block that begins `offset` bytes behind the page's begin; exact for multiples of its size.
-    [[nodiscard]] std::size_t index_of(std::size_t offset) const noexcept { return (offset * inverse) >> 32; }
     [[nodiscard]] void* block(std::size_t index) const noexcept { return pointer_at(begin + index * block_bytes); }
     /// Whether the block was handed out and has not come back; one that waits in a thread's cache has not.
     [[nodiscard]] bool is_handed_out(std::size_t index) const noexcept {
@@ -70,6 +79,12 @@ struct alignas(cache_line_bytes) small_page {
     }
 };
 static_assert(sizeof(small_page) == 9 * cache_line_bytes);
+
+/// A block by its page and its number there.
+struct block_place {
+    small_page* page;
+    std::size_t index;
+};
 
 struct heap_segment : segment_head {
     std::uint16_t first_slice[most_slices]; ///< of the page that the slice is in
@@ -93,6 +108,16 @@ struct heap_segment : segment_head {
     [[nodiscard]] static small_page& page_of(const void* block, std::size_t segment_bytes) noexcept {
         auto* const segment = static_cast<heap_segment*>(segment_head::of(block, segment_bytes));
         return segment->pages[segment->first_slice[slice_of(block, segment_bytes)]];
+    }
+    /// The same with the block's number. Reads the page itself only if it is a tag's.
+    [[nodiscard]] static block_place place_of(const void* block, std::size_t segment_bytes) noexcept {
+        auto* const segment = static_cast<heap_segment*>(segment_head::of(block, segment_bytes));
+        std::size_t const slice = slice_of(block, segment_bytes), first = segment->first_slice[slice];
+        small_page& page = segment->pages[first];
+        std::size_t const number = segment->class_of_slice[slice];
+        std::size_t const offset = address_of(block) - address_of(segment) - first * slice_bytes;
+        std::size_t const class_index = number < small_class_count ? number : page.class_index;
+        return {&page, (offset * inverse_of_class[class_index]) >> inverse_bits};
     }
 };
 static_assert(sizeof(heap_segment) <= heap_segment::head_slices(largest_segment_bytes) * slice_bytes);

@@ -152,7 +152,7 @@ TENURE_COLD void report_twice(const small_page& page) noexcept {
 }
 
 /// Requires  the lock. Returns   whether one of the blocks was free already.
-bool heap_shard::set_free(const freed_bits& freed) noexcept {
+TENURE_ALWAYS_INLINE bool heap_shard::set_free(const freed_bits& freed) noexcept {
     small_page& page = *freed.page;
     bit_word const before = *freed.word;
     *freed.word = before | freed.bits;
@@ -161,11 +161,14 @@ bool heap_shard::set_free(const freed_bits& freed) noexcept {
     page.free_count = static_cast<std::uint16_t>(page.free_count + count);
     page.words_with_free |= bit_at(static_cast<std::size_t>(freed.word - page.bits));
     handed_out_[page.class_index] -= count;
-    if (!page.is_listed) list(page);
+    if (!page.is_listed) [[unlikely]]
+        list(page);
     // At once, for other sizes to use: taking it again costs no more than a batch, and its memory stays a while.
     // Checked builds keep the last one, which knows its freed blocks.
-    bool const is_last = page.next == nullptr && page.previous == nullptr;
-    if (page.is_empty() && !(checks::caller && is_last)) release(page);
+    if (page.is_empty()) [[unlikely]] {
+        bool const is_last = page.next == nullptr && page.previous == nullptr;
+        if (!(checks::caller && is_last)) release(page);
+    }
     return twice != 0;
 }
 
@@ -173,22 +176,23 @@ void heap_shard::give(void* const* blocks, std::size_t count, std::size_t segmen
     constexpr std::size_t most_at_once = 64;
     for (; count > most_at_once; blocks += most_at_once, count -= most_at_once)
         give(blocks, most_at_once, segment_bytes);
-    // First where each bit lies, so that pages and words, which are seldom near, are fetched while the next are looked
-    // for. Blocks freed one after another often share a word: it is written once for all of them.
+    // First where each bit lies, which the slice's class tells without a look at its page: pages are seldom near, and are
+    // fetched while the next are looked for. Blocks freed one after another often share a word: it is written once for
+    // all of them.
     freed_bits freed[most_at_once];
     std::size_t freed_count = 0;
     for (std::size_t each = 0; each < count; ++each) {
-        small_page& page = heap_segment::page_of(blocks[each], segment_bytes);
-        std::size_t const index = page.index_of(address_of(blocks[each]) - page.begin);
-        bit_word* const word = page.bits + index / bits_per_word;
+        block_place const place = heap_segment::place_of(blocks[each], segment_bytes);
+        bit_word* const word = place.page->bits + place.index / bits_per_word;
         if (freed_count != 0 && freed[freed_count - 1].word == word &&
-            (freed[freed_count - 1].bits & bit_at(index)) == 0) {
-            freed[freed_count - 1].bits |= bit_at(index);
+            (freed[freed_count - 1].bits & bit_at(place.index)) == 0) {
+            freed[freed_count - 1].bits |= bit_at(place.index);
             ++freed[freed_count - 1].count;
             continue;
         }
+        prefetch_for_write(place.page);
         prefetch_for_write(word);
-        freed[freed_count++] = {&page, word, bit_at(index), 1};
+        freed[freed_count++] = {place.page, word, bit_at(place.index), 1};
     }
     for (std::size_t each = 0; each < freed_count;) {
         heap_shard* const owner = freed[each].page->owner.load(std::memory_order_acquire);

@@ -120,9 +120,9 @@ bool heap_core::valid() const noexcept {
     return large_.valid();
 }
 
+/// All but mutex_, under which the list of shards stands still.
 template<class Visit>
-void heap_core::for_each_lock(Visit&& visit) noexcept {
-    visit(mutex_);
+void heap_core::for_each_inner_lock(Visit&& visit) noexcept {
     for (heap_shard const* shard = shards_; shard != nullptr; shard = shard->next) visit(shard->mutex());
     visit(pages_.mutex());
     visit(large_.mutex());
@@ -133,18 +133,21 @@ void heap_core::for_each_lock(Visit&& visit) noexcept {
 }
 
 void heap_core::before_fork() noexcept {
-    for_each_lock([](platform::mutex& lock) { lock.lock(); });
+    mutex_.lock();
+    for_each_inner_lock([](platform::mutex& lock) { lock.lock(); });
 }
 
 void heap_core::after_fork_in_parent() noexcept {
-    for_each_lock([](platform::mutex& lock) { lock.unlock(); });
+    for_each_inner_lock([](platform::mutex& lock) { lock.unlock(); });
+    mutex_.unlock();
 }
 
 void heap_core::after_fork_in_child(const thread_cache* mine) noexcept {
-    for_each_lock([](platform::mutex& lock) { lock.abandon(); });
+    for_each_inner_lock([](platform::mutex& lock) { lock.abandon(); });
+    mutex_.abandon();
     for (thread_cache* cache = caches_; cache != nullptr; cache = cache->next) {
         bool const is_mine = mine != nullptr && cache->main == mine->main;
-        if (cache->is_used && !is_mine) close_cache(*cache);
+        if (cache->is_used && !is_mine) retire_cache(*cache);
     }
 }
 

@@ -15,4 +15,11 @@ using fork_function = void (*)() noexcept;
 /// and where there is no fork.
 TENURE_API bool at_fork(fork_function before, fork_function in_parent, fork_function in_child) noexcept;
 
+/// The C library's lock of all open files, which fork() takes for itself after everybody's `before`. Who holds it may
+/// wait for a file whose holder allocates, so a malloc must have it before its own locks (glibc's bug 19431). Nothing
+/// where the C library has no such lock. For the three functions of at_fork(); the thread may hold it already.
+TENURE_API void lock_open_files() noexcept;
+TENURE_API void unlock_open_files() noexcept;
+TENURE_API void forget_open_files_lock() noexcept;
+
 }

@@ -11,6 +11,7 @@
 #include <atomic>
 #include <cstdint>
 #include <mutex>
+#include <type_traits>
 
 #include <tenure/base/config.hpp>
 
@@ -20,6 +21,7 @@ namespace tenure::inline TENURE_ABI::platform {
 ///
 /// Cost      about 10 ns for a pair that nobody contends.
 /// Threads   any; it is not recursive, and not fair.
+/// Checks    from level 2 on it knows who holds it, and reports when another thread unlocks it.
 class TENURE_API mutex {
 public:
     constexpr mutex() noexcept = default;
@@ -28,12 +30,10 @@ public:
 
     TENURE_LOCAL void lock() noexcept {
         if (!try_lock()) wait();
-    }
-    [[nodiscard]] TENURE_LOCAL bool try_lock() noexcept {
-        std::uint32_t expected = is_free;
-        return word_.compare_exchange_strong(expected, is_held, std::memory_order_acquire, std::memory_order_relaxed);
+        if constexpr (checks::invariants) note_holder();
     }
     TENURE_LOCAL void unlock() noexcept {
+        if constexpr (checks::invariants) check_holder();
         if (word_.exchange(is_free, std::memory_order_release) == is_awaited) wake();
     }
 
@@ -43,10 +43,20 @@ public:
 private:
     static constexpr std::uint32_t is_free = 0, is_held = 1, is_awaited = 2;
 
+    [[nodiscard]] TENURE_LOCAL bool try_lock() noexcept {
+        std::uint32_t expected = is_free;
+        return word_.compare_exchange_strong(expected, is_held, std::memory_order_acquire, std::memory_order_relaxed);
+    }
     void wait() noexcept;
     void wake() noexcept;
+    void note_holder() noexcept;
+    void check_holder() const noexcept;
+
+    struct nobody {};
+    using holder = std::conditional_t<checks::invariants, std::atomic<const void*>, nobody>;
 
     std::atomic<std::uint32_t> word_{is_free};
+    [[no_unique_address]] holder holder_{};
 };
 
 using lock_guard = std::lock_guard<mutex>;

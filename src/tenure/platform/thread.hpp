@@ -9,6 +9,7 @@
 #include <cstdint>
 
 #include <tenure/base/config.hpp>
+#include <tenure/platform/mutex.hpp>
 
 namespace tenure::inline TENURE_ABI::platform {
 
@@ -17,6 +18,9 @@ namespace tenure::inline TENURE_ABI::platform {
 
 /// Processors that the process may run on. Cost      a system call.
 [[nodiscard]] TENURE_API std::size_t processor_count() noexcept;
+
+/// Whether the process has one thread for certain; false also where nobody knows.
+[[nodiscard]] TENURE_API bool is_single_threaded() noexcept;
 
 /// Starts a thread of the library's own, which nobody joins and which takes no signals. Returns   false when refused.
 [[nodiscard]] TENURE_API bool start_background(void (*function)() noexcept) noexcept;
@@ -29,6 +33,9 @@ using thread_end_function = void (*)() noexcept;
 /// asking twice for one function counts once. The main thread's end is the process's: nothing is called.
 /// Returns   false when the system has no slot left; the thread's leftovers then wait for the process's end.
 TENURE_API bool at_thread_end(thread_end_function function) noexcept;
+
+/// The lock of what at_thread_end() has noted: whoever forks takes it.
+[[nodiscard]] TENURE_API mutex& thread_end_mutex() noexcept;
 
 /// How many times the system calls back one thread's functions at most, for those that ask again each time.
 [[nodiscard]] TENURE_API std::size_t thread_end_rounds() noexcept;

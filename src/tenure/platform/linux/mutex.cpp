@@ -9,6 +9,8 @@
 
 #include <cerrno>
 
+#include <tenure/base/check.hpp>
+
 namespace tenure::inline TENURE_ABI::platform {
 
 namespace {
@@ -25,6 +27,23 @@ void pause() noexcept {
 }
 
 }
+
+#if TENURE_CHECKS >= 2
+
+namespace {
+
+TENURE_THREAD_LOCAL char this_thread = 0; // its address is the thread's
+
+}
+
+void mutex::note_holder() noexcept { holder_.store(&this_thread, std::memory_order_relaxed); }
+
+void mutex::check_holder() const noexcept {
+    bool const is_mine = holder_.load(std::memory_order_relaxed) == &this_thread;
+    if (!is_mine) report_broken("a lock was given back by a thread that does not hold it", this);
+}
+
+#endif
 
 // An allocator is called where errno is in use: a lock must leave it as it was.
 void mutex::wait() noexcept {

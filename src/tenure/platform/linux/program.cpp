@@ -5,6 +5,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 namespace tenure::inline TENURE_ABI::platform {
@@ -16,9 +17,21 @@ std::string_view program_name() noexcept {
 
 std::uint64_t process_id() noexcept { return static_cast<std::uint64_t>(::getpid()); }
 
-int copy_of_standard_error() noexcept {
+kept_file copy_of_standard_error() noexcept {
     constexpr int lowest = 200; // out of the way of programs that count their files
-    return ::fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, lowest);
+    struct stat found {};
+    kept_file copy;
+    if (::fstat(STDERR_FILENO, &found) != 0) return copy;
+    copy.number = ::fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, lowest);
+    copy.device = found.st_dev;
+    copy.inode = found.st_ino;
+    return copy;
+}
+
+bool is_still_open(const kept_file& file) noexcept {
+    struct stat found {};
+    return file.number >= 0 && ::fstat(file.number, &found) == 0 && found.st_dev == file.device &&
+           found.st_ino == file.inode;
 }
 
 void write_to(int file, std::string_view text) noexcept {

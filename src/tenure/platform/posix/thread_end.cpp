@@ -57,6 +57,8 @@ __attribute__((destructor)) void forget_keys() noexcept {
 
 }
 
+mutex& thread_end_mutex() noexcept { return slots_of_process.mutex; }
+
 std::size_t thread_end_rounds() noexcept { return PTHREAD_DESTRUCTOR_ITERATIONS; }
 
 bool at_thread_end(thread_end_function function) noexcept {

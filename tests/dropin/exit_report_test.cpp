@@ -1,0 +1,57 @@
+// SPDX-FileCopyrightText: Tenure contributors
+// SPDX-License-Identifier: MIT
+
+// The report at the program's end.
+
+#include <gtest/gtest.h>
+
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cstdlib>
+
+#include "preloaded.hpp"
+
+namespace {
+
+/// As a daemon begins: closes what it was given, and opens files of its own, which get the same numbers.
+void replace_descriptors(int file) {
+    for (int number = 3; number < 1024; ++number) {
+        if (number != file) ::close(number);
+    }
+    for (int each = 0; each < 300; ++each) {
+        if (::dup(file) < 0) std::_Exit(2);
+    }
+}
+
+/// Runs a child that leaves by exit(), so that it reports. Returns   whether it ended so.
+template<class Work>
+[[nodiscard]] bool child_exits_after(Work&& work) {
+    pid_t const child = ::fork();
+    if (child == 0) {
+        work();
+        std::exit(0); // NOLINT(concurrency-mt-unsafe): the only thread that there is
+    }
+    int status = 0;
+    return ::waitpid(child, &status, 0) == child && WIFEXITED(status) && WEXITSTATUS(status) == 0;
+}
+
+TEST(exit_report, is_written_to_standard_error_and_into_no_file_that_the_program_opened_since) {
+    ASSERT_FALSE(dropin_name().empty());
+    GTEST_FLAG_SET(death_test_style, "threadsafe");
+    ::setenv("TENURE_MALLOC_STATS", "text", 1); // of the process that is started here
+    EXPECT_EXIT(
+        {
+            int const file = ::memfd_create("the program's own", 0);
+            bool good = child_exits_after([] {}); // its report is what standard error must have
+            good = child_exits_after([file] { replace_descriptors(file); }) && good;
+            struct stat found {};
+            good = ::fstat(file, &found) == 0 && found.st_size == 0 && good;
+            std::_Exit(good ? 0 : 1);
+        },
+        testing::ExitedWithCode(0), "^tenure_malloc: .*most in use [^\n]*\n$");
+}
+
+}

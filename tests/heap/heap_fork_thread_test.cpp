@@ -1,0 +1,275 @@
+// SPDX-FileCopyrightText: Tenure contributors
+// SPDX-License-Identifier: MIT
+
+// What a fork finds of other threads, and what its child makes of what they left. Both sides at work:
+// heap_thread_test.cpp.
+
+#include <tenure/heap/heap.hpp>
+
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <cstdlib>
+#include <cstring>
+#include <functional>
+#include <thread>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include <tenure/base/tag.hpp>
+
+#include "support/process.hpp"
+
+namespace {
+
+using tenure::heap;
+using tenure::tag;
+using tenure::tag_scope;
+
+constexpr std::size_t block_bytes = 64;
+constexpr std::size_t class_index = tenure::detail::class_for(block_bytes, tenure::default_alignment);
+
+/// Runs `work` in a child. Returns   its answer; -1 when it was killed, by its own alarm for one.
+int answer_of_child(const std::function<int()>& work) {
+    pid_t const child = ::fork();
+    if (child == 0) {
+        ::alarm(20);
+        std::_Exit(work());
+    }
+    int status = 0;
+    if (::waitpid(child, &status, 0) != child || !WIFEXITED(status)) return -1;
+    return WEXITSTATUS(status);
+}
+
+/// A thread that has done some work and lives on, with what its caches hold, until it is destroyed.
+class waiting_thread {
+public:
+    explicit waiting_thread(const std::function<void()>& work)
+        : thread_([this, work] {
+              work();
+              advance(worked);
+              stage_.wait(worked);
+          }) {
+        stage_.wait(begun);
+    }
+    ~waiting_thread() {
+        advance(over);
+        thread_.join();
+    }
+    waiting_thread(const waiting_thread&) = delete;
+    waiting_thread& operator=(const waiting_thread&) = delete;
+
+private:
+    static constexpr int begun = 0, worked = 1, over = 2;
+    void advance(int stage) {
+        stage_ = stage;
+        stage_.notify_all();
+    }
+    std::atomic<int> stage_{begun};
+    std::thread thread_;
+};
+
+// A thread's first call of a heap adds to the lists that a fork goes through to lock and to unlock.
+TEST(heap_fork, threads_may_begin_with_many_heaps_meanwhile) {
+    constexpr int thread_count = 6, heap_count = 8;
+    int const rounds = support::under_sanitizer() ? 8 : 40; // a fork costs several times as much there
+    for (int round = 0; round < rounds; ++round) {
+        std::array<heap, heap_count> heaps;
+        std::atomic<bool> may_begin{false};
+        std::atomic<int> ended{0};
+        std::vector<std::thread> threads;
+        std::vector<void*> kept(thread_count * heap_count);
+        for (int each = 0; each < thread_count; ++each) {
+            threads.emplace_back([&, each] {
+                may_begin.wait(false);
+                for (int which = 0; which < heap_count; ++which) {
+                    heap& tested = heaps[static_cast<std::size_t>(which)];
+                    kept[static_cast<std::size_t>(each * heap_count + which)] = tested.allocate(40'000);
+                    for (std::size_t bytes = 1; bytes < 500; bytes += 50) tested.deallocate(tested.allocate(bytes));
+                }
+                ++ended;
+            });
+        }
+        may_begin = true;
+        may_begin.notify_all();
+        do {
+            ASSERT_EQ(answer_of_child([] { return 0; }), 0);
+        } while (ended < thread_count);
+        for (std::thread& each : threads) each.join();
+        for (int which = 0; which < heap_count; ++which) {
+            heap& tested = heaps[static_cast<std::size_t>(which)];
+            EXPECT_TRUE(tested.valid());
+            EXPECT_EQ(tested.stats().live_count, static_cast<std::size_t>(thread_count));
+            for (int each = 0; each < thread_count; ++each)
+                tested.deallocate(kept[static_cast<std::size_t>(each * heap_count + which)]);
+            EXPECT_EQ(tested.stats().live_count, 0u);
+        }
+    }
+}
+
+/// Forks of a process with another thread, that has blocks in use and others that wait in its cache.
+class heap_child : public testing::Test {
+protected:
+    void SetUp() override {
+        if (support::under_thread_sanitizer()) GTEST_SKIP() << "ThreadSanitizer follows no threads of a forked child";
+    }
+
+    /// Of every kind, for the thread that calls.
+    void use(heap& tested) {
+        for (std::size_t const bytes : {block_bytes, std::size_t{3000}, std::size_t{100'000}, std::size_t{40'000'000}})
+            alive.push_back(tested.allocate(bytes));
+        for (int each = 0; each < 300; ++each) alive.push_back(tested.allocate(block_bytes));
+        for (int each = 0; each < 200; ++each) {
+            freed.push_back(alive.back());
+            alive.pop_back();
+        }
+        for (void* const block : freed) tested.deallocate(block);
+    }
+
+    std::vector<void*> alive, freed;
+};
+
+TEST_F(heap_child, counts_as_its_parent_does_and_leaves_other_threads_caches_as_they_are) {
+    heap tested;
+    waiting_thread const other([&] { use(tested); });
+    tenure::allocator_stats const before = tested.stats();
+    std::size_t const cached = tested.core().cached_count(class_index);
+    EXPECT_EQ(before.live_count, alive.size());
+    EXPECT_TRUE(cached != 0 || tenure::checks::caller) << "checked builds have no caches";
+    int const answer = answer_of_child([&] {
+        tenure::allocator_stats const now = tested.stats();
+        bool const is_same = now.live_count == before.live_count && now.live_bytes == before.live_bytes;
+        // Most children soon run another program: a fork is not to cost what emptying all caches does.
+        bool const is_left = tested.core().cached_count(class_index) == cached;
+        return (is_same ? 0 : 1) + (is_left ? 0 : 2) + (tested.valid() ? 0 : 4);
+    });
+    EXPECT_EQ(answer, 0);
+}
+
+TEST_F(heap_child, walks_over_the_blocks_in_use_alone) {
+    heap tested;
+    waiting_thread const other([&] { use(tested); });
+    std::sort(alive.begin(), alive.end());
+    int const answer = answer_of_child([&] {
+        std::vector<void*> seen;
+        tested.walk([&](void* block, std::size_t) { seen.push_back(block); });
+        std::sort(seen.begin(), seen.end());
+        return seen == alive && tested.stats().live_count == alive.size() ? 0 : 1;
+    });
+    EXPECT_EQ(answer, 0);
+}
+
+TEST_F(heap_child, hands_a_cache_that_nobody_has_to_its_next_thread) {
+    if (tenure::checks::caller) GTEST_SKIP() << "checked builds have no caches";
+    heap tested;
+    waiting_thread const other([&] { use(tested); });
+    std::size_t const cached = tested.core().cached_count(class_index);
+    int const answer = answer_of_child([&] {
+        bool is_theirs = false, are_distinct = false;
+        std::size_t left = cached;
+        support::on_fresh_thread([&] {
+            std::vector<void*> blocks;
+            for (std::size_t each = 0; each < cached; ++each) blocks.push_back(tested.allocate(block_bytes));
+            is_theirs = blocks.front() == freed.back();
+            left = tested.core().cached_count(class_index);
+            for (int each = 0; each < 1000; ++each) blocks.push_back(tested.allocate(block_bytes));
+            for (void* const block : blocks) std::memset(block, 1, block_bytes);
+            blocks.insert(blocks.end(), alive.begin(), alive.end());
+            std::sort(blocks.begin(), blocks.end());
+            are_distinct = std::adjacent_find(blocks.begin(), blocks.end()) == blocks.end();
+            for (void* const block : blocks) tested.deallocate(block);
+        });
+        bool const is_good = tested.stats().live_count == 0 && tested.valid();
+        return (is_theirs && left == 0 ? 0 : 1) + (are_distinct ? 0 : 2) + (is_good ? 0 : 4);
+    });
+    EXPECT_EQ(answer, 0);
+}
+
+TEST_F(heap_child, gives_back_what_caches_that_nobody_has_hold) {
+    heap tested;
+    waiting_thread const other([&] { use(tested); });
+    tested.deallocate(tested.allocate(block_bytes)); // the child's own cache, so that it takes over none
+    int const answer = answer_of_child([&] {
+        for (void* const block : alive) tested.deallocate(block);
+        bool const is_empty = tested.stats().live_count == 0;
+        tested.trim();
+        bool const is_given_back = tested.stats().reserved_bytes == 0;
+        void* const again = tested.allocate(block_bytes);
+        return (is_empty ? 0 : 1) + (is_given_back ? 0 : 2) + (again != nullptr && tested.valid() ? 0 : 4);
+    });
+    EXPECT_EQ(answer, 0);
+}
+
+std::size_t live_count(tag owner) { return heap::process().core().usage_of_tag(owner.id()).live_count; }
+
+/// Allocates under what is the thread's tag, and says how many blocks more the tag has meanwhile.
+std::size_t count_more(tag owner, int count) {
+    std::size_t const before = live_count(owner);
+    std::vector<void*> blocks;
+    for (int each = 0; each < count; ++each) blocks.push_back(heap::process().allocate(block_bytes));
+    std::size_t const during = live_count(owner);
+    for (void* const block : blocks) heap::process().deallocate(block);
+    return during - before;
+}
+
+class heap_child_tags : public heap_child {
+protected:
+    /// Under the tag, for the thread that calls.
+    void use_under(tag of) {
+        tag_scope const scope(of);
+        use(heap::process());
+    }
+    void TearDown() override {
+        for (void* const block : alive) heap::process().deallocate(block);
+    }
+
+    tag owner = tag::named("before the fork"), other_owner = tag::named("after the fork");
+};
+
+TEST_F(heap_child_tags, count_as_the_parent_does) {
+    waiting_thread const other([&] { use_under(owner); });
+    EXPECT_EQ(live_count(owner), alive.size());
+    int const answer = answer_of_child([&] {
+        bool const is_same = live_count(owner) == alive.size();
+        for (void* const block : alive) heap::process().deallocate(block);
+        bool const is_empty = live_count(owner) == 0;
+        heap::process().trim();
+        return (is_same ? 0 : 1) + (is_empty ? 0 : 2) + (live_count(owner) == 0 ? 0 : 4);
+    });
+    EXPECT_EQ(answer, 0);
+}
+
+// The gone thread's two caches are taken over by threads of the child that have no tag, or another one.
+TEST_F(heap_child_tags, are_not_mixed_by_the_threads_of_the_child) {
+    waiting_thread const other([&] { use_under(owner); });
+    int const answer = answer_of_child([&] {
+        std::size_t plain = 0, tagged = 0;
+        waiting_thread const first([&] { plain += count_more(owner, 300); });
+        waiting_thread const second([&] { plain += count_more(owner, 300); });
+        support::on_fresh_thread([&] {
+            tag_scope const scope(owner);
+            tagged = count_more(owner, 300);
+        });
+        return (plain == 0 ? 0 : 1) + (tagged == 300 ? 0 : 2) + (heap::process().valid() ? 0 : 4);
+    });
+    EXPECT_EQ(answer, 0);
+    int const answer_of_others = answer_of_child([&] {
+        std::size_t mine = 0, theirs = 0;
+        for (int round = 0; round < 2; ++round) {
+            support::on_fresh_thread([&] {
+                tag_scope const scope(other_owner);
+                theirs += count_more(owner, 300);
+                mine += count_more(other_owner, 300);
+            });
+        }
+        bool const is_left = live_count(other_owner) == 0;
+        return (mine == 600 && is_left ? 0 : 1) + (theirs == 0 ? 0 : 2) + (heap::process().valid() ? 0 : 4);
+    });
+    EXPECT_EQ(answer_of_others, 0);
+}
+
+}
