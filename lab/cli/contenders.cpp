@@ -73,7 +73,7 @@ bool contenders::is_opponent(const entrant& row, const std::string& peer) const 
 
 bool contenders::wanted(const experiment& chosen, const entrant& row) const {
     if (row.name == chosen.baseline) return true;
-    bool const ours = row.runs_on_malloc ? row.peer == own_malloc_name : row.peer.empty();
+    bool const ours = row.runs_on_malloc ? is_own_malloc(row.peer) : row.peer.empty();
     bool const given_file = std::any_of(mallocs_.begin(), mallocs_.end(), [&](const found_malloc& each) {
         return !each.given.empty() && each.name == row.name;
     });

@@ -113,11 +113,11 @@ std::string in_words(const std::vector<listed_peer>& peers, std::span<const foun
     made += "\nOurs\n";
     add({"tenure", "inlined", own_version(), {}});
     for (const listed_peer& peer : peers) {
-        if (peer.missing.empty() && peer.name == own_malloc_name) add(peer);
+        if (peer.missing.empty() && is_own_malloc(peer.name)) add(peer);
     }
     made += "\nPeers on this machine\n";
     for (const listed_peer& peer : peers) {
-        if (peer.missing.empty() && peer.name != own_malloc_name) add(peer);
+        if (peer.missing.empty() && !is_own_malloc(peer.name)) add(peer);
     }
     made += "\nMissing\n";
     for (const listed_peer& peer : peers) {

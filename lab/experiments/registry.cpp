@@ -15,12 +15,14 @@
 #include "experiments/lifetimes.hpp"
 #include "experiments/peers/peers.hpp"
 #include "experiments/pools.hpp"
+#include "experiments/start.hpp"
 
 namespace tenure::lab {
 
 std::span<const experiment> experiments() {
-    static const std::array<experiment, 6> all{lifetimes_experiment, pools_experiment,         heap_experiment,
-                                               large_experiment,     fragmentation_experiment, latency_experiment};
+    static const std::array<experiment, 7> all{lifetimes_experiment, pools_experiment,         heap_experiment,
+                                               large_experiment,     fragmentation_experiment, latency_experiment,
+                                               start_experiment};
     return all;
 }
 

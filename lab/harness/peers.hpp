@@ -38,6 +38,11 @@ inline constexpr std::string_view system_malloc_name = "glibc malloc";
 
 /// The name of our own malloc, preloaded like the peers, in every table.
 inline constexpr std::string_view own_malloc_name = "tenure";
+/// The same with the caller's mistakes checked: what that costs.
+inline constexpr std::string_view own_hardened_name = "tenure hardened";
+[[nodiscard]] constexpr bool is_own_malloc(std::string_view name) {
+    return name == own_malloc_name || name == own_hardened_name;
+}
 
 /// The C library's, our own, then every peer of the table. Each is asked in a process that has it preloaded, exactly as
 /// it will be when it is measured.

@@ -14,8 +14,8 @@
 /// Cost           up to 32 KiB: O(1) in the thread's cache, a lock for every batch, of up to 512 blocks. Above: O(1)
 ///                under a lock; past 31 MiB a system call, unless a kept block serves.
 /// Overhead       no header. Sizes are rounded up, by an eighth on average, to 8, 16, 32 ... 128 and four sizes to each
-///                doubling; above 32 KiB to 4 KiB. A bit per block, 4 KiB per thread, and at most 32 KiB of free blocks
-///                of each size that a thread uses.
+///                doubling; above 32 KiB to 4 KiB. A bit per block; 4 KiB per thread, 58 when it is busy, and at most
+///                32 KiB of free blocks of each size that it uses, two blocks of the four largest.
 /// Threads        any, for everything but walk(), clear() and the destructor, also the free of a block whose thread has
 ///                ended. Not from signal handlers. A child of fork() may go on using heaps that its parent's threads
 ///                used.
@@ -45,7 +45,7 @@ struct heap_options {
     /// The most that it takes from its source. Below 256 KiB no small block fits; below 512 KiB either small blocks fit
     /// or large ones, and the first request decides.
     std::size_t limit_bytes = max_object_bytes;
-    std::uint64_t keep_ns = 1'000'000'000;                 ///< how long freed memory is kept for the next request
+    std::uint64_t keep_ns = 100'000'000;                   ///< how long freed memory is kept for the next request
     std::size_t keep_limit_bytes = std::size_t{256} << 20; ///< the most of freed huge blocks that is kept
 };
 

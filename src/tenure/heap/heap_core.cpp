@@ -441,8 +441,9 @@ void* heap_core::reallocate(thread_cache* cache, void* block, std::size_t bytes,
     }
     void* const fresh = reallocate_by_copy(cache, block, bytes, alignment, usable);
     // A refused shrink need not fail: the block is large enough as it is.
-    bool const stays = fresh == nullptr && is_aligned_so && bytes <= usable;
-    if (checks::caller && stays && !guarded_.contains(block)) return arm(block, std::max<std::size_t>(bytes, 1));
+    bool const is_guarded = checks::caller && guarded_.contains(block); // it ends where it ends
+    bool const stays = fresh == nullptr && is_aligned_so && bytes <= usable && !is_guarded;
+    if (checks::caller && stays) return arm(block, std::max<std::size_t>(bytes, 1));
     return stays ? block : fresh;
 }
 

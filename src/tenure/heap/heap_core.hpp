@@ -171,7 +171,7 @@ private:
     std::atomic<block_way> way_{block_way::unknown};
     std::atomic<std::uint32_t> trims_{0}; ///< threads that see another number empty their caches
     std::atomic<std::uint64_t> next_sweep_ns_{0};
-    std::atomic<std::uint64_t> sweep_every_ns_{500'000'000};
+    std::atomic<std::uint64_t> sweep_every_ns_{50'000'000};
     std::atomic<std::uint64_t> alone_{0}; ///< the thread that walks or clears, in checked builds
     mutable platform::mutex mutex_;       ///< of everything below
     heap_shard* shards_;

@@ -176,9 +176,9 @@ void heap_shard::give(void* const* blocks, std::size_t count, std::size_t segmen
     constexpr std::size_t most_at_once = 64;
     for (; count > most_at_once; blocks += most_at_once, count -= most_at_once)
         give(blocks, most_at_once, segment_bytes);
-    // First where each bit lies, which the slice's class tells without a look at its page: pages are seldom near, and are
-    // fetched while the next are looked for. Blocks freed one after another often share a word: it is written once for
-    // all of them.
+    // First where each bit lies, which the slice's class tells without a look at its page: pages are seldom near, and
+    // are fetched while the next are looked for. Blocks freed one after another often share a word: it is written once
+    // for all of them.
     freed_bits freed[most_at_once];
     std::size_t freed_count = 0;
     for (std::size_t each = 0; each < count; ++each) {

@@ -69,8 +69,7 @@ tagged_usage heap_core::usage_of_tag(std::uint16_t tag) const noexcept {
         for (std::size_t index = 0; index < small_class_count; ++index) {
             std::size_t cached = 0;
             for (thread_cache const* cache = caches_; cache != nullptr; cache = cache->next) {
-                if (cache->is_used && cache->tag == tag)
-                    cached += cache->of_class[index].count.load(std::memory_order_relaxed);
+                if (cache->tag == tag) cached += cache->of_class[index].count.load(std::memory_order_relaxed);
             }
             std::size_t const handed_out = shard->usage_of(index).handed_out;
             std::size_t const live = handed_out - std::min(handed_out, cached);

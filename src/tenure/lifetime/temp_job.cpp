@@ -92,7 +92,7 @@ void fill_prefix(std::uintptr_t begin, std::size_t bytes) noexcept {
 }
 
 /// Whether a block lies here, alive or freed a moment ago, in checked builds.
-bool is_block(std::uintptr_t bytes_at) noexcept {
+[[maybe_unused]] bool is_block(std::uintptr_t bytes_at) noexcept {
     if (!is_aligned(pointer_at(bytes_at), default_alignment)) return false;
     std::uintptr_t const begin = bytes_at - temp_job::prefix_bytes;
     std::size_t const offset = begin & (detail::job_chunk_alignment - 1);

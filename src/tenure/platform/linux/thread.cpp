@@ -6,10 +6,10 @@
 #include <sched.h>
 #include <unistd.h>
 #if __has_include(<sys/single_threaded.h>)
-#include <sys/single_threaded.h>
-#define TENURE_HAS_SINGLE_THREADED 1
+#    include <sys/single_threaded.h>
+#    define TENURE_HAS_SINGLE_THREADED 1
 #else
-#define TENURE_HAS_SINGLE_THREADED 0
+#    define TENURE_HAS_SINGLE_THREADED 0
 #endif
 
 namespace tenure::inline TENURE_ABI::platform {
