@@ -50,7 +50,9 @@ std::size_t heap_core::whole_bytes(const void* block, std::uint8_t number) const
 
 void* heap_core::draw_guarded(std::size_t bytes, std::size_t alignment, fill how) noexcept {
     std::uint64_t const one_in = option_value(option::heap_guard_sample);
-    if (one_in == 0 || (next_draw() >> 32) % one_in != 0) return nullptr;
+    // A draw of 32 bits lies below its one_in-th part; the option stays below 2^32.
+    if (one_in == 0 || (next_draw() >> 32) * one_in >> 32 != 0) [[likely]]
+        return nullptr;
     void* const block = guarded_.allocate(bytes, std::max(alignment, default_alignment));
     if (block != nullptr && how == fill::zero) std::memset(block, 0, bytes);
     return block;
@@ -100,10 +102,18 @@ std::size_t heap_core::checked_bytes(const void* block, std::uint8_t number) con
 }
 
 bool heap_core::check_block(const void* block, std::uint8_t number, std::string_view what_for) const noexcept {
-    bool is_begin = number == huge_class ? huge_.block_of(block) == block : false;
+    bool is_begin = number == huge_class && huge_.block_of(block) == block;
     if (number == large_class) is_begin = large_.is_block(block);
     block_state state = is_begin ? block_state::handed_out : block_state::no_begin;
     if (number < small_class_count) state = heap_shard::state_of(block, memory_.segment_bytes());
+    if (state == block_state::handed_out && checked_bytes(block, number) != not_armed) [[likely]]
+        return true;
+    report_unsound(block, number, state, what_for);
+    return false;
+}
+
+TENURE_COLD void heap_core::report_unsound(const void* block, std::uint8_t number, block_state state,
+                                           std::string_view what_for) const noexcept {
     report_text text;
     if (number == no_class) {
         text.text("no block of this heap was ").text(what_for).text(": ").address(block);
@@ -114,15 +124,12 @@ bool heap_core::check_block(const void* block, std::uint8_t number, std::string_
     } else if (state == block_state::no_begin) {
         text.text("an address that is no block's begin, or is free, was ").text(what_for).text(": ").address(block);
         text.text(". Hand over what allocate() returned.");
-    } else if (checked_bytes(block, number) == not_armed) {
+    } else {
         text.text("memory behind a block of the heap was overwritten: ").address(block).text(", of at most ");
         text.number(whole_bytes(block, number) - guard_bytes).text(" bytes, when it was ").text(what_for);
         text.text(". Look for a write past its end; AddressSanitizer or a guarded sample says who wrote.");
-    } else {
-        return true;
     }
     report(report_kind::misuse, text.view());
-    return false;
 }
 
 bool heap_core::resize_checked(void* block, std::size_t bytes, std::uint8_t number) noexcept {

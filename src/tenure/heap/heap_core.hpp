@@ -153,6 +153,8 @@ private:
     [[nodiscard]] std::size_t whole_bytes(const void* block, std::uint8_t number) const noexcept;
     [[nodiscard]] std::size_t checked_bytes(const void* block, std::uint8_t number) const noexcept;
     [[nodiscard]] bool check_block(const void* block, std::uint8_t number, std::string_view what_for) const noexcept;
+    void report_unsound(const void* block, std::uint8_t number, block_state state,
+                        std::string_view what_for) const noexcept;
     void retire(void* block, std::uint8_t number) noexcept;
     void check_alone(std::string_view what) const noexcept;
 

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <charconv>
 #include <cstring>
 #include <string_view>
@@ -76,10 +77,15 @@ std::size_t resident_bytes_in(const void* range, std::size_t bytes) noexcept {
 }
 
 std::uint64_t random_of_process() noexcept {
-    // Sixteen bytes that the kernel drew at exec; a load, no system call.
+    static constinit std::atomic<std::uint64_t> known{0};
+    std::uint64_t number = known.load(std::memory_order_relaxed);
+    if (number != 0) [[likely]]
+        return number;
+    // Sixteen bytes that the kernel drew at exec; no system call.
     auto const* const drawn = static_cast<const void*>(pointer_at(::getauxval(AT_RANDOM)));
-    std::uint64_t number = 0x5DEE'CE66'D1CE'4E5B;
+    number = 0x5DEE'CE66'D1CE'4E5B;
     if (drawn != nullptr) std::memcpy(&number, drawn, sizeof number);
+    known.store(number, std::memory_order_relaxed);
     return number;
 }
 
