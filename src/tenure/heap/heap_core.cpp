@@ -265,7 +265,12 @@ void* heap_core::allocate_past_small(std::size_t bytes, std::size_t alignment, f
         block = large_.allocate(bytes, alignment, found, tag);
         if (block == nullptr && make_room() != 0) block = large_.allocate(bytes, alignment, found, tag);
     }
-    if (block == nullptr) block = huge_.allocate(bytes, alignment, platform::coarse_ns(), found, tag);
+    if (block == nullptr) {
+        block = huge_.allocate(bytes, alignment, platform::coarse_ns(), found, tag);
+        // New memory does not come on top of as much that lies free. To touch that again later costs no more than to
+        // touch the new for the first time, which is due now.
+        if (block != nullptr && found == contents::zero) large_.release_free(bytes);
+    }
     if (tag != 0 && block != nullptr) count_tagged(tag, 1, larger_bytes(block, slice_number_of(block)));
     if (checks::caller && block != nullptr) platform::unpoison(block, bytes);
     if (block != nullptr && how == fill::zero && found != contents::zero) std::memset(block, 0, bytes);

@@ -369,17 +369,30 @@ std::size_t large_blocks::trim() noexcept {
 }
 
 // Pieces below 64 KiB stay: a system call for each of thousands would cost more than they hold.
+constexpr std::size_t least_swept = std::size_t{64} * 1024 / granule_bytes;
+
 std::size_t large_blocks::sweep() noexcept {
-    constexpr std::size_t at_least = std::size_t{64} * 1024 / granule_bytes;
     std::size_t bytes = 0;
     platform::lock_guard const lock(mutex_);
     for (large_segment* segment = first_; segment != nullptr; segment = segment->next) {
         for (large_run* run = &segment->runs[head_granules()]; run != nullptr; run = run_after(*run)) {
-            if (!run->is_free || run->granules < at_least) continue;
-            bytes += give_back(*run, at_least, segment->stale);
+            if (!run->is_free || run->granules < least_swept) continue;
+            bytes += give_back(*run, least_swept, segment->stale);
             for_each_word_of(index_of(*run), run->granules, [&](std::size_t word, bit_word bits) {
                 segment->stale[word] |= segment->dirty[word] & bits;
             });
+        }
+    }
+    return bytes;
+}
+
+std::size_t large_blocks::release_free(std::size_t at_most) noexcept {
+    std::size_t bytes = 0;
+    platform::lock_guard const lock(mutex_);
+    for (large_segment* segment = first_; segment != nullptr; segment = segment->next) {
+        for (large_run* run = &segment->runs[head_granules()]; run != nullptr; run = run_after(*run)) {
+            if (bytes >= at_most) return bytes;
+            if (run->is_free && run->granules >= least_swept) bytes += give_back(*run, least_swept, segment->dirty);
         }
     }
     return bytes;

@@ -93,6 +93,8 @@ public:
     std::size_t trim() noexcept;
     /// Gives back what is free and touched and was so at the last call, where it makes at least 64 KiB in a row.
     std::size_t sweep() noexcept;
+    /// Gives back free memory in pieces of 64 KiB and more, until it comes to `at_most` bytes or a piece more.
+    std::size_t release_free(std::size_t at_most) noexcept;
     /// Frees every block; segments are kept.
     void free_all() noexcept;
     /// Gives every segment back, whatever is in it.
