@@ -143,6 +143,7 @@ small_page* heap_pages::take(std::size_t class_index, std::uint8_t number) noexc
     page.words_used = 0;
     page.class_index = static_cast<std::uint8_t>(class_index);
     page.is_listed = false;
+    page.bits = has_long_bits(class_index) ? segment->long_bits(slice, memory_.segment_bytes()) : page.own_bits;
     std::memset(page.bits, 0, page.word_count() * sizeof(bit_word));
     for (std::size_t each = 0; each < slices; ++each) {
         segment->first_slice[slice + each] = static_cast<std::uint16_t>(slice);

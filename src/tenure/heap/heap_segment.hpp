@@ -21,14 +21,16 @@ namespace tenure::inline TENURE_ABI::detail {
 
 // A segment as it lies in memory, at a multiple of its size:
 //
-//   | classes: a byte per slice | first slices | page and bits: 576 bytes per slice | slices of 32 KiB ... |
+//   | classes: a byte per slice | first slices | pages: 128 bytes per slice | long bits: 512 | slices of 32 KiB ... |
 //
 // A page is one slice, and two to eight for blocks past 4 KiB. A free masks the pointer and reads the class of its
 // slice; only when its cache is full does it look at the page and the bits. So blocks have no header, a free does not
-// touch them, and the bytes that it reads of five million blocks fit in the first cache.
+// touch them, and the bytes that it reads of five million blocks fit in the first cache. A page of up to 512 blocks has
+// its bits in itself, so that pages lie densely: whoever frees at random waits for the address translation of each.
 
-constexpr std::size_t words_per_page = 64;
-constexpr std::size_t blocks_per_page = words_per_page * bits_per_word; ///< at most
+constexpr std::size_t own_words = 8;                                ///< of bits, in the page itself
+constexpr std::size_t long_words = 64;                              ///< of bits, elsewhere
+constexpr std::size_t blocks_per_page = long_words * bits_per_word; ///< at most
 
 /// Slices of a page of the class: so many that eight blocks fit at least. A page that few blocks hold down is what a
 /// heap loses when its sizes drift.
@@ -63,7 +65,8 @@ struct alignas(cache_line_bytes) small_page {
     std::uint8_t words_used;  ///< words whose blocks have been handed out, once at least
     std::uint8_t class_index;
     bool is_listed;
-    alignas(cache_line_bytes) bit_word bits[words_per_page]; ///< of blocks that were handed out and came back
+    bit_word* bits; ///< of blocks that were handed out and came back: its own, or long ones of the segment
+    alignas(cache_line_bytes) bit_word own_bits[own_words];
 
     [[nodiscard]] std::size_t word_count() const noexcept { return words_for(capacity); }
     [[nodiscard]] std::size_t blocks_used() const noexcept {
@@ -78,11 +81,17 @@ struct alignas(cache_line_bytes) small_page {
         return index < blocks_used() && (bits[index / bits_per_word] & bit_at(index)) == 0;
     }
 };
-static_assert(sizeof(small_page) == 9 * cache_line_bytes);
+static_assert(sizeof(small_page) == 2 * cache_line_bytes);
 
-/// A block by its page and its number there.
+/// Whether a page of the class has more blocks than bits of its own.
+[[nodiscard]] constexpr bool has_long_bits(std::size_t class_index) noexcept {
+    return class_bytes(class_index) * own_words * bits_per_word < slice_bytes;
+}
+
+/// A block by its page, its number there, and the bits of the page.
 struct block_place {
     small_page* page;
+    bit_word* bits;
     std::size_t index;
 };
 
@@ -97,12 +106,17 @@ struct heap_segment : segment_head {
     bit_word free_slices[most_slices / bits_per_word];
     bit_word dirty_slices[most_slices / bits_per_word];
     bit_word stale_slices[most_slices / bits_per_word];
-    small_page pages[most_slices]; ///< by their first slice; as many as the segment has slices
+    small_page pages[most_slices]; ///< by their first slice; as many as the segment has slices, then the long bits
 
     /// Slices that the head takes up in a segment of so many bytes.
     [[nodiscard]] static constexpr std::size_t head_slices(std::size_t segment_bytes) noexcept {
         constexpr std::size_t fixed = sizeof(segment_head) + most_slices * 2 + 3 * most_slices / 8 + 4 * 64;
-        return (fixed + segment_bytes / slice_bytes * sizeof(small_page) + slice_bytes - 1) / slice_bytes;
+        constexpr std::size_t each = sizeof(small_page) + long_words * sizeof(bit_word);
+        return (fixed + segment_bytes / slice_bytes * each + slice_bytes - 1) / slice_bytes;
+    }
+    /// Where a page's bits are that has more than its own.
+    [[nodiscard]] bit_word* long_bits(std::size_t slice, std::size_t segment_bytes) noexcept {
+        return static_cast<bit_word*>(static_cast<void*>(pages + segment_bytes / slice_bytes)) + slice * long_words;
     }
     /// Requires  the block is of a page.
     [[nodiscard]] static small_page& page_of(const void* block, std::size_t segment_bytes) noexcept {
@@ -117,7 +131,8 @@ struct heap_segment : segment_head {
         std::size_t const number = segment->class_of_slice[slice];
         std::size_t const offset = address_of(block) - address_of(segment) - first * slice_bytes;
         std::size_t const class_index = number < small_class_count ? number : page.class_index;
-        return {&page, (offset * inverse_of_class[class_index]) >> inverse_bits};
+        bit_word* const bits = has_long_bits(class_index) ? segment->long_bits(first, segment_bytes) : page.own_bits;
+        return {&page, bits, (offset * inverse_of_class[class_index]) >> inverse_bits};
     }
 };
 static_assert(sizeof(heap_segment) <= heap_segment::head_slices(largest_segment_bytes) * slice_bytes);

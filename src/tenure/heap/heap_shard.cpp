@@ -183,7 +183,7 @@ void heap_shard::give(void* const* blocks, std::size_t count, std::size_t segmen
     std::size_t freed_count = 0;
     for (std::size_t each = 0; each < count; ++each) {
         block_place const place = heap_segment::place_of(blocks[each], segment_bytes);
-        bit_word* const word = place.page->bits + place.index / bits_per_word;
+        bit_word* const word = place.bits + place.index / bits_per_word;
         if (freed_count != 0 && freed[freed_count - 1].word == word &&
             (freed[freed_count - 1].bits & bit_at(place.index)) == 0) {
             freed[freed_count - 1].bits |= bit_at(place.index);
