@@ -182,7 +182,7 @@ TEST(heap_misuse, stops_the_program_when_nobody_hears_it) {
             tested.deallocate(block);
             tested.deallocate(block);
         },
-        "tenure: a freed block of the heap was freed: 0x[0-9a-f]+. Look for a second owner");
+        "tenure: a block of the heap that was freed before was freed: 0x[0-9a-f]+. Look for a second owner");
 }
 
 }

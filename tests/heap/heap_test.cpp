@@ -169,6 +169,22 @@ TEST_F(heaps, what_cannot_be_is_refused_and_changes_nothing) {
     EXPECT_FALSE(tested.owns(&tested));
 }
 
+TEST_F(heaps, what_is_free_makes_room_for_any_size_below_the_limit) {
+    constexpr std::size_t limit = std::size_t{4} << 20;
+    for (std::size_t const small : {std::size_t{48}, std::size_t{1000}, std::size_t{100'000}}) {
+        heap tested({.limit_bytes = limit});
+        for (std::size_t const wanted : {std::size_t{300'000}, std::size_t{1} << 20, std::size_t{3} << 20}) {
+            std::vector<void*> blocks;
+            while (void* const block = tested.allocate(small, 16)) blocks.push_back(block);
+            EXPECT_EQ(tested.allocate(wanted, 16), nullptr);
+            for (void* const block : blocks) tested.deallocate(block);
+            void* const large = tested.allocate(wanted, 16);
+            EXPECT_NE(large, nullptr) << wanted << " bytes after blocks of " << small;
+            tested.deallocate(large);
+        }
+    }
+}
+
 TEST_F(heaps, a_refusal_at_any_request_leaves_the_heap_as_it_was) {
     for (std::uint64_t allowed = 0; allowed < 12; ++allowed) {
         tenure::failing_source failing(source_, allowed);

@@ -140,7 +140,7 @@ void guarded_blocks::deallocate(void* block) noexcept {
         place& found = *place_of(block);
         copy = found;
         if (!found.is_live) {
-            what = "a freed block of the heap was freed";
+            what = "a block of the heap that was freed before was freed";
         } else if (address_of(block) != found.block) {
             what = "an address that is no block's begin was freed";
         } else {

@@ -63,7 +63,7 @@ void* heap_core::take_checked(thread_cache* cache, std::size_t class_index) noex
     std::uint64_t const draw = next_draw();
     void* block = own.take_scattered(class_index, draw);
     for (int attempt = 0; block == nullptr && attempt < 2; ++attempt) { // as take_after_refusal()
-        if (attempt == 1 && make_room() == 0) return nullptr;
+        if (attempt == 1 && make_room(cache) == 0) return nullptr;
         platform::lock_guard const lock(mutex_);
         for (heap_shard* shard = shards_; block == nullptr && shard != nullptr; shard = shard->next)
             block = shard->tag == own.tag ? shard->take_scattered(class_index, draw) : nullptr;
@@ -73,9 +73,9 @@ void* heap_core::take_checked(thread_cache* cache, std::size_t class_index) noex
     platform::unpoison(block, whole);
     std::size_t const written = first_written(block, whole);
     if (written != whole) {
-        report_block(
-            "memory was written after it was freed", block, whole, written,
-            "Look for a pointer that outlived its block; AddressSanitizer or a guarded sample says who wrote.");
+        report_block("memory was written after it was freed", block, whole, written,
+                     "Look for a pointer that outlived its block; TENURE_HEAP_GUARD_SAMPLE=1 or AddressSanitizer says "
+                     "who wrote.");
     }
     return block;
 }
@@ -116,18 +116,19 @@ TENURE_COLD void heap_core::report_unsound(const void* block, std::uint8_t numbe
                                            std::string_view what_for) const noexcept {
     report_text text;
     if (number == no_class) {
-        text.text("no block of this heap was ").text(what_for).text(": ").address(block);
-        text.text(". Hand it to where it was allocated: another heap, a pool, or the C library.");
+        text.text("an address that is no block of this heap was ").text(what_for).text(": ").address(block);
+        text.text(". Hand it to where it was allocated: another heap, a pool, or the C library; or it was a block past "
+                  "31 MiB that was freed before.");
     } else if (state == block_state::free) {
-        text.text("a freed block of the heap was ").text(what_for).text(": ").address(block);
+        text.text("a block of the heap that was freed before was ").text(what_for).text(": ").address(block);
         text.text(". Look for a second owner of this block.");
     } else if (state == block_state::no_begin) {
-        text.text("an address that is no block's begin, or is free, was ").text(what_for).text(": ").address(block);
-        text.text(". Hand over what allocate() returned.");
+        text.text("an address that is no block's begin, or of a block freed before, was ").text(what_for);
+        text.text(": ").address(block).text(". Hand over what allocate() returned, once; look for a second owner.");
     } else {
         text.text("memory behind a block of the heap was overwritten: ").address(block).text(", of at most ");
         text.number(whole_bytes(block, number) - guard_bytes).text(" bytes, when it was ").text(what_for);
-        text.text(". Look for a write past its end; AddressSanitizer or a guarded sample says who wrote.");
+        text.text(". Look for a write past its end; TENURE_HEAP_GUARD_SAMPLE=1 or AddressSanitizer says who wrote.");
     }
     report(report_kind::misuse, text.view());
 }

@@ -209,18 +209,21 @@ bool heap_core::grow(thread_cache& cache, std::size_t class_index) const noexcep
     return true;
 }
 
-/// After a refusal: what is free of every kind goes back to the source, which may then have what is asked for.
-/// Returns   the bytes.
-std::size_t heap_core::make_room() noexcept {
+/// After a refusal: what is free of every kind, and what waits at the calling thread, goes back to the source, which
+/// may then have what is asked for. Returns   the bytes.
+std::size_t heap_core::make_room(thread_cache* cache) noexcept {
+    for (thread_cache* each = cache != nullptr ? cache->main : nullptr; each != nullptr; each = each->next_of_thread)
+        empty(*each);
     release_empty_pages();
     return pages_.trim() + large_.trim() + huge_.trim();
 }
 
 /// When the source has refused a page: from pages that others own, then from what goes back and comes again.
-std::size_t heap_core::take_after_refusal(std::size_t class_index, void** blocks, std::size_t count,
-                                          std::uint16_t tag) noexcept {
+std::size_t heap_core::take_after_refusal(thread_cache* cache, std::size_t class_index, void** blocks,
+                                          std::size_t count) noexcept {
+    std::uint16_t const tag = cache != nullptr ? cache->tag : std::uint16_t{0};
     for (int attempt = 0; attempt < 2; ++attempt) {
-        if (attempt == 1 && make_room() == 0) return 0;
+        if (attempt == 1 && make_room(cache) == 0) return 0;
         platform::lock_guard const lock(mutex_);
         for (heap_shard* shard = shards_; shard != nullptr; shard = shard->next) {
             std::size_t const taken = shard->tag == tag ? shard->take(class_index, blocks, count) : 0;
@@ -236,7 +239,7 @@ void* heap_core::refill(thread_cache& cache, std::size_t class_index) noexcept {
     if (cache.tag != 0) blocks.blocks = cache.arrays + array_offsets[class_index];
     std::size_t const batch = ((cache.tag == 0 ? blocks.capacity : tagged_room(class_index)) + 1) / 2;
     std::size_t taken = cache.shard->take(class_index, blocks.blocks, batch);
-    if (taken == 0) taken = take_after_refusal(class_index, blocks.blocks, batch, cache.tag);
+    if (taken == 0) taken = take_after_refusal(&cache, class_index, blocks.blocks, batch);
     if (taken == 0) return nullptr;
     blocks.count.store(static_cast<std::uint32_t>(taken - 1), std::memory_order_relaxed);
     return blocks.blocks[taken - 1];
@@ -247,7 +250,7 @@ void* heap_core::allocate_small(thread_cache* cache, std::size_t class_index) no
     if (cache == nullptr) { // no room for caches, or a thread past its end
         void* block = nullptr;
         bool const is_taken =
-            first_shard_.take(class_index, &block, 1) == 1 || take_after_refusal(class_index, &block, 1, 0) == 1;
+            first_shard_.take(class_index, &block, 1) == 1 || take_after_refusal(cache, class_index, &block, 1) == 1;
         return is_taken ? block : nullptr;
     }
     block_cache& blocks = cache->of_class[class_index];
@@ -257,16 +260,19 @@ void* heap_core::allocate_small(thread_cache* cache, std::size_t class_index) no
     return blocks.blocks[count - 1];
 }
 
-void* heap_core::allocate_past_small(std::size_t bytes, std::size_t alignment, fill how, std::uint16_t tag) noexcept {
+void* heap_core::allocate_past_small(thread_cache* cache, std::size_t bytes, std::size_t alignment, fill how) noexcept {
+    std::uint16_t const tag = cache != nullptr ? cache->tag : std::uint16_t{0};
     contents found = contents::unknown;
     void* block = nullptr;
     std::size_t const segment = memory_.segment_bytes();
     if (bytes <= largest_large_bytes(segment)) {
         block = large_.allocate(bytes, alignment, found, tag);
-        if (block == nullptr && make_room() != 0) block = large_.allocate(bytes, alignment, found, tag);
+        if (block == nullptr && make_room(cache) != 0) block = large_.allocate(bytes, alignment, found, tag);
     }
     if (block == nullptr) {
         block = huge_.allocate(bytes, alignment, platform::coarse_ns(), found, tag);
+        if (block == nullptr && make_room(cache) != 0)
+            block = huge_.allocate(bytes, alignment, platform::coarse_ns(), found, tag);
         // New memory does not come on top of as much that lies free. To touch that again later costs no more than to
         // touch the new for the first time, which is due now.
         if (block != nullptr && found == contents::zero) large_.release_free(bytes);
@@ -300,8 +306,7 @@ void* heap_core::allocate(thread_cache* cache, std::size_t bytes, std::size_t al
         block = allocate_small(cache, class_index);
         if (block != nullptr && how == fill::zero) std::memset(block, 0, bytes);
     } else {
-        block = allocate_past_small(std::max<std::size_t>(bytes, 1), alignment, how,
-                                    cache != nullptr ? cache->tag : std::uint16_t{0});
+        block = allocate_past_small(cache, std::max<std::size_t>(bytes, 1), alignment, how);
     }
     if constexpr (checks::caller) return arm(block, asked);
     return block;

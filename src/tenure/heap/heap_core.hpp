@@ -117,8 +117,8 @@ private:
     [[nodiscard]] std::uint8_t class_number_of(const void* block, std::uint8_t number) const noexcept;
     [[nodiscard]] void* allocate_small(thread_cache* cache, std::size_t class_index) noexcept;
     [[nodiscard]] void* refill(thread_cache& cache, std::size_t class_index) noexcept;
-    [[nodiscard]] void* allocate_past_small(std::size_t bytes, std::size_t alignment, fill how,
-                                            std::uint16_t tag) noexcept;
+    [[nodiscard]] void* allocate_past_small(thread_cache* cache, std::size_t bytes, std::size_t alignment,
+                                            fill how) noexcept;
     [[nodiscard]] void* reallocate_by_copy(thread_cache* cache, void* block, std::size_t bytes, std::size_t alignment,
                                            std::size_t usable) noexcept;
     [[nodiscard]] bool resize_to(void* block, std::size_t bytes, std::uint8_t number) noexcept;
@@ -132,15 +132,15 @@ private:
     }
     static void forget_tagged() noexcept;
     [[nodiscard]] std::size_t larger_bytes(const void* block, std::uint8_t number) const noexcept;
-    [[nodiscard]] std::size_t take_after_refusal(std::size_t class_index, void** blocks, std::size_t count,
-                                                 std::uint16_t tag) noexcept;
+    [[nodiscard]] std::size_t take_after_refusal(thread_cache* cache, std::size_t class_index, void** blocks,
+                                                 std::size_t count) noexcept;
     [[nodiscard]] bool grow(thread_cache& cache, std::size_t class_index) const noexcept;
     void give(block_cache& blocks, std::size_t count) const noexcept;
     void empty(thread_cache& cache) const noexcept;
     void follow_trims(thread_cache& cache) const noexcept;
     void retire_cache(thread_cache& cache) noexcept;
     std::size_t release_empty_pages() noexcept;
-    std::size_t make_room() noexcept;
+    std::size_t make_room(thread_cache* cache) noexcept;
     [[nodiscard]] std::uint8_t slice_number_of(const void* block) const noexcept;
     template<class Visit>
     void for_each_inner_lock(Visit&& visit) noexcept;
