@@ -112,6 +112,14 @@ std::string find_program(const std::string& name) {
     return {};
 }
 
+std::string why_not_executable(const std::string& path) {
+    std::error_code error;
+    if (path.find('/') == std::string::npos || !fs::exists(path, error)) return {};
+    if (fs::is_directory(path, error)) return "is a folder";
+    if (!fs::is_regular_file(path, error)) return "is no file";
+    return ::access(path.c_str(), X_OK) == 0 ? "" : "may not be executed (chmod +x would say that it may)";
+}
+
 std::string why_not_preloadable(const std::string& path) {
     std::string inspected = path;
     struct stat about {};

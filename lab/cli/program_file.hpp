@@ -13,6 +13,10 @@ namespace tenure::lab {
 /// The file that a name starts, as a shell finds it; empty when there is none that may be executed.
 [[nodiscard]] std::string find_program(const std::string& name);
 
+/// Why a path to something that is there is no program, as the end of a sentence that begins with it; empty when
+/// nothing is there, and for a plain name.
+[[nodiscard]] std::string why_not_executable(const std::string& path);
+
 /// Why the loader would not preload into this program, as the end of a sentence that begins with its name: "is linked
 /// statically: ...". Empty when it would. Of a script the interpreter is asked.
 [[nodiscard]] std::string why_not_preloadable(const std::string& path);

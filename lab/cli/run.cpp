@@ -159,6 +159,12 @@ run_command::run_command(CLI::App& app)
 }
 
 int run_command::run() const {
+    bool const is_ours =
+        heap_ == "hardened" || same_name(heap_, own_malloc_name) || same_name(heap_, own_hardened_name);
+    if (!report_.empty() && !is_ours) {
+        say(fmt::format("only our malloc tells --stats: leave out either --stats or --heap {}", heap_));
+        return exit_code::bad_usage;
+    }
     std::vector<std::string> settings = settings_;
     if (!report_.empty()) settings.push_back("malloc_stats=" + report_);
     for (const std::string& each : settings) {
@@ -169,8 +175,10 @@ int run_command::run() const {
     }
     std::string const path = find_program(program_.front());
     if (path.empty()) {
-        say(fmt::format("there is no program {}", program_.front()));
-        return not_found;
+        std::string const why = why_not_executable(program_.front());
+        say(why.empty() ? fmt::format("there is no program {}", program_.front())
+                        : fmt::format("{} {}", program_.front(), why));
+        return why.empty() ? not_found : cannot_run;
     }
     chosen_library const library = find_library(heap_);
     if (!library.refusal.empty()) {

@@ -112,6 +112,15 @@ TEST_F(run, refuses_what_it_does_not_know) {
     EXPECT_EQ(forgotten.code, 2);
     expect_words(forgotten.err, {"tenure run -- PROGRAM"});
     EXPECT_EQ(run_command("run -- /nowhere/program").code, 127);
+    auto const folder = run_command("run -- /etc");
+    EXPECT_EQ(folder.code, 126);
+    expect_words(folder.err, {"/etc is a folder"});
+    auto const text = run_command("run -- /etc/passwd");
+    EXPECT_EQ(text.code, 126);
+    expect_words(text.err, {"/etc/passwd may not be executed"});
+    auto const stats = run_command("run --heap system --stats -- ls");
+    EXPECT_EQ(stats.code, 2);
+    expect_words(stats.err, {"--stats", "--heap system"});
     EXPECT_EQ(run_command("run --help").code, 0);
 }
 

@@ -41,6 +41,7 @@ TEST(heap_tags, count_what_is_allocated_inside_and_freed_anywhere) {
             tag_scope const inner(sound);
             blocks.push_back(heap::process().allocate(64));
             EXPECT_EQ(live_count(sound), 1u);
+            EXPECT_EQ(heap::process().usage().thread_count, 1u) << "a thread, whatever its tags";
             heap::process().deallocate(blocks[3]); // of physics
         }
         EXPECT_EQ(live_count(physics), blocks.size() - 2);

@@ -378,7 +378,7 @@ TEST_F(heaps, usage_is_told_to_people_and_as_json) {
     std::string text;
     auto const append = [](void* to, std::string_view piece) { static_cast<std::string*>(to)->append(piece); };
     tenure::write_usage(usage, tenure::usage_form::json, append, &text);
-    EXPECT_EQ(text.find("{\"name\": \"a ?level?\", \"live_count\": " + std::to_string(blocks.size()) + ", "), 0u)
+    EXPECT_EQ(text.find("{\"name\": \"a \\\"level\\\"\", \"live_count\": " + std::to_string(blocks.size()) + ", "), 0u)
         << text;
     EXPECT_NE(text.find(", \"sizes\": [{\"block_bytes\": "), std::string::npos) << text;
     EXPECT_EQ(text.substr(text.size() - 4), "}]}\n");
@@ -394,6 +394,27 @@ TEST_F(heaps, usage_is_told_to_people_and_as_json) {
     tested.trim();
     EXPECT_EQ(tested.usage().committed_bytes, 0u);
     EXPECT_EQ(tested.usage().resident_bytes, 0u);
+}
+
+TEST(heap_usages, any_name_is_told) {
+    std::string const name = "gr\xC3\xB6\xC3\x9F"
+                             "e\n\\" +
+                             std::string(5000, 'x');
+    tenure::heap_usage usage;
+    usage.name = name;
+    std::string text;
+    auto const append = [](void* to, std::string_view piece) { static_cast<std::string*>(to)->append(piece); };
+    tenure::write_usage(usage, tenure::usage_form::json, append, &text);
+    std::string const escaped = "gr\xC3\xB6\xC3\x9F"
+                                "e\\u000a\\\\" +
+                                std::string(5000, 'x');
+    EXPECT_EQ(text.find("{\"name\": \"" + escaped + "\", \"live_count\": 0"), 0u) << text;
+    text.clear();
+    tenure::write_usage(usage, tenure::usage_form::text, append, &text);
+    EXPECT_EQ(text.find("heap gr\xC3\xB6\xC3\x9F"
+                        "e?\\x"),
+              0u)
+        << text;
 }
 
 TEST(process_heap, is_one_and_serves_inline_calls) {

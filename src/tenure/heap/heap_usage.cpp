@@ -32,7 +32,7 @@ heap_usage detail::heap_core::usage() const noexcept {
     answer.resident_bytes = pages_.resident_bytes() + large_.resident_bytes() + huge_.resident_bytes();
     platform::lock_guard const lock(mutex_);
     for (thread_cache const* cache = caches_; cache != nullptr; cache = cache->next)
-        answer.thread_count += std::size_t{cache->is_used};
+        answer.thread_count += std::size_t{cache->is_used && cache->tag == 0}; // one more for each tag
     return answer;
 }
 
@@ -58,11 +58,20 @@ void say_bytes(report_text& line, std::size_t bytes) {
     line.text(units[unit]);
 }
 
-void say_name(report_text& line, std::string_view name) {
-    for (char const letter : name) {
-        bool const is_plain = letter >= ' ' && letter != '"' && letter != '\\' && letter != '\x7F';
-        char const one[] = {is_plain ? letter : '?'};
-        line.text({one, 1});
+/// The name, whatever is in it: escaped in JSON; for people, controls are question marks. UTF-8 stays as it is.
+void write_name(std::string_view name, bool is_json, void (*write)(void* context, std::string_view piece),
+                void* context) {
+    constexpr char digits[] = "0123456789abcdef";
+    for (char const& letter : name) {
+        auto const code = static_cast<unsigned char>(letter);
+        bool const is_control = code < ' ' || code == 0x7F;
+        if (is_control) {
+            char const escape[] = {'\\', 'u', '0', '0', digits[code / 16], digits[code % 16]};
+            write(context, is_json ? std::string_view{escape, sizeof escape} : "?");
+            continue;
+        }
+        if (is_json && (letter == '"' || letter == '\\')) write(context, "\\");
+        write(context, {&letter, 1});
     }
 }
 
@@ -88,10 +97,9 @@ void write_usage(const heap_usage& usage, usage_form form, void (*write)(void* c
         {"huge_bytes", "bytes of them", usage.huge_bytes, true},
         {"thread_count", "threads with a cache", usage.thread_count, false},
     };
-    report_text head;
-    head.text(is_json ? "{\"name\": \"" : "heap ");
-    say_name(head, usage.name);
-    write(context, head.text(is_json ? "\"" : "\n").view());
+    write(context, is_json ? "{\"name\": \"" : "heap ");
+    write_name(usage.name, is_json, write, context);
+    write(context, is_json ? "\"" : "\n");
     for (figure const& each : figures) {
         report_text line;
         if (is_json) {
