@@ -236,7 +236,7 @@ int bench_command::run_chosen(result& found) {
         settings.parts = parts[i];
         const experiment& described = experiments()[chosen[i]];
         found.experiments.push_back(run_experiment(described, options_of(chosen[i]), rows[i], settings));
-        if (!request_.json) print(text_tables(found.experiments.back(), found.machine, output_style()));
+        if (!request_.json) printed_ &= print(text_tables(found.experiments.back(), found.machine, output_style()));
     }
     return exit_code::ok;
 }
@@ -261,14 +261,13 @@ int bench_command::run(int argc, char** argv) {
     interrupt_guard const guard;
     if (int const code = run_chosen(found); code != exit_code::ok) return code;
     found.complete = !interrupted();
-    if (!request_.json) print(text_conclusions(found, output_style()));
+    printed_ &= print(request_.json ? to_json(found) + "\n" : text_conclusions(found, output_style()));
     if (!found.complete) say("interrupted: what was finished is in the result, which is marked as interrupted");
     if (!request_.out.empty()) refused = write_all(found, request_.out);
     if (refused.empty() && !request_.out.empty()) say(fmt::format("written to {}/report.html", request_.out));
     if (!refused.empty()) say(refused);
-    bool const printed = !request_.json || print(to_json(found) + "\n");
     if (!found.complete) return exit_code::interrupted;
-    if (!refused.empty() || !printed) return exit_code::not_written;
+    if (!refused.empty() || !printed_) return exit_code::not_written;
     return some_row_failed(found) ? exit_code::row_failed : exit_code::ok;
 }
 

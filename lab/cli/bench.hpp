@@ -51,6 +51,7 @@ private:
 
     CLI::App* command_;
     bench_request request_;
+    bool printed_ = true;                                          ///< whether all that was printed has arrived
     std::vector<std::unique_ptr<experiment_command>> experiments_; ///< by index in experiments()
 };
 

@@ -16,9 +16,13 @@ inline constexpr int not_written = 3;
 inline constexpr int interrupted = 130;
 }
 
-inline constexpr const char* exit_codes_help =
-    "Exit codes: 0 ok; 1 some row failed; 2 the command line was wrong; 3 a file could not be written; 130 "
-    "interrupted.";
+inline constexpr const char* exit_codes_help = "Exit codes: 0 ok; 1 some row failed; 2 the command line was wrong; 3 a "
+                                               "file or standard output could not be written; 130 "
+                                               "interrupted.";
+
+/// Of the commands that measure nothing.
+inline constexpr const char* plain_exit_codes_help =
+    "Exit codes: 0 ok; 2 the command line was wrong; 3 standard output could not be written.";
 
 [[nodiscard]] int run_command_line(int argc, char** argv);
 

@@ -8,6 +8,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "cli/command_line.hpp"
@@ -107,8 +108,11 @@ std::string in_words(const std::vector<listed_peer>& peers, std::span<const foun
         made += wrapped(named_list("Contestants", row_names(list_entrants(each, mallocs, libraries))), 4, width);
         made += wrapped(named_list("Parts", quoted_parts(each)), 4, width);
     }
-    auto const add = [&made](const listed_peer& found) {
-        made += fmt::format("  {:<14} {:<8} {}\n", found.name, found.kind, found.version.empty() ? "-" : found.version);
+    std::size_t longest = 0;
+    for (const listed_peer& peer : peers) longest = std::max(longest, peer.name.size());
+    auto const add = [&made, longest](const listed_peer& found) {
+        made += fmt::format("  {:<{}} {:<8} {}\n", found.name, longest, found.kind,
+                            found.version.empty() ? "-" : found.version);
     };
     made += "\nOurs\n";
     add({"tenure", "inlined", own_version(), {}});
@@ -121,7 +125,7 @@ std::string in_words(const std::vector<listed_peer>& peers, std::span<const foun
     }
     made += "\nMissing\n";
     for (const listed_peer& peer : peers) {
-        if (!peer.missing.empty()) made += fmt::format("  {:<14} {}\n", peer.name, peer.missing);
+        if (!peer.missing.empty()) made += fmt::format("  {:<{}} {}\n", peer.name, longest, peer.missing);
     }
     return made;
 }
@@ -153,7 +157,7 @@ list_command::list_command(CLI::App& app)
     : command_(
           app.add_subcommand("list", "Experiments, allocators, and the peers of this machine with their versions")) {
     command_->add_flag("--json", json_, "The same for machines");
-    command_->footer(fmt::format("\nExample:\n  tenure list\n\n{}", exit_codes_help));
+    command_->footer(fmt::format("\nExample:\n  tenure list\n\n{}", plain_exit_codes_help));
 }
 
 int list_command::run() const {

@@ -21,6 +21,7 @@
 #include "cli/command_line.hpp"
 #include "cli/nearest.hpp"
 #include "cli/program_file.hpp"
+#include "cli/settings.hpp"
 #include "cli/terminal.hpp"
 #include "harness/malloc_calls.hpp"
 #include "harness/peers.hpp"
@@ -52,10 +53,19 @@ chosen_library peer_library(const std::string& name) {
     return {{}, unknown_name("heap", name, names)};
 }
 
+/// A library of the user's own.
+chosen_library library_file(const std::string& path) {
+    std::error_code error;
+    std::string const whole = std::filesystem::canonical(path, error).string();
+    if (error) return {{}, fmt::format("--heap {}: {}", path, error.message())};
+    return {whole, std::filesystem::is_regular_file(whole) ? "" : fmt::format("--heap {} is no file", path)};
+}
+
 chosen_library find_library(const std::string& name) {
     if (name == "tenure") return own_library("libtenure_malloc.so");
     if (name == "hardened") return own_library("libtenure_malloc_hardened.so");
-    if (name == "system") return {};
+    if (name == "system" || name == "glibc") return {};
+    if (name.find('/') != std::string::npos) return library_file(name);
     return peer_library(name);
 }
 
@@ -70,7 +80,7 @@ std::string set(const std::string& setting) {
         if (name != info.name && name != info.environment) continue;
         std::uint64_t number = 0;
         if (!parse_option(info, value, number)) {
-            return fmt::format("--set {}: \"{}\" is not valid. {}", name, value, info.help);
+            return fmt::format("--set {}: \"{}\" is not valid; {}. {}", name, value, valid_values(info), info.help);
         }
         ::setenv(std::string{info.environment}.c_str(), value.c_str(), 1);
         return {};
@@ -131,8 +141,8 @@ run_command::run_command(CLI::App& app)
     : command_(app.add_subcommand("run", "Runs a program, unmodified, with a malloc of your choice")) {
     command_
         ->add_option("--heap", heap_,
-                     "tenure, hardened (the caller's mistakes are reported), system (the C library's), or a peer that "
-                     "`tenure list` names")
+                     "tenure, hardened (the caller's mistakes are reported), system (the C library's), a peer that "
+                     "`tenure list` names, or the path of a library, with a slash in it")
         ->type_name("NAME")
         ->capture_default_str();
     command_
@@ -159,10 +169,14 @@ run_command::run_command(CLI::App& app)
 }
 
 int run_command::run() const {
-    bool const is_ours =
-        heap_ == "hardened" || same_name(heap_, own_malloc_name) || same_name(heap_, own_hardened_name);
+    bool const is_ours = heap_ == "hardened" || same_name(heap_, own_malloc_name) ||
+                         same_name(heap_, own_hardened_name) || name_of_library(heap_).starts_with(own_malloc_prefix);
     if (!report_.empty() && !is_ours) {
         say(fmt::format("only our malloc tells --stats: leave out either --stats or --heap {}", heap_));
+        return exit_code::bad_usage;
+    }
+    if (!report_.empty() && report_ != "text" && report_ != "json") {
+        say(fmt::format("--stats={} is not valid; text or json", report_));
         return exit_code::bad_usage;
     }
     std::vector<std::string> settings = settings_;

@@ -7,6 +7,7 @@
 #include "cli/settings.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <array>
 #include <nlohmann/json.hpp>
@@ -21,6 +22,9 @@
 namespace tenure::lab {
 
 namespace {
+
+constexpr std::array<std::string_view, 6> part_words{"arena", "temp", "temp_job", "pool", "small_object", "heap"};
+constexpr std::array<std::string_view, 3> report_words{"none", "text", "json"};
 
 /// 4194304 as 4M: the way it may be given.
 std::string bytes_text(std::uint64_t bytes) {
@@ -37,9 +41,8 @@ std::string bytes_text(std::uint64_t bytes) {
 std::string parts_text(const option_info& info, std::uint64_t parts) {
     if (parts == 0) return "none";
     if (parts == all_parts) return "all";
-    constexpr std::array<std::string_view, 6> words{"arena", "temp", "temp_job", "pool", "small_object", "heap"};
     std::string made;
-    for (std::string_view word : words) {
+    for (std::string_view word : part_words) {
         std::uint64_t bit = 0;
         if (!parse_option(info, word, bit) || (parts & bit) == 0) continue;
         made += made.empty() ? "" : ",";
@@ -50,8 +53,7 @@ std::string parts_text(const option_info& info, std::uint64_t parts) {
 
 /// The word that stands for this number, asked of the library's own parser.
 std::string report_text(const option_info& info, std::uint64_t form) {
-    constexpr std::array<std::string_view, 3> words{"none", "text", "json"};
-    for (std::string_view word : words) {
+    for (std::string_view word : report_words) {
         std::uint64_t number = 0;
         if (parse_option(info, word, number) && number == form) return std::string{word};
     }
@@ -80,9 +82,9 @@ std::string_view origin_text(option_origin origin) {
 std::string in_words() {
     std::string made;
     for (const option_info& info : option_table()) {
-        made += fmt::format("{} = {}   ({})\n    {}=VALUE   default {}\n    {}\n", info.name,
+        made += fmt::format("{} = {}   ({})\n    {}=VALUE   {}; default {}\n    {}\n", info.name,
                             value_text(info, option_value(info.id)), origin_text(option_source(info.id)),
-                            info.environment, value_text(info, info.built_in), info.help);
+                            info.environment, valid_values(info), value_text(info, info.built_in), info.help);
     }
     return made;
 }
@@ -94,6 +96,7 @@ nlohmann::json as_json() {
                         {"value", value_text(info, option_value(info.id))},
                         {"origin", origin_text(option_source(info.id))},
                         {"environment", info.environment},
+                        {"valid", valid_values(info)},
                         {"default", value_text(info, info.built_in)},
                         {"help", info.help}});
     }
@@ -102,10 +105,19 @@ nlohmann::json as_json() {
 
 }
 
+std::string valid_values(const option_info& info) {
+    if (info.form == option_form::parts) {
+        return fmt::format("all, none, or some of {} with commas between them", fmt::join(part_words, ", "));
+    }
+    if (info.form == option_form::report) return "none, text or json";
+    return fmt::format("from {} to {}{}", value_text(info, info.lowest), value_text(info, info.highest),
+                       info.form == option_form::bytes ? " bytes, with K, M or G" : "");
+}
+
 settings_command::settings_command(CLI::App& app)
     : command_(app.add_subcommand("options", "Every setting of the library, its value, and where that came from")) {
     command_->add_flag("--json", json_, "The same for machines");
-    command_->footer(fmt::format("\nExample:\n  TENURE_TEMP_BUDGET=16M tenure options\n\n{}", exit_codes_help));
+    command_->footer(fmt::format("\nExample:\n  TENURE_TEMP_BUDGET=16M tenure options\n\n{}", plain_exit_codes_help));
 }
 
 int settings_command::run() const {

@@ -7,7 +7,14 @@
 
 #include <CLI/CLI.hpp>
 
+#include <string>
+
+#include <tenure/base/options.hpp>
+
 namespace tenure::lab {
+
+/// What may be given for an option: "from 1 to 3600000", "none, text or json".
+[[nodiscard]] std::string valid_values(const option_info&);
 
 class settings_command {
 public:

@@ -10,8 +10,10 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 
 namespace tenure::lab {
 
@@ -26,8 +28,9 @@ text_style output_style() {
 }
 
 bool print(std::string_view text) {
-    bool const whole = std::fwrite(text.data(), 1, text.size(), stdout) == text.size();
-    return std::fflush(stdout) == 0 && whole;
+    bool const whole = std::fwrite(text.data(), 1, text.size(), stdout) == text.size() && std::fflush(stdout) == 0;
+    if (!whole) say(fmt::format("standard output could not be written: {}", std::strerror(errno)));
+    return whole;
 }
 
 void say(std::string_view text) { std::fputs(fmt::format("tenure: {}\n", text).c_str(), stderr); }

@@ -71,6 +71,17 @@ TEST_F(command, refuses_a_directory_that_cannot_be_written_before_it_measures) {
     EXPECT_EQ(found.err.find("measurements"), std::string::npos);
 }
 
+TEST_F(command, says_that_standard_output_could_not_be_written) {
+    for (const std::string& words :
+         {quick + "--parts \"one thread\"", quick + "--json", std::string{"list"}, std::string{"options --json"}}) {
+        std::string line = command_path() + " " + words + " >/dev/full";
+        for (std::size_t at = 0; (at = line.find('\'', at)) != std::string::npos; at += 4) line.replace(at, 1, "'\\''");
+        auto const found = run_command("run --heap system -- sh -c '" + line + "'");
+        EXPECT_EQ(found.code, 3) << words;
+        expect_words(found.err, {"standard output could not be written: No space left on device"});
+    }
+}
+
 TEST_F(command, compares_two_results) {
     ASSERT_EQ(run_command(quick + "--out old", directory).code, 0);
     ASSERT_EQ(run_command(quick + "--out new", directory).code, 0);

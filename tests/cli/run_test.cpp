@@ -49,6 +49,11 @@ TEST_F(run, serves_by_the_heap_that_is_asked_for) {
     auto const system = run_command("run --heap system -- cat /proc/self/maps");
     EXPECT_EQ(system.code, 0) << system.err;
     EXPECT_EQ(system.out.find("tenure_malloc"), std::string::npos);
+    EXPECT_EQ(run_command("run --heap glibc -- true").code, 0);
+    std::string const file = (fs::path(command_path()).parent_path() / "libtenure_malloc.so").string();
+    auto const by_path = run_command("run --stats --heap '" + file + "' -- cat /proc/self/maps");
+    expect_words(by_path.out, {"/libtenure_malloc.so"});
+    expect_words(by_path.err, {"tenure_malloc: cat ["});
 }
 
 TEST_F(run, proves_what_was_served) {
@@ -102,7 +107,16 @@ TEST_F(run, refuses_what_it_does_not_know) {
     expect_words(option.err, {"there is no option \"pasthrough\". Did you mean \"passthrough\"?"});
     auto const value = run_command("run --set passthrough=heaps -- ls");
     EXPECT_EQ(value.code, 2);
-    expect_words(value.err, {"--set passthrough: \"heaps\" is not valid"});
+    expect_words(value.err, {"--set passthrough: \"heaps\" is not valid; all, none, or some of arena, temp"});
+    auto const number = run_command("run --set heap_keep_ms=1h -- ls");
+    EXPECT_EQ(number.code, 2);
+    expect_words(number.err, {"--set heap_keep_ms: \"1h\" is not valid; from 0 to "});
+    auto const form = run_command("run --stats=xml -- ls");
+    EXPECT_EQ(form.code, 2);
+    expect_words(form.err, {"--stats=xml is not valid; text or json"});
+    auto const library = run_command("run --heap ./nowhere.so -- ls");
+    EXPECT_EQ(library.code, 2);
+    expect_words(library.err, {"--heap ./nowhere.so: No such file"});
     EXPECT_EQ(run_command("run --set passthrough -- ls").code, 2);
     auto const heap = run_command("run --heap jemaloc -- ls");
     EXPECT_EQ(heap.code, 2);

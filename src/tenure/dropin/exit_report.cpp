@@ -42,7 +42,9 @@ void say_text(report_text& line, const figures& now) noexcept {
     say_bytes(line, now.all.peak_bytes);
     line.text(", at the end ");
     say_bytes(line, now.all.live_bytes);
-    line.text(" in ").number(now.all.live_count).text(" blocks; reserved ");
+    line.text(" in ")
+        .number(now.all.live_count)
+        .text(now.all.live_count == 1 ? " block; reserved " : " blocks; reserved ");
     say_bytes(line, now.all.reserved_bytes);
     line.text("; most resident of the process ");
     say_bytes(line, platform::peak_resident_bytes());
