@@ -88,11 +88,19 @@ static_assert(sizeof(small_page) == 2 * cache_line_bytes);
     return class_bytes(class_index) * own_words * bits_per_word < slice_bytes;
 }
 
-/// A block by its page, its number there, and the bits of the page.
-struct block_place {
-    small_page* page;
-    bit_word* bits;
-    std::size_t index;
+/// Where a block's page lies, and its bits: what tells the number of any block of it.
+struct block_page {
+    std::uintptr_t begin = 0;
+    std::size_t bytes = 0; ///< up to the page's end, at most
+    std::uint64_t inverse = 0;
+    small_page* page = nullptr;
+    bit_word* bits = nullptr;
+
+    [[nodiscard]] bool contains(const void* block) const noexcept { return address_of(block) - begin < bytes; }
+    /// Requires  the block is of the page.
+    [[nodiscard]] std::size_t number_of(const void* block) const noexcept {
+        return ((address_of(block) - begin) * inverse) >> inverse_bits;
+    }
 };
 
 struct heap_segment : segment_head {
@@ -123,16 +131,16 @@ struct heap_segment : segment_head {
         auto* const segment = static_cast<heap_segment*>(segment_head::of(block, segment_bytes));
         return segment->pages[segment->first_slice[slice_of(block, segment_bytes)]];
     }
-    /// The same with the block's number. Reads the page itself only if it is a tag's.
-    [[nodiscard]] static block_place place_of(const void* block, std::size_t segment_bytes) noexcept {
+    /// The same with its bits. Reads the page itself only if it is a tag's.
+    [[nodiscard]] static block_page place_of(const void* block, std::size_t segment_bytes) noexcept {
         auto* const segment = static_cast<heap_segment*>(segment_head::of(block, segment_bytes));
         std::size_t const slice = slice_of(block, segment_bytes), first = segment->first_slice[slice];
         small_page& page = segment->pages[first];
         std::size_t const number = segment->class_of_slice[slice];
-        std::size_t const offset = address_of(block) - address_of(segment) - first * slice_bytes;
         std::size_t const class_index = number < small_class_count ? number : page.class_index;
         bit_word* const bits = has_long_bits(class_index) ? segment->long_bits(first, segment_bytes) : page.own_bits;
-        return {&page, bits, (offset * inverse_of_class[class_index]) >> inverse_bits};
+        return {address_of(segment) + first * slice_bytes, (slice - first + 1) * slice_bytes,
+                inverse_of_class[class_index], &page, bits};
     }
 };
 static_assert(sizeof(heap_segment) <= heap_segment::head_slices(largest_segment_bytes) * slice_bytes);

@@ -172,28 +172,40 @@ TENURE_ALWAYS_INLINE bool heap_shard::set_free(const freed_bits& freed) noexcept
     return twice != 0;
 }
 
+/// Where the bits of blocks lie, which the slice's class tells without a look at its page: pages are seldom near, and
+/// are fetched while the next are looked for. Blocks freed one after another often share a word: it is written once for
+/// all of them; where they share a page as well, as `Near` hopes, that is not looked for each time. Returns   how many.
+template<bool Near>
+TENURE_ALWAYS_INLINE std::size_t heap_shard::find_bits(void* const* blocks, std::size_t count,
+                                                       std::size_t segment_bytes, freed_bits* found) noexcept {
+    block_page home;
+    std::size_t words = 0;
+    for (std::size_t each = 0; each < count; ++each) {
+        if (!Near || !home.contains(blocks[each])) {
+            home = heap_segment::place_of(blocks[each], segment_bytes);
+            prefetch_for_write(home.page);
+        }
+        std::size_t const number = home.number_of(blocks[each]);
+        bit_word* const word = home.bits + number / bits_per_word;
+        if (words != 0 && found[words - 1].word == word && (found[words - 1].bits & bit_at(number)) == 0) {
+            found[words - 1].bits |= bit_at(number);
+            ++found[words - 1].count;
+            continue;
+        }
+        prefetch_for_write(word);
+        found[words++] = {home.page, word, bit_at(number), 1};
+    }
+    return words;
+}
+
 void heap_shard::give(void* const* blocks, std::size_t count, std::size_t segment_bytes) noexcept {
     constexpr std::size_t most_at_once = 64;
     for (; count > most_at_once; blocks += most_at_once, count -= most_at_once)
         give(blocks, most_at_once, segment_bytes);
-    // First where each bit lies, which the slice's class tells without a look at its page: pages are seldom near, and
-    // are fetched while the next are looked for. Blocks freed one after another often share a word: it is written once
-    // for all of them.
     freed_bits freed[most_at_once];
-    std::size_t freed_count = 0;
-    for (std::size_t each = 0; each < count; ++each) {
-        block_place const place = heap_segment::place_of(blocks[each], segment_bytes);
-        bit_word* const word = place.bits + place.index / bits_per_word;
-        if (freed_count != 0 && freed[freed_count - 1].word == word &&
-            (freed[freed_count - 1].bits & bit_at(place.index)) == 0) {
-            freed[freed_count - 1].bits |= bit_at(place.index);
-            ++freed[freed_count - 1].count;
-            continue;
-        }
-        prefetch_for_write(place.page);
-        prefetch_for_write(word);
-        freed[freed_count++] = {place.page, word, bit_at(place.index), 1};
-    }
+    bool const is_near = count > 1 && (address_of(blocks[0]) ^ address_of(blocks[count / 2])) < slice_bytes;
+    std::size_t const freed_count = is_near ? find_bits<true>(blocks, count, segment_bytes, freed)
+                                            : find_bits<false>(blocks, count, segment_bytes, freed);
     for (std::size_t each = 0; each < freed_count;) {
         heap_shard* const owner = freed[each].page->owner.load(std::memory_order_acquire);
         if (owner == nullptr) { // its page went back when all its blocks had

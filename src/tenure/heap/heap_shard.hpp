@@ -69,6 +69,9 @@ public:
 
 private:
     struct freed_bits;
+    template<bool Near>
+    static std::size_t find_bits(void* const* blocks, std::size_t count, std::size_t segment_bytes,
+                                 freed_bits* found) noexcept;
     [[nodiscard]] bool set_free(const freed_bits& freed) noexcept;
     void list(small_page& page) noexcept;
     void unlist(small_page& page) noexcept;

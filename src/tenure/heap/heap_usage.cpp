@@ -36,51 +36,10 @@ heap_usage detail::heap_core::usage() const noexcept {
     return answer;
 }
 
-namespace {
-
-struct figure {
-    std::string_view key;   ///< in JSON
-    std::string_view words; ///< for people
-    std::size_t value;
-    bool is_bytes;
-};
-
-/// Bytes as people read them: three digits and a unit.
-void say_bytes(report_text& line, std::size_t bytes) {
-    constexpr std::string_view units[] = {" B", " KiB", " MiB", " GiB", " TiB"};
-    std::size_t unit = 0, tenths = bytes * 10;
-    while (tenths >= 10'240 && unit + 1 < std::size(units)) {
-        tenths /= 1024;
-        ++unit;
-    }
-    line.number(tenths / 10);
-    if (unit != 0 && tenths < 1000) line.text(".").number(tenths % 10);
-    line.text(units[unit]);
-}
-
-/// The name, whatever is in it: escaped in JSON; for people, controls are question marks. UTF-8 stays as it is.
-void write_name(std::string_view name, bool is_json, void (*write)(void* context, std::string_view piece),
-                void* context) {
-    constexpr char digits[] = "0123456789abcdef";
-    for (char const& letter : name) {
-        auto const code = static_cast<unsigned char>(letter);
-        bool const is_control = code < ' ' || code == 0x7F;
-        if (is_control) {
-            char const escape[] = {'\\', 'u', '0', '0', digits[code / 16], digits[code % 16]};
-            write(context, is_json ? std::string_view{escape, sizeof escape} : "?");
-            continue;
-        }
-        if (is_json && (letter == '"' || letter == '\\')) write(context, "\\");
-        write(context, {&letter, 1});
-    }
-}
-
-}
-
 void write_usage(const heap_usage& usage, usage_form form, void (*write)(void* context, std::string_view piece),
                  void* context) {
     bool const is_json = form == usage_form::json;
-    figure const figures[] = {
+    detail::usage_figure const figures[] = {
         {"live_count", "blocks in use", usage.total.live_count, false},
         {"live_bytes", "bytes in use", usage.total.live_bytes, true},
         {"peak_bytes", "most ever in use, by pages", usage.total.peak_bytes, true},
@@ -97,20 +56,7 @@ void write_usage(const heap_usage& usage, usage_form form, void (*write)(void* c
         {"huge_bytes", "bytes of them", usage.huge_bytes, true},
         {"thread_count", "threads with a cache", usage.thread_count, false},
     };
-    write(context, is_json ? "{\"name\": \"" : "heap ");
-    write_name(usage.name, is_json, write, context);
-    write(context, is_json ? "\"" : "\n");
-    for (figure const& each : figures) {
-        report_text line;
-        if (is_json) {
-            line.text(", \"").text(each.key).text("\": ").number(each.value);
-        } else {
-            line.text("  ").text(each.words).text(": ");
-            each.is_bytes ? say_bytes(line, each.value) : void(line.number(each.value));
-            line.text("\n");
-        }
-        write(context, line.view());
-    }
+    detail::write_figures({form, write, context}, "heap", usage.name, figures);
     if (is_json) write(context, ", \"sizes\": [");
     bool is_first = true;
     for (heap_size_usage const& size : usage.sizes) {

@@ -11,6 +11,7 @@
 
 #include <tenure/base/config.hpp>
 #include <tenure/base/stats.hpp>
+#include <tenure/base/usage_text.hpp>
 #include <tenure/heap/size_classes.hpp>
 
 namespace tenure::inline TENURE_ABI {
@@ -40,8 +41,6 @@ struct heap_usage {
     std::size_t thread_count = 0; ///< that have a cache now
     heap_size_usage sizes[size_count];
 };
-
-enum class usage_form : std::uint8_t { text, json };
 
 /// Writes the figures, in pieces, without allocating: lines for people, or one object of JSON with the names above.
 TENURE_API void write_usage(const heap_usage& usage, usage_form form,
