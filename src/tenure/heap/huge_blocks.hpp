@@ -32,7 +32,7 @@ struct huge_block : segment_head {
 
 /// What freed blocks may cost.
 struct keeping {
-    std::uint64_t time_ns = 100'000'000;
+    std::uint64_t time_ns = 1'000'000'000;
     std::size_t limit_bytes = std::size_t{256} << 20;
 };
 
