@@ -23,7 +23,8 @@ namespace tenure::lab {
 
 namespace {
 
-constexpr std::array<std::string_view, 6> part_words{"arena", "temp", "temp_job", "pool", "small_object", "heap"};
+constexpr std::array<std::string_view, 7> part_words{"arena",        "temp", "temp_job", "pool",
+                                                     "small_object", "heap", "affinity"};
 constexpr std::array<std::string_view, 3> report_words{"none", "text", "json"};
 
 /// 4194304 as 4M: the way it may be given.

@@ -5,15 +5,12 @@
 /// operator new and delete of the process in the pools experiment, one row per malloc; and mimalloc's heap, which is
 /// the only malloc here that drops everything at once.
 
-#include <dlfcn.h>
-
 #include <array>
-#include <cstdio>
-#include <cstdlib>
 #include <new>
 #include <string_view>
 
 #include "experiments/pools_contestant.hpp"
+#include "experiments/required_symbol.hpp"
 #include "harness/malloc_calls.hpp"
 
 namespace tenure::lab {
@@ -32,16 +29,6 @@ struct operator_new {
         if (process_malloc_calls().trim != nullptr) process_malloc_calls().trim();
     }
 };
-
-template<class Function>
-Function* required_symbol(const char* name) {
-    void* const found = ::dlsym(RTLD_DEFAULT, name);
-    if (found == nullptr) {
-        std::fprintf(stderr, "%s is not there\n", name);
-        std::abort();
-    }
-    return reinterpret_cast<Function*>(found);
-}
 
 /// mi_heap_new, mi_heap_malloc, mi_heap_destroy.
 template<std::size_t Bytes>

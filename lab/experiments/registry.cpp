@@ -13,16 +13,18 @@
 #include "experiments/large.hpp"
 #include "experiments/latency.hpp"
 #include "experiments/lifetimes.hpp"
+#include "experiments/offsets.hpp"
 #include "experiments/peers/peers.hpp"
 #include "experiments/pools.hpp"
+#include "experiments/scene.hpp"
 #include "experiments/start.hpp"
 
 namespace tenure::lab {
 
 std::span<const experiment> experiments() {
-    static const std::array<experiment, 7> all{lifetimes_experiment, pools_experiment,         heap_experiment,
+    static const std::array<experiment, 9> all{lifetimes_experiment, pools_experiment,         heap_experiment,
                                                large_experiment,     fragmentation_experiment, latency_experiment,
-                                               start_experiment};
+                                               scene_experiment,     offsets_experiment,       start_experiment};
     return all;
 }
 

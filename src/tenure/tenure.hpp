@@ -8,6 +8,8 @@
 #include <tenure/adapt/resource_adaptor.hpp>
 #include <tenure/adapt/stl_allocator.hpp>
 #include <tenure/adapt/unique.hpp>
+#include <tenure/affinity/affinities.hpp>
+#include <tenure/affinity/affinity_group.hpp>
 #include <tenure/arena/arena.hpp>
 #include <tenure/base/allocator.hpp>
 #include <tenure/base/block_source.hpp>
@@ -21,6 +23,7 @@
 #include <tenure/heap/heap.hpp>
 #include <tenure/heap/make.hpp>
 #include <tenure/lifetime/lifetime.hpp>
+#include <tenure/offset/offset_allocator.hpp>
 #include <tenure/platform/file_source.hpp>
 #include <tenure/platform/page_source.hpp>
 #include <tenure/pool/block_pool.hpp>

@@ -96,7 +96,7 @@ TEST(options, parts_are_named_with_commas_between) {
 
 TEST(options, the_names_of_the_parts_in_the_help_all_parse) {
     std::uint64_t together = 0;
-    for (char const* name : {"arena", "temp", "temp_job", "pool", "small_object", "heap"}) {
+    for (char const* name : {"arena", "temp", "temp_job", "pool", "small_object", "heap", "affinity"}) {
         EXPECT_NE(info_of(option::passthrough).help.find(name), std::string_view::npos);
         std::uint64_t value = 0;
         EXPECT_TRUE(tenure::parse_option(info_of(option::passthrough), name, value));

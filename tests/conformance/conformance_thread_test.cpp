@@ -108,6 +108,6 @@ TEST_P(passthrough, the_same_promises_hold_among_threads) {
     EXPECT_EQ(seen.status, 0) << seen.output;
 }
 
-INSTANTIATE_TEST_SUITE_P(parts, passthrough, testing::Values("all", "pool"));
+INSTANTIATE_TEST_SUITE_P(parts, passthrough, testing::Values("all", "pool", "affinity"));
 
 }

@@ -18,7 +18,7 @@ TEST_P(passthrough, the_same_promises_hold_when_malloc_serves) {
 }
 
 INSTANTIATE_TEST_SUITE_P(parts, passthrough,
-                         testing::Values("all", "arena", "temp", "temp_job", "pool", "small_object",
+                         testing::Values("all", "arena", "temp", "temp_job", "pool", "small_object", "affinity",
                                          "temp,temp_job,pool"),
                          [](const auto& each) {
                              std::string name = each.param;

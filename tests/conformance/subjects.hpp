@@ -16,6 +16,7 @@
 
 #include <tenure/adapt/resource_adaptor.hpp>
 #include <tenure/adapt/stl_allocator.hpp>
+#include <tenure/affinity/affinity_group.hpp>
 #include <tenure/arena/arena.hpp>
 #include <tenure/base/allocator.hpp>
 #include <tenure/base/options.hpp>
@@ -100,6 +101,22 @@ struct heap_subject : any_size {
         allocator.trim();
     }
     tenure::heap allocator;
+};
+
+/// Block by block it takes little from the source, so that a refusal of any of its first requests is reached.
+template<tenure::sharing Threads, tenure::sizes Frees, tenure::streams Arrangement>
+struct affinity_subject : any_size {
+    static constexpr part which = part::affinity;
+    explicit affinity_subject(tenure::block_source& source)
+        : allocator(
+              "subject",
+              {.alignment = 8, .block_bytes = 65'536, .frees = Frees, .arrangement = Arrangement, .threads = Threads},
+              source) {}
+    void drop() {
+        allocator.clear();
+        allocator.trim();
+    }
+    tenure::affinity_group allocator;
 };
 
 template<class Pool>
@@ -270,6 +287,11 @@ inline std::vector<kind> every_kind() {
     using shared_blocks = block_pool_subject<tenure::shared_block_pool>;
     using objects = object_pool_subject<tenure::pool<object>>;
     using shared_objects = object_pool_subject<tenure::shared_pool<object>>;
+    constexpr auto one_thread = tenure::sharing::one_thread, any_thread = tenure::sharing::any_thread;
+    constexpr auto found = tenure::sizes::found, given = tenure::sizes::given;
+    constexpr auto together = tenure::streams::together, apart = tenure::streams::apart;
+    using group = affinity_subject<one_thread, found, together>;
+    using shared_group = affinity_subject<any_thread, found, together>;
     return {kind_of<arena_subject>("arena"),
             kind_of<temp_subject>("temp"),
             kind_of<temp_job_subject>("temp_job"),
@@ -278,15 +300,21 @@ inline std::vector<kind> every_kind() {
             kind_of<shared_blocks>("shared_block_pool"),
             kind_of<objects>("pool"),
             kind_of<shared_objects>("shared_pool"),
+            kind_of<group>("affinity_group"),
+            kind_of<affinity_subject<one_thread, given, apart>>("affinity_group_of_given_sizes_apart"),
+            kind_of<shared_group>("shared_affinity_group"),
+            kind_of<affinity_subject<any_thread, given, apart>>("shared_affinity_group_of_given_sizes_apart"),
             kind_of<pmr_subject<arena_subject>>("resource_adaptor_over_arena"),
             kind_of<pmr_subject<temp_subject>>("resource_adaptor_over_temp"),
             kind_of<pmr_subject<temp_job_subject>>("resource_adaptor_over_temp_job"),
             kind_of<pmr_subject<heap_subject>>("resource_adaptor_over_heap"),
             kind_of<pmr_subject<blocks>>("resource_adaptor_over_block_pool"),
             kind_of<pmr_subject<shared_objects>>("resource_adaptor_over_shared_pool"),
+            kind_of<pmr_subject<group>>("resource_adaptor_over_affinity_group"),
             kind_of<stl_subject<arena_subject>>("stl_allocator_over_arena"),
             kind_of<stl_subject<temp_job_subject>>("stl_allocator_over_temp_job"),
             kind_of<stl_subject<heap_subject>>("stl_allocator_over_heap"),
-            kind_of<stl_subject<shared_blocks>>("stl_allocator_over_shared_block_pool")};
+            kind_of<stl_subject<shared_blocks>>("stl_allocator_over_shared_block_pool"),
+            kind_of<stl_subject<shared_group>>("stl_allocator_over_shared_affinity_group")};
 }
 }

@@ -27,10 +27,10 @@ constexpr std::array<option_info, option_count> table{{
      tebibyte, "Bytes of chunks that TempJob takes in the whole process; what goes past it is taken one by one."},
     {option::passthrough, option_form::parts, "passthrough", "TENURE_PASSTHROUGH", 0, 0, all_parts,
      "Parts whose blocks come from the process's malloc instead: all, none, or some of arena, temp, temp_job, pool, "
-     "small_object, heap with commas between them."},
+     "small_object, heap, affinity with commas between them."},
     {option::malloc_stats, option_form::report, "malloc_stats", "TENURE_MALLOC_STATS", 0, 0, 2,
      "What the drop-in malloc writes to standard error at the program's end, about what it served: none, text, json."},
-    {option::heap_keep_ms, option_form::count, "heap_keep_ms", "TENURE_HEAP_KEEP_MS", 100, 0, 86'400'000,
+    {option::heap_keep_ms, option_form::count, "heap_keep_ms", "TENURE_HEAP_KEEP_MS", 1000, 0, 86'400'000,
      "Milliseconds for which the process heap keeps freed memory for the next request before the system gets it back."},
     {option::heap_keep_limit_bytes, option_form::bytes, "heap_keep_limit_bytes", "TENURE_HEAP_KEEP_LIMIT",
      256 * mebibyte, 0, tebibyte, "Bytes of freed blocks past 31 MiB that the process heap keeps at most."},
@@ -38,6 +38,8 @@ constexpr std::array<option_info, option_count> table{{
      "1: a thread of the library's gives memory back when its keeping time is over, also when nobody calls a heap."},
     {option::heap_guard_sample, option_form::count, "heap_guard_sample", "TENURE_HEAP_GUARD_SAMPLE", 1000, 0, 1'000'000,
      "Checked builds put one in so many blocks of up to 64 KiB between pages that fault; 0 puts none there."},
+    {option::affinity_block_bytes, option_form::bytes, "affinity_block_bytes", "TENURE_AFFINITY_BLOCK", 2 * mebibyte,
+     65'536, 1024 * mebibyte, "Bytes of a block of the ready-made affinity groups, rounded down to a power of two."},
 }};
 
 constexpr std::array<std::string_view, 3> report_names{"none", "text", "json"};
@@ -46,12 +48,13 @@ struct named_part {
     std::string_view name;
     part which;
 };
-constexpr std::array<named_part, 6> part_names{{{"arena", part::arena},
+constexpr std::array<named_part, 7> part_names{{{"arena", part::arena},
                                                 {"temp", part::temp},
                                                 {"temp_job", part::temp_job},
                                                 {"pool", part::pool},
                                                 {"small_object", part::small_object},
-                                                {"heap", part::heap}}};
+                                                {"heap", part::heap},
+                                                {"affinity", part::affinity}}};
 
 bool parse_parts(std::string_view text, std::uint64_t& value) noexcept {
     std::uint64_t found = 0;

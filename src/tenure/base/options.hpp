@@ -27,12 +27,21 @@ enum class option : std::uint8_t {
     heap_keep_limit_bytes,
     heap_background,
     heap_guard_sample,
+    affinity_block_bytes,
 };
-constexpr std::size_t option_count = 9;
+constexpr std::size_t option_count = 10;
 
 /// Parts that can be sent to the process's malloc; a set of them is the value of option::passthrough.
-enum class part : std::uint8_t { arena = 1, temp = 2, temp_job = 4, pool = 8, small_object = 16, heap = 32 };
-constexpr std::uint64_t all_parts = 63;
+enum class part : std::uint8_t {
+    arena = 1,
+    temp = 2,
+    temp_job = 4,
+    pool = 8,
+    small_object = 16,
+    heap = 32,
+    affinity = 64,
+};
+constexpr std::uint64_t all_parts = 127;
 
 enum class option_form : std::uint8_t {
     count,  ///< a whole number

@@ -1,0 +1,67 @@
+// SPDX-FileCopyrightText: Tenure contributors
+// SPDX-License-Identifier: MIT
+
+// A GPU's buffer of 64 MiB: which part of it is whose, while frames come and go. The buffer itself is never touched.
+
+#include <cstdint>
+#include <cstdio>
+
+#include <tenure/lifetime/lifetime.hpp>
+#include <tenure/offset/offset_allocator.hpp>
+
+namespace {
+
+constexpr std::uint64_t mebibyte = 1 << 20;
+constexpr std::uint64_t alignment = 256; // what the device asks of a uniform buffer's offset
+constexpr unsigned frames_in_flight = 2;
+
+/// One frame draws a mesh of its own. Returns   whether there was room for it.
+bool draw_frame(tenure::offset_allocator& buffer) {
+    tenure::offset_range const mesh = buffer.allocate(5 * mebibyte + 100, alignment);
+    if (!mesh) return false; // refused: no free range of that size is there
+    // ... the program writes at mesh.offset, and the device reads there until this frame and the next have ended
+    buffer.deallocate_after(mesh, frames_in_flight);
+    tenure::next_frame();
+    return true;
+}
+
+void print(const tenure::offset_allocator& buffer) {
+    tenure::offset_usage const now = buffer.usage();
+    std::printf("%zu ranges, %zu free ones, %.1f of %.1f MiB free, %.1f MiB of it in one piece\n", now.range_count,
+                now.free_count, static_cast<double>(now.free) / mebibyte, static_cast<double>(now.capacity) / mebibyte,
+                static_cast<double>(now.largest_free) / mebibyte);
+}
+
+}
+
+int main() {
+    tenure::offset_allocator buffer(64 * mebibyte);
+
+    tenure::offset_range const constants = buffer.allocate(1000, alignment);
+    tenure::offset_range const vertices = buffer.allocate(40 * mebibyte, alignment);
+    std::printf("constants at %llu, vertices at %llu\n", static_cast<unsigned long long>(constants.offset),
+                static_cast<unsigned long long>(vertices.offset));
+    if (!constants || !vertices || vertices.offset % alignment != 0) return 1;
+
+    for (int frame = 0; frame < 100; ++frame) {
+        if (!draw_frame(buffer)) return 1;
+    }
+    print(buffer); // the latest meshes wait for their frames
+
+    tenure::offset_range textures = buffer.allocate(48 * mebibyte, alignment);
+    if (textures) return 1;
+    if (!buffer.grow(128 * mebibyte)) return 1; // the program has made a larger buffer, and what is allocated stays
+    textures = buffer.allocate(48 * mebibyte, alignment);
+    print(buffer);
+
+    for (unsigned frame = 0; frame < frames_in_flight; ++frame) tenure::next_frame();
+    buffer.collect();
+    buffer.walk([](std::uint64_t offset, std::uint64_t size, bool is_free) {
+        std::printf("%10llu  %10llu  %s\n", static_cast<unsigned long long>(offset),
+                    static_cast<unsigned long long>(size), is_free ? "free" : "allocated");
+    });
+
+    for (tenure::offset_range const range : {constants, vertices, textures}) buffer.deallocate(range);
+    print(buffer);
+    return buffer.usage().largest_free == buffer.capacity() ? 0 : 1; // one piece again
+}

@@ -1,0 +1,22 @@
+// SPDX-FileCopyrightText: Tenure contributors
+// SPDX-License-Identifier: MIT
+
+#include "experiments/required_symbol.hpp"
+
+#include <dlfcn.h>
+
+#include <cstdio>
+#include <cstdlib>
+
+namespace tenure::lab {
+
+void* required_address(const char* name) {
+    void* const found = ::dlsym(RTLD_DEFAULT, name);
+    if (found == nullptr) {
+        std::fprintf(stderr, "%s is not there\n", name);
+        std::abort();
+    }
+    return found;
+}
+
+}

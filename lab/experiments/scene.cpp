@@ -1,0 +1,77 @@
+// SPDX-FileCopyrightText: Tenure contributors
+// SPDX-License-Identifier: MIT
+
+/// \file
+/// Question: what does it cost to make, traverse and destroy a scene graph, and does memory of its own make it faster?
+///
+/// Unfair would be: nodes without virtual functions and counted references, which nobody's scene graph has; one pass,
+/// after which no allocator has reused anything; huge pages for one row and not for another without saying so.
+/// It does not show: several threads, or a graph that changes a little in every frame.
+
+#include "experiments/scene.hpp"
+
+#include <array>
+#include <string_view>
+
+namespace tenure::lab {
+
+namespace {
+
+constexpr std::array<option_spec, 3> options{{
+    {"levels", 10, 12, 1, 13,
+     "levels of the quad tree below its root: 10 have 1.4 million nodes, each more four times"},
+    {"traversals", 10, 10, 1, 1'000'000, "times that the tree is traversed in each pass"},
+    {"passes", 3, 3, 1, 1000,
+     "times that it is made and destroyed in one process; those after the first are told apart"},
+}};
+
+constexpr std::array<part, 4> parts{{{"quads"}, {"groups"}, {"shared_ptr"}, {"quads with data"}}};
+
+constexpr std::array<std::string_view, 7> unfair{
+    "The trees are those of VulkanSceneGraph's vsggroups: a node of 24 bytes with a table of virtual functions, an "
+    "atomic count of references and a pointer to something auxiliary; a quad has four children in it (56 bytes), a "
+    "group a vector of them. A visitor goes over them by two virtual calls a node. Code and nodes are the same for "
+    "everybody, save where they get their memory.",
+    "A tree is made depth first, so a parent lies in front of its children for whoever allocates in order, and "
+    "destroyed by giving up its root, children before their parents.",
+    "With data: each node also has 64 to 512 bytes of data and a name of 24 to 48, made right after it, on one level "
+    "less. Traversals do not look at them; whoever has memory per kind of object keeps them out of the way.",
+    "The names, the nodes and the data are three kinds; a malloc knows none of them. A heap, or a bump, per kind is "
+    "what a program could do without a library for it.",
+    "Between the passes all memory is freed node by node, and nothing is given back by a call. Later passes are the "
+    "median of those after the first.",
+    "\"Beyond the nodes\" is what is resident when the first tree stands, less the nodes' own bytes and their "
+    "vectors', "
+    "names and data, for each node.",
+    "Rows \"with huge pages\" ask the system for pages of 2 MiB, as some mallocs do by themselves; the memory tables "
+    "say "
+    "what came of it. Every frees names the size in the rows of this library that have \"given\" in their name; the "
+    "others remember where objects begin.",
+};
+
+constexpr std::array<contestant_source, 3> sources{tenure_in_scene, mallocs_in_scene, references_in_scene};
+
+constexpr experiment described{
+    .name = "scene",
+    .question =
+        "What does it cost to make, traverse and destroy a scene graph of small counted nodes, and is it faster "
+        "when what is visited together lies together?",
+    .unfair = unfair,
+    .baseline = "glibc malloc",
+    .options = options,
+    .parts = parts,
+    .sources = sources,
+    .properties = nullptr,
+    .quotients = {},
+    .ranking_rule =
+        "Geometric mean of the ratios to glibc malloc over the times. References are limits, not choices, and "
+        "are left out.",
+    .unranked = {},
+    .example = "tenure bench scene --levels 11 --parts quads --against mimalloc",
+};
+
+}
+
+const experiment scene_experiment = described;
+
+}

@@ -1,0 +1,188 @@
+// SPDX-FileCopyrightText: Tenure contributors
+// SPDX-License-Identifier: MIT
+
+/// \file
+/// Limits and schemes of ours in scene: a bump per kind, a bump per kind and size, and slots in maps.
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <string_view>
+
+#include <tenure/platform/page_source.hpp>
+
+#include "experiments/scene_workload.hpp"
+#include "experiments/type_name.hpp"
+
+namespace tenure::lab {
+
+namespace {
+
+constexpr std::size_t chunk_bytes = std::size_t{32} << 20;
+
+/// Memory that is never used again: what making and traversing cost at best when objects lie in order.
+class bump {
+public:
+    void* allocate(page_source& from, std::size_t bytes) {
+        if (bytes > static_cast<std::size_t>(end_ - next_)) {
+            next_ = static_cast<char*>(from.acquire(chunk_bytes, chunk_bytes));
+            if (next_ == nullptr) return nullptr;
+            end_ = next_ + chunk_bytes;
+        }
+        void* const block = next_;
+        next_ += bytes;
+        return block;
+    }
+
+private:
+    char* next_ = nullptr;
+    char* end_ = nullptr;
+};
+
+struct bump_per_kind {
+    static inline page_source source{page_size::ordinary};
+    static inline std::array<bump, kind_count> all;
+    static void open() {}
+    static block_owner owner() { return {}; }
+    static void* allocate(kind which, std::size_t bytes) {
+        return all[static_cast<std::size_t>(which)].allocate(source, align_up(bytes, 8));
+    }
+    static void deallocate(kind, void*, std::size_t) {}
+};
+
+/// In pages of 2 MiB, each size by itself, none across a cache line that need not be.
+struct bump_per_size {
+    static inline page_source source{page_size::huge};
+    static inline std::array<std::array<bump, 80>, kind_count> all;
+    static void open() {}
+    static block_owner owner() { return {}; }
+    static void* allocate(kind which, std::size_t bytes) {
+        std::size_t const lines = align_up(bytes, 64);
+        std::size_t const stride = (lines - bytes) * 8 <= lines ? lines : align_up(bytes, 8);
+        return all[static_cast<std::size_t>(which)][stride / 8].allocate(source, stride);
+    }
+    static void deallocate(kind, void*, std::size_t) {}
+};
+
+/// Blocks whose free and used slots stand in maps outside them, as VulkanSceneGraph's first allocator did it with its
+/// MemorySlots: free ones by size and by offset, used ones by offset; first fit among the blocks, the newest first.
+class mapped_slots {
+public:
+    static constexpr std::size_t block_bytes = std::size_t{1} << 20;
+
+    void* allocate(std::size_t bytes) {
+        bytes = align_up(bytes, 8);
+        for (auto at = blocks_.rbegin(); at != blocks_.rend(); ++at) {
+            if (void* const block = at->second.take(at->first, bytes); block != nullptr) return block;
+        }
+        std::size_t const size = bytes > block_bytes ? bytes : block_bytes;
+        auto* const memory = static_cast<char*>(page_source::process().acquire(size, 4096));
+        if (memory == nullptr) return nullptr;
+        slots& fresh = blocks_[memory];
+        fresh.give(0, size);
+        return fresh.take(memory, bytes);
+    }
+    void deallocate(void* block) {
+        auto const home = --blocks_.upper_bound(static_cast<char*>(block));
+        home->second.release(static_cast<std::size_t>(static_cast<char*>(block) - home->first));
+    }
+
+private:
+    class slots {
+    public:
+        void* take(char* begin, std::size_t bytes) {
+            auto const found = by_size_.lower_bound(bytes);
+            if (found == by_size_.end()) return nullptr;
+            auto const [size, offset] = *found;
+            by_size_.erase(found);
+            by_offset_.erase(offset);
+            if (size > bytes) give(offset + bytes, size - bytes);
+            used_.emplace(offset, bytes);
+            return begin + offset;
+        }
+        void release(std::size_t offset) {
+            auto const used = used_.find(offset);
+            std::size_t size = used->second;
+            used_.erase(used);
+            auto after = by_offset_.lower_bound(offset);
+            if (after != by_offset_.end() && after->first == offset + size) {
+                size += after->second;
+                forget_size(after->second, after->first);
+                after = by_offset_.erase(after);
+            }
+            if (after != by_offset_.begin()) {
+                auto const before = std::prev(after);
+                if (before->first + before->second == offset) {
+                    offset = before->first;
+                    size += before->second;
+                    forget_size(before->second, before->first);
+                    by_offset_.erase(before);
+                }
+            }
+            give(offset, size);
+        }
+        void give(std::size_t offset, std::size_t size) {
+            by_size_.emplace(size, offset);
+            by_offset_.emplace(offset, size);
+        }
+
+    private:
+        void forget_size(std::size_t size, std::size_t offset) {
+            auto const [first, last] = by_size_.equal_range(size);
+            by_size_.erase(std::find_if(first, last, [&](const auto& each) { return each.second == offset; }));
+        }
+        std::multimap<std::size_t, std::size_t> by_size_;
+        std::map<std::size_t, std::size_t> by_offset_, used_;
+    };
+    std::map<char*, slots> blocks_;
+};
+
+struct slots_in_maps {
+    static inline std::array<mapped_slots, kind_count> all;
+    static void open() {}
+    static block_owner owner() { return {}; }
+    static void* allocate(kind which, std::size_t bytes) {
+        return all[static_cast<std::size_t>(which)].allocate(bytes);
+    }
+    static void deallocate(kind which, void* block, std::size_t) {
+        all[static_cast<std::size_t>(which)].deallocate(block);
+    }
+};
+
+std::string_view left_out_of_slots(const parameters& options, std::size_t) {
+    return options.size("levels") > 10
+               ? "it searches its blocks one after the other, which takes minutes with more levels"
+               : std::string_view{};
+}
+
+constexpr std::array<contestant, 3> rows{{
+    {.name = "bump per kind",
+     .how = route::inlined,
+     .kind = "reference (ours)",
+     .type = type_name<bump_per_kind>(),
+     .note = "a limit: one object after the other, and nothing is used again, so its later passes take new memory",
+     .parts = scene_part::all,
+     .run = run_scene<bump_per_kind>},
+    {.name = "bump per kind and size (huge pages)",
+     .how = route::inlined,
+     .kind = "reference (ours)",
+     .type = type_name<bump_per_size>(),
+     .note = "a limit: the same with each size by itself, in pages of 2 MiB, at most in one cache line",
+     .parts = scene_part::all,
+     .run = run_scene<bump_per_size>},
+    {.name = "slots in maps",
+     .how = route::inlined,
+     .kind = "reference (ours)",
+     .type = type_name<slots_in_maps>(),
+     .note =
+         "the scheme of VulkanSceneGraph's first allocator, rebuilt: blocks of 1 MiB, free and used slots in std::map",
+     .parts = scene_part::all,
+     .run = run_scene<slots_in_maps>,
+     .left_out = left_out_of_slots},
+}};
+
+}
+
+std::span<const contestant> references_in_scene() { return rows; }
+
+}

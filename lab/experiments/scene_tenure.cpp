@@ -1,0 +1,85 @@
+// SPDX-FileCopyrightText: Tenure contributors
+// SPDX-License-Identifier: MIT
+
+/// \file
+/// Affinity groups in scene: one for nodes, one for data, one for all else.
+
+#include <array>
+#include <new>
+#include <optional>
+#include <string_view>
+
+#include <tenure/affinity/affinity_group.hpp>
+
+#include "experiments/scene_workload.hpp"
+
+namespace tenure::lab {
+
+namespace {
+
+/// Three groups of one making, at addresses that are known when this is compiled.
+template<sizes Frees, streams Arrangement, page_size Pages = page_size::ordinary, sharing Threads = sharing::one_thread>
+struct groups {
+    static inline page_source source{Pages};
+    static inline std::array<std::optional<affinity_group>, kind_count> all;
+
+    static void open() {
+        constexpr std::array<std::string_view, kind_count> names{"objects", "data", "nodes"};
+        affinity_options options;
+        options.frees = Frees;
+        options.arrangement = Arrangement;
+        options.threads = Threads;
+        for (std::size_t i = 0; i < kind_count; ++i) all[i].emplace(names[i], options, source);
+    }
+    static void* allocate(kind which, std::size_t bytes) {
+        return all[static_cast<std::size_t>(which)]->allocate(bytes);
+    }
+    static void deallocate(kind which, void* block, std::size_t bytes) {
+        all[static_cast<std::size_t>(which)]->deallocate(block, bytes);
+    }
+    static block_owner owner() {
+        block_owner made;
+        made.query = "affinity_group::owns";
+        made.asked = &*all[static_cast<std::size_t>(kind::nodes)];
+        made.owns = [](const void* self, const void* block) {
+            return static_cast<const affinity_group*>(self)->owns(block);
+        };
+        return made;
+    }
+};
+
+using together_found = groups<sizes::found, streams::together>;
+using together = groups<sizes::given, streams::together>;
+using together_huge = groups<sizes::given, streams::together, page_size::huge>;
+using apart = groups<sizes::given, streams::apart>;
+using apart_huge = groups<sizes::given, streams::apart, page_size::huge>;
+using any_thread = groups<sizes::given, streams::together, page_size::ordinary, sharing::any_thread>;
+
+constexpr std::string_view type = "tenure::affinity_group";
+
+template<class Memory>
+constexpr contestant row(std::string_view name, std::string_view note) {
+    return {.name = name,
+            .how = route::inlined,
+            .kind = "inlined",
+            .type = type,
+            .note = note,
+            .parts = scene_part::all,
+            .run = run_scene<Memory>};
+}
+
+constexpr std::array<contestant, 6> all{
+    row<together>("tenure affinity", "sizes together, one thread; every free names the size"),
+    row<together_huge>("tenure affinity (huge pages)", "the same in pages of 2 MiB, where the system has them"),
+    row<apart>("tenure affinity (apart)", "each size in pages of its own, at most a cache line where that is possible"),
+    row<apart_huge>("tenure affinity (apart and huge pages)", "the same in pages of 2 MiB, where the system has them"),
+    row<together_found>("tenure affinity (sizes found)",
+                        "as the first, and a free may leave the size out; here it does not"),
+    row<any_thread>("tenure affinity (any thread)", "as the first, for any number of threads"),
+};
+
+}
+
+std::span<const contestant> tenure_in_scene() { return all; }
+
+}

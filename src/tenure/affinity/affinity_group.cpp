@@ -1,0 +1,341 @@
+// SPDX-FileCopyrightText: Tenure contributors
+// SPDX-License-Identifier: MIT
+
+#include <tenure/affinity/affinity_group.hpp>
+
+#include <algorithm>
+#include <mutex>
+#include <new>
+
+#include <tenure/affinity/affinity_map.hpp>
+#include <tenure/base/check.hpp>
+#include <tenure/base/options.hpp>
+#include <tenure/platform/memory.hpp>
+#include <tenure/platform/sanitizer.hpp>
+
+namespace tenure::inline TENURE_ABI {
+
+using detail::affinity_layout;
+using detail::affinity_page_bytes;
+using detail::page_place;
+
+namespace {
+
+constexpr bool is_possible(const affinity_options& options) noexcept {
+    return is_power_of_two(options.alignment) && options.alignment >= 8 && options.alignment <= 1024 &&
+           is_power_of_two(options.block_bytes) && options.block_bytes >= affinity_page_bytes &&
+           options.block_bytes <= (std::size_t{1} << 30);
+}
+
+constexpr affinity_options possible(affinity_options options) noexcept {
+    if (!is_possible(options)) options.alignment = affinity_options{}.alignment;
+    if (!is_possible(options)) options.block_bytes = affinity_options{}.block_bytes;
+    return options;
+}
+
+/// What a size takes where each has pages of its own: the next multiple of a cache line, when that is an eighth more at
+/// most, so that no object lies in two lines without need. 32 divides a line as well.
+constexpr std::size_t apart_bytes(std::size_t bytes) noexcept {
+    std::size_t const lines = align_up(bytes, cache_line_bytes);
+    if ((lines - bytes) * 8 <= lines) return lines;
+    return bytes > 28 && bytes <= 32 ? 32 : bytes;
+}
+
+affinity_layout layout_for(const affinity_options& options) noexcept {
+    bool const has_starts = checks::caller || options.frees == sizes::found;
+    return affinity_layout::of(options.block_bytes, std::max<std::size_t>(options.alignment, 8), has_starts);
+}
+
+/// A lock that only shared groups take.
+class shared_lock {
+public:
+    shared_lock(platform::mutex& mutex, bool is_shared) noexcept : mutex_(is_shared ? &mutex : nullptr) {
+        if (mutex_ != nullptr) mutex_->lock();
+    }
+    ~shared_lock() {
+        if (mutex_ != nullptr) mutex_->unlock();
+    }
+    shared_lock(const shared_lock&) = delete;
+    shared_lock& operator=(const shared_lock&) = delete;
+
+private:
+    platform::mutex* mutex_;
+};
+
+}
+
+affinity_group::affinity_group(std::string_view name, affinity_options options, block_source& source) noexcept
+    : is_shared_(options.threads == sharing::any_thread), has_starts_(checks::caller || options.frees == sizes::found),
+      layout_(layout_for(possible(options))), options_(possible(options)), name_(name), source_(source),
+      is_detoured_(passes_through(part::affinity)), is_refused_(!is_possible(options)) {
+    std::size_t const granule = layout_.granule_bytes();
+    for (std::size_t index = 0; index < stream_count; ++index) {
+        std::size_t const bytes = std::max<std::size_t>(index * 8, 1);
+        bool const is_apart = options_.arrangement == streams::apart;
+        std::size_t const whole = align_up(bytes, granule);
+        std::size_t const taken = is_apart ? align_up(apart_bytes(whole), granule) : whole;
+        table_[index] = {static_cast<std::uint16_t>(taken), static_cast<std::uint16_t>(is_apart ? taken / 8 : 0)};
+    }
+    // Sizes that are rounded past the table have no stream.
+    for (size_entry& entry : table_)
+        if (entry.stream >= stream_count) entry.stream = 0;
+    if (is_shared_) {
+        slot_ = platform::register_slot(this, [](void* group, void* part) noexcept {
+            static_cast<affinity_group*>(group)->retire(*static_cast<thread_part*>(part));
+        });
+    }
+}
+
+affinity_group::~affinity_group() {
+    if constexpr (checks::structures) check_invariant(valid(), "affinity_group", this);
+    if (is_shared_) platform::unregister_slot(slot_);
+    while (parts_ != nullptr) {
+        thread_part* const part = parts_;
+        parts_ = part->next;
+        platform::unreserve(part, align_up(sizeof(thread_part), platform::page_bytes()));
+    }
+    while (blocks_ != nullptr) release_block(blocks_);
+    if (heap* const large = large_.load(std::memory_order_relaxed)) large->~heap();
+}
+
+/// The calling thread's part of a shared group; its own is in place, and serves threads that can have none.
+affinity_group::thread_part* affinity_group::open_part() noexcept {
+    if (thread_part* const mine = part_of_this_thread(); mine != nullptr) return mine;
+    if (slot_.index == SIZE_MAX || checks::caller) return &own_;
+    std::size_t const bytes = align_up(sizeof(thread_part), platform::page_bytes());
+    void* const memory = platform::map(bytes, cache_line_bytes);
+    if (memory == nullptr) return &own_;
+    auto* const part = new (memory) thread_part;
+    if (!platform::set_slot(slot_, part)) {
+        platform::unreserve(memory, bytes);
+        return &own_;
+    }
+    platform::lock_guard const lock(mutex_);
+    part->next = parts_;
+    if (parts_ != nullptr) parts_->previous = part;
+    parts_ = part;
+    return part;
+}
+
+void affinity_group::retire(thread_part& part) noexcept {
+    {
+        platform::lock_guard const lock(mutex_);
+        settle_part(part);
+        own_.count(part.live_count.load(std::memory_order_relaxed));
+        (part.previous != nullptr ? part.previous->next : parts_) = part.next;
+        if (part.next != nullptr) part.next->previous = part.previous;
+    }
+    platform::unreserve(&part, align_up(sizeof(thread_part), platform::page_bytes()));
+}
+
+std::size_t affinity_group::rounded(std::size_t bytes) const noexcept {
+    return bytes <= table_limit_bytes ? table_[(bytes + 7) / 8].bytes : align_up(bytes, layout_.granule_bytes());
+}
+
+affinity_group::size_entry affinity_group::entry_for(std::size_t bytes) const noexcept {
+    if (bytes <= table_limit_bytes) return table_[(bytes + 7) / 8];
+    return {static_cast<std::uint16_t>(rounded(bytes)), 0};
+}
+
+void* affinity_group::allocate_slow(std::size_t bytes, std::size_t alignment) noexcept {
+    if (!is_power_of_two(alignment) || bytes > max_object_bytes - alignment || is_refused_) return nullptr;
+    std::size_t const whole_alignment = std::max(alignment, options_.alignment);
+    if (functions_.allocate != nullptr) {
+        void* const object = functions_.allocate(functions_.context, std::max<std::size_t>(bytes, 1), whole_alignment);
+        if (object != nullptr) function_count_.fetch_add(1, std::memory_order_relaxed);
+        return object;
+    }
+    if (is_detoured_) return detoured_.allocate(std::max<std::size_t>(bytes, 1), whole_alignment);
+    if (bytes > largest_object_bytes() || alignment > largest_block_alignment)
+        return allocate_large(bytes, whole_alignment);
+    thread_part& mine = *open_part();
+    shared_lock const lock(mutex_, is_shared_);
+    size_entry entry = entry_for(bytes);
+    // Pages of one size know nothing of begins that lie otherwise than one after the other.
+    bool const is_in_order =
+        alignment <= layout_.granule_bytes() || (alignment <= cache_line_bytes && entry.bytes % alignment == 0);
+    if (!is_in_order) entry.stream = 0;
+    stream& from = mine.streams[entry.stream];
+    auto* object = static_cast<unsigned char*>(pointer_at(align_up(address_of(from.next), alignment)));
+    while (from.next == nullptr || object > from.end || entry.bytes > static_cast<std::size_t>(from.end - object)) {
+        if (!refill(mine, entry.stream, {entry.bytes, alignment})) return nullptr;
+        object = static_cast<unsigned char*>(pointer_at(align_up(address_of(from.next), alignment)));
+    }
+    if (object != from.next) {
+        unsigned char* const gap = from.next;
+        from.next = object;
+        give(gap, object);
+        if (has_starts_) mark_start(object);
+    }
+    from.next = object + entry.bytes;
+    if (has_starts_ && (entry.stream == 0 || checks::caller)) mark_end(from.next);
+    mine.count(1);
+    if constexpr (checks::caller) {
+        abandon_extent(from); // so that the bits say the truth at every call
+        mine.scanned[entry.stream] = granule_in_page(object + entry.bytes - 1);
+        platform::unpoison(object, entry.bytes);
+    }
+    return object;
+}
+
+void* affinity_group::allocate_large(std::size_t bytes, std::size_t alignment) noexcept {
+    heap* large = large_.load(std::memory_order_acquire);
+    if (large == nullptr) {
+        shared_lock const lock(mutex_, is_shared_);
+        large = large_.load(std::memory_order_relaxed);
+        if (large == nullptr) {
+            large = new (large_memory_) heap({.name = name_}, source_);
+            large_.store(large, std::memory_order_release);
+        }
+    }
+    // At multiples of a page of the system: a free that names no size looks for large objects there only.
+    return large->allocate(bytes, std::max(alignment, largest_block_alignment));
+}
+
+bool affinity_group::is_large(const void* object, std::size_t bytes, std::size_t alignment) const noexcept {
+    if ((bytes != unknown_bytes && bytes > largest_object_bytes()) || alignment > largest_block_alignment) return true;
+    if (!is_aligned(object, largest_block_alignment)) return false;
+    heap const* const large = large_.load(std::memory_order_acquire);
+    return large != nullptr && large->owns(object);
+}
+
+/// Bytes that an object in a block takes. Zero when that is not remembered.
+std::size_t affinity_group::bytes_of(const void* object) const noexcept {
+    detail::affinity_page const& home = layout_.page_of(object);
+    if (home.stream != 0) return std::size_t{home.stream} * 8;
+    if (!has_starts_) return 0;
+    detail::affinity_block* const in = layout_.block_of(object);
+    bit_word const* const starts = layout_.start_bits(in);
+    bit_word const* const free = layout_.free_bits(in);
+    std::size_t const first = layout_.granule_of(object);
+    std::size_t const end = layout_.granule_of(layout_.end_of(home) - 1) + 1;
+    std::size_t granule = first + 1;
+    while (granule < end) {
+        std::size_t const word = granule / bits_per_word;
+        bit_word const is_free = detail::load_bits(free[word], std::memory_order_acquire);
+        bit_word const begins = detail::load_bits(starts[word], std::memory_order_acquire);
+        bit_word const bits = (begins | is_free) >> (granule % bits_per_word);
+        if (bits != 0) {
+            granule += lowest_bit(bits);
+            break;
+        }
+        granule = (word + 1) * bits_per_word;
+    }
+    return (std::min(granule, end) - first) << layout_.granule_shift;
+}
+
+void affinity_group::deallocate(void* object) noexcept {
+    if (object == nullptr) return;
+    bool const is_elsewhere = functions_.deallocate != nullptr || is_detoured_ || is_large(object, unknown_bytes, 1);
+    if (is_elsewhere || checks::caller) return deallocate_slow(object, unknown_bytes, 1);
+    std::size_t const bytes = bytes_of(object);
+    if (bytes == 0) {
+        report_misuse("an object of a group of given sizes was freed without its size", object,
+                      "Name the size at every free, or make the group with sizes::found.");
+        return;
+    }
+    thread_part* const mine = part_of_this_thread();
+    size_entry const entry{static_cast<std::uint16_t>(bytes), layout_.page_of(object).stream};
+    if (mine == nullptr || !free_beside(*mine, entry, static_cast<unsigned char*>(object))) free_apart(object, entry);
+}
+
+void affinity_group::deallocate_slow(void* object, std::size_t bytes, std::size_t alignment) noexcept {
+    if (object == nullptr) return;
+    if (functions_.deallocate != nullptr) {
+        function_count_.fetch_sub(1, std::memory_order_relaxed);
+        functions_.deallocate(functions_.context, object, bytes == unknown_bytes ? 0 : std::max<std::size_t>(bytes, 1),
+                              std::max(alignment, options_.alignment));
+        return;
+    }
+    if (is_detoured_) return detoured_.deallocate(object);
+    if (is_large(object, bytes, alignment)) {
+        heap* const large = large_.load(std::memory_order_acquire);
+        if (large != nullptr) return large->deallocate(object);
+        report_misuse("a large object was freed into a group that has none", object,
+                      "Give a group back what it handed out, with the size that it was asked for.");
+        return;
+    }
+    if constexpr (checks::caller) {
+        shared_lock const lock(mutex_, is_shared_);
+        return deallocate_checked(object, bytes);
+    }
+    free_apart(object, entry_for(bytes));
+}
+
+/// Frees what does not lie beside what was freed last: its run goes into the bits, and a new one begins.
+void affinity_group::free_apart(void* object, size_entry entry) noexcept {
+    thread_part& mine = *open_part();
+    shared_lock const lock(mutex_, is_shared_);
+    stream& of = mine.streams[entry.stream];
+    if (object >= of.next && object < of.end) {
+        report_misuse("an object of an affinity group was freed twice, or with another size", object,
+                      "Look for a second owner; the library built with checks reports it at the free itself.");
+        return;
+    }
+    mine.count(-1);
+    flush(of);
+    of.freed_begin = static_cast<unsigned char*>(object);
+    of.freed_end = of.freed_begin + entry.bytes;
+    // Written when the next run begins: fetched meanwhile.
+    prefetch_for_write(&layout_.page_of(object));
+    prefetch_for_write(layout_.free_bits(layout_.block_of(object)) + layout_.granule_of(object) / bits_per_word);
+}
+
+void affinity_group::clear() noexcept {
+    detoured_.free_all();
+    if (heap* const large = large_.load(std::memory_order_acquire)) large->clear();
+    shared_lock const lock(mutex_, is_shared_);
+    auto const forget = [](thread_part& part) noexcept {
+        part.live_count.store(0, std::memory_order_relaxed);
+        for (std::size_t index = 0; index < stream_count; ++index) {
+            part.streams[index] = {};
+            part.taken[index] = nullptr;
+        }
+    };
+    forget(own_);
+    for (thread_part* part = parts_; part != nullptr; part = part->next) forget(*part);
+    for (block* each = blocks_; each != nullptr; each = each->next) forget_block(*each);
+    std::fill(std::begin(partial_), std::end(partial_), nullptr);
+    std::fill(std::begin(filed_), std::end(filed_), nullptr);
+    filed_classes_ = 0;
+    empty_ = nullptr;
+    newest_ = blocks_;
+    used_pages_ = 0;
+    empty_block_count_ = block_count_;
+}
+
+bool affinity_group::owns(const void* pointer) const noexcept {
+    if (detail::affinity_owners.get(pointer) == this) return true;
+    heap const* const large = large_.load(std::memory_order_acquire);
+    return (large != nullptr && large->owns(pointer)) || (is_detoured_ && detoured_.owns(pointer));
+}
+
+std::size_t affinity_group::size() const noexcept {
+    shared_lock const lock(mutex_, is_shared_);
+    std::ptrdiff_t count = own_.live_count.load(std::memory_order_relaxed);
+    for (thread_part const* part = parts_; part != nullptr; part = part->next)
+        count += part->live_count.load(std::memory_order_relaxed);
+    count += function_count_.load(std::memory_order_relaxed);
+    std::size_t const others = detoured_.count() + large_count();
+    return others + (count > 0 ? static_cast<std::size_t>(count) : 0);
+}
+
+bool affinity_group::set_block_bytes(std::size_t bytes) noexcept {
+    shared_lock const lock(mutex_, is_shared_);
+    affinity_options wanted = options_;
+    wanted.block_bytes = bytes;
+    if (blocks_ != nullptr || !is_possible(wanted)) return false;
+    options_ = wanted;
+    layout_ = layout_for(options_);
+    return true;
+}
+
+bool affinity_group::replace_with(const affinity_functions& functions) noexcept {
+    if ((functions.allocate == nullptr) != (functions.deallocate == nullptr) || size() != 0) return false;
+    shared_lock const lock(mutex_, is_shared_);
+    settle_all();
+    functions_ = functions;
+    return true;
+}
+
+}

@@ -1,0 +1,472 @@
+// SPDX-FileCopyrightText: Tenure contributors
+// SPDX-License-Identifier: MIT
+
+/// \file
+/// Where a group's extents come from: runs of free granules, found in the bits, in pages that are listed by what is
+/// free in them. Everything here is called under the lock of a shared group.
+
+#include <algorithm>
+#include <bit>
+#include <cstring>
+#include <new>
+
+#include <tenure/affinity/affinity_group.hpp>
+#include <tenure/affinity/affinity_map.hpp>
+#include <tenure/base/check.hpp>
+#include <tenure/platform/sanitizer.hpp>
+
+namespace tenure::inline TENURE_ABI {
+
+using detail::affinity_block;
+using detail::affinity_page;
+using detail::affinity_page_bytes;
+using detail::page_place;
+
+namespace detail {
+constinit platform::address_map affinity_owners{};
+}
+
+namespace {
+
+constexpr std::uint64_t block_proof = 0xAFF1'2E0D'B10C'4A5E;
+
+// Pages in which something was freed are looked at before fresh ones are taken, but no more than this for one
+// allocation: a look that finds no run of the size is paid for by the free that has put the page into the list.
+constexpr unsigned most_looks = 4;
+
+void clear_bits(bit_word* words, std::size_t first, std::size_t count) noexcept {
+    for_each_word_of(first, count,
+                     [&](std::size_t word, bit_word bits) { detail::store_bits(words[word], words[word] & ~bits); });
+}
+
+/// The first granule from `from` on, before `end`, whose bit is `wanted`; `end` when there is none.
+std::size_t find_bit(const bit_word* words, std::size_t from, std::size_t end, bool wanted) noexcept {
+    bit_word const flip = wanted ? 0 : ~bit_word{0};
+    while (from < end) {
+        bit_word const bits = (words[from / bits_per_word] ^ flip) >> (from % bits_per_word);
+        if (bits != 0) return std::min(from + lowest_bit(bits), end);
+        from = (from / bits_per_word + 1) * bits_per_word;
+    }
+    return end;
+}
+
+/// The first multiple of an alignment in memory that begins at an address.
+[[nodiscard]] std::size_t gap_before(std::uintptr_t begin, std::size_t alignment) noexcept {
+    return (0 - begin) & (alignment - 1);
+}
+
+[[nodiscard]] std::size_t bytes_in(const detail::affinity_layout& layout, const affinity_page& which) noexcept {
+    return layout.granules_in(which) << layout.granule_shift;
+}
+
+/// The class of a run: those of one class have as many granules as two to its power, or more.
+[[nodiscard]] std::size_t class_of_run(std::size_t granules) noexcept { return std::bit_width(granules) - 1; }
+
+}
+
+std::uint16_t affinity_group::granule_in_page(const void* inside) const noexcept {
+    return static_cast<std::uint16_t>((address_of(inside) & (affinity_page_bytes - 1)) >> layout_.granule_shift);
+}
+
+// Lists.
+
+void affinity_group::list(page& which, page*& first, page_place place) noexcept {
+    which.place = place;
+    which.previous = nullptr;
+    which.next = first;
+    if (first != nullptr) first->previous = &which;
+    first = &which;
+}
+
+affinity_page*& affinity_group::list_of(const page& which) noexcept {
+    if (which.place == page_place::partial) return partial_[which.stream];
+    if (which.place == page_place::filed) return filed_[class_of_run(which.largest)];
+    return empty_;
+}
+
+/// Takes a page from the list that it is in, if it is in one.
+void affinity_group::unlist(page& which) noexcept {
+    bool const is_listed =
+        which.place == page_place::partial || which.place == page_place::filed || which.place == page_place::empty;
+    if (!is_listed) return;
+    page*& first = list_of(which);
+    (which.previous != nullptr ? which.previous->next : first) = which.next;
+    if (which.next != nullptr) which.next->previous = which.previous;
+    if (which.place == page_place::filed && first == nullptr)
+        filed_classes_ &= ~(std::uint32_t{1} << class_of_run(which.largest));
+}
+
+// Blocks.
+
+bool affinity_group::add_block() noexcept {
+    void* const memory = source_.acquire(layout_.block_bytes, layout_.block_bytes);
+    if (memory == nullptr) return false;
+    for (std::size_t offset = 0; offset < layout_.block_bytes; offset += affinity_page_bytes) {
+        if (detail::affinity_owners.set(static_cast<unsigned char*>(memory) + offset, this)) continue;
+        while (offset != 0) {
+            offset -= affinity_page_bytes;
+            detail::affinity_owners.erase(static_cast<unsigned char*>(memory) + offset);
+        }
+        source_.release(memory, layout_.block_bytes);
+        return false;
+    }
+    if (!source_.gives_zero()) std::memset(memory, 0, layout_.front_bytes);
+    auto* const fresh = new (memory) affinity_block;
+    fresh->next = nullptr;
+    fresh->previous = last_;
+    fresh->proof = block_proof ^ address_of(this);
+    fresh->touched_pages = fresh->empty_pages = 0;
+    (last_ != nullptr ? last_->next : blocks_) = fresh;
+    last_ = newest_ = fresh;
+    ++block_count_;
+    ++empty_block_count_;
+    platform::add_leak_root(memory, layout_.block_bytes);
+    return true;
+}
+
+void affinity_group::release_block(block* which) noexcept {
+    if (which == newest_) newest_ = which->next;
+    (which->previous != nullptr ? which->previous->next : blocks_) = which->next;
+    (which->next != nullptr ? which->next->previous : last_) = which->previous;
+    --block_count_;
+    if (which->empty_pages == which->touched_pages) --empty_block_count_;
+    if constexpr (checks::caller) platform::unpoison(static_cast<void*>(which), layout_.block_bytes);
+    for (std::size_t offset = 0; offset < layout_.block_bytes; offset += affinity_page_bytes)
+        detail::affinity_owners.erase(reinterpret_cast<unsigned char*>(which) + offset);
+    platform::remove_leak_root(which, layout_.block_bytes);
+    source_.release(which, layout_.block_bytes);
+}
+
+void affinity_group::unlist_pages(block& which) noexcept {
+    for (std::size_t index = 0; index < which.touched_pages; ++index) unlist(which.pages[layout_.first_page() + index]);
+}
+
+bool affinity_group::is_block(const block& which) const noexcept {
+    return which.proof == (block_proof ^ address_of(this)) && which.empty_pages <= which.touched_pages &&
+           which.touched_pages <= layout_.usable_pages();
+}
+
+void affinity_group::empty_bits(page& which) noexcept {
+    affinity_block* const in = layout_.block_of(&which);
+    std::size_t const first = layout_.index_of(which) * layout_.words_per_page;
+    if (which.free_granules != 0)
+        std::memset(layout_.free_bits(in) + first, 0, layout_.words_per_page * sizeof(bit_word));
+    if (is_marked(which)) std::memset(layout_.start_bits(in) + first, 0, layout_.words_per_page * sizeof(bit_word));
+    which.free_granules = 0;
+}
+
+/// Requires  all of a page is free, and the page in no list.
+void affinity_group::make_empty(page& which) noexcept {
+    affinity_block* const in = layout_.block_of(&which);
+    empty_bits(which);
+    list(which, empty_, page_place::empty);
+    --used_pages_;
+    if (++in->empty_pages != in->touched_pages) return;
+    ++empty_block_count_;
+    if (empty_block_count_ > options_.keep_bytes / layout_.block_bytes) {
+        unlist_pages(*in);
+        release_block(in);
+    }
+}
+
+/// As after add_block(); the block stays.
+void affinity_group::forget_block(block& which) noexcept {
+    for (std::size_t index = 0; index < which.touched_pages; ++index) {
+        page& each = which.pages[layout_.first_page() + index];
+        if (each.place != page_place::empty) {
+            empty_bits(each);
+            if constexpr (checks::caller) {
+                platform::unpoison(layout_.begin_of(each), bytes_in(layout_, each));
+                platform::poison_freed(layout_.begin_of(each), bytes_in(layout_, each));
+            }
+        }
+        each.place = page_place::untouched;
+    }
+    which.touched_pages = which.empty_pages = 0;
+}
+
+std::size_t affinity_group::trim() noexcept {
+    heap* const large = large_.load(std::memory_order_acquire);
+    std::size_t given = large != nullptr ? large->trim() : 0;
+    std::size_t const blocks_before = block_count_;
+    settle_all();
+    for (block* each = blocks_; each != nullptr;) {
+        block* const next = each->next;
+        if (each->empty_pages == each->touched_pages) {
+            unlist_pages(*each);
+            release_block(each);
+        }
+        each = next;
+    }
+    given += (blocks_before - block_count_) * layout_.block_bytes;
+    for (page* each = empty_; each != nullptr; each = each->next) {
+        if (each->capacity == 0) continue; // given back already
+        if (!source_.decommit(layout_.begin_of(*each), bytes_in(layout_, *each))) break;
+        given += bytes_in(layout_, *each);
+        each->capacity = 0;
+    }
+    return given;
+}
+
+// Pages.
+
+/// A page in which nothing is in use; null when the source refuses.
+affinity_page* affinity_group::fresh_page() noexcept {
+    page* fresh = empty_;
+    if (fresh != nullptr) {
+        affinity_block* const in = layout_.block_of(fresh);
+        unlist(*fresh);
+        if (in->empty_pages-- == in->touched_pages) --empty_block_count_;
+    } else {
+        while (newest_ != nullptr && newest_->touched_pages == layout_.usable_pages()) newest_ = newest_->next;
+        if (newest_ == nullptr && !add_block()) return nullptr;
+        if (newest_->empty_pages == newest_->touched_pages) --empty_block_count_;
+        fresh = &newest_->pages[layout_.first_page() + newest_->touched_pages++];
+        fresh->free_granules = 0;
+        if constexpr (checks::caller) platform::poison(layout_.begin_of(*fresh), bytes_in(layout_, *fresh));
+    }
+    peak_pages_ = std::max(peak_pages_, ++used_pages_);
+    return fresh;
+}
+
+void affinity_group::take_fresh(thread_part& mine, std::size_t stream_index, page& fresh) noexcept {
+    std::size_t const stride = std::max<std::size_t>(stream_index * 8 >> layout_.granule_shift, 1);
+    fresh.stream = static_cast<std::uint8_t>(stream_index);
+    fresh.capacity = static_cast<std::uint16_t>(layout_.granules_in(fresh) / stride * stride);
+    take(mine, stream_index, fresh);
+    unsigned char* const begin = layout_.begin_of(fresh);
+    open_extent(mine.streams[stream_index], begin, begin + (std::size_t{fresh.capacity} << layout_.granule_shift));
+}
+
+/// From now on extents of the stream come from this page. Requires  it is in no list.
+void affinity_group::take(thread_part& mine, std::size_t stream_index, page& which) noexcept {
+    which.place = page_place::taken;
+    mine.taken[stream_index] = &which;
+    mine.scanned[stream_index] = mine.largest_skipped[stream_index] = mine.skipped[stream_index] = 0;
+}
+
+void affinity_group::open_extent(stream& at, unsigned char* begin, unsigned char* end) noexcept {
+    at.next = begin;
+    at.end = end;
+    if (!is_marked(layout_.page_of(begin))) return;
+    // The begin of an extent is the end of what lies before it. Begins of objects that were there are forgotten.
+    mark_start(begin);
+    std::size_t const first = layout_.granule_of(begin) + 1;
+    std::size_t const granules = static_cast<std::size_t>(end - begin) >> layout_.granule_shift;
+    clear_bits(layout_.start_bits(layout_.block_of(begin)), first, granules - 1);
+}
+
+/// The rest of an extent is free again.
+void affinity_group::abandon_extent(stream& at) noexcept {
+    unsigned char* const begin = at.next;
+    unsigned char* const end = at.end;
+    at.next = at.end = nullptr;
+    if (begin != end) give(begin, end);
+}
+
+/// The page that the extents of a stream came from goes to where others find it.
+void affinity_group::leave(thread_part& mine, std::size_t stream_index) noexcept {
+    page* const left = mine.taken[stream_index];
+    if (left == nullptr) return;
+    mine.taken[stream_index] = nullptr;
+    if (left->free_granules == left->capacity) return make_empty(*left);
+    left->place = page_place::full;
+    // All that is free was looked at, and too small: the next request may be content with it.
+    bool const is_known = mine.skipped[stream_index] == left->free_granules;
+    if (left->free_granules == 0) return;
+    if (is_known && stream_index != 0) return;
+    if (!is_known) return list(*left, partial_[stream_index], page_place::partial);
+    left->largest = mine.largest_skipped[stream_index];
+    list(*left, filed_[class_of_run(left->largest)], page_place::filed);
+    filed_classes_ |= std::uint32_t{1} << class_of_run(left->largest);
+}
+
+/// After something was freed in a page.
+void affinity_group::settle(page& which) noexcept {
+    if (which.place == page_place::taken) return;
+    if (which.free_granules == which.capacity) {
+        unlist(which);
+        return make_empty(which);
+    }
+    if (which.place == page_place::partial) return;
+    unlist(which);
+    list(which, partial_[which.stream], page_place::partial);
+}
+
+/// Sets the bits of what is free.
+void affinity_group::give(unsigned char* begin, unsigned char* end) noexcept {
+    while (begin != end) {
+        page& home = layout_.page_of(begin);
+        unsigned char* const stop = std::min(end, layout_.end_of(home));
+        auto const count = static_cast<std::size_t>(stop - begin) >> layout_.granule_shift;
+        bit_word* const bits = layout_.free_bits(layout_.block_of(begin));
+        bool const is_used = home.place != page_place::empty && home.place != page_place::untouched;
+        std::size_t twice = is_used ? 0 : count;
+        if (is_used) {
+            for_each_word_of(layout_.granule_of(begin), count, [&](std::size_t word, bit_word mask) {
+                twice += count_bits(bits[word] & mask);
+                detail::store_bits(bits[word], bits[word] | mask);
+            });
+        }
+        home.free_granules = static_cast<std::uint16_t>(home.free_granules + count - twice);
+        if (is_used) settle(home);
+        if (twice != 0) [[unlikely]]
+            report_misuse("an object of an affinity group was freed twice, or with another size", begin,
+                          "Look for a second owner; the library built with checks reports it at the free itself.");
+        begin = stop;
+    }
+}
+
+void affinity_group::flush(stream& at) noexcept {
+    if (at.freed_begin == nullptr) return;
+    unsigned char* const begin = at.freed_begin;
+    unsigned char* const end = at.freed_end;
+    at.freed_begin = at.freed_end = nullptr;
+    give(begin, end);
+}
+
+void affinity_group::settle_part(thread_part& part) noexcept {
+    for (std::size_t index = 0; index < stream_count; ++index) {
+        flush(part.streams[index]);
+        abandon_extent(part.streams[index]);
+        leave(part, index);
+    }
+}
+
+void affinity_group::settle_all() noexcept {
+    settle_part(own_);
+    for (thread_part* part = parts_; part != nullptr; part = part->next) settle_part(*part);
+}
+
+// Extents.
+
+/// The run that was freed last becomes the extent: it is near, and in the cache.
+bool affinity_group::reuse_freed(thread_part& mine, std::size_t stream_index, request asked) noexcept {
+    stream& at = mine.streams[stream_index];
+    std::size_t const wanted = asked.bytes + gap_before(address_of(at.freed_begin), asked.alignment);
+    if (at.freed_begin == nullptr || static_cast<std::size_t>(at.freed_end - at.freed_begin) < wanted) return false;
+    page& home = layout_.page_of(at.freed_begin);
+    bool const is_ours = home.place != page_place::taken || &home == mine.taken[stream_index];
+    bool const is_used = home.place != page_place::empty && home.place != page_place::untouched;
+    if (home.stream != stream_index || at.freed_end > layout_.end_of(home) || !is_ours || !is_used) return false;
+    unsigned char* const begin = at.freed_begin;
+    unsigned char* const end = at.freed_end;
+    bool twice = false;
+    for_each_word_of(layout_.granule_of(begin), static_cast<std::size_t>(end - begin) >> layout_.granule_shift,
+                     [&](std::size_t word, bit_word mask) {
+                         twice = twice || (layout_.free_bits(layout_.block_of(begin))[word] & mask) != 0;
+                     });
+    if (twice) return false; // flush() reports it
+    at.freed_begin = at.freed_end = nullptr;
+    abandon_extent(at);
+    if (&home != mine.taken[stream_index]) {
+        leave(mine, stream_index);
+        unlist(home);
+        take(mine, stream_index, home);
+    }
+    open_extent(at, begin, end);
+    return true;
+}
+
+/// The next run of the size in the page that the stream has taken becomes its extent.
+bool affinity_group::next_run(thread_part& mine, std::size_t stream_index, request asked) noexcept {
+    page* const home = mine.taken[stream_index];
+    if (home == nullptr || home->free_granules == 0) return false;
+    affinity_block* const in = layout_.block_of(home);
+    bit_word* const bits = layout_.free_bits(in);
+    std::size_t const first = layout_.index_of(*home) * layout_.words_per_page * bits_per_word;
+    std::size_t const end = first + layout_.words_per_page * bits_per_word;
+    for (std::size_t from = first + mine.scanned[stream_index];;) {
+        std::size_t const run = find_bit(bits, from, end, true);
+        if (run == end) break;
+        std::size_t const stop = find_bit(bits, run, end, false);
+        std::uintptr_t const at = address_of(in) + (run << layout_.granule_shift);
+        if (((stop - run) << layout_.granule_shift) >= asked.bytes + gap_before(at, asked.alignment)) {
+            auto* const begin = static_cast<unsigned char*>(pointer_at(at));
+            open_extent(mine.streams[stream_index], begin, begin + ((stop - run) << layout_.granule_shift));
+            clear_bits(bits, run, stop - run);
+            home->free_granules = static_cast<std::uint16_t>(home->free_granules - (stop - run));
+            mine.scanned[stream_index] = static_cast<std::uint16_t>(stop - first);
+            return true;
+        }
+        mine.skipped[stream_index] = static_cast<std::uint16_t>(mine.skipped[stream_index] + (stop - run));
+        mine.largest_skipped[stream_index] =
+            std::max(mine.largest_skipped[stream_index], static_cast<std::uint16_t>(stop - run));
+        from = stop;
+    }
+    mine.scanned[stream_index] = static_cast<std::uint16_t>(end - first);
+    return false;
+}
+
+/// A filed page that has a run for a request: asked only before that is refused, because it looks at all of those that
+/// may have one.
+affinity_page* affinity_group::search_filed(request asked) noexcept {
+    std::size_t const granules = asked.bytes >> layout_.granule_shift;
+    for (std::size_t index = class_of_run(granules); index < run_classes; ++index) {
+        for (page* each = filed_[index]; each != nullptr; each = each->next) {
+            affinity_block* const in = layout_.block_of(each);
+            bit_word const* const bits = layout_.free_bits(in);
+            std::size_t const first = layout_.index_of(*each) * layout_.words_per_page * bits_per_word;
+            std::size_t const end = first + layout_.words_per_page * bits_per_word;
+            for (std::size_t run = find_bit(bits, first, end, true); run != end;) {
+                std::size_t const stop = find_bit(bits, run, end, false);
+                std::uintptr_t const at = address_of(in) + (run << layout_.granule_shift);
+                if (((stop - run) << layout_.granule_shift) >= asked.bytes + gap_before(at, asked.alignment)) {
+                    unlist(*each);
+                    return each;
+                }
+                run = find_bit(bits, stop, end, true);
+            }
+        }
+    }
+    return nullptr;
+}
+
+/// A listed page that may have, or has, a run of the size; taken from its list.
+affinity_page* affinity_group::find_page(std::size_t stream_index, std::size_t bytes, bool may_look) noexcept {
+    page* found = may_look ? partial_[stream_index] : nullptr;
+    if (found == nullptr && stream_index == 0) {
+        std::size_t const least = static_cast<std::size_t>(std::bit_width((bytes >> layout_.granule_shift) - 1));
+        std::uint32_t const fitting = filed_classes_ & ~static_cast<std::uint32_t>(low_bits(least));
+        if (fitting != 0) found = filed_[lowest_bit(fitting)];
+    }
+    if (found != nullptr) unlist(*found);
+    return found;
+}
+
+/// Makes an extent ready that a request fits into. Returns   false when memory is refused.
+bool affinity_group::refill(thread_part& mine, std::size_t stream_index, request asked) noexcept {
+    stream& at = mine.streams[stream_index];
+    if (reuse_freed(mine, stream_index, asked)) return true;
+    flush(at);
+    abandon_extent(at);
+    if (next_run(mine, stream_index, asked)) return true;
+    leave(mine, stream_index);
+    std::size_t const granule = layout_.granule_bytes();
+    std::size_t const anywhere = asked.bytes + (asked.alignment > granule ? asked.alignment - granule : 0);
+    bool is_refused = false;
+    for (unsigned looks = 0;; ++looks) {
+        if (page* const found = find_page(stream_index, anywhere, looks < most_looks || is_refused)) {
+            take(mine, stream_index, *found);
+            if (next_run(mine, stream_index, asked)) return true;
+            leave(mine, stream_index);
+            continue;
+        }
+        page* found = is_refused && stream_index == 0 ? search_filed(asked) : nullptr;
+        if (found != nullptr) {
+            take(mine, stream_index, *found);
+            return next_run(mine, stream_index, asked);
+        }
+        found = fresh_page();
+        if (found != nullptr) {
+            take_fresh(mine, stream_index, *found);
+            return true;
+        }
+        if (is_refused) return false;
+        // Then every page that is listed is looked at, and what the thread holds for other sizes is free.
+        is_refused = true;
+        settle_part(mine);
+    }
+}
+
+}

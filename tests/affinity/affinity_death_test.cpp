@@ -1,0 +1,232 @@
+// SPDX-FileCopyrightText: Tenure contributors
+// SPDX-License-Identifier: MIT
+
+#include <cstring>
+#include <set>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include <tenure/affinity/affinity_group.hpp>
+
+#include "affinity/fixture.hpp"
+#include "support/process.hpp"
+#include "support/reports.hpp"
+
+namespace {
+
+using namespace affinity_tests;
+using tenure::report_kind;
+using tenure::sizes;
+using tenure::streams;
+
+/// Every kind of group, in builds that check the caller's mistakes.
+class affinity_death : public testing::TestWithParam<affinity_options> {
+protected:
+    affinity_death() { GTEST_FLAG_SET(death_test_style, "threadsafe"); }
+    void SetUp() override {
+        if constexpr (!tenure::checks::caller) GTEST_SKIP() << "the caller's mistakes are not checked";
+        for (int count = 0; count < 20; ++count) objects_.push_back(static_cast<unsigned char*>(group_.allocate(40)));
+    }
+    static void touch(void* object) { static_cast<unsigned char volatile*>(object)[0] = 1; }
+
+    affinity_group group_{"mistaken", GetParam()};
+    std::vector<unsigned char*> objects_;
+};
+
+std::vector<affinity_options> kinds() {
+    std::vector<affinity_options> all;
+    for (sizes frees : {sizes::found, sizes::given}) {
+        for (streams arrangement : {streams::together, streams::apart}) {
+            for (tenure::sharing threads : {tenure::sharing::one_thread, tenure::sharing::any_thread}) {
+                all.push_back({.alignment = 8, .frees = frees, .arrangement = arrangement, .threads = threads});
+            }
+        }
+    }
+    return all;
+}
+INSTANTIATE_TEST_SUITE_P(kinds, affinity_death, testing::ValuesIn(kinds()),
+                         [](const auto& each) { return name_of(each.param); });
+
+TEST_P(affinity_death, a_double_free_is_reported_at_once) {
+    group_.deallocate(objects_[3], 40);
+    EXPECT_DEATH(group_.deallocate(objects_[3], 40), "was freed twice.*0x.* second owner");
+    EXPECT_DEATH(group_.deallocate(objects_[3]), "freed twice");
+    group_.deallocate(objects_[4], 40);
+    EXPECT_DEATH(group_.deallocate(objects_[3], 40), "freed twice") << "though its neighbour was freed since";
+    EXPECT_DEATH(group_.deallocate(objects_[4], 40), "freed twice");
+    group_.clear();
+    EXPECT_DEATH(group_.deallocate(objects_[5], 40), "freed twice, or never allocated");
+}
+
+TEST_P(affinity_death, an_object_that_was_never_allocated_is_reported) {
+    EXPECT_DEATH(group_.deallocate(objects_[19] + 64, 40), "never allocated");
+    EXPECT_DEATH(group_.deallocate(objects_[0] + 30'000, 40), "never allocated");
+}
+
+TEST_P(affinity_death, a_foreign_pointer_is_reported) {
+    affinity_group other("other", GetParam());
+    void* const foreign = other.allocate(40);
+    alignas(16) int local[16] = {};
+    EXPECT_DEATH(group_.deallocate(foreign, 40), "a pointer that is not its own");
+    EXPECT_DEATH(group_.deallocate(foreign), "a pointer that is not its own");
+    EXPECT_DEATH(group_.deallocate(local, 40), "a pointer that is not its own");
+    EXPECT_DEATH(group_.deallocate(this, 40), "a pointer that is not its own");
+    EXPECT_DEATH(group_.deallocate(local, 40'000), "a group");
+}
+
+TEST_P(affinity_death, a_pointer_into_an_object_is_reported) {
+    for (std::size_t offset : {1u, 8u, 32u, 39u})
+        EXPECT_DEATH(group_.deallocate(objects_[5] + offset, 40), "not the begin of an object") << offset;
+    auto* const head = static_cast<unsigned char*>(
+        tenure::pointer_at(tenure::align_down(tenure::address_of(objects_[0]), group_.block_bytes())));
+    EXPECT_DEATH(group_.deallocate(head + 64, 40), "a group was given a pointer|never allocated");
+}
+
+TEST_P(affinity_death, a_free_with_another_size_is_reported) {
+    for (std::size_t wrong : {8u, 32u, 41u, 48u, 513u, 5000u})
+        EXPECT_DEATH(group_.deallocate(objects_[5], wrong), "another size than it was allocated with") << wrong;
+    group_.deallocate(objects_[5], 33); // which takes as much
+    EXPECT_EQ(group_.size(), 19u);
+}
+
+TEST_P(affinity_death, a_free_without_the_size_is_reported_where_sizes_are_given) {
+    if (GetParam().frees == sizes::given) {
+        EXPECT_DEATH(group_.deallocate(objects_[5]), "freed without its size.*Name the size");
+    } else {
+        group_.deallocate(objects_[5]);
+        EXPECT_EQ(group_.size(), 19u);
+    }
+}
+
+TEST_P(affinity_death, overwritten_bookkeeping_is_reported) {
+    EXPECT_DEATH(
+        {
+            auto* const head =
+                tenure::pointer_at(tenure::align_down(tenure::address_of(objects_[0]), group_.block_bytes()));
+            std::memset(head, 0x41, 64);
+            group_.deallocate(objects_[5], 40);
+        },
+        "bookkeeping of a group's block was overwritten");
+}
+
+TEST_P(affinity_death, after_a_handler_that_returns_the_group_is_as_it_was) {
+    std::memset(objects_[1], 5, 40);
+    group_.deallocate(objects_[3], 40);
+    support::heard_reports const heard;
+    group_.deallocate(objects_[3], 40);
+    group_.deallocate(objects_[1] + 8, 40);
+    group_.deallocate(objects_[1], 400);
+    group_.deallocate(this, 40);
+    EXPECT_EQ(heard.count(report_kind::misuse), 4u);
+    EXPECT_EQ(group_.size(), 19u);
+    EXPECT_TRUE(group_.valid());
+    EXPECT_EQ(objects_[1][39], 5);
+    group_.deallocate(objects_[1], 40);
+    EXPECT_EQ(heard.count(), 4u);
+    EXPECT_EQ(group_.size(), 18u);
+    EXPECT_TRUE(group_.valid());
+}
+
+TEST_P(affinity_death, a_use_after_free_or_clear_is_seen_by_address_sanitizer) {
+    if (!support::under_address_sanitizer()) GTEST_SKIP() << "not in this build";
+    group_.deallocate(objects_[3], 40);
+    EXPECT_DEATH(touch(objects_[3]), "use-after-poison");
+    EXPECT_DEATH(touch(objects_[19] + 64), "use-after-poison");
+    touch(objects_[4]);
+    group_.clear();
+    EXPECT_DEATH(touch(objects_[4]), "use-after-poison");
+}
+
+TEST_P(affinity_death, what_is_freed_is_filled) {
+    if (support::under_address_sanitizer()) GTEST_SKIP() << "it may not be read any more";
+    auto* const freed = static_cast<unsigned char volatile*>(objects_[3]);
+    freed[20] = 1;
+    group_.deallocate(objects_[3], 40);
+    EXPECT_EQ(freed[20], tenure::freed_fill);
+}
+
+// In builds without checks a free only notes its run; the mistake shows when that is written into the bits.
+
+class affinity_late_death : public testing::Test {
+protected:
+    affinity_late_death() { GTEST_FLAG_SET(death_test_style, "threadsafe"); }
+    void SetUp() override {
+        if constexpr (tenure::checks::caller) GTEST_SKIP() << "checked builds report it at once";
+        while (objects_.size() < 1000) objects_.push_back(static_cast<unsigned char*>(group_.allocate(40)));
+    }
+    affinity_group group_{"mistaken", {.alignment = 8}};
+    std::vector<unsigned char*> objects_;
+};
+
+TEST_F(affinity_late_death, a_double_free_is_reported_when_its_run_is_written_into_the_bits) {
+    EXPECT_DEATH(
+        {
+            for (std::size_t index : {5u, 5u, 50u}) group_.deallocate(objects_[index], 40);
+            static_cast<void>(group_.usage());
+        },
+        "an object of an affinity group was freed twice, or with another size: 0x");
+    EXPECT_DEATH(
+        {
+            for (std::size_t index : {5u, 50u, 5u}) group_.deallocate(objects_[index]);
+            static_cast<void>(group_.valid());
+        },
+        "freed twice");
+    EXPECT_DEATH(
+        {
+            for (std::size_t index : {5u, 6u, 7u, 6u, 50u, 51u}) group_.deallocate(objects_[index], 40);
+            static_cast<void>(group_.trim());
+        },
+        "freed twice")
+        << "also inside a longer run";
+}
+
+TEST_F(affinity_late_death, each_object_that_was_freed_twice_is_named_and_no_place_has_two_owners) {
+    support::heard_reports const heard;
+    for (std::size_t index = 0; index < 1000; index += 2) group_.deallocate(objects_[index], 40);
+    EXPECT_TRUE(group_.usage().reserved_bytes == 500 * 40);
+    EXPECT_EQ(heard.count(), 0u);
+    for (std::size_t index = 100; index < 120; index += 2) group_.deallocate(objects_[index], 40);
+    EXPECT_EQ(group_.usage().reserved_bytes, 500u * 40);
+    EXPECT_EQ(heard.count(report_kind::misuse), 10u);
+    std::set<void*> alive;
+    for (std::size_t index = 1; index < 1000; index += 2) alive.insert(objects_[index]);
+    for (int count = 0; count < 3000; ++count)
+        ASSERT_TRUE(alive.insert(group_.allocate(40)).second) << "no object has two owners";
+}
+
+TEST_F(affinity_late_death, the_newest_object_freed_twice_has_no_two_owners) {
+    support::heard_reports const heard;
+    group_.deallocate(objects_.back(), 40);
+    group_.deallocate(objects_.back(), 40);
+    objects_.pop_back();
+    std::set<void*> alive(objects_.begin(), objects_.end());
+    std::size_t twice = 0;
+    for (int count = 0; count < 5000; ++count) twice += std::size_t{!alive.insert(group_.allocate(40)).second};
+    EXPECT_TRUE(twice == 0 && heard.count() == 1) << twice << " with two owners, reports: " << heard.count();
+}
+
+TEST_F(affinity_late_death, a_free_without_the_size_is_reported_where_sizes_are_given) {
+    affinity_group given("given", {.alignment = 8, .frees = sizes::given});
+    void* const object = given.allocate(40);
+    EXPECT_DEATH(given.deallocate(object), "freed without its size.*Name the size");
+    given.deallocate(object, 40);
+}
+
+TEST(affinity_deaths, an_object_aligned_past_a_page_needs_its_alignment_or_no_size_at_its_free) {
+    support::heard_reports const heard;
+    affinity_group group("aligned", {.alignment = 8});
+    void* const object = group.allocate(100, 8192);
+    group.deallocate(object);
+    void* const again = group.allocate(100, 8192);
+    group.deallocate(again, 100, 8192);
+    EXPECT_EQ(group.size(), 0u);
+    void* const without = group.allocate(100, 8192);
+    // The header asks for the size in this form and says nothing of the alignment.
+    group.deallocate(without, 100);
+    EXPECT_EQ(heard.count(), 0u) << heard.last();
+    EXPECT_EQ(group.size(), 0u);
+    EXPECT_TRUE(group.valid());
+}
+
+}

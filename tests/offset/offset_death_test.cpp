@@ -1,0 +1,139 @@
+// SPDX-FileCopyrightText: Tenure contributors
+// SPDX-License-Identifier: MIT
+
+// The caller's mistakes. They are reported at every level of checks, because a range costs nothing to look at.
+
+#include <cstdint>
+#include <string>
+
+#include <gtest/gtest.h>
+
+#include <tenure/lifetime/lifetime.hpp>
+#include <tenure/offset/offset_allocator.hpp>
+
+#include "offset/walked.hpp"
+#include "support/reports.hpp"
+
+namespace {
+
+using tenure::offset_allocator;
+using tenure::offset_range;
+using tenure::report_kind;
+
+class offset_death : public testing::Test {
+protected:
+    offset_death() { GTEST_FLAG_SET(death_test_style, "threadsafe"); }
+
+    /// Does what is wrong, hears one report of it, and sees that nothing has changed.
+    template<class Mistake>
+    void expect_report(Mistake&& mistake) {
+        support::everything_seen const before(ranges_);
+        support::heard_reports const heard;
+        mistake();
+        EXPECT_EQ(heard.count(), 1u);
+        EXPECT_EQ(heard.count(report_kind::misuse), 1u);
+        EXPECT_NE(heard.last().find("is not allocated"), std::string::npos) << heard.last();
+        EXPECT_EQ(support::everything_seen(ranges_), before);
+        EXPECT_TRUE(ranges_.valid());
+    }
+    /// Of every way to give a range back, and of size_of().
+    void expect_reports(offset_range wrong, bool waits = false) {
+        expect_report([&] { ranges_.deallocate(wrong); });
+        expect_report([&] { ranges_.deallocate_after(wrong, 0); });
+        expect_report([&] { ranges_.deallocate_after(wrong, 2); });
+        if (!waits) expect_report([&] { EXPECT_EQ(ranges_.size_of(wrong), 0u); });
+    }
+
+    offset_allocator ranges_{1000};
+};
+
+TEST_F(offset_death, a_double_free_ends_the_program) {
+    offset_range const range = ranges_.allocate(100);
+    ASSERT_TRUE(ranges_.allocate(100));
+    ranges_.deallocate(range);
+    EXPECT_DEATH(ranges_.deallocate(range), "offset 0 with id 0 is not allocated");
+}
+
+TEST_F(offset_death, a_double_free_is_reported_and_changes_nothing) {
+    offset_range const left = ranges_.allocate(100), middle = ranges_.allocate(100), right = ranges_.allocate(100);
+    ASSERT_TRUE(ranges_.allocate(100));
+    ranges_.deallocate(middle); // alone: its record is a free range's
+    expect_reports(middle);
+    ranges_.deallocate(right); // joined by the one on its left
+    expect_reports(right);
+    ranges_.deallocate(left); // joins the one on its right, whose record is nobody's any more
+    for (offset_range const range : {left, middle, right}) expect_reports(range);
+}
+
+TEST_F(offset_death, a_copy_of_a_range_that_was_given_back_is_reported) {
+    offset_range const range = ranges_.allocate(100);
+    offset_range const copy = range;
+    ranges_.deallocate(range);
+    expect_reports(copy);
+}
+
+TEST_F(offset_death, a_stale_range_is_reported_when_its_record_has_another_place) {
+    offset_range const first = ranges_.allocate(100), second = ranges_.allocate(100);
+    ranges_.deallocate(second);
+    ranges_.deallocate(first);
+    offset_range fresh;
+    for (int each = 0; each < 5; ++each) {
+        fresh = ranges_.allocate(30);
+        if (fresh.id == second.id) break;
+    }
+    ASSERT_EQ(fresh.id, second.id) << "records are used again";
+    ASSERT_NE(fresh.offset, second.offset);
+    expect_reports(second);
+}
+
+TEST_F(offset_death, a_foreign_range_is_reported) {
+    expect_reports({0, 0}); // there is no record yet
+    offset_allocator other(1 << 20);
+    offset_range foreign;
+    for (int each = 0; each < 100; ++each) foreign = other.allocate(33);
+    offset_range const own = ranges_.allocate(100);
+    expect_reports(foreign);                  // a record that was never used
+    expect_reports({own.offset + 1, own.id}); // of another offset
+    expect_reports({100, 1});                 // a free range's
+    for (std::uint32_t const id : {2u, 2047u, 2048u, 1u << 30, UINT32_MAX - 1, UINT32_MAX - 2}) expect_reports({0, id});
+    ranges_.deallocate(own);
+    other.deallocate(foreign);
+}
+
+TEST_F(offset_death, a_range_that_waits_cannot_be_given_back_again) {
+    offset_range const range = ranges_.allocate(100);
+    ranges_.deallocate_after(range, 2);
+    expect_reports(range, true);
+    EXPECT_EQ(ranges_.size_of(range), 100u) << "the device still reads it";
+    tenure::next_frame();
+    expect_reports(range, true);
+    tenure::next_frame();
+    EXPECT_EQ(ranges_.collect(), 1u);
+    expect_reports(range);
+    EXPECT_EQ(ranges_.usage().free, 1000u);
+}
+
+TEST_F(offset_death, a_range_from_before_clear_is_reported) {
+    offset_range const range = ranges_.allocate(100);
+    ranges_.clear();
+    support::heard_reports const heard;
+    ranges_.deallocate(range);
+    EXPECT_EQ(ranges_.size_of(range), 0u);
+    EXPECT_EQ(heard.count(report_kind::misuse), 2u);
+    EXPECT_EQ(ranges_.usage().free, 1000u);
+    EXPECT_TRUE(ranges_.valid());
+}
+
+TEST_F(offset_death, an_empty_range_may_be_given_back) {
+    support::heard_reports const heard;
+    ranges_.deallocate({});
+    ranges_.deallocate(ranges_.allocate(5000));
+    ranges_.deallocate_after({}, 3);
+    ranges_.deallocate_after(ranges_.allocate(5000), 0);
+    EXPECT_EQ(heard.count(), 0u);
+    EXPECT_EQ(ranges_.usage().waiting, 0u);
+    EXPECT_EQ(ranges_.size_of({}), 0u); // but it has no size
+    EXPECT_EQ(heard.count(report_kind::misuse), 1u);
+}
+
+}
