@@ -160,6 +160,8 @@ TEST_F(affinity_usages, statistics_count_objects_and_blocks) {
     EXPECT_EQ(group.stats().live_count, 0u);
     EXPECT_EQ(group.stats().live_bytes, 0u);
     EXPECT_EQ(group.stats().peak_bytes, full.peak_bytes);
+    static_cast<void>(take(group, 56));
+    EXPECT_EQ(group.stats().peak_bytes, full.peak_bytes) << "it was the most, and stays it";
     EXPECT_EQ(group.stats().source_blocks, source_.live_blocks());
 }
 

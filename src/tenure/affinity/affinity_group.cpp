@@ -17,7 +17,6 @@ namespace tenure::inline TENURE_ABI {
 
 using detail::affinity_layout;
 using detail::affinity_page_bytes;
-using detail::page_place;
 
 namespace {
 

@@ -60,7 +60,7 @@ std::size_t find_bit(const bit_word* words, std::size_t from, std::size_t end, b
 }
 
 /// The class of a run: those of one class have as many granules as two to its power, or more.
-[[nodiscard]] std::size_t class_of_run(std::size_t granules) noexcept { return std::bit_width(granules) - 1; }
+[[nodiscard]] std::size_t class_of_run(std::size_t granules) noexcept { return std::bit_width(granules | 1) - 1; }
 
 }
 
