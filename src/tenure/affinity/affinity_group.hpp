@@ -66,7 +66,7 @@ struct affinity_options {
 struct affinity_functions {
     void* context = nullptr;
     void* (*allocate)(void* context, std::size_t bytes, std::size_t alignment) = nullptr; ///< null when refused
-    /// `bytes` is zero where the free did not name the size.
+    /// `bytes` is zero where the free did not name the size; `alignment` is the group's where it names none.
     void (*deallocate)(void* context, void* block, std::size_t bytes, std::size_t alignment) = nullptr;
 };
 
@@ -91,13 +91,14 @@ public:
 
     /// Gives an object's memory back. Null is allowed and does nothing.
     /// Requires  it is of this group and allocated; in a group of sizes::given, that one of the forms below is called
-    ///           instead, which checked builds report.
+    ///           instead, which is reported for objects that lie in blocks.
     void deallocate(void* object) noexcept;
     /// Requires  also that `bytes` is what it was allocated with.
     TENURE_LOCAL void deallocate(void* object, std::size_t bytes) noexcept;
     TENURE_LOCAL void deallocate(void* object, std::size_t bytes, std::size_t alignment) noexcept;
 
-    /// Everything is free; pages are kept and destructors not run. Cost      O(blocks).
+    /// Everything is free; pages are kept and destructors not run. What functions of yours hold stays as it is.
+    /// Cost      O(blocks).
     /// Requires  no other thread uses the group meanwhile, or any of its objects afterwards.
     void clear() noexcept;
 
