@@ -18,8 +18,7 @@ namespace tenure::lab {
 namespace {
 
 constexpr std::array<option_spec, 3> options{{
-    {"levels", 10, 12, 1, 13,
-     "levels of the quad tree below its root: 10 have 1.4 million nodes, each more four times"},
+    {"levels", 9, 12, 1, 13, "levels of the quad tree below its root: 9 have 350 000 nodes, each more four times that"},
     {"traversals", 10, 10, 1, 1'000'000, "times that the tree is traversed in each pass"},
     {"passes", 3, 3, 1, 1000,
      "times that it is made and destroyed in one process; those after the first are told apart"},
