@@ -23,8 +23,6 @@
 
 namespace tenure::inline TENURE_ABI {
 
-class affinity_group;
-
 namespace detail {
 
 // Whoever frees an object without its size reads bits around it without the lock of a shared group, while their one
@@ -62,7 +60,6 @@ struct affinity_page {
 struct affinity_block {
     affinity_block* next;
     affinity_block* previous;
-    affinity_group* owner;
     std::uint64_t proof;
     std::size_t touched_pages; ///< pages from the first usable one on that were handed out
     std::size_t empty_pages;   ///< of them, those that are empty

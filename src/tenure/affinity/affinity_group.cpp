@@ -4,7 +4,6 @@
 #include <tenure/affinity/affinity_group.hpp>
 
 #include <algorithm>
-#include <mutex>
 #include <new>
 
 #include <tenure/affinity/affinity_map.hpp>
@@ -33,11 +32,10 @@ constexpr affinity_options possible(affinity_options options) noexcept {
 }
 
 /// What a size takes where each has pages of its own: the next multiple of a cache line, when that is an eighth more at
-/// most, so that no object lies in two lines without need. 32 divides a line as well.
+/// most, so that no object lies in two lines without need.
 constexpr std::size_t apart_bytes(std::size_t bytes) noexcept {
     std::size_t const lines = align_up(bytes, cache_line_bytes);
-    if ((lines - bytes) * 8 <= lines) return lines;
-    return bytes > 28 && bytes <= 32 ? 32 : bytes;
+    return (lines - bytes) * 8 <= lines ? lines : bytes;
 }
 
 affinity_layout layout_for(const affinity_options& options) noexcept {

@@ -167,14 +167,14 @@ public:
         thread_part* next = nullptr;
         thread_part* previous = nullptr;
         stream streams[stream_count];
-        void count(std::ptrdiff_t change) noexcept {
-            live_count.store(live_count.load(std::memory_order_relaxed) + change, std::memory_order_relaxed);
-        }
-
         page* taken[stream_count] = {};                   ///< the page that a stream's extents come from
         std::uint16_t scanned[stream_count] = {};         ///< granules of it that were looked at for runs
         std::uint16_t largest_skipped[stream_count] = {}; ///< the largest run that was too small
         std::uint16_t skipped[stream_count] = {};         ///< granules in all runs that were too small
+
+        void count(std::ptrdiff_t change) noexcept {
+            live_count.store(live_count.load(std::memory_order_relaxed) + change, std::memory_order_relaxed);
+        }
     };
 
 private:
@@ -238,8 +238,7 @@ private:
 
     // First what each call touches.
     bool is_shared_;
-    bool has_starts_;        // objects' begins are marked, in pages of the stream of all sizes
-    std::size_t round_mask_; // of the alignment
+    bool has_starts_; // objects' begins are marked, in pages of the stream of all sizes
     detail::affinity_layout layout_;
     size_entry table_[stream_count];
     thread_part own_; // of the one thread

@@ -50,7 +50,7 @@ std::size_t find_bit(const bit_word* words, std::size_t from, std::size_t end, b
     return end;
 }
 
-/// The first multiple of an alignment in memory that begins at an address.
+/// Bytes from an address to the first multiple of an alignment.
 [[nodiscard]] std::size_t gap_before(std::uintptr_t begin, std::size_t alignment) noexcept {
     return (0 - begin) & (alignment - 1);
 }
