@@ -4,13 +4,12 @@
 /// \file
 /// offset_allocator, and slots in maps beside it, in offsets.
 
-#include <iterator>
-#include <map>
 #include <string_view>
 
 #include <tenure/offset/offset_allocator.hpp>
 
 #include "experiments/offsets_workload.hpp"
+#include "experiments/slot_maps.hpp"
 #include "experiments/type_name.hpp"
 
 namespace tenure::lab {
@@ -31,71 +30,22 @@ private:
     offset_allocator allocator_;
 };
 
-/// After VulkanSceneGraph's MemorySlots: free slots by size and by offset, used ones by offset, all in maps.
 class mapped_offsets {
 public:
     struct range {
         std::uint64_t offset;
     };
-    explicit mapped_offsets(std::uint64_t capacity) { give(0, capacity); }
-
-    range allocate(std::uint64_t size, std::uint64_t alignment) {
-        for (auto at = by_size_.lower_bound(size); at != by_size_.end(); ++at) {
-            auto const [slot_size, slot] = *at;
-            std::uint64_t const begin = (slot + alignment - 1) / alignment * alignment;
-            if (begin - slot > slot_size || slot_size - (begin - slot) < size) continue;
-            by_size_.erase(at);
-            by_offset_.erase(slot);
-            if (begin != slot) give(slot, begin - slot);
-            if (slot + slot_size != begin + size) give(begin + size, slot + slot_size - begin - size);
-            used_.emplace(begin, size);
-            return {begin};
-        }
-        return {UINT64_MAX};
-    }
-    void deallocate(range which) {
-        auto const used = used_.find(which.offset);
-        if (used == used_.end()) return; // it was refused
-        auto [offset, size] = *used;
-        used_.erase(used);
-        auto after = by_offset_.lower_bound(offset);
-        if (after != by_offset_.end() && after->first == offset + size) {
-            size += after->second;
-            forget_size(after->second, after->first);
-            after = by_offset_.erase(after);
-        }
-        std::uint64_t begin = offset;
-        if (after != by_offset_.begin()) {
-            auto const before = std::prev(after);
-            if (before->first + before->second == offset) {
-                begin = before->first;
-                size += before->second;
-                forget_size(before->second, before->first);
-                by_offset_.erase(before);
-            }
-        }
-        give(begin, size);
-    }
+    explicit mapped_offsets(std::uint64_t capacity) { slots_.give(0, capacity); }
+    range allocate(std::uint64_t size, std::uint64_t alignment) { return {slots_.take(size, alignment)}; }
+    void deallocate(range which) { slots_.release(which.offset); }
     static std::uint64_t offset_of(range which) { return which.offset; }
     static constexpr std::string_view query = "its map of used slots";
-    [[nodiscard]] std::size_t alive() const { return used_.size(); }
+    [[nodiscard]] std::size_t alive() const { return slots_.used_count(); }
 
 private:
-    void give(std::uint64_t offset, std::uint64_t size) {
-        by_size_.emplace(size, offset);
-        by_offset_.emplace(offset, size);
-    }
-    void forget_size(std::uint64_t size, std::uint64_t offset) {
-        auto const [first, last] = by_size_.equal_range(size);
-        for (auto at = first; at != last; ++at) {
-            if (at->second != offset) continue;
-            by_size_.erase(at);
-            return;
-        }
-    }
-    std::multimap<std::uint64_t, std::uint64_t> by_size_;
-    std::map<std::uint64_t, std::uint64_t> by_offset_, used_;
+    slot_maps slots_;
 };
+static_assert(slot_maps::none == UINT64_MAX); // what offset_of() says of a refusal
 
 constexpr std::uint64_t all_parts_of_it = 0b111;
 

@@ -4,7 +4,6 @@
 /// \file
 /// Limits and schemes of ours in scene: a bump per kind, a bump per kind and size, and slots in maps.
 
-#include <algorithm>
 #include <array>
 #include <map>
 #include <string_view>
@@ -12,6 +11,7 @@
 #include <tenure/platform/page_source.hpp>
 
 #include "experiments/scene_workload.hpp"
+#include "experiments/slot_maps.hpp"
 #include "experiments/type_name.hpp"
 
 namespace tenure::lab {
@@ -64,81 +64,36 @@ struct bump_per_size {
     static void deallocate(kind, void*, std::size_t) {}
 };
 
-/// Blocks whose free and used slots stand in maps outside them, as VulkanSceneGraph's first allocator did it with its
-/// MemorySlots: free ones by size and by offset, used ones by offset; first fit among the blocks, the newest first.
-class mapped_slots {
+/// Blocks whose free and used slots stand in maps outside them, as VulkanSceneGraph's first allocator did it: first fit
+/// among the blocks, the newest first.
+class mapped_blocks {
 public:
     static constexpr std::size_t block_bytes = std::size_t{1} << 20;
 
     void* allocate(std::size_t bytes) {
         bytes = align_up(bytes, 8);
         for (auto at = blocks_.rbegin(); at != blocks_.rend(); ++at) {
-            if (void* const block = at->second.take(at->first, bytes); block != nullptr) return block;
+            std::uint64_t const offset = at->second.take(bytes);
+            if (offset != slot_maps::none) return at->first + offset;
         }
         std::size_t const size = bytes > block_bytes ? bytes : block_bytes;
         auto* const memory = static_cast<char*>(page_source::process().acquire(size, 4096));
         if (memory == nullptr) return nullptr;
-        slots& fresh = blocks_[memory];
+        slot_maps& fresh = blocks_[memory];
         fresh.give(0, size);
-        return fresh.take(memory, bytes);
+        return memory + fresh.take(bytes);
     }
     void deallocate(void* block) {
         auto const home = --blocks_.upper_bound(static_cast<char*>(block));
-        home->second.release(static_cast<std::size_t>(static_cast<char*>(block) - home->first));
+        home->second.release(static_cast<std::uint64_t>(static_cast<char*>(block) - home->first));
     }
 
 private:
-    class slots {
-    public:
-        void* take(char* begin, std::size_t bytes) {
-            auto const found = by_size_.lower_bound(bytes);
-            if (found == by_size_.end()) return nullptr;
-            auto const [size, offset] = *found;
-            by_size_.erase(found);
-            by_offset_.erase(offset);
-            if (size > bytes) give(offset + bytes, size - bytes);
-            used_.emplace(offset, bytes);
-            return begin + offset;
-        }
-        void release(std::size_t offset) {
-            auto const used = used_.find(offset);
-            std::size_t size = used->second;
-            used_.erase(used);
-            auto after = by_offset_.lower_bound(offset);
-            if (after != by_offset_.end() && after->first == offset + size) {
-                size += after->second;
-                forget_size(after->second, after->first);
-                after = by_offset_.erase(after);
-            }
-            if (after != by_offset_.begin()) {
-                auto const before = std::prev(after);
-                if (before->first + before->second == offset) {
-                    offset = before->first;
-                    size += before->second;
-                    forget_size(before->second, before->first);
-                    by_offset_.erase(before);
-                }
-            }
-            give(offset, size);
-        }
-        void give(std::size_t offset, std::size_t size) {
-            by_size_.emplace(size, offset);
-            by_offset_.emplace(offset, size);
-        }
-
-    private:
-        void forget_size(std::size_t size, std::size_t offset) {
-            auto const [first, last] = by_size_.equal_range(size);
-            by_size_.erase(std::find_if(first, last, [&](const auto& each) { return each.second == offset; }));
-        }
-        std::multimap<std::size_t, std::size_t> by_size_;
-        std::map<std::size_t, std::size_t> by_offset_, used_;
-    };
-    std::map<char*, slots> blocks_;
+    std::map<char*, slot_maps> blocks_;
 };
 
 struct slots_in_maps {
-    static inline std::array<mapped_slots, kind_count> all;
+    static inline std::array<mapped_blocks, kind_count> all;
     static void open() {}
     static block_owner owner() { return {}; }
     static void* allocate(kind which, std::size_t bytes) {

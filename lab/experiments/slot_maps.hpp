@@ -1,0 +1,82 @@
+// SPDX-FileCopyrightText: Tenure contributors
+// SPDX-License-Identifier: MIT
+#pragma once
+
+/// \file
+/// Slots of a range, free and used, in maps outside it: the scheme of VulkanSceneGraph's MemorySlots, rebuilt on
+/// std::map and std::multimap. A reference of scene and of offsets.
+
+#include <cstddef>
+#include <cstdint>
+#include <iterator>
+#include <map>
+
+namespace tenure::lab {
+
+class slot_maps {
+public:
+    static constexpr std::uint64_t none = UINT64_MAX;
+
+    /// Makes memory known as free.
+    void give(std::uint64_t offset, std::uint64_t size) {
+        by_size_.emplace(size, offset);
+        by_offset_.emplace(offset, size);
+    }
+
+    /// The smallest free slot that the size fits into at the alignment, or `none`.
+    std::uint64_t take(std::uint64_t size, std::uint64_t alignment = 1) {
+        for (auto at = by_size_.lower_bound(size); at != by_size_.end(); ++at) {
+            auto const [slot_size, slot] = *at;
+            std::uint64_t const begin = (slot + alignment - 1) / alignment * alignment;
+            if (begin - slot > slot_size || slot_size - (begin - slot) < size) continue;
+            by_size_.erase(at);
+            by_offset_.erase(slot);
+            if (begin != slot) give(slot, begin - slot);
+            if (slot + slot_size != begin + size) give(begin + size, slot + slot_size - begin - size);
+            used_.emplace(begin, size);
+            return begin;
+        }
+        return none;
+    }
+
+    /// Gives back what was taken; what was refused is ignored.
+    void release(std::uint64_t offset) {
+        auto const used = used_.find(offset);
+        if (used == used_.end()) return;
+        std::uint64_t size = used->second;
+        used_.erase(used);
+        auto after = by_offset_.lower_bound(offset);
+        if (after != by_offset_.end() && after->first == offset + size) {
+            size += after->second;
+            forget_size(after->second, after->first);
+            after = by_offset_.erase(after);
+        }
+        if (after != by_offset_.begin()) {
+            auto const before = std::prev(after);
+            if (before->first + before->second == offset) {
+                offset = before->first;
+                size += before->second;
+                forget_size(before->second, before->first);
+                by_offset_.erase(before);
+            }
+        }
+        give(offset, size);
+    }
+
+    [[nodiscard]] std::size_t used_count() const { return used_.size(); }
+
+private:
+    void forget_size(std::uint64_t size, std::uint64_t offset) {
+        auto const [first, last] = by_size_.equal_range(size);
+        for (auto at = first; at != last; ++at) {
+            if (at->second != offset) continue;
+            by_size_.erase(at);
+            return;
+        }
+    }
+
+    std::multimap<std::uint64_t, std::uint64_t> by_size_;
+    std::map<std::uint64_t, std::uint64_t> by_offset_, used_;
+};
+
+}
