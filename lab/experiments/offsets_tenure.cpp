@@ -2,12 +2,13 @@
 // SPDX-License-Identifier: MIT
 
 /// \file
-/// offset_allocator, and slots in maps beside it, in offsets.
+/// offset_allocator, and beside it the schemes of two others, in offsets.
 
 #include <string_view>
 
 #include <tenure/offset/offset_allocator.hpp>
 
+#include "experiments/offset_nodes.hpp"
 #include "experiments/offsets_workload.hpp"
 #include "experiments/slot_maps.hpp"
 #include "experiments/type_name.hpp"
@@ -47,6 +48,33 @@ private:
 };
 static_assert(slot_maps::none == UINT64_MAX); // what offset_of() says of a refusal
 
+/// Counts in units of 256 bytes, as its users do: so it has 1 TiB of offsets, and their alignment.
+class noded_offsets {
+public:
+    static constexpr std::uint64_t unit = 256;
+
+    using range = offset_nodes::range;
+    explicit noded_offsets(std::uint64_t capacity)
+        : nodes_(static_cast<std::uint32_t>(capacity / unit), nodes_for(capacity)) {}
+    range allocate(std::uint64_t size, std::uint64_t) {
+        return nodes_.allocate(static_cast<std::uint32_t>((size + unit - 1) / unit));
+    }
+    void deallocate(range which) { nodes_.release(which); }
+    static std::uint64_t offset_of(range which) {
+        return which.node == offset_nodes::none ? UINT64_MAX : which.offset * unit;
+    }
+    static constexpr std::string_view query = "its count of used nodes";
+    [[nodiscard]] std::size_t alive() const { return nodes_.used_count(); }
+
+private:
+    /// It must be told how many ranges there will be: twice the live ones, and the first. See run_offsets().
+    static std::uint32_t nodes_for(std::uint64_t capacity) {
+        return static_cast<std::uint32_t>(2 * capacity / offsets_bytes_for_each + 2);
+    }
+
+    offset_nodes nodes_;
+};
+
 constexpr std::uint64_t all_parts_of_it = 0b111;
 
 constexpr std::array<contestant, 1> ours{{
@@ -64,7 +92,20 @@ std::string_view left_out_of_maps(const parameters&, std::size_t part) {
     return "an operation takes it so many microseconds that a million ranges would take minutes";
 }
 
-constexpr std::array<contestant, 1> references{{
+std::string_view left_out_of_nodes(const parameters& options, std::size_t) {
+    if (static_cast<std::uint64_t>(options["alignment"]) <= noded_offsets::unit) return {};
+    return "it has no alignment; here it counts in units of 256 bytes";
+}
+
+constexpr std::array<contestant, 2> references{{
+    {.name = "nodes of 32 bits",
+     .how = route::inlined,
+     .kind = "reference (ours)",
+     .type = type_name<noded_offsets>(),
+     .note = "the scheme of OffsetAllocator, rebuilt: sizes rounded to units of 256 bytes, no alignment beyond",
+     .parts = all_parts_of_it,
+     .run = run_offsets<noded_offsets>,
+     .left_out = left_out_of_nodes},
     {.name = "slots in maps",
      .how = route::inlined,
      .kind = "reference (ours)",

@@ -27,14 +27,16 @@ inline std::uint64_t offsets_size(random_source& random) {
     return static_cast<std::uint64_t>(256 * std::exp2(doublings));
 }
 
+/// The mean of such a size is 126 KB; a third more than all of them take.
+inline constexpr std::uint64_t offsets_bytes_for_each = 168'000;
+
 template<class Allocator>
 void run_offsets(const task& asked) {
     constexpr std::size_t sizes_ahead = 1 << 14;
     std::size_t const live = offsets_live[asked.part];
     std::size_t const operations = asked.options.size("operations");
     auto const alignment = static_cast<std::uint64_t>(asked.options["alignment"]);
-    // The mean of such a size is 126 KB; a third more than all of them take.
-    std::uint64_t const capacity = std::uint64_t{live} * 168'000;
+    std::uint64_t const capacity = std::uint64_t{live} * offsets_bytes_for_each;
     random_source random(asked.seed);
     page_array<std::uint64_t> const sizes(sizes_ahead);
     for (std::uint64_t& size : sizes.all()) size = offsets_size(random);

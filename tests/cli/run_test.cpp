@@ -17,6 +17,7 @@
 
 #include "cli/program_file.hpp"
 #include "cli/run_command.hpp"
+#include "support/own_path.hpp"
 
 namespace {
 
@@ -91,7 +92,7 @@ TEST_F(run, takes_mallocs_out_of_what_is_preloaded_when_the_c_librarys_is_asked_
     EXPECT_EQ(preloaded(own + ":libm.so.6"), "libm.so.6\n");
     EXPECT_EQ(preloaded("libm.so.6 /nowhere/libjemalloc.so.2:libdl.so.2 libmimalloc.so"), "libm.so.6:libdl.so.2\n");
     EXPECT_EQ(preloaded("libm.so.6 libdl.so.2"), "libm.so.6 libdl.so.2\n") << "nothing to take out: as it was";
-    std::string const link = testing::TempDir() + "tenure-by-another-name.so";
+    std::string const link = support::own_path("by-another-name.so");
     fs::remove(link);
     fs::create_symlink(own, link);
     EXPECT_EQ(preloaded(link), "none\n");
@@ -148,7 +149,7 @@ TEST(program_file, is_found_as_a_shell_finds_it) {
 
 class program_with_a_head : public testing::Test {
 protected:
-    void SetUp() override { path = testing::TempDir() + "tenure-program"; }
+    void SetUp() override { path = support::own_path("program"); }
     void TearDown() override { fs::remove(path); }
     void write(const std::string& content) { std::ofstream(path, std::ios::binary) << content; }
     std::string path;

@@ -9,6 +9,7 @@
 
 #include "harness/machine.hpp"
 #include "harness/malloc_calls.hpp"
+#include "support/own_path.hpp"
 #include "support/process.hpp"
 
 namespace {
@@ -59,7 +60,7 @@ TEST(peers, a_directory_is_refused) { EXPECT_EQ(find_malloc_file("/tmp").reason,
 
 TEST(peers, a_file_that_is_no_library_is_refused_with_the_loaders_reason) {
     if (support::under_sanitizer()) GTEST_SKIP() << "a preload comes before the sanitizer";
-    std::string const path = testing::TempDir() + "tenure-no-library.so";
+    std::string const path = support::own_path("no-library.so");
     std::ofstream(path) << "this is no library";
     found_malloc const found = find_malloc_file(path);
     EXPECT_FALSE(found.found);
@@ -75,7 +76,7 @@ TEST(peers, a_library_without_malloc_is_refused) {
 }
 
 TEST(peers, a_name_that_the_preload_list_would_split_is_refused) {
-    std::string const path = testing::TempDir() + "tenure two words.so";
+    std::string const path = support::own_path("two words.so");
     std::ofstream(path) << "x";
     EXPECT_NE(find_malloc_file(path).reason.find("splits the name"), std::string::npos);
 }

@@ -13,6 +13,7 @@
 #include "harness/peers.hpp"
 #include "harness/rounds.hpp"
 #include "harness/toy_experiment.hpp"
+#include "support/own_path.hpp"
 #include "support/process.hpp"
 
 namespace {
@@ -136,7 +137,7 @@ TEST_F(preloaded_proof, the_c_librarys_malloc_must_count_what_is_shown) {
 
 TEST_F(preloaded_proof, a_stranger_whose_mallinfo2_does_not_count_is_proven_by_its_symbols) {
     // By another name nobody knows ours.
-    std::string const path = testing::TempDir() + "libstranger-with-mallinfo2.so";
+    std::string const path = support::own_path("libstranger-with-mallinfo2.so");
     std::filesystem::copy_file(own.library, path, std::filesystem::copy_options::overwrite_existing);
     contestant_result const row = run_over(find_malloc_file(path), "uses no malloc");
     EXPECT_EQ(row.state, outcome::measured) << row.reason;

@@ -1,10 +1,12 @@
 // SPDX-FileCopyrightText: Tenure contributors
 // SPDX-License-Identifier: MIT
 
-// The caller's mistakes. They are reported at every level of checks, because a range costs nothing to look at.
+// The caller's mistakes. They are reported at every level of checks: at once, or without checks by one of the next
+// calls.
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include <gtest/gtest.h>
 
@@ -36,10 +38,18 @@ protected:
         EXPECT_EQ(support::everything_seen(ranges_), before);
         EXPECT_TRUE(ranges_.valid());
     }
+    void deallocate_and_look(offset_range range) {
+        ranges_.deallocate(range);
+        static_cast<void>(ranges_.usage());
+    }
+
     /// Of every way to give a range back, and of size_of().
     void expect_reports(offset_range wrong, bool waits = false) {
-        expect_report([&] { ranges_.deallocate(wrong); });
-        expect_report([&] { ranges_.deallocate_after(wrong, 0); });
+        expect_report([&] { deallocate_and_look(wrong); });
+        expect_report([&] {
+            ranges_.deallocate_after(wrong, 0);
+            static_cast<void>(ranges_.usage());
+        });
         expect_report([&] { ranges_.deallocate_after(wrong, 2); });
         if (!waits) expect_report([&] { EXPECT_EQ(ranges_.size_of(wrong), 0u); });
     }
@@ -51,7 +61,33 @@ TEST_F(offset_death, a_double_free_ends_the_program) {
     offset_range const range = ranges_.allocate(100);
     ASSERT_TRUE(ranges_.allocate(100));
     ranges_.deallocate(range);
-    EXPECT_DEATH(ranges_.deallocate(range), "offset 0 with id 0 is not allocated");
+    EXPECT_DEATH(deallocate_and_look(range), "offset 0 with id .* is not allocated");
+}
+
+TEST_F(offset_death, a_double_free_is_reported_by_the_second_call_after_it_at_the_latest) {
+    std::vector<offset_range> held;
+    for (int each = 0; each < 4; ++each) held.push_back(ranges_.allocate(100));
+    ranges_.deallocate(held[0]);
+    support::heard_reports const heard;
+    ranges_.deallocate(held[0]);
+    ranges_.deallocate(held[1]);
+    EXPECT_EQ(heard.count(report_kind::misuse), 1u);
+    EXPECT_EQ(ranges_.usage().range_count, 2u);
+    EXPECT_TRUE(ranges_.valid());
+}
+
+TEST_F(offset_death, a_range_given_back_twice_in_a_row_is_served_once) {
+    offset_range const range = ranges_.allocate(100);
+    {
+        support::heard_reports const heard;
+        ranges_.deallocate(range);
+        ranges_.deallocate(range);
+        static_cast<void>(ranges_.usage());
+        EXPECT_EQ(heard.count(), 1u);
+    }
+    offset_range const one = ranges_.allocate(100), two = ranges_.allocate(100);
+    EXPECT_NE(one.offset, two.offset);
+    EXPECT_TRUE(ranges_.valid());
 }
 
 TEST_F(offset_death, a_double_free_is_reported_and_changes_nothing) {
@@ -73,17 +109,18 @@ TEST_F(offset_death, a_copy_of_a_range_that_was_given_back_is_reported) {
 }
 
 TEST_F(offset_death, a_stale_range_is_reported_when_its_record_has_another_place) {
-    offset_range const first = ranges_.allocate(100), second = ranges_.allocate(100);
-    ranges_.deallocate(second);
-    ranges_.deallocate(first);
-    offset_range fresh;
-    for (int each = 0; each < 5; ++each) {
-        fresh = ranges_.allocate(30);
-        if (fresh.id == second.id) break;
+    std::vector<offset_range> before;
+    for (int each = 0; each < 10; ++each) before.push_back(ranges_.allocate(100));
+    for (offset_range const range : before) ranges_.deallocate(range);
+    EXPECT_EQ(ranges_.usage().range_count, 0u);
+    offset_range stale;
+    for (int each = 0; each < 30 && !stale; ++each) {
+        offset_range const fresh = ranges_.allocate(30);
+        for (offset_range const range : before)
+            if (range.id == fresh.id && range.offset != fresh.offset) stale = range;
     }
-    ASSERT_EQ(fresh.id, second.id) << "records are used again";
-    ASSERT_NE(fresh.offset, second.offset);
-    expect_reports(second);
+    ASSERT_TRUE(stale) << "records are used again";
+    expect_reports(stale);
 }
 
 TEST_F(offset_death, a_foreign_range_is_reported) {
@@ -94,8 +131,9 @@ TEST_F(offset_death, a_foreign_range_is_reported) {
     offset_range const own = ranges_.allocate(100);
     expect_reports(foreign);                  // a record that was never used
     expect_reports({own.offset + 1, own.id}); // of another offset
-    expect_reports({100, 1});                 // a free range's
-    for (std::uint32_t const id : {2u, 2047u, 2048u, 1u << 30, UINT32_MAX - 1, UINT32_MAX - 2}) expect_reports({0, id});
+    expect_reports({100, 0});                 // a free range's
+    expect_reports({0, 1});                   // of no range: it says which ranges are free
+    for (std::uint32_t const id : {3u, 2047u, 2048u, 1u << 30, UINT32_MAX - 1, UINT32_MAX - 2}) expect_reports({0, id});
     ranges_.deallocate(own);
     other.deallocate(foreign);
 }
@@ -117,7 +155,7 @@ TEST_F(offset_death, a_range_from_before_clear_is_reported) {
     offset_range const range = ranges_.allocate(100);
     ranges_.clear();
     support::heard_reports const heard;
-    ranges_.deallocate(range);
+    deallocate_and_look(range);
     EXPECT_EQ(ranges_.size_of(range), 0u);
     EXPECT_EQ(heard.count(report_kind::misuse), 2u);
     EXPECT_EQ(ranges_.usage().free, 1000u);

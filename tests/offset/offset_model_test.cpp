@@ -28,11 +28,13 @@ using tenure::offset_range;
 
 constexpr std::uint64_t most = offset_allocator::most_capacity;
 
-/// What a stream is made of: how large the memory is, how large the requests and their alignments may be.
+/// What a stream is made of: how large the memory is, how large the requests and their alignments may be, and how small
+/// the requests of every second thousand of steps.
 struct scale {
     std::uint64_t capacity;
     unsigned size_bits;
     unsigned alignment_bits;
+    std::uint64_t least = 0;
 };
 
 class offsets_against_model {
@@ -130,7 +132,8 @@ private:
         support::random numbers(each.first);
         std::uint64_t const limit = std::uint64_t{1} << numbers.below(scale_.size_bits + 1);
         // Often a round size and its neighbours: that is where bins begin and end.
-        std::uint64_t const size = numbers.one_in(3) ? limit + numbers.below(3) - 1 : numbers.below(limit) + 1;
+        std::uint64_t const any = numbers.one_in(3) ? limit + numbers.below(3) - 1 : numbers.below(limit) + 1;
+        std::uint64_t const size = steps_ / 1000 % 2 == 0 ? std::max(any, scale_.least) : any;
         std::uint64_t const alignment = std::uint64_t{1}
                                         << (numbers.one_in(2) ? 0 : numbers.below(scale_.alignment_bits + 1));
         if (size > capacity_) // refused at a glance, perhaps before what is due is looked for
@@ -243,6 +246,10 @@ void expect_agreement(int rounds, const scale& of) {
 TEST(offset_model, agrees_where_small_ranges_fill_a_little_memory) { expect_agreement(20, {700, 6, 5}); }
 
 TEST(offset_model, agrees_where_alignments_are_larger_than_sizes) { expect_agreement(15, {1 << 23, 14, 20}); }
+
+TEST(offset_model, agrees_where_small_requests_come_after_gaps_too_small_for_those_before) {
+    expect_agreement(20, {40'000, 9, 8, 200});
+}
 
 TEST(offset_model, agrees_on_a_memory_of_gibibytes) { expect_agreement(15, {std::uint64_t{1} << 34, 32, 20}); }
 

@@ -148,22 +148,22 @@ TEST(offset_refusal, a_fixed_buffer_for_records_is_filled_and_no_more) {
     EXPECT_TRUE(ranges.allocate(much));
 }
 
-/// Every record that there is room for is in use, the last range is allocated, and the source gives no more.
+/// The last range is allocated, there is a hole before it, and the source gives no more memory for records.
 class full_records : public testing::Test {
 protected:
     full_records() {
-        ranges_.deallocate(ranges_.allocate(1)); // takes the first room
-        std::size_t const room = ranges_.usage().record_bytes / 32;
-        static_cast<void>(ranges_.allocate(1));
-        offset_range const hole = ranges_.allocate(5);
-        while (ranges_.usage().range_count < room - 3) held_.push_back(ranges_.allocate(1));
-        EXPECT_TRUE(ranges_.shrink(ranges_.capacity() - ranges_.usage().free + 1));
-        held_.push_back(ranges_.allocate(1));
-        EXPECT_EQ(ranges_.usage().free, 0u);
-        ranges_.deallocate(hole);
-        EXPECT_EQ(ranges_.allocate(1, 4).offset, 4u); // one record became three: a gap, the range, a rest
-        EXPECT_EQ(ranges_.usage().range_count + ranges_.usage().free_count, room);
-        EXPECT_EQ(failing_.refused(), 0u);
+        while (offset_range const range = ranges_.allocate(4)) held_.push_back(range);
+        EXPECT_GE(failing_.refused(), 1u);
+        EXPECT_GT(held_.size(), 500u);
+        EXPECT_TRUE(ranges_.shrink(ranges_.capacity() - ranges_.usage().free));
+        EXPECT_EQ(ranges_.usage().free_count, 0u);
+        ranges_.deallocate(held_[10]);
+        EXPECT_EQ(ranges_.usage().free_count, 1u);
+    }
+    /// Allocates until no record is left.
+    void use_spare_records() {
+        while (ranges_.usage().free >= 2)
+            if (!ranges_.allocate(1)) return;
     }
 
     tenure::failing_source failing_{tenure::page_source::process(), 1};
@@ -172,6 +172,8 @@ protected:
 };
 
 TEST_F(full_records, growing_is_refused_and_changes_nothing) {
+    // Holes take their pieces of bins out of what is reserved for them, and ranges no more than that.
+    while (ranges_.grow(ranges_.capacity() + 1)) ASSERT_TRUE(ranges_.allocate(1, 1));
     everything_seen const before(ranges_);
     EXPECT_FALSE(ranges_.grow(much));
     EXPECT_EQ(everything_seen(ranges_), before);
@@ -183,41 +185,61 @@ TEST_F(full_records, growing_is_refused_and_changes_nothing) {
 }
 
 TEST_F(full_records, a_range_that_would_be_split_is_refused_and_changes_nothing) {
+    ranges_.deallocate(held_[20]);
+    ranges_.deallocate(held_[30]);
+    use_spare_records();
+    ASSERT_GT(ranges_.usage().free, 1u);
     everything_seen const before(ranges_);
-    EXPECT_FALSE(ranges_.allocate(2)); // of the gap's three
+    EXPECT_FALSE(ranges_.allocate(1)); // of one that is larger
     EXPECT_EQ(everything_seen(ranges_), before);
-    ranges_.deallocate(held_[10]);
-    ranges_.deallocate(held_[11]); // joined: one record is spare
-    EXPECT_EQ(ranges_.allocate(2).offset, held_[10].offset);
-    everything_seen const with_one_spare(ranges_);
-    EXPECT_FALSE(ranges_.allocate(1, 2)); // of the gap's middle: two
-    EXPECT_EQ(everything_seen(ranges_), with_one_spare);
-    EXPECT_EQ(ranges_.allocate(2).offset, 1u); // split, with that record
     EXPECT_TRUE(ranges_.valid());
-}
-
-TEST_F(full_records, a_hole_of_just_the_size_needs_no_record_and_is_given) {
-    EXPECT_EQ(ranges_.allocate(3).offset, 1u);
-    EXPECT_EQ(ranges_.allocate(1).offset, 5u);
-    ranges_.deallocate(held_[10]);
-    EXPECT_EQ(ranges_.allocate(1).offset, held_[10].offset);
+    ranges_.deallocate(held_[40]);
+    EXPECT_TRUE(ranges_.allocate(4)) << "a hole of just the size needs no record";
     EXPECT_TRUE(ranges_.valid());
 }
 
 TEST_F(full_records, a_request_that_fits_nowhere_takes_no_memory_for_records) {
     failing_.allow(100);
+    std::size_t const refused = failing_.refused();
     everything_seen const before(ranges_);
-    EXPECT_FALSE(ranges_.allocate(4));
+    EXPECT_FALSE(ranges_.allocate(5));
     EXPECT_FALSE(ranges_.allocate(1, 1024));
     EXPECT_EQ(everything_seen(ranges_), before);
+    EXPECT_EQ(failing_.refused(), refused);
 }
 
 TEST_F(full_records, giving_back_needs_no_memory) {
-    for (std::size_t each = 0; each < held_.size(); each += 2) ranges_.deallocate(held_[each]);
+    std::size_t const refused = failing_.refused();
+    for (std::size_t each = 0; each < held_.size(); each += 2)
+        if (each != 10) ranges_.deallocate(held_[each]);
+    EXPECT_TRUE(ranges_.valid());
+    EXPECT_EQ(ranges_.usage().free_count, (held_.size() + 1) / 2);
     for (std::size_t each = 1; each < held_.size(); each += 2) ranges_.deallocate(held_[each]);
     EXPECT_TRUE(ranges_.valid());
-    EXPECT_EQ(failing_.refused(), 0u);
+    EXPECT_EQ(failing_.refused(), refused);
     EXPECT_TRUE(ranges_.shrink(10));
+}
+
+/// Free ranges of as many sizes as there are bins: each needs a piece of its own.
+TEST(offset_refusal, giving_back_ranges_of_every_bin_needs_no_memory) {
+    tenure::failing_source failing(tenure::page_source::process(), 1);
+    offset_allocator ranges(offset_allocator::most_capacity, failing);
+    std::vector<offset_range> held, between;
+    for (std::uint64_t least = 8; least < (std::uint64_t{1} << 56); least *= 2) {
+        for (std::uint64_t eighth = 0; eighth < 8; ++eighth) {
+            offset_range const range = ranges.allocate(least + eighth * (least / 8));
+            held.push_back(range);
+            between.push_back(ranges.allocate(1)); // some are refused at the end: those are empty
+        }
+    }
+    ASSERT_GT(held.size(), 200u);
+    std::size_t const refused = failing.refused();
+    for (offset_range const range : held) ranges.deallocate(range);
+    EXPECT_TRUE(ranges.valid());
+    for (offset_range const range : between) ranges.deallocate(range);
+    EXPECT_TRUE(ranges.valid());
+    EXPECT_EQ(failing.refused(), refused);
+    EXPECT_EQ(ranges.usage().free_count, 1u);
 }
 
 }

@@ -12,6 +12,7 @@
 #include "report/fixture.hpp"
 #include "report/snapshot.hpp"
 #include "report/write.hpp"
+#include "support/own_path.hpp"
 
 namespace tenure::lab {
 
@@ -120,7 +121,7 @@ TEST(json, a_file_that_is_not_there_is_named) {
 }
 
 TEST(json, a_directory_stands_for_the_results_in_it) {
-    const std::filesystem::path directory = std::filesystem::path(testing::TempDir()) / "tenure_json_test";
+    const std::filesystem::path directory = support::own_path("json");
     ASSERT_EQ(write_all(fixture::small_result(), directory), "");
     const loaded_result loaded = load_json(directory);
     EXPECT_TRUE(loaded.ok()) << loaded.error;

@@ -10,6 +10,7 @@
 #include <gtest/gtest.h>
 
 #include "report/fixture.hpp"
+#include "support/own_path.hpp"
 
 namespace tenure::lab {
 
@@ -20,8 +21,7 @@ namespace fs = std::filesystem;
 class write : public testing::Test {
 protected:
     void SetUp() override {
-        directory_ = fs::path(testing::TempDir()) /
-                     ("tenure_write_" + std::string(testing::UnitTest::GetInstance()->current_test_info()->name()));
+        directory_ = support::own_path("write");
         fs::remove_all(directory_);
     }
     void TearDown() override { fs::remove_all(directory_); }

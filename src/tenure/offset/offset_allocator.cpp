@@ -4,6 +4,11 @@
 /// \file
 /// Bins of free ranges in two levels of bits, after Masmano, Ripoll, Crespo and Real, "TLSF: a new dynamic memory
 /// allocator for real-time systems" (2004); the records outside the memory, found by number.
+///
+/// What takes the time is not the search but the caches' misses: a range's record and those of its neighbours lie
+/// anywhere. So bins are arrays rather than lists, whose links would be two more such lines; a free range too small for
+/// anybody has no record; and a range that is given back first asks for its record, some calls later for those of its
+/// neighbours, and joins them when they have come.
 
 #include <tenure/offset/offset_allocator.hpp>
 
@@ -22,254 +27,402 @@ namespace tenure::inline TENURE_ABI {
 
 namespace {
 
-constexpr std::uint32_t first_records = 2048; // 64 KiB of addresses, touched as they are used
-constexpr std::uint32_t most_records = UINT32_MAX - 2;
+constexpr std::uint32_t first_slots = 2048; // 64 KiB of addresses, touched as they are used
+constexpr std::uint32_t most_slots = (UINT32_MAX >> 1) - 1;
 
 }
 
 offset_allocator::offset_allocator(std::uint64_t capacity, block_source& source) noexcept
     : capacity_(capacity <= most_capacity ? capacity : 0), collected_frame_(frame_clock::now()), source_(source) {
-    std::fill(std::begin(bins_), std::end(bins_), none);
     std::fill(std::begin(waiting_of_), std::end(waiting_of_), none);
 }
 
 offset_allocator::~offset_allocator() {
-    if (records_ != nullptr) source_.release(records_, record_room_ * sizeof(record));
+    if (slots_ != nullptr) source_.release(slots_, slot_room_ * sizeof(slot));
 }
 
-// Bins: sizes below eight have one each; above, eight to each doubling. A bin's ranges have its least size or more.
+// Bins.
 
-std::size_t offset_allocator::bin_of(std::uint64_t size) noexcept {
-    if (size < (1u << eighths_shift)) return static_cast<std::size_t>(size);
-    auto const doubling = static_cast<unsigned>(std::bit_width(size)) - 1;
-    std::uint64_t const eighth = (size >> (doubling - eighths_shift)) & ((1u << eighths_shift) - 1);
-    return (std::size_t{doubling - eighths_shift + 1} << eighths_shift) + static_cast<std::size_t>(eighth);
-}
-
-/// The first bin of which every range has the size.
-std::size_t offset_allocator::bin_that_holds(std::uint64_t size) noexcept {
-    if (size < (1u << eighths_shift)) return static_cast<std::size_t>(size);
-    auto const doubling = static_cast<unsigned>(std::bit_width(size)) - 1;
-    return bin_of(size + low_bits(doubling - eighths_shift));
+/// The first bin of which every range has the size. Requires  `size` is not zero.
+TENURE_ALWAYS_INLINE std::size_t offset_allocator::bin_that_holds(std::uint64_t size) noexcept {
+    auto const zeros = static_cast<unsigned>(std::countl_zero(size | 1));
+    bool const is_more = size << zeros << (eighths_shift + 1) != 0; // than the least of its bin
+    return bin_of(size) + std::size_t{is_more};
 }
 
 /// The first bin with a range in it, from this one on; bin_count when there is none.
-std::size_t offset_allocator::next_bin(std::size_t from) const noexcept {
+TENURE_ALWAYS_INLINE std::size_t offset_allocator::next_bin(std::size_t from) const noexcept {
     std::size_t const top = from >> eighths_shift;
     if (top >= sizeof bin_bits_) return bin_count;
     unsigned const here = bin_bits_[top] & (0xFFu << (from & ((1u << eighths_shift) - 1)));
     if (here != 0) return (top << eighths_shift) + lowest_bit(here);
-    bit_word const above = top + 1 < 64 ? top_bits_ & ~low_bits(top + 1) : 0;
+    bit_word const above = top_bits_ & ~bit_word{1} << top; // top is less than 63
     if (above == 0) return bin_count;
     std::size_t const found = lowest_bit(above);
     return (found << eighths_shift) + lowest_bit(bin_bits_[found]);
 }
 
-void offset_allocator::link(std::uint32_t which) noexcept {
-    record& added = records_[which];
-    std::size_t const bin = bin_of(added.size);
-    added.previous = none;
-    added.next = bins_[bin];
-    if (added.next != none) records_[added.next].previous = which;
-    bins_[bin] = which;
-    bin_bits_[bin >> eighths_shift] |= static_cast<std::uint8_t>(1u << (bin & ((1u << eighths_shift) - 1)));
-    top_bits_ |= bit_at(bin >> eighths_shift);
-    ++free_count_;
+TENURE_ALWAYS_INLINE void offset_allocator::note(std::size_t filled) noexcept {
+    bin_bits_[filled >> eighths_shift] |= static_cast<std::uint8_t>(1u << (filled & ((1u << eighths_shift) - 1)));
+    top_bits_ |= bit_at(filled >> eighths_shift);
 }
 
-void offset_allocator::unlink(std::uint32_t which) noexcept {
-    record const& taken = records_[which];
-    --free_count_;
-    if (taken.next != none) records_[taken.next].previous = taken.previous;
-    if (taken.previous != none) {
-        records_[taken.previous].next = taken.next;
-        return;
+TENURE_ALWAYS_INLINE void offset_allocator::note_empty(std::size_t emptied) noexcept {
+    std::uint8_t& bits = bin_bits_[emptied >> eighths_shift];
+    bits &= static_cast<std::uint8_t>(~(1u << (emptied & ((1u << eighths_shift) - 1))));
+    if (bits == 0) top_bits_ &= ~bit_at(emptied >> eighths_shift);
+}
+
+/// Makes a range one of the free ones. Requires  its size is what it will be.
+TENURE_ALWAYS_INLINE void offset_allocator::insert(std::uint32_t which) noexcept {
+    record& added = at(which);
+    std::size_t const of = bin_of(added.size);
+    std::uint32_t first = bins_[of].first, place = bins_[of].count;
+    if (place == ids_in_piece) {
+        std::uint32_t const below =
+            std::exchange(first, take_slot()); // reserve_ranges() has seen to it that there is one
+        slots_[first].free.marked_below = below | piece::mark;
+        place = 0;
+        note(of);
     }
-    std::size_t const bin = bin_of(taken.size);
-    bins_[bin] = taken.next;
-    if (taken.next != none) return;
-    std::uint8_t& bits = bin_bits_[bin >> eighths_shift];
-    bits &= static_cast<std::uint8_t>(~(1u << (bin & ((1u << eighths_shift) - 1))));
-    if (bits == 0) top_bits_ &= ~bit_at(bin >> eighths_shift);
+    slots_[first].free.ids[place] = which;
+    added.link = first;
+    added.what = static_cast<std::uint32_t>(of << place_shift) + place;
+    bins_[of] = {first, place + 1};
 }
 
-// Records.
+/// The newest range of a bin has gone. The next will be looked at when the bin is.
+TENURE_ALWAYS_INLINE void offset_allocator::pop(bin& from) noexcept {
+    if (--from.count == 0) return drop_piece(from);
+    prefetch_for_write(&slots_[slots_[from.first].free.ids[from.count - 1]]);
+}
 
-/// Sees to it that so many records can be taken. Returns   false when memory for them is refused.
-bool offset_allocator::reserve_records(std::uint32_t count) noexcept {
-    if (spare_count_ + (record_room_ - record_count_) >= count) return true;
-    std::uint32_t const room = record_room_ == 0                 ? first_records
-                               : record_room_ > most_records / 2 ? most_records
-                                                                 : record_room_ * 2;
-    if (room <= record_room_) return false;
-    std::size_t const bytes = room * sizeof(record), before = record_room_ * sizeof(record);
+/// The first piece of a bin is empty.
+void offset_allocator::drop_piece(bin& of) noexcept {
+    std::uint32_t const gone = of.first;
+    of = {slots_[gone].free.below(), ids_in_piece};
+    free_slot(gone);
+    if (of.first == none) note_empty(static_cast<std::size_t>(&of - bins_));
+}
+
+/// Takes a free range out of its bin; the newest one of the bin gets its place.
+TENURE_ALWAYS_INLINE void offset_allocator::remove(std::uint32_t which) noexcept {
+    std::uint32_t const link = at(which).link, what = at(which).what;
+    bin& from = bins_[what >> place_shift];
+    std::uint32_t const moved = slots_[from.first].free.ids[from.count - 1];
+    slots_[link].free.ids[what & ((1u << place_shift) - 1)] = moved;
+    at(moved).link = link;
+    at(moved).what = what;
+    pop(from);
+}
+
+// Slots: of records, and of pieces of bins.
+
+/// Sees to it that there can be one range more, with so many records more, and that all can be given back one by one
+/// without asking for memory: as the ranges between them are allocated, free ones are no more than those, and the
+/// pieces for them are no more than one for each bin and one for four of them. Returns   false when memory is refused.
+TENURE_ALWAYS_INLINE bool offset_allocator::reserve_ranges(std::uint32_t count) noexcept {
+    static_assert(ids_in_piece >= 4);
+    std::uint64_t const free = range_count_ + 2,
+                        ranges = std::uint64_t{range_slots_} + count; // with one more allocated
+    if (ranges + free / 4 + bin_count <= slot_room_) return true;
+    return make_room(ranges + std::min<std::uint64_t>(free, free / 4 + bin_count)); // few do not fill a bin each
+}
+
+/// Returns   false when memory is refused.
+TENURE_COLD bool offset_allocator::make_room(std::uint64_t slots) noexcept {
+    if (slots <= slot_room_) return true;
+    if (slots > most_slots) return false;
+    std::uint32_t room = std::max(slot_room_, first_slots / 2);
+    while (room < slots) room = room > most_slots / 2 ? most_slots : room * 2;
+    std::size_t const bytes = room * sizeof(slot), before = slot_room_ * sizeof(slot);
     void* grown = nullptr;
-    if (records_ == nullptr) {
+    if (slots_ == nullptr) {
         grown = source_.acquire(bytes, cache_line_bytes);
-    } else if (source_.extend(records_, before, bytes)) {
-        grown = records_;
-    } else if (grown = source_.remap(records_, before, bytes, cache_line_bytes); grown == nullptr) {
+    } else if (source_.extend(slots_, before, bytes)) {
+        grown = slots_;
+    } else if (grown = source_.remap(slots_, before, bytes, cache_line_bytes); grown == nullptr) {
         grown = source_.acquire(bytes, cache_line_bytes);
         if (grown == nullptr) return false;
-        std::memcpy(grown, records_, record_count_ * sizeof(record));
-        source_.release(records_, before);
+        std::memcpy(grown, slots_, slot_count_ * sizeof(slot));
+        source_.release(slots_, before);
     }
     if (grown == nullptr) return false;
-    records_ = static_cast<record*>(grown);
-    record_room_ = room;
+    slots_ = static_cast<slot*>(grown);
+    slot_room_ = room;
     return true;
 }
 
-/// Requires  reserve_records() has said so.
-std::uint32_t offset_allocator::take_record() noexcept {
-    if (spare_ == none) return record_count_++;
+/// Requires  reserve_ranges() has said so.
+TENURE_ALWAYS_INLINE std::uint32_t offset_allocator::take_slot() noexcept {
+    if (spare_ == none) return slot_count_++;
     std::uint32_t const taken = spare_;
-    spare_ = records_[taken].next;
-    --spare_count_;
+    spare_ = at(taken).link;
     return taken;
 }
 
-void offset_allocator::free_record(std::uint32_t which) noexcept {
-    records_[which].previous = none;
-    records_[which].size = 0;
-    records_[which].next = spare_;
+TENURE_ALWAYS_INLINE void offset_allocator::free_slot(std::uint32_t which) noexcept {
+    at(which).what = unused;
+    at(which).link = spare_;
     spare_ = which;
-    ++spare_count_;
 }
 
 /// The first range, of all the memory. Returns   false when memory for it is refused.
 bool offset_allocator::open() noexcept {
     if (first_ != none || capacity_ == 0) return true;
-    if (!reserve_records(1)) return false;
-    first_ = last_ = take_record();
-    records_[first_] = {0, capacity_, none, none, none, none};
-    free_ = capacity_;
-    link(first_);
+    if (!reserve_ranges(1)) return false;
+    first_ = last_ = take_slot();
+    at(first_) = {0, capacity_, none, none, none, unused};
+    range_slots_ = 1;
+    insert(first_);
     return true;
+}
+
+/// A range at the begin of a free one, or of what was one; the caller makes that smaller.
+/// Requires  reserve_ranges() has said so.
+TENURE_ALWAYS_INLINE std::uint32_t offset_allocator::add_before(std::uint32_t which, std::uint64_t offset,
+                                                                std::uint64_t size) noexcept {
+    std::uint32_t const added = take_slot(), left = at(which).left;
+    at(added) = {offset, size, left, which, none, in_use};
+    (left != none ? at(left).right : first_) = added;
+    at(which).left = added;
+    ++range_slots_;
+    return added;
 }
 
 // Allocation.
 
+TENURE_ALWAYS_INLINE bool offset_allocator::is_allocated(offset_range range) const noexcept {
+    return range.id < slot_count_ && at(range.id).what == in_use && at(range.id).offset == range.offset;
+}
+
 /// Whether a range has a size at an alignment.
-bool offset_allocator::fits(const record& range, std::uint64_t size, std::uint64_t alignment) noexcept {
+TENURE_ALWAYS_INLINE bool offset_allocator::fits(const record& range, std::uint64_t size,
+                                                 std::uint64_t alignment) noexcept {
     std::uint64_t const gap = (0 - range.offset) & (alignment - 1);
     return gap <= range.size && range.size - gap >= size;
 }
 
-/// A free range for a size and an alignment; none when there is none.
-std::uint32_t offset_allocator::find(std::uint64_t size, std::uint64_t alignment) const noexcept {
-    std::uint64_t const whole = size + (alignment - 1); // less than 2^64, as both are
-    std::size_t const bin = whole <= capacity_ ? next_bin(bin_that_holds(whole)) : bin_count;
-    if (bin != bin_count) prefetch_for_write(&records_[bins_[bin]]);
+/// The newest free range of a bin, with room for a size at an alignment; none when no bin promises one.
+TENURE_ALWAYS_INLINE std::uint32_t offset_allocator::find(std::uint64_t size, std::uint64_t alignment) const noexcept {
     // The newest of the size's own bin is looked at first: a hole of just the size is used again.
-    std::uint32_t const own = bins_[bin_of(size)];
-    if (own != none && fits(records_[own], size, alignment)) return own;
-    return bin != bin_count ? bins_[bin] : search(size, alignment);
+    if (std::size_t const own = bin_of(size); bins_[own].first != none) {
+        if (std::uint32_t const newest = newest_of(own); fits(at(newest), size, alignment)) return newest;
+    }
+    std::uint64_t const whole = size + (alignment - 1); // less than 2^64, as both are
+    std::size_t const other = whole <= capacity_ ? next_bin(bin_that_holds(whole)) : bin_count;
+    return other != bin_count ? newest_of(other) : none;
 }
 
 /// The same among ranges that need not have it.
 std::uint32_t offset_allocator::search(std::uint64_t size, std::uint64_t alignment) const noexcept {
-    for (std::size_t bin = next_bin(bin_of(size)); bin != bin_count; bin = next_bin(bin + 1)) {
-        for (std::uint32_t at = bins_[bin]; at != none; at = records_[at].next) {
-            if (fits(records_[at], size, alignment)) return at;
+    for (std::size_t of = next_bin(bin_of(size)); of != bin_count; of = next_bin(of + 1)) {
+        std::uint32_t count = bins_[of].count;
+        for (std::uint32_t part = bins_[of].first; part != none;
+             part = slots_[part].free.below(), count = ids_in_piece) {
+            piece const& ranges = slots_[part].free;
+            for (std::uint32_t i = count; i-- != 0;)
+                if (fits(at(ranges.ids[i]), size, alignment)) return ranges.ids[i];
         }
     }
     return none;
 }
 
+/// Everything that find() leaves out, in turn. No range is refused that is there.
+TENURE_COLD std::uint32_t offset_allocator::find_late(std::uint64_t size, std::uint64_t alignment) noexcept {
+    if (!open()) return none;
+    settle();
+    std::uint32_t found = find(size, alignment);
+    if (found != none) return found;
+    found = search(size, alignment);
+    if (found == none && gap_count_ != 0 && size <= gap_bound_) {
+        list_gaps(size);
+        found = search(size, alignment);
+    }
+    if (found != none) { // the newest from now on
+        remove(found);
+        insert(found);
+    }
+    return found;
+}
+
+/// Gives gaps of a size or more a record, until memory for one is refused.
+void offset_allocator::list_gaps(std::uint64_t least) noexcept {
+    std::uint64_t bound = 0;
+    for (std::uint32_t id = first_; id != none; id = at(id).right) {
+        std::uint32_t const right = at(id).right;
+        std::uint64_t const end = at(id).end(), next = right != none ? at(right).offset : capacity_;
+        if (next == end) continue;
+        if (next - end < least || !reserve_ranges(1)) {
+            bound = std::max(bound, next - end);
+            continue;
+        }
+        std::uint32_t const added = take_slot();
+        at(added) = {end, next - end, id, right, none, unused};
+        at(id).right = added;
+        (right != none ? at(right).left : last_) = added;
+        ++range_slots_;
+        --gap_count_;
+        insert(added);
+        id = added;
+    }
+    gap_bound_ = bound;
+}
+
+std::uint64_t offset_allocator::largest_gap() const noexcept {
+    std::uint64_t largest = 0, end = 0;
+    for (std::uint32_t id = first_; id != none; id = at(id).right) {
+        largest = std::max(largest, at(id).offset - end);
+        end = at(id).end();
+    }
+    return std::max(largest, capacity_ - end);
+}
+
+/// A free range that is beside an allocated one from now on, without a record.
+TENURE_ALWAYS_INLINE void offset_allocator::count_gap(std::uint64_t size) noexcept {
+    gap_count_ += std::size_t{size != 0};
+    if (size > gap_bound_) gap_bound_ = size;
+}
+
 offset_range offset_allocator::allocate(std::uint64_t size, std::uint64_t alignment) noexcept {
     if (size == 0) size = 1;
-    if (!std::has_single_bit(alignment) || size > capacity_) return {};
+    if (alignment == 0 || (alignment & (alignment - 1)) != 0 || size > capacity_) return {};
     if (waiting_count_ != 0 && frame_clock::now() != collected_frame_) collect();
-    if (!open()) return {};
-    std::uint32_t const found = find(size, alignment);
-    if (found == none) return {};
-    std::uint64_t const gap = (0 - records_[found].offset) & (alignment - 1);
-    std::uint32_t const pieces = (gap != 0 ? 1u : 0u) + (records_[found].size - gap != size ? 1u : 0u);
-    if (!reserve_records(pieces)) return {};
-    unlink(found);
-    if (std::uint32_t const next = records_[found].next; next != none) prefetch_for_write(&records_[next]);
+    std::uint32_t found = find(size, alignment);
+    if (found == none && (found = find_late(size, alignment)) == none) return {};
+    std::uint64_t const begin = at(found).offset, offset = begin + ((0 - begin) & (alignment - 1));
+    std::uint64_t const gap = offset - begin, rest = at(found).end() - (offset + size);
+    std::uint64_t const least = std::min(least_asked_, size);
+    if (!reserve_ranges((rest >= least ? 1u : 0u) + (gap >= least ? 1u : 0u)))
+        return settle() ? allocate(size, alignment) : offset_range{}; // a record may have become spare
+    least_asked_ = least;
+    record& whole = at(found);
+    std::uint32_t const from = whole.what >> place_shift;
     std::uint32_t taken = found;
-    if (gap != 0) {
-        taken = take_record();
-        record& front = records_[found];
-        records_[taken] = {front.offset + gap, front.size - gap, found, front.right, none, none};
-        (front.right != none ? records_[front.right].left : last_) = taken;
-        front.right = taken;
-        front.size = gap;
-        link(found);
+    if (rest >= least) {
+        // What is left keeps its record, and its place when it is of the same bin.
+        taken = add_before(found, offset, size);
+        whole.offset = offset + size;
+        whole.size = rest;
+        if (bin_of(rest) != from) {
+            pop(bins_[from]);
+            insert(found);
+        }
+    } else {
+        whole.offset = offset;
+        whole.size = size;
+        whole.what = in_use;
+        pop(bins_[from]);
+        count_gap(rest);
     }
-    if (records_[taken].size != size) {
-        std::uint32_t const rest = take_record();
-        record& kept = records_[taken];
-        records_[rest] = {kept.offset + size, kept.size - size, taken, kept.right, none, none};
-        (kept.right != none ? records_[kept.right].left : last_) = rest;
-        kept.right = rest;
-        kept.size = size;
-        link(rest);
-    }
-    records_[taken].previous = in_use;
-    free_ -= size;
+    if (gap < least)
+        count_gap(gap);
+    else
+        insert(add_before(taken, begin, gap));
+    allocated_ += size;
     ++range_count_;
-    return {records_[taken].offset, taken};
+    return {offset, taken};
 }
 
-bool offset_allocator::is_allocated(offset_range range) const noexcept {
-    return range.id < record_count_ && records_[range.id].previous == in_use &&
-           records_[range.id].offset == range.offset;
-}
-
-void offset_allocator::report_not_allocated(offset_range range) const noexcept {
+TENURE_COLD void offset_allocator::report_not_allocated(offset_range range) const noexcept {
     report_text message;
     message.text("offset_allocator: the range at offset ").number(range.offset).text(" with id ").number(range.id);
     message.text(" is not allocated. It was given back before, or is another allocator's: look for a second owner.");
     report(report_kind::misuse, message.view());
 }
 
-/// Makes a range free, one with its free neighbours.
-void offset_allocator::release(std::uint32_t which) noexcept {
-    std::uint32_t const left = records_[which].left, right = records_[which].right;
-    free_ += records_[which].size;
+/// Makes a range free, one with its free neighbours and the gaps beside it.
+TENURE_ALWAYS_INLINE void offset_allocator::merge(std::uint32_t which) noexcept {
+    slot* const slots = slots_;
+    record& freed = slots[which].range;
+    std::uint32_t const left = freed.left, right = freed.right;
+    std::uint64_t const freed_begin = freed.offset, size = freed.size, freed_end = freed_begin + size;
+    allocated_ -= size;
     --range_count_;
-    bool const joins_left = left != none && is_free(left), joins_right = right != none && is_free(right);
-    // The lists' neighbours lie anywhere: fetched side by side.
-    if (joins_left && records_[left].next != none) prefetch_for_write(&records_[records_[left].next]);
-    if (joins_right && records_[right].next != none) prefetch_for_write(&records_[records_[right].next]);
-    std::uint32_t merged = which;
-    if (joins_left) {
-        unlink(left);
-        records_[left].size += records_[which].size;
-        records_[left].right = right;
-        (right != none ? records_[right].left : last_) = left;
-        free_record(which);
-        merged = left;
+    std::uint64_t begin = 0, end = capacity_;
+    std::uint32_t merged = which, beyond = right;
+    if (left != none) {
+        record& before = slots[left].range;
+        begin = before.offset;
+        if (before.is_free()) {
+            merged = left;
+            remove(left);
+            free_slot(which);
+            --range_slots_;
+        } else {
+            begin += before.size;
+            gap_count_ -= std::size_t{begin != freed_begin};
+        }
     }
-    if (joins_right) {
-        unlink(right);
-        std::uint32_t const beyond = records_[right].right;
-        records_[merged].size += records_[right].size;
-        records_[merged].right = beyond;
-        (beyond != none ? records_[beyond].left : last_) = merged;
-        free_record(right);
+    if (right != none) {
+        record& after = slots[right].range;
+        end = after.offset;
+        if (after.is_free()) {
+            end += after.size;
+            beyond = after.right;
+            remove(right);
+            free_slot(right);
+            --range_slots_;
+        } else {
+            gap_count_ -= std::size_t{end != freed_end};
+        }
+    } else {
+        gap_count_ -= std::size_t{end != freed_end};
     }
-    link(merged);
+    (beyond != none ? slots[beyond].range.left : last_) = merged;
+    record& whole = slots[merged].range;
+    whole.right = beyond;
+    whole.offset = begin;
+    whole.size = end - begin;
+    insert(merged);
+}
+
+/// Begins to make a range free, and goes on with those that left before it.
+TENURE_ALWAYS_INLINE void offset_allocator::leave(offset_range range) noexcept {
+    prefetch_for_write(&slots_[range.id]);
+    std::uint32_t const first = leaves_first_;
+    offset_range const next = leaves_next_;
+    leaves_next_ = range;
+    leaves_first_ = none;
+    if (next) {
+        if (is_allocated(next)) {
+            record& leaving = at(next.id);
+            leaving.what = leaves;
+            leaves_first_ = next.id;
+            prefetch_for_write(&slots_[leaving.left]);
+            prefetch_for_write(&slots_[leaving.right]);
+        } else {
+            report_not_allocated(next);
+        }
+    }
+    if (first != none) merge(first);
+}
+
+/// Makes free what is on its way. Returns   whether anything was.
+bool offset_allocator::settle() noexcept {
+    bool const any = leaves_first_ != none || leaves_next_;
+    leave({});
+    leave({});
+    return any;
 }
 
 void offset_allocator::deallocate(offset_range range) noexcept {
     if (!range) return;
-    if (!is_allocated(range)) return report_not_allocated(range);
-    release(range.id);
+#if TENURE_CHECKS > 0
+    bool const is_twice = range.id == leaves_next_.id;
+    if (is_twice || !is_allocated(range)) return report_not_allocated(range);
+#endif
+    leave(range);
 }
 
 void offset_allocator::deallocate_after(offset_range range, unsigned frames) noexcept {
     collect();
     if (!range || frames == 0) return deallocate(range);
     if (!is_allocated(range)) return report_not_allocated(range);
-    record& waiting = records_[range.id];
+    record& waiting = at(range.id);
     std::uint64_t const due = collected_frame_ + std::min(frames, most_latency);
-    waiting.previous = waits;
-    waiting.next = waiting_of_[due % (most_latency + 1)];
-    waiting_of_[due % (most_latency + 1)] = range.id;
+    waiting.what = waits;
+    waiting.link = std::exchange(waiting_of_[due % (most_latency + 1)], range.id);
     waiting_ += waiting.size;
     ++waiting_count_;
 }
@@ -282,13 +435,14 @@ std::size_t offset_allocator::collect() noexcept {
     collected_frame_ = now;
     if (waiting_count_ == 0) return 0;
     for (std::uint64_t frame = now - passed + 1; frame <= now; ++frame) {
-        std::uint32_t at = std::exchange(waiting_of_[frame % (most_latency + 1)], none);
-        for (; at != none; ++count) {
-            std::uint32_t const next = records_[at].next;
-            waiting_ -= records_[at].size;
+        std::uint32_t which = std::exchange(waiting_of_[frame % (most_latency + 1)], none);
+        for (; which != none; ++count) {
+            std::uint32_t const next = at(which).link;
+            waiting_ -= at(which).size;
             --waiting_count_;
-            release(at);
-            at = next;
+            at(which).what = in_use;
+            leave({at(which).offset, which});
+            which = next;
         }
     }
     return count;
@@ -298,65 +452,72 @@ std::size_t offset_allocator::collect() noexcept {
 
 bool offset_allocator::grow(std::uint64_t capacity) noexcept {
     if (capacity < capacity_ || capacity > most_capacity) return false;
-    std::uint64_t const more = capacity - capacity_;
-    if (first_ == none || more == 0) {
-        capacity_ = capacity;
-        return true;
+    if (first_ != none && capacity != capacity_) {
+        settle();
+        std::uint64_t const end = at(last_).end();
+        if (at(last_).is_free()) {
+            remove(last_);
+            at(last_).size = capacity - at(last_).offset;
+        } else {
+            if (!reserve_ranges(1)) return false;
+            if (end != capacity_) --gap_count_;
+            std::uint32_t const added = take_slot();
+            at(added) = {end, capacity - end, last_, none, none, unused};
+            at(last_).right = added;
+            last_ = added;
+            ++range_slots_;
+        }
+        insert(last_);
     }
-    if (is_free(last_)) {
-        unlink(last_);
-        records_[last_].size += more;
-    } else {
-        if (!reserve_records(1)) return false;
-        std::uint32_t const added = take_record();
-        records_[added] = {capacity_, more, last_, none, none, none};
-        records_[last_].right = added;
-        last_ = added;
-    }
-    link(last_);
-    free_ += more;
     capacity_ = capacity;
     return true;
 }
 
 bool offset_allocator::shrink(std::uint64_t capacity) noexcept {
     if (capacity > capacity_) return false;
-    std::uint64_t const less = capacity_ - capacity;
-    if (first_ == none || less == 0) {
-        capacity_ = capacity;
-        return true;
+    if (first_ != none && capacity != capacity_) {
+        settle();
+        std::uint64_t const end = at(last_).end();
+        if (!at(last_).is_free()) {
+            if (end > capacity) return false;
+            if (end == capacity) --gap_count_; // there was one, as the end was before that of the memory
+        } else {
+            if (at(last_).offset > capacity) return false;
+            remove(last_);
+            at(last_).size = capacity - at(last_).offset;
+            if (at(last_).size != 0) {
+                insert(last_);
+            } else {
+                std::uint32_t const gone = std::exchange(last_, at(last_).left);
+                (last_ != none ? at(last_).right : first_) = none;
+                free_slot(gone);
+                --range_slots_;
+            }
+        }
     }
-    if (!is_free(last_) || records_[last_].size < less) return false;
-    unlink(last_);
-    records_[last_].size -= less;
-    free_ -= less;
     capacity_ = capacity;
-    if (records_[last_].size != 0) {
-        link(last_);
-        return true;
-    }
-    std::uint32_t const gone = last_;
-    last_ = records_[gone].left;
-    (last_ != none ? records_[last_].right : first_) = none;
-    free_record(gone);
     return true;
 }
 
 void offset_allocator::clear() noexcept {
-    std::fill(std::begin(bins_), std::end(bins_), none);
+    std::fill(std::begin(bins_), std::end(bins_), bin{});
     std::fill(std::begin(bin_bits_), std::end(bin_bits_), std::uint8_t{0});
+    leaves_first_ = none;
+    leaves_next_ = {};
     std::fill(std::begin(waiting_of_), std::end(waiting_of_), none);
     top_bits_ = 0;
     spare_ = first_ = last_ = none;
-    record_count_ = spare_count_ = 0;
-    free_ = waiting_ = 0;
-    range_count_ = free_count_ = waiting_count_ = 0;
+    slot_count_ = range_slots_ = 0;
+    allocated_ = waiting_ = 0;
+    range_count_ = waiting_count_ = 0;
+    least_asked_ = UINT64_MAX;
+    gap_count_ = 0;
+    gap_bound_ = 0;
 }
 
 std::uint64_t offset_allocator::size_of(offset_range range) const noexcept {
-    bool const is_waiting =
-        range.id < record_count_ && records_[range.id].previous == waits && records_[range.id].offset == range.offset;
-    if (is_waiting || is_allocated(range)) return records_[range.id].size;
+    bool const is_waiting = range.id < slot_count_ && at(range.id).what == waits && at(range.id).offset == range.offset;
+    if (is_waiting || is_allocated(range)) return at(range.id).size;
     report_not_allocated(range);
     return 0;
 }

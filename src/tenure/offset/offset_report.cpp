@@ -14,19 +14,25 @@
 namespace tenure::inline TENURE_ABI {
 
 offset_usage offset_allocator::usage() const noexcept {
+    settle();
     offset_usage answer;
     answer.capacity = capacity_;
-    answer.free = first_ == none ? capacity_ : free_;
+    answer.free = capacity_ - allocated_;
     answer.waiting = waiting_;
     answer.range_count = range_count_;
-    answer.free_count = first_ == none && capacity_ != 0 ? 1 : free_count_;
-    answer.record_bytes = record_room_ * sizeof(record);
-    answer.largest_free = first_ == none ? capacity_ : 0;
-    if (top_bits_ == 0) return answer;
-    std::size_t const top = static_cast<std::size_t>(std::bit_width(top_bits_)) - 1;
-    std::size_t const bin = (top << eighths_shift) + static_cast<std::size_t>(std::bit_width(bin_bits_[top])) - 1;
-    for (std::uint32_t at = bins_[bin]; at != none; at = records_[at].next)
-        answer.largest_free = std::max(answer.largest_free, records_[at].size);
+    answer.free_count = first_ != none ? range_slots_ - range_count_ + gap_count_ : std::size_t{capacity_ != 0};
+    answer.record_bytes = slot_room_ * sizeof(slot);
+    answer.largest_free = first_ != none ? 0 : capacity_;
+    if (top_bits_ != 0) {
+        std::size_t const top = static_cast<std::size_t>(std::bit_width(top_bits_)) - 1;
+        bin const& of = bins_[(top << eighths_shift) + static_cast<std::size_t>(std::bit_width(bin_bits_[top])) - 1];
+        std::uint32_t count = of.count;
+        for (std::uint32_t part = of.first; part != none; part = slots_[part].free.below(), count = ids_in_piece)
+            for (std::uint32_t i = 0; i < count; ++i)
+                answer.largest_free = std::max(answer.largest_free, at(slots_[part].free.ids[i]).size);
+    }
+    if (gap_count_ != 0 && answer.largest_free < gap_bound_)
+        answer.largest_free = std::max(answer.largest_free, largest_gap());
     return answer;
 }
 
@@ -38,63 +44,71 @@ void offset_allocator::write_json(void (*write)(void* context, std::string_view 
     head.text(", \"range_count\": ").number(now.range_count).text(", \"free_count\": ").number(now.free_count);
     head.text(", \"ranges\": [");
     write(context, head.view());
-    if (first_ == none && capacity_ != 0) {
+    for_each_range([&](std::uint64_t offset, std::uint64_t size, const record* range) {
+        bool const free = range == nullptr || range->is_free();
         report_text line;
-        line.text("\n{\"offset\": 0, \"size\": ").number(capacity_).text(", \"state\": \"free\"}");
+        line.text(offset == 0 ? "\n" : ",\n").text("{\"offset\": ").number(offset).text(", \"size\": ").number(size);
+        line.text(", \"state\": \"").text(free ? "free" : range->what == waits ? "waiting" : "allocated").text("\"}");
         write(context, line.view());
-    }
-    for (std::uint32_t at = first_; at != none; at = records_[at].right) {
-        record const& range = records_[at];
-        report_text line;
-        line.text(at == first_ ? "\n" : ",\n").text("{\"offset\": ").number(range.offset);
-        line.text(", \"size\": ").number(range.size).text(", \"state\": \"");
-        line.text(is_free(at) ? "free" : range.previous == waits ? "waiting" : "allocated").text("\"}");
-        write(context, line.view());
-    }
+    });
     write(context, "\n]}\n");
 }
 
 bool offset_allocator::valid() const noexcept {
-    std::uint64_t end = 0, free = 0, waiting = 0;
-    std::size_t ranges = 0, free_ranges = 0, waiting_ranges = 0;
+    std::uint64_t end = 0, allocated = 0, waiting = 0;
+    std::size_t ranges = 0, free_ranges = 0, waiting_ranges = 0, leaving_ranges = 0, gaps = 0;
     std::uint32_t before = none;
-    for (std::uint32_t at = first_; at != none; before = at, at = records_[at].right) {
-        record const& range = records_[at];
-        bool const follows_free = before != none && is_free(before);
-        if (at >= record_count_ || range.left != before || range.offset != end || range.size == 0) return false;
-        if (is_free(at) && follows_free) return false;
-        end += range.size;
-        free += is_free(at) ? range.size : 0;
-        waiting += range.previous == waits ? range.size : 0;
-        waiting_ranges += std::size_t{range.previous == waits};
-        ++(is_free(at) ? free_ranges : ranges);
+    auto const is_gap_right = [&](std::uint64_t size) { // between two that are not free, and no larger than said
+        ++gaps;
+        return size <= gap_bound_ && before != none && !at(before).is_free();
+    };
+    for (std::uint32_t id = first_; id != none; before = id, id = at(id).right) {
+        if (id >= slot_count_ || ranges + free_ranges > slot_count_) return false; // it goes in circles
+        record const& range = at(id);
+        bool const follows_free = before != none && at(before).is_free();
+        if (range.left != before || range.offset < end || range.size == 0 || range.what >= unused) return false;
+        if (range.is_free() && (follows_free || range.offset != end)) return false;
+        if (range.offset != end && !is_gap_right(range.offset - end)) return false;
+        end = range.end();
+        allocated += range.is_free() ? 0 : range.size;
+        waiting += range.what == waits ? range.size : 0;
+        waiting_ranges += std::size_t{range.what == waits};
+        leaving_ranges += std::size_t{range.what == leaves};
+        ++(range.is_free() ? free_ranges : ranges);
     }
-    bool const is_open = first_ != none;
-    if (before != last_ || (is_open && end != capacity_)) return false;
-    if (ranges != range_count_ || free_ranges != free_count_ || waiting_ranges != waiting_count_) return false;
-    if (free != free_ || waiting != waiting_) return false;
-    std::size_t in_bins = 0;
-    for (std::size_t bin = 0; bin < bin_count; ++bin) {
-        bool const is_noted = (bin_bits_[bin >> eighths_shift] >> (bin & ((1u << eighths_shift) - 1)) & 1) != 0;
-        if (is_noted != (bins_[bin] != none)) return false;
-        std::uint32_t previous = none;
-        for (std::uint32_t at = bins_[bin]; at != none; previous = at, at = records_[at].next, ++in_bins) {
-            if (at >= record_count_ || in_bins > record_count_) return false; // it goes in circles
-            if (records_[at].previous != previous || bin_of(records_[at].size) != bin) return false;
+    if (before != last_ || end > capacity_) return false;
+    if (first_ != none && end != capacity_ && !is_gap_right(capacity_ - end)) return false;
+    if (ranges != range_count_ || ranges + free_ranges != range_slots_ || gaps != gap_count_) return false;
+    if (allocated != allocated_ || waiting != waiting_ || waiting_ranges != waiting_count_) return false;
+    std::size_t in_bins = 0, pieces = 0;
+    for (std::size_t of = 0; of < bin_count; ++of) {
+        bool const is_noted = (bin_bits_[of >> eighths_shift] >> (of & ((1u << eighths_shift) - 1)) & 1) != 0;
+        std::uint32_t count = bins_[of].count;
+        if (is_noted != (bins_[of].first != none) || count == 0 || count > ids_in_piece) return false;
+        for (std::uint32_t part = bins_[of].first; part != none;
+             part = slots_[part].free.below(), count = ids_in_piece) {
+            if (part >= slot_count_ || ++pieces > slot_count_) return false;
+            for (std::uint32_t i = 0; i < count; ++i, ++in_bins) {
+                std::uint32_t const id = slots_[part].free.ids[i];
+                if (id >= slot_count_ || at(id).link != part || at(id).what != (of << place_shift) + i) return false;
+                if (bin_of(at(id).size) != of) return false;
+            }
         }
     }
     for (std::size_t top = 0; top < sizeof bin_bits_; ++top) {
         if (((top_bits_ >> top & 1) != 0) != (bin_bits_[top] != 0)) return false;
     }
     std::size_t waiting_listed = 0;
-    for (std::uint32_t at : waiting_of_)
-        for (; at != none; at = records_[at].next, ++waiting_listed)
-            if (at >= record_count_ || waiting_listed > record_count_ || records_[at].previous != waits) return false;
+    for (std::uint32_t id : waiting_of_)
+        for (; id != none; id = at(id).link, ++waiting_listed)
+            if (id >= slot_count_ || waiting_listed > slot_count_ || at(id).what != waits) return false;
+    if (leaves_first_ != none && (leaves_first_ >= slot_count_ || at(leaves_first_).what != leaves)) return false;
+    if (leaving_ranges != std::size_t{leaves_first_ != none}) return false;
     std::size_t spare = 0;
-    for (std::uint32_t at = spare_; at != none; at = records_[at].next, ++spare)
-        if (at >= record_count_ || spare > record_count_) return false;
-    return in_bins == free_count_ && waiting_listed == waiting_count_ && spare == spare_count_ &&
-           spare + ranges + free_ranges == record_count_;
+    for (std::uint32_t id = spare_; id != none; id = at(id).link, ++spare)
+        if (id >= slot_count_ || spare > slot_count_ || at(id).what != unused) return false;
+    return in_bins == free_ranges && waiting_listed == waiting_count_ &&
+           spare + pieces + ranges + free_ranges == slot_count_;
 }
 
 }
