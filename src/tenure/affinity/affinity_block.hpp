@@ -137,12 +137,16 @@ struct affinity_layout {
     }
 };
 
-/// Memory in which one thread allocates, one object after the other, and one run of what it freed last.
-struct affinity_stream {
+/// Memory in which one thread allocates, one object after the other, and two runs of what it freed last: a tree that is
+/// freed from its leaves leaves a gap for each inner node, and closes it later.
+struct alignas(cache_line_bytes) affinity_stream {
     unsigned char* next = nullptr; ///< the extent
     unsigned char* end = nullptr;
-    unsigned char* freed_begin = nullptr; ///< the run, whose bits are not yet set
+    // Runs whose bits are not yet set. There is a run before only when there is one after it.
+    unsigned char* freed_begin = nullptr;
     unsigned char* freed_end = nullptr;
+    unsigned char* before_begin = nullptr;
+    unsigned char* before_end = nullptr;
 };
 
 }

@@ -259,23 +259,46 @@ void affinity_group::deallocate_slow(void* object, std::size_t bytes, std::size_
     free_apart(object, entry_for(bytes));
 }
 
-/// Frees what does not lie beside what was freed last: its run goes into the bits, and a new one begins.
+/// Frees what was allocated last, or begins a new run where there is room for one. Returns   false, and nothing has
+/// changed, for anything else.
+bool affinity_group::free_quickly(stream& of, size_entry entry, unsigned char* begin) noexcept {
+    unsigned char* const end = begin + entry.bytes;
+    if (end == of.next && (address_of(end) & (affinity_page_bytes - 1)) != 0) {
+        // Within the page of the extent: at a page's end the object may lie in the page before.
+        // At the extent's end another object may begin.
+        if (has_starts_ && entry.stream == 0 && end != of.end) unmark_start(end);
+        of.next = begin;
+        return true;
+    }
+    if (of.before_begin != nullptr || (begin >= of.next && begin < of.end)) return false;
+    of.before_begin = of.freed_begin;
+    of.before_end = of.freed_end;
+    of.freed_begin = begin;
+    of.freed_end = end;
+    if (of.before_begin == nullptr) return true;
+    // Written when a third run begins: fetched meanwhile.
+    unsigned char const* const next = of.before_begin;
+    prefetch_for_write(&layout_.page_of(next));
+    prefetch_for_write(layout_.free_bits(layout_.block_of(next)) + layout_.granule_of(next) / bits_per_word);
+    return true;
+}
+
+/// Frees what does not lie beside what was freed last.
 void affinity_group::free_apart(void* object, size_entry entry) noexcept {
     thread_part& mine = *open_part();
-    shared_lock const lock(mutex_, is_shared_);
+    auto* const begin = static_cast<unsigned char*>(object);
     stream& of = mine.streams[entry.stream];
-    if (object >= of.next && object < of.end) {
+    bool const is_ours = !is_shared_ || &mine != &own_; // else it is of all threads that have no part
+    if (is_ours && free_quickly(of, entry, begin)) return mine.count(-1);
+    shared_lock const lock(mutex_, is_shared_);
+    if (begin >= of.next && begin < of.end) {
         report_misuse("an object of an affinity group was freed twice, or with another size", object,
                       "Look for a second owner; the library built with checks reports it at the free itself.");
         return;
     }
     mine.count(-1);
-    flush(of);
-    of.freed_begin = static_cast<unsigned char*>(object);
-    of.freed_end = of.freed_begin + entry.bytes;
-    // Written when the next run begins: fetched meanwhile.
-    prefetch_for_write(&layout_.page_of(object));
-    prefetch_for_write(layout_.free_bits(layout_.block_of(object)) + layout_.granule_of(object) / bits_per_word);
+    flush_before(of);
+    static_cast<void>(free_quickly(of, entry, begin));
 }
 
 void affinity_group::clear() noexcept {

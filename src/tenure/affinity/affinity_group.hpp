@@ -189,6 +189,7 @@ private:
     [[nodiscard]] void* allocate_slow(std::size_t bytes, std::size_t alignment) noexcept;
     void deallocate_slow(void* object, std::size_t bytes, std::size_t alignment) noexcept;
     void free_apart(void* object, size_entry entry) noexcept;
+    [[nodiscard]] bool free_quickly(stream& of, size_entry entry, unsigned char* begin) noexcept;
     void deallocate_checked(void* object, std::size_t bytes) noexcept;
     [[nodiscard]] bool is_large(const void* object, std::size_t bytes, std::size_t alignment) const noexcept;
     [[nodiscard]] void* allocate_large(std::size_t bytes, std::size_t alignment) noexcept;
@@ -223,6 +224,7 @@ private:
     void open_extent(stream& at, unsigned char* begin, unsigned char* end) noexcept;
     void abandon_extent(stream& at) noexcept;
     void flush(stream& at) noexcept;
+    void flush_before(stream& at) noexcept;
     void give(unsigned char* begin, unsigned char* end) noexcept;
     void settle(page& which) noexcept;
     void leave(thread_part& mine, std::size_t stream_index) noexcept;
@@ -291,9 +293,9 @@ inline void affinity_group::unmark_start(const unsigned char* at) noexcept {
     detail::store_bits(word, word & ~bit_at(granule));
 }
 
-inline void* affinity_group::allocate(std::size_t bytes) noexcept { return allocate(bytes, 1); }
+TENURE_ALWAYS_INLINE void* affinity_group::allocate(std::size_t bytes) noexcept { return allocate(bytes, 1); }
 
-inline void* affinity_group::allocate(std::size_t bytes, std::size_t alignment) noexcept {
+TENURE_ALWAYS_INLINE void* affinity_group::allocate(std::size_t bytes, std::size_t alignment) noexcept {
     thread_part* const mine = part_of_this_thread();
     if (!checks::caller && bytes <= table_limit_bytes && mine != nullptr) [[likely]] {
         size_entry const entry = table_[(bytes + 7) / 8];
@@ -313,7 +315,7 @@ inline void* affinity_group::allocate(std::size_t bytes, std::size_t alignment) 
     return allocate_slow(bytes, alignment);
 }
 
-inline void affinity_group::deallocate(void* object, std::size_t bytes) noexcept {
+TENURE_ALWAYS_INLINE void affinity_group::deallocate(void* object, std::size_t bytes) noexcept {
     thread_part* const mine = part_of_this_thread();
     if (!checks::caller && bytes <= table_limit_bytes && mine != nullptr) [[likely]] {
         size_entry const entry = table_[(bytes + 7) / 8];
@@ -322,25 +324,29 @@ inline void affinity_group::deallocate(void* object, std::size_t bytes) noexcept
     deallocate_slow(object, bytes, 1);
 }
 
-inline void affinity_group::deallocate(void* object, std::size_t bytes, std::size_t alignment) noexcept {
+TENURE_ALWAYS_INLINE void affinity_group::deallocate(void* object, std::size_t bytes, std::size_t alignment) noexcept {
     alignment <= largest_block_alignment ? deallocate(object, bytes) : deallocate_slow(object, bytes, alignment);
 }
 
-/// Frees what lies beside what the thread freed last, or is the last that it allocated. Returns   false, and nothing
-/// has changed, for anything else, null among it.
-inline bool affinity_group::free_beside(thread_part& mine, size_entry entry, unsigned char* begin) noexcept {
+/// Frees what lies beside what the thread freed last. Returns   false, and nothing has changed, for anything else, null
+/// among it.
+TENURE_ALWAYS_INLINE bool affinity_group::free_beside(thread_part& mine, size_entry entry,
+                                                      unsigned char* begin) noexcept {
     stream& of = mine.streams[entry.stream];
     unsigned char* const end = begin + entry.bytes;
     if (begin == nullptr) return false;
-    if (begin == of.freed_end) {
-        of.freed_end = end;
-    } else if (end == of.freed_begin) {
+    if (end == of.freed_begin) {
         of.freed_begin = begin;
-    } else if (end == of.next && (address_of(end) & (detail::affinity_page_bytes - 1)) != 0) {
-        // Within the page of the extent: at a page's end the object may lie in the page before.
-        // At the extent's end another object may begin.
-        if (has_starts_ && entry.stream == 0 && end != of.end) unmark_start(end);
-        of.next = begin;
+        if (begin == of.before_end) [[unlikely]] { // the gap between the two is closed
+            of.freed_begin = of.before_begin;
+            of.before_begin = of.before_end = nullptr;
+        }
+    } else if (begin == of.freed_end) {
+        of.freed_end = end;
+        if (end == of.before_begin) [[unlikely]] {
+            of.freed_end = of.before_end;
+            of.before_begin = of.before_end = nullptr;
+        }
     } else {
         return false;
     }

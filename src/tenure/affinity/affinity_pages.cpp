@@ -9,6 +9,7 @@
 #include <bit>
 #include <cstring>
 #include <new>
+#include <utility>
 
 #include <tenure/affinity/affinity_group.hpp>
 #include <tenure/affinity/affinity_map.hpp>
@@ -317,12 +318,17 @@ void affinity_group::give(unsigned char* begin, unsigned char* end) noexcept {
     }
 }
 
+void affinity_group::flush_before(stream& at) noexcept {
+    if (at.before_begin == nullptr) return;
+    unsigned char* const begin = std::exchange(at.before_begin, nullptr);
+    give(begin, std::exchange(at.before_end, nullptr));
+}
+
 void affinity_group::flush(stream& at) noexcept {
+    flush_before(at);
     if (at.freed_begin == nullptr) return;
-    unsigned char* const begin = at.freed_begin;
-    unsigned char* const end = at.freed_end;
-    at.freed_begin = at.freed_end = nullptr;
-    give(begin, end);
+    unsigned char* const begin = std::exchange(at.freed_begin, nullptr);
+    give(begin, std::exchange(at.freed_end, nullptr));
 }
 
 void affinity_group::settle_part(thread_part& part) noexcept {
@@ -357,6 +363,7 @@ bool affinity_group::reuse_freed(thread_part& mine, std::size_t stream_index, re
                          twice = twice || (layout_.free_bits(layout_.block_of(begin))[word] & mask) != 0;
                      });
     if (twice) return false; // flush() reports it
+    flush_before(at);
     at.freed_begin = at.freed_end = nullptr;
     abandon_extent(at);
     if (&home != mine.taken[stream_index]) {

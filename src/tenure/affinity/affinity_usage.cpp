@@ -29,12 +29,13 @@ std::size_t affinity_group::large_count() const noexcept {
     return large != nullptr ? large->stats().live_count : 0;
 }
 
-/// Bytes that an extent has left, and those of a run whose bits are not yet set.
+/// Bytes that extents have left, and those of runs whose bits are not yet set.
 std::size_t affinity_group::unused_bytes(const thread_part& part) noexcept {
     std::size_t bytes = 0;
     for (stream const& each : part.streams)
         bytes += static_cast<std::size_t>(each.end - each.next) +
-                 static_cast<std::size_t>(each.freed_end - each.freed_begin);
+                 static_cast<std::size_t>(each.freed_end - each.freed_begin) +
+                 static_cast<std::size_t>(each.before_end - each.before_begin);
     return bytes;
 }
 
