@@ -39,6 +39,28 @@ tenure_add_lab_room(harness LINK lab_report fmt::fmt ${CMAKE_DL_LIBS})
 tenure_add_lab_room(experiments LINK lab_harness lab_report ${tenure_peer_libraries} ALSO ${tenure_peer_sources})
 tenure_add_lab_room(cli WITHOUT main.cpp
     LINK lab_experiments lab_harness lab_report CLI11::CLI11 fmt::fmt nlohmann_json::nlohmann_json)
+# Modules of lab/experiments/modules: a library of others that no worker but those that need it may have in its process.
+# name, header that must be found, library that must be found
+set(tenure_modules
+    "openscenegraph|osg/Group|osg"
+    "assimp|assimp/Importer.hpp|assimp"
+)
+foreach(entry IN LISTS tenure_modules)
+    string(REGEX MATCH "^(.*)[|](.*)[|](.*)$" _ ${entry})
+    set(module ${CMAKE_MATCH_1})
+    tenure_find_library_of_others(${module} ${CMAKE_MATCH_2} ${CMAKE_MATCH_3})
+    if(TENURE_HAS_${module})
+        add_library(lab_module_${module} MODULE ${PROJECT_SOURCE_DIR}/lab/experiments/modules/${module}.cpp)
+        tenure_compile(lab_module_${module})
+        target_include_directories(lab_module_${module} PRIVATE ${PROJECT_SOURCE_DIR}/lab)
+        target_link_libraries(lab_module_${module} PRIVATE ${TENURE_LIBRARY_${module}})
+        set_target_properties(lab_module_${module} PROPERTIES PREFIX "" OUTPUT_NAME tenure_lab_${module}
+            LIBRARY_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR})
+        install(TARGETS lab_module_${module} LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
+    else()
+        message(STATUS "Module ${module}: not found, what needs it will say so")
+    endif()
+endforeach()
 tenure_precompile(lab_report <fmt/format.h> <nlohmann/json.hpp>)
 tenure_precompile(lab_cli <CLI/CLI.hpp>)
 

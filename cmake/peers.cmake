@@ -8,6 +8,22 @@
 
 include(CheckIncludeFileCXX)
 
+# Sets TENURE_HAS_<name> and TENURE_LIBRARY_<name>; the library may be empty. Asked again at every configure: what was
+# installed since must be seen.
+macro(tenure_find_library_of_others name header library)
+    unset(TENURE_HAS_${name} CACHE)
+    unset(TENURE_LIBRARY_${name} CACHE)
+    set(CMAKE_REQUIRED_QUIET ON)
+    check_include_file_cxx(${header} TENURE_HAS_${name} "-std=c++20")
+    if(NOT "${library}" STREQUAL "" AND TENURE_HAS_${name})
+        find_library(TENURE_LIBRARY_${name} NAMES ${library})
+        mark_as_advanced(TENURE_LIBRARY_${name})
+        if(NOT TENURE_LIBRARY_${name})
+            set(TENURE_HAS_${name} "")
+        endif()
+    endif()
+endmacro()
+
 # name, header that must be found, library that must be found (or nothing)
 set(tenure_optional_peers
     "boost_pool|boost/pool/pool.hpp|"
@@ -24,19 +40,9 @@ foreach(entry IN LISTS tenure_optional_peers)
     set(header ${CMAKE_MATCH_2})
     set(library ${CMAKE_MATCH_3})
 
-    # Asked again at every configure: a peer that was installed since must be seen.
-    unset(TENURE_HAS_${peer} CACHE)
-    set(CMAKE_REQUIRED_QUIET ON)
-    check_include_file_cxx(${header} TENURE_HAS_${peer} "-std=c++20")
-    if(library AND TENURE_HAS_${peer})
-        unset(TENURE_LIBRARY_${peer} CACHE)
-        find_library(TENURE_LIBRARY_${peer} NAMES ${library})
-        mark_as_advanced(TENURE_LIBRARY_${peer})
-        if(TENURE_LIBRARY_${peer})
-            list(APPEND tenure_peer_libraries ${TENURE_LIBRARY_${peer}})
-        else()
-            set(TENURE_HAS_${peer} "")
-        endif()
+    tenure_find_library_of_others(${peer} ${header} "${library}")
+    if(TENURE_HAS_${peer} AND library)
+        list(APPEND tenure_peer_libraries ${TENURE_LIBRARY_${peer}})
     endif()
 
     if(TENURE_HAS_${peer})

@@ -6,16 +6,17 @@
 
 #include "cli/bench.hpp"
 
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #include <bit>
 #include <filesystem>
 #include <limits>
 #include <random>
 #include <string_view>
-
-#include <unistd.h>
 
 #include "cli/bench_compare.hpp"
 #include "cli/command_line.hpp"
@@ -159,6 +160,11 @@ void bench_command::add_experiment(const experiment& described) {
             ->check(whole_number(option.lowest, option.highest))
             ->type_name("N");
     }
+    if (described.input != nullptr) {
+        added->command->add_option("--input", added->input, std::string{described.input->help})
+            ->check(CLI::ExistingFile)
+            ->type_name("FILE");
+    }
     added->command->footer(fmt::format("\nExample:\n  {}\n\nAll options of `tenure bench` may follow as well.\n{}",
                                        described.example, exit_codes_help));
     experiments_.push_back(std::move(added));
@@ -167,6 +173,7 @@ void bench_command::add_experiment(const experiment& described) {
 parameters bench_command::options_of(std::size_t index) const {
     parameters made(experiments()[index].options, request_.full);
     for (const auto& [name, value] : experiments_[index]->given) made.set(name, value);
+    made.set_input(experiments_[index]->descriptor, experiments_[index]->input);
     return made;
 }
 
@@ -206,6 +213,33 @@ std::string bench_command::refuse_values() const {
     return {};
 }
 
+/// What workers need of the files that experiments were given. Returns   why one cannot be used; empty: all can.
+std::string bench_command::read_inputs() {
+    for (std::size_t index : chosen_experiments()) {
+        experiment_command& each = *experiments_[index];
+        if (each.input.empty()) continue;
+        int const made = ::memfd_create("tenure-input", MFD_CLOEXEC);
+        // Workers inherit it, where no descriptor of theirs takes its place.
+        each.descriptor = made < 0 ? -1 : ::fcntl(made, F_DUPFD, 100);
+        if (each.descriptor < 0) return fmt::format("--input: no memory for what is in {}", each.input);
+        std::string const refused = experiments()[index].input->read(each.input, each.descriptor);
+        if (!refused.empty()) return fmt::format("--input {}: {}", each.input, refused);
+    }
+    return {};
+}
+
+/// Leaves out the parts of a file that was not given. Returns   why nothing is left; empty: something is, or nothing
+/// was.
+std::string bench_command::take_parts_of_input(std::size_t index, std::uint64_t& parts) const {
+    const experiment& described = experiments()[index];
+    if (described.input == nullptr || experiments_[index]->descriptor >= 0 || parts == run_all_parts) return {};
+    if ((parts & described.input->parts) == 0) return {};
+    parts &= ~described.input->parts;
+    if (parts != 0) return {};
+    auto const first = static_cast<std::size_t>(std::countr_zero(described.input->parts));
+    return fmt::format("--parts: \"{}\" of {} needs --input FILE", described.parts[first].name, described.name);
+}
+
 int bench_command::run_chosen(result& found) {
     run_settings settings;
     settings.rounds = request_.rounds;
@@ -216,11 +250,13 @@ int bench_command::run_chosen(result& found) {
     std::vector<std::uint64_t> parts;
     std::vector<std::vector<entrant>> rows;
     std::vector<std::size_t> const chosen = chosen_experiments();
+    std::string without_input;
     for (std::size_t index : chosen) {
         parts.push_back(what.of(experiments()[index]));
+        if (without_input.empty()) without_input = take_parts_of_input(index, parts.back());
         rows.push_back(who.of(experiments()[index], parts.back()));
     }
-    for (const std::string& refused : {what.refusal(), who.refusal()}) {
+    for (const std::string& refused : {what.refusal(), who.refusal(), without_input}) {
         if (refused.empty()) continue;
         say(refused);
         return exit_code::bad_usage;
@@ -258,6 +294,10 @@ int bench_command::run(int argc, char** argv) {
     found.started_at = timestamp();
     found.command = whole_command(argc, argv);
     found.machine = describe_machine();
+    if (refused = read_inputs(); !refused.empty()) {
+        say(refused);
+        return exit_code::bad_usage;
+    }
     interrupt_guard const guard;
     if (int const code = run_chosen(found); code != exit_code::ok) return code;
     found.complete = !interrupted();

@@ -39,6 +39,8 @@ private:
     struct experiment_command {
         CLI::App* command;
         std::map<std::string, std::int64_t> given; ///< options that stand on the command line
+        std::string input;                         ///< a file; empty: none
+        int descriptor = -1;                       ///< of what was read from it
     };
 
     void add_options();
@@ -47,6 +49,8 @@ private:
     [[nodiscard]] std::vector<std::size_t> chosen_experiments() const;
     [[nodiscard]] std::string refuse_beside_compare() const;
     [[nodiscard]] std::string refuse_values() const;
+    [[nodiscard]] std::string read_inputs();
+    [[nodiscard]] std::string take_parts_of_input(std::size_t index, std::uint64_t& parts) const;
     [[nodiscard]] int run_chosen(result& found);
 
     CLI::App* command_;

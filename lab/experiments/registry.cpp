@@ -28,6 +28,8 @@ std::span<const experiment> experiments() {
     return all;
 }
 
-std::vector<library_peer> library_peers() { return {boost_pool_peer(), loki_peer(), std_pmr_peer(), hpha_peer()}; }
+std::vector<library_peer> library_peers() {
+    return {boost_pool_peer(), loki_peer(), std_pmr_peer(), hpha_peer(), openscenegraph_peer()};
+}
 
 }

@@ -8,7 +8,7 @@
 #include <cstdlib>
 
 #include "experiments/required_symbol.hpp"
-#include "experiments/scene_workload.hpp"
+#include "experiments/scene_run.hpp"
 
 namespace tenure::lab {
 

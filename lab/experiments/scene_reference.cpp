@@ -10,7 +10,7 @@
 
 #include <tenure/platform/page_source.hpp>
 
-#include "experiments/scene_workload.hpp"
+#include "experiments/scene_run.hpp"
 #include "experiments/slot_maps.hpp"
 #include "experiments/type_name.hpp"
 

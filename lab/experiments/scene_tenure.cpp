@@ -11,7 +11,7 @@
 
 #include <tenure/affinity/affinity_group.hpp>
 
-#include "experiments/scene_workload.hpp"
+#include "experiments/scene_run.hpp"
 
 namespace tenure::lab {
 

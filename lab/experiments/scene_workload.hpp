@@ -160,16 +160,17 @@ struct shared_tree {
     }
 };
 
-struct scene_times {
-    double create, traverse, destroy;
+/// What is made, and how often it is traversed.
+struct scene_plan {
+    std::size_t levels;
+    std::size_t nodes;
+    std::size_t traversals;
 };
 
 template<class Tree>
-void run_tree(const task& asked, std::size_t levels, const std::string& variant, const block_owner& owner) {
+void run_tree(const task& asked, const scene_plan& plan, const std::string& variant, const block_owner& owner) {
     using root = typename Tree::root;
-    std::size_t const expected = nodes_of_tree(levels);
-    auto const per_node = static_cast<double>(expected);
-    std::size_t const traversals = asked.options.size("traversals");
+    auto const per_node = static_cast<double>(plan.nodes);
     std::size_t const passes = asked.options.size("passes");
     page_array<double> const created(passes), traversed(passes), destroyed(passes);
     page_array<void*> const places(4096);
@@ -179,14 +180,14 @@ void run_tree(const task& asked, std::size_t levels, const std::string& variant,
     for (std::size_t pass = 0; pass < passes; ++pass) {
         random_source random(asked.seed + pass);
         stopwatch watch;
-        root tree = Tree::make(levels, random);
+        root tree = Tree::make(plan.levels, random);
         created[pass] = watch.elapsed_ns() / per_node;
         std::size_t visited = 0;
         watch.restart();
-        for (std::size_t i = 0; i < traversals; ++i) visited += Tree::count(tree);
-        traversed[pass] = watch.elapsed_ns() / per_node / static_cast<double>(traversals);
+        for (std::size_t i = 0; i < plan.traversals; ++i) visited += Tree::count(tree);
+        traversed[pass] = watch.elapsed_ns() / per_node / static_cast<double>(plan.traversals);
         auto const found = Tree::inspect(tree, places.all());
-        if (!found.intact || visited != expected * traversals) return asked.out.fail(wrong_contents);
+        if (!found.intact || visited != plan.nodes * plan.traversals) return asked.out.fail(wrong_contents);
         if (pass == 0) {
             resident_mib = meter.resident_mib();
             own_bytes = found.bytes;
@@ -210,23 +211,6 @@ void run_tree(const task& asked, std::size_t levels, const std::string& variant,
                     resident_mib * 1024 * 1024 / per_node - static_cast<double>(own_bytes) / per_node);
 }
 
-template<class Memory>
-void run_scene(const task& asked) {
-    std::size_t const levels = asked.options.size("levels");
-    Memory::open();
-    block_owner const owner = Memory::owner();
-    switch (asked.part) {
-    case scene_part::quads:
-        return run_tree<quad_tree<Memory>>(asked, levels, fmt::format("quads, {} levels", levels), owner);
-    case scene_part::groups:
-        return run_tree<group_tree<Memory>>(asked, levels, fmt::format("groups, {} levels", levels), owner);
-    case scene_part::shared:
-        return run_tree<shared_tree<Memory>>(asked, levels, fmt::format("shared_ptr, {} levels", levels), owner);
-    default: {
-        std::size_t const fewer = levels > 1 ? levels - 1 : levels;
-        return run_tree<data_tree<Memory>>(asked, fewer, fmt::format("quads with data, {} levels", fewer), owner);
-    }
-    }
-}
+[[nodiscard]] inline std::string groups_variant(std::size_t levels) { return fmt::format("groups, {} levels", levels); }
 
 }

@@ -39,6 +39,12 @@ void parameters::set(std::string_view name, std::int64_t value) { entries_[find(
 
 std::int64_t parameters::operator[](std::string_view name) const { return entries_[find(name)].value; }
 
+std::uint64_t experiment::default_parts(const parameters& given) const {
+    std::uint64_t const all = (std::uint64_t{1} << parts.size()) - 1;
+    if (input == nullptr) return all;
+    return given.has_input() ? input->parts : all & ~input->parts;
+}
+
 std::vector<contestant> experiment::contestants() const {
     std::vector<contestant> all;
     for (contestant_source source : sources) {

@@ -50,7 +50,15 @@ public:
     explicit parameters(std::span<const option_spec> options, bool full = false);
 
     void set(std::string_view name, std::int64_t value); ///< aborts on a name that the experiment never declared
-    [[nodiscard]] std::int64_t operator[](std::string_view name) const; ///< aborts likewise
+    /// What the experiment's input was read into; workers inherit it. Requires  the path outlives the parameters.
+    void set_input(int descriptor, std::string_view path = {}) {
+        input_ = descriptor;
+        input_path_ = path;
+    }
+    [[nodiscard]] bool has_input() const { return input_ >= 0; }
+    [[nodiscard]] int input() const { return input_; }
+    [[nodiscard]] std::string_view input_path() const { return input_path_; } ///< empty in a worker
+    [[nodiscard]] std::int64_t operator[](std::string_view name) const;       ///< aborts likewise
     [[nodiscard]] std::size_t size(std::string_view name) const { return static_cast<std::size_t>((*this)[name]); }
     [[nodiscard]] std::span<const entry> all() const { return {entries_.data(), count_}; }
 
@@ -59,6 +67,8 @@ private:
 
     std::array<entry, 16> entries_{};
     std::size_t count_ = 0;
+    int input_ = -1;
+    std::string_view input_path_;
 };
 
 /// Carries what a worker measured to the parent process. Nothing is sent before the worker has finished measuring.
@@ -119,6 +129,14 @@ struct contestant {
 /// Contestants come from several files, each with a function that returns its own.
 using contestant_source = std::span<const contestant> (*)();
 
+/// A file that an experiment can be given, `--input FILE`: read once, before anything is measured.
+struct input_spec {
+    std::string_view help;
+    std::uint64_t parts; ///< bit i: part i is run when there is one, and no other part is by itself
+    /// Writes to `descriptor` what workers need of it. Returns   why it cannot be used; empty: it can.
+    std::string (*read)(const std::string& path, int descriptor);
+};
+
 /// As `quotient` of report, written down at compile time.
 struct named_quotient {
     std::string_view title, over, under;
@@ -137,7 +155,10 @@ struct experiment {
     std::string_view ranking_rule;                         ///< empty: no rank
     std::span<const std::string_view> unranked;            ///< metrics that do not count in the rank
     std::string_view example;                              ///< a command line, for --help
+    const input_spec* input = nullptr;                     ///< null: it takes no file
 
+    /// The parts that are run when none is named.
+    [[nodiscard]] std::uint64_t default_parts(const parameters& given) const;
     [[nodiscard]] std::vector<contestant> contestants() const; ///< of all sources, in their order
     [[nodiscard]] const part& part_at(std::size_t index) const { return parts[index]; }
 };

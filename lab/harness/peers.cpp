@@ -88,24 +88,41 @@ std::vector<found_malloc> find_mallocs() {
     return all;
 }
 
-found_malloc find_own_malloc(std::string_view file) {
-    namespace fs = std::filesystem;
+namespace {
+
+std::filesystem::path folder_of_command() {
+    std::error_code error;
+    return std::filesystem::read_symlink("/proc/self/exe", error).parent_path();
+}
+
+}
+
+std::string find_own_library(std::string_view file) {
     // In a build tree the tests lie one folder below the command; the build system says where an installed command has
     // its libraries.
     constexpr std::array<std::string_view, 3> folders{".", "..", TENURE_LIBRARIES_FROM_COMMAND};
-    std::error_code error;
-    fs::path const command = fs::read_symlink("/proc/self/exe", error).parent_path();
-    found_malloc made{std::string{file}, {}, {}, false, {}, {}};
     for (std::string_view folder : folders) {
-        fs::path const path = command / folder / file;
-        if (!fs::exists(path, error)) continue;
-        made = find_malloc_file(path.string());
-        made.given.clear();
-        if (made.found) made.version = library_version();
-        return made;
+        std::filesystem::path const path = folder_of_command() / folder / file;
+        std::error_code error;
+        if (std::filesystem::exists(path, error)) return path.string();
     }
-    made.reason = fmt::format("{} lies neither beside the command nor in {}", file,
-                              (command / folders.back()).lexically_normal().string());
+    return {};
+}
+
+found_malloc find_own_malloc(std::string_view file) {
+    std::string const path = find_own_library(file);
+    if (path.empty()) {
+        return {std::string{file},
+                {},
+                {},
+                false,
+                fmt::format("{} lies neither beside the command nor in {}", file,
+                            (folder_of_command() / TENURE_LIBRARIES_FROM_COMMAND).lexically_normal().string()),
+                {}};
+    }
+    found_malloc made = find_malloc_file(path);
+    made.given.clear();
+    if (made.found) made.version = library_version();
     return made;
 }
 

@@ -48,6 +48,10 @@ inline constexpr std::string_view own_hardened_name = "tenure hardened";
 /// it will be when it is measured.
 [[nodiscard]] std::vector<found_malloc> find_mallocs();
 
+/// A library of ours, by its file's name: beside the command in a build tree, where libraries lie once installed. Empty
+/// when it is in neither place.
+[[nodiscard]] std::string find_own_library(std::string_view file);
+
 /// A library of ours that is to be preloaded: beside the command in a build tree, where libraries lie once installed.
 [[nodiscard]] found_malloc find_own_malloc(std::string_view file);
 

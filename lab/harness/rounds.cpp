@@ -78,9 +78,11 @@ private:
     /// What everybody runs; what somebody is left out of is told to the rows.
     [[nodiscard]] part_sets take_parts() {
         part_sets taken;
+        std::uint64_t const parts =
+            settings_.parts == run_all_parts ? chosen_.default_parts(options_) : settings_.parts;
         for (std::size_t i = 0; i < entrants_.size(); ++i) {
             const entrant& row = entrants_[i];
-            taken.push_back(row.missing.empty() ? row.parts & settings_.parts : 0);
+            taken.push_back(row.missing.empty() ? row.parts & parts : 0);
             for (std::size_t part = 0; part < chosen_.parts.size(); ++part) {
                 if (!holds_part(taken[i], part)) continue;
                 std::string_view const reason = why_left_out(chosen_, row, options_, part);
@@ -142,8 +144,10 @@ private:
     progress progress_;
 };
 
-/// "all, 64 B", "drop, 8 B" (2 of 13); empty when all are run.
-std::string chosen_parts(const experiment& chosen, std::uint64_t parts) {
+/// "all, 64 B", "drop, 8 B" (2 of 13); empty when all are run that would be by themselves.
+std::string chosen_parts(const experiment& chosen, const parameters& options, std::uint64_t parts) {
+    std::uint64_t const by_itself = chosen.default_parts(options);
+    if ((parts & by_itself) == by_itself && (parts == run_all_parts || parts == by_itself)) return {};
     std::string names;
     std::size_t count = 0;
     for (std::size_t i = 0; i < chosen.parts.size(); ++i) {
@@ -151,17 +155,18 @@ std::string chosen_parts(const experiment& chosen, std::uint64_t parts) {
         names += fmt::format("{}\"{}\"", names.empty() ? "" : ", ", chosen.parts[i].name);
         ++count;
     }
-    return count == chosen.parts.size() ? "" : fmt::format("{} ({} of {})", names, count, chosen.parts.size());
+    return fmt::format("{} ({} of {})", names, count, chosen.parts.size());
 }
 
 std::vector<parameter> describe(const experiment& chosen, const parameters& options, const run_settings& settings) {
     std::vector<parameter> made;
-    if (std::string parts = chosen_parts(chosen, settings.parts); !parts.empty()) {
+    if (std::string parts = chosen_parts(chosen, options, settings.parts); !parts.empty()) {
         made.push_back({"--parts", std::move(parts)});
     }
     for (const parameters::entry& option : options.all()) {
         made.push_back({fmt::format("--{}", option.name), std::to_string(option.value)});
     }
+    if (options.has_input()) made.push_back({"--input", std::string{options.input_path()}});
     made.push_back({"--rounds", std::to_string(settings.rounds)});
     made.push_back({"--seed", std::to_string(settings.seed)});
     for (const std::string& text : allocator_environment()) made.push_back({"environment", text});
@@ -180,7 +185,7 @@ experiment_result run_experiment(const experiment& chosen, const parameters& opt
     made.parameters = describe(chosen, options, settings);
     made.ranking_rule = chosen.ranking_rule;
     made.unranked.assign(chosen.unranked.begin(), chosen.unranked.end());
-    bool const partial = !chosen_parts(chosen, settings.parts).empty();
+    bool const partial = !chosen_parts(chosen, options, settings.parts).empty();
     if (partial && !made.ranking_rule.empty()) made.ranking_rule = "Of the chosen parts only. " + made.ranking_rule;
     if (chosen.properties != nullptr) made.properties = chosen.properties();
     for (named_quotient const& each : chosen.quotients)

@@ -114,12 +114,18 @@ int refuse(const char* why) {
     return 2;
 }
 
+/// Names the descriptor of an experiment's input among the options.
+constexpr std::string_view input_word = "input";
+
 /// name=value
 bool read_option(std::string_view word, parameters& options) {
     std::size_t const equals = word.find('=');
     std::int64_t value = 0;
     if (equals == std::string_view::npos || !parse(word.substr(equals + 1), value)) return false;
-    options.set(word.substr(0, equals), value);
+    if (word.substr(0, equals) == input_word)
+        options.set_input(static_cast<int>(value));
+    else
+        options.set(word.substr(0, equals), value);
     return true;
 }
 
@@ -161,6 +167,7 @@ std::vector<std::string> worker_arguments(const worker_job& job, const parameter
                                    std::string{job.library}};
     for (const parameters::entry& option : options.all())
         words.push_back(fmt::format("{}={}", option.name, option.value));
+    if (options.has_input()) words.push_back(fmt::format("{}={}", input_word, options.input()));
     return words;
 }
 

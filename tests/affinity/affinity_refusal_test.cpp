@@ -36,6 +36,7 @@ INSTANTIATE_TEST_SUITE_P(options, affinity_refusal, testing::ValuesIn(every_opti
                          [](const auto& each) { return name_of(each.param); });
 
 TEST_P(affinity_refusal, at_the_nth_request_changes_nothing_for_each_n) {
+    std::size_t const enough = std::max<std::size_t>(GetParam().block_bytes * 3 / 2, 1'000'000);
     for (std::size_t allowed = 0;; ++allowed) {
         ASSERT_LT(allowed, 100u);
         failing_.allow(allowed);
@@ -44,7 +45,7 @@ TEST_P(affinity_refusal, at_the_nth_request_changes_nothing_for_each_n) {
         support::random numbers(allowed);
         std::size_t bytes = 0;
         bool is_refused = false;
-        while (bytes < 3'000'000) {
+        while (bytes < enough) {
             // Past the largest that lies in a block now and then, so that the group's heap is refused too.
             std::size_t const asked = numbers.one_in(50) ? 30'000 : numbers.between(1, 2000);
             tenure::allocator_stats const before = group.stats();

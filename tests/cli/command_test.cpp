@@ -131,6 +131,35 @@ TEST_F(command, a_file_of_this_folder_without_a_slash_is_hinted_at) {
     expect_words(found.err, {"no peer \"ownmalloc\"", "write ./ownmalloc"});
 }
 
+TEST_F(command, a_model_is_measured_from_its_file) {
+    std::string const file = directory + "/two triangles.obj";
+    std::ofstream(file) << "v 0 0 0\nv 1 0 0\nv 0 1 0\nv 0 0 1\no one\nf 1 2 3\no other\nf 1 2 4\n";
+    auto const found = run_command("bench scene --only 'tenure affinity,glibc malloc' --rounds 1 --grid 3 "
+                                   "--model-traversals 5 --json --input '" +
+                                   file + "'");
+    if (found.err.find("built without assimp") != std::string::npos) GTEST_SKIP() << found.err;
+    ASSERT_EQ(found.code, 0) << found.err;
+    auto const measured = nlohmann::json::parse(found.out).at("experiments").at(0);
+    bool names_the_file = false;
+    for (const auto& each : measured.at("parameters")) names_the_file |= each.at("value") == file;
+    EXPECT_TRUE(names_the_file);
+    EXPECT_NE(found.out.find("\"model\""), std::string::npos);
+    EXPECT_EQ(found.out.find("quads, "), std::string::npos) << "only the model, unless --parts names others";
+}
+
+TEST_F(command, a_model_that_cannot_be_read_is_refused_before_anything_is_measured) {
+    std::string const file = directory + "/notes.txt";
+    std::ofstream(file) << "no model";
+    auto const found = run_command("bench scene --input " + file);
+    EXPECT_EQ(found.code, 2);
+    expect_words(found.err, {"--input", "notes.txt"});
+    EXPECT_EQ(run_command("bench scene --input " + directory + "/nowhere.obj").code, 2);
+    EXPECT_EQ(run_command("bench pools --input " + file).code, 2) << "an experiment that takes no file";
+    auto const without = run_command("bench scene --parts model");
+    EXPECT_EQ(without.code, 2);
+    expect_words(without.err, {"\"model\"", "--input FILE"});
+}
+
 TEST_F(command, only_keeps_whom_against_names) {
     auto const found = run_command("bench lifetimes --only 'tenure Temp' --against boost.pool --rounds 1 --batches 5 "
                                    "--parts 'one thread'");

@@ -408,10 +408,10 @@ bool offset_allocator::settle() noexcept {
 
 void offset_allocator::deallocate(offset_range range) noexcept {
     if (!range) return;
-#if TENURE_CHECKS > 0
-    bool const is_twice = range.id == leaves_next_.id;
-    if (is_twice || !is_allocated(range)) return report_not_allocated(range);
-#endif
+    if constexpr (checks::caller) {
+        bool const is_twice = range.id == leaves_next_.id;
+        if (is_twice || !is_allocated(range)) return report_not_allocated(range);
+    }
     leave(range);
 }
 

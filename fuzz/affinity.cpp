@@ -1,0 +1,301 @@
+// SPDX-FileCopyrightText: Tenure contributors
+// SPDX-License-Identifier: MIT
+
+// An affinity group of any options, over a source that refuses now and then: any stream of operations keeps every
+// object whole and apart from the others, and every figure true. The model is the map of the objects that are held.
+
+#include <map>
+#include <thread>
+
+#include <tenure/affinity/affinity_group.hpp>
+#include <tenure/base/counting_source.hpp>
+#include <tenure/base/failing_source.hpp>
+
+#include "operations.hpp"
+
+namespace {
+
+using fuzz::kibibyte, fuzz::mebibyte;
+
+constexpr std::size_t most_object_bytes = 40'000; // some lie in blocks, some on the group's heap
+constexpr std::size_t most_objects = 4000, most_bytes = 6 * mebibyte;
+constexpr std::size_t largest_block_alignment = 4096; // objects aligned to more are on the heap
+constexpr std::size_t plenty = 1'000'000;             // requests to the source
+
+[[nodiscard]] tenure::affinity_options options_from(fuzz::input& from) {
+    std::uint8_t const sizes = from.byte(), kinds = from.byte();
+    tenure::affinity_options options;
+    options.alignment = std::size_t{8} << sizes % 4;
+    options.block_bytes = 64 * kibibyte << sizes / 4 % 6;
+    options.keep_bytes = kinds % 2 == 0 ? tenure::max_object_bytes : 0;
+    options.frees = kinds / 2 % 2 == 0 ? tenure::sizes::found : tenure::sizes::given;
+    options.arrangement = kinds / 4 % 2 == 0 ? tenure::streams::together : tenure::streams::apart;
+    options.threads = kinds / 8 % 2 == 0 ? tenure::sharing::one_thread : tenure::sharing::any_thread;
+    return options;
+}
+
+class group_and_model {
+public:
+    group_and_model(fuzz::input& from, tenure::failing_source& source, const tenure::counting_source& counted)
+        : from_(from), source_(source), counted_(counted), options_(options_from(from)),
+          group_("fuzzed", options_, source) {}
+
+    void run(std::size_t most_steps) {
+        for (; most_steps != 0 && !from_.empty(); --most_steps) {
+            step();
+            fuzz::require(group_.size() == held_.size(), "the count of objects is true");
+        }
+    }
+
+    void finish() {
+        check_contents();
+        check_usage();
+        fuzz::require(group_.valid(), "the group is valid");
+        if (held_.size() % 4 == 1) return; // the destructor gives back what is allocated still
+        while (!held_.empty()) deallocate(any(), from_.byte());
+        fuzz::require(group_.size() == 0, "nothing is left");
+        fuzz::require(group_.valid(), "the empty group is valid");
+        fuzz::require(group_.usage().reserved_bytes == 0, "nothing is in use in an empty group");
+        group_.trim();
+        fuzz::require(counted_.live_blocks() == 0, "an empty group holds nothing after trim()");
+    }
+
+private:
+    using objects = std::map<unsigned char*, fuzz::held>;
+
+    void step() {
+        std::uint8_t const operation = from_.byte() % 32;
+        switch (operation) {
+        case 0: return trim();
+        case 1: return from_.byte() < 32 ? clear() : check_contents();
+        case 2: return fuzz::require(group_.valid(), "the group is valid");
+        case 3: return check_usage();
+        case 4: return check_stats();
+        case 5: return check_owns();
+        case 6: return set_block_bytes();
+        case 7: return set_refusal();
+        case 8: return refuse();
+        case 9: return run_elsewhere();
+        case 10:
+        case 11:
+        case 12: return allocate_many();
+        case 13:
+        case 14:
+        case 15: return deallocate_neighbours();
+        default: break;
+        }
+        if (operation < 25) {
+            std::size_t const bytes = from_.size(most_object_bytes);
+            static_cast<void>(allocate(bytes, alignment()));
+        } else if (!held_.empty()) {
+            deallocate(any(), from_.byte());
+        }
+    }
+
+    /// Most often none; else up to what the heap has to do.
+    [[nodiscard]] std::size_t alignment() {
+        std::uint8_t const byte = from_.byte();
+        return byte < 160 ? 1 : std::size_t{1} << byte % 14;
+    }
+
+    /// Requires  something is held.
+    [[nodiscard]] objects::iterator any() {
+        std::size_t const choice = from_.byte() | std::size_t{from_.byte()} << 8;
+        return std::next(held_.begin(), static_cast<std::ptrdiff_t>(choice % held_.size()));
+    }
+
+    [[nodiscard]] bool allocate(std::size_t bytes, std::size_t alignment) {
+        if (held_.size() == most_objects || bytes_ + bytes > most_bytes) return false;
+        std::size_t const refused = source_.refused();
+        tenure::allocator_stats const before = group_.stats();
+        auto* const at =
+            static_cast<unsigned char*>(alignment == 1 ? group_.allocate(bytes) : group_.allocate(bytes, alignment));
+        if (at == nullptr) {
+            fuzz::require(source_.refused() != refused, "what the source has memory for is not refused");
+            check_refusal(bytes, alignment, before);
+            return false;
+        }
+        std::size_t const taken = std::max<std::size_t>(bytes, 1);
+        fuzz::require(tenure::is_aligned(at, std::max(alignment, options_.alignment)), "an object is aligned");
+        fuzz::require(group_.owns(at) && group_.owns(at + taken - 1), "a group owns its objects");
+        auto const after = held_.lower_bound(at);
+        fuzz::require(after == held_.end() || at + taken <= after->first, "an object ends before the next one");
+        fuzz::require(after == held_.begin() || end_of(std::prev(after)->second) <= at,
+                      "an object begins behind the one before");
+        fuzz::held const object{at, bytes, alignment, ++stamp_};
+        held_.emplace_hint(after, at, object);
+        bytes_ += bytes;
+        fuzz::write(object);
+        return true;
+    }
+
+    /// A size takes a byte at least.
+    [[nodiscard]] static unsigned char* end_of(const fuzz::held& object) {
+        return object.at + std::max<std::size_t>(object.bytes, 1);
+    }
+
+    /// After the source has refused memory for an object: nothing has changed, and the object fits nowhere.
+    void check_refusal(std::size_t bytes, std::size_t alignment, const tenure::allocator_stats& before) {
+        tenure::allocator_stats const after = group_.stats();
+        bool const is_exact =
+            options_.arrangement == tenure::streams::together && options_.threads == tenure::sharing::one_thread;
+        fuzz::require(after.live_count == before.live_count, "a refusal changes no count");
+        fuzz::require(!is_exact || after.live_bytes == before.live_bytes, "a refusal takes no bytes");
+        fuzz::require(after.reserved_bytes <= before.reserved_bytes, "a refusal takes nothing from the source");
+        // The other thread's runs are not looked at, nor are the blocks when the heap is asked.
+        bool const is_large = bytes > group_.largest_object_bytes() || alignment > largest_block_alignment;
+        if (is_elsewhere_ || is_large) return;
+        tenure::affinity_usage const usage = group_.usage();
+        fuzz::require(usage.available_bytes == usage.free_bytes, "nothing is refused while a page is empty");
+        if (options_.arrangement == tenure::streams::apart || alignment > options_.alignment) return;
+        std::size_t const taken = tenure::align_up(std::max<std::size_t>(bytes, 1), options_.alignment);
+        fuzz::require(usage.largest_free_bytes < taken, "nothing is refused while a run is long enough");
+    }
+
+    void allocate_many() {
+        std::size_t const bytes = from_.size(most_object_bytes), wanted = alignment();
+        for (std::size_t left = from_.byte(); left != 0; --left)
+            if (!allocate(bytes, wanted)) return;
+    }
+
+    /// Leaves the size out only where the group finds it.
+    void deallocate(objects::iterator which, std::uint8_t form) {
+        fuzz::held const object = which->second;
+        fuzz::require(fuzz::holds(object, object.bytes), "an object keeps its contents");
+        held_.erase(which);
+        bytes_ -= object.bytes;
+        bool const may_leave_size_out = options_.frees == tenure::sizes::found;
+        if (form % 3 == 0 && may_leave_size_out) return group_.deallocate(object.at);
+        form % 3 == 1 ? group_.deallocate(object.at, object.bytes)
+                      : group_.deallocate(object.at, object.bytes, object.alignment);
+    }
+
+    /// From an object on, upwards or downwards, all or every other one: runs of freed memory grow, and gaps close.
+    void deallocate_neighbours() {
+        if (held_.empty()) return;
+        auto which = any();
+        std::uint8_t const count = from_.byte(), kind = from_.byte();
+        bool const is_upwards = kind % 2 == 0, leaves_every_other = kind / 2 % 4 == 0;
+        for (unsigned left = count; left != 0 && !held_.empty(); --left) {
+            auto const before = which == held_.begin() ? held_.end() : std::prev(which);
+            auto const next = is_upwards ? std::next(which) : before;
+            if (!leaves_every_other || left % 2 == 0) deallocate(which, kind / 8);
+            if (next == held_.end()) return;
+            which = next;
+        }
+    }
+
+    void refuse() {
+        std::uint8_t const byte = from_.byte();
+        fuzz::require(group_.allocate(8, 0) == nullptr, "an alignment of zero is refused");
+        fuzz::require(group_.allocate(byte, 3 * (std::size_t{1} << byte % 8)) == nullptr,
+                      "an alignment that is no power of two is refused");
+        fuzz::require(group_.allocate(SIZE_MAX - byte) == nullptr, "a size past all memory is refused");
+        group_.deallocate(nullptr);
+        group_.deallocate(nullptr, byte);
+        group_.deallocate(nullptr, byte, 8);
+    }
+
+    /// The source lets a few more requests through, or enough.
+    void set_refusal() {
+        std::uint8_t const byte = from_.byte();
+        source_.allow(byte < 128 ? plenty : byte % 4);
+    }
+
+    /// The next steps are another thread's, which ends then and leaves to the group what it had.
+    void run_elsewhere() {
+        if (options_.threads == tenure::sharing::one_thread || is_elsewhere_) return;
+        is_elsewhere_ = true;
+        std::thread([this, steps = from_.byte() % 64] { run(static_cast<std::size_t>(steps)); }).join();
+        is_elsewhere_ = false;
+    }
+
+    void set_block_bytes() {
+        std::size_t const bytes = 64 * kibibyte << from_.byte() % 6;
+        bool const is_possible = group_.usage().block_count == 0;
+        fuzz::require(group_.set_block_bytes(bytes) == is_possible, "a group without blocks takes another size");
+        if (is_possible) fuzz::require(group_.block_bytes() == bytes, "the size of blocks is what was set");
+        fuzz::require(!group_.set_block_bytes(bytes + 1), "a size that is no power of two is refused");
+    }
+
+    void clear() {
+        check_contents();
+        group_.clear();
+        held_.clear();
+        bytes_ = 0;
+        fuzz::require(group_.usage().reserved_bytes == 0, "nothing is in use in a group that was cleared");
+        fuzz::require(group_.valid(), "a group that was cleared is valid");
+    }
+
+    void trim() {
+        std::size_t const before = group_.usage().total_bytes;
+        std::size_t const given_back = group_.trim();
+        std::size_t const after = group_.usage().total_bytes;
+        fuzz::require(after <= before && before - after <= given_back, "trim() says what it gives back");
+        fuzz::require(!held_.empty() || after == 0, "an empty group has no blocks after trim()");
+        // The heap leaves to another thread what is in its cache.
+        bool const is_all = held_.empty() && !is_elsewhere_;
+        fuzz::require(!is_all || counted_.live_blocks() == 0, "an empty group holds nothing after trim()");
+        check_contents();
+    }
+
+    void check_contents() {
+        for (auto const& [at, object] : held_)
+            fuzz::require(fuzz::holds(object, object.bytes), "an object keeps its contents while others change");
+    }
+
+    void check_owns() {
+        std::uint8_t const elsewhere = 0;
+        fuzz::require(!group_.owns(nullptr) && !group_.owns(&elsewhere), "a group owns nothing else");
+        fuzz::require(!group_.owns(fuzz::noise.data()), "a group owns nothing of another allocator");
+        if (held_.empty()) return;
+        auto const which = any();
+        fuzz::require(group_.owns(which->first) && group_.owns(end_of(which->second) - 1),
+                      "a group owns its objects as long as they are held");
+    }
+
+    void check_stats() {
+        tenure::allocator_stats const seen = group_.stats();
+        fuzz::require(seen.live_count == held_.size(), "stats() counts what is held");
+        fuzz::require(seen.live_bytes >= bytes_, "stats() has as many bytes as are held");
+        fuzz::require(seen.reserved_bytes == counted_.live_bytes(), "the group and its source count the same bytes");
+        fuzz::require(seen.peak_bytes >= seen.live_bytes, "the peak is not below what is held");
+    }
+
+    void check_usage() {
+        tenure::affinity_usage const usage = group_.usage();
+        fuzz::require(usage.live_count == held_.size(), "usage() counts what is held");
+        fuzz::require(usage.reserved_bytes + usage.available_bytes + usage.bookkeeping_bytes == usage.total_bytes,
+                      "the parts of the blocks add up");
+        fuzz::require(usage.total_bytes == usage.block_count * group_.block_bytes(), "blocks are as large as they say");
+        fuzz::require(usage.reserved_bytes + usage.large_bytes >= bytes_, "usage() has as many bytes as are held");
+        fuzz::require(usage.scattered_bytes <= usage.free_bytes, "no more is scattered than is free");
+        fuzz::require(usage.free_bytes <= usage.available_bytes, "no more is free than is available");
+        check_stats();
+    }
+
+    fuzz::input& from_;
+    tenure::failing_source& source_;
+    const tenure::counting_source& counted_;
+    tenure::affinity_options options_;
+    tenure::affinity_group group_;
+    objects held_;
+    std::size_t bytes_ = 0; // of the objects that are held
+    std::uint8_t stamp_ = 0;
+    bool is_elsewhere_ = false;
+};
+
+}
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t count) {
+    fuzz::input from(bytes, count);
+    tenure::counting_source counted(tenure::page_source::process());
+    {
+        tenure::failing_source failing(counted, plenty);
+        group_and_model pair(from, failing, counted);
+        pair.run(SIZE_MAX);
+        pair.finish();
+    }
+    fuzz::require(counted.live_blocks() == 0, "the source has everything back");
+    return 0;
+}

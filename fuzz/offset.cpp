@@ -1,0 +1,352 @@
+// SPDX-FileCopyrightText: Tenure contributors
+// SPDX-License-Identifier: MIT
+
+// An offset allocator of any capacity, its records from a source that refuses now and then: nothing is refused that
+// fits, no ranges overlap, and every figure is exact. The model is the map of the ranges that are held.
+
+#include <map>
+
+#include <tenure/base/counting_source.hpp>
+#include <tenure/base/failing_source.hpp>
+#include <tenure/base/frame_clock.hpp>
+#include <tenure/lifetime/lifetime.hpp>
+#include <tenure/offset/offset_allocator.hpp>
+
+#include "operations.hpp"
+
+namespace {
+
+using tenure::offset_allocator, tenure::offset_range;
+
+constexpr std::size_t most_ranges = 3000;
+constexpr std::size_t plenty = 1'000'000; // requests to the source
+constexpr std::uint64_t never = UINT64_MAX;
+
+/// A power of two, a neighbour of it, or a number below it; none has more bits than may be.
+[[nodiscard]] std::uint64_t number(fuzz::input& from, unsigned most_bits) {
+    std::uint8_t const kind = from.byte();
+    unsigned const bits = kind % 64 % (most_bits + 1);
+    std::uint64_t const limit = std::uint64_t{1} << bits;
+    if (kind >= 192) return limit + from.byte() % 3 - 1;
+    std::uint64_t const any = from.byte() | std::uint64_t{from.byte()} << 8;
+    // Spread over all bits by a multiple of the golden ratio's.
+    return bits <= 16 ? any & (limit - 1) : (any * 0x9E37'79B9'7F4A'7C15) >> (64 - bits);
+}
+
+class ranges_and_model {
+public:
+    ranges_and_model(fuzz::input& from, tenure::failing_source& source)
+        : from_(from), source_(source), bits_(most_bits_from(from)),
+          capacity_(std::min(number(from, bits_), offset_allocator::most_capacity)), tested_(capacity_, source) {}
+
+    void run() {
+        bool const is_looked_at = from_.byte() % 4 == 0;
+        while (!from_.empty()) {
+            step();
+            fuzz::require(tested_.capacity() == capacity_, "the capacity is what was set");
+            if (is_looked_at) fuzz::require(tested_.valid(), "the ranges are valid after each step");
+        }
+    }
+
+    void finish() {
+        check_all();
+        if (held_.size() % 4 == 1) return; // the destructor needs none of them given back
+        std::size_t const refused = source_.refused();
+        source_.allow(0);
+        for (auto which = held_.begin(); which != held_.end();) {
+            auto const chosen = which++;
+            if (chosen->second.due == never) deallocate(chosen);
+        }
+        for (unsigned frame = 0; frame < offset_allocator::most_latency; ++frame) tenure::next_frame();
+        collect();
+        fuzz::require(held_.empty(), "nothing waits for longer than the most frames");
+        fuzz::require(source_.refused() == refused, "giving back needs no memory");
+        check_all();
+    }
+
+private:
+    struct held {
+        offset_range range;
+        std::uint64_t size;
+        std::uint64_t due = never; ///< the frame at which it is free
+    };
+    using ranges = std::map<std::uint64_t, held>;
+
+    /// Little memory is soon full, and large memory has other bins.
+    [[nodiscard]] static unsigned most_bits_from(fuzz::input& from) {
+        constexpr unsigned most_bits[] = {4, 8, 10, 14, 20, 34, 50, 62};
+        return most_bits[from.byte() % std::size(most_bits)];
+    }
+
+    void step() {
+        std::uint8_t const operation = from_.byte() % 32;
+        switch (operation) {
+        case 0: return from_.byte() < 32 ? clear() : check_all();
+        case 1: return grow();
+        case 2: return shrink();
+        case 3: return end_frames();
+        case 4: return collect();
+        case 5: return check_usage();
+        case 6: return check_walk();
+        case 7: return fuzz::require(tested_.valid(), "the ranges are valid");
+        case 8: return allocate_the_largest();
+        case 9: return refuse();
+        case 10: return set_refusal();
+        case 11:
+        case 12: return allocate_many();
+        case 13:
+        case 14: return deallocate_neighbours();
+        case 15:
+        case 16: return deallocate_later();
+        default: break;
+        }
+        if (operation < 25) {
+            std::uint64_t const size = number(from_, bits_);
+            static_cast<void>(allocate(size, alignment()));
+        } else if (auto const which = any(); which != held_.end()) {
+            deallocate(which);
+        }
+    }
+
+    [[nodiscard]] std::uint64_t alignment() {
+        std::uint8_t const byte = from_.byte();
+        return byte < 128 ? 1 : std::uint64_t{1} << byte % 64 % (bits_ + 2);
+    }
+
+    /// A range that does not wait, if one is found; else the end.
+    [[nodiscard]] ranges::iterator any() {
+        std::size_t const choice = from_.byte() | std::size_t{from_.byte()} << 8;
+        if (held_.empty()) return held_.end();
+        auto const begin = std::next(held_.begin(), static_cast<std::ptrdiff_t>(choice % held_.size()));
+        return std::find_if(begin, held_.end(), [](auto const& each) { return each.second.due == never; });
+    }
+
+    /// Calls `visit(offset, size, is_free)` for all ranges as they must be, lowest first, until it answers false.
+    template<class Visit>
+    bool for_each_range(Visit&& visit) const {
+        std::uint64_t end = 0;
+        for (auto const& [offset, range] : held_) {
+            if (offset != end && !visit(end, offset - end, true)) return false;
+            if (!visit(offset, range.size, false)) return false;
+            end = offset + range.size;
+        }
+        return end == capacity_ || visit(end, capacity_ - end, true);
+    }
+
+    [[nodiscard]] bool fits(std::uint64_t size, std::uint64_t alignment) const {
+        return !for_each_range([&](std::uint64_t offset, std::uint64_t room, bool is_free) {
+            std::uint64_t const gap = (0 - offset) & (alignment - 1);
+            return !is_free || gap > room || room - gap < size;
+        });
+    }
+
+    [[nodiscard]] std::uint64_t end_of_ranges() const {
+        return held_.empty() ? 0 : held_.rbegin()->first + held_.rbegin()->second.size;
+    }
+
+    std::size_t free_what_is_due() {
+        return std::erase_if(held_, [](auto const& each) { return each.second.due <= tenure::frame_clock::now(); });
+    }
+
+    [[nodiscard]] bool allocate(std::uint64_t size, std::uint64_t alignment) {
+        if (held_.size() == most_ranges) return false;
+        std::uint64_t const counted = std::max<std::uint64_t>(size, 1);
+        if (counted > capacity_) collect(); // else it may be refused before what is due is looked for
+        std::size_t const refused = source_.refused();
+        offset_range const range = tested_.allocate(size, alignment);
+        free_what_is_due();
+        if (!range) {
+            fuzz::require(source_.refused() != refused || !fits(counted, alignment), "what fits is not refused");
+            return false;
+        }
+        fuzz::require((range.offset & (alignment - 1)) == 0, "a range is aligned");
+        fuzz::require(range.offset <= capacity_ && capacity_ - range.offset >= counted, "a range ends in the memory");
+        fuzz::require(tested_.size_of(range) == counted, "a range has the size that was asked for");
+        auto const after = held_.lower_bound(range.offset);
+        fuzz::require(after == held_.end() || after->first - range.offset >= counted,
+                      "a range ends before the next one");
+        auto const before = after == held_.begin() ? held_.end() : std::prev(after);
+        fuzz::require(before == held_.end() || range.offset - before->first >= before->second.size,
+                      "a range begins behind the one before");
+        held_.emplace_hint(after, range.offset, held{range, counted});
+        return true;
+    }
+
+    void allocate_many() {
+        std::uint64_t const size = number(from_, bits_), wanted = alignment();
+        for (unsigned left = from_.byte(); left != 0; --left)
+            if (!allocate(size, wanted)) return;
+    }
+
+    /// What usage() says can be had is there, and no more.
+    void allocate_the_largest() {
+        if (tested_.usage().waiting != 0) collect();
+        std::uint64_t const largest = tested_.usage().largest_free;
+        std::size_t const refused = source_.refused();
+        fuzz::require(!tested_.allocate(largest + 1), "more than the largest free range is refused");
+        fuzz::require(source_.refused() == refused, "what fits nowhere takes no memory for records");
+        if (largest == 0) return;
+        fuzz::require(allocate(largest, 1) || source_.refused() != refused || held_.size() == most_ranges,
+                      "the largest free range can be allocated");
+    }
+
+    /// Requires  it does not wait.
+    void deallocate(ranges::iterator which) {
+        held const gone = which->second;
+        fuzz::require(tested_.size_of(gone.range) == gone.size, "a range keeps its size");
+        held_.erase(which);
+        tested_.deallocate(gone.range);
+    }
+
+    /// From a range on, all or every other one: free ranges join, or there come to be many.
+    void deallocate_neighbours() {
+        auto which = any();
+        std::uint8_t const count = from_.byte(), kind = from_.byte();
+        for (unsigned left = count; left != 0 && which != held_.end(); --left) {
+            auto const chosen = which++;
+            bool const is_left = chosen->second.due != never || (kind % 2 == 0 && left % 2 == 0);
+            if (!is_left) deallocate(chosen);
+        }
+    }
+
+    void deallocate_later() {
+        auto const which = any();
+        std::uint8_t const byte = from_.byte();
+        if (which == held_.end()) return;
+        unsigned const frames = byte < 192 ? byte % 4 : byte % 80;
+        held const given = which->second;
+        if (frames == 0)
+            held_.erase(which);
+        else
+            which->second.due = tenure::frame_clock::now() + std::min(frames, offset_allocator::most_latency);
+        tested_.deallocate_after(given.range, frames);
+        if (frames != 0) fuzz::require(tested_.size_of(given.range) == given.size, "a range that waits keeps its size");
+        collect_quietly();
+    }
+
+    /// What is due may have been collected already.
+    void collect_quietly() {
+        static_cast<void>(tested_.collect());
+        free_what_is_due();
+    }
+
+    void collect() { fuzz::require(tested_.collect() == free_what_is_due(), "collect() frees what is due"); }
+
+    void end_frames() {
+        std::uint8_t const byte = from_.byte();
+        for (unsigned left = byte < 224 ? 1 + byte % 3 : byte; left != 0; --left) tenure::next_frame();
+    }
+
+    void grow() {
+        std::uint64_t const more = number(from_, bits_);
+        bool const is_less = from_.byte() % 16 == 0 && more != 0 && more <= capacity_;
+        std::uint64_t const to = is_less ? capacity_ - more : capacity_ + more;
+        bool const is_possible = to >= capacity_ && to <= offset_allocator::most_capacity;
+        std::size_t const refused = source_.refused();
+        bool const has_grown = tested_.grow(to);
+        fuzz::require(has_grown == is_possible || (!has_grown && source_.refused() != refused),
+                      "memory grows when it may");
+        if (has_grown) capacity_ = to;
+    }
+
+    /// Often to the end of what is allocated.
+    void shrink() {
+        std::uint8_t const kind = from_.byte();
+        std::uint64_t const end = end_of_ranges(), by = number(from_, bits_);
+        std::uint64_t const to = kind < 64 ? end : kind < 96 ? end + by : capacity_ - std::min(by, capacity_);
+        bool const is_possible = to >= end && to <= capacity_;
+        fuzz::require(tested_.shrink(to) == is_possible, "memory shrinks to what is allocated, and no further");
+        if (is_possible) capacity_ = to;
+    }
+
+    void clear() {
+        tested_.clear();
+        held_.clear();
+        check_all();
+    }
+
+    void refuse() {
+        std::uint64_t const size = number(from_, bits_);
+        fuzz::require(!tested_.allocate(size, 0), "an alignment of zero is refused");
+        fuzz::require(!tested_.allocate(size, std::uint64_t{3} << size % 62), "one that is no power of two is refused");
+        fuzz::require(!tested_.allocate(UINT64_MAX - size), "a size past all memory is refused");
+        fuzz::require(!tested_.grow(offset_allocator::most_capacity + 1), "so is a capacity past the most");
+        tested_.deallocate({});
+        tested_.deallocate_after({}, 1);
+        collect_quietly();
+    }
+
+    /// The source lets a few more requests through, or enough.
+    void set_refusal() {
+        std::uint8_t const byte = from_.byte();
+        source_.allow(byte < 128 ? plenty : byte % 4);
+    }
+
+    void check_usage() {
+        tenure::offset_usage expected;
+        for_each_range([&](std::uint64_t, std::uint64_t size, bool is_free) {
+            if (!is_free) return true;
+            expected.free += size;
+            expected.largest_free = std::max(expected.largest_free, size);
+            ++expected.free_count;
+            return true;
+        });
+        for (auto const& [offset, range] : held_) expected.waiting += range.due != never ? range.size : 0;
+        tenure::offset_usage const seen = tested_.usage();
+        fuzz::require(seen.capacity == capacity_, "usage() has the capacity");
+        fuzz::require(seen.free == expected.free, "usage() has what is free");
+        fuzz::require(seen.largest_free == expected.largest_free, "usage() has the largest free range");
+        fuzz::require(seen.free_count == expected.free_count, "usage() counts the free ranges");
+        fuzz::require(seen.waiting == expected.waiting, "usage() has what waits");
+        fuzz::require(seen.range_count == held_.size(), "usage() counts the allocated ranges");
+    }
+
+    void check_walk() {
+        struct seen_range {
+            std::uint64_t offset, size;
+            bool is_free;
+        };
+        std::vector<seen_range> seen;
+        tested_.walk([&](std::uint64_t offset, std::uint64_t size, bool is_free) {
+            seen.push_back({offset, size, is_free});
+        });
+        std::size_t index = 0;
+        bool const is_same = for_each_range([&](std::uint64_t offset, std::uint64_t size, bool is_free) {
+            if (index == seen.size()) return false;
+            seen_range const& range = seen[index++];
+            return range.offset == offset && range.size == size && range.is_free == is_free;
+        });
+        fuzz::require(is_same && index == seen.size(), "a walk sees every range, lowest first");
+    }
+
+    void check_all() {
+        fuzz::require(tested_.valid(), "the ranges are valid");
+        check_usage();
+        check_walk();
+        fuzz::require(tested_.valid(), "the ranges are valid when nothing is on its way");
+    }
+
+    fuzz::input& from_;
+    tenure::failing_source& source_;
+    unsigned bits_; // that sizes have
+    std::uint64_t capacity_;
+    offset_allocator tested_;
+    ranges held_;
+};
+
+}
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t count) {
+    // What waits is listed by the frame: an input begins at the same one whenever it is run.
+    while (tenure::frame_clock::now() % (offset_allocator::most_latency + 1) != 0) tenure::next_frame();
+    fuzz::input from(bytes, count);
+    tenure::counting_source counted(tenure::page_source::process());
+    {
+        tenure::failing_source failing(counted, plenty);
+        ranges_and_model pair(from, failing);
+        pair.run();
+        pair.finish();
+    }
+    fuzz::require(counted.live_blocks() == 0, "the source has everything back");
+    return 0;
+}
