@@ -44,7 +44,7 @@ constexpr experiment described{
     .name = "offsets",
     .question = "What does it cost to hand out and take back ranges of memory that is not ours: GPU buffers, files?",
     .unfair = unfair,
-    .baseline = "slots in maps",
+    .baseline = "nodes of 32 bits",
     .options = options,
     .parts = parts,
     .sources = sources,

@@ -6,7 +6,7 @@
 /// Random ranges of a large memory that nobody touches.
 ///
 /// An allocator of it is made from a capacity, and has `range`, `allocate(size, alignment)`, `deallocate(range)`,
-/// `offset_of(range)`, which is UINT64_MAX for a refusal, and `record_bytes()`, zero where it does not know.
+/// and `offset_of(range)`, which is UINT64_MAX for a refusal.
 
 #include <fmt/format.h>
 

@@ -26,13 +26,16 @@ struct mimalloc_heaps {
     static inline void* (*take)(void*, std::size_t);
     static inline void (*give)(void*, std::size_t);
     static inline bool (*contains)(void*, const void*);
+    static inline void* (*make)();
+    static inline void (*destroy)(void*);
     static inline std::array<void*, kind_count> heaps;
 
     static void open() {
         take = required_symbol<void*(void*, std::size_t)>("mi_heap_malloc");
         give = required_symbol<void(void*, std::size_t)>("mi_free_size");
         contains = required_symbol<bool(void*, const void*)>("mi_heap_contains_block");
-        auto* const make = required_symbol<void*()>("mi_heap_new");
+        make = required_symbol<void*()>("mi_heap_new");
+        destroy = required_symbol<void(void*)>("mi_heap_destroy");
         for (void*& heap : heaps) heap = make();
     }
     static block_owner owner() {
@@ -44,6 +47,12 @@ struct mimalloc_heaps {
     }
     static void* allocate(kind which, std::size_t bytes) { return take(heaps[static_cast<std::size_t>(which)], bytes); }
     static void deallocate(kind, void* block, std::size_t bytes) { give(block, bytes); }
+    static void clear() {
+        for (void*& heap : heaps) {
+            destroy(heap);
+            heap = make();
+        }
+    }
 };
 
 constexpr std::array<contestant, 2> all{{

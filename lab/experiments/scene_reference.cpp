@@ -4,6 +4,7 @@
 /// \file
 /// Limits and schemes of ours in scene: a bump per kind, a bump per kind and size, and slots in maps.
 
+#include <algorithm>
 #include <array>
 #include <map>
 #include <string_view>
@@ -59,7 +60,8 @@ struct bump_per_size {
     static void* allocate(kind which, std::size_t bytes) {
         std::size_t const lines = align_up(bytes, 64);
         std::size_t const stride = (lines - bytes) * 8 <= lines ? lines : align_up(bytes, 8);
-        return all[static_cast<std::size_t>(which)][stride / 8].allocate(source, stride);
+        std::array<bump, 80>& of_kind = all[static_cast<std::size_t>(which)];
+        return of_kind[std::min(stride / 8, of_kind.size() - 1)].allocate(source, stride); // the last: all larger ones
     }
     static void deallocate(kind, void*, std::size_t) {}
 };

@@ -37,6 +37,9 @@ struct groups {
     static void deallocate(kind which, void* block, std::size_t bytes) {
         all[static_cast<std::size_t>(which)]->deallocate(block, bytes);
     }
+    static void clear() {
+        for (std::optional<affinity_group>& each : all) each->clear();
+    }
     static block_owner owner() {
         block_owner made;
         made.query = "affinity_group::owns";

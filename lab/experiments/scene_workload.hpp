@@ -4,7 +4,7 @@
 
 /// \file
 /// A quad tree is made, traversed some times and destroyed, again and again in one process; `scene_nodes.hpp` says what
-/// a memory is. Beside that it has `name_of_query`, `owner()` and `clear_counts()` where it can.
+/// a memory is. Beside that it has `open()`, `owner()`, and `clear()` where it can drop all by one call.
 
 #include <fmt/format.h>
 

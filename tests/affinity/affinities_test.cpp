@@ -360,4 +360,26 @@ TEST(affinity_environment, the_block_size_is_rounded_down_to_a_power_of_two) {
     }
 }
 
+TEST(affinity_replacement, is_told_the_alignment_at_the_free_as_at_the_allocation) {
+    struct seen {
+        std::size_t allocated = 0, freed = 0;
+    } last;
+    affinity_group group("replaced", {.alignment = 8});
+    ASSERT_TRUE(group.replace_with({&last,
+                                    [](void* context, std::size_t bytes, std::size_t alignment) -> void* {
+                                        static_cast<seen*>(context)->allocated = alignment;
+                                        return ::operator new (bytes, std::align_val_t{alignment}, std::nothrow);
+                                    },
+                                    [](void* context, void* block, std::size_t, std::size_t alignment) {
+                                        static_cast<seen*>(context)->freed = alignment;
+                                        ::operator delete (block, std::align_val_t{alignment});
+                                    }}));
+    for (std::size_t const alignment : {8u, 16u, 64u, 256u, 4096u, 8192u}) {
+        void* const object = group.allocate(50, alignment);
+        group.deallocate(object, 50, alignment);
+        EXPECT_EQ(last.allocated, alignment);
+        EXPECT_EQ(last.freed, alignment);
+    }
+}
+
 }

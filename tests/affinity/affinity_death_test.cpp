@@ -206,11 +206,66 @@ TEST_F(affinity_late_death, the_newest_object_freed_twice_has_no_two_owners) {
     EXPECT_TRUE(twice == 0 && heard.count() == 1) << twice << " with two owners, reports: " << heard.count();
 }
 
+TEST_F(affinity_late_death, an_object_freed_twice_in_a_row_and_allocated_around_has_no_two_owners) {
+    support::heard_reports const heard;
+    group_.deallocate(objects_[500], 40);
+    group_.deallocate(objects_[500], 40);
+    objects_.erase(objects_.begin() + 500);
+    std::set<void*> alive(objects_.begin(), objects_.end());
+    for (int count = 0; count < 5000; ++count)
+        ASSERT_TRUE(alive.insert(group_.allocate(40)).second) << "no object has two owners";
+    EXPECT_EQ(heard.count(report_kind::misuse), 1u);
+}
+
+TEST_F(affinity_late_death, the_newest_object_freed_twice_behind_its_neighbour_has_no_two_owners) {
+    support::heard_reports const heard;
+    for (std::size_t const index : {998u, 999u, 999u}) group_.deallocate(objects_[index], 40);
+    objects_.resize(998);
+    std::set<void*> alive(objects_.begin(), objects_.end());
+    for (int count = 0; count < 5000; ++count)
+        ASSERT_TRUE(alive.insert(group_.allocate(40)).second) << "no object has two owners";
+    EXPECT_EQ(heard.count(report_kind::misuse), 1u);
+}
+
 TEST_F(affinity_late_death, a_free_without_the_size_is_reported_where_sizes_are_given) {
     affinity_group given("given", {.alignment = 8, .frees = sizes::given});
     void* const object = given.allocate(40);
     EXPECT_DEATH(given.deallocate(object), "freed without its size.*Name the size");
     given.deallocate(object, 40);
+}
+
+TEST(affinity_deaths, who_hears_of_a_mistake_may_ask_the_group) {
+    static affinity_group* asked = nullptr;
+    static std::size_t seen = 0;
+    for (tenure::sharing threads : {tenure::sharing::one_thread, tenure::sharing::any_thread}) {
+        affinity_group group("asked", {.alignment = 8, .threads = threads});
+        asked = &group;
+        seen = 0;
+        std::vector<void*> objects;
+        for (int count = 0; count < 100; ++count) objects.push_back(group.allocate(48));
+        tenure::report_handler const before =
+            tenure::set_report_handler([](tenure::report_kind, std::string_view) noexcept {
+                seen += 1 + asked->size() * 0 + asked->stats().source_blocks * 0;
+            });
+        for (std::size_t const index : {10u, 20u, 30u, 10u, 40u, 50u, 60u}) group.deallocate(objects[index], 48);
+        EXPECT_TRUE(group.valid());
+        tenure::set_report_handler(before);
+        EXPECT_EQ(seen, 1u);
+    }
+}
+
+TEST(affinity_deaths, a_large_object_freed_with_another_size_is_reported_by_checked_builds) {
+    if (!tenure::checks::caller) GTEST_SKIP() << "level 0 takes the size as it is";
+    affinity_group group("large");
+    for (std::size_t const wrong : {50'000u, 8u}) {
+        void* const object = group.allocate(100'000);
+        support::heard_reports const heard;
+        group.deallocate(object, wrong);
+        EXPECT_EQ(heard.count(report_kind::misuse), 1u) << wrong;
+    }
+    support::heard_reports const heard;
+    group.deallocate(group.allocate(100'000), 100'000);
+    EXPECT_EQ(heard.count(), 0u);
 }
 
 TEST(affinity_deaths, an_object_aligned_past_a_page_needs_its_alignment_or_no_size_at_its_free) {

@@ -15,6 +15,7 @@
 #include "affinity/fixture.hpp"
 #include "support/ledger.hpp"
 #include "support/random.hpp"
+#include "support/reports.hpp"
 
 namespace {
 
@@ -222,6 +223,32 @@ TEST_F(groups, a_static_buffer_serves_even_when_it_is_not_zero) {
         }
     }
     EXPECT_EQ(fixed.used_bytes(), 0u);
+}
+
+TEST(affinity_refusals, a_source_for_one_thread_serves_no_group_for_any) {
+    support::heard_reports const heard;
+    alignas(64) static unsigned char buffer[1 << 20];
+    tenure::static_buffer_source source(buffer, sizeof buffer);
+    affinity_group group("shared", {.threads = tenure::sharing::any_thread}, source);
+    EXPECT_EQ(group.allocate(8), nullptr);
+    EXPECT_EQ(group.allocate(100'000), nullptr);
+    EXPECT_FALSE(group.set_block_bytes(1 << 16));
+    EXPECT_FALSE(group.replace_with({nullptr, [](void*, std::size_t, std::size_t) -> void* { return nullptr; },
+                                     [](void*, void*, std::size_t, std::size_t) {}}));
+    EXPECT_EQ(heard.count(), tenure::checks::caller ? 1u : 0u);
+}
+
+TEST(affinity_refusals, a_small_source_gives_smaller_blocks) {
+    static unsigned char buffer[3 << 20];
+    for (std::size_t const bytes : {std::size_t{300} << 10, std::size_t{1} << 20, sizeof buffer}) {
+        tenure::static_buffer_source source(buffer, bytes);
+        affinity_group group("small", {}, source);
+        EXPECT_LE(group.block_bytes(), bytes / 2);
+        std::size_t count = 0;
+        while (group.allocate(100) != nullptr) ++count;
+        EXPECT_GT(count * 104, bytes / 4) << bytes;
+        EXPECT_TRUE(group.valid());
+    }
 }
 
 }

@@ -76,6 +76,18 @@ TEST_F(offset_death, a_double_free_is_reported_by_the_second_call_after_it_at_th
     EXPECT_TRUE(ranges_.valid());
 }
 
+TEST_F(offset_death, a_range_given_back_now_and_then_for_later_is_reported_at_once) {
+    offset_range const range = ranges_.allocate(100);
+    ranges_.deallocate(range);
+    support::heard_reports const heard;
+    ranges_.deallocate_after(range, 2);
+    EXPECT_EQ(heard.count(report_kind::misuse), 1u);
+    EXPECT_EQ(ranges_.size_of(range), 0u);
+    EXPECT_EQ(heard.count(report_kind::misuse), 2u);
+    EXPECT_EQ(ranges_.usage().waiting, 0u);
+    EXPECT_EQ(ranges_.usage().range_count, 0u);
+}
+
 TEST_F(offset_death, a_range_given_back_twice_in_a_row_is_served_once) {
     offset_range const range = ranges_.allocate(100);
     {

@@ -78,7 +78,7 @@ struct affinity_layout {
     std::size_t start_offset = 0; ///< zero: there are none
     std::size_t front_bytes = 0;  ///< before the first byte that may be handed out
 
-    /// Requires  `block_bytes` is a power of two of at least four pages; `granule` is one from 8 to 1024.
+    /// Requires  `block_bytes` is a power of two of at least a page; `granule` is one from 8 to 1024.
     [[nodiscard]] static constexpr affinity_layout of(std::size_t block_bytes, std::size_t granule,
                                                       bool has_starts) noexcept {
         affinity_layout made;

@@ -18,14 +18,14 @@ void affinity_group::deallocate_checked(void* object, std::size_t bytes) noexcep
     constexpr std::string_view advice =
         "Give a group back what it handed out, once, with the size that it was asked for.";
     if (detail::affinity_owners.get(object) != this) {
-        report_misuse("a group was given a pointer that is not its own", object, advice);
+        note_misuse("a group was given a pointer that is not its own", object, advice);
         return;
     }
     block* const in = layout_.block_of(object);
     page& home = layout_.page_of(object);
     if (!is_block(*in) || home.free_granules > home.capacity) {
-        report_misuse("the bookkeeping of a group's block was overwritten", in,
-                      "Look for a write in front of an object, or past the end of one in the block before.");
+        note_misuse("the bookkeeping of a group's block was overwritten", in,
+                    "Look for a write in front of an object, or past the end of one in the block before.");
         return;
     }
     std::size_t const granule = layout_.granule_of(object);
@@ -33,23 +33,23 @@ void affinity_group::deallocate_checked(void* object, std::size_t bytes) noexcep
     bool const is_used = home.place != page_place::untouched && home.place != page_place::empty;
     bool const is_free = !is_used || (layout_.free_bits(in)[granule / bits_per_word] & bit_at(granule)) != 0;
     if (is_behind_front && is_free) {
-        report_misuse("an object of an affinity group was freed twice, or never allocated", object,
-                      "Look for a second owner of this object.");
+        note_misuse("an object of an affinity group was freed twice, or never allocated", object,
+                    "Look for a second owner of this object.");
         return;
     }
     if (!is_behind_front || (layout_.start_bits(in)[granule / bits_per_word] & bit_at(granule)) == 0) {
-        report_misuse("a group was given a pointer that is not the begin of an object", object, advice);
+        note_misuse("a group was given a pointer that is not the begin of an object", object, advice);
         return;
     }
     std::size_t const taken = bytes_of(object);
     bool const is_known = bytes != unknown_bytes;
     if (!is_known && options_.frees == sizes::given) {
-        report_misuse("an object of a group of given sizes was freed without its size", object,
-                      "Name the size at every free, or make the group with sizes::found.");
+        note_misuse("an object of a group of given sizes was freed without its size", object,
+                    "Name the size at every free, or make the group with sizes::found.");
         return;
     }
     if (is_known && rounded(bytes) != taken) {
-        report_misuse("an object was freed with another size than it was allocated with", object, advice);
+        note_misuse("an object was freed with another size than it was allocated with", object, advice);
         return;
     }
     own_.count(-1);

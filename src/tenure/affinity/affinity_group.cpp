@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <new>
+#include <utility>
 
 #include <tenure/affinity/affinity_map.hpp>
 #include <tenure/base/check.hpp>
@@ -16,6 +17,8 @@ namespace tenure::inline TENURE_ABI {
 
 using detail::affinity_layout;
 using detail::affinity_page_bytes;
+using detail::freed_twice;
+using detail::freed_twice_advice;
 
 namespace {
 
@@ -38,33 +41,61 @@ constexpr std::size_t apart_bytes(std::size_t bytes) noexcept {
     return (lines - bytes) * 8 <= lines ? lines : bytes;
 }
 
+/// What a source can give at a time, at a multiple of itself.
+affinity_options within(block_source& source, affinity_options options) noexcept {
+    if (is_possible(options)) {
+        while (options.block_bytes > affinity_page_bytes && options.block_bytes > source.largest_bytes() / 2)
+            options.block_bytes /= 2;
+    }
+    return options;
+}
+
 affinity_layout layout_for(const affinity_options& options) noexcept {
     bool const has_starts = checks::caller || options.frees == sizes::found;
     return affinity_layout::of(options.block_bytes, std::max<std::size_t>(options.alignment, 8), has_starts);
 }
 
-/// A lock that only shared groups take.
-class shared_lock {
+}
+
+/// A lock that only shared groups take. What was noted under it is reported after it.
+class affinity_group::shared_lock {
 public:
-    shared_lock(platform::mutex& mutex, bool is_shared) noexcept : mutex_(is_shared ? &mutex : nullptr) {
-        if (mutex_ != nullptr) mutex_->lock();
+    explicit shared_lock(const affinity_group& group) noexcept : group_(const_cast<affinity_group&>(group)) {
+        if (group_.is_shared_) group_.mutex_.lock();
     }
     ~shared_lock() {
-        if (mutex_ != nullptr) mutex_->unlock();
+        if (!group_.is_shared_) return;
+        noted_misuse const noted = std::exchange(group_.misuse_, {});
+        group_.mutex_.unlock();
+        report_all(noted);
     }
     shared_lock(const shared_lock&) = delete;
     shared_lock& operator=(const shared_lock&) = delete;
 
 private:
-    platform::mutex* mutex_;
+    affinity_group& group_;
 };
 
+/// Reported when the lock is given up, where there is one.
+void affinity_group::note_misuse(std::string_view what, const void* at, std::string_view advice) noexcept {
+    if (!is_shared_) return report_misuse(what, at, advice);
+    if (misuse_.count < std::size(misuse_.each)) misuse_.each[misuse_.count++] = {what, advice, at};
+}
+
+void affinity_group::report_all(const noted_misuse& noted) noexcept {
+    for (std::size_t i = 0; i < noted.count; ++i)
+        report_misuse(noted.each[i].what, noted.each[i].at, noted.each[i].advice);
 }
 
 affinity_group::affinity_group(std::string_view name, affinity_options options, block_source& source) noexcept
     : is_shared_(options.threads == sharing::any_thread), has_starts_(checks::caller || options.frees == sizes::found),
-      layout_(layout_for(possible(options))), options_(possible(options)), name_(name), source_(source),
-      is_detoured_(passes_through(part::affinity)), is_refused_(!is_possible(options)) {
+      layout_(layout_for(possible(within(source, options)))), options_(possible(within(source, options))), name_(name),
+      source_(source), is_detoured_(passes_through(part::affinity)),
+      is_refused_(!is_possible(options) || (is_shared_ && source.threads() != sharing::any_thread)) {
+    if (checks::caller && is_refused_) {
+        report_misuse("an affinity group was made with options that it cannot have", this,
+                      "Look at the ranges of affinity_options; a group for any thread needs a source for any.");
+    }
     std::size_t const granule = layout_.granule_bytes();
     for (std::size_t index = 0; index < stream_count; ++index) {
         std::size_t const bytes = std::max<std::size_t>(index * 8, 1);
@@ -116,7 +147,7 @@ affinity_group::thread_part* affinity_group::open_part() noexcept {
 
 void affinity_group::retire(thread_part& part) noexcept {
     {
-        platform::lock_guard const lock(mutex_);
+        shared_lock const lock(*this);
         settle_part(part);
         own_.count(part.live_count.load(std::memory_order_relaxed));
         (part.previous != nullptr ? part.previous->next : parts_) = part.next;
@@ -146,13 +177,21 @@ void* affinity_group::allocate_slow(std::size_t bytes, std::size_t alignment) no
     if (bytes > largest_object_bytes() || alignment > largest_block_alignment)
         return allocate_large(bytes, whole_alignment);
     thread_part& mine = *open_part();
-    shared_lock const lock(mutex_, is_shared_);
     size_entry entry = entry_for(bytes);
     // Pages of one size know nothing of begins that lie otherwise than one after the other.
     bool const is_in_order =
         alignment <= layout_.granule_bytes() || (alignment <= cache_line_bytes && entry.bytes % alignment == 0);
     if (!is_in_order) entry.stream = 0;
     stream& from = mine.streams[entry.stream];
+    bool const is_ours = !is_shared_ || &mine != &own_; // else it is of all threads that have no part
+    if (!checks::caller && is_ours && from.next != nullptr && is_aligned(from.next, alignment) &&
+        entry.bytes <= static_cast<std::size_t>(from.end - from.next)) {
+        unsigned char* const object = std::exchange(from.next, from.next + entry.bytes);
+        if (has_starts_ && entry.stream == 0) mark_end(from.next);
+        mine.count(1);
+        return object;
+    }
+    shared_lock const lock(*this);
     auto* object = static_cast<unsigned char*>(pointer_at(align_up(address_of(from.next), alignment)));
     while (from.next == nullptr || object > from.end || entry.bytes > static_cast<std::size_t>(from.end - object)) {
         if (!refill(mine, entry.stream, {entry.bytes, alignment})) return nullptr;
@@ -178,7 +217,7 @@ void* affinity_group::allocate_slow(std::size_t bytes, std::size_t alignment) no
 void* affinity_group::allocate_large(std::size_t bytes, std::size_t alignment) noexcept {
     heap* large = large_.load(std::memory_order_acquire);
     if (large == nullptr) {
-        shared_lock const lock(mutex_, is_shared_);
+        platform::lock_guard const lock(large_mutex_);
         large = large_.load(std::memory_order_relaxed);
         if (large == nullptr) {
             large = new (large_memory_) heap({.name = name_}, source_);
@@ -236,6 +275,20 @@ void affinity_group::deallocate(void* object) noexcept {
     if (mine == nullptr || !free_beside(*mine, entry, static_cast<unsigned char*>(object))) free_apart(object, entry);
 }
 
+void affinity_group::free_large(heap& large, void* object, std::size_t bytes, std::size_t alignment) noexcept {
+    if constexpr (checks::caller) {
+        bool const is_known = bytes != unknown_bytes;
+        if (is_known && bytes > largest_object_bytes())
+            return large.deallocate(object, bytes, std::max(alignment, largest_block_alignment));
+        if (is_known && large.owns(object) && large.usable_size(object) > largest_object_bytes()) {
+            report_misuse("a large object was freed with another size than it was allocated with", object,
+                          "Give a group back what it handed out, once, with the size that it was asked for.");
+            return;
+        }
+    }
+    large.deallocate(object);
+}
+
 void affinity_group::deallocate_slow(void* object, std::size_t bytes, std::size_t alignment) noexcept {
     if (object == nullptr) return;
     if (functions_.deallocate != nullptr) {
@@ -247,22 +300,27 @@ void affinity_group::deallocate_slow(void* object, std::size_t bytes, std::size_
     if (is_detoured_) return detoured_.deallocate(object);
     if (is_large(object, bytes, alignment)) {
         heap* const large = large_.load(std::memory_order_acquire);
-        if (large != nullptr) return large->deallocate(object);
+        if (large != nullptr) return free_large(*large, object, bytes, alignment);
         report_misuse("a large object was freed into a group that has none", object,
                       "Give a group back what it handed out, with the size that it was asked for.");
         return;
     }
     if constexpr (checks::caller) {
-        shared_lock const lock(mutex_, is_shared_);
+        shared_lock const lock(*this);
         return deallocate_checked(object, bytes);
     }
-    free_apart(object, entry_for(bytes));
+    size_entry const entry = entry_for(bytes);
+    thread_part* const mine = part_of_this_thread();
+    if (mine == nullptr || !free_beside(*mine, entry, static_cast<unsigned char*>(object))) free_apart(object, entry);
 }
 
 /// Frees what was allocated last, or begins a new run where there is room for one. Returns   false, and nothing has
 /// changed, for anything else.
 bool affinity_group::free_quickly(stream& of, size_entry entry, unsigned char* begin) noexcept {
     unsigned char* const end = begin + entry.bytes;
+    bool const is_freed =
+        (begin >= of.freed_begin && begin < of.freed_end) || (begin >= of.before_begin && begin < of.before_end);
+    if (is_freed || (begin >= of.next && begin < of.end)) return false;
     if (end == of.next && (address_of(end) & (affinity_page_bytes - 1)) != 0) {
         // Within the page of the extent: at a page's end the object may lie in the page before.
         // At the extent's end another object may begin.
@@ -270,7 +328,7 @@ bool affinity_group::free_quickly(stream& of, size_entry entry, unsigned char* b
         of.next = begin;
         return true;
     }
-    if (of.before_begin != nullptr || (begin >= of.next && begin < of.end)) return false;
+    if (of.before_begin != nullptr) return false;
     of.before_begin = of.freed_begin;
     of.before_end = of.freed_end;
     of.freed_begin = begin;
@@ -290,12 +348,10 @@ void affinity_group::free_apart(void* object, size_entry entry) noexcept {
     stream& of = mine.streams[entry.stream];
     bool const is_ours = !is_shared_ || &mine != &own_; // else it is of all threads that have no part
     if (is_ours && free_quickly(of, entry, begin)) return mine.count(-1);
-    shared_lock const lock(mutex_, is_shared_);
-    if (begin >= of.next && begin < of.end) {
-        report_misuse("an object of an affinity group was freed twice, or with another size", object,
-                      "Look for a second owner; the library built with checks reports it at the free itself.");
-        return;
-    }
+    shared_lock const lock(*this);
+    bool const is_freed = (begin >= of.next && begin < of.end) || (begin >= of.freed_begin && begin < of.freed_end) ||
+                          (begin >= of.before_begin && begin < of.before_end);
+    if (is_freed) return note_misuse(freed_twice, object, freed_twice_advice);
     mine.count(-1);
     flush_before(of);
     static_cast<void>(free_quickly(of, entry, begin));
@@ -304,7 +360,7 @@ void affinity_group::free_apart(void* object, size_entry entry) noexcept {
 void affinity_group::clear() noexcept {
     detoured_.free_all();
     if (heap* const large = large_.load(std::memory_order_acquire)) large->clear();
-    shared_lock const lock(mutex_, is_shared_);
+    shared_lock const lock(*this);
     auto const forget = [](thread_part& part) noexcept {
         part.live_count.store(0, std::memory_order_relaxed);
         for (std::size_t index = 0; index < stream_count; ++index) {
@@ -331,28 +387,29 @@ bool affinity_group::owns(const void* pointer) const noexcept {
 }
 
 std::size_t affinity_group::size() const noexcept {
-    shared_lock const lock(mutex_, is_shared_);
+    std::size_t const others = detoured_.count() + large_count();
+    shared_lock const lock(*this);
     std::ptrdiff_t count = own_.live_count.load(std::memory_order_relaxed);
     for (thread_part const* part = parts_; part != nullptr; part = part->next)
         count += part->live_count.load(std::memory_order_relaxed);
     count += function_count_.load(std::memory_order_relaxed);
-    std::size_t const others = detoured_.count() + large_count();
     return others + (count > 0 ? static_cast<std::size_t>(count) : 0);
 }
 
 bool affinity_group::set_block_bytes(std::size_t bytes) noexcept {
-    shared_lock const lock(mutex_, is_shared_);
+    shared_lock const lock(*this);
     affinity_options wanted = options_;
     wanted.block_bytes = bytes;
-    if (blocks_ != nullptr || !is_possible(wanted)) return false;
+    if (blocks_ != nullptr || is_refused_ || !is_possible(wanted)) return false;
+    wanted = within(source_, wanted);
     options_ = wanted;
     layout_ = layout_for(options_);
     return true;
 }
 
 bool affinity_group::replace_with(const affinity_functions& functions) noexcept {
-    if ((functions.allocate == nullptr) != (functions.deallocate == nullptr) || size() != 0) return false;
-    shared_lock const lock(mutex_, is_shared_);
+    if ((functions.allocate == nullptr) != (functions.deallocate == nullptr) || is_refused_ || size() != 0)
+        return false;
     settle_all();
     functions_ = functions;
     return true;

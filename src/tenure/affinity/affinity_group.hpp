@@ -12,11 +12,15 @@
 ///                trim(), or at once past options.keep_bytes. Objects past largest_object_bytes() from a heap that
 ///                belongs to the group.
 /// Cost           allocate and deallocate O(1): an add and a compare, and for every page of 64 KiB, or run of free
-///                memory in it, a look at its 128 words of bits at most. clear O(blocks), with their bits.
+///                memory in it, a look at its 128 words of bits at most. Before a request is refused all pages are
+///                looked at that may have it. clear O(blocks), with their bits.
 /// Overhead       no header. Sizes are rounded up to the alignment. Where frees name the size: a bit for 8 bytes where
 ///                something was freed, nothing elsewhere. Where they need not: one more bit for 8 bytes, 4 bytes up to
-///                256 bytes of size and 1.6 % above. Apart: sizes near a multiple of a cache line are rounded to it.
-/// Threads        one at a time, or any with sharing::any_thread; the functions below say where not.
+///                256 bytes of size and 1.6 % above. Objects lie within a page of 64 KiB: what is left at its end is
+///                lost to objects that are larger. Apart: sizes near a multiple of a cache line are rounded to it.
+/// Threads        one at a time, or any with sharing::any_thread, which takes a lock for what a thread does not find in
+///                what it has; the functions below say where not. Not in the child of a process that had other threads
+///                when it forked.
 /// When full      asks the source; if refused, returns null and changes nothing.
 /// Example        examples/affinity.cpp
 
@@ -72,7 +76,9 @@ struct affinity_functions {
 
 class TENURE_API affinity_group {
 public:
-    /// Takes nothing from the source until the first object. Options out of range refuse every allocation.
+    /// Takes nothing from the source until the first object. Options out of range, and a source for one thread in a
+    /// group for any, refuse every allocation; with checks they are reported. A source whose blocks are smaller than
+    /// options.block_bytes gives smaller ones, down to 64 KiB.
     /// Requires  the text of `name` and the source outlive the group.
     explicit affinity_group(std::string_view name, affinity_options options = {},
                             block_source& source = page_source::process()) noexcept;
@@ -112,7 +118,8 @@ public:
 
     /// Objects allocated now. Cost      O(1); O(threads), with a lock, in a shared group.
     [[nodiscard]] std::size_t size() const noexcept;
-    /// peak_bytes is of pages taken into use, and of large objects. Cost      O(blocks).
+    /// peak_bytes is of pages taken into use, and of large objects; live_bytes of a shared group is with what threads
+    /// hold for their next objects. Cost      O(pages), with a lock in a shared group.
     [[nodiscard]] allocator_stats stats() const noexcept;
     /// For reports. Requires  no other thread uses the group meanwhile. Cost      O(pages), with their bits.
     [[nodiscard]] affinity_usage usage() noexcept;
@@ -127,7 +134,8 @@ public:
 
     /// From now on what the group is asked for comes from functions of yours, which serve whatever threads the group
     /// does; functions that are null bring the group's own back. Returns   false, and nothing has changed, when an
-    /// object is allocated. Requires  no other thread uses the group meanwhile.
+    /// object is allocated, when only one of the functions is null, and where the group's options refuse everything.
+    /// Requires  no other thread uses the group meanwhile.
     [[nodiscard]] bool replace_with(const affinity_functions& functions) noexcept;
 
     [[nodiscard]] std::string_view name() const noexcept { return name_; }
@@ -144,6 +152,7 @@ public:
     void retire(thread_part& part) noexcept;
 
 private:
+    class shared_lock;
     using stream = detail::affinity_stream;
     using page = detail::affinity_page;
     using block = detail::affinity_block;
@@ -179,6 +188,7 @@ public:
 
 private:
     [[nodiscard]] TENURE_LOCAL thread_part* part_of_this_thread() noexcept;
+    [[nodiscard]] TENURE_LOCAL bool free_near(void* object, std::size_t bytes) noexcept;
     [[nodiscard]] TENURE_LOCAL bool free_beside(thread_part& mine, size_entry entry, unsigned char* begin) noexcept;
     TENURE_LOCAL void mark_start(const unsigned char* at) noexcept;
     TENURE_LOCAL void mark_end(const unsigned char* at) noexcept;
@@ -190,7 +200,9 @@ private:
     void deallocate_slow(void* object, std::size_t bytes, std::size_t alignment) noexcept;
     void free_apart(void* object, size_entry entry) noexcept;
     [[nodiscard]] bool free_quickly(stream& of, size_entry entry, unsigned char* begin) noexcept;
+    void free_large(heap& large, void* object, std::size_t bytes, std::size_t alignment) noexcept;
     void deallocate_checked(void* object, std::size_t bytes) noexcept;
+    void note_misuse(std::string_view what, const void* at, std::string_view advice) noexcept;
     [[nodiscard]] bool is_large(const void* object, std::size_t bytes, std::size_t alignment) const noexcept;
     [[nodiscard]] void* allocate_large(std::size_t bytes, std::size_t alignment) noexcept;
     [[nodiscard]] std::size_t bytes_of(const void* object) const noexcept;
@@ -249,7 +261,18 @@ private:
     std::string_view name_;
     block_source& source_;
     platform::thread_slot slot_;
+    platform::mutex large_mutex_;   // while the heap is made: that takes the lock under which threads' ends are told
     mutable platform::mutex mutex_; // of everything below, in a shared group
+    /// What is to be reported when the lock is free again: whoever hears it may ask the group. The first of several.
+    struct misuse {
+        std::string_view what, advice;
+        const void* at = nullptr;
+    };
+    struct noted_misuse {
+        misuse each[8];
+        std::size_t count = 0;
+    } misuse_;
+    static void report_all(const noted_misuse& noted) noexcept;
     thread_part* parts_ = nullptr;
     page* partial_[stream_count] = {};
     page* filed_[run_classes] = {};
@@ -315,17 +338,19 @@ TENURE_ALWAYS_INLINE void* affinity_group::allocate(std::size_t bytes, std::size
     return allocate_slow(bytes, alignment);
 }
 
-TENURE_ALWAYS_INLINE void affinity_group::deallocate(void* object, std::size_t bytes) noexcept {
+TENURE_ALWAYS_INLINE bool affinity_group::free_near(void* object, std::size_t bytes) noexcept {
     thread_part* const mine = part_of_this_thread();
-    if (!checks::caller && bytes <= table_limit_bytes && mine != nullptr) [[likely]] {
-        size_entry const entry = table_[(bytes + 7) / 8];
-        if (free_beside(*mine, entry, static_cast<unsigned char*>(object))) return;
-    }
-    deallocate_slow(object, bytes, 1);
+    if (checks::caller || bytes > table_limit_bytes || mine == nullptr) [[unlikely]]
+        return false;
+    return free_beside(*mine, table_[(bytes + 7) / 8], static_cast<unsigned char*>(object));
+}
+
+TENURE_ALWAYS_INLINE void affinity_group::deallocate(void* object, std::size_t bytes) noexcept {
+    if (!free_near(object, bytes)) deallocate_slow(object, bytes, 1);
 }
 
 TENURE_ALWAYS_INLINE void affinity_group::deallocate(void* object, std::size_t bytes, std::size_t alignment) noexcept {
-    alignment <= largest_block_alignment ? deallocate(object, bytes) : deallocate_slow(object, bytes, alignment);
+    if (alignment > largest_block_alignment || !free_near(object, bytes)) deallocate_slow(object, bytes, alignment);
 }
 
 /// Frees what lies beside what the thread freed last. Returns   false, and nothing has changed, for anything else, null

@@ -21,6 +21,8 @@ namespace tenure::inline TENURE_ABI {
 using detail::affinity_block;
 using detail::affinity_page;
 using detail::affinity_page_bytes;
+using detail::freed_twice;
+using detail::freed_twice_advice;
 using detail::page_place;
 
 namespace detail {
@@ -311,9 +313,10 @@ void affinity_group::give(unsigned char* begin, unsigned char* end) noexcept {
         }
         home.free_granules = static_cast<std::uint16_t>(home.free_granules + count - twice);
         if (is_used) settle(home);
-        if (twice != 0) [[unlikely]]
-            report_misuse("an object of an affinity group was freed twice, or with another size", begin,
-                          "Look for a second owner; the library built with checks reports it at the free itself.");
+        if (twice != 0) [[unlikely]] {
+            own_.count(1); // it was counted as freed twice; most often it is one object
+            note_misuse(freed_twice, begin, freed_twice_advice);
+        }
         begin = stop;
     }
 }
@@ -342,6 +345,7 @@ void affinity_group::settle_part(thread_part& part) noexcept {
 void affinity_group::settle_all() noexcept {
     settle_part(own_);
     for (thread_part* part = parts_; part != nullptr; part = part->next) settle_part(*part);
+    report_all(std::exchange(misuse_, {})); // no other thread uses the group, and nobody holds the lock
 }
 
 // Extents.
@@ -351,6 +355,7 @@ bool affinity_group::reuse_freed(thread_part& mine, std::size_t stream_index, re
     stream& at = mine.streams[stream_index];
     std::size_t const wanted = asked.bytes + gap_before(address_of(at.freed_begin), asked.alignment);
     if (at.freed_begin == nullptr || static_cast<std::size_t>(at.freed_end - at.freed_begin) < wanted) return false;
+    flush_before(at); // the bits that are looked at below are among those
     page& home = layout_.page_of(at.freed_begin);
     bool const is_ours = home.place != page_place::taken || &home == mine.taken[stream_index];
     bool const is_used = home.place != page_place::empty && home.place != page_place::untouched;
@@ -363,7 +368,6 @@ bool affinity_group::reuse_freed(thread_part& mine, std::size_t stream_index, re
                          twice = twice || (layout_.free_bits(layout_.block_of(begin))[word] & mask) != 0;
                      });
     if (twice) return false; // flush() reports it
-    flush_before(at);
     at.freed_begin = at.freed_end = nullptr;
     abandon_extent(at);
     if (&home != mine.taken[stream_index]) {

@@ -27,7 +27,7 @@ namespace tenure::inline TENURE_ABI {
 
 namespace {
 
-constexpr std::uint32_t first_slots = 2048; // 64 KiB of addresses, touched as they are used
+constexpr std::uint32_t first_slots = 1024; // 32 KiB of addresses, touched as they are used
 constexpr std::uint32_t most_slots = (UINT32_MAX >> 1) - 1;
 
 }
@@ -133,7 +133,7 @@ TENURE_ALWAYS_INLINE bool offset_allocator::reserve_ranges(std::uint32_t count) 
 TENURE_COLD bool offset_allocator::make_room(std::uint64_t slots) noexcept {
     if (slots <= slot_room_) return true;
     if (slots > most_slots) return false;
-    std::uint32_t room = std::max(slot_room_, first_slots / 2);
+    std::uint32_t room = std::max(slot_room_, first_slots);
     while (room < slots) room = room > most_slots / 2 ? most_slots : room * 2;
     std::size_t const bytes = room * sizeof(slot), before = slot_room_ * sizeof(slot);
     void* grown = nullptr;
@@ -324,6 +324,11 @@ offset_range offset_allocator::allocate(std::uint64_t size, std::uint64_t alignm
     return {offset, taken};
 }
 
+/// Whether it is, and was not given back already in one of the calls before.
+bool offset_allocator::is_held(offset_range range) const noexcept {
+    return is_allocated(range) && range.id != leaves_next_.id;
+}
+
 TENURE_COLD void offset_allocator::report_not_allocated(offset_range range) const noexcept {
     report_text message;
     message.text("offset_allocator: the range at offset ").number(range.offset).text(" with id ").number(range.id);
@@ -408,17 +413,14 @@ bool offset_allocator::settle() noexcept {
 
 void offset_allocator::deallocate(offset_range range) noexcept {
     if (!range) return;
-    if constexpr (checks::caller) {
-        bool const is_twice = range.id == leaves_next_.id;
-        if (is_twice || !is_allocated(range)) return report_not_allocated(range);
-    }
+    if (checks::caller && !is_held(range)) return report_not_allocated(range);
     leave(range);
 }
 
 void offset_allocator::deallocate_after(offset_range range, unsigned frames) noexcept {
     collect();
     if (!range || frames == 0) return deallocate(range);
-    if (!is_allocated(range)) return report_not_allocated(range);
+    if (!is_held(range)) return report_not_allocated(range);
     record& waiting = at(range.id);
     std::uint64_t const due = collected_frame_ + std::min(frames, most_latency);
     waiting.what = waits;
@@ -475,6 +477,7 @@ bool offset_allocator::grow(std::uint64_t capacity) noexcept {
 
 bool offset_allocator::shrink(std::uint64_t capacity) noexcept {
     if (capacity > capacity_) return false;
+    collect();
     if (first_ != none && capacity != capacity_) {
         settle();
         std::uint64_t const end = at(last_).end();
@@ -517,7 +520,7 @@ void offset_allocator::clear() noexcept {
 
 std::uint64_t offset_allocator::size_of(offset_range range) const noexcept {
     bool const is_waiting = range.id < slot_count_ && at(range.id).what == waits && at(range.id).offset == range.offset;
-    if (is_waiting || is_allocated(range)) return at(range.id).size;
+    if (is_waiting || is_held(range)) return at(range.id).size;
     report_not_allocated(range);
     return 0;
 }

@@ -9,14 +9,12 @@
 /// Not for        memory of the process itself: heap/heap.hpp, pool/pool.hpp.
 /// Memory from    a block source, for its records only; the ranges themselves are never touched.
 /// Cost           allocate and deallocate O(1): bins of an eighth of a doubling in two levels of bits. What no bin can
-///                promise is searched for among those that may have it before it is refused: O(ranges of the size's
-///                bin, and of larger ones where the alignment is what does not fit).
+///                promise is searched for among the ranges that may have it, whether it is then found or refused:
+///                O(ranges of the size's bin, and of larger ones where the alignment is what does not fit).
 /// Overhead       32 bytes for each range, allocated or free, and 5 for each free one; none in the memory. Sizes are
-/// not
-///                rounded. A free range smaller than all that was ever asked for has no record.
+///                not rounded. A free range smaller than all that was ever asked for has no record.
 /// Threads        one at a time, also of those that only look: a deallocated range joins its neighbours some calls
-/// later,
-///                when they have come into the cache, or when somebody looks.
+///                later, when they have come into the cache, or when somebody looks.
 /// When full      refuses with an empty range and changes nothing, only when no free range of the size and alignment is
 ///                there, or no memory for the record.
 /// Example        examples/offset_allocator.cpp
@@ -49,7 +47,7 @@ struct offset_usage {
     std::uint64_t capacity = 0;
     std::uint64_t free = 0;         ///< in all free ranges
     std::uint64_t largest_free = 0; ///< the largest allocation at alignment 1 that would not be refused
-    std::uint64_t waiting = 0;      ///< deallocated for a later frame
+    std::uint64_t waiting = 0;      ///< deallocated for a later frame; also one that has come, until collect()
     std::size_t range_count = 0;    ///< allocated, those that wait among them
     std::size_t free_count = 0;     ///< free ranges; no two of them touch
     std::size_t record_bytes = 0;   ///< memory taken for records
@@ -83,9 +81,9 @@ public:
     /// at once with checks (level 1), else by one of the next calls.
     void deallocate(offset_range range) noexcept;
 
-    /// Gives a range back when `frames` frames have ended from now (base/frame_clock.hpp: next_frame() ends them): when
-    /// the device has done with it. It is free at the next allocate() or collect() after that.
-    /// Requires  as deallocate(); `frames` is at most most_latency, else it counts as that.
+    /// Gives a range back when `frames` frames have ended from now (lifetime/lifetime.hpp: next_frame() ends them):
+    /// when the device has done with it. It is free at the next allocate() or collect() after that. Requires  as
+    /// deallocate(); `frames` is at most most_latency, else it counts as that.
     void deallocate_after(offset_range range, unsigned frames) noexcept;
     /// Frees what waits for frames that have come. Returns   how many ranges. Cost      O(those), and O(1) a frame.
     std::size_t collect() noexcept;
@@ -195,6 +193,7 @@ private:
     void list_gaps(std::uint64_t least) noexcept;
     [[nodiscard]] std::uint64_t largest_gap() const noexcept;
     [[nodiscard]] bool is_allocated(offset_range range) const noexcept;
+    [[nodiscard]] bool is_held(offset_range range) const noexcept;
     [[nodiscard]] bool open() noexcept;
     void leave(offset_range range) noexcept;
     void merge(std::uint32_t which) noexcept;
