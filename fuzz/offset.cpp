@@ -22,6 +22,20 @@ constexpr std::size_t most_ranges = 3000;
 constexpr std::size_t plenty = 1'000'000; // requests to the source
 constexpr std::uint64_t never = UINT64_MAX;
 
+/// Blocks that cannot become larger where they are, nor move: records are copied.
+class fixed_source final : public tenure::block_source {
+public:
+    explicit fixed_source(tenure::block_source& behind) noexcept : behind_(behind) {}
+    [[nodiscard]] void* acquire(std::size_t bytes, std::size_t alignment) noexcept override {
+        return behind_.acquire(bytes, alignment);
+    }
+    void release(void* block, std::size_t bytes) noexcept override { behind_.release(block, bytes); }
+    [[nodiscard]] tenure::sharing threads() const noexcept override { return behind_.threads(); }
+
+private:
+    tenure::block_source& behind_;
+};
+
 /// A power of two, a neighbour of it, or a number below it; none has more bits than may be.
 [[nodiscard]] std::uint64_t number(fuzz::input& from, unsigned most_bits) {
     std::uint8_t const kind = from.byte();
@@ -36,8 +50,9 @@ constexpr std::uint64_t never = UINT64_MAX;
 class ranges_and_model {
 public:
     ranges_and_model(fuzz::input& from, tenure::failing_source& source)
-        : from_(from), source_(source), bits_(most_bits_from(from)),
-          capacity_(std::min(number(from, bits_), offset_allocator::most_capacity)), tested_(capacity_, source) {}
+        : from_(from), source_(source), fixed_(source), bits_(most_bits_from(from)),
+          capacity_(std::min(number(from, bits_), offset_allocator::most_capacity)),
+          tested_(capacity_, from.byte() % 2 == 0 ? static_cast<tenure::block_source&>(source) : fixed_) {}
 
     void run() {
         bool const is_looked_at = from_.byte() % 4 == 0;
@@ -249,14 +264,17 @@ private:
         if (has_grown) capacity_ = to;
     }
 
-    /// Often to the end of what is allocated.
+    /// Often to the end of what is allocated. What is due does not stand in the way.
     void shrink() {
         std::uint8_t const kind = from_.byte();
-        std::uint64_t const end = end_of_ranges(), by = number(from_, bits_);
+        std::uint64_t const by = number(from_, bits_);
+        free_what_is_due();
+        std::uint64_t const end = end_of_ranges();
         std::uint64_t const to = kind < 64 ? end : kind < 96 ? end + by : capacity_ - std::min(by, capacity_);
         bool const is_possible = to >= end && to <= capacity_;
         fuzz::require(tested_.shrink(to) == is_possible, "memory shrinks to what is allocated, and no further");
         if (is_possible) capacity_ = to;
+        collect_quietly();
     }
 
     void clear() {
@@ -328,6 +346,7 @@ private:
 
     fuzz::input& from_;
     tenure::failing_source& source_;
+    fixed_source fixed_;
     unsigned bits_; // that sizes have
     std::uint64_t capacity_;
     offset_allocator tested_;

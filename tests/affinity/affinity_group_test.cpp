@@ -18,6 +18,7 @@
 #include "affinity/fixture.hpp"
 #include "support/ledger.hpp"
 #include "support/random.hpp"
+#include "support/reports.hpp"
 
 namespace {
 
@@ -102,7 +103,9 @@ TEST_F(affinity_groups, options_out_of_range_refuse_every_allocation) {
          {std::size_t{0}, 4 * kibibyte, 32 * kibibyte, 96 * kibibyte, 3 * mebibyte, 2048 * mebibyte, SIZE_MAX})
         wrong.push_back({.alignment = 8, .block_bytes = bytes});
     for (affinity_options const& options : wrong) {
+        support::heard_reports const heard;
         affinity_group group("wrong", options, source_);
+        EXPECT_EQ(heard.count(tenure::report_kind::misuse), tenure::checks::caller ? 1u : 0u);
         EXPECT_EQ(group.allocate(8), nullptr) << options.alignment << " " << options.block_bytes;
         EXPECT_EQ(group.allocate(8, 64), nullptr) << options.alignment << " " << options.block_bytes;
         EXPECT_EQ(group.allocate(1 << 20), nullptr);

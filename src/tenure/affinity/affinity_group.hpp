@@ -316,9 +316,9 @@ inline void affinity_group::unmark_start(const unsigned char* at) noexcept {
     detail::store_bits(word, word & ~bit_at(granule));
 }
 
-TENURE_ALWAYS_INLINE void* affinity_group::allocate(std::size_t bytes) noexcept { return allocate(bytes, 1); }
+inline void* affinity_group::allocate(std::size_t bytes) noexcept { return allocate(bytes, 1); }
 
-TENURE_ALWAYS_INLINE void* affinity_group::allocate(std::size_t bytes, std::size_t alignment) noexcept {
+inline void* affinity_group::allocate(std::size_t bytes, std::size_t alignment) noexcept {
     thread_part* const mine = part_of_this_thread();
     if (!checks::caller && bytes <= table_limit_bytes && mine != nullptr) [[likely]] {
         size_entry const entry = table_[(bytes + 7) / 8];
@@ -338,25 +338,24 @@ TENURE_ALWAYS_INLINE void* affinity_group::allocate(std::size_t bytes, std::size
     return allocate_slow(bytes, alignment);
 }
 
-TENURE_ALWAYS_INLINE bool affinity_group::free_near(void* object, std::size_t bytes) noexcept {
+inline bool affinity_group::free_near(void* object, std::size_t bytes) noexcept {
     thread_part* const mine = part_of_this_thread();
     if (checks::caller || bytes > table_limit_bytes || mine == nullptr) [[unlikely]]
         return false;
     return free_beside(*mine, table_[(bytes + 7) / 8], static_cast<unsigned char*>(object));
 }
 
-TENURE_ALWAYS_INLINE void affinity_group::deallocate(void* object, std::size_t bytes) noexcept {
+inline void affinity_group::deallocate(void* object, std::size_t bytes) noexcept {
     if (!free_near(object, bytes)) deallocate_slow(object, bytes, 1);
 }
 
-TENURE_ALWAYS_INLINE void affinity_group::deallocate(void* object, std::size_t bytes, std::size_t alignment) noexcept {
+inline void affinity_group::deallocate(void* object, std::size_t bytes, std::size_t alignment) noexcept {
     if (alignment > largest_block_alignment || !free_near(object, bytes)) deallocate_slow(object, bytes, alignment);
 }
 
 /// Frees what lies beside what the thread freed last. Returns   false, and nothing has changed, for anything else, null
 /// among it.
-TENURE_ALWAYS_INLINE bool affinity_group::free_beside(thread_part& mine, size_entry entry,
-                                                      unsigned char* begin) noexcept {
+inline bool affinity_group::free_beside(thread_part& mine, size_entry entry, unsigned char* begin) noexcept {
     stream& of = mine.streams[entry.stream];
     unsigned char* const end = begin + entry.bytes;
     if (begin == nullptr) return false;
