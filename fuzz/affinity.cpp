@@ -19,6 +19,7 @@ using fuzz::kibibyte, fuzz::mebibyte;
 
 constexpr std::size_t most_object_bytes = 40'000; // some lie in blocks, some on the group's heap
 constexpr std::size_t most_objects = 4000, most_bytes = 6 * mebibyte;
+constexpr std::size_t page_bytes = 64 * kibibyte;
 constexpr std::size_t largest_block_alignment = 4096; // objects aligned to more are on the heap
 constexpr std::size_t plenty = 1'000'000;             // requests to the source
 
@@ -38,7 +39,7 @@ class group_and_model {
 public:
     group_and_model(fuzz::input& from, tenure::failing_source& source, const tenure::counting_source& counted)
         : from_(from), source_(source), counted_(counted), options_(options_from(from)),
-          group_("fuzzed", options_, source) {}
+          group_("fuzzed", options_, source), may_keep_(options_.keep_bytes != 0) {}
 
     void run(std::size_t most_steps) {
         for (; most_steps != 0 && !from_.empty(); --most_steps) {
@@ -56,6 +57,7 @@ public:
         fuzz::require(group_.size() == 0, "nothing is left");
         fuzz::require(group_.valid(), "the empty group is valid");
         fuzz::require(group_.usage().reserved_bytes == 0, "nothing is in use in an empty group");
+        fuzz::require(may_keep_ || group_.usage().block_count == 0, "empty blocks past what is kept go back");
         group_.trim();
         fuzz::require(counted_.live_blocks() == 0, "an empty group holds nothing after trim()");
     }
@@ -85,11 +87,17 @@ private:
         default: break;
         }
         if (operation < 25) {
-            std::size_t const bytes = from_.size(most_object_bytes);
+            std::size_t const bytes = size();
             static_cast<void>(allocate(bytes, alignment()));
         } else if (!held_.empty()) {
             deallocate(any(), from_.byte());
         }
+    }
+
+    /// Often a power of two or one less: such objects end where pages do.
+    [[nodiscard]] std::size_t size() {
+        std::uint8_t const kind = from_.byte();
+        return kind < 96 ? (std::size_t{8} << kind % 13) - kind / 13 % 2 : from_.size(most_object_bytes);
     }
 
     /// Most often none; else up to what the heap has to do.
@@ -123,6 +131,9 @@ private:
         std::size_t const taken = std::max<std::size_t>(bytes, 1);
         fuzz::require(tenure::is_aligned(at, std::max(alignment, options_.alignment)), "an object is aligned");
         fuzz::require(group_.owns(at) && group_.owns(at + taken - 1), "a group owns its objects");
+        bool const is_within = tenure::align_down(tenure::address_of(at), page_bytes) ==
+                               tenure::align_down(tenure::address_of(at + taken - 1), page_bytes);
+        fuzz::require(is_within || is_large(bytes, alignment), "an object in a block lies within a page");
         auto const after = held_.lower_bound(at);
         fuzz::require(after == held_.end() || at + taken <= after->first, "an object ends before the next one");
         fuzz::require(after == held_.begin() || end_of(std::prev(after)->second) <= at,
@@ -157,7 +168,7 @@ private:
     }
 
     void allocate_many() {
-        std::size_t const bytes = from_.size(most_object_bytes), wanted = alignment();
+        std::size_t const bytes = size(), wanted = alignment();
         for (std::size_t left = from_.byte(); left != 0; --left)
             if (!allocate(bytes, wanted)) return;
     }
@@ -240,6 +251,7 @@ private:
     void clear() {
         check_contents();
         group_.clear();
+        may_keep_ = true;
         held_.clear();
         bytes_ = 0;
         fuzz::require(group_.usage().reserved_bytes == 0, "nothing is in use in a group that was cleared");
@@ -303,6 +315,7 @@ private:
     std::size_t bytes_ = 0; // of the objects that are held
     std::size_t refusals_ = 0;
     std::uint8_t stamp_ = 0;
+    bool may_keep_;         // empty blocks; clear() keeps them whatever the options say
     bool has_heap_ = false; // with blocks of its own from the source
     bool is_elsewhere_ = false;
 };

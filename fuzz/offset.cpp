@@ -247,9 +247,11 @@ private:
 
     void collect() { fuzz::require(tested_.collect() == free_what_is_due(), "collect() frees what is due"); }
 
+    /// Few, or about as many as a range may wait, or more.
     void end_frames() {
         std::uint8_t const byte = from_.byte();
-        for (unsigned left = byte < 224 ? 1 + byte % 3 : byte; left != 0; --left) tenure::next_frame();
+        unsigned const many = byte < 240 ? offset_allocator::most_latency - 2 + byte % 8 : byte;
+        for (unsigned left = byte < 160 ? 1 + byte % 3 : many; left != 0; --left) tenure::next_frame();
     }
 
     void grow() {

@@ -158,6 +158,7 @@ private:
     using block = detail::affinity_block;
 
     static constexpr std::size_t table_limit_bytes = 512;
+    static constexpr std::size_t least_alignment = 8;            // of every group: known when a call is compiled
     static constexpr std::size_t largest_block_alignment = 4096; // more than that is the heap's
     static constexpr std::size_t unknown_bytes = SIZE_MAX;       // of a free that names no size
     static constexpr std::size_t stream_count = table_limit_bytes / 8 + 1;
@@ -325,7 +326,7 @@ inline void* affinity_group::allocate(std::size_t bytes, std::size_t alignment) 
         stream& from = mine->streams[entry.stream];
         unsigned char* const object = from.next;
         // That it lies at a multiple by chance is enough; what is no power of two is refused by the slow way.
-        bool const is_aligned = alignment <= options_.alignment ||
+        bool const is_aligned = alignment <= least_alignment || alignment <= options_.alignment ||
                                 (alignment <= largest_block_alignment && (address_of(object) & (alignment - 1)) == 0);
         if (is_power_of_two(alignment) && is_aligned && entry.bytes <= static_cast<std::size_t>(from.end - object))
             [[likely]] {
