@@ -103,12 +103,13 @@ public:
     TENURE_LOCAL void deallocate(void* object, std::size_t bytes) noexcept;
     TENURE_LOCAL void deallocate(void* object, std::size_t bytes, std::size_t alignment) noexcept;
 
-    /// Everything is free; pages are kept and destructors not run. What functions of yours hold stays as it is.
+    /// Everything is free; destructors are not run, and pages are kept until trim(), whatever options.keep_bytes says.
+    /// What functions of yours hold stays as it is.
     /// Cost      O(blocks).
     /// Requires  no other thread uses the group meanwhile, or any of its objects afterwards.
     void clear() noexcept;
 
-    /// Gives back empty blocks, and the empty pages of others where the source can.
+    /// Gives back empty blocks, and the empty pages of others where the source can; of large objects, as heap::trim().
     /// Requires  no other thread uses the group meanwhile. Returns   the bytes given back.
     std::size_t trim() noexcept;
 
