@@ -91,8 +91,8 @@ public:
     /// More room at the end; allocations stay. Returns   false, and nothing has changed, when `capacity` is less than
     /// now or more than most_capacity, or memory for a record is refused.
     [[nodiscard]] bool grow(std::uint64_t capacity) noexcept;
-    /// Less room; allocations stay. What waits for a frame that has come is free before. Returns   false, and the room has
-    /// not changed, when one lies past the new end.
+    /// Less room; allocations stay. What waits for a frame that has come is free before. Returns   false, and the room
+    /// has not changed, when one lies past the new end.
     [[nodiscard]] bool shrink(std::uint64_t capacity) noexcept;
 
     /// Everything is free; ranges from before must not be given back. Cost      O(1).
