@@ -217,6 +217,15 @@ TEST_F(affinity_late_death, an_object_freed_twice_in_a_row_and_allocated_around_
     EXPECT_EQ(heard.count(report_kind::misuse), 1u);
 }
 
+TEST_F(affinity_late_death, a_free_with_a_larger_size_over_a_freed_neighbour_is_reported) {
+    support::heard_reports const heard;
+    group_.deallocate(objects_[10], 40);
+    group_.deallocate(objects_[12], 40);
+    group_.deallocate(objects_[9], 120); // 9, 10 and 11
+    for (int count = 0; count < 5000; ++count) ASSERT_NE(group_.allocate(40), nullptr);
+    EXPECT_EQ(heard.count(report_kind::misuse), 1u);
+}
+
 TEST_F(affinity_late_death, the_newest_object_freed_twice_behind_its_neighbour_has_no_two_owners) {
     support::heard_reports const heard;
     for (std::size_t const index : {998u, 999u, 999u}) group_.deallocate(objects_[index], 40);

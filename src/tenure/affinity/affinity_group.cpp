@@ -50,6 +50,12 @@ affinity_options within(block_source& source, affinity_options options) noexcept
     return options;
 }
 
+/// Whether an address is in a stream's extent, or in a run that was freed and whose bits are not yet set.
+[[nodiscard]] bool is_free_in(const detail::affinity_stream& of, const unsigned char* at) noexcept {
+    return (at >= of.next && at < of.end) || (at >= of.freed_begin && at < of.freed_end) ||
+           (at >= of.before_begin && at < of.before_end);
+}
+
 affinity_layout layout_for(const affinity_options& options) noexcept {
     bool const has_starts = checks::caller || options.frees == sizes::found;
     return affinity_layout::of(options.block_bytes, std::max<std::size_t>(options.alignment, 8), has_starts);
@@ -318,9 +324,7 @@ void affinity_group::deallocate_slow(void* object, std::size_t bytes, std::size_
 /// changed, for anything else.
 bool affinity_group::free_quickly(stream& of, size_entry entry, unsigned char* begin) noexcept {
     unsigned char* const end = begin + entry.bytes;
-    bool const is_freed =
-        (begin >= of.freed_begin && begin < of.freed_end) || (begin >= of.before_begin && begin < of.before_end);
-    if (is_freed || (begin >= of.next && begin < of.end)) return false;
+    if (is_free_in(of, begin)) return false;
     if (end == of.next && (address_of(end) & (affinity_page_bytes - 1)) != 0) {
         // Within the page of the extent: at a page's end the object may lie in the page before.
         // At the extent's end another object may begin.
@@ -349,9 +353,7 @@ void affinity_group::free_apart(void* object, size_entry entry) noexcept {
     bool const is_ours = !is_shared_ || &mine != &own_; // else it is of all threads that have no part
     if (is_ours && free_quickly(of, entry, begin)) return mine.count(-1);
     shared_lock const lock(*this);
-    bool const is_freed = (begin >= of.next && begin < of.end) || (begin >= of.freed_begin && begin < of.freed_end) ||
-                          (begin >= of.before_begin && begin < of.before_end);
-    if (is_freed) return note_misuse(freed_twice, object, freed_twice_advice);
+    if (is_free_in(of, begin)) return note_misuse(freed_twice, object, freed_twice_advice);
     mine.count(-1);
     flush_before(of);
     static_cast<void>(free_quickly(of, entry, begin));

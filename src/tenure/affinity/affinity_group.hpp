@@ -265,7 +265,7 @@ private:
     platform::thread_slot slot_;
     platform::mutex large_mutex_;   // while the heap is made: that takes the lock under which threads' ends are told
     mutable platform::mutex mutex_; // of everything below, in a shared group
-    /// What is to be reported when the lock is free again: whoever hears it may ask the group. The first of several.
+    /// What is to be reported when the lock is free again: whoever hears it may ask the group. The first eight.
     struct misuse {
         std::string_view what, advice;
         const void* at = nullptr;
