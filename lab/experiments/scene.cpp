@@ -50,10 +50,10 @@ constexpr std::array<std::string_view, 9> unfair{
     "\"Beyond the nodes\" is what is resident when the first tree stands, less the nodes' own bytes and their "
     "vectors', "
     "names and data, for each node.",
-    "Rows \"with huge pages\" ask the system for pages of 2 MiB, as some mallocs do by themselves; the memory tables "
-    "say "
-    "what came of it. Every frees names the size in the rows of this library that have \"given\" in their name; the "
-    "others remember where objects begin.",
+    "Rows \"with huge pages\" ask the system for pages of 2 MiB, which no other row does but those mallocs that do so "
+    "by "
+    "themselves; the memory tables say what came of it. In the rows of this library every free names the size, but for "
+    "\"sizes found\", which remembers where objects begin.",
 };
 
 constexpr std::array<contestant_source, 4> sources{tenure_in_scene, mallocs_in_scene, openscenegraph_in_scene,
