@@ -70,6 +70,29 @@ TEST_F(huge, what_is_kept_goes_back_when_its_time_is_over) {
     EXPECT_EQ(blocks_.kept_bytes(), 0u);
 }
 
+TEST_F(huge, a_block_past_the_limit_that_comes_again_in_time_is_kept_from_then_on) {
+    for (std::uint64_t round = 1; round <= 4; ++round) {
+        void* const block = blocks_.allocate(400 * mebibyte, 16, 10 * round);
+        ASSERT_NE(block, nullptr);
+        blocks_.deallocate(block, 10 * round + 5);
+        EXPECT_EQ(blocks_.kept_bytes() >= 400 * mebibyte, round != 1) << round;
+    }
+    EXPECT_EQ(source_.requests(), 2u);
+    EXPECT_NE(blocks_.expire(3 * second), 0u);
+    EXPECT_EQ(blocks_.kept_bytes(), 0u);
+    // It was not asked for in time: the limit is the old one again.
+    blocks_.deallocate(blocks_.allocate(400 * mebibyte, 16, 5 * second), 5 * second + 1);
+    EXPECT_EQ(blocks_.kept_bytes(), 0u);
+}
+
+TEST_F(huge, a_block_past_the_limit_that_comes_again_late_or_as_another_is_not_kept) {
+    blocks_.deallocate(blocks_.allocate(400 * mebibyte, 16, 1), 2);
+    blocks_.deallocate(blocks_.allocate(400 * mebibyte, 16, 2 * second), 2 * second + 1);
+    EXPECT_EQ(blocks_.kept_bytes(), 0u);
+    blocks_.deallocate(blocks_.allocate(1200 * mebibyte, 16, 2 * second + 2), 2 * second + 3);
+    EXPECT_EQ(blocks_.kept_bytes(), 0u);
+}
+
 TEST_F(huge, what_is_past_the_limit_goes_back_at_once) {
     std::vector<void*> blocks;
     for (int each = 0; each < 5; ++each) blocks.push_back(blocks_.allocate(70 * mebibyte, 16, 1));

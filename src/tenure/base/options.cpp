@@ -33,13 +33,21 @@ constexpr std::array<option_info, option_count> table{{
     {option::heap_keep_ms, option_form::count, "heap_keep_ms", "TENURE_HEAP_KEEP_MS", 1000, 0, 86'400'000,
      "Milliseconds for which the process heap keeps freed memory for the next request before the system gets it back."},
     {option::heap_keep_limit_bytes, option_form::bytes, "heap_keep_limit_bytes", "TENURE_HEAP_KEEP_LIMIT",
-     256 * mebibyte, 0, tebibyte, "Bytes of freed blocks past 31 MiB that the process heap keeps at most."},
+     256 * mebibyte, 0, tebibyte,
+     "Bytes of freed blocks past 31 MiB that the process heap keeps; more only while a "
+     "program asks again and again for what is past it; 0: none."},
     {option::heap_background, option_form::count, "heap_background", "TENURE_HEAP_BACKGROUND", 0, 0, 1,
      "1: a thread of the library's gives memory back when its keeping time is over, also when nobody calls a heap."},
     {option::heap_guard_sample, option_form::count, "heap_guard_sample", "TENURE_HEAP_GUARD_SAMPLE", 1000, 0, 1'000'000,
      "Checked builds put one in so many blocks of up to 64 KiB between pages that fault; 0 puts none there."},
     {option::affinity_block_bytes, option_form::bytes, "affinity_block_bytes", "TENURE_AFFINITY_BLOCK", 2 * mebibyte,
      65'536, 1024 * mebibyte, "Bytes of a block of the ready-made affinity groups, rounded down to a power of two."},
+    {option::handle_report, option_form::report, "handle_report", "TENURE_HANDLE_REPORT", 0, 0, 2,
+     "What is written to standard error at the program's end about handles that are live still: none, text, json."},
+    {option::handle_stack_frames, option_form::count, "handle_stack_frames", "TENURE_HANDLE_STACK_FRAMES", 0, 0, 16,
+     "Return addresses that each handle remembers of the call that made it, for listings; microseconds a handle."},
+    {option::buffer_fill, option_form::count, "buffer_fill", "TENURE_BUFFER_FILL", 0, 0, 1,
+     "1: the memory of a buffer is overwritten with 0xDF when it is freed; checked builds always do."},
 }};
 
 constexpr std::array<std::string_view, 3> report_names{"none", "text", "json"};

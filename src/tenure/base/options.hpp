@@ -28,8 +28,11 @@ enum class option : std::uint8_t {
     heap_background,
     heap_guard_sample,
     affinity_block_bytes,
+    handle_report,
+    handle_stack_frames,
+    buffer_fill,
 };
-constexpr std::size_t option_count = 10;
+constexpr std::size_t option_count = 13;
 
 /// Parts that can be sent to the process's malloc; a set of them is the value of option::passthrough.
 enum class part : std::uint8_t {

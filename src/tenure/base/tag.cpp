@@ -76,6 +76,11 @@ tag tag::named(std::string_view name) noexcept {
     return tag{tags.count++};
 }
 
+std::size_t tag::count() noexcept {
+    registry_lock const lock;
+    return tags.count;
+}
+
 std::string_view tag::name() const noexcept {
     if (id_ >= max_tags) return "(unknown tag)";
     return {tags.names[id_].text, tags.names[id_].length};

@@ -12,6 +12,7 @@
 /// Threads        tags are shared by all threads; a scope belongs to the thread that opened it.
 /// Example        examples/tags.cpp
 
+#include <cstddef>
 #include <cstdint>
 #include <string_view>
 
@@ -35,6 +36,8 @@ public:
     [[nodiscard]] constexpr std::uint16_t id() const noexcept { return id_; }
     /// The tag with an id that id() gave. Any other number is a tag without a name, of which nothing is counted.
     [[nodiscard]] static constexpr tag from_id(std::uint16_t id) noexcept { return tag{id}; }
+    /// How many there are, the default one among them: their ids are the numbers below.
+    [[nodiscard]] TENURE_API static std::size_t count() noexcept;
     friend constexpr bool operator==(tag, tag) noexcept = default;
 
 private:

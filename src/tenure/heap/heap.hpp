@@ -45,8 +45,10 @@ struct heap_options {
     /// The most that it takes from its source. Below 256 KiB no small block fits; below 512 KiB either small blocks fit
     /// or large ones, and the first request decides.
     std::size_t limit_bytes = max_object_bytes;
-    std::uint64_t keep_ns = 1'000'000'000;                 ///< how long freed memory is kept for the next request
-    std::size_t keep_limit_bytes = std::size_t{256} << 20; ///< the most of freed huge blocks that is kept
+    std::uint64_t keep_ns = 1'000'000'000; ///< how long freed memory is kept for the next request
+    /// Freed huge blocks that are kept; more only while larger ones are asked for again within the keeping time. 0:
+    /// none.
+    std::size_t keep_limit_bytes = std::size_t{256} << 20;
 };
 
 class TENURE_API heap {

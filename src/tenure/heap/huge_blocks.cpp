@@ -74,6 +74,7 @@ std::size_t huge_blocks::release_kept_before(std::uint64_t freed_before_ns) noex
         }
         block = next;
     }
+    if (bytes != 0) learned_limit_bytes_ = 0;
     return bytes;
 }
 
@@ -182,6 +183,7 @@ void* huge_blocks::allocate(std::size_t bytes, std::size_t alignment, std::uint6
     platform::lock_guard const lock(mutex_);
     std::size_t const needed = align_up(lead + bytes, step_bytes);
     huge_block* head = is_ordinary ? take_kept(needed) : nullptr;
+    if (head == nullptr) learn(needed, now_ns);
     found = head == nullptr && memory_.gives_zero() ? contents::zero : contents::unknown;
     if (now_ns > how_.time_ns) release_kept_before(now_ns - how_.time_ns);
     if (head == nullptr) head = is_ordinary ? map_new(needed) : map_aligned(bytes, alignment);
@@ -202,6 +204,24 @@ void* huge_blocks::allocate(std::size_t bytes, std::size_t alignment, std::uint6
     return block_in(*head);
 }
 
+/// Whether a block of so many bytes would have been served by the one that the limit let go: then the next stays.
+void huge_blocks::learn(std::size_t needed, std::uint64_t now_ns) noexcept {
+    bool const is_like_it = needed >= let_go_bytes_ / 2 && needed - needed / 3 <= let_go_bytes_;
+    if (let_go_bytes_ == 0 || !is_like_it || now_ns - let_go_at_ns_ > how_.time_ns) return;
+    learned_limit_bytes_ = std::max(learned_limit_bytes_, kept_with_let_go_ + kept_with_let_go_ / 4);
+    let_go_bytes_ = 0;
+}
+
+bool huge_blocks::may_keep(const huge_block& freed, std::uint64_t now_ns) noexcept {
+    if (how_.time_ns == 0 || how_.limit_bytes == 0 || freed.mapped != address_of(&freed)) return false;
+    std::size_t const kept = kept_.mapped_bytes + freed.mapped_bytes;
+    if (kept <= std::max(how_.limit_bytes, learned_limit_bytes_)) return true;
+    let_go_bytes_ = freed.mapped_bytes;
+    kept_with_let_go_ = kept;
+    let_go_at_ns_ = now_ns;
+    return false;
+}
+
 /// Takes a block out of those in use and keeps it or gives it back.
 void huge_blocks::free_locked(huge_block& head, std::uint64_t now_ns) noexcept {
     live_.remove(head);
@@ -210,12 +230,7 @@ void huge_blocks::free_locked(huge_block& head, std::uint64_t now_ns) noexcept {
     memory_.uncount_use(head.bytes);
     head.bytes = 0;
     head.freed_at_ns = now_ns;
-    bool const fits = kept_.mapped_bytes + head.mapped_bytes <= how_.limit_bytes;
-    if (how_.time_ns == 0 || !fits || head.mapped != address_of(&head)) {
-        release(head);
-        return;
-    }
-    kept_.insert(head);
+    may_keep(head, now_ns) ? kept_.insert(head) : static_cast<void>(release(head));
 }
 
 freed_block huge_blocks::deallocate(void* block, std::uint64_t now_ns) noexcept {

@@ -39,7 +39,9 @@ struct keeping {
 /// The first touch of a page costs several times what writing to it costs, so a program that allocates, writes and
 /// frees a large block again and again wins by finding its pages touched, also when the next block is somewhat larger:
 /// the kept one grows. What is kept longer than its time goes back at the next call. A new block is never mapped on top
-/// of kept ones past the most that was mapped before: kept ones go back first.
+/// of kept ones past the most that was mapped before: kept ones go back first. A block past the limit goes back at
+/// once, unless the one before it was asked for again within the keeping time: the limit learns that, and forgets it
+/// when something that was kept was not asked for in time.
 ///
 /// Threads   any; a lock per call. The clock is the caller's: every function that may keep or give back takes the time.
 class huge_blocks {
@@ -108,6 +110,8 @@ private:
     [[nodiscard]] huge_block* map_new(std::size_t needed) noexcept;
     [[nodiscard]] huge_block* map_aligned(std::size_t bytes, std::size_t alignment) noexcept;
     void make_room(std::size_t mapped) noexcept;
+    void learn(std::size_t needed, std::uint64_t now_ns) noexcept;
+    [[nodiscard]] bool may_keep(const huge_block& freed, std::uint64_t now_ns) noexcept;
     void free_locked(huge_block& head, std::uint64_t now_ns) noexcept;
     std::size_t release_kept_before(std::uint64_t freed_before_ns) noexcept;
     std::size_t release(huge_block& block) noexcept;
@@ -119,6 +123,10 @@ private:
     std::size_t live_bytes_ = 0;
     std::size_t live_count_ = 0;
     std::size_t peak_mapped_bytes_ = 0;
+    std::size_t learned_limit_bytes_ = 0; ///< of what is kept, in place of a smaller one
+    std::size_t let_go_bytes_ = 0;        ///< of the latest block that the limit let go; zero: none that counts still
+    std::size_t kept_with_let_go_ = 0;    ///< what would have been kept, had it stayed
+    std::uint64_t let_go_at_ns_ = 0;
 };
 
 }

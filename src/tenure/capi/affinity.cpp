@@ -1,0 +1,56 @@
+// SPDX-FileCopyrightText: Tenure contributors
+// SPDX-License-Identifier: MIT
+//
+// tenure.h: affinity groups.
+
+#include <tenure/affinity/affinity_group.hpp>
+#include <tenure/capi/callback_source.hpp>
+
+using namespace tenure;
+
+struct tn_affinity {
+    explicit tn_affinity(const tn_affinity_options& options) noexcept
+        : name(capi::view_of(options.name)), source(options.source), given(options.sizes_are_given != 0),
+          value(name.view_or("(no name)"), translated(options), source.or_pages()) {}
+
+    [[nodiscard]] static affinity_options translated(const tn_affinity_options& options) noexcept {
+        affinity_options wanted;
+        if (options.alignment != 0) wanted.alignment = static_cast<std::size_t>(options.alignment);
+        if (options.block_bytes != 0) wanted.block_bytes = static_cast<std::size_t>(options.block_bytes);
+        wanted.keep_bytes = static_cast<std::size_t>(capi::or_default(options.keep_bytes, wanted.keep_bytes));
+        if (options.sizes_are_given != 0) wanted.frees = sizes::given;
+        if (options.sizes_apart != 0) wanted.arrangement = streams::apart;
+        if (options.any_thread != 0) wanted.threads = sharing::any_thread;
+        return wanted;
+    }
+
+    capi::short_name name;
+    capi::callback_source source;
+    bool given;
+    affinity_group value;
+};
+
+tn_affinity* tn_affinity_create(const tn_affinity_options* options) {
+    tn_affinity_options const known = capi::asked(options);
+    return capi::callback_source::is_whole(known.source) ? make<tn_affinity>(known) : nullptr;
+}
+
+void tn_affinity_destroy(tn_affinity* group) { destroy(group); }
+
+void* tn_affinity_allocate(tn_affinity* group, std::size_t bytes, std::size_t alignment) {
+    return alignment == 0 ? group->value.allocate(bytes) : group->value.allocate(bytes, alignment);
+}
+
+void tn_affinity_deallocate(tn_affinity* group, void* object) { group->value.deallocate(object); }
+
+void tn_affinity_deallocate_sized(tn_affinity* group, void* object, std::size_t bytes, std::size_t alignment) {
+    alignment == 0 ? group->value.deallocate(object, bytes) : group->value.deallocate(object, bytes, alignment);
+}
+
+void tn_affinity_clear(tn_affinity* group) { group->value.clear(); }
+
+std::size_t tn_affinity_trim(tn_affinity* group) { return group->value.trim(); }
+
+void tn_affinity_get_stats(const tn_affinity* group, tn_allocator_stats* stats) {
+    capi::answer(stats, capi::figures(group->value.stats()));
+}

@@ -1,0 +1,75 @@
+// SPDX-FileCopyrightText: Tenure contributors
+// SPDX-License-Identifier: MIT
+//
+// tenure.h: arenas.
+
+#include <new>
+
+#include <tenure/arena/arena.hpp>
+#include <tenure/capi/callback_source.hpp>
+
+using namespace tenure;
+
+namespace {
+
+/// What a tn_arena points to. The arena comes first, and first in it its cursor and limit: a test compares them.
+struct whole_arena {
+    whole_arena(std::size_t first_chunk_bytes, const tn_block_source* functions) noexcept
+        : value(memory(functions), first_chunk_bytes) {}
+    /// The source is made first, although it lies behind the arena.
+    [[nodiscard]] block_source& memory(const tn_block_source* functions) noexcept {
+        return (::new (static_cast<void*>(source_memory)) capi::callback_source(functions))->or_pages();
+    }
+
+    arena value;
+    alignas(capi::callback_source) unsigned char source_memory[sizeof(capi::callback_source)];
+};
+
+[[nodiscard]] whole_arena* whole(tn_arena* of) noexcept { return static_cast<whole_arena*>(static_cast<void*>(of)); }
+[[nodiscard]] const whole_arena* whole(const tn_arena* of) noexcept {
+    return static_cast<const whole_arena*>(static_cast<const void*>(of));
+}
+
+static_assert(sizeof(arena::marker) == sizeof(tn_arena_marker));
+static_assert(std::is_trivially_copyable_v<arena::marker>);
+
+}
+
+tn_arena* tn_arena_create(std::size_t first_chunk_bytes, const tn_block_source* source) {
+    constexpr std::size_t usual_bytes = std::size_t{64} * 1024;
+    if (!capi::callback_source::is_whole(source)) return nullptr;
+    auto* const made = make<whole_arena>(first_chunk_bytes == 0 ? usual_bytes : first_chunk_bytes, source);
+    return static_cast<tn_arena*>(static_cast<void*>(made));
+}
+
+void tn_arena_destroy(tn_arena* arena) {
+    if (arena != nullptr) destroy(whole(arena));
+}
+
+void* tn_arena_allocate(tn_arena* arena, std::size_t bytes, std::size_t alignment) {
+    std::size_t const aligned_to = capi::alignment_of(alignment);
+    return is_power_of_two(aligned_to) ? whole(arena)->value.allocate(bytes, aligned_to) : nullptr;
+}
+
+void tn_arena_deallocate(tn_arena* arena, void* block, std::size_t bytes) {
+    if (block != nullptr) whole(arena)->value.deallocate(block, bytes);
+}
+
+void tn_arena_mark(const tn_arena* arena, tn_arena_marker* marker) {
+    arena::marker const here = whole(arena)->value.mark();
+    std::memcpy(marker, &here, sizeof here);
+}
+
+void tn_arena_rewind(tn_arena* arena, const tn_arena_marker* marker) {
+    arena::marker to;
+    std::memcpy(static_cast<void*>(&to), marker, sizeof to);
+    whole(arena)->value.rewind(to);
+}
+
+void tn_arena_clear(tn_arena* arena) { whole(arena)->value.clear(); }
+
+std::size_t tn_arena_trim(tn_arena* arena) { return whole(arena)->value.trim(); }
+
+void tn_arena_get_stats(const tn_arena* arena, tn_allocator_stats* stats) {
+    capi::answer(stats, capi::figures(whole(arena)->value.stats()));
+}

@@ -1,0 +1,114 @@
+// SPDX-FileCopyrightText: Tenure contributors
+// SPDX-License-Identifier: MIT
+#pragma once
+
+/// \file
+/// What the functions of tenure.h share: alignments, structures that say their size, and block sources made of C
+/// functions. Private to this room.
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <string_view>
+#include <utility>
+
+#include <tenure/base/align.hpp>
+#include <tenure/base/block_source.hpp>
+#include <tenure/base/config.hpp>
+#include <tenure/base/stats.hpp>
+#include <tenure/heap/make.hpp>
+#include <tenure/platform/page_source.hpp>
+#include <tenure/tenure.h>
+
+namespace tenure::inline TENURE_ABI::capi {
+
+[[nodiscard]] constexpr std::size_t alignment_of(std::size_t asked) noexcept {
+    return asked == 0 ? default_alignment : asked;
+}
+
+[[nodiscard]] constexpr tn_text text_of(std::string_view text) noexcept { return {text.data(), text.size()}; }
+[[nodiscard]] constexpr std::string_view view_of(tn_text text) noexcept {
+    return text.length == 0 ? std::string_view{} : std::string_view{text.data, static_cast<std::size_t>(text.length)};
+}
+
+/// Fills as much of a caller's structure as the caller knows. Its size stays what the caller said.
+template<class Info>
+void answer(Info* to, Info filled) noexcept {
+    std::uint32_t const size = to->size;
+    filled.size = size;
+    std::memcpy(static_cast<void*>(to), &filled, std::min<std::size_t>(size, sizeof(Info)));
+}
+
+/// What a caller said, with zeros for the fields that it does not know; all zero where it said nothing.
+template<class Options>
+[[nodiscard]] Options asked(const Options* options) noexcept {
+    Options known{};
+    if (options != nullptr) {
+        auto const size = std::min<std::size_t>(options->size, sizeof(Options));
+        std::memcpy(static_cast<void*>(&known), options, size);
+    }
+    return known;
+}
+
+[[nodiscard]] inline tn_allocator_stats figures(const allocator_stats& seen) noexcept {
+    return {0, 0, seen.live_count, seen.live_bytes, seen.peak_bytes, seen.reserved_bytes, seen.source_blocks};
+}
+
+/// The caller's functions as a source.
+class callback_source final : public block_source {
+public:
+    explicit callback_source(const tn_block_source* functions) noexcept : functions_(asked(functions)) {}
+
+    [[nodiscard]] void* acquire(std::size_t bytes, std::size_t alignment) noexcept override {
+        return functions_.acquire(functions_.context, bytes, alignment);
+    }
+    void release(void* block, std::size_t bytes) noexcept override {
+        functions_.release(functions_.context, block, bytes);
+    }
+    [[nodiscard]] sharing threads() const noexcept override {
+        return functions_.any_thread != 0 ? sharing::any_thread : sharing::one_thread;
+    }
+    /// The pages of the system when the caller gave no functions.
+    [[nodiscard]] block_source& or_pages() noexcept {
+        if (functions_.acquire != nullptr) return *this;
+        return page_source::process();
+    }
+    /// Whether the caller's functions can be used: both, or none.
+    [[nodiscard]] static bool is_whole(const tn_block_source* functions) noexcept {
+        tn_block_source const known = asked(functions);
+        return (known.acquire == nullptr) == (known.release == nullptr);
+    }
+
+private:
+    tn_block_source functions_;
+};
+
+/// A name that lives as long as its object.
+class short_name {
+public:
+    explicit short_name(std::string_view text) noexcept : length_(std::min(text.size(), most_bytes)) {
+        while (length_ < text.size() && length_ != 0 && is_inside_letter(text[length_])) --length_;
+        if (length_ != 0) std::memcpy(text_, text.data(), length_);
+    }
+    [[nodiscard]] std::string_view view() const noexcept { return {text_, length_}; }
+    [[nodiscard]] std::string_view view_or(std::string_view unnamed) const noexcept {
+        return length_ == 0 ? unnamed : view();
+    }
+
+private:
+    static constexpr std::size_t most_bytes = 63;
+    [[nodiscard]] static bool is_inside_letter(char byte) noexcept {
+        return (static_cast<unsigned char>(byte) & 0xC0) == 0x80; // UTF-8
+    }
+    std::size_t length_;
+    char text_[most_bytes + 1] = {};
+};
+
+/// A size with a default; the largest number stands for none.
+[[nodiscard]] constexpr std::uint64_t or_default(std::uint64_t asked_for, std::uint64_t usual) noexcept {
+    if (asked_for == UINT64_MAX) return 0;
+    return asked_for == 0 ? usual : asked_for;
+}
+
+}

@@ -1,0 +1,59 @@
+// SPDX-FileCopyrightText: Tenure contributors
+// SPDX-License-Identifier: MIT
+//
+// tenure.h: heaps.
+
+#include <tenure/capi/callback_source.hpp>
+#include <tenure/heap/heap.hpp>
+
+using namespace tenure;
+
+struct tn_heap {
+    explicit tn_heap(const tn_heap_options& options) noexcept
+        : name(capi::view_of(options.name)), source(options.source), value(translated(options), source.or_pages()) {}
+
+    [[nodiscard]] heap_options translated(const tn_heap_options& options) const noexcept {
+        heap_options const usual;
+        return {name.view_or(usual.name),
+                static_cast<std::size_t>(options.limit_bytes == 0 ? usual.limit_bytes : options.limit_bytes),
+                capi::or_default(options.keep_ns, usual.keep_ns),
+                static_cast<std::size_t>(capi::or_default(options.keep_limit_bytes, usual.keep_limit_bytes))};
+    }
+
+    capi::short_name name;
+    capi::callback_source source;
+    heap value;
+};
+
+tn_heap* tn_heap_create(const tn_heap_options* options) {
+    tn_heap_options const known = capi::asked(options);
+    return capi::callback_source::is_whole(known.source) ? make<tn_heap>(known) : nullptr;
+}
+
+void tn_heap_destroy(tn_heap* heap) { destroy(heap); }
+
+void* tn_heap_allocate(tn_heap* heap, std::size_t bytes, std::size_t alignment) {
+    return heap->value.allocate(bytes, capi::alignment_of(alignment));
+}
+
+void* tn_heap_allocate_zeroed(tn_heap* heap, std::size_t bytes, std::size_t alignment) {
+    return heap->value.allocate(bytes, capi::alignment_of(alignment), fill::zero);
+}
+
+void* tn_heap_reallocate(tn_heap* heap, void* block, std::size_t bytes, std::size_t alignment) {
+    return heap->value.reallocate(block, bytes, capi::alignment_of(alignment));
+}
+
+void tn_heap_deallocate(tn_heap* heap, void* block) { heap->value.deallocate(block); }
+
+std::size_t tn_heap_usable_size(const tn_heap* heap, const void* block) { return heap->value.usable_size(block); }
+
+std::uint32_t tn_heap_owns(const tn_heap* heap, const void* pointer) { return heap->value.owns(pointer) ? 1 : 0; }
+
+void tn_heap_clear(tn_heap* heap) { heap->value.clear(); }
+
+std::size_t tn_heap_trim(tn_heap* heap) { return heap->value.trim(); }
+
+void tn_heap_get_stats(const tn_heap* heap, tn_allocator_stats* stats) {
+    capi::answer(stats, capi::figures(heap->value.stats()));
+}

@@ -1,0 +1,124 @@
+// SPDX-FileCopyrightText: Tenure contributors
+// SPDX-License-Identifier: MIT
+//
+// tenure.h: the library itself, its options and its reports.
+
+#include <atomic>
+#include <string_view>
+
+#include <tenure/base/options.hpp>
+#include <tenure/base/report.hpp>
+#include <tenure/base/status.hpp>
+#include <tenure/capi/callback_source.hpp>
+#include <tenure/platform/mutex.hpp>
+
+using namespace tenure;
+
+namespace {
+
+#define TENURE_TEXT_OF(number) #number
+#define TENURE_AS_TEXT(number) TENURE_TEXT_OF(number)
+constexpr std::string_view version_text = TENURE_AS_TEXT(TENURE_VERSION_MAJOR) "." TENURE_AS_TEXT(
+    TENURE_VERSION_MINOR) "." TENURE_AS_TEXT(TENURE_VERSION_PATCH);
+#undef TENURE_AS_TEXT
+#undef TENURE_TEXT_OF
+
+constexpr std::string_view status_texts[] = {
+    "it worked",
+    "memory was refused",
+    "an argument is out of its range",
+    "the handle is stale: what it stood for was freed",
+    "it is held: release it first",
+    "it was released more often than acquired",
+    "this build, system or heap cannot do it",
+    "the file cannot be opened, made larger or mapped",
+    "nothing is called so",
+};
+static_assert(static_cast<tn_status>(status::ok) == TN_OK);
+static_assert(static_cast<tn_status>(status::out_of_memory) == TN_OUT_OF_MEMORY);
+static_assert(static_cast<tn_status>(status::invalid_argument) == TN_INVALID_ARGUMENT);
+static_assert(static_cast<tn_status>(status::stale_handle) == TN_STALE_HANDLE);
+static_assert(static_cast<tn_status>(status::still_held) == TN_STILL_HELD);
+static_assert(static_cast<tn_status>(status::not_held) == TN_NOT_HELD);
+static_assert(static_cast<tn_status>(status::unsupported) == TN_UNSUPPORTED);
+static_assert(static_cast<tn_status>(status::file_error) == TN_FILE_ERROR);
+static_assert(static_cast<tn_status>(status::unknown_name) == TN_UNKNOWN_NAME);
+static_assert(static_cast<std::uint32_t>(report_kind::misuse) == TN_REPORT_MISUSE);
+static_assert(static_cast<std::uint32_t>(report_kind::notice) == TN_REPORT_NOTICE);
+static_assert(static_cast<std::uint32_t>(option_origin::program) == TN_ORIGIN_PROGRAM);
+
+/// The caller's handler and its context, which are read together.
+struct foreign_handler {
+    platform::mutex mutex;
+    tn_report_handler function;
+    void* context;
+};
+constinit foreign_handler heard_by{};
+
+void tell(report_kind kind, std::string_view text) noexcept {
+    tn_report_handler function = nullptr;
+    void* context = nullptr;
+    {
+        platform::lock_guard const lock(heard_by.mutex);
+        function = heard_by.function;
+        context = heard_by.context;
+    }
+    if (function != nullptr) function(context, static_cast<std::uint32_t>(kind), text.data(), text.size());
+}
+
+[[nodiscard]] const option_info* option_called(std::string_view name) noexcept {
+    for (const option_info& info : option_table()) {
+        if (info.name == name || info.environment == name) return &info;
+    }
+    return nullptr;
+}
+
+[[nodiscard]] std::string_view view(const char* text, std::size_t length) noexcept {
+    return length == 0 ? std::string_view{} : std::string_view{text, length};
+}
+
+}
+
+std::uint32_t tn_abi_version() { return TN_ABI_VERSION; }
+std::uint32_t tn_check_level() { return static_cast<std::uint32_t>(checks::level); }
+void tn_version(tn_text* version) { *version = capi::text_of(version_text); }
+
+void tn_status_text(tn_status status, tn_text* text) {
+    bool const is_one = status >= 0 && static_cast<std::size_t>(status) < std::size(status_texts);
+    *text = capi::text_of(is_one ? status_texts[status] : std::string_view{"unknown status"});
+}
+
+std::uint32_t tn_option_count() { return option_count; }
+
+tn_status tn_option_at(std::uint32_t index, tn_option_info* info) {
+    if (index >= option_count) return TN_INVALID_ARGUMENT;
+    option_info const& known = option_table()[index];
+    capi::answer(info, {0, static_cast<std::uint32_t>(option_source(known.id)), capi::text_of(known.name),
+                        capi::text_of(known.environment), capi::text_of(known.help), option_value(known.id),
+                        known.built_in, known.lowest, known.highest});
+    return TN_OK;
+}
+
+tn_status tn_option_get(const char* name, std::size_t length, std::uint64_t* value) {
+    option_info const* const info = option_called(view(name, length));
+    if (info == nullptr) return TN_UNKNOWN_NAME;
+    *value = option_value(info->id);
+    return TN_OK;
+}
+
+tn_status tn_option_set(const char* name, std::size_t length, const char* value, std::size_t value_length) {
+    option_info const* const info = option_called(view(name, length));
+    if (info == nullptr) return TN_UNKNOWN_NAME;
+    std::uint64_t parsed = 0;
+    if (!parse_option(*info, view(value, value_length), parsed)) return TN_INVALID_ARGUMENT;
+    return set_option(info->id, parsed) ? TN_OK : TN_INVALID_ARGUMENT;
+}
+
+void tn_set_report_handler(tn_report_handler handler, void* context) {
+    {
+        platform::lock_guard const lock(heard_by.mutex);
+        heard_by.function = handler;
+        heard_by.context = context;
+    }
+    set_report_handler(handler != nullptr ? &tell : nullptr);
+}

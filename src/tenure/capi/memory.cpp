@@ -1,0 +1,107 @@
+// SPDX-FileCopyrightText: Tenure contributors
+// SPDX-License-Identifier: MIT
+//
+// tenure.h: the process heap, lifetimes, and the process's figures.
+
+#include <cstddef>
+#include <new>
+
+#include <tenure/base/frame_clock.hpp>
+#include <tenure/base/options.hpp>
+#include <tenure/capi/callback_source.hpp>
+#include <tenure/heap/heap.hpp>
+#include <tenure/lifetime/lifetime.hpp>
+#include <tenure/lifetime/temp.hpp>
+#include <tenure/lifetime/temp_job.hpp>
+
+using namespace tenure;
+
+namespace {
+
+static_assert(static_cast<tn_lifetime>(lifetime::temp) == TN_TEMP);
+static_assert(static_cast<tn_lifetime>(lifetime::temp_job) == TN_TEMP_JOB);
+static_assert(static_cast<tn_lifetime>(lifetime::persistent) == TN_PERSISTENT);
+
+// A scope lives in the caller's marker from its begin to its end.
+static_assert(sizeof(temp_scope) == sizeof(tn_temp_marker) && alignof(temp_scope) == alignof(tn_temp_marker));
+
+}
+
+void* tn_malloc(std::size_t bytes) { return detail::process_allocate(bytes, default_alignment); }
+
+void* tn_calloc(std::size_t count, std::size_t bytes) {
+    std::size_t product = 0;
+    if (__builtin_mul_overflow(count, bytes, &product)) return nullptr;
+    return heap::process().allocate(product, default_alignment, fill::zero);
+}
+
+void* tn_realloc(void* block, std::size_t bytes) { return heap::process().reallocate(block, bytes); }
+
+void* tn_aligned_alloc(std::size_t bytes, std::size_t alignment) {
+    return detail::process_allocate(bytes, capi::alignment_of(alignment));
+}
+
+void* tn_aligned_realloc(void* block, std::size_t bytes, std::size_t alignment) {
+    return heap::process().reallocate(block, bytes, capi::alignment_of(alignment));
+}
+
+void tn_free(void* block) { detail::deallocate_persistent(block); }
+
+void tn_free_sized(void* block, std::size_t bytes) {
+    if (block != nullptr) detail::process_deallocate(block, bytes, default_alignment);
+}
+
+std::size_t tn_usable_size(const void* block) { return heap::process().usable_size(block); }
+std::uint32_t tn_owns(const void* pointer) { return heap::process().owns(pointer) ? 1 : 0; }
+std::size_t tn_trim() { return heap::process().trim() + temp_job::trim(); }
+
+void* tn_allocate(std::size_t bytes, std::size_t alignment, tn_lifetime held) {
+    std::size_t const aligned_to = capi::alignment_of(alignment);
+    if (held > TN_PERSISTENT || !is_power_of_two(aligned_to)) return nullptr;
+    return allocate(bytes, static_cast<lifetime>(held), aligned_to);
+}
+
+void tn_deallocate(void* block, tn_lifetime held) {
+    if (block != nullptr && held <= TN_PERSISTENT) deallocate(block, static_cast<lifetime>(held));
+}
+
+void tn_deallocate_sized(void* block, std::size_t bytes, tn_lifetime held) {
+    if (block != nullptr && held <= TN_PERSISTENT) deallocate(block, bytes, static_cast<lifetime>(held));
+}
+
+void tn_next_frame() { next_frame(); }
+std::uint64_t tn_frame() { return frame_clock::now(); }
+void tn_reset_temp() { reset_temp(); }
+
+void tn_temp_mark(tn_temp_marker* marker) { ::new (static_cast<void*>(marker)) temp_scope; }
+
+void tn_temp_rewind(const tn_temp_marker* marker) {
+    tn_temp_marker copy = *marker; // ends where the caller's may lie in memory that is not to be written to
+    std::launder(static_cast<temp_scope*>(static_cast<void*>(&copy)))->~temp_scope();
+}
+
+void tn_temp_get_stats(tn_temp_stats* stats) {
+    temp_stats const seen = temp::stats();
+    capi::answer(stats, {0, 0, seen.budget_bytes, seen.used_bytes, seen.committed_bytes, seen.overflow_count,
+                         seen.overflow_bytes, seen.overflow_peak_bytes});
+}
+
+void tn_get_stats(tn_stats* stats) {
+    allocator_stats const heap_seen = heap::process().stats();
+    heap_usage const usage = heap::process().usage();
+    temp_job_stats const job = temp_job::stats();
+    tn_stats filled{};
+    filled.heap_is_ours = passes_through(part::heap) ? 0 : 1;
+    filled.live_count = heap_seen.live_count;
+    filled.live_bytes = heap_seen.live_bytes;
+    filled.peak_bytes = heap_seen.peak_bytes;
+    filled.committed_bytes = usage.committed_bytes;
+    filled.reserved_bytes = heap_seen.reserved_bytes;
+    filled.kept_bytes = usage.kept_bytes;
+    filled.thread_count = usage.thread_count;
+    filled.temp_job_live_count = job.live_count;
+    filled.temp_job_live_bytes = job.live_bytes;
+    filled.temp_job_chunk_bytes = job.chunk_bytes;
+    filled.temp_job_leaked_count = job.leaked_count;
+    capi::answer(stats, filled);
+}

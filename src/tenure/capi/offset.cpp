@@ -1,0 +1,74 @@
+// SPDX-FileCopyrightText: Tenure contributors
+// SPDX-License-Identifier: MIT
+//
+// tenure.h: offsets.
+
+#include <tenure/capi/callback_source.hpp>
+#include <tenure/offset/offset_allocator.hpp>
+
+using namespace tenure;
+
+struct tn_offsets {
+    explicit tn_offsets(std::uint64_t capacity) noexcept : value(capacity) {}
+    offset_allocator value;
+};
+
+namespace {
+
+static_assert(offset_range::no_id == UINT32_MAX);
+
+[[nodiscard]] offset_range translated(tn_offset_range range) noexcept { return {range.offset, range.id}; }
+
+}
+
+tn_offsets* tn_offset_create(std::uint64_t capacity) {
+    return capacity <= offset_allocator::most_capacity ? make<tn_offsets>(capacity) : nullptr;
+}
+
+void tn_offset_destroy(tn_offsets* offsets) { destroy(offsets); }
+
+tn_status tn_offset_allocate(tn_offsets* offsets, std::uint64_t size, std::uint64_t alignment, tn_offset_range* range) {
+    std::uint64_t const aligned_to = alignment == 0 ? 1 : alignment;
+    if ((aligned_to & (aligned_to - 1)) != 0) return TN_INVALID_ARGUMENT;
+    offset_range const found = offsets->value.allocate(size, aligned_to);
+    if (!found) return TN_OUT_OF_MEMORY;
+    *range = {found.offset, found.id, 0};
+    return TN_OK;
+}
+
+void tn_offset_deallocate(tn_offsets* offsets, tn_offset_range range) { offsets->value.deallocate(translated(range)); }
+
+void tn_offset_deallocate_after(tn_offsets* offsets, tn_offset_range range, std::uint32_t frames) {
+    offsets->value.deallocate_after(translated(range), frames);
+}
+
+std::uint64_t tn_offset_collect(tn_offsets* offsets) { return offsets->value.collect(); }
+
+tn_status tn_offset_grow(tn_offsets* offsets, std::uint64_t capacity) {
+    if (capacity < offsets->value.capacity() || capacity > offset_allocator::most_capacity) return TN_INVALID_ARGUMENT;
+    return offsets->value.grow(capacity) ? TN_OK : TN_OUT_OF_MEMORY;
+}
+
+tn_status tn_offset_shrink(tn_offsets* offsets, std::uint64_t capacity) {
+    if (capacity > offsets->value.capacity()) return TN_INVALID_ARGUMENT;
+    return offsets->value.shrink(capacity) ? TN_OK : TN_STILL_HELD;
+}
+
+void tn_offset_clear(tn_offsets* offsets) { offsets->value.clear(); }
+
+std::uint64_t tn_offset_size_of(const tn_offsets* offsets, tn_offset_range range) {
+    return offsets->value.size_of(translated(range));
+}
+
+void tn_offset_get_usage(const tn_offsets* offsets, tn_offset_usage* usage) {
+    offset_usage const seen = offsets->value.usage();
+    capi::answer(usage, {0, 0, seen.capacity, seen.free, seen.largest_free, seen.waiting, seen.range_count,
+                         seen.free_count, seen.record_bytes});
+}
+
+void tn_offset_walk(const tn_offsets* offsets,
+                    void (*visit)(void* context, std::uint64_t offset, std::uint64_t size, std::uint32_t is_free),
+                    void* context) {
+    offsets->value.walk(
+        [&](std::uint64_t offset, std::uint64_t size, bool is_free) { visit(context, offset, size, is_free ? 1 : 0); });
+}

@@ -1,0 +1,65 @@
+// SPDX-FileCopyrightText: Tenure contributors
+// SPDX-License-Identifier: MIT
+//
+// tenure.h: pools of one size.
+
+#include <tenure/capi/callback_source.hpp>
+#include <tenure/pool/block_pool.hpp>
+#include <tenure/pool/shared_block_pool.hpp>
+
+using namespace tenure;
+
+struct tn_pool {
+    tn_pool(std::size_t bytes, std::size_t alignment, const tn_block_source* functions) noexcept
+        : source(functions), value(bytes, alignment, source.or_pages()) {}
+    capi::callback_source source;
+    block_pool value;
+};
+
+struct tn_shared_pool {
+    tn_shared_pool(std::size_t bytes, std::size_t alignment, const tn_block_source* functions) noexcept
+        : source(functions), value(bytes, alignment, source.or_pages()) {}
+    capi::callback_source source;
+    shared_block_pool value;
+};
+
+namespace {
+
+[[nodiscard]] bool is_valid(std::size_t bytes, std::size_t alignment, const tn_block_source* source) noexcept {
+    return bytes != 0 && bytes <= block_pool::max_block_bytes && is_power_of_two(alignment) &&
+           capi::callback_source::is_whole(source);
+}
+
+}
+
+tn_pool* tn_pool_create(std::size_t bytes, std::size_t alignment, const tn_block_source* source) {
+    std::size_t const aligned_to = capi::alignment_of(alignment);
+    return is_valid(bytes, aligned_to, source) ? make<tn_pool>(bytes, aligned_to, source) : nullptr;
+}
+
+void tn_pool_destroy(tn_pool* pool) { destroy(pool); }
+void* tn_pool_allocate(tn_pool* pool) { return pool->value.allocate(); }
+void tn_pool_deallocate(tn_pool* pool, void* block) { pool->value.deallocate(block); }
+void tn_pool_clear(tn_pool* pool) { pool->value.clear(); }
+std::size_t tn_pool_trim(tn_pool* pool) { return pool->value.trim(); }
+std::size_t tn_pool_size(const tn_pool* pool) { return pool->value.size(); }
+
+void tn_pool_get_stats(const tn_pool* pool, tn_allocator_stats* stats) {
+    capi::answer(stats, capi::figures(pool->value.stats()));
+}
+
+tn_shared_pool* tn_shared_pool_create(std::size_t bytes, std::size_t alignment, const tn_block_source* source) {
+    std::size_t const aligned_to = capi::alignment_of(alignment);
+    return is_valid(bytes, aligned_to, source) ? make<tn_shared_pool>(bytes, aligned_to, source) : nullptr;
+}
+
+void tn_shared_pool_destroy(tn_shared_pool* pool) { destroy(pool); }
+void* tn_shared_pool_allocate(tn_shared_pool* pool) { return pool->value.allocate(); }
+void tn_shared_pool_deallocate(tn_shared_pool* pool, void* block) { pool->value.deallocate(block); }
+void tn_shared_pool_clear(tn_shared_pool* pool) { pool->value.clear(); }
+std::size_t tn_shared_pool_trim(tn_shared_pool* pool) { return pool->value.trim(); }
+std::size_t tn_shared_pool_size(const tn_shared_pool* pool) { return pool->value.size(); }
+
+void tn_shared_pool_get_stats(const tn_shared_pool* pool, tn_allocator_stats* stats) {
+    capi::answer(stats, capi::figures(pool->value.stats()));
+}

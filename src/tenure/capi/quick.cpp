@@ -1,0 +1,69 @@
+// SPDX-FileCopyrightText: Tenure contributors
+// SPDX-License-Identifier: MIT
+//
+// tenure.h: short calls, and the layouts that let a caller do without.
+
+#include <bit>
+#include <cstddef>
+
+#include <tenure/base/options.hpp>
+#include <tenure/base/tag.hpp>
+#include <tenure/capi/callback_source.hpp>
+#include <tenure/heap/heap.hpp>
+#include <tenure/heap/heap_memory.hpp>
+#include <tenure/heap/size_classes.hpp>
+#include <tenure/heap/thread_cache.hpp>
+#include <tenure/lifetime/thread_lifetimes.hpp>
+
+using namespace tenure;
+
+namespace {
+
+// What callers read in our structures is where tenure.h says.
+static_assert(sizeof(tn_block_cache) == sizeof(detail::block_cache));
+static_assert(offsetof(tn_block_cache, count) == offsetof(detail::block_cache, count));
+static_assert(offsetof(tn_block_cache, capacity) == offsetof(detail::block_cache, capacity));
+static_assert(offsetof(tn_block_cache, blocks) == offsetof(detail::block_cache, blocks));
+static_assert(sizeof(detail::block_cache::count) == sizeof(std::uint32_t));
+static_assert(offsetof(tn_temp_state, cursor) == offsetof(detail::thread_lifetimes, temp_cursor));
+static_assert(offsetof(tn_temp_state, limit) == offsetof(detail::thread_lifetimes, temp_limit));
+static_assert(offsetof(tn_temp_state, region) == offsetof(detail::thread_lifetimes, temp_region));
+static_assert(sizeof(std::uintptr_t) == sizeof(std::uint64_t));
+static_assert(offsetof(detail::thread_tag, id) == 0 && sizeof(detail::thread_tag::id) == sizeof(std::uint16_t));
+
+}
+
+void* tn_try_alloc(std::size_t bytes) {
+    detail::thread_cache* const cache = detail::process_cache;
+    void* block = nullptr;
+    if (checks::caller || cache == nullptr || bytes > detail::largest_small_bytes) return nullptr;
+    return detail::pop(block, cache->of_class[detail::class_for(bytes, default_alignment)]) ? block : nullptr;
+}
+
+std::uint32_t tn_try_free(void* block) {
+    detail::thread_cache* const cache = detail::process_cache;
+    bool const is_special = (address_of(block) & (detail::largest_segment_bytes - 1)) == 0;
+    if (checks::caller || cache == nullptr || is_special) return 0;
+    return detail::push(*cache, detail::class_number_at(block, detail::largest_segment_bytes), block) ? 1 : 0;
+}
+
+void tn_get_quick_layout(tn_quick_layout* layout) {
+    constexpr auto shift_of = [](std::size_t power) { return static_cast<std::uint32_t>(std::countr_zero(power)); };
+    tn_quick_layout filled{};
+    filled.is_available = checks::caller || passes_through(part::heap) ? 0 : 1;
+    filled.caches_offset = offsetof(detail::thread_cache, of_class);
+    filled.classes_limit_bytes = detail::table_limit_bytes;
+    filled.class_of_eights = detail::class_table.data();
+    filled.segment_shift = shift_of(detail::largest_segment_bytes);
+    filled.slice_shift = shift_of(detail::slice_bytes);
+    filled.classes_of_slices_offset = offsetof(detail::segment_head, class_of_slice);
+    capi::answer(layout, filled);
+}
+
+void tn_get_quick_thread(tn_quick_thread* thread) {
+    tn_quick_thread filled{};
+    filled.heap_cache = static_cast<void* const*>(static_cast<void*>(&detail::process_cache));
+    filled.temp = static_cast<tn_temp_state*>(static_cast<void*>(&detail::this_thread));
+    filled.tag = &detail::current_tag.id;
+    capi::answer(thread, filled);
+}

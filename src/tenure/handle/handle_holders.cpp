@@ -1,0 +1,111 @@
+// SPDX-FileCopyrightText: Tenure contributors
+// SPDX-License-Identifier: MIT
+
+#include <tenure/handle/handle_holders.hpp>
+
+#include <cstddef>
+
+#include <tenure/base/host.hpp>
+#include <tenure/base/report.hpp>
+#include <tenure/handle/handle_table.hpp>
+#include <tenure/platform/memory.hpp>
+#include <tenure/platform/mutex.hpp>
+#include <tenure/platform/thread.hpp>
+
+namespace tenure::inline TENURE_ABI::detail {
+
+namespace {
+
+struct holder {
+    static constexpr std::size_t most_frames = 10;
+    holder* next;
+    const handle_table* table;
+    std::uint32_t entry, generation;
+    std::uint64_t thread;
+    std::size_t frame_count;
+    void* frames[most_frames];
+};
+
+constexpr std::size_t list_count = 256;
+constexpr std::size_t block_bytes = std::size_t{64} * 1024;
+
+struct all_holders {
+    platform::mutex mutex;
+    holder* lists[list_count];
+    holder* unused;
+};
+constinit all_holders all{};
+
+[[nodiscard]] holder*& list_of(const handle& which) noexcept { return all.lists[which.entry % list_count]; }
+
+[[nodiscard]] bool is_of(const holder& each, const handle_table& table, const handle& which) noexcept {
+    return each.table == &table && each.entry == which.entry && each.generation == which.generation;
+}
+
+[[nodiscard]] holder* take() noexcept {
+    if (all.unused == nullptr) {
+        auto* const block = static_cast<holder*>(platform::map(block_bytes, 1));
+        if (block == nullptr) return nullptr; // it is held without our knowing by whom
+        for (std::size_t index = 0; index < block_bytes / sizeof(holder); ++index) {
+            block[index].next = all.unused;
+            all.unused = &block[index];
+        }
+    }
+    holder* const taken = all.unused;
+    all.unused = taken->next;
+    return taken;
+}
+
+}
+
+void add_holder(const handle_table& table, const handle& which) noexcept {
+    void* frames[holder::most_frames];
+    std::size_t const count = host::walk_stack(frames, holder::most_frames);
+    std::uint64_t const thread = platform::thread_id();
+    platform::lock_guard const lock(all.mutex);
+    holder* const added = take();
+    if (added == nullptr) return;
+    *added = {list_of(which), &table, which.entry, which.generation, thread, count, {}};
+    for (std::size_t index = 0; index < count; ++index) added->frames[index] = frames[index];
+    list_of(which) = added;
+}
+
+void remove_holder(const handle_table& table, const handle& which) noexcept {
+    std::uint64_t const thread = platform::thread_id();
+    platform::lock_guard const lock(all.mutex);
+    holder** found = nullptr;
+    for (holder** place = &list_of(which); *place != nullptr; place = &(*place)->next) {
+        if (!is_of(**place, table, which)) continue;
+        if (found == nullptr) found = place;
+        if ((*place)->thread != thread) continue;
+        found = place;
+        break;
+    }
+    if (found == nullptr) return;
+    holder* const gone = *found;
+    *found = gone->next;
+    gone->next = all.unused;
+    all.unused = gone;
+}
+
+void report_holders(const handle_table& table, const handle& which, std::uint32_t count) noexcept {
+    constexpr std::size_t most = 8;
+    holder seen[most];
+    std::size_t found = 0;
+    {
+        platform::lock_guard const lock(all.mutex);
+        for (holder const* each = list_of(which); each != nullptr && found < most; each = each->next) {
+            if (is_of(*each, table, which)) seen[found++] = *each;
+        }
+    }
+    report_text text;
+    text.text("the handle of ").address(which.pointer).text(" was to be removed and is held ").number(count);
+    text.text(count == 1 ? " time" : " times");
+    for (std::size_t index = 0; index < found; ++index)
+        text.text(index == 0 ? ", by thread " : ", ").number(seen[index].thread);
+    text.text(". It stays. Release it where it was acquired, before it is removed.");
+    report(report_kind::notice, text.view());
+    for (std::size_t index = 0; index < found; ++index) host::write_stack(seen[index].frames, seen[index].frame_count);
+}
+
+}

@@ -1,0 +1,272 @@
+// SPDX-FileCopyrightText: Tenure contributors
+// SPDX-License-Identifier: MIT
+
+#include <tenure/handle/handle_table.hpp>
+
+#include <algorithm>
+#include <cstdlib>
+
+#include <tenure/base/align.hpp>
+#include <tenure/base/check.hpp>
+#include <tenure/base/host.hpp>
+#include <tenure/base/options.hpp>
+#include <tenure/handle/handle_holders.hpp>
+#include <tenure/handle/handle_record.hpp>
+#include <tenure/platform/clock.hpp>
+#include <tenure/platform/memory.hpp>
+
+namespace tenure::inline TENURE_ABI {
+
+using detail::generation_in;
+using detail::handle_record;
+using detail::handle_stack;
+using detail::handle_word;
+using detail::holders_in;
+using detail::one_holder;
+using detail::retired_generation;
+
+namespace {
+
+constexpr std::uint32_t commit_step = 8192; // entries: 16 pages of words, 96 of records
+constexpr std::uint32_t least_entries = commit_step;
+
+// What a stack's top holds: the entry, and a number that lets a pop see that others have popped and pushed meanwhile.
+[[nodiscard]] constexpr std::uint32_t entry_in(std::uint64_t top) noexcept { return static_cast<std::uint32_t>(top); }
+[[nodiscard]] constexpr std::uint64_t top_of(std::uint32_t entry, std::uint64_t pops) noexcept {
+    return pops << 32 | entry;
+}
+
+/// Threads differ in it, mostly.
+[[nodiscard]] std::uint32_t number_of_this_thread() noexcept {
+    std::uintptr_t const at = address_of(&detail::current_tag);
+    return static_cast<std::uint32_t>(at >> 12 ^ at >> 20);
+}
+
+union process_table {
+    constexpr process_table() noexcept : table() {}
+    ~process_table() {} // never destroyed: handles are asked about until the very end
+    handle_table table;
+};
+constinit process_table the_process_table;
+
+// How often a count that may be another's mistake, soon undone, is looked at again.
+constexpr int most_attempts = 64;
+
+/// Longer toward the end, so that a thread that was interrupted in between may go on.
+void wait_a_little(int attempt) noexcept {
+    if (attempt >= most_attempts - 4) platform::sleep_ns(1000);
+}
+
+template<class T>
+[[nodiscard]] T* reserve_array(std::size_t count) noexcept {
+    return static_cast<T*>(platform::reserve(align_up(count * sizeof(T), platform::page_bytes()), 1));
+}
+
+template<class T>
+void unreserve_array(T* array, std::size_t count) noexcept {
+    if (array != nullptr) platform::unreserve(array, align_up(count * sizeof(T), platform::page_bytes()));
+}
+
+/// Commits the pages of the elements from `begin` to `end` of an array at a page's begin.
+template<class T>
+[[nodiscard]] bool commit_part(T* array, std::size_t begin, std::size_t end) noexcept {
+    std::size_t const page = platform::page_bytes();
+    std::uintptr_t const first = align_down(address_of(array + begin), page);
+    std::uintptr_t const last = align_up(address_of(array + end), page);
+    return platform::commit(pointer_at(first), last - first);
+}
+
+}
+
+constinit handle_word handle_table::nothing{retired_generation};
+
+handle_table& handle_table::process() noexcept { return the_process_table.table; }
+
+handle_table::~handle_table() {
+    if (reserved_ == 0) return;
+    unreserve_array(words_.load(std::memory_order_relaxed), reserved_);
+    unreserve_array(records_.load(std::memory_order_relaxed), reserved_);
+    unreserve_array(stacks_.load(std::memory_order_relaxed), reserved_);
+}
+
+/// Requires  the lock. The number of entries is halved until the system has addresses for so many.
+bool handle_table::open() noexcept {
+    if (reserved_ != 0) return true;
+    for (std::uint32_t count = std::max(options_.most_entries, least_entries); count >= least_entries; count /= 2) {
+        auto* const words = reserve_array<handle_word>(count);
+        auto* const records = reserve_array<handle_record>(count);
+        if (words != nullptr && records != nullptr && commit_part(words, 0, 1)) {
+            words[0].store(retired_generation, std::memory_order_relaxed);
+            reserved_ = count;
+            records_.store(records, std::memory_order_release);
+            words_.store(words, std::memory_order_release);
+            bool const is_process = this == &process();
+            if (is_process && option_value(option::handle_report) != 0) std::atexit(detail::report_handles_at_exit);
+            return true;
+        }
+        unreserve_array(words, count);
+        unreserve_array(records, count);
+    }
+    return false;
+}
+
+/// Requires  the lock, and `entries` no more than reserved.
+bool handle_table::commit(std::uint32_t entries) noexcept {
+    if (entries <= committed_) return true;
+    auto const end = static_cast<std::uint32_t>(std::min<std::uintptr_t>(align_up(entries, commit_step), reserved_));
+    bool const is_done = commit_part(words_.load(std::memory_order_relaxed), committed_, end) &&
+                         commit_part(records_.load(std::memory_order_relaxed), committed_, end);
+    if (!is_done) return false;
+    committed_ = end;
+    return true;
+}
+
+const handle_word* handle_table::words() noexcept {
+    platform::lock_guard const lock(mutex_);
+    return open() ? words_.load(std::memory_order_relaxed) : nullptr;
+}
+
+std::uint32_t handle_table::pop(entry_stack& from) noexcept {
+    std::uint64_t top = from.top.load(std::memory_order_acquire);
+    handle_record const* const records = records_.load(std::memory_order_relaxed);
+    while (entry_in(top) != 0) {
+        std::uint32_t const next = records[entry_in(top)].next.load(std::memory_order_relaxed);
+        if (from.top.compare_exchange_weak(top, top_of(next, (top >> 32) + 1), std::memory_order_acquire))
+            return entry_in(top);
+    }
+    return 0;
+}
+
+void handle_table::push(std::uint32_t entry) noexcept {
+    std::atomic<std::uint64_t>& to = stacks_of_free_[stack_of(entry)].top;
+    handle_record& record = records_.load(std::memory_order_relaxed)[entry];
+    std::uint64_t top = to.load(std::memory_order_relaxed);
+    do {
+        record.next.store(entry_in(top), std::memory_order_relaxed);
+    } while (!to.compare_exchange_weak(top, top_of(entry, top >> 32), std::memory_order_release));
+}
+
+/// Makes the next line of a stack's entries ready. Returns   one of them, or zero when there is no room.
+std::uint32_t handle_table::add_line(std::uint32_t stack) noexcept {
+    platform::lock_guard const lock(mutex_);
+    if (!open()) return 0;
+    entry_stack& of = stacks_of_free_[stack];
+    std::uint64_t const line = std::uint64_t{of.next_line.load(std::memory_order_relaxed)} * stack_count + stack;
+    std::uint64_t const end = (line + 1) * entries_per_line;
+    if (end > reserved_ || !commit(static_cast<std::uint32_t>(end))) return 0;
+    of.next_line.fetch_add(1, std::memory_order_relaxed);
+    auto const last = static_cast<std::uint32_t>(end - 1);
+    std::uint32_t const first = std::max<std::uint32_t>(last + 1 - entries_per_line, 1); // zero stands for none
+    if (options_.first_generation != 0) {
+        handle_word* const words = words_.load(std::memory_order_relaxed);
+        for (std::uint32_t entry = first; entry <= last; ++entry)
+            words[entry].store(options_.first_generation, std::memory_order_relaxed);
+    }
+    if (entries_end_.load(std::memory_order_relaxed) < end)
+        entries_end_.store(static_cast<std::uint32_t>(end), std::memory_order_release);
+    for (std::uint32_t entry = last; entry > first; --entry) push(entry);
+    return first;
+}
+
+std::uint32_t handle_table::take_entry() noexcept {
+    std::uint32_t const mine = number_of_this_thread() % stack_count;
+    if (std::uint32_t const entry = pop(stacks_of_free_[mine]); entry != 0) return entry;
+    if (std::uint32_t const entry = add_line(mine); entry != 0) return entry;
+    for (entry_stack& other : stacks_of_free_) {
+        if (std::uint32_t const entry = pop(other); entry != 0) return entry;
+    }
+    return 0;
+}
+
+void handle_table::note_stack(std::uint32_t entry) noexcept {
+    handle_record& record = records_.load(std::memory_order_relaxed)[entry];
+    std::size_t const wanted = option_value(option::handle_stack_frames);
+    record.frame_count.store(0, std::memory_order_relaxed);
+    if (wanted == 0) [[likely]]
+        return;
+    {
+        platform::lock_guard const lock(mutex_);
+        if (stacks_.load(std::memory_order_relaxed) == nullptr) stacks_.store(reserve_array<handle_stack>(reserved_));
+        handle_stack* const stacks = stacks_.load(std::memory_order_relaxed);
+        if (stacks == nullptr || !commit_part(stacks, entry, entry + 1)) return;
+    }
+    void* frames[handle_stack::capacity];
+    std::size_t const count = host::walk_stack(frames, std::min(wanted, handle_stack::capacity));
+    handle_stack& stack = stacks_.load(std::memory_order_relaxed)[entry];
+    for (std::size_t index = 0; index < count; ++index)
+        stack.frames[index].store(frames[index], std::memory_order_relaxed);
+    record.frame_count.store(static_cast<std::uint16_t>(count), std::memory_order_relaxed);
+}
+
+handle handle_table::add(void* pointer, std::size_t bytes, handle_releaser releaser, const char* kind) noexcept {
+    std::uint32_t const entry = take_entry();
+    if (entry == 0) return {};
+    handle_record& record = records_.load(std::memory_order_relaxed)[entry];
+    std::atomic_thread_fence(std::memory_order_release); // a listing that sees one of these sees the entry as free
+    record.pointer.store(pointer, std::memory_order_relaxed);
+    record.bytes.store(bytes, std::memory_order_relaxed);
+    record.releaser.store(releaser, std::memory_order_relaxed);
+    record.kind.store(kind, std::memory_order_relaxed);
+    record.born_ns.store(platform::coarse_ns(), std::memory_order_relaxed);
+    record.tag.store(detail::current_tag.id, std::memory_order_relaxed);
+    note_stack(entry);
+    // An addition and no store: somebody with a stale handle may have counted itself and be about to undo it.
+    handle_word& word = words_.load(std::memory_order_relaxed)[entry];
+    std::uint64_t const before = word.fetch_add(1, std::memory_order_release);
+    return {pointer, bytes, entry, generation_in(before) + 1};
+}
+
+status handle_table::undo_acquire(handle_word& word, std::uint64_t before, const handle& which) noexcept {
+    for (int attempt = 0;; ++attempt) {
+        word.fetch_sub(one_holder, std::memory_order_relaxed);
+        if (generation_in(before) != which.generation) return status::stale_handle;
+        if (attempt == most_attempts) return status::invalid_argument;
+        // Nobody has so many: a count below zero is one that a mistaken release is about to undo.
+        wait_a_little(attempt);
+        before = word.fetch_add(one_holder, std::memory_order_acquire);
+        if (generation_in(before) == which.generation && holders_in(before) < detail::most_holders) break;
+    }
+    if constexpr (checks::caller) note_holder(which);
+    return status::ok;
+}
+
+status handle_table::undo_release(handle_word& word, std::uint64_t before, const handle& which) noexcept {
+    word.fetch_add(one_holder, std::memory_order_relaxed);
+    return generation_in(before) == which.generation ? status::not_held : status::stale_handle;
+}
+
+status handle_table::remove(const handle& which, std::uint32_t* holders) noexcept {
+    if (which.generation % 2 == 0) return status::stale_handle; // also what entry zero has
+    handle_word& word = word_of(which);
+    std::uint64_t seen = which.generation;
+    for (int attempt = 0; !word.compare_exchange_strong(seen, which.generation + std::uint64_t{1},
+                                                        std::memory_order_acq_rel, std::memory_order_relaxed);
+         ++attempt) {
+        if (generation_in(seen) != which.generation) return status::stale_handle;
+        if (attempt == most_attempts) {
+            std::uint32_t const count = holders_in(seen);
+            if (holders != nullptr) *holders = count;
+            if constexpr (checks::caller) detail::report_holders(*this, which, count);
+            return status::still_held;
+        }
+        wait_a_little(attempt);
+        seen = which.generation;
+    }
+    handle_record const& record = records_.load(std::memory_order_relaxed)[which.entry];
+    handle_releaser const releaser = record.releaser.load(std::memory_order_relaxed);
+    void* const pointer = record.pointer.load(std::memory_order_relaxed);
+    std::size_t const bytes = record.bytes.load(std::memory_order_relaxed);
+    if (releaser != nullptr) releaser(pointer, bytes);
+    if (which.generation + 1 != retired_generation) push(which.entry);
+    return status::ok;
+}
+
+std::uint32_t handle_table::holders(const handle& which) const noexcept {
+    std::uint64_t const word = word_of(which).load(std::memory_order_acquire);
+    return generation_in(word) == which.generation ? holders_in(word) : 0;
+}
+
+void handle_table::note_holder(const handle& which) noexcept { detail::add_holder(*this, which); }
+void handle_table::forget_holder(const handle& which) noexcept { detail::remove_holder(*this, which); }
+
+}

@@ -1,0 +1,53 @@
+/* SPDX-FileCopyrightText: Tenure contributors */
+/* SPDX-License-Identifier: MIT */
+
+/* What other languages rely on: sizes and offsets of the structures, the same wherever they are compiled. */
+
+#include <tenure/tenure.h>
+
+#define SIZE_IS(type, bytes) typedef char size_of_##type[sizeof(type) == (bytes) ? 1 : -1]
+#define OFFSET_IS(type, field, bytes) typedef char offset_of_##type##_##field[offsetof(type, field) == (bytes) ? 1 : -1]
+
+SIZE_IS(tn_text, 16);
+SIZE_IS(tn_temp_marker, 24);
+SIZE_IS(tn_temp_stats, 56);
+SIZE_IS(tn_block_cache, 16);
+OFFSET_IS(tn_block_cache, capacity, 4);
+OFFSET_IS(tn_block_cache, blocks, 8);
+SIZE_IS(tn_temp_state, 24);
+OFFSET_IS(tn_temp_state, limit, 8);
+OFFSET_IS(tn_temp_state, region, 16);
+SIZE_IS(tn_quick_layout, 40);
+OFFSET_IS(tn_quick_layout, class_of_eights, 16);
+OFFSET_IS(tn_quick_layout, segment_shift, 24);
+OFFSET_IS(tn_quick_layout, classes_of_slices_offset, 32);
+SIZE_IS(tn_quick_thread, 32);
+OFFSET_IS(tn_quick_thread, heap_cache, 8);
+OFFSET_IS(tn_quick_thread, temp, 16);
+OFFSET_IS(tn_quick_thread, tag, 24);
+SIZE_IS(tn_block_source, 32);
+SIZE_IS(tn_allocator_stats, 48);
+SIZE_IS(tn_heap_options, 56);
+OFFSET_IS(tn_heap_options, source, 48);
+SIZE_IS(tn_arena, 16);
+OFFSET_IS(tn_arena, limit, 8);
+SIZE_IS(tn_arena_marker, 24);
+SIZE_IS(tn_affinity_options, 64);
+OFFSET_IS(tn_affinity_options, source, 56);
+SIZE_IS(tn_offset_range, 16);
+SIZE_IS(tn_offset_usage, 64);
+SIZE_IS(tn_handle, 24);
+OFFSET_IS(tn_handle, bytes, 8);
+OFFSET_IS(tn_handle, entry, 16);
+OFFSET_IS(tn_handle, generation, 20);
+SIZE_IS(tn_handle_info, 64);
+OFFSET_IS(tn_handle_info, age_ns, 24);
+OFFSET_IS(tn_handle_info, holders, 40);
+OFFSET_IS(tn_handle_info, stack, 48);
+SIZE_IS(tn_handle_usage, 48);
+SIZE_IS(tn_tag_usage, 48);
+SIZE_IS(tn_stats, 96);
+SIZE_IS(tn_option_info, 88);
+OFFSET_IS(tn_option_info, value, 56);
+
+typedef int not_empty;

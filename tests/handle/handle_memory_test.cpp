@@ -1,0 +1,128 @@
+// SPDX-FileCopyrightText: Tenure contributors
+// SPDX-License-Identifier: MIT
+
+#include <tenure/handle/handle_memory.hpp>
+
+#include <algorithm>
+#include <cstring>
+#include <filesystem>
+#include <string>
+
+#include <gtest/gtest.h>
+
+#include <tenure/base/options.hpp>
+
+#include "support/again.hpp"
+#include "support/own_path.hpp"
+#include "support/reports.hpp"
+
+namespace {
+
+using tenure::fill;
+using tenure::handle;
+using tenure::handle_table;
+using tenure::status;
+
+handle_table& table() { return handle_table::process(); }
+
+TEST(handle_memory, memory_is_as_large_aligned_and_zero_as_was_asked) {
+    for (std::size_t const bytes : {std::size_t{0}, std::size_t{1}, std::size_t{100'000}, std::size_t{40} << 20}) {
+        for (std::size_t alignment = 1; alignment <= 4096; alignment *= 8) {
+            handle made;
+            ASSERT_EQ(tenure::allocate_held(bytes, alignment, fill::zero, "test", made), status::ok);
+            EXPECT_EQ(tenure::address_of(made.pointer) % alignment, 0u);
+            EXPECT_EQ(made.bytes, bytes);
+            auto const* const first = static_cast<const unsigned char*>(made.pointer);
+            EXPECT_TRUE(std::all_of(first, first + bytes, [](unsigned char each) { return each == 0; }));
+            EXPECT_EQ(table().remove(made), status::ok);
+            EXPECT_FALSE(table().is_live(made));
+        }
+    }
+}
+
+TEST(handle_memory, what_cannot_be_is_refused_and_changes_nothing) {
+    handle made;
+    EXPECT_EQ(tenure::allocate_held(16, 3, fill::none, "test", made), status::invalid_argument);
+    EXPECT_EQ(tenure::allocate_held(16, 0, fill::none, "test", made), status::invalid_argument);
+    EXPECT_EQ(tenure::allocate_held(SIZE_MAX, 16, fill::none, "test", made), status::out_of_memory);
+    EXPECT_EQ(tenure::allocate_held(SIZE_MAX / 2, 16, fill::none, "test", made), status::out_of_memory);
+    EXPECT_EQ(tenure::map_held("/no such folder/file", 10, "test", made), status::file_error);
+    EXPECT_EQ(tenure::map_held("/", 10, "test", made), status::file_error);
+    EXPECT_EQ(tenure::map_held(nullptr, 0, "test", made), status::invalid_argument);
+    EXPECT_EQ(made, handle{});
+}
+
+TEST(handle_memory, a_files_memory_is_its_contents_and_stays_with_it) {
+    std::string const path = support::own_path("held");
+    handle first;
+    ASSERT_EQ(tenure::map_held(path.c_str(), 10'000, "test", first), status::ok);
+    std::memset(first.pointer, 'x', 10'000);
+    handle second;
+    ASSERT_EQ(tenure::map_held(path.c_str(), 5'000, "test", second), status::ok) << "a longer file stays as it is";
+    EXPECT_EQ(std::memcmp(first.pointer, second.pointer, 5'000), 0);
+    EXPECT_EQ(table().remove(first), status::ok);
+    EXPECT_EQ(table().remove(second), status::ok);
+    EXPECT_EQ(std::filesystem::file_size(path), 10'000u);
+    std::filesystem::remove(path);
+}
+
+TEST(handle_memory, a_file_without_a_name_may_be_larger_than_the_memory) {
+    handle made;
+    std::size_t const bytes = std::size_t{1} << 40;
+    status const how = tenure::map_held(nullptr, bytes, "test", made);
+    if (how != status::ok) GTEST_SKIP() << "the file system for temporary files takes no sparse file of 1 TiB";
+    auto* const first = static_cast<unsigned char*>(made.pointer);
+    first[0] = first[bytes - 1] = 9;
+    EXPECT_EQ(first[bytes / 2], 0);
+    EXPECT_EQ(table().remove(made), status::ok);
+}
+
+TEST(handle_memory, freed_memory_is_overwritten_when_that_is_asked_for) {
+    if constexpr (tenure::checks::caller) GTEST_SKIP() << "checked builds put freed memory away";
+    ASSERT_TRUE(tenure::set_option(tenure::option::buffer_fill, 1));
+    handle made;
+    ASSERT_EQ(tenure::allocate_held(256, 16, fill::zero, "test", made), status::ok);
+    auto const* const first = static_cast<const volatile unsigned char*>(made.pointer);
+    EXPECT_EQ(table().remove(made), status::ok);
+    EXPECT_EQ(first[100], tenure::freed_fill); // the page of small blocks is still there
+    ASSERT_TRUE(tenure::set_option(tenure::option::buffer_fill, 0));
+}
+
+TEST(handle_memory, what_is_live_can_be_reported_at_any_time) {
+    handle made;
+    std::size_t const before = table().usage().live_count;
+    ASSERT_EQ(tenure::allocate_held(123, 16, fill::none, "left behind", made), status::ok);
+    {
+        support::heard_reports const heard;
+        EXPECT_EQ(table().report_live(), before + 1);
+        EXPECT_NE(heard.last().find("left behind of 123 bytes"), std::string::npos) << heard.last();
+        EXPECT_EQ(heard.count(tenure::report_kind::leak), before + 1);
+    }
+    EXPECT_EQ(table().remove(made), status::ok);
+    EXPECT_EQ(table().report_live(), before);
+}
+
+// Run again by the test below, with the option set.
+TEST(handle_memory, DISABLED_something_is_left_behind) {
+    handle made;
+    ASSERT_EQ(tenure::allocate_held(77, 16, fill::none, "forgotten", made), status::ok);
+    static_cast<void>(table().acquire(made));
+}
+
+TEST(handle_memory, what_is_live_at_the_programs_end_is_told_as_the_option_says) {
+    setenv("GTEST_ALSO_RUN_DISABLED_TESTS", "1", 1);
+    std::string const filter = "*DISABLED_something_is_left_behind";
+    auto const text = support::run_again({{"TENURE_HANDLE_REPORT", "text"}}, filter);
+    auto const json = support::run_again({{"TENURE_HANDLE_REPORT", "json"}}, filter);
+    auto const none = support::run_again({}, filter);
+    unsetenv("GTEST_ALSO_RUN_DISABLED_TESTS");
+    EXPECT_NE(text.output.find("forgotten of 77 bytes"), std::string::npos) << text.output;
+    EXPECT_NE(text.output.find("held 1 time"), std::string::npos) << text.output;
+    EXPECT_NE(json.output.find("\"handles\": [{\"kind\": \"forgotten\", \"bytes\": 77, \"holders\": 1"),
+              std::string::npos)
+        << json.output;
+    EXPECT_EQ(none.output.find("forgotten"), std::string::npos) << none.output;
+    EXPECT_EQ(text.status, 0);
+}
+
+}

@@ -1,0 +1,136 @@
+// SPDX-FileCopyrightText: Tenure contributors
+// SPDX-License-Identifier: MIT
+
+#include <atomic>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+#include "handle/fixture.hpp"
+#include "support/random.hpp"
+
+namespace {
+
+using tenure::handle;
+using tenure::status;
+
+template<class Work>
+void on_threads(std::size_t count, Work work) {
+    std::vector<std::thread> threads;
+    for (std::size_t index = 0; index < count; ++index) threads.emplace_back([=] { work(index); });
+    for (std::thread& each : threads) each.join();
+}
+
+TEST_F(handles, a_handle_is_removed_by_one_thread_alone) {
+    for (int round = 0; round < 300; ++round) {
+        handle const one = add();
+        std::atomic<int> removed{0};
+        on_threads(3, [&](std::size_t) { removed += table_.remove(one) == status::ok; });
+        ASSERT_EQ(removed, 1);
+        ASSERT_EQ(releases, round + 1);
+    }
+    EXPECT_TRUE(table_.valid());
+}
+
+// Whoever has acquired it must see its memory until the release, whatever others try.
+TEST_F(handles, an_acquired_handle_outlives_whoever_wants_to_remove_it) {
+    struct object {
+        std::atomic<bool> is_there{true};
+    };
+    static object objects[64];
+    std::mutex mutex;
+    handle current;
+    std::atomic<bool> stop{false};
+    std::atomic<std::size_t> seen{0};
+    auto const leave = [](void* pointer, std::size_t) noexcept { static_cast<object*>(pointer)->is_there = false; };
+    std::thread owner([&] {
+        for (int round = 0; round < 20'000; ++round) {
+            object& next = objects[round % 64];
+            next.is_there = true;
+            handle const made = table_.add(&next, sizeof next, leave, "object");
+            {
+                std::lock_guard const lock(mutex);
+                current = made;
+            }
+            while (table_.remove(made) != status::ok) std::this_thread::yield();
+        }
+        stop = true;
+    });
+    on_threads(2, [&](std::size_t) {
+        while (!stop) {
+            handle mine;
+            {
+                std::lock_guard const lock(mutex);
+                mine = current;
+            }
+            if (table_.acquire(mine) != status::ok) continue;
+            EXPECT_TRUE(static_cast<object*>(mine.pointer)->is_there);
+            ++seen;
+            EXPECT_TRUE(static_cast<object*>(mine.pointer)->is_there);
+            EXPECT_EQ(table_.release(mine), status::ok);
+        }
+    });
+    owner.join();
+    EXPECT_EQ(table_.usage().live_count, 0u);
+    EXPECT_EQ(table_.usage().held_count, 0u);
+    EXPECT_TRUE(table_.valid());
+}
+
+TEST_F(handles, counts_of_many_threads_add_up) {
+    handle const one = add();
+    on_threads(4, [&](std::size_t) {
+        for (int count = 0; count < 5'000; ++count) ASSERT_EQ(table_.acquire(one), status::ok);
+        for (int count = 0; count < 4'000; ++count) ASSERT_EQ(table_.release(one), status::ok);
+    });
+    EXPECT_EQ(table_.holders(one), 4'000u);
+    std::uint32_t holders = 0;
+    EXPECT_EQ(table_.remove(one, &holders), status::still_held);
+    EXPECT_EQ(holders, 4'000u);
+}
+
+TEST_F(handles, threads_that_add_and_others_that_remove_use_entries_again) {
+    constexpr int rounds = 200, batch = 100;
+    for (int round = 0; round < rounds; ++round) {
+        std::vector<handle> made(batch);
+        std::thread([&] {
+            for (handle& each : made) each = add();
+        }).join();
+        std::thread([&] {
+            for (handle const& each : made) ASSERT_EQ(table_.remove(each), status::ok);
+        }).join();
+    }
+    EXPECT_LT(table_.usage().entry_count, 3'000u) << "of " << rounds * batch << " handles";
+    EXPECT_TRUE(table_.valid());
+}
+
+TEST_F(handles, listings_go_on_while_handles_come_and_go) {
+    std::atomic<bool> stop{false};
+    std::thread lister([&] {
+        while (!stop) {
+            table_.for_each_live([&](const tenure::handle_info& info) {
+                ASSERT_EQ(info.which.pointer, memory_);
+                ASSERT_GE(info.which.bytes, 1u);
+                ASSERT_LE(info.which.bytes, 64u);
+            });
+        }
+    });
+    on_threads(2, [&](std::size_t index) {
+        support::random random(index);
+        std::vector<handle> mine;
+        for (int step = 0; step < 20'000; ++step) {
+            if (mine.empty() || random.one_in(2)) {
+                mine.push_back(add(1 + random.below(64)));
+            } else {
+                ASSERT_EQ(table_.remove(mine.back()), status::ok);
+                mine.pop_back();
+            }
+        }
+        for (handle const& each : mine) ASSERT_EQ(table_.remove(each), status::ok);
+    });
+    stop = true;
+    lister.join();
+    EXPECT_EQ(table_.usage().live_count, 0u);
+    EXPECT_TRUE(table_.valid());
+}
+
+}
