@@ -394,8 +394,9 @@ typedef struct tn_handle {
 /** Entry zero's word, writable; the table never moves. Null when the system refuses addresses. */
 TN_API uint64_t* tn_handle_words(void);
 
-#define TN_HANDLE_UNWRITTEN 0u /**< the memory is as it comes */
-#define TN_HANDLE_ZEROED 1u    /**< the memory is all zero */
+#define TN_HANDLE_UNWRITTEN 0u  /**< the memory is as it comes */
+#define TN_HANDLE_ZEROED 1u     /**< the memory is all zero */
+#define TN_HANDLE_HUGE_PAGES 2u /**< the system is asked for pages of 2 MiB; may be added to the others */
 
 /** Memory of the process heap and a handle for it. `kind` is for listings, and is kept by address: it must stay. */
 TN_API tn_status tn_handle_allocate(size_t bytes, size_t alignment, uint32_t flags, const char* kind,

@@ -3,7 +3,7 @@
 #pragma once
 
 /// \file
-/// All of the C++ in one include.
+/// All of the C++ in one include, save vector maths, which is a target of its own: buffer/vector_maths.hpp.
 
 #include <tenure/adapt/resource_adaptor.hpp>
 #include <tenure/adapt/stl_allocator.hpp>
@@ -20,6 +20,13 @@
 #include <tenure/base/report.hpp>
 #include <tenure/base/static_buffer_source.hpp>
 #include <tenure/base/tag.hpp>
+#include <tenure/buffer/fixed_buffer.hpp>
+#include <tenure/buffer/fixed_utf8_string.hpp>
+#include <tenure/buffer/huge_array.hpp>
+#include <tenure/buffer/lease.hpp>
+#include <tenure/buffer/safe_array.hpp>
+#include <tenure/handle/handle_memory.hpp>
+#include <tenure/handle/handle_table.hpp>
 #include <tenure/heap/heap.hpp>
 #include <tenure/heap/make.hpp>
 #include <tenure/lifetime/lifetime.hpp>

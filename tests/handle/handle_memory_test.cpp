@@ -29,7 +29,7 @@ TEST(handle_memory, memory_is_as_large_aligned_and_zero_as_was_asked) {
     for (std::size_t const bytes : {std::size_t{0}, std::size_t{1}, std::size_t{100'000}, std::size_t{40} << 20}) {
         for (std::size_t alignment = 1; alignment <= 4096; alignment *= 8) {
             handle made;
-            ASSERT_EQ(tenure::allocate_held(bytes, alignment, fill::zero, "test", made), status::ok);
+            ASSERT_EQ(tenure::allocate_held(bytes, {.alignment = alignment, .kind = "test"}, made), status::ok);
             EXPECT_EQ(tenure::address_of(made.pointer) % alignment, 0u);
             EXPECT_EQ(made.bytes, bytes);
             auto const* const first = static_cast<const unsigned char*>(made.pointer);
@@ -40,12 +40,27 @@ TEST(handle_memory, memory_is_as_large_aligned_and_zero_as_was_asked) {
     }
 }
 
+TEST(handle_memory, huge_pages_are_asked_for_and_change_nothing_else) {
+    for (std::size_t const bytes : {std::size_t{100}, std::size_t{3} << 20, std::size_t{70} << 20}) {
+        handle made;
+        ASSERT_EQ(tenure::allocate_held(bytes, {.pages = tenure::page_size::huge, .kind = "test"}, made), status::ok);
+        auto* const first = static_cast<unsigned char*>(made.pointer);
+        EXPECT_TRUE(std::all_of(first, first + bytes, [](unsigned char each) { return each == 0; }));
+        std::memset(first, 1, bytes);
+        EXPECT_EQ(table().remove(made), status::ok);
+    }
+}
+
 TEST(handle_memory, what_cannot_be_is_refused_and_changes_nothing) {
     handle made;
-    EXPECT_EQ(tenure::allocate_held(16, 3, fill::none, "test", made), status::invalid_argument);
-    EXPECT_EQ(tenure::allocate_held(16, 0, fill::none, "test", made), status::invalid_argument);
-    EXPECT_EQ(tenure::allocate_held(SIZE_MAX, 16, fill::none, "test", made), status::out_of_memory);
-    EXPECT_EQ(tenure::allocate_held(SIZE_MAX / 2, 16, fill::none, "test", made), status::out_of_memory);
+    EXPECT_EQ(tenure::allocate_held(16, {.alignment = 3, .how = fill::none, .kind = "test"}, made),
+              status::invalid_argument);
+    EXPECT_EQ(tenure::allocate_held(16, {.alignment = 0, .how = fill::none, .kind = "test"}, made),
+              status::invalid_argument);
+    EXPECT_EQ(tenure::allocate_held(SIZE_MAX, {.alignment = 16, .how = fill::none, .kind = "test"}, made),
+              status::out_of_memory);
+    EXPECT_EQ(tenure::allocate_held(SIZE_MAX / 2, {.alignment = 16, .how = fill::none, .kind = "test"}, made),
+              status::out_of_memory);
     EXPECT_EQ(tenure::map_held("/no such folder/file", 10, "test", made), status::file_error);
     EXPECT_EQ(tenure::map_held("/", 10, "test", made), status::file_error);
     EXPECT_EQ(tenure::map_held(nullptr, 0, "test", made), status::invalid_argument);
@@ -81,7 +96,7 @@ TEST(handle_memory, freed_memory_is_overwritten_when_that_is_asked_for) {
     if constexpr (tenure::checks::caller) GTEST_SKIP() << "checked builds put freed memory away";
     ASSERT_TRUE(tenure::set_option(tenure::option::buffer_fill, 1));
     handle made;
-    ASSERT_EQ(tenure::allocate_held(256, 16, fill::zero, "test", made), status::ok);
+    ASSERT_EQ(tenure::allocate_held(256, {.alignment = 16, .how = fill::zero, .kind = "test"}, made), status::ok);
     auto const* const first = static_cast<const volatile unsigned char*>(made.pointer);
     EXPECT_EQ(table().remove(made), status::ok);
     EXPECT_EQ(first[100], tenure::freed_fill); // the page of small blocks is still there
@@ -91,7 +106,8 @@ TEST(handle_memory, freed_memory_is_overwritten_when_that_is_asked_for) {
 TEST(handle_memory, what_is_live_can_be_reported_at_any_time) {
     handle made;
     std::size_t const before = table().usage().live_count;
-    ASSERT_EQ(tenure::allocate_held(123, 16, fill::none, "left behind", made), status::ok);
+    ASSERT_EQ(tenure::allocate_held(123, {.alignment = 16, .how = fill::none, .kind = "left behind"}, made),
+              status::ok);
     {
         support::heard_reports const heard;
         EXPECT_EQ(table().report_live(), before + 1);
@@ -105,7 +121,7 @@ TEST(handle_memory, what_is_live_can_be_reported_at_any_time) {
 // Run again by the test below, with the option set.
 TEST(handle_memory, DISABLED_something_is_left_behind) {
     handle made;
-    ASSERT_EQ(tenure::allocate_held(77, 16, fill::none, "forgotten", made), status::ok);
+    ASSERT_EQ(tenure::allocate_held(77, {.alignment = 16, .how = fill::none, .kind = "forgotten"}, made), status::ok);
     static_cast<void>(table().acquire(made));
 }
 

@@ -41,9 +41,13 @@ std::uint64_t* tn_handle_words() {
 tn_status tn_handle_allocate(std::size_t bytes, std::size_t alignment, std::uint32_t flags, const char* kind,
                              tn_handle* handle) {
     tenure::handle made;
-    if ((flags & ~TN_HANDLE_ZEROED) != 0) return TN_INVALID_ARGUMENT;
-    fill const how = flags == TN_HANDLE_ZEROED ? fill::zero : fill::none;
-    return answered(allocate_held(bytes, capi::alignment_of(alignment), how, kind, made), made, handle);
+    if ((flags & ~(TN_HANDLE_ZEROED | TN_HANDLE_HUGE_PAGES)) != 0) return TN_INVALID_ARGUMENT;
+    held_options options;
+    options.alignment = capi::alignment_of(alignment);
+    options.how = (flags & TN_HANDLE_ZEROED) != 0 ? fill::zero : fill::none;
+    options.pages = (flags & TN_HANDLE_HUGE_PAGES) != 0 ? page_size::huge : page_size::ordinary;
+    options.kind = kind;
+    return answered(allocate_held(bytes, options, made), made, handle);
 }
 
 tn_status tn_handle_map_file(const char* path, std::uint64_t bytes, const char* kind, tn_handle* handle) {

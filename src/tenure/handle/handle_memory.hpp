@@ -19,12 +19,24 @@
 
 namespace tenure::inline TENURE_ABI {
 
-/// Memory of the process heap. Zero bytes count as one, and the handle says zero. The text of `kind` is kept by
-/// address. Requires  `alignment` is a power of two. Fails     out_of_memory, invalid_argument (the alignment).
-[[nodiscard]] TENURE_API status allocate_held(std::size_t bytes, std::size_t alignment, fill how, const char* kind,
-                                              handle& made) noexcept;
+/// How memory with a handle is to be.
+struct held_options {
+    std::size_t alignment = cache_line_bytes; ///< a power of two
+    fill how = fill::zero;
+    page_size pages = page_size::ordinary; ///< huge: asked for where there are 2 MiB or more, a hint
+    /// Called in place of give_held() when the handle is removed, and at last calls it: to destroy what is in there.
+    handle_releaser releaser = nullptr;
+    const char* kind = nullptr; ///< what listings call it; kept by address. Null: the name of the type that is made
+};
 
-/// Memory of a file: see platform/file_map.hpp for `path`, null among others.
+/// Gives the memory of allocate_held() back, overwritten first with option buffer_fill and in checked builds.
+TENURE_API void give_held(void* memory, std::size_t bytes) noexcept;
+
+/// Memory of the process heap. Zero bytes count as one, and the handle says zero. The text of `kind` is kept by
+/// address. Fails     out_of_memory, invalid_argument (the alignment).
+[[nodiscard]] TENURE_API status allocate_held(std::size_t bytes, held_options options, handle& made) noexcept;
+
+/// Memory of a file: see platform/file_map.hpp for `path`, null among others. `kind` is kept by address.
 /// Fails     file_error, out_of_memory, invalid_argument (zero bytes).
 [[nodiscard]] TENURE_API status map_held(const char* path, std::size_t bytes, const char* kind, handle& made) noexcept;
 

@@ -1,0 +1,55 @@
+// SPDX-FileCopyrightText: Tenure contributors
+// SPDX-License-Identifier: MIT
+
+// A sound that a mixer plays while the program may free it: handles, leases, and what is left at the end.
+
+#include <cstdio>
+
+#include <tenure/buffer/fixed_buffer.hpp>
+#include <tenure/buffer/fixed_utf8_string.hpp>
+#include <tenure/buffer/huge_array.hpp>
+
+namespace {
+
+/// Copied freely; each copy knows when the samples were freed.
+struct sound {
+    tenure::fixed_utf8_string name;
+    tenure::fixed_buffer<float> samples;
+};
+
+/// Returns   how loud it is; nothing when it was freed meanwhile.
+float mix(const sound& from) {
+    auto const held = from.samples.lease(); // nobody frees it before the end of the scope
+    if (!held) return 0;
+    float sum = 0;
+    for (float const sample : held) sum += sample; // as fast as over a pointer
+    return sum;
+}
+
+}
+
+int main() {
+    sound const steps{tenure::fixed_utf8_string::make("steps"), tenure::fixed_buffer<float>::make(48'000)};
+    if (!steps.name || !steps.samples) return 1; // refused
+    steps.samples[100] = 0.5f;                   // checked: live, and inside
+
+    sound const copy = steps;
+    std::printf("%.*s: %.1f\n", static_cast<int>(copy.name.size_bytes()), copy.name.view().data(),
+                static_cast<double>(mix(copy)));
+
+    {
+        auto const held = copy.samples.lease();
+        if (steps.samples.deallocate() != tenure::status::still_held) return 1;
+    }
+    if (steps.samples.deallocate() != tenure::status::ok) return 1;
+    if (copy.samples.is_live() || mix(copy) != 0) return 1; // the copy knows
+
+    // Four thousand million numbers, of which only what is touched takes memory.
+    auto const heights = tenure::huge_array<float>::make(4'000'000'000);
+    if (heights) heights[3'999'999'999] = 1;
+
+    // The name was forgotten: a listing says so, at any time or, with TENURE_HANDLE_REPORT=text, at the program's end.
+    tenure::handle_table::process().for_each_live(
+        [](const tenure::handle_info& info) { std::printf("live: %s of %zu bytes\n", info.kind, info.which.bytes); });
+    return copy.name.deallocate() == tenure::status::ok ? 0 : 1;
+}

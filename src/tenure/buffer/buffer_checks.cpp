@@ -1,0 +1,44 @@
+// SPDX-FileCopyrightText: Tenure contributors
+// SPDX-License-Identifier: MIT
+
+#include <tenure/buffer/buffer_checks.hpp>
+
+#include <cstdlib>
+
+#include <tenure/base/report.hpp>
+
+namespace tenure::inline TENURE_ABI::detail {
+
+void end_for_stale_buffer(const void* memory) noexcept {
+    report_text text;
+    text.text("a buffer was used after it was freed; its memory was at ").address(memory);
+    text.text(". A lease keeps it while it is used; try_at() and is_live() ask first.");
+    report(report_kind::misuse, text.view());
+    std::abort();
+}
+
+void end_for_index(const void* memory, std::size_t index, std::size_t count) noexcept {
+    report_text text;
+    text.text("element ").number(index).text(" of a buffer of ").number(count).text(" elements was asked for, at ");
+    text.address(memory).text(". try_at() asks first.");
+    report(report_kind::misuse, text.view());
+    std::abort();
+}
+
+void end_for_slice(const void* memory, std::size_t first, std::size_t count, std::size_t size) noexcept {
+    report_text text;
+    text.text("a slice of ").number(count).text(" elements from ").number(first).text(" on is not in a buffer of ");
+    text.number(size).text(" elements, at ").address(memory).text(".");
+    report(report_kind::misuse, text.view());
+    std::abort();
+}
+
+void report_held_at_end(const void* memory, std::size_t holders) noexcept {
+    report_text text;
+    text.text("the owner of the buffer at ").address(memory).text(" ends while it is held ").number(holders);
+    text.text(holders == 1 ? " time" : " times")
+        .text(". Its memory is not given back. End the leases before the owner.");
+    report(report_kind::misuse, text.view());
+}
+
+}

@@ -1,0 +1,84 @@
+// SPDX-FileCopyrightText: Tenure contributors
+// SPDX-License-Identifier: MIT
+#pragma once
+
+/// \file
+/// An array as large as the machine's memory, or a file's: contiguous, with one owner.
+///
+/// Use it for     thousands of millions of numbers or plain structures.
+/// Not for        small arrays: buffer/safe_array.hpp.
+/// Memory from    the process heap with huge pages asked for, or a file, of which what does not fit into the memory
+///                lies on the disk.
+/// Cost           the first touch of each page, in steps of 2 MiB where the system has huge pages; an element as in
+///                buffer/safe_array.hpp.
+/// Overhead       a page for each array, 56 bytes for its handle.
+/// Threads        one for the owner; elements are as plain memory is; leases any.
+/// When full      make() and map_file() return an array that is empty and not live. A disk that is full is told by a
+///                fault (SIGBUS) at the first touch.
+/// Example        examples/handles.cpp
+
+#include <algorithm>
+#include <cstddef>
+#include <utility>
+
+#include <tenure/base/config.hpp>
+#include <tenure/buffer/fixed_buffer.hpp>
+#include <tenure/buffer/safe_array.hpp>
+#include <tenure/handle/handle_memory.hpp>
+
+namespace tenure::inline TENURE_ABI {
+
+template<plain_element T>
+class huge_array : private safe_array<T> {
+    using base = safe_array<T>;
+
+public:
+    using typename base::value_type;
+
+    huge_array() noexcept = default;
+
+    /// What make() takes when it is given nothing: pages of 2 MiB are asked for.
+    [[nodiscard]] static constexpr held_options huge_pages() noexcept {
+        held_options options;
+        options.pages = page_size::huge;
+        options.kind = "huge_array";
+        return options;
+    }
+
+    /// `count` elements, all zero unless the options say otherwise.
+    [[nodiscard]] static huge_array make(std::size_t count, held_options options = huge_pages()) noexcept {
+        return huge_array(base::make(count, options));
+    }
+
+    /// The first `count` elements of a file; see platform/file_map.hpp for what becomes of it, and for a `path` of
+    /// null. `why` says what stood in the way, if anything did.
+    [[nodiscard]] static huge_array map_file(const char* path, std::size_t count, status* why = nullptr) noexcept {
+        huge_array made;
+        handle memory;
+        status how = status::invalid_argument;
+        if (count <= max_object_bytes / sizeof(T)) how = map_held(path, count * sizeof(T), "huge_array", memory);
+        if (why != nullptr) *why = how;
+        if (how == status::ok) made.base::take(memory, count);
+        return made;
+    }
+
+    using base::as_handle;
+    using base::begin;
+    using base::buffer;
+    using base::deallocate;
+    using base::empty;
+    using base::end;
+    using base::holders;
+    using base::is_live;
+    using base::lease;
+    using base::size;
+    using base::span;
+    using base::try_at;
+    using base::operator bool;
+    using base::operator[];
+
+private:
+    explicit huge_array(base&& made) noexcept : base(std::move(made)) {}
+};
+
+}

@@ -1,0 +1,142 @@
+// SPDX-FileCopyrightText: Tenure contributors
+// SPDX-License-Identifier: MIT
+#pragma once
+
+/// \file
+/// An array with one owner, whose memory others may hold through buffers and leases that know when it ends.
+///
+/// Use it for     arrays of objects of any kind that others look at: elements are constructed and destroyed.
+/// Not for        copies by value: buffer/fixed_buffer.hpp. Arrays past the memory: buffer/huge_array.hpp.
+/// Memory from    the process heap.
+/// Cost           as buffer/fixed_buffer.hpp, and a constructor and destructor for each element.
+/// Overhead       the same.
+/// Threads        one for the owner; elements are as plain memory is; leases any.
+/// When full      make() returns an array that is empty and not live.
+/// Example        examples/handles.cpp
+
+#include <algorithm>
+#include <cstddef>
+#include <memory>
+#include <span>
+#include <type_traits>
+#include <utility>
+
+#include <tenure/base/config.hpp>
+#include <tenure/buffer/buffer_checks.hpp>
+#include <tenure/buffer/fixed_buffer.hpp>
+#include <tenure/buffer/lease.hpp>
+#include <tenure/handle/handle_memory.hpp>
+
+namespace tenure::inline TENURE_ABI {
+
+template<class T>
+class safe_array {
+    static_assert(std::is_nothrow_destructible_v<T>);
+
+public:
+    using value_type = T;
+
+    /// Empty.
+    safe_array() noexcept = default;
+
+    /// `count` elements, each as T() makes it: numbers are zero.
+    [[nodiscard]] static safe_array make(std::size_t count, held_options options = {}) noexcept {
+        static_assert(std::is_nothrow_default_constructible_v<T>);
+        constexpr bool is_plain = std::is_trivially_default_constructible_v<T>;
+        safe_array made;
+        if (!is_plain) options.how = fill::none; // constructors write anyway
+        if (!made.reserve(count, options)) return made;
+        if constexpr (!is_plain) std::uninitialized_value_construct_n(made.first(), count);
+        return made;
+    }
+    /// With copies of what the span has.
+    [[nodiscard]] static safe_array copy_of(std::span<const T> values, held_options options = {}) noexcept {
+        static_assert(std::is_nothrow_copy_constructible_v<T>);
+        safe_array made;
+        options.how = fill::none;
+        if (made.reserve(values.size(), options)) std::uninitialized_copy(values.begin(), values.end(), made.first());
+        return made;
+    }
+
+    safe_array(safe_array&& other) noexcept
+        : memory_(std::exchange(other.memory_, {})), count_(std::exchange(other.count_, 0)) {}
+    safe_array& operator=(safe_array&& other) noexcept {
+        std::swap(memory_, other.memory_);
+        std::swap(count_, other.count_);
+        return *this;
+    }
+    /// Destroys the elements and gives the memory back. When somebody holds it, that is reported, and it stays for
+    /// ever.
+    TENURE_LOCAL ~safe_array() {
+        std::uint32_t holders = 0;
+        if (deallocate(&holders) == status::still_held) detail::report_held_at_end(memory_.pointer, holders);
+    }
+
+    [[nodiscard]] bool is_live() const noexcept { return handle_table::process().is_live(memory_); }
+    [[nodiscard]] explicit operator bool() const noexcept { return is_live(); }
+    [[nodiscard]] std::size_t size() const noexcept { return count_; }
+    [[nodiscard]] bool empty() const noexcept { return count_ == 0; }
+
+    /// The element. One that is not there is reported, and the program ends.
+    [[nodiscard]] T& operator[](std::size_t index) const noexcept {
+        if (index >= count_) [[unlikely]]
+            detail::end_for_index(memory_.pointer, index, count_);
+        return first()[index];
+    }
+    [[nodiscard]] T* try_at(std::size_t index) const noexcept { return index < count_ ? first() + index : nullptr; }
+    [[nodiscard]] T* begin() const noexcept { return first(); }
+    [[nodiscard]] T* end() const noexcept { return first() + count_; }
+    [[nodiscard]] std::span<T> span() const noexcept { return {first(), count_}; }
+
+    /// For others: it is stale when the array ends.
+    template<plain_element Element = T>
+    [[nodiscard]] fixed_buffer<Element> buffer() const noexcept {
+        return fixed_buffer<Element>::of(memory_, count_);
+    }
+    /// Keeps the array's memory until the lease's end: the owner must not end before.
+    [[nodiscard]] tenure::lease<T> lease() const noexcept { return tenure::lease<T>(memory_, first(), count_); }
+    [[nodiscard]] std::uint32_t holders() const noexcept { return handle_table::process().holders(memory_); }
+    [[nodiscard]] const handle& as_handle() const noexcept { return memory_; }
+
+    /// Ends the array now. Fails     still_held: nothing has changed; stale_handle: it was empty.
+    status deallocate(std::uint32_t* holders = nullptr) noexcept {
+        handle_table& table = handle_table::process();
+        if (memory_.entry == 0) return status::stale_handle;
+        status const how = table.remove(memory_, holders);
+        if (how != status::ok) return how;
+        memory_ = {};
+        count_ = 0;
+        return status::ok;
+    }
+
+protected:
+    /// Becomes the owner of memory that is entered already. Requires  the array is empty.
+    void take(const handle& memory, std::size_t count) noexcept {
+        memory_ = memory;
+        count_ = count;
+    }
+
+private:
+    /// When nobody can hold it any more: a lease never sees elements that are gone.
+    TENURE_LOCAL static void end_elements(void* memory, std::size_t bytes) noexcept {
+        std::destroy_n(static_cast<T*>(memory), bytes / sizeof(T));
+        give_held(memory, bytes);
+    }
+
+    [[nodiscard]] T* first() const noexcept { return static_cast<T*>(memory_.pointer); }
+
+    [[nodiscard]] bool reserve(std::size_t count, held_options options) noexcept {
+        if (count > max_object_bytes / sizeof(T)) return false;
+        options.alignment = std::max(options.alignment, alignof(T));
+        if (options.kind == nullptr) options.kind = "safe_array";
+        if constexpr (!std::is_trivially_destructible_v<T>) options.releaser = &end_elements;
+        if (allocate_held(count * sizeof(T), options, memory_) != status::ok) return false;
+        count_ = count;
+        return true;
+    }
+
+    handle memory_;
+    std::size_t count_ = 0;
+};
+
+}

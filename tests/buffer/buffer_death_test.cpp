@@ -1,0 +1,47 @@
+// SPDX-FileCopyrightText: Tenure contributors
+// SPDX-License-Identifier: MIT
+
+#include <gtest/gtest.h>
+
+#include <tenure/buffer/fixed_buffer.hpp>
+#include <tenure/buffer/fixed_utf8_string.hpp>
+#include <tenure/buffer/safe_array.hpp>
+
+namespace {
+
+using tenure::fixed_buffer;
+
+TEST(buffer_death, an_element_of_a_freed_buffer_ends_the_program) {
+    auto const made = fixed_buffer<int>::make(10);
+    auto const copy = made;
+    ASSERT_EQ(made.deallocate(), tenure::status::ok);
+    EXPECT_DEATH(static_cast<void>(copy[0]), "used after it was freed");
+    EXPECT_DEATH(static_cast<void>(copy.span()), "used after it was freed");
+    EXPECT_DEATH(static_cast<void>(copy.slice(0, 1)[0]), "used after it was freed");
+}
+
+TEST(buffer_death, an_element_past_the_end_ends_the_program) {
+    auto const made = fixed_buffer<int>::make(10);
+    EXPECT_DEATH(static_cast<void>(made[10]), "element 10 of a buffer of 10 elements");
+    EXPECT_DEATH(static_cast<void>(made[SIZE_MAX]), "element 18446744073709551615 of a buffer of 10");
+    auto const array = tenure::safe_array<int>::make(3);
+    EXPECT_DEATH(static_cast<void>(array[3]), "element 3 of a buffer of 3 elements");
+    ASSERT_EQ(made.deallocate(), tenure::status::ok);
+}
+
+TEST(buffer_death, a_slice_that_is_not_inside_ends_the_program) {
+    auto const made = fixed_buffer<int>::make(10);
+    EXPECT_DEATH(static_cast<void>(made.slice(11, 0)), "is not in a buffer of 10");
+    EXPECT_DEATH(static_cast<void>(made.slice(5, 6)), "is not in a buffer of 10");
+    EXPECT_DEATH(static_cast<void>(made.slice(5, SIZE_MAX)), "is not in a buffer of 10");
+    ASSERT_EQ(made.deallocate(), tenure::status::ok);
+}
+
+TEST(buffer_death, a_freed_text_ends_the_program) {
+    auto const made = tenure::fixed_utf8_string::make("text");
+    auto const part = made.substring(1);
+    ASSERT_EQ(made.deallocate(), tenure::status::ok);
+    EXPECT_DEATH(static_cast<void>(part.view()), "used after it was freed");
+}
+
+}
