@@ -47,6 +47,14 @@ if(tenure_preloaded_targets) # not in a tree with a sanitizer
     install(TARGETS ${tenure_preloaded_targets} LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
 endif()
 install(EXPORT tenure NAMESPACE tenure:: FILE tenure-targets.cmake DESTINATION ${package_dir})
+# By themselves, because they need Highway, which a machine that uses the rest may lack.
+if(tenure_buffer_targets)
+    install(TARGETS ${tenure_buffer_targets} EXPORT tenure_buffer
+        ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR}
+        INCLUDES DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
+    )
+    install(EXPORT tenure_buffer NAMESPACE tenure:: FILE tenure-buffer-targets.cmake DESTINATION ${package_dir})
+endif()
 
 configure_package_config_file(packaging/config.cmake.in tenure-config.cmake INSTALL_DESTINATION ${package_dir})
 # Before 1.0 a minor version may change the C++ interface, and its inline namespace does.

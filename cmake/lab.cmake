@@ -36,7 +36,17 @@ endfunction()
 
 tenure_add_lab_room(report LINK nlohmann_json::nlohmann_json fmt::fmt)
 tenure_add_lab_room(harness LINK lab_report fmt::fmt ${CMAKE_DL_LIBS})
-tenure_add_lab_room(experiments LINK lab_harness lab_report ${tenure_peer_libraries} ALSO ${tenure_peer_sources})
+# Vector maths have a library of their own, where Highway is installed.
+set(tenure_vectors_missing vectors_tenure.cpp)
+if(TARGET tenure_buffer_tree)
+    set(tenure_vectors_missing vectors_missing.cpp)
+    set(tenure_vectors_library tenure_buffer_tree)
+endif()
+tenure_add_lab_room(experiments WITHOUT ${tenure_vectors_missing}
+    LINK lab_harness lab_report ${tenure_peer_libraries} ${tenure_vectors_library} ALSO ${tenure_peer_sources})
+# The loops that they are compared with are those of a program that is built for every machine.
+set_source_files_properties(lab/experiments/vectors_at_o2.cpp PROPERTIES COMPILE_OPTIONS -O2)
+set_source_files_properties(lab/experiments/vectors_at_o3.cpp PROPERTIES COMPILE_OPTIONS -O3)
 tenure_add_lab_room(cli WITHOUT main.cpp
     LINK lab_experiments lab_harness lab_report CLI11::CLI11 fmt::fmt nlohmann_json::nlohmann_json)
 # Modules of lab/experiments/modules: a library of others that no worker but those that need it may have in its process.

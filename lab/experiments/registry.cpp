@@ -8,7 +8,9 @@
 
 #include <array>
 
+#include "experiments/dotnet.hpp"
 #include "experiments/fragmentation.hpp"
+#include "experiments/handles.hpp"
 #include "experiments/heap.hpp"
 #include "experiments/large.hpp"
 #include "experiments/latency.hpp"
@@ -18,18 +20,21 @@
 #include "experiments/pools.hpp"
 #include "experiments/scene.hpp"
 #include "experiments/start.hpp"
+#include "experiments/vectors.hpp"
 
 namespace tenure::lab {
 
 std::span<const experiment> experiments() {
-    static const std::array<experiment, 9> all{lifetimes_experiment, pools_experiment,         heap_experiment,
-                                               large_experiment,     fragmentation_experiment, latency_experiment,
-                                               scene_experiment,     offsets_experiment,       start_experiment};
+    static const std::array<experiment, 12> all{lifetimes_experiment, pools_experiment,         heap_experiment,
+                                                large_experiment,     fragmentation_experiment, latency_experiment,
+                                                scene_experiment,     offsets_experiment,       start_experiment,
+                                                vectors_experiment,   handles_experiment,       dotnet_experiment};
     return all;
 }
 
 std::vector<library_peer> library_peers() {
-    return {boost_pool_peer(), loki_peer(), std_pmr_peer(), hpha_peer(), openscenegraph_peer()};
+    return {boost_pool_peer(),     loki_peer(),   std_pmr_peer(),        hpha_peer(),
+            openscenegraph_peer(), dotnet_peer(), dotnet_jemalloc_peer()};
 }
 
 }

@@ -27,7 +27,8 @@ using element_types = testing::Types<char, std::int16_t, std::uint32_t, double, 
 TYPED_TEST_SUITE(fixed_buffers, element_types);
 
 TYPED_TEST(fixed_buffers, are_zero_aligned_and_as_long_as_was_asked) {
-    for (std::size_t const count : {0, 1, 7, 1000, 100'000}) {
+    for (std::size_t const count :
+         {std::size_t{0}, std::size_t{1}, std::size_t{7}, std::size_t{1000}, std::size_t{100'000}}) {
         for (std::size_t alignment = 1; alignment <= 4096; alignment *= 16) {
             auto const made = fixed_buffer<TypeParam>::make(count, {.alignment = alignment});
             ASSERT_TRUE(made.is_live());

@@ -42,13 +42,6 @@ constexpr std::uint32_t least_entries = commit_step;
     return static_cast<std::uint32_t>(at >> 12 ^ at >> 20);
 }
 
-union process_table {
-    constexpr process_table() noexcept : table() {}
-    ~process_table() {} // never destroyed: handles are asked about until the very end
-    handle_table table;
-};
-constinit process_table the_process_table;
-
 // How often a count that may be another's mistake, soon undone, is looked at again.
 constexpr int most_attempts = 64;
 
@@ -80,7 +73,7 @@ template<class T>
 
 constinit handle_word handle_table::nothing{retired_generation};
 
-handle_table& handle_table::process() noexcept { return the_process_table.table; }
+constinit detail::process_handle_table detail::process_handles{};
 
 handle_table::~handle_table() {
     if (reserved_ == 0) return;

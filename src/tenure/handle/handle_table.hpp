@@ -99,7 +99,7 @@ public:
     handle_table& operator=(const handle_table&) = delete;
 
     /// The table of buffers, of C and of C#. It is never destroyed.
-    [[nodiscard]] static handle_table& process() noexcept;
+    [[nodiscard]] TENURE_LOCAL static handle_table& process() noexcept;
 
     /// Enters memory. `releaser` gives it back at remove(); null when that is the caller's business. The text of `kind`
     /// outlives the table.
@@ -192,6 +192,21 @@ private:
     platform::mutex mutex_; ///< of the two above, and of opening
     entry_stack stacks_of_free_[stack_count];
 };
+
+namespace detail {
+
+/// Never destroyed: handles are asked about until the very end.
+union process_handle_table {
+    constexpr process_handle_table() noexcept : table() {}
+    ~process_handle_table() {}
+    handle_table table;
+};
+extern TENURE_API process_handle_table process_handles;
+
+}
+
+// Inline, because a call would cost more than the check that follows.
+inline handle_table& handle_table::process() noexcept { return detail::process_handles.table; }
 
 // An addition that is looked at afterwards, and undone when the handle was stale: whoever has the entry now is counted
 // one more or one less for a moment, which remove() waits for. To look first costs 4 ns a pair, 1.5 times as much where

@@ -1,0 +1,73 @@
+# SPDX-FileCopyrightText: Tenure contributors
+# SPDX-License-Identifier: MIT
+
+# Vector maths: a static library of its own, because it links Highway, which the core must not.
+#
+#   tenure::buffer, tenure::buffer_checked    for tenure::tenure and tenure::checked, which each brings along
+#   tenure_buffer_tree                        for tenure_tree: what tests and lab link
+#
+# The loops know nothing of check levels: they are compiled once, for every set of instructions that Highway knows, and
+# lie in all three.
+
+find_package(hwy 1.0 QUIET CONFIG)
+if(NOT hwy_FOUND)
+    message(STATUS "Highway (libhwy-dev): not found, tenure::buffer is left out")
+    return()
+endif()
+
+set(buffer_dir ${PROJECT_SOURCE_DIR}/src/tenure/buffer)
+file(GLOB buffer_sources CONFIGURE_DEPENDS ${buffer_dir}/vector_*.cpp)
+set(buffer_loops ${buffer_sources})
+list(FILTER buffer_loops INCLUDE REGEX "_loops\\.cpp$")
+list(FILTER buffer_sources EXCLUDE REGEX "_loops\\.cpp$")
+
+function(tenure_compile_buffer target)
+    tenure_compile(${target})
+    target_include_directories(${target} PUBLIC $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/src>)
+    target_compile_options(${target} PRIVATE -fno-exceptions -fno-rtti)
+    set_target_properties(${target} PROPERTIES
+        POSITION_INDEPENDENT_CODE ON
+        CXX_VISIBILITY_PRESET hidden
+        VISIBILITY_INLINES_HIDDEN ON
+    )
+endfunction()
+
+# Products are rounded before they are added: sums are the same everywhere. Loops that say so have vectors at -O2 too,
+# but the compiler unrolls and peels better at -O3. Nobody asks for errno or the flags of floating-point exceptions,
+# which would keep choices between two results out of vectors.
+# Vectors of 32 bytes at most: see src/tenure/buffer/vector_loops.hpp.
+set(tenure_vector_width)
+if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
+    set(tenure_vector_width -mprefer-vector-width=256)
+endif()
+add_library(tenure_vector_loops OBJECT ${buffer_loops})
+tenure_compile_buffer(tenure_vector_loops)
+target_compile_options(tenure_vector_loops PRIVATE -ffp-contract=off -fopenmp-simd -fno-math-errno -fno-trapping-math
+    $<$<NOT:$<CONFIG:Debug>>:-O3> ${tenure_vector_width})
+target_link_libraries(tenure_vector_loops PRIVATE hwy::hwy)
+
+function(tenure_add_buffer target library file_name)
+    add_library(${target} STATIC ${buffer_sources} $<TARGET_OBJECTS:tenure_vector_loops>)
+    tenure_compile_buffer(${target})
+    set_target_properties(${target} PROPERTIES OUTPUT_NAME ${file_name})
+    # Sums of the few blocks' sums are added here.
+    target_compile_options(${target} PRIVATE -ffp-contract=off)
+    # An installed one gets its library from the package, which knows whether the shared or the static one is meant.
+    target_link_libraries(${target} PRIVATE hwy::hwy PUBLIC $<BUILD_INTERFACE:${library}>)
+endfunction()
+
+tenure_add_buffer(tenure_buffer tenure::tenure tenure_buffer)
+tenure_add_buffer(tenure_buffer_checked tenure::checked tenure_buffer_checked)
+tenure_add_buffer(tenure_buffer_tree tenure_tree tenure_buffer_tree)
+set_target_properties(tenure_buffer PROPERTIES EXPORT_NAME buffer)
+set_target_properties(tenure_buffer_checked PROPERTIES EXPORT_NAME buffer_checked)
+add_library(tenure::buffer ALIAS tenure_buffer)
+add_library(tenure::buffer_checked ALIAS tenure_buffer_checked)
+set(tenure_buffer_targets tenure_buffer tenure_buffer_checked)
+
+if(TENURE_CHECKS GREATER 1 OR NOT PROJECT_IS_TOP_LEVEL)
+    set_target_properties(${tenure_buffer_targets} PROPERTIES EXCLUDE_FROM_ALL ON)
+endif()
+if(NOT PROJECT_IS_TOP_LEVEL)
+    set_target_properties(tenure_vector_loops tenure_buffer_tree PROPERTIES EXCLUDE_FROM_ALL ON)
+endif()

@@ -1,0 +1,56 @@
+// SPDX-FileCopyrightText: Tenure contributors
+// SPDX-License-Identifier: MIT
+
+/// \file
+/// Question: what does it cost to know that memory is still there, and to keep it there while it is used?
+///
+/// Unfair would be: to compare a check with a count, or one thread's count with that of threads that meet.
+/// It does not show: what is done with the memory.
+
+#include "experiments/handles.hpp"
+
+#include <array>
+#include <string_view>
+
+namespace tenure::lab {
+
+namespace {
+
+constexpr std::array<option_spec, 1> options{{
+    {"operations", 2'000'000, 20'000'000, 1000, 1'000'000'000, "pairs that are timed together"},
+}};
+
+constexpr std::array<part, 2> parts{{{"one thread"}, {"two threads on one", 2}}};
+
+constexpr std::array<std::string_view, 4> unfair{
+    "A pair is a hold taken and given back. The bare one is two locked additions to a number, whose results nobody "
+    "reads: the least that a count shared by threads can cost.",
+    "Only the handle, and the dictionary, know when the memory is gone and another has its place. A shared_ptr keeps "
+    "the memory instead; a weak_ptr knows when it is gone, and finds out by taking a hold.",
+    "\"Made and ended\" is without the memory itself; a shared_ptr's count is an allocation of its own here.",
+    "\"Dictionary under a lock\" is how jemalloc.NET kept its ledger, rebuilt with std::unordered_map and a "
+    "std::shared_mutex.",
+};
+
+constexpr std::array<contestant_source, 2> sources{tenure_in_handles, references_in_handles};
+
+constexpr experiment described{
+    .name = "handles",
+    .question = "What does it cost to know that memory is still there, and to keep it there while it is used?",
+    .unfair = unfair,
+    .baseline = "bare locked additions",
+    .options = options,
+    .parts = parts,
+    .sources = sources,
+    .properties = nullptr,
+    .quotients = {},
+    .ranking_rule = {},
+    .unranked = {},
+    .example = "tenure bench handles --operations 20000000",
+};
+
+}
+
+const experiment handles_experiment = described;
+
+}

@@ -1,0 +1,193 @@
+// SPDX-FileCopyrightText: Tenure contributors
+// SPDX-License-Identifier: MIT
+
+/// \file
+/// What people use today, and the least that a count can cost, in handles.
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <shared_mutex>
+#include <string_view>
+#include <unordered_map>
+
+#include "experiments/handles_workload.hpp"
+#include "experiments/type_name.hpp"
+
+namespace tenure::lab {
+
+namespace {
+
+class bare_additions {
+public:
+    using hold = void*;
+    static constexpr bool knows_ends = false;
+    [[nodiscard]] hold make(void* memory) {
+        ++alive_;
+        return memory;
+    }
+    [[nodiscard]] bool is_live(hold) const { return true; }
+    [[nodiscard]] bool acquire(hold) {
+        count_.fetch_add(1, std::memory_order_acquire);
+        return true;
+    }
+    void release(hold) { count_.fetch_sub(1, std::memory_order_release); }
+    void end(hold) { --alive_; }
+    static constexpr std::string_view query = "its own count";
+    [[nodiscard]] std::size_t alive() const { return alive_; }
+
+private:
+    alignas(cache_line_bytes) std::atomic<std::uint64_t> count_{0};
+    std::size_t alive_ = 0;
+};
+
+/// The same word as the table's, changed by comparing and swapping.
+class swapped_words {
+public:
+    using hold = std::uint64_t;
+    static constexpr bool knows_ends = true;
+    [[nodiscard]] hold make(void*) {
+        word_.fetch_add(1);
+        return word_ & 0xFFFF'FFFF;
+    }
+    [[nodiscard]] bool is_live(hold which) const {
+        return (word_.load(std::memory_order_acquire) & 0xFFFF'FFFF) == which;
+    }
+    [[nodiscard]] bool acquire(hold which) {
+        std::uint64_t seen = word_.load(std::memory_order_relaxed);
+        do {
+            if ((seen & 0xFFFF'FFFF) != which) return false;
+        } while (!word_.compare_exchange_weak(seen, seen + (std::uint64_t{1} << 32), std::memory_order_acquire));
+        return true;
+    }
+    void release(hold) {
+        std::uint64_t seen = word_.load(std::memory_order_relaxed);
+        while (!word_.compare_exchange_weak(seen, seen - (std::uint64_t{1} << 32), std::memory_order_release)) {}
+    }
+    void end(hold) { word_.fetch_add(1); }
+    static constexpr std::string_view query = "its generation";
+    [[nodiscard]] std::size_t alive() const { return word_ & 1; }
+
+private:
+    alignas(cache_line_bytes) std::atomic<std::uint64_t> word_{0};
+};
+
+class shared_pointers {
+public:
+    using hold = std::shared_ptr<void>;
+    static constexpr bool knows_ends = false;
+    [[nodiscard]] hold make(void* memory) {
+        ++alive_;
+        return {memory, [this](void*) { --alive_; }};
+    }
+    [[nodiscard]] bool is_live(const hold&) const { return true; }
+    [[nodiscard]] bool acquire(const hold& which) {
+        mine() = which;
+        return true;
+    }
+    void release(const hold&) { mine().reset(); }
+    void end(const hold&) {}
+    static constexpr std::string_view query = "its own count";
+    [[nodiscard]] std::size_t alive() const { return alive_; }
+
+private:
+    [[nodiscard]] static hold& mine() {
+        thread_local hold held;
+        return held;
+    }
+    std::size_t alive_ = 0;
+};
+
+class weak_pointers {
+public:
+    struct hold {
+        std::shared_ptr<void> owner;
+        std::weak_ptr<void> seen;
+    };
+    static constexpr bool knows_ends = false; // only by taking a hold
+    [[nodiscard]] hold make(void* memory) {
+        std::shared_ptr<void> owner(memory, [](void*) {});
+        return {owner, owner};
+    }
+    [[nodiscard]] bool is_live(const hold& which) const { return !which.seen.expired(); }
+    [[nodiscard]] bool acquire(const hold& which) {
+        mine() = which.seen.lock();
+        return mine() != nullptr;
+    }
+    void release(const hold&) { mine().reset(); }
+    void end(const hold&) {}
+    static constexpr std::string_view query = "the one that was made";
+    [[nodiscard]] std::size_t alive() const { return 1; }
+
+private:
+    [[nodiscard]] static std::shared_ptr<void>& mine() {
+        thread_local std::shared_ptr<void> held;
+        return held;
+    }
+};
+
+class locked_dictionary {
+public:
+    using hold = void*;
+    static constexpr bool knows_ends = true;
+    [[nodiscard]] hold make(void* memory) {
+        std::unique_lock const lock(mutex_);
+        void* const key = static_cast<char*>(memory) + next_++ % 64; // an address of its own
+        counts_.emplace(key, 0);
+        return key;
+    }
+    [[nodiscard]] bool is_live(hold which) const {
+        std::shared_lock const lock(mutex_);
+        return counts_.contains(which);
+    }
+    [[nodiscard]] bool acquire(hold which) {
+        std::unique_lock const lock(mutex_);
+        auto const found = counts_.find(which);
+        if (found == counts_.end()) return false;
+        ++found->second;
+        return true;
+    }
+    void release(hold which) {
+        std::unique_lock const lock(mutex_);
+        if (auto const found = counts_.find(which); found != counts_.end()) --found->second;
+    }
+    void end(hold which) {
+        std::unique_lock const lock(mutex_);
+        counts_.erase(which);
+    }
+    static constexpr std::string_view query = "the size of its dictionary";
+    [[nodiscard]] std::size_t alive() const { return counts_.size(); }
+
+private:
+    mutable std::shared_mutex mutex_;
+    std::unordered_map<void*, int> counts_;
+    std::size_t next_ = 0;
+};
+
+template<class Scheme>
+constexpr contestant reference(std::string_view name, std::string_view kind, std::string_view note) {
+    return {.name = name,
+            .how = route::inlined,
+            .kind = kind,
+            .type = type_name<Scheme>(),
+            .note = note,
+            .parts = 0b11,
+            .run = run_handles<Scheme>};
+}
+
+constexpr std::string_view standard = "standard library";
+constexpr std::string_view ours = "reference (ours)";
+constexpr std::array<contestant, 5> references{
+    reference<bare_additions>("bare locked additions", ours, "nothing is checked: the least that it can cost"),
+    reference<swapped_words>("compare and swap", ours, "the same word, changed in loops"),
+    reference<shared_pointers>("std::shared_ptr", standard, "copied and reset"),
+    reference<weak_pointers>("std::weak_ptr", standard, "lock() and reset"),
+    reference<locked_dictionary>("dictionary under a lock", ours, "as jemalloc.NET's ledger of allocations"),
+};
+
+}
+
+std::span<const contestant> references_in_handles() { return references; }
+
+}

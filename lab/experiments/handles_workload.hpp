@@ -1,0 +1,89 @@
+// SPDX-FileCopyrightText: Tenure contributors
+// SPDX-License-Identifier: MIT
+#pragma once
+
+/// \file
+/// Holds taken and given back, of one piece of memory.
+///
+/// A scheme has `hold`, `make(memory)`, `is_live(hold)`, `acquire(hold)`, which says whether it could, `release(hold)`,
+/// `end(hold)` and, for the proof, `query` and `alive()`. `knows_ends` is whether is_live() is worth asking.
+
+#include <array>
+#include <cstddef>
+#include <thread>
+
+#include "experiments/handles.hpp"
+#include "harness/block_owner.hpp"
+#include "harness/cpus.hpp"
+#include "harness/measure.hpp"
+
+namespace tenure::lab {
+
+/// Pairs of one thread. Returns   how many could not be taken.
+template<class Scheme>
+[[gnu::noinline]] std::size_t take_holds(Scheme& scheme, const typename Scheme::hold& of, std::size_t pairs) {
+    std::size_t refused = 0;
+    for (std::size_t i = 0; i < pairs; ++i) {
+        refused += !scheme.acquire(of);
+        scheme.release(of);
+    }
+    return refused;
+}
+
+template<class Scheme>
+[[gnu::noinline]] std::size_t count_live(Scheme& scheme, const typename Scheme::hold& of, std::size_t checks) {
+    std::size_t live = 0;
+    for (std::size_t i = 0; i < checks; ++i) live += scheme.is_live(of);
+    return live;
+}
+
+template<class Scheme>
+void run_handles(const task& asked) {
+    std::size_t const operations = asked.options.size("operations");
+    auto const each = static_cast<double>(operations);
+    alignas(cache_line_bytes) static char memory[64];
+    std::thread([] {}).join(); // before the first one, some counts are no locked additions
+    Scheme scheme;
+    typename Scheme::hold const held = scheme.make(memory);
+    void* const told[1] = {memory};
+    asked.out.blocks(told, 0, owner_of(scheme));
+    std::size_t refused = take_holds(scheme, held, operations / 10);
+
+    if (asked.part == handles_two_threads) {
+        std::size_t others = 0;
+        stopwatch const watch;
+        std::thread other([&] {
+            pin_thread(1);
+            others = take_holds(scheme, held, operations);
+        });
+        pin_thread(0);
+        refused += take_holds(scheme, held, operations);
+        other.join();
+        asked.out.value("hold, two threads at once", "a pair", "ns", watch.elapsed_ns() / each);
+        refused += others;
+    } else {
+        stopwatch watch;
+        refused += take_holds(scheme, held, operations);
+        asked.out.value("hold", "a pair", "ns", watch.elapsed_ns() / each);
+        if constexpr (Scheme::knows_ends) {
+            watch.restart();
+            std::size_t const live = count_live(scheme, held, operations);
+            asked.out.value("check", "is it there", "ns", watch.elapsed_ns() / each);
+            if (live != operations) return asked.out.fail("what is there was said not to be");
+        }
+        std::size_t const made_count = operations / 4;
+        watch.restart();
+        for (std::size_t i = 0; i < made_count; ++i) {
+            typename Scheme::hold made = scheme.make(memory);
+            escape(&made);
+            scheme.end(made);
+        }
+        asked.out.value("made and ended", "a pair", "ns", watch.elapsed_ns() / static_cast<double>(made_count));
+    }
+    if (refused != 0) return asked.out.fail("a hold of what is there was refused");
+    typename Scheme::hold const before = held;
+    scheme.end(before);
+    if (Scheme::knows_ends && scheme.is_live(held)) asked.out.fail("what was ended was said to be there");
+}
+
+}

@@ -1,0 +1,28 @@
+// SPDX-FileCopyrightText: Tenure contributors
+// SPDX-License-Identifier: MIT
+#pragma once
+
+/// \file
+/// The vectors experiment: its description and its parts.
+
+#include <cstddef>
+#include <span>
+
+#include "harness/experiment.hpp"
+
+namespace tenure::lab {
+
+extern const experiment vectors_experiment;
+
+/// The parts, by their index in the experiment.
+namespace vectors_part {
+inline constexpr std::size_t in_memory = 0;
+inline constexpr std::size_t in_cache = 1;
+inline constexpr std::uint64_t both = 0b11;
+}
+
+[[nodiscard]] std::span<const contestant> tenure_in_vectors(); ///< nobody where it was built without them
+[[nodiscard]] std::span<const contestant> loops_in_vectors();
+[[nodiscard]] std::span<const contestant> better_loops_in_vectors();
+
+}

@@ -1,0 +1,13 @@
+// SPDX-FileCopyrightText: Tenure contributors
+// SPDX-License-Identifier: MIT
+
+/// \file
+/// A build without vector maths, because Highway was not there: nobody but the loops takes part.
+
+#include "experiments/vectors.hpp"
+
+namespace tenure::lab {
+
+std::span<const contestant> tenure_in_vectors() { return {}; }
+
+}

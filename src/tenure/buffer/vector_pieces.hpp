@@ -1,0 +1,70 @@
+// SPDX-FileCopyrightText: Tenure contributors
+// SPDX-License-Identifier: MIT
+#pragma once
+
+/// \file
+/// The work of vector_maths.hpp in pieces, for whoever has threads to share it out to; the library starts none.
+///
+/// Pieces begin at fixed multiples, so results do not depend on who runs them, nor on how many there are.
+
+#include <algorithm>
+#include <bit>
+#include <concepts>
+#include <cstddef>
+
+#include <tenure/buffer/vector_maths.hpp>
+
+namespace tenure::inline TENURE_ABI {
+namespace vectors {
+
+/// Elements of a piece; where a sum would have more than most_sums pieces, a power of two times as many.
+constexpr std::size_t piece_count = std::size_t{1} << 16;
+constexpr std::size_t most_sums = 256; ///< of pieces; they lie on the caller's stack
+
+/// What calls `piece(i)` once for each i below `count`, on any threads and in any order, and returns after the last:
+/// `run(count, piece)`. A plain loop is one.
+template<class Run, class Piece>
+concept runs_pieces = std::invocable<Run&, std::size_t, Piece&>;
+
+/// Calls `work(begin, size)` for the pieces of `count` elements, through `run`. What writes buffers does to pieces what
+/// it does to the whole, except that divide() looks for zeros in one piece.
+template<class Run, class Work>
+void in_pieces(std::size_t count, Run&& run, Work&& work, std::size_t each = piece_count) {
+    auto piece = [&](std::size_t index) {
+        std::size_t const begin = index * each;
+        work(begin, std::min(each, count - begin));
+    };
+    static_assert(runs_pieces<Run, decltype(piece)>);
+    run(count / each + (count % each != 0), piece);
+}
+
+namespace detail {
+
+/// Requires  `sum_of(begin, size)` is the sum of those elements in the stated order. That of the whole is that of the
+/// pieces' sums, because a piece is a power of two of blocks.
+template<element T, class Run, class SumOf>
+[[nodiscard]] sum_type<T> sum_in_pieces(std::size_t count, Run&& run, const SumOf& sum_of) {
+    std::size_t const each = std::max(piece_count, std::bit_ceil(count / most_sums + (count % most_sums != 0)));
+    sum_type<T> sums[most_sums];
+    in_pieces(
+        count, run, [&](std::size_t begin, std::size_t size) { sums[begin / each] = sum_of(begin, size); }, each);
+    return operations<T>::sum_pairwise(sums, count / each + (count % each != 0));
+}
+
+}
+
+/// sum() and dot() to the bit.
+template<element T, class Run>
+[[nodiscard]] sum_type<T> sum_in_pieces(const T* from, std::size_t count, Run&& run) {
+    return detail::sum_in_pieces<T>(count, run,
+                                    [from](std::size_t begin, std::size_t size) { return sum(from + begin, size); });
+}
+template<element T, class Run>
+[[nodiscard]] sum_type<T> dot_in_pieces(const T* left, std::size_t count, const T* right, Run&& run) {
+    return detail::sum_in_pieces<T>(count, run, [left, right](std::size_t begin, std::size_t size) {
+        return dot(left + begin, size, right + begin);
+    });
+}
+
+}
+}
