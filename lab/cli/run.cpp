@@ -135,6 +135,28 @@ void preload(const std::string& library) {
     ::setenv("LD_PRELOAD", alone ? library.c_str() : fmt::format("{}:{}", library, others).c_str(), 1);
 }
 
+std::string passthrough_variable() {
+    return std::string{option_table()[static_cast<std::size_t>(option::passthrough)].environment};
+}
+
+/// A program that uses Tenure holds its persistent memory and its buffers on the malloc that was asked for as well.
+/// What --set or the environment says about passthrough stays; our own malloc would hand its blocks to the C library.
+void let_persistent_memory_follow(const std::string& library) {
+    if (library.empty() || name_of_library(library).starts_with(own_malloc_prefix)) return;
+    ::setenv(passthrough_variable().c_str(), "heap", 0);
+}
+
+/// What a `tenure run` around this one has set for its own malloc is not meant for another.
+void forget_who_ran_us() {
+    const char* const passed = std::getenv(passthrough_variable().c_str());
+    const char* const before = std::getenv("LD_PRELOAD");
+    if (passed == nullptr || before == nullptr || std::string_view{passed} != "heap") return;
+    std::string_view const first = std::string_view{before}.substr(0, std::string_view{before}.find_first_of(": "));
+    if (is_known_malloc(first) && !name_of_library(first).starts_with(own_malloc_prefix)) {
+        ::unsetenv(passthrough_variable().c_str());
+    }
+}
+
 }
 
 run_command::run_command(CLI::App& app)
@@ -142,7 +164,8 @@ run_command::run_command(CLI::App& app)
     command_
         ->add_option("--heap", heap_,
                      "tenure, hardened (the caller's mistakes are reported), system (the C library's), a peer that "
-                     "`tenure list` names, or the path of a library, with a slash in it")
+                     "`tenure list` names, or the path of a library, with a slash in it. What a program holds in "
+                     "Tenure's own heap lives on a peer or a library as well (option passthrough, unless it is set)")
         ->type_name("NAME")
         ->capture_default_str();
     command_
@@ -163,7 +186,8 @@ run_command::run_command(CLI::App& app)
                      "  tenure run --stats -- g++ -O2 -c heavy.cpp        proves that the drop-in served\n"
                      "  tenure run --heap hardened -- ./tests             double frees, overflows, foreign pointers\n"
                      "  tenure run --set passthrough=heap -- ./game       the same library, the C library's blocks\n"
-                     "  tenure run --heap jemalloc -- ./game              a peer, the same way\n\n"
+                     "  tenure run --heap jemalloc -- ./game              a peer, the same way\n"
+                     "  tenure run --heap jemalloc -- dotnet app.dll      what Tenure.Jemalloc finds, and tunes\n\n"
                      "Exit codes: the program's; 2 the command line was wrong, or the library is not there; 126 the "
                      "program cannot be run so; 127 there is no such program.");
 }
@@ -181,6 +205,7 @@ int run_command::run() const {
     }
     std::vector<std::string> settings = settings_;
     if (!report_.empty()) settings.push_back("malloc_stats=" + report_);
+    forget_who_ran_us();
     for (const std::string& each : settings) {
         std::string const refusal = set(each);
         if (refusal.empty()) continue;
@@ -205,6 +230,7 @@ int run_command::run() const {
         return cannot_run;
     }
     preload(library.path);
+    let_persistent_memory_follow(library.path);
     std::vector<char*> words;
     for (const std::string& each : program_) words.push_back(const_cast<char*>(each.c_str()));
     words.push_back(nullptr);

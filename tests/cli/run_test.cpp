@@ -72,6 +72,48 @@ TEST_F(run, sets_options_for_the_program) {
     expect_words(run_command("run --set TENURE_MALLOC_STATS=text -- sh -c 'echo $TENURE_MALLOC_STATS'").out, {"text"});
 }
 
+TEST_F(run, lets_persistent_memory_live_on_another_malloc) {
+    if (run_command("run --heap jemalloc -- true").code != 0) GTEST_SKIP() << "jemalloc is not on this machine";
+    auto const said = [](const std::string& words) {
+        return run_command("run " + words + " -- sh -c 'echo ${TENURE_PASSTHROUGH-unset}'").out;
+    };
+    auto const maps = run_command("run --heap=jemalloc -- cat /proc/self/maps");
+    expect_words(maps.out, {"/libjemalloc.so.2"});
+    EXPECT_EQ(said("--heap=jemalloc"), "heap\n");
+    EXPECT_EQ(said("--heap jemalloc --set passthrough=none"), "none\n") << "what is set stays";
+    EXPECT_EQ(said("--heap jemalloc --set passthrough=pool,heap"), "pool,heap\n");
+    EXPECT_EQ(run_command("run --heap system -- env TENURE_PASSTHROUGH=all " + command_path() +
+                          " run --heap jemalloc -- sh -c 'echo $TENURE_PASSTHROUGH'")
+                  .out,
+              "all\n");
+    // A run inside a run is for itself.
+    EXPECT_EQ(said("--heap jemalloc -- " + command_path() + " run"), "unset\n");
+    EXPECT_EQ(said("--heap jemalloc -- " + command_path() + " run --heap system"), "unset\n");
+    EXPECT_EQ(said("--heap jemalloc -- " + command_path() + " run --heap jemalloc"), "heap\n");
+}
+
+TEST_F(run, lets_persistent_memory_live_on_our_malloc_as_it_is) {
+    auto const said = [](const std::string& heap) {
+        return run_command("run --heap '" + heap + "' -- sh -c 'echo ${TENURE_PASSTHROUGH-unset}'").out;
+    };
+    for (const char* heap : {"tenure", "hardened", "system"}) EXPECT_EQ(said(heap), "unset\n") << heap;
+    std::string const link = support::own_path("our-malloc-by-another-name.so");
+    fs::remove(link);
+    fs::create_symlink(fs::path(command_path()).parent_path() / "libtenure_malloc.so", link);
+    EXPECT_EQ(said(link), "unset\n");
+    fs::remove(link);
+}
+
+TEST_F(run, runs_a_dotnet_program_on_jemalloc) {
+    if (run_command("run --heap system -- dotnet --version").code != 0) GTEST_SKIP() << "there is no .NET SDK";
+    if (run_command("run --heap jemalloc -- true").code != 0) GTEST_SKIP() << "jemalloc is not on this machine";
+    // The SDK's command is a .NET program; jemalloc tells at its end that it has served the runtime and its threads.
+    auto const found = run_command("run --heap=jemalloc -- env MALLOC_CONF=stats_print:true dotnet --version");
+    EXPECT_EQ(found.code, 0) << found.err;
+    expect_words(found.err, {"Begin jemalloc statistics", "Allocated: "});
+    EXPECT_FALSE(found.out.empty());
+}
+
 TEST_F(run, keeps_what_is_preloaded_already) {
     auto const found = run_command("run -- env LD_PRELOAD=libm.so.6 sh -c 'echo'");
     EXPECT_EQ(found.code, 0) << found.err;

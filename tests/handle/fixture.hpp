@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 
 #include <gtest/gtest.h>
@@ -16,7 +17,7 @@ protected:
     [[nodiscard]] tenure::handle add(std::size_t bytes = 64) {
         return table_.add(memory_, bytes, &count_release, "memory of a test");
     }
-    inline static int releases = 0;
+    inline static std::atomic<int> releases = 0;
     unsigned char memory_[64] = {};
     tenure::handle_table table_{{.most_entries = 1u << 16}};
 };

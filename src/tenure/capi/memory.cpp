@@ -4,6 +4,7 @@
 // tenure.h: the process heap, lifetimes, and the process's figures.
 
 #include <cstddef>
+#include <cstring>
 #include <new>
 
 #include <tenure/base/frame_clock.hpp>
@@ -76,8 +77,11 @@ void tn_reset_temp() { reset_temp(); }
 void tn_temp_mark(tn_temp_marker* marker) { ::new (static_cast<void*>(marker)) temp_scope; }
 
 void tn_temp_rewind(const tn_temp_marker* marker) {
-    tn_temp_marker copy = *marker; // ends where the caller's may lie in memory that is not to be written to
-    std::launder(static_cast<temp_scope*>(static_cast<void*>(&copy)))->~temp_scope();
+    // Ends in a copy, because the caller's may lie in memory that is not to be written to. Bytes, and not a marker that
+    // is assigned: the compiler may take it that nobody reads a marker's fields as a scope's, and leave the copy out.
+    alignas(temp_scope) unsigned char copy[sizeof(temp_scope)];
+    std::memcpy(copy, marker, sizeof copy);
+    std::launder(static_cast<temp_scope*>(static_cast<void*>(copy)))->~temp_scope();
 }
 
 void tn_temp_get_stats(tn_temp_stats* stats) {

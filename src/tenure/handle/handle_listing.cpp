@@ -19,12 +19,6 @@ namespace {
 
 constexpr std::size_t most_reported = 20;
 
-/// What a listing was told, with the stack copied: the entry may serve another by the time it is read.
-struct kept_info {
-    handle_info info;
-    void* frames[detail::handle_stack::capacity];
-};
-
 void say(report_text& text, const handle_info& info) noexcept {
     constexpr std::uint64_t second_ns = 1'000'000'000;
     text.text(info.kind).text(" of ").number(info.which.bytes).text(" bytes at ").address(info.which.pointer);
@@ -34,38 +28,36 @@ void say(report_text& text, const handle_info& info) noexcept {
 
 }
 
-/// Returns   whether the entry is live, and what `into` says belongs together.
-bool handle_table::read(std::uint32_t entry, handle_info& into) const noexcept {
+/// Returns   whether the entry is live, and what `into` says belongs together. Its stack is copied to `frames`.
+bool handle_table::read(std::uint32_t entry, handle_info& into, void** frames) const noexcept {
+    // Every load an acquire: whoever sees something of the entry's next use sees its word changed at the end.
+    constexpr auto order = std::memory_order_acquire;
     detail::handle_word const& word = words_.load(std::memory_order_relaxed)[entry];
-    std::uint64_t const before = word.load(std::memory_order_acquire);
+    std::uint64_t const before = word.load(order);
     std::uint32_t const generation = detail::generation_in(before);
     if (generation % 2 == 0) return false;
     detail::handle_record const& record = records_.load(std::memory_order_relaxed)[entry];
-    into.which = {record.pointer.load(std::memory_order_relaxed), record.bytes.load(std::memory_order_relaxed), entry,
-                  generation};
+    into.which = {record.pointer.load(order), record.bytes.load(order), entry, generation};
     into.holders = detail::holders_in(before);
-    into.owner = tag::from_id(record.tag.load(std::memory_order_relaxed));
-    into.kind = record.kind.load(std::memory_order_relaxed);
-    std::uint64_t const now = platform::coarse_ns(), born = record.born_ns.load(std::memory_order_relaxed);
+    into.owner = tag::from_id(record.tag.load(order));
+    into.kind = record.kind.load(order);
+    std::uint64_t const now = platform::coarse_ns(), born = record.born_ns.load(order);
     into.age_ns = now > born ? now - born : 0;
-    into.stack_count = record.frame_count.load(std::memory_order_relaxed);
-    into.stack = nullptr;
-    std::atomic_thread_fence(std::memory_order_acquire); // the loads above before the one below
+    detail::handle_stack const* const stacks = stacks_.load(order);
+    std::size_t const count = stacks == nullptr ? 0 : record.frame_count.load(order);
+    into.stack_count = std::min(count, detail::handle_stack::capacity);
+    for (std::size_t index = 0; index < into.stack_count; ++index)
+        frames[index] = stacks[entry].frames[index].load(order);
+    into.stack = into.stack_count == 0 ? nullptr : frames;
     return detail::generation_in(word.load(std::memory_order_relaxed)) == generation;
 }
 
 void handle_table::visit_live(void (*visit)(void* context, const handle_info&), void* context) const noexcept {
     std::uint32_t const end = entries_end_.load(std::memory_order_acquire);
+    void* frames[detail::handle_stack::capacity];
     for (std::uint32_t entry = 1; entry < end; ++entry) {
-        kept_info kept;
-        if (!read(entry, kept.info)) continue;
-        detail::handle_stack const* const stacks = stacks_.load(std::memory_order_acquire);
-        std::size_t const count = stacks == nullptr ? 0 : std::min(kept.info.stack_count, std::size(kept.frames));
-        for (std::size_t index = 0; index < count; ++index)
-            kept.frames[index] = stacks[entry].frames[index].load(std::memory_order_relaxed);
-        kept.info.stack_count = count;
-        kept.info.stack = count == 0 ? nullptr : kept.frames;
-        visit(context, kept.info);
+        handle_info info;
+        if (read(entry, info, frames)) visit(context, info);
     }
 }
 

@@ -174,7 +174,7 @@ std::uint32_t handle_table::take_entry() noexcept {
 void handle_table::note_stack(std::uint32_t entry) noexcept {
     handle_record& record = records_.load(std::memory_order_relaxed)[entry];
     std::size_t const wanted = option_value(option::handle_stack_frames);
-    record.frame_count.store(0, std::memory_order_relaxed);
+    record.frame_count.store(0, std::memory_order_release);
     if (wanted == 0) [[likely]]
         return;
     {
@@ -187,21 +187,21 @@ void handle_table::note_stack(std::uint32_t entry) noexcept {
     std::size_t const count = host::walk_stack(frames, std::min(wanted, handle_stack::capacity));
     handle_stack& stack = stacks_.load(std::memory_order_relaxed)[entry];
     for (std::size_t index = 0; index < count; ++index)
-        stack.frames[index].store(frames[index], std::memory_order_relaxed);
-    record.frame_count.store(static_cast<std::uint16_t>(count), std::memory_order_relaxed);
+        stack.frames[index].store(frames[index], std::memory_order_release);
+    record.frame_count.store(static_cast<std::uint16_t>(count), std::memory_order_release);
 }
 
 handle handle_table::add(void* pointer, std::size_t bytes, handle_releaser releaser, const char* kind) noexcept {
     std::uint32_t const entry = take_entry();
     if (entry == 0) return {};
     handle_record& record = records_.load(std::memory_order_relaxed)[entry];
-    std::atomic_thread_fence(std::memory_order_release); // a listing that sees one of these sees the entry as free
-    record.pointer.store(pointer, std::memory_order_relaxed);
-    record.bytes.store(bytes, std::memory_order_relaxed);
-    record.releaser.store(releaser, std::memory_order_relaxed);
-    record.kind.store(kind, std::memory_order_relaxed);
-    record.born_ns.store(platform::coarse_ns(), std::memory_order_relaxed);
-    record.tag.store(detail::current_tag.id, std::memory_order_relaxed);
+    // Release, each: a listing that sees one of these sees that the entry had been free.
+    record.pointer.store(pointer, std::memory_order_release);
+    record.bytes.store(bytes, std::memory_order_release);
+    record.releaser.store(releaser, std::memory_order_release);
+    record.kind.store(kind, std::memory_order_release);
+    record.born_ns.store(platform::coarse_ns(), std::memory_order_release);
+    record.tag.store(detail::current_tag.id, std::memory_order_release);
     note_stack(entry);
     // An addition and no store: somebody with a stale handle may have counted itself and be about to undo it.
     handle_word& word = words_.load(std::memory_order_relaxed)[entry];

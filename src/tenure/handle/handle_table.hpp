@@ -175,7 +175,7 @@ private:
     void note_stack(std::uint32_t entry) noexcept;
     TENURE_COLD status undo_acquire(detail::handle_word& word, std::uint64_t before, const handle& which) noexcept;
     TENURE_COLD status undo_release(detail::handle_word& word, std::uint64_t before, const handle& which) noexcept;
-    [[nodiscard]] bool read(std::uint32_t entry, handle_info& into) const noexcept;
+    [[nodiscard]] bool read(std::uint32_t entry, handle_info& into, void** frames) const noexcept;
     void visit_live(void (*visit)(void* context, const handle_info&), void* context) const noexcept;
     void note_holder(const handle& which) noexcept;
     void forget_holder(const handle& which) noexcept;
