@@ -6,11 +6,13 @@
 PREFIX ?= /usr/local
 OUT ?= results/$(shell date +%Y-%m-%d_%H.%M.%S)
 JOBS ?= $(shell nproc)
+PACKAGES ?= build/packages
 
 help:
 	@echo "make bench     set up, build, run every experiment; report in results/   FULL=1 full sizes, ARGS=\"lifetimes --count 1000\", OUT=DIR"
 	@echo "make test      set up, run every check and every test"
 	@echo "make install   set up, build, install                                     PREFIX=$(PREFIX)"
+	@echo "make pack      set up, build, pack for .NET                                PACKAGES=$(PACKAGES)"
 	@echo "make fuzz      set up, run each fuzzer in both its forms, an hour each      SECONDS=60"
 	@echo "make format    format the sources"
 	@echo "make clean     remove build/ (results/ stay)"
@@ -36,6 +38,10 @@ fuzz:
 install: release
 	@cmake --install build/release --prefix $(PREFIX)
 
+pack:
+	@scripts/setup bench
+	@JOBS=$(JOBS) scripts/pack $(PACKAGES)
+
 format:
 	@scripts/setup test
 	@scripts/format
@@ -43,4 +49,4 @@ format:
 clean:
 	rm -rf build
 
-.PHONY: help release bench test fuzz install format clean
+.PHONY: help release bench test fuzz install pack format clean

@@ -12,6 +12,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <bit>
 #include <filesystem>
 #include <limits>
@@ -75,6 +76,12 @@ std::string whole_command(int argc, char** argv) {
         text += plain ? fmt::format(" {}", word) : fmt::format(" '{}'", word);
     }
     return text;
+}
+
+/// The first row's reason when not one of them can be measured; empty: one can.
+std::string why_nobody_can(const std::vector<entrant>& rows) {
+    bool const nobody = std::all_of(rows.begin(), rows.end(), [](const entrant& row) { return !row.missing.empty(); });
+    return nobody ? rows.front().missing : std::string{};
 }
 
 bool some_row_failed(const result& found) {
@@ -269,6 +276,10 @@ int bench_command::run_chosen(result& found) {
     say(fmt::format("seed {}", settings.seed));
     for (std::size_t i = 0; i < chosen.size() && !interrupted(); ++i) {
         if (rows[i].empty() || parts[i] == 0) continue; // --only or --parts named nobody or nothing of this experiment
+        if (std::string const reason = why_nobody_can(rows[i]); !reason.empty()) {
+            say(fmt::format("{} is left out: {}", experiments()[chosen[i]].name, reason));
+            continue;
+        }
         settings.parts = parts[i];
         const experiment& described = experiments()[chosen[i]];
         found.experiments.push_back(run_experiment(described, options_of(chosen[i]), rows[i], settings));

@@ -34,7 +34,7 @@ constexpr std::array<std::string_view, 6> unfair{
     "Big blocks: a block of 64 MiB and more is written and goes at once, one of 90 000 bytes is written and kept. A "
     "managed array is zeroed before; \"not zeroed\" is the array that is not.",
     "jemalloc is the NativeMemory row in a process that has it preloaded: it is everybody's malloc there.",
-    "Memory is the process's most private memory, with the runtime's own: about 10 MiB.",
+    "Memory is the process's most private memory, with the runtime's own: about 4 MiB.",
 };
 
 constexpr std::array<contestant_source, 1> sources{rows_in_dotnet};

@@ -161,7 +161,7 @@ private:
     };
 
     [[nodiscard]] TENURE_LOCAL detail::handle_word& word_of(const handle& which) const noexcept {
-        return words_.load(std::memory_order_relaxed)[which.entry];
+        return words_.load(std::memory_order_acquire)[which.entry]; // entry zero's word before the table's address
     }
     [[nodiscard]] static constexpr std::uint32_t stack_of(std::uint32_t entry) noexcept {
         return entry / entries_per_line % stack_count;

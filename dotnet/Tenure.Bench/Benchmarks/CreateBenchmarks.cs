@@ -1,0 +1,56 @@
+// SPDX-FileCopyrightText: Tenure contributors
+// SPDX-License-Identifier: MIT
+
+using System;
+using System.Runtime.InteropServices;
+using BenchmarkDotNet.Attributes;
+
+namespace Tenure.Bench;
+
+/// <summary>Question: what does it cost to get an array and to give it up, zeroed or as it comes?</summary>
+/// <remarks>
+/// Unfair would be to compare zeroed arrays with unwritten ones: they are apart. Zeroed memory fresh from the system is
+/// never touched here, so its pages cost nothing yet: "create and fill" shows that. A managed array is given up to the
+/// collector, whose later work is in the time only when a collection happens.
+/// </remarks>
+/// <typeparam name="T">The element.</typeparam>
+/// <typeparam name="TOwn">Our array.</typeparam>
+public unsafe class CreateBenchmarks<T, TOwn> : CountedBenchmarks
+    where T : unmanaged
+    where TOwn : struct, IOwnArray<TOwn, T>
+{
+    private const string Zeroed = "create, zeroed, and give up";
+    private const string Unwritten = "create, unwritten, and give up";
+
+    /// <summary>A row.</summary>
+    [Benchmark(Baseline = true), BenchmarkCategory(Zeroed), Row(RowKind.Managed, "managed array")]
+    public T[] ManagedZeroed() => new T[OfManaged];
+
+    /// <summary>A row.</summary>
+    [Benchmark, BenchmarkCategory(Zeroed), Row(RowKind.System, "NativeMemory")]
+    public void SystemZeroed() => NativeMemory.Free(NativeMemory.AllocZeroed((nuint)Count, (nuint)sizeof(T)));
+
+    /// <summary>A row.</summary>
+    [Benchmark, BenchmarkCategory(Zeroed), Row(RowKind.Jemalloc, "jemalloc")]
+    public void JemallocZeroed() => SystemZeroed();
+
+    /// <summary>A row.</summary>
+    [Benchmark, BenchmarkCategory(Zeroed), Row(RowKind.Tenure, "Tenure {ours}")]
+    public void TenureZeroed() => TOwn.Create(Count, AllocationFill.Zero).Free();
+
+    /// <summary>A row.</summary>
+    [Benchmark(Baseline = true), BenchmarkCategory(Unwritten), Row(RowKind.Managed, "managed array, not zeroed")]
+    public T[] ManagedUnwritten() => GC.AllocateUninitializedArray<T>(OfManaged);
+
+    /// <summary>A row.</summary>
+    [Benchmark, BenchmarkCategory(Unwritten), Row(RowKind.System, "NativeMemory")]
+    public void SystemUnwritten() => NativeMemory.Free(Pattern.Allocate<T>(Count));
+
+    /// <summary>A row.</summary>
+    [Benchmark, BenchmarkCategory(Unwritten), Row(RowKind.Jemalloc, "jemalloc")]
+    public void JemallocUnwritten() => SystemUnwritten();
+
+    /// <summary>A row.</summary>
+    [Benchmark, BenchmarkCategory(Unwritten), Row(RowKind.Tenure, "Tenure {ours}")]
+    public void TenureUnwritten() => TOwn.Create(Count, AllocationFill.Unwritten).Free();
+}

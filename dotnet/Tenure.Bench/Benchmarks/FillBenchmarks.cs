@@ -1,0 +1,132 @@
+// SPDX-FileCopyrightText: Tenure contributors
+// SPDX-License-Identifier: MIT
+
+using System;
+using System.Runtime.InteropServices;
+using BenchmarkDotNet.Attributes;
+
+namespace Tenure.Bench;
+
+/// <summary>Question: what does it cost to write one value into every element of an array, old or new?</summary>
+/// <remarks>
+/// All rows fill by the same vectorised loop of the runtime. "Create and fill" gives the array up within the time: native
+/// memory is freed, a managed array is left to the collector. The collector zeroes an array before it is filled; the row
+/// "not zeroed" does without. Who keeps freed memory for the next array need not have it touched again; that is part of
+/// the answer, and the memory columns show what it costs.
+/// </remarks>
+/// <typeparam name="T">The element.</typeparam>
+/// <typeparam name="TOwn">Our array.</typeparam>
+public unsafe class FillBenchmarks<T, TOwn> : CountedBenchmarks
+    where T : unmanaged
+    where TOwn : struct, IOwnArray<TOwn, T>
+{
+    private const string Warm = "fill, warm memory";
+    private const string Create = "create, fill and give up";
+
+    private readonly T _value = Pattern.Of<T>();
+    private T[] _managed = [];
+    private T* _native;
+    private TOwn _own;
+
+    /// <summary>Written once before anything is measured.</summary>
+    [GlobalSetup(Target = nameof(Managed))]
+    public void SetUpManaged()
+    {
+        _managed = new T[OfManaged];
+        Managed();
+    }
+
+    /// <summary>Written once before anything is measured.</summary>
+    [GlobalSetup(Targets = [nameof(System), nameof(Jemalloc)])]
+    public void SetUpNative()
+    {
+        _native = Pattern.Allocate<T>(Count);
+        System();
+    }
+
+    /// <summary>Written once before anything is measured.</summary>
+    [GlobalSetup(Target = nameof(Tenure))]
+    public void SetUpTenure()
+    {
+        _own = TOwn.Create(Count, AllocationFill.Unwritten);
+        Tenure();
+    }
+
+    /// <summary>What was written is there.</summary>
+    [GlobalCleanup(Target = nameof(Managed))]
+    public void CheckManaged()
+    {
+        Pattern.Check(_managed, _value);
+        _managed = [];
+    }
+
+    /// <summary>What was written is there.</summary>
+    [GlobalCleanup(Targets = [nameof(System), nameof(Jemalloc)])]
+    public void CheckNative()
+    {
+        Pattern.Check(_native, Count, _value);
+        NativeMemory.Free(_native);
+    }
+
+    /// <summary>What was written is there.</summary>
+    [GlobalCleanup(Target = nameof(Tenure))]
+    public void CheckTenure()
+    {
+        Pattern.Check(_own.Begin, Count, _value);
+        _own.Free();
+    }
+
+    /// <summary>A row.</summary>
+    [Benchmark(Baseline = true), BenchmarkCategory(Warm), Row(RowKind.Managed, "managed array")]
+    public void Managed() => _managed.AsSpan().Fill(_value);
+
+    /// <summary>A row.</summary>
+    [Benchmark, BenchmarkCategory(Warm), Row(RowKind.System, "NativeMemory")]
+    public void System() => Pattern.Fill(_native, Count, _value);
+
+    /// <summary>A row.</summary>
+    [Benchmark, BenchmarkCategory(Warm), Row(RowKind.Jemalloc, "jemalloc")]
+    public void Jemalloc() => System();
+
+    /// <summary>A row.</summary>
+    [Benchmark, BenchmarkCategory(Warm), Row(RowKind.Tenure, "Tenure {ours}")]
+    public void Tenure() => _own.Fill(_value);
+
+    /// <summary>A row.</summary>
+    [Benchmark(Baseline = true), BenchmarkCategory(Create), Row(RowKind.Managed, "managed array")]
+    public void CreateManaged() => FillNew(new T[OfManaged]);
+
+    /// <summary>A row.</summary>
+    [Benchmark, BenchmarkCategory(Create), Row(RowKind.Managed, "managed array, not zeroed")]
+    public void CreateManagedUnwritten() => FillNew(GC.AllocateUninitializedArray<T>(OfManaged));
+
+    /// <summary>A row.</summary>
+    [Benchmark, BenchmarkCategory(Create), Row(RowKind.System, "NativeMemory")]
+    public void CreateSystem()
+    {
+        T* begin = Pattern.Allocate<T>(Count);
+        Pattern.Fill(begin, Count, _value);
+        Pattern.CheckLast(begin[Count - 1]);
+        NativeMemory.Free(begin);
+    }
+
+    /// <summary>A row.</summary>
+    [Benchmark, BenchmarkCategory(Create), Row(RowKind.Jemalloc, "jemalloc")]
+    public void CreateJemalloc() => CreateSystem();
+
+    /// <summary>A row.</summary>
+    [Benchmark, BenchmarkCategory(Create), Row(RowKind.Tenure, "Tenure {ours}")]
+    public void CreateTenure()
+    {
+        TOwn made = TOwn.Create(Count, AllocationFill.Unwritten);
+        made.Fill(_value);
+        Pattern.CheckLast(made.At(Count - 1));
+        made.Free();
+    }
+
+    private void FillNew(T[] made)
+    {
+        made.AsSpan().Fill(_value);
+        Pattern.CheckLast(made[^1]);
+    }
+}

@@ -1,0 +1,221 @@
+// SPDX-FileCopyrightText: Tenure contributors
+// SPDX-License-Identifier: MIT
+
+using System;
+using System.Collections.Generic;
+using System.Runtime;
+using System.Runtime.InteropServices;
+using BenchmarkDotNet.Attributes;
+
+namespace Tenure.Bench;
+
+/// <summary>Question: what do big blocks cost between which small ones are kept, so that no old hole takes the next?</summary>
+/// <remarks>
+/// A round takes a big block, 64 MiB and 1 MiB more each round, and a small one of 90000 elements; the big one goes at once.
+/// jemalloc.NET's article never writes its native blocks, while the collector zeroes every array: the first table is that
+/// one, and says little about allocators. In the second every element is written, on both sides.
+/// </remarks>
+/// <typeparam name="T">The element.</typeparam>
+public unsafe class FragmentBenchmarks<T> : CountedBenchmarks
+    where T : unmanaged
+{
+    private const string Article = "as the article: native unwritten";
+    private const string Written = "every element written";
+    private const long Mebibyte = 1 << 20;
+    private const int SmallCount = 90_000;
+
+    private readonly T _value = Pattern.Of<T>();
+    private readonly List<T[]> _kept = [];
+    private readonly List<nint> _keptNative = [];
+
+    private enum Kept
+    {
+        No,
+        Yes,
+        Compacted,
+    }
+
+    private enum Content
+    {
+        AsItComes,
+        Written,
+        WrittenNotZeroed,
+    }
+
+    /// <summary>Bytes of the big block of a round.</summary>
+    internal static long BigBytes(long round) => (64 + round) * Mebibyte;
+
+    /// <summary>Bytes that are needed at the same time.</summary>
+    internal static long Need(long rounds) => (2 * BigBytes(rounds)) + (rounds * SmallCount * sizeof(T));
+
+    /// <summary>A row.</summary>
+    [Benchmark(Baseline = true), BenchmarkCategory(Article), Row(RowKind.Managed, "managed, small ones dropped")]
+    public void ManagedDropped() => RunManaged(Kept.No, Content.AsItComes);
+
+    /// <summary>A row.</summary>
+    [Benchmark, BenchmarkCategory(Article), Row(RowKind.Managed, "managed, small ones kept")]
+    public void ManagedKept() => RunManaged(Kept.Yes, Content.AsItComes);
+
+    /// <summary>A row.</summary>
+    [Benchmark, BenchmarkCategory(Article), Row(RowKind.Managed, "managed, kept, compacted every 10 rounds")]
+    public void ManagedCompacted() => RunManaged(Kept.Compacted, Content.AsItComes);
+
+    /// <summary>A row.</summary>
+    [Benchmark, BenchmarkCategory(Article), Row(RowKind.Tenure, "Tenure, small ones dropped")]
+    public void TenureDropped() => RunTenure(Kept.No, Content.AsItComes);
+
+    /// <summary>A row.</summary>
+    [Benchmark, BenchmarkCategory(Article), Row(RowKind.Tenure, "Tenure, small ones kept")]
+    public void TenureKept() => RunTenure(Kept.Yes, Content.AsItComes);
+
+    /// <summary>A row.</summary>
+    [Benchmark, BenchmarkCategory(Article), Row(RowKind.System, "NativeMemory, small ones dropped")]
+    public void SystemDropped() => RunSystem(Kept.No, Content.AsItComes);
+
+    /// <summary>A row.</summary>
+    [Benchmark, BenchmarkCategory(Article), Row(RowKind.System, "NativeMemory, small ones kept")]
+    public void SystemKept() => RunSystem(Kept.Yes, Content.AsItComes);
+
+    /// <summary>A row.</summary>
+    [Benchmark, BenchmarkCategory(Article), Row(RowKind.Jemalloc, "jemalloc, small ones dropped")]
+    public void JemallocDropped() => RunSystem(Kept.No, Content.AsItComes);
+
+    /// <summary>A row.</summary>
+    [Benchmark, BenchmarkCategory(Article), Row(RowKind.Jemalloc, "jemalloc, small ones kept")]
+    public void JemallocKept() => RunSystem(Kept.Yes, Content.AsItComes);
+
+    /// <summary>A row.</summary>
+    [Benchmark(Baseline = true), BenchmarkCategory(Written), Row(RowKind.Managed, "managed, small ones dropped")]
+    public void ManagedDroppedWritten() => RunManaged(Kept.No, Content.Written);
+
+    /// <summary>A row.</summary>
+    [Benchmark, BenchmarkCategory(Written), Row(RowKind.Managed, "managed, small ones kept")]
+    public void ManagedKeptWritten() => RunManaged(Kept.Yes, Content.Written);
+
+    /// <summary>A row.</summary>
+    [Benchmark, BenchmarkCategory(Written), Row(RowKind.Managed, "managed, kept, not zeroed before")]
+    public void ManagedKeptUnzeroed() => RunManaged(Kept.Yes, Content.WrittenNotZeroed);
+
+    /// <summary>A row.</summary>
+    [Benchmark, BenchmarkCategory(Written), Row(RowKind.Managed, "managed, kept, compacted every 10 rounds")]
+    public void ManagedCompactedWritten() => RunManaged(Kept.Compacted, Content.Written);
+
+    /// <summary>A row.</summary>
+    [Benchmark, BenchmarkCategory(Written), Row(RowKind.Tenure, "Tenure, small ones dropped")]
+    public void TenureDroppedWritten() => RunTenure(Kept.No, Content.Written);
+
+    /// <summary>A row.</summary>
+    [Benchmark, BenchmarkCategory(Written), Row(RowKind.Tenure, "Tenure, small ones kept")]
+    public void TenureKeptWritten() => RunTenure(Kept.Yes, Content.Written);
+
+    /// <summary>A row.</summary>
+    [Benchmark, BenchmarkCategory(Written), Row(RowKind.System, "NativeMemory, small ones dropped")]
+    public void SystemDroppedWritten() => RunSystem(Kept.No, Content.Written);
+
+    /// <summary>A row.</summary>
+    [Benchmark, BenchmarkCategory(Written), Row(RowKind.System, "NativeMemory, small ones kept")]
+    public void SystemKeptWritten() => RunSystem(Kept.Yes, Content.Written);
+
+    /// <summary>A row.</summary>
+    [Benchmark, BenchmarkCategory(Written), Row(RowKind.Jemalloc, "jemalloc, small ones dropped")]
+    public void JemallocDroppedWritten() => RunSystem(Kept.No, Content.Written);
+
+    /// <summary>A row.</summary>
+    [Benchmark, BenchmarkCategory(Written), Row(RowKind.Jemalloc, "jemalloc, small ones kept")]
+    public void JemallocKeptWritten() => RunSystem(Kept.Yes, Content.Written);
+
+    private void RunManaged(Kept kept, Content content)
+    {
+        for (long round = 0; round < Count; round++)
+        {
+            GC.KeepAlive(Array((int)(BigBytes(round) / sizeof(T)), content));
+            T[] small = Array(SmallCount, content);
+            if (kept != Kept.No)
+            {
+                _kept.Add(small);
+            }
+            if (kept == Kept.Compacted && round % 10 == 9)
+            {
+                GCSettings.LargeObjectHeapCompactionMode = GCLargeObjectHeapCompactionMode.CompactOnce;
+                GC.Collect();
+            }
+        }
+        if (content != Content.AsItComes)
+        {
+            _kept.ForEach(small => Pattern.CheckLast(small[^1]));
+        }
+        _kept.Clear();
+    }
+
+    private T[] Array(int count, Content content)
+    {
+        T[] made = content != Content.WrittenNotZeroed ? new T[count] : GC.AllocateUninitializedArray<T>(count);
+        if (content != Content.AsItComes)
+        {
+            made.AsSpan().Fill(_value);
+        }
+        return made;
+    }
+
+    private void RunTenure(Kept kept, Content content)
+    {
+        for (long round = 0; round < Count; round++)
+        {
+            void* big = Native.Allocate((nuint)BigBytes(round), Lifetime.Persistent);
+            Write(big, BigBytes(round) / sizeof(T), content);
+            Native.Deallocate(big, Lifetime.Persistent);
+            void* small = Native.Allocate((nuint)(SmallCount * sizeof(T)), Lifetime.Persistent);
+            Write(small, SmallCount, content);
+            if (kept == Kept.No)
+            {
+                Native.Deallocate(small, Lifetime.Persistent);
+            }
+            else
+            {
+                _keptNative.Add((nint)small);
+            }
+        }
+        CheckKept(content);
+        _keptNative.ForEach(small => Native.Deallocate((void*)small, Lifetime.Persistent));
+        _keptNative.Clear();
+    }
+
+    private void RunSystem(Kept kept, Content content)
+    {
+        for (long round = 0; round < Count; round++)
+        {
+            void* big = NativeMemory.Alloc((nuint)BigBytes(round));
+            Write(big, BigBytes(round) / sizeof(T), content);
+            NativeMemory.Free(big);
+            void* small = NativeMemory.Alloc((nuint)(SmallCount * sizeof(T)));
+            Write(small, SmallCount, content);
+            if (kept == Kept.No)
+            {
+                NativeMemory.Free(small);
+            }
+            else
+            {
+                _keptNative.Add((nint)small);
+            }
+        }
+        CheckKept(content);
+        _keptNative.ForEach(small => NativeMemory.Free((void*)small));
+        _keptNative.Clear();
+    }
+
+    private void Write(void* block, long count, Content content)
+    {
+        if (content != Content.AsItComes)
+        {
+            Pattern.Fill((T*)block, count, _value);
+        }
+    }
+
+    private void CheckKept(Content content)
+    {
+        if (content != Content.AsItComes)
+        {
+            _keptNative.ForEach(small => Pattern.CheckLast(((T*)small)[SmallCount - 1]));
+        }
+    }
+}

@@ -1,0 +1,167 @@
+// SPDX-FileCopyrightText: Tenure contributors
+// SPDX-License-Identifier: MIT
+
+using System.IO;
+
+namespace Tenure.Bench;
+
+/// <summary>An array of ours, as the benchmarks use it: one benchmark is written for all of them.</summary>
+/// <typeparam name="TSelf">The array.</typeparam>
+/// <typeparam name="T">The element.</typeparam>
+public unsafe interface IOwnArray<TSelf, T>
+    where TSelf : struct, IOwnArray<TSelf, T>
+    where T : unmanaged
+{
+    /// <summary>In the tables.</summary>
+    static abstract string Name { get; }
+
+    /// <summary>A new one.</summary>
+    static abstract TSelf Create(long count, AllocationFill fill);
+
+    /// <summary>Every element.</summary>
+    void Fill(T value);
+
+    /// <summary>Where it begins.</summary>
+    T* Begin { get; }
+
+    /// <summary>An element by its index.</summary>
+    T At(long index);
+
+    /// <summary>Gives it back.</summary>
+    void Free();
+}
+
+/// <summary>A block by its pointer.</summary>
+/// <typeparam name="T">The element.</typeparam>
+public readonly unsafe struct OwnBlock<T> : IOwnArray<OwnBlock<T>, T>
+    where T : unmanaged
+{
+    private readonly long _count;
+
+    private OwnBlock(T* begin, long count)
+    {
+        Begin = begin;
+        _count = count;
+    }
+
+    /// <inheritdoc/>
+    public static string Name => "Native";
+
+    /// <inheritdoc/>
+    public T* Begin { get; }
+
+    /// <inheritdoc/>
+    public static OwnBlock<T> Create(long count, AllocationFill fill)
+    {
+        if (fill == AllocationFill.Zero)
+        {
+            return new((T*)NativeCounters.AllocateZeroed((nuint)count, (nuint)sizeof(T)), count);
+        }
+        return new((T*)Native.Allocate((nuint)count * (nuint)sizeof(T), Lifetime.Persistent), count);
+    }
+
+    /// <inheritdoc/>
+    public void Fill(T value) => Pattern.Fill(Begin, _count, value);
+
+    /// <inheritdoc/>
+    public T At(long index) => Begin[index];
+
+    /// <inheritdoc/>
+    public void Free() => Native.Deallocate(Begin, Lifetime.Persistent);
+}
+
+/// <summary>A FixedBuffer.</summary>
+/// <typeparam name="T">The element.</typeparam>
+public unsafe struct OwnFixedBuffer<T> : IOwnArray<OwnFixedBuffer<T>, T>
+    where T : unmanaged
+{
+    internal FixedBuffer<T> Buffer;
+
+    /// <inheritdoc/>
+    public static string Name => "FixedBuffer";
+
+    /// <inheritdoc/>
+    public readonly T* Begin => Buffer.PointerTo(0);
+
+    /// <inheritdoc/>
+    public static OwnFixedBuffer<T> Create(long count, AllocationFill fill) =>
+        new() { Buffer = new FixedBuffer<T>((int)count, new BufferOptions { Fill = fill }) };
+
+    /// <inheritdoc/>
+    public readonly void Fill(T value) => Buffer.Fill(value);
+
+    /// <inheritdoc/>
+    public readonly T At(long index) => Buffer[(int)index];
+
+    /// <inheritdoc/>
+    public readonly void Free() => Buffer.Free();
+}
+
+/// <summary>A SafeArray.</summary>
+/// <typeparam name="T">The element.</typeparam>
+public unsafe struct OwnSafeArray<T> : IOwnArray<OwnSafeArray<T>, T>
+    where T : unmanaged
+{
+    internal SafeArray<T> Array;
+
+    /// <inheritdoc/>
+    public static string Name => "SafeArray";
+
+    /// <inheritdoc/>
+    public readonly T* Begin => Array.PointerTo(0);
+
+    /// <inheritdoc/>
+    public static OwnSafeArray<T> Create(long count, AllocationFill fill) =>
+        new() { Array = new SafeArray<T>((int)count, new BufferOptions { Fill = fill }) };
+
+    /// <inheritdoc/>
+    public readonly void Fill(T value) => Array.Fill(value);
+
+    /// <inheritdoc/>
+    public readonly T At(long index) => Array[(int)index];
+
+    /// <inheritdoc/>
+    public readonly void Free() => Array.Free();
+}
+
+/// <summary>A HugeArray, in memory or in a file.</summary>
+/// <typeparam name="T">The element.</typeparam>
+public unsafe struct OwnHugeArray<T> : IOwnArray<OwnHugeArray<T>, T>
+    where T : unmanaged
+{
+    internal HugeArray<T> Array;
+    private string? _file;
+
+    /// <inheritdoc/>
+    public static string Name => "HugeArray";
+
+    /// <inheritdoc/>
+    public readonly T* Begin => Array.PointerTo(0);
+
+    /// <inheritdoc/>
+    public static OwnHugeArray<T> Create(long count, AllocationFill fill)
+    {
+        if (Selection.Request.FileFolder is not { } folder)
+        {
+            return new() { Array = new HugeArray<T>(count, new BufferOptions { Fill = fill }) };
+        }
+        string file = Path.Combine(folder, Path.GetRandomFileName());
+        return new() { Array = new HugeArray<T>(file, count), _file = file };
+    }
+
+    /// <inheritdoc/>
+    public readonly void Fill(T value) => Array.Fill(value);
+
+    /// <inheritdoc/>
+    public readonly T At(long index) => Array[index];
+
+    /// <inheritdoc/>
+    public readonly void Free()
+    {
+        Array.Free();
+        if (_file is not null)
+        {
+            File.Delete(_file);
+        }
+    }
+}

@@ -1,0 +1,19 @@
+// SPDX-FileCopyrightText: Tenure contributors
+// SPDX-License-Identifier: MIT
+
+namespace Tenure.Bench;
+
+/// <summary>What the tool ends with.</summary>
+internal static class ExitCode
+{
+    internal const int Ok = 0;
+
+    /// <summary>A row failed, or what was asked for does not fit into this machine, or a file could not be written.</summary>
+    internal const int Failed = 1;
+
+    /// <summary>The command line is wrong: nothing was measured.</summary>
+    internal const int BadUsage = 2;
+
+    internal const string Help =
+        "Exit codes: 0 measured; 1 a row failed, does not fit into this machine, or could not be written; 2 a wrong argument.";
+}

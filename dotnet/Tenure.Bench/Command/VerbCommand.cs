@@ -1,0 +1,192 @@
+// SPDX-FileCopyrightText: Tenure contributors
+// SPDX-License-Identifier: MIT
+
+using System;
+using System.Collections.Generic;
+using System.CommandLine;
+using System.Globalization;
+using System.Linq;
+
+namespace Tenure.Bench;
+
+/// <summary>A verb: its operations, the type options, and the options that all verbs have.</summary>
+internal sealed class VerbCommand : Command
+{
+    private readonly Verb _verb;
+    private readonly Dictionary<Operations, Option<bool>> _operations = [];
+    private readonly TypeOptions _types;
+    private readonly Argument<string[]> _counts;
+    private readonly string _countName;
+    private readonly Option<bool> _cold = Flag("--cold-start", "Nothing is run before the first measured iteration.", "-c");
+    private readonly Option<bool> _once = Flag("--once", "One iteration, without anything before it.");
+    private readonly Option<bool> _verbose = Flag("--verbose", "Shows what BenchmarkDotNet says while it runs.");
+
+    private readonly Option<int?> _iterations = new("--target-count", "-t")
+    {
+        HelpName = "N",
+        Description = "Measured iterations, 1 to 1000.",
+    };
+
+    private readonly Option<string?> _file = new("--file")
+    {
+        HelpName = "FOLDER",
+        Description = "Tenure's array lies in a file of this folder, so that it may be more than the memory. The file goes with it.",
+    };
+
+    private readonly Option<string?> _json = new("--json")
+    {
+        HelpName = "FILE",
+        Description = "Writes everything that was measured as JSON; - is the standard output.",
+    };
+
+    private readonly Option<string?> _out = new("--out")
+    {
+        HelpName = "FOLDER",
+        Description = "Writes the tables (Markdown, CSV) and results.json into this folder.",
+    };
+
+    internal VerbCommand(Verb verb, string name, string alias, string description, string countName, string countHelp)
+        : base(name, description)
+    {
+        _verb = verb;
+        _countName = countName;
+        if (alias.Length != 0)
+        {
+            Aliases.Add(alias);
+        }
+        _types = new TypeOptions(verb);
+        _counts = new Argument<string[]>(countName)
+        {
+            Arity = ArgumentArity.ZeroOrMore,
+            Description = countHelp,
+            DefaultValueFactory = static _ => [],
+        };
+        Add(_counts);
+    }
+
+    internal int Begin(ParseResult parsed, string[] typed, string[] further)
+    {
+        string read = $"jembench {Name} --help";
+        string[] words = Words(parsed);
+        if (words.FirstOrDefault(word => word.StartsWith('-')) is { } unknown)
+        {
+            string near = NearestWord.Question(unknown, CommandLine.Words(this).Append("--help"));
+            return CommandLine.Refuse($"{unknown} is no option of {Name}{near}", read);
+        }
+        var counts = new List<long>();
+        foreach (string word in words)
+        {
+            if (!long.TryParse(Digits(word), NumberStyles.None, CultureInfo.InvariantCulture, out long count) || count < 1)
+            {
+                string near = NearestWord.Question(word, CommandLine.Words(this));
+                return CommandLine.Refuse($"{word} is no {_countName.ToLowerInvariant()}: a whole number from 1 on is needed{near}", read);
+            }
+            counts.Add(count);
+        }
+        if (parsed.Errors.Count != 0)
+        {
+            return CommandLine.Refuse(parsed.Errors[0].Message, read);
+        }
+        Operations operations = Chosen(parsed);
+        string? refusal = operations == Operations.None && _operations.Count != 0
+            ? $"{Name} needs to know what to do: {string.Join(", ", _operations.Values.Select(each => each.Name))}"
+            : counts.Count == 0 && _verb is not (Verb.Vector or Verb.Lifetimes)
+            ? $"{Name} needs at least one {_countName.ToLowerInvariant()}, such as {(operations == Operations.Fragment ? "100" : "1000000")}"
+            : Sense.Refuse(_verb, operations, counts, parsed.GetValue(_iterations)) ?? _types.Refusal(parsed, operations);
+        if (refusal is not null)
+        {
+            return CommandLine.Refuse(refusal, read);
+        }
+        BenchRequest request = RequestOf(parsed, typed, further, counts);
+        return _verb == Verb.Lifetimes ? LifetimesRun.Run(request) : BenchSession.Run(request);
+    }
+
+    /// <summary>For children, whose command line was found good by their parent.</summary>
+    internal static BenchRequest Again(IReadOnlyList<string> typed)
+    {
+        var root = new RootCommand();
+        VerbCommand[] all = Verbs.All();
+        foreach (VerbCommand each in all)
+        {
+            root.Add(each);
+        }
+        foreach (Option option in root.Options.Where(each => each.Aliases.Contains("-h")).ToArray())
+        {
+            root.Options.Remove(option);
+        }
+        ParseResult parsed = root.Parse(typed);
+        var command = (VerbCommand)parsed.CommandResult.Command;
+        long[] counts = [.. command.Words(parsed).Select(word => long.Parse(Digits(word), CultureInfo.InvariantCulture))];
+        return command.RequestOf(parsed, typed, [], counts);
+    }
+
+    private BenchRequest RequestOf(
+        ParseResult parsed, IReadOnlyList<string> typed, IReadOnlyList<string> further, IReadOnlyList<long> counts)
+    {
+        Operations operations = Chosen(parsed);
+        if (counts.Count == 0)
+        {
+            counts = _verb == Verb.Lifetimes ? [1000] : operations == Operations.Mandelbrot ? [1] : [10_000_000];
+        }
+        return new BenchRequest
+        {
+            Verb = _verb,
+            VerbName = typed[0],
+            Operations = operations,
+            Counts = counts,
+            Element = _types.Chosen(parsed),
+            IsColdStart = parsed.GetValue(_cold),
+            IsOnce = parsed.GetValue(_once),
+            Iterations = parsed.GetValue(_iterations),
+            FileFolder = parsed.GetValue(_file),
+            JsonFile = parsed.GetValue(_json),
+            OutFolder = parsed.GetValue(_out),
+            IsVerbose = parsed.GetValue(_verbose),
+            Further = further,
+            Arguments = typed,
+        };
+    }
+
+    private Operations Chosen(ParseResult parsed) =>
+        _operations.Aggregate(Operations.None, (all, each) => parsed.GetValue(each.Value) ? all | each.Key : all);
+
+    /// <summary>One more thing that it can do.</summary>
+    internal VerbCommand With(Operations operation, string name, string description)
+    {
+        _operations[operation] = Flag(name, description);
+        Add(_operations[operation]);
+        return this;
+    }
+
+    /// <summary>The options that stand behind those of its own.</summary>
+    internal VerbCommand Finish()
+    {
+        if (_verb != Verb.Lifetimes)
+        {
+            _types.AddTo(this);
+            Add(_cold);
+            Add(_once);
+        }
+        Add(_iterations);
+        if (_verb == Verb.Huge)
+        {
+            Add(_file);
+        }
+        Add(_json);
+        Add(_out);
+        if (_verb != Verb.Lifetimes)
+        {
+            Add(_verbose);
+            Description += $"{Environment.NewLine}What stands behind -- goes to BenchmarkDotNet: exporters, columns and filters.";
+        }
+        return this;
+    }
+
+    private string[] Words(ParseResult parsed) => [.. parsed.GetResult(_counts)?.Tokens.Select(token => token.Value) ?? []];
+
+    /// <summary>10_000_000 is a number as well.</summary>
+    private static string Digits(string word) => word.Replace("_", "", StringComparison.Ordinal);
+
+    internal static Option<bool> Flag(string name, string description, params string[] aliases) =>
+        new(name, aliases) { Arity = ArgumentArity.Zero, Description = description };
+}

@@ -1,0 +1,71 @@
+// SPDX-FileCopyrightText: Tenure contributors
+// SPDX-License-Identifier: MIT
+
+using System;
+using System.Globalization;
+using System.IO;
+using System.Linq;
+using System.Runtime.InteropServices;
+
+namespace Tenure.Bench;
+
+/// <summary>Whose malloc NativeMemory is in this process, and where jemalloc is.</summary>
+internal static unsafe class Heaps
+{
+    private static readonly string[] s_folders =
+        ["/usr/lib/x86_64-linux-gnu", "/usr/lib64", "/usr/lib", "/usr/local/lib", "/usr/lib/aarch64-linux-gnu"];
+
+    internal const string PreloadVariable = "LD_PRELOAD";
+
+    /// <summary>jemalloc's file, or null. It must be preloaded: a running process has not enough room for its thread-local state.</summary>
+    internal static string? FindJemalloc() =>
+        s_folders.Select(folder => Path.Combine(folder, "libjemalloc.so.2")).FirstOrDefault(File.Exists);
+
+    internal const string JemallocMissing =
+        "jemalloc's rows are left out: libjemalloc.so.2 is not on this machine (Debian and Ubuntu: the package libjemalloc2)";
+
+    /// <summary>A preload that fails only warns and runs the C library's malloc: the row fails instead.</summary>
+    internal static void Prove(RowKind kind, CaseReply reply)
+    {
+        if (kind == RowKind.Tenure)
+        {
+            void* block = Native.Allocate(64, Lifetime.Persistent);
+            bool owned = NativeCounters.Owns(block);
+            Native.Deallocate(block, Lifetime.Persistent);
+            reply.Proof = "a block of Native.Allocate is the process heap's by tn_owns";
+            reply.Error = owned ? "" : "a block of Native.Allocate is not the process heap's";
+            return;
+        }
+        string file = FileOfMalloc();
+        bool isJemalloc = file.Contains("jemalloc", StringComparison.Ordinal);
+        reply.Proof = $"malloc resolves into {Path.GetFileName(file)}";
+        if (isJemalloc != (kind == RowKind.Jemalloc))
+        {
+            reply.Error = $"malloc resolves into {file}";
+        }
+    }
+
+    /// <summary>The file that the process's malloc comes from.</summary>
+    private static string FileOfMalloc()
+    {
+        if (!NativeLibrary.TryGetExport(NativeLibrary.GetMainProgramHandle(), "malloc", out nint address))
+        {
+            return "nothing that is known";
+        }
+        foreach (string line in File.ReadLines("/proc/self/maps"))
+        {
+            int dash = line.IndexOf('-', StringComparison.Ordinal);
+            int space = line.IndexOf(' ', StringComparison.Ordinal);
+            int slash = line.IndexOf('/', StringComparison.Ordinal);
+            if (slash >= 0 && TryHex(line.AsSpan(0, dash), out nint begin)
+                && TryHex(line.AsSpan(dash + 1, space - dash - 1), out nint end) && address >= begin && address < end)
+            {
+                return line[slash..];
+            }
+        }
+        return "nothing that is known";
+    }
+
+    private static bool TryHex(ReadOnlySpan<char> text, out nint value) =>
+        nint.TryParse(text, NumberStyles.AllowHexSpecifier, CultureInfo.InvariantCulture, out value);
+}

@@ -1,0 +1,68 @@
+// SPDX-FileCopyrightText: Tenure contributors
+// SPDX-License-Identifier: MIT
+
+using System;
+using System.Globalization;
+using System.Reflection;
+using BenchmarkDotNet.Running;
+
+namespace Tenure.Bench;
+
+/// <summary>What a case of BenchmarkDotNet is for us.</summary>
+/// <param name="Row">As the tables call it.</param>
+/// <param name="Kind">Whose memory.</param>
+/// <param name="Operation">The table that it belongs to.</param>
+/// <param name="Count">As asked for.</param>
+/// <param name="Elements">Elements that an operation goes through; 0 where none are counted.</param>
+/// <param name="NeedBytes">Memory that it takes at the same time.</param>
+/// <param name="NeedFileBytes">Room in a file's folder.</param>
+/// <param name="Key">Tells it apart within a command line.</param>
+internal sealed record CaseInfo(
+    string Row, RowKind Kind, string Operation, long Count, long Elements, long NeedBytes, long NeedFileBytes, string Key)
+{
+    internal static CaseInfo Of(BenchmarkCase measured)
+    {
+        BenchRequest request = Selection.Request;
+        MethodInfo method = measured.Descriptor.WorkloadMethod;
+        RowAttribute row = method.GetCustomAttribute<RowAttribute>() ?? new RowAttribute(RowKind.Managed, method.Name);
+        long count = Convert.ToInt64(measured.Parameters[nameof(CountedBenchmarks.Count)], CultureInfo.InvariantCulture);
+        long elements = row.Kind == RowKind.Managed ? CountedBenchmarks.ManagedCount(count) : count;
+        long need = elements * request.Element.Size;
+        long file = 0;
+        switch (request.Operations)
+        {
+            case Operations.Fragment:
+                need = Fragment(request.Element.Size, count);
+                elements = 0;
+                break;
+            case Operations.Mandelbrot:
+                need = elements = MandelbrotBenchmarks<float>.Points(count);
+                need *= 2;
+                break;
+            default:
+                break;
+        }
+        if (request.FileFolder is not null && row.Kind == RowKind.Tenure)
+        {
+            (need, file) = (0, need);
+        }
+        string name = row.Name.Replace("{ours}", OwnName(request.Verb), StringComparison.Ordinal);
+        if (request.FileFolder is not null && row.Kind == RowKind.Tenure)
+        {
+            name += ", in a file";
+        }
+        string key = $"{method.DeclaringType!.Name}.{method.Name}({count.ToString(CultureInfo.InvariantCulture)})";
+        return new(name, row.Kind, string.Join(", ", measured.Descriptor.Categories), count, elements, need, file, key);
+    }
+
+    private static string OwnName(Verb verb) => verb switch
+    {
+        Verb.Malloc => OwnBlock<int>.Name,
+        Verb.Buffer => OwnFixedBuffer<int>.Name,
+        Verb.Huge => OwnHugeArray<int>.Name,
+        _ => OwnSafeArray<int>.Name,
+    };
+
+    private static long Fragment(int size, long rounds) =>
+        FragmentBenchmarks<byte>.Need(rounds) + (rounds * 90_000 * (size - 1));
+}

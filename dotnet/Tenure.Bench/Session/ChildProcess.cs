@@ -1,0 +1,120 @@
+// SPDX-FileCopyrightText: Tenure contributors
+// SPDX-License-Identifier: MIT
+
+using System;
+using System.Collections.Generic;
+using System.ComponentModel;
+using System.Diagnostics;
+using System.IO;
+using System.Linq;
+using System.Text;
+
+namespace Tenure.Bench;
+
+/// <summary>This program, started once more and waited for.</summary>
+/// <param name="ExitCode">What it ended with.</param>
+/// <param name="ProcessId">Its number.</param>
+/// <param name="ErrorText">What it wrote on its standard error, the end of it.</param>
+internal sealed record ChildProcess(int ExitCode, int ProcessId, string ErrorText)
+{
+    private const int MostText = 8192;
+
+    /// <summary>A child has no preloaded library but the one that is given here, whatever this process has.</summary>
+    internal static ChildProcess Run(IReadOnlyList<string> arguments, string? preload)
+    {
+        var start = new ProcessStartInfo(Environment.ProcessPath ?? "dotnet")
+        {
+            RedirectStandardError = true,
+            RedirectStandardOutput = true,
+            RedirectStandardInput = true,
+            UseShellExecute = false,
+        };
+        if (Path.GetFileNameWithoutExtension(start.FileName) == "dotnet")
+        {
+            start.ArgumentList.Add(Path.Combine(AppContext.BaseDirectory, typeof(ChildProcess).Assembly.GetName().Name + ".dll"));
+        }
+        foreach (string argument in arguments)
+        {
+            start.ArgumentList.Add(argument);
+        }
+        foreach (string name in start.Environment.Keys.Where(name => name.StartsWith("TENURE_", StringComparison.Ordinal)).ToArray())
+        {
+            start.Environment.Remove(name);
+        }
+        start.Environment.Remove(Heaps.PreloadVariable);
+        if (preload is not null)
+        {
+            start.Environment[Heaps.PreloadVariable] = preload;
+        }
+        using var child = new Process { StartInfo = start };
+        var text = new StringBuilder();
+        child.ErrorDataReceived += (_, line) => Append(text, line.Data);
+        child.OutputDataReceived += (_, line) => Append(text, line.Data);
+        try
+        {
+            child.Start();
+        }
+        catch (Win32Exception refused)
+        {
+            return new(Bench.ExitCode.Failed, 0, $"it could not be started: {refused.Message}");
+        }
+        using var end = new ChildEnd(child);
+        child.StandardInput.Close();
+        child.BeginErrorReadLine();
+        child.BeginOutputReadLine();
+        child.WaitForExit();
+        return new(child.ExitCode, child.Id, text.ToString());
+    }
+
+    /// <summary>Why it gave no result, as a sentence.</summary>
+    internal string Explain()
+    {
+        const int Killed = 128 + 9;
+        string said = ErrorText.Split('\n', StringSplitOptions.RemoveEmptyEntries).FirstOrDefault()?.Trim() ?? "";
+        return ExitCode == Killed
+            ? "its process was killed, as the system does when memory runs out"
+            : $"its process ended with {ExitCode}{(said.Length == 0 ? "" : ": " + said)}";
+    }
+
+    private static void Append(StringBuilder text, string? line)
+    {
+        lock (text)
+        {
+            if (line is not null && text.Length < MostText)
+            {
+                text.Append(line).Append('\n');
+            }
+        }
+    }
+
+    /// <summary>A child does not go on when its parent is interrupted.</summary>
+    private sealed class ChildEnd : IDisposable
+    {
+        private readonly Process _child;
+
+        internal ChildEnd(Process child)
+        {
+            _child = child;
+            Console.CancelKeyPress += Kill;
+            AppDomain.CurrentDomain.ProcessExit += Kill;
+        }
+
+        public void Dispose()
+        {
+            Console.CancelKeyPress -= Kill;
+            AppDomain.CurrentDomain.ProcessExit -= Kill;
+        }
+
+        private void Kill(object? sender, EventArgs arguments)
+        {
+            try
+            {
+                _child.Kill();
+            }
+            catch (InvalidOperationException)
+            {
+                // It has ended.
+            }
+        }
+    }
+}

@@ -1,0 +1,88 @@
+// SPDX-FileCopyrightText: Tenure contributors
+// SPDX-License-Identifier: MIT
+
+using System;
+using System.Collections.Generic;
+using System.Globalization;
+using System.IO;
+using System.Linq;
+using BenchmarkDotNet.Characteristics;
+using BenchmarkDotNet.Loggers;
+using BenchmarkDotNet.Running;
+using BenchmarkDotNet.Toolchains;
+using BenchmarkDotNet.Toolchains.Parameters;
+using BenchmarkDotNet.Toolchains.Results;
+using BenchmarkDotNet.Validators;
+
+namespace Tenure.Bench;
+
+/// <summary>Every case in a process of its own, which is this program once more.</summary>
+/// <remarks>
+/// BenchmarkDotNet's own processes need an SDK and the sources of the benchmarks, and a tool has neither; its in-process
+/// toolchain would give every row the heap that the rows before left behind, and jemalloc has to be preloaded. So a child
+/// is started for each case, and measures it by the in-process toolchain.
+/// </remarks>
+internal sealed class ChildToolchain(BenchRequest request, int cases) : IToolchain, IGenerator, IBuilder, IExecutor
+{
+    private readonly Dictionary<BenchmarkCase, CaseReply> _replies = [];
+    private int _begun;
+
+    public string Name => "a process for each row";
+
+    public IGenerator Generator => this;
+
+    public IBuilder Builder => this;
+
+    public IExecutor Executor => this;
+
+    public bool IsInProcess => false;
+
+    internal CaseReply? ReplyOf(BenchmarkCase measured) => _replies.GetValueOrDefault(measured);
+
+    public IEnumerable<ValidationError> Validate(BenchmarkCase benchmarkCase, IResolver resolver) => [];
+
+    public GenerateResult GenerateProject(BuildPartition buildPartition, ILogger logger, string rootArtifactsFolderPath) =>
+        GenerateResult.Success(ArtifactsPaths.Empty, []);
+
+    public BuildResult Build(GenerateResult generateResult, BuildPartition buildPartition, ILogger logger) =>
+        BuildResult.Success(generateResult);
+
+    public ExecuteResult Execute(ExecuteParameters executeParameters)
+    {
+        CaseInfo info = CaseInfo.Of(executeParameters.BenchmarkCase);
+        Console.Error.Write(
+            $"[{++_begun}/{cases}] {info.Operation}; {info.Row}; {info.Count.ToString("N0", CultureInfo.InvariantCulture)}: ");
+        string file = Path.GetTempFileName();
+        ChildProcess ended;
+        CaseReply reply;
+        try
+        {
+            string? preload = info.Kind == RowKind.Jemalloc ? Heaps.FindJemalloc() : null;
+            ended = ChildProcess.Run([CaseWorker.Word, file, info.Key, .. request.Arguments], preload);
+            reply = CaseReply.ReadFrom(file);
+        }
+        finally
+        {
+            File.Delete(file);
+        }
+        if (reply.Error.Length == 0 && (ended.ExitCode != 0 || reply.Lines.Count == 0))
+        {
+            reply.Error = ended.Explain();
+        }
+        _replies[executeParameters.BenchmarkCase] = reply;
+        Console.Error.WriteLine(reply.Error.Length == 0 ? Median(reply) : $"failed: {reply.Error}");
+        executeParameters.Logger.WriteLine(reply.Error);
+        List<string> lines = reply.Error.Length == 0 ? reply.Lines : [];
+        return new ExecuteResult(
+            foundExecutable: true, reply.Error.Length == 0 ? 0 : 1, ended.ProcessId,
+            lines.Where(line => !line.StartsWith("//", StringComparison.Ordinal)).ToList(),
+            lines.Where(line => line.StartsWith("//", StringComparison.Ordinal)).ToList(),
+            lines, executeParameters.LaunchIndex);
+    }
+
+    private static string Median(CaseReply reply)
+    {
+        double[] samples = reply.Samples();
+        return samples.Length == 0 ? "no result" : $"{TimeText.Of(SampleStatistics.Median(samples))} median of {samples.Length}";
+    }
+}

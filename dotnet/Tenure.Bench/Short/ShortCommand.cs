@@ -1,0 +1,91 @@
+// SPDX-FileCopyrightText: Tenure contributors
+// SPDX-License-Identifier: MIT
+
+using System;
+using System.CommandLine;
+using System.Linq;
+using System.Text.Json;
+
+namespace Tenure.Bench;
+
+/// <summary>
+/// What `tenure bench dotnet` starts for each row, part and round: one row measured once, in this process, in well under a
+/// second. Rounds, their order and all statistics are the lab's.
+/// </summary>
+internal static class ShortCommand
+{
+    /// <summary>Changes when a reader of before would misunderstand.</summary>
+    private const int Format = 1;
+
+    internal static void AddTo(RootCommand root)
+    {
+        var part = new Option<string>("--part") { Required = true, HelpName = "PART", Description = string.Join(", ", ShortPart.Names) };
+        var row = new Option<string>("--row") { Required = true, HelpName = "ROW", Description = string.Join(", ", ShortPart.Rows) };
+        var count = new Option<int>("--count")
+        {
+            HelpName = "N",
+            Description = "Blocks, elements or rounds; 0 takes the usual number.",
+            DefaultValueFactory = static _ => 0,
+        };
+        var command = new Command("short", "One row, once, as JSON: what `tenure bench dotnet` is made of.") { part, row, count };
+        command.SetAction(parsed => Run(parsed.GetRequiredValue(part), parsed.GetRequiredValue(row), parsed.GetValue(count)));
+        root.Add(command);
+    }
+
+    private static int Run(string part, string row, int count)
+    {
+        const string Read = "jembench short --help";
+        if (!ShortPart.Names.Contains(part))
+        {
+            return CommandLine.Refuse($"{part} is no part{NearestWord.Question(part, ShortPart.Names)}", Read);
+        }
+        if (!ShortPart.Rows.Contains(row))
+        {
+            return CommandLine.Refuse($"{row} is no row{NearestWord.Question(row, ShortPart.Rows)}", Read);
+        }
+        if (count < 0)
+        {
+            return CommandLine.Refuse($"{count} is no count", Read);
+        }
+        var found = new ShortResult();
+        var proof = new CaseReply();
+        Heaps.Prove(ShortPart.KindOf(row), proof);
+        found.Error = proof.Error;
+        try
+        {
+            if (found.Error.Length == 0)
+            {
+                ShortPart.Measure(part, row, count, found);
+            }
+        }
+        catch (Exception failure) when (failure is InvalidOperationException or OutOfMemoryException)
+        {
+            found.Error = failure.Message;
+        }
+        Write(found, proof.Proof);
+        return found.Error.Length == 0 ? ExitCode.Ok : ExitCode.Failed;
+    }
+
+    private static void Write(ShortResult found, string proof)
+    {
+        using var json = new Utf8JsonWriter(Console.OpenStandardOutput());
+        json.WriteStartObject();
+        json.WriteNumber("format", Format);
+        json.WriteString("runtime", Versions.Runtime);
+        json.WriteString("tool", Versions.Tool);
+        json.WriteString("proof", proof);
+        json.WriteString("error", found.Error);
+        json.WriteStartArray("values");
+        foreach ((string metric, string variant, string unit, double value) in found.Values)
+        {
+            json.WriteStartObject();
+            json.WriteString("metric", metric);
+            json.WriteString("variant", variant);
+            json.WriteString("unit", unit);
+            JsonResult.Number(json, "value", value);
+            json.WriteEndObject();
+        }
+        json.WriteEndArray();
+        json.WriteEndObject();
+    }
+}

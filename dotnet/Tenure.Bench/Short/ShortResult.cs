@@ -1,0 +1,17 @@
+// SPDX-FileCopyrightText: Tenure contributors
+// SPDX-License-Identifier: MIT
+
+using System.Collections.Generic;
+
+namespace Tenure.Bench;
+
+/// <summary>The figures of one row.</summary>
+internal sealed class ShortResult
+{
+    internal List<(string Metric, string Variant, string Unit, double Value)> Values { get; } = [];
+
+    /// <summary>Why there are none; empty: there are.</summary>
+    internal string Error { get; set; } = "";
+
+    internal void Add(string metric, string variant, string unit, double value) => Values.Add((metric, variant, unit, value));
+}

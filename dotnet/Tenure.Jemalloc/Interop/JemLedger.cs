@@ -1,0 +1,165 @@
+// SPDX-FileCopyrightText: Tenure contributors
+// SPDX-License-Identifier: MIT
+
+using System;
+using System.Collections.Concurrent;
+using System.Collections.Generic;
+using System.Diagnostics.CodeAnalysis;
+using System.Runtime.CompilerServices;
+using System.Runtime.InteropServices;
+
+namespace Tenure;
+
+/// <summary>From where a block begins to its handle. All else, who holds it and whether it is stale, is the table's business.</summary>
+/// <remarks>
+/// The handle decides who of several threads frees a block, and its releaser gives the memory back: after the handle has
+/// gone stale, and after the entry here has gone, because the address may be handed out again at once.
+/// </remarks>
+internal static unsafe class JemLedger
+{
+    private const string OffText = "The ledger is off, so that this cannot be told: Jem.Ledger = true before the first allocation.";
+
+    private static readonly ConcurrentDictionary<nint, NativeHandle> s_handles = new();
+
+    /// <summary>Whether allocations are entered.</summary>
+    internal static volatile bool IsOn = AppContext.TryGetSwitch("Tenure.Jem.Ledger", out bool isOn) && isOn;
+
+    /// <summary>Whether it was ever on: then a free has to look.</summary>
+    internal static volatile bool WasUsed = IsOn;
+
+    internal static void Switch(bool on)
+    {
+        WasUsed |= on;
+        IsOn = on;
+    }
+
+    /// <summary>Takes the memory over; when the table is full it is given back, and that is thrown.</summary>
+    internal static void Enter(nint block, ulong size)
+    {
+        try
+        {
+            NativeHandle handle = HandleTable.Add((void*)block, size, &Release, "Jem");
+            s_handles[block] = handle;
+        }
+        catch (OutOfMemoryException)
+        {
+            Jem.GiveBack((void*)block);
+            throw;
+        }
+    }
+
+    internal static void Free(nint block)
+    {
+        if (s_handles.TryGetValue(block, out NativeHandle handle))
+        {
+            HandleTable.Free(in handle);
+        }
+        else if (IsOn)
+        {
+            ThrowUnknown(block);
+        }
+        else
+        {
+            Jem.GiveBack((void*)block);
+        }
+    }
+
+    /// <summary>A reallocation: a new block, the contents, and the old one freed, which is refused while it is held.</summary>
+    internal static nint Replace(nint block, ulong size, int flags)
+    {
+        IfHeld(block);
+        nint made = Jem.Mallocx(size, flags);
+        try
+        {
+            ulong kept = Math.Min(size, Jem.MallocUsableSize(block));
+            NativeMemory.Copy((void*)block, (void*)made, (nuint)kept);
+            Free(block);
+        }
+        catch (InvalidOperationException)
+        {
+            Jem.Free(made);
+            throw;
+        }
+        return made;
+    }
+
+    /// <summary>Refuses what is held, and while the ledger is on what is not in it.</summary>
+    internal static void IfHeld(nint block)
+    {
+        if (!s_handles.TryGetValue(block, out NativeHandle handle))
+        {
+            if (IsOn)
+            {
+                ThrowUnknown(block);
+            }
+            return;
+        }
+        int holders = HandleTable.Holders(in handle);
+        if (holders != 0)
+        {
+            throw new InvalidOperationException(
+                $"The block at 0x{block:x} is held {holders} time{(holders == 1 ? "" : "s")}; nothing has changed.");
+        }
+    }
+
+    /// <summary>Among what the facade allocated, then among all handles.</summary>
+    internal static bool Find(nint block, out NativeHandle handle)
+    {
+        if (s_handles.TryGetValue(block, out handle))
+        {
+            return HandleTable.IsLive(in handle);
+        }
+        foreach (LiveHandle live in HandleTable.Live())
+        {
+            if (live.Handle.Address == block && block != 0)
+            {
+                handle = live.Handle;
+                return true;
+            }
+        }
+        return IsOn || block == 0 ? false : throw new InvalidOperationException(OffText);
+    }
+
+    internal static NativeHandle Get(nint block)
+    {
+        if (!Find(block, out NativeHandle handle))
+        {
+            ThrowUnknown(block);
+        }
+        return handle;
+    }
+
+    /// <summary>What is entered or freed meanwhile may be seen or not.</summary>
+    internal static int FreeAll()
+    {
+        int freed = 0;
+        foreach (KeyValuePair<nint, NativeHandle> entry in s_handles)
+        {
+            NativeHandle handle = entry.Value;
+            try
+            {
+                if (HandleTable.Holders(in handle) == 0)
+                {
+                    HandleTable.Free(in handle);
+                    freed++;
+                }
+            }
+            catch (InvalidOperationException)
+            {
+                // Somebody was faster: it is held now, or freed.
+            }
+        }
+        return freed;
+    }
+
+    [UnmanagedCallersOnly(CallConvs = [typeof(CallConvCdecl)])]
+    private static void Release(void* block, nuint size)
+    {
+        s_handles.TryRemove((nint)block, out _);
+        Jem.GiveBack(block);
+    }
+
+    [DoesNotReturn]
+    private static void ThrowUnknown(nint block) => throw new InvalidOperationException(
+        $"There is no block of Jem's at 0x{block:x}: it was freed already, was not allocated by Jem, or was before the ledger was on. Nothing has changed.");
+}

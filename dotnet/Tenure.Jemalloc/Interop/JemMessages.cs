@@ -1,0 +1,172 @@
+// SPDX-FileCopyrightText: Tenure contributors
+// SPDX-License-Identifier: MIT
+
+using System;
+using System.Runtime.CompilerServices;
+using System.Runtime.InteropServices;
+using System.Text;
+using System.Threading;
+
+namespace Tenure;
+
+/// <summary>jemalloc's variable <c>malloc_message</c>, while somebody listens.</summary>
+/// <remarks>
+/// jemalloc calls from any thread, perhaps with locks of its own held: nothing is allocated there, and nobody else's code
+/// runs. The bytes are copied into memory taken beforehand, and a thread of ours makes text of them. Before the runtime
+/// ends jemalloc gets its own writer back: it may print statistics later than managed code can run.
+/// </remarks>
+internal static unsafe class JemMessages
+{
+    private const int RoomBytes = 64 * 1024;
+
+    private static readonly object s_lock = new();
+    private static readonly AutoResetEvent s_arrived = new(false);
+    private static readonly StringBuilder s_kept = new();
+    private static Action<string>? s_handlers;
+    private static byte* s_room;
+    private static int s_filled;
+    private static int s_gate;
+    private static long s_failures;
+    private static bool s_isThere;
+
+    internal static long Failures => Interlocked.Read(ref s_failures);
+
+    internal static void Add(Action<string>? handler)
+    {
+        Install();
+        lock (s_lock)
+        {
+            s_handlers += handler;
+        }
+    }
+
+    internal static void Remove(Action<string>? handler)
+    {
+        lock (s_lock)
+        {
+            s_handlers -= handler;
+        }
+    }
+
+    internal static string Kept()
+    {
+        Install();
+        Drain();
+        lock (s_lock)
+        {
+            return s_kept.ToString();
+        }
+    }
+
+    private static void Install()
+    {
+        lock (s_lock)
+        {
+            nint variable = JemallocSymbols.Address("malloc_message");
+            if (s_isThere || variable == 0)
+            {
+                return;
+            }
+            UnlessQuietWhileAllocating();
+            s_room = (byte*)NativeMemory.Alloc(RoomBytes);
+            // Compiled before it is needed inside jemalloc.
+            delegate* unmanaged[Cdecl]<void*, byte*, void> heard = &Hear;
+            heard(null, null);
+            nint before = Volatile.Read(ref *(nint*)variable);
+            Volatile.Write(ref *(nint*)variable, (nint)heard);
+            AppDomain.CurrentDomain.ProcessExit += (_, _) =>
+            {
+                Volatile.Write(ref *(nint*)variable, before);
+                Drain();
+            };
+            new Thread(Deliver) { IsBackground = true, Name = "Tenure.Jem messages" }.Start();
+            s_isThere = true;
+        }
+    }
+
+    /// <summary>The runtime allocates in states in which no managed code may be entered: a message then would end the process.</summary>
+    private static void UnlessQuietWhileAllocating()
+    {
+        if ((MallCtlCalls.IsThere("opt.stats_interval") && Jem.GetMallCtlInt64("opt.stats_interval") >= 0)
+            || (MallCtlCalls.IsThere("opt.lg_prof_interval") && Jem.GetMallCtlInt64("opt.lg_prof_interval") >= 0)
+            || (MallCtlCalls.IsThere("opt.prof_gdump") && Jem.GetMallCtlBool("opt.prof_gdump")))
+        {
+            throw new NotSupportedException(
+                "jemalloc is set to write messages in the middle of an allocation, where .NET cannot be called: take "
+                + "stats_interval, lg_prof_interval and prof_gdump out of MALLOC_CONF, or let them go to standard error.");
+        }
+    }
+
+    [UnmanagedCallersOnly(CallConvs = [typeof(CallConvCdecl)])]
+    private static void Hear(void* context, byte* message)
+    {
+        if (message == null)
+        {
+            return;
+        }
+        while (Interlocked.Exchange(ref s_gate, 1) != 0)
+        {
+            Thread.SpinWait(20);
+        }
+        // What does not fit before somebody reads is lost: waiting here would wait for locks that are held.
+        while (*message != 0 && s_filled < RoomBytes)
+        {
+            s_room[s_filled++] = *message++;
+        }
+        Volatile.Write(ref s_gate, 0);
+        s_arrived.Set();
+    }
+
+    private static void Deliver()
+    {
+        while (s_arrived.WaitOne())
+        {
+            Drain();
+        }
+    }
+
+    /// <summary>Takes what has arrived, keeps it and tells it.</summary>
+    private static void Drain()
+    {
+        byte[] taken = new byte[RoomBytes];
+        int count;
+        Action<string>? handlers;
+        string text;
+        lock (s_lock)
+        {
+            if (s_room == null)
+            {
+                return;
+            }
+            while (Interlocked.Exchange(ref s_gate, 1) != 0)
+            {
+                Thread.SpinWait(20);
+            }
+            count = s_filled;
+            new ReadOnlySpan<byte>(s_room, count).CopyTo(taken);
+            s_filled = 0;
+            Volatile.Write(ref s_gate, 0);
+            if (count == 0)
+            {
+                return;
+            }
+            text = Encoding.UTF8.GetString(taken, 0, count);
+            s_kept.Append(text);
+            s_kept.Remove(0, Math.Max(0, s_kept.Length - RoomBytes));
+            handlers = s_handlers;
+        }
+        foreach (Delegate handler in handlers?.GetInvocationList() ?? [])
+        {
+            try
+            {
+                ((Action<string>)handler)(text);
+            }
+#pragma warning disable CA1031 // whatever a handler throws
+            catch (Exception)
+#pragma warning restore CA1031
+            {
+                Interlocked.Increment(ref s_failures);
+            }
+        }
+    }
+}

@@ -1,0 +1,104 @@
+// SPDX-FileCopyrightText: Tenure contributors
+// SPDX-License-Identifier: MIT
+
+using System;
+using System.IO;
+using System.Runtime.InteropServices;
+
+namespace Tenure;
+
+/// <summary>Looks for jemalloc where it can be: in this process, serving malloc. Nothing is loaded.</summary>
+internal static unsafe class JemallocSymbols
+{
+    internal static readonly bool AreThere = Look();
+
+    /// <summary>The address of a function or variable of jemalloc's; zero where it has none. Requires that it is there.</summary>
+    internal static nint Address(string name) =>
+        AreThere && NativeLibrary.TryGetExport(NativeLibrary.GetMainProgramHandle(), name, out nint address) ? address : 0;
+
+    /// <summary>
+    /// Whether everything that the facade calls is there and comes from one file. That a jemalloc is loaded is not enough:
+    /// behind another malloc it serves nobody, and its figures would be of nothing.
+    /// </summary>
+    private static bool Look()
+    {
+        if (!OperatingSystem.IsLinux() && !OperatingSystem.IsMacOS() && !OperatingSystem.IsFreeBSD())
+        {
+            return false;
+        }
+        nint everything = NativeLibrary.GetMainProgramHandle(), file = 0;
+        foreach (string name in (ReadOnlySpan<string>)["malloc", "calloc", "posix_memalign", "aligned_alloc", "realloc", "free",
+            "malloc_usable_size", "mallocx", "rallocx", "xallocx", "sallocx", "dallocx", "sdallocx", "nallocx", "mallctl",
+            "mallctlnametomib", "mallctlbymib", "malloc_stats_print"])
+        {
+            if (!NativeLibrary.TryGetExport(everything, name, out nint address))
+            {
+                return false;
+            }
+            nint of = FileOf(everything, address);
+            if (of == 0 || (file != 0 && of != file))
+            {
+                return false;
+            }
+            file = of;
+        }
+        return true;
+    }
+
+    /// <summary>Where the file begins that an address lies in; zero when the system does not tell.</summary>
+    private static nint FileOf(nint everything, nint address)
+    {
+        if (!NativeLibrary.TryGetExport(everything, "dladdr", out nint dladdr))
+        {
+            return 0;
+        }
+        FoundAt found;
+        return ((delegate* unmanaged[Cdecl]<nint, FoundAt*, int>)dladdr)(address, &found) != 0 ? found.Begin : 0;
+    }
+
+    /// <summary>One sentence: jemalloc is absent, or it came too late.</summary>
+    internal static string WhyNot()
+    {
+        if (AreThere)
+        {
+            return "This process runs on jemalloc.";
+        }
+        string? late = LoadedFile();
+        return late is null
+            ? "This process does not run on jemalloc."
+            : "This process does not run on jemalloc: " + late + " was loaded too late, when another malloc was serving already.";
+    }
+
+    private static string? LoadedFile()
+    {
+        try
+        {
+            foreach (string line in File.ReadLines("/proc/self/maps"))
+            {
+                int slash = line.IndexOf('/', StringComparison.Ordinal);
+                if (slash >= 0 && Path.GetFileName(line.AsSpan(slash)).StartsWith("libjemalloc", StringComparison.Ordinal))
+                {
+                    return line[slash..];
+                }
+            }
+        }
+        catch (IOException)
+        {
+        }
+        catch (UnauthorizedAccessException)
+        {
+        }
+        return null;
+    }
+
+    /// <summary><c>Dl_info</c>.</summary>
+    private struct FoundAt
+    {
+#pragma warning disable CS0649 // the system fills them in
+        internal byte* File;
+        internal nint Begin;
+        internal byte* Symbol;
+        internal nint Address;
+#pragma warning restore CS0649
+    }
+}

@@ -1,0 +1,194 @@
+// SPDX-FileCopyrightText: Tenure contributors
+// SPDX-License-Identifier: MIT
+
+using System;
+using System.Collections.Generic;
+using System.Globalization;
+
+namespace Tenure;
+
+// Settings: jemalloc has started with the process, so that some come too late, and are told.
+public static unsafe partial class Jem
+{
+    /// <summary>Applies a configuration, as far as that can still be done. Anything else is thrown, by name.</summary>
+    /// <param name="conf">As MALLOC_CONF has it: <c>narenas:4,background_thread:true</c>. Tenure's own options may stand among
+    /// them: <c>tenure.heap_keep_ms:500</c>.</param>
+    /// <returns>What was applied, and what had the wanted value already.</returns>
+    /// <exception cref="JemConfException">It is malformed; the message says where. Nothing was applied.</exception>
+    /// <exception cref="JemInitException">Some keys can no longer be set, or are unknown; the message names them, and the
+    /// MALLOC_CONF that sets them at the start. The others were applied.</exception>
+    public static JemInitResult Init(string conf)
+    {
+        JemInitResult result = TryInit(conf);
+        return result.Succeeded ? result : throw new JemInitException(result);
+    }
+
+    /// <summary>Applies a configuration as <see cref="Init"/> does, and leaves it to the caller to look at what was refused.</summary>
+    /// <param name="conf">As for <see cref="Init"/>.</param>
+    /// <returns>What became of each setting.</returns>
+    /// <exception cref="JemConfException">It is malformed; the message says where. Nothing was applied.</exception>
+    public static JemInitResult TryInit(string conf)
+    {
+        List<JemConf.Setting> settings = JemConf.Parse(conf);
+        foreach (JemConf.Setting setting in settings)
+        {
+            UnlessValue(conf, setting);
+        }
+        var result = new JemInitResult();
+        foreach (JemConf.Setting setting in settings)
+        {
+            Apply(setting, result);
+        }
+        return result.Finish();
+    }
+
+    /// <summary>What jemalloc was configured with: MALLOC_CONF at the start of the process. Setting it is <see cref="Init"/>.</summary>
+    /// <exception cref="JemConfException">Set to what is malformed.</exception>
+    /// <exception cref="JemInitException">Set to what can no longer be set.</exception>
+    public static string MallocConf
+    {
+        get => JemConf.Environment;
+        set => Init(value);
+    }
+
+    /// <summary>A word that is no value for its key is as malformed as a missing colon.</summary>
+    private static void UnlessValue(string conf, JemConf.Setting setting)
+    {
+        if (Backend != JemBackend.Jemalloc || JemallocKeys.SettersOf(setting.Key) is not [string setter, ..])
+        {
+            return;
+        }
+        string? wanted = MallCtlCalls.SizeOf(setter) switch
+        {
+            1 when JemConf.Truth(setting.Value) is null => "\"true\" or \"false\" was wanted",
+            4 or 8 when JemConf.Number(setting.Value) is null => "a number was wanted",
+            _ => null,
+        };
+        if (wanted is not null)
+        {
+            throw new JemConfException(conf, setting.Position, $"{wanted} for the key \"{setting.Key}\"");
+        }
+    }
+
+    private static void Apply(JemConf.Setting setting, JemInitResult result)
+    {
+        try
+        {
+            if (setting.Key.StartsWith(TenureCtl.Prefix, StringComparison.Ordinal))
+            {
+                ApplyOption(setting, result);
+            }
+            else if (Backend == JemBackend.Tenure)
+            {
+                ApplyNothing(setting, result);
+            }
+            else if (JemallocKeys.SettersOf(setting.Key) is [_, ..] setters)
+            {
+                foreach (string setter in setters)
+                {
+                    SetEach(setter, setting.Value);
+                }
+                result.Apply(setting.Key);
+            }
+            else
+            {
+                Compare(setting, result);
+            }
+        }
+        catch (MallCtlException exception)
+        {
+            result.Refuse(new JemRefusal(setting.Key, setting.Value, exception.Message));
+        }
+    }
+
+    private static void ApplyOption(JemConf.Setting setting, JemInitResult result)
+    {
+        if (!TenureCtl.IsKnown(setting.Key))
+        {
+            result.Miss(setting.Key);
+            return;
+        }
+        SetMallCtlStr(setting.Key, setting.Value);
+        result.Apply(setting.Key);
+    }
+
+    private static void ApplyNothing(JemConf.Setting setting, JemInitResult result)
+    {
+        if (JemallocKeys.IsOption(setting.Key))
+        {
+            result.Refuse(new JemRefusal(
+                setting.Key, setting.Value, JemallocSymbols.WhyNot() + JemallocKeys.Instead(setting.Key)));
+        }
+        else
+        {
+            result.Miss(setting.Key);
+        }
+    }
+
+    /// <summary>Too late to set; what has the value already is as it should be.</summary>
+    private static void Compare(JemConf.Setting setting, JemInitResult result)
+    {
+        string key = "opt." + setting.Key;
+        bool isThere = MallCtlCalls.IsThere(key);
+        if (isThere && IsNow(key, setting.Value))
+        {
+            result.Find(setting.Key);
+        }
+        else if (isThere || JemallocKeys.IsOption(setting.Key))
+        {
+            result.Refuse(new JemRefusal(setting.Key, setting.Value, "jemalloc has started already, and takes it only at the start."));
+        }
+        else
+        {
+            result.Miss(setting.Key);
+        }
+    }
+
+    private static bool IsNow(string key, string value) => MallCtlCalls.SizeOf(key) switch
+    {
+        1 => JemConf.Truth(value) == GetMallCtlBool(key),
+        4 => JemConf.Number(value) == GetMallCtlUInt32(key),
+        8 when JemallocKeys.IsText(key) => GetMallCtlStr(key) == value,
+        8 => JemConf.Number(value) == GetMallCtlInt64(key),
+        _ => false,
+    };
+
+    /// <summary>A key, or the same of every arena: those that threads have already keep what they were made with otherwise.</summary>
+    private static void SetEach(string key, string value)
+    {
+        if (!key.Contains('#', StringComparison.Ordinal))
+        {
+            SetWord(key, value);
+            return;
+        }
+        uint arenas = GetMallCtlUInt32("arenas.narenas");
+        for (uint arena = 0; arena < arenas; arena++)
+        {
+            string one = key.Replace("#", arena.ToString(CultureInfo.InvariantCulture), StringComparison.Ordinal);
+            // One that nobody has used yet refuses, and begins with the default.
+            if (GetMallCtlBool(one[..one.LastIndexOf('.')] + ".initialized"))
+            {
+                SetWord(one, value);
+            }
+        }
+    }
+
+    private static void SetWord(string key, string value)
+    {
+        switch (MallCtlCalls.SizeOf(key))
+        {
+            case 1:
+                SetMallCtl(key, JemConf.Truth(value) ?? false);
+                break;
+            case 4:
+                SetMallCtl(key, unchecked((uint)(JemConf.Number(value) ?? 0)));
+                break;
+            case 8:
+                SetMallCtl(key, JemConf.Number(value) ?? 0);
+                break;
+            default:
+                MallCtlCalls.ThrowRefused(key, MallCtlCalls.Fault, 0, writes: true);
+                break;
+        }
+    }
+}

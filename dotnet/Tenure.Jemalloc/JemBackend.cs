@@ -1,0 +1,14 @@
+// SPDX-FileCopyrightText: Tenure contributors
+// SPDX-License-Identifier: MIT
+
+namespace Tenure;
+
+/// <summary>What the calls of <see cref="Jem"/> go to.</summary>
+public enum JemBackend
+{
+    /// <summary>jemalloc, which is the malloc of this process.</summary>
+    Jemalloc,
+
+    /// <summary>Tenure's own process heap: the process was not started on jemalloc.</summary>
+    Tenure,
+}

@@ -1,0 +1,142 @@
+// SPDX-FileCopyrightText: Tenure contributors
+// SPDX-License-Identifier: MIT
+
+using System;
+using System.Collections.Generic;
+using System.Globalization;
+
+namespace Tenure;
+
+/// <summary>What jemalloc 5 calls its keys and options, as far as the library tells nobody: which are text, which can be
+/// set while it runs, and what Tenure has instead.</summary>
+internal static class JemallocKeys
+{
+    private static readonly HashSet<string> s_text = new(StringComparer.Ordinal)
+    {
+        "version", "config.malloc_conf", "thread.prof.name", "prof.dump", "prof.prefix", "prof.log_start", "arena.#.dss",
+        "stats.arenas.#.dss", "opt.dss", "opt.percpu_arena", "opt.metadata_thp", "opt.junk", "opt.thp", "opt.prof_prefix",
+        "opt.stats_print_opts", "opt.stats_interval_opts", "opt.zero_realloc", "opt.prof_time_resolution",
+        "opt.malloc_conf.symlink", "opt.malloc_conf.env_var", "opt.malloc_conf.global_var",
+        "opt.malloc_conf.global_var_2_conf_harder",
+    };
+
+    /// <summary>Options of MALLOC_CONF that a running jemalloc takes, by the key that sets them; # is each arena in turn.</summary>
+    private static readonly Dictionary<string, string[]> s_settable = new(StringComparer.Ordinal)
+    {
+        ["background_thread"] = ["background_thread"],
+        ["max_background_threads"] = ["max_background_threads"],
+        ["dirty_decay_ms"] = ["arenas.dirty_decay_ms", "arena.#.dirty_decay_ms"],
+        ["muzzy_decay_ms"] = ["arenas.muzzy_decay_ms", "arena.#.muzzy_decay_ms"],
+        ["prof_active"] = ["prof.active"],
+        ["prof_thread_active_init"] = ["prof.thread_active_init"],
+        ["prof_gdump"] = ["prof.gdump"],
+    };
+
+    private static readonly string[] s_options =
+    [
+        "abort", "abort_conf", "background_thread", "bin_shards", "cache_oblivious", "confirm_conf", "dirty_decay_ms", "dss",
+        "experimental_infallible_new", "hpa", "hpa_dirty_mult", "hpa_hugification_threshold", "hpa_hugify_delay_ms",
+        "hpa_min_purge_interval_ms", "hpa_sec_batch_fill_extra", "hpa_sec_bytes_after_flush", "hpa_sec_max_alloc",
+        "hpa_sec_max_bytes", "hpa_sec_nshards", "hpa_slab_max_alloc", "junk", "lg_extent_max_active_fit", "lg_prof_interval",
+        "lg_prof_sample", "lg_tcache_flush_large_div", "lg_tcache_flush_small_div", "lg_tcache_max", "lg_tcache_nslots_mul",
+        "max_background_threads", "metadata_thp", "muzzy_decay_ms", "mutex_max_spin", "narenas", "oversize_threshold",
+        "percpu_arena", "prof", "prof_accum", "prof_active", "prof_final", "prof_gdump", "prof_leak", "prof_leak_error",
+        "prof_prefix", "prof_thread_active_init", "prof_time_resolution", "retain", "slab_sizes", "stats_interval",
+        "stats_interval_opts", "stats_print", "stats_print_opts", "tcache", "tcache_gc_delay_bytes", "tcache_gc_incr_bytes",
+        "tcache_max", "tcache_nslots_large", "tcache_nslots_small_max", "tcache_nslots_small_min", "thp", "trust_madvise",
+        "utrace", "xmalloc", "zero", "zero_realloc",
+    ];
+
+    private static readonly string[] s_beginnings =
+        ["arena.", "arenas.", "config.", "experimental.", "opt.", "prof.", "stats.", "tcache.", "thread.", "approximate_stats."];
+
+    private static readonly string[] s_whole = ["background_thread", "epoch", "max_background_threads", "version"];
+
+    /// <summary>Part of a name, and what of Tenure's does something of the kind.</summary>
+    private static readonly (string Part, string Instead)[] s_instead =
+    [
+        ("decay", "the option tenure.heap_keep_ms"),
+        ("background_thread", "the option tenure.heap_background"),
+        ("retain", "the option tenure.heap_keep_limit_bytes"),
+        ("oversize", "the option tenure.heap_keep_limit_bytes"),
+        ("lg_extent_max_active_fit", "the option tenure.heap_keep_limit_bytes"),
+        ("purge", "the key arena.4096.purge, for all of the heap"),
+        ("prof", "the option tenure.handle_stack_frames, and Leaks.Snapshot"),
+        ("stats_print", "the option tenure.handle_report"),
+        ("junk", "the option tenure.buffer_fill"),
+        ("narenas", "nothing to set: its threads share by themselves"),
+        ("percpu_arena", "nothing to set: its threads share by themselves"),
+        ("tcache", "nothing to set: each thread has a cache by itself"),
+        ("arenas.create", "the class NativeHeap"),
+    ];
+
+    internal static bool IsText(string key)
+    {
+        string[] parts = key.Split('.');
+        for (int i = 1; i < parts.Length; i++)
+        {
+            parts[i] = uint.TryParse(parts[i], NumberStyles.None, CultureInfo.InvariantCulture, out _) ? "#" : parts[i];
+        }
+        return s_text.Contains(string.Join('.', parts));
+    }
+
+    /// <summary>Whether jemalloc could have such a key: over Tenure's heap nobody is there to be asked.</summary>
+    internal static bool LooksLikeOne(string key) => Array.IndexOf(s_whole, key) >= 0
+        || Array.Exists(s_beginnings, each => key.StartsWith(each, StringComparison.Ordinal));
+
+    internal static bool IsOption(string option) => Array.IndexOf(s_options, option) >= 0;
+
+    /// <summary>The keys that set an option of a running jemalloc; none when it is too late.</summary>
+    internal static string[] SettersOf(string option) => s_settable.TryGetValue(option, out string[]? keys) ? keys : [];
+
+    /// <summary>A sentence; empty when there is nothing to say.</summary>
+    internal static string Instead(string name)
+    {
+        (string part, string instead) = Array.Find(s_instead, each => name.Contains(each.Part, StringComparison.Ordinal));
+        return part is null ? "" : $" Tenure's heap has {instead}.";
+    }
+
+    /// <summary>Whether a running jemalloc takes the option only if it was started to profile.</summary>
+    internal static bool NeedsProfiling(string option) =>
+        option.StartsWith("prof_", StringComparison.Ordinal) && s_settable.ContainsKey(option);
+
+    /// <summary>Of an option, or of a key for one; empty when nothing is near.</summary>
+    internal static string DidYouMean(string name)
+    {
+        string option = name.StartsWith("opt.", StringComparison.Ordinal) ? name[4..] : name;
+        if (option.Contains('.', StringComparison.Ordinal))
+        {
+            return "";
+        }
+        string? nearest = null;
+        int least = Math.Max(2, option.Length / 4) + 1;
+        foreach (string each in s_options)
+        {
+            int distance = Distance(option, each);
+            (nearest, least) = distance < least ? (each, distance) : (nearest, least);
+        }
+        return nearest is null || nearest == option ? "" : $"; did you mean \"{name[..^option.Length]}{nearest}\"?";
+    }
+
+    /// <summary>Letters to insert, remove or replace.</summary>
+    private static int Distance(string from, string to)
+    {
+        int[] row = new int[to.Length + 1];
+        for (int column = 0; column <= to.Length; column++)
+        {
+            row[column] = column;
+        }
+        for (int line = 1; line <= from.Length; line++)
+        {
+            int corner = row[0];
+            row[0] = line;
+            for (int column = 1; column <= to.Length; column++)
+            {
+                int replaced = corner + (from[line - 1] == to[column - 1] ? 0 : 1);
+                corner = row[column];
+                row[column] = Math.Min(replaced, Math.Min(row[column], row[column - 1]) + 1);
+            }
+        }
+        return row[^1];
+    }
+}

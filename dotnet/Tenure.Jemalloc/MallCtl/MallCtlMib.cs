@@ -1,0 +1,17 @@
+// SPDX-FileCopyrightText: Tenure contributors
+// SPDX-License-Identifier: MIT
+
+using System.Runtime.CompilerServices;
+
+namespace Tenure;
+
+/// <summary>A key as numbers. No key of jemalloc's has more parts.</summary>
+[InlineArray(MostParts)]
+internal struct MallCtlMib
+{
+    internal const int MostParts = 7;
+
+#pragma warning disable IDE0044, IDE0051, CA1823 // an inline array is its one field
+    private nuint _first;
+#pragma warning restore IDE0044, IDE0051, CA1823
+}

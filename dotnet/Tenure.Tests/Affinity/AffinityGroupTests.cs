@@ -1,0 +1,107 @@
+// SPDX-FileCopyrightText: Tenure contributors
+// SPDX-License-Identifier: MIT
+
+using System;
+using Xunit;
+
+namespace Tenure.Tests;
+
+public sealed unsafe class AffinityGroupTests
+{
+    private struct Node
+    {
+        public nint Left;
+        public nint Right;
+        public int Value;
+    }
+
+    [Fact]
+    public void objects_lie_in_the_order_of_allocation()
+    {
+        using var group = new AffinityGroup("nodes");
+        byte* last = (byte*)group.Allocate(24);
+        for (int index = 0; index < 100; index++)
+        {
+            byte* next = (byte*)group.Allocate(40);
+            Assert.True(next > last && next - last <= 40);
+            last = next;
+        }
+        Assert.Equal("nodes", group.Name);
+    }
+
+    [Fact]
+    public void objects_are_made_and_freed()
+    {
+        foreach (bool given in (bool[])[false, true])
+        {
+            using var group = new AffinityGroup(new AffinityGroupOptions { SizesAreGiven = given, SizesApart = !given, AnyThread = given });
+            ref Node node = ref group.Construct(new Node { Value = 5 });
+            ref Node other = ref group.Construct(new Node { Value = 6 });
+            node.Left = 1;
+            Assert.Equal(6, other.Value);
+            group.Free(ref node);
+            group.Free(ref other);
+            void* block = group.Allocate(100, 64);
+            Assert.Equal(0u, (nuint)block % 64);
+            group.Deallocate(block, 100, 64);
+            block = group.Allocate(1_000_000);
+            group.Deallocate(block, 1_000_000);
+            Assert.Equal(0ul, group.Stats.LiveCount);
+            group.Allocate(10);
+            group.Clear();
+            group.Trim();
+            group.Deallocate(null, 0);
+            group.Deallocate(null, 0, 8);
+        }
+    }
+
+    [Fact]
+    public void a_group_whose_sizes_are_given_refuses_a_free_without_one()
+    {
+        using var group = new AffinityGroup(new AffinityGroupOptions { Name = "given", SizesAreGiven = true });
+        void* block = group.Allocate(16);
+        Assert.Contains("given", Assert.Throws<InvalidOperationException>(() => group.Deallocate(block)).Message, StringComparison.Ordinal);
+        group.Deallocate(block, 16);
+        using var found = new AffinityGroup();
+        found.Deallocate(found.Allocate(16));
+        found.Deallocate(null);
+    }
+
+    [Fact]
+    public void options_and_arguments_out_of_range_are_refused()
+    {
+        foreach (int alignment in (int[])[int.MinValue, -8, 0, 4, 12, 2048, int.MaxValue])
+        {
+            Assert.Throws<ArgumentOutOfRangeException>(() => new AffinityGroup(new AffinityGroupOptions { Alignment = alignment }));
+        }
+        foreach (int bytes in (int[])[int.MinValue, 0, 1000, 32 << 10, 100_000, int.MaxValue])
+        {
+            Assert.Throws<ArgumentOutOfRangeException>(() => new AffinityGroup(new AffinityGroupOptions { BlockBytes = bytes }));
+        }
+        Assert.Throws<ArgumentNullException>(() => new AffinityGroup((AffinityGroupOptions)null!));
+        using var group = new AffinityGroup(new AffinityGroupOptions { KeepBytes = 0, Alignment = 16, BlockBytes = 64 << 10 });
+        Assert.Throws<ArgumentOutOfRangeException>(() => { group.Allocate(8, 0); });
+        Assert.Throws<ArgumentOutOfRangeException>(() => { group.Allocate(8, 24); });
+        Assert.Throws<ArgumentOutOfRangeException>(() => group.Deallocate(null, 8, 3));
+        Assert.Throws<OutOfMemoryException>(() => { group.Allocate(nuint.MaxValue); });
+        Assert.True(group.TryAllocate(nuint.MaxValue / 2) == null);
+    }
+
+    [Fact]
+    public void a_disposed_group_throws_whatever_it_is_asked()
+    {
+        var group = new AffinityGroup();
+        group.Dispose();
+        group.Dispose();
+        Assert.Throws<ObjectDisposedException>(() => { group.Allocate(1); });
+        Assert.Throws<ObjectDisposedException>(() => { group.Allocate(1, 8); });
+        Assert.Throws<ObjectDisposedException>(() => { group.TryAllocate(1); });
+        Assert.Throws<ObjectDisposedException>(() => { group.Construct(1); });
+        Assert.Throws<ObjectDisposedException>(() => group.Deallocate(null));
+        Assert.Throws<ObjectDisposedException>(() => group.Deallocate(null, 1));
+        Assert.Throws<ObjectDisposedException>(() => group.Deallocate(null, 1, 8));
+        Assert.Throws<ObjectDisposedException>(() => group.Clear());
+        Assert.Throws<ObjectDisposedException>(() => { group.Trim(); });
+        Assert.Throws<ObjectDisposedException>(() => { _ = group.Stats; });
+    }
+}

@@ -1,0 +1,48 @@
+// SPDX-FileCopyrightText: Tenure contributors
+// SPDX-License-Identifier: MIT
+
+using System;
+using Xunit;
+
+namespace Tenure.Tests;
+
+/// <summary>What the README and docs/guide/dotnet.md show.</summary>
+public sealed class ReadmeExample
+{
+    [Fact]
+    public void ten_lines()
+    {
+        using (TempScope scope = TempScope.Begin()) // scratch of this thread: spans cannot leave the braces
+        {
+            Span<int> path = scope.Allocate<int>(1000);
+            path.Fill(-1);
+        }
+        var heights = new FixedBuffer<float>(1_000_000); // copied freely; every copy knows when it was freed
+        heights.VectorFill(1.5f);
+        heights.VectorMultiply(2);
+        heights.Free();
+        Assert.Throws<ObjectDisposedException>(() => heights[0]);
+        using var votes = new HugeArray<byte>(3_000_000_000L); // past 2^31, in one piece
+        votes[2_999_999_999] = 1;
+        Assert.Equal(1, votes[2_999_999_999]);
+    }
+
+    [Fact]
+    public void what_was_forgotten_is_found()
+    {
+        using var scope = new LeakScope(); // throws at its end when something made inside is still held
+        var name = new FixedUtf8String("steps");
+        Assert.Equal("steps", name.ToString());
+        name.Free();
+    }
+
+    [Fact]
+    public unsafe void memory_of_every_lifetime()
+    {
+        void* block = Native.Allocate(128, Lifetime.Persistent); // no call into native code while the thread has one
+        Native.Deallocate(block, 128, Lifetime.Persistent);
+        void* results = Native.Allocate(4096, Lifetime.TempJob); // a few frames, freed by any thread
+        Native.Deallocate(results, Lifetime.TempJob);
+        Assert.True(block != null && results != null);
+    }
+}

@@ -1,0 +1,86 @@
+// SPDX-FileCopyrightText: Tenure contributors
+// SPDX-License-Identifier: MIT
+
+using System;
+using System.Diagnostics;
+using System.IO;
+using System.Linq;
+using Xunit;
+
+namespace Tenure.Tests;
+
+/// <summary>What the compiler refuses is a promise as well: asked of the compiler of the SDK.</summary>
+public sealed class TempScopeEscapeTests
+{
+    private const string Stays = """
+        using System; using Tenure;
+        static class Program {
+            static int Sum() {
+                using var scope = TempScope.Begin();
+                Span<int> numbers = scope.Allocate<int>(10);
+                Span<int> half = numbers[..5];
+                numbers.Fill(1);
+                return Add(half) + Add(scope.AllocateZeroed<int>(3));
+            }
+            static int Add(ReadOnlySpan<int> numbers) { int sum = 0; foreach (int each in numbers) sum += each; return sum; }
+            static void Main() => Sum();
+        }
+        """;
+
+    [Fact]
+    public void spans_may_be_used_inside_the_scope() => Assert.Equal("", Compile(Stays));
+
+    [Theory]
+    [InlineData("Span<int> Out() { using var scope = TempScope.Begin(); return scope.Allocate<int>(1); }")]
+    [InlineData("Span<int> Out() { using var scope = new TempScope(); Span<int> kept = scope.AllocateZeroed<int>(1); return kept; }")]
+    [InlineData("void Out(ref Span<int> to) { using var scope = TempScope.Begin(); to = scope.Allocate<int>(1)[..1]; }")]
+    [InlineData("int Out() { Span<int> to = default; { using var scope = TempScope.Begin(); to = scope.Allocate<int>(1); } return to[0]; }")]
+    [InlineData("Func<int> Out() { using var scope = TempScope.Begin(); Span<int> kept = scope.Allocate<int>(1); return () => kept[0]; }")]
+    [InlineData("async System.Threading.Tasks.Task Out() { using var scope = TempScope.Begin(); await System.Threading.Tasks.Task.Yield(); scope.Dispose(); }")]
+    public void a_span_that_would_leave_its_scope_does_not_compile(string method)
+    {
+        string errors = Compile($$"""using System; using Tenure; static class Program { static {{method}} static void Main() { } }""");
+        Assert.Contains("error CS", errors, StringComparison.Ordinal);
+        string[] allowed = ["CS8350", "CS8352", "CS8347", "CS8168", "CS8169", "CS8156", "CS9108", "CS8175", "CS4007", "CS9080"];
+        Assert.All(
+            errors.Split('\n').Where(line => line.Contains("error CS", StringComparison.Ordinal)),
+            line => Assert.Contains(allowed, code => line.Contains(code, StringComparison.Ordinal)));
+    }
+
+    /// <summary>The errors; skips where there is no SDK beside the runtime.</summary>
+    private static string Compile(string source)
+    {
+        string runtime = Path.GetDirectoryName(typeof(object).Assembly.Location)!;
+        string root = Path.GetFullPath(Path.Combine(runtime, "..", "..", ".."));
+        string? compiler = Directory.Exists(Path.Combine(root, "sdk"))
+            ? Directory.GetDirectories(Path.Combine(root, "sdk")).Select(sdk => Path.Combine(sdk, "Roslyn", "bincore", "csc.dll"))
+                .Where(File.Exists).Order().LastOrDefault()
+            : null;
+        Assert.SkipWhen(compiler is null, "There is no compiler beside this runtime.");
+        string folder = Directory.CreateTempSubdirectory("tenure").FullName;
+        try
+        {
+            string file = Path.Combine(folder, "program.cs");
+            File.WriteAllText(file, source);
+            var start = new ProcessStartInfo("dotnet")
+            {
+                RedirectStandardOutput = true,
+                ArgumentList =
+                {
+                    compiler!, "-nologo", "-langversion:14", "-out:" + Path.Combine(folder, "program.dll"),
+                    "-r:" + Path.Combine(runtime, "System.Private.CoreLib.dll"), "-r:" + Path.Combine(runtime, "System.Runtime.dll"),
+                    "-r:" + typeof(TempScope).Assembly.Location, file,
+                },
+            };
+            start.Environment["DOTNET_CLI_UI_LANGUAGE"] = "en";
+            using Process process = Process.Start(start)!;
+            string output = process.StandardOutput.ReadToEnd();
+            process.WaitForExit();
+            return process.ExitCode == 0 ? "" : output;
+        }
+        finally
+        {
+            Directory.Delete(folder, recursive: true);
+        }
+    }
+}

@@ -1,0 +1,21 @@
+// SPDX-FileCopyrightText: Tenure contributors
+// SPDX-License-Identifier: MIT
+
+namespace Tenure;
+
+/// <summary>A place in an <see cref="Arena"/>: <see cref="Arena.Rewind"/> drops everything allocated after it. The
+/// default
+/// one is a place in none.</summary>
+public readonly struct ArenaMarker
+{
+    internal readonly Arena? Owner;
+    internal readonly NativeArenaMarker Place;
+    internal readonly ulong Clears;
+
+    internal ArenaMarker(Arena owner, in NativeArenaMarker place, ulong clears)
+    {
+        Owner = owner;
+        Place = place;
+        Clears = clears;
+    }
+}

@@ -1,0 +1,102 @@
+// SPDX-FileCopyrightText: Tenure contributors
+// SPDX-License-Identifier: MIT
+
+using System;
+using System.Collections.Generic;
+using System.Diagnostics.Metrics;
+using System.Threading;
+
+namespace Tenure;
+
+/// <summary>Meter "Tenure": native memory for dotnet-counters, OpenTelemetry and whoever else listens to
+/// meters.</summary>
+/// <remarks>
+/// <para>Instruments, all observable, read when somebody scrapes and never otherwise; allocations and frees know
+/// nothing of
+/// them. In bytes (By): <c>tenure.memory.live</c>, <c>tenure.memory.committed</c>, <c>tenure.memory.kept</c>,
+/// <c>tenure.memory.reserved</c>, and <c>tenure.tag.live</c>, one value for each owner tag, named by the attribute
+/// <c>tenure.tag</c>: a walk of the live TempJob blocks for each. Counts: <c>tenure.allocations.live</c>,
+/// <c>tenure.temp_job.live</c>, <c>tenure.handles.live</c>.</para>
+/// <para>In trimmed programs whose <c>MeterSupport</c> is off, <see cref="Start"/> does nothing.</para>
+/// </remarks>
+public static class TenureMeter
+{
+    /// <summary>What the meter and the event source are called.</summary>
+    public const string Name = TenureEventSource.SourceName;
+
+    private static Instruments? _instruments;
+
+    /// <summary>Publishes the meter and the event source. A second time does nothing.</summary>
+    /// <remarks>Call it once at the program's start. Threads any.</remarks>
+    /// <exception cref="TenureLoadException">There is no native library, or another version's.</exception>
+    public static void Start()
+    {
+        NativeLibraryCheck.Ensure();
+        if (FeatureSwitches.EventSourceIsSupported)
+        {
+            _ = TenureEventSource.Log;
+        }
+        if (FeatureSwitches.MeterIsSupported && Volatile.Read(ref _instruments) is null)
+        {
+            var made = new Instruments();
+            if (Interlocked.CompareExchange(ref _instruments, made, null) is null)
+            {
+                made.Publish();
+            }
+            else
+            {
+                made.Dispose();
+            }
+        }
+    }
+
+    private sealed class Instruments : IDisposable
+    {
+        private const string Bytes = "By";
+
+        private readonly Meter _meter = new(Name, typeof(TenureMeter).Assembly.GetName().Version?.ToString(3));
+
+        internal void Publish()
+        {
+            Figure("tenure.memory.live", Bytes, "Bytes in use of the process heap.",
+                static () => Now.LiveBytes);
+            Figure("tenure.memory.committed", Bytes, "Bytes of the process heap that may be touched.",
+                static () => Now.CommittedBytes);
+            Figure("tenure.memory.kept", Bytes, "Bytes of freed blocks that are kept for the next.",
+                static () => Now.KeptBytes);
+            Figure("tenure.memory.reserved", Bytes, "Bytes of addresses that the process heap has.",
+                static () => Now.ReservedBytes);
+            Figure("tenure.allocations.live", "{allocation}", "Blocks in use of the process heap.",
+                static () => Now.LiveCount);
+            Figure("tenure.temp_job.live", "{allocation}", "Blocks alive in TempJob.",
+                static () => Now.TempJobLiveCount);
+            Figure("tenure.handles.live", "{handle}", "Handles that are live.", LiveHandles);
+            _meter.CreateObservableUpDownCounter("tenure.tag.live", TagBytes, Bytes, "Bytes in use under each owner tag.");
+        }
+
+        public void Dispose() => _meter.Dispose();
+
+        private static TenureStatistics Now => TenureStatistics.Capture();
+
+        private void Figure(string name, string unit, string description, Func<ulong> read) =>
+            _meter.CreateObservableUpDownCounter(name, () => (long)read(), unit, description);
+
+        private static unsafe ulong LiveHandles()
+        {
+            NativeHandleUsage usage = default;
+            usage.Size = (uint)sizeof(NativeHandleUsage);
+            NativeMethods.tn_handle_get_usage(&usage);
+            return usage.LiveCount;
+        }
+
+        private static IEnumerable<Measurement<long>> TagBytes()
+        {
+            foreach (Tag tag in Tag.All)
+            {
+                TagUsage usage = tag.Usage;
+                yield return new Measurement<long>(
+                    (long)(usage.PersistentBytes + usage.TempJobBytes), new KeyValuePair<string, object?>("tenure.tag", tag.Name));
+            }
+        }
+    }
+}

@@ -1,0 +1,88 @@
+// SPDX-FileCopyrightText: Tenure contributors
+// SPDX-License-Identifier: MIT
+
+using System;
+using System.Runtime.CompilerServices;
+
+namespace Tenure;
+
+/// <summary>An array in native memory past 2^31 elements: <see cref="HugeBuffer{T}"/> without anything added.</summary>
+/// <remarks>
+/// <code>
+/// using var counts = new HugeArray&lt;int&gt;(4_200_000_000);
+/// counts.Fill(1);
+/// counts[4_199_999_999]++;
+/// </code>
+/// </remarks>
+/// <typeparam name="T">Any unmanaged structure.</typeparam>
+[CollectionBuilder(typeof(HugeArray), nameof(HugeArray.Create))]
+public class HugeArray<T> : HugeBuffer<T>
+    where T : unmanaged
+{
+    /// <summary>An array of zeros, which costs no memory where it was never written.</summary>
+    /// <param name="length">How many elements.</param>
+    /// <exception cref="ArgumentOutOfRangeException">The length is negative.</exception>
+    /// <exception cref="OutOfMemoryException">The memory was refused.</exception>
+    /// <exception cref="TenureLoadException">The native library is missing, or is another version's.</exception>
+    public HugeArray(long length)
+        : base(length)
+    {
+    }
+
+    /// <summary>An array with an alignment and a content of the caller's choice.</summary>
+    /// <param name="length">How many elements.</param>
+    /// <param name="options">The alignment, and what the memory contains.</param>
+    /// <exception cref="ArgumentOutOfRangeException">The length is negative.</exception>
+    /// <exception cref="ArgumentException">The alignment is no power of two.</exception>
+    /// <exception cref="OutOfMemoryException">The memory was refused.</exception>
+    /// <exception cref="TenureLoadException">The native library is missing, or is another version's.</exception>
+    public HugeArray(long length, BufferOptions options)
+        : base(length, options)
+    {
+    }
+
+    /// <summary>An array that begins with some values; the elements after them are zero.</summary>
+    /// <param name="length">How many elements.</param>
+    /// <param name="values">At most as many.</param>
+    /// <exception cref="ArgumentOutOfRangeException">The length is negative.</exception>
+    /// <exception cref="ArgumentException">There are more values than elements.</exception>
+    /// <exception cref="OutOfMemoryException">The memory was refused.</exception>
+    /// <exception cref="TenureLoadException">The native library is missing, or is another version's.</exception>
+    public HugeArray(long length, params ReadOnlySpan<T> values)
+        : base(values.Length <= length ? length : TooMany(values.Length, length)) => CopyFrom(values);
+
+    /// <summary>An array whose memory is a file's, so that it may be more than the machine has.</summary>
+    /// <param name="path">The file, which is made or kept, and stays; shorter ones get longer. Null: a file without a
+    /// name in
+    /// the folder for temporary files, which goes with the array.</param>
+    /// <param name="length">How many elements, at least one.</param>
+    /// <exception cref="ArgumentOutOfRangeException">The length is not positive.</exception>
+    /// <exception cref="System.IO.IOException">The file cannot be opened, made longer or mapped.</exception>
+    /// <exception cref="OutOfMemoryException">The addresses were refused.</exception>
+    /// <exception cref="TenureLoadException">The native library is missing, or is another version's.</exception>
+    public HugeArray(string? path, long length)
+        : base(path, length)
+    {
+    }
+
+    private static long TooMany(int count, long length)
+    {
+        Throw.IfNegative(length);
+        BufferErrors.ThrowTooLong(count, length, "values");
+        return 0;
+    }
+}
+
+/// <summary>Makes arrays from values: <c>HugeArray.Create(1, 2, 3)</c>, and <c>HugeArray&lt;int&gt; a = [1, 2,
+/// 3];</c>.</summary>
+public static class HugeArray
+{
+    /// <summary>A copy of some values.</summary>
+    /// <typeparam name="T">The element.</typeparam>
+    /// <param name="values">What the elements become.</param>
+    /// <returns>An array as long as there are values.</returns>
+    /// <exception cref="OutOfMemoryException">The memory was refused.</exception>
+    /// <exception cref="TenureLoadException">The native library is missing, or is another version's.</exception>
+    public static HugeArray<T> Create<T>(params ReadOnlySpan<T> values)
+        where T : unmanaged => new(values.Length, values);
+}

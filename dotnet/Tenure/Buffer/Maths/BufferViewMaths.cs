@@ -1,0 +1,156 @@
+// SPDX-FileCopyrightText: Tenure contributors
+// SPDX-License-Identifier: MIT
+
+using System;
+using System.Numerics;
+
+namespace Tenure;
+
+/// <summary>What the right side of an operation is.</summary>
+internal enum RightSide
+{
+    /// <summary>One value for every element.</summary>
+    Value,
+
+    /// <summary>As many elements.</summary>
+    Elements,
+}
+
+/// <summary>An operation of <see cref="VectorMaths"/> over elements, whatever their type.</summary>
+internal unsafe interface IBufferOperation
+{
+    static abstract nuint Run<T>(T* left, T* right, nuint count, RightSide side)
+        where T : unmanaged, INumber<T>;
+}
+
+/// <summary><see cref="VectorMaths"/> over the elements of buffers, which are held meanwhile. Results go where the left
+/// side was.</summary>
+/// <remarks>
+/// The element is any unmanaged type, because a buffer's is: which of the ten types it is, is found when the method is
+/// compiled, and another one throws.
+/// </remarks>
+internal static unsafe class BufferViewMaths
+{
+    internal static void Run<TOperation, T>(BufferView<T> left, T right)
+        where TOperation : struct, IBufferOperation
+        where T : unmanaged
+    {
+        using Hold hold = left.Held();
+        Run<TOperation, T>(left.Pointer, &right, (nuint)left.Length, RightSide.Value);
+    }
+
+    internal static void Run<TOperation, T>(BufferView<T> left, BufferView<T> right)
+        where TOperation : struct, IBufferOperation
+        where T : unmanaged
+    {
+        using Hold hold = left.Held(), other = right.Held();
+        Check(left, right);
+        Run<TOperation, T>(left.Pointer, right.Pointer, (nuint)left.Length, RightSide.Elements);
+    }
+
+    internal static T Best<TOperation, T>(BufferView<T> view)
+        where TOperation : struct, IBufferOperation
+        where T : unmanaged
+    {
+        using Hold hold = view.Held();
+        if (view.Length == 0)
+        {
+            throw new InvalidOperationException("A buffer without elements has no least and no greatest.");
+        }
+        T best = default;
+        Run<TOperation, T>(view.Pointer, &best, (nuint)view.Length, RightSide.Value);
+        return best;
+    }
+
+    internal static bool LessThanAll<T>(BufferView<T> view, T bound, out long index)
+        where T : unmanaged
+    {
+        using Hold hold = view.Held();
+        nuint at = Run<NotLessOperation, T>(view.Pointer, &bound, (nuint)view.Length, RightSide.Value);
+        bool all = at == (nuint)view.Length;
+        index = all ? -1 : (long)at;
+        return all;
+    }
+
+    internal static TSum Sum<T, TSum>(BufferView<T> view)
+        where T : unmanaged, INumber<T>
+        where TSum : unmanaged, INumber<TSum>
+    {
+        using Hold hold = view.Held();
+        return VectorMaths.Sum<T, TSum>(view.Pointer, (nuint)view.Length);
+    }
+
+    internal static TSum Dot<T, TSum>(BufferView<T> left, BufferView<T> right)
+        where T : unmanaged, INumber<T>
+        where TSum : unmanaged, INumber<TSum>
+    {
+        using Hold hold = left.Held(), other = right.Held();
+        if (left.Length != right.Length)
+        {
+            BufferErrors.ThrowUnlikeLengths(left.Length, right.Length, nameof(right));
+        }
+        return VectorMaths.Dot<T, TSum>(left.Pointer, right.Pointer, (nuint)left.Length);
+    }
+
+    private static nuint Run<TOperation, T>(T* left, T* right, nuint count, RightSide side)
+        where TOperation : struct, IBufferOperation
+        where T : unmanaged
+    {
+        if (typeof(T) == typeof(sbyte))
+        {
+            return TOperation.Run((sbyte*)left, (sbyte*)right, count, side);
+        }
+        if (typeof(T) == typeof(byte))
+        {
+            return TOperation.Run((byte*)left, (byte*)right, count, side);
+        }
+        if (typeof(T) == typeof(short))
+        {
+            return TOperation.Run((short*)left, (short*)right, count, side);
+        }
+        if (typeof(T) == typeof(ushort))
+        {
+            return TOperation.Run((ushort*)left, (ushort*)right, count, side);
+        }
+        if (typeof(T) == typeof(int))
+        {
+            return TOperation.Run((int*)left, (int*)right, count, side);
+        }
+        if (typeof(T) == typeof(uint))
+        {
+            return TOperation.Run((uint*)left, (uint*)right, count, side);
+        }
+        if (typeof(T) == typeof(long))
+        {
+            return TOperation.Run((long*)left, (long*)right, count, side);
+        }
+        if (typeof(T) == typeof(ulong))
+        {
+            return TOperation.Run((ulong*)left, (ulong*)right, count, side);
+        }
+        if (typeof(T) == typeof(float))
+        {
+            return TOperation.Run((float*)left, (float*)right, count, side);
+        }
+        if (typeof(T) == typeof(double))
+        {
+            return TOperation.Run((double*)left, (double*)right, count, side);
+        }
+        throw new NotSupportedException($"{typeof(T).Name} is none of the ten types of numbers that VectorMaths calculates with.");
+    }
+
+    /// <summary>The same length, and the same elements or none in common: what was written must not be read
+    /// again.</summary>
+    private static void Check<T>(BufferView<T> left, BufferView<T> right)
+        where T : unmanaged
+    {
+        if (left.Length != right.Length)
+        {
+            BufferErrors.ThrowUnlikeLengths(left.Length, right.Length, nameof(right));
+        }
+        if (left.Pointer != right.Pointer && left.Pointer < right.Pointer + right.Length && right.Pointer < left.Pointer + left.Length)
+        {
+            throw new ArgumentException("The sides overlap, and do not begin at the same element.", nameof(right));
+        }
+    }
+}

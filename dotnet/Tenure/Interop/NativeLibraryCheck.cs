@@ -1,0 +1,166 @@
+// SPDX-FileCopyrightText: Tenure contributors
+// SPDX-License-Identifier: MIT
+
+using System;
+using System.Collections.Generic;
+using System.IO;
+using System.Runtime.CompilerServices;
+using System.Runtime.InteropServices;
+using System.Text;
+using System.Threading;
+
+namespace Tenure;
+
+/// <summary>Sees once that the native library is there and speaks the ABI that this assembly was written for.</summary>
+/// <remarks>
+/// No static constructor and no module initializer: an exception from either would reach the user wrapped in a
+/// <see cref="TypeInitializationException"/>, and every later use would repeat it without the library being looked for
+/// again.
+/// </remarks>
+internal static class NativeLibraryCheck
+{
+    private static bool _passed;
+
+    /// <summary>One load and one branch once the check has passed; it is repeated while it fails.</summary>
+    /// <exception cref="TenureLoadException">The library is missing, cannot be loaded, or is another
+    /// version's.</exception>
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    internal static void Ensure()
+    {
+        if (!_passed)
+        {
+            Check();
+        }
+    }
+
+    [MethodImpl(MethodImplOptions.NoInlining)]
+    private static void Check()
+    {
+        uint found;
+        try
+        {
+            found = NativeMethods.tn_abi_version();
+        }
+        catch (DllNotFoundException exception)
+        {
+            throw Missing(exception, SearchedFolders());
+        }
+        catch (BadImageFormatException exception)
+        {
+            throw Missing(exception, SearchedFolders());
+        }
+        catch (EntryPointNotFoundException exception)
+        {
+            throw Unlike(null, LoadedFrom(), exception);
+        }
+        if (found != NativeMethods.AbiVersion)
+        {
+            throw Unlike(found, LoadedFrom(), null);
+        }
+        Volatile.Write(ref _passed, true);
+    }
+
+    internal static string FileName =>
+        OperatingSystem.IsWindows() ? "tenure.dll" : OperatingSystem.IsMacOS() ? "libtenure.dylib" : "libtenure.so";
+
+    /// <summary>Whether the package has a library for this machine; the next step is another one when it has
+    /// none.</summary>
+    private static bool IsPlatformOfPackage =>
+        OperatingSystem.IsLinux() && RuntimeInformation.ProcessArchitecture == Architecture.X64
+        && !RuntimeInformation.RuntimeIdentifier.Contains("musl", StringComparison.Ordinal);
+
+    internal static TenureLoadException Missing(Exception cause, IReadOnlyList<string> folders)
+    {
+        var text = new StringBuilder();
+        string? there = null;
+        foreach (string folder in folders)
+        {
+            string path = Path.Combine(folder, FileName);
+            there ??= File.Exists(path) ? path : null;
+        }
+        text.Append("Tenure's native library ").Append(there is null ? "was not found." : "could not be loaded.");
+        Wanted(text);
+        if (there is not null)
+        {
+            text.Append(" Found: ").Append(there).Append('.');
+        }
+        else
+        {
+            text.Append(" Looked in: ").AppendJoin(", ", folders).Append(folders.Count > 0 ? ", and where" : "where")
+                .Append(" the system looks for libraries.");
+        }
+        text.Append(" Next step: ").Append(NextStep(there is not null));
+        text.Append(" The system said: ").Append(cause.Message.ReplaceLineEndings(" ").Trim());
+        return new TenureLoadException(text.ToString(), cause) { LibraryPath = there };
+    }
+
+    internal static TenureLoadException Unlike(uint? found, string? path, Exception? cause)
+    {
+        var text = new StringBuilder("Tenure's native library is of another version than Tenure.dll.");
+        Wanted(text);
+        text.Append(" Found: ").Append(path ?? FileName).Append(found is null
+            ? ", which has no function tn_abi_version."
+            : $" with ABI version {found}.");
+        text.Append(" Next step: take both from one version of the package Tenure; remove the other ").Append(FileName)
+            .Append(", and look for it in LD_LIBRARY_PATH. In Tenure's own tree: make release, then build again.");
+        return new TenureLoadException(text.ToString(), cause) { LibraryPath = path, FoundAbiVersion = found };
+    }
+
+    private static void Wanted(StringBuilder text) => text
+        .Append(" Wanted: ").Append(FileName).Append(" for ").Append(RuntimeInformation.RuntimeIdentifier)
+        .Append(" with ABI version ").Append(NativeMethods.AbiVersion).Append('.');
+
+    private static string NextStep(bool there) => (IsPlatformOfPackage, there) switch
+    {
+        (false, _) => "the package Tenure has a library for linux-x64 (glibc) and not for this platform; run there, "
+            + "or build the library from source and put it next to the program.",
+        (true, true) => "see what the system said about that file; the library needs glibc 2.34 or newer.",
+        (true, false) => "refer to the package Tenure from the project that is run or published, so that its "
+            + $"runtimes/linux-x64/native/{FileName} goes along. In Tenure's own tree: make release, then build again.",
+    };
+
+    /// <summary>Where the runtime looks before it asks the system, each folder once.</summary>
+    private static List<string> SearchedFolders()
+    {
+        var folders = new List<string>();
+        string given = AppContext.GetData("NATIVE_DLL_SEARCH_DIRECTORIES") as string ?? "";
+        foreach (string folder in given.Split(Path.PathSeparator, StringSplitOptions.RemoveEmptyEntries))
+        {
+            Add(folder);
+        }
+        Add(AppContext.BaseDirectory);
+        return folders;
+
+        void Add(string folder)
+        {
+            folder = Path.TrimEndingDirectorySeparator(folder);
+            if (!folders.Contains(folder))
+            {
+                folders.Add(folder);
+            }
+        }
+    }
+
+    /// <summary>The file that the loader took; null where the system does not tell.</summary>
+    private static string? LoadedFrom()
+    {
+        try
+        {
+            foreach (string line in File.ReadLines("/proc/self/maps"))
+            {
+                int slash = line.IndexOf('/', StringComparison.Ordinal);
+                if (slash >= 0 && Path.GetFileName(line.AsSpan(slash)).StartsWith(FileName, StringComparison.Ordinal))
+                {
+                    return line[slash..];
+                }
+            }
+        }
+        catch (IOException)
+        {
+        }
+        catch (UnauthorizedAccessException)
+        {
+        }
+        return null;
+    }
+}

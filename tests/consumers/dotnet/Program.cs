@@ -1,0 +1,89 @@
+// SPDX-FileCopyrightText: Tenure contributors
+// SPDX-License-Identifier: MIT
+
+// Uses the package as a stranger would, in every form in which a program can be published, and says what it tried.
+// With "missing" or "other" the native library was taken away or exchanged: then the refusal is what is tried.
+
+using System;
+using System.Linq;
+using System.Runtime.InteropServices;
+using Tenure;
+
+int failures = 0;
+string how = args.Length > 0 ? args[0] : "";
+Console.WriteLine($"{RuntimeInformation.FrameworkDescription}, {RuntimeInformation.RuntimeIdentifier}");
+
+switch (how)
+{
+    case "missing":
+        Try("a missing native library is refused with the next step", () =>
+            Refused() is { LibraryPath: null, FoundAbiVersion: null } refused
+            && refused.Message.Contains("libtenure.so", StringComparison.Ordinal)
+            && refused.Message.Contains("Next step", StringComparison.Ordinal));
+        Try("it is looked for again", () => Refused() is not null);
+        break;
+    case "other":
+        Try("a native library of another version is refused with both versions and its path", () =>
+            Refused() is { FoundAbiVersion: 4711, LibraryPath: not null } refused
+            && refused.Message.Contains("4711", StringComparison.Ordinal));
+        break;
+    case "foreign":
+        Try("a library of that name that is not Tenure's is refused", () =>
+            Refused() is { FoundAbiVersion: null, LibraryPath: not null } refused
+            && refused.Message.Contains("tn_abi_version", StringComparison.Ordinal));
+        break;
+    default:
+        Try("the native library is found", () => TenureLibrary.AbiVersion > 0);
+        Try("vector maths is right in every lane and in the tail", () =>
+        {
+            ulong[] numbers = [.. Enumerable.Range(0, 1003).Select(i => (ulong)i)];
+            VectorMaths.Multiply<ulong>(numbers, 3, numbers);
+            return numbers.Select((number, i) => number == (ulong)i * 3).All(same => same)
+                && VectorMaths.Sum(numbers) == 3UL * 1002 * 1003 / 2;
+        });
+        Try("the lesser of two zeros and of NaN is that of IEEE 754-2019", () =>
+        {
+            float[] left = [0f, -0f, float.NaN, 1f, 0f, -0f, float.NaN, 1f, 2f];
+            float[] right = [-0f, 0f, 1f, float.NaN, -0f, 0f, 1f, float.NaN, 3f];
+            var lesser = new float[9];
+            VectorMaths.Minimum<float>(left, right, lesser);
+            return float.IsNegative(lesser[0]) && float.IsNegative(lesser[1])
+                && float.IsNaN(lesser[2]) && float.IsNaN(lesser[7]) && lesser[8] == 2;
+        });
+        Try("what is beyond an integer becomes its greatest", () =>
+        {
+            var integers = new int[3];
+            VectorMaths.Convert<double, int>([1e300, double.NaN, -1.9], integers);
+            return integers is [int.MaxValue, 0, -1];
+        });
+        break;
+}
+return failures == 0 ? 0 : 1;
+
+void Try(string what, Func<bool> holds)
+{
+    string result;
+    try
+    {
+        result = holds() ? "ok" : "FAILED";
+    }
+    catch (Exception exception)
+    {
+        result = $"FAILED: {exception}";
+    }
+    failures += result == "ok" ? 0 : 1;
+    Console.WriteLine($"{result,-6} {what}");
+}
+
+static TenureLoadException? Refused()
+{
+    try
+    {
+        TenureLibrary.Load();
+        return null;
+    }
+    catch (TenureLoadException refused)
+    {
+        return refused;
+    }
+}
