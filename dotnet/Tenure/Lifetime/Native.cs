@@ -143,6 +143,10 @@ public static unsafe partial class Native
                 }
             }
         }
+        else if (lifetime == Lifetime.Temp && QuickThread.Temp != 0)
+        {
+            return; // it waits for its scope; only checked builds look at it, and they take the long way
+        }
         DeallocateByCall(block, lifetime);
     }
 

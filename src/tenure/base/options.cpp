@@ -47,7 +47,8 @@ constexpr std::array<option_info, option_count> table{{
     {option::handle_stack_frames, option_form::count, "handle_stack_frames", "TENURE_HANDLE_STACK_FRAMES", 0, 0, 16,
      "Return addresses that each handle remembers of the call that made it, for listings; microseconds a handle."},
     {option::buffer_fill, option_form::count, "buffer_fill", "TENURE_BUFFER_FILL", 0, 0, 1,
-     "1: the memory of a buffer is overwritten with 0xDF when it is freed; checked builds always do."},
+     "1: the memory of a buffer, up to 64 MiB of it, is overwritten with 0xDF when it is freed; checked builds always "
+     "do."},
 }};
 
 constexpr std::array<std::string_view, 3> report_names{"none", "text", "json"};

@@ -24,7 +24,8 @@ static_assert(static_cast<tn_lifetime>(lifetime::temp_job) == TN_TEMP_JOB);
 static_assert(static_cast<tn_lifetime>(lifetime::persistent) == TN_PERSISTENT);
 
 // A scope lives in the caller's marker from its begin to its end.
-static_assert(sizeof(temp_scope) == sizeof(tn_temp_marker) && alignof(temp_scope) == alignof(tn_temp_marker));
+static_assert(sizeof(temp_scope) == sizeof(tn_temp_marker));
+static_assert(alignof(temp_scope) == alignof(tn_temp_marker));
 
 }
 

@@ -3,6 +3,7 @@
 
 #include <tenure/handle/handle_memory.hpp>
 
+#include <algorithm>
 #include <cstring>
 
 #include <tenure/base/align.hpp>
@@ -34,7 +35,10 @@ void ask_for_huge_pages(void* memory, std::size_t bytes) noexcept {
 }
 
 void give_held(void* memory, std::size_t bytes) noexcept {
-    if (checks::caller || option_value(option::buffer_fill) != 0) std::memset(memory, freed_fill, bytes);
+    // The begin of it alone where it is huge: pages that were never touched are to stay so.
+    constexpr std::size_t most_filled_bytes = std::size_t{64} << 20;
+    bool const is_to_be_filled = checks::caller || option_value(option::buffer_fill) != 0;
+    if (is_to_be_filled) std::memset(memory, freed_fill, std::min(bytes, most_filled_bytes));
     detail::process_deallocate(memory);
 }
 

@@ -29,7 +29,8 @@ struct held_options {
     const char* kind = nullptr; ///< what listings call it; kept by address. Null: the name of the type that is made
 };
 
-/// Gives the memory of allocate_held() back, overwritten first with option buffer_fill and in checked builds.
+/// Gives the memory of allocate_held() back, with option buffer_fill and in checked builds its first 64 MiB
+/// overwritten.
 TENURE_API void give_held(void* memory, std::size_t bytes) noexcept;
 
 /// Memory of the process heap. Zero bytes count as one, and the handle says zero. The text of `kind` is kept by
