@@ -15,6 +15,8 @@
 #include <tenure/base/options.hpp>
 #include <tenure/tenure.h>
 
+#include "support/reports.hpp"
+
 namespace {
 
 /// A source of C functions that counts, and refuses after so many blocks.
@@ -247,6 +249,23 @@ TEST(capi_affinity, groups_of_every_kind_serve) {
         tn_affinity_destroy(group);
         EXPECT_EQ(memory.live, 0u);
     }
+}
+
+TEST(capi_affinity, a_free_that_leaves_the_size_out_is_reported_where_sizes_are_given) {
+    if constexpr (!tenure::checks::caller) GTEST_SKIP() << "needs checks";
+    if (is_detoured()) GTEST_SKIP() << "malloc knows the size";
+    tn_affinity_options options{};
+    options.size = sizeof options;
+    options.sizes_are_given = 1;
+    tn_affinity* const group = tn_affinity_create(&options);
+    ASSERT_NE(group, nullptr);
+    void* const object = tn_affinity_allocate(group, 100, 0);
+    {
+        support::heard_reports const heard;
+        tn_affinity_deallocate(group, object);
+        EXPECT_EQ(heard.count(tenure::report_kind::misuse), 1u);
+    }
+    tn_affinity_destroy(group);
 }
 
 TEST(capi_offset, ranges_come_and_go_and_are_told) {

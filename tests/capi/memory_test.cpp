@@ -149,6 +149,10 @@ TEST(capi_quick, short_calls_serve_from_what_is_at_hand_and_refuse_otherwise) {
     void* const huge = tn_malloc(std::size_t{100} << 20);
     EXPECT_EQ(tn_try_free(huge), 0u);
     tn_free(huge);
+    void* const at_a_segment = tn_aligned_alloc(100, std::size_t{1} << layout.segment_shift);
+    ASSERT_NE(at_a_segment, nullptr);
+    EXPECT_EQ(tn_try_free(at_a_segment), 0u) << "what lies at a segment's begin has no class there";
+    tn_free(at_a_segment);
     int refused = 0; // a cache runs out
     std::vector<void*> taken;
     while (refused == 0) {
@@ -272,7 +276,11 @@ TEST(capi_tags, belong_to_the_thread_until_they_are_popped) {
         EXPECT_GE(usage.persistent_bytes, 1000u);
     }
     tn_free(block);
-    EXPECT_EQ(tn_tag_push(UINT32_MAX), before) << "a number that is no tag's counts as none";
+    tn_quick_thread thread{};
+    thread.size = sizeof thread;
+    tn_get_quick_thread(&thread);
+    EXPECT_EQ(tn_tag_push(UINT32_MAX), before);
+    EXPECT_EQ(*thread.tag, 0u) << "a number that is no tag's counts as none";
     tn_tag_pop(before);
 }
 

@@ -10,7 +10,7 @@ using namespace tenure;
 
 struct tn_affinity {
     explicit tn_affinity(const tn_affinity_options& options) noexcept
-        : name(capi::view_of(options.name)), source(options.source), given(options.sizes_are_given != 0),
+        : name(capi::view_of(options.name)), source(options.source),
           value(name.view_or("(no name)"), translated(options), source.or_pages()) {}
 
     [[nodiscard]] static affinity_options translated(const tn_affinity_options& options) noexcept {
@@ -26,7 +26,6 @@ struct tn_affinity {
 
     capi::short_name name;
     capi::callback_source source;
-    bool given;
     affinity_group value;
 };
 
