@@ -151,6 +151,8 @@ TEST(capi_quick, short_calls_serve_from_what_is_at_hand_and_refuse_otherwise) {
     tn_free(huge);
     void* const at_a_segment = tn_aligned_alloc(100, std::size_t{1} << layout.segment_shift);
     ASSERT_NE(at_a_segment, nullptr);
+    *static_cast<std::uint8_t*>(at_a_segment) = layout.class_of_eights[(100 + 7) / 8]; // which it would be taken for
+    tn_free(tn_malloc(100));
     EXPECT_EQ(tn_try_free(at_a_segment), 0u) << "what lies at a segment's begin has no class there";
     tn_free(at_a_segment);
     int refused = 0; // a cache runs out
