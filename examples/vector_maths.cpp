@@ -5,14 +5,14 @@
 
 #include <cstdio>
 
-#include <tenure/buffer/fixed_buffer.hpp>
+#include <tenure/buffer/safe_array.hpp>
 #include <tenure/buffer/vector_maths.hpp>
 
 namespace vectors = tenure::vectors;
 
 int main() {
     constexpr std::size_t count = 10'000'000;
-    auto const fahrenheit = tenure::fixed_buffer<float>::make(count);
+    auto const fahrenheit = tenure::safe_array<float>::make(count); // zero
     auto const from = fahrenheit.lease(); // checked once; then every function runs over plain pointers
     if (!from) return 1;
 

@@ -176,7 +176,7 @@ typedef struct tn_temp_state {
 /** How to read the above: the same for the life of the process. */
 typedef struct tn_quick_layout {
     uint32_t size;
-    uint32_t is_available;             /**< 0 in checked builds: use the calls */
+    uint32_t is_available;             /**< 0 in checked builds, and where the heap is malloc's: use the calls */
     uint32_t caches_offset;            /**< from a thread's cache to its tn_block_cache of class 0; others follow */
     uint32_t classes_limit_bytes;      /**< sizes up to this one have their class in the table */
     const uint8_t* class_of_eights;    /**< the class of a size is at (size + 7) / 8; sizes below 9 count as 9 */
@@ -187,7 +187,7 @@ typedef struct tn_quick_layout {
 } tn_quick_layout;
 TN_API void tn_get_quick_layout(tn_quick_layout* layout);
 
-/** Where the calling thread's state lies until its end. */
+/** Where the calling thread's state lies until its end. The distance from `temp` to `tag` is the same in each. */
 typedef struct tn_quick_thread {
     uint32_t size;
     uint32_t reserved;

@@ -57,8 +57,7 @@ public sealed class HandleRaceTests
     public async Task whoever_has_acquired_reads_memory_that_nobody_has_freed()
     {
         // One thread frees and makes anew; the others hold what they find. Each buffer's elements say which one it is,
-        // so
-        // that memory that was given to another is seen.
+        // so that memory that was given to another is seen.
         const int Rounds = 3_000;
         FixedBuffer<int>[] shared = [Made(0)];
         int holds = 0;

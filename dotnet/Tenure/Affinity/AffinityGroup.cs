@@ -16,15 +16,12 @@ namespace Tenure;
 /// is large or visited alone: <see cref="Native"/>.</para>
 /// <para><b>Memory from</b> pages of the system, in naturally aligned blocks of 2 MiB, touched as they are used.
 /// <b>Cost</b> a call, and O(1) in it. <b>Overhead</b> no header; where frees name the size, a bit for 8 bytes where
-/// something
-/// was freed, otherwise one more bit for 8 bytes, and 4 bytes up to 256 bytes of size and 1.6 % above.</para>
+/// something was freed, otherwise one more bit for 8 bytes, and 4 bytes up to 256 bytes of size and 1.6 % above.</para>
 /// <para><b>Threads</b> one at a time, or any with <see cref="AffinityGroupOptions.AnyThread"/>; no other during
 /// <see cref="Clear"/>, <see cref="Trim"/> and <see cref="Dispose"/>. <b>When full</b> <see cref="TryAllocate"/>
-/// returns null,
-/// the others throw <see cref="OutOfMemoryException"/>; nothing has changed then.</para>
+/// returns null, the others throw <see cref="OutOfMemoryException"/>; nothing has changed then.</para>
 /// <para>Its objects go with it, also when the garbage collector takes a group that nobody disposed: keep it reachable
-/// as
-/// long as they are used.</para>
+/// as long as they are used.</para>
 /// </remarks>
 public sealed unsafe class AffinityGroup : IDisposable
 {
@@ -181,8 +178,7 @@ public sealed unsafe class AffinityGroup : IDisposable
     }
 
     /// <summary>Everything is free; pages are kept until <see cref="Trim"/>. Cost O(blocks). No other thread uses the
-    /// group
-    /// meanwhile.</summary>
+    /// group meanwhile.</summary>
     /// <exception cref="ObjectDisposedException">The group is disposed.</exception>
     public void Clear()
     {
@@ -215,8 +211,7 @@ public sealed unsafe class AffinityGroup : IDisposable
     }
 
     /// <summary>Gives every block back, whatever is still allocated. A second time does nothing. No other thread uses
-    /// the
-    /// group any more.</summary>
+    /// the group any more.</summary>
     public void Dispose()
     {
         _group = null;

@@ -19,8 +19,7 @@ namespace Tenure;
 /// <para><b>Threads</b> one at a time; give each thread its own. <b>When full</b> asks the system; throws
 /// <see cref="OutOfMemoryException"/> when that refuses, and nothing has changed.</para>
 /// <para>Its memory goes with it, also when the garbage collector takes an arena that nobody disposed: keep it
-/// reachable as
-/// long as its spans are used. A span from before a clear or a rewind is not checked.</para>
+/// reachable as long as its spans are used. A span from before a clear or a rewind is not checked.</para>
 /// </remarks>
 public sealed unsafe class Arena : IDisposable
 {
@@ -142,8 +141,7 @@ public sealed unsafe class Arena : IDisposable
 
     /// <summary>Everything allocated since the marker is gone; chunks are kept.</summary>
     /// <param name="to">Of this arena. No rewind to an earlier one came after it: checked builds of the native library
-    /// know
-    /// the latest 32 markers.</param>
+    /// know the latest 32 markers.</param>
     /// <exception cref="ArgumentException">The marker is another arena's, or none, or a clear came after
     /// it.</exception>
     /// <exception cref="ObjectDisposedException">The arena is disposed.</exception>

@@ -4,8 +4,7 @@
 namespace Tenure;
 
 /// <summary>A place in an <see cref="Arena"/>: <see cref="Arena.Rewind"/> drops everything allocated after it. The
-/// default
-/// one is a place in none.</summary>
+/// default one is a place in none.</summary>
 public readonly struct ArenaMarker
 {
     internal readonly Arena? Owner;

@@ -28,8 +28,7 @@ public static unsafe class Reports
     private static bool _isHeard; // by the event source
 
     /// <summary>0 no checks, 1 the caller's mistakes, 2 also the library's own invariants, 3 also whole structures;
-    /// fixed
-    /// when the native library was built.</summary>
+    /// fixed when the native library was built.</summary>
     /// <exception cref="TenureLoadException">There is no native library, or another version's.</exception>
     public static int CheckLevel
     {
@@ -41,10 +40,8 @@ public static unsafe class Reports
     }
 
     /// <summary>Who hears the reports of the process, C and C++ in it included. Null is the default: they are written
-    /// to
-    /// standard error, and the process is aborted for misuse and broken invariants. A handler that returns lets the
-    /// program
-    /// go on: the offending call then does nothing.</summary>
+    /// to standard error, and the process is aborted for misuse and broken invariants. A handler that returns lets the
+    /// program go on: the offending call then does nothing.</summary>
     /// <remarks>Threads any; takes effect at the next report.</remarks>
     /// <exception cref="TenureLoadException">There is no native library, or another version's.</exception>
     public static ReportHandler? Handler

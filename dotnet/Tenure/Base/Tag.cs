@@ -7,11 +7,9 @@ using System.Collections.Generic;
 namespace Tenure;
 
 /// <summary>A registered owner name: what is allocated inside a <see cref="TagScope"/> belongs to it, in statistics and
-/// leak
-/// reports. Two tags of one name are equal; the default one is no owner.</summary>
+/// leak reports. Two tags of one name are equal; the default one is no owner.</summary>
 /// <remarks>4094 names of 64 KiB together in a process, C and C++ included; later ones count as "(other)". Tags are
-/// shared by
-/// all threads and are never given back.</remarks>
+/// shared by all threads and are never given back.</remarks>
 public readonly struct Tag : IEquatable<Tag>
 {
     internal Tag(uint id)
@@ -72,8 +70,7 @@ public readonly struct Tag : IEquatable<Tag>
 
     /// <summary>Finds or registers a name.</summary>
     /// <remarks>Cost a hash and a compare once the name is known; a lock the first time. Keep the tag where it is asked
-    /// for
-    /// often.</remarks>
+    /// for often.</remarks>
     /// <param name="name">The owner: "physics", "level loader". No owner when it is empty.</param>
     /// <returns>The tag.</returns>
     /// <exception cref="TenureLoadException">There is no native library, or another version's.</exception>

@@ -19,7 +19,6 @@ public readonly record struct TagUsage
     public ulong TempJobBytes { get; init; }
 
     /// <summary>Bytes ever allocated from Temp under the tag and not taken back by a free that names its size, as of
-    /// each
-    /// thread's last change of tag, scope end, reset or overflow.</summary>
+    /// each thread's last change of tag, scope end, reset or overflow.</summary>
     public ulong TempBytes { get; init; }
 }

@@ -12,8 +12,8 @@ namespace Tenure;
 /// meters.</summary>
 /// <remarks>
 /// <para>Instruments, all observable, read when somebody scrapes and never otherwise; allocations and frees know
-/// nothing of
-/// them. In bytes (By): <c>tenure.memory.live</c>, <c>tenure.memory.committed</c>, <c>tenure.memory.kept</c>,
+/// nothing of them. In bytes (By): <c>tenure.memory.live</c>, <c>tenure.memory.committed</c>,
+/// <c>tenure.memory.kept</c>,
 /// <c>tenure.memory.reserved</c>, and <c>tenure.tag.live</c>, one value for each owner tag, named by the attribute
 /// <c>tenure.tag</c>: a walk of the live TempJob blocks for each. Counts: <c>tenure.allocations.live</c>,
 /// <c>tenure.temp_job.live</c>, <c>tenure.handles.live</c>.</para>

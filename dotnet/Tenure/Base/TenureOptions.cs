@@ -10,10 +10,8 @@ namespace Tenure;
 
 /// <summary>Every setting of the native library that can change without a rebuild.</summary>
 /// <remarks>A value comes from the built-in default, from the environment (read once, at the first question) or from
-/// the
-/// program; the program wins. Parts read their options when they are first used and keep what they read, so a program
-/// sets
-/// them at its start. Threads any.</remarks>
+/// the program; the program wins. Parts read their options when they are first used and keep what they read, so a
+/// program sets them at its start. Threads any.</remarks>
 public static unsafe class TenureOptions
 {
     /// <summary>All of them, with their values of now.</summary>

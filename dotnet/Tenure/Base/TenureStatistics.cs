@@ -4,8 +4,7 @@
 namespace Tenure;
 
 /// <summary>Figures of the whole process, native and managed users together. While threads go on, each figure is as of
-/// some
-/// moment during the call.</summary>
+/// some moment during the call.</summary>
 public readonly record struct TenureStatistics
 {
     /// <summary>Whether persistent memory is Tenure's; not so when it comes from the process's malloc (option

@@ -10,8 +10,7 @@ using System.Runtime.CompilerServices;
 namespace Tenure;
 
 /// <summary>A fixed-length array in native memory, as a value: 24 bytes that may be copied, kept in fields, and put
-/// into
-/// structures that lie in native memory themselves.</summary>
+/// into structures that lie in native memory themselves.</summary>
 /// <remarks>
 /// <para>All copies show the same elements and are checked against the same handle: when one of them frees the memory,
 /// every copy on every thread throws <see cref="ObjectDisposedException"/> from then on, in release builds too.</para>

@@ -11,16 +11,14 @@ using System.Text.Unicode;
 namespace Tenure;
 
 /// <summary>Text in native memory as UTF-8, as a value: immutable, 32 bytes, for fields of structures that lie in
-/// native
-/// memory themselves.</summary>
+/// native memory themselves.</summary>
 /// <remarks>
 /// <para>Always well-formed UTF-8. Positions and lengths are in bytes; a substring begins and ends between code points.
 /// Comparison, order, search and hash go by bytes, which is the order of code points: no culture has a part in
 /// them.</para>
 /// <para>All copies are checked against the same handle, as with <see cref="FixedBuffer{T}"/>. A substring is a view:
-/// it
-/// allocates nothing, cannot be freed, and goes stale with the text that it was taken from. The empty text is a default
-/// value: it owns nothing and is always valid.</para>
+/// it allocates nothing, cannot be freed, and goes stale with the text that it was taken from. The empty text is a
+/// default value: it owns nothing and is always valid.</para>
 /// <para>Threads: any. Nobody frees it but the program; <see cref="Leaks"/> lists what is left.</para>
 /// </remarks>
 [DebuggerDisplay("{DebuggerText,nq}")]

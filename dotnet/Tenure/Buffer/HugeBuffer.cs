@@ -44,8 +44,7 @@ public abstract unsafe class HugeBuffer<T> : OwnedBuffer<T>
 
     /// <summary>A buffer whose memory is a file's, so that it may be more than the machine has.</summary>
     /// <param name="path">The file, which is made or kept, and stays; shorter ones get longer. Null: a file without a
-    /// name in
-    /// the folder for temporary files, which goes with the buffer.</param>
+    /// name in the folder for temporary files, which goes with the buffer.</param>
     /// <param name="length">How many elements, at least one.</param>
     /// <exception cref="ArgumentOutOfRangeException">The length is not positive.</exception>
     /// <exception cref="System.IO.IOException">The file cannot be opened, made longer or mapped.</exception>

@@ -19,12 +19,10 @@ namespace Tenure;
 /// <para>Dispose of it. When nobody does, the garbage collector gives the memory back in its own time
 /// (<see cref="Leaks.CollectedCount"/>): it sees a small object and knows nothing of the memory behind it.</para>
 /// <para>There is one count of holders, the handle's. Disposing of a buffer that is held throws; disposing of it a
-/// second
-/// time does nothing. <see cref="SafeHandle.DangerousAddRef"/> counts elsewhere and does not keep the memory: use
-/// <see cref="Acquire"/>.</para>
+/// second time does nothing. <see cref="SafeHandle.DangerousAddRef"/> counts elsewhere and does not keep the memory:
+/// use <see cref="Acquire"/>.</para>
 /// <para>A reference or span taken from it does not keep the object alive: keep the object in use as long, or take a
-/// lease,
-/// which does. Threads: any, as for <see cref="FixedBuffer{T}"/>.</para>
+/// lease, which does. Threads: any, as for <see cref="FixedBuffer{T}"/>.</para>
 /// </remarks>
 /// <typeparam name="T">Any unmanaged structure.</typeparam>
 [DebuggerDisplay("{DebuggerText,nq}")]

@@ -8,8 +8,7 @@ using System.Runtime.CompilerServices;
 namespace Tenure;
 
 /// <summary>A fixed-length array in native memory that an object owns: the base of arrays, trees and other structures
-/// of
-/// elements that lie in one piece.</summary>
+/// of elements that lie in one piece.</summary>
 /// <remarks>
 /// Derive from it to keep a structure's nodes in native memory: <see cref="SafeArray{T}"/> is the simplest. See
 /// <see cref="OwnedBuffer{T}"/> for who frees it, and when.

@@ -9,19 +9,16 @@ namespace Tenure;
 /// <summary>Arithmetic over whole buffers of numbers, as fast as the memory or the processor's vectors allow.</summary>
 /// <remarks>
 /// <para>Use it for filling, converting, calculating with, comparing and summing up buffers of sbyte, byte, short,
-/// ushort,
-/// int, uint, long, ulong, float or double; another type is refused with a <see cref="NotSupportedException"/>.</para>
+/// ushort, int, uint, long, ulong, float or double; another type is refused with a
+/// <see cref="NotSupportedException"/>.</para>
 /// <para>Every result is that of the plain loop, on every machine to the bit, save which NaN it is. Integers wrap;
-/// only a
-/// division by zero throws. A buffer that is written may be one that is read, from the same first element (in place);
-/// otherwise they must not overlap. A call that throws has written nothing.</para>
+/// only a division by zero throws. A buffer that is written may be one that is read, from the same first element (in
+/// place); otherwise they must not overlap. A call that throws has written nothing.</para>
 /// <para>The order of floating-point sums, the same in C++ and in C#: blocks of 4096 elements; in a block, element i is
 /// added to lane i mod L, in the order of i; L is 64 lanes of float, 32 of double, and each begins at +0. Then the
-/// upper
-/// half of the lanes is added to the lower, lane by lane, until one is left: the sum of the block. The sum of n blocks
-/// is
-/// that of the first p, plus that of the others, where p is the greatest power of two that is less than n. Products of
-/// a dot product are rounded before they are added.</para>
+/// upper half of the lanes is added to the lower, lane by lane, until one is left: the sum of the block. The sum of n
+/// blocks is that of the first p, plus that of the others, where p is the greatest power of two that is less than n.
+/// Products of a dot product are rounded before they are added.</para>
 /// <para>Any thread; a call works on the caller's thread alone and allocates nothing.</para>
 /// </remarks>
 public static unsafe partial class VectorMaths

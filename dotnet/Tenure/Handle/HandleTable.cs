@@ -9,8 +9,7 @@ namespace Tenure;
 /// <summary>Who still holds what: the table of handles that C, C++ and C# have in common.</summary>
 /// <remarks>
 /// <para>Use it for native memory that is passed between languages. Buffers (<see cref="FixedBuffer{T}"/> and others)
-/// do
-/// all of this themselves.</para>
+/// do all of this themselves.</para>
 /// <para>Cost: a check is one load and one compare; acquire and release a locked addition each, without a call; add and
 /// free call the library. No lock. Any thread, for everything.</para>
 /// </remarks>

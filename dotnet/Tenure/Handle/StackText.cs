@@ -13,8 +13,7 @@ namespace Tenure;
 internal static class StackText
 {
     /// <summary>A line for each address: the file that it lies in and the place there, or the method that the perf map
-    /// of the
-    /// process names, where there is one (DOTNET_PerfMapEnabled). Null when there is no address.</summary>
+    /// of the process names, where there is one (DOTNET_PerfMapEnabled). Null when there is no address.</summary>
     internal static string? Of(ReadOnlySpan<nint> addresses)
     {
         if (addresses.IsEmpty)

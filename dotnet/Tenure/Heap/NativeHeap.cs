@@ -14,16 +14,13 @@ namespace Tenure;
 /// <b>Not for</b> what the process heap serves as well: <see cref="Native"/>, without a call; scratch memory:
 /// <see cref="TempScope"/>; one type in bulk: <see cref="Pool{T}"/>; what dies together: <see cref="Arena"/>.</para>
 /// <para><b>Memory from</b> pages of the system, in segments of 32 MiB of addresses. <b>Cost</b> a call, and O(1) in it
-/// up to
-/// 32 KiB; above, O(1) under a lock. <b>Overhead</b> no header; sizes are rounded up by an eighth on average.</para>
+/// up to 32 KiB; above, O(1) under a lock. <b>Overhead</b> no header; sizes are rounded up by an eighth on
+/// average.</para>
 /// <para><b>Threads</b> any, for everything but <see cref="Clear"/> and <see cref="Dispose"/>, during which no other
-/// may use
-/// the heap. <b>When full</b> <c>Try…</c> returns null, the others throw <see cref="OutOfMemoryException"/>; nothing
-/// has
-/// changed then.</para>
+/// may use the heap. <b>When full</b> <c>Try…</c> returns null, the others throw <see cref="OutOfMemoryException"/>;
+/// nothing has changed then.</para>
 /// <para>Its blocks go with it, also when the garbage collector takes a heap that nobody disposed: keep it reachable as
-/// long
-/// as they are used.</para>
+/// long as they are used.</para>
 /// </remarks>
 public sealed unsafe class NativeHeap : IDisposable
 {
@@ -233,8 +230,7 @@ public sealed unsafe class NativeHeap : IDisposable
     }
 
     /// <summary>Gives everything back, whatever is still allocated. A second time does nothing. No other thread uses
-    /// the
-    /// heap any more.</summary>
+    /// the heap any more.</summary>
     public void Dispose()
     {
         _heap = null;

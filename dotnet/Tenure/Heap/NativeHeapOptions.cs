@@ -12,8 +12,7 @@ public sealed record NativeHeapOptions
     public string Name { get; init; } = "";
 
     /// <summary>The most bytes that it takes from the system; null for no limit. Below 256 KiB no small block fits;
-    /// below
-    /// 512 KiB either small blocks fit or large ones, and the first request decides.</summary>
+    /// below 512 KiB either small blocks fit or large ones, and the first request decides.</summary>
     public ulong? LimitBytes { get; init; }
 
     /// <summary>How long freed memory is kept for the next request; one second. Zero: not at all.</summary>

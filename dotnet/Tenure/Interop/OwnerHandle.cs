@@ -11,8 +11,7 @@ namespace Tenure;
 /// <remarks>
 /// Owners keep the pointer beside this handle, because the count that a SafeHandle keeps of its users would be a locked
 /// instruction before and after every allocation. Each of their methods keeps its owner alive to its end, so the
-/// collector
-/// takes none that is being used; that nobody disposes one meanwhile is the caller's part.
+/// collector takes none that is being used; that nobody disposes one meanwhile is the caller's part.
 /// </remarks>
 internal sealed unsafe class OwnerHandle : SafeHandle
 {

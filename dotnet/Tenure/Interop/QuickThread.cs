@@ -11,16 +11,14 @@ namespace Tenure;
 /// <summary>What lets C# allocate and free as the C++ inline paths do, without a call: see tn_quick_layout.</summary>
 /// <remarks>
 /// <para>A call from C# into C costs 3 ns, twice what the allocation itself does. So the thread's caches of free
-/// blocks,
-/// its place in Temp and the table of size classes are read and written here, at the places that tenure.h fixes.</para>
+/// blocks, its place in Temp and the table of size classes are read and written here, at the places that tenure.h
+/// fixes.</para>
 /// <para>What is fixed is written as constants, which the compiler puts into the instructions, and compared with what
-/// the
-/// library says before the first use: where one differs, and where the library wants every call (checked builds,
+/// the library says before the first use: where one differs, and where the library wants every call (checked builds,
 /// passthrough), the thread statics below stay zero and everything goes the long way. So the test whether a thread has
 /// been here before is also the test whether the quick paths may be taken, and no second one is needed.</para>
 /// <para>A collection may stop a thread between any two of these loads and stores. Nothing is lost by it: what they
-/// touch
-/// is the thread's own, and others read the counts at most.</para>
+/// touch is the thread's own, and others read the counts at most.</para>
 /// </remarks>
 internal static unsafe class QuickThread
 {

@@ -25,8 +25,7 @@ public static unsafe partial class Native
     }
 
     /// <summary>Ends the frame: TempJob ages by one and what has outlived its frames (option temp_job_frames) is
-    /// reported,
-    /// the calling thread's Temp is emptied.</summary>
+    /// reported, the calling thread's Temp is emptied.</summary>
     /// <remarks>Cost O(threads + chunks). Threads one, once a frame, outside every <see cref="TempScope"/>; others may
     /// allocate and deallocate meanwhile.</remarks>
     public static void NextFrame()

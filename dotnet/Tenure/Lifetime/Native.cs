@@ -18,8 +18,7 @@ namespace Tenure;
 /// <para><b>Memory from</b> the process heap, which C and C++ in this process share.
 /// <b>Cost</b> Persistent up to 1024 bytes, and Temp, without a call into native code while the thread has memory at
 /// hand; otherwise a call. <b>Overhead</b> Persistent none but rounding, by an eighth on average; Temp rounds to 16
-/// bytes;
-/// TempJob 8 bytes a block.</para>
+/// bytes; TempJob 8 bytes a block.</para>
 /// <para><b>Threads</b> any; Temp is each thread's own. <b>When full</b> <c>Try…</c> returns null, the others throw
 /// <see cref="OutOfMemoryException"/>; nothing has changed then.</para>
 /// <para>Memory is not initialised unless a name says so. Nothing here keeps a block from being used after it was

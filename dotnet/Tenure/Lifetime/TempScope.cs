@@ -13,8 +13,7 @@ namespace Tenure;
 /// </summary>
 /// <remarks>
 /// <para><b>Use it for</b> scratch memory of a function, a job, a frame. <b>Not for</b> what another thread frees or
-/// what
-/// outlives the scope: <see cref="Lifetime.TempJob"/>, <see cref="Lifetime.Persistent"/>.</para>
+/// what outlives the scope: <see cref="Lifetime.TempJob"/>, <see cref="Lifetime.Persistent"/>.</para>
 /// <para><b>Memory from</b> one address range per thread (option temp_budget_bytes), committed as it grows; past it,
 /// TempJob's chunks. <b>Cost</b> allocate O(1), an add and a compare, without a call; the end O(1), O(chunks) when Temp
 /// had overflowed. <b>Overhead</b> sizes are rounded up to 16 bytes.</para>
@@ -23,8 +22,7 @@ namespace Tenure;
 /// <see cref="OutOfMemoryException"/> when the system refuses as well.</para>
 /// <para>Scopes nest and end in reverse order; checked builds of the native library report another one. Inside a scope,
 /// <see cref="Native.ResetTemp"/> and <see cref="Native.NextFrame"/> must not be called. A copy is the same scope: only
-/// one
-/// of them may be disposed.</para>
+/// one of them may be disposed.</para>
 /// <example><code>
 /// using var scope = TempScope.Begin();
 /// Span&lt;float&gt; weights = scope.Allocate&lt;float&gt;(1000);

@@ -26,8 +26,7 @@ public delegate void OffsetVisitor(ulong offset, ulong size, bool isFree);
 /// false,
 /// <see cref="Allocate"/> throws; nothing has changed then.</para>
 /// <para>A range that was given back already is reported by checked builds of the native library, unless its record
-/// serves
-/// another.</para>
+/// serves another.</para>
 /// </remarks>
 public sealed unsafe class OffsetAllocator : IDisposable
 {
@@ -104,8 +103,7 @@ public sealed unsafe class OffsetAllocator : IDisposable
     }
 
     /// <summary>Gives a range back when frames have ended from now (<see cref="Native.NextFrame"/>): when the device
-    /// has done
-    /// with it. It is free at the next allocation or <see cref="Collect"/> after that.</summary>
+    /// has done with it. It is free at the next allocation or <see cref="Collect"/> after that.</summary>
     /// <param name="range">As <see cref="Deallocate"/>.</param>
     /// <param name="frames">How many: 0 to <see cref="MaxFrames"/>.</param>
     /// <exception cref="ArgumentOutOfRangeException">The frames are negative or too many.</exception>

@@ -17,8 +17,7 @@ namespace Tenure;
 /// <b>When full</b> <see cref="TryAllocate"/> returns null, <see cref="Allocate"/> throws; nothing has changed
 /// then.</para>
 /// <para>Its blocks go with it, also when the garbage collector takes a pool that nobody disposed: keep it reachable as
-/// long
-/// as they are used.</para>
+/// long as they are used.</para>
 /// </remarks>
 public sealed unsafe class BlockPool : IDisposable
 {

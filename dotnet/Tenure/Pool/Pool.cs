@@ -15,11 +15,9 @@ namespace Tenure;
 /// them.</para>
 /// <para><b>Threads</b> one at a time: see <see cref="SharedPool{T}"/> for the other case.
 /// <b>When full</b> <see cref="TryAllocate"/> returns null, the others throw <see cref="OutOfMemoryException"/>;
-/// nothing has
-/// changed then.</para>
+/// nothing has changed then.</para>
 /// <para>Its objects go with it, also when the garbage collector takes a pool that nobody disposed: keep it reachable
-/// as long
-/// as they are used.</para>
+/// as long as they are used.</para>
 /// </remarks>
 /// <typeparam name="T">What they are: no references in it, so nothing is to be done at their end.</typeparam>
 public sealed unsafe class Pool<T> : IDisposable

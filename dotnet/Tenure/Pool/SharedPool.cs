@@ -17,11 +17,9 @@ namespace Tenure;
 /// <see cref="Clear"/>,
 /// <see cref="Trim"/> and <see cref="Dispose"/>.
 /// <b>When full</b> <see cref="TryAllocate"/> returns null, the others throw <see cref="OutOfMemoryException"/>;
-/// nothing has
-/// changed then.</para>
+/// nothing has changed then.</para>
 /// <para>Its objects go with it, also when the garbage collector takes a pool that nobody disposed: keep it reachable
-/// as long
-/// as they are used.</para>
+/// as long as they are used.</para>
 /// </remarks>
 /// <typeparam name="T">What they are: no references in it, so nothing is to be done at their end.</typeparam>
 public sealed unsafe class SharedPool<T> : IDisposable
@@ -76,8 +74,7 @@ public sealed unsafe class SharedPool<T> : IDisposable
     public void Clear() => _blocks.Clear();
 
     /// <summary>Gives back empty segments, and the empty pages of others. No other thread uses the pool meanwhile. Cost
-    /// a bit per
-    /// object.</summary>
+    /// a bit per object.</summary>
     /// <returns>The bytes given back: whole segments, touched or not, and pages.</returns>
     /// <exception cref="ObjectDisposedException">The pool is disposed.</exception>
     public nuint Trim() => _blocks.Trim();

@@ -46,8 +46,7 @@ struct heap_options {
     /// or large ones, and the first request decides.
     std::size_t limit_bytes = max_object_bytes;
     std::uint64_t keep_ns = 1'000'000'000; ///< how long freed memory is kept for the next request
-    /// Freed huge blocks that are kept; more only while larger ones are asked for again within the keeping time. 0:
-    /// none.
+    /// Of freed huge blocks that are kept; more only while larger ones come again within the keeping time. Zero: none.
     std::size_t keep_limit_bytes = std::size_t{256} << 20;
 };
 

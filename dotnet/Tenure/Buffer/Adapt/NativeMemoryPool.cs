@@ -17,8 +17,7 @@ namespace Tenure;
 /// <para>Cost: one small object per rental, and a lock per size. After a rental was given back, its
 /// <see cref="Memory{T}"/>
 /// throws <see cref="ObjectDisposedException"/>, also when the memory is somebody else's by then. One that is pinned
-/// cannot
-/// be given back. Threads: any.</para>
+/// cannot be given back. Threads: any.</para>
 /// </remarks>
 /// <typeparam name="T">Any unmanaged structure.</typeparam>
 public sealed class NativeMemoryPool<T> : MemoryPool<T>

@@ -11,8 +11,8 @@ public static class BufferChecks
 {
     /// <summary>
     /// True unless the AppContext switch <c>Tenure.Checks</c> is off, which is read once. Then indexers look neither
-    /// whether the
-    /// memory is there nor whether the index is inside: a mistake corrupts. Everything else goes on checking.
+    /// whether the memory is there nor whether the index is inside: a mistake corrupts. Everything else goes on
+    /// checking.
     /// </summary>
     /// <remarks>
     /// In a project file: <c>&lt;RuntimeHostConfigurationOption Include="Tenure.Checks" Value="false" Trim="true"

@@ -10,8 +10,7 @@ namespace Tenure;
 /// nothing.</summary>
 /// <remarks>
 /// What <c>foreach</c> uses: it acquires at the beginning and releases at the end, and each step costs what it costs in
-/// a
-/// span. A <c>Free</c> inside the loop throws <see cref="InvalidOperationException"/>.
+/// a span. A <c>Free</c> inside the loop throws <see cref="InvalidOperationException"/>.
 /// </remarks>
 /// <typeparam name="T">The element.</typeparam>
 public unsafe ref struct BufferEnumerator<T>

@@ -230,8 +230,7 @@ internal static unsafe class VectorDivision
 
     /// <summary>
     /// Division by a multiplication: Granlund and Montgomery, "Division by invariant integers using multiplication"
-    /// (1994),
-    /// with a factor of 65 bits, whose highest is always set and is added by hand.
+    /// (1994), with a factor of 65 bits, whose highest is always set and is added by hand.
     /// </summary>
     private readonly struct Reciprocal64
     {

@@ -35,8 +35,7 @@ internal readonly unsafe struct ProductSummand<T> : ISummand<T>
 /// <summary>Sums of float and double in one order, whatever the machine has: the order that the C++ side has.</summary>
 /// <remarks>
 /// A block of at most <see cref="BlockCount"/> elements is summed in 256 bytes of lanes that begin at +0: element i is
-/// added
-/// to lane i modulo their number, and then lane j and lane j + half, halving until one is left.
+/// added to lane i modulo their number, and then lane j and lane j + half, halving until one is left.
 /// </remarks>
 internal static unsafe class VectorSums
 {
@@ -45,8 +44,7 @@ internal static unsafe class VectorSums
 
     /// <summary>
     /// The sum of n blocks is that of the first p, plus that of the others, where p is the greatest power of two that
-    /// is
-    /// less than n. Sums of 1, 2, 4… blocks wait for their like, as the bits of the number of blocks so far say.
+    /// is less than n. Sums of 1, 2, 4… blocks wait for their like, as the bits of the number of blocks so far say.
     /// </summary>
     internal static T Sum<T, TSummand>(T* left, T* right, nuint count)
         where T : unmanaged, INumber<T>
@@ -109,8 +107,7 @@ internal static unsafe class VectorSums
 
     /// <summary>
     /// The vectors from lane <paramref name="first"/> on, and those half the lanes further, added in pairs: all eight
-    /// of 32
-    /// bytes, all four of 64 (then a and b alone), or eight of sixteen.
+    /// of 32 bytes, all four of 64 (then a and b alone), or eight of sixteen.
     /// </summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     private static void Part<T, TSummand, TLanes>(
@@ -167,8 +164,7 @@ internal static unsafe class VectorSums
 
     /// <summary>
     /// The vector at <paramref name="index"/> of the <paramref name="rest"/>, with +0 behind its end. That adds
-    /// nothing: no
-    /// lane is -0, because all begin at +0.
+    /// nothing: no lane is -0, because all begin at +0.
     /// </summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     private static TLanes AtEnd<T, TSummand, TLanes>(T* left, T* right, nuint rest, nuint index)
