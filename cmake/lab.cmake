@@ -72,7 +72,9 @@ foreach(entry IN LISTS tenure_modules)
     endif()
 endforeach()
 tenure_precompile(lab_report <fmt/format.h> <nlohmann/json.hpp>)
-tenure_precompile(lab_cli <CLI/CLI.hpp>)
+tenure_precompile(lab_harness <fmt/format.h>)
+tenure_precompile(lab_experiments <fmt/format.h> <functional> <memory> <thread> <vector>)
+tenure_precompile(lab_cli <CLI/CLI.hpp> <fmt/format.h>)
 
 # A report says which commit, flags and build type it measured. The commit changes without CMake, so it is asked at each
 # build; only one file is compiled again.

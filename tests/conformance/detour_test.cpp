@@ -10,11 +10,14 @@
 #include <memory>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <gtest/gtest.h>
 
 #include <tenure/base/counting_source.hpp>
+#include <tenure/handle/handle_memory.hpp>
+#include <tenure/platform/process.hpp>
 #include <tenure/pool/small_object.hpp>
 
 #include "conformance/subjects.hpp"
@@ -187,6 +190,29 @@ TEST(detoured_small_object, malloc_knows_the_object) {
     if (detoured) {
         EXPECT_EQ(tenure::small_object::trim(), 0u);
     }
+}
+
+TEST(detoured_handles, large_memory_is_aligned_and_zero_and_there_only_where_it_is_touched) {
+    constexpr std::size_t bytes = std::size_t{1} << 30;
+    std::size_t const before = tenure::platform::resident_bytes();
+    for (std::size_t alignment = 1; alignment <= std::size_t{2} << 20; alignment *= 8) {
+        tenure::handle made;
+        ASSERT_EQ(tenure::allocate_held(bytes, {.alignment = alignment, .kind = "test"}, made), tenure::status::ok);
+        EXPECT_EQ(tenure::address_of(made.pointer) % alignment, 0u);
+        auto* const first = static_cast<unsigned char*>(made.pointer);
+        for (std::size_t const index : {std::size_t{0}, bytes / 2, bytes - 1})
+            EXPECT_EQ(std::exchange(first[index], 1), 0);
+        EXPECT_LT(tenure::platform::resident_bytes(), before + bytes / 4);
+        EXPECT_EQ(tenure::handle_table::process().remove(made), tenure::status::ok);
+    }
+    // Without zeros, and with a size that cannot be.
+    tenure::handle made;
+    ASSERT_EQ(tenure::allocate_held(std::size_t{3} << 20, {.alignment = 4096, .how = tenure::fill::none}, made),
+              tenure::status::ok);
+    std::memset(made.pointer, 1, made.bytes);
+    EXPECT_EQ(tenure::handle_table::process().remove(made), tenure::status::ok);
+    EXPECT_EQ(tenure::allocate_held(tenure::max_object_bytes, {.alignment = 4096}, made),
+              tenure::status::out_of_memory);
 }
 
 }

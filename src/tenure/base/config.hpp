@@ -58,6 +58,9 @@
 #define TENURE_ALWAYS_INLINE __attribute__((always_inline)) inline
 #define TENURE_COLD __attribute__((cold, noinline))
 
+// The same value, of which the compiler knows nothing from here on.
+#define TENURE_OPAQUE(variable) __asm__("" : "+r"(variable))
+
 #if defined(__SANITIZE_THREAD__)
 #    define TENURE_THREAD_SANITIZER 1
 #elif defined(__has_feature)

@@ -49,9 +49,7 @@ void* tn_aligned_realloc(void* block, std::size_t bytes, std::size_t alignment) 
 
 void tn_free(void* block) { detail::deallocate_persistent(block); }
 
-void tn_free_sized(void* block, std::size_t bytes) {
-    if (block != nullptr) detail::process_deallocate(block, bytes, default_alignment);
-}
+void tn_free_sized(void* block, std::size_t bytes) { detail::deallocate_persistent(block, bytes); }
 
 std::size_t tn_usable_size(const void* block) { return heap::process().usable_size(block); }
 std::uint32_t tn_owns(const void* pointer) { return heap::process().owns(pointer) ? 1 : 0; }

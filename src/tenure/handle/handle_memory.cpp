@@ -24,6 +24,25 @@ void ask_for_huge_pages(void* memory, std::size_t bytes) noexcept {
     if (first < last) platform::huge_pages(pointer_at(first), last - first);
 }
 
+/// Where malloc serves the heap, only calloc knows which zeros the system has brought, and it has no alignment. So from
+/// here on memory is cut out of a larger block, whose begin is noted in front of it.
+[[nodiscard]] bool is_cut_out(std::size_t bytes) noexcept {
+    constexpr std::size_t least_bytes = std::size_t{1} << 20;
+    return bytes >= least_bytes && passes_through(part::heap);
+}
+
+[[nodiscard]] void** begin_noted_at(void* memory) noexcept { return static_cast<void**>(memory) - 1; }
+
+[[nodiscard]] void* cut_out(std::size_t bytes, std::size_t alignment, fill how) noexcept {
+    std::size_t const aligned_to = std::max(alignment, default_alignment);
+    if (aligned_to > max_object_bytes - bytes) return nullptr;
+    void* const begin = heap::process().allocate(bytes + aligned_to, default_alignment, how);
+    if (begin == nullptr) return nullptr;
+    void* const memory = pointer_at(align_up(address_of(begin) + sizeof(void*), aligned_to));
+    *begin_noted_at(memory) = begin;
+    return memory;
+}
+
 [[nodiscard]] status entered(void* memory, std::size_t bytes, handle_releaser releaser, const char* kind,
                              handle& made) noexcept {
     handle const fresh = handle_table::process().add(memory, bytes, releaser, kind);
@@ -39,7 +58,7 @@ void give_held(void* memory, std::size_t bytes) noexcept {
     constexpr std::size_t most_filled_bytes = std::size_t{64} << 20;
     bool const is_to_be_filled = checks::caller || option_value(option::buffer_fill) != 0;
     if (is_to_be_filled) std::memset(memory, freed_fill, std::min(bytes, most_filled_bytes));
-    detail::process_deallocate(memory);
+    detail::process_deallocate(is_cut_out(bytes) ? *begin_noted_at(memory) : memory);
 }
 
 status allocate_held(std::size_t bytes, held_options options, handle& made) noexcept {
@@ -47,8 +66,13 @@ status allocate_held(std::size_t bytes, held_options options, handle& made) noex
     if (bytes > max_object_bytes) return status::out_of_memory;
     bool const wants_huge = options.pages == page_size::huge;
     // Pages that are asked for before they are touched; zeros that were promised come with them.
-    void* const memory = options.how == fill::none ? detail::process_allocate(bytes, options.alignment)
-                                                   : heap::process().allocate(bytes, options.alignment, options.how);
+    void* memory = nullptr;
+    if (is_cut_out(bytes))
+        memory = cut_out(bytes, options.alignment, options.how);
+    else if (options.how == fill::none)
+        memory = detail::process_allocate(bytes, options.alignment);
+    else
+        memory = heap::process().allocate(bytes, options.alignment, options.how);
     if (memory == nullptr) return status::out_of_memory;
     if (wants_huge) ask_for_huge_pages(memory, bytes);
     handle_releaser const releaser = options.releaser != nullptr ? options.releaser : &give_held;

@@ -221,12 +221,33 @@ TENURE_LOCAL inline void process_deallocate(void* block) noexcept {
     process_deallocate_slow(block);
 }
 
+/// Whether two numbers are equal, without the compiler using the one where the other is asked for afterwards.
+[[nodiscard]] TENURE_LOCAL TENURE_ALWAYS_INLINE bool is_equal_unnoticed(std::size_t left, std::size_t right) noexcept {
+    TENURE_OPAQUE(left);
+    TENURE_OPAQUE(right);
+    return left == right;
+}
+
 /// With the size, which checked builds compare. The class is read from the page and not made from the size: a block
-/// that was reallocated where it is has another, and one of an owner tag must not get into a cache that has none.
+/// that was reallocated where it is has another, and one of an owner tag must not get into a cache that has none. But
+/// mostly it is the size's, and then the cache is found by the size: the loads of a free need not wait for each other.
 TENURE_LOCAL inline void process_deallocate(void* block, std::size_t bytes, std::size_t alignment) noexcept {
     if constexpr (checks::caller) return process_deallocate_sized(block, bytes);
-    static_cast<void>(alignment);
-    process_deallocate(block);
+    thread_cache* const cache = process_cache;
+    bool const is_special = (address_of(block) & (largest_segment_bytes - 1)) == 0;
+    if (cache == nullptr || is_special) [[unlikely]]
+        return process_deallocate_slow(block);
+    std::size_t const class_number = class_number_at(block, largest_segment_bytes);
+    if (bytes <= table_limit_bytes && alignment <= default_alignment) [[likely]] {
+        std::size_t const likely_number = class_table[((bytes < 9 && alignment > 8 ? 9 : bytes) + 7) / 8];
+        if (is_equal_unnoticed(class_number, likely_number)) [[likely]] {
+            if (push(*cache, likely_number, block)) [[likely]]
+                return;
+            return process_deallocate_slow(block);
+        }
+    }
+    if (push(*cache, class_number, block)) return;
+    process_deallocate_slow(block);
 }
 
 }

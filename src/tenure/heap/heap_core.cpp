@@ -279,7 +279,7 @@ void* heap_core::allocate_past_small(thread_cache* cache, std::size_t bytes, std
     }
     if (tag != 0 && block != nullptr) count_tagged(tag, 1, larger_bytes(block, slice_number_of(block)));
     if (checks::caller && block != nullptr) platform::unpoison(block, bytes);
-    if (block != nullptr && how == fill::zero && found != contents::zero) std::memset(block, 0, bytes);
+    if (block != nullptr && how == fill::zero && found != contents::zero) memory_.clear(block, bytes);
     return block;
 }
 

@@ -7,6 +7,7 @@
 #include <cstring>
 
 #include <tenure/platform/address_map.hpp>
+#include <tenure/platform/process.hpp>
 #include <tenure/platform/sanitizer.hpp>
 
 namespace tenure::inline TENURE_ABI::detail {
@@ -82,6 +83,23 @@ void* heap_memory::remap(void* memory, std::size_t old_bytes, std::size_t new_by
 bool heap_memory::decommit(void* part, std::size_t bytes) noexcept {
     platform::lock_guard const lock(mutex_);
     return source_.decommit(part, bytes);
+}
+
+void heap_memory::clear(void* part, std::size_t bytes) noexcept {
+    constexpr std::size_t step = std::size_t{2} << 20;
+    std::uintptr_t const begin = address_of(part);
+    std::uintptr_t const first = align_up(begin, step);
+    std::uintptr_t const last = align_down(begin + bytes, step);
+    if (bytes < 4 * step || !gives_zero()) {
+        std::memset(part, 0, bytes);
+        return;
+    }
+    std::memset(part, 0, first - begin);
+    for (std::uintptr_t at = first; at < last; at += step) {
+        bool const is_there = platform::resident_bytes_in(pointer_at(at), step) != 0;
+        if (is_there || !decommit(pointer_at(at), step)) std::memset(pointer_at(at), 0, step); // or it is in swap
+    }
+    std::memset(pointer_at(last), 0, begin + bytes - last);
 }
 
 bool heap_memory::is_plentiful() const noexcept {

@@ -61,6 +61,9 @@ public:
     /// Keeps the alignment of a segment.
     [[nodiscard]] void* remap(void* memory, std::size_t old_bytes, std::size_t new_bytes) noexcept;
     bool decommit(void* part, std::size_t bytes) noexcept;
+    /// Makes part of a block zero. Of a large one only what is in memory is written: a block that was kept and mostly
+    /// not touched takes no more memory than it had.
+    void clear(void* part, std::size_t bytes) noexcept;
     /// Whether the source has addresses to spare.
     [[nodiscard]] bool is_plentiful() const noexcept;
     [[nodiscard]] bool gives_zero() const noexcept { return source_.gives_zero(); }

@@ -31,6 +31,10 @@ TENURE_LOCAL inline void deallocate_persistent(void* block) noexcept {
     if (checks::caller && !check_persistent(block)) return;
     process_deallocate(block);
 }
+TENURE_LOCAL inline void deallocate_persistent(void* block, std::size_t bytes) noexcept {
+    if (checks::caller && !check_persistent(block)) return;
+    process_deallocate(block, bytes, default_alignment);
+}
 }
 
 /// Requires  `alignment` is a power of two. Zero bytes count as one.
@@ -53,7 +57,7 @@ TENURE_LOCAL inline void deallocate(void* block, std::size_t bytes, lifetime hel
     case lifetime::temp_job: return temp_job::deallocate(block);
     case lifetime::persistent: break;
     }
-    detail::deallocate_persistent(block);
+    detail::deallocate_persistent(block, bytes);
 }
 
 /// Takes back a block. Temp does nothing until its scope, reset or frame ends.
