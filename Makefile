@@ -12,6 +12,7 @@ help:
 	@echo "make bench     set up, build, run every experiment; report in results/   FULL=1 full sizes, ARGS=\"lifetimes --count 1000\", OUT=DIR"
 	@echo "make test      set up, run every check and every test"
 	@echo "make install   set up, build, install                                     PREFIX=$(PREFIX)"
+	@echo "make install-library  the same without the command and the bench: needs no library of others"
 	@echo "make pack      set up, build, pack for .NET                                PACKAGES=$(PACKAGES)"
 	@echo "make fuzz      set up, run each fuzzer in both its forms, an hour each      SECONDS=60"
 	@echo "make format    format the sources"
@@ -38,7 +39,14 @@ fuzz:
 install: release
 	@cmake --install build/release --prefix $(PREFIX)
 
+# Without the command, the bench and what they need: no set-up, a compiler, CMake and ninja are enough.
+install-library:
+	@cmake --preset release -B build/library -DTENURE_TESTS=OFF -DTENURE_LAB=OFF --log-level=NOTICE
+	@cmake --build build/library -j $(JOBS)
+	@cmake --install build/library --prefix $(PREFIX)
+
 pack:
+	@scripts/pack --check
 	@scripts/setup bench
 	@JOBS=$(JOBS) scripts/pack $(PACKAGES)
 
@@ -49,4 +57,4 @@ format:
 clean:
 	rm -rf build
 
-.PHONY: help release bench test fuzz install pack format clean
+.PHONY: help release bench test fuzz install install-library pack format clean

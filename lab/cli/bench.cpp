@@ -278,6 +278,7 @@ int bench_command::run_chosen(result& found) {
         if (rows[i].empty() || parts[i] == 0) continue; // --only or --parts named nobody or nothing of this experiment
         if (std::string const reason = why_nobody_can(rows[i]); !reason.empty()) {
             say(fmt::format("{} is left out: {}", experiments()[chosen[i]].name, reason));
+            named_are_there_ &= !experiments_[chosen[i]]->command->parsed();
             continue;
         }
         settings.parts = parts[i];
@@ -319,7 +320,7 @@ int bench_command::run(int argc, char** argv) {
     if (!refused.empty()) say(refused);
     if (!found.complete) return exit_code::interrupted;
     if (!refused.empty() || !printed_) return exit_code::not_written;
-    return some_row_failed(found) ? exit_code::row_failed : exit_code::ok;
+    return !named_are_there_ || some_row_failed(found) ? exit_code::row_failed : exit_code::ok;
 }
 
 }

@@ -55,7 +55,8 @@ private:
 
     CLI::App* command_;
     bench_request request_;
-    bool printed_ = true;                                          ///< whether all that was printed has arrived
+    bool printed_ = true;         ///< whether all that was printed has arrived
+    bool named_are_there_ = true; ///< no experiment that was asked for by its name was left out
     std::vector<std::unique_ptr<experiment_command>> experiments_; ///< by index in experiments()
 };
 

@@ -16,7 +16,8 @@ inline constexpr int not_written = 3;
 inline constexpr int interrupted = 130;
 }
 
-inline constexpr const char* exit_codes_help = "Exit codes: 0 ok; 1 some row failed; 2 the command line was wrong; 3 a "
+inline constexpr const char* exit_codes_help = "Exit codes: 0 ok; 1 some row failed, or an experiment that was "
+                                               "named was left out; 2 the command line was wrong; 3 a "
                                                "file or standard output could not be written; 130 "
                                                "interrupted.";
 

@@ -25,17 +25,17 @@ namespace {
 constexpr std::string_view dotnet_name = ".NET";
 constexpr std::string_view jemalloc_name = "jemalloc in .NET";
 constexpr std::string_view tool_missing =
-    "the .NET tool jembench is not there: with a .NET SDK, `make test` builds it, and "
-    "`dotnet tool install --global Tenure.Bench` installs it";
+    "the .NET tool jembench is not there: with a .NET SDK, `make pack` builds it, and after that `dotnet tool install "
+    "--global Tenure.Bench --add-source build/packages` installs it";
 constexpr std::string_view library_missing = "libjemalloc.so.2 is not there; the package libjemalloc2 brings it";
 
 /// Changes when an answer means something else than before.
 constexpr int answer_format = 1;
 
 namespace part_of {
-constexpr std::size_t blocks = 0, array = 1;
+constexpr std::size_t blocks = 0, array = 1, fragments = 2, pairs = 3;
 constexpr std::uint64_t bit(std::size_t part) { return std::uint64_t{1} << part; }
-constexpr std::uint64_t all = 7, arrays_and_fragments = 6;
+constexpr std::uint64_t all = bit(blocks) | bit(array) | bit(fragments) | bit(pairs);
 }
 
 bool is_file(const std::filesystem::path& path) {
@@ -89,8 +89,8 @@ std::string output_of(std::vector<std::string> words, const std::string& preload
 }
 
 void run_row(const task& asked, const char* row, const std::string& preload) {
-    constexpr std::array<const char*, 3> names{"blocks", "array", "fragment"};
-    constexpr std::array<std::string_view, 3> sizes{"count", "elements", "fragment-rounds"};
+    constexpr std::array<const char*, 4> names{"blocks", "array", "fragment", "pairs"};
+    constexpr std::array<std::string_view, 4> sizes{"count", "elements", "fragment-rounds", "pairs"};
     std::vector<std::string> words = find_dotnet_tool();
     if (words.empty()) return asked.out.fail("the .NET tool was not found");
     for (std::string word :
@@ -111,6 +111,8 @@ void run_jemalloc(const task& asked) { run_row(asked, "jemalloc", find_dotnet_je
 void run_temp(const task& asked) { run_row(asked, "temp", {}); }
 void run_temp_job(const task& asked) { run_row(asked, "temp-job", {}); }
 void run_persistent(const task& asked) { run_row(asked, "persistent", {}); }
+void run_without_size(const task& asked) { run_row(asked, "persistent-without-size", {}); }
+void run_array_pool(const task& asked) { run_row(asked, "array-pool", {}); }
 void run_safe_array(const task& asked) { run_row(asked, "safe-array", {}); }
 
 constexpr contestant row(std::string_view name, std::string_view type, std::uint64_t parts, void (*run)(const task&),
@@ -119,14 +121,19 @@ constexpr contestant row(std::string_view name, std::string_view type, std::uint
         .name = name, .how = route::inlined, .peer = peer, .kind = ".NET", .type = type, .parts = parts, .run = run};
 }
 
-constexpr std::array<contestant, 8> rows{{
+constexpr std::array<contestant, 10> rows{{
     row("managed", "new T[]", part_of::all, run_managed),
-    row("managed not zeroed", "GC.AllocateUninitializedArray", part_of::arrays_and_fragments, run_not_zeroed),
+    row("managed not zeroed", "GC.AllocateUninitializedArray",
+        part_of::bit(part_of::array) | part_of::bit(part_of::fragments), run_not_zeroed),
+    row("ArrayPool", "ArrayPool<byte>.Shared", part_of::bit(part_of::pairs), run_array_pool),
     row("NativeMemory", "NativeMemory", part_of::all, run_native_memory),
     row("NativeMemory on jemalloc", "NativeMemory", part_of::all, run_jemalloc, jemalloc_name),
     row("Tenure Temp", "Tenure.Native", part_of::bit(part_of::blocks), run_temp),
     row("Tenure TempJob", "Tenure.Native", part_of::bit(part_of::blocks), run_temp_job),
-    row("Tenure Persistent", "Tenure.Native", part_of::bit(part_of::blocks) | part_of::bit(2), run_persistent),
+    row("Tenure Persistent", "Tenure.Native",
+        part_of::bit(part_of::blocks) | part_of::bit(part_of::fragments) | part_of::bit(part_of::pairs),
+        run_persistent),
+    row("Tenure Persistent without a size", "Tenure.Native", part_of::bit(part_of::pairs), run_without_size),
     row("Tenure SafeArray", "Tenure.SafeArray", part_of::bit(part_of::array), run_safe_array),
 }};
 

@@ -11,6 +11,7 @@
 #include <shared_mutex>
 #include <string_view>
 #include <unordered_map>
+#include <utility>
 
 #include "experiments/handles_workload.hpp"
 #include "experiments/type_name.hpp"
@@ -108,7 +109,8 @@ public:
     static constexpr bool knows_ends = false; // only by taking a hold
     [[nodiscard]] hold make(void* memory) {
         std::shared_ptr<void> owner(memory, [](void*) {});
-        return {owner, owner};
+        std::weak_ptr<void> seen = owner;
+        return {std::move(owner), std::move(seen)}; // a copy would be counted up and down for nothing
     }
     [[nodiscard]] bool is_live(const hold& which) const { return !which.seen.expired(); }
     [[nodiscard]] bool acquire(const hold& which) {

@@ -18,7 +18,7 @@ struct at_o2 {};
 constexpr std::array<contestant, 1> all{{
     {.name = "loop at -O2",
      .how = route::inlined,
-     .kind = "reference (ours)",
+     .kind = "compiler",
      .type = type_name<vectors_loops<at_o2>>(),
      .note = "plain loops for every machine of this kind, compiled with -O2",
      .parts = vectors_part::both,

@@ -18,7 +18,7 @@ struct at_o3 {};
 constexpr std::array<contestant, 1> all{{
     {.name = "loop at -O3",
      .how = route::inlined,
-     .kind = "reference (ours)",
+     .kind = "compiler",
      .type = type_name<vectors_loops<at_o3>>(),
      .note = "plain loops for every machine of this kind, compiled with -O3",
      .parts = vectors_part::both,

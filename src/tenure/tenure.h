@@ -12,7 +12,8 @@
  *  - Memory functions return a pointer, null when refused. Others return a tn_status where more than one thing can go
  *    wrong. A call that fails changes nothing.
  *  - A structure begins with its own size, set by the caller (`info.size = sizeof info`), so that it can grow at its
- *    end: a library that knows fewer fields fills those, one that knows more fills what there is room for.
+ *    end: a library that knows fewer fields fills those, one that knows more fills what there is room for. A size that
+ *    was forgotten is the caller's mistake: options without one are refused, and figures are not filled in.
  *  - Text is UTF-8 with a length, not terminated; what is handed out lives as long as the process.
  *  - Any thread may call anything, unless a line says otherwise; an object made for one thread is that thread's.
  *  - Null objects and null pointers to results are the caller's mistake, save where null is said to be allowed.
@@ -104,7 +105,10 @@ typedef uint32_t tn_lifetime;
 
 /** Null when refused, or when the lifetime or the alignment is none. */
 TN_API void* tn_allocate(size_t bytes, size_t alignment, tn_lifetime held);
-/** Temp: does nothing until its scope, reset or frame ends. Null is allowed. */
+/**
+ * Temp: does nothing until its scope, reset or frame ends. Null is allowed. A lifetime that is none is the caller's
+ * mistake: the block stays allocated.
+ */
 TN_API void tn_deallocate(void* block, tn_lifetime held);
 /** Temp: rewinds when it is the newest block. Null is allowed. */
 TN_API void tn_deallocate_sized(void* block, size_t bytes, tn_lifetime held);
@@ -236,7 +240,7 @@ typedef struct tn_heap_options {
     const tn_block_source* source; /**< null: pages of the system */
 } tn_heap_options;
 
-/** A heap of its own; `options` may be null. Null when refused. */
+/** A heap of its own; `options` may be null. Null when refused, or when `options` do not say their size. */
 TN_API tn_heap* tn_heap_create(const tn_heap_options* options);
 /** Gives everything back. No thread uses it any more. Null is allowed. */
 TN_API void tn_heap_destroy(tn_heap* heap);
@@ -270,7 +274,11 @@ typedef struct tn_arena_marker {
     uint64_t number;
 } tn_arena_marker;
 
-/** `first_chunk_bytes` of zero: 64 KiB; `source` may be null: pages of the system. Null when refused. */
+/**
+ * `first_chunk_bytes` of zero: 64 KiB; `source` may be null: pages of the system. Null when refused, and for a first
+ * chunk past PTRDIFF_MAX bytes. Where the source refuses a chunk of that size, chunks are as large as what is asked
+ * for.
+ */
 TN_API tn_arena* tn_arena_create(size_t first_chunk_bytes, const tn_block_source* source);
 TN_API void tn_arena_destroy(tn_arena* arena);
 TN_API void* tn_arena_allocate(tn_arena* arena, size_t bytes, size_t alignment);
@@ -287,7 +295,7 @@ TN_API void tn_arena_get_stats(const tn_arena* arena, tn_allocator_stats* stats)
 
 typedef struct tn_pool tn_pool; /**< one size, one thread */
 
-/** Blocks of 1 byte to 256 MiB. Null when refused or out of range. `source` may be null. */
+/** Blocks of 1 byte to 256 MiB, aligned to as much at most. Null when refused or out of range. `source` may be null. */
 TN_API tn_pool* tn_pool_create(size_t bytes, size_t alignment, const tn_block_source* source);
 TN_API void tn_pool_destroy(tn_pool* pool);
 TN_API void* tn_pool_allocate(tn_pool* pool);
@@ -326,6 +334,10 @@ typedef struct tn_affinity_options {
     const tn_block_source* source; /**< null: pages of the system */
 } tn_affinity_options;
 
+/**
+ * `options` may be null. Null when refused, when an option is out of its range, and for a group that any thread may use
+ * with a source that any thread may not.
+ */
 TN_API tn_affinity* tn_affinity_create(const tn_affinity_options* options);
 TN_API void tn_affinity_destroy(tn_affinity* group);
 TN_API void* tn_affinity_allocate(tn_affinity* group, size_t bytes, size_t alignment);
@@ -361,6 +373,7 @@ typedef struct tn_offset_usage {
 /** `capacity` of at most 2^62, in a unit of yours. */
 TN_API tn_offsets* tn_offset_create(uint64_t capacity);
 TN_API void tn_offset_destroy(tn_offsets* offsets);
+/** A size of zero counts as one, and so does an alignment of zero. */
 TN_API tn_status tn_offset_allocate(tn_offsets* offsets, uint64_t size, uint64_t alignment, tn_offset_range* range);
 TN_API void tn_offset_deallocate(tn_offsets* offsets, tn_offset_range range);
 /** When `frames` frames have ended: at most 63. */
@@ -380,9 +393,10 @@ TN_API void tn_offset_walk(const tn_offsets* offsets,
 
 /**
  * What stands for a piece of memory and goes stale with it, in every copy. All zero: stale. Its entry's word lies at
- * tn_handle_words() + entry: the generation in the lower half, in the upper one how many hold it. A caller may by
- * itself compare the generation, add 2^32 atomically to acquire and subtract it to release, and undoes what turns out
- * to have been done to another generation.
+ * tn_handle_words() + entry: the generation in the lower half, in the upper one how many hold it. The generation lies
+ * once more at tn_handle_generations() + entry. A caller may by itself compare the generation in either; add 2^32
+ * atomically to acquire; and to release, compare the generation that lies apart and then subtract it. What turns out to
+ * have been done to another generation, or to a count of zero, is undone.
  */
 typedef struct tn_handle {
     void* pointer;
@@ -393,18 +407,24 @@ typedef struct tn_handle {
 
 /** Entry zero's word, writable; the table never moves. Null when the system refuses addresses. */
 TN_API uint64_t* tn_handle_words(void);
+/** Entry zero's generation, likewise: for a look that does not meet those who count. */
+TN_API const uint32_t* tn_handle_generations(void);
 
 #define TN_HANDLE_UNWRITTEN 0u  /**< the memory is as it comes */
 #define TN_HANDLE_ZEROED 1u     /**< the memory is all zero */
 #define TN_HANDLE_HUGE_PAGES 2u /**< the system is asked for pages of 2 MiB; may be added to the others */
 
-/** Memory of the process heap and a handle for it. `kind` is for listings, and is kept by address: it must stay. */
+/**
+ * Memory of the process heap and a handle for it. `kind` is for listings, which tell 128 bytes of it, and is kept by
+ * address: it must stay. Null: "memory".
+ */
 TN_API tn_status tn_handle_allocate(size_t bytes, size_t alignment, uint32_t flags, const char* kind,
                                     tn_handle* handle);
 /**
  * Memory that is a file's, so that it may be more than the machine has. `path` null: a file without a name, in the
  * system's folder for temporary files. Otherwise the file is made, or kept when it is there, and stays; it gets
- * `bytes`.
+ * `bytes`. After TN_FILE_ERROR the C library's errno holds the system's reason. TN_OUT_OF_MEMORY: there are no
+ * addresses for so many bytes. The file is then as it was, and a new one is gone again.
  */
 TN_API tn_status tn_handle_map_file(const char* path, uint64_t bytes, const char* kind, tn_handle* handle);
 /** A handle for memory of the caller's; `release` may be null, and gets what was entered. */
@@ -417,8 +437,10 @@ TN_API tn_status tn_handle_release(const tn_handle* handle);
 TN_API tn_status tn_handle_free(const tn_handle* handle, uint32_t* holders);
 TN_API uint32_t tn_handle_holders(const tn_handle* handle);
 
-/** A live handle as a listing tells it. */
+/** A live handle as a listing tells it. Here the library sets the size: fields that it does not know are not there. */
 typedef struct tn_handle_info {
+    uint32_t size;
+    uint32_t reserved;
     tn_handle handle;
     uint64_t age_ns;
     const char* kind;
@@ -446,7 +468,10 @@ TN_API void tn_handle_get_usage(tn_handle_usage* usage);
 /** Finds or registers an owner's name. Zero for no name, and a common tag when there are too many. */
 TN_API uint32_t tn_tag_named(const char* name, size_t length);
 TN_API void tn_tag_name(uint32_t tag, tn_text* name);
-/** What the calling thread allocates from now on belongs to `tag`. Returns the tag before, for tn_tag_pop(). */
+/**
+ * What the calling thread allocates from now on belongs to `tag`. Returns the tag before, for tn_tag_pop(). Here and
+ * there a number that no tag has counts as zero, which stands for none.
+ */
 TN_API uint32_t tn_tag_push(uint32_t tag);
 TN_API void tn_tag_pop(uint32_t before);
 /** Tags are numbered from 1 to this. */
@@ -512,7 +537,10 @@ TN_API tn_status tn_option_set(const char* name, size_t length, const char* valu
 
 /** Hears what the library has to say, on any thread; must not allocate from the part that reports. */
 typedef void (*tn_report_handler)(void* context, uint32_t kind, const char* text, size_t length);
-/** Null restores the default: standard error, and the process is aborted for misuse and broken invariants. */
+/**
+ * Null restores the default: standard error, and the process is aborted for misuse and broken invariants. When this
+ * returns, another thread may be inside the former handler still: what it uses stays until that cannot be any more.
+ */
 TN_API void tn_set_report_handler(tn_report_handler handler, void* context);
 
 #ifdef __cplusplus

@@ -93,6 +93,40 @@ TEST(safe_array, one_that_ends_while_it_is_held_says_so_and_keeps_its_memory) {
     EXPECT_EQ(seen.deallocate(), status::ok);
 }
 
+TEST(safe_array, an_assignment_ends_what_was_there) {
+    counted::alive = 0;
+    auto array = safe_array<counted>::make(10);
+    auto const seen = array.as_handle();
+    auto other = safe_array<counted>::make(3);
+    array = std::move(other);
+    EXPECT_EQ(counted::alive, 3);
+    EXPECT_FALSE(tenure::handle_table::process().is_live(seen));
+    EXPECT_TRUE(other.empty()); // NOLINT(bugprone-use-after-move): that is the question
+    EXPECT_EQ(array.size(), 3u);
+    safe_array<counted>& same = array;
+    array = std::move(same);
+    EXPECT_EQ(array.size(), 3u);
+    array = {};
+    EXPECT_EQ(counted::alive, 0);
+}
+
+TEST(safe_array, memory_that_another_freed_is_gone_for_the_owner_too) {
+    auto array = safe_array<int>::make(10);
+    ASSERT_EQ(array.buffer().deallocate(), status::ok);
+    EXPECT_FALSE(array.is_live());
+    EXPECT_EQ(array.size(), tenure::checks::caller ? 0u : 10u);
+    if constexpr (tenure::checks::caller) {
+        EXPECT_EQ(array.try_at(3), nullptr);
+    }
+    EXPECT_EQ(array.deallocate(), status::stale_handle);
+    EXPECT_TRUE(array.empty());
+}
+
+TEST(safe_array, what_is_no_alignment_is_refused) {
+    EXPECT_FALSE(safe_array<int>::make(10, {.alignment = 3}).is_live());
+    EXPECT_FALSE(safe_array<int>::make(10, {.alignment = 0}).is_live());
+}
+
 TEST(huge_array, is_one_piece_past_four_thousand_million_elements) {
     constexpr std::size_t count = (std::size_t{1} << 32) + 1000;
     auto const array = huge_array<std::uint8_t>::make(count);
@@ -125,6 +159,8 @@ TEST(huge_array, of_a_file_is_what_the_file_holds) {
     EXPECT_FALSE(huge_array<int>::map_file("/no such folder/file", 10, &why).is_live());
     EXPECT_EQ(why, status::file_error);
     EXPECT_FALSE(huge_array<int>::map_file(nullptr, SIZE_MAX, &why).is_live());
+    EXPECT_EQ(why, status::out_of_memory);
+    EXPECT_FALSE(huge_array<int>::map_file(nullptr, 0, &why).is_live());
     EXPECT_EQ(why, status::invalid_argument);
 }
 

@@ -20,6 +20,21 @@ TEST(buffer_death, an_element_of_a_freed_buffer_ends_the_program) {
     EXPECT_DEATH(static_cast<void>(copy.slice(0, 1)[0]), "used after it was freed");
 }
 
+TEST(buffer_death, a_buffer_that_never_had_memory_is_not_said_to_be_freed) {
+    auto const refused = fixed_buffer<double>::make(SIZE_MAX / 16);
+    EXPECT_DEATH(static_cast<void>(refused.span()), "has no memory: none was asked for, or it was refused");
+    EXPECT_DEATH(static_cast<void>(refused[0]), "has no memory");
+}
+
+TEST(buffer_death, an_owner_whose_memory_another_freed_ends_the_program_in_checked_builds) {
+    if constexpr (!tenure::checks::caller) GTEST_SKIP() << "needs checks";
+    auto const array = tenure::safe_array<int>::make(10);
+    ASSERT_EQ(array.buffer().deallocate(), tenure::status::ok);
+    EXPECT_DEATH(array[3] = 43, "used after it was freed");
+    EXPECT_DEATH(static_cast<void>(array.begin()), "used after it was freed");
+    EXPECT_DEATH(static_cast<void>(array.span()), "used after it was freed");
+}
+
 TEST(buffer_death, an_element_past_the_end_ends_the_program) {
     auto const made = fixed_buffer<int>::make(10);
     EXPECT_DEATH(static_cast<void>(made[10]), "element 10 of a buffer of 10 elements");

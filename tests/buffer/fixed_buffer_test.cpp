@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <numeric>
+#include <utility>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -71,7 +72,8 @@ TEST(fixed_buffer, a_default_one_is_not_live_and_does_nothing) {
 TEST(fixed_buffer, what_cannot_be_is_not_live) {
     EXPECT_FALSE(fixed_buffer<double>::make(SIZE_MAX / 8 + 2).is_live());
     EXPECT_FALSE(fixed_buffer<double>::make(SIZE_MAX / 16).is_live());
-    EXPECT_FALSE(fixed_buffer<double>::make(10, {.alignment = 3 * 8}).is_live());
+    for (std::size_t const alignment : {std::size_t{0}, std::size_t{3}, std::size_t{6}, std::size_t{3 * 8}})
+        EXPECT_FALSE(fixed_buffer<double>::make(10, {.alignment = alignment}).is_live()) << alignment;
 }
 
 TEST(fixed_buffer, values_go_in_and_out) {
@@ -140,6 +142,22 @@ TEST(fixed_buffer, what_is_leased_is_not_freed) {
     EXPECT_EQ(made.holders(), 0u);
     EXPECT_EQ(made.release(), status::not_held);
     EXPECT_EQ(made.deallocate(), status::ok);
+}
+
+TEST(fixed_buffer, a_lease_that_is_assigned_lets_go_of_what_it_held) {
+    auto const first = fixed_buffer<int>::make(10), second = fixed_buffer<int>::make(20);
+    auto held = first.lease();
+    auto other = second.lease();
+    held = std::move(other);
+    EXPECT_EQ(first.holders(), 0u);
+    EXPECT_EQ(first.deallocate(), status::ok);
+    EXPECT_EQ(second.holders(), 1u);
+    EXPECT_FALSE(other.is_live()); // NOLINT(bugprone-use-after-move): that is the question
+    tenure::lease<int>& same = held;
+    held = std::move(same);
+    EXPECT_EQ(held.size(), 20u);
+    held = {};
+    EXPECT_EQ(second.deallocate(), status::ok);
 }
 
 // What the table is for: the next buffer has the memory and the entry of the last one.

@@ -312,6 +312,8 @@ TEST(capi_handles, are_live_held_and_freed_as_in_cpp) {
     std::uint64_t* const words = tn_handle_words();
     ASSERT_NE(words, nullptr);
     EXPECT_EQ(words[made.entry], made.generation);
+    std::uint32_t const* const generations = tn_handle_generations();
+    EXPECT_EQ(generations[made.entry], made.generation);
     EXPECT_EQ(tn_handle_acquire(&made), TN_OK);
     EXPECT_EQ(words[made.entry], made.generation + (std::uint64_t{1} << 32));
     std::uint32_t holders = 0;
@@ -338,6 +340,7 @@ TEST(capi_handles, are_live_held_and_freed_as_in_cpp) {
     EXPECT_EQ(tn_handle_is_live(&made), 1u);
     EXPECT_EQ(tn_handle_free(&made, nullptr), TN_OK);
     EXPECT_EQ(tn_handle_is_live(&made), 0u);
+    EXPECT_EQ(generations[made.entry], made.generation + 1);
     EXPECT_EQ(tn_handle_free(&made, nullptr), TN_STALE_HANDLE);
     EXPECT_EQ(tn_handle_acquire(&none), TN_STALE_HANDLE);
     EXPECT_EQ(tn_handle_allocate(10, 3, 0, "C test", &none), TN_INVALID_ARGUMENT);

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <csignal>
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
@@ -43,6 +44,29 @@ TEST_F(command, prints_tables_on_standard_output_and_progress_on_standard_error)
     expect_words(found.out, {"lifetimes", "tenure Temp", "trivial bump", "warm"});
     expect_words(found.err, {"seed 3", "measurements in", "1 round says little"});
     EXPECT_EQ(found.out.find("measurements in"), std::string::npos);
+}
+
+/// A variable of the environment, changed for a while.
+class changed_variable {
+public:
+    changed_variable(const char* name, const char* value) : name_(name) {
+        if (const char* const before = std::getenv(name)) before_ = before;
+        ::setenv(name, value, 1);
+    }
+    ~changed_variable() { ::setenv(name_, before_.c_str(), 1); }
+    changed_variable(const changed_variable&) = delete;
+    changed_variable& operator=(const changed_variable&) = delete;
+
+private:
+    const char* name_;
+    std::string before_;
+};
+
+TEST_F(command, fails_where_an_experiment_that_was_named_cannot_be_measured) {
+    changed_variable const path("PATH", "/nowhere"), home("HOME", "/nowhere"); // no .NET there, and no tool
+    auto const found = run_command("bench dotnet --rounds 1");
+    EXPECT_EQ(found.code, 1);
+    expect_words(found.err, {"dotnet is left out", "make pack"});
 }
 
 TEST_F(command, prints_json_for_machines) {

@@ -3,17 +3,24 @@
 
 #include <tenure/handle/handle_memory.hpp>
 
+#include <sys/resource.h>
+
 #include <algorithm>
+#include <cstdlib>
 #include <cstring>
 #include <filesystem>
+#include <fstream>
 #include <string>
 
 #include <gtest/gtest.h>
 
 #include <tenure/base/options.hpp>
+#include <tenure/platform/file_map.hpp>
+#include <tenure/platform/memory.hpp>
 
 #include "support/again.hpp"
 #include "support/own_path.hpp"
+#include "support/process.hpp"
 #include "support/reports.hpp"
 
 namespace {
@@ -103,6 +110,51 @@ TEST(handle_memory, freed_memory_is_overwritten_when_that_is_asked_for) {
     ASSERT_TRUE(tenure::set_option(tenure::option::buffer_fill, 0));
 }
 
+TEST(handle_memory, a_file_that_was_not_kept_is_as_it_was) {
+    std::string const path = support::own_path("unkept");
+    {
+        tenure::platform::mapped_file const file(path.c_str(), 10'000);
+        ASSERT_NE(file.memory(), nullptr);
+        EXPECT_EQ(std::filesystem::file_size(path), 10'000u);
+    }
+    EXPECT_FALSE(std::filesystem::exists(path));
+    std::ofstream(path) << "text";
+    { tenure::platform::mapped_file const longer(path.c_str(), 10'000); }
+    EXPECT_EQ(std::filesystem::file_size(path), 4u);
+    {
+        tenure::platform::mapped_file const longer(path.c_str(), 10'000);
+        std::filesystem::resize_file(path, 20'000); // by somebody else, meanwhile
+    }
+    EXPECT_EQ(std::filesystem::file_size(path), 20'000u);
+    std::filesystem::remove(path);
+    {
+        tenure::platform::mapped_file const gone(path.c_str(), 10'000);
+        std::filesystem::remove(path);
+        std::ofstream(path) << "another";
+    }
+    EXPECT_EQ(std::filesystem::file_size(path), 7u);
+    std::filesystem::remove(path);
+}
+
+// Run again by the test below: in a process that has taken no addresses yet.
+TEST(handle_memory, DISABLED_there_is_room_beside_the_table) {
+    constexpr rlim_t most = rlim_t{2} << 30;
+    ::rlimit const limit{most, most};
+    ASSERT_EQ(::setrlimit(RLIMIT_AS, &limit), 0);
+    EXPECT_EQ(tenure::platform::address_limit_bytes(), most);
+    for (int count = 0; count < 50'000; ++count) ASSERT_NE(table().add(nullptr, 1).entry, 0u);
+    EXPECT_NE(tenure::platform::reserve(most / 4 * 3, 1), nullptr);
+}
+
+TEST(handle_memory, a_process_whose_addresses_are_limited_keeps_them_for_others) {
+    if (support::under_sanitizer()) GTEST_SKIP() << "sanitizers take addresses without end";
+    setenv("GTEST_ALSO_RUN_DISABLED_TESTS", "1", 1);
+    auto const seen = support::run_again({}, "*DISABLED_there_is_room_beside_the_table");
+    unsetenv("GTEST_ALSO_RUN_DISABLED_TESTS");
+    EXPECT_EQ(seen.status, 0) << seen.output;
+    EXPECT_NE(seen.output.find("1 test"), std::string::npos) << seen.output;
+}
+
 TEST(handle_memory, what_is_live_can_be_reported_at_any_time) {
     handle made;
     std::size_t const before = table().usage().live_count;
@@ -112,17 +164,30 @@ TEST(handle_memory, what_is_live_can_be_reported_at_any_time) {
         support::heard_reports const heard;
         EXPECT_EQ(table().report_live(), before + 1);
         EXPECT_NE(heard.last().find("left behind of 123 bytes"), std::string::npos) << heard.last();
+        std::string const said = heard.last();
+        std::size_t const age = said.find(", has been live for ");
+        ASSERT_NE(age, std::string::npos) << said;
+        EXPECT_NE(said.find(" ms", age), std::string::npos) << said;
         EXPECT_EQ(heard.count(tenure::report_kind::leak), before + 1);
     }
     EXPECT_EQ(table().remove(made), status::ok);
     EXPECT_EQ(table().report_live(), before);
 }
 
+const std::string very_long(5'000, 'x');
+const std::string long_in_letters = std::string(127, 'x') + "\xC3\xA9 and more";
+const char* const strange_kinds[] = {"a \"quoted\" \\ \n kind", "no \xFF\xC3 UTF-8 \xED\xA0\x80",
+                                     "\xC3\xA9\xE2\x82\xAC", very_long.c_str(), long_in_letters.c_str()};
+
 // Run again by the test below, with the option set.
 TEST(handle_memory, DISABLED_something_is_left_behind) {
     handle made;
     ASSERT_EQ(tenure::allocate_held(77, {.alignment = 16, .how = fill::none, .kind = "forgotten"}, made), status::ok);
     static_cast<void>(table().acquire(made));
+    for (char const* const kind : strange_kinds) {
+        ASSERT_EQ(tenure::allocate_held(1, {.alignment = 16, .how = fill::none, .kind = kind}, made), status::ok);
+    }
+    ASSERT_NE(table().add(&made, 2, nullptr, nullptr).entry, 0u);
 }
 
 TEST(handle_memory, what_is_live_at_the_programs_end_is_told_as_the_option_says) {
@@ -137,6 +202,20 @@ TEST(handle_memory, what_is_live_at_the_programs_end_is_told_as_the_option_says)
     EXPECT_NE(json.output.find("\"handles\": [{\"kind\": \"forgotten\", \"bytes\": 77, \"holders\": 1"),
               std::string::npos)
         << json.output;
+    auto const says = [&](const std::string& kind, int bytes) {
+        return json.output.find("{\"kind\": \"" + kind + "\", \"bytes\": " + std::to_string(bytes) + ", ") !=
+               std::string::npos;
+    };
+    EXPECT_NE(json.output.find("\"held_count\": 1, \"handles\": ["), std::string::npos) << json.output;
+    EXPECT_TRUE(says(R"(a \"quoted\" \\ \u000a kind)", 1)) << json.output;
+    EXPECT_TRUE(says("no \xEF\xBF\xBD\xEF\xBF\xBD UTF-8 \xEF\xBF\xBD\xEF\xBF\xBD\xEF\xBF\xBD", 1)) << json.output;
+    EXPECT_TRUE(says("\xC3\xA9\xE2\x82\xAC", 1)) << json.output;
+    EXPECT_TRUE(says(std::string(128, 'x'), 1)) << json.output;
+    EXPECT_TRUE(says(std::string(127, 'x'), 1)) << json.output;
+    EXPECT_TRUE(says("memory", 2)) << json.output;
+    EXPECT_NE(json.output.find("}]}\n"), std::string::npos) << json.output;
+    EXPECT_NE(text.output.find("a \"quoted\" \\ ? kind of 1 bytes"), std::string::npos) << text.output;
+    EXPECT_EQ(json.status, 0);
     EXPECT_EQ(none.output.find("forgotten"), std::string::npos) << none.output;
     EXPECT_EQ(text.status, 0);
 }

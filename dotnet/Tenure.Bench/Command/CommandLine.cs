@@ -54,7 +54,9 @@ internal static class CommandLine
         }
         if (parsed.CommandResult.Command == root)
         {
-            return Refuse($"{own[0]} is no verb{NearestWord.Question(own[0], Words(root))}", "jembench --help");
+            return own is ["-h", ..]
+                ? Refuse("-h is Int16, an option of the verbs; the help is --help", "jembench --help")
+                : Refuse($"{own[0]} is no verb{NearestWord.Question(own[0], Words(root))}", "jembench --help");
         }
         return parsed.Errors.Count == 0 ? parsed.Invoke() : Refuse(parsed.Errors[0].Message, "jembench --help");
     }

@@ -14,6 +14,10 @@ internal static class ExitCode
     /// <summary>The command line is wrong: nothing was measured.</summary>
     internal const int BadUsage = 2;
 
+    /// <summary>By Ctrl-C or SIGTERM: what was finished is in the result.</summary>
+    internal const int Interrupted = 130;
+
     internal const string Help =
-        "Exit codes: 0 measured; 1 a row failed, does not fit into this machine, or could not be written; 2 a wrong argument.";
+        "Exit codes: 0 measured; 1 a row failed, does not fit into this machine, or could not be written; 2 a wrong argument; "
+        + "130 interrupted (what was finished is in the tables and files).";
 }

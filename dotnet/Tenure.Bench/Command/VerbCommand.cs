@@ -17,8 +17,8 @@ internal sealed class VerbCommand : Command
     private readonly TypeOptions _types;
     private readonly Argument<string[]> _counts;
     private readonly string _countName;
-    private readonly Option<bool> _cold = Flag("--cold-start", "Nothing is run before the first measured iteration.", "-c");
-    private readonly Option<bool> _once = Flag("--once", "One iteration, without anything before it.");
+    private readonly Option<bool> _cold = Flag("--cold-start", "No warm-up: what is made is touched for the first time. The code was compiled before.", "-c");
+    private readonly Option<bool> _once = Flag("--once", "A cold start of one iteration.");
     private readonly Option<bool> _verbose = Flag("--verbose", "Shows what BenchmarkDotNet says while it runs.");
 
     private readonly Option<int?> _iterations = new("--target-count", "-t")
@@ -66,12 +66,15 @@ internal sealed class VerbCommand : Command
 
     internal int Begin(ParseResult parsed, string[] typed, string[] further)
     {
-        string read = $"jembench {Name} --help";
+        string name = parsed.CommandResult.IdentifierToken?.Value ?? Name; // as it was typed: "array" for buffer
+        string read = $"jembench {name} --help";
         string[] words = Words(parsed);
         if (words.FirstOrDefault(word => word.StartsWith('-')) is { } unknown)
         {
-            string near = NearestWord.Question(unknown, CommandLine.Words(this).Append("--help"));
-            return CommandLine.Refuse($"{unknown} is no option of {Name}{near}", read);
+            string near = unknown == "-h"
+                ? "; the help is --help"
+                : NearestWord.Question(unknown, CommandLine.Words(this).Append("--help"));
+            return CommandLine.Refuse($"{unknown} is no option of {name}{near}", read);
         }
         var counts = new List<long>();
         foreach (string word in words)
@@ -89,9 +92,9 @@ internal sealed class VerbCommand : Command
         }
         Operations operations = Chosen(parsed);
         string? refusal = operations == Operations.None && _operations.Count != 0
-            ? $"{Name} needs to know what to do: {string.Join(", ", _operations.Values.Select(each => each.Name))}"
+            ? $"{name} needs to know what to do: {string.Join(", ", _operations.Values.Select(each => each.Name))}{NotHelp(typed)}"
             : counts.Count == 0 && _verb is not (Verb.Vector or Verb.Lifetimes)
-            ? $"{Name} needs at least one {_countName.ToLowerInvariant()}, such as {(operations == Operations.Fragment ? "100" : "1000000")}"
+            ? $"{name} needs at least one {_countName.ToLowerInvariant()}, such as {(operations == Operations.Fragment ? "100" : "1000000")}"
             : Sense.Refuse(_verb, operations, counts, parsed.GetValue(_iterations)) ?? _types.Refusal(parsed, operations);
         if (refusal is not null)
         {
@@ -146,6 +149,9 @@ internal sealed class VerbCommand : Command
             Arguments = typed,
         };
     }
+
+    /// <summary>Who types -h often wants help.</summary>
+    internal static string NotHelp(string[] typed) => typed.Contains("-h") ? " (-h is Int16; the help is --help)" : "";
 
     private Operations Chosen(ParseResult parsed) =>
         _operations.Aggregate(Operations.None, (all, each) => parsed.GetValue(each.Value) ? all | each.Key : all);

@@ -13,16 +13,17 @@ internal sealed record LifetimeRow(string Name, RowKind Kind, string Note)
 
     internal static LifetimeRow[] All { get; } =
     [
-        new("Temp", RowKind.Tenure, "given back in order does nothing: the frame's end takes all"),
-        new("TempJob", RowKind.Tenure, ""),
+        new("Temp", RowKind.Tenure, "deallocate is the end of the frame, which takes all of it; to give a block back does nothing"),
+        new("TempJob", RowKind.Tenure, "deallocate has the end of the frame with it"),
         new("Persistent", RowKind.Tenure, ""),
         new("NativeMemory", RowKind.System, ""),
         new("jemalloc", RowKind.Jemalloc, "NativeMemory with jemalloc preloaded"),
-        new("Managed", RowKind.Managed, "new byte[4]; deallocate is one collection of the youngest generation"),
+        new("Managed", RowKind.Managed, "new byte[4]; deallocate is one collection of the youngest generation, forced after each batch"),
     ];
 }
 
-/// <summary>The blocks of a row. Written out for each, so that nothing stands between the clock and the calls.</summary>
+/// <summary>The blocks of a row. Written out for each, so that nothing stands between the clock and the calls. A batch of
+/// Temp or TempJob is a frame: its end is part of giving the batch back, as in `tenure bench lifetimes`.</summary>
 internal static unsafe class LifetimeBlocks
 {
     internal static void AllocateTemp(nint[] blocks)
@@ -39,6 +40,7 @@ internal static unsafe class LifetimeBlocks
         {
             Native.Deallocate((void*)block, Lifetime.Temp);
         }
+        Native.NextFrame();
     }
 
     internal static void AllocateTempJob(nint[] blocks)
@@ -55,6 +57,7 @@ internal static unsafe class LifetimeBlocks
         {
             Native.Deallocate((void*)block, Lifetime.TempJob);
         }
+        Native.NextFrame();
     }
 
     internal static void AllocatePersistent(nint[] blocks)

@@ -8,6 +8,7 @@ using System.Globalization;
 using System.IO;
 using System.Linq;
 using System.Runtime.CompilerServices;
+using System.Threading;
 
 namespace Tenure.Bench;
 
@@ -67,6 +68,7 @@ internal static unsafe class LifetimeWorker
         nint[] blocks = new nint[count];
         (long coldAllocate, long coldDeallocate) = Batch(blocks, allocate, deallocate);
         long[] distances = Distances(blocks);
+        Settle(() => Batch(blocks, allocate, deallocate));
         var warmAllocate = new List<double>();
         var warmDeallocate = new List<double>();
         for (int batch = 0; batch < WarmBatches; batch++)
@@ -105,7 +107,6 @@ internal static unsafe class LifetimeWorker
         long before = Stopwatch.GetTimestamp();
         deallocate(blocks);
         long after = Stopwatch.GetTimestamp();
-        Native.NextFrame();
         return (full - begin, after - before);
     }
 
@@ -120,6 +121,7 @@ internal static unsafe class LifetimeWorker
         long full = Stopwatch.GetTimestamp();
         long[] distances = ManagedDistances(blocks);
         long collected = Collect(blocks);
+        Settle(() => LifetimeBlocks.AllocateManaged(blocks));
         var warmAllocate = new List<double>();
         var warmDeallocate = new List<double>();
         for (int batch = 0; batch < WarmBatches; batch++)
@@ -139,6 +141,22 @@ internal static unsafe class LifetimeWorker
         };
     }
 
+    /// <summary>The runtime compiles again what was called often, and the batches after that count.</summary>
+    private static void Settle(Action batch)
+    {
+        const int Times = 2;
+        const int HotCalls = 32;
+        const int WaitMilliseconds = 150;
+        for (int time = 0; time < Times; time++)
+        {
+            for (int call = 0; call < HotCalls; call++)
+            {
+                batch();
+            }
+            Thread.Sleep(WaitMilliseconds);
+        }
+    }
+
     private static long Collect(byte[][] blocks)
     {
         Array.Clear(blocks);
@@ -155,7 +173,6 @@ internal static unsafe class LifetimeWorker
         RuntimeHelpers.PrepareDelegate(deallocate);
         allocate(few);
         deallocate(few);
-        Native.NextFrame();
     }
 
     /// <summary>From the end of a block to the begin of the next, as the article counts.</summary>

@@ -12,9 +12,9 @@ namespace Tenure.Bench;
 /// <remarks>
 /// Question: what does a block cost from each lifetime, and how far do neighbours lie apart? Each row runs in a process of
 /// its own, rounds are shuffled, and medians are shown. The first batch meets memory that nobody touched; the warm ones
-/// meet what the batch before gave back. Unfair would be to compare frees: Temp's do nothing until the frame ends, and the
-/// collector's come later, so a collection of the whole batch is timed in their place. It does not show what many threads
-/// do to each other.
+/// meet what the batch before gave back. A frame ends with its batch, and is timed with the frees: it is what frees Temp.
+/// Unfair would be to compare frees with the collector's, which come when the youngest generation is full: here one is
+/// forced after each batch, and timed. It does not show what many threads do to each other.
 /// </remarks>
 internal static class LifetimesRun
 {
@@ -25,6 +25,7 @@ internal static class LifetimesRun
 
     internal static int Run(BenchRequest request)
     {
+        OutputFiles.LeaveStandardOutput(request);
         if (OutputFiles.Refuse(request) is { } refused)
         {
             Console.Error.WriteLine($"jembench: {refused}");
@@ -37,21 +38,36 @@ internal static class LifetimesRun
         }
         LifetimeRow[] rows = [.. LifetimeRow.All.Where(row => hasJemalloc || row.Kind != RowKind.Jemalloc)];
         int rounds = request.Iterations ?? Rounds;
+        using var interrupt = new Interrupt();
         Console.Error.WriteLine(Versions.Line);
         Console.Error.WriteLine(
-            $"{request.Counts[0]} blocks of {LifetimeRow.Bytes} bytes; {rounds} rounds; each row in a process of its own in each round");
+            $"{request.Counts[0]} blocks of {LifetimeRow.Bytes} bytes; {CountText.Of(rounds, "round")}; each row in a process of its own in each round");
         var replies = rows.ToDictionary(row => row.Name, _ => new List<LifetimeReply>());
         var random = new Random(Seed);
-        for (int round = 0; round < rounds; round++)
+        for (int round = 0; round < rounds && !Interrupt.Came; round++)
         {
             random.Shuffle(rows);
             Console.Error.Write($"round {round + 1} of {rounds}:");
-            foreach (LifetimeRow row in rows)
+            LifetimeReply[] found = new LifetimeReply[rows.Length];
+            for (int i = 0; i < rows.Length && !Interrupt.Came; i++)
             {
-                replies[row.Name].Add(LifetimeWorker.Ask(row, request.Counts[0]));
-                Console.Error.Write($" {row.Name}");
+                found[i] = LifetimeWorker.Ask(rows[i], request.Counts[0]);
+                Console.Error.Write($" {rows[i].Name}");
             }
             Console.Error.WriteLine();
+            for (int i = 0; i < rows.Length && !Interrupt.Came; i++)
+            {
+                replies[rows[i].Name].Add(found[i]);
+            }
+        }
+        if (Interrupt.Came)
+        {
+            int whole = replies.Values.Min(each => each.Count);
+            Console.Error.WriteLine($"jembench: interrupted: the result has the {CountText.Of(whole, "round")} that {(whole == 1 ? "was" : "were")} finished");
+            if (whole == 0)
+            {
+                return ExitCode.Interrupted;
+            }
         }
         rows = [.. LifetimeRow.All.Where(row => replies.ContainsKey(row.Name))];
         LifetimesTable.Print(rows, replies, Console.Out);
@@ -64,6 +80,6 @@ internal static class LifetimesRun
             Console.Error.WriteLine($"jembench: {failure.Message}");
             return ExitCode.Failed;
         }
-        return replies.Values.All(each => each.All(one => one.Error.Length == 0)) ? ExitCode.Ok : ExitCode.Failed;
+        return Interrupt.Came ? ExitCode.Interrupted : replies.Values.All(each => each.All(one => one.Error.Length == 0)) ? ExitCode.Ok : ExitCode.Failed;
     }
 }

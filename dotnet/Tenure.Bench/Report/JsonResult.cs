@@ -74,6 +74,7 @@ internal static class JsonResult
         json.WriteString("started_at", DateTime.UtcNow.ToString("yyyy-MM-dd'T'HH:mm:ss'Z'", CultureInfo.InvariantCulture));
         json.WriteString("command", request.CommandText);
         json.WriteString("verb", request.Verb.ToString());
+        json.WriteBoolean("complete", !Interrupt.Came);
     }
 
     private static void Row(Utf8JsonWriter json, Summary summary, BenchmarkCase each, CaseReply? reply)

@@ -9,8 +9,8 @@ namespace Tenure.Bench;
 
 /// <summary>A row's time over that of its table's baseline.</summary>
 /// <remarks>
-/// Of medians: the first iteration of a cold start is longer by what is compiled and touched then, and a mean of three is
-/// mostly that one. By the element where rows go through different numbers of them.
+/// Of medians: the first iteration of a cold start is longer by what is touched then, and a mean of three is mostly that
+/// one. By the element where rows go through different numbers of them.
 /// </remarks>
 internal static class Ratios
 {

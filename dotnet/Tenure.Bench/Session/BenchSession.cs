@@ -29,6 +29,7 @@ internal static class BenchSession
     {
         Selection.Request = request;
         TextWriter say = Console.Error;
+        OutputFiles.LeaveStandardOutput(request);
         if (OutputFiles.Refuse(request) is { } refused)
         {
             say.WriteLine($"jembench: {refused}");
@@ -61,8 +62,13 @@ internal static class BenchSession
             return ExitCode.BadUsage;
         }
         Announce(request, say);
+        using var interrupt = new Interrupt();
         Summary[] summaries = BenchmarkRunner.Run(runs);
-        if (request.OutFolder is null && Directory.Exists(artifacts))
+        if (request.OutFolder is not null)
+        {
+            OutputFiles.Rename(artifacts);
+        }
+        else if (Directory.Exists(artifacts))
         {
             Directory.Delete(artifacts, recursive: true);
         }
@@ -156,7 +162,8 @@ internal static class BenchSession
     private static int Finish(BenchRequest request, Summary[] summaries, ChildToolchain toolchain)
     {
         bool isWhole = true;
-        foreach (Summary summary in summaries)
+        // After an interrupt: a table of which nothing was measured says nothing.
+        foreach (Summary summary in summaries.Where(each => !Interrupt.Came || each.BenchmarksCases.Any(IsMeasured)))
         {
             TableText.Print(summary, Console.Out);
             foreach (var error in summary.ValidationErrors.Where(each => each.IsCritical))
@@ -164,7 +171,16 @@ internal static class BenchSession
                 Console.Error.WriteLine($"jembench: {error.Message}");
                 isWhole = false;
             }
-            isWhole &= summary.BenchmarksCases.All(each => toolchain.ReplyOf(each) is { Error.Length: 0 });
+            isWhole &= summary.BenchmarksCases.All(IsMeasured);
+        }
+        if (JobPlan.IsCold(request))
+        {
+            Console.Out.WriteLine(JobPlan.ColdNote);
+        }
+        if (Interrupt.Came)
+        {
+            int measured = summaries.Sum(summary => summary.BenchmarksCases.Count(IsMeasured));
+            Console.Error.WriteLine($"jembench: interrupted: the result has the {CountText.Of(measured, "row")} that {(measured == 1 ? "was" : "were")} finished");
         }
         try
         {
@@ -175,6 +191,8 @@ internal static class BenchSession
             Console.Error.WriteLine($"jembench: {failure.Message}");
             return ExitCode.Failed;
         }
-        return isWhole && summaries.Length != 0 ? ExitCode.Ok : ExitCode.Failed;
+        return Interrupt.Came ? ExitCode.Interrupted : isWhole && summaries.Length != 0 ? ExitCode.Ok : ExitCode.Failed;
+
+        bool IsMeasured(BenchmarkCase each) => toolchain.ReplyOf(each) is { Error.Length: 0 };
     }
 }

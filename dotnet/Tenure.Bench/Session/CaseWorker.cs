@@ -69,6 +69,10 @@ internal static class CaseWorker
             reply.Error = built.ErrorMessage ?? built.GenerateException?.Message ?? "the benchmark could not be built";
             return;
         }
+        if (JobPlan.IsCold(Selection.Request))
+        {
+            Compilation.Of(chosen);
+        }
         ExecuteResult result = toolchain.Executor.Execute(new ExecuteParameters(
             built, chosen, new BenchmarkId(0, chosen), log, resolver, 1, memory));
         reply.Take(result, GcLine(result));

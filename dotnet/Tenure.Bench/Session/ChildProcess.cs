@@ -95,17 +95,23 @@ internal sealed record ChildProcess(int ExitCode, int ProcessId, string ErrorTex
         internal ChildEnd(Process child)
         {
             _child = child;
-            Console.CancelKeyPress += Kill;
-            AppDomain.CurrentDomain.ProcessExit += Kill;
+            Interrupt.Coming += Kill;
+            AppDomain.CurrentDomain.ProcessExit += KillAtExit;
+            if (Interrupt.Came)
+            {
+                Kill();
+            }
         }
 
         public void Dispose()
         {
-            Console.CancelKeyPress -= Kill;
-            AppDomain.CurrentDomain.ProcessExit -= Kill;
+            Interrupt.Coming -= Kill;
+            AppDomain.CurrentDomain.ProcessExit -= KillAtExit;
         }
 
-        private void Kill(object? sender, EventArgs arguments)
+        private void KillAtExit(object? sender, EventArgs arguments) => Kill();
+
+        private void Kill()
         {
             try
             {

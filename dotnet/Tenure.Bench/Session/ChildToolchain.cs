@@ -24,6 +24,8 @@ namespace Tenure.Bench;
 /// </remarks>
 internal sealed class ChildToolchain(BenchRequest request, int cases) : IToolchain, IGenerator, IBuilder, IExecutor
 {
+    internal const string NotReached = "interrupted before it began";
+
     private readonly Dictionary<BenchmarkCase, CaseReply> _replies = [];
     private int _begun;
 
@@ -50,6 +52,12 @@ internal sealed class ChildToolchain(BenchRequest request, int cases) : IToolcha
     public ExecuteResult Execute(ExecuteParameters executeParameters)
     {
         CaseInfo info = CaseInfo.Of(executeParameters.BenchmarkCase);
+        if (Interrupt.Came)
+        {
+            var nothing = new CaseReply { Error = NotReached };
+            _replies[executeParameters.BenchmarkCase] = nothing;
+            return Result(executeParameters, nothing, 0);
+        }
         Console.Error.Write(
             $"[{++_begun}/{cases}] {info.Operation}; {info.Row}; {info.Count.ToString("N0", CultureInfo.InvariantCulture)}: ");
         string file = Path.GetTempFileName();
@@ -65,6 +73,10 @@ internal sealed class ChildToolchain(BenchRequest request, int cases) : IToolcha
         {
             File.Delete(file);
         }
+        if (Interrupt.Came && (ended.ExitCode != 0 || reply.Lines.Count == 0))
+        {
+            reply.Error = "interrupted";
+        }
         if (reply.Error.Length == 0 && (ended.ExitCode != 0 || reply.Lines.Count == 0))
         {
             reply.Error = ended.Explain();
@@ -72,9 +84,14 @@ internal sealed class ChildToolchain(BenchRequest request, int cases) : IToolcha
         _replies[executeParameters.BenchmarkCase] = reply;
         Console.Error.WriteLine(reply.Error.Length == 0 ? Median(reply) : $"failed: {reply.Error}");
         executeParameters.Logger.WriteLine(reply.Error);
+        return Result(executeParameters, reply, ended.ProcessId);
+    }
+
+    private static ExecuteResult Result(ExecuteParameters executeParameters, CaseReply reply, int processId)
+    {
         List<string> lines = reply.Error.Length == 0 ? reply.Lines : [];
         return new ExecuteResult(
-            foundExecutable: true, reply.Error.Length == 0 ? 0 : 1, ended.ProcessId,
+            foundExecutable: true, reply.Error.Length == 0 ? 0 : 1, processId,
             lines.Where(line => !line.StartsWith("//", StringComparison.Ordinal)).ToList(),
             lines.Where(line => line.StartsWith("//", StringComparison.Ordinal)).ToList(),
             lines, executeParameters.LaunchIndex);

@@ -18,7 +18,7 @@ internal static class Fit
         MachineMemory memory = MachineMemory.Now();
         if (RefuseFolder(request, rows) is { } refused)
         {
-            say(refused);
+            say($"jembench: {refused}");
             return null;
         }
         CaseInfo[] tooLarge = [.. rows.Where(row => !memory.Fits(row.NeedBytes))];
@@ -31,14 +31,16 @@ internal static class Fit
         {
             foreach (CaseInfo row in tooLarge)
             {
-                say($"left out: {row.Row}, {row.Operation}: "
+                say($"jembench: left out: {row.Row}, {row.Operation}: "
                     + $"it needs {ByteText.Of(row.NeedBytes)} of memory, and {memory.Describe()}.");
             }
             return [.. rows.Except(tooLarge)];
         }
+        string prefix = "jembench: ";
         foreach (string line in Explain(request, worst, memory))
         {
-            say(line);
+            say(prefix + line);
+            prefix = "";
         }
         return null;
     }
@@ -47,9 +49,10 @@ internal static class Fit
     {
         ElementType element = request.Element;
         string what = request.Operations == Operations.Fragment
-            ? $"{Text(worst.Count)} rounds of {element.Name}"
-            : $"{Text(worst.Elements)} elements of {element.Name}, {element.Size} bytes each,";
-        yield return $"{what} need {ByteText.Of(worst.NeedBytes)} of memory, and {memory.Describe()}. Nothing was started. Ways out:";
+            ? $"{CountText.Of(worst.Count, "round")} of {element.Name}"
+            : $"{CountText.Of(worst.Elements, "element")} of {element.Name}, {element.Size} bytes each,";
+        string need = worst.Count == 1 ? "needs" : "need";
+        yield return $"{what} {need} {ByteText.Of(worst.NeedBytes)} of memory, and {memory.Describe()}. Nothing was started. Ways out:";
         if (request.Operations != Operations.Fragment)
         {
             if (element.Narrower is { } narrower)

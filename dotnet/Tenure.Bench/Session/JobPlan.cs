@@ -14,10 +14,16 @@ internal static class JobPlan
     private const int ColdIterations = 7;
     private const int LongIterations = 3;
 
+    internal const string ColdNote =
+        "Cold start: nothing is measured before, and memory is touched for the first time, but for that of the tables of warm "
+        + "memory. The code was compiled before; only once: the runtime compiles again, and better, what was called often.";
+
+    internal static bool IsCold(BenchRequest request) => request.IsOnce || request.IsColdStart || IsLong(request);
+
     internal static Job Of(BenchRequest request)
     {
-        bool isLong = request.Verb == Verb.Huge || request.Operations.HasFlag(Operations.Fragment);
-        if (request.IsOnce || request.IsColdStart || isLong)
+        bool isLong = IsLong(request);
+        if (IsCold(request))
         {
             int iterations = request.IsOnce ? 1 : request.Iterations ?? (isLong ? LongIterations : ColdIterations);
             return Job.Default.WithId("cold start").WithStrategy(RunStrategy.ColdStart)
@@ -34,7 +40,10 @@ internal static class JobPlan
     {
         Job job = Of(request);
         return job.Run.RunStrategy == RunStrategy.ColdStart
-            ? $"cold start: {job.Run.IterationCount} iterations, nothing runs before the first"
+            ? $"cold start: {CountText.Of(job.Run.IterationCount, "iteration")}, no warm-up"
             : "throughput: warmed up, iterations of at least 200 ms";
     }
+
+    private static bool IsLong(BenchRequest request) =>
+        request.Verb == Verb.Huge || request.Operations.HasFlag(Operations.Fragment);
 }

@@ -24,7 +24,7 @@ internal static class ShortCommand
         var count = new Option<int>("--count")
         {
             HelpName = "N",
-            Description = "Blocks, elements or rounds; 0 takes the usual number.",
+            Description = "Blocks, elements, rounds or blocks of a batch; 0 takes the usual number.",
             DefaultValueFactory = static _ => 0,
         };
         var command = new Command("short", "One row, once, as JSON: what `tenure bench dotnet` is made of.") { part, row, count };

@@ -7,27 +7,32 @@ using System.Linq;
 
 namespace Tenure.Bench;
 
-/// <summary>The parts of the short form: small blocks, an array, big blocks with small ones kept between them.</summary>
+/// <summary>The parts of the short form: small blocks, an array, big blocks with small ones kept between them, pairs.</summary>
 internal static class ShortPart
 {
     private const string Blocks = "blocks";
     private const string Array = "array";
     private const string Fragment = "fragment";
+    internal const string Pairs = "pairs";
     private const int UsualBlocks = 1000;
     private const int UsualElements = 5_000_000;
     private const int UsualRounds = 10;
+    private const int UsualBatch = 10_000;
 
     /// <summary>Passes of which the median counts.</summary>
     private const int Passes = 5;
 
-    internal static string[] Names { get; } = [Blocks, Array, Fragment];
+    internal static string[] Names { get; } = [Blocks, Array, Fragment, Pairs];
 
     internal static string[] Rows { get; } =
-        ["managed", "managed-not-zeroed", "native-memory", "jemalloc", "temp", "temp-job", "persistent", "safe-array"];
+    [
+        "managed", "managed-not-zeroed", "array-pool", "native-memory", "jemalloc", "temp", "temp-job", "persistent",
+        "persistent-without-size", "safe-array",
+    ];
 
     internal static RowKind KindOf(string row) => row switch
     {
-        "managed" or "managed-not-zeroed" => RowKind.Managed,
+        "managed" or "managed-not-zeroed" or "array-pool" => RowKind.Managed,
         "native-memory" => RowKind.System,
         "jemalloc" => RowKind.Jemalloc,
         _ => RowKind.Tenure,
@@ -42,6 +47,9 @@ internal static class ShortPart
                 break;
             case Array:
                 MeasureArray(row, count == 0 ? UsualElements : count, found);
+                break;
+            case Pairs:
+                ShortPairs.Measure(row, count == 0 ? UsualBatch : count, found);
                 break;
             default:
                 MeasureFragment(row, count == 0 ? UsualRounds : count, found);

@@ -176,4 +176,42 @@ public sealed unsafe class ArenaTests
             }
         }
     }
+
+    [Fact]
+    public void a_marker_younger_than_a_rewind_is_refused()
+    {
+        using var arena = new Arena(1024);
+        ArenaMarker first = arena.Mark();
+        arena.AllocateBytes(100);
+        ArenaMarker middle = arena.Mark();
+        arena.AllocateBytes(100_000); // a chunk of its own
+        ArenaMarker late = arena.Mark();
+        arena.Rewind(middle);
+        arena.Trim();
+        Assert.Throws<ArgumentException>(() => arena.Rewind(late));
+        *(byte*)arena.AllocateBytes(100) = 1;
+        ArenaMarker again = arena.Mark();
+        arena.AllocateBytes(100_000);
+        arena.Rewind(again); // set after the rewind
+        arena.Rewind(middle);
+        Assert.Throws<ArgumentException>(() => arena.Rewind(again));
+        Assert.Throws<ArgumentException>(() => arena.Rewind(late));
+        arena.Rewind(first);
+        arena.Rewind(first);
+        Assert.Throws<ArgumentException>(() => arena.Rewind(middle));
+        Assert.Equal(0ul, arena.Stats.LiveBytes);
+    }
+
+    [Fact]
+    public void markers_at_one_place_are_one()
+    {
+        using var arena = new Arena();
+        ArenaMarker one = arena.Mark(), two = arena.Mark();
+        arena.AllocateBytes(10);
+        arena.Rewind(one);
+        arena.AllocateBytes(10);
+        arena.Rewind(two);
+        arena.Rewind(one);
+        Assert.Equal(one.Serial, arena.Mark().Serial); // a loop of both keeps nothing
+    }
 }

@@ -46,7 +46,11 @@ public sealed class BenchCommandTests
     [InlineData("array --fill ten", "ten is no size")]
     [InlineData("array --fill 0", "0 is no size")]
     [InlineData("array --fill -3", "-3 is no option")]
-    [InlineData("array --fill", "needs at least one size")]
+    [InlineData("array --fill", "array needs at least one size")]
+    [InlineData("array --fil 10", "See: jembench array --help")]
+    [InlineData("-h", "-h is Int16")]
+    [InlineData("array -h", "(-h is Int16; the help is --help)")]
+    [InlineData("lifetimes -h", "; the help is --help")]
     [InlineData("array 10", "needs to know what to do: --create, --fill, --math")]
     [InlineData("array --fill -l -b 10", "different types")]
     [InlineData("array --fill -f -u 10", "-u is for integers")]
@@ -86,7 +90,7 @@ public sealed class BenchCommandTests
     {
         BenchTool said = BenchTool.Run("huge", "--fill", "1000", "--file", "/nowhere/at/all");
         Assert.Equal(1, said.ExitCode);
-        Assert.Contains("there is no such folder", said.Errors, StringComparison.Ordinal);
+        Assert.StartsWith("jembench: --file /nowhere/at/all: there is no such folder", said.Errors, StringComparison.Ordinal);
     }
 
     [Fact]

@@ -78,6 +78,54 @@ public sealed class BenchMeasurementTests
         Assert.Contains("results.json", names);
         Assert.Contains(names, name => name.EndsWith(".md", StringComparison.Ordinal));
         Assert.Contains(names, name => name.EndsWith(".csv", StringComparison.Ordinal));
+        Assert.DoesNotContain(names, name => name.AsSpan().ContainsAny(" ,<>"));
+    }
+
+    [Theory]
+    [InlineData("safe --create 1000 -u --once --verbose --json -")]
+    [InlineData("lifetimes 50 -t 1 --json -")]
+    public void json_on_the_standard_output_stands_there_alone(string arguments)
+    {
+        BenchTool said = BenchTool.Run(arguments.Split(' '));
+        Assert.True(said.ExitCode == 0, said.Errors);
+        using JsonDocument result = JsonDocument.Parse(said.Output);
+        Assert.True(result.RootElement.GetProperty("complete").GetBoolean());
+        Assert.Contains(arguments.StartsWith("safe", StringComparison.Ordinal) ? "Ratio" : "ratio", said.Errors, StringComparison.Ordinal);
+    }
+
+    [Fact]
+    public void a_cold_start_says_what_it_measures()
+    {
+        BenchTool said = BenchTool.Run("safe", "--create", "1000", "--cold-start", "-t", "1");
+        Assert.True(said.ExitCode == 0, said.Errors);
+        Assert.Contains("cold start: 1 iteration,", said.Errors, StringComparison.Ordinal);
+        Assert.Contains("The code was compiled before", said.Output, StringComparison.Ordinal);
+    }
+
+    [Fact]
+    public void what_was_finished_before_an_interrupt_is_written()
+    {
+        using var folder = new BenchTool.Folder();
+        string file = folder.File("result.json");
+        BenchTool said = BenchTool.RunUntil("[3/", "malloc", "--create", "1000", "--once", "--json", file);
+        Assert.Equal(130, said.ExitCode);
+        Assert.Contains("interrupted: the result has the", said.Errors, StringComparison.Ordinal);
+        using JsonDocument result = JsonDocument.Parse(File.ReadAllText(file));
+        Assert.False(result.RootElement.GetProperty("complete").GetBoolean());
+        JsonElement[] rows = [.. result.RootElement.GetProperty("rows").EnumerateArray()];
+        Assert.Equal("", Text(rows[0], "error"));
+        Assert.True(rows[0].GetProperty("median_ns").GetDouble() > 0);
+        Assert.StartsWith("interrupted", Text(rows[^1], "error"), StringComparison.Ordinal);
+        Assert.Contains("managed array", said.Output, StringComparison.Ordinal);
+    }
+
+    [Fact]
+    public void rounds_of_lifetimes_that_were_finished_before_an_interrupt_are_shown()
+    {
+        BenchTool said = BenchTool.RunUntil("round 2 of", "lifetimes", "50");
+        Assert.Equal(130, said.ExitCode);
+        Assert.Contains("the 1 round that was finished", said.Errors, StringComparison.Ordinal);
+        Assert.Contains("Persistent", said.Output, StringComparison.Ordinal);
     }
 
     [Fact]
@@ -107,6 +155,9 @@ public sealed class BenchMeasurementTests
     [InlineData("blocks", "managed")]
     [InlineData("array", "safe-array")]
     [InlineData("fragment", "persistent")]
+    [InlineData("pairs", "persistent")]
+    [InlineData("pairs", "persistent-without-size")]
+    [InlineData("pairs", "array-pool")]
     public void the_short_form_answers_with_figures(string part, string row)
     {
         BenchTool said = BenchTool.Run("short", "--part", part, "--row", row, "--count", part == "fragment" ? "1" : "1000");

@@ -6,6 +6,8 @@ using System.Diagnostics;
 using System.IO;
 using System.Linq;
 using System.Reflection;
+using System.Runtime.InteropServices;
+using System.Text;
 using Xunit;
 
 namespace Tenure.Tests;
@@ -13,7 +15,12 @@ namespace Tenure.Tests;
 /// <summary>The built tool, started as a person would start it.</summary>
 internal sealed record BenchTool(int ExitCode, string Output, string Errors)
 {
-    internal static BenchTool Run(params string[] arguments)
+    internal static BenchTool Run(params string[] arguments) => Run(null, arguments);
+
+    /// <summary>Ctrl-C comes as soon as the tool's errors have these words.</summary>
+    internal static BenchTool RunUntil(string words, params string[] arguments) => Run(words, arguments);
+
+    private static BenchTool Run(string? interruptAt, string[] arguments)
     {
         string folder = Metadata("BuildFolder");
         string tool = Path.GetFullPath(Path.Combine(folder, "Tenure.Bench", Metadata("BuildConfiguration"), "Tenure.Bench.dll"));
@@ -29,10 +36,19 @@ internal sealed record BenchTool(int ExitCode, string Output, string Errors)
             start.ArgumentList.Add(argument);
         }
         using Process child = Process.Start(start)!;
-        System.Threading.Tasks.Task<string> errors = child.StandardError.ReadToEndAsync();
-        string output = child.StandardOutput.ReadToEnd();
+        System.Threading.Tasks.Task<string> output = child.StandardOutput.ReadToEndAsync();
+        var errors = new StringBuilder();
+        for (int read; (read = child.StandardError.Read()) >= 0;)
+        {
+            errors.Append((char)read);
+            if (interruptAt is not null && errors.ToString().Contains(interruptAt, StringComparison.Ordinal))
+            {
+                Assert.Equal(0, kill(child.Id, Sigint));
+                interruptAt = null;
+            }
+        }
         child.WaitForExit();
-        return new(child.ExitCode, output, errors.Result);
+        return new(child.ExitCode, output.Result, errors.ToString());
     }
 
     /// <summary>A folder that goes at the end of a test.</summary>
@@ -44,6 +60,12 @@ internal sealed record BenchTool(int ExitCode, string Output, string Errors)
 
         public void Dispose() => Directory.Delete(Path, recursive: true);
     }
+
+    private const int Sigint = 2;
+
+    [DllImport("libc")]
+    [DefaultDllImportSearchPaths(DllImportSearchPath.SafeDirectories)]
+    private static extern int kill(int process, int signal);
 
     private static string Metadata(string key) => typeof(BenchTool).Assembly
         .GetCustomAttributes<AssemblyMetadataAttribute>().First(attribute => attribute.Key == key).Value!;

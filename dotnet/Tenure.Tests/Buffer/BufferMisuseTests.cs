@@ -236,4 +236,33 @@ public sealed class BufferMisuseTests
         Assert.Equal(0, buffer.RefCount);
         Assert.True(buffer.EqualTo([1m, 2m]));
     }
+
+    [Fact]
+    public void a_value_past_the_end_is_told_with_its_bytes()
+    {
+        using var bytes = new FixedBuffer<byte>(10);
+        using var array = new SafeArray<int>(10);
+        Assert.Equal("From element 3 on, a buffer of 10 elements has 7 bytes, and 8 are asked for.",
+            Assert.Throws<IndexOutOfRangeException>(() => bytes.Read<long>(3)).Message);
+        Assert.Equal("From element 9 on, a buffer of 10 elements has 4 bytes, and 8 are asked for.",
+            Assert.Throws<IndexOutOfRangeException>(() => array.Write(9, 1L)).Message);
+        int vector = System.Numerics.Vector<byte>.Count;
+        Assert.Equal($"From element 5 on, a buffer of 10 elements has 5 bytes, and {vector} are asked for.",
+            Assert.Throws<IndexOutOfRangeException>(() => bytes.GetVector(5)).Message);
+        Assert.Equal("Index 10 is not in a buffer of 10 elements.",
+            Assert.Throws<IndexOutOfRangeException>(() => bytes.Read<long>(10)).Message);
+        Assert.Equal("Index -1 is not in a buffer of 10 elements.",
+            Assert.Throws<IndexOutOfRangeException>(() => bytes.Read<long>(-1)).Message);
+    }
+
+    [Fact]
+    public void what_vectors_cannot_calculate_with_is_told_with_what_they_can()
+    {
+        using var buffer = new FixedBuffer<decimal>(10);
+        Assert.Contains("float and double", Assert.Throws<NotSupportedException>(() => buffer.GetVector()).Message, StringComparison.Ordinal);
+        Assert.Contains("float and double", Assert.Throws<NotSupportedException>(() => VectorMaths.Multiply(new decimal[3], 2m, new decimal[3])).Message, StringComparison.Ordinal);
+        using var array = new SafeArray<nint>(10);
+        Assert.Contains(
+            "float and double", Assert.Throws<NotSupportedException>(() => array.VectorLessThanAll(1, out _)).Message, StringComparison.Ordinal);
+    }
 }

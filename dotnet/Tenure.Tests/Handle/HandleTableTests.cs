@@ -19,13 +19,14 @@ public sealed unsafe class HandleTableTests
         Assert.Equal(24, sizeof(NativeHandle));
         var handle = new NativeHandle(1, 2, 3, 4);
         Assert.Equal([1, 0, 2, 0, 3, 4], new ReadOnlySpan<uint>(&handle, 6).ToArray());
-        Assert.Equal(64, sizeof(NativeHandleInfo));
-        Assert.Equal(24, Offset<NativeHandleInfo>(nameof(NativeHandleInfo.AgeNs)));
-        Assert.Equal(32, Offset<NativeHandleInfo>(nameof(NativeHandleInfo.Kind)));
-        Assert.Equal(40, Offset<NativeHandleInfo>(nameof(NativeHandleInfo.Holders)));
-        Assert.Equal(44, Offset<NativeHandleInfo>(nameof(NativeHandleInfo.Tag)));
-        Assert.Equal(48, Offset<NativeHandleInfo>(nameof(NativeHandleInfo.Stack)));
-        Assert.Equal(56, Offset<NativeHandleInfo>(nameof(NativeHandleInfo.StackCount)));
+        Assert.Equal(72, sizeof(NativeHandleInfo));
+        Assert.Equal(8, Offset<NativeHandleInfo>(nameof(NativeHandleInfo.Handle)));
+        Assert.Equal(32, Offset<NativeHandleInfo>(nameof(NativeHandleInfo.AgeNs)));
+        Assert.Equal(40, Offset<NativeHandleInfo>(nameof(NativeHandleInfo.Kind)));
+        Assert.Equal(48, Offset<NativeHandleInfo>(nameof(NativeHandleInfo.Holders)));
+        Assert.Equal(52, Offset<NativeHandleInfo>(nameof(NativeHandleInfo.Tag)));
+        Assert.Equal(56, Offset<NativeHandleInfo>(nameof(NativeHandleInfo.Stack)));
+        Assert.Equal(64, Offset<NativeHandleInfo>(nameof(NativeHandleInfo.StackCount)));
         Assert.Equal(48, sizeof(NativeHandleUsage));
 
         static int Offset<T>(string field) => (int)Marshal.OffsetOf<T>(field);
@@ -122,4 +123,29 @@ public sealed unsafe class HandleTableTests
 
     [UnmanagedCallersOnly(CallConvs = [typeof(CallConvCdecl)])]
     private static void Released(void* memory, nuint bytes) => s_released = bytes == sizeof(int) ? (nint)memory : -1;
+
+    [Fact]
+    public void a_count_below_zero_is_told_as_none()
+    {
+        // As it is for a moment, until a release that was one too many has undone itself.
+        using var buffer = new FixedBuffer<int>(1);
+        NativeHandle handle = buffer.Handle;
+        ref ulong word = ref *handle.Word;
+        word += 0xFFFF_FFFFul << 32;
+        Assert.Equal(0, buffer.RefCount);
+        Assert.Equal(0, HandleTable.Holders(handle));
+        Assert.False(buffer.IsRetained);
+        Assert.Equal(0, HandleTable.Live().Single(each => each.Handle == handle).Holders);
+        word -= 0xFFFF_FFFFul << 32;
+    }
+
+    [Fact]
+    public void memory_whose_words_are_not_to_be_had_is_given_back()
+    {
+        NativeHandle made;
+        Assert.Equal(NativeMethods.Ok, NativeMethods.tn_handle_allocate(100, 64, 1, HandleMemory.Kind("native"), &made));
+        NativeHandle handle = made;
+        Assert.Throws<TenureLoadException>(() => HandleMemory.GiveBackUnknown(handle));
+        Assert.False(handle.IsLive);
+    }
 }

@@ -151,4 +151,68 @@ public sealed class LeaksTests
         Assert.Matches(@"^   at libtenure\.so[.\d]*\+0x[0-9a-f]+\n   at 0x1$", text);
         Assert.Null(StackText.Of([]));
     }
+
+    [Fact]
+    public void an_exception_on_its_way_is_not_hidden_by_a_leak()
+    {
+        FixedBuffer<int> left = default;
+        var exception = Assert.Throws<FormatException>((Action)(() =>
+        {
+            using var scope = new LeakScope();
+            left = new FixedBuffer<int>(1);
+            throw new FormatException("of the block");
+        }));
+        Assert.Equal("of the block", exception.Message);
+        left.Free();
+    }
+
+    [Fact]
+    public async Task an_exception_of_a_task_is_not_hidden_either()
+    {
+        FixedBuffer<int> left = default;
+        await Assert.ThrowsAsync<FormatException>(async () =>
+        {
+            using var scope = new LeakScope();
+            left = new FixedBuffer<int>(1);
+            await Task.Yield();
+            throw new FormatException("of the block");
+        });
+        left.Free();
+    }
+
+    [Fact]
+    public void a_scope_in_a_catch_block_throws_as_every_other()
+    {
+        FixedBuffer<int> left = default;
+        Assert.Throws<LeakException>(() =>
+        {
+            try
+            {
+                throw new FormatException();
+            }
+            catch (FormatException)
+            {
+                using var scope = new LeakScope();
+                left = new FixedBuffer<int>(1);
+            }
+        });
+        left.Free();
+    }
+
+    [Fact]
+    public void every_type_is_listed_by_its_own_name()
+    {
+        using var text = new FixedUtf8String("text");
+        using var array = new SafeArray<int>(3);
+        using SafeArray<int> values = [1, 2, 3];
+        using var huge = new HugeArray<long>(3);
+        using var file = new HugeArray<long>(null, 3);
+        (NativeHandle Handle, string Kind)[] wanted =
+        [
+            (text.Handle, "FixedUtf8String"), (array.Handle, "SafeArray<Int32>"), (values.Handle, "SafeArray<Int32>"),
+            (huge.Handle, "HugeArray<Int64>"), (file.Handle, "HugeArray<Int64> of a file"),
+        ];
+        System.Collections.Generic.IReadOnlyList<LiveHandle> live = Leaks.Snapshot();
+        Assert.All(wanted, each => Assert.Equal(each.Kind, live.Single(one => one.Handle == each.Handle).Kind));
+    }
 }

@@ -29,10 +29,17 @@ public sealed class NativeLibraryCheckTests
         Assert.Null(thrown.LibraryPath);
         Assert.Null(thrown.FoundAbiVersion);
         foreach (string part in (string[])["was not found", NativeLibraryCheck.FileName, "/nowhere, /nor/here", "Next step: ", "no such file",
-            RuntimeInformation.RuntimeIdentifier, $"ABI version {NativeMethods.AbiVersion}", "make release"])
+            RuntimeInformation.RuntimeIdentifier, $"ABI version {NativeMethods.AbiVersion}", "cmake --preset release"])
         {
             Assert.Contains(part, thrown.Message, StringComparison.Ordinal);
         }
+    }
+
+    [Fact]
+    public void what_the_loader_said_is_printed_once()
+    {
+        TenureLoadException thrown = NativeLibraryCheck.Missing(new DllNotFoundException("no such file"), ["/nowhere"]);
+        Assert.Equal(2, thrown.ToString().Split("no such file").Length);
     }
 
     [Fact]

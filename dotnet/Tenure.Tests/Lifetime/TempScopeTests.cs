@@ -202,4 +202,117 @@ public sealed unsafe class TempScopeTests
         });
         Assert.Equal(0ul, Native.TempStats.UsedBytes);
     }
+
+    [Fact]
+    public void an_outer_scope_gives_nothing_while_an_inner_one_is_open()
+    {
+        Native.ResetTemp();
+        using var outer = TempScope.Begin();
+        outer.Allocate<byte>(16);
+        for (int way = 0; way < 4; way++)
+        {
+            string message = "";
+            {
+                using var inner = TempScope.Begin();
+                using var innermost = TempScope.Begin();
+                innermost.Allocate<byte>(64).Fill(1);
+                try
+                {
+                    Ask(in outer, way);
+                }
+                catch (InvalidOperationException exception)
+                {
+                    message = exception.Message;
+                }
+            }
+            Assert.StartsWith("It is not the innermost TempScope: 2 begun inside it are open", message, StringComparison.Ordinal);
+            Ask(in outer, way); // again the innermost
+        }
+
+        static void Ask(in TempScope scope, int way)
+        {
+            TempScope same = scope;
+            switch (way)
+            {
+                case 0:
+                    same.Allocate<int>(4);
+                    break;
+                case 1:
+                    same.AllocateZeroed<int>(4);
+                    break;
+                case 2:
+                    same.AllocateBytes(4);
+                    break;
+                default:
+                    same.AllocateBytes(4, 4096); // the long way
+                    break;
+            }
+        }
+    }
+
+    [Fact]
+    public void a_span_of_the_callers_scope_cannot_be_made_above_the_mark_of_ones_own()
+    {
+        // It compiles: the span may live as long as the caller's scope. Its memory would go with the inner one.
+        Assert.Throws<InvalidOperationException>(() =>
+        {
+            var scope = TempScope.Begin();
+            try
+            {
+                Build(ref scope);
+            }
+            finally
+            {
+                scope.Dispose();
+            }
+        });
+
+        static Span<int> Build(ref TempScope of)
+        {
+            using var own = TempScope.Begin();
+            own.Allocate<int>(100);
+            return of.Allocate<int>(4);
+        }
+    }
+
+    [Fact]
+    public void the_scopes_of_another_thread_are_its_own()
+    {
+        using var outer = TempScope.Begin();
+        var thread = new Thread(() =>
+        {
+            using var first = TempScope.Begin();
+            using var second = TempScope.Begin();
+            second.Allocate<byte>(10);
+        });
+        thread.Start();
+        thread.Join();
+        outer.Allocate<byte>(10);
+    }
+
+    [Fact]
+    public void a_scope_gives_nothing_once_an_outer_one_has_ended()
+    {
+        if (Reports.CheckLevel != 0)
+        {
+            return; // reported there: ReportsTests
+        }
+        var around = TempScope.Begin();
+        var outer = TempScope.Begin();
+        var inner = TempScope.Begin();
+        outer.Dispose();
+        bool refused = false;
+        try
+        {
+            inner.AllocateBytes(1);
+        }
+        catch (InvalidOperationException)
+        {
+            refused = true;
+        }
+        Assert.True(refused);
+        inner.Dispose();
+        around.Allocate<byte>(1);
+        around.Dispose();
+    }
 }

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: MIT
 
 using System;
+using System.Collections.Generic;
 using System.Numerics;
 using System.Runtime.CompilerServices;
 
@@ -29,7 +30,11 @@ public sealed unsafe class Arena : IDisposable
 
     private readonly OwnerHandle _owner;
     private NativeArena* _arena; // once disposed, one without room: the quick path needs no look at it
-    private ulong _clears;
+
+    // What may be rewound to: markers at one place in a row share a serial, so a loop of Mark and Rewind adds none.
+    private readonly List<ulong> _open = []; // ascending
+    private NativeArenaMarker _newest; // the place of the last of them
+    private ulong _serials;
 
     /// <summary>An arena that takes nothing from the system until the first allocation.</summary>
     /// <param name="firstChunkBytes">How much it takes then; at least 1 KiB is.</param>
@@ -129,6 +134,7 @@ public sealed unsafe class Arena : IDisposable
     }
 
     /// <summary>The place behind what was allocated last.</summary>
+    /// <remarks>8 bytes of managed memory for each place that is marked, until a rewind or a clear drops it.</remarks>
     /// <returns>For <see cref="Rewind"/>.</returns>
     /// <exception cref="ObjectDisposedException">The arena is disposed.</exception>
     public ArenaMarker Mark()
@@ -136,26 +142,35 @@ public sealed unsafe class Arena : IDisposable
         NativeArenaMarker place;
         NativeMethods.tn_arena_mark(Open, &place);
         GC.KeepAlive(this);
-        return new ArenaMarker(this, place, _clears);
+        if (_open.Count == 0 || place.Chunk != _newest.Chunk || place.Cursor != _newest.Cursor)
+        {
+            _open.Add(++_serials);
+            _newest = place;
+        }
+        return new ArenaMarker(this, place, _open[^1]);
     }
 
     /// <summary>Everything allocated since the marker is gone; chunks are kept.</summary>
-    /// <param name="to">Of this arena. No rewind to an earlier one came after it: checked builds of the native library
-    /// know the latest 32 markers.</param>
-    /// <exception cref="ArgumentException">The marker is another arena's, or none, or a clear came after
-    /// it.</exception>
+    /// <param name="to">Of this arena; it may be rewound to again.</param>
+    /// <exception cref="ArgumentException">The marker is another arena's, or none, or a clear or a rewind to an earlier
+    /// marker came after it; nothing has changed.</exception>
     /// <exception cref="ObjectDisposedException">The arena is disposed.</exception>
     public void Rewind(ArenaMarker to)
     {
         NativeArena* arena = Open;
-        if (to.Owner != this || to.Clears != _clears)
+        int index = to.Owner == this ? _open.BinarySearch(to.Serial) : -1;
+        if (index < 0)
         {
             throw new ArgumentException(
-                to.Owner == this ? "The arena was cleared after the marker was set." : "The marker is not of this arena.",
+                to.Owner == this
+                    ? "The arena was cleared, or rewound to an earlier marker, after the marker was set."
+                    : "The marker is not of this arena.",
                 nameof(to));
         }
         NativeArenaMarker place = to.Place;
         NativeMethods.tn_arena_rewind(arena, &place);
+        _open.RemoveRange(index + 1, _open.Count - index - 1);
+        _newest = place;
         GC.KeepAlive(this);
     }
 
@@ -164,7 +179,7 @@ public sealed unsafe class Arena : IDisposable
     public void Clear()
     {
         NativeMethods.tn_arena_clear(Open);
-        _clears++;
+        _open.Clear();
         GC.KeepAlive(this);
     }
 

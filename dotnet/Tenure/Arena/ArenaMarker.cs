@@ -9,12 +9,12 @@ public readonly struct ArenaMarker
 {
     internal readonly Arena? Owner;
     internal readonly NativeArenaMarker Place;
-    internal readonly ulong Clears;
+    internal readonly ulong Serial;
 
-    internal ArenaMarker(Arena owner, in NativeArenaMarker place, ulong clears)
+    internal ArenaMarker(Arena owner, in NativeArenaMarker place, ulong serial)
     {
         Owner = owner;
         Place = place;
-        Clears = clears;
+        Serial = serial;
     }
 }

@@ -79,6 +79,21 @@ public static unsafe class Reports
         }
     }
 
+    /// <summary>A buffer was left to the garbage collector while it is held, and so stays for good. Says so in checked
+    /// builds.</summary>
+    internal static void TellHeldBuffer(string type, long bytes, uint holders)
+    {
+        if (NativeMethods.tn_check_level() != 0)
+        {
+            Tell(ReportKind.Leak, $"{type} of {bytes} bytes was not disposed, and is held {holders} "
+                + $"time{(holders == 1 ? "" : "s")}: its memory stays. Next step: release it as often as it is acquired, "
+                + "and dispose it.");
+        }
+    }
+
+    /// <summary>What nobody can be thrown: in every build.</summary>
+    internal static void TellLeak(string text) => Tell(ReportKind.Leak, text);
+
     private static void Install()
     {
         bool wanted = _handler is not null || _isHeard;

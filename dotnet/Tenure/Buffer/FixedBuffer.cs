@@ -18,9 +18,15 @@ namespace Tenure;
 /// free by hand: <see cref="SafeArray{T}"/>; more than 2^31 elements: <see cref="HugeArray{T}"/>.</para>
 /// <para>Cost: an element is one load, two compares; create and free call the library. In loops use
 /// <c>foreach</c> or a <see cref="Lease"/>: these check once.</para>
-/// <para>Threads: any. A returned reference or span is checked when it is taken; only what holds the memory
-/// (<see cref="Acquire"/>, a lease, <c>foreach</c>, a pin) excludes that it is freed later. The element itself is not
-/// synchronised; elements of up to eight bytes at their natural alignment are never read torn.</para>
+/// <para>Threads: any, each with a copy of its own. A field or an array element of this type that several threads
+/// share, one of them writing, may be read torn: it is three words, and then length and pointer do not belong together,
+/// which no check sees. Share it under a lock, or share a <see cref="SafeArray{T}"/>, whose reference is one
+/// word.</para>
+/// <para>The check and the access are two steps, and a free on another thread between them is not seen. A returned
+/// reference, a span and <c>fixed</c> are checked when they are taken and do not hold the memory. Only what holds it
+/// (<see cref="Acquire"/>, a lease, <c>foreach</c>, a pin of <see cref="AsMemory()"/>) excludes that it is freed
+/// meanwhile. The elements are not synchronised; those of up to eight bytes at their natural alignment are never read
+/// torn.</para>
 /// <para>Nobody frees it but the program: there is no finalizer. <see cref="Leaks"/> lists what is left.</para>
 /// </remarks>
 /// <typeparam name="T">Any unmanaged structure: a primitive type, or a structure of such, of pointers and of
@@ -176,7 +182,8 @@ public readonly unsafe partial struct FixedBuffer<T> : IEquatable<FixedBuffer<T>
         return true;
     }
 
-    /// <summary>Gives the memory back. This copy and all others are invalid from now on.</summary>
+    /// <summary>Gives the memory back. This copy and all others are invalid from now on: a second time throws, from
+    /// any of them.</summary>
     /// <returns>True.</returns>
     /// <exception cref="ObjectDisposedException">It was freed before, from this copy or another, or never
     /// allocated.</exception>
@@ -187,7 +194,8 @@ public readonly unsafe partial struct FixedBuffer<T> : IEquatable<FixedBuffer<T>
         return true;
     }
 
-    /// <summary>Gives the memory back when it is there; a default one's and freed memory are left alone.</summary>
+    /// <summary>Gives the memory back when it is there; a default one's and freed memory are left alone. Throws when it
+    /// is held, at the end of a <c>using</c> as well: end leases and releases before it.</summary>
     /// <exception cref="InvalidOperationException">Somebody holds it, and how often; nothing has changed.</exception>
     public void Dispose() => HandleMemory.TryFree(_word, Generation);
 

@@ -19,13 +19,20 @@ namespace Tenure;
 /// <para>All copies are checked against the same handle, as with <see cref="FixedBuffer{T}"/>. A substring is a view:
 /// it allocates nothing, cannot be freed, and goes stale with the text that it was taken from. The empty text is a
 /// default value: it owns nothing and is always valid.</para>
-/// <para>Threads: any. Nobody frees it but the program; <see cref="Leaks"/> lists what is left.</para>
+/// <para>Threads: any, each with a copy of its own. A field or an array element that several threads share, one of them
+/// writing, may be read torn: it is four words, and then pointer and length do not belong together. Share it under a
+/// lock, or share a reference to an object that has it. The check and the access are two steps, and a free on another
+/// thread between them is not seen: hold it (<see cref="Acquire"/>) where another thread may free it.
+/// <see cref="Bytes"/>, <c>fixed</c> and references do not hold the memory.</para>
+/// <para>Nobody frees it but the program; <see cref="Leaks"/> lists what is left.</para>
 /// </remarks>
 [DebuggerDisplay("{DebuggerText,nq}")]
 public readonly partial struct FixedUtf8String
     : IEquatable<FixedUtf8String>, IComparable<FixedUtf8String>, IRetainable, IDisposable, ISpanFormattable, IUtf8SpanFormattable
 {
     private const int StringNotFound = -1;
+
+    private static readonly unsafe byte* s_kind = HandleMemory.Kind(nameof(FixedUtf8String));
 
     // The whole text, and which part of it this is.
     private readonly FixedBuffer<byte> _buffer;
@@ -172,8 +179,8 @@ public readonly partial struct FixedUtf8String
     /// <exception cref="InvalidOperationException">It was released as often as it was acquired.</exception>
     public bool Release() => IsEmpty || _buffer.Release();
 
-    /// <summary>Gives the memory back. All copies and all substrings are invalid from now on. The empty text
-    /// stays.</summary>
+    /// <summary>Gives the memory back. All copies and all substrings are invalid from now on: a second time throws.
+    /// The empty text stays.</summary>
     /// <returns>True.</returns>
     /// <exception cref="ObjectDisposedException">It was freed before, from this copy or another.</exception>
     /// <exception cref="InvalidOperationException">Somebody holds it, and how often; or it is a substring. Nothing has
@@ -188,7 +195,8 @@ public readonly partial struct FixedUtf8String
         return IsEmpty || _buffer.Free();
     }
 
-    /// <summary>Gives the memory back when it is there; a substring's and freed memory are left alone.</summary>
+    /// <summary>Gives the memory back when it is there; a substring's and freed memory are left alone. Throws when it
+    /// is held, at the end of a <c>using</c> as well.</summary>
     /// <exception cref="InvalidOperationException">Somebody holds it, and how often; nothing has changed.</exception>
     public void Dispose()
     {
@@ -293,8 +301,9 @@ public readonly partial struct FixedUtf8String
         }
     }
 
-    private static FixedBuffer<byte> Allocate(int bytes) =>
-        new(bytes, new BufferOptions { Alignment = 16, Fill = AllocationFill.Unwritten });
+    private static unsafe FixedBuffer<byte> Allocate(int bytes) =>
+        new(BufferView<byte>.Allocate(
+            bytes, new BufferOptions { Alignment = 16, Fill = AllocationFill.Unwritten }, s_kind));
 }
 
 /// <summary>Goes from code point to code point of well-formed UTF-8.</summary>

@@ -16,16 +16,19 @@ namespace Tenure;
 /// </remarks>
 /// <typeparam name="T">Any unmanaged structure.</typeparam>
 [CollectionBuilder(typeof(HugeArray), nameof(HugeArray.Create))]
-public class HugeArray<T> : HugeBuffer<T>
+public unsafe class HugeArray<T> : HugeBuffer<T>
     where T : unmanaged
 {
+    private static readonly byte* s_kind = HandleMemory.Kind($"HugeArray<{typeof(T).Name}>");
+    private static readonly byte* s_fileKind = HandleMemory.Kind($"HugeArray<{typeof(T).Name}> of a file");
+
     /// <summary>An array of zeros, which costs no memory where it was never written.</summary>
     /// <param name="length">How many elements.</param>
     /// <exception cref="ArgumentOutOfRangeException">The length is negative.</exception>
     /// <exception cref="OutOfMemoryException">The memory was refused.</exception>
     /// <exception cref="TenureLoadException">The native library is missing, or is another version's.</exception>
     public HugeArray(long length)
-        : base(length)
+        : base(BufferView<T>.Allocate(length, default, s_kind))
     {
     }
 
@@ -37,7 +40,7 @@ public class HugeArray<T> : HugeBuffer<T>
     /// <exception cref="OutOfMemoryException">The memory was refused.</exception>
     /// <exception cref="TenureLoadException">The native library is missing, or is another version's.</exception>
     public HugeArray(long length, BufferOptions options)
-        : base(length, options)
+        : base(BufferView<T>.Allocate(length, in options, s_kind))
     {
     }
 
@@ -49,18 +52,21 @@ public class HugeArray<T> : HugeBuffer<T>
     /// <exception cref="OutOfMemoryException">The memory was refused.</exception>
     /// <exception cref="TenureLoadException">The native library is missing, or is another version's.</exception>
     public HugeArray(long length, params ReadOnlySpan<T> values)
-        : base(values.Length <= length ? length : TooMany(values.Length, length)) => CopyFrom(values);
+        : base(BufferView<T>.Allocate(
+            values.Length <= length ? length : TooMany(values.Length, length), default, s_kind)) => CopyFrom(values);
 
     /// <summary>An array whose memory is a file's, so that it may be more than the machine has.</summary>
     /// <param name="path">The file, which is made or kept, and stays; shorter ones get longer. Null: a file without a
     /// name in the folder for temporary files, which goes with the array.</param>
     /// <param name="length">How many elements, at least one.</param>
     /// <exception cref="ArgumentOutOfRangeException">The length is not positive.</exception>
-    /// <exception cref="System.IO.IOException">The file cannot be opened, made longer or mapped.</exception>
+    /// <exception cref="ArgumentException">The path is empty, or has a character zero.</exception>
+    /// <exception cref="System.IO.IOException">The file cannot be opened, made longer or mapped; the message says
+    /// why.</exception>
     /// <exception cref="OutOfMemoryException">The addresses were refused.</exception>
     /// <exception cref="TenureLoadException">The native library is missing, or is another version's.</exception>
     public HugeArray(string? path, long length)
-        : base(path, length)
+        : base(BufferView<T>.MapFile(path, length, s_fileKind))
     {
     }
 

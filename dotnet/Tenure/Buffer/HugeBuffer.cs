@@ -47,11 +47,19 @@ public abstract unsafe class HugeBuffer<T> : OwnedBuffer<T>
     /// name in the folder for temporary files, which goes with the buffer.</param>
     /// <param name="length">How many elements, at least one.</param>
     /// <exception cref="ArgumentOutOfRangeException">The length is not positive.</exception>
-    /// <exception cref="System.IO.IOException">The file cannot be opened, made longer or mapped.</exception>
+    /// <exception cref="ArgumentException">The path is empty, or has a character zero.</exception>
+    /// <exception cref="System.IO.IOException">The file cannot be opened, made longer or mapped; the message says
+    /// why.</exception>
     /// <exception cref="OutOfMemoryException">The addresses were refused.</exception>
     /// <exception cref="TenureLoadException">The native library is missing, or is another version's.</exception>
     protected HugeBuffer(string? path, long length)
         : base(BufferView<T>.MapFile(path, length, s_fileKind))
+    {
+    }
+
+    /// <summary>For classes that are listed by a name of their own.</summary>
+    private protected HugeBuffer(BufferView<T> view)
+        : base(view)
     {
     }
 

@@ -21,8 +21,11 @@ namespace Tenure;
 /// <para>There is one count of holders, the handle's. Disposing of a buffer that is held throws; disposing of it a
 /// second time does nothing. <see cref="SafeHandle.DangerousAddRef"/> counts elsewhere and does not keep the memory:
 /// use <see cref="Acquire"/>.</para>
-/// <para>A reference or span taken from it does not keep the object alive: keep the object in use as long, or take a
-/// lease, which does. Threads: any, as for <see cref="FixedBuffer{T}"/>.</para>
+/// <para>A reference, a span or a pointer of <c>fixed</c> taken from it neither keeps the object alive nor holds the
+/// memory: take a lease, which does both.</para>
+/// <para>Threads: any. A field that threads share is one word, and never read torn, unlike one of type
+/// <see cref="FixedBuffer{T}"/>. The check and the access are two steps: a free on another thread between them is not
+/// seen, so hold it (<see cref="Acquire"/>, a lease) where another thread may free it.</para>
 /// </remarks>
 /// <typeparam name="T">Any unmanaged structure.</typeparam>
 [DebuggerDisplay("{DebuggerText,nq}")]
@@ -100,7 +103,8 @@ public abstract unsafe partial class OwnedBuffer<T> : SafeHandle, IEnumerable<T>
         return true;
     }
 
-    /// <summary>Gives the memory back.</summary>
+    /// <summary>Gives the memory back. A second time throws; <see cref="SafeHandle.Dispose()"/> does nothing
+    /// then.</summary>
     /// <returns>True.</returns>
     /// <exception cref="ObjectDisposedException">It was freed before.</exception>
     /// <exception cref="InvalidOperationException">Somebody holds it, and how often; nothing has changed.</exception>
@@ -111,7 +115,8 @@ public abstract unsafe partial class OwnedBuffer<T> : SafeHandle, IEnumerable<T>
         return true;
     }
 
-    /// <summary>Gives the memory back, unless it was given back already.</summary>
+    /// <summary>Gives the memory back, unless it was given back already. Throws when it is held, at the end of a
+    /// <c>using</c> as well: end leases and releases before it.</summary>
     /// <param name="disposing">False from a finalizer, which leaves alone what is held.</param>
     /// <exception cref="InvalidOperationException">Somebody holds it, and how often; nothing has changed.</exception>
     protected override void Dispose(bool disposing)
@@ -126,13 +131,18 @@ public abstract unsafe partial class OwnedBuffer<T> : SafeHandle, IEnumerable<T>
     }
 
     /// <summary>Called by the runtime, for an object that nobody disposed of.</summary>
-    /// <returns>False when it is held still: then it stays, and is listed.</returns>
+    /// <returns>False when it is held still: then it stays, is listed, and checked builds of the native library report
+    /// it.</returns>
     protected override bool ReleaseHandle()
     {
-        bool freed = HandleMemory.FreeQuietly(_view.Word, _view.Generation);
+        bool freed = HandleMemory.FreeQuietly(_view.Word, _view.Generation, out uint holders);
         if (freed)
         {
             Leaks.CountCollected();
+        }
+        else if (holders != 0)
+        {
+            Reports.TellHeldBuffer(TypeText, _view.Size, holders);
         }
         return freed;
     }
@@ -313,14 +323,16 @@ public abstract unsafe partial class OwnedBuffer<T> : SafeHandle, IEnumerable<T>
     public override string ToString() => DebuggerText;
 
     [DebuggerBrowsable(DebuggerBrowsableState.Never)]
-    private string DebuggerText
+    private string DebuggerText => BufferText.Of(TypeText, _view.Length, _view.Word, _view.Generation);
+
+    [DebuggerBrowsable(DebuggerBrowsableState.Never)]
+    private string TypeText
     {
         get
         {
             string name = GetType().Name;
             int arity = name.IndexOf('`', StringComparison.Ordinal);
-            return BufferText.Of(
-                arity < 0 ? name : $"{name[..arity]}<{typeof(T).Name}>", _view.Length, _view.Word, _view.Generation);
+            return arity < 0 ? name : $"{name[..arity]}<{typeof(T).Name}>";
         }
     }
 }

@@ -11,7 +11,14 @@ namespace Tenure;
 
 /// <summary>A <see cref="FixedBuffer{T}"/> that cannot be written, nor freed, through this type: the compiler sees to
 /// it.</summary>
-/// <remarks>24 bytes, checked as the buffer itself, and stale when that is freed.</remarks>
+/// <remarks>
+/// <para>24 bytes, checked as the buffer itself, and stale when that is freed.</para>
+/// <para>Threads: any, each with a copy of its own. A field or an array element of this type that several threads
+/// share, one of them writing, may be read torn: it is three words, and then length and pointer do not belong together.
+/// Share it under a lock, or share a <see cref="SafeArray{T}"/>, whose reference is one word. The check and the access
+/// are two steps, and a free on another thread between them is not seen: hold it (<see cref="Acquire"/>) where another
+/// thread may free it. A span, a reference and this type's <c>foreach</c> do not hold the memory.</para>
+/// </remarks>
 /// <typeparam name="T">The element.</typeparam>
 [DebuggerDisplay("{_buffer}")]
 public readonly struct ReadOnlyFixedBuffer<T> : IEquatable<ReadOnlyFixedBuffer<T>>, IReadOnlyList<T>, IRetainable

@@ -15,16 +15,18 @@ namespace Tenure;
 /// </remarks>
 /// <typeparam name="T">Any unmanaged structure.</typeparam>
 [CollectionBuilder(typeof(SafeArray), nameof(SafeArray.Create))]
-public class SafeArray<T> : SafeBuffer<T>
+public unsafe class SafeArray<T> : SafeBuffer<T>
     where T : unmanaged
 {
+    private static readonly byte* s_kind = HandleMemory.Kind($"SafeArray<{typeof(T).Name}>");
+
     /// <summary>An array of zeros.</summary>
     /// <param name="length">How many elements, 0 to 2^31 - 1.</param>
     /// <exception cref="ArgumentOutOfRangeException">The length is negative.</exception>
     /// <exception cref="OutOfMemoryException">The memory was refused.</exception>
     /// <exception cref="TenureLoadException">The native library is missing, or is another version's.</exception>
     public SafeArray(int length)
-        : base(length)
+        : base(BufferView<T>.Allocate(length, default, s_kind))
     {
     }
 
@@ -36,7 +38,7 @@ public class SafeArray<T> : SafeBuffer<T>
     /// <exception cref="OutOfMemoryException">The memory was refused.</exception>
     /// <exception cref="TenureLoadException">The native library is missing, or is another version's.</exception>
     public SafeArray(int length, BufferOptions options)
-        : base(length, options)
+        : base(BufferView<T>.Allocate(length, in options, s_kind))
     {
     }
 
@@ -48,14 +50,15 @@ public class SafeArray<T> : SafeBuffer<T>
     /// <exception cref="OutOfMemoryException">The memory was refused.</exception>
     /// <exception cref="TenureLoadException">The native library is missing, or is another version's.</exception>
     public SafeArray(int length, params ReadOnlySpan<T> values)
-        : base(values.Length <= length ? length : TooMany(values.Length, length)) => CopyFrom(values);
+        : base(BufferView<T>.Allocate(
+            values.Length <= length ? length : TooMany(values.Length, length), default, s_kind)) => CopyFrom(values);
 
     /// <summary>A copy of some values.</summary>
     /// <param name="values">What the elements become.</param>
     /// <exception cref="OutOfMemoryException">The memory was refused.</exception>
     /// <exception cref="TenureLoadException">The native library is missing, or is another version's.</exception>
     public SafeArray(ReadOnlySpan<T> values)
-        : base(values)
+        : base(BufferView<T>.Allocate(values, s_kind))
     {
     }
 
@@ -65,7 +68,7 @@ public class SafeArray<T> : SafeBuffer<T>
     /// <exception cref="OutOfMemoryException">The memory was refused.</exception>
     /// <exception cref="TenureLoadException">The native library is missing, or is another version's.</exception>
     public SafeArray(T[] values)
-        : base(values ?? throw new ArgumentNullException(nameof(values)))
+        : base(BufferView<T>.Allocate(values ?? throw new ArgumentNullException(nameof(values)), s_kind))
     {
     }
 

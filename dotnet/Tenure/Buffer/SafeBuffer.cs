@@ -53,6 +53,12 @@ public abstract unsafe class SafeBuffer<T> : OwnedBuffer<T>, IMemoryOwner<T>
     {
     }
 
+    /// <summary>For classes that are listed by a name of their own.</summary>
+    private protected SafeBuffer(BufferView<T> view)
+        : base(view)
+    {
+    }
+
     /// <summary>How many elements it has, also after it was freed. Not checked: it costs nothing.</summary>
     public int Length => (int)_view.Length;
 

@@ -282,5 +282,6 @@ public static unsafe partial class VectorMaths
     }
 
     private static void ThrowType(Type type) => throw new NotSupportedException(
-        $"Vector maths is of sbyte, byte, short, ushort, int, uint, long, ulong, float and double, and not of {type}.");
+        $"Vector maths is of sbyte, byte, short, ushort, int, uint, long, ulong, float and double, and not of {type}: "
+        + "copy the elements into numbers of one of these, or go through them in a loop.");
 }

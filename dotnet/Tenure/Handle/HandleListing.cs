@@ -40,7 +40,13 @@ internal static unsafe class HandleListing
             }
             string? made = HandleWatch.StackOf(in info.Handle) ?? StackText.Of(stack);
             live.Add(new LiveHandle(
-                info.Handle, kind, (long)info.Handle.Bytes, tag, TimeSpan.FromTicks((long)(info.AgeNs / 100)), (int)info.Holders, made));
+                info.Handle,
+                kind,
+                (long)info.Handle.Bytes,
+                tag,
+                TimeSpan.FromTicks((long)(info.AgeNs / 100)),
+                HandleWords.Counted(info.Holders),
+                made));
         }
         return live;
     }

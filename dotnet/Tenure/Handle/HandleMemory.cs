@@ -3,6 +3,7 @@
 
 using System;
 using System.Collections.Concurrent;
+using System.Diagnostics.CodeAnalysis;
 using System.Runtime.CompilerServices;
 using System.Runtime.InteropServices;
 using System.Text;
@@ -52,7 +53,11 @@ internal static unsafe class HandleMemory
         }
         if (status != NativeMethods.Ok)
         {
-            BufferErrors.ThrowRefused(status, bytes, path ?? "a file without a name");
+            BufferErrors.ThrowRefused(
+                status,
+                bytes,
+                path ?? "a file without a name in the folder for temporary files",
+                Marshal.GetLastPInvokeError());
         }
         Made(in handle);
         return handle;
@@ -102,16 +107,28 @@ internal static unsafe class HandleMemory
     }
 
     /// <summary>For finalizers, which must not throw: what is held still stays.</summary>
-    internal static bool FreeQuietly(ulong* word, uint generation)
+    /// <param name="word">Where the handle's word is, or null.</param>
+    /// <param name="generation">The handle's.</param>
+    /// <param name="holders">How often it is held when that is why it stays; else 0.</param>
+    internal static bool FreeQuietly(ulong* word, uint generation, out uint holders)
     {
+        holders = 0;
+        if (word is null)
+        {
+            return false;
+        }
         var handle = new NativeHandle(0, 0, HandleWords.EntryOf(word), generation);
-        uint holders;
-        bool freed = word is not null && NativeMethods.tn_handle_free(&handle, &holders) == NativeMethods.Ok;
-        if (freed && HandleWatch.IsOn)
+        uint held = 0;
+        int status = NativeMethods.tn_handle_free(&handle, &held);
+        if (status == NativeMethods.StillHeld)
+        {
+            holders = held;
+        }
+        else if (status == NativeMethods.Ok && HandleWatch.IsOn)
         {
             HandleWatch.Forget(in handle);
         }
-        return freed;
+        return status == NativeMethods.Ok;
     }
 
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
@@ -119,11 +136,21 @@ internal static unsafe class HandleMemory
     {
         if (!HandleWords.AreThere)
         {
-            BufferErrors.ThrowTableMissing();
+            GiveBackUnknown(handle);
         }
         if (HandleWatch.IsOn)
         {
             HandleWatch.Note(in handle);
         }
+    }
+
+    /// <summary>The library made it, and its words are not to be had: nobody could check it, so nobody gets
+    /// it.</summary>
+    [DoesNotReturn]
+    internal static void GiveBackUnknown(NativeHandle handle)
+    {
+        uint holders;
+        _ = NativeMethods.tn_handle_free(&handle, &holders);
+        BufferErrors.ThrowTableMissing();
     }
 }

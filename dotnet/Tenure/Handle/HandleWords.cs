@@ -11,7 +11,8 @@ namespace Tenure;
 /// <summary>What C# does with the words of the handle table without a call.</summary>
 /// <remarks>
 /// A word has the generation in its lower half and the number of holders in its upper one. The same steps in the same
-/// order as in handle/handle_table.hpp: an addition that is looked at afterwards, and undone when the handle was stale.
+/// order as in handle/handle_table.hpp: additions that are looked at afterwards, and undone when the handle was
+/// stale.
 /// </remarks>
 internal static unsafe class HandleWords
 {
@@ -24,14 +25,15 @@ internal static unsafe class HandleWords
     /// live.</summary>
     private const ulong NothingWord = uint.MaxValue - 1;
 
+    private static bool s_nothing;
+
     // No static constructor and no exception: a program without the native library may still ask a handle whether it is
     // live.
     private static readonly ulong* s_words = Find();
+    private static readonly uint* s_generations = s_nothing ? (uint*)s_words : NativeMethods.tn_handle_generations();
 
     /// <summary>Whether the table was there when it was first looked for.</summary>
     internal static bool AreThere => (uint)*s_words == (uint)NothingWord && !s_nothing;
-
-    private static bool s_nothing;
 
     private static ulong* Find()
     {
@@ -90,19 +92,37 @@ internal static unsafe class HandleWords
         }
     }
 
+    /// <summary>Looks first, at the generation that lies apart from what is counted: a release by mistake must not take
+    /// the count of whoever has the entry now.</summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     internal static void Release(ulong* word, uint generation)
     {
-        if (word is null)
+        if (word is null || GenerationOf(word) != generation)
         {
             BufferErrors.ThrowStale(word, generation);
         }
+        ReleaseHeld(word, generation);
+    }
+
+    /// <summary>The same without a look before: for what has acquired it itself. Requires a word.</summary>
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    internal static void ReleaseHeld(ulong* word, uint generation)
+    {
         long before = Interlocked.Add(ref *(long*)word, -OneHolder) + OneHolder;
         if ((uint)before != generation || (ulong)before < (ulong)OneHolder)
         {
             UndoRelease(word, before, generation);
         }
     }
+
+    /// <summary>Generations take half the room of words.</summary>
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    private static uint GenerationOf(ulong* word) =>
+        Volatile.Read(ref *(uint*)((byte*)s_generations + (((byte*)word - (byte*)s_words) >> 1)));
+
+    /// <summary>Nobody has so many: a count of 2^31 and more is one below zero, which a mistaken release is about to
+    /// undo.</summary>
+    internal static int Counted(uint holders) => (int)holders < 0 ? 0 : (int)holders;
 
     /// <summary>Zero for what is stale.</summary>
     internal static int Holders(ulong* word, uint generation)
@@ -112,7 +132,7 @@ internal static unsafe class HandleWords
             return 0;
         }
         ulong seen = Volatile.Read(ref *word);
-        return (uint)seen == generation ? (int)(seen >> 32) : 0;
+        return (uint)seen == generation ? Counted((uint)(seen >> 32)) : 0;
     }
 
     [MethodImpl(MethodImplOptions.NoInlining)]

@@ -3,6 +3,7 @@
 
 using System;
 using System.Collections.Generic;
+using System.Runtime.InteropServices;
 
 namespace Tenure;
 
@@ -26,13 +27,18 @@ public enum LeakScopeReach
 ///     using var buffer = new FixedBuffer&lt;int&gt;(100);
 /// }   // throws LeakException with a listing when something is left
 /// </code>
-/// Stacks are in the listing while <see cref="Leaks.CaptureStacks"/> is set. Scopes nest.
+/// <para>Stacks are in the listing while <see cref="Leaks.CaptureStacks"/> is set. Scopes nest.</para>
+/// <para>When the block is left by an exception, or the scope is ended in a catch block that it did not begin in, that
+/// exception is what counts: nothing is thrown over it, and the listing is told as a report
+/// (<see cref="ReportKind.Leak"/>, see <see cref="Reports"/>). In a program compiled ahead of time, whose runtime does
+/// not say whether an exception is on its way, <see cref="LeakException"/> takes its place.</para>
 /// </remarks>
 public sealed class LeakScope : IDisposable
 {
     private readonly object _lock = new();
     private readonly HashSet<ulong> _noted = [];
     private readonly LeakScopeReach _reach;
+    private readonly nint _exceptionAtBegin = ExceptionInFlight();
     private bool _ended;
 
     /// <summary>Begins a scope.</summary>
@@ -80,8 +86,9 @@ public sealed class LeakScope : IDisposable
         return live;
     }
 
-    /// <summary>Ends the scope.</summary>
-    /// <exception cref="LeakException">Something that was made inside is still live.</exception>
+    /// <summary>Ends the scope. A second time does nothing.</summary>
+    /// <exception cref="LeakException">Something that was made inside is still live, and no exception is on its
+    /// way.</exception>
     public void Dispose()
     {
         if (_ended)
@@ -98,9 +105,30 @@ public sealed class LeakScope : IDisposable
             }
         }
         IReadOnlyList<LiveHandle> live = Live();
-        if (live.Count != 0)
+        if (live.Count == 0)
         {
-            throw new LeakException(live);
+            return;
+        }
+        var leak = new LeakException(live);
+        nint exception = ExceptionInFlight();
+        if (exception == 0 || exception == _exceptionAtBegin)
+        {
+            throw leak;
+        }
+        Reports.TellLeak(leak.Message);
+    }
+
+    /// <summary>Which exception the calling thread is handling; zero for none, and where the runtime does not
+    /// say.</summary>
+    private static nint ExceptionInFlight()
+    {
+        try
+        {
+            return Marshal.GetExceptionPointers();
+        }
+        catch (PlatformNotSupportedException)
+        {
+            return 0;
         }
     }
 

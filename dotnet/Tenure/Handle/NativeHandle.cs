@@ -9,8 +9,12 @@ namespace Tenure;
 /// <summary>What stands for a piece of native memory, and goes stale with it in every copy and on every
 /// thread.</summary>
 /// <remarks>
-/// 24 bytes, the same in C, C++ and C#: it may be handed to native code as it is. Copied freely. A default one is
-/// stale.
+/// <para>24 bytes, the same in C, C++ and C#: it may be handed to native code as it is. Copied freely. A default one is
+/// stale.</para>
+/// <para>Threads: any, each with a copy of its own. A field or an array element that several threads share, one of them
+/// writing, may be read torn: it is three words, and then address, size and generation do not belong together. Share it
+/// under a lock, or share a reference to an object that has it. Whether it is live and what is done next are two steps,
+/// and a free on another thread between them is not seen: <see cref="HandleTable.Acquire"/> is one step.</para>
 /// </remarks>
 [StructLayout(LayoutKind.Sequential)]
 public readonly unsafe struct NativeHandle : IEquatable<NativeHandle>
@@ -43,7 +47,9 @@ public readonly unsafe struct NativeHandle : IEquatable<NativeHandle>
     /// <summary>Whether the memory is there still. One load and one compare.</summary>
     public bool IsLive => HandleWords.IsLive(Word, _generation);
 
-    internal ulong* Word => HandleWords.Of(_entry);
+    /// <summary>Null for a default one: it may be asked before the library can be loaded, and then the table is not
+    /// looked for, whose place is found once and for good.</summary>
+    internal ulong* Word => _entry == 0 ? null : HandleWords.Of(_entry);
 
     /// <summary>A number that no other handle of the process has, live or stale.</summary>
     internal ulong Identity => (ulong)_entry << 32 | _generation;

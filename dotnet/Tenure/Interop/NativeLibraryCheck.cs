@@ -90,8 +90,9 @@ internal static class NativeLibraryCheck
                 .Append(" the system looks for libraries.");
         }
         text.Append(" Next step: ").Append(NextStep(there is not null));
+        // What the runtime threw has nothing but this text and our own call: inside, it would be printed once more.
         text.Append(" The system said: ").Append(cause.Message.ReplaceLineEndings(" ").Trim());
-        return new TenureLoadException(text.ToString(), cause) { LibraryPath = there };
+        return new TenureLoadException(text.ToString()) { LibraryPath = there };
     }
 
     internal static TenureLoadException Unlike(uint? found, string? path, Exception? cause)
@@ -102,7 +103,7 @@ internal static class NativeLibraryCheck
             ? ", which has no function tn_abi_version."
             : $" with ABI version {found}.");
         text.Append(" Next step: take both from one version of the package Tenure; remove the other ").Append(FileName)
-            .Append(", and look for it in LD_LIBRARY_PATH. In Tenure's own tree: make release, then build again.");
+            .Append(", and look for it in LD_LIBRARY_PATH. ").Append(InOwnTree);
         return new TenureLoadException(text.ToString(), cause) { LibraryPath = path, FoundAbiVersion = found };
     }
 
@@ -116,8 +117,11 @@ internal static class NativeLibraryCheck
             + "or build the library from source and put it next to the program.",
         (true, true) => "see what the system said about that file; the library needs glibc 2.34 or newer.",
         (true, false) => "refer to the package Tenure from the project that is run or published, so that its "
-            + $"runtimes/linux-x64/native/{FileName} goes along. In Tenure's own tree: make release, then build again.",
+            + $"runtimes/linux-x64/native/{FileName} goes along. {InOwnTree}",
     };
+
+    private const string InOwnTree = "In Tenure's own tree: cmake --preset release, cmake --build --preset release, and "
+        + "build this project again.";
 
     /// <summary>Where the runtime looks before it asks the system, each folder once.</summary>
     private static List<string> SearchedFolders()

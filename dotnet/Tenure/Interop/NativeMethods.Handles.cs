@@ -22,9 +22,13 @@ internal static unsafe partial class NativeMethods
 
     [LibraryImport(Library)]
     [UnmanagedCallConv(CallConvs = [typeof(CallConvCdecl)])]
-    internal static partial int tn_handle_allocate(nuint bytes, nuint alignment, uint flags, byte* kind, NativeHandle* handle);
+    internal static partial uint* tn_handle_generations();
 
     [LibraryImport(Library)]
+    [UnmanagedCallConv(CallConvs = [typeof(CallConvCdecl)])]
+    internal static partial int tn_handle_allocate(nuint bytes, nuint alignment, uint flags, byte* kind, NativeHandle* handle);
+
+    [LibraryImport(Library, SetLastError = true)]
     [UnmanagedCallConv(CallConvs = [typeof(CallConvCdecl)])]
     internal static partial int tn_handle_map_file(byte* path, ulong bytes, byte* kind, NativeHandle* handle);
 
@@ -54,6 +58,8 @@ internal static unsafe partial class NativeMethods
 /// <summary><c>tn_handle_info</c>.</summary>
 internal unsafe struct NativeHandleInfo
 {
+    internal uint Size;
+    internal uint Reserved;
     internal NativeHandle Handle;
     internal ulong AgeNs;
     internal byte* Kind;

@@ -38,6 +38,11 @@ internal static unsafe class QuickThread
     [ThreadStatic]
     internal static nint Temp;
 
+    /// <summary>How many <see cref="TempScope"/>s the calling thread has open: the number of the innermost
+    /// one.</summary>
+    [ThreadStatic]
+    internal static uint InnermostScope;
+
     /// <summary>How far the number of a thread's owner tag lies from its Temp: the same for all, as both are the
     /// library's.</summary>
     private static nint _tagFromTemp;

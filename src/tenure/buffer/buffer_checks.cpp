@@ -11,8 +11,12 @@ namespace tenure::inline TENURE_ABI::detail {
 
 void end_for_stale_buffer(const void* memory) noexcept {
     report_text text;
-    text.text("a buffer was used after it was freed; its memory was at ").address(memory);
-    text.text(". A lease keeps it while it is used; try_at() and is_live() ask first.");
+    if (memory == nullptr) {
+        text.text("a buffer was used that has no memory: none was asked for, or it was refused. is_live() asks first.");
+    } else {
+        text.text("a buffer was used after it was freed; its memory was at ").address(memory);
+        text.text(". A lease keeps it while it is used; try_at() and is_live() ask first.");
+    }
     report(report_kind::misuse, text.view());
     std::abort();
 }

@@ -13,6 +13,7 @@
 namespace tenure::inline TENURE_ABI::detail {
 
 // An element that is not there cannot be returned, so that these end the program, also when a report handler returns.
+// A null `memory` is that of a buffer that never had any.
 [[noreturn]] TENURE_API TENURE_COLD void end_for_stale_buffer(const void* memory) noexcept;
 [[noreturn]] TENURE_API TENURE_COLD void end_for_index(const void* memory, std::size_t index,
                                                        std::size_t count) noexcept;

@@ -11,7 +11,7 @@
 /// Memory from    the process heap.
 /// Cost           an element one load, two compares; through a lease those of a pointer. make() and deallocate() about
 ///                50 ns and an allocation.
-/// Overhead       24 bytes for each copy; 56 for the entry of its memory, and what the heap rounds up.
+/// Overhead       24 bytes for each copy; 60 for the entry of its memory, and what the heap rounds up.
 /// Threads        any; elements are as plain memory is. A copy is passed between threads as any other value.
 /// When full      make() returns a buffer that is not live.
 /// Example        examples/handles.cpp
@@ -45,12 +45,13 @@ public:
     constexpr fixed_buffer() noexcept = default;
 
     /// `count` elements, all zero unless the options say otherwise.
-    /// Returns   a buffer that is not live when memory is refused, the size overflows or the alignment is none.
+    /// Returns   a buffer that is not live when memory is refused, the size overflows or the alignment is no power
+    ///           of two.
     [[nodiscard]] static fixed_buffer make(std::size_t count, held_options options = {}) noexcept {
         handle made;
+        if (count > max_object_bytes / sizeof(T) || !is_power_of_two(options.alignment)) return {};
         options.alignment = std::max(options.alignment, alignof(T));
         if (options.kind == nullptr) options.kind = "fixed_buffer";
-        if (count > max_object_bytes / sizeof(T)) return {};
         if (allocate_held(count * sizeof(T), options, made) != status::ok) return {};
         return fixed_buffer(static_cast<T*>(made.pointer), count, made);
     }

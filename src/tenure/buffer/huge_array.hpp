@@ -11,7 +11,7 @@
 ///                lies on the disk.
 /// Cost           the first touch of each page, in steps of 2 MiB where the system has huge pages; an element as in
 ///                buffer/safe_array.hpp.
-/// Overhead       a page for each array, 56 bytes for its handle.
+/// Overhead       a page for each array, 60 bytes for its handle.
 /// Threads        one for the owner; elements are as plain memory is; leases any.
 /// When full      make() and map_file() return an array that is empty and not live. A disk that is full is told by a
 ///                fault (SIGBUS) at the first touch.
@@ -55,7 +55,7 @@ public:
     [[nodiscard]] static huge_array map_file(const char* path, std::size_t count, status* why = nullptr) noexcept {
         huge_array made;
         handle memory;
-        status how = status::invalid_argument;
+        status how = status::out_of_memory;
         if (count <= max_object_bytes / sizeof(T)) how = map_held(path, count * sizeof(T), "huge_array", memory);
         if (why != nullptr) *why = how;
         if (how == status::ok) made.base::take(memory, count);

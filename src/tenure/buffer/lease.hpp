@@ -36,10 +36,12 @@ public:
     lease(lease&& other) noexcept
         : which_(std::exchange(other.which_, {})), first_(std::exchange(other.first_, nullptr)),
           count_(std::exchange(other.count_, 0)) {}
-    lease& operator=(lease&& other) noexcept {
-        std::swap(which_, other.which_);
-        std::swap(first_, other.first_);
-        std::swap(count_, other.count_);
+    /// Lets go of what it held; `other` holds nothing any more.
+    TENURE_LOCAL lease& operator=(lease&& other) noexcept {
+        lease taken(std::move(other));
+        std::swap(which_, taken.which_);
+        std::swap(first_, taken.first_);
+        std::swap(count_, taken.count_);
         return *this;
     }
 
@@ -65,7 +67,7 @@ public:
 private:
     TENURE_LOCAL void end_now() noexcept {
         if (which_.entry == 0) return;
-        static_cast<void>(handle_table::process().release(which_));
+        static_cast<void>(handle_table::process().release_held(which_));
         which_ = {};
         first_ = nullptr;
         count_ = 0;

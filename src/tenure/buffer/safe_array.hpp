@@ -11,6 +11,9 @@
 /// Cost           as buffer/fixed_buffer.hpp, and a constructor and destructor for each element.
 /// Overhead       the same.
 /// Threads        one for the owner; elements are as plain memory is; leases any.
+/// Checks         whoever has a copy of its handle can free the memory below its owner: is_live() says so. In checked
+///                builds size() is zero from then on, and an access is reported and ends the program. Only a lease
+///                excludes it.
 /// When full      make() returns an array that is empty and not live.
 /// Example        examples/handles.cpp
 
@@ -21,6 +24,7 @@
 #include <type_traits>
 #include <utility>
 
+#include <tenure/base/align.hpp>
 #include <tenure/base/config.hpp>
 #include <tenure/buffer/buffer_checks.hpp>
 #include <tenure/buffer/fixed_buffer.hpp>
@@ -60,9 +64,11 @@ public:
 
     safe_array(safe_array&& other) noexcept
         : memory_(std::exchange(other.memory_, {})), count_(std::exchange(other.count_, 0)) {}
+    /// Ends what it was, as the destructor does; `other` is empty afterwards.
     safe_array& operator=(safe_array&& other) noexcept {
-        std::swap(memory_, other.memory_);
-        std::swap(count_, other.count_);
+        safe_array taken(std::move(other));
+        std::swap(memory_, taken.memory_);
+        std::swap(count_, taken.count_);
         return *this;
     }
     /// Destroys the elements and gives the memory back. When somebody holds it, that is reported, and it stays for
@@ -74,19 +80,19 @@ public:
 
     [[nodiscard]] bool is_live() const noexcept { return handle_table::process().is_live(memory_); }
     [[nodiscard]] explicit operator bool() const noexcept { return is_live(); }
-    [[nodiscard]] std::size_t size() const noexcept { return count_; }
-    [[nodiscard]] bool empty() const noexcept { return count_ == 0; }
+    [[nodiscard]] std::size_t size() const noexcept { return is_lost() ? 0 : count_; }
+    [[nodiscard]] bool empty() const noexcept { return size() == 0; }
 
     /// The element. One that is not there is reported, and the program ends.
     [[nodiscard]] T& operator[](std::size_t index) const noexcept {
         if (index >= count_) [[unlikely]]
             detail::end_for_index(memory_.pointer, index, count_);
-        return first()[index];
+        return checked_first()[index];
     }
-    [[nodiscard]] T* try_at(std::size_t index) const noexcept { return index < count_ ? first() + index : nullptr; }
-    [[nodiscard]] T* begin() const noexcept { return first(); }
-    [[nodiscard]] T* end() const noexcept { return first() + count_; }
-    [[nodiscard]] std::span<T> span() const noexcept { return {first(), count_}; }
+    [[nodiscard]] T* try_at(std::size_t index) const noexcept { return index < size() ? first() + index : nullptr; }
+    [[nodiscard]] T* begin() const noexcept { return checked_first(); }
+    [[nodiscard]] T* end() const noexcept { return checked_first() + count_; }
+    [[nodiscard]] std::span<T> span() const noexcept { return {checked_first(), count_}; }
 
     /// For others: it is stale when the array ends.
     template<plain_element Element = T>
@@ -98,15 +104,16 @@ public:
     [[nodiscard]] std::uint32_t holders() const noexcept { return handle_table::process().holders(memory_); }
     [[nodiscard]] const handle& as_handle() const noexcept { return memory_; }
 
-    /// Ends the array now. Fails     still_held: nothing has changed; stale_handle: it was empty.
+    /// Ends the array now. Fails     still_held: nothing has changed; stale_handle: it was empty, or somebody else has
+    /// freed it.
     status deallocate(std::uint32_t* holders = nullptr) noexcept {
         handle_table& table = handle_table::process();
         if (memory_.entry == 0) return status::stale_handle;
         status const how = table.remove(memory_, holders);
-        if (how != status::ok) return how;
+        if (how == status::still_held) return how;
         memory_ = {};
         count_ = 0;
-        return status::ok;
+        return how;
     }
 
 protected:
@@ -124,9 +131,16 @@ private:
     }
 
     [[nodiscard]] T* first() const noexcept { return static_cast<T*>(memory_.pointer); }
+    /// Whether somebody else has freed what it owns: asked in checked builds alone, for a load at every access.
+    [[nodiscard]] bool is_lost() const noexcept { return checks::caller && memory_.entry != 0 && !is_live(); }
+    [[nodiscard]] T* checked_first() const noexcept {
+        if (is_lost()) [[unlikely]]
+            detail::end_for_stale_buffer(memory_.pointer);
+        return first();
+    }
 
     [[nodiscard]] bool reserve(std::size_t count, held_options options) noexcept {
-        if (count > max_object_bytes / sizeof(T)) return false;
+        if (count > max_object_bytes / sizeof(T) || !is_power_of_two(options.alignment)) return false;
         options.alignment = std::max(options.alignment, alignof(T));
         if (options.kind == nullptr) options.kind = "safe_array";
         if constexpr (!std::is_trivially_destructible_v<T>) options.releaser = &end_elements;

@@ -29,9 +29,27 @@ struct tn_affinity {
     affinity_group value;
 };
 
+namespace {
+
+/// Whether a group with these would serve: the ranges of affinity_options, which otherwise refuse every allocation.
+[[nodiscard]] bool is_possible(const tn_affinity_options& asked) noexcept {
+    affinity_options const wanted = tn_affinity::translated(asked);
+    constexpr std::size_t least_block = std::size_t{64} << 10, most_block = std::size_t{1} << 30;
+    bool const is_aligned = is_power_of_two(wanted.alignment) && wanted.alignment >= 8 && wanted.alignment <= 1024;
+    bool const is_block =
+        is_power_of_two(wanted.block_bytes) && wanted.block_bytes >= least_block && wanted.block_bytes <= most_block;
+    tn_block_source const source = capi::asked(asked.source);
+    bool const is_for_one = source.acquire != nullptr && source.any_thread == 0;
+    return is_aligned && is_block && !(asked.any_thread != 0 && is_for_one);
+}
+
+}
+
 tn_affinity* tn_affinity_create(const tn_affinity_options* options) {
+    if (!capi::is_sized(options)) return nullptr;
     tn_affinity_options const known = capi::asked(options);
-    return capi::callback_source::is_whole(known.source) ? make<tn_affinity>(known) : nullptr;
+    bool const is_whole = capi::callback_source::is_whole(known.source);
+    return is_whole && is_possible(known) ? make<tn_affinity>(known) : nullptr;
 }
 
 void tn_affinity_destroy(tn_affinity* group) { destroy(group); }

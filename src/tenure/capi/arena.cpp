@@ -37,7 +37,7 @@ static_assert(std::is_trivially_copyable_v<arena::marker>);
 
 tn_arena* tn_arena_create(std::size_t first_chunk_bytes, const tn_block_source* source) {
     constexpr std::size_t usual_bytes = std::size_t{64} * 1024;
-    if (!capi::callback_source::is_whole(source)) return nullptr;
+    if (first_chunk_bytes > max_object_bytes || !capi::callback_source::is_whole(source)) return nullptr;
     auto* const made = make<whole_arena>(first_chunk_bytes == 0 ? usual_bytes : first_chunk_bytes, source);
     return static_cast<tn_arena*>(static_cast<void*>(made));
 }

@@ -15,6 +15,7 @@
 
 #include <tenure/base/align.hpp>
 #include <tenure/base/block_source.hpp>
+#include <tenure/base/check.hpp>
 #include <tenure/base/config.hpp>
 #include <tenure/base/stats.hpp>
 #include <tenure/heap/make.hpp>
@@ -32,15 +33,46 @@ namespace tenure::inline TENURE_ABI::capi {
     return text.length == 0 ? std::string_view{} : std::string_view{text.data, static_cast<std::size_t>(text.length)};
 }
 
-/// Fills as much of a caller's structure as the caller knows. Its size stays what the caller said.
-template<class Info>
-void answer(Info* to, Info filled) noexcept {
-    std::uint32_t const size = to->size;
-    filled.size = size;
-    std::memcpy(static_cast<void*>(to), &filled, std::min<std::size_t>(size, sizeof(Info)));
+/// Whether a structure says its size, which is `least` bytes or more. Checked builds report one that does not.
+[[nodiscard]] inline bool says_size(const void* structure, std::size_t size, std::size_t least) noexcept {
+    if constexpr (checks::caller) {
+        if (size < least)
+            report_misuse("a structure of tenure.h was given without its size", structure,
+                          "Set its first field before the call: options.size = sizeof options.");
+    }
+    return size >= least;
 }
 
-/// What a caller said, with zeros for the fields that it does not know; all zero where it said nothing.
+/// Fills as much of a caller's structure as the caller knows. Its size stays what the caller said. Returns   false when
+/// that is less than the field itself: it was forgotten.
+template<class Info>
+bool answer(Info* to, Info filled) noexcept {
+    std::uint32_t const size = to->size;
+    if (!says_size(to, size, sizeof size)) return false;
+    filled.size = size;
+    std::memcpy(static_cast<void*>(to), &filled, std::min<std::size_t>(size, sizeof(Info)));
+    return true;
+}
+
+/// Bytes of a structure in the first version of tenure.h: it never has fewer.
+template<class Options>
+constexpr std::size_t first_bytes = 0;
+template<>
+inline constexpr std::size_t first_bytes<tn_block_source> = 32;
+template<>
+inline constexpr std::size_t first_bytes<tn_heap_options> = 56;
+template<>
+inline constexpr std::size_t first_bytes<tn_affinity_options> = 64;
+
+/// Whether what a caller said has a size that it can have, or nothing was said.
+template<class Options>
+[[nodiscard]] bool is_sized(const Options* options) noexcept {
+    static_assert(first_bytes<Options> != 0 && first_bytes<Options> <= sizeof(Options));
+    return options == nullptr || says_size(options, options->size, first_bytes<Options>);
+}
+
+/// What a caller said, with zeros for the fields that it does not know; all zero where it said nothing. Requires  it is
+/// sized.
 template<class Options>
 [[nodiscard]] Options asked(const Options* options) noexcept {
     Options known{};
@@ -74,8 +106,9 @@ public:
         if (functions_.acquire != nullptr) return *this;
         return page_source::process();
     }
-    /// Whether the caller's functions can be used: both, or none.
+    /// Whether the caller's functions can be used: both, or none, in a structure that says its size.
     [[nodiscard]] static bool is_whole(const tn_block_source* functions) noexcept {
+        if (!is_sized(functions)) return false;
         tn_block_source const known = asked(functions);
         return (known.acquire == nullptr) == (known.release == nullptr);
     }

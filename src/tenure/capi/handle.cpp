@@ -21,6 +21,11 @@ static_assert(sizeof(detail::handle_word) == sizeof(std::uint64_t));
 [[nodiscard]] handle translated(const tn_handle& from) noexcept {
     return {from.pointer, static_cast<std::size_t>(from.bytes), from.entry, from.generation};
 }
+/// What C gave, or a handle that is stale: the table does not look whether there is such an entry.
+[[nodiscard]] handle known(const tn_handle& from) noexcept {
+    handle const asked = translated(from);
+    return detail::is_of_used_entry(asked) ? asked : handle{};
+}
 [[nodiscard]] tn_handle translated(const handle& from) noexcept {
     return {from.pointer, from.bytes, from.entry, from.generation};
 }
@@ -30,6 +35,11 @@ static_assert(sizeof(detail::handle_word) == sizeof(std::uint64_t));
     return static_cast<tn_status>(how);
 }
 
+}
+
+const std::uint32_t* tn_handle_generations() {
+    auto const* const generations = handle_table::process().generations();
+    return static_cast<const std::uint32_t*>(static_cast<const void*>(generations));
 }
 
 std::uint64_t* tn_handle_words() {
@@ -64,29 +74,28 @@ tn_status tn_handle_add(void* pointer, std::uint64_t bytes, void (*release)(void
 }
 
 std::uint32_t tn_handle_is_live(const tn_handle* handle) {
-    return handle_table::process().is_live(translated(*handle)) ? 1 : 0;
+    return handle_table::process().is_live(known(*handle)) ? 1 : 0;
 }
 
 tn_status tn_handle_acquire(const tn_handle* handle) {
-    return static_cast<tn_status>(handle_table::process().acquire(translated(*handle)));
+    return static_cast<tn_status>(handle_table::process().acquire(known(*handle)));
 }
 
 tn_status tn_handle_release(const tn_handle* handle) {
-    return static_cast<tn_status>(handle_table::process().release(translated(*handle)));
+    return static_cast<tn_status>(handle_table::process().release(known(*handle)));
 }
 
 tn_status tn_handle_free(const tn_handle* handle, std::uint32_t* holders) {
-    return static_cast<tn_status>(handle_table::process().remove(translated(*handle), holders));
+    return static_cast<tn_status>(handle_table::process().remove(known(*handle), holders));
 }
 
-std::uint32_t tn_handle_holders(const tn_handle* handle) {
-    return handle_table::process().holders(translated(*handle));
-}
+std::uint32_t tn_handle_holders(const tn_handle* handle) { return handle_table::process().holders(known(*handle)); }
 
 void tn_handle_for_each(void (*visit)(void* context, const tn_handle_info* info), void* context) {
     handle_table::process().for_each_live([&](const handle_info& seen) {
-        tn_handle_info const info{translated(seen.which), seen.age_ns, seen.kind,       seen.holders,
-                                  seen.owner.id(),        seen.stack,  seen.stack_count};
+        tn_handle_info const info{sizeof info,     0,          translated(seen.which),
+                                  seen.age_ns,     seen.kind,  seen.holders,
+                                  seen.owner.id(), seen.stack, seen.stack_count};
         visit(context, &info);
     });
 }

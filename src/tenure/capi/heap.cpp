@@ -26,6 +26,7 @@ struct tn_heap {
 };
 
 tn_heap* tn_heap_create(const tn_heap_options* options) {
+    if (!capi::is_sized(options)) return nullptr;
     tn_heap_options const known = capi::asked(options);
     return capi::callback_source::is_whole(known.source) ? make<tn_heap>(known) : nullptr;
 }

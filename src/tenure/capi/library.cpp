@@ -10,6 +10,7 @@
 #include <tenure/base/report.hpp>
 #include <tenure/base/status.hpp>
 #include <tenure/capi/callback_source.hpp>
+#include <tenure/platform/fork.hpp>
 #include <tenure/platform/mutex.hpp>
 
 using namespace tenure;
@@ -27,7 +28,7 @@ constexpr std::string_view status_texts[] = {
     "it worked",
     "memory was refused",
     "an argument is out of its range",
-    "the handle is stale: what it stood for was freed",
+    "the handle is stale: what it stood for was freed, or it never stood for anything",
     "it is held: release it first",
     "it was released more often than acquired",
     "this build, system or heap cannot do it",
@@ -49,21 +50,38 @@ static_assert(static_cast<std::uint32_t>(option_origin::program) == TN_ORIGIN_PR
 
 /// The caller's handler and its context, which are read together.
 struct foreign_handler {
-    platform::mutex mutex;
     tn_report_handler function;
     void* context;
 };
-constinit foreign_handler heard_by{};
+
+/// The handler that counts, and the one before it: written where it does not count yet, so that the child of a fork
+/// finds it whole. Who reports may hold the locks of others: at a fork this one is not waited for.
+struct foreign_handlers {
+    platform::mutex mutex;
+    std::atomic<unsigned> current;
+    foreign_handler either[2];
+};
+constinit foreign_handlers heard_by{};
+
+// Before main(), so that no fork comes between this and the first use of the lock.
+__attribute__((constructor)) void hear_of_forks() noexcept {
+    constexpr auto nothing = []() noexcept {};
+    platform::at_fork(nothing, nothing, []() noexcept { heard_by.mutex.abandon(); });
+}
 
 void tell(report_kind kind, std::string_view text) noexcept {
-    tn_report_handler function = nullptr;
-    void* context = nullptr;
+    foreign_handler handler{};
     {
         platform::lock_guard const lock(heard_by.mutex);
-        function = heard_by.function;
-        context = heard_by.context;
+        handler = heard_by.either[heard_by.current.load(std::memory_order_relaxed)];
+        // It was taken away since the report began, or code in C++ has put this function back: then nobody hears.
+        if (handler.function == nullptr) {
+            report_handler const installed = set_report_handler(nullptr);
+            if (installed != &tell) set_report_handler(installed);
+        }
     }
-    if (function != nullptr) function(context, static_cast<std::uint32_t>(kind), text.data(), text.size());
+    if (handler.function == nullptr) return report(kind, text);
+    handler.function(handler.context, static_cast<std::uint32_t>(kind), text.data(), text.size());
 }
 
 [[nodiscard]] const option_info* option_called(std::string_view name) noexcept {
@@ -93,10 +111,11 @@ std::uint32_t tn_option_count() { return option_count; }
 tn_status tn_option_at(std::uint32_t index, tn_option_info* info) {
     if (index >= option_count) return TN_INVALID_ARGUMENT;
     option_info const& known = option_table()[index];
-    capi::answer(info, {0, static_cast<std::uint32_t>(option_source(known.id)), capi::text_of(known.name),
-                        capi::text_of(known.environment), capi::text_of(known.help), option_value(known.id),
-                        known.built_in, known.lowest, known.highest});
-    return TN_OK;
+    bool const is_told =
+        capi::answer(info, {0, static_cast<std::uint32_t>(option_source(known.id)), capi::text_of(known.name),
+                            capi::text_of(known.environment), capi::text_of(known.help), option_value(known.id),
+                            known.built_in, known.lowest, known.highest});
+    return is_told ? TN_OK : TN_INVALID_ARGUMENT;
 }
 
 tn_status tn_option_get(const char* name, std::size_t length, std::uint64_t* value) {
@@ -115,10 +134,9 @@ tn_status tn_option_set(const char* name, std::size_t length, const char* value,
 }
 
 void tn_set_report_handler(tn_report_handler handler, void* context) {
-    {
-        platform::lock_guard const lock(heard_by.mutex);
-        heard_by.function = handler;
-        heard_by.context = context;
-    }
+    platform::lock_guard const lock(heard_by.mutex);
+    unsigned const next = 1 - heard_by.current.load(std::memory_order_relaxed);
+    heard_by.either[next] = {handler, context};
+    heard_by.current.store(next, std::memory_order_release);
     set_report_handler(handler != nullptr ? &tell : nullptr);
 }

@@ -27,6 +27,16 @@ static_assert(static_cast<tn_lifetime>(lifetime::persistent) == TN_PERSISTENT);
 static_assert(sizeof(temp_scope) == sizeof(tn_temp_marker));
 static_assert(alignof(temp_scope) == alignof(tn_temp_marker));
 
+/// Whether a block can be freed so: what has another lifetime is left where it is.
+[[nodiscard]] bool is_lifetime(tn_lifetime held, const void* block) noexcept {
+    if constexpr (checks::caller) {
+        if (held > TN_PERSISTENT)
+            report_misuse("a block was freed with a lifetime that is none", block,
+                          "It stays allocated. Free it with the lifetime that it was allocated with.");
+    }
+    return held <= TN_PERSISTENT;
+}
+
 }
 
 void* tn_malloc(std::size_t bytes) { return detail::process_allocate(bytes, default_alignment); }
@@ -62,11 +72,11 @@ void* tn_allocate(std::size_t bytes, std::size_t alignment, tn_lifetime held) {
 }
 
 void tn_deallocate(void* block, tn_lifetime held) {
-    if (block != nullptr && held <= TN_PERSISTENT) deallocate(block, static_cast<lifetime>(held));
+    if (block != nullptr && is_lifetime(held, block)) deallocate(block, static_cast<lifetime>(held));
 }
 
 void tn_deallocate_sized(void* block, std::size_t bytes, tn_lifetime held) {
-    if (block != nullptr && held <= TN_PERSISTENT) deallocate(block, bytes, static_cast<lifetime>(held));
+    if (block != nullptr && is_lifetime(held, block)) deallocate(block, bytes, static_cast<lifetime>(held));
 }
 
 void tn_next_frame() { next_frame(); }

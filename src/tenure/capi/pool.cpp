@@ -26,7 +26,8 @@ struct tn_shared_pool {
 namespace {
 
 [[nodiscard]] bool is_valid(std::size_t bytes, std::size_t alignment, const tn_block_source* source) noexcept {
-    return bytes != 0 && bytes <= block_pool::max_block_bytes && is_power_of_two(alignment) &&
+    constexpr std::size_t most = block_pool::max_block_bytes;
+    return bytes != 0 && bytes <= most && is_power_of_two(alignment) && alignment <= most &&
            capi::callback_source::is_whole(source);
 }
 

@@ -11,27 +11,38 @@
 
 using namespace tenure;
 
+namespace {
+
+/// A number that no tag has, for what is too large to be one.
+[[nodiscard]] tag known(std::uint32_t number) noexcept {
+    return tag::from_id(static_cast<std::uint16_t>(number <= UINT16_MAX ? number : UINT16_MAX));
+}
+
+/// None, for what is no tag's.
+[[nodiscard]] std::uint16_t or_none(std::uint32_t number) noexcept {
+    return static_cast<std::uint16_t>(number < tag::count() ? number : 0);
+}
+
+}
+
 std::uint32_t tn_tag_named(const char* name, std::size_t length) {
     return length == 0 ? 0 : tag::named({name, length}).id();
 }
 
-void tn_tag_name(std::uint32_t tag, tn_text* name) {
-    auto const id = static_cast<std::uint16_t>(tag <= UINT16_MAX ? tag : UINT16_MAX);
-    *name = capi::text_of(tag::from_id(id).name());
-}
+void tn_tag_name(std::uint32_t tag, tn_text* name) { *name = capi::text_of(known(tag).name()); }
 
 std::uint32_t tn_tag_push(std::uint32_t tag) {
     std::uint32_t const before = current_tag().id();
-    detail::change_tag(static_cast<std::uint16_t>(tag < tag::count() ? tag : 0));
+    detail::change_tag(or_none(tag));
     return before;
 }
 
-void tn_tag_pop(std::uint32_t before) { detail::change_tag(static_cast<std::uint16_t>(before)); }
+void tn_tag_pop(std::uint32_t before) { detail::change_tag(or_none(before)); }
 
 std::uint32_t tn_tag_count() { return static_cast<std::uint32_t>(tag::count() - 1); }
 
 void tn_tag_get_usage(std::uint32_t tag, tn_tag_usage* usage) {
-    tag_usage const seen = usage_of(tag::from_id(static_cast<std::uint16_t>(tag)));
+    tag_usage const seen = usage_of(known(tag));
     capi::answer(usage, {0, 0, seen.persistent_count, seen.persistent_bytes, seen.temp_job_count, seen.temp_job_bytes,
                          seen.temp_bytes});
 }

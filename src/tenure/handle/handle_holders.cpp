@@ -3,11 +3,14 @@
 
 #include <tenure/handle/handle_holders.hpp>
 
+#include <atomic>
 #include <cstddef>
 
 #include <tenure/base/host.hpp>
 #include <tenure/base/report.hpp>
 #include <tenure/handle/handle_table.hpp>
+#include <tenure/platform/clock.hpp>
+#include <tenure/platform/fork.hpp>
 #include <tenure/platform/memory.hpp>
 #include <tenure/platform/mutex.hpp>
 #include <tenure/platform/thread.hpp>
@@ -88,24 +91,83 @@ void remove_holder(const handle_table& table, const handle& which) noexcept {
     all.unused = gone;
 }
 
-void report_holders(const handle_table& table, const handle& which, std::uint32_t count) noexcept {
-    constexpr std::size_t most = 8;
-    holder seen[most];
+namespace {
+
+constexpr std::size_t most_told = 8;
+
+/// Returns   how many were found, most_told at most.
+[[nodiscard]] std::size_t find_holders(const handle_table& table, const handle& which, holder* into) noexcept {
     std::size_t found = 0;
-    {
-        platform::lock_guard const lock(all.mutex);
-        for (holder const* each = list_of(which); each != nullptr && found < most; each = each->next) {
-            if (is_of(*each, table, which)) seen[found++] = *each;
-        }
+    platform::lock_guard const lock(all.mutex);
+    for (holder const* each = list_of(which); each != nullptr && found < most_told; each = each->next) {
+        if (is_of(*each, table, which)) into[found++] = *each;
+    }
+    return found;
+}
+
+}
+
+void report_holders(const handle_table& table, const handle& which, std::uint32_t count) noexcept {
+    constexpr int most_looks = 50;
+    constexpr std::uint64_t between_ns = 100'000;
+    holder seen[most_told];
+    std::size_t found = find_holders(table, which, seen);
+    // Who acquires counts first and is noted then; who releases is forgotten first. Neither may be told as nobody.
+    for (int look = 0; found == 0 && look < most_looks; ++look) {
+        std::uint32_t const still = table.holders(which);
+        if (still == 0) return;
+        count = still;
+        platform::sleep_ns(between_ns);
+        found = find_holders(table, which, seen);
     }
     report_text text;
     text.text("the handle of ").address(which.pointer).text(" was to be removed and is held ").number(count);
     text.text(count == 1 ? " time" : " times");
     for (std::size_t index = 0; index < found; ++index)
         text.text(index == 0 ? ", by thread " : ", ").number(seen[index].thread);
+    if (found == 0) text.text(", by whom is not known");
     text.text(". It stays. Release it where it was acquired, before it is removed.");
     report(report_kind::notice, text.view());
     for (std::size_t index = 0; index < found; ++index) host::write_stack(seen[index].frames, seen[index].frame_count);
+}
+
+platform::mutex& handle_table_access::mutex(handle_table& of) noexcept { return of.mutex_; }
+std::uint32_t handle_table_access::entries_end(const handle_table& of) noexcept {
+    return of.entries_end_.load(std::memory_order_acquire);
+}
+
+namespace {
+
+constinit std::atomic<bool> forks_alone{false};
+
+// The table's lock comes first, then the holders'. Those of heaps that asked later come before both: nobody who has one
+// of theirs waits for these. Who opens the table may wait for a heap's where we are the process's malloc; that heap has
+// served before main(), has asked earlier, and comes after both.
+//
+// As the heap: a process of one thread takes no locks, because nobody else holds one then, and a signal handler that
+// forks may have interrupted whoever does.
+void before_fork() noexcept {
+    forks_alone = platform::is_single_threaded();
+    if (forks_alone) return;
+    handle_table_access::mutex(handle_table::process()).lock();
+    all.mutex.lock();
+}
+
+void in_parent() noexcept {
+    if (forks_alone) return;
+    all.mutex.unlock();
+    handle_table_access::mutex(handle_table::process()).unlock();
+}
+
+void in_child() noexcept {
+    if (forks_alone) return;
+    all.mutex.abandon();
+    handle_table_access::mutex(handle_table::process()).abandon();
+}
+
+// Before main(): a fork between the first use of a lock and this would leave it taken in the child.
+__attribute__((constructor)) void hear_of_forks() noexcept { platform::at_fork(&before_fork, &in_parent, &in_child); }
+
 }
 
 }

@@ -84,12 +84,11 @@ status allocate_held(std::size_t bytes, held_options options, handle& made) noex
 
 status map_held(const char* path, std::size_t bytes, const char* kind, handle& made) noexcept {
     if (bytes == 0) return status::invalid_argument;
-    status why = status::ok;
-    void* const memory = platform::map_file(path, bytes, why);
-    if (memory == nullptr) return why;
-    why = entered(memory, bytes, &platform::unmap_file, kind, made);
-    if (why != status::ok) platform::unmap_file(memory, bytes);
-    return why;
+    platform::mapped_file file(path, bytes);
+    if (file.memory() == nullptr) return file.why();
+    status const how = entered(file.memory(), bytes, &platform::unmap_file, kind, made);
+    if (how == status::ok) file.keep();
+    return how;
 }
 
 }

@@ -26,7 +26,8 @@ struct held_options {
     page_size pages = page_size::ordinary; ///< huge: asked for where there are 2 MiB or more, a hint
     /// Called in place of give_held() when the handle is removed, and at last calls it: to destroy what is in there.
     handle_releaser releaser = nullptr;
-    const char* kind = nullptr; ///< what listings call it; kept by address. Null: the name of the type that is made
+    const char* kind =
+        nullptr; ///< what listings call it, 128 bytes of it; kept by address. Null: the type that is made
 };
 
 /// Gives the memory of allocate_held() back, with option buffer_fill and in checked builds its first 64 MiB
@@ -38,7 +39,17 @@ TENURE_API void give_held(void* memory, std::size_t bytes) noexcept;
 [[nodiscard]] TENURE_API status allocate_held(std::size_t bytes, held_options options, handle& made) noexcept;
 
 /// Memory of a file: see platform/file_map.hpp for `path`, null among others. `kind` is kept by address.
-/// Fails     file_error, out_of_memory, invalid_argument (zero bytes).
+/// Fails     file_error, out_of_memory, invalid_argument (zero bytes). The file is then as it was, and not there when
+/// it
+///           was not; after file_error errno holds the system's reason.
 [[nodiscard]] TENURE_API status map_held(const char* path, std::size_t bytes, const char* kind, handle& made) noexcept;
+
+namespace detail {
+
+/// Whether the process's table has ever used the entry: what comes from another language may be any four numbers, and
+/// the table reads the entry's word without a look at where that lies.
+[[nodiscard]] TENURE_API bool is_of_used_entry(const handle& which) noexcept;
+
+}
 
 }

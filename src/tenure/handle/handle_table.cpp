@@ -18,6 +18,7 @@
 namespace tenure::inline TENURE_ABI {
 
 using detail::generation_in;
+using detail::handle_generation;
 using detail::handle_record;
 using detail::handle_stack;
 using detail::handle_word;
@@ -45,9 +46,20 @@ constexpr std::uint32_t least_entries = commit_step;
 // How often a count that may be another's mistake, soon undone, is looked at again.
 constexpr int most_attempts = 64;
 
-/// Longer toward the end, so that a thread that was interrupted in between may go on.
+/// Longer toward the end, a millisecond at last, so that a thread that was interrupted in between may go on.
 void wait_a_little(int attempt) noexcept {
-    if (attempt >= most_attempts - 4) platform::sleep_ns(1000);
+    constexpr std::uint64_t waits_ns[] = {1'000, 10'000, 100'000, 1'000'000};
+    constexpr int without = most_attempts - static_cast<int>(std::size(waits_ns));
+    if (attempt >= without) platform::sleep_ns(waits_ns[attempt - without]);
+}
+
+/// Of a process whose addresses are limited (ulimit -v) a 64th: the rest is for others, malloc among them. But enough
+/// for a small program, if there is room for so many.
+[[nodiscard]] std::uint32_t entries_within(std::size_t limit_bytes, std::uint32_t most) noexcept {
+    constexpr std::size_t entry_bytes = sizeof(handle_word) + sizeof(handle_generation) + sizeof(handle_record);
+    constexpr std::uint32_t enough = 65'536;
+    while (most > enough && most > limit_bytes / 64 / entry_bytes) most /= 2;
+    return most;
 }
 
 template<class T>
@@ -72,12 +84,14 @@ template<class T>
 }
 
 constinit handle_word handle_table::nothing{retired_generation};
+constinit handle_generation handle_table::no_generation{retired_generation};
 
 constinit detail::process_handle_table detail::process_handles{};
 
 handle_table::~handle_table() {
     if (reserved_ == 0) return;
     unreserve_array(words_.load(std::memory_order_relaxed), reserved_);
+    unreserve_array(generations_.load(std::memory_order_relaxed), reserved_);
     unreserve_array(records_.load(std::memory_order_relaxed), reserved_);
     unreserve_array(stacks_.load(std::memory_order_relaxed), reserved_);
 }
@@ -85,19 +99,25 @@ handle_table::~handle_table() {
 /// Requires  the lock. The number of entries is halved until the system has addresses for so many.
 bool handle_table::open() noexcept {
     if (reserved_ != 0) return true;
-    for (std::uint32_t count = std::max(options_.most_entries, least_entries); count >= least_entries; count /= 2) {
+    std::uint32_t const most = entries_within(platform::address_limit_bytes(), options_.most_entries);
+    for (std::uint32_t count = std::max(most, least_entries); count >= least_entries; count /= 2) {
         auto* const words = reserve_array<handle_word>(count);
+        auto* const generations = reserve_array<handle_generation>(count);
         auto* const records = reserve_array<handle_record>(count);
-        if (words != nullptr && records != nullptr && commit_part(words, 0, 1)) {
+        bool const is_reserved = words != nullptr && generations != nullptr && records != nullptr;
+        if (is_reserved && commit_part(words, 0, 1) && commit_part(generations, 0, 1)) {
             words[0].store(retired_generation, std::memory_order_relaxed);
+            generations[0].store(retired_generation, std::memory_order_relaxed);
             reserved_ = count;
             records_.store(records, std::memory_order_release);
+            generations_.store(generations, std::memory_order_release);
             words_.store(words, std::memory_order_release);
             bool const is_process = this == &process();
             if (is_process && option_value(option::handle_report) != 0) std::atexit(detail::report_handles_at_exit);
             return true;
         }
         unreserve_array(words, count);
+        unreserve_array(generations, count);
         unreserve_array(records, count);
     }
     return false;
@@ -108,6 +128,7 @@ bool handle_table::commit(std::uint32_t entries) noexcept {
     if (entries <= committed_) return true;
     auto const end = static_cast<std::uint32_t>(std::min<std::uintptr_t>(align_up(entries, commit_step), reserved_));
     bool const is_done = commit_part(words_.load(std::memory_order_relaxed), committed_, end) &&
+                         commit_part(generations_.load(std::memory_order_relaxed), committed_, end) &&
                          commit_part(records_.load(std::memory_order_relaxed), committed_, end);
     if (!is_done) return false;
     committed_ = end;
@@ -117,6 +138,11 @@ bool handle_table::commit(std::uint32_t entries) noexcept {
 const handle_word* handle_table::words() noexcept {
     platform::lock_guard const lock(mutex_);
     return open() ? words_.load(std::memory_order_relaxed) : nullptr;
+}
+
+const handle_generation* handle_table::generations() noexcept {
+    platform::lock_guard const lock(mutex_);
+    return open() ? generations_.load(std::memory_order_relaxed) : nullptr;
 }
 
 std::uint32_t handle_table::pop(entry_stack& from) noexcept {
@@ -152,8 +178,11 @@ std::uint32_t handle_table::add_line(std::uint32_t stack) noexcept {
     std::uint32_t const first = std::max<std::uint32_t>(last + 1 - entries_per_line, 1); // zero stands for none
     if (options_.first_generation != 0) {
         handle_word* const words = words_.load(std::memory_order_relaxed);
-        for (std::uint32_t entry = first; entry <= last; ++entry)
+        handle_generation* const generations = generations_.load(std::memory_order_relaxed);
+        for (std::uint32_t entry = first; entry <= last; ++entry) {
             words[entry].store(options_.first_generation, std::memory_order_relaxed);
+            generations[entry].store(options_.first_generation, std::memory_order_relaxed);
+        }
     }
     if (entries_end_.load(std::memory_order_relaxed) < end)
         entries_end_.store(static_cast<std::uint32_t>(end), std::memory_order_release);
@@ -167,6 +196,9 @@ std::uint32_t handle_table::take_entry() noexcept {
     if (std::uint32_t const entry = add_line(mine); entry != 0) return entry;
     for (entry_stack& other : stacks_of_free_) {
         if (std::uint32_t const entry = pop(other); entry != 0) return entry;
+    }
+    for (std::uint32_t other = 0; other < stack_count; ++other) {
+        if (std::uint32_t const entry = add_line(other); entry != 0) return entry;
     }
     return 0;
 }
@@ -206,7 +238,9 @@ handle handle_table::add(void* pointer, std::size_t bytes, handle_releaser relea
     // An addition and no store: somebody with a stale handle may have counted itself and be about to undo it.
     handle_word& word = words_.load(std::memory_order_relaxed)[entry];
     std::uint64_t const before = word.fetch_add(1, std::memory_order_release);
-    return {pointer, bytes, entry, generation_in(before) + 1};
+    std::uint32_t const generation = generation_in(before) + 1;
+    generations_.load(std::memory_order_relaxed)[entry].store(generation, std::memory_order_release);
+    return {pointer, bytes, entry, generation};
 }
 
 status handle_table::undo_acquire(handle_word& word, std::uint64_t before, const handle& which) noexcept {
@@ -245,6 +279,7 @@ status handle_table::remove(const handle& which, std::uint32_t* holders) noexcep
         wait_a_little(attempt);
         seen = which.generation;
     }
+    generations_.load(std::memory_order_relaxed)[which.entry].store(which.generation + 1, std::memory_order_release);
     handle_record const& record = records_.load(std::memory_order_relaxed)[which.entry];
     handle_releaser const releaser = record.releaser.load(std::memory_order_relaxed);
     void* const pointer = record.pointer.load(std::memory_order_relaxed);

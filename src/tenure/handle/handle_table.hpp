@@ -8,11 +8,12 @@
 /// Use it for     memory that is passed around by value or across languages and must not be used after it is freed:
 ///                buffer/fixed_buffer.hpp stands on it.
 /// Not for        what has one clear owner: adapt/unique.hpp.
-/// Memory from    the system: addresses for every entry at once, pages as entries come into use. Never unmapped, so
-///                that a stale handle may be asked about at any time.
+/// Memory from    the system: addresses for every entry at once (a 64th at most of what a limited process may take, but
+///                for 65,536 entries), pages as entries come into use. Never unmapped, so that a stale handle may be
+///                asked about at any time.
 /// Cost           a check one load and one compare; acquire and release a locked addition each; add and remove two or
 ///                three locked operations, no lock.
-/// Overhead       56 bytes per entry, used again once it is free; 128 more with option handle_stack_frames.
+/// Overhead       60 bytes per entry, used again once it is free; 128 more with option handle_stack_frames.
 /// Threads        any, for everything.
 /// When full      add() returns a handle that is stale, and changes nothing.
 /// Example        examples/handles.cpp
@@ -66,6 +67,9 @@ namespace detail {
 /// The word of an entry: how many hold it in the upper half, its generation in the lower one, so that a count that
 /// leaves its half falls off and never changes the generation. Odd generations are live.
 using handle_word = std::atomic<std::uint64_t>;
+/// What an entry's word has in its lower half, once more and apart: those who only look do not meet those who count.
+/// remove() changes it after the word and before the memory is given back.
+using handle_generation = std::atomic<std::uint32_t>;
 constexpr std::uint64_t one_holder = std::uint64_t{1} << 32;
 /// The last even one: an entry that has come to it is retired.
 constexpr std::uint32_t retired_generation = UINT32_MAX - 1;
@@ -81,6 +85,7 @@ constexpr std::uint32_t most_holders = UINT32_MAX >> 1;
 
 struct handle_record;
 struct handle_stack;
+struct handle_table_access;
 
 }
 
@@ -98,7 +103,8 @@ public:
     handle_table(const handle_table&) = delete;
     handle_table& operator=(const handle_table&) = delete;
 
-    /// The table of buffers, of C and of C#. It is never destroyed.
+    /// The table of buffers, of C and of C#. It is never destroyed, and goes on in a forked child; another is not to be
+    /// used there if the process had other threads.
     [[nodiscard]] TENURE_LOCAL static handle_table& process() noexcept;
 
     /// Enters memory. `releaser` gives it back at remove(); null when that is the caller's business. The text of `kind`
@@ -109,7 +115,7 @@ public:
 
     /// Whether the handle stands for something still.
     [[nodiscard]] TENURE_LOCAL bool is_live(const handle& which) const noexcept {
-        return detail::generation_in(word_of(which).load(std::memory_order_acquire)) == which.generation;
+        return generation_of(which) == which.generation;
     }
 
     /// Holds it: until the release() it cannot be removed.
@@ -117,12 +123,14 @@ public:
     TENURE_LOCAL status acquire(const handle& which) noexcept;
     /// Fails     stale_handle; not_held when it was released as often as acquired.
     TENURE_LOCAL status release(const handle& which) noexcept;
+    /// The same without a look before: for whoever has acquired it by an object of its own, as leases do.
+    TENURE_LOCAL status release_held(const handle& which) noexcept;
 
     /// The handle and all its copies are stale from now on, and its memory is given back.
     /// Fails     stale_handle; still_held, with the number of those who hold it: nothing has changed then. In checked
-    ///           builds who they are is reported as well. A mistake elsewhere, a stale handle that is acquired or
-    ///           released, counts for some nanoseconds at whoever has the entry now: a handle that is held is looked at
-    ///           several times before it is refused.
+    ///           builds who they are is reported as well. A mistake elsewhere, a stale handle that is acquired, counts
+    ///           for some nanoseconds at whoever has the entry now: a handle that is held is looked at several times,
+    ///           within a millisecond, before it is refused.
     status remove(const handle& which, std::uint32_t* holders = nullptr) noexcept;
 
     /// How many hold it; zero when it is stale.
@@ -146,10 +154,15 @@ public:
     /// call. Null when the system refuses.
     [[nodiscard]] const detail::handle_word* words() noexcept;
 
+    /// Where entry zero's generation lies: as words().
+    [[nodiscard]] const detail::handle_generation* generations() noexcept;
+
     /// Walks every entry and says whether the table is consistent. Requires  no other thread uses it meanwhile.
     [[nodiscard]] bool valid() const noexcept;
 
 private:
+    friend struct detail::handle_table_access;
+
     // An entry goes back to the stack that it came from, or a thread that only adds would take ever fresh ones from
     // another that only removes. A line of words is of one stack, so that threads with different stacks do not meet.
     static constexpr std::uint32_t stack_count = 8;
@@ -162,6 +175,9 @@ private:
 
     [[nodiscard]] TENURE_LOCAL detail::handle_word& word_of(const handle& which) const noexcept {
         return words_.load(std::memory_order_acquire)[which.entry]; // entry zero's word before the table's address
+    }
+    [[nodiscard]] TENURE_LOCAL std::uint32_t generation_of(const handle& which) const noexcept {
+        return generations_.load(std::memory_order_acquire)[which.entry].load(std::memory_order_acquire);
     }
     [[nodiscard]] static constexpr std::uint32_t stack_of(std::uint32_t entry) noexcept {
         return entry / entries_per_line % stack_count;
@@ -181,8 +197,10 @@ private:
     void forget_holder(const handle& which) noexcept;
 
     static constinit detail::handle_word nothing; ///< entry zero of every table without one
+    static constinit detail::handle_generation no_generation;
 
     std::atomic<detail::handle_word*> words_{&nothing};
+    std::atomic<detail::handle_generation*> generations_{&no_generation};
     std::atomic<detail::handle_record*> records_{nullptr};
     std::atomic<detail::handle_stack*> stacks_{nullptr};
     std::atomic<std::uint32_t> entries_end_{0}; ///< one past the last entry that was ever used
@@ -208,9 +226,11 @@ extern TENURE_API process_handle_table process_handles;
 // Inline, because a call would cost more than the check that follows.
 inline handle_table& handle_table::process() noexcept { return detail::process_handles.table; }
 
-// An addition that is looked at afterwards, and undone when the handle was stale: whoever has the entry now is counted
-// one more or one less for a moment, which remove() waits for. To look first costs 4 ns a pair, 1.5 times as much where
-// two threads meet, and compare-and-swap loops cost twice as much.
+// Additions that are looked at afterwards, and undone when the handle was stale; compare-and-swap loops cost half as
+// much again. A mistaken acquire() is counted for some nanoseconds at whoever has the entry now, which remove() waits
+// for. A mistaken release() would let a remove() succeed while somebody holds the memory, so it looks first: at the
+// generation that lies apart, because to fetch the word for it costs one and a half times as much where two threads
+// meet.
 
 inline status handle_table::acquire(const handle& which) noexcept {
     detail::handle_word& word = word_of(which);
@@ -223,6 +243,12 @@ inline status handle_table::acquire(const handle& which) noexcept {
 }
 
 inline status handle_table::release(const handle& which) noexcept {
+    if (generation_of(which) != which.generation) [[unlikely]]
+        return status::stale_handle;
+    return release_held(which);
+}
+
+inline status handle_table::release_held(const handle& which) noexcept {
     if constexpr (checks::caller) forget_holder(which);
     detail::handle_word& word = word_of(which);
     std::uint64_t const before = word.fetch_sub(detail::one_holder, std::memory_order_release);

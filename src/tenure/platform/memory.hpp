@@ -23,6 +23,9 @@ namespace tenure::inline TENURE_ABI::platform {
 /// Bytes of a huge page that huge_pages() can ask for; zero where there are none.
 [[nodiscard]] TENURE_API std::size_t huge_page_bytes() noexcept;
 
+/// The most addresses that the process may take, in bytes (ulimit -v); SIZE_MAX where it may take all there are.
+[[nodiscard]] TENURE_API std::size_t address_limit_bytes() noexcept;
+
 /// Takes addresses without memory. Requires  `alignment` is a power of two; smaller than a page counts as a page.
 [[nodiscard]] TENURE_API void* reserve(std::size_t bytes, std::size_t alignment) noexcept;
 

@@ -10,7 +10,8 @@ namespace Tenure;
 /// nothing.</summary>
 /// <remarks>
 /// What <c>foreach</c> uses: it acquires at the beginning and releases at the end, and each step costs what it costs in
-/// a span. A <c>Free</c> inside the loop throws <see cref="InvalidOperationException"/>.
+/// a span. A <c>Free</c> inside the loop throws <see cref="InvalidOperationException"/>. It is not copied: a copy that
+/// is disposed of as well releases what somebody else holds, or throws.
 /// </remarks>
 /// <typeparam name="T">The element.</typeparam>
 public unsafe ref struct BufferEnumerator<T>

@@ -5,6 +5,7 @@ using System;
 using System.Diagnostics.CodeAnalysis;
 using System.IO;
 using System.Runtime.CompilerServices;
+using System.Runtime.InteropServices;
 
 namespace Tenure;
 
@@ -44,6 +45,19 @@ internal static unsafe class BufferErrors
     [MethodImpl(MethodImplOptions.NoInlining)]
     private static Exception Index(long index, long length, ulong* word, uint generation) =>
         HandleWords.IsLive(word, generation) ? Index(index, length) : Stale(word, generation);
+
+    /// <summary>A value that goes past the end, or begins outside.</summary>
+    [DoesNotReturn]
+    internal static void ThrowPart(long bytes, long index, long length, long elementBytes) =>
+        throw Part(bytes, index, length, elementBytes);
+
+    [MethodImpl(MethodImplOptions.NoInlining)]
+    private static IndexOutOfRangeException Part(long bytes, long index, long length, long elementBytes) =>
+        (ulong)index >= (ulong)length
+            ? Index(index, length)
+            : new IndexOutOfRangeException(
+                $"From element {index} on, a buffer of {length} elements has {(length - index) * elementBytes} bytes, "
+                + $"and {bytes} are asked for.");
 
     [DoesNotReturn]
     internal static void ThrowStart(long start, long length, string name = "start") => throw Start(start, length, name);
@@ -114,7 +128,10 @@ internal static unsafe class BufferErrors
 
     [MethodImpl(MethodImplOptions.NoInlining)]
     private static NotSupportedException NoVector(Type type) =>
-        new NotSupportedException($"{type.Name} is no element of a vector.");
+        new NotSupportedException(
+            $"{type.Name} is no element of a vector: those are sbyte, byte, short, ushort, int, uint, long, ulong, nint, "
+            + "nuint, float and double. For other numbers go through the elements, or copy them into a buffer of one of "
+            + "these.");
 
     [DoesNotReturn]
     internal static void ThrowVectorLength(long length, int count) => throw VectorLength(length, count);
@@ -136,19 +153,24 @@ internal static unsafe class BufferErrors
     [MethodImpl(MethodImplOptions.NoInlining)]
     private static TenureLoadException TableMissing() =>
         new TenureLoadException(
-            "Tenure's native library was not there when buffers were first used. Next step: start the program again.");
+            "Tenure's native library gives no table of handles. Next step: look whether the process may reserve "
+            + "addresses (ulimit -v).");
 
     [DoesNotReturn]
-    internal static void ThrowRefused(int status, nint bytes, string? file) => throw Refused(status, bytes, file);
+    internal static void ThrowRefused(int status, nint bytes, string? file, int systemError = 0) =>
+        throw Refused(status, bytes, file, systemError);
 
     [MethodImpl(MethodImplOptions.NoInlining)]
-    private static Exception Refused(int status, nint bytes, string? file)
+    private static Exception Refused(int status, nint bytes, string? file, int systemError)
     {
+        string reason = systemError == 0 ? "" : $" The system said: {Marshal.GetPInvokeErrorMessage(systemError)}.";
         return status switch
         {
-            NativeMethods.FileError => new IOException($"The file cannot be opened, made larger or mapped with {bytes} bytes: {file}."),
+            NativeMethods.FileError => new IOException(
+                $"The file cannot be opened, made larger or mapped with {bytes} bytes: {file}.{reason}"),
             NativeMethods.InvalidArgument => new ArgumentException("A size or an alignment is out of its range."),
-            _ => new OutOfMemoryException($"{bytes} bytes were refused{(file is null ? "" : " for " + file)}; nothing has changed."),
+            _ => new OutOfMemoryException(
+                $"{bytes} bytes were refused{(file is null ? "" : " for " + file)}; nothing has changed.{reason}"),
         };
     }
 }

@@ -31,7 +31,8 @@ public readonly ref struct BufferSpans<T>
     /// <exception cref="ObjectDisposedException">It was freed.</exception>
     public Enumerator GetEnumerator() => new(_view, _owner, _most);
 
-    /// <summary>Goes from span to span.</summary>
+    /// <summary>Goes from span to span. It is not copied: a copy that is disposed of as well releases what somebody
+    /// else holds, or throws.</summary>
     public unsafe ref struct Enumerator
     {
         private readonly BufferView<T> _view;

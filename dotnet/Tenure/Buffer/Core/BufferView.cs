@@ -63,6 +63,13 @@ internal readonly unsafe struct BufferView<T>
         {
             throw new ArgumentOutOfRangeException(nameof(length), length, "A file is mapped for at least one element.");
         }
+        if (path is not null && (path.Length == 0 || path.Contains('\0', StringComparison.Ordinal)))
+        {
+            throw new ArgumentException(
+                path.Length == 0 ? "A path has at least one character; null stands for a file without a name."
+                    : "A path has no character zero.",
+                nameof(path));
+        }
         NativeHandle handle = HandleMemory.MapFile(path, SizeOf(length), kind);
         return new BufferView<T>((T*)handle.Address, (nint)length, handle.Word, handle.Generation);
     }
@@ -151,7 +158,7 @@ internal readonly unsafe struct BufferView<T>
         ThrowIfStale();
         if ((ulong)index >= (ulong)Length || sizeof(TOther) > (Length - index) * sizeof(T))
         {
-            BufferErrors.ThrowIndex(index, Length);
+            BufferErrors.ThrowPart(sizeof(TOther), index, Length, sizeof(T));
         }
         return ref *(TOther*)(Pointer + index);
     }

@@ -136,7 +136,9 @@ internal static unsafe class BufferViewMaths
         {
             return TOperation.Run((double*)left, (double*)right, count, side);
         }
-        throw new NotSupportedException($"{typeof(T).Name} is none of the ten types of numbers that VectorMaths calculates with.");
+        throw new NotSupportedException(
+            $"Vector maths is of sbyte, byte, short, ushort, int, uint, long, ulong, float and double, and not of {typeof(T)}: "
+            + "copy the elements into a buffer of one of these, or go through them in a loop.");
     }
 
     /// <summary>The same length, and the same elements or none in common: what was written must not be read

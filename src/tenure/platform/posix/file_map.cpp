@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <climits>
 #include <cstring>
 #include <string_view>
@@ -32,30 +33,71 @@ int open_nameless() noexcept {
     return file;
 }
 
-[[nodiscard]] bool has_room(int file, std::size_t bytes) noexcept {
-    struct ::stat about {};
-    if (::fstat(file, &about) != 0 || !S_ISREG(about.st_mode)) return false;
-    auto const wanted = static_cast<off_t>(bytes);
-    return about.st_size >= wanted || ::ftruncate(file, wanted) == 0;
+/// Whether `path` leads to the file that is open.
+[[nodiscard]] bool leads_to(const char* path, const struct ::stat& file) noexcept {
+    struct ::stat found {};
+    return ::stat(path, &found) == 0 && found.st_dev == file.st_dev && found.st_ino == file.st_ino;
 }
 
 }
 
-void* map_file(const char* path, std::size_t bytes, status& why) noexcept {
-    why = status::file_error;
+// Asked in this order, so that it is known whether the file is new. A link to a file that is not there is neither: what
+// it leads to is made at last, and stays.
+bool mapped_file::open() noexcept {
     constexpr mode_t rights = S_IRUSR | S_IWUSR | S_IRGRP | S_IWGRP;
-    if (bytes == 0 || bytes > max_object_bytes) return nullptr;
-    int const file = path == nullptr ? open_nameless() : ::open(path, O_RDWR | O_CREAT | O_CLOEXEC, rights);
-    if (file < 0) return nullptr;
-    void* mapped = MAP_FAILED;
-    if (has_room(file, bytes)) {
-        why = status::out_of_memory;
-        mapped = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+    constexpr int usual = O_RDWR | O_CLOEXEC;
+    if (path_ == nullptr) {
+        file_ = open_nameless();
+        return file_ >= 0;
     }
-    ::close(file);
-    if (mapped == MAP_FAILED) return nullptr;
-    why = status::ok;
-    return mapped;
+    file_ = ::open(path_, usual);
+    if (file_ < 0 && errno == ENOENT) {
+        file_ = ::open(path_, usual | O_CREAT | O_EXCL, rights);
+        is_new_ = file_ >= 0;
+        if (file_ < 0 && errno == EEXIST) file_ = ::open(path_, usual | O_CREAT, rights);
+    }
+    return file_ >= 0;
+}
+
+bool mapped_file::make_room() noexcept {
+    struct ::stat about {};
+    if (::fstat(file_, &about) != 0) return false;
+    if (!S_ISREG(about.st_mode)) {
+        errno = ENODEV; // as mmap() says of what cannot be mapped
+        return false;
+    }
+    auto const wanted = static_cast<off_t>(bytes_);
+    former_bytes_ = static_cast<std::uint64_t>(about.st_size);
+    is_longer_ = about.st_size < wanted && ::ftruncate(file_, wanted) == 0;
+    return about.st_size >= wanted || is_longer_;
+}
+
+mapped_file::mapped_file(const char* path, std::size_t bytes) noexcept : path_(path), bytes_(bytes) {
+    if (bytes > max_object_bytes) {
+        why_ = status::out_of_memory;
+        errno = ENOMEM;
+        return;
+    }
+    if (bytes == 0 || !open() || !make_room()) return;
+    void* const mapped = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file_, 0);
+    why_ = mapped == MAP_FAILED ? status::out_of_memory : status::ok;
+    if (mapped != MAP_FAILED) memory_ = mapped;
+}
+
+mapped_file::~mapped_file() {
+    if (file_ < 0) return;
+    int const said = errno;
+    struct ::stat about {};
+    if (!is_kept_) {
+        if (memory_ != nullptr) ::munmap(memory_, bytes_);
+        bool const is_known = ::fstat(file_, &about) == 0;
+        // Not one that another process has put in its place, nor one that another has made longer still.
+        if (is_new_ && is_known && leads_to(path_, about)) ::unlink(path_);
+        bool const is_as_left = is_known && about.st_size == static_cast<off_t>(bytes_);
+        if (is_longer_ && is_as_left) is_longer_ = ::ftruncate(file_, static_cast<off_t>(former_bytes_)) != 0;
+    }
+    ::close(file_);
+    errno = said;
 }
 
 void unmap_file(void* memory, std::size_t bytes) noexcept { ::munmap(memory, bytes); }

@@ -4,6 +4,7 @@
 #include <tenure/platform/memory.hpp>
 
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <tenure/base/align.hpp>
@@ -33,6 +34,12 @@ void* map_aligned(std::size_t bytes, std::size_t alignment, int protection) noex
 
 std::size_t page_bytes() noexcept {
     return static_cast<std::size_t>(::sysconf(_SC_PAGESIZE)); // a load: the C library has it from the kernel
+}
+
+std::size_t address_limit_bytes() noexcept {
+    struct ::rlimit limit {};
+    bool const is_limited = ::getrlimit(RLIMIT_AS, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY;
+    return is_limited ? static_cast<std::size_t>(limit.rlim_cur) : SIZE_MAX;
 }
 
 void* reserve(std::size_t bytes, std::size_t alignment) noexcept { return map_aligned(bytes, alignment, PROT_NONE); }
