@@ -101,13 +101,6 @@ internal static unsafe class HandleWords
         {
             BufferErrors.ThrowStale(word, generation);
         }
-        ReleaseHeld(word, generation);
-    }
-
-    /// <summary>The same without a look before: for what has acquired it itself. Requires a word.</summary>
-    [MethodImpl(MethodImplOptions.AggressiveInlining)]
-    internal static void ReleaseHeld(ulong* word, uint generation)
-    {
         long before = Interlocked.Add(ref *(long*)word, -OneHolder) + OneHolder;
         if ((uint)before != generation || (ulong)before < (ulong)OneHolder)
         {

@@ -123,8 +123,6 @@ public:
     TENURE_LOCAL status acquire(const handle& which) noexcept;
     /// Fails     stale_handle; not_held when it was released as often as acquired.
     TENURE_LOCAL status release(const handle& which) noexcept;
-    /// The same without a look before: for whoever has acquired it by an object of its own, as leases do.
-    TENURE_LOCAL status release_held(const handle& which) noexcept;
 
     /// The handle and all its copies are stale from now on, and its memory is given back.
     /// Fails     stale_handle; still_held, with the number of those who hold it: nothing has changed then. In checked
@@ -245,10 +243,6 @@ inline status handle_table::acquire(const handle& which) noexcept {
 inline status handle_table::release(const handle& which) noexcept {
     if (generation_of(which) != which.generation) [[unlikely]]
         return status::stale_handle;
-    return release_held(which);
-}
-
-inline status handle_table::release_held(const handle& which) noexcept {
     if constexpr (checks::caller) forget_holder(which);
     detail::handle_word& word = word_of(which);
     std::uint64_t const before = word.fetch_sub(detail::one_holder, std::memory_order_release);
