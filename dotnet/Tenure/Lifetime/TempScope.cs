@@ -18,8 +18,7 @@ namespace Tenure;
 /// TempJob's chunks. <b>Cost</b> allocate O(1), an add and a compare, without a call; the end O(1), O(chunks) when Temp
 /// had overflowed. <b>Overhead</b> sizes are rounded up to 16 bytes.</para>
 /// <para><b>Threads</b> the one that began it: a ref struct does not leave its stack. <b>When full</b> overflows;
-/// throws
-/// <see cref="OutOfMemoryException"/> when the system refuses as well.</para>
+/// throws <see cref="OutOfMemoryException"/> when the system refuses as well.</para>
 /// <para>Scopes nest, and only the innermost one allocates: a block lies above the mark of every scope that is open,
 /// and would be gone with the innermost one, while a span of an outer one may be kept longer. So an outer scope throws
 /// <see cref="InvalidOperationException"/> until those begun inside it have ended, also one that somebody forgot to
