@@ -22,10 +22,14 @@ set(dropin_rooms ${tenure_sources})
 list(FILTER dropin_rooms INCLUDE REGEX "/src/tenure/(base|platform|heap)/")
 list(FILTER dropin_rooms EXCLUDE REGEX
     "/base/(bad_alloc|detour_list|frame_clock|counting_source|failing_source|static_buffer_source)\\.cpp$")
-list(FILTER dropin_rooms EXCLUDE REGEX "/platform/posix/process_malloc\\.cpp$")
+list(FILTER dropin_rooms EXCLUDE REGEX "/platform/posix/(process_malloc|observer)\\.cpp$")
 
 function(tenure_add_dropin target level)
     add_library(${target} SHARED ${dropin_sources} ${dropin_rooms})
+    if(level GREATER 0)
+        file(GLOB hardened_sources CONFIGURE_DEPENDS ${dropin_dir}/hardened/*.cpp)
+        target_sources(${target} PRIVATE ${hardened_sources})
+    endif()
     tenure_compile(${target})
     target_include_directories(${target} PRIVATE ${PROJECT_SOURCE_DIR}/src)
     # Sections and hidden symbols let the linker drop what the rooms have and nobody here uses. The builtins for malloc

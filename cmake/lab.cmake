@@ -47,13 +47,15 @@ tenure_add_lab_room(experiments WITHOUT ${tenure_vectors_missing}
 # The loops that they are compared with are those of a program that is built for every machine.
 set_source_files_properties(lab/experiments/vectors_at_o2.cpp PROPERTIES COMPILE_OPTIONS -O2)
 set_source_files_properties(lab/experiments/vectors_at_o3.cpp PROPERTIES COMPILE_OPTIONS -O3)
+include(cmake/watch.cmake)
 tenure_add_lab_room(cli WITHOUT main.cpp
-    LINK lab_experiments lab_harness lab_report CLI11::CLI11 fmt::fmt nlohmann_json::nlohmann_json)
+    LINK lab_experiments lab_watch lab_harness lab_report CLI11::CLI11 fmt::fmt nlohmann_json::nlohmann_json)
 # Modules of lab/experiments/modules: a library of others that no worker but those that need it may have in its process.
 # name, header that must be found, library that must be found
 set(tenure_modules
     "openscenegraph|osg/Group|osg"
     "assimp|assimp/Importer.hpp|assimp"
+    "tbb|tbb/global_control.h|tbb"
 )
 foreach(entry IN LISTS tenure_modules)
     string(REGEX MATCH "^(.*)[|](.*)[|](.*)$" _ ${entry})

@@ -19,6 +19,7 @@
 #include "cli/nearest.hpp"
 #include "cli/run.hpp"
 #include "cli/settings.hpp"
+#include "cli/watch.hpp"
 #include "harness/machine.hpp"
 
 namespace tenure::lab {
@@ -68,9 +69,9 @@ std::string explain_unknown(const CLI::App& app, const std::string& word) {
     const CLI::App* const inside = innermost(&app);
     if (word.starts_with('-')) {
         std::string const option = word.substr(0, word.find('='));
-        if (inside->get_name() == "run") {
+        if (inside->get_name() == "run" || inside->get_name() == "watch") {
             return unknown_name("option", option, names_of_options(inside)) +
-                   " What is the program's stands behind --: tenure run -- PROGRAM ...";
+                   fmt::format(" What is the program's stands behind --: tenure {} -- PROGRAM ...", inside->get_name());
         }
         std::string const owner = owner_of_option(app, option);
         if (!owner.empty()) return fmt::format("{} is an option of `tenure {}`", option, owner);
@@ -145,7 +146,8 @@ int run_command_line(int argc, char** argv) {
                            "  tenure bench                                every experiment at its default size\n"
                            "  tenure bench pools --against jemalloc       one experiment, against one peer\n"
                            "  tenure list                                 experiments, allocators, peers found here\n"
-                           "  tenure run -- ./game                        a program with our malloc, unmodified\n\n{}",
+                           "  tenure run -- ./game                        a program with our malloc, unmodified\n"
+                           "  tenure watch -- ./game                      what its threads allocate and wait for\n\n{}",
                            exit_codes_help));
     app.require_subcommand(0, 1);
     app.get_formatter()->column_width(34);
@@ -153,6 +155,7 @@ int run_command_line(int argc, char** argv) {
     bench_command bench(app);
     list_command list(app);
     run_command running(app);
+    watch_command watching(app);
     settings_command settings(app);
     try {
         app.parse(words_of(argc, argv));
@@ -162,6 +165,7 @@ int run_command_line(int argc, char** argv) {
     if (bench.chosen()) return bench.run(argc, argv);
     if (list.chosen()) return list.run();
     if (running.chosen()) return running.run();
+    if (watching.chosen()) return watching.run();
     if (settings.chosen()) return settings.run();
     std::fputs(app.help().c_str(), stderr);
     return exit_code::bad_usage;

@@ -127,12 +127,21 @@ void take_out_mallocs() {
     others.empty() ? ::unsetenv("LD_PRELOAD") : ::setenv("LD_PRELOAD", others.c_str(), 1);
 }
 
-/// In front of what is preloaded already: the first malloc is the one that serves.
+/// In front of what is preloaded already: the first malloc is the one that serves. Only the hook of a `tenure watch`
+/// around us stays before it, and hands on to it.
 void preload(const std::string& library) {
     if (library.empty()) return take_out_mallocs();
-    const char* const others = std::getenv("LD_PRELOAD");
-    bool const alone = others == nullptr || *others == '\0';
-    ::setenv("LD_PRELOAD", alone ? library.c_str() : fmt::format("{}:{}", library, others).c_str(), 1);
+    const char* const before = std::getenv("LD_PRELOAD");
+    std::string_view others = before != nullptr ? before : "";
+    std::string all;
+    std::string_view const first = others.substr(0, others.find_first_of(": "));
+    if (name_of_library(first) == "libtenure_watch") {
+        all = fmt::format("{}:", first);
+        others.remove_prefix(std::min(first.size() + 1, others.size()));
+    }
+    all += library;
+    if (!others.empty()) all += fmt::format(":{}", others);
+    ::setenv("LD_PRELOAD", all.c_str(), 1);
 }
 
 std::string passthrough_variable() {

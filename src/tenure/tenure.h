@@ -488,6 +488,34 @@ typedef struct tn_tag_usage {
 } tn_tag_usage;
 TN_API void tn_tag_get_usage(uint32_t tag, tn_tag_usage* usage);
 
+/* -------------------------------------------------------------------------------- promises, regions and marks */
+
+/*
+ * What is begun is ended, once, on the same thread; all of it nests. Checked builds report an end without a begin,
+ * which otherwise does nothing. Where nobody observes the process, a begin or an end is an add and a test.
+ */
+
+/**
+ * From now on the calling thread allocates nothing. Checked builds report what it allocates from this library, the
+ * hardened drop-in and `tenure watch` every malloc as well. Frees are allowed.
+ */
+TN_API void tn_no_alloc_begin(void);
+TN_API void tn_no_alloc_end(void);
+/** From now on the calling thread may allocate whatever was promised, and is promised before the end. */
+TN_API void tn_allow_alloc_begin(void);
+TN_API void tn_allow_alloc_end(void);
+/** Not zero while an allocation by the calling thread would break a promise. */
+TN_API uint32_t tn_no_alloc_is_active(void);
+
+/**
+ * What the calling thread does until the end is done in the region of that name, for `tenure watch`. It copies up to 63
+ * bytes of a name that it sees for the first time.
+ */
+TN_API void tn_region_begin(const char* name, size_t name_bytes);
+TN_API void tn_region_end(void);
+/** A moment with a name, likewise. */
+TN_API void tn_mark(const char* name, size_t name_bytes);
+
 /* -------------------------------------------------------------------------------------- figures and settings */
 
 /** The whole process. While threads go on, each figure is as of some moment during the call. */

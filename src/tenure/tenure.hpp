@@ -16,7 +16,9 @@
 #include <tenure/base/check.hpp>
 #include <tenure/base/counting_source.hpp>
 #include <tenure/base/failing_source.hpp>
+#include <tenure/base/no_alloc.hpp>
 #include <tenure/base/options.hpp>
+#include <tenure/base/region.hpp>
 #include <tenure/base/report.hpp>
 #include <tenure/base/static_buffer_source.hpp>
 #include <tenure/base/tag.hpp>
@@ -38,3 +40,6 @@
 #include <tenure/pool/shared_block_pool.hpp>
 #include <tenure/pool/shared_pool.hpp>
 #include <tenure/pool/small_object.hpp>
+#include <tenure/text/format.hpp>
+#include <tenure/text/paged_writer.hpp>
+#include <tenure/text/text_writer.hpp>

@@ -136,6 +136,8 @@ TEST(capi_arena, its_begin_is_the_cursor_and_the_limit) {
     void* const first = tn_arena_allocate(arena, 10, 1);
     ASSERT_NE(first, nullptr);
     if (tenure::checks::caller || is_detoured()) {
+        EXPECT_EQ(arena->cursor, 0u);
+        EXPECT_EQ(arena->limit, 0u);
         tn_arena_destroy(arena);
         GTEST_SKIP() << "callers use the calls";
     }

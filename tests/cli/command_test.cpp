@@ -12,7 +12,7 @@
 #include <thread>
 #include <unistd.h>
 
-#include "cli/run_command.hpp"
+#include "support/run_command.hpp"
 
 namespace {
 

@@ -16,8 +16,8 @@
 #include <fstream>
 
 #include "cli/program_file.hpp"
-#include "cli/run_command.hpp"
 #include "support/own_path.hpp"
+#include "support/run_command.hpp"
 
 namespace {
 

@@ -46,6 +46,7 @@ parameters tiny(const experiment& chosen) {
                                                                                             {"epochs", 3},
                                                                                             {"turnovers", 1},
                                                                                             {"starts", 3},
+                                                                                            {"pages", 3},
                                                                                             {"samples", 2000}}) {
         for (const option_spec& option : chosen.options) {
             if (option.name == name) options.set(name, value);

@@ -18,7 +18,9 @@
 
 #include <gtest/gtest.h>
 
+#include <tenure/base/options.hpp>
 #include <tenure/base/tag.hpp>
+#include <tenure/lifetime/lifetime.hpp>
 
 #include "support/process.hpp"
 #include "support/reports.hpp"
@@ -46,6 +48,46 @@ TEST(heap_review, a_block_that_was_reallocated_in_place_is_freed_by_its_page_and
     tested.trim();
     EXPECT_EQ(tested.stats().live_count, 0u);
     EXPECT_EQ(tested.stats().reserved_bytes, 0u);
+}
+
+TEST(heap_review, a_free_with_a_size_puts_a_block_of_the_process_heap_among_those_of_its_page) {
+    if (tenure::checks::caller) GTEST_SKIP() << "checked builds keep no blocks at hand";
+    if (tenure::passes_through(tenure::part::heap)) GTEST_SKIP() << "the heap is malloc's";
+    for (auto const& [first, then] : {std::pair<std::size_t, std::size_t>{48, 32}, {112, 64}, {1024, 520}}) {
+        heap::process().deallocate(heap::process().allocate(then)); // there is one at hand
+        void* const block = heap::process().reallocate(heap::process().allocate(first), then);
+        ASSERT_EQ(heap::process().usable_size(block), first) << "it has shrunk where it is";
+        tenure::deallocate(block, then, tenure::lifetime::persistent);
+        void* const smaller = tenure::allocate(then, tenure::lifetime::persistent);
+        void* const as_before = tenure::allocate(first, tenure::lifetime::persistent);
+        EXPECT_NE(smaller, block);
+        EXPECT_LT(heap::process().usable_size(smaller), first);
+        EXPECT_EQ(as_before, block) << "what was freed last is taken first";
+        tenure::deallocate(smaller, then, tenure::lifetime::persistent);
+        tenure::deallocate(as_before, first, tenure::lifetime::persistent);
+    }
+    EXPECT_TRUE(heap::process().valid());
+}
+
+TEST(heap_review, a_free_with_a_size_keeps_a_block_with_an_owner_from_those_without) {
+    if (tenure::passes_through(tenure::part::heap)) GTEST_SKIP() << "the heap is malloc's";
+    tenure::tag const owner = tenure::tag::named("freed with a size");
+    void* const kept = tenure::allocate(64, tenure::lifetime::persistent);
+    void* block = nullptr;
+    {
+        tenure::tag_scope const scope(owner);
+        block = tenure::allocate(64, tenure::lifetime::persistent);
+    }
+    EXPECT_EQ(heap::process().core().usage_of_tag(owner.id()).live_count, 1u);
+    tenure::deallocate(kept, 64, tenure::lifetime::persistent);
+    tenure::deallocate(block, 64, tenure::lifetime::persistent);
+    EXPECT_EQ(heap::process().core().usage_of_tag(owner.id()).live_count, 0u);
+    void* const of_nobody = tenure::allocate(64, tenure::lifetime::persistent);
+    EXPECT_EQ(heap::process().core().usage_of_tag(owner.id()).live_count, 0u);
+    if (!tenure::checks::caller) {
+        EXPECT_EQ(of_nobody, kept) << "what was freed last of those without an owner";
+    }
+    tenure::deallocate(of_nobody, 64, tenure::lifetime::persistent);
 }
 
 TEST(heap_review, the_child_of_a_fork_under_a_tag_keeps_the_caches_of_its_thread) {

@@ -11,12 +11,10 @@ namespace Tenure;
 /// <summary>Memory that dies together: allocate freely, give it all back at once.</summary>
 /// <remarks>
 /// <para><b>Use it for</b> data of one request, one level, one build step. <b>Not for</b> single objects that die
-/// early:
-/// <see cref="Pool{T}"/>.</para>
+/// early: <see cref="Pool{T}"/>.</para>
 /// <para><b>Memory from</b> pages of the system; grows by chunks that double up to 8 MiB, keeps them for the next time.
 /// <b>Cost</b> allocate O(1), an add and a compare, without a call into native code; clear and rewind O(1); trim
-/// O(chunks).
-/// <b>Overhead</b> none per allocation; one header of 64 bytes per chunk.</para>
+/// O(chunks). <b>Overhead</b> none per allocation; one header of 64 bytes per chunk.</para>
 /// <para><b>Threads</b> one at a time; give each thread its own. <b>When full</b> asks the system; throws
 /// <see cref="OutOfMemoryException"/> when that refuses, and nothing has changed.</para>
 /// <para>Its memory goes with it, also when the garbage collector takes an arena that nobody disposed: keep it

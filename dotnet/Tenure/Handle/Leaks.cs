@@ -20,8 +20,7 @@ public static class Leaks
     /// <summary>Whether the call stack of what C# makes is kept for listings. About 10 µs and 2 KB for each
     /// handle.</summary>
     /// <remarks>Off unless the AppContext switch <c>Tenure.Leaks.Stacks</c> is on. Switching it off forgets what was
-    /// kept.
-    /// Handles of C and C++ have stacks with the option <c>handle_stack_frames</c>.</remarks>
+    /// kept. Handles of C and C++ have stacks with the option <c>handle_stack_frames</c>.</remarks>
     public static bool CaptureStacks
     {
         get => HandleWatch.CapturesStacks;

@@ -22,8 +22,7 @@ namespace Tenure;
 /// <para><b>Threads</b> any; Temp is each thread's own. <b>When full</b> <c>Try…</c> returns null, the others throw
 /// <see cref="OutOfMemoryException"/>; nothing has changed then.</para>
 /// <para>Memory is not initialised unless a name says so. Nothing here keeps a block from being used after it was
-/// freed:
-/// checked builds of the native library report what they see of it.</para>
+/// freed: checked builds of the native library report what they see of it.</para>
 /// </remarks>
 public static unsafe partial class Native
 {

@@ -17,14 +17,12 @@ public delegate void OffsetVisitor(ulong offset, ulong size, bool isFree);
 /// <summary>Ranges of memory that is not ours: which part of a buffer, a file or a device is whose.</summary>
 /// <remarks>
 /// <para><b>Use it for</b> GPU buffers and device memory, files, ring buffers, anything that is counted from 0 to a
-/// capacity.
-/// <b>Not for</b> memory of the process itself: <see cref="Native"/>, <see cref="Pool{T}"/>.</para>
+/// capacity. <b>Not for</b> memory of the process itself: <see cref="Native"/>, <see cref="Pool{T}"/>.</para>
 /// <para><b>Memory from</b> pages of the system, for its records only; the ranges themselves are never touched.
-/// <b>Cost</b> a
-/// call, and O(1) in it. <b>Overhead</b> 32 bytes for each range, allocated or free; sizes are not rounded.</para>
+/// <b>Cost</b> a call, and O(1) in it. <b>Overhead</b> 32 bytes for each range, allocated or free; sizes are not
+/// rounded.</para>
 /// <para><b>Threads</b> one at a time, also of those that only look. <b>When full</b> <see cref="TryAllocate"/> returns
-/// false,
-/// <see cref="Allocate"/> throws; nothing has changed then.</para>
+/// false, <see cref="Allocate"/> throws; nothing has changed then.</para>
 /// <para>A range that was given back already is reported by checked builds of the native library, unless its record
 /// serves another.</para>
 /// </remarks>

@@ -9,17 +9,14 @@ namespace Tenure;
 /// <summary>Equal blocks, taken by any thread and given back by any thread, in any order.</summary>
 /// <remarks>
 /// <para><b>Use it for</b> blocks of one size that threads hand to each other: messages, jobs, nodes of shared
-/// structures.
-/// <b>Not for</b> blocks that stay with one thread: <see cref="BlockPool"/>.</para>
+/// structures. <b>Not for</b> blocks that stay with one thread: <see cref="BlockPool"/>.</para>
 /// <para><b>Memory from</b> pages of the system, in segments of 32 MiB of addresses, touched as they are used.
-/// <b>Cost</b> a call, and O(1) in the thread's cache; a lock for every 128th
-/// call of a kind, oftener for blocks past 512 bytes. <b>Overhead</b> one bit per block; per thread that uses the pool
-/// 4 KiB and a cache of free blocks: 256, or 128 KiB of them, or one.</para>
+/// <b>Cost</b> a call, and O(1) in the thread's cache; a lock for every 128th call of a kind, oftener for blocks past
+/// 512 bytes. <b>Overhead</b> one bit per block; per thread that uses the pool 4 KiB and a cache of free blocks: 256, or
+/// 128 KiB of them, or one.</para>
 /// <para><b>Threads</b> any, also the free of a block whose allocating thread has ended; not during
-/// <see cref="Clear"/>,
-/// <see cref="Trim"/> and <see cref="Dispose"/>.
-/// <b>When full</b> <see cref="TryAllocate"/> returns null, <see cref="Allocate"/> throws; nothing has changed
-/// then.</para>
+/// <see cref="Clear"/>, <see cref="Trim"/> and <see cref="Dispose"/>. <b>When full</b> <see cref="TryAllocate"/> returns
+/// null, <see cref="Allocate"/> throws; nothing has changed then.</para>
 /// <para>Its blocks go with it, also when the garbage collector takes a pool that nobody disposed: keep it reachable as
 /// long as they are used.</para>
 /// </remarks>

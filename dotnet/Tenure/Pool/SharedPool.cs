@@ -14,10 +14,8 @@ namespace Tenure;
 /// <b>Overhead</b> none per object: they lie <c>sizeof(T)</c> apart; one bit per object and 1/64 of that, apart from
 /// them.</para>
 /// <para><b>Threads</b> any, also the free of an object whose allocating thread has ended; not during
-/// <see cref="Clear"/>,
-/// <see cref="Trim"/> and <see cref="Dispose"/>.
-/// <b>When full</b> <see cref="TryAllocate"/> returns null, the others throw <see cref="OutOfMemoryException"/>;
-/// nothing has changed then.</para>
+/// <see cref="Clear"/>, <see cref="Trim"/> and <see cref="Dispose"/>. <b>When full</b> <see cref="TryAllocate"/> returns
+/// null, the others throw <see cref="OutOfMemoryException"/>; nothing has changed then.</para>
 /// <para>Its objects go with it, also when the garbage collector takes a pool that nobody disposed: keep it reachable
 /// as long as they are used.</para>
 /// </remarks>

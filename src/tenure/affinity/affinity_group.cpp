@@ -9,6 +9,7 @@
 
 #include <tenure/affinity/affinity_map.hpp>
 #include <tenure/base/check.hpp>
+#include <tenure/base/no_alloc.hpp>
 #include <tenure/base/options.hpp>
 #include <tenure/platform/memory.hpp>
 #include <tenure/platform/sanitizer.hpp>
@@ -172,6 +173,7 @@ affinity_group::size_entry affinity_group::entry_for(std::size_t bytes) const no
 }
 
 void* affinity_group::allocate_slow(std::size_t bytes, std::size_t alignment) noexcept {
+    [[maybe_unused]] detail::caller_allocation const allocation("of an affinity group", bytes);
     if (!is_power_of_two(alignment) || bytes > max_object_bytes - alignment || is_refused_) return nullptr;
     std::size_t const whole_alignment = std::max(alignment, options_.alignment);
     if (functions_.allocate != nullptr) {

@@ -9,6 +9,7 @@
 #include <new>
 
 #include <tenure/base/check.hpp>
+#include <tenure/base/no_alloc.hpp>
 #include <tenure/base/options.hpp>
 #include <tenure/platform/sanitizer.hpp>
 
@@ -64,6 +65,7 @@ void arena::enter(arena_chunk* chunk, std::uintptr_t cursor) noexcept {
 }
 
 void* arena::allocate_slow(std::size_t bytes, std::size_t alignment) noexcept {
+    [[maybe_unused]] detail::caller_allocation const allocation("of an arena", bytes);
     std::size_t const size = bytes + (bytes == 0);
     if (size > max_object_bytes - sizeof(arena_chunk) || !is_power_of_two(alignment)) return nullptr;
     if (detoured_) return allocate_detoured(size, alignment);

@@ -11,6 +11,8 @@
 
 #include <tenure/base/config.hpp>
 
+struct tenure_observer_table;
+
 namespace tenure::inline TENURE_ABI::host {
 
 /// Writes to standard error without allocating.
@@ -22,6 +24,10 @@ std::size_t walk_stack(void** frames, std::size_t capacity) noexcept;
 
 /// Writes one line per frame to standard error: module, nearest exported function, offset.
 void write_stack(void* const* frames, std::size_t count) noexcept;
+
+/// Whoever observes the process's scopes (observer.hpp), as the loader finds it; null when nobody does.
+/// Cost      microseconds, with the loader's lock.
+[[nodiscard]] const tenure_observer_table* process_observer() noexcept;
 
 /// Whether the process has its environment yet: a drop-in malloc is called before that.
 [[nodiscard]] bool has_environment() noexcept;

@@ -40,7 +40,7 @@ using report_handler = void (*)(report_kind, std::string_view) noexcept;
 
 /// Installs a handler for all reports and returns the former one; null restores the default, which writes to standard
 /// error and, for misuse and broken invariants, aborts. A handler that returns lets the program go on where it can:
-/// the offending call then does nothing.
+/// the offending call then does nothing, save an allocation against a promise (no_alloc.hpp), which goes on.
 /// Threads   any; takes effect at the next report.
 TENURE_API report_handler set_report_handler(report_handler) noexcept;
 

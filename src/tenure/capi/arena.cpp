@@ -12,8 +12,17 @@ using namespace tenure;
 
 namespace {
 
-/// What a tn_arena points to. The arena comes first, and first in it its cursor and limit: a test compares them.
-struct whole_arena {
+/// What a caller sees in place of an arena's cursor and limit where it must not allocate by itself: no room.
+template<bool is_checked>
+struct shown_in_front {
+    tn_arena without_room{0, 0};
+};
+template<>
+struct shown_in_front<false> {};
+
+/// What a tn_arena points to. The arena comes first, and first in it its cursor and limit: a test compares them. In
+/// checked builds something else does.
+struct whole_arena : shown_in_front<checks::caller> {
     whole_arena(std::size_t first_chunk_bytes, const tn_block_source* functions) noexcept
         : value(memory(functions), first_chunk_bytes) {}
     /// The source is made first, although it lies behind the arena.

@@ -7,6 +7,7 @@
 #include <cstring>
 
 #include <tenure/base/align.hpp>
+#include <tenure/base/no_alloc.hpp>
 #include <tenure/base/options.hpp>
 #include <tenure/platform/file_map.hpp>
 #include <tenure/platform/memory.hpp>
@@ -62,6 +63,7 @@ void give_held(void* memory, std::size_t bytes) noexcept {
 }
 
 status allocate_held(std::size_t bytes, held_options options, handle& made) noexcept {
+    [[maybe_unused]] detail::caller_allocation const allocation("with a handle", bytes);
     if (!is_power_of_two(options.alignment)) return status::invalid_argument;
     if (bytes > max_object_bytes) return status::out_of_memory;
     bool const wants_huge = options.pages == page_size::huge;
@@ -83,6 +85,7 @@ status allocate_held(std::size_t bytes, held_options options, handle& made) noex
 }
 
 status map_held(const char* path, std::size_t bytes, const char* kind, handle& made) noexcept {
+    [[maybe_unused]] detail::caller_allocation const allocation("of a file with a handle", bytes);
     if (bytes == 0) return status::invalid_argument;
     platform::mapped_file file(path, bytes);
     if (file.memory() == nullptr) return file.why();

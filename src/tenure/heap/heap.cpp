@@ -7,6 +7,7 @@
 #include <bit>
 
 #include <tenure/base/host.hpp>
+#include <tenure/base/no_alloc.hpp>
 #include <tenure/base/options.hpp>
 #include <tenure/platform/clock.hpp>
 #include <tenure/platform/fork.hpp>
@@ -27,6 +28,8 @@ std::size_t segment_bytes_for(std::size_t limit_bytes, const block_source& sourc
 }
 
 constinit page_source pages_of_process{page_size::ordinary};
+
+constexpr std::string_view of_process = "of the process heap", of_heap = "of a heap";
 
 }
 
@@ -185,6 +188,7 @@ __attribute__((constructor(101))) void hear_of_forks_first() noexcept { heap_eve
 detail::heap_core& detail::process_core() noexcept { return heap_events::process_core(); }
 
 void* detail::process_allocate_slow(std::size_t bytes, std::size_t alignment, fill how) noexcept {
+    [[maybe_unused]] caller_allocation const allocation(of_process, bytes);
     return heap_events::process_core().allocate(process_cache_or_open(), bytes, alignment, how);
 }
 
@@ -221,6 +225,7 @@ thread_cache* heap::cache_or_open() noexcept {
 }
 
 void* heap::allocate_slow(std::size_t bytes, std::size_t alignment, fill how) noexcept {
+    [[maybe_unused]] detail::caller_allocation const allocation(is_process() ? of_process : of_heap, bytes);
     return core_.allocate(cache_or_open(), bytes, alignment, how);
 }
 
@@ -231,7 +236,13 @@ void heap::deallocate_sized(void* block, std::size_t bytes) noexcept {
 void heap::deallocate_slow(void* block) noexcept { core_.deallocate(cache_or_open(), block); }
 
 void* heap::reallocate(void* block, std::size_t bytes, std::size_t alignment) noexcept {
+    [[maybe_unused]] detail::caller_allocation const allocation(is_process() ? of_process : of_heap, bytes);
     return core_.reallocate(cache_or_open(), block, bytes, alignment);
+}
+
+bool heap::resize(void* block, std::size_t bytes) noexcept {
+    [[maybe_unused]] detail::caller_allocation const allocation(is_process() ? of_process : of_heap, bytes);
+    return core_.resize(block, bytes);
 }
 
 std::size_t heap::trim() noexcept { return core_.trim(cache_of_this_thread()); }

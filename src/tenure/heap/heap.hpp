@@ -81,7 +81,7 @@ public:
     [[nodiscard]] void* reallocate(void* block, std::size_t bytes, std::size_t alignment = default_alignment) noexcept;
     /// Makes a block larger or smaller where it is. Returns   whether it did; if not, nothing has changed.
     /// Deallocate  without the size afterwards, or with usable_size().
-    [[nodiscard]] bool resize(void* block, std::size_t bytes) noexcept { return core_.resize(block, bytes); }
+    [[nodiscard]] bool resize(void* block, std::size_t bytes) noexcept;
 
     /// Bytes that may be used from the block's begin: what was asked for, or more. Zero for null.
     [[nodiscard]] std::size_t usable_size(const void* block) const noexcept { return core_.usable_bytes(block); }

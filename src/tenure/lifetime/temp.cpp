@@ -10,6 +10,7 @@
 
 #include <tenure/base/check.hpp>
 #include <tenure/base/frame_clock.hpp>
+#include <tenure/base/no_alloc.hpp>
 #include <tenure/base/options.hpp>
 #include <tenure/lifetime/chunk_supply.hpp>
 #include <tenure/lifetime/thread_record.hpp>
@@ -136,6 +137,7 @@ void* bump(temp_record& scratch, std::size_t size, std::size_t alignment) noexce
 }
 
 void* temp::allocate_slow(std::size_t bytes, std::size_t alignment) noexcept {
+    [[maybe_unused]] detail::caller_allocation const allocation("of Temp", bytes);
     constexpr std::size_t most = max_object_bytes / 4;
     if (bytes > most || alignment > most || !is_power_of_two(alignment)) return nullptr;
     thread_record* const record = detail::record_of_this_thread();

@@ -10,6 +10,7 @@
 #include <tenure/base/check.hpp>
 #include <tenure/base/frame_clock.hpp>
 #include <tenure/base/host.hpp>
+#include <tenure/base/no_alloc.hpp>
 #include <tenure/base/options.hpp>
 #include <tenure/lifetime/direct_blocks.hpp>
 #include <tenure/lifetime/job_blocks.hpp>
@@ -167,6 +168,7 @@ void* allocate_in_chunk(job_record& job, std::size_t bytes, std::size_t alignmen
 }
 
 void* temp_job::allocate_slow(std::size_t bytes, std::size_t alignment) noexcept {
+    [[maybe_unused]] detail::caller_allocation const allocation("of TempJob", bytes);
     constexpr std::size_t most = max_object_bytes / 4;
     if (bytes > most || alignment > most || !is_power_of_two(alignment)) return nullptr;
     thread_record* const record = detail::record_of_this_thread();

@@ -21,6 +21,7 @@
 #include <tenure/base/bits.hpp>
 #include <tenure/base/check.hpp>
 #include <tenure/base/frame_clock.hpp>
+#include <tenure/base/no_alloc.hpp>
 #include <tenure/base/report.hpp>
 
 namespace tenure::inline TENURE_ABI {
@@ -136,6 +137,7 @@ TENURE_COLD bool offset_allocator::make_room(std::uint64_t slots) noexcept {
     std::uint32_t room = std::max(slot_room_, first_slots);
     while (room < slots) room = room > most_slots / 2 ? most_slots : room * 2;
     std::size_t const bytes = room * sizeof(slot), before = slot_room_ * sizeof(slot);
+    [[maybe_unused]] detail::caller_allocation const allocation("for an offset_allocator's records", bytes);
     void* grown = nullptr;
     if (slots_ == nullptr) {
         grown = source_.acquire(bytes, cache_line_bytes);

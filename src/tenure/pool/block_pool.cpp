@@ -9,6 +9,7 @@
 #include <new>
 
 #include <tenure/base/check.hpp>
+#include <tenure/base/no_alloc.hpp>
 #include <tenure/base/options.hpp>
 #include <tenure/platform/sanitizer.hpp>
 
@@ -142,6 +143,7 @@ bool block_pool::refill() noexcept {
 }
 
 void* block_pool::allocate_slow() noexcept {
+    [[maybe_unused]] detail::caller_allocation const allocation("of a pool", layout_.stride_bytes);
     if (detoured_) {
         return layout_.capacity == 0 ? nullptr : detoured_blocks_.allocate(layout_.stride_bytes, alignment_);
     }

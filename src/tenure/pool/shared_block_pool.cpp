@@ -7,6 +7,7 @@
 #include <cstring>
 
 #include <tenure/base/check.hpp>
+#include <tenure/base/no_alloc.hpp>
 
 namespace tenure::inline TENURE_ABI {
 
@@ -86,6 +87,7 @@ void shared_block_pool::give(void* const* blocks, std::size_t count) noexcept {
 }
 
 void* shared_block_pool::allocate_slow(pool_cache* cache) noexcept {
+    [[maybe_unused]] detail::caller_allocation const allocation("of a pool", block_bytes_);
     if (cache == nullptr) cache = add_cache();
     std::lock_guard const lock(mutex_);
     if (cache == nullptr) return blocks_.allocate();

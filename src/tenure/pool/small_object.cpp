@@ -11,6 +11,7 @@
 #include <new>
 
 #include <tenure/base/align.hpp>
+#include <tenure/base/no_alloc.hpp>
 #include <tenure/base/options.hpp>
 #include <tenure/pool/shared_block_pool.hpp>
 
@@ -114,6 +115,7 @@ void for_each_pool(Visit&& visit) {
 }
 
 void* detail::allocate_small(std::size_t bytes, std::size_t alignment) noexcept {
+    [[maybe_unused]] caller_allocation const allocation("of a small_object", bytes);
     if (is_small(bytes, alignment)) return pool_of(index_of_size(bytes)).allocate();
     constexpr std::size_t most = max_object_bytes / 4;
     if (bytes > most || alignment > most) return nullptr;

@@ -58,6 +58,16 @@ int main(void) {
     check(tn_handle_release(&handle) == TN_OK && tn_handle_free(&handle, NULL) == TN_OK, "it is freed");
     check(tn_handle_is_live(&handle) == 0, "it is stale");
 
+    tn_region_begin("of C", 4);
+    tn_no_alloc_begin();
+    check(tn_no_alloc_is_active() != 0, "a promise is made");
+    tn_mark("promised", 8);
+    tn_allow_alloc_begin();
+    check(tn_no_alloc_is_active() == 0, "it may be broken");
+    tn_allow_alloc_end();
+    tn_no_alloc_end();
+    tn_region_end();
+
     tn_stats stats;
     memset(&stats, 0, sizeof stats);
     stats.size = sizeof stats;

@@ -16,8 +16,7 @@ public static class BufferChecks
     /// </summary>
     /// <remarks>
     /// In a project file: <c>&lt;RuntimeHostConfigurationOption Include="Tenure.Checks" Value="false" Trim="true"
-    /// /&gt;</c>.
-    /// The compiler of hot code, the trimmer and the ahead-of-time compiler then leave the checks out.
+    /// /&gt;</c>. The compiler of hot code, the trimmer and the ahead-of-time compiler then leave the checks out.
     /// </remarks>
 #if NET9_0_OR_GREATER
     [FeatureSwitchDefinition("Tenure.Checks")]

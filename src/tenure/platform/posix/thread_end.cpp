@@ -8,6 +8,7 @@
 
 #include <atomic>
 
+#include <tenure/base/no_alloc.hpp>
 #include <tenure/platform/mutex.hpp>
 
 namespace tenure::inline TENURE_ABI::platform {
@@ -62,6 +63,7 @@ mutex& thread_end_mutex() noexcept { return slots_of_process.mutex; }
 std::size_t thread_end_rounds() noexcept { return PTHREAD_DESTRUCTOR_ITERATIONS; }
 
 bool at_thread_end(thread_end_function function) noexcept {
+    detail::own_work const work; // the C library may take memory for a thread's first value
     std::size_t const index = slot_of(function);
     return index != max_functions &&
            ::pthread_setspecific(slots_of_process.keys[index], &slots_of_process.functions[index]) == 0;

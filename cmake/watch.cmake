@@ -1,0 +1,54 @@
+# SPDX-FileCopyrightText: Tenure contributors
+# SPDX-License-Identifier: MIT
+
+# tenure watch: what is preloaded into a stranger's process, and what explains its recordings.
+#
+#   tenure_watch     libtenure_watch.so
+#   lab_watch        the reader; names of functions and lines by elfutils' libdw, whole instructions by Zydis
+
+find_path(TENURE_LIBDW_INCLUDE elfutils/libdwfl.h)
+find_library(TENURE_LIBDW NAMES dw)
+find_library(TENURE_LIBELF NAMES elf)
+mark_as_advanced(TENURE_LIBDW_INCLUDE TENURE_LIBDW TENURE_LIBELF)
+if(NOT TENURE_LIBDW_INCLUDE OR NOT TENURE_LIBDW OR NOT TENURE_LIBELF)
+    message(FATAL_ERROR "elfutils' libdw is not installed (Debian: libdw-dev). Without the command: -DTENURE_LAB=OFF")
+endif()
+
+find_package(Zydis 4 CONFIG QUIET)
+if(Zydis_FOUND)
+    set(tenure_watch_missing patch_plan_missing.cpp)
+    set(tenure_decoder Zydis::Zydis)
+else()
+    message(STATUS "Zydis 4: not found, tenure watch --region=function:NAME will say so")
+    set(tenure_watch_missing patch_plan.cpp)
+    set(tenure_decoder)
+endif()
+tenure_add_lab_room(watch WITHOUT ${tenure_watch_missing}
+    LINK lab_report fmt::fmt nlohmann_json::nlohmann_json ${TENURE_LIBDW} ${TENURE_LIBELF} ${tenure_decoder})
+target_include_directories(lab_watch PRIVATE ${TENURE_LIBDW_INCLUDE})
+
+# A sanitizer stands in for malloc itself.
+if(CMAKE_CXX_FLAGS MATCHES "-fsanitize=")
+    return()
+endif()
+
+set(hook_dir ${PROJECT_SOURCE_DIR}/lab/hook)
+file(GLOB hook_sources CONFIGURE_DEPENDS ${hook_dir}/*.cpp)
+add_library(tenure_watch SHARED ${hook_sources})
+tenure_compile(tenure_watch)
+target_include_directories(tenure_watch PRIVATE ${PROJECT_SOURCE_DIR}/src ${PROJECT_SOURCE_DIR}/lab)
+# Its own frames are where a stack walk begins. No code that may use wide registers: a patched function's callers keep
+# values in them.
+target_compile_options(tenure_watch PRIVATE -fno-exceptions -fno-rtti -fasynchronous-unwind-tables
+    -fno-omit-frame-pointer -ftls-model=initial-exec -fno-builtin-malloc -fno-builtin-calloc -fno-builtin-free
+    -fno-stack-protector)
+target_compile_definitions(tenure_watch PRIVATE TENURE_CHECKS=0)
+set_target_properties(tenure_watch PROPERTIES
+    TENURE_WITHOUT_RUNTIME ON
+    LIBRARY_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}
+    LINK_DEPENDS ${hook_dir}/exports.map
+)
+target_link_options(tenure_watch PRIVATE -nodefaultlibs -Wl,--version-script=${hook_dir}/exports.map
+    -Wl,-z,defs -Wl,-z,nodelete -Wl,-z,now -Wl,-O1)
+target_link_libraries(tenure_watch PRIVATE c gcc_s gcc)
+install(TARGETS tenure_watch LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})

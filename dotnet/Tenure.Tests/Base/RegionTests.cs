@@ -1,0 +1,67 @@
+// SPDX-FileCopyrightText: Tenure contributors
+// SPDX-License-Identifier: MIT
+
+using System;
+using Xunit;
+
+namespace Tenure.Tests;
+
+/// <summary>What an observer hears of regions is looked at in tests/base/observer: here, that they can be used.</summary>
+public sealed class RegionTests
+{
+    [Fact]
+    public void regions_nest_and_have_any_name()
+    {
+        using var frame = Region.Begin("frame"u8);
+        using (Region.Begin("größer"))
+        using (Region.Begin(ReadOnlySpan<byte>.Empty))
+        using (Region.Begin(""))
+        {
+            Region.Mark("a moment"u8);
+            Region.Mark(new string('n', 1000));
+        }
+    }
+
+    [Fact]
+    public void a_name_as_text_takes_nothing_from_the_garbage_collector()
+    {
+        using (Region.Begin("warm"))
+        {
+        }
+        long before = GC.GetAllocatedBytesForCurrentThread();
+        for (int round = 0; round < 100; round++)
+        {
+            using var region = Region.Begin("physics");
+            Region.Mark("begun");
+        }
+        Assert.Equal(0, GC.GetAllocatedBytesForCurrentThread() - before);
+    }
+
+    [Fact]
+    public void a_second_dispose_does_nothing()
+    {
+        var region = Region.Begin("once"u8);
+        region.Dispose();
+        region.Dispose();
+        default(Region).Dispose();
+    }
+
+    [Fact]
+    public void the_checked_library_finds_every_end_with_its_begin() =>
+        ChildProcess.RunChecked(typeof(RegionsOfTheCheckedLibrary));
+}
+
+/// <summary>In a process that has the library with the caller's mistakes checked.</summary>
+public sealed class RegionsOfTheCheckedLibrary
+{
+    [Fact(Explicit = true)]
+    public void no_end_is_reported()
+    {
+        int heard = 0;
+        Reports.Handler = (_, _) => heard++;
+        var all = new RegionTests();
+        all.regions_nest_and_have_any_name();
+        all.a_second_dispose_does_nothing();
+        Assert.Equal(0, heard);
+    }
+}

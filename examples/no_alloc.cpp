@@ -1,0 +1,70 @@
+// SPDX-FileCopyrightText: Tenure contributors
+// SPDX-License-Identifier: MIT
+
+// A mixer of sound, whose callback must never wait for memory: it promises not to allocate, and marks what it does for
+// `tenure watch`. Where somebody looks, a broken promise ends the program with the stack of the call: `no_alloc broken`
+// breaks it, which tenure::checked sees; `no_alloc careless` by operator new, which the hardened drop-in sees.
+
+#include <cstdio>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <tenure/arena/arena.hpp>
+#include <tenure/base/no_alloc.hpp>
+#include <tenure/base/region.hpp>
+#include <tenure/heap/make.hpp>
+
+namespace {
+
+constexpr std::size_t frame_count = 512;
+
+struct mixer {
+    float sum[frame_count] = {};
+    int clipped = 0;
+};
+
+void note_clipping(const mixer& from) {
+    tenure::allow_alloc_scope const permission; // rare, and known to be
+    std::string const text = "clipped " + std::to_string(from.clipped) + " times, which is worth a line of text";
+    std::puts(text.c_str());
+}
+
+void mix(mixer& to, const float* voice) {
+    tenure::no_alloc_scope const promise;
+    tenure::region_scope const region("mix");
+    for (std::size_t frame = 0; frame < frame_count; ++frame) {
+        to.sum[frame] += voice[frame];
+        if (to.sum[frame] > 1.0F) ++to.clipped;
+    }
+    if (to.clipped != 0) note_clipping(to);
+}
+
+void break_promise(const mixer& with) {
+    tenure::no_alloc_scope const promise;
+    tenure::destroy(tenure::make<mixer>(with)); // reported here
+}
+
+void break_promise_carelessly(const mixer& with) {
+    tenure::no_alloc_scope const promise;
+    std::vector<float> const copy(with.sum, with.sum + frame_count); // reported here
+    if (copy[0] > 1.0F) std::puts("loud");
+}
+
+}
+
+int main(int count, char** arguments) {
+    tenure::arena memory; // what the callback needs is taken before it
+    auto* const voice = static_cast<float*>(memory.allocate(frame_count * sizeof(float)));
+    auto* const sound = tenure::make<mixer>();
+    if (voice == nullptr || sound == nullptr) return 1;
+    for (std::size_t frame = 0; frame < frame_count; ++frame) voice[frame] = frame == 0 ? 2.0F : 0.25F;
+    tenure::mark("sound begins");
+    mix(*sound, voice);
+    std::string_view const way = count > 1 ? arguments[1] : "";
+    if (way == "broken") break_promise(*sound);
+    if (way == "careless") break_promise_carelessly(*sound);
+    std::printf("%d frames clipped\n", sound->clipped);
+    tenure::destroy(sound);
+    return 0;
+}

@@ -1,0 +1,397 @@
+// SPDX-FileCopyrightText: Tenure contributors
+// SPDX-License-Identifier: MIT
+
+/// \file
+/// A folder for the recordings, the program with the hook preloaded, and what is made of the recordings afterwards.
+
+#include "cli/watch.hpp"
+
+#include <fmt/format.h>
+#include <signal.h>
+#include <sys/statvfs.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <string_view>
+
+#include "cli/command_line.hpp"
+#include "cli/nearest.hpp"
+#include "cli/program_file.hpp"
+#include "cli/terminal.hpp"
+#include "cli/watch_list.hpp"
+#include "harness/peers.hpp"
+#include "hook/settings.hpp"
+#include "report/write.hpp"
+#include "watch/baseline.hpp"
+#include "watch/findings.hpp"
+#include "watch/folded.hpp"
+#include "watch/patch_plan.hpp"
+#include "watch/recording.hpp"
+#include "watch/symbols.hpp"
+#include "watch/watch_html.hpp"
+#include "watch/watch_json.hpp"
+#include "watch/watch_text.hpp"
+
+namespace tenure::lab {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+// As a shell's: of a program that was found and could not be run, and of one that was not found.
+constexpr int cannot_run = 126, not_found = 127;
+constexpr std::string_view function_prefix = "function:";
+
+const std::vector<std::string>& region_words() {
+    static const std::vector<std::string> words{"auto", "openmp", "tbb", "threads", "marks", "process"};
+    return words;
+}
+
+/// A folder of its own under TMPDIR, gone with its owner unless it is to be kept.
+class recordings_folder {
+public:
+    explicit recordings_folder(const std::string& kept) : path_(kept), is_kept_(!kept.empty()) {
+        std::error_code error;
+        if (is_kept_) {
+            fs::create_directories(path_, error);
+            path_ = error ? std::string{} : fs::canonical(path_, error).string();
+            return;
+        }
+        fs::path const place = fs::temp_directory_path(error);
+        std::string name = (place / "tenure-watch-XXXXXX").string();
+        path_ = !error && ::mkdtemp(name.data()) != nullptr ? name : std::string{};
+    }
+    ~recordings_folder() {
+        std::error_code error;
+        if (!is_kept_ && !path_.empty()) fs::remove_all(path_, error);
+    }
+    recordings_folder(const recordings_folder&) = delete;
+    recordings_folder& operator=(const recordings_folder&) = delete;
+
+    [[nodiscard]] const std::string& path() const { return path_; }
+
+private:
+    std::string path_;
+    bool is_kept_;
+};
+
+/// A mapped file that has no room left ends its process: said before.
+std::string why_no_room(const std::string& folder) {
+    struct statvfs about {};
+    constexpr std::uint64_t least = std::uint64_t{256} << 20U;
+    if (::statvfs(folder.c_str(), &about) != 0) return {};
+    std::uint64_t const free = std::uint64_t{about.f_bavail} * about.f_frsize;
+    if (free >= least) return {};
+    return fmt::format("{} has only {} MiB left, recordings need 256: --keep DIR or TMPDIR name another place", folder,
+                       free >> 20U);
+}
+
+/// The hook comes first, so that it stands in front of whatever malloc is preloaded already.
+void preload(const std::string& library) {
+    const char* const others = std::getenv("LD_PRELOAD");
+    bool const alone = others == nullptr || *others == '\0';
+    ::setenv("LD_PRELOAD", alone ? library.c_str() : fmt::format("{}:{}", library, others).c_str(), 1);
+}
+
+/// Blocks of Tenure come from malloc for this run, where they are seen, unless a malloc of Tenure's is in the process.
+void let_tenures_be_seen() {
+    const char* const preloaded = std::getenv("LD_PRELOAD");
+    if (preloaded != nullptr && std::strstr(preloaded, "libtenure_malloc") != nullptr) return;
+    ::setenv("TENURE_PASSTHROUGH", "all", 0);
+}
+
+[[nodiscard]] bool write_file(const std::string& path, const std::string& text) {
+    if (path == "-") return print(text);
+    std::ofstream file(path, std::ios::binary);
+    file << text;
+    file.close();
+    if (file) return true;
+    say(fmt::format("{} could not be written: {}", path, std::strerror(errno)));
+    return false;
+}
+
+/// While the program runs, what the terminal sends is meant for it.
+class quiet_terminal {
+public:
+    quiet_terminal() {
+        struct sigaction ignore {};
+        ignore.sa_handler = SIG_IGN;
+        ::sigaction(SIGINT, &ignore, &interrupt_);
+        ::sigaction(SIGQUIT, &ignore, &quit_);
+    }
+    ~quiet_terminal() { restore(); }
+    quiet_terminal(const quiet_terminal&) = delete;
+    quiet_terminal& operator=(const quiet_terminal&) = delete;
+    void restore() const {
+        ::sigaction(SIGINT, &interrupt_, nullptr);
+        ::sigaction(SIGQUIT, &quit_, nullptr);
+    }
+
+private:
+    struct sigaction interrupt_ {
+    }, quit_{};
+};
+
+pid_t running_program = 0;
+
+extern "C" void hand_on(int signal) {
+    if (running_program > 0) ::kill(running_program, signal);
+}
+
+}
+
+watch_command::watch_command(CLI::App& app)
+    : command_(app.add_subcommand("watch", "Shows what a program's parallel regions allocate and wait for")) {
+    command_
+        ->add_option(
+            "--region", regions_,
+            "What is watched: auto (OpenMP, TBB and std::execution, threads that the program starts, marks), one "
+            "or some of openmp, tbb, threads, marks, process, function:NAME with commas between them")
+        ->delimiter(',')
+        ->allow_extra_args(false)
+        ->type_name("WHAT")
+        ->capture_default_str();
+    command_
+        ->add_option("--stacks", stacks_,
+                     "How calls are told apart: tables (any program), frames (by frame pointers, "
+                     "a little quicker), none (by the calling line)")
+        ->check(CLI::IsMember({"tables", "frames", "none"}))
+        ->capture_default_str();
+    command_
+        ->add_option("--slow-ns", slow_ns_,
+                     "Calls that take longer are looked into: did the thread sleep in a lock of "
+                     "the C library, or did the kernel give it pages?")
+        ->check(CLI::Range(std::uint64_t{100}, std::uint64_t{1'000'000'000}))
+        ->type_name("NS")
+        ->capture_default_str();
+    command_
+        ->add_option("--tenure", tenures_,
+                     "Blocks of Tenure itself: seen (they come from malloc for this run), or own "
+                     "(they come from where they always come from, and are not seen)")
+        ->check(CLI::IsMember({"seen", "own"}))
+        ->capture_default_str();
+    command_->add_flag("--no-children", without_children_, "Only the program itself, not the processes that it starts");
+    command_->add_option("--sites", sites_, "Places that the table shows for each region")
+        ->type_name("N")
+        ->capture_default_str();
+    command_->add_option("--regions", shown_regions_, "Regions that the table shows")
+        ->type_name("N")
+        ->capture_default_str();
+    command_->add_option("--frames", frames_, "Functions of the program that the table shows for each place")
+        ->type_name("N")
+        ->capture_default_str();
+    command_->add_option("-o,--output", text_file_, "Where the table goes; otherwise to standard error")
+        ->type_name("FILE");
+    command_->add_option("--json", json_file_, "Everything, for machines; - is standard output")->type_name("FILE");
+    command_->add_option("--html", html_file_, "A page with the threads' timeline")->type_name("FILE");
+    command_->add_option("--folded", folded_file_, "Stacks with their cost in ns, for flame graphs")->type_name("FILE");
+    command_
+        ->add_option("--fail-on", fail_on_,
+                     "allocation, wait, or both: leave with --fail-code when a place has some "
+                     "that the baseline does not name")
+        ->delimiter(',')
+        ->allow_extra_args(false)
+        ->check(CLI::IsMember({"allocation", "wait"}))
+        ->type_name("WHAT");
+    command_->add_option("--baseline", baseline_, "Places that are known: only others fail")->type_name("FILE");
+    command_->add_option("--write-baseline", written_baseline_, "Writes the places of this run as a baseline")
+        ->type_name("FILE");
+    command_->add_option("--fail-code", fail_code_, "Exit code of --fail-on")
+        ->check(CLI::Range(1, 125))
+        ->capture_default_str();
+    command_->add_option("--keep", keep_, "Keeps the recordings in this folder")->type_name("DIR");
+    command_->add_option("--from", from_, "Reports once more about recordings that were kept; runs nothing")
+        ->type_name("DIR");
+    command_->add_flag("--list", lists_, "What is stood in for, and what may hide");
+    command_->add_option("program", program_, "The program and its arguments, behind --")->type_name("PROGRAM ...");
+    command_->footer(
+        "\nExamples:\n"
+        "  tenure watch -- ./serializer --threads 8\n"
+        "  tenure watch --html watch.html -- ./game              the threads' timeline\n"
+        "  tenure watch --region function:format_object -- ./serializer\n"
+        "  tenure watch --fail-on allocation,wait --baseline known.txt -- ./tests     for CI\n\n"
+        "Exit codes: the program's, 128 and the signal's number when one ended it; --fail-code (99) for --fail-on; "
+        "2 the command line was wrong, or the library is not there; 3 a file could not be written; 126 the program "
+        "cannot be watched; 127 there is no such program.");
+}
+
+int watch_command::run() const {
+    if (lists_) return print(list_of_calls()) ? exit_code::ok : exit_code::not_written;
+    if (!from_.empty()) {
+        if (!program_.empty()) {
+            say("--from reports about kept recordings: leave out the program, or --from");
+            return exit_code::bad_usage;
+        }
+        return report(from_);
+    }
+    if (program_.empty()) {
+        say("there is no program to watch: tenure watch -- PROGRAM ...");
+        return exit_code::bad_usage;
+    }
+    for (const std::string& each : regions_) {
+        if (each.starts_with(function_prefix) && each.size() > function_prefix.size()) continue;
+        if (std::find(region_words().begin(), region_words().end(), each) != region_words().end()) continue;
+        say(unknown_name("region", each, region_words()) + " A function is function:NAME.");
+        return exit_code::bad_usage;
+    }
+    std::string const path = find_program(program_.front());
+    if (path.empty()) {
+        std::string const why = why_not_executable(program_.front());
+        say(why.empty() ? fmt::format("there is no program {}", program_.front())
+                        : fmt::format("{} {}", program_.front(), why));
+        return why.empty() ? not_found : cannot_run;
+    }
+    if (std::string const reason = why_not_preloadable(path); !reason.empty()) {
+        say(fmt::format("{} {}; nothing of it could be seen", path, reason));
+        return cannot_run;
+    }
+    std::string const library = find_own_library("libtenure_watch.so");
+    if (library.empty()) {
+        say("libtenure_watch.so lies neither beside the command nor where libraries are installed");
+        return exit_code::bad_usage;
+    }
+    recordings_folder const folder(keep_);
+    if (folder.path().empty()) {
+        say(fmt::format("there is no folder for the recordings: {}", std::strerror(errno)));
+        return exit_code::not_written;
+    }
+    if (std::string const reason = why_no_room(folder.path()); !reason.empty()) {
+        say(reason);
+        return exit_code::not_written;
+    }
+    int const status = watch_program(path, library, folder.path());
+    if (status < 0) return cannot_run;
+    int const judged = report(folder.path());
+    return status != 0 ? status : judged;
+}
+
+/// Returns   what cannot be watched, and why; the plan lies in the folder then.
+std::string watch_command::plan_functions(const std::string& program, const std::string& folder) const {
+    std::string const path = folder + "/plan";
+    std::ofstream file;
+    for (const std::string& each : regions_) {
+        if (!each.starts_with(function_prefix)) continue;
+        std::string const name = each.substr(function_prefix.size());
+        function_plan const plan = plan_function(program, name);
+        if (!plan.refusal.empty()) return fmt::format("{} cannot be watched: {}", name, plan.refusal);
+        if (!file.is_open()) file.open(path, std::ios::binary);
+        file.write(reinterpret_cast<const char*>(&plan.patch), sizeof plan.patch);
+    }
+    if (file.is_open()) {
+        file.close();
+        if (!file) return fmt::format("{} could not be written", path);
+        ::setenv(hook::plan_variable, path.c_str(), 1);
+    }
+    return {};
+}
+
+/// Returns   the exit status as a shell would say it; -1 when it was not run.
+int watch_command::watch_program(const std::string& path, const std::string& library, const std::string& folder) const {
+    if (std::string const refusal = plan_functions(path, folder); !refusal.empty()) {
+        say(refusal);
+        return -1;
+    }
+    std::string regions;
+    for (const std::string& each : regions_) {
+        if (each.starts_with(function_prefix)) continue;
+        regions += (regions.empty() ? "" : ",") + (each == "auto" ? std::string{"openmp,tbb,threads,marks"} : each);
+    }
+    // A function that is named is what is asked for: marks stay, because they cost nothing.
+    ::setenv(hook::regions_variable, regions.empty() ? "marks" : regions.c_str(), 1);
+    ::setenv(hook::folder_variable, folder.c_str(), 1);
+    ::setenv(hook::stacks_variable, stacks_.c_str(), 1);
+    ::setenv(hook::slow_variable, std::to_string(slow_ns_).c_str(), 1);
+    ::setenv(hook::children_variable, without_children_ ? "0" : "1", 1);
+    if (tenures_ == "seen") let_tenures_be_seen();
+    std::vector<char*> words;
+    for (const std::string& each : program_) words.push_back(const_cast<char*>(each.c_str()));
+    words.push_back(nullptr);
+
+    quiet_terminal const quiet;
+    pid_t const child = ::fork();
+    if (child < 0) {
+        say(fmt::format("no process for {}: {}", path, std::strerror(errno)));
+        return -1;
+    }
+    if (child == 0) {
+        quiet.restore();
+        preload(library);
+        ::execv(path.c_str(), words.data());
+        say(fmt::format("{} cannot be run: {}", path, std::strerror(errno)));
+        ::_exit(cannot_run);
+    }
+    running_program = child;
+    struct sigaction forward {
+    }, before{};
+    forward.sa_handler = hand_on;
+    ::sigaction(SIGTERM, &forward, &before);
+    int status = 0;
+    while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {}
+    running_program = 0;
+    ::sigaction(SIGTERM, &before, nullptr);
+    constexpr int by_signal = 128;
+    return WIFSIGNALED(status) ? by_signal + WTERMSIG(status) : WEXITSTATUS(status);
+}
+
+int watch_command::report(const std::string& folder) const {
+    std::vector<std::string> notices;
+    std::vector<std::unique_ptr<recording>> const recordings = recordings_of(folder, notices);
+    if (recordings.empty()) {
+        for (const std::string& each : notices) say(each);
+        say(from_.empty() ? "the program has left no recording: it dropped LD_PRELOAD, or ended before it began"
+                          : fmt::format("there is no recording in {}", folder));
+        return from_.empty() ? cannot_run : exit_code::bad_usage;
+    }
+    symbols names;
+    findings found = explain(recordings, names);
+    found.notices.insert(found.notices.end(), notices.begin(), notices.end());
+    text_choice choice{sites_, shown_regions_, frames_, colour::plain};
+    bool written = true;
+    if (text_file_.empty()) {
+        if (::isatty(STDERR_FILENO) == 1 && std::getenv("NO_COLOR") == nullptr) choice.colours = colour::ansi;
+        std::fputs(("\n" + to_text(found, choice)).c_str(), stderr);
+    } else {
+        written = write_file(text_file_, to_text(found, choice));
+    }
+    if (!json_file_.empty()) written = write_file(json_file_, to_json(found)) && written;
+    if (!html_file_.empty()) written = write_file(html_file_, to_html(found)) && written;
+    if (!folded_file_.empty()) written = write_file(folded_file_, to_folded(found)) && written;
+    if (!written_baseline_.empty()) written = write_file(written_baseline_, write_baseline(found)) && written;
+    if (!written) return exit_code::not_written;
+    return judge(found);
+}
+
+int watch_command::judge(const findings& found) const {
+    if (fail_on_.empty()) return exit_code::ok;
+    baseline known;
+    if (!baseline_.empty()) {
+        std::ifstream file(baseline_, std::ios::binary);
+        std::string const text{std::istreambuf_iterator<char>(file), {}};
+        if (!file && text.empty()) {
+            say(fmt::format("{} cannot be read: {}", baseline_, std::strerror(errno)));
+            return exit_code::bad_usage;
+        }
+        std::string error;
+        known = read_baseline(text, error);
+        if (!error.empty()) {
+            say(fmt::format("{}: {}", baseline_, error));
+            return exit_code::bad_usage;
+        }
+    }
+    auto const asks = [this](std::string_view what) {
+        return std::find(fail_on_.begin(), fail_on_.end(), what) != fail_on_.end();
+    };
+    std::vector<site_name> const fresh = new_sites(found, known, {asks("allocation"), asks("wait")});
+    for (const site_name& each : fresh) say(fmt::format("new: {}", shown(each)));
+    return fresh.empty() ? exit_code::ok : fail_code_;
+}
+
+}

@@ -1,0 +1,168 @@
+// SPDX-FileCopyrightText: Tenure contributors
+// SPDX-License-Identifier: MIT
+
+/// \file
+/// Locks and everything else at which one thread waits for another. A lock that is free is taken by trying: no clock is
+/// read, nothing is written but a count. Unlocking is left alone.
+
+#include <pthread.h>
+#include <semaphore.h>
+#include <threads.h>
+
+#include <cerrno>
+#include <cstdio>
+
+#include "hook/observed.hpp"
+
+using namespace tenure::lab::hook;
+
+namespace {
+
+// The thread that has a lock, where the C library writes it down.
+[[nodiscard]] std::uint32_t holder_of(const pthread_mutex_t* mutex) noexcept {
+    int const owner = __atomic_load_n(&mutex->__data.__owner, __ATOMIC_RELAXED);
+    return owner > 0 ? static_cast<std::uint32_t>(owner) : 0;
+}
+[[nodiscard]] std::uint32_t holder_of(const pthread_rwlock_t* lock) noexcept {
+    int const owner = __atomic_load_n(&lock->__data.__cur_writer, __ATOMIC_RELAXED);
+    return owner > 0 ? static_cast<std::uint32_t>(owner) : 0;
+}
+[[nodiscard]] std::uint32_t holder_of(const volatile void*) noexcept { return 0; }
+
+/// For those that answer with an error number.
+template<call Which, call Try, class Object, class... Times>
+[[gnu::always_inline]] inline int try_or_wait(const place& from, Object* object, Times... times) {
+    auto* const function = real<int(Object*, Times...)>(Which);
+    if (!is_active()) [[likely]]
+        return function(object, times...);
+    int const tried = real<int(Object*)>(Try)(object);
+    if (tried == 0 || tried == EOWNERDEAD) [[likely]] {
+        note_quick_lock();
+        return tried;
+    }
+    std::uint32_t const holder = holder_of(object);
+    auto const* const waited_for = const_cast<const void*>(static_cast<const volatile void*>(object));
+    std::uint64_t const begin = ticks();
+    note_waiting(Which, from, begin, waited_for);
+    int const answer = function(object, times...);
+    if (answer != EDEADLK) note_wait(Which, from, begin, ticks(), waited_for, holder);
+    return answer;
+}
+
+/// For semaphores, which answer -1 and set errno.
+template<call Which, class... Times>
+[[gnu::always_inline]] inline int try_or_wait_semaphore(const place& from, sem_t* semaphore, Times... times) {
+    auto* const function = real<int(sem_t*, Times...)>(Which);
+    if (!is_active()) [[likely]]
+        return function(semaphore, times...);
+    int const saved = errno;
+    if (real<int(sem_t*)>(call::sem_trywait)(semaphore) == 0) {
+        note_quick_lock();
+        return 0;
+    }
+    errno = saved;
+    noted_call<Which> const note(from, 0, semaphore);
+    return function(semaphore, times...);
+}
+
+}
+
+extern "C" {
+
+int pthread_mutex_lock(pthread_mutex_t* mutex) {
+    return try_or_wait<call::pthread_mutex_lock, call::pthread_mutex_trylock>(here(), mutex);
+}
+int pthread_mutex_timedlock(pthread_mutex_t* mutex, const timespec* until) {
+    return try_or_wait<call::pthread_mutex_timedlock, call::pthread_mutex_trylock>(here(), mutex, until);
+}
+int pthread_mutex_clocklock(pthread_mutex_t* mutex, clockid_t clock, const timespec* until) {
+    return try_or_wait<call::pthread_mutex_clocklock, call::pthread_mutex_trylock>(here(), mutex, clock, until);
+}
+
+int pthread_rwlock_rdlock(pthread_rwlock_t* lock) {
+    return try_or_wait<call::pthread_rwlock_rdlock, call::pthread_rwlock_tryrdlock>(here(), lock);
+}
+int pthread_rwlock_wrlock(pthread_rwlock_t* lock) {
+    return try_or_wait<call::pthread_rwlock_wrlock, call::pthread_rwlock_trywrlock>(here(), lock);
+}
+int pthread_rwlock_timedrdlock(pthread_rwlock_t* lock, const timespec* until) {
+    return try_or_wait<call::pthread_rwlock_timedrdlock, call::pthread_rwlock_tryrdlock>(here(), lock, until);
+}
+int pthread_rwlock_timedwrlock(pthread_rwlock_t* lock, const timespec* until) {
+    return try_or_wait<call::pthread_rwlock_timedwrlock, call::pthread_rwlock_trywrlock>(here(), lock, until);
+}
+int pthread_rwlock_clockrdlock(pthread_rwlock_t* lock, clockid_t clock, const timespec* until) {
+    return try_or_wait<call::pthread_rwlock_clockrdlock, call::pthread_rwlock_tryrdlock>(here(), lock, clock, until);
+}
+int pthread_rwlock_clockwrlock(pthread_rwlock_t* lock, clockid_t clock, const timespec* until) {
+    return try_or_wait<call::pthread_rwlock_clockwrlock, call::pthread_rwlock_trywrlock>(here(), lock, clock, until);
+}
+
+int pthread_spin_lock(pthread_spinlock_t* lock) {
+    return try_or_wait<call::pthread_spin_lock, call::pthread_spin_trylock>(here(), lock);
+}
+
+int pthread_cond_wait(pthread_cond_t* condition, pthread_mutex_t* mutex) {
+    return observed_wait<call::pthread_cond_wait, decltype(pthread_cond_wait)>(here(), condition, condition, mutex);
+}
+int pthread_cond_timedwait(pthread_cond_t* condition, pthread_mutex_t* mutex, const timespec* until) {
+    return observed_wait<call::pthread_cond_timedwait, decltype(pthread_cond_timedwait)>(here(), condition, condition,
+                                                                                         mutex, until);
+}
+int pthread_cond_clockwait(pthread_cond_t* condition, pthread_mutex_t* mutex, clockid_t clock, const timespec* until) {
+    return observed_wait<call::pthread_cond_clockwait, decltype(pthread_cond_clockwait)>(here(), condition, condition,
+                                                                                         mutex, clock, until);
+}
+
+int pthread_barrier_wait(pthread_barrier_t* barrier) {
+    return observed_wait<call::pthread_barrier_wait, decltype(pthread_barrier_wait)>(here(), barrier, barrier);
+}
+
+int sem_wait(sem_t* semaphore) { return try_or_wait_semaphore<call::sem_wait>(here(), semaphore); }
+int sem_timedwait(sem_t* semaphore, const timespec* until) {
+    return try_or_wait_semaphore<call::sem_timedwait>(here(), semaphore, until);
+}
+int sem_clockwait(sem_t* semaphore, clockid_t clock, const timespec* until) {
+    return try_or_wait_semaphore<call::sem_clockwait>(here(), semaphore, clock, until);
+}
+
+int pthread_join(pthread_t thread, void** answer) {
+    return observed<call::pthread_join, decltype(pthread_join)>(here(), thread, answer);
+}
+int pthread_timedjoin_np(pthread_t thread, void** answer, const timespec* until) {
+    return observed<call::pthread_timedjoin_np, decltype(pthread_timedjoin_np)>(here(), thread, answer, until);
+}
+int pthread_clockjoin_np(pthread_t thread, void** answer, clockid_t clock, const timespec* until) {
+    return observed<call::pthread_clockjoin_np, decltype(pthread_clockjoin_np)>(here(), thread, answer, clock, until);
+}
+
+// The C library's own threads.h goes past the functions above.
+int mtx_lock(mtx_t* mutex) {
+    auto* const function = real<decltype(mtx_lock)>(call::mtx_lock);
+    if (!is_active()) [[likely]]
+        return function(mutex);
+    if (real<decltype(mtx_trylock)>(call::mtx_trylock)(mutex) == thrd_success) {
+        note_quick_lock();
+        return thrd_success;
+    }
+    noted_call<call::mtx_lock> const note(here(), 0, mutex);
+    return function(mutex);
+}
+int mtx_timedlock(mtx_t* mutex, const timespec* until) {
+    return observed_wait<call::mtx_timedlock, decltype(mtx_timedlock)>(here(), mutex, mutex, until);
+}
+int cnd_wait(cnd_t* condition, mtx_t* mutex) {
+    return observed_wait<call::cnd_wait, decltype(cnd_wait)>(here(), condition, condition, mutex);
+}
+int cnd_timedwait(cnd_t* condition, mtx_t* mutex, const timespec* until) {
+    return observed_wait<call::cnd_timedwait, decltype(cnd_timedwait)>(here(), condition, condition, mutex, until);
+}
+int thrd_join(thrd_t thread, int* answer) {
+    return observed<call::thrd_join, decltype(thrd_join)>(here(), thread, answer);
+}
+
+void flockfile(FILE* file) { observed_wait<call::flockfile, decltype(flockfile)>(here(), file, file); }
+
+/// Two threads at the first use of a static in a function. One that is made already never comes here.
+int __cxa_guard_acquire(void* guard) { return observed_wait<call::guard_acquire, int(void*)>(here(), guard, guard); }
+}

@@ -1,0 +1,62 @@
+// SPDX-FileCopyrightText: Tenure contributors
+// SPDX-License-Identifier: MIT
+
+/// \file
+/// What a program says about itself: marked regions and no-allocation scopes, by Tenure's classes through the
+/// observer's table, or by tn_region_begin() and tn_region_end(), which any program may look up.
+
+#include <cstring>
+
+#include <tenure/base/observer.hpp>
+
+#include "hook/regions.hpp"
+
+namespace tenure::lab::hook {
+
+namespace {
+
+constexpr std::uintptr_t beyond_stacks = ~std::uintptr_t{0}; // no jump leaves it: its end is told
+
+void begin_region(const char* name, std::size_t name_bytes) {
+    if (!chosen.is_on || (chosen.regions & watches_marks) == 0) return;
+    enter(region_of(region_kind::mark, 0, 0, name, name_bytes), 0, beyond_stacks);
+}
+void end_region() {
+    if (chosen.is_on && (chosen.regions & watches_marks) != 0) leave();
+}
+
+void begin_no_alloc() {
+    if (!chosen.is_on) return;
+    enter(region_of(region_kind::no_alloc, 0, 0, nullptr, 0), 0, beyond_stacks);
+    ++this_thread.scopes;
+}
+void end_no_alloc() {
+    if (!chosen.is_on) return;
+    if (this_thread.scopes > 0) --this_thread.scopes;
+    leave();
+}
+
+void begin_allowed() {
+    if (chosen.is_on) ++this_thread.allowed;
+}
+void end_allowed() {
+    if (this_thread.allowed > 0) --this_thread.allowed;
+}
+
+void mark(const char*, std::size_t) {} // for the recorder of traces
+
+}
+
+}
+
+extern "C" {
+
+extern const tenure_observer_table tenure_observer; // a constant is this file's own otherwise
+const tenure_observer_table tenure_observer = {
+    sizeof(tenure_observer_table),    tenure_observer_version,           tenure::lab::hook::begin_region,
+    tenure::lab::hook::end_region,    tenure::lab::hook::begin_no_alloc, tenure::lab::hook::end_no_alloc,
+    tenure::lab::hook::begin_allowed, tenure::lab::hook::end_allowed,    tenure::lab::hook::mark};
+
+void tn_region_begin(const char* name, std::size_t name_bytes) { tenure::lab::hook::begin_region(name, name_bytes); }
+void tn_region_end() { tenure::lab::hook::end_region(); }
+}

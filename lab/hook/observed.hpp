@@ -1,0 +1,85 @@
+// SPDX-FileCopyrightText: Tenure contributors
+// SPDX-License-Identifier: MIT
+#pragma once
+
+/// \file
+/// A call that goes on to the real function, and is noted when the thread is in a region.
+
+#include <cstdint>
+#include <type_traits>
+
+#include "hook/real.hpp"
+#include "hook/recorder.hpp"
+
+namespace tenure::lab::hook {
+
+constexpr bool is_wait(call_group group) {
+    return group == call_group::lock || group == call_group::sleep || group == call_group::input ||
+           group == call_group::runtime;
+}
+constexpr bool hides_what_is_inside(call_group group) {
+    return group == call_group::allocation || group == call_group::release || group == call_group::mapping;
+}
+
+/// Notes what the call spent. Its destructor is no cleanup for cancellation: the library knows no exceptions.
+template<call Which>
+class noted_call {
+public:
+    [[gnu::always_inline]] explicit noted_call(const place& from, std::uint64_t bytes = 0,
+                                               const void* object = nullptr) noexcept
+        : from_(from), bytes_(bytes), object_(object), active_(this_thread.active) {
+        if constexpr (hides_what_is_inside(info(Which).group)) this_thread.active = 0; // operator new asks malloc
+        begin_ = ticks();
+        if constexpr (is_wait(info(Which).group)) note_waiting(Which, from, begin_, object);
+    }
+    [[gnu::always_inline]] ~noted_call() {
+        std::uint64_t const end = ticks();
+        if constexpr (hides_what_is_inside(info(Which).group)) this_thread.active = active_;
+        if constexpr (is_wait(info(Which).group)) {
+            note_wait(Which, from_, begin_, end, object_, 0);
+        } else {
+            note_call(Which, from_, begin_, end, bytes_);
+        }
+    }
+    noted_call(const noted_call&) = delete;
+    noted_call& operator=(const noted_call&) = delete;
+
+private:
+    place from_;
+    std::uint64_t bytes_;
+    const void* object_;
+    std::uint32_t active_;
+    std::uint64_t begin_;
+};
+
+/// `Signature` is the function's own, as its header declares it.
+template<call Which, class Signature, class... Arguments>
+[[gnu::always_inline]] inline auto observed(const place& from, Arguments... arguments) {
+    auto* const function = real<Signature>(Which);
+    if (!is_active()) [[likely]]
+        return function(arguments...);
+    noted_call<Which> const note(from);
+    return function(arguments...);
+}
+
+/// The same of a call that allocates `bytes`.
+template<call Which, class Signature, class... Arguments>
+[[gnu::always_inline]] inline auto observed_allocation(const place& from, std::uint64_t bytes, Arguments... arguments) {
+    auto* const function = real<Signature>(Which);
+    if (!is_active()) [[likely]]
+        return function(arguments...);
+    noted_call<Which> const note(from, bytes);
+    return function(arguments...);
+}
+
+/// The same of a call that waits for `object`.
+template<call Which, class Signature, class... Arguments>
+[[gnu::always_inline]] inline auto observed_wait(const place& from, const void* object, Arguments... arguments) {
+    auto* const function = real<Signature>(Which);
+    if (!is_active()) [[likely]]
+        return function(arguments...);
+    noted_call<Which> const note(from, 0, object);
+    return function(arguments...);
+}
+
+}

@@ -1,0 +1,154 @@
+// SPDX-FileCopyrightText: Tenure contributors
+// SPDX-License-Identifier: MIT
+
+/// \file
+/// OpenMP as gcc compiles it: a parallel construct is a call that gets a function, which its threads run. Between its
+/// return and the call's end a thread waits for the others: that is idle time, which nobody needs to see.
+
+#include "hook/observed.hpp"
+#include "hook/openmp_tool.hpp"
+#include "hook/regions.hpp"
+
+namespace tenure::lab::hook {
+
+namespace {
+
+using member_function = void(void*);
+
+struct parallel_call {
+    member_function* function;
+    void* data;
+    opened_region opened;
+};
+
+void run_member(void* argument) {
+    auto& call_of_all = *static_cast<parallel_call*>(argument);
+    auto* const count = reinterpret_cast<int (*)()>(find_real_or_null(call::omp_get_num_threads));
+    if (count != nullptr) {
+        __atomic_store_n(&call_of_all.opened.threads, static_cast<std::uint32_t>(count()), __ATOMIC_RELAXED);
+    }
+    enter(call_of_all.opened.region, call_of_all.opened.begin, here().frame);
+    call_of_all.function(call_of_all.data);
+    leave();
+}
+
+/// `begin`(function, data) is the real call with the rest of its arguments.
+template<class Begin>
+auto parallel(member_function* function, void* data, Begin&& begin) {
+    // LLVM's library has these functions as well, and tells of its regions by itself.
+    if (!chosen.is_on || (chosen.regions & watches_openmp) == 0 || has_openmp_tool()) return begin(function, data);
+    parallel_call call_of_all{function, data, {}};
+    auto const code = reinterpret_cast<std::uintptr_t>(function);
+    call_of_all.opened.region = region_of(region_kind::openmp, code, code, nullptr, 0);
+    call_of_all.opened.begin = ticks();
+    note_opened(call_of_all.opened);
+    if constexpr (std::is_void_v<decltype(begin(function, data))>) {
+        begin(run_member, static_cast<void*>(&call_of_all));
+        note_closed(call_of_all.opened);
+    } else {
+        auto const answer = begin(run_member, static_cast<void*>(&call_of_all));
+        note_closed(call_of_all.opened);
+        return answer;
+    }
+}
+
+template<call Which>
+void parallel_loop(member_function* function, void* data, unsigned threads, long first, long last, long step,
+                   long piece, unsigned flags) {
+    using signature = void(member_function*, void*, unsigned, long, long, long, long, unsigned);
+    parallel(function, data, [&](member_function* member, void* argument) {
+        real<signature>(Which)(member, argument, threads, first, last, step, piece, flags);
+    });
+}
+template<call Which> // of a schedule that needs no size of a piece
+void parallel_loop(member_function* function, void* data, unsigned threads, long first, long last, long step,
+                   unsigned flags) {
+    using signature = void(member_function*, void*, unsigned, long, long, long, unsigned);
+    parallel(function, data, [&](member_function* member, void* argument) {
+        real<signature>(Which)(member, argument, threads, first, last, step, flags);
+    });
+}
+
+}
+
+}
+
+using namespace tenure::lab::hook;
+
+extern "C" {
+
+void GOMP_parallel(member_function* function, void* data, unsigned threads, unsigned flags) {
+    parallel(function, data, [&](member_function* member, void* argument) {
+        real<decltype(GOMP_parallel)>(call::GOMP_parallel)(member, argument, threads, flags);
+    });
+}
+unsigned GOMP_parallel_reductions(member_function* function, void* data, unsigned threads, unsigned flags) {
+    return parallel(function, data, [&](member_function* member, void* argument) {
+        return real<decltype(GOMP_parallel_reductions)>(call::GOMP_parallel_reductions)(member, argument, threads,
+                                                                                        flags);
+    });
+}
+void GOMP_parallel_sections(member_function* function, void* data, unsigned threads, unsigned count, unsigned flags) {
+    parallel(function, data, [&](member_function* member, void* argument) {
+        real<decltype(GOMP_parallel_sections)>(call::GOMP_parallel_sections)(member, argument, threads, count, flags);
+    });
+}
+
+void GOMP_parallel_loop_static(member_function* f, void* data, unsigned threads, long first, long last, long step,
+                               long piece, unsigned flags) {
+    parallel_loop<call::GOMP_parallel_loop_static>(f, data, threads, first, last, step, piece, flags);
+}
+void GOMP_parallel_loop_dynamic(member_function* f, void* data, unsigned threads, long first, long last, long step,
+                                long piece, unsigned flags) {
+    parallel_loop<call::GOMP_parallel_loop_dynamic>(f, data, threads, first, last, step, piece, flags);
+}
+void GOMP_parallel_loop_guided(member_function* f, void* data, unsigned threads, long first, long last, long step,
+                               long piece, unsigned flags) {
+    parallel_loop<call::GOMP_parallel_loop_guided>(f, data, threads, first, last, step, piece, flags);
+}
+void GOMP_parallel_loop_nonmonotonic_dynamic(member_function* f, void* data, unsigned threads, long first, long last,
+                                             long step, long piece, unsigned flags) {
+    parallel_loop<call::GOMP_parallel_loop_nonmonotonic_dynamic>(f, data, threads, first, last, step, piece, flags);
+}
+void GOMP_parallel_loop_nonmonotonic_guided(member_function* f, void* data, unsigned threads, long first, long last,
+                                            long step, long piece, unsigned flags) {
+    parallel_loop<call::GOMP_parallel_loop_nonmonotonic_guided>(f, data, threads, first, last, step, piece, flags);
+}
+void GOMP_parallel_loop_runtime(member_function* f, void* data, unsigned threads, long first, long last, long step,
+                                unsigned flags) {
+    parallel_loop<call::GOMP_parallel_loop_runtime>(f, data, threads, first, last, step, flags);
+}
+void GOMP_parallel_loop_nonmonotonic_runtime(member_function* f, void* data, unsigned threads, long first, long last,
+                                             long step, unsigned flags) {
+    parallel_loop<call::GOMP_parallel_loop_nonmonotonic_runtime>(f, data, threads, first, last, step, flags);
+}
+void GOMP_parallel_loop_maybe_nonmonotonic_runtime(member_function* f, void* data, unsigned threads, long first,
+                                                   long last, long step, unsigned flags) {
+    parallel_loop<call::GOMP_parallel_loop_maybe_nonmonotonic_runtime>(f, data, threads, first, last, step, flags);
+}
+
+// Where threads of a region wait for each other before its end.
+void GOMP_barrier() { observed<call::GOMP_barrier, void()>(here()); }
+void GOMP_critical_start() { observed<call::GOMP_critical_start, void()>(here()); }
+void GOMP_critical_name_start(void** lock) {
+    observed_wait<call::GOMP_critical_name_start, void(void**)>(here(), lock, lock);
+}
+void GOMP_atomic_start() { observed<call::GOMP_atomic_start, void()>(here()); }
+void GOMP_loop_end() { observed<call::GOMP_loop_end, void()>(here()); }
+void GOMP_sections_end() { observed<call::GOMP_sections_end, void()>(here()); }
+void GOMP_taskwait() { observed<call::GOMP_taskwait, void()>(here()); }
+void GOMP_taskgroup_end() { observed<call::GOMP_taskgroup_end, void()>(here()); }
+void GOMP_ordered_start() { observed<call::GOMP_ordered_start, void()>(here()); }
+void* GOMP_single_copy_start() { return observed<call::GOMP_single_copy_start, void*()>(here()); }
+void omp_set_lock(void* lock) {
+    auto* const function = real<void(void*)>(call::omp_set_lock);
+    if (!is_active()) [[likely]]
+        return function(lock);
+    if (auto* const take = reinterpret_cast<int (*)(void*)>(find_real_or_null(call::omp_test_lock))) {
+        if (take(lock) != 0) return note_quick_lock();
+    }
+    noted_call<call::omp_set_lock> const note(here(), 0, lock);
+    return function(lock);
+}
+void omp_set_nest_lock(void* lock) { observed_wait<call::omp_set_nest_lock, void(void*)>(here(), lock, lock); }
+}

@@ -1,0 +1,445 @@
+// SPDX-FileCopyrightText: Tenure contributors
+// SPDX-License-Identifier: MIT
+
+/// \file
+/// Jumps into functions of the program, as planned, and the ends of those functions.
+///
+///     function:  jmp thunk            thunk:  push number; jmp entry
+///                int3 …                       moved instructions; jmp function + bytes
+///
+/// The entry keeps every register: a compiler that sees both caller and callee of a static function relies on those
+/// that the callee does not use. Exceptions look for tables behind each return address, so ours are taken out before
+/// one flies and put back where it was caught.
+
+#include "hook/patches.hpp"
+
+#include <fcntl.h>
+#include <link.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+#include <unwind.h>
+
+#include <cstring>
+
+#include "hook/raw.hpp"
+#include "hook/real.hpp"
+#include "hook/regions.hpp"
+
+namespace tenure::lab::hook {
+
+namespace {
+
+constexpr std::uint32_t most_patches = 32, most_entered = 64;
+
+struct patch {
+    planned_patch plan;
+    std::uintptr_t function = 0; ///< where it is in the process; 0: not yet
+    std::uintptr_t moved = 0;    ///< its first instructions, and the way back
+    std::uint32_t region = no_region;
+};
+
+constinit patch patches[most_patches] = {};
+constinit std::uint32_t patch_count = 0;
+
+// Functions that have not returned. One that was left by a jump stays as long as ours stands in its place: on another
+// stack of the thread's it may be alive, and its real return address is nowhere else.
+struct entered_function {
+    std::uintptr_t* slot;
+    std::uintptr_t real;
+    bool has_left; // its region
+};
+constinit thread_local entered_function entered[most_entered] = {};
+constinit thread_local std::uint32_t entered_count = 0;
+
+}
+
+}
+
+extern "C" {
+
+void tenure_hook_entry();  // patched functions come here, with their number above the return address
+void tenure_hook_return(); // and return to here
+[[gnu::visibility("hidden")]] constinit int tenure_hook_has_avx = 0;
+
+[[gnu::visibility("hidden"), gnu::used]] std::uintptr_t tenure_hook_enter(std::uintptr_t number, std::uintptr_t* slot);
+[[gnu::visibility("hidden"), gnu::used]] std::uintptr_t tenure_hook_leave(std::uintptr_t* slot);
+}
+
+// Both keep all registers that a function may leave alone. The word that they leave on the stack is where they return
+// to.
+__asm__(R"(
+        .text
+        .macro TENURE_SAVE
+        push %rax
+        push %rcx
+        push %rdx
+        push %rsi
+        push %rdi
+        push %r8
+        push %r9
+        push %r10
+        push %r11
+        push %rbx
+        mov %rsp, %rbx
+        sub $512, %rsp
+        and $-32, %rsp
+        cmpl $0, tenure_hook_has_avx(%rip)
+        je 1f
+        vmovups %ymm0, 0(%rsp)
+        vmovups %ymm1, 32(%rsp)
+        vmovups %ymm2, 64(%rsp)
+        vmovups %ymm3, 96(%rsp)
+        vmovups %ymm4, 128(%rsp)
+        vmovups %ymm5, 160(%rsp)
+        vmovups %ymm6, 192(%rsp)
+        vmovups %ymm7, 224(%rsp)
+        vmovups %ymm8, 256(%rsp)
+        vmovups %ymm9, 288(%rsp)
+        vmovups %ymm10, 320(%rsp)
+        vmovups %ymm11, 352(%rsp)
+        vmovups %ymm12, 384(%rsp)
+        vmovups %ymm13, 416(%rsp)
+        vmovups %ymm14, 448(%rsp)
+        vmovups %ymm15, 480(%rsp)
+        jmp 2f
+1:      movups %xmm0, 0(%rsp)
+        movups %xmm1, 32(%rsp)
+        movups %xmm2, 64(%rsp)
+        movups %xmm3, 96(%rsp)
+        movups %xmm4, 128(%rsp)
+        movups %xmm5, 160(%rsp)
+        movups %xmm6, 192(%rsp)
+        movups %xmm7, 224(%rsp)
+        movups %xmm8, 256(%rsp)
+        movups %xmm9, 288(%rsp)
+        movups %xmm10, 320(%rsp)
+        movups %xmm11, 352(%rsp)
+        movups %xmm12, 384(%rsp)
+        movups %xmm13, 416(%rsp)
+        movups %xmm14, 448(%rsp)
+        movups %xmm15, 480(%rsp)
+2:
+        .endm
+        .macro TENURE_RESTORE
+        cmpl $0, tenure_hook_has_avx(%rip)
+        je 3f
+        vmovups 0(%rsp), %ymm0
+        vmovups 32(%rsp), %ymm1
+        vmovups 64(%rsp), %ymm2
+        vmovups 96(%rsp), %ymm3
+        vmovups 128(%rsp), %ymm4
+        vmovups 160(%rsp), %ymm5
+        vmovups 192(%rsp), %ymm6
+        vmovups 224(%rsp), %ymm7
+        vmovups 256(%rsp), %ymm8
+        vmovups 288(%rsp), %ymm9
+        vmovups 320(%rsp), %ymm10
+        vmovups 352(%rsp), %ymm11
+        vmovups 384(%rsp), %ymm12
+        vmovups 416(%rsp), %ymm13
+        vmovups 448(%rsp), %ymm14
+        vmovups 480(%rsp), %ymm15
+        jmp 4f
+3:      movups 0(%rsp), %xmm0
+        movups 32(%rsp), %xmm1
+        movups 64(%rsp), %xmm2
+        movups 96(%rsp), %xmm3
+        movups 128(%rsp), %xmm4
+        movups 160(%rsp), %xmm5
+        movups 192(%rsp), %xmm6
+        movups 224(%rsp), %xmm7
+        movups 256(%rsp), %xmm8
+        movups 288(%rsp), %xmm9
+        movups 320(%rsp), %xmm10
+        movups 352(%rsp), %xmm11
+        movups 384(%rsp), %xmm12
+        movups 416(%rsp), %xmm13
+        movups 448(%rsp), %xmm14
+        movups 480(%rsp), %xmm15
+4:      mov %rbx, %rsp
+        pop %rbx
+        pop %r11
+        pop %r10
+        pop %r9
+        pop %r8
+        pop %rdi
+        pop %rsi
+        pop %rdx
+        pop %rcx
+        pop %rax
+        .endm
+
+        .globl tenure_hook_entry
+        .hidden tenure_hook_entry
+        .type tenure_hook_entry, @function
+tenure_hook_entry:
+        TENURE_SAVE
+        mov 80(%rbx), %rdi
+        lea 88(%rbx), %rsi
+        cld
+        call tenure_hook_enter
+        mov %rax, 80(%rbx)
+        TENURE_RESTORE
+        ret
+        .size tenure_hook_entry, . - tenure_hook_entry
+
+        .globl tenure_hook_return
+        .hidden tenure_hook_return
+        .type tenure_hook_return, @function
+tenure_hook_return:
+        push $0
+        TENURE_SAVE
+        lea 80(%rbx), %rdi
+        cld
+        call tenure_hook_leave
+        mov %rax, 80(%rbx)
+        TENURE_RESTORE
+        ret
+        .size tenure_hook_return, . - tenure_hook_return
+)");
+
+namespace tenure::lab::hook {
+
+namespace {
+
+[[nodiscard]] std::uintptr_t return_address() noexcept { return reinterpret_cast<std::uintptr_t>(&tenure_hook_return); }
+
+void leave_region(entered_function& of) noexcept {
+    if (!of.has_left) leave();
+    of.has_left = true;
+}
+
+/// Functions that a jump or an exception has left: their frames were at `slot` or below.
+void forget_below(const std::uintptr_t* slot) noexcept {
+    constexpr std::ptrdiff_t one_stack = std::ptrdiff_t{8} << 20U;
+    for (std::uint32_t index = entered_count; index-- > 0;) {
+        entered_function& each = entered[index];
+        if (each.slot > slot || (slot - each.slot) * static_cast<std::ptrdiff_t>(sizeof *slot) > one_stack) break;
+        leave_region(each);
+    }
+    while (entered_count > 0 && entered[entered_count - 1].has_left &&
+           *entered[entered_count - 1].slot != return_address()) {
+        --entered_count;
+    }
+}
+
+// A region of the calls of a function is named as it was asked for.
+[[nodiscard]] std::uint32_t region_of(patch& of) noexcept {
+    if (of.region != no_region) return of.region;
+    of.region =
+        hook::region_of(region_kind::function, of.function, of.function, of.plan.name, std::strlen(of.plan.name));
+    return of.region;
+}
+
+void write_code(unsigned char*& to, const void* bytes, std::size_t count) noexcept {
+    std::memcpy(to, bytes, count);
+    to += count;
+}
+
+/// jmp *next word
+void write_jump(unsigned char*& to, std::uintptr_t target) noexcept {
+    constexpr unsigned char jump[] = {0xFF, 0x25, 0, 0, 0, 0};
+    write_code(to, jump, sizeof jump);
+    write_code(to, &target, sizeof target);
+}
+
+constexpr long page = 4096;
+constexpr std::intptr_t reach = std::intptr_t{1} << 30U; // a jump's 2 GiB, less what instructions may point past it
+
+/// A page within reach of a function, and of what its first instructions point at.
+[[nodiscard]] unsigned char* page_near(std::uintptr_t function) noexcept {
+    constexpr std::intptr_t step = std::intptr_t{1} << 20U;
+    for (std::intptr_t distance = step; distance < reach; distance += step) {
+        for (std::intptr_t const each : {distance, -distance}) {
+            long const at = static_cast<long>((function + static_cast<std::uintptr_t>(each)) & ~std::uintptr_t{4095});
+            constexpr int no_replace = 0x10'0000;
+            long const got =
+                raw_call(SYS_mmap, at, page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | no_replace, -1, 0);
+            if (got == at) return reinterpret_cast<unsigned char*>(got);
+            if (got > 0 || got < -4095) raw_call(SYS_munmap, got, page);
+        }
+    }
+    return nullptr;
+}
+
+[[nodiscard]] const char* apply(patch& to, std::uintptr_t base, std::uintptr_t number) noexcept {
+    std::uintptr_t const function = base + to.plan.address;
+    if (std::memcmp(reinterpret_cast<const void*>(function), to.plan.original, to.plan.bytes) != 0) {
+        return " is not watched: its first bytes in the process are not those of its file";
+    }
+    unsigned char* const thunk = page_near(function);
+    if (thunk == nullptr) return " is not watched: there is no free page within reach of it";
+    unsigned char* code = thunk;
+    *code++ = 0x68; // push
+    auto const number32 = static_cast<std::uint32_t>(number);
+    write_code(code, &number32, sizeof number32);
+    write_jump(code, reinterpret_cast<std::uintptr_t>(&tenure_hook_entry));
+    auto const moved = reinterpret_cast<std::uintptr_t>(code);
+    write_code(code, to.plan.moved, to.plan.moved_bytes);
+    write_jump(code, function + to.plan.bytes);
+    for (std::uint32_t index = 0; index < to.plan.fixes; ++index) {
+        const code_fix& fix = to.plan.fix[index];
+        if (fix.kind != fix_kind::distance) {
+            std::uint64_t const address = base + fix.target;
+            auto const half = static_cast<std::uint32_t>(fix.kind == fix_kind::low_half ? address : address >> 32U);
+            std::memcpy(reinterpret_cast<void*>(moved + fix.at), &half, sizeof half);
+            continue;
+        }
+        auto const distance = static_cast<std::int64_t>(base + fix.target - (moved + fix.next));
+        auto const short_distance = static_cast<std::int32_t>(distance);
+        if (distance != short_distance) return " is not watched: its first instructions point too far";
+        std::memcpy(reinterpret_cast<void*>(moved + fix.at), &short_distance, sizeof short_distance);
+    }
+    raw_call(SYS_mprotect, reinterpret_cast<long>(thunk), page, PROT_READ | PROT_EXEC);
+    long const first = static_cast<long>(function) & ~(page - 1);
+    long const last = (static_cast<long>(function) + to.plan.bytes + page - 1) & ~(page - 1);
+    if (raw_call(SYS_mprotect, first, last - first, PROT_READ | PROT_WRITE | PROT_EXEC) != 0) {
+        return " is not watched: the system lets nobody write to code";
+    }
+    to.moved = moved;
+    to.function = function;
+    auto* at = reinterpret_cast<unsigned char*>(function);
+    auto const distance =
+        static_cast<std::int32_t>(reinterpret_cast<std::intptr_t>(thunk) - static_cast<std::intptr_t>(function + 5));
+    std::memset(at + 5, 0xCC, to.plan.bytes - 5);
+    std::memcpy(at + 1, &distance, sizeof distance);
+    *at = 0xE9; // jmp
+    raw_call(SYS_mprotect, first, last - first, PROT_READ | PROT_EXEC);
+    return nullptr;
+}
+
+[[nodiscard]] bool is_file_of(const dl_phdr_info& module, const char* path, bool is_first) noexcept {
+    if (*path == '\0') return is_first;
+    if (is_first) return false;
+    struct stat wanted {
+    }, found{};
+    return module.dlpi_name != nullptr && *module.dlpi_name != '\0' &&
+           raw_call(SYS_stat, reinterpret_cast<long>(path), reinterpret_cast<long>(&wanted)) == 0 &&
+           raw_call(SYS_stat, reinterpret_cast<long>(module.dlpi_name), reinterpret_cast<long>(&found)) == 0 &&
+           wanted.st_ino == found.st_ino && wanted.st_dev == found.st_dev;
+}
+
+int apply_to_module(dl_phdr_info* module, std::size_t, void* data) noexcept {
+    auto& index_of_module = *static_cast<std::uint32_t*>(data);
+    for (std::uint32_t index = 0; index < patch_count; ++index) {
+        patch& each = patches[index];
+        if (each.function != 0 || !is_file_of(*module, each.plan.module, index_of_module == 0)) continue;
+        const char* const refusal = apply(each, module->dlpi_addr, index);
+        if (refusal != nullptr) {
+            note_notice(refusal, each.plan.name);
+            each.function = 1; // not again
+        }
+    }
+    ++index_of_module;
+    return 0;
+}
+
+}
+
+void read_plan(const char* path) noexcept {
+    if (path == nullptr || *path == '\0') return;
+    long const file = raw_call(SYS_openat, AT_FDCWD, reinterpret_cast<long>(path), O_RDONLY | O_CLOEXEC);
+    if (file < 0) return;
+    while (patch_count < most_patches) {
+        long const got =
+            raw_call(SYS_read, file, reinterpret_cast<long>(&patches[patch_count].plan), sizeof(planned_patch));
+        if (got != static_cast<long>(sizeof(planned_patch))) break;
+        ++patch_count;
+    }
+    raw_call(SYS_close, file);
+    tenure_hook_has_avx = __builtin_cpu_supports("avx") ? 1 : 0;
+}
+
+void apply_patches() noexcept {
+    bool is_done = true;
+    for (std::uint32_t index = 0; index < patch_count; ++index) is_done = is_done && patches[index].function != 0;
+    if (is_done) return;
+    std::uint32_t module = 0;
+    using iterate = int(int (*)(dl_phdr_info*, std::size_t, void*), void*);
+    real<iterate>(call::dl_iterate_phdr)(apply_to_module, &module);
+}
+
+std::uintptr_t replaced_return(std::uintptr_t found, std::uintptr_t slot) noexcept {
+    if (found != return_address()) return 0;
+    for (std::uint32_t index = entered_count; index-- > 0;) {
+        if (reinterpret_cast<std::uintptr_t>(entered[index].slot) == slot) return entered[index].real;
+    }
+    return 0;
+}
+
+void hide_replaced_returns() noexcept {
+    for (std::uint32_t index = 0; index < entered_count; ++index) {
+        if (*entered[index].slot == return_address()) *entered[index].slot = entered[index].real;
+    }
+}
+
+void show_replaced_returns() noexcept {
+    for (std::uint32_t index = 0; index < entered_count; ++index) {
+        if (!entered[index].has_left && *entered[index].slot == entered[index].real)
+            *entered[index].slot = return_address();
+    }
+}
+
+}
+
+using namespace tenure::lab::hook;
+
+std::uintptr_t tenure_hook_enter(std::uintptr_t number, std::uintptr_t* slot) {
+    patch& of = patches[number];
+    // A function that was jumped to in the place of one that is watched has its return address already.
+    if (!chosen.is_on || *slot == return_address()) return of.moved;
+    forget_below(slot);
+    if (entered_count == most_entered) return of.moved;
+    enter(region_of(of), 0, reinterpret_cast<std::uintptr_t>(slot));
+    entered[entered_count++] = {slot, *slot, false};
+    *slot = return_address();
+    return of.moved;
+}
+
+std::uintptr_t tenure_hook_leave(std::uintptr_t* slot) {
+    for (std::uint32_t index = entered_count; index-- > 0;) {
+        if (entered[index].slot != slot) continue;
+        std::uintptr_t const to = entered[index].real;
+        for (std::uint32_t inner = entered_count; inner-- > index;) leave_region(entered[inner]);
+        for (std::uint32_t later = index; later + 1 < entered_count; ++later) entered[later] = entered[later + 1];
+        --entered_count;
+        return to;
+    }
+    __builtin_trap(); // nobody returns here whose address was not replaced
+}
+
+extern "C" {
+
+// Exceptions: see above.
+_Unwind_Reason_Code _Unwind_RaiseException(_Unwind_Exception* exception) {
+    hide_replaced_returns();
+    return real<decltype(_Unwind_RaiseException)>(call::unwind_raise)(exception);
+}
+void _Unwind_Resume(_Unwind_Exception* exception) {
+    hide_replaced_returns();
+    real<decltype(_Unwind_Resume)>(call::unwind_resume)(exception);
+    __builtin_unreachable();
+}
+_Unwind_Reason_Code _Unwind_Resume_or_Rethrow(_Unwind_Exception* exception) {
+    hide_replaced_returns();
+    return real<decltype(_Unwind_Resume_or_Rethrow)>(call::unwind_rethrow)(exception);
+}
+_Unwind_Reason_Code _Unwind_ForcedUnwind(_Unwind_Exception* exception, _Unwind_Stop_Fn stop, void* data) {
+    hide_replaced_returns();
+    return real<decltype(_Unwind_ForcedUnwind)>(call::unwind_forced)(exception, stop, data);
+}
+_Unwind_Reason_Code _Unwind_Backtrace(_Unwind_Trace_Fn visit, void* data) {
+    hide_replaced_returns();
+    _Unwind_Reason_Code const answer = real<decltype(_Unwind_Backtrace)>(call::unwind_backtrace)(visit, data);
+    show_replaced_returns();
+    return answer;
+}
+void* __cxa_begin_catch(void* exception) {
+    auto* const frame = static_cast<std::uintptr_t*>(__builtin_frame_address(0));
+    forget_below(frame);
+    show_replaced_returns();
+    return real<void*(void*)>(call::begin_catch)(exception);
+}
+}

@@ -1,0 +1,205 @@
+// SPDX-FileCopyrightText: Tenure contributors
+// SPDX-License-Identifier: MIT
+
+/// \file
+/// Counting at its place: a line of the thread's own table for each call in each stack and region.
+
+#include "hook/recorder.hpp"
+
+#include <algorithm>
+
+#include "hook/regions.hpp"
+#include "hook/stacks.hpp"
+
+namespace tenure::lab::hook {
+
+constinit settings chosen;
+constinit thread_local thread_state this_thread{};
+
+namespace {
+
+constexpr auto shared_sites = static_cast<std::uint32_t>(call_count); // at the table's end: one for each call
+
+/// Where a call belongs. What a permission covers is not the promise's: it happens in the region around the scope.
+[[nodiscard]] std::uint32_t node_of_call(const thread_area& area) noexcept {
+    std::uint32_t node = this_thread.node;
+    if (this_thread.allowed == 0) return node;
+    const process_head* const process = head_of_process();
+    while (node != 0 && process->region[area.node[node].region].kind == region_kind::no_alloc) {
+        node = area.node[node].parent;
+    }
+    return node;
+}
+
+[[nodiscard]] inline std::uint32_t what_of(call which, std::uint32_t node) noexcept {
+    return (node << 8U) | static_cast<std::uint32_t>(which);
+}
+
+[[nodiscard]] site_record& shared_site(thread_area& area, call which) noexcept {
+    return area.site[most_sites - shared_sites + static_cast<std::uint32_t>(which)];
+}
+
+/// What we call on while we note is not noted.
+class silence {
+public:
+    silence() noexcept : active_(this_thread.active) { this_thread.active = 0; }
+    ~silence() { this_thread.active = active_; }
+    silence(const silence&) = delete;
+    silence& operator=(const silence&) = delete;
+
+private:
+    std::uint32_t active_;
+};
+
+void begin_site(site_record& site, call which, std::uint32_t node, std::uint32_t stack) noexcept {
+    site.stack = stack;
+    site.node = static_cast<std::uint16_t>(node);
+    site.call = static_cast<std::uint8_t>(which);
+    site.shortest_ticks = ~std::uint64_t{0};
+    __atomic_store_n(&site.is_taken, std::uint8_t{1}, __ATOMIC_RELEASE);
+}
+
+/// The line of a call in a stack in a region. When the table is full, the call's own line, without stack and region.
+[[nodiscard]] site_record& place_site(thread_area& area, call which, std::uint32_t node, std::uint32_t stack) noexcept {
+    std::uint16_t* const row = site_row(area, which, node, stack);
+    if (row != nullptr && *row != 0) return area.site[*row - 1U];
+    if (row != nullptr && area.sites < most_sites - shared_sites) {
+        site_record& site = area.site[area.sites];
+        begin_site(site, which, node, stack);
+        __atomic_store_n(&area.sites, area.sites + 1, __ATOMIC_RELEASE);
+        *row = static_cast<std::uint16_t>(area.sites);
+        return site;
+    }
+    ++area.lost_sites;
+    site_record& site = shared_site(area, which);
+    if (site.is_taken == 0) begin_site(site, which, 0, 0);
+    return site;
+}
+
+/// Of a call from a stack that is new, or forgotten. Null when the thread has no area.
+TENURE_NOINLINE site_record* find_site(call which, const place& from) noexcept {
+    silence const quiet;
+    thread_area* const area = area_of_thread();
+    if (area == nullptr) return nullptr;
+    std::uint32_t const node = node_of_call(*area), what = what_of(which, node);
+    if (site_record* const known = known_site(*area, from, what)) return known;
+    bool is_exact = false;
+    std::uint32_t const stack = stack_of(*area, from, is_exact);
+    site_record& site = place_site(*area, which, node, stack);
+    if (is_exact) know_site(from, what, stack, site);
+    return &site;
+}
+
+[[nodiscard]] inline site_record* site_of(call which, const place& from) noexcept {
+    const thread_state& thread = this_thread;
+    if (thread.area != nullptr && thread.allowed == 0) [[likely]] {
+        site_record* const known = known_site(*thread.area, from, what_of(which, thread.node));
+        if (known != nullptr) [[likely]]
+            return known;
+    }
+    return find_site(which, from);
+}
+
+void count(site_record& site, std::uint64_t spent, std::uint64_t bytes) noexcept {
+    ++site.count;
+    site.bytes += bytes;
+    site.ticks += spent;
+    if (spent > site.longest_ticks) site.longest_ticks = spent;
+    if (spent < site.shortest_ticks) site.shortest_ticks = spent;
+}
+
+/// Keeps the longer ones when the list is full.
+void thin_waits(thread_area& area) noexcept {
+    constexpr std::uint64_t first_threshold = 1024;
+    while (area.waits > most_waits / 2) {
+        area.wait_threshold_ticks = std::max(first_threshold, 2 * area.wait_threshold_ticks);
+        std::uint32_t kept = 0;
+        for (std::uint32_t index = 0; index < area.waits; ++index) {
+            if (area.wait[index].ticks >= area.wait_threshold_ticks) area.wait[kept++] = area.wait[index];
+        }
+        area.thinned_waits += area.waits - kept;
+        area.waits = kept;
+    }
+}
+
+void list_wait(thread_area& area, const site_record& site, std::uint64_t begin, std::uint64_t spent,
+               std::uint32_t holder) noexcept {
+    if (spent < area.wait_threshold_ticks) {
+        ++area.thinned_waits;
+        return;
+    }
+    if (area.waits == most_waits) thin_waits(area);
+    area.wait[area.waits] = {begin, spent, static_cast<std::uint32_t>(&site - area.site), holder};
+    __atomic_store_n(&area.waits, area.waits + 1, __ATOMIC_RELEASE);
+}
+
+void count_wait(thread_area& area, site_record& site, std::uint64_t begin, std::uint64_t spent,
+                std::uint32_t holder) noexcept {
+    ++site.waits;
+    site.wait_ticks += spent;
+    if (spent > site.longest_wait_ticks) site.longest_wait_ticks = spent;
+    this_thread.waited += spent;
+    list_wait(area, site, begin, spent, holder);
+}
+
+/// A call that took long although nothing says that it waits: did the thread sleep, or did the kernel give it pages?
+TENURE_NOINLINE void look_into(thread_area& area, site_record& site, std::uint64_t begin,
+                               std::uint64_t spent) noexcept {
+    kernel_figures now;
+    ask_kernel_quickly(now);
+    bool const has_slept = now.voluntary > this_thread.voluntary;
+    std::uint64_t const faults = now.small_faults + now.large_faults;
+    std::uint64_t const touched = faults - std::min(this_thread.faults, faults);
+    bool const was_interrupted = now.involuntary > this_thread.involuntary;
+    remember_figures(now);
+    if (has_slept) return count_wait(area, site, begin, spent, 0);
+    ++site.slow;
+    site.slow_ticks += spent;
+    site.slow_faults += touched;
+    if (!was_interrupted) return;
+    ++site.interrupted;
+    site.interrupted_ticks += spent;
+}
+
+}
+
+void note_call(call which, place from, std::uint64_t begin, std::uint64_t end, std::uint64_t bytes) noexcept {
+    site_record* const site = site_of(which, from);
+    if (site == nullptr) return;
+    std::uint64_t const spent = end - begin;
+    count(*site, spent, bytes);
+    thread_area& area = *this_thread.area;
+    area.latest = end;
+    if (spent >= chosen.slow_ticks) [[unlikely]]
+        look_into(area, *site, begin, spent);
+}
+
+void note_wait(call which, place from, std::uint64_t begin, std::uint64_t end, const void* object,
+               std::uint32_t holder) noexcept {
+    silence const quiet;
+    site_record* const site = site_of(which, from);
+    if (site == nullptr) return;
+    thread_area& area = *this_thread.area;
+    std::uint64_t const spent = end - begin;
+    count(*site, spent, 0);
+    area.waiting_since = 0;
+    if (object != nullptr && site->waits == 0) site->object = keep_address(reinterpret_cast<std::uintptr_t>(object));
+    count_wait(area, *site, begin, spent, holder);
+    if (spent >= chosen.slow_ticks) {
+        kernel_figures now; // so that a later call is not taken for the one that slept
+        ask_kernel_quickly(now);
+        remember_figures(now);
+        ask_meanwhile(area, end);
+    }
+    area.latest = end;
+}
+
+void note_null_free(call which, place from, std::uint64_t begin, std::uint64_t end) noexcept {
+    site_record* const site = site_of(which, from);
+    if (site == nullptr) return;
+    count(*site, end - begin, 0);
+    ++site->null_frees;
+    this_thread.area->latest = end;
+}
+
+}

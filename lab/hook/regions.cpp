@@ -1,0 +1,282 @@
+// SPDX-FileCopyrightText: Tenure contributors
+// SPDX-License-Identifier: MIT
+
+/// \file
+/// The tree of regions that a thread is in, how long it stays, and what the kernel says about the stay.
+
+#include "hook/regions.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+namespace tenure::lab::hook {
+
+namespace {
+
+// The kernel is asked once in so long: 4 µs of 800, half of one per cent.
+constexpr std::uint64_t period_ticks = 2'000'000;
+// A stay that began with a question and is as long as this ends with another.
+constexpr std::uint64_t long_stay_ticks = 125'000;
+// Stays that follow each other within so long become one line of the timeline.
+constexpr std::uint64_t first_pause_ticks = 4096;
+
+/// Fewer lines: stays in one region with little between them become one. The totals are kept elsewhere.
+void thin_intervals(thread_area& area) noexcept {
+    for (std::uint64_t pause = first_pause_ticks; area.intervals > most_intervals / 2; pause *= 2) {
+        for (std::uint32_t index = 0; index < area.nodes; ++index) area.node[index].last_interval = 0;
+        std::uint32_t kept = 0;
+        for (std::uint32_t index = 0; index < area.intervals; ++index) {
+            interval_record const each = area.interval[index];
+            std::uint64_t& last_of_node = area.node[each.node].last_interval;
+            interval_record* const last = last_of_node == 0 ? nullptr : &area.interval[last_of_node - 1];
+            if (last != nullptr && each.first - last->last <= pause) {
+                last->last = each.last;
+                last->inside_ticks += each.inside_ticks;
+                last->stays += each.stays;
+            } else {
+                area.interval[kept] = each;
+                last_of_node = ++kept;
+            }
+        }
+        area.intervals = kept;
+    }
+}
+
+void list_interval(thread_area& area, std::uint32_t node, std::uint64_t begin, std::uint64_t end) noexcept {
+    std::uint64_t& last_of_node = area.node[node].last_interval;
+    if (last_of_node != 0) {
+        interval_record& last = area.interval[last_of_node - 1];
+        if (begin - last.last <= first_pause_ticks) {
+            last.last = end;
+            last.inside_ticks += end - begin;
+            ++last.stays;
+            return;
+        }
+    }
+    if (area.intervals == most_intervals) thin_intervals(area);
+    area.interval[area.intervals] = {begin, end, end - begin, node, 1};
+    area.node[node].last_interval = area.intervals + 1;
+    __atomic_store_n(&area.intervals, area.intervals + 1, __ATOMIC_RELEASE);
+}
+
+/// The node of a region inside the current one; the current one when the tree is full.
+[[nodiscard]] std::uint32_t node_inside(thread_area& area, std::uint32_t parent, std::uint32_t region) noexcept {
+    for (std::uint32_t index = 1; index < area.nodes; ++index) {
+        if (area.node[index].region == region && area.node[index].parent == parent) return index;
+    }
+    if (area.nodes == most_nodes) {
+        ++area.lost_nodes;
+        return parent;
+    }
+    node_record& made = area.node[area.nodes];
+    made.parent = parent;
+    made.region = region;
+    __atomic_store_n(&area.nodes, area.nodes + 1, __ATOMIC_RELEASE);
+    return area.nodes - 1;
+}
+
+[[nodiscard]] bool is_inside(const thread_area& area, std::uint32_t node, std::uint32_t region) noexcept {
+    for (; node != 0; node = area.node[node].parent) {
+        if (area.node[node].region == region) return true;
+    }
+    return false;
+}
+
+/// Of a period in which the thread was nearly always inside, the part that was.
+void add_figures(node_record& node, const kernel_figures& now, std::uint64_t period) noexcept {
+    auto const part = [&](std::uint64_t end, std::uint64_t begin) noexcept {
+        if (node.period_inside >= period) return end - begin;
+        return static_cast<std::uint64_t>(static_cast<double>(end - begin) * static_cast<double>(node.period_inside) /
+                                          static_cast<double>(period));
+    };
+    kernel_figures& sum = node.asked;
+    const kernel_figures& then = node.period;
+    sum.processor_ns += part(now.processor_ns, then.processor_ns);
+    sum.queue_ns += part(now.queue_ns, then.queue_ns);
+    sum.small_faults += part(now.small_faults, then.small_faults);
+    sum.large_faults += part(now.large_faults, then.large_faults);
+    sum.voluntary += part(now.voluntary, then.voluntary);
+    sum.involuntary += part(now.involuntary, then.involuntary);
+    sum.user_us += part(now.user_us, then.user_us);
+    sum.system_us += part(now.system_us, then.system_us);
+    node.asked_ticks += node.period_inside;
+}
+
+void begin_period(node_record& node, const kernel_figures& now) noexcept {
+    node.period = now;
+    node.period_inside = 0;
+    node.period_begin = node.last_asked = ticks();
+}
+
+TENURE_NOINLINE void ask_at_begin(node_record& node) noexcept {
+    kernel_figures now;
+    ask_kernel(now);
+    remember_figures(now);
+    begin_period(node, now);
+}
+
+/// `is_whole`: it is the end of the one stay that the period consists of.
+TENURE_NOINLINE void ask_at_end(node_record& node, bool is_whole) noexcept {
+    kernel_figures now;
+    ask_kernel(now);
+    remember_figures(now);
+    std::uint64_t const period = is_whole ? node.period_inside : ticks() - node.period_begin;
+    if (node.period_inside * 10 >= period * 9) {
+        add_figures(node, now, period);
+        begin_period(node, now);
+    } else { // of what it was outside meanwhile nothing is known: the next period begins with a later stay
+        node.last_asked = ticks();
+        node.period_begin = 0;
+    }
+}
+
+/// At the begin of a stay: whether a period that is still open has anything to do with it.
+void look_at_period(node_record& node, std::uint64_t now) noexcept {
+    if (node.period_begin != 0 && now - node.period_begin <= 2 * period_ticks) return;
+    node.period_begin = 0;
+    if (now - node.last_asked > period_ticks) ask_at_begin(node);
+}
+
+[[nodiscard]] std::uint64_t hash_of(region_kind kind, std::uintptr_t key, const char* name,
+                                    std::size_t bytes) noexcept {
+    std::uint64_t hash = static_cast<std::uint64_t>(kind) * 0x9E37'79B9'7F4A'7C15 ^ key;
+    for (std::size_t index = 0; index < bytes; ++index) {
+        hash = (hash ^ static_cast<unsigned char>(name[index])) * 0x0000'0100'0000'01B3;
+    }
+    return hash ^ (hash >> 29U);
+}
+
+}
+
+std::uint32_t region_of(region_kind kind, std::uintptr_t key, std::uintptr_t code, const char* name,
+                        std::size_t name_bytes) noexcept {
+    process_head* const process = head_of_process();
+    if (process == nullptr) return no_region;
+    std::size_t const length = name == nullptr ? 0 : std::min(name_bytes, sizeof process->region[0].name - 1);
+    std::uint64_t const first = hash_of(kind, key, name, length);
+    for (std::uint32_t step = 0; step < most_regions; ++step) {
+        auto const index = static_cast<std::uint32_t>((first + step) % most_regions);
+        region_record& region = process->region[index];
+        std::uint32_t taken = __atomic_load_n(&region.taken, __ATOMIC_ACQUIRE);
+        if (taken == 0 &&
+            __atomic_compare_exchange_n(&region.taken, &taken, 1, false, __ATOMIC_ACQUIRE, __ATOMIC_ACQUIRE)) {
+            region.kind = kind;
+            region.key = key;
+            region.code = code == 0 ? 0 : keep_address(code);
+            if (length > 0) std::memcpy(region.name, name, length);
+            __atomic_store_n(&region.taken, 2, __ATOMIC_RELEASE);
+            return index;
+        }
+        while (__atomic_load_n(&region.taken, __ATOMIC_ACQUIRE) == 1) __builtin_ia32_pause(); // a few stores of another
+        if (region.kind == kind && region.key == key && std::strlen(region.name) == length &&
+            (length == 0 || std::memcmp(region.name, name, length) == 0)) {
+            return index;
+        }
+    }
+    return no_region;
+}
+
+void enter(std::uint32_t region, std::uint64_t since, std::uintptr_t stack) noexcept {
+    thread_state& thread = this_thread;
+    std::uint32_t const active = thread.active;
+    thread.active = 0; // what we do ourselves is not noted
+    thread_area* const area = region == no_region ? nullptr : area_of_thread();
+    if (thread.depth < most_open) {
+        open_region& open = thread.open[thread.depth];
+        open.stack = stack;
+        open.node = thread.node;
+        open.is_counted = area != nullptr && !is_inside(*area, thread.node, region);
+        if (open.is_counted) {
+            std::uint32_t const node = node_inside(*area, thread.node, region);
+            open.is_counted = node != thread.node;
+            thread.node = node;
+            look_at_period(area->node[node], ticks());
+            open.begin = ticks();
+            node_record& record = area->node[node];
+            ++record.entries;
+            record.open_since = open.begin;
+            if (since != 0 && open.begin > since) record.late_ticks += open.begin - since;
+            area->latest = open.begin;
+        }
+    }
+    ++thread.depth;
+    thread.active = active + 1;
+}
+
+void leave() noexcept {
+    thread_state& thread = this_thread;
+    if (thread.depth == 0) return;
+    std::uint32_t const active = thread.active;
+    thread.active = 0;
+    --thread.depth;
+    thread_area* const area = thread.area;
+    if (thread.depth < most_open) {
+        const open_region& open = thread.open[thread.depth];
+        if (open.is_counted && area != nullptr) {
+            std::uint64_t const now = ticks();
+            node_record& record = area->node[thread.node];
+            std::uint64_t const spent = now - open.begin;
+            record.inside_ticks += spent;
+            record.open_since = 0;
+            if (spent > record.longest_ticks) record.longest_ticks = spent;
+            if (record.period_begin != 0) {
+                std::uint64_t const since = std::max(open.begin, record.period_begin);
+                record.period_inside += now > since ? now - since : 0;
+                bool const is_whole = record.period_inside == spent && spent >= long_stay_ticks;
+                if (is_whole || now - record.period_begin >= period_ticks) ask_at_end(record, is_whole);
+            }
+            list_interval(*area, thread.node, open.begin, now);
+            area->latest = now;
+        }
+        thread.node = open.node;
+    }
+    thread.active = active > 0 ? active - 1 : 0;
+}
+
+void ask_meanwhile(thread_area& area, std::uint64_t now) noexcept {
+    constexpr std::uint64_t seldom = 100 * period_ticks;
+    for (std::uint32_t index = 0; index < std::min(this_thread.depth, most_open); ++index) {
+        const open_region& open = this_thread.open[index];
+        std::uint32_t const inner =
+            index + 1 < std::min(this_thread.depth, most_open) ? this_thread.open[index + 1].node : this_thread.node;
+        node_record& node = area.node[inner];
+        if (!open.is_counted || node.period_begin == 0 || now - node.period_begin < seldom) continue;
+        node.period_inside += now - std::max(open.begin, node.period_begin);
+        ask_at_end(node, false);
+    }
+}
+
+void leave_below(std::uintptr_t stack) noexcept {
+    while (this_thread.depth > 0 && this_thread.depth <= most_open &&
+           this_thread.open[this_thread.depth - 1].stack < stack) {
+        leave();
+    }
+}
+
+void note_opened(const opened_region& opened) noexcept {
+    thread_area* const area = opened.region == no_region ? nullptr : area_of_thread();
+    if (area == nullptr || is_inside(*area, this_thread.node, opened.region)) return;
+    node_record& node = area->node[node_inside(*area, this_thread.node, opened.region)];
+    node.open_instance = opened.begin;
+}
+
+void note_closed(const opened_region& opened) noexcept {
+    thread_area* const area = opened.region == no_region ? nullptr : area_of_thread();
+    if (area == nullptr || is_inside(*area, this_thread.node, opened.region)) return;
+    std::uint64_t const now = ticks(), spent = now - opened.begin;
+    node_record& node = area->node[node_inside(*area, this_thread.node, opened.region)];
+    node.open_instance = 0;
+    ++node.instances;
+    node.span_ticks += spent;
+    node.total_ticks += spent * opened.threads;
+    if (opened.threads > node.most_threads) node.most_threads = opened.threads;
+    area->latest = now;
+}
+
+void note_idle(std::uint64_t begin, std::uint64_t end) noexcept {
+    if (this_thread.area == nullptr) return;
+    this_thread.area->node[this_thread.node].idle_ticks += end - begin;
+    this_thread.area->latest = end;
+}
+
+}

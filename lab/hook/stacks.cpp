@@ -1,0 +1,195 @@
+// SPDX-FileCopyrightText: Tenure contributors
+// SPDX-License-Identifier: MIT
+
+/// \file
+/// _Unwind_Backtrace() of gcc 12 and newer finds its tables without a lock, where the C library is 2.35 or newer.
+
+#include "hook/stacks.hpp"
+
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unwind.h>
+
+#include <algorithm>
+#include <cstring>
+
+#include "hook/patches.hpp"
+#include "hook/raw.hpp"
+#include "hook/real.hpp"
+
+namespace tenure::lab::hook {
+
+using detail::mix;
+using detail::raw_of;
+using detail::read;
+using detail::row_of;
+using detail::slots_of;
+
+namespace {
+
+constexpr std::uintptr_t largest_frame = std::uintptr_t{1} << 20U; // what a frame by frame pointers may span
+constexpr int frame_pointer = 6;                                   // of x86-64, as the tables count registers
+
+/// A stack as it was walked. The first return address is the hook's own, of which the place is known.
+struct walked_stack {
+    std::uint32_t count = 0;
+    bool is_exact = true; // every return address was found where it is said to stand
+    std::uintptr_t address[most_frames];
+    std::uintptr_t slot[most_frames];
+};
+
+/// Takes a frame; false when it is the last that has room.
+bool take(walked_stack& stack, std::uintptr_t address, std::uintptr_t slot, bool is_exact) noexcept {
+    if (std::uintptr_t const real = is_exact ? replaced_return(address, slot) : 0) address = real;
+    stack.address[stack.count] = address;
+    stack.slot[stack.count] = slot;
+    stack.is_exact = stack.is_exact && is_exact;
+    return ++stack.count < most_frames;
+}
+
+struct table_walk {
+    walked_stack* stack;
+    const place* from;
+    std::uintptr_t pointer = 0; // the frame pointer of the last frame
+    bool has_begun = false;
+};
+
+_Unwind_Reason_Code take_table_frame(_Unwind_Context* context, void* data) noexcept {
+    auto& walk = *static_cast<table_walk*>(data);
+    std::uintptr_t const address = _Unwind_GetIP(context);
+    std::uintptr_t const slot = _Unwind_GetCFA(context) - sizeof(std::uintptr_t);
+    if (!walk.has_begun) { // still in the hook
+        if (slot < walk.from->frame + sizeof(std::uintptr_t)) return _URC_NO_REASON;
+        walk.has_begun = true;
+    }
+    if (address == 0) return _URC_END_OF_STACK;
+    walk.pointer = static_cast<std::uintptr_t>(_Unwind_GetGR(context, frame_pointer));
+    return take(*walk.stack, address, slot, read(slot) == address) ? _URC_NO_REASON : _URC_END_OF_STACK;
+}
+
+/// From a frame on by frame pointers: code that was made at run time has no tables and keeps the pointers.
+void walk_frames(walked_stack& stack, std::uintptr_t pointer, std::uintptr_t above) noexcept {
+    std::uintptr_t const top = this_thread.stack_top;
+    while (pointer > above && pointer % sizeof(std::uintptr_t) == 0 && pointer - above < largest_frame &&
+           pointer + 2 * sizeof(std::uintptr_t) <= top && stack.count < most_frames) {
+        std::uintptr_t const slot = pointer + sizeof(std::uintptr_t);
+        std::uintptr_t const address = read(slot);
+        constexpr std::uintptr_t lowest_code = 4096;
+        if (address < lowest_code || !take(stack, address, slot, true)) return;
+        above = pointer;
+        pointer = read(pointer);
+    }
+}
+
+void walk_tables(walked_stack& stack, const place& from) noexcept {
+    // Where the end of a function was diverted, no table says how to go on: for the walk its callers stand there again.
+    hide_replaced_returns();
+    table_walk walk{&stack, &from};
+    real<decltype(_Unwind_Backtrace)>(call::unwind_backtrace)(take_table_frame, &walk);
+    show_replaced_returns();
+    if (stack.count == 0) {
+        static_cast<void>(take(stack, from.caller, from.frame + sizeof(std::uintptr_t), true));
+        return;
+    }
+    // Where a table ended in the middle: the last address is code that nobody describes.
+    bool const has_room = this_thread.area->stack_words < most_stack_words / 2;
+    if (has_room && stack.count < most_frames && !is_in_module(stack.address[stack.count - 1])) {
+        walk_frames(stack, walk.pointer, stack.slot[stack.count - 1]);
+    }
+}
+
+void walk(walked_stack& stack, const place& from) noexcept {
+    if (chosen.stacks == stack_mode::tables) return walk_tables(stack, from);
+    std::uintptr_t const slot = from.frame + sizeof(std::uintptr_t);
+    if (!take(stack, from.caller, slot, read(slot) == from.caller)) return;
+    if (chosen.stacks == stack_mode::frames) walk_frames(stack, read(from.frame), from.frame);
+}
+
+// Code that was made at run time without frame pointers looks like ever new stacks: past this, only who called is kept.
+constexpr std::uint32_t most_words_of_whole_stacks = most_stack_words / 8 * 7;
+
+[[nodiscard]] std::uint32_t keep(thread_area& area, const walked_stack& stack, const place& from) noexcept {
+    std::uint32_t const needed = 1 + 2 * stack.count + (stack.count + 1) / 2;
+    std::uint32_t const room = stack.count > 1 ? most_words_of_whole_stacks : most_stack_words;
+    if (area.stack_words + needed > room) {
+        ++area.lost_stacks;
+        return 0;
+    }
+    std::uint32_t const index = std::max<std::uint32_t>(area.stack_words, 1); // 0 is no stack
+    std::uint64_t* const words = area.stack + index;
+    words[0] = stack.count;
+    for (std::uint32_t frame = 0; frame < stack.count; ++frame) {
+        words[1 + frame] = keep_address(stack.address[frame]);
+        raw_of(words)[frame] = stack.address[frame];
+        slots_of(words)[frame] = static_cast<std::uint32_t>(stack.slot[frame] - from.frame);
+    }
+    __atomic_store_n(&area.stack_words, index + needed, __ATOMIC_RELEASE);
+    return index;
+}
+
+/// The same frames, reached by the same places: a stack is kept once, wherever on the thread's stack it begins.
+[[nodiscard]] std::uint32_t intern(thread_area& area, const walked_stack& stack, const place& from) noexcept {
+    stack_cache* const cache = this_thread.stacks;
+    if (cache == nullptr) return keep(area, stack, from);
+    std::uint64_t hash = stack.count;
+    for (std::uint32_t frame = 0; frame < stack.count; ++frame) {
+        hash = mix(hash ^ stack.address[frame]) + (stack.slot[frame] - from.frame);
+    }
+    std::uint32_t& row = cache->interned[mix(hash) % interned_rows];
+    if (row != 0) {
+        std::uint64_t* const words = area.stack + row;
+        bool same = words[0] == stack.count;
+        for (std::uint32_t frame = 0; same && frame < stack.count; ++frame) {
+            same = raw_of(words)[frame] == stack.address[frame] &&
+                   slots_of(words)[frame] == static_cast<std::uint32_t>(stack.slot[frame] - from.frame) &&
+                   words[1 + frame] == keep_address(stack.address[frame]);
+        }
+        if (same) return row;
+    }
+    return row = keep(area, stack, from);
+}
+
+}
+
+std::uint32_t stack_of(thread_area& area, const place& from, bool& is_exact) noexcept {
+    ++area.misses;
+    walked_stack stack;
+    walk(stack, from);
+    if (area.stack_words > most_words_of_whole_stacks - 4 * most_frames) stack.count = std::min(stack.count, 1U);
+    is_exact = stack.is_exact;
+    return intern(area, stack, from);
+}
+
+void know_site(const place& from, std::uint32_t what, std::uint32_t stack, site_record& site) noexcept {
+    stack_cache* const cache = this_thread.stacks;
+    if (cache == nullptr || stack == 0) return;
+    std::size_t const row = row_of(from, what);
+    cache->rows[row][cache->next_way[row]++ % cache_ways] = {from.caller, from.frame, stack, what, &site};
+}
+
+std::uint16_t* site_row(const thread_area& area, call which, std::uint32_t node, std::uint32_t stack) noexcept {
+    stack_cache* const cache = this_thread.stacks;
+    if (cache == nullptr) return nullptr;
+    auto const number = static_cast<std::uint8_t>(which);
+    constexpr std::size_t probes = 64;
+    std::size_t const first = mix((std::uint64_t{stack} << 32U) | (node << 8U) | number);
+    for (std::size_t step = 0; step < probes; ++step) {
+        std::uint16_t& row = cache->sites[(first + step) % site_rows];
+        if (row == 0) return &row;
+        const site_record& site = area.site[row - 1U];
+        if (site.stack == stack && site.node == node && site.call == number) return &row;
+    }
+    return nullptr;
+}
+
+stack_cache* make_stack_cache() noexcept {
+    long const memory = raw_call(SYS_mmap, 0, sizeof(stack_cache), PROT_READ | PROT_WRITE,
+                                 MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
+    return memory < 0 && memory > -4096 ? nullptr : reinterpret_cast<stack_cache*>(memory); // zeros: empty
+}
+
+void drop_stack_cache(stack_cache* cache) noexcept {
+    if (cache != nullptr) raw_call(SYS_munmap, reinterpret_cast<long>(cache), sizeof(stack_cache));
+}
+
+}

@@ -1,0 +1,107 @@
+// SPDX-FileCopyrightText: Tenure contributors
+// SPDX-License-Identifier: MIT
+
+/// \file
+/// TBB, and std::execution on it: algorithms are templates in the program, but each ends in one of two functions of the
+/// library, on the thread that asked. Its workers are in the region when they are not asleep for want of work.
+
+#include "hook/tasks.hpp"
+
+#include "hook/observed.hpp"
+#include "hook/regions.hpp"
+
+namespace tenure::lab::hook {
+
+namespace {
+
+constinit std::uint32_t region_number = no_region;
+constinit std::uint32_t live_workers = 0;
+constinit thread_local std::uint32_t inside = 0;           // calls of TBB's that wait for an algorithm
+constinit thread_local std::uint32_t locked_out = 0;       // waits of tbb::mutex and its like
+constinit thread_local const void* known_caller = nullptr; // of waits: in TBB's library
+
+[[nodiscard]] std::uint32_t region() noexcept {
+    std::uint32_t found = __atomic_load_n(&region_number, __ATOMIC_RELAXED);
+    if (found != no_region) return found;
+    found = region_of(region_kind::tbb, 0, 0, nullptr, 0);
+    __atomic_store_n(&region_number, found, __ATOMIC_RELAXED);
+    return found;
+}
+
+[[nodiscard]] bool is_watched() noexcept { return chosen.is_on && (chosen.regions & watches_tbb) != 0; }
+
+/// Runs `wait`, which executes tasks until an algorithm has ended.
+template<class Wait>
+void run(std::uintptr_t stack, Wait&& wait) {
+    bool const is_outermost = is_watched() && inside == 0 && this_thread.kind != thread_kind::tbb_worker;
+    if (!is_outermost) return wait();
+    opened_region opened{region(), 1, ticks()};
+    note_opened(opened);
+    inside = 1;
+    enter(opened.region, opened.begin, stack);
+    wait();
+    leave();
+    inside = 0;
+    opened.threads = 1 + __atomic_load_n(&live_workers, __ATOMIC_RELAXED);
+    note_closed(opened);
+}
+
+}
+
+bool is_idle_in_tasks(std::uintptr_t caller) noexcept {
+    if (inside == 0 && this_thread.kind != thread_kind::tbb_worker) return false;
+    if (locked_out != 0) return false;
+    auto const* const code = reinterpret_cast<const void*>(caller);
+    if (code == known_caller) return true;
+    if (!is_in_library(caller, "libtbb.so")) return false;
+    known_caller = code;
+    return true;
+}
+
+idle_stay begin_idle(const place&) noexcept {
+    idle_stay const stay{ticks(), this_thread.kind == thread_kind::tbb_worker};
+    if (stay.is_worker) leave();
+    return stay;
+}
+
+void end_idle(const idle_stay& stay, const place& from) noexcept {
+    if (stay.is_worker) {
+        enter(region(), 0, from.frame);
+    } else {
+        note_idle(stay.begin, ticks());
+    }
+}
+
+void begin_worker(std::uintptr_t stack) noexcept {
+    __atomic_fetch_add(&live_workers, 1, __ATOMIC_RELAXED);
+    if (is_watched()) enter(region(), 0, stack);
+}
+
+void end_worker() noexcept { __atomic_fetch_sub(&live_workers, 1, __ATOMIC_RELAXED); }
+
+}
+
+using namespace tenure::lab::hook;
+
+// The arguments are references to classes of TBB's: addresses, for whoever hands them on.
+extern "C" {
+
+void _ZN3tbb6detail2r116execute_and_waitERNS0_2d14taskERNS2_18task_group_contextERNS2_12wait_contextES6_(
+    void* task, void* context, void* waiting, void* waiting_context) {
+    auto* const function = real<void(void*, void*, void*, void*)>(call::tbb_execute_and_wait);
+    run(here().frame, [&] { function(task, context, waiting, waiting_context); });
+}
+
+void _ZN3tbb6detail2r14waitERNS0_2d112wait_contextERNS2_18task_group_contextE(void* waiting, void* context) {
+    auto* const function = real<void(void*, void*)>(call::tbb_wait);
+    run(here().frame, [&] { function(waiting, context); });
+}
+
+void _ZN3tbb6detail2r115wait_on_addressEPvRNS0_2d113delegate_baseEm(void* address, void* condition,
+                                                                    std::uintptr_t context) {
+    ++locked_out;
+    observed_wait<call::tbb_wait_on_address, void(void*, void*, std::uintptr_t)>(here(), address, address, condition,
+                                                                                 context);
+    --locked_out;
+}
+}

@@ -1,0 +1,125 @@
+// SPDX-FileCopyrightText: Tenure contributors
+// SPDX-License-Identifier: MIT
+#pragma once
+
+/// \file
+/// What the recordings of a run say, added up: for each region where its threads' time went, and in which places.
+
+#include <array>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "hook/calls.hpp"
+#include "watch/recording.hpp"
+#include "watch/symbols.hpp"
+
+namespace tenure::lab {
+
+/// Calls of one function from one stack, or from one place of the program, in all threads that made them.
+struct watched_site {
+    hook::call call{};
+    std::vector<named_frame> stack; ///< innermost first, inlined functions as frames of their own
+    std::size_t blamed = 0;         ///< the first frame of `stack` that is the program's own
+    std::string object;             ///< what was waited for: a variable, or an address; may be empty
+    std::set<std::uint32_t> threads;
+    std::uint64_t count = 0, bytes = 0, null_frees = 0;
+    double ns = 0, longest_ns = 0;
+    std::uint64_t waits = 0;
+    double wait_ns = 0, longest_wait_ns = 0;
+    std::uint64_t slow = 0, slow_faults = 0; ///< long calls in which nobody slept
+    double slow_ns = 0;
+    std::uint64_t interrupted = 0; ///< of these, those in which the thread was taken off its processor
+    double interrupted_ns = 0;
+    std::map<std::uint32_t, std::uint64_t> holders; ///< threads that had the lock -> how often
+    bool is_wait = false;                           ///< a wait by its nature, not only when it is slow
+    bool is_tenures = false;                        ///< asked for through Tenure: seen on its way to malloc
+};
+
+/// The sum of it is the region's time times its threads.
+struct region_time {
+    double total_ns = 0;
+    double running_ns = 0;
+    double allocation_ns = 0; ///< in allocation and release, without waits
+    double mapping_ns = 0;
+    double faults_ns = 0; ///< an estimate: pages touched first, times what one costs
+    double waiting_ns = 0;
+    double queued_ns = 0;      ///< able to run, without a processor
+    double idle_ns = 0;        ///< of the region's threads that were not in it: late, early, or without work
+    double unexplained_ns = 0; ///< asleep outside of every call that is seen
+};
+
+/// The kernel's own account, of the part of the time at both ends of which it was asked.
+struct kernel_account {
+    double asked_share = 0;                                            ///< of the time inside
+    double processor_ns = 0, queue_ns = 0, user_ns = 0, system_ns = 0; ///< scaled to all of it
+    double small_faults = 0, large_faults = 0, voluntary = 0, involuntary = 0;
+};
+
+/// A stretch of time in which a thread was in the region, for the timeline.
+struct timeline_stay {
+    double first_ns = 0, last_ns = 0;
+};
+struct timeline_wait {
+    double first_ns = 0, last_ns = 0;
+    std::size_t site = 0; ///< in the region's list of sites
+};
+struct timeline_thread {
+    std::uint32_t thread = 0;
+    std::string name;
+    std::vector<timeline_stay> stays;
+    std::vector<timeline_wait> waits;
+    std::uint64_t thinned = 0; ///< shorter waits that are counted and not drawn
+};
+
+struct watched_region {
+    hook::region_kind kind{};
+    std::string name;  ///< for people
+    std::string place; ///< file and line, where known
+    std::uint32_t process = 0;
+    std::size_t recording = 0; ///< in the list of processes: one process may become several programs
+    std::uint64_t threads = 0, entries = 0, instances = 0, most_at_once = 0;
+    double span_ns = 0;                              ///< from begin to end, all instances
+    double longest_ns = 0;                           ///< stay of one thread
+    double fewest_inside_ns = 0, most_inside_ns = 0; ///< of its threads
+    double late_ns = 0;                              ///< part of the idle time: from the region's begin to the thread's
+    std::uint64_t quick_locks = 0, calls = 0, allocations = 0, releases = 0, null_frees = 0, allocated_bytes = 0;
+    std::uint64_t waits = 0;
+    bool is_open = false; ///< some thread had not left when the recording ended
+    region_time time;
+    kernel_account kernel;
+    std::vector<watched_site> stacks; ///< each call in each stack, the dearest first
+    std::vector<watched_site> sites;  ///< those of one place in one, with the dearest's stack; the dearest first
+    std::vector<timeline_thread> timeline;
+    std::string advice; ///< one sentence
+};
+
+struct watched_process {
+    std::uint32_t process = 0, parent = 0;
+    bool is_child = false, has_own_malloc = false;
+    std::string program, command;
+    hook::process_end end{};
+    double span_ns = 0;
+    std::uint64_t threads = 0, lost_threads = 0;
+    std::uint64_t lost_stacks = 0, lost_sites = 0, lost_nodes = 0, unwound = 0;
+    double fault_ns = 0;
+};
+
+struct findings {
+    std::vector<watched_process> processes;
+    std::vector<watched_region> regions; ///< the one with the most time first
+    std::vector<std::string> notices;
+};
+
+[[nodiscard]] findings explain(const std::vector<std::unique_ptr<recording>>& recordings, symbols& names);
+
+/// What a region's time was lost to: allocation and mapping, and waiting for others.
+[[nodiscard]] double allocation_share(const watched_region& region);
+[[nodiscard]] double waiting_share(const watched_region& region);
+
+[[nodiscard]] std::string word_of(hook::region_kind kind);
+
+}

@@ -1,0 +1,67 @@
+// SPDX-FileCopyrightText: Tenure contributors
+// SPDX-License-Identifier: MIT
+#pragma once
+
+/// \file
+/// The files that watched processes have left, mapped and checked: whatever became of a process, what lies in them is
+/// within bounds.
+
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "hook/record_file.hpp"
+
+namespace tenure::lab {
+
+/// One process. The pointers are into the mapped file.
+class recording {
+public:
+    /// Null when the file is no recording of this version, or cannot be read; `why` then says so.
+    [[nodiscard]] static std::unique_ptr<recording> open(const std::filesystem::path& file, std::string& why);
+    ~recording();
+    recording(const recording&) = delete;
+    recording& operator=(const recording&) = delete;
+
+    [[nodiscard]] const hook::process_head& process() const { return *head_; }
+    [[nodiscard]] const std::vector<const hook::thread_area*>& threads() const { return threads_; }
+
+    [[nodiscard]] double ns_per_tick() const { return ns_per_tick_; }
+    [[nodiscard]] double ns(std::uint64_t ticks) const { return static_cast<double>(ticks) * ns_per_tick_; }
+    /// The last moment of which anything is known.
+    [[nodiscard]] std::uint64_t last_ticks() const { return last_ticks_; }
+    /// How long the process was there, as far as is known.
+    [[nodiscard]] double span_ns() const { return ns(last_ticks_ - head_->first_ticks); }
+
+    [[nodiscard]] std::string_view program() const;
+
+    /// The frames of a stack, innermost first; empty for one that is not known.
+    [[nodiscard]] std::vector<std::uint64_t> frames(const hook::thread_area& thread, std::uint32_t stack) const;
+
+    struct placed {
+        std::string_view module; ///< empty: in none, `offset` is the address
+        std::uint64_t offset = 0;
+    };
+    [[nodiscard]] placed place_of(std::uint64_t frame) const;
+    /// An address of the process as a frame.
+    [[nodiscard]] std::uint64_t frame_of(std::uint64_t address) const;
+
+private:
+    recording() = default;
+
+    void* mapped_ = nullptr;
+    std::size_t bytes_ = 0;
+    const hook::process_head* head_ = nullptr;
+    std::vector<const hook::thread_area*> threads_;
+    double ns_per_tick_ = 1;
+    std::uint64_t last_ticks_ = 0;
+};
+
+/// All recordings of a folder, the first process first. What cannot be read is named in `notices`.
+[[nodiscard]] std::vector<std::unique_ptr<recording>> recordings_of(const std::filesystem::path& folder,
+                                                                    std::vector<std::string>& notices);
+
+}

@@ -1,0 +1,235 @@
+// SPDX-FileCopyrightText: Tenure contributors
+// SPDX-License-Identifier: MIT
+
+#include "watch/watch_json.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <string_view>
+#include <tuple>
+#include <vector>
+
+#include <nlohmann/json.hpp>
+
+#include "watch/blame.hpp"
+#include "watch/watch_words.hpp"
+
+namespace tenure::lab {
+
+namespace {
+
+using json = nlohmann::ordered_json;
+
+/// Whole numbers only: a fraction of a nanosecond is nothing that was measured.
+json whole(double value) {
+    constexpr double most = 9e18;
+    if (!std::isfinite(value)) return nullptr;
+    return static_cast<std::int64_t>(std::llround(std::clamp(value, -most, most)));
+}
+
+json share(double value) {
+    constexpr double places = 1e6;
+    return std::isfinite(value) ? json(std::round(value * places) / places) : json(nullptr);
+}
+
+template<class List, class Make>
+json array_of(const List& values, Make make) {
+    json list = json::array();
+    for (const auto& value : values) list.push_back(make(value));
+    return list;
+}
+
+json to_value(const watched_process& process) {
+    return {{"process", process.process},         {"parent", process.parent},
+            {"is_child", process.is_child},       {"has_own_malloc", process.has_own_malloc},
+            {"program", process.program},         {"command", process.command},
+            {"end", machine_word(process.end)},   {"span_ns", whole(process.span_ns)},
+            {"threads", process.threads},         {"lost_threads", process.lost_threads},
+            {"lost_stacks", process.lost_stacks}, {"lost_sites", process.lost_sites},
+            {"lost_nodes", process.lost_nodes},   {"unwound", process.unwound},
+            {"fault_ns", whole(process.fault_ns)}};
+}
+
+json to_value(const region_time& time) {
+    return {{"total_ns", whole(time.total_ns)},
+            {"running_ns", whole(time.running_ns)},
+            {"allocation_ns", whole(time.allocation_ns)},
+            {"mapping_ns", whole(time.mapping_ns)},
+            {"faults_ns", whole(time.faults_ns)},
+            {"waiting_ns", whole(time.waiting_ns)},
+            {"queued_ns", whole(time.queued_ns)},
+            {"idle_ns", whole(time.idle_ns)},
+            {"unexplained_ns", whole(time.unexplained_ns)}};
+}
+
+json to_value(const kernel_account& kernel) {
+    return {{"asked_share", share(kernel.asked_share)},   {"processor_ns", whole(kernel.processor_ns)},
+            {"queue_ns", whole(kernel.queue_ns)},         {"user_ns", whole(kernel.user_ns)},
+            {"system_ns", whole(kernel.system_ns)},       {"small_faults", whole(kernel.small_faults)},
+            {"large_faults", whole(kernel.large_faults)}, {"voluntary", whole(kernel.voluntary)},
+            {"involuntary", whole(kernel.involuntary)}};
+}
+
+json to_value(const timeline_thread& line) {
+    return {{"thread", line.thread},
+            {"name", line.name},
+            {"thinned", line.thinned},
+            {"stays", array_of(line.stays,
+                               [](const timeline_stay& one) {
+                                   return json::array({whole(one.first_ns), whole(one.last_ns)});
+                               })},
+            {"waits", array_of(line.waits, [](const timeline_wait& one) {
+                 return json::array({whole(one.first_ns), whole(one.last_ns), one.site});
+             })}};
+}
+
+/// Writes what refers to frames, and collects those.
+class writer {
+public:
+    json to_value(const watched_region& region) {
+        const auto sites = [this](const std::vector<watched_site>& list) {
+            return array_of(list, [this](const watched_site& one) { return to_value(one); });
+        };
+        return {
+            {"kind", machine_word(region.kind)},
+            {"name", region.name},
+            {"place", region.place},
+            {"process", region.process},
+            {"recording", region.recording},
+            {"threads", region.threads},
+            {"entries", region.entries},
+            {"instances", region.instances},
+            {"most_at_once", region.most_at_once},
+            {"is_open", region.is_open},
+            {"span_ns", whole(region.span_ns)},
+            {"longest_ns", whole(region.longest_ns)},
+            {"fewest_inside_ns", whole(region.fewest_inside_ns)},
+            {"most_inside_ns", whole(region.most_inside_ns)},
+            {"late_ns", whole(region.late_ns)},
+            {"calls", region.calls},
+            {"allocations", region.allocations},
+            {"allocated_bytes", region.allocated_bytes},
+            {"releases", region.releases},
+            {"null_frees", region.null_frees},
+            {"waits", region.waits},
+            {"quick_locks", region.quick_locks},
+            {"time", lab::to_value(region.time)},
+            {"kernel", lab::to_value(region.kernel)},
+            {"allocation_share", share(allocation_share(region))},
+            {"waiting_share", share(waiting_share(region))},
+            {"advice", region.advice},
+            {"sites", sites(region.sites)},
+            {"stacks", sites(region.stacks)},
+            {"timeline", array_of(region.timeline, [](const timeline_thread& line) { return lab::to_value(line); })}};
+    }
+
+    [[nodiscard]] json frames() { return std::move(frames_); }
+
+private:
+    using frame_key = std::tuple<std::string, std::string, int, std::string, std::uint64_t, bool>;
+
+    json to_value(const watched_site& site) {
+        const hook::call_info& about = hook::info(site.call);
+        return {{"call", about.name},
+                {"group", machine_word(about.group)},
+                {"what", what_happens(site)},
+                {"where", where(site)},
+                {"object", site.object},
+                {"is_wait", site.is_wait},
+                {"is_tenures", site.is_tenures},
+                {"cost_ns", whole(cost_of(site))},
+                {"count", site.count},
+                {"bytes", site.bytes},
+                {"null_frees", site.null_frees},
+                {"ns", whole(site.ns)},
+                {"longest_ns", whole(site.longest_ns)},
+                {"waits", site.waits},
+                {"wait_ns", whole(site.wait_ns)},
+                {"longest_wait_ns", whole(site.longest_wait_ns)},
+                {"slow", site.slow},
+                {"slow_ns", whole(site.slow_ns)},
+                {"slow_faults", site.slow_faults},
+                {"interrupted", site.interrupted},
+                {"interrupted_ns", whole(site.interrupted_ns)},
+                {"threads", site.threads},
+                {"holders", array_of(site.holders,
+                                     [](const auto& one) {
+                                         return json{{"thread", one.first}, {"count", one.second}};
+                                     })},
+                {"blamed", site.blamed},
+                {"stack", array_of(site.stack, [this](const named_frame& frame) { return place_of(frame); })}};
+    }
+
+    static json where(const watched_site& site) {
+        if (site.blamed >= site.stack.size()) return nullptr;
+        const named_frame& frame = site.stack[site.blamed];
+        return {{"function", frame.function}, {"file", frame.file}, {"line", frame.line}, {"module", frame.module}};
+    }
+
+    std::size_t place_of(const named_frame& frame) {
+        const frame_key key{frame.function, frame.file, frame.line, frame.module, frame.offset, frame.is_inlined};
+        const auto [entry, is_new] = places_.try_emplace(key, places_.size());
+        if (is_new) {
+            frames_.push_back({{"function", frame.function},
+                               {"file", frame.file},
+                               {"line", frame.line},
+                               {"module", frame.module},
+                               {"offset", frame.offset},
+                               {"is_inlined", frame.is_inlined}});
+        }
+        return entry->second;
+    }
+
+    json frames_ = json::array();
+    std::map<frame_key, std::size_t> places_;
+};
+
+bool is_flat(const json& value) {
+    return std::none_of(value.begin(), value.end(), [](const json& item) { return item.is_structured(); });
+}
+
+/// A list of plain values, a frame or a wait stays on one line: a thousand waits are a thousand lines, not four
+/// thousand.
+void print(std::string& text, const json& value, std::size_t depth) {
+    constexpr auto replace = json::error_handler_t::replace;
+    const bool is_short = is_flat(value) && (value.is_array() || value.size() <= 6);
+    if (!value.is_structured() || value.empty() || is_short) {
+        text += value.dump(-1, ' ', false, replace);
+        return;
+    }
+    const std::string indent(depth + 1, ' ');
+    text += value.is_object() ? "{" : "[";
+    bool first = true;
+    for (const auto& [key, item] : value.items()) {
+        text += first ? "\n" : ",\n";
+        text += indent;
+        first = false;
+        if (value.is_object()) text += json(key).dump(-1, ' ', false, replace) + ": ";
+        print(text, item, depth + 1);
+    }
+    text += '\n';
+    text += std::string(depth, ' ');
+    text += value.is_object() ? "}" : "]";
+}
+
+}
+
+std::string to_json(const findings& found) {
+    writer writes;
+    json regions = array_of(found.regions, [&writes](const watched_region& one) { return writes.to_value(one); });
+    const json all = {
+        {"format", watch_format},
+        {"tool", "tenure watch"},
+        {"processes", array_of(found.processes, [](const watched_process& one) { return to_value(one); })},
+        {"notices", found.notices},
+        {"regions", std::move(regions)},
+        {"frames", writes.frames()}};
+    std::string text;
+    print(text, all, 0);
+    return text + '\n';
+}
+
+}

@@ -1,0 +1,28 @@
+// SPDX-FileCopyrightText: Tenure contributors
+// SPDX-License-Identifier: MIT
+#pragma once
+
+/// \file
+/// The findings as a table for people.
+
+#include <cstddef>
+#include <string>
+
+#include "report/text.hpp"
+#include "watch/findings.hpp"
+
+namespace tenure::lab {
+
+struct text_choice {
+    std::size_t sites = 10; ///< of each region
+    std::size_t regions = 8;
+    std::size_t frames = 5; ///< of each stack, from the one that is blamed outwards
+    colour colours = colour::plain;
+};
+
+[[nodiscard]] std::string to_text(const findings& found, const text_choice& choice);
+
+/// "1.25 ms": three digits and a unit.
+[[nodiscard]] std::string time_text(double ns);
+
+}

@@ -1,0 +1,67 @@
+// SPDX-FileCopyrightText: Tenure contributors
+// SPDX-License-Identifier: MIT
+
+#include <tenure/base/observed.hpp>
+
+#include <atomic>
+
+#include <tenure/base/check.hpp>
+#include <tenure/base/host.hpp>
+#include <tenure/base/observer.hpp>
+
+namespace tenure::inline TENURE_ABI::detail {
+
+TENURE_THREAD_LOCAL thread_scopes this_thread_scopes{};
+
+namespace {
+
+// Read by every thread once, by those that are heard at every scope. Threads that look at the same time find the same.
+constinit std::atomic<const tenure_observer_table*> observer{nullptr};
+constinit std::atomic<bool> was_looked_for{false};
+
+[[nodiscard]] hearing look_for_observer() noexcept {
+    if (!was_looked_for.load(std::memory_order_acquire)) {
+        tenure_observer_table const* const found = host::process_observer();
+        bool const is_known =
+            found != nullptr && found->version == tenure_observer_version && found->size >= sizeof *found;
+        observer.store(is_known ? found : nullptr, std::memory_order_release);
+        was_looked_for.store(true, std::memory_order_release);
+    }
+    return observer.load(std::memory_order_acquire) != nullptr ? hearing::somebody : hearing::nobody;
+}
+
+void call(void (*function)()) noexcept {
+    if (function != nullptr) function();
+}
+void call(void (*function)(const char*, std::size_t), std::string_view name) noexcept {
+    if (function != nullptr) function(name.data(), name.size());
+}
+
+}
+
+void tell_observer(observed what, std::string_view name) noexcept {
+    hearing& heard = this_thread_scopes.heard;
+    if (heard == hearing::unknown) heard = look_for_observer();
+    if (heard == hearing::nobody) return;
+    tenure_observer_table const& to = *observer.load(std::memory_order_relaxed);
+    switch (what) {
+    case observed::region_begin: return call(to.region_begin, name);
+    case observed::region_end: return call(to.region_end);
+    case observed::no_alloc_begin: return call(to.no_alloc_begin);
+    case observed::no_alloc_end: return call(to.no_alloc_end);
+    case observed::allow_alloc_begin: return call(to.allow_alloc_begin);
+    case observed::allow_alloc_end: return call(to.allow_alloc_end);
+    case observed::mark: return call(to.mark, name);
+    }
+}
+
+void report_unbalanced(observed what) noexcept {
+    if constexpr (checks::caller) {
+        std::string_view said = "a region ended on a thread that has none open";
+        if (what == observed::no_alloc_end) said = "a promise not to allocate ended on a thread that has made none";
+        if (what == observed::allow_alloc_end) said = "a permission to allocate ended on a thread that has none";
+        report_misuse(said, nullptr, "End what was begun, once, on the thread that began it.");
+    }
+}
+
+}

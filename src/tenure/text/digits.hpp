@@ -1,0 +1,169 @@
+// SPDX-FileCopyrightText: Tenure contributors
+// SPDX-License-Identifier: MIT
+#pragma once
+
+/// \file
+/// Numbers of up to eight digits as text, with and without a point, without a branch and without a loop: what the
+/// functions of format.hpp and the calls of text_writer do inline. Anything wider is done in format.cpp.
+
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <type_traits>
+
+#include <tenure/base/config.hpp>
+
+namespace tenure::inline TENURE_ABI::detail {
+
+__extension__ typedef unsigned __int128 wide_word;
+
+/// Whether the first byte of a word in memory is its lowest: then a word of digits is stored as text in one go.
+constexpr bool stores_words = std::endian::native == std::endian::little;
+
+/// Short numbers are stored as whole words: so many bytes must be there, although the text may have fewer.
+constexpr std::size_t short_room_bytes = 16;
+
+/// Numbers below it are short.
+constexpr std::uint64_t short_limit = 100'000'000;
+
+constexpr std::uint64_t power_of(std::uint64_t base, unsigned exponent) noexcept {
+    return exponent == 0 ? 1 : base * power_of(base, exponent - 1);
+}
+
+/// The eight digits of a number, leading zeros included, each a byte of 0 to 9, the first in the lowest byte. Halves,
+/// quarters and eighths of the word are divided at once (Khuong, "How to print integers really fast", 2017): a quotient
+/// stays below its remainder, which is x - q * d. Shifted up beside it that is (x << s) - q * (d << s), and with the
+/// quotient below it one multiplication less: (x << s) - q * ((d << s) - 1).
+/// Requires  `number` is below short_limit.
+constexpr std::uint64_t eight_digits(std::uint64_t number) noexcept {
+    std::uint64_t const high = static_cast<std::uint32_t>(number) / 10'000;
+    std::uint64_t const fours = (number << 32) - high * ((std::uint64_t{10'000} << 32) - 1);
+    std::uint64_t const hundreds = (fours * 10'486 >> 20) & 0x0000'007F'0000'007F; // / 100, right below 10 000
+    std::uint64_t const twos = (fours << 16) - hundreds * ((100 << 16) - 1);
+    std::uint64_t const tens = (twos * 103 >> 10) & 0x000F'000F'000F'000F; // / 10, right below 100
+    return (twos << 8) - tens * ((10 << 8) - 1);
+}
+constexpr std::uint64_t eight_zeros = 0x3030'3030'3030'3030; // as text
+
+/// Writes a short number with `Precision` of its digits after a point: 1234 with a precision of two as 12.34. At least
+/// one digit stands in front of the point.
+/// Requires  stores_words; short_room_bytes at `to`. Returns   the end of the text.
+template<unsigned Precision>
+inline char* put_short(char* to, bool is_negative, std::uint64_t number) noexcept {
+    static_assert(Precision < 8);
+    constexpr unsigned whole_digits = 8 - Precision;
+    *to = '-';
+    to += is_negative; // or the sign is written over
+    std::uint64_t const digits = eight_digits(number);
+    // The bit is that of the last digit in front of the point, which stays if it is a zero.
+    unsigned const zeros =
+        static_cast<unsigned>(std::countr_zero(digits | std::uint64_t{1} << 8 * (whole_digits - 1))) / 8;
+    std::uint64_t const text = digits | eight_zeros;
+    std::uint64_t const whole = text >> 8 * zeros;
+    std::memcpy(to, &whole, 8);
+    to += whole_digits - zeros;
+    if constexpr (Precision == 0) {
+        return to;
+    } else {
+        std::uint64_t const fraction = '.' | text >> 8 * whole_digits << 8;
+        std::memcpy(to, &fraction, Precision < 4 ? 4 : 8);
+        return to + 1 + Precision;
+    }
+}
+
+/// How a float or a double lies in its bits.
+template<class Float>
+struct float_bits {
+    using word = std::conditional_t<std::is_same_v<Float, float>, std::uint32_t, std::uint64_t>;
+    static constexpr unsigned fraction = std::is_same_v<Float, float> ? 23 : 52;
+    static constexpr int bias = (std::is_same_v<Float, float> ? 127 : 1023) + static_cast<int>(fraction);
+    static constexpr word sign = word{1} << (8 * sizeof(word) - 1);
+
+    static bool is_negative(Float value) noexcept { return (std::bit_cast<word>(value) & sign) != 0; }
+    /// Without the sign: grows with the value, infinity and what is no number are the largest.
+    static word magnitude(Float value) noexcept { return std::bit_cast<word>(value) & ~sign; }
+    /// The value is mantissa * 2 ^ (exponent - bias). Small values without a leading one count as those with one: all
+    /// of them are rounded to zero.
+    static std::uint64_t mantissa(word magnitude) noexcept {
+        return (magnitude & ((word{1} << fraction) - 1)) | word{1} << fraction;
+    }
+    static int exponent(word magnitude) noexcept { return static_cast<int>(magnitude >> fraction); }
+};
+
+/// `product` / 2 ^ `shift`, rounded to the nearest, halves to the even one. Requires  0 < `shift` < bits of Word.
+template<class Word>
+constexpr Word shifted_to_nearest(Word product, int shift) noexcept {
+    Word const doubled = product >> (shift - 1); // the lowest bit is the half
+    bool const is_more = doubled << (shift - 1) != product;
+    return (doubled + (is_more | (doubled >> 1 & 1))) >> 1;
+}
+
+/// Values with `Precision` digits after the point, as whole numbers.
+///
+/// value * 10 ^ precision is mantissa * 5 ^ precision, which has no more bits than a word, times a power of two: the
+/// product is exact, and rounding it is a shift. So the text is that of printf, with no regard to the processor's
+/// rounding mode and the compiler's view of floating point.
+template<class Float, unsigned Precision>
+struct short_fixed {
+    using bits = float_bits<Float>;
+    using bits_word = typename bits::word;
+    static constexpr std::uint64_t five = power_of(5, Precision);
+    static constexpr int product_bits = static_cast<int>(bits::fraction) + 1 + std::bit_width(five);
+    /// The bits below one of a product that is moved, always as many: what is above them has room for a short number,
+    /// and a product that need not be moved at all is less than a half. One shift by a variable, where others need two.
+    static constexpr int point = 64 - std::bit_width(short_limit);
+    static constexpr bool is_moved = product_bits < point;
+    using word = std::conditional_t<product_bits <= 62, std::uint64_t, wide_word>;
+    static constexpr int most_shift = is_moved ? point : 8 * static_cast<int>(sizeof(word)) - 1;
+
+    /// Magnitudes below it give a short number, by a shift of at least one.
+    static constexpr bits_word limit() noexcept {
+        auto const most =
+            static_cast<Float>(static_cast<double>(short_limit - 1) / static_cast<double>(power_of(10, Precision)));
+        bits_word const by_number = std::bit_cast<bits_word>(most);
+        bits_word const by_shift = static_cast<bits_word>(bits::bias - static_cast<int>(Precision)) << bits::fraction;
+        return by_number < by_shift ? by_number : by_shift;
+    }
+
+    /// Requires  `magnitude` is below limit().
+    static std::uint64_t number(bits_word magnitude) noexcept {
+        int const wanted = bits::bias - static_cast<int>(Precision) - bits::exponent(magnitude);
+        int const shift = wanted < most_shift ? wanted : most_shift; // where less than half is left, either way
+        word const product = static_cast<word>(bits::mantissa(magnitude)) * five;
+        if constexpr (is_moved) {
+            std::uint64_t const moved = product << (point - shift);
+            std::uint64_t const odd = moved >> point & 1;
+            return (moved + ((std::uint64_t{1} << (point - 1)) - 1) + odd) >> point;
+        } else {
+            return static_cast<std::uint64_t>(shifted_to_nearest(product, shift));
+        }
+    }
+};
+
+/// Whether a precision has a short form, for most values.
+template<unsigned Precision>
+constexpr bool has_short_form = (Precision < 8) && stores_words;
+
+/// Writes a value as put_short() does when it is short and `room` is there; null when not.
+template<unsigned Precision, class Float>
+inline char* put_short_fixed(char* to, std::size_t room, Float value) noexcept {
+    if constexpr (has_short_form<Precision>) {
+        using scaled = short_fixed<Float, Precision>;
+        auto const magnitude = scaled::bits::magnitude(value);
+        if (room >= short_room_bytes && magnitude < scaled::limit()) [[likely]]
+            return put_short<Precision>(to, scaled::bits::is_negative(value), scaled::number(magnitude));
+    }
+    return nullptr;
+}
+
+/// The same of an integer's size and sign.
+inline char* put_short_integer(char* to, std::size_t room, bool is_negative, std::uint64_t size) noexcept {
+    if constexpr (stores_words) {
+        if (room >= short_room_bytes && size < short_limit) [[likely]]
+            return put_short<0>(to, is_negative, size);
+    }
+    return nullptr;
+}
+
+}

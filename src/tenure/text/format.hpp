@@ -1,0 +1,84 @@
+// SPDX-FileCopyrightText: Tenure contributors
+// SPDX-License-Identifier: MIT
+#pragma once
+
+/// \file
+/// Numbers as text into memory that is there: exactly what printf writes, and never an allocation.
+///
+/// All functions: when the text fits into `room` bytes at `to` it is written, without a zero behind it; when it does
+/// not, nothing is. Returns   the bytes that the text needs, either way. What lies between its end and `room` may be
+/// written over.
+///
+/// Numbers with a point are rounded to the nearest, halves to the even digit, on the exact value, whatever the
+/// processor's rounding mode: what printf does in the mode that every program begins with. The locale has no say.
+///
+/// Cost      5 to 13 ns for up to eight digits, 10 to 40 for up to twenty, for more what std::to_chars takes.
+/// Threads   any.
+
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+
+#include <tenure/base/config.hpp>
+#include <tenure/text/digits.hpp>
+
+namespace tenure::inline TENURE_ABI {
+
+/// Digits after the point at most; more count as so many, and are reported in checked builds.
+constexpr unsigned most_precision = 64;
+
+/// The longest text of a value: a sign, every digit of the largest, a point and what comes behind it.
+template<std::floating_point Float>
+constexpr std::size_t fixed_bytes(unsigned precision) noexcept {
+    return 1 + std::numeric_limits<Float>::max_exponent10 + 1 + (precision == 0 ? 0 : 1 + precision);
+}
+
+/// The types that are written as numbers: no bool and no character.
+template<class T>
+concept text_integer = std::integral<T> && sizeof(T) <= 8 && !std::same_as<T, bool> && !std::same_as<T, char> &&
+                       !std::same_as<T, wchar_t> && !std::same_as<T, char8_t> && !std::same_as<T, char16_t> &&
+                       !std::same_as<T, char32_t>;
+
+template<class T>
+concept text_float = std::same_as<T, float> || std::same_as<T, double>;
+
+/// The longest text of an integer, with its sign: 20 for 64 bits.
+template<text_integer Integer>
+constexpr std::size_t integer_bytes() noexcept {
+    return static_cast<std::size_t>(std::numeric_limits<Integer>::digits10) + 1 + std::signed_integral<Integer>;
+}
+
+namespace detail {
+/// The sign and size of an integer; the size of the lowest is one more than that of the highest.
+template<text_integer Integer>
+constexpr std::uint64_t size_of_integer(Integer value) noexcept {
+    auto const bits = static_cast<std::uint64_t>(value); // a sign is repeated to the left
+    return value < 0 ? 0 - bits : bits;
+}
+TENURE_API std::size_t format_integer(char* to, std::size_t room, bool is_negative, std::uint64_t size) noexcept;
+}
+
+/// As printf's "%.*f": also for infinity, what is no number ("nan", "-nan") and negative zero.
+TENURE_API std::size_t format_fixed(char* to, std::size_t room, float value, unsigned precision) noexcept;
+TENURE_API std::size_t format_fixed(char* to, std::size_t room, double value, unsigned precision) noexcept;
+
+/// The same with a precision that is known when the program is compiled: inline where the value, with all its digits
+/// behind the point, has at most eight digits, and `room` is at least 16 bytes.
+template<unsigned Precision, text_float Float>
+inline std::size_t format_fixed(char* to, std::size_t room, Float value) noexcept {
+    static_assert(Precision <= most_precision);
+    if (char const* const end = detail::put_short_fixed<Precision>(to, room, value); end != nullptr) [[likely]]
+        return static_cast<std::size_t>(end - to);
+    return format_fixed(to, room, value, Precision);
+}
+
+template<text_integer Integer>
+inline std::size_t format_integer(char* to, std::size_t room, Integer value) noexcept {
+    std::uint64_t const size = detail::size_of_integer(value);
+    if (char const* const end = detail::put_short_integer(to, room, value < 0, size); end != nullptr) [[likely]]
+        return static_cast<std::size_t>(end - to);
+    return detail::format_integer(to, room, value < 0, size);
+}
+
+}

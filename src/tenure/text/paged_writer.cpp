@@ -1,0 +1,180 @@
+// SPDX-FileCopyrightText: Tenure contributors
+// SPDX-License-Identifier: MIT
+
+#include <tenure/text/paged_writer.hpp>
+
+#include <atomic>
+#include <cstring>
+
+#include <tenure/base/align.hpp>
+#include <tenure/base/check.hpp>
+
+namespace tenure::inline TENURE_ABI {
+
+// The block as it lies in memory:
+//
+//   | page 0         | page 1         | ...   | pieces, one per page | states, one per page |
+//   | text, not used | text, not used |
+//
+// A page is exactly its objects times their bound: records of a fixed width lie back to back, and joining them moves
+// nothing. What lies behind a page's text is touched only as far as text was ever written there.
+
+namespace {
+
+/// States of a page that has not run, and of one that has and has not failed.
+constexpr std::size_t not_run = SIZE_MAX, has_run = SIZE_MAX - 1;
+
+/// Bytes of a block; zero when they are more than an object may have.
+std::size_t bytes_of(const page_shape& shape, std::size_t page_overhead, std::size_t& pages_bytes) noexcept {
+    std::size_t page = 0, overhead = 0, whole = 0;
+    bool const is_too_large = __builtin_mul_overflow(shape.objects_per_page, shape.bytes_per_object, &page) ||
+                              __builtin_mul_overflow(shape.pages, page, &pages_bytes) ||
+                              pages_bytes > max_object_bytes ||
+                              __builtin_mul_overflow(shape.pages, page_overhead, &overhead) ||
+                              __builtin_add_overflow(align_up(pages_bytes, cache_line_bytes), overhead, &whole);
+    return is_too_large || whole > max_object_bytes ? 0 : whole + (whole == 0);
+}
+
+}
+
+std::size_t page_error::describe(std::span<char> room) const noexcept {
+    text_writer to(room);
+    if (!*this) return to.append("every record kept its bound").needed_bytes();
+    to.append("object ").append(object).append(" of page ").append(page).append(" needs ").append(needed_bytes);
+    return to.append(" bytes, and ").append(bound_bytes).append(" are its bound").needed_bytes();
+}
+
+bool paged_writer::reserve(const page_shape& shape) noexcept {
+    std::size_t pages_bytes = 0;
+    std::size_t const bytes = bytes_of(shape, sizeof(text_piece) + sizeof(page_state), pages_bytes);
+    if (bytes == 0) return false;
+    if (block_bytes_ != 0 && bytes > block_bytes_ && source_.extend(first_, block_bytes_, bytes)) block_bytes_ = bytes;
+    if (bytes > block_bytes_) {
+        void* const block = source_.acquire(bytes, cache_line_bytes);
+        if (block == nullptr) return false;
+        trim();
+        first_ = static_cast<char*>(block);
+        block_bytes_ = bytes;
+    }
+    shape_ = shape;
+    auto const behind = align_up(address_of(first_) + pages_bytes, cache_line_bytes);
+    pieces_ = static_cast<text_piece*>(pointer_at(behind));
+    states_ = static_cast<page_state*>(pointer_at(behind + shape.pages * sizeof(text_piece)));
+    piece_count_ = 0;
+    error_ = {};
+    return true;
+}
+
+std::size_t paged_writer::trim() noexcept {
+    if constexpr (checks::structures) check_invariant(valid(), "paged_writer", this);
+    std::size_t const bytes = block_bytes_;
+    if (bytes != 0) source_.release(first_, bytes);
+    first_ = nullptr;
+    pieces_ = nullptr;
+    states_ = nullptr;
+    block_bytes_ = piece_count_ = 0;
+    shape_ = {};
+    error_ = {};
+    return bytes;
+}
+
+bool paged_writer::begin_round(std::size_t pages) noexcept {
+    piece_count_ = 0;
+    error_ = {};
+    running_pages_ = 0;
+    if (pages > shape_.pages) {
+        if constexpr (checks::caller)
+            report_misuse("paged_writer was given more pages than it has room for", this,
+                          "Call reserve() with as many pages, objects and bytes as the largest round has.");
+        return false;
+    }
+    running_pages_ = pages;
+    for (std::size_t page = 0; page < pages; ++page) {
+        pieces_[page] = {};
+        states_[page] = {not_run, 0};
+    }
+    return true;
+}
+
+bool paged_writer::begin_page(std::size_t page, std::size_t objects) noexcept {
+    if (page >= running_pages_) [[unlikely]] {
+        if constexpr (checks::caller)
+            report_misuse("an executor of a paged_writer ran a page that there is not", this,
+                          "It calls the body with the numbers from zero to the count that it was given.");
+        return false;
+    }
+    if constexpr (checks::caller) {
+        if (std::atomic_ref(states_[page].object).exchange(has_run) != not_run) {
+            report_misuse("an executor of a paged_writer ran a page twice", this,
+                          "It calls the body once with each number.");
+            return false;
+        }
+    }
+    if (objects > shape_.objects_per_page) [[unlikely]] {
+        if constexpr (checks::caller)
+            report_misuse("a page of a paged_writer has more objects than it has room for", this,
+                          "Call reserve() with as many objects as the largest page has.");
+        return false;
+    }
+    return true;
+}
+
+void paged_writer::fail_page(std::size_t page, std::size_t object, std::size_t needed_bytes) noexcept {
+    states_[page] = {object, needed_bytes};
+}
+
+bool paged_writer::end_round() noexcept {
+    std::size_t const pages = running_pages_;
+    running_pages_ = 0;
+    bool all_written = true;
+    for (std::size_t page = 0; page < pages; ++page) {
+        if (pieces_[page].data != nullptr) continue;
+        all_written = false;
+        if (page_state const& failed = states_[page]; failed.needed_bytes != 0) {
+            error_ = {page, failed.object, failed.needed_bytes, shape_.bytes_per_object};
+            return false;
+        }
+        if constexpr (checks::caller) {
+            if (states_[page].object == not_run)
+                report_misuse("an executor of a paged_writer left a page out", this,
+                              "It calls the body once with each number, and returns when all calls have.");
+        }
+    }
+    if (all_written) piece_count_ = pages;
+    if constexpr (checks::structures) check_invariant(valid(), "paged_writer", this);
+    return all_written;
+}
+
+std::string_view paged_writer::join() noexcept {
+    if (piece_count_ == 0) return {};
+    text_piece& joined = pieces_[0];
+    char* end = joined.data + joined.size_bytes;
+    for (std::size_t page = 1; page < piece_count_; ++page) {
+        text_piece const& next = pieces_[page];
+        if (next.data != end) std::memmove(end, next.data, next.size_bytes);
+        end += next.size_bytes;
+    }
+    joined.size_bytes = static_cast<std::size_t>(end - joined.data);
+    piece_count_ = 1;
+    return {joined.data, joined.size_bytes};
+}
+
+std::size_t paged_writer::size_bytes() const noexcept {
+    std::size_t bytes = 0;
+    for (text_piece const& each : pieces()) bytes += each.size_bytes;
+    return bytes;
+}
+
+bool paged_writer::valid() const noexcept {
+    if (first_ == nullptr) return block_bytes_ == 0 && piece_count_ == 0 && shape_.pages == 0;
+    if (piece_count_ > shape_.pages) return false;
+    char const* end = first_;
+    for (text_piece const& each : pieces()) {
+        if (each.data < end) return false;
+        end = each.data + each.size_bytes;
+    }
+    return address_of(end) <= address_of(pieces_) &&
+           address_of(states_ + shape_.pages) <= address_of(first_) + block_bytes_;
+}
+
+}

@@ -1,0 +1,77 @@
+// SPDX-FileCopyrightText: Tenure contributors
+// SPDX-License-Identifier: MIT
+
+#include <tenure/base/no_alloc.hpp>
+
+#include <type_traits>
+
+#include <gtest/gtest.h>
+
+#include <tenure/base/config.hpp>
+
+namespace {
+
+using tenure::allow_alloc_scope;
+using tenure::no_alloc_scope;
+
+TEST(no_alloc, a_promise_holds_to_the_end_of_the_outermost_scope) {
+    EXPECT_FALSE(no_alloc_scope::is_active());
+    {
+        no_alloc_scope const outer;
+        EXPECT_TRUE(no_alloc_scope::is_active());
+        {
+            no_alloc_scope const inner;
+            EXPECT_TRUE(no_alloc_scope::is_active());
+        }
+        EXPECT_TRUE(no_alloc_scope::is_active());
+    }
+    EXPECT_FALSE(no_alloc_scope::is_active());
+}
+
+TEST(no_alloc, a_permission_suspends_promises_from_before_and_within) {
+    allow_alloc_scope const for_nothing;
+    EXPECT_FALSE(no_alloc_scope::is_active());
+    {
+        no_alloc_scope const promise;
+        EXPECT_FALSE(no_alloc_scope::is_active());
+    }
+    EXPECT_FALSE(no_alloc_scope::is_active());
+}
+
+TEST(no_alloc, at_the_end_of_a_permission_the_promise_is_back) {
+    no_alloc_scope const promise;
+    {
+        allow_alloc_scope const permission;
+        EXPECT_FALSE(no_alloc_scope::is_active());
+        {
+            no_alloc_scope const within;
+            allow_alloc_scope const twice;
+            EXPECT_FALSE(no_alloc_scope::is_active());
+        }
+        EXPECT_FALSE(no_alloc_scope::is_active());
+    }
+    EXPECT_TRUE(no_alloc_scope::is_active());
+}
+
+TEST(no_alloc, scopes_nest_as_deep_as_the_stack) {
+    constexpr auto descend = [](auto& self, int depth) -> void {
+        no_alloc_scope const promise;
+        if (depth != 0) return self(self, depth - 1);
+        EXPECT_TRUE(no_alloc_scope::is_active());
+    };
+    descend(descend, 1000);
+    EXPECT_FALSE(no_alloc_scope::is_active());
+}
+
+TEST(no_alloc, scopes_are_not_copied) {
+    EXPECT_FALSE(std::is_copy_constructible_v<no_alloc_scope>);
+    EXPECT_FALSE(std::is_move_constructible_v<no_alloc_scope>);
+    EXPECT_FALSE(std::is_copy_constructible_v<allow_alloc_scope>);
+}
+
+TEST(no_alloc, what_stands_at_an_allocation_is_nothing_without_checks) {
+    EXPECT_EQ(std::is_empty_v<tenure::detail::caller_allocation>, !tenure::checks::caller);
+    EXPECT_EQ(std::is_trivially_destructible_v<tenure::detail::caller_allocation>, !tenure::checks::caller);
+}
+
+}

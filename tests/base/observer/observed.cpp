@@ -1,0 +1,111 @@
+// SPDX-FileCopyrightText: Tenure contributors
+// SPDX-License-Identifier: MIT
+
+// usage: observed heard|unheard    a program whose scopes a listener hears, or does not
+//
+// Linked to the library in both forms, position-independent and not.
+
+#include <cstdio>
+#include <string>
+#include <string_view>
+#include <thread>
+
+#include <tenure/base/no_alloc.hpp>
+#include <tenure/base/region.hpp>
+#include <tenure/base/report.hpp>
+#include <tenure/heap/heap.hpp>
+#include <tenure/lifetime/temp.hpp>
+#include <tenure/tenure.h>
+
+#include "listener.hpp"
+
+namespace {
+
+bool is_heard = false;
+int failures = 0;
+
+void expect(const char* what, std::string_view wanted) {
+    std::string const heard = listener_heard();
+    listener_forget();
+    if (heard == (is_heard ? wanted : "")) return;
+    std::fprintf(stderr, "%s: heard \"%s\" and not \"%.*s\"\n", what, heard.c_str(), static_cast<int>(wanted.size()),
+                 wanted.data());
+    ++failures;
+}
+
+void mark_regions() {
+    {
+        tenure::region_scope const frame("frame");
+        tenure::mark("begun");
+        tenure::region_scope const part(std::string_view("physics and more", 7));
+    }
+    expect("regions", "r(frame)m(begun)r(physics)RR");
+    tn_region_begin("of C", 4);
+    tn_mark(nullptr, 0);
+    tn_region_end();
+    expect("regions of C", "r(of C)m()R");
+}
+
+void promise() {
+    {
+        tenure::no_alloc_scope const outer;
+        tenure::allow_alloc_scope const permission;
+        tenure::no_alloc_scope const inner;
+    }
+    expect("promises", "nanNN");
+    tn_no_alloc_begin();
+    tn_allow_alloc_begin();
+    tn_allow_alloc_end();
+    tn_no_alloc_end();
+    expect("promises of C", "naN");
+}
+
+void promise_on_another_thread() {
+    std::thread([] {
+        tenure::no_alloc_scope const promise;
+        tenure::region_scope const region("job");
+    }).join();
+    expect("another thread", "nr(job)RN");
+}
+
+/// An end without a begin is nobody's business but the caller's.
+void end_too_much() {
+    tenure::report_handler const former =
+        tenure::set_report_handler([](tenure::report_kind, std::string_view) noexcept {});
+    tn_region_end();
+    tn_no_alloc_end();
+    tn_allow_alloc_end();
+    expect("ends without a begin", "");
+    tenure::set_report_handler(former);
+}
+
+/// In checked builds a report is permitted to allocate, and so is the call that was reported; a thread's first use of
+/// Temp takes what it needs.
+void break_promise() {
+    tenure::heap::process().deallocate(tenure::heap::process().allocate(10)); // the thread's first use
+    tenure::report_handler const former =
+        tenure::set_report_handler([](tenure::report_kind, std::string_view) noexcept { tenure::mark("report"); });
+    {
+        tenure::no_alloc_scope const promise;
+        tenure::heap::process().deallocate(tenure::heap::process().allocate(10));
+    }
+    expect("a broken promise", tenure::checks::caller ? "nam(report)N" : "nN");
+    tenure::set_report_handler(former);
+    std::thread([] {
+        tenure::no_alloc_scope const promise;
+        tenure::temp_scope const first;
+    }).join();
+    expect("a first use", tenure::checks::caller ? "naN" : "nN");
+}
+
+}
+
+int main(int, char** arguments) {
+    is_heard = std::string_view(arguments[1]) == "heard";
+    mark_regions();
+    promise();
+    promise_on_another_thread();
+    end_too_much();
+    break_promise();
+    return failures == 0 ? 0 : 1;
+}

@@ -1,0 +1,80 @@
+// SPDX-FileCopyrightText: Tenure contributors
+// SPDX-License-Identifier: MIT
+
+// usage: promise WAY    allocates in some way while its thread has promised not to, or may
+
+#include <atomic>
+#include <cstddef>
+#include <cstdlib>
+#include <new>
+#include <string_view>
+#include <thread>
+
+#include <tenure/base/no_alloc.hpp>
+#include <tenure/lifetime/lifetime.hpp>
+#include <tenure/tenure.h>
+
+namespace {
+
+using tenure::allow_alloc_scope;
+using tenure::no_alloc_scope;
+
+void free_block(void* block) { std::free(block); }
+int* volatile kept = nullptr; // or the compiler leaves a new with its delete out
+
+void* take(std::string_view way, void* old) {
+    if (way == "calloc") return std::calloc(3, 5);
+    if (way == "realloc") return std::realloc(old, 100'000);
+    if (way == "aligned_alloc") return std::aligned_alloc(64, 64);
+    return std::malloc(15);
+}
+
+int break_promise(std::string_view way, void* old) {
+    no_alloc_scope const promise;
+    if (way == "new") {
+        kept = new int(1);
+        delete kept;
+        return 0;
+    }
+    void* const block = take(way, old);
+    free_block(block);
+    if (way != "realloc") free_block(old);
+    return block == nullptr ? 1 : 0;
+}
+
+/// What a promise leaves: frees, a look, the first use of a part of the library, other threads, and what is permitted.
+int keep_promise(void* old) {
+    std::atomic<int> step{0};
+    std::thread other([&step] {
+        while (step.load() != 1) std::this_thread::yield();
+        free_block(std::malloc(100));
+        step.store(2);
+    });
+    {
+        no_alloc_scope const promise;
+        tenure::temp_scope const first_use;
+        step.store(1);
+        while (step.load() != 2) std::this_thread::yield();
+        free_block(old);
+        allow_alloc_scope const permission;
+        free_block(std::malloc(200));
+        no_alloc_scope const within;
+        free_block(std::malloc(300));
+    }
+    other.join();
+    tn_no_alloc_begin();
+    tn_allow_alloc_begin();
+    free_block(std::malloc(400));
+    tn_allow_alloc_end();
+    tn_no_alloc_end();
+    free_block(std::malloc(500));
+    return 0;
+}
+
+}
+
+int main(int, char** arguments) {
+    std::string_view const way = arguments[1];
+    void* const old = std::malloc(50);
+    return way == "keep" ? keep_promise(old) : break_promise(way, old);
+}

@@ -1,0 +1,46 @@
+// SPDX-FileCopyrightText: Tenure contributors
+// SPDX-License-Identifier: MIT
+#pragma once
+
+/// \file
+/// The `tenure` command of this build tree, run as a user runs it.
+
+#include <sys/wait.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+#include <string>
+
+#include <gtest/gtest.h>
+
+struct command_outcome {
+    int code = -1;
+    std::string out, err;
+};
+
+/// The command lies beside the folder that the tests lie in.
+inline std::string command_path() {
+    auto const tests = std::filesystem::read_symlink("/proc/self/exe").parent_path();
+    return (tests.parent_path() / "tenure").string();
+}
+
+inline std::string text_of_file(const std::filesystem::path& path) {
+    std::stringstream text;
+    text << std::ifstream(path).rdbuf();
+    return text.str();
+}
+
+/// Runs `tenure WORDS` through a shell, in a directory of the caller's choice.
+inline command_outcome run_command(const std::string& words, const std::string& directory = ".") {
+    std::string name = testing::TempDir() + "tenure-cli-XXXXXX";
+    std::filesystem::path const scratch = ::mkdtemp(name.data());
+    std::string const line = "cd '" + directory + "' && '" + command_path() + "' " + words + " >'" +
+                             (scratch / "out").string() + "' 2>'" + (scratch / "err").string() + "'";
+    int const status = std::system(line.c_str());
+    command_outcome found{WIFEXITED(status) ? WEXITSTATUS(status) : -1, text_of_file(scratch / "out"),
+                          text_of_file(scratch / "err")};
+    std::filesystem::remove_all(scratch);
+    return found;
+}

@@ -1,0 +1,90 @@
+// SPDX-FileCopyrightText: Tenure contributors
+// SPDX-License-Identifier: MIT
+
+/// \file
+/// Functions to be watched by name: one that recurses, one that throws through another, one that is left by longjmp,
+/// one that passes values in wide registers, and some that cannot be patched.
+
+#include <setjmp.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <stdexcept>
+
+extern "C" {
+
+__attribute__((noinline)) int recurse(int depth) {
+    if (depth == 0) {
+        void* volatile block = std::malloc(50);
+        std::free(block);
+        return 0;
+    }
+    int const below = recurse(depth - 1);
+    __asm__ volatile("" ::: "memory");
+    return below + 1;
+}
+
+__attribute__((noinline)) int throw_up(int value) {
+    void* volatile block = std::malloc(60);
+    std::free(block);
+    if (value % 2 == 0) throw std::runtime_error("even");
+    return value;
+}
+
+__attribute__((noinline)) int catch_some(int value) {
+    try {
+        return throw_up(value);
+    } catch (const std::runtime_error&) {
+        void* volatile block = std::malloc(70);
+        std::free(block);
+        return -1;
+    }
+}
+
+jmp_buf back;
+__attribute__((noinline)) void jump_out(int value) {
+    void* volatile block = std::malloc(80);
+    std::free(block);
+    if (value % 2 == 0) longjmp(back, 1);
+}
+
+__attribute__((noinline)) double many_values(double a, double b, double c, double d, double e, double f, double g,
+                                             double h, int i, int j, int k, int l, int m, int n, int o, int p) {
+    __asm__ volatile("" ::: "memory");
+    return a + 2 * b + 3 * c + 4 * d + 5 * e + 6 * f + 7 * g + 8 * h + i + 2 * j + 3 * k + 4 * l + 5 * m + 6 * n +
+           7 * o + 8 * p;
+}
+
+// Three bytes: nowhere to put a jump.
+__attribute__((noinline, naked)) void too_short() { __asm__("xor %eax, %eax\n ret"); }
+
+// A loop that leads back into the first instructions.
+__attribute__((noinline, naked)) void jumps_to_its_begin() {
+    __asm__("nop\n"
+            "1: dec %edi\n"
+            "jg 1b\n"
+            "ret");
+}
+}
+
+namespace {
+
+__attribute__((noinline)) void jump_and_come_back(int round) {
+    if (setjmp(back) == 0) jump_out(round);
+}
+
+}
+
+int main() {
+    int wrong = 0;
+    for (int round = 0; round < 100; ++round) {
+        if (recurse(5) != 5) ++wrong;
+        if (catch_some(round) != (round % 2 == 0 ? -1 : round)) ++wrong;
+        jump_and_come_back(round);
+        if (many_values(1, 2, 3, 4, 5, 6, 7, 8, 1, 2, 3, 4, 5, 6, 7, 8) != 408) ++wrong;
+    }
+    too_short();
+    jumps_to_its_begin();
+    std::printf("%d wrong\n", wrong);
+    return wrong;
+}

@@ -1,0 +1,173 @@
+// SPDX-FileCopyrightText: Tenure contributors
+// SPDX-License-Identifier: MIT
+
+/// \file
+/// However a program ends, what was noted is there; what cannot be watched says why.
+
+#include <gtest/gtest.h>
+
+#include <csignal>
+#include <fstream>
+
+#include "watch/watched.hpp"
+
+namespace {
+
+using watched::json;
+
+constexpr int allocations = 1234;
+
+void expect_all_noted(const watched::outcome& seen) {
+    json const region = watched::region_of_kind(seen, "thread");
+    ASSERT_FALSE(region.empty());
+    EXPECT_EQ(watched::site(region, "malloc", "allocate_some")["count"], allocations);
+    EXPECT_EQ(watched::site(region, "free", "allocate_some")["count"], allocations);
+}
+
+TEST(watch_ends, an_abort_loses_nothing) {
+    watched::outcome const seen = watched::run("ends", "", "abort");
+    EXPECT_EQ(seen.code, 128 + SIGABRT);
+    expect_all_noted(seen);
+    EXPECT_TRUE(watched::region_of_kind(seen, "thread")["is_open"]);
+}
+
+TEST(watch_ends, a_kill_loses_nothing) {
+    watched::outcome const seen = watched::run("ends", "", "kill");
+    EXPECT_EQ(seen.code, 128 + SIGKILL);
+    expect_all_noted(seen);
+}
+
+TEST(watch_ends, an_exit_without_destructors_loses_nothing) {
+    watched::outcome const seen = watched::run("ends", "", "exit");
+    EXPECT_EQ(seen.code, 7);
+    expect_all_noted(seen);
+    EXPECT_EQ(seen.report["processes"][0]["end"], "quick_exit");
+}
+
+TEST(watch_ends, both_programs_of_an_exec_are_there) {
+    watched::outcome const seen = watched::run("ends", "", "exec");
+    EXPECT_EQ(seen.code, 0) << seen.err;
+    ASSERT_EQ(seen.report["processes"].size(), 2U);
+    EXPECT_EQ(seen.report["processes"][0]["process"], seen.report["processes"][1]["process"]);
+    int regions = 0;
+    for (const json& region : seen.report["regions"]) {
+        ++regions;
+        EXPECT_EQ(watched::site(region, "malloc", "allocate_some")["count"], allocations);
+    }
+    EXPECT_EQ(regions, 2);
+}
+
+TEST(watch_ends, a_child_has_a_recording_of_its_own) {
+    watched::outcome const seen = watched::run("ends", "", "fork");
+    EXPECT_EQ(seen.code, 0) << seen.err;
+    ASSERT_EQ(seen.report["processes"].size(), 2U);
+    EXPECT_TRUE(seen.report["processes"][1]["is_child"]);
+    EXPECT_EQ(seen.report["processes"][1]["parent"], seen.report["processes"][0]["process"]);
+    for (const json& region : seen.report["regions"]) {
+        EXPECT_EQ(watched::site(region, "malloc", "allocate_some")["count"], allocations);
+    }
+}
+
+TEST(watch_ends, a_child_is_left_alone_when_that_is_asked) {
+    watched::outcome const seen = watched::run("ends", "--no-children", "fork");
+    EXPECT_EQ(seen.code, 0) << seen.err;
+    EXPECT_EQ(seen.report["processes"].size(), 1U);
+}
+
+TEST(watch_refuses, a_program_that_is_linked_statically) {
+    if (!watched::is_built("static")) GTEST_SKIP() << "nothing can be linked statically here";
+    command_outcome const ran = run_command("watch -- '" + watched::path_of("static") + "'");
+    EXPECT_EQ(ran.code, 126);
+    EXPECT_NE(ran.err.find("linked statically"), std::string::npos) << ran.err;
+}
+
+TEST(watch_refuses, what_is_not_there) {
+    EXPECT_EQ(run_command("watch -- /nowhere/program").code, 127);
+    EXPECT_EQ(run_command("watch -- /etc").code, 126);
+    EXPECT_EQ(run_command("watch").code, 2);
+    EXPECT_EQ(run_command("watch --region nonsense -- true").code, 2);
+    EXPECT_EQ(run_command("watch --stacks nonsense -- true").code, 2);
+    EXPECT_EQ(run_command("watch --from /nowhere").code, 2);
+    EXPECT_EQ(run_command("watch --nonsense -- true").code, 2);
+}
+
+TEST(watch_tells, of_a_malloc_of_the_programs_own) {
+    watched::outcome const seen = watched::run("own_malloc");
+    EXPECT_EQ(seen.code, 0) << seen.err;
+    EXPECT_TRUE(seen.report["processes"][0]["has_own_malloc"]);
+    EXPECT_NE(seen.text.find("malloc of its own"), std::string::npos) << seen.text;
+}
+
+TEST(watch_tells, of_a_program_without_regions) {
+    command_outcome const ran = run_command("watch -- true");
+    EXPECT_EQ(ran.code, 0);
+    EXPECT_NE(ran.err.find("No parallel region was seen"), std::string::npos) << ran.err;
+}
+
+TEST(watch_command, lists_what_it_stands_in_for) {
+    command_outcome const ran = run_command("watch --list");
+    EXPECT_EQ(ran.code, 0);
+    for (const char* word : {"malloc", "operator new[]", "pthread_rwlock_wrlock", "futex", "snprintf", "setlocale",
+                             "fputs", "GOMP_barrier", "What may hide"}) {
+        EXPECT_NE(ran.out.find(word), std::string::npos) << word;
+    }
+}
+
+TEST(watch_command, keeps_recordings_and_reports_once_more) {
+    std::string const folder = support::own_path("kept");
+    EXPECT_EQ(run_command("watch --keep '" + folder + "' -- '" + watched::path_of("ends") + "' exit").code, 7);
+    command_outcome const again = run_command("watch --from '" + folder + "' --json -");
+    EXPECT_EQ(again.code, 0) << again.err;
+    json const report = json::parse(again.out, nullptr, false);
+    ASSERT_TRUE(report.is_object());
+    EXPECT_EQ(report["processes"].size(), 1U);
+    // A damaged file is left out by name.
+    std::ofstream(folder + "/1-0.tnw") << "nonsense";
+    EXPECT_NE(run_command("watch --from '" + folder + "'").err.find("1-0.tnw is left out"), std::string::npos);
+    std::filesystem::remove_all(folder);
+}
+
+TEST(watch_command, fails_only_on_new_places) {
+    std::string const program = "-- '" + watched::path_of("ends") + "' fork";
+    std::string const known = support::own_path("known.txt");
+    EXPECT_EQ(run_command("watch --fail-on allocation " + program).code, 99);
+    EXPECT_EQ(run_command("watch --fail-on allocation --fail-code 42 " + program).code, 42);
+    EXPECT_EQ(run_command("watch --write-baseline '" + known + "' " + program).code, 0);
+    command_outcome const same = run_command("watch --fail-on allocation --baseline '" + known + "' " + program);
+    EXPECT_EQ(same.code, 0) << same.err << text_of_file(known);
+    EXPECT_EQ(run_command("watch --fail-on allocation --baseline /nowhere " + program).code, 2);
+    std::ofstream(known, std::ios::app) << "what is this\n";
+    command_outcome const broken = run_command("watch --fail-on allocation --baseline '" + known + "' " + program);
+    EXPECT_EQ(broken.code, 2);
+    EXPECT_NE(broken.err.find("line"), std::string::npos) << broken.err;
+    std::filesystem::remove(known);
+}
+
+TEST(watch_functions, are_entered_and_left_however_they_end) {
+    auto const seen = watched::run("functions", "--region function:recurse,function:throw_up,function:catch_some,"
+                                                "function:jump_out,function:many_values");
+    ASSERT_EQ(seen.code, 0) << seen.err;
+    EXPECT_EQ(seen.out, "0 wrong\n");
+    std::map<std::string, std::uint64_t> entries;
+    for (const json& region : seen.report["regions"]) entries[region["name"]] = region["entries"];
+    // Of a recursion only the outermost call is one.
+    EXPECT_EQ(entries,
+              (std::map<std::string, std::uint64_t>{
+                  {"recurse", 100}, {"throw_up", 100}, {"catch_some", 100}, {"jump_out", 100}, {"many_values", 100}}));
+}
+
+TEST(watch_functions, that_cannot_be_patched_are_refused_with_the_reason) {
+    std::string const program = " -- '" + watched::path_of("functions") + "'";
+    auto const expect = [&program](const std::string& name, const std::string& reason) {
+        command_outcome const ran = run_command("watch --region function:" + name + program);
+        EXPECT_EQ(ran.code, 126) << name;
+        EXPECT_NE(ran.err.find(reason), std::string::npos) << ran.err;
+        EXPECT_NE(ran.err.find(name), std::string::npos) << ran.err;
+        EXPECT_EQ(ran.out, "") << "it must not have run";
+    };
+    expect("too_short", "five bytes");
+    expect("jumps_to_its_begin", "jumps to another");
+    expect("nowhere_at_all", "no symbol table");
+}
+
+}
