@@ -55,7 +55,22 @@ const std::vector<std::string>& region_words() {
     return words;
 }
 
-/// A folder of its own under TMPDIR, gone with its owner unless it is to be kept.
+constexpr std::uint64_t least_room = std::uint64_t{256} << 20U;
+
+std::uint64_t free_bytes(const std::string& folder) {
+    struct statvfs about {};
+    return ::statvfs(folder.c_str(), &about) == 0 ? std::uint64_t{about.f_bavail} * about.f_frsize : 0;
+}
+
+/// Memory, if there is much of it and nobody asks for another place: a page of a file on a disk costs a thread more.
+fs::path place_for_recordings(std::error_code& error) {
+    const char* const asked = std::getenv("TMPDIR");
+    bool const has_choice = asked == nullptr || *asked == '\0';
+    if (has_choice && free_bytes("/dev/shm") >= 4 * least_room && ::access("/dev/shm", W_OK) == 0) return "/dev/shm";
+    return fs::temp_directory_path(error);
+}
+
+/// A folder of its own in memory or under TMPDIR, gone with its owner unless it is to be kept.
 class recordings_folder {
 public:
     explicit recordings_folder(const std::string& kept) : path_(kept), is_kept_(!kept.empty()) {
@@ -65,7 +80,7 @@ public:
             path_ = error ? std::string{} : fs::canonical(path_, error).string();
             return;
         }
-        fs::path const place = fs::temp_directory_path(error);
+        fs::path const place = place_for_recordings(error);
         std::string name = (place / "tenure-watch-XXXXXX").string();
         path_ = !error && ::mkdtemp(name.data()) != nullptr ? name : std::string{};
     }
@@ -85,11 +100,8 @@ private:
 
 /// A mapped file that has no room left ends its process: said before.
 std::string why_no_room(const std::string& folder) {
-    struct statvfs about {};
-    constexpr std::uint64_t least = std::uint64_t{256} << 20U;
-    if (::statvfs(folder.c_str(), &about) != 0) return {};
-    std::uint64_t const free = std::uint64_t{about.f_bavail} * about.f_frsize;
-    if (free >= least) return {};
+    std::uint64_t const free = free_bytes(folder);
+    if (free >= least_room) return {};
     return fmt::format("{} has only {} MiB left, recordings need 256: --keep DIR or TMPDIR name another place", folder,
                        free >> 20U);
 }

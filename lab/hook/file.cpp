@@ -120,13 +120,6 @@ constexpr std::uint64_t area_bytes = (sizeof(thread_area) + page_bytes - 1) / pa
     return made;
 }
 
-/// Touches what will be touched soon, so that our faults are not counted as the region's.
-void touch(const void* from, std::size_t bytes) noexcept {
-    constexpr long populate_write = 23; // madvise, from Linux 5.14 on; on older ones the pages come when they come
-    auto const first = reinterpret_cast<long>(from) & ~static_cast<long>(page_bytes - 1);
-    raw_call(SYS_madvise, first, static_cast<long>((bytes + 2 * page_bytes - 1) & ~(page_bytes - 1)), populate_write);
-}
-
 [[nodiscard]] thread_area* make_area() noexcept {
     process_head* const process = head_of_process();
     if (process == nullptr) return nullptr;
@@ -140,14 +133,8 @@ void touch(const void* from, std::size_t bytes) noexcept {
     made->thread = static_cast<std::uint32_t>(raw_call(SYS_gettid));
     made->kind = this_thread.kind;
     made->routine = this_thread.routine;
+    made->created = this_thread.created;
     made->nodes = 1;
-    constexpr std::size_t soon = std::size_t{16} * 1024;
-    touch(made,
-          sizeof(thread_area) - sizeof made->site - sizeof made->stack - sizeof made->interval - sizeof made->wait);
-    touch(made->site, soon);
-    touch(made->stack, 2 * soon);
-    touch(made->interval, soon / 2);
-    touch(made->wait, soon);
     raw_call(SYS_prctl, PR_GET_NAME, reinterpret_cast<long>(made->name));
     __atomic_store_n(&made->first, ticks(), __ATOMIC_RELEASE);
     __atomic_fetch_add(&process->threads, 1, __ATOMIC_RELAXED);
@@ -292,10 +279,74 @@ bool is_in_library(std::uintptr_t address, const char* name) noexcept {
     return std::strncmp(slash == nullptr ? found.path : slash + 1, name, std::strlen(name)) == 0;
 }
 
+namespace {
+
+// What ended threads leave. Nothing is unmapped: that stops every thread for a moment. A program that starts a thread
+// for each of many small things writes all with one routine to the same areas, once it has had many.
+struct spare_area {
+    thread_area* area;
+    stack_cache* cache;
+};
+constexpr std::uint32_t most_spares = 256, areas_of_their_own = 64;
+constinit spare_area spares[most_spares] = {};
+constinit std::uint32_t spare_count = 0;
+constinit int spares_lock = 0; // taken at a thread's begin and end
+
+void lock_spares() noexcept {
+    while (__atomic_exchange_n(&spares_lock, 1, __ATOMIC_ACQUIRE) != 0) raw_call(SYS_sched_yield);
+}
+void unlock_spares() noexcept { __atomic_store_n(&spares_lock, 0, __ATOMIC_RELEASE); }
+
+[[nodiscard]] thread_area* begin_notes(thread_state& thread) noexcept {
+    kernel_figures now;
+    ask_kernel_quickly(now);
+    remember_figures(now);
+    return thread.area;
+}
+
+/// Returns   whether the thread goes on in the area of one that has ended.
+bool take_spare(thread_state& thread) noexcept {
+    const process_head* const process = head_of_process();
+    if (process == nullptr || __atomic_load_n(&process->threads, __ATOMIC_RELAXED) < areas_of_their_own) return false;
+    lock_spares();
+    spare_area found{};
+    for (std::uint32_t index = spare_count; index-- > 0;) {
+        spare_area& each = spares[index];
+        if (each.area->routine != thread.routine || each.area->kind != thread.kind) continue;
+        found = each;
+        each = spares[--spare_count];
+        break;
+    }
+    unlock_spares();
+    if (found.area == nullptr) return false;
+    thread.area = found.area;
+    thread.stacks = found.cache;
+    found.area->thread = static_cast<std::uint32_t>(raw_call(SYS_gettid));
+    found.area->last = 0;
+    found.area->waiting_since = 0;
+    constexpr std::uint32_t generations = 128;
+    thread.generation = ++found.area->reused % generations;
+    if (thread.generation == 0 && found.cache != nullptr) clear_stack_cache(*found.cache);
+    return true;
+}
+
+void leave_spare(thread_area* area, stack_cache* cache) noexcept {
+    lock_spares();
+    bool const has_room = spare_count < most_spares;
+    if (has_room) spares[spare_count++] = {area, cache};
+    unlock_spares();
+    if (has_room) return;
+    drop_stack_cache(cache);
+    raw_call(SYS_munmap, reinterpret_cast<long>(area), static_cast<long>(area_bytes));
+}
+
+}
+
 thread_area* area_of_thread() noexcept {
     thread_state& thread = this_thread;
     if (thread.area != nullptr || thread.has_ended || thread.is_refused) [[likely]]
         return thread.area;
+    if (take_spare(thread)) return begin_notes(thread);
     thread.area = make_area();
     thread.is_refused = thread.area == nullptr;
     if (thread.is_refused) {
@@ -305,10 +356,7 @@ thread_area* area_of_thread() noexcept {
         return nullptr;
     }
     thread.stacks = make_stack_cache();
-    kernel_figures now;
-    ask_kernel_quickly(now);
-    remember_figures(now);
-    return thread.area;
+    return begin_notes(thread);
 }
 
 void close_area() noexcept {
@@ -319,9 +367,8 @@ void close_area() noexcept {
     thread.area = nullptr;
     if (area == nullptr) return;
     area->last = ticks();
-    drop_stack_cache(thread.stacks);
+    leave_spare(area, thread.stacks);
     thread.stacks = nullptr;
-    raw_call(SYS_munmap, reinterpret_cast<long>(area), static_cast<long>(area_bytes));
 }
 
 void visit_areas(void (*visit)(void* context, const thread_area& area) noexcept, void* context) noexcept {
@@ -356,7 +403,8 @@ void forget_after_fork() noexcept {
     if (head != nullptr) raw_call(SYS_munmap, reinterpret_cast<long>(head), static_cast<long>(head_bytes));
     head = nullptr;
     file_refused = false;
-    opening = adding_module = 0;
+    opening = adding_module = spares_lock = 0;
+    spare_count = 0;
     is_child_process = true;
     const char* const children = std::getenv(children_variable);
     if (children != nullptr && *children == '0') chosen.is_on = false;

@@ -34,7 +34,8 @@ const char* take_number(const char* text, std::uint64_t& number) noexcept {
 void ask_kernel_quickly(kernel_figures& answer) noexcept {
     rusage used{};
     raw_call(SYS_getrusage, RUSAGE_THREAD, reinterpret_cast<long>(&used));
-    answer.small_faults = static_cast<std::uint64_t>(used.ru_minflt);
+    auto const faults = static_cast<std::uint64_t>(used.ru_minflt);
+    answer.small_faults = faults > this_thread.own_faults ? faults - this_thread.own_faults : 0;
     answer.large_faults = static_cast<std::uint64_t>(used.ru_majflt);
     answer.voluntary = static_cast<std::uint64_t>(used.ru_nvcsw);
     answer.involuntary = static_cast<std::uint64_t>(used.ru_nivcsw);

@@ -32,14 +32,16 @@ const char* home_of(const char* symbol) noexcept {
     return nullptr;
 }
 
-void* look_up(const char* symbol) noexcept {
+enum class where : bool { loaded_for_all, anywhere };
+
+void* look_up(const char* symbol, where place) noexcept {
     // Of these the C library keeps an older form for old programs, which dlsym() may name.
     if (std::strncmp(symbol, "pthread_cond_", 13) == 0) {
         if (void* const found = ::dlvsym(RTLD_NEXT, symbol, "GLIBC_2.3.2")) return found;
     }
     if (void* const found = ::dlsym(RTLD_NEXT, symbol)) return found;
     const char* const home = home_of(symbol);
-    if (home == nullptr) return nullptr;
+    if (home == nullptr || place == where::loaded_for_all) return nullptr;
     // The names themselves are ours.
     auto* const open = reinterpret_cast<void* (*)(const char*, int)>(::dlsym(RTLD_NEXT, "dlopen"));
     auto* const close = reinterpret_cast<int (*)(void*)>(::dlsym(RTLD_NEXT, "dlclose"));
@@ -87,7 +89,9 @@ std::size_t early_bytes(const void* block) noexcept {
     return bytes;
 }
 
-void* find_real_or_null(call which) noexcept {
+namespace {
+
+void* find(call which, where among) noexcept {
     void*& place = real_functions[static_cast<std::size_t>(which)];
     void* found = __atomic_load_n(&place, __ATOMIC_ACQUIRE);
     call_group const group = info(which).group;
@@ -95,11 +99,15 @@ void* find_real_or_null(call which) noexcept {
     if (found != nullptr || (finding && is_heaps)) return found; // the loader's own, for which the store is there
     bool const was_finding = finding;
     finding = true;
-    found = look_up(info(which).symbol);
+    found = look_up(info(which).symbol, among);
     finding = was_finding;
     __atomic_store_n(&place, found, __ATOMIC_RELEASE);
     return found;
 }
+
+}
+
+void* find_real_or_null(call which) noexcept { return find(which, where::anywhere); }
 
 void* find_real(call which) noexcept {
     void* const found = find_real_or_null(which);
@@ -109,7 +117,7 @@ void* find_real(call which) noexcept {
 
 void find_reals() noexcept {
     for (const call_info& each : calls) {
-        if (*each.symbol != '\0') static_cast<void>(find_real_or_null(each.id));
+        if (*each.symbol != '\0') static_cast<void>(find(each.id, where::loaded_for_all));
     }
     finding = true;
     static_cast<void>(::dlerror()); // the program is not to find our misses

@@ -155,9 +155,11 @@ struct thread_area {
     std::uint32_t thread;
     thread_kind kind;
     std::uint64_t first, last; ///< last 0: it has not ended
+    std::uint64_t created;     ///< when it was asked for; 0: not known
     char name[16];
     std::uint64_t routine; ///< a frame: what it was started with
-    std::uint32_t nodes, sites, stack_words, intervals, waits, unused;
+    std::uint32_t nodes, sites, stack_words, intervals, waits;
+    std::uint32_t reused;               ///< threads with the same routine that took it over, one after the other
     std::uint64_t wait_threshold_ticks; ///< shorter ones are not in the list any more
     std::uint64_t thinned_waits;
     std::uint64_t lost_stacks, lost_sites, lost_nodes; ///< calls counted without their stack, site, or region

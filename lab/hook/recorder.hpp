@@ -36,17 +36,20 @@ struct thread_state {
     thread_area* area;
     stack_cache* stacks;
     std::uint32_t node;
-    std::uint32_t depth;  ///< of `open`, also past its end
-    std::uint32_t scopes; ///< no-allocation scopes that are open
-    bool has_ended;       ///< its area is closed: what still comes is not noted
-    bool is_refused;      ///< there was no memory for an area
+    std::uint32_t generation; ///< of the cache: what threads before this one left in it does not count
+    std::uint32_t depth;      ///< of `open`, also past its end
+    std::uint32_t scopes;     ///< no-allocation scopes that are open
+    bool has_ended;           ///< its area is closed: what still comes is not noted
+    bool is_refused;          ///< there was no memory for an area
     thread_kind kind;
     std::uint64_t routine;
+    std::uint64_t created;     ///< when the thread was asked for
     std::uintptr_t stack_top;  ///< above the thread's first frame; 0: not known
     std::uint64_t waited;      ///< ticks of all waits so far, so that a call around others counts only its own
     std::uint64_t voluntary;   ///< the kernel's count of times it slept, when last asked
     std::uint64_t involuntary; ///< of times it was taken off its processor
     std::uint64_t faults;      ///< and of pages that it touched first
+    std::uint64_t own_faults;  ///< pages of ours, which are taken off what the kernel says
     open_region open[most_open];
 };
 

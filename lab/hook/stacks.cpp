@@ -183,10 +183,12 @@ std::uint16_t* site_row(const thread_area& area, call which, std::uint32_t node,
 }
 
 stack_cache* make_stack_cache() noexcept {
-    long const memory = raw_call(SYS_mmap, 0, sizeof(stack_cache), PROT_READ | PROT_WRITE,
-                                 MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
+    long const memory =
+        raw_call(SYS_mmap, 0, sizeof(stack_cache), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     return memory < 0 && memory > -4096 ? nullptr : reinterpret_cast<stack_cache*>(memory); // zeros: empty
 }
+
+void clear_stack_cache(stack_cache& cache) noexcept { std::memset(static_cast<void*>(&cache), 0, sizeof cache); }
 
 void drop_stack_cache(stack_cache* cache) noexcept {
     if (cache != nullptr) raw_call(SYS_munmap, reinterpret_cast<long>(cache), sizeof(stack_cache));

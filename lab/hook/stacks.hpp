@@ -16,7 +16,7 @@
 
 namespace tenure::lab::hook {
 
-constexpr std::size_t cache_rows = 512, cache_ways = 4, interned_rows = 4096, site_rows = 4 * most_sites;
+constexpr std::size_t cache_rows = 512, cache_ways = 4, interned_rows = 4096, site_rows = 2 * most_sites;
 
 /// A stack that was seen, and the line of the call that was made from it.
 struct cached_stack {
@@ -95,5 +95,7 @@ void know_site(const place& from, std::uint32_t what, std::uint32_t stack, site_
 /// Memory for the thread's cache; null when refused: every stack is then unwound.
 [[nodiscard]] stack_cache* make_stack_cache() noexcept;
 void drop_stack_cache(stack_cache* cache) noexcept;
+/// Forgets everything, for another area.
+void clear_stack_cache(stack_cache& cache) noexcept;
 
 }

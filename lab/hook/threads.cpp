@@ -22,6 +22,7 @@ struct beginning {
     void* argument;
     thread_kind kind;
     std::uintptr_t routine; ///< what names the thread: for std::thread what it was given
+    std::uint64_t created;
 };
 
 constinit pthread_key_t end_key = 0;
@@ -58,11 +59,13 @@ void* begin_thread(void* data) {
     this_thread.kind = what.kind;
     this_thread.stack_top = here().frame + 2 * sizeof(std::uintptr_t);
     this_thread.routine = keep_address(what.routine);
+    this_thread.created = what.created;
     if (has_end_key) ::pthread_setspecific(end_key, &this_thread);
     if (what.kind == thread_kind::tbb_worker) begin_worker(this_thread.stack_top);
     bool const is_region = what.kind == thread_kind::program && (chosen.regions & watches_threads) != 0;
     if (is_region)
-        enter(region_of(region_kind::thread, what.routine, what.routine, nullptr, 0), 0, this_thread.stack_top);
+        enter(region_of(region_kind::thread, what.routine, what.routine, nullptr, 0), what.created,
+              this_thread.stack_top);
     void* const answer = what.function(what.argument);
     if (is_region) leave();
     return answer;
@@ -82,7 +85,7 @@ extern "C" int pthread_create(pthread_t* thread, const pthread_attr_t* attribute
     if (!chosen.is_on) return create(thread, attributes, function, argument);
     auto* const data = static_cast<beginning*>(real<decltype(std::malloc)>(call::malloc)(sizeof(beginning)));
     if (data == nullptr) return create(thread, attributes, function, argument);
-    *data = {function, argument, kind_of(here().caller), routine_of(function, argument)};
+    *data = {function, argument, kind_of(here().caller), routine_of(function, argument), ticks()};
     int const answer = create(thread, attributes, begin_thread, data);
     if (answer != 0) real<decltype(std::free)>(call::free)(data);
     return answer;

@@ -26,6 +26,9 @@ namespace {
 using hook::call_group;
 using hook::region_kind;
 
+// Of less than so much of a region's time, what the kernel said is not taken for all of it.
+constexpr double enough_asked = 0.1;
+
 bool is_allocation(call_group group) { return group == call_group::allocation || group == call_group::release; }
 bool is_wait_group(call_group group) {
     return group == call_group::lock || group == call_group::sleep || group == call_group::input ||
@@ -127,17 +130,25 @@ private:
         for (std::uint32_t index = 0; index < thread.intervals; ++index) {
             const hook::interval_record& each = thread.interval[index];
             if (each.node >= thread.nodes || is_region[each.node] == 0 || each.last < each.first) continue;
-            stays_.push_back({each.first, each.last});
+            stays_.push_back({begin_of(thread, each.first), each.last});
             line.stays.push_back({at(each.first), at(each.last)});
         }
         if (entries > 0) {
-            ++out_.threads;
-            out_.fewest_inside_ns = out_.threads == 1 ? inside : std::min(out_.fewest_inside_ns, inside);
+            bool const is_first = out_.threads == 0;
+            out_.threads += 1 + thread.reused;
+            out_.fewest_inside_ns = is_first ? inside : std::min(out_.fewest_inside_ns, inside);
             out_.most_inside_ns = std::max(out_.most_inside_ns, inside);
         }
         add_sites(thread, is_below, line);
         add_unfinished(thread, is_below, line);
         if (entries > 0) out_.timeline.push_back(std::move(line));
+    }
+
+    /// Threads that are started for one piece of work are one region from when they are asked for: one may have ended
+    /// before the next comes to run.
+    [[nodiscard]] std::uint64_t begin_of(const hook::thread_area& thread, std::uint64_t first) const {
+        bool const is_whole_thread = out_.kind == region_kind::thread && thread.created != 0 && thread.reused == 0;
+        return is_whole_thread ? std::min(thread.created, first) : first;
     }
 
     /// Returns how long the thread was inside, in ns.
@@ -146,7 +157,7 @@ private:
         std::uint64_t inside = node.inside_ticks;
         if (node.open_since != 0 && end > node.open_since) { // it was inside when the process ended
             inside += end - node.open_since;
-            stays_.push_back({node.open_since, end});
+            stays_.push_back({begin_of(thread, node.open_since), end});
             line.stays.push_back({at(node.open_since), at(end)});
             out_.is_open = true;
         }
@@ -312,9 +323,9 @@ private:
         time.idle_ns = time.total_ns - inside_ns_;
         count_sites();
         scale_kernel();
-        const kernel_account& kernel = out_.kernel;
+        kernel_account& kernel = out_.kernel;
         time.waiting_ns = std::min(time.waiting_ns, inside_ns_);
-        if (kernel.asked_share > 0) {
+        if (kernel.asked_share >= enough_asked) {
             double const off = std::max(0.0, inside_ns_ - kernel.processor_ns);
             double const unseen = std::max(0.0, off - time.waiting_ns);
             time.queued_ns = std::min(unseen, kernel.queue_ns);
@@ -327,6 +338,7 @@ private:
         };
         take(time.allocation_ns);
         take(time.mapping_ns);
+        if (kernel.asked_share < enough_asked) kernel = {.asked_share = kernel.asked_share};
         time.faults_ns = kernel.small_faults * static_cast<double>(from_.process().fault_ns);
         if (kernel.system_ns > 0) time.faults_ns = std::max(time.faults_ns, fault_share_of_system());
         take(time.faults_ns);
@@ -436,7 +448,8 @@ watched_process process_of(const recording& from) {
     made.command.assign(head.command, ::strnlen(head.command, sizeof head.command));
     made.end = head.end;
     made.span_ns = from.span_ns();
-    made.threads = from.threads().size();
+    made.threads = 0;
+    for (const hook::thread_area* thread : from.threads()) made.threads += 1 + thread->reused;
     made.lost_threads = head.lost_threads;
     made.fault_ns = static_cast<double>(head.fault_ns);
     for (const hook::thread_area* thread : from.threads()) {

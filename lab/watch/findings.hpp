@@ -22,10 +22,10 @@ namespace tenure::lab {
 /// Calls of one function from one stack, or from one place of the program, in all threads that made them.
 struct watched_site {
     hook::call call{};
-    std::vector<named_frame> stack; ///< innermost first, inlined functions as frames of their own
-    std::size_t blamed = 0;         ///< the first frame of `stack` that is the program's own
-    std::string object;             ///< what was waited for: a variable, or an address; may be empty
-    std::set<std::uint32_t> threads;
+    std::vector<named_frame> stack;  ///< innermost first, inlined functions as frames of their own
+    std::size_t blamed = 0;          ///< the first frame of `stack` that is the program's own
+    std::string object;              ///< what was waited for: a variable, or an address; may be empty
+    std::set<std::uint32_t> threads; ///< of many short ones the last that wrote to an area
     std::uint64_t count = 0, bytes = 0, null_frees = 0;
     double ns = 0, longest_ns = 0;
     std::uint64_t waits = 0;

@@ -80,7 +80,7 @@ std::string parts_of(const watched_region& region, colour colours) {
     add_part(grid, region, "not explained", time.unexplained_ns, "asleep outside of every call that is seen",
              tint::warning);
     std::string text = grid.str(colours);
-    if (kernel.asked_share > 0) {
+    if (kernel.processor_ns > 0) {
         text +=
             wrapped(
                 fmt::format(
