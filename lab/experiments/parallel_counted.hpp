@@ -13,13 +13,10 @@
 
 #include <tenure/base/region.hpp>
 
+#include "experiments/become_watched.hpp"
 #include "experiments/parallel_workload.hpp"
 
 namespace tenure::lab {
-
-/// Makes this process one that is watched: it becomes itself once more, with the hook before it. Returns   why that is
-/// not possible; empty: it is watched.
-[[nodiscard]] std::string become_watched();
 
 /// What was counted in the region so far, into the row.
 void tell_counts(const task& asked);
@@ -42,7 +39,7 @@ struct marking_crew {
 
 template<class Format, class Crew>
 void count_parallel(const task& asked) {
-    if (std::string const why = become_watched(); !why.empty()) return asked.out.fail(why);
+    if (std::string const why = become_watched("tables"); !why.empty()) return asked.out.fail(why);
     Crew crew;
     std::size_t const pages = asked.options.size("pages"), each = asked.options.size("page-objects");
     page_array<two_fields> objects(pages * each);

@@ -86,6 +86,10 @@ void run_threads(const task& asked) {
     run_parallel_with<Format>(asked, crew);
 }
 
+std::string_view left_out(const parameters&, std::size_t part) {
+    return part == parallel_counted ? why_not_watched() : std::string_view{};
+}
+
 template<class Format>
 constexpr contestant row(std::size_t index) {
     parallel_row const& told = parallel_rows[index];
@@ -96,7 +100,8 @@ constexpr contestant row(std::size_t index) {
             .type = type_name<Format>(),
             .note = told.note,
             .parts = 0b111,
-            .run = run_threads<Format>};
+            .run = run_threads<Format>,
+            .left_out = left_out};
 }
 
 template<class Format>
@@ -107,7 +112,8 @@ constexpr contestant planted(std::string_view name, std::string_view note) {
             .type = type_name<Format>(),
             .note = note,
             .parts = 0b100,
-            .run = count_parallel<Format, thread_pair>};
+            .run = count_parallel<Format, thread_pair>,
+            .left_out = left_out};
 }
 
 constexpr std::array<contestant, parallel_rows.size() + 2> all{

@@ -22,14 +22,15 @@
 #include "experiments/scene.hpp"
 #include "experiments/start.hpp"
 #include "experiments/vectors.hpp"
+#include "experiments/watch.hpp"
 
 namespace tenure::lab {
 
 std::span<const experiment> experiments() {
-    static const std::array<experiment, 13> all{
-        lifetimes_experiment, pools_experiment,   heap_experiment,    large_experiment, fragmentation_experiment,
-        latency_experiment,   scene_experiment,   offsets_experiment, start_experiment, vectors_experiment,
-        parallel_experiment,  handles_experiment, dotnet_experiment};
+    static const std::array<experiment, 14> all{
+        lifetimes_experiment, pools_experiment, heap_experiment,    large_experiment, fragmentation_experiment,
+        latency_experiment,   scene_experiment, offsets_experiment, start_experiment, vectors_experiment,
+        parallel_experiment,  watch_experiment, handles_experiment, dotnet_experiment};
     return all;
 }
 
