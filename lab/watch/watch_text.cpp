@@ -202,8 +202,9 @@ std::string processes_text(const findings& found) {
 std::string time_text(double ns) {
     constexpr std::array<std::pair<double, std::string_view>, 3> units{{{1e9, "s"}, {1e6, "ms"}, {1e3, "µs"}}};
     for (auto const& [size, name] : units) {
-        if (ns >= size)
-            return fmt::format("{:.3g} {}", ns / size >= 999.5 ? 1000 * (ns / size / 1000) : ns / size, name);
+        double const value = ns / size;
+        if (value >= 999.5) return fmt::format("{} {}", whole_text(value), name);
+        if (value >= 1) return fmt::format("{:.3g} {}", value, name);
     }
     return fmt::format("{:.0f} ns", ns);
 }
