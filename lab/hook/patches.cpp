@@ -61,7 +61,7 @@ extern "C" {
 
 void tenure_hook_entry();  // patched functions come here, with their number above the return address
 void tenure_hook_return(); // and return to here
-[[gnu::visibility("hidden")]] constinit int tenure_hook_has_avx = 0;
+[[gnu::visibility("hidden")]] constinit int tenure_hook_registers = 0; // 0: SSE's, 1: AVX's, 2: AVX-512's
 
 [[gnu::visibility("hidden"), gnu::used]] std::uintptr_t tenure_hook_enter(std::uintptr_t number, std::uintptr_t* slot);
 [[gnu::visibility("hidden"), gnu::used]] std::uintptr_t tenure_hook_leave(std::uintptr_t* slot);
@@ -83,82 +83,46 @@ __asm__(R"(
         push %r11
         push %rbx
         mov %rsp, %rbx
-        sub $512, %rsp
-        and $-32, %rsp
-        cmpl $0, tenure_hook_has_avx(%rip)
-        je 1f
-        vmovups %ymm0, 0(%rsp)
-        vmovups %ymm1, 32(%rsp)
-        vmovups %ymm2, 64(%rsp)
-        vmovups %ymm3, 96(%rsp)
-        vmovups %ymm4, 128(%rsp)
-        vmovups %ymm5, 160(%rsp)
-        vmovups %ymm6, 192(%rsp)
-        vmovups %ymm7, 224(%rsp)
-        vmovups %ymm8, 256(%rsp)
-        vmovups %ymm9, 288(%rsp)
-        vmovups %ymm10, 320(%rsp)
-        vmovups %ymm11, 352(%rsp)
-        vmovups %ymm12, 384(%rsp)
-        vmovups %ymm13, 416(%rsp)
-        vmovups %ymm14, 448(%rsp)
-        vmovups %ymm15, 480(%rsp)
-        jmp 2f
-1:      movups %xmm0, 0(%rsp)
-        movups %xmm1, 32(%rsp)
-        movups %xmm2, 64(%rsp)
-        movups %xmm3, 96(%rsp)
-        movups %xmm4, 128(%rsp)
-        movups %xmm5, 160(%rsp)
-        movups %xmm6, 192(%rsp)
-        movups %xmm7, 224(%rsp)
-        movups %xmm8, 256(%rsp)
-        movups %xmm9, 288(%rsp)
-        movups %xmm10, 320(%rsp)
-        movups %xmm11, 352(%rsp)
-        movups %xmm12, 384(%rsp)
-        movups %xmm13, 416(%rsp)
-        movups %xmm14, 448(%rsp)
-        movups %xmm15, 480(%rsp)
-2:
+        sub $2112, %rsp
+        and $-64, %rsp
+        cmpl $1, tenure_hook_registers(%rip)
+        jb 1f
+        je 2f
+        .irp n, 0,1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16,17,18,19,20,21,22,23,24,25,26,27,28,29,30,31
+        vmovdqu64 %zmm\n, \n*64(%rsp)
+        .endr
+        .irp n, 0,1,2,3,4,5,6,7
+        kmovq %k\n, 2048+\n*8(%rsp)
+        .endr
+        jmp 3f
+2:      .irp n, 0,1,2,3,4,5,6,7,8,9,10,11,12,13,14,15
+        vmovups %ymm\n, \n*32(%rsp)
+        .endr
+        jmp 3f
+1:      .irp n, 0,1,2,3,4,5,6,7,8,9,10,11,12,13,14,15
+        movups %xmm\n, \n*16(%rsp)
+        .endr
+3:
         .endm
         .macro TENURE_RESTORE
-        cmpl $0, tenure_hook_has_avx(%rip)
-        je 3f
-        vmovups 0(%rsp), %ymm0
-        vmovups 32(%rsp), %ymm1
-        vmovups 64(%rsp), %ymm2
-        vmovups 96(%rsp), %ymm3
-        vmovups 128(%rsp), %ymm4
-        vmovups 160(%rsp), %ymm5
-        vmovups 192(%rsp), %ymm6
-        vmovups 224(%rsp), %ymm7
-        vmovups 256(%rsp), %ymm8
-        vmovups 288(%rsp), %ymm9
-        vmovups 320(%rsp), %ymm10
-        vmovups 352(%rsp), %ymm11
-        vmovups 384(%rsp), %ymm12
-        vmovups 416(%rsp), %ymm13
-        vmovups 448(%rsp), %ymm14
-        vmovups 480(%rsp), %ymm15
-        jmp 4f
-3:      movups 0(%rsp), %xmm0
-        movups 32(%rsp), %xmm1
-        movups 64(%rsp), %xmm2
-        movups 96(%rsp), %xmm3
-        movups 128(%rsp), %xmm4
-        movups 160(%rsp), %xmm5
-        movups 192(%rsp), %xmm6
-        movups 224(%rsp), %xmm7
-        movups 256(%rsp), %xmm8
-        movups 288(%rsp), %xmm9
-        movups 320(%rsp), %xmm10
-        movups 352(%rsp), %xmm11
-        movups 384(%rsp), %xmm12
-        movups 416(%rsp), %xmm13
-        movups 448(%rsp), %xmm14
-        movups 480(%rsp), %xmm15
-4:      mov %rbx, %rsp
+        cmpl $1, tenure_hook_registers(%rip)
+        jb 4f
+        je 5f
+        .irp n, 0,1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16,17,18,19,20,21,22,23,24,25,26,27,28,29,30,31
+        vmovdqu64 \n*64(%rsp), %zmm\n
+        .endr
+        .irp n, 0,1,2,3,4,5,6,7
+        kmovq 2048+\n*8(%rsp), %k\n
+        .endr
+        jmp 6f
+5:      .irp n, 0,1,2,3,4,5,6,7,8,9,10,11,12,13,14,15
+        vmovups \n*32(%rsp), %ymm\n
+        .endr
+        jmp 6f
+4:      .irp n, 0,1,2,3,4,5,6,7,8,9,10,11,12,13,14,15
+        movups \n*16(%rsp), %xmm\n
+        .endr
+6:      mov %rbx, %rsp
         pop %rbx
         pop %r11
         pop %r10
@@ -349,13 +313,32 @@ void read_plan(const char* path) noexcept {
         ++patch_count;
     }
     raw_call(SYS_close, file);
-    tenure_hook_has_avx = __builtin_cpu_supports("avx") ? 1 : 0;
+    if (__builtin_cpu_supports("avx")) tenure_hook_registers = __builtin_cpu_supports("avx512bw") ? 2 : 1;
+}
+
+namespace {
+
+/// Whether the processor keeps return addresses a second time, where ours would be found out.
+[[nodiscard]] bool has_shadow_stack() noexcept {
+    constexpr long status = 0x5005; // of arch_prctl(), from Linux 6.6 on
+    std::uint64_t features = 0;
+    return raw_call(SYS_arch_prctl, status, reinterpret_cast<long>(&features)) == 0 && (features & 1U) != 0;
+}
+
 }
 
 void apply_patches() noexcept {
     bool is_done = true;
     for (std::uint32_t index = 0; index < patch_count; ++index) is_done = is_done && patches[index].function != 0;
     if (is_done) return;
+    if (has_shadow_stack()) {
+        for (std::uint32_t index = 0; index < patch_count; ++index) {
+            if (patches[index].function == 0)
+                note_notice(" is not watched: its process has a shadow stack", patches[index].plan.name);
+            patches[index].function = 1; // not again
+        }
+        return;
+    }
     std::uint32_t module = 0;
     using iterate = int(int (*)(dl_phdr_info*, std::size_t, void*), void*);
     real<iterate>(call::dl_iterate_phdr)(apply_to_module, &module);

@@ -5,6 +5,7 @@
 /// Functions to be watched by name: one that recurses, one that throws through another, one that is left by longjmp,
 /// one that passes values in wide registers, and some that cannot be patched.
 
+#include <immintrin.h>
 #include <setjmp.h>
 
 #include <cstdio>
@@ -55,6 +56,17 @@ __attribute__((noinline)) double many_values(double a, double b, double c, doubl
            7 * o + 8 * p;
 }
 
+__attribute__((noinline, target("avx"))) __m256d add_wide(__m256d a, __m256d b, __m256d c) {
+    __asm__ volatile("" ::: "memory");
+    return _mm256_add_pd(_mm256_add_pd(a, b), c);
+}
+__attribute__((noinline, target("avx"))) double sum_wide(double value) {
+    __m256d const all = _mm256_set1_pd(value), steps = _mm256_set_pd(4, 3, 2, 1);
+    alignas(32) double parts[4];
+    _mm256_store_pd(parts, add_wide(all, steps, all));
+    return parts[0] + parts[1] + parts[2] + parts[3];
+}
+
 // Three bytes: nowhere to put a jump.
 __attribute__((noinline, naked)) void too_short() { __asm__("xor %eax, %eax\n ret"); }
 
@@ -81,6 +93,7 @@ int main() {
         if (recurse(5) != 5) ++wrong;
         if (catch_some(round) != (round % 2 == 0 ? -1 : round)) ++wrong;
         jump_and_come_back(round);
+        if (__builtin_cpu_supports("avx") && sum_wide(round) != 8.0 * round + 10) ++wrong;
         if (many_values(1, 2, 3, 4, 5, 6, 7, 8, 1, 2, 3, 4, 5, 6, 7, 8) != 408) ++wrong;
     }
     too_short();
