@@ -42,6 +42,8 @@ target_include_directories(tenure_watch PRIVATE ${PROJECT_SOURCE_DIR}/src ${PROJ
 target_compile_options(tenure_watch PRIVATE -fno-exceptions -fno-rtti -fasynchronous-unwind-tables
     -fno-omit-frame-pointer -ftls-model=initial-exec -fno-builtin-malloc -fno-builtin-calloc -fno-builtin-free
     -fno-stack-protector)
+# Through these an exception of the program's flies (personality.cpp).
+set_source_files_properties(${hook_dir}/operators.cpp ${hook_dir}/tasks.cpp PROPERTIES COMPILE_OPTIONS -fexceptions)
 target_compile_definitions(tenure_watch PRIVATE TENURE_CHECKS=0)
 set_target_properties(tenure_watch PROPERTIES
     TENURE_WITHOUT_RUNTIME ON

@@ -40,8 +40,9 @@ void* malloc(std::size_t bytes) {
 }
 
 void* calloc(std::size_t count, std::size_t bytes) {
+    std::size_t product = 0;
     if (is_too_early<call::calloc>()) [[unlikely]]
-        return take_early(count * bytes, 16); // of zeros, never used before
+        return __builtin_mul_overflow(count, bytes, &product) ? nullptr : take_early(product, 16); // never used: zeros
     return observed_allocation<call::calloc, decltype(calloc)>(here(), count * bytes, count, bytes);
 }
 

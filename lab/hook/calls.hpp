@@ -62,8 +62,9 @@ enum class call : std::uint8_t {
     pthread_rwlock_tryrdlock, pthread_rwlock_trywrlock, pthread_spin_trylock, sem_trywait, mtx_trylock, omp_test_lock,
     dl_find_object, unwind_raise, unwind_resume,
     unwind_rethrow, unwind_forced, unwind_backtrace, begin_catch,
+    pthread_exit, thrd_create, fork_plainly, GOMP_task, GOMP_taskloop,
 };
-constexpr std::size_t call_count = 212;
+constexpr std::size_t call_count = 217;
 
 struct call_info {
     call id;
@@ -218,7 +219,7 @@ constexpr std::array<call_info, call_count> calls{{
     {call::newlocale, call_group::library, "newlocale", "newlocale"},
     {call::freelocale, call_group::library, "freelocale", "freelocale"},
     {call::duplocale, call_group::library, "duplocale", "duplocale"},
-    {call::dlopen, call_group::library, "dlopen", "dlopen"},
+    {call::dlopen, call_group::control, "dlopen", "dlopen"},
     {call::dlclose, call_group::library, "dlclose", "dlclose"},
     {call::dladdr, call_group::library, "dladdr", "dladdr"},
     {call::dl_iterate_phdr, call_group::library, "dl_iterate_phdr", "dl_iterate_phdr"},
@@ -285,6 +286,11 @@ constexpr std::array<call_info, call_count> calls{{
     {call::unwind_forced, call_group::control, "_Unwind_ForcedUnwind", "_Unwind_ForcedUnwind"},
     {call::unwind_backtrace, call_group::control, "_Unwind_Backtrace", "_Unwind_Backtrace"},
     {call::begin_catch, call_group::control, "__cxa_begin_catch", "__cxa_begin_catch"},
+    {call::pthread_exit, call_group::control, "pthread_exit", "pthread_exit"},
+    {call::thrd_create, call_group::control, "thrd_create", "thrd_create"},
+    {call::fork_plainly, call_group::control, "_Fork", "_Fork"},
+    {call::GOMP_task, call_group::control, "GOMP_task", "GOMP_task"},
+    {call::GOMP_taskloop, call_group::control, "GOMP_taskloop", "GOMP_taskloop"},
 }};
 // clang-format on
 

@@ -9,6 +9,7 @@
 #include <link.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
@@ -18,6 +19,7 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "hook/process.hpp"
 #include "hook/raw.hpp"
 #include "hook/real.hpp"
 #include "hook/recorder.hpp"
@@ -69,11 +71,18 @@ void name_file(const char* folder, std::uint64_t number) noexcept {
     return mapped < 0 && mapped > -4096 ? nullptr : reinterpret_cast<void*>(mapped);
 }
 
+/// Past this size of a file the kernel would end the process.
+[[nodiscard]] bool is_allowed(std::uint64_t bytes) noexcept {
+    rlimit limit{};
+    return raw_call(SYS_getrlimit, RLIMIT_FSIZE, reinterpret_cast<long>(&limit)) != 0 ||
+           limit.rlim_cur == RLIM_INFINITY || bytes <= limit.rlim_cur;
+}
+
 /// A file only grows, also while two threads make it longer.
 [[nodiscard]] bool grow(long file, std::uint64_t bytes) noexcept {
     std::uint64_t const zero = 0;
-    return raw_call(SYS_pwrite64, file, reinterpret_cast<long>(&zero), sizeof zero,
-                    static_cast<long>(bytes - sizeof zero)) == static_cast<long>(sizeof zero);
+    return is_allowed(bytes) && raw_call(SYS_pwrite64, file, reinterpret_cast<long>(&zero), sizeof zero,
+                                         static_cast<long>(bytes - sizeof zero)) == static_cast<long>(sizeof zero);
 }
 
 void read_words(const char* file_name, char* to, std::size_t room) noexcept {
@@ -272,6 +281,11 @@ bool is_in_module(std::uintptr_t address) noexcept {
     return find_module(address, found);
 }
 
+std::uintptr_t module_base(std::uintptr_t address) noexcept {
+    found_module found;
+    return find_module(address, found) ? found.first : 0;
+}
+
 bool is_in_library(std::uintptr_t address, const char* name) noexcept {
     found_module found;
     if (!find_module(address, found) || found.path == nullptr) return false;
@@ -324,9 +338,13 @@ bool take_spare(thread_state& thread) noexcept {
     found.area->thread = static_cast<std::uint32_t>(raw_call(SYS_gettid));
     found.area->last = 0;
     found.area->waiting_since = 0;
+    for (std::uint32_t node = 0; node < found.area->nodes; ++node) { // what the kernel said of another thread
+        found.area->node[node].period_begin = found.area->node[node].last_asked = 0;
+        found.area->node[node].open_since = 0;
+    }
     constexpr std::uint32_t generations = 128;
     thread.generation = ++found.area->reused % generations;
-    if (thread.generation == 0 && found.cache != nullptr) clear_stack_cache(*found.cache);
+    if (thread.generation == 0 && found.cache != nullptr) forget_stacks(*found.cache);
     return true;
 }
 
@@ -346,6 +364,7 @@ thread_area* area_of_thread() noexcept {
     thread_state& thread = this_thread;
     if (thread.area != nullptr || thread.has_ended || thread.is_refused) [[likely]]
         return thread.area;
+    if (thread.kind != thread_kind::main) ask_for_end();
     if (take_spare(thread)) return begin_notes(thread);
     thread.area = make_area();
     thread.is_refused = thread.area == nullptr;

@@ -54,6 +54,7 @@ void ask_kernel(kernel_figures& answer) noexcept {
     char text[96];
     long const file =
         raw_call(SYS_openat, AT_FDCWD, reinterpret_cast<long>("/proc/thread-self/schedstat"), O_RDONLY | O_CLOEXEC);
+    answer.has_queue = file >= 0 ? 1 : 0;
     if (file < 0) return;
     long const length = raw_call(SYS_read, file, reinterpret_cast<long>(text), sizeof text - 1);
     raw_call(SYS_close, file);

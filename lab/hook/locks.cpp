@@ -45,7 +45,10 @@ template<call Which, call Try, class Object, class... Times>
     std::uint64_t const begin = ticks();
     note_waiting(Which, from, begin, waited_for);
     int const answer = function(object, times...);
-    if (answer != EDEADLK) note_wait(Which, from, begin, ticks(), waited_for, holder);
+    if (answer != EDEADLK)
+        note_wait(Which, from, begin, ticks(), waited_for, holder);
+    else
+        note_no_wait();
     return answer;
 }
 
@@ -55,6 +58,7 @@ template<call Which, class... Times>
     auto* const function = real<int(sem_t*, Times...)>(Which);
     if (!is_active()) [[likely]]
         return function(semaphore, times...);
+    ::pthread_testcancel(); // as every sem_wait() does
     int const saved = errno;
     if (real<int(sem_t*)>(call::sem_trywait)(semaphore) == 0) {
         note_quick_lock();

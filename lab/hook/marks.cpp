@@ -15,25 +15,23 @@ namespace tenure::lab::hook {
 
 namespace {
 
-constexpr std::uintptr_t beyond_stacks = ~std::uintptr_t{0}; // no jump leaves it: its end is told
-
 void begin_region(const char* name, std::size_t name_bytes) {
     if (!chosen.is_on || (chosen.regions & watches_marks) == 0) return;
-    enter(region_of(region_kind::mark, 0, 0, name, name_bytes), 0, beyond_stacks);
+    enter(region_of(region_kind::mark, 0, 0, name, name_bytes), 0);
 }
 void end_region() {
-    if (chosen.is_on && (chosen.regions & watches_marks) != 0) leave();
+    if (chosen.is_on && (chosen.regions & watches_marks) != 0) leave_if(region_kind::mark);
 }
 
 void begin_no_alloc() {
     if (!chosen.is_on) return;
-    enter(region_of(region_kind::no_alloc, 0, 0, nullptr, 0), 0, beyond_stacks);
+    enter(region_of(region_kind::no_alloc, 0, 0, nullptr, 0), 0);
     ++this_thread.scopes;
 }
 void end_no_alloc() {
     if (!chosen.is_on) return;
     if (this_thread.scopes > 0) --this_thread.scopes;
-    leave();
+    leave_if(region_kind::no_alloc);
 }
 
 void begin_allowed() {

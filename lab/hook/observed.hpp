@@ -27,20 +27,23 @@ class noted_call {
 public:
     [[gnu::always_inline]] explicit noted_call(const place& from, std::uint64_t bytes = 0,
                                                const void* object = nullptr) noexcept
-        : from_(from), bytes_(bytes), object_(object), active_(this_thread.active) {
+        : from_(from), bytes_(bytes), object_(object), active_(this_thread.active), waited_(this_thread.waited) {
         if constexpr (hides_what_is_inside(info(Which).group)) this_thread.active = 0; // operator new asks malloc
         begin_ = ticks();
         if constexpr (is_wait(info(Which).group)) note_waiting(Which, from, begin_, object);
     }
     [[gnu::always_inline]] ~noted_call() {
         std::uint64_t const end = ticks();
+        std::uint64_t const nested = this_thread.waited - waited_; // a wait inside is told by itself
         if constexpr (hides_what_is_inside(info(Which).group)) this_thread.active = active_;
         if constexpr (is_wait(info(Which).group)) {
-            note_wait(Which, from_, begin_, end, object_, 0);
+            note_wait(Which, from_, begin_ + nested, end, object_, 0);
         } else {
-            note_call(Which, from_, begin_, end, bytes_);
+            note_call(Which, from_, begin_ + nested, end, bytes_);
         }
     }
+    /// Nothing came of it.
+    void drop_bytes() noexcept { bytes_ = 0; }
     noted_call(const noted_call&) = delete;
     noted_call& operator=(const noted_call&) = delete;
 
@@ -49,6 +52,7 @@ private:
     std::uint64_t bytes_;
     const void* object_;
     std::uint32_t active_;
+    std::uint64_t waited_;
     std::uint64_t begin_;
 };
 
@@ -62,14 +66,21 @@ template<call Which, class Signature, class... Arguments>
     return function(arguments...);
 }
 
-/// The same of a call that allocates `bytes`.
+[[nodiscard]] inline bool is_refusal(const void* answer) noexcept {
+    return answer == nullptr || reinterpret_cast<std::intptr_t>(answer) == -1; // as mmap says it
+}
+[[nodiscard]] inline bool is_refusal(int answer) noexcept { return answer != 0; }
+
+/// The same of a call that allocates `bytes`, if it does.
 template<call Which, class Signature, class... Arguments>
 [[gnu::always_inline]] inline auto observed_allocation(const place& from, std::uint64_t bytes, Arguments... arguments) {
     auto* const function = real<Signature>(Which);
     if (!is_active()) [[likely]]
         return function(arguments...);
-    noted_call<Which> const note(from, bytes);
-    return function(arguments...);
+    noted_call<Which> note(from, bytes);
+    auto const answer = function(arguments...);
+    if (is_refusal(answer)) note.drop_bytes();
+    return answer;
 }
 
 /// The same of a call that waits for `object`.

@@ -5,8 +5,14 @@
 /// OpenMP as gcc compiles it: a parallel construct is a call that gets a function, which its threads run. Between its
 /// return and the call's end a thread waits for the others: that is idle time, which nobody needs to see.
 
+#include <sys/syscall.h>
+#include <time.h>
+
+#include <algorithm>
+
 #include "hook/observed.hpp"
 #include "hook/openmp_tool.hpp"
+#include "hook/raw.hpp"
 #include "hook/regions.hpp"
 
 namespace tenure::lab::hook {
@@ -27,7 +33,7 @@ void run_member(void* argument) {
     if (count != nullptr) {
         __atomic_store_n(&call_of_all.opened.threads, static_cast<std::uint32_t>(count()), __ATOMIC_RELAXED);
     }
-    enter(call_of_all.opened.region, call_of_all.opened.begin, here().frame);
+    enter(call_of_all.opened.region, call_of_all.opened.begin);
     call_of_all.function(call_of_all.data);
     leave();
 }
@@ -73,7 +79,98 @@ void parallel_loop(member_function* function, void* data, unsigned threads, long
 
 }
 
+namespace tenure::lab::hook {
+
+namespace {
+
+constinit bool has_tasks = false;
+
+[[nodiscard]] std::uint64_t processor_ticks() noexcept {
+    timespec spent{};
+    raw_call(SYS_clock_gettime, CLOCK_THREAD_CPUTIME_ID, reinterpret_cast<long>(&spent));
+    auto const ns =
+        static_cast<std::uint64_t>(spent.tv_sec) * 1'000'000'000 + static_cast<std::uint64_t>(spent.tv_nsec);
+    return ns * chosen.ticks_per_us / 1000;
+}
+
+/// Threads that wait for each other run tasks meanwhile, if the program has some: then only the time without a
+/// processor is a wait.
+template<call Which>
+[[gnu::always_inline]] inline void observed_join(const place& from) {
+    auto* const function = real<void()>(Which);
+    if (!is_active()) [[likely]]
+        return function();
+    if (!has_tasks) {
+        noted_call<Which> const note(from);
+        return function();
+    }
+    std::uint64_t const begin = ticks(), ran = processor_ticks(), waited = this_thread.waited;
+    function();
+    std::uint64_t const end = ticks(), others = processor_ticks() - ran + (this_thread.waited - waited);
+    note_wait(Which, from, begin + std::min(others, end - begin), end, nullptr, 0);
+}
+
+/// Nobody can try such a lock: one that is had at once was free.
+template<call Which, class... Arguments>
+[[gnu::always_inline]] inline void observed_section(const place& from, const void* object, Arguments... arguments) {
+    auto* const function = real<void(Arguments...)>(Which);
+    if (!is_active()) [[likely]]
+        return function(arguments...);
+    std::uint64_t const begin = ticks();
+    note_waiting(Which, from, begin, object);
+    function(arguments...);
+    std::uint64_t const end = ticks();
+    if (end - begin < chosen.ticks_per_us / 2) {
+        note_no_wait();
+        return note_quick_lock();
+    }
+    note_wait(Which, from, begin, end, object, 0);
+}
+
+}
+
+}
+
 using namespace tenure::lab::hook;
+
+extern "C" [[gnu::visibility("hidden"), gnu::used]] void* tenure_hook_before_task() {
+    has_tasks = true;
+    return reinterpret_cast<void*>(real<void()>(call::GOMP_task));
+}
+extern "C" [[gnu::visibility("hidden"), gnu::used]] void* tenure_hook_before_taskloop() {
+    has_tasks = true;
+    return reinterpret_cast<void*>(real<void()>(call::GOMP_taskloop));
+}
+
+// They take more arguments than this needs to know: jumped to, with everything as it was.
+__asm__(R"(
+        .text
+        .macro TENURE_PASS name, before
+        .globl \name
+        .type \name, @function
+\name:
+        push %rdi
+        push %rsi
+        push %rdx
+        push %rcx
+        push %r8
+        push %r9
+        push %rax
+        call \before
+        mov %rax, %r11
+        pop %rax
+        pop %r9
+        pop %r8
+        pop %rcx
+        pop %rdx
+        pop %rsi
+        pop %rdi
+        jmp *%r11
+        .size \name, . - \name
+        .endm
+        TENURE_PASS GOMP_task, tenure_hook_before_task
+        TENURE_PASS GOMP_taskloop, tenure_hook_before_taskloop
+)");
 
 extern "C" {
 
@@ -128,16 +225,14 @@ void GOMP_parallel_loop_maybe_nonmonotonic_runtime(member_function* f, void* dat
 }
 
 // Where threads of a region wait for each other before its end.
-void GOMP_barrier() { observed<call::GOMP_barrier, void()>(here()); }
-void GOMP_critical_start() { observed<call::GOMP_critical_start, void()>(here()); }
-void GOMP_critical_name_start(void** lock) {
-    observed_wait<call::GOMP_critical_name_start, void(void**)>(here(), lock, lock);
-}
-void GOMP_atomic_start() { observed<call::GOMP_atomic_start, void()>(here()); }
-void GOMP_loop_end() { observed<call::GOMP_loop_end, void()>(here()); }
-void GOMP_sections_end() { observed<call::GOMP_sections_end, void()>(here()); }
-void GOMP_taskwait() { observed<call::GOMP_taskwait, void()>(here()); }
-void GOMP_taskgroup_end() { observed<call::GOMP_taskgroup_end, void()>(here()); }
+void GOMP_barrier() { observed_join<call::GOMP_barrier>(here()); }
+void GOMP_critical_start() { observed_section<call::GOMP_critical_start>(here(), nullptr); }
+void GOMP_critical_name_start(void** lock) { observed_section<call::GOMP_critical_name_start>(here(), lock, lock); }
+void GOMP_atomic_start() { observed_section<call::GOMP_atomic_start>(here(), nullptr); }
+void GOMP_loop_end() { observed_join<call::GOMP_loop_end>(here()); }
+void GOMP_sections_end() { observed_join<call::GOMP_sections_end>(here()); }
+void GOMP_taskwait() { observed_join<call::GOMP_taskwait>(here()); }
+void GOMP_taskgroup_end() { observed_join<call::GOMP_taskgroup_end>(here()); }
 void GOMP_ordered_start() { observed<call::GOMP_ordered_start, void()>(here()); }
 void* GOMP_single_copy_start() { return observed<call::GOMP_single_copy_start, void*()>(here()); }
 void omp_set_lock(void* lock) {

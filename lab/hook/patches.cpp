@@ -177,16 +177,20 @@ void leave_region(entered_function& of) noexcept {
 
 /// Functions that a jump or an exception has left: their frames were at `slot` or below.
 void forget_below(const std::uintptr_t* slot) noexcept {
-    constexpr std::ptrdiff_t one_stack = std::ptrdiff_t{8} << 20U;
     for (std::uint32_t index = entered_count; index-- > 0;) {
         entered_function& each = entered[index];
-        if (each.slot > slot || (slot - each.slot) * static_cast<std::ptrdiff_t>(sizeof *slot) > one_stack) break;
+        if (each.slot > slot) break;
         leave_region(each);
     }
     while (entered_count > 0 && entered[entered_count - 1].has_left &&
            *entered[entered_count - 1].slot != return_address()) {
         --entered_count;
     }
+}
+
+/// The thread returns to none of them.
+void forget_all() noexcept {
+    while (entered_count > 0) leave_region(entered[--entered_count]);
 }
 
 // A region of the calls of a function is named as it was asked for.
@@ -358,6 +362,10 @@ void hide_replaced_returns() noexcept {
     }
 }
 
+void forget_patch_regions() noexcept {
+    for (patch& each : patches) each.region = no_region;
+}
+
 void show_replaced_returns() noexcept {
     for (std::uint32_t index = 0; index < entered_count; ++index) {
         if (!entered[index].has_left && *entered[index].slot == entered[index].real)
@@ -372,10 +380,12 @@ using namespace tenure::lab::hook;
 std::uintptr_t tenure_hook_enter(std::uintptr_t number, std::uintptr_t* slot) {
     patch& of = patches[number];
     // A function that was jumped to in the place of one that is watched has its return address already.
-    if (!chosen.is_on || *slot == return_address()) return of.moved;
+    // On another stack than the thread's own nobody could say later whether it is still there.
+    bool const is_own = is_on_own_stack(reinterpret_cast<std::uintptr_t>(slot));
+    if (!chosen.is_on || !is_own || *slot == return_address()) return of.moved;
     forget_below(slot);
     if (entered_count == most_entered) return of.moved;
-    enter(region_of(of), 0, reinterpret_cast<std::uintptr_t>(slot));
+    enter(region_of(of), 0);
     entered[entered_count++] = {slot, *slot, false};
     *slot = return_address();
     return of.moved;
@@ -418,6 +428,13 @@ _Unwind_Reason_Code _Unwind_Backtrace(_Unwind_Trace_Fn visit, void* data) {
     _Unwind_Reason_Code const answer = real<decltype(_Unwind_Backtrace)>(call::unwind_backtrace)(visit, data);
     show_replaced_returns();
     return answer;
+}
+// It unwinds by a way of the C library's own, which ours would end.
+[[noreturn]] void pthread_exit(void* answer) {
+    hide_replaced_returns();
+    forget_all();
+    real<void(void*)>(call::pthread_exit)(answer);
+    __builtin_unreachable();
 }
 void* __cxa_begin_catch(void* exception) {
     auto* const frame = static_cast<std::uintptr_t*>(__builtin_frame_address(0));

@@ -43,6 +43,8 @@ struct planned_patch {
 /// Carries out what of the plan is for modules that are loaded. At the start, and after a library was loaded.
 void apply_patches() noexcept;
 void read_plan(const char* path) noexcept;
+/// In the child of a fork, whose table of regions is a new one.
+void forget_patch_regions() noexcept;
 
 /// What stood where `found` stands now, if that is ours; 0 otherwise.
 [[nodiscard]] std::uintptr_t replaced_return(std::uintptr_t found, std::uintptr_t slot) noexcept;

@@ -20,6 +20,7 @@
 #include "hook/patches.hpp"
 #include "hook/raw.hpp"
 #include "hook/regions.hpp"
+#include "hook/tasks.hpp"
 
 extern "C" void* __libc_stack_end; // NOLINT: the C library's name
 
@@ -65,7 +66,8 @@ void read_settings() noexcept {
     const char* const slow = std::getenv(slow_variable);
     constexpr std::uint64_t default_slow_ns = 2000;
     std::uint64_t const slow_ns = slow == nullptr ? default_slow_ns : std::strtoull(slow, nullptr, 10);
-    chosen.slow_ticks = slow_ns * ticks_per_us() / 1000;
+    chosen.ticks_per_us = ticks_per_us();
+    chosen.slow_ticks = slow_ns * chosen.ticks_per_us / 1000;
 }
 
 /// What the first touch of a page costs in this process.
@@ -86,11 +88,13 @@ void read_settings() noexcept {
 /// The whole program is a region.
 void enter_process() noexcept {
     if ((chosen.regions & watches_process) == 0) return;
-    enter(region_of(region_kind::process, 0, 0, nullptr, 0), 0, ~std::uintptr_t{0});
+    enter(region_of(region_kind::process, 0, 0, nullptr, 0), 0);
 }
 
 void begin_child() noexcept {
     forget_after_fork();
+    forget_task_region();
+    forget_patch_regions();
     if (chosen.is_on) enter_process();
 }
 
@@ -99,6 +103,7 @@ void begin_child() noexcept {
     read_settings();
     this_thread.kind = thread_kind::main;
     this_thread.stack_top = reinterpret_cast<std::uintptr_t>(__libc_stack_end);
+    this_thread.stack_low = this_thread.stack_top - default_stack_bytes();
     if (!chosen.is_on) return;
     process_head* const process = head_of_process();
     if (process == nullptr) {
@@ -124,6 +129,13 @@ void begin_child() noexcept {
 using namespace tenure::lab::hook;
 
 extern "C" {
+
+// fork() tells those who asked; this one nobody.
+pid_t _Fork() {
+    pid_t const child = real<pid_t()>(call::fork_plainly)();
+    if (child == 0 && chosen.is_on) begin_child();
+    return child;
+}
 
 [[noreturn]] void _exit(int status) {
     note_end(process_end::quick_exit);

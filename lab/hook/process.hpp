@@ -5,9 +5,16 @@
 /// \file
 /// The hook's own beginning.
 
+#include <cstdint>
+
 namespace tenure::lab::hook {
+
+/// Of the first thread, and of threads that ask for no size.
+[[nodiscard]] std::uintptr_t default_stack_bytes() noexcept;
 
 /// Asks to be told of the ends of threads.
 void prepare_threads() noexcept;
+/// Asks to be told of this one's, whoever started it.
+void ask_for_end() noexcept;
 
 }

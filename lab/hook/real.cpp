@@ -7,12 +7,14 @@
 #include "hook/real.hpp"
 
 #include <dlfcn.h>
+#include <link.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #include <cstring>
 
 #include "hook/raw.hpp"
+#include "hook/recorder.hpp"
 
 namespace tenure::lab::hook {
 
@@ -23,33 +25,21 @@ namespace {
 constinit thread_local bool finding = false;
 constinit std::size_t early_used = 0;
 
-/// Libraries that a program may have loaded without lending their names to others.
-const char* home_of(const char* symbol) noexcept {
-    if (std::strncmp(symbol, "GOMP_", 5) == 0 || std::strncmp(symbol, "omp_", 4) == 0) return "libgomp.so.1";
-    if (std::strncmp(symbol, "_ZN3tbb", 7) == 0) return "libtbb.so.12";
-    if (std::strncmp(symbol, "_Unwind_", 8) == 0) return "libgcc_s.so.1";
-    if (std::strncmp(symbol, "__cxa", 5) == 0 || std::strncmp(symbol, "_Z", 2) == 0) return "libstdc++.so.6";
-    return nullptr;
+using symbol_finder = void*(void*, const char*);
+constinit symbol_finder* finder = nullptr;
+
+/// From here RTLD_NEXT is what lies behind us.
+[[nodiscard]] void* find_symbol(void* where, const char* symbol) noexcept {
+    if (finder == nullptr) static_cast<void>(real_dlsym());
+    return finder(where, symbol);
 }
 
-enum class where : bool { loaded_for_all, anywhere };
-
-void* look_up(const char* symbol, where place) noexcept {
+void* look_up(const char* symbol) noexcept {
     // Of these the C library keeps an older form for old programs, which dlsym() may name.
     if (std::strncmp(symbol, "pthread_cond_", 13) == 0) {
         if (void* const found = ::dlvsym(RTLD_NEXT, symbol, "GLIBC_2.3.2")) return found;
     }
-    if (void* const found = ::dlsym(RTLD_NEXT, symbol)) return found;
-    const char* const home = home_of(symbol);
-    if (home == nullptr || place == where::loaded_for_all) return nullptr;
-    // The names themselves are ours.
-    auto* const open = reinterpret_cast<void* (*)(const char*, int)>(::dlsym(RTLD_NEXT, "dlopen"));
-    auto* const close = reinterpret_cast<int (*)(void*)>(::dlsym(RTLD_NEXT, "dlclose"));
-    void* const library = open == nullptr || close == nullptr ? nullptr : open(home, RTLD_LAZY | RTLD_NOLOAD);
-    if (library == nullptr) return nullptr;
-    void* const found = ::dlsym(library, symbol);
-    close(library);
-    return found;
+    return find_symbol(RTLD_NEXT, symbol);
 }
 
 [[noreturn]] void give_up(const char* symbol) noexcept {
@@ -63,6 +53,15 @@ void* look_up(const char* symbol, where place) noexcept {
 }
 
 alignas(64) constinit unsigned char early_store[early_store_bytes] = {};
+
+void* real_dlsym() noexcept {
+    if (finder == nullptr) {
+        void* found = ::dlvsym(RTLD_NEXT, "dlsym", "GLIBC_2.34");
+        if (found == nullptr) found = ::dlvsym(RTLD_NEXT, "dlsym", "GLIBC_2.2.5");
+        finder = reinterpret_cast<symbol_finder*>(found);
+    }
+    return reinterpret_cast<void*>(finder);
+}
 
 bool is_finding() noexcept { return finding; }
 
@@ -91,7 +90,7 @@ std::size_t early_bytes(const void* block) noexcept {
 
 namespace {
 
-void* find(call which, where among) noexcept {
+void* find(call which) noexcept {
     void*& place = real_functions[static_cast<std::size_t>(which)];
     void* found = __atomic_load_n(&place, __ATOMIC_ACQUIRE);
     call_group const group = info(which).group;
@@ -99,7 +98,7 @@ void* find(call which, where among) noexcept {
     if (found != nullptr || (finding && is_heaps)) return found; // the loader's own, for which the store is there
     bool const was_finding = finding;
     finding = true;
-    found = look_up(info(which).symbol, among);
+    found = look_up(info(which).symbol);
     finding = was_finding;
     __atomic_store_n(&place, found, __ATOMIC_RELEASE);
     return found;
@@ -107,17 +106,76 @@ void* find(call which, where among) noexcept {
 
 }
 
-void* find_real_or_null(call which) noexcept { return find(which, where::anywhere); }
+void* find_real_or_null(call which) noexcept { return find(which); }
+
+namespace {
+
+// A library that was opened for itself alone (a plug-in with its own C++ library, a wheel with its own OpenMP) calls
+// what only it and those that it brought along have.
+struct private_function {
+    call which;
+    std::uintptr_t module;
+    void* function;
+};
+constexpr std::uint32_t most_private = 128;
+constinit private_function privates[most_private] = {};
+constinit std::uint32_t private_count = 0;
+
+/// The return address of the function of ours that was called from elsewhere.
+[[nodiscard]] std::uintptr_t caller_of_hook() noexcept {
+    auto const* frame = static_cast<const std::uintptr_t*>(__builtin_frame_address(0));
+    constexpr int most_of_ours = 8;
+    for (int depth = 0; depth < most_of_ours; ++depth) {
+        if (!is_in_library(frame[1], "libtenure_watch")) return frame[1];
+        frame = reinterpret_cast<const std::uintptr_t*>(frame[0]); // ours all keep a frame pointer
+    }
+    return 0;
+}
+
+TENURE_NOINLINE void* find_for_caller(call which) noexcept {
+    std::uintptr_t const caller = caller_of_hook(), module = module_base(caller);
+    std::uint32_t const known = __atomic_load_n(&private_count, __ATOMIC_ACQUIRE);
+    for (std::uint32_t index = 0; index < known && index < most_private; ++index) {
+        if (privates[index].which == which && privates[index].module == module) return privates[index].function;
+    }
+    Dl_info about{};
+    link_map* map = nullptr;
+    if (module == 0 ||
+        ::dladdr1(reinterpret_cast<void*>(caller), &about, reinterpret_cast<void**>(&map), RTLD_DL_LINKMAP) == 0 ||
+        map == nullptr) {
+        return nullptr;
+    }
+    auto* const open = reinterpret_cast<void* (*)(const char*, int)>(find_symbol(RTLD_NEXT, "dlopen"));
+    auto* const close = reinterpret_cast<int (*)(void*)>(find_symbol(RTLD_NEXT, "dlclose"));
+    bool const was_finding = finding;
+    finding = true;
+    void* const library = open(*map->l_name == '\0' ? nullptr : map->l_name, RTLD_LAZY | RTLD_NOLOAD);
+    void* const found = library == nullptr ? nullptr : find_symbol(library, info(which).symbol);
+    if (library != nullptr) close(library);
+    finding = was_finding;
+    if (found == nullptr) return nullptr;
+    static constinit int adding = 0;
+    while (__atomic_exchange_n(&adding, 1, __ATOMIC_ACQUIRE) != 0) raw_call(SYS_sched_yield);
+    if (private_count < most_private) {
+        privates[private_count] = {which, module, found};
+        __atomic_store_n(&private_count, private_count + 1, __ATOMIC_RELEASE);
+    }
+    __atomic_store_n(&adding, 0, __ATOMIC_RELEASE);
+    return found;
+}
+
+}
 
 void* find_real(call which) noexcept {
-    void* const found = find_real_or_null(which);
+    void* found = find_real_or_null(which);
+    if (found == nullptr) found = find_for_caller(which);
     if (found == nullptr) give_up(info(which).symbol);
     return found;
 }
 
 void find_reals() noexcept {
     for (const call_info& each : calls) {
-        if (*each.symbol != '\0') static_cast<void>(find(each.id, where::loaded_for_all));
+        if (*each.symbol != '\0') static_cast<void>(find(each.id));
     }
     finding = true;
     static_cast<void>(::dlerror()); // the program is not to find our misses

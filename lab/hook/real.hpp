@@ -18,6 +18,9 @@ extern void* real_functions[call_count];
 /// Null when no library of the process has it.
 [[nodiscard]] void* find_real_or_null(call which) noexcept;
 
+/// dlsym() itself, whose name is ours.
+[[nodiscard]] void* real_dlsym() noexcept;
+
 /// At the start: all that are there.
 void find_reals() noexcept;
 

@@ -55,11 +55,12 @@ struct module_record {
 
 struct region_record {
     region_kind kind;
-    std::uint32_t taken;     ///< 0 empty, 1 being written, 2 whole
-    std::uint64_t code;      ///< a frame, as in a stack: what the threads run, or who called for it; 0: none
-    std::uint64_t key;       ///< what it was found by in the process
-    std::uint64_t was_asked; ///< by name
-    char name[96];           ///< of a mark or of a function; otherwise empty
+    std::uint32_t taken; ///< 0 empty, 1 being written, 2 whole
+    std::uint32_t name_bytes;
+    std::uint32_t unused;
+    std::uint64_t code; ///< a frame, as in a stack: what the threads run, or who called for it; 0: none
+    std::uint64_t key;  ///< what it was found by in the process
+    char name[96];      ///< of a mark or of a function; otherwise empty
 };
 
 struct process_head {
@@ -77,7 +78,7 @@ struct process_head {
     std::uint32_t own_malloc; ///< 1: the program's malloc is its own, and is not seen
     std::uint64_t fault_ns;   ///< what touching one fresh page cost this process; 0: not asked
     std::uint64_t lost_threads;
-    std::uint32_t tbb_workers, is_child;
+    std::uint32_t lost_regions, is_child;
     char program[256];
     char command[512]; ///< its arguments, separated by spaces
     module_record module[most_modules];
@@ -87,7 +88,7 @@ struct process_head {
 
 /// What the kernel says about a thread.
 struct kernel_figures {
-    std::uint64_t processor_ns, queue_ns;
+    std::uint64_t processor_ns, queue_ns, has_queue; ///< 0: nobody could be asked about the queue
     std::uint64_t small_faults, large_faults, voluntary, involuntary, user_us, system_us;
 };
 

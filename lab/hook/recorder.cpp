@@ -25,10 +25,11 @@ constexpr auto shared_sites = static_cast<std::uint32_t>(call_count); // at the 
     std::uint32_t node = this_thread.node;
     if (this_thread.allowed == 0) return node;
     const process_head* const process = head_of_process();
-    while (node != 0 && process->region[area.node[node].region].kind == region_kind::no_alloc) {
-        node = area.node[node].parent;
+    std::uint32_t outside = node; // of every promise on the way up, also of those with a mark inside
+    for (; node != 0; node = area.node[node].parent) {
+        if (process->region[area.node[node].region].kind == region_kind::no_alloc) outside = area.node[node].parent;
     }
-    return node;
+    return outside;
 }
 
 [[nodiscard]] inline std::uint32_t what_of(call which, std::uint32_t node) noexcept {
@@ -146,9 +147,33 @@ void count_wait(thread_area& area, site_record& site, std::uint64_t begin, std::
     list_wait(area, site, begin, spent, holder);
 }
 
+/// Whether the thread, which has slept since the kernel was last asked for all of it, did so in this call: the time
+/// that it neither ran, nor could run, nor was seen to wait is then no more than the call's. A sleep elsewhere, in a
+/// system call that nobody sees, makes it more.
+[[nodiscard]] bool has_slept_here(std::uint64_t spent) noexcept {
+    thread_state& thread = this_thread;
+    kernel_figures now;
+    ask_kernel(now);
+    std::uint64_t const end = ticks();
+    std::uint64_t const wall_ns = (end - thread.asked_ticks) * 1000 / chosen.ticks_per_us;
+    std::uint64_t const waited_ns = (thread.waited - thread.asked_waited) * 1000 / chosen.ticks_per_us;
+    std::uint64_t const spent_ns = spent * 1000 / chosen.ticks_per_us;
+    std::uint64_t const known_ns = (now.processor_ns - thread.asked_processor_ns) +
+                                   (now.queue_ns > thread.asked_queue_ns ? now.queue_ns - thread.asked_queue_ns : 0) +
+                                   waited_ns;
+    bool const is_known = thread.asked_ticks != 0;
+    thread.asked_ticks = end;
+    thread.asked_processor_ns = now.processor_ns;
+    thread.asked_queue_ns = now.queue_ns;
+    thread.asked_waited = thread.waited;
+    constexpr std::uint64_t between_two_questions_ns = 20'000;
+    return is_known && wall_ns <= known_ns + spent_ns + between_two_questions_ns;
+}
+
 /// A call that took long although nothing says that it waits: did the thread sleep, or did the kernel give it pages?
 TENURE_NOINLINE void look_into(thread_area& area, site_record& site, std::uint64_t begin,
                                std::uint64_t spent) noexcept {
+    silence const quiet;
     kernel_figures now;
     ask_kernel_quickly(now);
     bool const has_slept = now.voluntary > this_thread.voluntary;
@@ -156,7 +181,11 @@ TENURE_NOINLINE void look_into(thread_area& area, site_record& site, std::uint64
     std::uint64_t const touched = faults - std::min(this_thread.faults, faults);
     bool const was_interrupted = now.involuntary > this_thread.involuntary;
     remember_figures(now);
-    if (has_slept) return count_wait(area, site, begin, spent, 0);
+    if (has_slept && has_slept_here(spent)) {
+        count_wait(area, site, begin, spent, 0);
+        this_thread.asked_waited = this_thread.waited;
+        return;
+    }
     ++site.slow;
     site.slow_ticks += spent;
     site.slow_faults += touched;
@@ -165,6 +194,17 @@ TENURE_NOINLINE void look_into(thread_area& area, site_record& site, std::uint64
     site.interrupted_ticks += spent;
 }
 
+}
+
+void note_cancelled() noexcept {
+    silence const quiet;
+    thread_area* const area = this_thread.area;
+    if (area == nullptr || area->waiting_since == 0 || area->waiting_call >= call_count) return;
+    site_record& site = place_site(*area, static_cast<call>(area->waiting_call), area->waiting_node, 0);
+    std::uint64_t const begin = area->waiting_since, spent = ticks() - begin;
+    area->waiting_since = 0;
+    count(site, spent, 0);
+    count_wait(*area, site, begin, spent, 0);
 }
 
 void note_call(call which, place from, std::uint64_t begin, std::uint64_t end, std::uint64_t bytes) noexcept {

@@ -24,7 +24,7 @@ struct open_region {
     std::uint32_t node;
     bool is_counted; ///< false: it is in the same region already, further out
     std::uint64_t begin;
-    std::uintptr_t stack; ///< where the thread's stack was: it has left when it is above
+    region_kind kind;
 };
 constexpr std::uint32_t most_open = 16;
 
@@ -43,13 +43,15 @@ struct thread_state {
     bool is_refused;          ///< there was no memory for an area
     thread_kind kind;
     std::uint64_t routine;
-    std::uint64_t created;     ///< when the thread was asked for
-    std::uintptr_t stack_top;  ///< above the thread's first frame; 0: not known
-    std::uint64_t waited;      ///< ticks of all waits so far, so that a call around others counts only its own
-    std::uint64_t voluntary;   ///< the kernel's count of times it slept, when last asked
-    std::uint64_t involuntary; ///< of times it was taken off its processor
-    std::uint64_t faults;      ///< and of pages that it touched first
-    std::uint64_t own_faults;  ///< pages of ours, which are taken off what the kernel says
+    std::uint64_t created;               ///< when the thread was asked for
+    std::uintptr_t stack_low, stack_top; ///< of the thread's own stack, up to above its first frame; 0: not known
+    std::uint64_t waited;                ///< ticks of all waits so far: a call around others counts only its own
+    std::uint64_t voluntary;             ///< the kernel's count of times it slept, when last asked
+    std::uint64_t involuntary;           ///< of times it was taken off its processor
+    std::uint64_t faults;                ///< and of pages that it touched first
+    std::uint64_t own_faults;            ///< pages of ours, which are taken off what the kernel says
+    // When the kernel was last asked for all of it, for calls that take long: what it said, and the waits until then.
+    std::uint64_t asked_ticks, asked_processor_ns, asked_queue_ns, asked_waited;
     open_region open[most_open];
 };
 
@@ -66,6 +68,11 @@ struct place {
 [[nodiscard]] [[gnu::always_inline]] inline place here() noexcept {
     return {reinterpret_cast<std::uintptr_t>(__builtin_return_address(0)),
             reinterpret_cast<std::uintptr_t>(__builtin_frame_address(0))};
+}
+
+/// Whether a place is on the thread's own stack: from there to its top everything may be read.
+[[nodiscard]] inline bool is_on_own_stack(std::uintptr_t place_on_stack) noexcept {
+    return place_on_stack >= this_thread.stack_low && place_on_stack < this_thread.stack_top;
 }
 
 /// The thread's area, made at the first question; null when the thread cannot be noted.
@@ -86,6 +93,12 @@ inline void note_waiting(call which, const place& from, std::uint64_t begin, con
     area->waiting_for = reinterpret_cast<std::uintptr_t>(object);
     __atomic_store_n(&area->waiting_since, begin, __ATOMIC_RELEASE);
 }
+/// The wait that was begun was none.
+inline void note_no_wait() noexcept {
+    if (this_thread.area != nullptr) this_thread.area->waiting_since = 0;
+}
+/// At the end of a thread that was ended within a wait.
+void note_cancelled() noexcept;
 void note_null_free(call which, place from, std::uint64_t begin, std::uint64_t end) noexcept;
 
 /// A lock that nobody else held.
@@ -108,6 +121,8 @@ inline void remember_figures(const kernel_figures& now) noexcept {
 [[nodiscard]] std::uint64_t keep_address(std::uintptr_t address) noexcept;
 /// Whether the address is in a loaded module: what is in none was made at run time.
 [[nodiscard]] bool is_in_module(std::uintptr_t address) noexcept;
+/// Where the module that the address is in was loaded; 0: it is in none.
+[[nodiscard]] std::uintptr_t module_base(std::uintptr_t address) noexcept;
 /// Whether the file that the address is in has such a name, as "libgomp".
 [[nodiscard]] bool is_in_library(std::uintptr_t address, const char* name) noexcept;
 

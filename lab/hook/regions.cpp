@@ -85,6 +85,7 @@ void list_interval(thread_area& area, std::uint32_t node, std::uint64_t begin, s
 /// Of a period in which the thread was nearly always inside, the part that was.
 void add_figures(node_record& node, const kernel_figures& now, std::uint64_t period) noexcept {
     auto const part = [&](std::uint64_t end, std::uint64_t begin) noexcept {
+        if (end < begin) return std::uint64_t{0}; // the kernel's answers are not of one moment
         if (node.period_inside >= period) return end - begin;
         return static_cast<std::uint64_t>(static_cast<double>(end - begin) * static_cast<double>(node.period_inside) /
                                           static_cast<double>(period));
@@ -92,7 +93,7 @@ void add_figures(node_record& node, const kernel_figures& now, std::uint64_t per
     kernel_figures& sum = node.asked;
     const kernel_figures& then = node.period;
     sum.processor_ns += part(now.processor_ns, then.processor_ns);
-    sum.queue_ns += part(now.queue_ns, then.queue_ns);
+    if (now.has_queue != 0 && then.has_queue != 0) sum.queue_ns += part(now.queue_ns, then.queue_ns);
     sum.small_faults += part(now.small_faults, then.small_faults);
     sum.large_faults += part(now.large_faults, then.large_faults);
     sum.voluntary += part(now.voluntary, then.voluntary);
@@ -137,6 +138,15 @@ void look_at_period(node_record& node, std::uint64_t now) noexcept {
     if (now - node.last_asked > period_ticks) ask_at_begin(node);
 }
 
+/// So many bytes of a name as there is room for, and no letter of UTF-8 cut in two.
+[[nodiscard]] std::size_t cut(const char* name, std::size_t bytes, std::size_t room) noexcept {
+    if (name == nullptr || bytes <= room) return name == nullptr ? 0 : bytes;
+    constexpr unsigned char continues = 0x80, mask = 0xC0;
+    std::size_t end = room;
+    while (end > 0 && (static_cast<unsigned char>(name[end]) & mask) == continues) --end;
+    return end;
+}
+
 [[nodiscard]] std::uint64_t hash_of(region_kind kind, std::uintptr_t key, const char* name,
                                     std::size_t bytes) noexcept {
     std::uint64_t hash = static_cast<std::uint64_t>(kind) * 0x9E37'79B9'7F4A'7C15 ^ key;
@@ -152,7 +162,8 @@ std::uint32_t region_of(region_kind kind, std::uintptr_t key, std::uintptr_t cod
                         std::size_t name_bytes) noexcept {
     process_head* const process = head_of_process();
     if (process == nullptr) return no_region;
-    std::size_t const length = name == nullptr ? 0 : std::min(name_bytes, sizeof process->region[0].name - 1);
+    std::size_t const length =
+        cut(name, name_bytes, kind == region_kind::mark ? most_mark_bytes : sizeof process->region[0].name - 1);
     std::uint64_t const first = hash_of(kind, key, name, length);
     for (std::uint32_t step = 0; step < most_regions; ++step) {
         auto const index = static_cast<std::uint32_t>((first + step) % most_regions);
@@ -163,27 +174,29 @@ std::uint32_t region_of(region_kind kind, std::uintptr_t key, std::uintptr_t cod
             region.kind = kind;
             region.key = key;
             region.code = code == 0 ? 0 : keep_address(code);
+            region.name_bytes = static_cast<std::uint32_t>(length);
             if (length > 0) std::memcpy(region.name, name, length);
             __atomic_store_n(&region.taken, 2, __ATOMIC_RELEASE);
             return index;
         }
         while (__atomic_load_n(&region.taken, __ATOMIC_ACQUIRE) == 1) __builtin_ia32_pause(); // a few stores of another
-        if (region.kind == kind && region.key == key && std::strlen(region.name) == length &&
+        if (region.kind == kind && region.key == key && region.name_bytes == length &&
             (length == 0 || std::memcmp(region.name, name, length) == 0)) {
             return index;
         }
     }
+    __atomic_fetch_add(&process->lost_regions, 1, __ATOMIC_RELAXED);
     return no_region;
 }
 
-void enter(std::uint32_t region, std::uint64_t since, std::uintptr_t stack) noexcept {
+void enter(std::uint32_t region, std::uint64_t since) noexcept {
     thread_state& thread = this_thread;
     std::uint32_t const active = thread.active;
     thread.active = 0; // what we do ourselves is not noted
     thread_area* const area = region == no_region ? nullptr : area_of_thread();
     if (thread.depth < most_open) {
         open_region& open = thread.open[thread.depth];
-        open.stack = stack;
+        open.kind = region == no_region ? region_kind::none : head_of_process()->region[region].kind;
         open.node = thread.node;
         open.is_counted = area != nullptr && !is_inside(*area, thread.node, region);
         if (open.is_counted) {
@@ -246,11 +259,10 @@ void ask_meanwhile(thread_area& area, std::uint64_t now) noexcept {
     }
 }
 
-void leave_below(std::uintptr_t stack) noexcept {
-    while (this_thread.depth > 0 && this_thread.depth <= most_open &&
-           this_thread.open[this_thread.depth - 1].stack < stack) {
-        leave();
-    }
+void leave_if(region_kind kind) noexcept {
+    std::uint32_t const depth = this_thread.depth;
+    if (depth == 0 || (depth <= most_open && this_thread.open[depth - 1].kind != kind)) return;
+    leave();
 }
 
 void note_opened(const opened_region& opened) noexcept {

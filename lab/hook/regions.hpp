@@ -12,6 +12,7 @@
 
 namespace tenure::lab::hook {
 
+constexpr std::size_t most_mark_bytes = 63; // of a mark's name
 constexpr std::uint32_t no_region = ~std::uint32_t{0};
 
 /// The region's number: the same for the same kind and key in the whole process. `code` is where it is in the program,
@@ -21,14 +22,14 @@ constexpr std::uint32_t no_region = ~std::uint32_t{0};
 
 /// The calling thread is in the region from here on. `since`: when the region began, for threads that join one that
 /// another has opened; 0 otherwise.
-void enter(std::uint32_t region, std::uint64_t since, std::uintptr_t stack) noexcept;
+void enter(std::uint32_t region, std::uint64_t since) noexcept;
 void leave() noexcept;
 
 /// Of stays that last: the kernel is asked now and then in their middle, because the process may end before they do.
 void ask_meanwhile(thread_area& area, std::uint64_t now) noexcept;
 
-/// Leaves what an exception or a jump has left behind: regions whose frames are below `stack`.
-void leave_below(std::uintptr_t stack) noexcept;
+/// Leaves the innermost region if it is of that kind: an end without its begin does nothing.
+void leave_if(region_kind kind) noexcept;
 
 /// A region whose threads are known to who opened it: its time times its threads is what is accounted for.
 struct opened_region {

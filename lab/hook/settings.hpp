@@ -26,6 +26,7 @@ struct settings {
     stack_mode stacks = stack_mode::tables;
     std::uint32_t regions = 0;
     std::uint64_t slow_ticks = 0;
+    std::uint64_t ticks_per_us = 1;
     bool is_on = false;
 };
 

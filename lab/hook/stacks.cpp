@@ -56,7 +56,8 @@ struct table_walk {
 
 _Unwind_Reason_Code take_table_frame(_Unwind_Context* context, void* data) noexcept {
     auto& walk = *static_cast<table_walk*>(data);
-    std::uintptr_t const address = _Unwind_GetIP(context);
+    int is_interrupted = 0; // by a signal: no call left its return address there
+    std::uintptr_t const address = _Unwind_GetIPInfo(context, &is_interrupted);
     std::uintptr_t const slot = _Unwind_GetCFA(context) - sizeof(std::uintptr_t);
     if (!walk.has_begun) { // still in the hook
         if (slot < walk.from->frame + sizeof(std::uintptr_t)) return _URC_NO_REASON;
@@ -64,7 +65,9 @@ _Unwind_Reason_Code take_table_frame(_Unwind_Context* context, void* data) noexc
     }
     if (address == 0) return _URC_END_OF_STACK;
     walk.pointer = static_cast<std::uintptr_t>(_Unwind_GetGR(context, frame_pointer));
-    return take(*walk.stack, address, slot, read(slot) == address) ? _URC_NO_REASON : _URC_END_OF_STACK;
+    bool const is_readable = is_interrupted == 0 && slot >= walk.from->frame && is_on_own_stack(slot);
+    bool const is_exact = is_readable && read(slot) == address;
+    return take(*walk.stack, address, slot, is_exact) ? _URC_NO_REASON : _URC_END_OF_STACK;
 }
 
 /// From a frame on by frame pointers: code that was made at run time has no tables and keeps the pointers.
@@ -93,16 +96,17 @@ void walk_tables(walked_stack& stack, const place& from) noexcept {
     }
     // Where a table ended in the middle: the last address is code that nobody describes.
     bool const has_room = this_thread.area->stack_words < most_stack_words / 2;
-    if (has_room && stack.count < most_frames && !is_in_module(stack.address[stack.count - 1])) {
+    if (has_room && stack.is_exact && stack.count < most_frames && !is_in_module(stack.address[stack.count - 1])) {
         walk_frames(stack, walk.pointer, stack.slot[stack.count - 1]);
     }
 }
 
 void walk(walked_stack& stack, const place& from) noexcept {
     if (chosen.stacks == stack_mode::tables) return walk_tables(stack, from);
+    bool const is_own = is_on_own_stack(from.frame);
     std::uintptr_t const slot = from.frame + sizeof(std::uintptr_t);
     if (!take(stack, from.caller, slot, read(slot) == from.caller)) return;
-    if (chosen.stacks == stack_mode::frames) walk_frames(stack, read(from.frame), from.frame);
+    if (chosen.stacks == stack_mode::frames && is_own) walk_frames(stack, read(from.frame), from.frame);
 }
 
 // Code that was made at run time without frame pointers looks like ever new stacks: past this, only who called is kept.
@@ -162,7 +166,7 @@ std::uint32_t stack_of(thread_area& area, const place& from, bool& is_exact) noe
 
 void know_site(const place& from, std::uint32_t what, std::uint32_t stack, site_record& site) noexcept {
     stack_cache* const cache = this_thread.stacks;
-    if (cache == nullptr || stack == 0) return;
+    if (cache == nullptr || stack == 0 || !is_on_own_stack(from.frame)) return;
     std::size_t const row = row_of(from, what);
     cache->rows[row][cache->next_way[row]++ % cache_ways] = {from.caller, from.frame, stack, what, &site};
 }
@@ -188,7 +192,7 @@ stack_cache* make_stack_cache() noexcept {
     return memory < 0 && memory > -4096 ? nullptr : reinterpret_cast<stack_cache*>(memory); // zeros: empty
 }
 
-void clear_stack_cache(stack_cache& cache) noexcept { std::memset(static_cast<void*>(&cache), 0, sizeof cache); }
+void forget_stacks(stack_cache& cache) noexcept { std::memset(static_cast<void*>(cache.rows), 0, sizeof cache.rows); }
 
 void drop_stack_cache(stack_cache* cache) noexcept {
     if (cache != nullptr) raw_call(SYS_munmap, reinterpret_cast<long>(cache), sizeof(stack_cache));

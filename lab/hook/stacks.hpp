@@ -61,7 +61,9 @@ namespace detail {
     const std::uint64_t* const raw = raw_of(words);
     const std::uint32_t* const slots = slots_of(words);
     for (std::uint64_t index = 0; index < count; ++index) {
-        std::uintptr_t const slot = from.frame + slots[index], found = read(slot);
+        std::uintptr_t const slot = from.frame + slots[index];
+        if (slot >= this_thread.stack_top) return false; // of a larger stack that was here before
+        std::uintptr_t const found = read(slot);
         if (found != raw[index] && replaced_return(found, slot) != raw[index]) return false;
     }
     return true;
@@ -72,7 +74,7 @@ namespace detail {
 /// The line of a call, `what`, that was made from this very stack before; null when it was not, or is forgotten.
 [[nodiscard]] inline site_record* known_site(thread_area& area, const place& from, std::uint32_t what) noexcept {
     stack_cache* const cache = this_thread.stacks;
-    if (cache == nullptr) [[unlikely]]
+    if (cache == nullptr || !is_on_own_stack(from.frame)) [[unlikely]]
         return nullptr;
     for (cached_stack& each : cache->rows[detail::row_of(from, what)]) {
         if (each.caller != from.caller || each.frame != from.frame || each.what != what) continue;
@@ -95,7 +97,7 @@ void know_site(const place& from, std::uint32_t what, std::uint32_t stack, site_
 /// Memory for the thread's cache; null when refused: every stack is then unwound.
 [[nodiscard]] stack_cache* make_stack_cache() noexcept;
 void drop_stack_cache(stack_cache* cache) noexcept;
-/// Forgets everything, for another area.
-void clear_stack_cache(stack_cache& cache) noexcept;
+/// Forgets what lay on stacks; the lines stay.
+void forget_stacks(stack_cache& cache) noexcept;
 
 }

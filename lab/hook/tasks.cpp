@@ -30,20 +30,34 @@ constinit thread_local const void* known_caller = nullptr; // of waits: in TBB's
 
 [[nodiscard]] bool is_watched() noexcept { return chosen.is_on && (chosen.regions & watches_tbb) != 0; }
 
+/// An algorithm, from its call to its return or to an exception out of it.
+class running_algorithm {
+public:
+    running_algorithm() noexcept : opened_{region(), 1, ticks()} {
+        note_opened(opened_);
+        inside = 1;
+        enter(opened_.region, opened_.begin);
+    }
+    ~running_algorithm() {
+        leave();
+        inside = 0;
+        opened_.threads = 1 + __atomic_load_n(&live_workers, __ATOMIC_RELAXED);
+        note_closed(opened_);
+    }
+    running_algorithm(const running_algorithm&) = delete;
+    running_algorithm& operator=(const running_algorithm&) = delete;
+
+private:
+    opened_region opened_;
+};
+
 /// Runs `wait`, which executes tasks until an algorithm has ended.
 template<class Wait>
-void run(std::uintptr_t stack, Wait&& wait) {
+void run(Wait&& wait) {
     bool const is_outermost = is_watched() && inside == 0 && this_thread.kind != thread_kind::tbb_worker;
     if (!is_outermost) return wait();
-    opened_region opened{region(), 1, ticks()};
-    note_opened(opened);
-    inside = 1;
-    enter(opened.region, opened.begin, stack);
+    running_algorithm const algorithm;
     wait();
-    leave();
-    inside = 0;
-    opened.threads = 1 + __atomic_load_n(&live_workers, __ATOMIC_RELAXED);
-    note_closed(opened);
 }
 
 }
@@ -58,24 +72,26 @@ bool is_idle_in_tasks(std::uintptr_t caller) noexcept {
     return true;
 }
 
-idle_stay begin_idle(const place&) noexcept {
+idle_stay begin_idle() noexcept {
     idle_stay const stay{ticks(), this_thread.kind == thread_kind::tbb_worker};
     if (stay.is_worker) leave();
     return stay;
 }
 
-void end_idle(const idle_stay& stay, const place& from) noexcept {
+void end_idle(const idle_stay& stay) noexcept {
     if (stay.is_worker) {
-        enter(region(), 0, from.frame);
+        enter(region(), 0);
     } else {
         note_idle(stay.begin, ticks());
     }
 }
 
-void begin_worker(std::uintptr_t stack) noexcept {
+void begin_worker() noexcept {
     __atomic_fetch_add(&live_workers, 1, __ATOMIC_RELAXED);
-    if (is_watched()) enter(region(), 0, stack);
+    if (is_watched()) enter(region(), 0);
 }
+
+void forget_task_region() noexcept { region_number = no_region; }
 
 void end_worker() noexcept { __atomic_fetch_sub(&live_workers, 1, __ATOMIC_RELAXED); }
 
@@ -89,12 +105,12 @@ extern "C" {
 void _ZN3tbb6detail2r116execute_and_waitERNS0_2d14taskERNS2_18task_group_contextERNS2_12wait_contextES6_(
     void* task, void* context, void* waiting, void* waiting_context) {
     auto* const function = real<void(void*, void*, void*, void*)>(call::tbb_execute_and_wait);
-    run(here().frame, [&] { function(task, context, waiting, waiting_context); });
+    run([&] { function(task, context, waiting, waiting_context); });
 }
 
 void _ZN3tbb6detail2r14waitERNS0_2d112wait_contextERNS2_18task_group_contextE(void* waiting, void* context) {
     auto* const function = real<void(void*, void*)>(call::tbb_wait);
-    run(here().frame, [&] { function(waiting, context); });
+    run([&] { function(waiting, context); });
 }
 
 void _ZN3tbb6detail2r115wait_on_addressEPvRNS0_2d113delegate_baseEm(void* address, void* condition,

@@ -19,11 +19,14 @@ struct idle_stay {
     std::uint64_t begin;
     bool is_worker;
 };
-[[nodiscard]] idle_stay begin_idle(const place& from) noexcept;
-void end_idle(const idle_stay& stay, const place& from) noexcept;
+[[nodiscard]] idle_stay begin_idle() noexcept;
+void end_idle(const idle_stay& stay) noexcept;
+
+/// In the child of a fork, whose table of regions is a new one.
+void forget_task_region() noexcept;
 
 /// A thread that TBB has started.
-void begin_worker(std::uintptr_t stack) noexcept;
+void begin_worker() noexcept;
 void end_worker() noexcept;
 
 }

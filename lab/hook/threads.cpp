@@ -5,8 +5,12 @@
 /// Threads that the process starts: whose they are, what they run, and when they end.
 
 #include <pthread.h>
+#include <sys/resource.h>
+#include <threads.h>
 
+#include <cerrno>
 #include <cstdlib>
+#include <cstring>
 
 #include "hook/observed.hpp"
 #include "hook/process.hpp"
@@ -23,12 +27,14 @@ struct beginning {
     thread_kind kind;
     std::uintptr_t routine; ///< what names the thread: for std::thread what it was given
     std::uint64_t created;
+    std::uintptr_t stack_bytes;
 };
 
 constinit pthread_key_t end_key = 0;
 constinit bool has_end_key = false;
 
 void end_thread(void*) {
+    note_cancelled();
     if (this_thread.kind == thread_kind::tbb_worker) end_worker();
     while (this_thread.depth > 0) leave();
     close_area();
@@ -58,35 +64,109 @@ void* begin_thread(void* data) {
     real<decltype(std::free)>(call::free)(data);
     this_thread.kind = what.kind;
     this_thread.stack_top = here().frame + 2 * sizeof(std::uintptr_t);
+    this_thread.stack_low = this_thread.stack_top - what.stack_bytes;
     this_thread.routine = keep_address(what.routine);
     this_thread.created = what.created;
     if (has_end_key) ::pthread_setspecific(end_key, &this_thread);
-    if (what.kind == thread_kind::tbb_worker) begin_worker(this_thread.stack_top);
-    bool const is_region = what.kind == thread_kind::program && (chosen.regions & watches_threads) != 0;
-    if (is_region)
-        enter(region_of(region_kind::thread, what.routine, what.routine, nullptr, 0), what.created,
-              this_thread.stack_top);
+    if (what.kind == thread_kind::tbb_worker) begin_worker();
+    if ((chosen.regions & watches_process) != 0) {
+        enter(region_of(region_kind::process, 0, 0, nullptr, 0), 0);
+    }
+    if (what.kind == thread_kind::program && (chosen.regions & watches_threads) != 0) {
+        enter(region_of(region_kind::thread, what.routine, what.routine, nullptr, 0), what.created);
+    }
     void* const answer = what.function(what.argument);
-    if (is_region) leave();
+    while (this_thread.depth > 0) leave();
     return answer;
 }
 
 }
 
+void ask_for_end() noexcept {
+    if (has_end_key) ::pthread_setspecific(end_key, &this_thread);
+}
+
 void prepare_threads() noexcept { has_end_key = ::pthread_key_create(&end_key, end_thread) == 0; }
+
+std::uintptr_t default_stack_bytes() noexcept {
+    constexpr std::uintptr_t usual = std::uintptr_t{8} << 20U;
+    rlimit limit{};
+    if (::getrlimit(RLIMIT_STACK, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) return usual;
+    return limit.rlim_cur;
+}
+
+namespace {
+
+// What a note takes of the stack that it is made on: unwinding, mostly.
+constexpr std::size_t own_stack_bytes = std::size_t{64} * 1024, small_stack_bytes = std::size_t{256} * 1024;
+
+/// The same attributes with room for us, where a thread has asked for a small stack and not brought it along.
+const pthread_attr_t* with_room(const pthread_attr_t* attributes, pthread_attr_t& larger,
+                                std::uintptr_t& bytes) noexcept {
+    bytes = default_stack_bytes();
+    void* lowest = nullptr;
+    std::size_t asked = 0;
+    if (attributes == nullptr || ::pthread_attr_getstack(attributes, &lowest, &asked) != 0 || asked == 0)
+        return attributes;
+    bytes = asked;
+    bool const is_brought = reinterpret_cast<std::uintptr_t>(lowest) + asked != 0;
+    if (is_brought || asked >= small_stack_bytes) return attributes;
+    std::memcpy(&larger, attributes, sizeof larger); // shares what it points to, and is not destroyed
+    if (::pthread_attr_setstacksize(&larger, asked + own_stack_bytes) != 0) return attributes;
+    bytes = asked + own_stack_bytes;
+    return &larger;
+}
+
+/// C11's: the same with another type of function.
+struct plain_beginning {
+    thrd_start_t function;
+    void* argument;
+};
+void* run_plain(void* data) {
+    plain_beginning const what = *static_cast<plain_beginning*>(data);
+    real<decltype(std::free)>(call::free)(data);
+    return reinterpret_cast<void*>(static_cast<std::intptr_t>(what.function(what.argument)));
+}
+
+[[nodiscard]] int begin(pthread_t* thread, const pthread_attr_t* attributes, void* (*function)(void*), void* argument,
+                        std::uintptr_t caller, std::uintptr_t routine) {
+    auto* const create = real<decltype(pthread_create)>(call::pthread_create);
+    auto* const data = static_cast<beginning*>(real<decltype(std::malloc)>(call::malloc)(sizeof(beginning)));
+    if (data == nullptr) return create(thread, attributes, function, argument);
+    pthread_attr_t larger;
+    std::uintptr_t bytes = 0;
+    attributes = with_room(attributes, larger, bytes);
+    *data = {function, argument, kind_of(caller), routine, ticks(), bytes};
+    int const answer = create(thread, attributes, begin_thread, data);
+    if (answer != 0) real<decltype(std::free)>(call::free)(data);
+    return answer;
+}
+
+}
 
 }
 
 using namespace tenure::lab::hook;
 
-extern "C" int pthread_create(pthread_t* thread, const pthread_attr_t* attributes, void* (*function)(void*),
-                              void* argument) {
-    auto* const create = real<decltype(pthread_create)>(call::pthread_create);
-    if (!chosen.is_on) return create(thread, attributes, function, argument);
-    auto* const data = static_cast<beginning*>(real<decltype(std::malloc)>(call::malloc)(sizeof(beginning)));
-    if (data == nullptr) return create(thread, attributes, function, argument);
-    *data = {function, argument, kind_of(here().caller), routine_of(function, argument), ticks()};
-    int const answer = create(thread, attributes, begin_thread, data);
-    if (answer != 0) real<decltype(std::free)>(call::free)(data);
-    return answer;
+extern "C" {
+
+int pthread_create(pthread_t* thread, const pthread_attr_t* attributes, void* (*function)(void*), void* argument) {
+    if (!chosen.is_on)
+        return real<decltype(pthread_create)>(call::pthread_create)(thread, attributes, function, argument);
+    return begin(thread, attributes, function, argument, here().caller, routine_of(function, argument));
+}
+
+// Joined by thrd_join(), which takes the integer out of the pointer that a thread of pthreads returns.
+int thrd_create(thrd_t* thread, thrd_start_t function, void* argument) {
+    if (!chosen.is_on) return real<decltype(thrd_create)>(call::thrd_create)(thread, function, argument);
+    auto* const data =
+        static_cast<plain_beginning*>(real<decltype(std::malloc)>(call::malloc)(sizeof(plain_beginning)));
+    if (data == nullptr) return thrd_nomem;
+    *data = {function, argument};
+    int const answer =
+        begin(thread, nullptr, run_plain, data, here().caller, reinterpret_cast<std::uintptr_t>(function));
+    if (answer == 0) return thrd_success;
+    real<decltype(std::free)>(call::free)(data);
+    return answer == ENOMEM || answer == EAGAIN ? thrd_nomem : thrd_error;
+}
 }

@@ -43,9 +43,9 @@ using system_call = long(long, long, long, long, long, long, long);
 
 TENURE_NOINLINE long wait_for_futex(const place& from, system_call* function, long number, const long (&a)[6]) {
     if (is_idle_in_tasks(from.caller)) {
-        idle_stay const stay = begin_idle(from);
+        idle_stay const stay = begin_idle();
         long const answer = function(number, a[0], a[1], a[2], a[3], a[4], a[5]);
-        end_idle(stay, from);
+        end_idle(stay);
         return answer;
     }
     noted_call<call::futex> const note(from, 0, reinterpret_cast<const void*>(a[0]));

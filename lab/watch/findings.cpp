@@ -191,13 +191,10 @@ private:
 
     void add_sites(const hook::thread_area& thread, const std::vector<char>& is_below, timeline_thread& line) {
         std::map<std::uint32_t, std::size_t> place; // index in the thread's table -> in ours
-        for (std::uint32_t index = 0; index < hook::most_sites; ++index) {
+        for (std::uint32_t index = 0; index < thread.sites; ++index) { // what found no line of its own has no region
             const hook::site_record& site = thread.site[index];
-            bool const is_shared = index >= hook::most_sites - hook::call_count;
-            if (index >= thread.sites && !is_shared) continue;
             if (site.is_taken == 0 || site.call >= hook::call_count || site.node >= thread.nodes) continue;
-            // What found no line of its own has no region: it belongs to whatever the thread was in.
-            if (is_below[site.node] == 0 && !is_shared) continue;
+            if (is_below[site.node] == 0) continue;
             place[index] = add_site(thread, site);
         }
         for (std::uint32_t index = 0; index < thread.waits; ++index) {

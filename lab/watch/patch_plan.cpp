@@ -40,6 +40,7 @@ struct found_function {
 };
 
 std::string demangled(const char* name) {
+    if (std::strncmp(name, "_Z", 2) != 0) return name;
     int status = 0;
     char* const plain = abi::__cxa_demangle(name, nullptr, nullptr, &status);
     std::string answer = status == 0 && plain != nullptr ? plain : name;
@@ -90,7 +91,8 @@ public:
                 unsigned const type = GELF_ST_TYPE(symbol.st_info);
                 if (type != STT_FUNC && type != STT_GNU_IFUNC) continue;
                 const char* const name = ::elf_strptr(elf_, head.sh_link, symbol.st_name);
-                if (name != nullptr) wanted(name, symbol, type == STT_GNU_IFUNC);
+                // The rarely used part of a function, which the compiler has put elsewhere, is no function.
+                if (name != nullptr && std::strstr(name, ".cold") == nullptr) wanted(name, symbol, type == STT_GNU_IFUNC);
             }
         }
     }

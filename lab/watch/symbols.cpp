@@ -11,6 +11,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <map>
@@ -23,6 +24,7 @@ namespace {
 
 std::string demangled(const char* name) {
     if (name == nullptr) return {};
+    if (std::strncmp(name, "_Z", 2) != 0) return name; // a C function called f is no float
     int status = 0;
     char* const plain = abi::__cxa_demangle(name, nullptr, nullptr, &status);
     std::string answer = status == 0 && plain != nullptr ? plain : name;

@@ -13,7 +13,9 @@
 namespace tenure::inline TENURE_ABI::host {
 
 const tenure_observer_table* process_observer() noexcept {
-    return static_cast<const tenure_observer_table*>(::dlsym(RTLD_DEFAULT, "tenure_observer"));
+    auto const* const found = static_cast<const tenure_observer_table*>(::dlsym(RTLD_DEFAULT, "tenure_observer"));
+    if (found == nullptr) static_cast<void>(::dlerror()); // the program is not to find our miss
+    return found;
 }
 
 }
