@@ -130,32 +130,48 @@ void let_tenures_be_seen() {
     return false;
 }
 
-/// While the program runs, what the terminal sends is meant for it.
-class quiet_terminal {
+pid_t running_program = 0;
+
+// What the terminal sends, the program gets as well; what somebody sends to us alone is handed on.
+extern "C" void hand_on(int signal, siginfo_t* about, void*) {
+    bool const is_from_terminal = about->si_code == SI_KERNEL && signal != SIGHUP;
+    if (running_program > 0 && !is_from_terminal) ::kill(running_program, signal);
+}
+
+/// While the program runs, we live as long as it does, and report then.
+class patience {
 public:
-    quiet_terminal() {
-        struct sigaction ignore {};
-        ignore.sa_handler = SIG_IGN;
-        ::sigaction(SIGINT, &ignore, &interrupt_);
-        ::sigaction(SIGQUIT, &ignore, &quit_);
+    patience() {
+        struct sigaction forward {};
+        forward.sa_sigaction = hand_on;
+        forward.sa_flags = SA_SIGINFO | SA_RESTART;
+        for (std::size_t index = 0; index < signals.size(); ++index) {
+            ::sigaction(signals[index], &forward, &before_[index]);
+        }
     }
-    ~quiet_terminal() { restore(); }
-    quiet_terminal(const quiet_terminal&) = delete;
-    quiet_terminal& operator=(const quiet_terminal&) = delete;
+    ~patience() { restore(); }
+    patience(const patience&) = delete;
+    patience& operator=(const patience&) = delete;
     void restore() const {
-        ::sigaction(SIGINT, &interrupt_, nullptr);
-        ::sigaction(SIGQUIT, &quit_, nullptr);
+        for (std::size_t index = 0; index < signals.size(); ++index)
+            ::sigaction(signals[index], &before_[index], nullptr);
     }
 
 private:
-    struct sigaction interrupt_ {
-    }, quit_{};
+    static constexpr std::array<int, 4> signals{SIGINT, SIGQUIT, SIGTERM, SIGHUP};
+    std::array<struct sigaction, 4> before_{};
 };
 
-pid_t running_program = 0;
-
-extern "C" void hand_on(int signal) {
-    if (running_program > 0) ::kill(running_program, signal);
+/// What would be found wrong only after the program has run.
+std::string why_not_writable(const std::string& path) {
+    if (path.empty() || path == "-") return {};
+    fs::path const folder = fs::path(path).has_parent_path() ? fs::path(path).parent_path() : fs::path(".");
+    std::error_code error;
+    if (!fs::is_directory(folder, error)) return fmt::format("there is no folder {} for {}", folder.string(), path);
+    if (fs::is_directory(path, error)) return fmt::format("{} is a folder", path);
+    bool const is_there = fs::exists(path, error);
+    if (::access(is_there ? path.c_str() : folder.c_str(), W_OK) == 0) return {};
+    return fmt::format("{} could not be written: {}", path, std::strerror(errno));
 }
 
 }
@@ -254,6 +270,16 @@ int watch_command::run() const {
         say(unknown_name("region", each, region_words()) + " A function is function:NAME.");
         return exit_code::bad_usage;
     }
+    for (const std::string* each : {&text_file_, &json_file_, &html_file_, &folded_file_, &written_baseline_}) {
+        if (std::string const reason = why_not_writable(*each); !reason.empty()) {
+            say(reason);
+            return exit_code::not_written;
+        }
+    }
+    if (!baseline_.empty() && ::access(baseline_.c_str(), R_OK) != 0) {
+        say(fmt::format("{} cannot be read: {}", baseline_, std::strerror(errno)));
+        return exit_code::bad_usage;
+    }
     std::string const path = find_program(program_.front());
     if (path.empty()) {
         std::string const why = why_not_executable(program_.front());
@@ -327,33 +353,29 @@ int watch_command::watch_program(const std::string& path, const std::string& lib
     for (const std::string& each : program_) words.push_back(const_cast<char*>(each.c_str()));
     words.push_back(nullptr);
 
-    quiet_terminal const quiet;
+    patience const patient;
     pid_t const child = ::fork();
     if (child < 0) {
         say(fmt::format("no process for {}: {}", path, std::strerror(errno)));
         return -1;
     }
     if (child == 0) {
-        quiet.restore();
+        patient.restore();
         preload(library);
         ::execv(path.c_str(), words.data());
         say(fmt::format("{} cannot be run: {}", path, std::strerror(errno)));
         ::_exit(cannot_run);
     }
     running_program = child;
-    struct sigaction forward {
-    }, before{};
-    forward.sa_handler = hand_on;
-    ::sigaction(SIGTERM, &forward, &before);
     int status = 0;
     while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {}
     running_program = 0;
-    ::sigaction(SIGTERM, &before, nullptr);
     constexpr int by_signal = 128;
     return WIFSIGNALED(status) ? by_signal + WTERMSIG(status) : WEXITSTATUS(status);
 }
 
 int watch_command::report(const std::string& folder) const {
+    ::signal(SIGPIPE, SIG_IGN); // a reader that goes away is an error of writing, and the recordings are put away
     std::vector<std::string> notices;
     std::vector<std::unique_ptr<recording>> const recordings = recordings_of(folder, notices);
     if (recordings.empty()) {

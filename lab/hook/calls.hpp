@@ -60,11 +60,10 @@ enum class call : std::uint8_t {
     GOMP_parallel_loop_nonmonotonic_runtime, GOMP_parallel_loop_maybe_nonmonotonic_runtime, GOMP_parallel_sections,
     GOMP_parallel_reductions, omp_get_num_threads, tbb_execute_and_wait, tbb_wait, pthread_mutex_trylock,
     pthread_rwlock_tryrdlock, pthread_rwlock_trywrlock, pthread_spin_trylock, sem_trywait, mtx_trylock, omp_test_lock,
-    dl_find_object, unwind_raise, unwind_resume,
-    unwind_rethrow, unwind_forced, unwind_backtrace, begin_catch,
-    pthread_exit, thrd_create, fork_plainly, GOMP_task, GOMP_taskloop,
+    dl_find_object, begin_catch,
+    thrd_create, fork_plainly, GOMP_task, GOMP_taskloop,
 };
-constexpr std::size_t call_count = 217;
+constexpr std::size_t call_count = 211;
 
 struct call_info {
     call id;
@@ -280,13 +279,7 @@ constexpr std::array<call_info, call_count> calls{{
     {call::mtx_trylock, call_group::control, "mtx_trylock", "mtx_trylock"},
     {call::omp_test_lock, call_group::control, "omp_test_lock", "omp_test_lock"},
     {call::dl_find_object, call_group::control, "_dl_find_object", "_dl_find_object"},
-    {call::unwind_raise, call_group::control, "_Unwind_RaiseException", "_Unwind_RaiseException"},
-    {call::unwind_resume, call_group::control, "_Unwind_Resume", "_Unwind_Resume"},
-    {call::unwind_rethrow, call_group::control, "_Unwind_Resume_or_Rethrow", "_Unwind_Resume_or_Rethrow"},
-    {call::unwind_forced, call_group::control, "_Unwind_ForcedUnwind", "_Unwind_ForcedUnwind"},
-    {call::unwind_backtrace, call_group::control, "_Unwind_Backtrace", "_Unwind_Backtrace"},
     {call::begin_catch, call_group::control, "__cxa_begin_catch", "__cxa_begin_catch"},
-    {call::pthread_exit, call_group::control, "pthread_exit", "pthread_exit"},
     {call::thrd_create, call_group::control, "thrd_create", "thrd_create"},
     {call::fork_plainly, call_group::control, "_Fork", "_Fork"},
     {call::GOMP_task, call_group::control, "GOMP_task", "GOMP_task"},

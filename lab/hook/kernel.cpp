@@ -43,13 +43,16 @@ void ask_kernel_quickly(kernel_figures& answer) noexcept {
     answer.system_us = microseconds(used.ru_stime);
 }
 
+std::uint64_t processor_ns() noexcept {
+    timespec spent{};
+    raw_call(SYS_clock_gettime, CLOCK_THREAD_CPUTIME_ID, reinterpret_cast<long>(&spent));
+    return static_cast<std::uint64_t>(spent.tv_sec) * 1'000'000'000 + static_cast<std::uint64_t>(spent.tv_nsec);
+}
+
 void ask_kernel(kernel_figures& answer) noexcept {
     ask_kernel_quickly(answer);
     // The file below has the time on the processor as well, but as of the last tick of some milliseconds.
-    timespec on_processor{};
-    raw_call(SYS_clock_gettime, CLOCK_THREAD_CPUTIME_ID, reinterpret_cast<long>(&on_processor));
-    answer.processor_ns = static_cast<std::uint64_t>(on_processor.tv_sec) * 1'000'000'000 +
-                          static_cast<std::uint64_t>(on_processor.tv_nsec);
+    answer.processor_ns = processor_ns();
     answer.queue_ns = 0;
     char text[96];
     long const file =

@@ -42,8 +42,8 @@ public:
             note_call(Which, from_, begin_ + nested, end, bytes_);
         }
     }
-    /// Nothing came of it.
-    void drop_bytes() noexcept { bytes_ = 0; }
+    /// Said when the call has come back: an exception is no allocation.
+    void add_bytes(std::uint64_t bytes) noexcept { bytes_ += bytes; }
     noted_call(const noted_call&) = delete;
     noted_call& operator=(const noted_call&) = delete;
 
@@ -77,9 +77,9 @@ template<call Which, class Signature, class... Arguments>
     auto* const function = real<Signature>(Which);
     if (!is_active()) [[likely]]
         return function(arguments...);
-    noted_call<Which> note(from, bytes);
+    noted_call<Which> note(from);
     auto const answer = function(arguments...);
-    if (is_refusal(answer)) note.drop_bytes();
+    if (!is_refusal(answer)) note.add_bytes(bytes);
     return answer;
 }
 

@@ -5,14 +5,10 @@
 /// OpenMP as gcc compiles it: a parallel construct is a call that gets a function, which its threads run. Between its
 /// return and the call's end a thread waits for the others: that is idle time, which nobody needs to see.
 
-#include <sys/syscall.h>
-#include <time.h>
-
 #include <algorithm>
 
 #include "hook/observed.hpp"
 #include "hook/openmp_tool.hpp"
-#include "hook/raw.hpp"
 #include "hook/regions.hpp"
 
 namespace tenure::lab::hook {
@@ -85,13 +81,7 @@ namespace {
 
 constinit bool has_tasks = false;
 
-[[nodiscard]] std::uint64_t processor_ticks() noexcept {
-    timespec spent{};
-    raw_call(SYS_clock_gettime, CLOCK_THREAD_CPUTIME_ID, reinterpret_cast<long>(&spent));
-    auto const ns =
-        static_cast<std::uint64_t>(spent.tv_sec) * 1'000'000'000 + static_cast<std::uint64_t>(spent.tv_nsec);
-    return ns * chosen.ticks_per_us / 1000;
-}
+[[nodiscard]] std::uint64_t processor_ticks() noexcept { return processor_ns() * chosen.ticks_per_us / 1000; }
 
 /// Threads that wait for each other run tasks meanwhile, if the program has some: then only the time without a
 /// processor is a wait.

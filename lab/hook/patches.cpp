@@ -19,7 +19,6 @@
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
-#include <unwind.h>
 
 #include <cstring>
 
@@ -33,6 +32,15 @@ namespace {
 
 constexpr std::uint32_t most_patches = 32, most_entered = 64;
 
+// Where unwinders find the return addresses that were replaced: at a fixed place, because a table of theirs can say no
+// other, by the place on the stack.
+constexpr std::uintptr_t returns_at = 0x6e54'0000'0000, returns_bytes = std::uintptr_t{8} << 20U;
+constexpr std::uintptr_t returns_mask = returns_bytes - sizeof(std::uintptr_t);
+
+[[nodiscard]] std::uintptr_t& return_of(const std::uintptr_t* slot) noexcept {
+    return *reinterpret_cast<std::uintptr_t*>(returns_at + (reinterpret_cast<std::uintptr_t>(slot) & returns_mask));
+}
+
 struct patch {
     planned_patch plan;
     std::uintptr_t function = 0; ///< where it is in the process; 0: not yet
@@ -42,6 +50,7 @@ struct patch {
 
 constinit patch patches[most_patches] = {};
 constinit std::uint32_t patch_count = 0;
+constinit bool has_returns = false; // the table is there
 
 // Functions that have not returned. One that was left by a jump stays as long as ours stands in its place: on another
 // stack of the thread's it may be alive, and its real return address is nowhere else.
@@ -149,6 +158,15 @@ tenure_hook_entry:
         ret
         .size tenure_hook_entry, . - tenure_hook_entry
 
+        // Unwinders look a byte before a return address. What they find says: the stack pointer stays (CFA - 8; a CFA that
+        // is the inner frame's as well would be taken for it), and the real return address lies in the table at
+        // 0x6e5400000000, at (CFA - 16) & 0x7ffff8.
+        .cfi_startproc
+        .cfi_def_cfa %rsp, 8
+        .cfi_escape 0x16, 0x07, 0x03, 0x08, 0x08, 0x1c
+        .cfi_escape 0x10, 0x10, 0x13, 0x08, 0x10, 0x1c, 0x0c, 0xf8, 0xff, 0x7f, 0x00, 0x1a
+        .cfi_escape 0x0e, 0x00, 0x00, 0x00, 0x00, 0x54, 0x6e, 0x00, 0x00, 0x22
+        nop
         .globl tenure_hook_return
         .hidden tenure_hook_return
         .type tenure_hook_return, @function
@@ -162,6 +180,7 @@ tenure_hook_return:
         TENURE_RESTORE
         ret
         .size tenure_hook_return, . - tenure_hook_return
+        .cfi_endproc
 )");
 
 namespace tenure::lab::hook {
@@ -184,13 +203,9 @@ void forget_below(const std::uintptr_t* slot) noexcept {
     }
     while (entered_count > 0 && entered[entered_count - 1].has_left &&
            *entered[entered_count - 1].slot != return_address()) {
+        return_of(entered[entered_count - 1].slot) = 0;
         --entered_count;
     }
-}
-
-/// The thread returns to none of them.
-void forget_all() noexcept {
-    while (entered_count > 0) leave_region(entered[--entered_count]);
 }
 
 // A region of the calls of a function is named as it was asked for.
@@ -317,6 +332,10 @@ void read_plan(const char* path) noexcept {
         ++patch_count;
     }
     raw_call(SYS_close, file);
+    constexpr int no_replace = 0x10'0000;
+    has_returns =
+        raw_call(SYS_mmap, static_cast<long>(returns_at), static_cast<long>(returns_bytes), PROT_READ | PROT_WRITE,
+                 MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | no_replace, -1, 0) == static_cast<long>(returns_at);
     if (__builtin_cpu_supports("avx")) tenure_hook_registers = __builtin_cpu_supports("avx512bw") ? 2 : 1;
 }
 
@@ -335,10 +354,12 @@ void apply_patches() noexcept {
     bool is_done = true;
     for (std::uint32_t index = 0; index < patch_count; ++index) is_done = is_done && patches[index].function != 0;
     if (is_done) return;
-    if (has_shadow_stack()) {
+    if (has_shadow_stack() || !has_returns) {
         for (std::uint32_t index = 0; index < patch_count; ++index) {
             if (patches[index].function == 0)
-                note_notice(" is not watched: its process has a shadow stack", patches[index].plan.name);
+                note_notice(has_returns ? " is not watched: its process has a shadow stack"
+                                        : " is not watched: its process uses the addresses that it needs",
+                            patches[index].plan.name);
             patches[index].function = 1; // not again
         }
         return;
@@ -356,22 +377,11 @@ std::uintptr_t replaced_return(std::uintptr_t found, std::uintptr_t slot) noexce
     return 0;
 }
 
-void hide_replaced_returns() noexcept {
-    for (std::uint32_t index = 0; index < entered_count; ++index) {
-        if (*entered[index].slot == return_address()) *entered[index].slot = entered[index].real;
-    }
-}
-
 void forget_patch_regions() noexcept {
     for (patch& each : patches) each.region = no_region;
 }
 
-void show_replaced_returns() noexcept {
-    for (std::uint32_t index = 0; index < entered_count; ++index) {
-        if (!entered[index].has_left && *entered[index].slot == entered[index].real)
-            *entered[index].slot = return_address();
-    }
-}
+bool is_return_of_ours(std::uintptr_t address) noexcept { return address == return_address(); }
 
 }
 
@@ -384,9 +394,11 @@ std::uintptr_t tenure_hook_enter(std::uintptr_t number, std::uintptr_t* slot) {
     bool const is_own = is_on_own_stack(reinterpret_cast<std::uintptr_t>(slot));
     if (!chosen.is_on || !is_own || *slot == return_address()) return of.moved;
     forget_below(slot);
-    if (entered_count == most_entered) return of.moved;
+    // Two places of two stacks may share a line of the table: the second is not watched meanwhile.
+    if (entered_count == most_entered || return_of(slot) != 0) return of.moved;
     enter(region_of(of), 0);
     entered[entered_count++] = {slot, *slot, false};
+    return_of(slot) = *slot;
     *slot = return_address();
     return of.moved;
 }
@@ -398,6 +410,7 @@ std::uintptr_t tenure_hook_leave(std::uintptr_t* slot) {
         for (std::uint32_t inner = entered_count; inner-- > index;) leave_region(entered[inner]);
         for (std::uint32_t later = index; later + 1 < entered_count; ++later) entered[later] = entered[later + 1];
         --entered_count;
+        return_of(slot) = 0;
         return to;
     }
     __builtin_trap(); // nobody returns here whose address was not replaced
@@ -405,41 +418,10 @@ std::uintptr_t tenure_hook_leave(std::uintptr_t* slot) {
 
 extern "C" {
 
-// Exceptions: see above.
-_Unwind_Reason_Code _Unwind_RaiseException(_Unwind_Exception* exception) {
-    hide_replaced_returns();
-    return real<decltype(_Unwind_RaiseException)>(call::unwind_raise)(exception);
-}
-void _Unwind_Resume(_Unwind_Exception* exception) {
-    hide_replaced_returns();
-    real<decltype(_Unwind_Resume)>(call::unwind_resume)(exception);
-    __builtin_unreachable();
-}
-_Unwind_Reason_Code _Unwind_Resume_or_Rethrow(_Unwind_Exception* exception) {
-    hide_replaced_returns();
-    return real<decltype(_Unwind_Resume_or_Rethrow)>(call::unwind_rethrow)(exception);
-}
-_Unwind_Reason_Code _Unwind_ForcedUnwind(_Unwind_Exception* exception, _Unwind_Stop_Fn stop, void* data) {
-    hide_replaced_returns();
-    return real<decltype(_Unwind_ForcedUnwind)>(call::unwind_forced)(exception, stop, data);
-}
-_Unwind_Reason_Code _Unwind_Backtrace(_Unwind_Trace_Fn visit, void* data) {
-    hide_replaced_returns();
-    _Unwind_Reason_Code const answer = real<decltype(_Unwind_Backtrace)>(call::unwind_backtrace)(visit, data);
-    show_replaced_returns();
-    return answer;
-}
-// It unwinds by a way of the C library's own, which ours would end.
-[[noreturn]] void pthread_exit(void* answer) {
-    hide_replaced_returns();
-    forget_all();
-    real<void(void*)>(call::pthread_exit)(answer);
-    __builtin_unreachable();
-}
+// What an exception has flown through has ended.
 void* __cxa_begin_catch(void* exception) {
     auto* const frame = static_cast<std::uintptr_t*>(__builtin_frame_address(0));
     forget_below(frame);
-    show_replaced_returns();
     return real<void*(void*)>(call::begin_catch)(exception);
 }
 }

@@ -48,8 +48,7 @@ void forget_patch_regions() noexcept;
 
 /// What stood where `found` stands now, if that is ours; 0 otherwise.
 [[nodiscard]] std::uintptr_t replaced_return(std::uintptr_t found, std::uintptr_t slot) noexcept;
-/// Puts this thread's return addresses back for whoever walks its stack, and ours again.
-void hide_replaced_returns() noexcept;
-void show_replaced_returns() noexcept;
+/// Whether a return address is ours: it stands for a frame that is no function.
+[[nodiscard]] bool is_return_of_ours(std::uintptr_t address) noexcept;
 
 }

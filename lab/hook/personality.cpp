@@ -18,5 +18,4 @@ __gxx_personality_v0(int version, _Unwind_Action actions, _Unwind_Exception_Clas
                      _Unwind_Exception* exception, _Unwind_Context* context) {
     return __gcc_personality_v0(version, actions, kind, exception, context);
 }
-
 }

@@ -147,27 +147,23 @@ void count_wait(thread_area& area, site_record& site, std::uint64_t begin, std::
     list_wait(area, site, begin, spent, holder);
 }
 
-/// Whether the thread, which has slept since the kernel was last asked for all of it, did so in this call: the time
-/// that it neither ran, nor could run, nor was seen to wait is then no more than the call's. A sleep elsewhere, in a
-/// system call that nobody sees, makes it more.
+void remember_moment() noexcept {
+    this_thread.known_ticks = ticks();
+    this_thread.known_processor_ns = processor_ns();
+    this_thread.known_waited = this_thread.waited;
+}
+
+/// Whether the thread, which has slept since the last such moment, did so in this call: the time that it neither ran
+/// nor was seen to wait is then no more than the call's. A sleep elsewhere, in a system call that nobody sees, makes it
+/// more; so does a processor that was taken away, and then nothing is claimed.
 [[nodiscard]] bool has_slept_here(std::uint64_t spent) noexcept {
-    thread_state& thread = this_thread;
-    kernel_figures now;
-    ask_kernel(now);
-    std::uint64_t const end = ticks();
-    std::uint64_t const wall_ns = (end - thread.asked_ticks) * 1000 / chosen.ticks_per_us;
-    std::uint64_t const waited_ns = (thread.waited - thread.asked_waited) * 1000 / chosen.ticks_per_us;
-    std::uint64_t const spent_ns = spent * 1000 / chosen.ticks_per_us;
-    std::uint64_t const known_ns = (now.processor_ns - thread.asked_processor_ns) +
-                                   (now.queue_ns > thread.asked_queue_ns ? now.queue_ns - thread.asked_queue_ns : 0) +
-                                   waited_ns;
-    bool const is_known = thread.asked_ticks != 0;
-    thread.asked_ticks = end;
-    thread.asked_processor_ns = now.processor_ns;
-    thread.asked_queue_ns = now.queue_ns;
-    thread.asked_waited = thread.waited;
-    constexpr std::uint64_t between_two_questions_ns = 20'000;
-    return is_known && wall_ns <= known_ns + spent_ns + between_two_questions_ns;
+    std::uint64_t const then = this_thread.known_ticks, ran_then = this_thread.known_processor_ns;
+    std::uint64_t const waited = this_thread.waited - this_thread.known_waited;
+    remember_moment();
+    std::uint64_t const ran = (this_thread.known_processor_ns - ran_then) * chosen.ticks_per_us / 1000;
+    std::uint64_t const wall = this_thread.known_ticks - then, seen = ran + waited;
+    std::uint64_t const asleep = wall > seen ? wall - seen : 0;
+    return then != 0 && asleep >= spent / 2 && asleep <= spent + spent / 4;
 }
 
 /// A call that took long although nothing says that it waits: did the thread sleep, or did the kernel give it pages?
@@ -183,7 +179,7 @@ TENURE_NOINLINE void look_into(thread_area& area, site_record& site, std::uint64
     remember_figures(now);
     if (has_slept && has_slept_here(spent)) {
         count_wait(area, site, begin, spent, 0);
-        this_thread.asked_waited = this_thread.waited;
+        this_thread.known_waited = this_thread.waited;
         return;
     }
     ++site.slow;
@@ -229,10 +225,11 @@ void note_wait(call which, place from, std::uint64_t begin, std::uint64_t end, c
     area.waiting_since = 0;
     if (object != nullptr && site->waits == 0) site->object = keep_address(reinterpret_cast<std::uintptr_t>(object));
     count_wait(area, *site, begin, spent, holder);
-    if (spent >= chosen.slow_ticks) {
-        kernel_figures now; // so that a later call is not taken for the one that slept
+    if (spent >= chosen.ticks_per_us) { // long enough to have slept
+        kernel_figures now;             // so that a later call is not taken for the one that slept
         ask_kernel_quickly(now);
         remember_figures(now);
+        remember_moment();
         ask_meanwhile(area, end);
     }
     area.latest = end;

@@ -50,8 +50,8 @@ struct thread_state {
     std::uint64_t involuntary;           ///< of times it was taken off its processor
     std::uint64_t faults;                ///< and of pages that it touched first
     std::uint64_t own_faults;            ///< pages of ours, which are taken off what the kernel says
-    // When the kernel was last asked for all of it, for calls that take long: what it said, and the waits until then.
-    std::uint64_t asked_ticks, asked_processor_ns, asked_queue_ns, asked_waited;
+    // A moment, the processor's time until then, and the waits: for calls that take long.
+    std::uint64_t known_ticks, known_processor_ns, known_waited;
     open_region open[most_open];
 };
 
@@ -109,6 +109,7 @@ inline void note_quick_lock() noexcept {
 /// All of it; and without the times on the processor and in its queue, which cost two microseconds more.
 void ask_kernel(kernel_figures& answer) noexcept;
 void ask_kernel_quickly(kernel_figures& answer) noexcept;
+[[nodiscard]] std::uint64_t processor_ns() noexcept;
 
 /// What a call that takes long is compared with.
 inline void remember_figures(const kernel_figures& now) noexcept {

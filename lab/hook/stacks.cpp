@@ -15,7 +15,6 @@
 
 #include "hook/patches.hpp"
 #include "hook/raw.hpp"
-#include "hook/real.hpp"
 
 namespace tenure::lab::hook {
 
@@ -52,21 +51,25 @@ struct table_walk {
     const place* from;
     std::uintptr_t pointer = 0; // the frame pointer of the last frame
     bool has_begun = false;
+    bool is_above_ours = false; // whose frame ends a word above its place
 };
 
 _Unwind_Reason_Code take_table_frame(_Unwind_Context* context, void* data) noexcept {
     auto& walk = *static_cast<table_walk*>(data);
     int is_interrupted = 0; // by a signal: no call left its return address there
     std::uintptr_t const address = _Unwind_GetIPInfo(context, &is_interrupted);
-    std::uintptr_t const slot = _Unwind_GetCFA(context) - sizeof(std::uintptr_t);
+    std::uintptr_t const slot = _Unwind_GetCFA(context) - (walk.is_above_ours ? 2 : 1) * sizeof(std::uintptr_t);
+    walk.is_above_ours = is_return_of_ours(address);
     if (!walk.has_begun) { // still in the hook
         if (slot < walk.from->frame + sizeof(std::uintptr_t)) return _URC_NO_REASON;
         walk.has_begun = true;
     }
     if (address == 0) return _URC_END_OF_STACK;
+    if (walk.is_above_ours) return _URC_NO_REASON; // the real one comes next
     walk.pointer = static_cast<std::uintptr_t>(_Unwind_GetGR(context, frame_pointer));
     bool const is_readable = is_interrupted == 0 && slot >= walk.from->frame && is_on_own_stack(slot);
-    bool const is_exact = is_readable && read(slot) == address;
+    std::uintptr_t const found = is_readable ? read(slot) : 0;
+    bool const is_exact = is_readable && (found == address || replaced_return(found, slot) == address);
     return take(*walk.stack, address, slot, is_exact) ? _URC_NO_REASON : _URC_END_OF_STACK;
 }
 
@@ -85,11 +88,8 @@ void walk_frames(walked_stack& stack, std::uintptr_t pointer, std::uintptr_t abo
 }
 
 void walk_tables(walked_stack& stack, const place& from) noexcept {
-    // Where the end of a function was diverted, no table says how to go on: for the walk its callers stand there again.
-    hide_replaced_returns();
     table_walk walk{&stack, &from};
-    real<decltype(_Unwind_Backtrace)>(call::unwind_backtrace)(take_table_frame, &walk);
-    show_replaced_returns();
+    _Unwind_Backtrace(take_table_frame, &walk);
     if (stack.count == 0) {
         static_cast<void>(take(stack, from.caller, from.frame + sizeof(std::uintptr_t), true));
         return;

@@ -36,6 +36,32 @@ const watched_site* dearest(const watched_region& region, bool (*is_of_kind)(con
     return found;
 }
 
+/// What a thread waits for decides what there is to do.
+std::string advice_for_wait(hook::call call) {
+    switch (call) {
+    case hook::call::pthread_join:
+    case hook::call::pthread_timedjoin_np:
+    case hook::call::pthread_clockjoin_np:
+    case hook::call::thrd_join: return "It waits for threads that have work left: give it a share of it.";
+    case hook::call::pthread_cond_wait:
+    case hook::call::pthread_cond_timedwait:
+    case hook::call::pthread_cond_clockwait:
+    case hook::call::cnd_wait:
+    case hook::call::cnd_timedwait:
+    case hook::call::sem_wait:
+    case hook::call::sem_timedwait:
+    case hook::call::sem_clockwait:
+        return "It waits to be told: for work, if it serves a queue, which is no loss; otherwise hand the work over in "
+               "larger pieces, or earlier.";
+    case hook::call::pthread_barrier_wait:
+        return "The threads wait for the slowest: make their pieces of work more even.";
+    case hook::call::guard_acquire: return "One thread makes a static of a function, the others wait: make it before.";
+    default:
+        return "Give each thread its own copy of what the lock guards and join the copies at the end, or hold it "
+               "shorter.";
+    }
+}
+
 }
 
 std::string advice_for(const watched_site& site) {
@@ -67,9 +93,7 @@ std::string advice_for(const watched_site& site) {
     case call_group::input: return "Read and write outside of the region, or from a thread that does nothing else.";
     case call_group::runtime:
         return "The threads wait for each other: make the pieces of work more even, or fewer of them wait.";
-    case call_group::lock:
-        return "Give each thread its own copy of what the lock guards and join the copies at the end, or hold it "
-               "shorter.";
+    case call_group::lock: return advice_for_wait(site.call);
     case call_group::control: break;
     }
     return {};

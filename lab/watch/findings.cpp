@@ -190,7 +190,7 @@ private:
     }
 
     void add_sites(const hook::thread_area& thread, const std::vector<char>& is_below, timeline_thread& line) {
-        std::map<std::uint32_t, std::size_t> place; // index in the thread's table -> in ours
+        std::map<std::uint32_t, std::size_t> place;                    // index in the thread's table -> in ours
         for (std::uint32_t index = 0; index < thread.sites; ++index) { // what found no line of its own has no region
             const hook::site_record& site = thread.site[index];
             if (site.is_taken == 0 || site.call >= hook::call_count || site.node >= thread.nodes) continue;

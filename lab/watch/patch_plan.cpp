@@ -92,7 +92,8 @@ public:
                 if (type != STT_FUNC && type != STT_GNU_IFUNC) continue;
                 const char* const name = ::elf_strptr(elf_, head.sh_link, symbol.st_name);
                 // The rarely used part of a function, which the compiler has put elsewhere, is no function.
-                if (name != nullptr && std::strstr(name, ".cold") == nullptr) wanted(name, symbol, type == STT_GNU_IFUNC);
+                if (name != nullptr && std::strstr(name, ".cold") == nullptr)
+                    wanted(name, symbol, type == STT_GNU_IFUNC);
             }
         }
     }
@@ -120,7 +121,6 @@ private:
 
 struct search_result {
     std::vector<found_function> found;
-    bool has_own_unwinder = false;
 };
 
 search_result search(const elf_file& file, const std::string& name) {
@@ -128,7 +128,6 @@ search_result search(const elf_file& file, const std::string& name) {
     std::vector<found_function> exact, loose;
     file.for_each_function([&](const char* symbol, const GElf_Sym& about, bool is_indirect) {
         std::string_view const plain_symbol{symbol};
-        if (plain_symbol == "_Unwind_RaiseException") result.has_own_unwinder = true;
         found_function const each{symbol, about.st_value, about.st_size, is_indirect};
         if (plain_symbol == name) return exact.push_back(each);
         std::string const plain = demangled(symbol);
@@ -340,10 +339,6 @@ std::optional<function_plan> plan_in(const fs::path& path, bool is_program, cons
     }
     const found_function& function = searched.found.front();
     if (function.is_indirect) plan.refusal = "it is chosen at the start among several (an indirect function)";
-    if (plan.refusal.empty() && searched.has_own_unwinder) {
-        plan.refusal =
-            fmt::format("{} has an unwinder of its own, which no exception could be hidden from", path.string());
-    }
     if (plan.refusal.empty() && function.bytes == 0) plan.refusal = "its symbol does not say how long it is";
     if (!plan.refusal.empty()) return plan;
     std::vector<unsigned char> const code = file.code_at(function.address, function.bytes);

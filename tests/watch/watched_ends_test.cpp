@@ -63,6 +63,7 @@ TEST(watch_ends, a_child_has_a_recording_of_its_own) {
     ASSERT_EQ(seen.report["processes"].size(), 2U);
     EXPECT_TRUE(seen.report["processes"][1]["is_child"]);
     EXPECT_EQ(seen.report["processes"][1]["parent"], seen.report["processes"][0]["process"]);
+    EXPECT_EQ(seen.report["regions"].size(), 2U);
     for (const json& region : seen.report["regions"]) {
         EXPECT_EQ(watched::site(region, "malloc", "allocate_some")["count"], allocations);
     }
