@@ -177,7 +177,7 @@ TENURE_NOINLINE void look_into(thread_area& area, site_record& site, std::uint64
     std::uint64_t const touched = faults - std::min(this_thread.faults, faults);
     bool const was_interrupted = now.involuntary > this_thread.involuntary;
     remember_figures(now);
-    if (has_slept && has_slept_here(spent)) {
+    if (has_slept && has_slept_here(spent) && !was_interrupted) {
         count_wait(area, site, begin, spent, 0);
         this_thread.known_waited = this_thread.waited;
         return;
