@@ -67,6 +67,8 @@ _Unwind_Reason_Code take_table_frame(_Unwind_Context* context, void* data) noexc
     if (address == 0) return _URC_END_OF_STACK;
     if (walk.is_above_ours) return _URC_NO_REASON; // the real one comes next
     walk.pointer = static_cast<std::uintptr_t>(_Unwind_GetGR(context, frame_pointer));
+    // Above the first function of the thread are only those that began it.
+    if (slot >= this_thread.stack_top && is_on_own_stack(walk.from->frame)) return _URC_END_OF_STACK;
     bool const is_readable = is_interrupted == 0 && slot >= walk.from->frame && is_on_own_stack(slot);
     std::uintptr_t const found = is_readable ? read(slot) : 0;
     bool const is_exact = is_readable && (found == address || replaced_return(found, slot) == address);
