@@ -158,6 +158,22 @@ TEST(watch_functions, are_entered_and_left_however_they_end) {
     EXPECT_EQ(entries, expected);
 }
 
+TEST(watch_functions, let_go_of_threads_that_end_in_them) {
+    auto const seen = watched::run("ways_out", "--region threads,function:wait_for_ever,function:end_here");
+    EXPECT_EQ(seen.code, 0) << seen.err;
+    EXPECT_EQ(seen.out, "a cancelled thread was left\na thread that ends itself was left\nthere was no such memory\n");
+    std::uint64_t mallocs = 0, bytes = 0;
+    for (const json& region : seen.report["regions"]) {
+        if (region["kind"] != "thread") continue;
+        bytes = std::max(bytes, region["allocated_bytes"].get<std::uint64_t>());
+        for (const json& site : region["sites"]) {
+            if (site["call"] == "malloc") mallocs = std::max(mallocs, site["count"].get<std::uint64_t>());
+        }
+    }
+    EXPECT_EQ(mallocs, 1000U) << "also behind an operator new that has thrown";
+    EXPECT_LT(bytes, 1U << 20U) << "what was refused is no memory";
+}
+
 TEST(watch_functions, that_cannot_be_patched_are_refused_with_the_reason) {
     std::string const program = " -- '" + watched::path_of("functions") + "'";
     auto const expect = [&program](const std::string& name, const std::string& reason) {
