@@ -26,11 +26,9 @@ void end_region() {
 void begin_no_alloc() {
     if (!chosen.is_on) return;
     enter(region_of(region_kind::no_alloc, 0, 0, nullptr, 0), 0);
-    ++this_thread.scopes;
 }
 void end_no_alloc() {
     if (!chosen.is_on) return;
-    if (this_thread.scopes > 0) --this_thread.scopes;
     leave_if(region_kind::no_alloc);
 }
 

@@ -83,7 +83,6 @@ void on_implicit_task(int endpoint, tool_data* parallel, tool_data*, unsigned th
                 threads; // as many as there really are; who opened it is one of them
         }
         std::uint64_t const region = parallel == nullptr ? 0 : parallel->value;
-        if (this_thread.kind == thread_kind::runtime) this_thread.kind = thread_kind::openmp_worker;
         enter(region == 0 ? no_region : static_cast<std::uint32_t>(region - 1), 0);
         ++tasks_inside;
         return;

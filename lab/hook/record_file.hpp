@@ -31,8 +31,10 @@ enum class region_kind : std::uint32_t {
     no_alloc, ///< a no-allocation scope
 };
 
-enum class thread_kind : std::uint32_t { main, program, openmp_worker, tbb_worker, runtime };
+enum class thread_kind : std::uint32_t { main, program, openmp_worker, tbb_worker };
 
+/// What is known of a process's end. It says the first two itself; one that was killed, crashed, or became another
+/// program, says nothing, and nobody tells those apart yet.
 enum class process_end : std::uint32_t { none_seen, exit, quick_exit, exec, crash };
 
 constexpr std::uint32_t most_modules = 1024;
@@ -127,7 +129,7 @@ struct site_record {
     std::uint8_t is_taken; ///< 1: not empty
     std::uint64_t count;
     std::uint64_t bytes;
-    std::uint64_t ticks, longest_ticks, shortest_ticks;
+    std::uint64_t ticks, longest_ticks;
     std::uint64_t waits, wait_ticks, longest_wait_ticks;
     std::uint64_t slow, slow_ticks;               ///< much longer than usual, though the thread did not sleep
     std::uint64_t interrupted, interrupted_ticks; ///< of these, those in which it was taken off its processor
@@ -137,8 +139,8 @@ struct site_record {
 };
 
 struct interval_record { ///< a stay in a region, or several with little between them
-    std::uint64_t first, last, inside_ticks;
-    std::uint32_t node, stays;
+    std::uint64_t first, last;
+    std::uint32_t node, unused;
 };
 
 struct wait_record {

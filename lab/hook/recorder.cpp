@@ -56,7 +56,6 @@ void begin_site(site_record& site, call which, std::uint32_t node, std::uint32_t
     site.stack = stack;
     site.node = static_cast<std::uint16_t>(node);
     site.call = static_cast<std::uint8_t>(which);
-    site.shortest_ticks = ~std::uint64_t{0};
     __atomic_store_n(&site.is_taken, std::uint8_t{1}, __ATOMIC_RELEASE);
 }
 
@@ -110,7 +109,6 @@ void count(site_record& site, std::uint64_t spent, std::uint64_t bytes) noexcept
     site.bytes += bytes;
     site.ticks += spent;
     if (spent > site.longest_ticks) site.longest_ticks = spent;
-    if (spent < site.shortest_ticks) site.shortest_ticks = spent;
 }
 
 /// Keeps the longer ones when the list is full.

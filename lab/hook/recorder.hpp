@@ -38,7 +38,6 @@ struct thread_state {
     std::uint32_t node;
     std::uint32_t generation; ///< of the cache: what threads before this one left in it does not count
     std::uint32_t depth;      ///< of `open`, also past its end
-    std::uint32_t scopes;     ///< no-allocation scopes that are open
     bool has_ended;           ///< its area is closed: what still comes is not noted
     bool is_refused;          ///< there was no memory for an area
     thread_kind kind;

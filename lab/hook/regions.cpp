@@ -31,8 +31,6 @@ void thin_intervals(thread_area& area) noexcept {
             interval_record* const last = last_of_node == 0 ? nullptr : &area.interval[last_of_node - 1];
             if (last != nullptr && each.first - last->last <= pause) {
                 last->last = each.last;
-                last->inside_ticks += each.inside_ticks;
-                last->stays += each.stays;
             } else {
                 area.interval[kept] = each;
                 last_of_node = ++kept;
@@ -48,13 +46,11 @@ void list_interval(thread_area& area, std::uint32_t node, std::uint64_t begin, s
         interval_record& last = area.interval[last_of_node - 1];
         if (begin - last.last <= first_pause_ticks) {
             last.last = end;
-            last.inside_ticks += end - begin;
-            ++last.stays;
             return;
         }
     }
     if (area.intervals == most_intervals) thin_intervals(area);
-    area.interval[area.intervals] = {begin, end, end - begin, node, 1};
+    area.interval[area.intervals] = {begin, end, node, 0};
     area.node[node].last_interval = area.intervals + 1;
     __atomic_store_n(&area.intervals, area.intervals + 1, __ATOMIC_RELEASE);
 }

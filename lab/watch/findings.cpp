@@ -463,6 +463,10 @@ void add_notices(const recording& from, std::vector<std::string>& notices) {
     for (std::uint32_t index = 0; index < std::min(head.notices, hook::most_notices); ++index) {
         notices.emplace_back(head.notice[index], ::strnlen(head.notice[index], sizeof head.notice[index]));
     }
+    if (head.lost_regions != 0) {
+        notices.push_back(fmt::format("{} stays are in regions that have no room: only {} are told apart",
+                                      head.lost_regions, hook::most_regions));
+    }
     if (head.own_malloc != 0) {
         notices.push_back(fmt::format("{} has a malloc of its own: its allocations are not seen, its waits are",
                                       std::filesystem::path(from.program()).filename().string()));
