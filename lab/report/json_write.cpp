@@ -7,6 +7,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "report/json_text.hpp"
 #include "report/words.hpp"
 
 namespace tenure::lab {
@@ -20,13 +21,6 @@ json number(double value) {
     if (std::isnan(value)) return nullptr;
     if (std::isinf(value)) return value > 0 ? "inf" : "-inf";
     return value;
-}
-
-template<class T, class Make>
-json array_of(const std::vector<T>& values, Make make) {
-    json list = json::array();
-    for (const T& value : values) list.push_back(make(value));
-    return list;
 }
 
 json to_value(const metric& measured) {
@@ -96,35 +90,6 @@ json to_value(const machine_info& machine) {
             {"commit", machine.commit}};
 }
 
-bool is_flat(const json& value) {
-    for (const json& item : value) {
-        if (item.is_structured()) return false;
-    }
-    return true;
-}
-
-/// A list of plain values stays on one line: a thousand distances are one line of a diff, not a thousand.
-void print(std::string& text, const json& value, std::size_t depth) {
-    constexpr auto replace = json::error_handler_t::replace;
-    if (!value.is_structured() || value.empty() || (value.is_array() && is_flat(value))) {
-        text += value.dump(-1, ' ', false, replace);
-        return;
-    }
-    const std::string indent(depth + 1, ' ');
-    text += value.is_object() ? "{" : "[";
-    bool first = true;
-    for (const auto& [key, item] : value.items()) {
-        text += first ? "\n" : ",\n";
-        text += indent;
-        first = false;
-        if (value.is_object()) text += json(key).dump(-1, ' ', false, replace) + ": ";
-        print(text, item, depth + 1);
-    }
-    text += '\n';
-    text += std::string(depth, ' ');
-    text += value.is_object() ? "}" : "]";
-}
-
 }
 
 std::string to_json(const result& found) {
@@ -137,9 +102,7 @@ std::string to_json(const result& found) {
         {"complete", found.complete},
         {"machine", to_value(found.machine)},
         {"experiments", array_of(found.experiments, [](const experiment_result& one) { return to_value(one); })}};
-    std::string text;
-    print(text, whole, 0);
-    return text + '\n';
+    return json_text(whole);
 }
 
 }

@@ -14,6 +14,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "report/json_text.hpp"
 #include "watch/blame.hpp"
 #include "watch/watch_words.hpp"
 
@@ -33,13 +34,6 @@ json whole(double value) {
 json share(double value) {
     constexpr double places = 1e6;
     return std::isfinite(value) ? json(std::round(value * places) / places) : json(nullptr);
-}
-
-template<class List, class Make>
-json array_of(const List& values, Make make) {
-    json list = json::array();
-    for (const auto& value : values) list.push_back(make(value));
-    return list;
 }
 
 json to_value(const watched_process& process) {
@@ -187,34 +181,6 @@ private:
     std::map<frame_key, std::size_t> places_;
 };
 
-bool is_flat(const json& value) {
-    return std::none_of(value.begin(), value.end(), [](const json& item) { return item.is_structured(); });
-}
-
-/// A list of plain values, a frame or a wait stays on one line: a thousand waits are a thousand lines, not four
-/// thousand.
-void print(std::string& text, const json& value, std::size_t depth) {
-    constexpr auto replace = json::error_handler_t::replace;
-    const bool is_short = is_flat(value) && (value.is_array() || value.size() <= 6);
-    if (!value.is_structured() || value.empty() || is_short) {
-        text += value.dump(-1, ' ', false, replace);
-        return;
-    }
-    const std::string indent(depth + 1, ' ');
-    text += value.is_object() ? "{" : "[";
-    bool first = true;
-    for (const auto& [key, item] : value.items()) {
-        text += first ? "\n" : ",\n";
-        text += indent;
-        first = false;
-        if (value.is_object()) text += json(key).dump(-1, ' ', false, replace) + ": ";
-        print(text, item, depth + 1);
-    }
-    text += '\n';
-    text += std::string(depth, ' ');
-    text += value.is_object() ? "}" : "]";
-}
-
 }
 
 std::string to_json(const findings& found) {
@@ -227,9 +193,8 @@ std::string to_json(const findings& found) {
         {"notices", found.notices},
         {"regions", std::move(regions)},
         {"frames", writes.frames()}};
-    std::string text;
-    print(text, all, 0);
-    return text + '\n';
+    constexpr std::size_t most_in_line = 6; // a frame, or a wait: a thousand waits are a thousand lines
+    return json_text(all, most_in_line);
 }
 
 }
