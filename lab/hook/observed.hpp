@@ -17,8 +17,11 @@ constexpr bool is_wait(call_group group) {
     return group == call_group::lock || group == call_group::sleep || group == call_group::input ||
            group == call_group::runtime;
 }
-constexpr bool hides_what_is_inside(call_group group) {
-    return group == call_group::allocation || group == call_group::release || group == call_group::mapping;
+/// operator new asks malloc; and of a lock that waits by a futex the lock is what people know.
+constexpr bool hides_what_is_inside(call which) {
+    call_group const group = info(which).group;
+    return group == call_group::allocation || group == call_group::release || group == call_group::mapping ||
+           which == call::guard_acquire || which == call::tbb_wait_on_address;
 }
 
 /// Notes what the call spent. Its destructor is no cleanup for cancellation: the library knows no exceptions.
@@ -28,14 +31,14 @@ public:
     [[gnu::always_inline]] explicit noted_call(const place& from, std::uint64_t bytes = 0,
                                                const void* object = nullptr) noexcept
         : from_(from), bytes_(bytes), object_(object), active_(this_thread.active), waited_(this_thread.waited) {
-        if constexpr (hides_what_is_inside(info(Which).group)) this_thread.active = 0; // operator new asks malloc
+        if constexpr (hides_what_is_inside(Which)) this_thread.active = 0;
         begin_ = ticks();
         if constexpr (is_wait(info(Which).group)) note_waiting(Which, from, begin_, object);
     }
     [[gnu::always_inline]] ~noted_call() {
         std::uint64_t const end = ticks();
         std::uint64_t const nested = this_thread.waited - waited_; // a wait inside is told by itself
-        if constexpr (hides_what_is_inside(info(Which).group)) this_thread.active = active_;
+        if constexpr (hides_what_is_inside(Which)) this_thread.active = active_;
         if constexpr (is_wait(info(Which).group)) {
             note_wait(Which, from_, begin_ + nested, end, object_, 0);
         } else {

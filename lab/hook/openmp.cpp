@@ -83,8 +83,14 @@ constinit bool has_tasks = false;
 
 [[nodiscard]] std::uint64_t processor_ticks() noexcept { return processor_ns() * chosen.ticks_per_us / 1000; }
 
+[[nodiscard]] std::uint64_t sleeps() noexcept {
+    kernel_figures now;
+    ask_kernel_quickly(now);
+    return now.voluntary;
+}
+
 /// Threads that wait for each other run tasks meanwhile, if the program has some: then only the time without a
-/// processor is a wait.
+/// processor is a wait, and none when the thread never gave up its processor by itself.
 template<call Which>
 [[gnu::always_inline]] inline void observed_join(const place& from) {
     auto* const function = real<void()>(Which);
@@ -94,8 +100,9 @@ template<call Which>
         noted_call<Which> const note(from);
         return function();
     }
-    std::uint64_t const begin = ticks(), ran = processor_ticks(), waited = this_thread.waited;
+    std::uint64_t const slept = sleeps(), begin = ticks(), ran = processor_ticks(), waited = this_thread.waited;
     function();
+    if (sleeps() == slept) return;
     std::uint64_t const end = ticks(), others = processor_ticks() - ran + (this_thread.waited - waited);
     note_wait(Which, from, begin + std::min(others, end - begin), end, nullptr, 0);
 }

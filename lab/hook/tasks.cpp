@@ -17,7 +17,6 @@ namespace {
 constinit std::uint32_t region_number = no_region;
 constinit std::uint32_t live_workers = 0;
 constinit thread_local std::uint32_t inside = 0;           // calls of TBB's that wait for an algorithm
-constinit thread_local std::uint32_t locked_out = 0;       // waits of tbb::mutex and its like
 constinit thread_local const void* known_caller = nullptr; // of waits: in TBB's library
 
 [[nodiscard]] std::uint32_t region() noexcept {
@@ -64,7 +63,6 @@ void run(Wait&& wait) {
 
 bool is_idle_in_tasks(std::uintptr_t caller) noexcept {
     if (inside == 0 && this_thread.kind != thread_kind::tbb_worker) return false;
-    if (locked_out != 0) return false;
     auto const* const code = reinterpret_cast<const void*>(caller);
     if (code == known_caller) return true;
     if (!is_in_library(caller, "libtbb.so")) return false;
@@ -115,9 +113,7 @@ void _ZN3tbb6detail2r14waitERNS0_2d112wait_contextERNS2_18task_group_contextE(vo
 
 void _ZN3tbb6detail2r115wait_on_addressEPvRNS0_2d113delegate_baseEm(void* address, void* condition,
                                                                     std::uintptr_t context) {
-    ++locked_out;
     observed_wait<call::tbb_wait_on_address, void(void*, void*, std::uintptr_t)>(here(), address, address, condition,
                                                                                  context);
-    --locked_out;
 }
 }

@@ -31,6 +31,45 @@ std::string counted(std::uint64_t count, std::string_view noun) {
     return fmt::format("{} {}{}", whole_text(count), noun, count == 1 ? "" : "s");
 }
 
+std::string counted(double count, std::string_view noun) {
+    std::string const text = whole_text(count);
+    return text + " " + std::string{noun} + (text == "1" ? "" : "s");
+}
+
+std::string threads_of(const watched_site& site) {
+    if (!site.has_more_threads) return counted(site.threads.size(), "thread");
+    return whole_text(std::uint64_t{site.threads.size()}) + " or more threads";
+}
+
+std::string stays_of(const watched_region& region) {
+    // What of many short threads shares a line is not the time of one.
+    if (region.threads < 2 || region.threads != region.timeline.size()) return {};
+    return fmt::format("inside: from {} to {} a thread", time_text(region.fewest_inside_ns),
+                       time_text(region.most_inside_ns));
+}
+
+no_regions about_no_regions(const findings& found) {
+    std::uint64_t lost = 0;
+    for (const watched_process& each : found.processes) lost += each.lost_threads;
+    if (lost > 0) {
+        return {fmt::format("Nothing was noted: {} had no room for a record.", counted(lost, "thread")),
+                "The program has no file descriptor left, a limit on the size of files, or the folder for temporary "
+                "files is full."};
+    }
+    return {"No parallel region was seen: no thread was started, no OpenMP or TBB region, no mark.",
+            "--region=process takes the whole program as one, --region=function:NAME a function."};
+}
+
+std::string time_text(double ns) {
+    constexpr std::array<std::pair<double, std::string_view>, 3> units{{{1e9, "s"}, {1e6, "ms"}, {1e3, "µs"}}};
+    for (auto const& [size, name] : units) {
+        double const value = ns / size;
+        if (value >= 999.5) return fmt::format("{} {}", whole_text(value), name);
+        if (value >= 1) return fmt::format("{:.3g} {}", value, name);
+    }
+    return fmt::format("{:.0f} ns", ns);
+}
+
 std::string bytes_text(std::uint64_t bytes) {
     constexpr std::array<std::string_view, 5> units{"B", "KiB", "MiB", "GiB", "TiB"};
     auto value = static_cast<double>(bytes);

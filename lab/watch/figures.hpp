@@ -9,6 +9,8 @@
 #include <string>
 #include <string_view>
 
+#include "watch/findings.hpp"
+
 namespace tenure::lab {
 
 /// "12.5 %", "< 0.1 %", "0 %".
@@ -20,6 +22,21 @@ namespace tenure::lab {
 
 /// "1 wait", "2,000 waits": the number and the noun, with an s where it is not one.
 [[nodiscard]] std::string counted(std::uint64_t count, std::string_view noun);
+[[nodiscard]] std::string counted(double count, std::string_view noun);
+
+/// "1 thread", "64 or more threads".
+[[nodiscard]] std::string threads_of(const watched_site& site);
+/// "inside: from 2 ms to 3 ms a thread"; nothing where that is not known of each.
+[[nodiscard]] std::string stays_of(const watched_region& region);
+
+/// What is said instead of regions when there are none.
+struct no_regions {
+    std::string what, advice;
+};
+[[nodiscard]] no_regions about_no_regions(const findings& found);
+
+/// "1.25 ms": three digits and a unit.
+[[nodiscard]] std::string time_text(double ns);
 
 /// "512 B", "1.5 MiB".
 [[nodiscard]] std::string bytes_text(std::uint64_t bytes);

@@ -246,6 +246,7 @@ private:
         }
         watched_site& to = out_.stacks[entry->second];
         to.threads.insert(thread.thread);
+        to.has_more_threads |= thread.reused > 0;
         to.count += site.count;
         to.bytes += site.bytes;
         to.null_frees += site.null_frees;
@@ -404,6 +405,7 @@ private:
             to.blamed = from.blamed;
         }
         to.threads.insert(from.threads.begin(), from.threads.end());
+        to.has_more_threads |= from.has_more_threads;
         to.count += from.count;
         to.bytes += from.bytes;
         to.null_frees += from.null_frees;

@@ -26,6 +26,7 @@ struct watched_site {
     std::size_t blamed = 0;          ///< the first frame of `stack` that is the program's own
     std::string object;              ///< what was waited for: a variable, or an address; may be empty
     std::set<std::uint32_t> threads; ///< of many short ones the last that wrote to an area
+    bool has_more_threads = false;   ///< than these: some wrote to the area of one that had ended
     std::uint64_t count = 0, bytes = 0, null_frees = 0;
     double ns = 0, longest_ns = 0;
     std::uint64_t waits = 0;

@@ -14,7 +14,6 @@
 #include "watch/blame.hpp"
 #include "watch/figures.hpp"
 #include "watch/timeline_chart.hpp"
-#include "watch/watch_text.hpp"
 
 namespace tenure::lab {
 
@@ -52,18 +51,14 @@ std::string about_allocation(const watched_region& region) {
 std::array<part, 8> parts_of(const watched_region& region) {
     const region_time& time = region.time;
     const kernel_account& kernel = region.kernel;
-    const std::string inside = region.threads > 1
-                                   ? fmt::format("inside: from {} to {} a thread", time_text(region.fewest_inside_ns),
-                                                 time_text(region.most_inside_ns))
-                                   : std::string{};
+    const std::string inside = stays_of(region);
     return {{{"running", "running", time.running_ns, {}},
              {"waiting", "lock", time.waiting_ns, about_waiting(region)},
              {"allocation", "heap", time.allocation_ns, about_allocation(region)},
              {"mapping memory", "mapping", time.mapping_ns, {}},
              {"page faults", "faults", time.faults_ns,
-              fmt::format("{} pages, estimated", whole_text(kernel.small_faults + kernel.large_faults))},
-             {"no processor free", "queued", time.queued_ns,
-              fmt::format("{} times taken off", whole_text(kernel.involuntary))},
+              counted(kernel.small_faults + kernel.large_faults, "page") + ", estimated"},
+             {"no processor free", "queued", time.queued_ns, counted(kernel.involuntary, "time") + " taken off"},
              {"idle", "idle", time.idle_ns, inside},
              {"not explained", "unexplained", time.unexplained_ns, "asleep outside of every call that is seen"}}};
 }
@@ -165,14 +160,15 @@ std::string site_row(const watched_region& region, std::size_t index) {
     const watched_site& site = region.sites[index];
     const double cost = cost_of(site);
     const auto number = [](const std::string& words) { return element("td", "class=\"num\"", words); };
-    return fmt::format("<tr>{}{}{}{}<td class=\"where\">{}</td>{}{}{}{}{}</tr>\n",
-                       element("th", "scope=\"row\"", fmt::format("#{} {}", index + 1, what_happens(site))),
-                       number(percent_text(cost, region.time.total_ns)), number(time_text(cost)),
-                       number(time_text(site.waits > 0 ? site.longest_wait_ns : site.longest_ns)),
-                       where_of(site, index < most_stacks), number(whole_text(site.count)),
-                       number(whole_text(site.waits)), number(site.bytes > 0 ? bytes_text(site.bytes) : "–"),
-                       number(whole_text(static_cast<std::uint64_t>(site.threads.size()))),
-                       number(site.slow > 0 ? whole_text(site.slow) : "–"));
+    return fmt::format(
+        "<tr>{}{}{}{}<td class=\"where\">{}</td>{}{}{}{}{}</tr>\n",
+        element("th", "scope=\"row\"", fmt::format("#{} {}", index + 1, what_happens(site))),
+        number(percent_text(cost, region.time.total_ns)), number(time_text(cost)),
+        number(time_text(site.waits > 0 ? site.longest_wait_ns : site.longest_ns)), where_of(site, index < most_stacks),
+        number(whole_text(site.count)), number(whole_text(site.waits)),
+        number(site.bytes > 0 ? bytes_text(site.bytes) : "–"),
+        number(fmt::format("{}{}", whole_text(std::uint64_t{site.threads.size()}), site.has_more_threads ? "+" : "")),
+        number(site.slow > 0 ? whole_text(site.slow) : "–"));
 }
 
 std::string sites_table(const watched_region& region, std::string_view caption, std::size_t first, std::size_t last) {

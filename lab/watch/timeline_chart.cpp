@@ -15,7 +15,6 @@
 #include "report/svg.hpp"
 #include "watch/blame.hpp"
 #include "watch/figures.hpp"
-#include "watch/watch_text.hpp"
 
 namespace tenure::lab {
 

@@ -15,7 +15,6 @@
 #include "watch/figures.hpp"
 #include "watch/region_html.hpp"
 #include "watch/watch_style.hpp"
-#include "watch/watch_text.hpp"
 
 namespace tenure::lab {
 
@@ -126,9 +125,8 @@ std::string sections_of(const findings& found) {
         text += html_region(each, region_link(index), std::max(marks, fewest_marks));
     }
     if (!text.empty()) return text;
-    return "<p>No parallel region was seen: no thread was started, no OpenMP or TBB region, no mark. "
-           "<code>--region=process</code> takes the whole program as one, <code>--region=function:NAME</code> a "
-           "function.</p>\n";
+    no_regions const about = about_no_regions(found);
+    return element("p", "", escaped(about.what) + " " + escaped(about.advice));
 }
 
 std::string head_of(const findings& found) {

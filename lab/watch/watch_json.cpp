@@ -149,6 +149,7 @@ private:
                 {"interrupted", site.interrupted},
                 {"interrupted_ns", whole(site.interrupted_ns)},
                 {"threads", site.threads},
+                {"has_more_threads", site.has_more_threads},
                 {"holders", array_of(site.holders,
                                      [](const auto& one) {
                                          return json{{"thread", one.first}, {"count", one.second}};

@@ -46,8 +46,9 @@ void add_part(text_grid& grid, const watched_region& region, std::string_view na
 }
 
 std::string about_allocation(const watched_region& region) {
-    std::string text = fmt::format("{} allocations of {}, {} frees", whole_text(region.allocations),
-                                   bytes_text(region.allocated_bytes), whole_text(region.releases));
+    std::string text = counted(region.allocations, "allocation");
+    if (region.allocations > 0) text += " of " + bytes_text(region.allocated_bytes);
+    text += ", " + counted(region.releases, "free");
     if (region.null_frees > 0) text += fmt::format(" ({} of null pointers)", whole_text(region.null_frees));
     return text;
 }
@@ -59,7 +60,7 @@ std::string parts_of(const watched_region& region, colour colours) {
     grid.head({"where the time went", "share", "time", ""});
     add_part(grid, region, "running", time.running_ns, {}, tint::none);
     add_part(grid, region, "waiting", time.waiting_ns,
-             fmt::format("{} waits, the longest {}", whole_text(region.waits), time_text([&] {
+             fmt::format("{}, the longest {}", counted(region.waits, "wait"), time_text([&] {
                              double longest = 0;
                              for (const watched_site& each : region.sites)
                                  longest = std::max(longest, each.longest_wait_ns);
@@ -69,14 +70,10 @@ std::string parts_of(const watched_region& region, colour colours) {
     add_part(grid, region, "allocation", time.allocation_ns, about_allocation(region), tint::bad);
     add_part(grid, region, "mapping memory", time.mapping_ns, {}, tint::bad);
     add_part(grid, region, "page faults", time.faults_ns,
-             fmt::format("{} pages, estimated", whole_text(kernel.small_faults + kernel.large_faults)), tint::warning);
-    add_part(grid, region, "no processor free", time.queued_ns,
-             fmt::format("{} times taken off", whole_text(kernel.involuntary)), tint::warning);
-    add_part(grid, region, "idle", time.idle_ns,
-             region.threads > 1 ? fmt::format("inside: from {} to {} a thread", time_text(region.fewest_inside_ns),
-                                              time_text(region.most_inside_ns))
-                                : std::string{},
+             counted(kernel.small_faults + kernel.large_faults, "page") + ", estimated", tint::warning);
+    add_part(grid, region, "no processor free", time.queued_ns, counted(kernel.involuntary, "time") + " taken off",
              tint::warning);
+    add_part(grid, region, "idle", time.idle_ns, stays_of(region), tint::warning);
     add_part(grid, region, "not explained", time.unexplained_ns, "asleep outside of every call that is seen",
              tint::warning);
     std::string text = grid.str(colours);
@@ -101,10 +98,10 @@ std::string site_text(const watched_region& region, const watched_site& site, st
     std::string text = fmt::format("{:>3}  {:>7}  {:>9}  {}\n", number, percent_text(cost, region.time.total_ns),
                                    time_text(cost), what_happens(site));
     constexpr std::string_view indent = "                        ";
-    std::string figures = counted(site.count, "call") + " in " + counted(site.threads.size(), "thread");
+    std::string figures = counted(site.count, "call") + " in " + threads_of(site);
     if (site.bytes > 0) figures += fmt::format(", {}", bytes_text(site.bytes));
     if (site.waits > 0) {
-        figures += fmt::format(", {} waits, the longest {}", whole_text(site.waits), time_text(site.longest_wait_ns));
+        figures += fmt::format(", {}, the longest {}", counted(site.waits, "wait"), time_text(site.longest_wait_ns));
     } else {
         figures += fmt::format(", the longest {}", time_text(site.longest_ns));
     }
@@ -168,7 +165,7 @@ std::string process_text(const watched_process& process) {
                                    time_text(process.span_ns), counted(process.threads, "thread"));
     if (process.end == hook::process_end::none_seen)
         text += ", ended without a word (killed, crashed, or another program now)";
-    if (process.lost_threads > 0) text += fmt::format(", {} threads without a record", process.lost_threads);
+    if (process.lost_threads > 0) text += ", " + counted(process.lost_threads, "thread") + " without a record";
     if (process.lost_sites + process.lost_stacks + process.lost_nodes > 0) {
         text += fmt::format(", {} calls counted without their place (full tables)",
                             process.lost_sites + process.lost_stacks + process.lost_nodes);
@@ -199,16 +196,6 @@ std::string processes_text(const findings& found) {
 
 }
 
-std::string time_text(double ns) {
-    constexpr std::array<std::pair<double, std::string_view>, 3> units{{{1e9, "s"}, {1e6, "ms"}, {1e3, "µs"}}};
-    for (auto const& [size, name] : units) {
-        double const value = ns / size;
-        if (value >= 999.5) return fmt::format("{} {}", whole_text(value), name);
-        if (value >= 1) return fmt::format("{:.3g} {}", value, name);
-    }
-    return fmt::format("{:.0f} ns", ns);
-}
-
 std::string to_text(const findings& found, const text_choice& choice) {
     std::string text;
     text += processes_text(found);
@@ -222,9 +209,8 @@ std::string to_text(const findings& found, const text_choice& choice) {
     if (found.regions.size() > shown_regions)
         text += fmt::format("\n… and {} more regions (--json has them)\n", found.regions.size() - shown_regions);
     if (found.regions.empty()) {
-        text += "\nNo parallel region was seen: no thread was started, no OpenMP or TBB region, no mark. "
-                "--region=process takes the "
-                "whole program as one, --region=function:NAME a function.\n";
+        no_regions const about = about_no_regions(found);
+        text += "\n" + wrapped(about.what + " " + about.advice, width) + "\n";
     }
     return text;
 }

@@ -22,7 +22,4 @@ struct text_choice {
 
 [[nodiscard]] std::string to_text(const findings& found, const text_choice& choice);
 
-/// "1.25 ms": three digits and a unit.
-[[nodiscard]] std::string time_text(double ns);
-
 }

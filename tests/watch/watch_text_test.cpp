@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include "watch/checks.hpp"
+#include "watch/figures.hpp"
 #include "watch/sample_findings.hpp"
 
 namespace tenure::lab {

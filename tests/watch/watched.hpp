@@ -43,17 +43,19 @@ inline outcome run(const std::string& program, const std::string& options = {}, 
     return seen;
 }
 
-/// The only region of a kind; an empty object, and a failure, when there is none.
-inline json region_of_kind(const outcome& seen, const std::string& kind) {
+/// The first region with such a word; an empty object, and a failure, when there is none.
+inline json region_with(const outcome& seen, const char* key, const std::string& word) {
     json found = json::object();
     for (const json& region : seen.report["regions"]) {
-        if (region["kind"] == kind && found.empty()) found = region;
+        if (region[key] == word && found.empty()) found = region;
     }
-    EXPECT_FALSE(found.empty()) << "no region of kind " << kind << "\n" << seen.text;
+    EXPECT_FALSE(found.empty()) << "no region whose " << key << " is " << word << "\n" << seen.text;
     // What sites and stacks refer to.
     if (!found.empty()) found["frames"] = seen.report["frames"];
     return found;
 }
+inline json region_of_kind(const outcome& seen, const std::string& kind) { return region_with(seen, "kind", kind); }
+inline json region_named(const outcome& seen, const std::string& name) { return region_with(seen, "name", name); }
 
 inline bool is_site(const json& site, const std::string& call, const std::string& function) {
     return site["call"] == call && site["where"].is_object() &&

@@ -11,6 +11,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <stdexcept>
+#include <thread>
 
 extern "C" {
 
@@ -70,10 +71,18 @@ __attribute__((noinline, target("avx"))) double sum_wide(double value) {
 // Three bytes: nowhere to put a jump.
 __attribute__((noinline, naked)) void too_short() { __asm__("xor %eax, %eax\n ret"); }
 
-// A loop that leads back into the first instructions.
+// A loop that leads back into the first instructions; and a longer one, whose jump is not among them.
 __attribute__((noinline, naked)) void jumps_to_its_begin() {
     __asm__("nop\n"
             "1: dec %edi\n"
+            "jg 1b\n"
+            "ret");
+}
+__attribute__((noinline, naked)) void is_jumped_into() {
+    __asm__("nop\n"
+            "1: dec %edi\n"
+            "lea 1(%rdi), %rax\n"
+            "lea 2(%rdi), %rdx\n"
             "jg 1b\n"
             "ret");
 }
@@ -89,6 +98,10 @@ __attribute__((noinline)) void jump_and_come_back(int round) {
 
 int main() {
     int wrong = 0;
+    // A thread's first note does more than others: also then wide registers are as they were.
+    std::thread([&wrong] {
+        if (__builtin_cpu_supports("avx") && sum_wide(7) != 8.0 * 7 + 10) ++wrong;
+    }).join();
     for (int round = 0; round < 100; ++round) {
         if (recurse(5) != 5) ++wrong;
         if (catch_some(round) != (round % 2 == 0 ? -1 : round)) ++wrong;
@@ -98,6 +111,7 @@ int main() {
     }
     too_short();
     jumps_to_its_begin();
+    is_jumped_into();
     std::printf("%d wrong\n", wrong);
     return wrong;
 }

@@ -47,5 +47,7 @@ int main() {
         frames_block();
         tenure::allow_alloc_scope const permission;
         plain_malloc(); // not counted
+        tenure::region_scope const region("permitted");
+        plain_malloc(); // nor this
     }
 }

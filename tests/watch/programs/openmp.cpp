@@ -37,6 +37,7 @@ int main() {
             }
 #pragma omp barrier
         }
+        spin(4'000'000); // by one thread: the others are in no region meanwhile
     }
     return total == 20 * 2 * 200 ? 0 : 1;
 }

@@ -1,0 +1,242 @@
+/* SPDX-FileCopyrightText: Tenure contributors */
+/* SPDX-License-Identifier: MIT */
+
+/* Corners of the C library, one by the first argument. Each must behave as if nobody watched; what is printed says
+   whether it did. */
+
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <pthread.h>
+#include <semaphore.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <threads.h>
+#include <time.h>
+#include <unistd.h>
+
+static void begin_region(const char* name, size_t bytes) {
+    void (*begin)(const char*, size_t) = (void (*)(const char*, size_t))dlsym(RTLD_DEFAULT, "tn_region_begin");
+    if (begin != NULL) begin(name, bytes);
+}
+static void end_region(void) {
+    void (*end)(void) = (void (*)(void))dlsym(RTLD_DEFAULT, "tn_region_end");
+    if (end != NULL) end();
+}
+
+/* Names that mean types to a demangler of C++. */
+__attribute__((noinline)) void f(int count) {
+    for (int index = 0; index < count; ++index) {
+        void* volatile block = malloc(10);
+        free(block);
+    }
+    __asm__ volatile("" ::: "memory");
+}
+
+__attribute__((noinline)) int i(void* count) {
+    f((int)(intptr_t)count);
+    return 17;
+}
+static void* run_i(void* count) {
+    i(count);
+    return NULL;
+}
+
+static void in_a_thread(void* (*function)(void*), void* argument) {
+    pthread_t thread;
+    if (pthread_create(&thread, NULL, function, argument) != 0) abort();
+    pthread_join(thread, NULL);
+}
+
+static void c11(void) {
+    thrd_t thread;
+    int answer = 0;
+    thrd_create(&thread, i, (void*)1000);
+    thrd_join(thread, &answer);
+    printf("%d\n", answer);
+}
+
+static void* fill_the_stack(void* unused) {
+    (void)unused;
+    volatile char bytes[6144];
+    memset((void*)bytes, 3, sizeof bytes);
+    f(1);
+    printf("%d\n", bytes[sizeof bytes - 1]);
+    return NULL;
+}
+static void small_stack(void) {
+    pthread_attr_t attributes;
+    pthread_attr_init(&attributes);
+    pthread_attr_setstacksize(&attributes, (size_t)sysconf(_SC_THREAD_STACK_MIN));
+    pthread_t thread;
+    if (pthread_create(&thread, &attributes, fill_the_stack, NULL) == 0) pthread_join(thread, NULL);
+}
+
+static void many_threads(void) {
+    for (int round = 0; round < 200; ++round) in_a_thread(run_i, (void*)3);
+}
+
+static void* keep_errno(void* mutex) {
+    int changed = 0;
+    for (int round = 0; round < 100; ++round) {
+        void* volatile block = malloc(100);
+        errno = 77;
+        free(block);
+        if (errno != 77) ++changed;
+        errno = 77;
+        pthread_mutex_lock(mutex);
+        pthread_mutex_unlock(mutex);
+        if (errno != 77) ++changed;
+    }
+    printf("%d\n", changed);
+    return NULL;
+}
+
+static void no_files(void) {
+    struct rlimit const limit = {64, 64};
+    setrlimit(RLIMIT_NOFILE, &limit);
+    while (open("/dev/null", O_RDONLY) >= 0) {}
+    in_a_thread(run_i, (void*)1000);
+    printf("went on\n");
+}
+
+static void* end_what_never_began(void* unused) {
+    (void)unused;
+    end_region();
+    f(1000);
+    return NULL;
+}
+
+static sem_t semaphore;
+static void* wait_although_cancelled(void* unused) {
+    (void)unused;
+    pthread_cancel(pthread_self());
+    sem_wait(&semaphore);
+    return NULL;
+}
+static void cancelled(void) {
+    sem_init(&semaphore, 0, 1);
+    pthread_t thread;
+    void* answer = NULL;
+    if (pthread_create(&thread, NULL, wait_although_cancelled, NULL) != 0) abort();
+    pthread_join(thread, &answer);
+    printf("%s\n", answer == PTHREAD_CANCELED ? "cancelled" : "returned");
+}
+
+static void* lock_twice(void* unused) {
+    (void)unused;
+    pthread_mutexattr_t attributes;
+    pthread_mutexattr_init(&attributes);
+    pthread_mutexattr_settype(&attributes, PTHREAD_MUTEX_ERRORCHECK);
+    pthread_mutex_t mutex;
+    pthread_mutex_init(&mutex, &attributes);
+    pthread_mutex_lock(&mutex);
+    printf("%s\n", pthread_mutex_lock(&mutex) == EDEADLK ? "refused" : "locked");
+    pthread_mutex_unlock(&mutex);
+    return NULL;
+}
+
+static void child(void) {
+    in_a_thread(run_i, (void*)1000);
+    pid_t (*plain_fork)(void) = (pid_t(*)(void))dlsym(RTLD_DEFAULT, "_Fork"); /* since glibc 2.34 */
+    if (plain_fork == NULL) plain_fork = fork;
+    pid_t const process = plain_fork();
+    if (process == 0) {
+        in_a_thread(run_i, (void*)1000);
+        _exit(0);
+    }
+    int status = 1;
+    waitpid(process, &status, 0);
+    printf("%d\n", status);
+}
+
+static void file_limit(void) {
+    struct rlimit const limit = {4096, 4096};
+    setrlimit(RLIMIT_FSIZE, &limit);
+    in_a_thread(run_i, (void*)1000);
+    printf("went on\n");
+}
+
+/* Sleeps that nobody sees, and then calls that take long: they are no waits. */
+static void* sleep_unseen(void* unused) {
+    (void)unused;
+    struct timespec const time = {0, 2 * 1000 * 1000};
+    for (int round = 0; round < 30; ++round) {
+        long answer = 0;
+        __asm__ volatile("syscall"
+                         : "=a"(answer)
+                         : "a"((long)SYS_nanosleep), "D"(&time), "S"(NULL)
+                         : "rcx", "r11", "memory");
+        char* volatile text = malloc(4096);
+        snprintf(text, 4096, "%.2000f", 1e300 * (round + 1));
+        free(text);
+    }
+    return NULL;
+}
+
+static void names(void) {
+    static char long_name[1001];
+    for (int index = 0; index < 500; ++index) memcpy(long_name + 2 * index, "\xC3\xA9", 2);
+    begin_region("one\0two", 7);
+    f(1);
+    end_region();
+    begin_region(long_name, 1000);
+    f(2);
+    end_region();
+    begin_region(NULL, 0);
+    f(3);
+    end_region();
+}
+
+static void* refused_memory(void* unused) {
+    (void)unused;
+    volatile size_t much = (size_t)1 << 40;
+    for (int round = 0; round < 3; ++round) {
+        void* volatile block = malloc(much << 20);
+        block = calloc(much, much);
+        if (block != NULL) abort();
+    }
+    return NULL;
+}
+
+int main(int count, char** arguments) {
+    const char* const corner = count > 1 ? arguments[1] : "";
+    static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+    setvbuf(stdout, NULL, _IONBF, 0);
+    if (strcmp(corner, "c11") == 0)
+        c11();
+    else if (strcmp(corner, "small_stack") == 0)
+        small_stack();
+    else if (strcmp(corner, "many_threads") == 0)
+        many_threads();
+    else if (strcmp(corner, "errno") == 0)
+        in_a_thread(keep_errno, &mutex);
+    else if (strcmp(corner, "no_files") == 0)
+        no_files();
+    else if (strcmp(corner, "stray_end") == 0)
+        in_a_thread(end_what_never_began, NULL);
+    else if (strcmp(corner, "cancelled") == 0)
+        cancelled();
+    else if (strcmp(corner, "deadlock") == 0)
+        in_a_thread(lock_twice, NULL);
+    else if (strcmp(corner, "child") == 0)
+        child();
+    else if (strcmp(corner, "file_limit") == 0)
+        file_limit();
+    else if (strcmp(corner, "unseen_sleep") == 0)
+        in_a_thread(sleep_unseen, NULL);
+    else if (strcmp(corner, "names") == 0)
+        names();
+    else if (strcmp(corner, "refused_memory") == 0)
+        in_a_thread(refused_memory, NULL);
+    else
+        return 2;
+    return 0;
+}

@@ -1,0 +1,31 @@
+// SPDX-FileCopyrightText: Tenure contributors
+// SPDX-License-Identifier: MIT
+
+/// \file
+/// A lock of TBB's own between two of its threads, which sleep for it as they do for want of work.
+
+#include <tbb/global_control.h>
+#include <oneapi/tbb/mutex.h>
+#include <tbb/parallel_for.h>
+#include <unistd.h>
+
+#include <atomic>
+
+namespace {
+
+tbb::mutex lock;
+std::atomic<int> inside = 0;
+
+__attribute__((noinline)) void take_turns(int) {
+    inside.fetch_add(1);
+    while (inside.load() < 2) {} // both threads are here
+    tbb::mutex::scoped_lock const held(lock);
+    usleep(20'000);
+}
+
+}
+
+int main() {
+    tbb::global_control const two(tbb::global_control::max_allowed_parallelism, 2);
+    tbb::parallel_for(0, 2, take_turns);
+}

@@ -1,0 +1,157 @@
+// SPDX-FileCopyrightText: Tenure contributors
+// SPDX-License-Identifier: MIT
+
+/// \file
+/// Corners: a program behaves as if nobody watched, and what is said of it is true.
+
+#include <gtest/gtest.h>
+
+#include <map>
+
+#include "watch/watched.hpp"
+
+namespace {
+
+using watched::json;
+
+watched::outcome corner(const std::string& name, const std::string& expected_output) {
+    watched::outcome seen = watched::run("corners", "", name);
+    EXPECT_EQ(seen.code, 0) << seen.err;
+    EXPECT_EQ(seen.out, expected_output);
+    return seen;
+}
+
+TEST(watch_corners, threads_of_c11_are_threads) {
+    json const region = watched::region_of_kind(corner("c11", "17\n"), "thread");
+    EXPECT_EQ(region["name"], "i") << "a name of C is no mangled one";
+    EXPECT_EQ(watched::site(region, "malloc", "f")["count"], 1000);
+    EXPECT_EQ(watched::site(region, "malloc", "f")["where"]["function"], "f");
+}
+
+TEST(watch_corners, a_small_stack_has_room_for_notes) {
+    json const region = watched::region_of_kind(corner("small_stack", "3\n"), "thread");
+    EXPECT_EQ(watched::site(region, "malloc", "f")["count"], 1);
+}
+
+TEST(watch_corners, of_many_threads_with_one_routine_nothing_is_lost) {
+    json const region = watched::region_of_kind(corner("many_threads", ""), "thread");
+    EXPECT_EQ(region["entries"], 200);
+    EXPECT_EQ(watched::site(region, "malloc", "f")["count"], 600);
+    EXPECT_EQ(watched::sum_of_parts(region), region["time"]["total_ns"].get<std::int64_t>());
+    EXPECT_LE(region["time"]["total_ns"], region["span_ns"].get<double>() * 1.01) << "one after the other";
+}
+
+TEST(watch_corners, errno_stays_as_it_was) { corner("errno", "0\n"); }
+
+TEST(watch_corners, without_a_file_a_thread_goes_on) {
+    watched::outcome const seen = corner("no_files", "went on\n");
+    EXPECT_NE(seen.text.find("1 thread without a record"), std::string::npos) << seen.text;
+    EXPECT_EQ(seen.text.find("no thread was started"), std::string::npos) << seen.text;
+}
+
+TEST(watch_corners, a_limit_of_file_sizes_ends_no_program) {
+    watched::outcome const seen = watched::run("corners", "", "file_limit");
+    EXPECT_EQ(seen.code, 0) << seen.err;
+    EXPECT_EQ(seen.out, "went on\n");
+}
+
+TEST(watch_corners, the_end_of_a_region_that_never_began_is_none) {
+    json const region = watched::region_of_kind(corner("stray_end", ""), "thread");
+    EXPECT_EQ(watched::site(region, "malloc", "f")["count"], 1000);
+}
+
+TEST(watch_corners, a_semaphore_is_a_place_to_be_cancelled_at) { corner("cancelled", "cancelled\n"); }
+
+TEST(watch_corners, a_lock_that_is_refused_is_no_wait) {
+    json const region = watched::region_of_kind(corner("deadlock", "refused\n"), "thread");
+    EXPECT_EQ(region["waits"], 0);
+    EXPECT_EQ(region["quick_locks"], 1);
+}
+
+TEST(watch_corners, a_child_without_handlers_has_a_recording_of_its_own) {
+    watched::outcome const seen = corner("child", "0\n");
+    ASSERT_EQ(seen.report["processes"].size(), 2U);
+    ASSERT_EQ(seen.report["regions"].size(), 2U);
+    for (const json& region : seen.report["regions"]) {
+        EXPECT_EQ(watched::site(region, "malloc", "f")["count"], 1000);
+    }
+}
+
+TEST(watch_corners, a_sleep_that_nobody_sees_is_no_wait_of_the_next_call) {
+    json const region = watched::region_of_kind(corner("unseen_sleep", ""), "thread");
+    EXPECT_EQ(region["waits"], 0);
+    EXPECT_GT(region["time"]["unexplained_ns"], 0);
+}
+
+TEST(watch_corners, what_was_refused_is_no_memory) {
+    json const region = watched::region_of_kind(corner("refused_memory", ""), "thread");
+    EXPECT_EQ(region["allocations"], 6);
+    EXPECT_EQ(region["allocated_bytes"], 0);
+}
+
+TEST(watch_corners, names_of_regions_may_be_anything) {
+    watched::outcome const seen = corner("names", "");
+    ASSERT_EQ(seen.report["regions"].size(), 3U) << seen.text;
+    std::map<std::uint64_t, std::string> found; // by what each allocates
+    for (const json& region : seen.report["regions"]) found[region["allocations"]] = region["name"];
+    EXPECT_EQ(found[1], "one") << "a byte of zero ends it";
+    EXPECT_EQ(found[2].size(), 62U) << "cut, but no letter of it";
+    EXPECT_TRUE(found[2].ends_with("\u00E9")) << found[2];
+    EXPECT_EQ(found[3], "marked region");
+}
+
+TEST(watch_corners, fibers_on_one_stack_are_told_apart) {
+    watched::outcome const seen = watched::run("fibers");
+    EXPECT_EQ(seen.code, 0) << seen.err;
+    EXPECT_EQ(seen.out, "both came back\n");
+    EXPECT_EQ(watched::site(watched::region_of_kind(seen, "mark"), "malloc", "allocate")["count"], 2);
+}
+
+TEST(watch_corners, a_wait_within_a_wait_is_counted_once) {
+    json const region = watched::region_of_kind(watched::run("nested"), "thread");
+    if (region["waits"].get<int>() == 0) GTEST_SKIP() << "the threads never met";
+    double waited = 0;
+    for (const json& site : region["sites"]) {
+        if (site["call"] == "usleep") continue; // the other one's
+        waited += site["wait_ns"].get<double>();
+        EXPECT_EQ(watched::is_site(site, "futex", ""), false) << "the static is what it waits for";
+    }
+    EXPECT_LE(waited, region["most_inside_ns"].get<double>());
+    watched::site(region, "initialisation of a static", "use_it");
+}
+
+TEST(watch_corners, who_runs_tasks_meanwhile_does_not_wait) {
+    if (!watched::is_built("tasks")) GTEST_SKIP() << "the compiler has no OpenMP";
+    json const region = watched::region_of_kind(watched::run("tasks"), "openmp");
+    EXPECT_EQ(region["waits"], 0);
+}
+
+TEST(watch_corners, a_lock_of_tbbs_is_no_want_of_work) {
+    if (!watched::is_built("tasks_lock")) GTEST_SKIP() << "TBB is not installed";
+    watched::outcome const seen = watched::run("tasks_lock");
+    EXPECT_EQ(seen.code, 0) << seen.err;
+    json const region = watched::region_of_kind(seen, "tbb");
+    json const wait = watched::site(region, "tbb::mutex", "take_turns");
+    EXPECT_NE(wait["object"].get<std::string>().find("lock"), std::string::npos) << wait["object"];
+    for (const json& site : region["sites"]) EXPECT_NE(site["call"], "futex") << "it is the lock's own";
+}
+
+TEST(watch_plug_ins, have_a_cpp_library_of_their_own) {
+    watched::outcome const seen = watched::run("host", "", "plug_in.so");
+    EXPECT_EQ(seen.code, 0) << seen.err;
+    EXPECT_EQ(seen.out, "103\n") << "found by the run path of the program";
+    EXPECT_TRUE(watched::some_stack_has(watched::region_of_kind(seen, "thread"), "malloc", "run_plug_in")) << seen.text;
+}
+
+TEST(watch_plug_ins, have_an_openmp_of_their_own) {
+    auto const folder = std::filesystem::path(watched::path_of("host")).parent_path() / "plug_ins";
+    if (!std::filesystem::exists(folder / "plug_in_openmp.so")) GTEST_SKIP() << "the compiler has no OpenMP";
+    watched::outcome const seen = watched::run("host", "", "plug_in_openmp.so");
+    EXPECT_EQ(seen.code, 0) << seen.err;
+    EXPECT_EQ(seen.out, "2\n");
+    json const region = watched::region_of_kind(seen, "openmp");
+    EXPECT_EQ(region["entries"], 2);
+    EXPECT_EQ(region["allocations"], 2);
+}
+
+}
