@@ -48,6 +48,20 @@ std::string stays_of(const watched_region& region) {
                        time_text(region.most_inside_ns));
 }
 
+std::string about_waiting(const watched_region& region) {
+    double longest = 0;
+    for (const watched_site& each : region.sites) longest = std::max(longest, each.longest_wait_ns);
+    return fmt::format("{}, the longest {}", counted(region.waits, "wait"), time_text(longest));
+}
+
+std::string about_allocation(const watched_region& region) {
+    std::string text = counted(region.allocations, "allocation");
+    if (region.allocations > 0) text += " of " + bytes_text(region.allocated_bytes);
+    text += ", " + counted(region.releases, "free");
+    if (region.null_frees > 0) text += fmt::format(" ({} of null pointers)", whole_text(region.null_frees));
+    return text;
+}
+
 no_regions about_no_regions(const findings& found) {
     std::uint64_t lost = 0;
     for (const watched_process& each : found.processes) lost += each.lost_threads;

@@ -29,6 +29,10 @@ namespace tenure::lab {
 /// "inside: from 2 ms to 3 ms a thread"; nothing where that is not known of each.
 [[nodiscard]] std::string stays_of(const watched_region& region);
 
+/// Beside the time that went into it: "12 waits, the longest 3 ms", "5 allocations of 1 KiB, 5 frees".
+[[nodiscard]] std::string about_waiting(const watched_region& region);
+[[nodiscard]] std::string about_allocation(const watched_region& region);
+
 /// What is said instead of regions when there are none.
 struct no_regions {
     std::string what, advice;

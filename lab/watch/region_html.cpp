@@ -31,35 +31,20 @@ struct part {
     std::string about;
 };
 
-std::string about_waiting(const watched_region& region) {
-    double longest = 0;
-    for (const watched_site& each : region.sites) longest = std::max(longest, each.longest_wait_ns);
-    std::string text = fmt::format("{}, the longest {}", counted(region.waits, "wait"), time_text(longest));
-    if (region.quick_locks > 0) {
-        text += fmt::format("; {} taken without waiting", counted(region.quick_locks, "lock"));
-    }
-    return text;
-}
-
-std::string about_allocation(const watched_region& region) {
-    std::string text = fmt::format("{} of {}, {}", counted(region.allocations, "allocation"),
-                                   bytes_text(region.allocated_bytes), counted(region.releases, "free"));
-    if (region.null_frees > 0) text += fmt::format(" ({} of null pointers)", whole_text(region.null_frees));
-    return text;
-}
-
 std::array<part, 8> parts_of(const watched_region& region) {
     const region_time& time = region.time;
     const kernel_account& kernel = region.kernel;
-    const std::string inside = stays_of(region);
+    std::string waiting = about_waiting(region);
+    if (region.quick_locks > 0)
+        waiting += fmt::format("; {} taken without waiting", counted(region.quick_locks, "lock"));
     return {{{"running", "running", time.running_ns, {}},
-             {"waiting", "lock", time.waiting_ns, about_waiting(region)},
+             {"waiting", "lock", time.waiting_ns, std::move(waiting)},
              {"allocation", "heap", time.allocation_ns, about_allocation(region)},
              {"mapping memory", "mapping", time.mapping_ns, {}},
              {"page faults", "faults", time.faults_ns,
               counted(kernel.small_faults + kernel.large_faults, "page") + ", estimated"},
              {"no processor free", "queued", time.queued_ns, counted(kernel.involuntary, "time") + " taken off"},
-             {"idle", "idle", time.idle_ns, inside},
+             {"idle", "idle", time.idle_ns, stays_of(region)},
              {"not explained", "unexplained", time.unexplained_ns, "asleep outside of every call that is seen"}}};
 }
 

@@ -45,28 +45,13 @@ void add_part(text_grid& grid, const watched_region& region, std::string_view na
               {std::string{about}, tint::faint}});
 }
 
-std::string about_allocation(const watched_region& region) {
-    std::string text = counted(region.allocations, "allocation");
-    if (region.allocations > 0) text += " of " + bytes_text(region.allocated_bytes);
-    text += ", " + counted(region.releases, "free");
-    if (region.null_frees > 0) text += fmt::format(" ({} of null pointers)", whole_text(region.null_frees));
-    return text;
-}
-
 std::string parts_of(const watched_region& region, colour colours) {
     const region_time& time = region.time;
     const kernel_account& kernel = region.kernel;
     text_grid grid;
     grid.head({"where the time went", "share", "time", ""});
     add_part(grid, region, "running", time.running_ns, {}, tint::none);
-    add_part(grid, region, "waiting", time.waiting_ns,
-             fmt::format("{}, the longest {}", counted(region.waits, "wait"), time_text([&] {
-                             double longest = 0;
-                             for (const watched_site& each : region.sites)
-                                 longest = std::max(longest, each.longest_wait_ns);
-                             return longest;
-                         }())),
-             tint::bad);
+    add_part(grid, region, "waiting", time.waiting_ns, about_waiting(region), tint::bad);
     add_part(grid, region, "allocation", time.allocation_ns, about_allocation(region), tint::bad);
     add_part(grid, region, "mapping memory", time.mapping_ns, {}, tint::bad);
     add_part(grid, region, "page faults", time.faults_ns,
