@@ -8,7 +8,6 @@
 
 #include <fmt/format.h>
 #include <signal.h>
-#include <sys/statvfs.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -25,6 +24,7 @@
 #include "cli/command_line.hpp"
 #include "cli/nearest.hpp"
 #include "cli/program_file.hpp"
+#include "cli/recordings_folder.hpp"
 #include "cli/terminal.hpp"
 #include "cli/watch_list.hpp"
 #include "harness/peers.hpp"
@@ -53,57 +53,6 @@ constexpr std::string_view function_prefix = "function:";
 const std::vector<std::string>& region_words() {
     static const std::vector<std::string> words{"auto", "openmp", "tbb", "threads", "marks", "process"};
     return words;
-}
-
-constexpr std::uint64_t least_room = std::uint64_t{256} << 20U;
-
-std::uint64_t free_bytes(const std::string& folder) {
-    struct statvfs about {};
-    return ::statvfs(folder.c_str(), &about) == 0 ? std::uint64_t{about.f_bavail} * about.f_frsize : 0;
-}
-
-/// Memory, if there is much of it and nobody asks for another place: a page of a file on a disk costs a thread more.
-fs::path place_for_recordings(std::error_code& error) {
-    const char* const asked = std::getenv("TMPDIR");
-    bool const has_choice = asked == nullptr || *asked == '\0';
-    if (has_choice && free_bytes("/dev/shm") >= 4 * least_room && ::access("/dev/shm", W_OK) == 0) return "/dev/shm";
-    return fs::temp_directory_path(error);
-}
-
-/// A folder of its own in memory or under TMPDIR, gone with its owner unless it is to be kept.
-class recordings_folder {
-public:
-    explicit recordings_folder(const std::string& kept) : path_(kept), is_kept_(!kept.empty()) {
-        std::error_code error;
-        if (is_kept_) {
-            fs::create_directories(path_, error);
-            path_ = error ? std::string{} : fs::canonical(path_, error).string();
-            return;
-        }
-        fs::path const place = place_for_recordings(error);
-        std::string name = (place / "tenure-watch-XXXXXX").string();
-        path_ = !error && ::mkdtemp(name.data()) != nullptr ? name : std::string{};
-    }
-    ~recordings_folder() {
-        std::error_code error;
-        if (!is_kept_ && !path_.empty()) fs::remove_all(path_, error);
-    }
-    recordings_folder(const recordings_folder&) = delete;
-    recordings_folder& operator=(const recordings_folder&) = delete;
-
-    [[nodiscard]] const std::string& path() const { return path_; }
-
-private:
-    std::string path_;
-    bool is_kept_;
-};
-
-/// A mapped file that has no room left ends its process: said before.
-std::string why_no_room(const std::string& folder) {
-    std::uint64_t const free = free_bytes(folder);
-    if (free >= least_room) return {};
-    return fmt::format("{} has only {} MiB left, recordings need 256: --keep DIR or TMPDIR name another place", folder,
-                       free >> 20U);
 }
 
 /// The hook comes first, so that it stands in front of whatever malloc is preloaded already.
@@ -258,7 +207,7 @@ int watch_command::run() const {
             say("--from reports about kept recordings: leave out the program, or --from");
             return exit_code::bad_usage;
         }
-        return report(from_);
+        return report(from_, {});
     }
     if (program_.empty()) {
         say("there is no program to watch: tenure watch -- PROGRAM ...");
@@ -268,6 +217,14 @@ int watch_command::run() const {
         if (each.starts_with(function_prefix) && each.size() > function_prefix.size()) continue;
         if (std::find(region_words().begin(), region_words().end(), each) != region_words().end()) continue;
         say(unknown_name("region", each, region_words()) + " A function is function:NAME.");
+        return exit_code::bad_usage;
+    }
+    if (std::string const option = option_without_value(); !option.empty()) {
+        say(fmt::format("{} needs a name before --", option));
+        return exit_code::bad_usage;
+    }
+    if (!baseline_.empty() && fail_on_.empty()) {
+        say("--baseline is of no use without --fail-on: add --fail-on allocation,wait");
         return exit_code::bad_usage;
     }
     for (const std::string* each : {&text_file_, &json_file_, &html_file_, &folded_file_, &written_baseline_}) {
@@ -297,18 +254,23 @@ int watch_command::run() const {
         return exit_code::bad_usage;
     }
     recordings_folder const folder(keep_);
-    if (folder.path().empty()) {
-        say(fmt::format("there is no folder for the recordings: {}", std::strerror(errno)));
+    if (!folder.refusal().empty()) {
+        say(folder.refusal());
         return exit_code::not_written;
     }
-    if (std::string const reason = why_no_room(folder.path()); !reason.empty()) {
-        say(reason);
-        return exit_code::not_written;
+    ended_program const ended = watch_program(path, library, folder.path());
+    if (ended.process <= 0) return cannot_run;
+    int const judged = report(folder.path(), ended);
+    return ended.code != 0 ? ended.code : judged;
+}
+
+/// Returns   an option whose value would be the -- that ends them; empty when there is none.
+std::string watch_command::option_without_value() const {
+    for (const CLI::Option* const each : command_->get_options()) {
+        if (each->count() > 0 && each->get_items_expected_max() == 1 && each->results().front() == "--")
+            return each->get_name();
     }
-    int const status = watch_program(path, library, folder.path());
-    if (status < 0) return cannot_run;
-    int const judged = report(folder.path());
-    return status != 0 ? status : judged;
+    return {};
 }
 
 /// Returns   what cannot be watched, and why; the plan lies in the folder then.
@@ -331,11 +293,12 @@ std::string watch_command::plan_functions(const std::string& program, const std:
     return {};
 }
 
-/// Returns   the exit status as a shell would say it; -1 when it was not run.
-int watch_command::watch_program(const std::string& path, const std::string& library, const std::string& folder) const {
+/// Returns   how it ended, its exit code as a shell would say it; without a process when it was not run.
+watch_command::ended_program watch_command::watch_program(const std::string& path, const std::string& library,
+                                                          const std::string& folder) const {
     if (std::string const refusal = plan_functions(path, folder); !refusal.empty()) {
         say(refusal);
-        return -1;
+        return {};
     }
     std::string regions;
     for (const std::string& each : regions_) {
@@ -357,7 +320,7 @@ int watch_command::watch_program(const std::string& path, const std::string& lib
     pid_t const child = ::fork();
     if (child < 0) {
         say(fmt::format("no process for {}: {}", path, std::strerror(errno)));
-        return -1;
+        return {};
     }
     if (child == 0) {
         patient.restore();
@@ -371,10 +334,11 @@ int watch_command::watch_program(const std::string& path, const std::string& lib
     while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {}
     running_program = 0;
     constexpr int by_signal = 128;
-    return WIFSIGNALED(status) ? by_signal + WTERMSIG(status) : WEXITSTATUS(status);
+    if (WIFSIGNALED(status)) return {child, by_signal + WTERMSIG(status), WTERMSIG(status)};
+    return {child, WEXITSTATUS(status), 0};
 }
 
-int watch_command::report(const std::string& folder) const {
+int watch_command::report(const std::string& folder, const ended_program& ended) const {
     ::signal(SIGPIPE, SIG_IGN); // a reader that goes away is an error of writing, and the recordings are put away
     std::vector<std::string> notices;
     std::vector<std::unique_ptr<recording>> const recordings = recordings_of(folder, notices);
@@ -387,6 +351,7 @@ int watch_command::report(const std::string& folder) const {
     symbols names;
     findings found = explain(recordings, names);
     found.notices.insert(found.notices.end(), notices.begin(), notices.end());
+    add_what_we_know(found, ended);
     text_choice choice{sites_, shown_regions_, frames_, colour::plain};
     bool written = true;
     if (text_file_.empty()) {
@@ -401,6 +366,23 @@ int watch_command::report(const std::string& folder) const {
     if (!written_baseline_.empty()) written = write_file(written_baseline_, write_baseline(found)) && written;
     if (!written) return exit_code::not_written;
     return judge(found);
+}
+
+/// Of the program itself, and of what was asked for.
+void watch_command::add_what_we_know(findings& found, const ended_program& ended) const {
+    // Of a process that became another program several times the last one was ended.
+    auto const own = std::find_if(found.processes.rbegin(), found.processes.rend(), [&](const watched_process& each) {
+        return ended.signal != 0 && each.process == static_cast<std::uint32_t>(ended.process);
+    });
+    if (own != found.processes.rend()) own->signal = ended.signal;
+    for (const std::string& each : regions_) {
+        if (!each.starts_with(function_prefix)) continue;
+        std::string const name = each.substr(function_prefix.size());
+        bool const was_called = std::any_of(found.regions.begin(), found.regions.end(), [&](const auto& region) {
+            return region.kind == hook::region_kind::function && region.name == name;
+        });
+        if (!was_called) found.notices.push_back(fmt::format("{} was never called", name));
+    }
 }
 
 int watch_command::judge(const findings& found) const {

@@ -23,11 +23,16 @@ public:
     [[nodiscard]] int run() const;
 
 private:
-    [[nodiscard]] int report(const std::string& folder) const;
+    struct ended_program {
+        int process = 0, code = 0, signal = 0;
+    };
+    [[nodiscard]] int report(const std::string& folder, const ended_program& ended) const;
+    void add_what_we_know(struct findings& found, const ended_program& ended) const;
     [[nodiscard]] int judge(const struct findings& found) const;
     [[nodiscard]] std::string plan_functions(const std::string& program, const std::string& folder) const;
-    [[nodiscard]] int watch_program(const std::string& path, const std::string& library,
-                                    const std::string& folder) const;
+    [[nodiscard]] ended_program watch_program(const std::string& path, const std::string& library,
+                                              const std::string& folder) const;
+    [[nodiscard]] std::string option_without_value() const;
 
     CLI::App* command_;
     std::vector<std::string> regions_{"auto"};

@@ -33,9 +33,9 @@ enum class region_kind : std::uint32_t {
 
 enum class thread_kind : std::uint32_t { main, program, openmp_worker, tbb_worker };
 
-/// What is known of a process's end. It says the first two itself; one that was killed, crashed, or became another
-/// program, says nothing, and nobody tells those apart yet.
-enum class process_end : std::uint32_t { none_seen, exit, quick_exit, exec, crash };
+/// What is known of a process's end. It says itself that it exits; that it became another program is seen from that
+/// one's recording; one that was killed or crashed says nothing.
+enum class process_end : std::uint32_t { none_seen, exit, quick_exit, exec };
 
 constexpr std::uint32_t most_modules = 1024;
 constexpr std::uint32_t most_regions = 512;

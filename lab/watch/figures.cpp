@@ -7,6 +7,7 @@
 #include <array>
 #include <cmath>
 #include <cstddef>
+#include <cstring>
 
 #include <fmt/format.h>
 
@@ -72,6 +73,11 @@ no_regions about_no_regions(const findings& found) {
     }
     return {"No parallel region was seen: no thread was started, no OpenMP or TBB region, no mark.",
             "--region=process takes the whole program as one, --region=function:NAME a function."};
+}
+
+std::string signal_text(int signal) {
+    const char* const words = ::sigdescr_np(signal);
+    return words == nullptr ? fmt::format("signal {}", signal) : fmt::format("signal {} ({})", signal, words);
 }
 
 std::string time_text(double ns) {

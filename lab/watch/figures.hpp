@@ -39,6 +39,9 @@ struct no_regions {
 };
 [[nodiscard]] no_regions about_no_regions(const findings& found);
 
+/// "signal 11 (Segmentation fault)".
+[[nodiscard]] std::string signal_text(int signal);
+
 /// "1.25 ms": three digits and a unit.
 [[nodiscard]] std::string time_text(double ns);
 

@@ -477,6 +477,22 @@ void add_notices(const recording& from, std::vector<std::string>& notices) {
 
 }
 
+namespace {
+
+/// A process that ended without a word and has a later recording became another program.
+void find_exec(std::vector<watched_process>& processes) {
+    for (std::size_t index = 0; index < processes.size(); ++index) {
+        watched_process& each = processes[index];
+        if (each.end != hook::process_end::none_seen) continue;
+        bool const goes_on =
+            std::any_of(processes.begin() + static_cast<std::ptrdiff_t>(index) + 1, processes.end(),
+                        [&each](const watched_process& later) { return later.process == each.process; });
+        if (goes_on) each.end = hook::process_end::exec;
+    }
+}
+
+}
+
 findings explain(const std::vector<std::unique_ptr<recording>>& recordings, symbols& names) {
     findings found;
     for (auto const& each : recordings) {
@@ -492,6 +508,7 @@ findings explain(const std::vector<std::unique_ptr<recording>>& recordings, symb
             if (added.entries > 0 || added.instances > 0) found.regions.push_back(std::move(added));
         }
     }
+    find_exec(found.processes);
     std::stable_sort(found.regions.begin(), found.regions.end(),
                      [](const auto& left, const auto& right) { return left.time.total_ns > right.time.total_ns; });
     return found;

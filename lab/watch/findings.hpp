@@ -103,6 +103,7 @@ struct watched_process {
     bool is_child = false, has_own_malloc = false;
     std::string program, command;
     hook::process_end end{};
+    int signal = 0; ///< that ended it, where that is known
     double span_ns = 0;
     std::uint64_t threads = 0, lost_threads = 0;
     std::uint64_t lost_stacks = 0, lost_sites = 0, lost_nodes = 0, unwound = 0;

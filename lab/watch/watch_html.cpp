@@ -29,13 +29,13 @@ constexpr std::size_t most_rows = 200;
 constexpr std::size_t most_marks = 8000;
 constexpr std::size_t fewest_marks = 200;
 
-std::string_view words_of(hook::process_end end) {
-    switch (end) {
-    case hook::process_end::none_seen: return "without a word: killed, crashed, or another program now";
+std::string words_of(const watched_process& process) {
+    if (process.signal != 0) return "by " + signal_text(process.signal);
+    switch (process.end) {
+    case hook::process_end::none_seen: return "without a word: killed, or crashed";
     case hook::process_end::exit: return "by itself";
     case hook::process_end::quick_exit: return "by itself, at once";
     case hook::process_end::exec: return "became another program";
-    case hook::process_end::crash: return "crashed";
     }
     return "unknown";
 }
@@ -66,7 +66,7 @@ std::string processes_of(const findings& found) {
             fmt::format("<tr>{}{}{}{}{}{}</tr>\n",
                         element("th", "scope=\"row\"", each.command.empty() ? each.program : each.command),
                         element("td", "class=\"num\"", number), element("td", "class=\"num\"", time_text(each.span_ns)),
-                        element("td", "class=\"num\"", whole_text(each.threads)), element("td", "", words_of(each.end)),
+                        element("td", "class=\"num\"", whole_text(each.threads)), element("td", "", words_of(each)),
                         element("td", "", notes));
     }
     if (rows.empty()) return {};

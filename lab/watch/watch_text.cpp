@@ -30,7 +30,8 @@ std::string heading(const watched_region& region) {
     bool const is_opened = region.kind == hook::region_kind::openmp || region.kind == hook::region_kind::tbb;
     std::uint64_t const times = is_opened ? region.instances : region.entries;
     if (times > region.threads) text += fmt::format(", {} times", whole_text(times));
-    text += fmt::format(", {} x threads = {}", time_text(region.span_ns), time_text(region.time.total_ns));
+    text += fmt::format(", over {}: {} of {} time", time_text(region.span_ns), time_text(region.time.total_ns),
+                        region.threads == 1 ? "its" : "their");
     if (region.is_open) text += ", not ended";
     return text;
 }
@@ -148,8 +149,13 @@ std::string process_text(const watched_process& process) {
     std::string text = fmt::format("{} (process {}{}), {}, {} seen", command_of(process), process.process,
                                    process.is_child ? fmt::format(", a child of {}", process.parent) : "",
                                    time_text(process.span_ns), counted(process.threads, "thread"));
-    if (process.end == hook::process_end::none_seen)
-        text += ", ended without a word (killed, crashed, or another program now)";
+    if (process.signal != 0) {
+        text += ", ended by " + signal_text(process.signal);
+    } else if (process.end == hook::process_end::none_seen) {
+        text += ", ended without a word (killed, or crashed)";
+    } else if (process.end == hook::process_end::exec) {
+        text += ", became another program";
+    }
     if (process.lost_threads > 0) text += ", " + counted(process.lost_threads, "thread") + " without a record";
     if (process.lost_sites + process.lost_stacks + process.lost_nodes > 0) {
         text += fmt::format(", {} calls counted without their place (full tables)",

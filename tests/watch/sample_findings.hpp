@@ -143,7 +143,8 @@ inline findings two_regions() {
     child.is_child = true;
     child.has_own_malloc = true;
     child.command = "./helper";
-    child.end = hook::process_end::crash;
+    child.end = hook::process_end::none_seen;
+    child.signal = 11;
     child.lost_threads = 1;
     child.lost_sites = 2;
     watched_region small;

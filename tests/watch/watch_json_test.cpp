@@ -39,7 +39,8 @@ TEST(watch_json, a_stack_is_places_in_the_list_of_frames) {
 TEST(watch_json, kinds_are_words) {
     const json read = json::parse(to_json(sample::two_regions()));
     EXPECT_EQ(read["regions"][0]["kind"], "openmp");
-    EXPECT_EQ(read["processes"][1]["end"], "crash");
+    EXPECT_EQ(read["processes"][1]["end"], "none_seen");
+    EXPECT_EQ(read["processes"][1]["signal"], 11);
     EXPECT_EQ(read["regions"][0]["sites"][1]["group"], "allocation");
     EXPECT_EQ(read["regions"][0]["sites"][1]["call"], "operator new");
 }

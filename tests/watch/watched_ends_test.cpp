@@ -6,8 +6,14 @@
 
 #include <gtest/gtest.h>
 
+#include <fcntl.h>
+#include <sys/file.h>
+#include <unistd.h>
+
 #include <csignal>
+#include <cstdlib>
 #include <fstream>
+#include <map>
 
 #include "watch/watched.hpp"
 
@@ -29,6 +35,8 @@ TEST(watch_ends, an_abort_loses_nothing) {
     EXPECT_EQ(seen.code, 128 + SIGABRT);
     expect_all_noted(seen);
     EXPECT_TRUE(watched::region_of_kind(seen, "thread")["is_open"]);
+    EXPECT_EQ(seen.report["processes"][0]["signal"], SIGABRT);
+    EXPECT_NE(seen.text.find("ended by signal 6"), std::string::npos) << seen.text;
 }
 
 TEST(watch_ends, a_kill_loses_nothing) {
@@ -49,6 +57,8 @@ TEST(watch_ends, both_programs_of_an_exec_are_there) {
     EXPECT_EQ(seen.code, 0) << seen.err;
     ASSERT_EQ(seen.report["processes"].size(), 2U);
     EXPECT_EQ(seen.report["processes"][0]["process"], seen.report["processes"][1]["process"]);
+    EXPECT_EQ(seen.report["processes"][0]["end"], "exec");
+    EXPECT_EQ(seen.report["processes"][1]["end"], "exit");
     int regions = 0;
     for (const json& region : seen.report["regions"]) {
         ++regions;
@@ -90,6 +100,10 @@ TEST(watch_refuses, what_is_not_there) {
     EXPECT_EQ(run_command("watch --stacks nonsense -- true").code, 2);
     EXPECT_EQ(run_command("watch --from /nowhere").code, 2);
     EXPECT_EQ(run_command("watch --nonsense -- true").code, 2);
+    command_outcome const swallowed = run_command("watch --html -- true");
+    EXPECT_EQ(swallowed.code, 2);
+    EXPECT_NE(swallowed.err.find("--html"), std::string::npos) << swallowed.err;
+    EXPECT_EQ(run_command("watch --baseline /dev/null -- true").code, 2) << "of no use alone";
 }
 
 TEST(watch_tells, of_a_malloc_of_the_programs_own) {
@@ -122,10 +136,39 @@ TEST(watch_command, keeps_recordings_and_reports_once_more) {
     json const report = json::parse(again.out, nullptr, false);
     ASSERT_TRUE(report.is_object());
     EXPECT_EQ(report["processes"].size(), 1U);
+    command_outcome const mixed = run_command("watch --keep '" + folder + "' -- true");
+    EXPECT_EQ(mixed.code, 3);
+    EXPECT_NE(mixed.err.find("another run"), std::string::npos) << mixed.err;
     // A damaged file is left out by name.
     std::ofstream(folder + "/1-0.tnw") << "nonsense";
     EXPECT_NE(run_command("watch --from '" + folder + "'").err.find("1-0.tnw is left out"), std::string::npos);
     std::filesystem::remove_all(folder);
+}
+
+TEST(watch_command, puts_away_what_a_killed_run_has_left) {
+    namespace fs = std::filesystem;
+    fs::path const place = support::own_path("place");
+    constexpr const char* nobody = "4194305-0.tnw"; // past the largest process number
+    auto const make = [&place](const std::string& name, const std::string& recording, bool has_lock) {
+        fs::create_directories(place / name);
+        std::ofstream(place / name / recording) << "x";
+        if (has_lock) std::ofstream(place / name / "lock") << "";
+        return place / name;
+    };
+    fs::path const left = make("tenure-watch-left", nobody, true);
+    fs::path const made = make("tenure-watch-made", nobody, false);
+    fs::path const living = make("tenure-watch-living", std::to_string(::getpid()) + "-0.tnw", true);
+    fs::path const held = make("tenure-watch-held", nobody, true);
+    fs::path const others = make("something-else", nobody, true);
+    int const lock = ::open((held / "lock").c_str(), O_RDWR | O_CLOEXEC);
+    ASSERT_EQ(::flock(lock, LOCK_EX | LOCK_NB), 0);
+    ::setenv("TMPDIR", place.c_str(), 1);
+    EXPECT_EQ(run_command("watch -- true").code, 0);
+    ::unsetenv("TMPDIR");
+    ::close(lock);
+    EXPECT_FALSE(fs::exists(left));
+    EXPECT_TRUE(fs::exists(made) && fs::exists(living) && fs::exists(held) && fs::exists(others));
+    fs::remove_all(place);
 }
 
 TEST(watch_command, fails_only_on_new_places) {
@@ -172,6 +215,12 @@ TEST(watch_functions, let_go_of_threads_that_end_in_them) {
     }
     EXPECT_EQ(mallocs, 1000U) << "also behind an operator new that has thrown";
     EXPECT_LT(bytes, 1U << 20U) << "what was refused is no memory";
+}
+
+TEST(watch_functions, that_are_never_called_are_named) {
+    watched::outcome const seen = watched::run("ways_out", "--region function:never_called");
+    EXPECT_EQ(seen.code, 0) << seen.err;
+    EXPECT_NE(seen.text.find("never_called was never called"), std::string::npos) << seen.text;
 }
 
 TEST(watch_functions, that_cannot_be_patched_are_refused_with_the_reason) {

@@ -1,0 +1,36 @@
+// SPDX-FileCopyrightText: Tenure contributors
+// SPDX-License-Identifier: MIT
+#pragma once
+
+/// \file
+/// Where the processes of one watched run leave their recordings.
+
+#include <string>
+
+namespace tenure::lab {
+
+/// A folder of its own in memory or under TMPDIR, gone with its owner; or one that is to be kept. What runs before this
+/// one have left there because they were killed is put away.
+class recordings_folder {
+public:
+    /// `kept` names a folder to be kept, which is made if it is not there; empty: none.
+    explicit recordings_folder(const std::string& kept);
+    ~recordings_folder();
+    recordings_folder(const recordings_folder&) = delete;
+    recordings_folder& operator=(const recordings_folder&) = delete;
+
+    [[nodiscard]] const std::string& path() const { return path_; }
+    /// Why nothing can be recorded here, as a sentence that says what to do; empty when it can.
+    [[nodiscard]] const std::string& refusal() const { return refusal_; }
+
+private:
+    void keep(const std::string& path);
+    void make_own();
+    [[nodiscard]] std::string why_no_room() const;
+
+    std::string path_, refusal_;
+    bool is_kept_;
+    int lock_ = -1; ///< a file that is locked as long as we live
+};
+
+}
