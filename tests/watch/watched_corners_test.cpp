@@ -26,6 +26,10 @@ TEST(watch_corners, threads_of_c11_are_threads) {
     EXPECT_EQ(region["name"], "i") << "a name of C is no mangled one";
     EXPECT_EQ(watched::site(region, "malloc", "f")["count"], 1000);
     EXPECT_EQ(watched::site(region, "malloc", "f")["where"]["function"], "f");
+    // One thread: from when it was asked for to when it began, and from there to its end.
+    double const span = region["span_ns"], late = region["late_ns"], longest = region["longest_ns"];
+    EXPECT_GT(late, 0);
+    EXPECT_NEAR(span, late + longest, 10);
 }
 
 TEST(watch_corners, a_small_stack_has_room_for_notes) {
@@ -81,6 +85,14 @@ TEST(watch_corners, a_sleep_that_nobody_sees_is_no_wait_of_the_next_call) {
     json const region = watched::region_of_kind(corner("unseen_sleep", ""), "thread");
     EXPECT_EQ(region["waits"], 0);
     EXPECT_GT(region["time"]["unexplained_ns"], 0);
+}
+
+TEST(watch_corners, a_sleep_within_a_call_is_counted_once) {
+    json const region = watched::region_of_kind(corner("slow_stream", ""), "thread");
+    EXPECT_EQ(watched::site(region, "usleep", "write_slowly")["count"], 5);
+    double spent = 0;
+    for (const json& site : region["sites"]) spent += site["ns"].get<double>();
+    EXPECT_LE(spent, region["most_inside_ns"].get<double>());
 }
 
 TEST(watch_corners, what_was_refused_is_no_memory) {

@@ -56,6 +56,8 @@ TEST(watch_arena, allocation_and_the_arenas_lock_are_named) {
     EXPECT_EQ(watched::site(region, "malloc", "operator()")["count"], 2 * 3000 * 64);
     EXPECT_GT(region["allocation_share"], 0.0);
     EXPECT_EQ(region["quick_locks"], 0); // no lock of the program's
+    EXPECT_NE(region["name"].get<std::string>().find("main::{lambda"), std::string::npos)
+        << "what the thread was given";
     json const malloc = watched::site(region, "malloc", "operator()");
     if (malloc["wait_ns"].get<double>() * 50 >= malloc["ns"].get<double>()) {
         EXPECT_NE(malloc["what"].get<std::string>().find("lock of the heap"), std::string::npos);

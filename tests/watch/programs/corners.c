@@ -83,6 +83,14 @@ static void many_threads(void) {
     for (int round = 0; round < 200; ++round) in_a_thread(run_i, (void*)3);
 }
 
+static sem_t semaphore;
+
+static void* post_later(void* unused) {
+    (void)unused;
+    usleep(20 * 1000);
+    sem_post(&semaphore);
+    return NULL;
+}
 static void* keep_errno(void* mutex) {
     int changed = 0;
     for (int round = 0; round < 100; ++round) {
@@ -95,6 +103,14 @@ static void* keep_errno(void* mutex) {
         pthread_mutex_unlock(mutex);
         if (errno != 77) ++changed;
     }
+    /* One that must be waited for. */
+    pthread_t other;
+    sem_init(&semaphore, 0, 0);
+    if (pthread_create(&other, NULL, post_later, NULL) != 0) abort();
+    errno = 77;
+    sem_wait(&semaphore);
+    if (errno != 77) ++changed;
+    pthread_join(other, NULL);
     printf("%d\n", changed);
     return NULL;
 }
@@ -114,7 +130,6 @@ static void* end_what_never_began(void* unused) {
     return NULL;
 }
 
-static sem_t semaphore;
 static void* wait_although_cancelled(void* unused) {
     (void)unused;
     pthread_cancel(pthread_self());
@@ -181,6 +196,24 @@ static void* sleep_unseen(void* unused) {
     return NULL;
 }
 
+/* A stream whose writer sleeps: the time is the sleep's alone. */
+static ssize_t write_slowly(void* unused, const char* text, size_t bytes) {
+    (void)unused;
+    (void)text;
+    usleep(20 * 1000);
+    return (ssize_t)bytes;
+}
+static void* write_to_a_slow_stream(void* unused) {
+    cookie_io_functions_t const functions = {.write = write_slowly};
+    FILE* const stream = fopencookie(unused, "w", functions);
+    for (int round = 0; round < 5; ++round) {
+        fputs("text\n", stream);
+        fflush(stream);
+    }
+    fclose(stream);
+    return NULL;
+}
+
 static void names(void) {
     static char long_name[1001];
     for (int index = 0; index < 500; ++index) memcpy(long_name + 2 * index, "\xC3\xA9", 2);
@@ -206,37 +239,32 @@ static void* refused_memory(void* unused) {
     return NULL;
 }
 
-int main(int count, char** arguments) {
-    const char* const corner = count > 1 ? arguments[1] : "";
+static void errno_stays(void) {
     static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+    in_a_thread(keep_errno, &mutex);
+}
+static void stray_end(void) { in_a_thread(end_what_never_began, NULL); }
+static void deadlock(void) { in_a_thread(lock_twice, NULL); }
+static void unseen_sleep(void) { in_a_thread(sleep_unseen, NULL); }
+static void slow_stream(void) { in_a_thread(write_to_a_slow_stream, NULL); }
+static void refused(void) { in_a_thread(refused_memory, NULL); }
+
+static struct {
+    const char* name;
+    void (*run)(void);
+} const corners[] = {
+    {"c11", c11},           {"small_stack", small_stack}, {"many_threads", many_threads}, {"errno", errno_stays},
+    {"no_files", no_files}, {"stray_end", stray_end},     {"cancelled", cancelled},       {"deadlock", deadlock},
+    {"child", child},       {"file_limit", file_limit},   {"unseen_sleep", unseen_sleep}, {"slow_stream", slow_stream},
+    {"names", names},       {"refused_memory", refused},
+};
+
+int main(int count, char** arguments) {
     setvbuf(stdout, NULL, _IONBF, 0);
-    if (strcmp(corner, "c11") == 0)
-        c11();
-    else if (strcmp(corner, "small_stack") == 0)
-        small_stack();
-    else if (strcmp(corner, "many_threads") == 0)
-        many_threads();
-    else if (strcmp(corner, "errno") == 0)
-        in_a_thread(keep_errno, &mutex);
-    else if (strcmp(corner, "no_files") == 0)
-        no_files();
-    else if (strcmp(corner, "stray_end") == 0)
-        in_a_thread(end_what_never_began, NULL);
-    else if (strcmp(corner, "cancelled") == 0)
-        cancelled();
-    else if (strcmp(corner, "deadlock") == 0)
-        in_a_thread(lock_twice, NULL);
-    else if (strcmp(corner, "child") == 0)
-        child();
-    else if (strcmp(corner, "file_limit") == 0)
-        file_limit();
-    else if (strcmp(corner, "unseen_sleep") == 0)
-        in_a_thread(sleep_unseen, NULL);
-    else if (strcmp(corner, "names") == 0)
-        names();
-    else if (strcmp(corner, "refused_memory") == 0)
-        in_a_thread(refused_memory, NULL);
-    else
-        return 2;
-    return 0;
+    for (size_t index = 0; count > 1 && index < sizeof corners / sizeof corners[0]; ++index) {
+        if (strcmp(corners[index].name, arguments[1]) != 0) continue;
+        corners[index].run();
+        return 0;
+    }
+    return 2;
 }

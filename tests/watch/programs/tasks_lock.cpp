@@ -4,8 +4,8 @@
 /// \file
 /// A lock of TBB's own between two of its threads, which sleep for it as they do for want of work.
 
-#include <tbb/global_control.h>
 #include <oneapi/tbb/mutex.h>
+#include <tbb/global_control.h>
 #include <tbb/parallel_for.h>
 #include <unistd.h>
 
