@@ -40,6 +40,7 @@ TEST(watch_corners, a_small_stack_has_room_for_notes) {
 TEST(watch_corners, of_many_threads_with_one_routine_nothing_is_lost) {
     json const region = watched::region_of_kind(corner("many_threads", ""), "thread");
     EXPECT_EQ(region["entries"], 200);
+    EXPECT_EQ(region["threads"], 200);
     EXPECT_EQ(watched::site(region, "malloc", "f")["count"], 600);
     EXPECT_EQ(watched::sum_of_parts(region), region["time"]["total_ns"].get<std::int64_t>());
     EXPECT_LE(region["time"]["total_ns"], region["span_ns"].get<double>() * 1.01) << "one after the other";
@@ -93,6 +94,15 @@ TEST(watch_corners, a_sleep_within_a_call_is_counted_once) {
     double spent = 0;
     for (const json& site : region["sites"]) spent += site["ns"].get<double>();
     EXPECT_LE(spent, region["most_inside_ns"].get<double>());
+}
+
+TEST(watch_corners, threads_that_share_a_processor_stand_in_its_queue) {
+    json const region = watched::region_of_kind(corner("one_processor", ""), "thread");
+    double const queue = region["kernel"]["queue_ns"];
+    if (queue == 0) GTEST_SKIP() << "this kernel does not count the queue";
+    EXPECT_EQ(region["waits"], 0);
+    EXPECT_GT(region["time"]["queued_ns"].get<double>(), region["time"]["unexplained_ns"].get<double>());
+    EXPECT_GT(region["kernel"]["involuntary"].get<double>(), 0);
 }
 
 TEST(watch_corners, what_was_refused_is_no_memory) {

@@ -10,6 +10,7 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <pthread.h>
+#include <sched.h>
 #include <semaphore.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -214,6 +215,27 @@ static void* write_to_a_slow_stream(void* unused) {
     return NULL;
 }
 
+/* Two threads that share one processor. */
+static void* spin(void* unused) {
+    struct timespec spent = {0, 0};
+    while (spent.tv_sec == 0 && spent.tv_nsec < 100 * 1000 * 1000) clock_gettime(CLOCK_THREAD_CPUTIME_ID, &spent);
+    return unused;
+}
+static void one_processor(void) {
+    cpu_set_t all, one;
+    sched_getaffinity(0, sizeof all, &all);
+    int first = 0;
+    while (!CPU_ISSET(first, &all)) ++first;
+    CPU_ZERO(&one);
+    CPU_SET(first, &one);
+    sched_setaffinity(0, sizeof one, &one);
+    pthread_t threads[2];
+    for (int index = 0; index < 2; ++index) {
+        if (pthread_create(&threads[index], NULL, spin, NULL) != 0) abort();
+    }
+    for (int index = 0; index < 2; ++index) pthread_join(threads[index], NULL);
+}
+
 static void names(void) {
     static char long_name[1001];
     for (int index = 0; index < 500; ++index) memcpy(long_name + 2 * index, "\xC3\xA9", 2);
@@ -253,10 +275,21 @@ static struct {
     const char* name;
     void (*run)(void);
 } const corners[] = {
-    {"c11", c11},           {"small_stack", small_stack}, {"many_threads", many_threads}, {"errno", errno_stays},
-    {"no_files", no_files}, {"stray_end", stray_end},     {"cancelled", cancelled},       {"deadlock", deadlock},
-    {"child", child},       {"file_limit", file_limit},   {"unseen_sleep", unseen_sleep}, {"slow_stream", slow_stream},
-    {"names", names},       {"refused_memory", refused},
+    {"c11", c11},
+    {"small_stack", small_stack},
+    {"many_threads", many_threads},
+    {"errno", errno_stays},
+    {"no_files", no_files},
+    {"stray_end", stray_end},
+    {"cancelled", cancelled},
+    {"deadlock", deadlock},
+    {"child", child},
+    {"file_limit", file_limit},
+    {"unseen_sleep", unseen_sleep},
+    {"slow_stream", slow_stream},
+    {"one_processor", one_processor},
+    {"names", names},
+    {"refused_memory", refused},
 };
 
 int main(int count, char** arguments) {
