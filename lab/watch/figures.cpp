@@ -32,9 +32,10 @@ std::string counted(std::uint64_t count, std::string_view noun) {
     return fmt::format("{} {}{}", whole_text(count), noun, count == 1 ? "" : "s");
 }
 
-std::string counted(double count, std::string_view noun) {
+std::string counted(double count, std::string_view noun, std::string_view plural) {
     std::string const text = whole_text(count);
-    return text + " " + std::string{noun} + (text == "1" ? "" : "s");
+    if (text == "1") return fmt::format("1 {}", noun);
+    return plural.empty() ? fmt::format("{} {}s", text, noun) : fmt::format("{} {}", text, plural);
 }
 
 std::string threads_of(const watched_site& site) {
@@ -61,6 +62,15 @@ std::string about_allocation(const watched_region& region) {
     text += ", " + counted(region.releases, "free");
     if (region.null_frees > 0) text += fmt::format(" ({} of null pointers)", whole_text(region.null_frees));
     return text;
+}
+
+std::string about_kernel(const kernel_account& kernel) {
+    return fmt::format("The kernel, asked about {:.0f} % of it: {} on a processor ({} in the kernel), {} in the queue, "
+                       "{} voluntary and {}, {}.",
+                       100 * kernel.asked_share, time_text(kernel.processor_ns), time_text(kernel.system_ns),
+                       time_text(kernel.queue_ns), whole_text(kernel.voluntary),
+                       counted(kernel.involuntary, "involuntary switch", "involuntary switches"),
+                       counted(kernel.small_faults + kernel.large_faults, "fault"));
 }
 
 no_regions about_no_regions(const findings& found) {

@@ -22,7 +22,7 @@ namespace tenure::lab {
 
 /// "1 wait", "2,000 waits": the number and the noun, with an s where it is not one.
 [[nodiscard]] std::string counted(std::uint64_t count, std::string_view noun);
-[[nodiscard]] std::string counted(double count, std::string_view noun);
+[[nodiscard]] std::string counted(double count, std::string_view noun, std::string_view plural = {});
 
 /// "1 thread", "64 or more threads".
 [[nodiscard]] std::string threads_of(const watched_site& site);
@@ -32,6 +32,8 @@ namespace tenure::lab {
 /// Beside the time that went into it: "12 waits, the longest 3 ms", "5 allocations of 1 KiB, 5 frees".
 [[nodiscard]] std::string about_waiting(const watched_region& region);
 [[nodiscard]] std::string about_allocation(const watched_region& region);
+/// What the kernel says, as a sentence.
+[[nodiscard]] std::string about_kernel(const kernel_account& kernel);
 
 /// What is said instead of regions when there are none.
 struct no_regions {

@@ -89,16 +89,9 @@ std::string parts_table(const watched_region& region) {
     return watch_table("The region's time, times its threads.", {"part", "#share", "#time", ""}, rows);
 }
 
-std::string about_kernel(const kernel_account& kernel) {
-    if (!(kernel.asked_share > 0)) return {};
-    return element(
-               "p", "class=\"about\"",
-               fmt::format("The kernel, asked about {:.0f} % of it: {} on a processor ({} in the kernel), {} in the "
-                           "queue, {} voluntary and {} involuntary switches, {} faults.",
-                           100 * kernel.asked_share, time_text(kernel.processor_ns), time_text(kernel.system_ns),
-                           time_text(kernel.queue_ns), whole_text(kernel.voluntary), whole_text(kernel.involuntary),
-                           whole_text(kernel.small_faults + kernel.large_faults))) +
-           "\n";
+std::string kernel_of(const kernel_account& kernel) {
+    if (!(kernel.processor_ns > 0)) return {};
+    return element("p", "class=\"about\"", about_kernel(kernel)) + "\n";
 }
 
 std::string frame_item(const named_frame& frame, bool is_blamed) {
@@ -260,7 +253,7 @@ std::string html_region(const watched_region& region, std::string_view prefix, s
                 fmt::format("Lost to allocation: {}. To waiting: {}.", percent_text(allocation_share(region), 1),
                             percent_text(waiting_share(region), 1))));
     text += fmt::format("<h3 id=\"{}-time\">Where the time went</h3>\n{}{}{}", prefix, bar_of(region, prefix),
-                        parts_table(region), about_kernel(region.kernel));
+                        parts_table(region), kernel_of(region.kernel));
     text += fmt::format("<h3 id=\"{}-places\">Places</h3>\n{}", prefix, sites_of(region));
     return text + timelines_of(region, prefix, marks) + "</section>\n";
 }

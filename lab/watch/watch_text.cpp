@@ -63,18 +63,7 @@ std::string parts_of(const watched_region& region, colour colours) {
     add_part(grid, region, "not explained", time.unexplained_ns, "asleep outside of every call that is seen",
              tint::warning);
     std::string text = grid.str(colours);
-    if (kernel.processor_ns > 0) {
-        text +=
-            wrapped(
-                fmt::format(
-                    "The kernel, asked about {:.0f} % of it: {} on a processor ({} in the kernel), {} in the queue, "
-                    "{} voluntary and {} involuntary switches, {} faults.",
-                    100 * kernel.asked_share, time_text(kernel.processor_ns), time_text(kernel.system_ns),
-                    time_text(kernel.queue_ns), whole_text(kernel.voluntary), whole_text(kernel.involuntary),
-                    whole_text(kernel.small_faults + kernel.large_faults)),
-                width) +
-            "\n";
-    }
+    if (kernel.processor_ns > 0) text += wrapped(about_kernel(kernel), width) + "\n";
     return text;
 }
 
