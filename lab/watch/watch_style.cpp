@@ -40,7 +40,9 @@ constexpr std::string_view rules = R"css(
 .closer { fill: none; stroke: var(--ink); stroke-width: 1.5px; stroke-dasharray: 4 2; }
 figure.timeline { overflow-x: auto; }
 figure.timeline > svg { min-width: 46rem; }
-.places tbody th { white-space: normal; min-width: 13rem; }
+.places th, .places td { padding: .3rem .5rem; }
+.places tbody th { white-space: normal; min-width: 12.5rem; overflow-wrap: anywhere; }
+#processes tbody th { white-space: normal; min-width: 11rem; overflow-wrap: anywhere; }
 .places td.where { min-width: 14rem; overflow-wrap: anywhere; }
 .places ol { margin: .3rem 0; padding-left: 1.6rem; font-size: .95em; }
 .places li { margin: 0; }
