@@ -77,7 +77,7 @@ void begin_site(site_record& site, call which, std::uint32_t node, std::uint32_t
 }
 
 /// Of a call from a stack that is new, or forgotten. Null when the thread has no area.
-TENURE_NOINLINE site_record* find_site(call which, const place& from) noexcept {
+TENURE_NOINLINE site_record* find_site(call which, place from) noexcept {
     silence const quiet;
     thread_area* const area = area_of_thread();
     if (area == nullptr) return nullptr;
@@ -94,7 +94,7 @@ TENURE_NOINLINE site_record* find_site(call which, const place& from) noexcept {
     return &site;
 }
 
-[[nodiscard]] inline site_record* site_of(call which, const place& from) noexcept {
+[[nodiscard]] inline site_record* site_of(call which, place from) noexcept {
     const thread_state& thread = this_thread;
     if (thread.area != nullptr && thread.allowed == 0) [[likely]] {
         site_record* const known = known_site(*thread.area, from, what_of(which, thread.node));

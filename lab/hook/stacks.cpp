@@ -157,6 +157,19 @@ constexpr std::uint32_t most_words_of_whole_stacks = most_stack_words / 8 * 7;
 
 }
 
+bool detail::is_same(std::uint64_t* words, std::uintptr_t frame) noexcept {
+    std::uint64_t const count = words[0];
+    const std::uint64_t* const raw = raw_of(words);
+    const std::uint32_t* const slots = slots_of(words);
+    for (std::uint64_t index = 0; index < count; ++index) {
+        std::uintptr_t const slot = frame + slots[index];
+        if (slot >= this_thread.stack_top) return false; // of a larger stack that was here before
+        std::uintptr_t const found = read(slot);
+        if (found != raw[index] && replaced_return(found, slot) != raw[index]) return false;
+    }
+    return true;
+}
+
 std::uint32_t stack_of(thread_area& area, const place& from, bool& is_exact) noexcept {
     ++area.misses;
     walked_stack stack;

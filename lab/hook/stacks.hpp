@@ -55,19 +55,8 @@ namespace detail {
     return mix(from.caller ^ (from.frame << 7U) ^ what) % cache_rows;
 }
 
-/// Whether the stack is the one that was kept.
-[[nodiscard]] inline bool is_same(std::uint64_t* words, const place& from) noexcept {
-    std::uint64_t const count = words[0];
-    const std::uint64_t* const raw = raw_of(words);
-    const std::uint32_t* const slots = slots_of(words);
-    for (std::uint64_t index = 0; index < count; ++index) {
-        std::uintptr_t const slot = from.frame + slots[index];
-        if (slot >= this_thread.stack_top) return false; // of a larger stack that was here before
-        std::uintptr_t const found = read(slot);
-        if (found != raw[index] && replaced_return(found, slot) != raw[index]) return false;
-    }
-    return true;
-}
+/// Whether the stack is the one that was kept. Out of line: a note without stacks needs none of its registers.
+[[nodiscard]] bool is_same(std::uint64_t* words, std::uintptr_t frame) noexcept;
 
 }
 
@@ -78,7 +67,7 @@ namespace detail {
         return nullptr;
     for (cached_stack& each : cache->rows[detail::row_of(from, what)]) {
         if (each.caller != from.caller || each.frame != from.frame || each.what != what) continue;
-        if (chosen.stacks == stack_mode::none || detail::is_same(area.stack + each.stack, from)) return each.site;
+        if (chosen.stacks == stack_mode::none || detail::is_same(area.stack + each.stack, from.frame)) return each.site;
     }
     return nullptr;
 }

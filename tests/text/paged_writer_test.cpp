@@ -135,10 +135,24 @@ TEST_F(paged_writers, name_the_first_record_that_is_too_long_whatever_the_order_
         EXPECT_EQ(std::string_view(room, error.describe(room)),
                   "object 42 of page 3 needs 7 bytes, and 5 are its bound");
     }
-    ASSERT_TRUE(
-        writer.write(10, run_serially{}, [](text_writer& to, std::size_t, std::size_t) { to.append("12345"); }));
+    auto const write_five = [](text_writer& to, std::size_t, std::size_t) { to.append("12345"); };
+    ASSERT_TRUE(writer.write(1000, run_serially{}, write_five));
     EXPECT_FALSE(writer.error());
-    EXPECT_EQ(writer.join().size(), 50u);
+    EXPECT_EQ(writer.join().size(), 5000u);
+    EXPECT_FALSE(writer.write(1000, run_serially{}, write)) << "also after a round in which that page was whole";
+    EXPECT_EQ(writer.error().page, 3u);
+    EXPECT_TRUE(writer.pieces().empty());
+}
+
+TEST_F(paged_writers, join_pages_over_their_own_text) {
+    paged_writer writer(source_);
+    ASSERT_TRUE(writer.reserve({10, 10, 10}));
+    auto const write = [](text_writer& to, std::size_t page, std::size_t object) {
+        to.append("1234567").append(page).append(object % 10); // one byte of each record is not used
+    };
+    ASSERT_TRUE(writer.write(100, run_serially{}, write));
+    std::string const before = joined(writer.pieces());
+    EXPECT_EQ(writer.join(), before);
 }
 
 TEST_F(paged_writers, do_not_write_past_a_page_however_long_a_record_is) {
@@ -226,6 +240,7 @@ TEST_F(paged_writers, sizes_that_no_memory_has_are_refused) {
     EXPECT_FALSE(writer.reserve({SIZE_MAX / 16, 1, 0}));
     EXPECT_FALSE(writer.reserve({std::size_t{1} << 32, std::size_t{1} << 31, 1}));
     EXPECT_FALSE(writer.reserve({1, SIZE_MAX / 2 - 8, 1}));
+    EXPECT_FALSE(writer.reserve({1, SIZE_MAX - 8, 1})) << "rounded up to lines it would be nothing";
     EXPECT_EQ(source_.requests(), 0u);
 }
 

@@ -60,12 +60,13 @@ TEST_F(text_death, a_page_with_more_objects_than_reserved_is_refused) {
 }
 
 TEST_F(text_death, a_page_past_the_count_is_refused) {
-    ASSERT_TRUE(writer_.reserve({10, 10, 10}));
+    ASSERT_TRUE(writer_.reserve({5, 10, 10})); // behind the last page lie the pieces
     support::heard_reports const heard;
     auto const too_many = [](std::size_t count, const auto& body) {
         for (std::size_t page = 0; page <= count; ++page) body(page);
     };
-    EXPECT_TRUE(writer_.write(50, too_many, write_letter)) << "its own pages are whole";
+    auto const ten = [](std::size_t) { return std::size_t{10}; };
+    EXPECT_TRUE(writer_.write_pages(5, ten, too_many, write_letter)) << "its own pages are whole";
     EXPECT_EQ(writer_.join().size(), 50u);
     EXPECT_EQ(heard.count(tenure::report_kind::misuse), tenure::checks::caller ? 1u : 0u);
 }
