@@ -61,9 +61,9 @@ enum class call : std::uint8_t {
     GOMP_parallel_reductions, omp_get_num_threads, tbb_execute_and_wait, tbb_wait, pthread_mutex_trylock,
     pthread_rwlock_tryrdlock, pthread_rwlock_trywrlock, pthread_spin_trylock, sem_trywait, mtx_trylock, omp_test_lock,
     dl_find_object, begin_catch,
-    thrd_create, fork_plainly, GOMP_task, GOMP_taskloop,
+    thrd_create, fork_plainly, GOMP_task, GOMP_taskloop, GOMP_taskloop_ull,
 };
-constexpr std::size_t call_count = 211;
+constexpr std::size_t call_count = 212;
 
 struct call_info {
     call id;
@@ -284,6 +284,7 @@ constexpr std::array<call_info, call_count> calls{{
     {call::fork_plainly, call_group::control, "_Fork", "_Fork"},
     {call::GOMP_task, call_group::control, "GOMP_task", "GOMP_task"},
     {call::GOMP_taskloop, call_group::control, "GOMP_taskloop", "GOMP_taskloop"},
+    {call::GOMP_taskloop_ull, call_group::control, "GOMP_taskloop_ull", "GOMP_taskloop_ull"},
 }};
 // clang-format on
 

@@ -167,6 +167,22 @@ int thrd_join(thrd_t thread, int* answer) {
 
 void flockfile(FILE* file) { observed_wait<call::flockfile, decltype(flockfile)>(here(), file, file); }
 
-/// Two threads at the first use of a static in a function. One that is made already never comes here.
-int __cxa_guard_acquire(void* guard) { return observed_wait<call::guard_acquire, int(void*)>(here(), guard, guard); }
+/// Two threads at the first use of a static in a function. One that is made already never comes here; the thread that
+/// is to make it waits for nobody.
+int __cxa_guard_acquire(void* guard) {
+    auto* const function = real<int(void*)>(call::guard_acquire);
+    if (!is_active()) [[likely]]
+        return function(guard);
+    std::uint64_t const begin = ticks();
+    std::uint32_t const active = this_thread.active;
+    this_thread.active = 0; // it waits by a futex
+    note_waiting(call::guard_acquire, here(), begin, guard);
+    int const is_ours = function(guard);
+    this_thread.active = active;
+    if (is_ours != 0 && ticks() - begin < chosen.slow_ticks)
+        note_no_wait();
+    else
+        note_wait(call::guard_acquire, here(), begin, ticks(), guard, 0);
+    return is_ours;
+}
 }

@@ -21,7 +21,7 @@ constexpr bool is_wait(call_group group) {
 constexpr bool hides_what_is_inside(call which) {
     call_group const group = info(which).group;
     return group == call_group::allocation || group == call_group::release || group == call_group::mapping ||
-           which == call::guard_acquire || which == call::tbb_wait_on_address;
+           which == call::tbb_wait_on_address;
 }
 
 /// Notes what the call spent. Its destructor is no cleanup for cancellation: the library knows no exceptions.

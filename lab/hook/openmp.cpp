@@ -8,6 +8,7 @@
 #include <algorithm>
 
 #include "hook/observed.hpp"
+#include "hook/openmp.hpp"
 #include "hook/openmp_tool.hpp"
 #include "hook/regions.hpp"
 
@@ -79,7 +80,7 @@ namespace tenure::lab::hook {
 
 namespace {
 
-constinit bool has_tasks = false;
+constinit std::uint8_t has_tasks = 0; // set by any thread, and never taken back
 
 [[nodiscard]] std::uint64_t processor_ticks() noexcept { return processor_ns() * chosen.ticks_per_us / 1000; }
 
@@ -96,7 +97,7 @@ template<call Which>
     auto* const function = real<void()>(Which);
     if (!is_active()) [[likely]]
         return function();
-    if (!has_tasks) {
+    if (__atomic_load_n(&has_tasks, __ATOMIC_RELAXED) == 0) {
         noted_call<Which> const note(from);
         return function();
     }
@@ -126,48 +127,11 @@ template<call Which, class... Arguments>
 
 }
 
+void note_tasks() noexcept { __atomic_store_n(&has_tasks, std::uint8_t{1}, __ATOMIC_RELAXED); }
+
 }
 
 using namespace tenure::lab::hook;
-
-extern "C" [[gnu::visibility("hidden"), gnu::used]] void* tenure_hook_before_task() {
-    has_tasks = true;
-    return reinterpret_cast<void*>(real<void()>(call::GOMP_task));
-}
-extern "C" [[gnu::visibility("hidden"), gnu::used]] void* tenure_hook_before_taskloop() {
-    has_tasks = true;
-    return reinterpret_cast<void*>(real<void()>(call::GOMP_taskloop));
-}
-
-// They take more arguments than this needs to know: jumped to, with everything as it was.
-__asm__(R"(
-        .text
-        .macro TENURE_PASS name, before
-        .globl \name
-        .type \name, @function
-\name:
-        push %rdi
-        push %rsi
-        push %rdx
-        push %rcx
-        push %r8
-        push %r9
-        push %rax
-        call \before
-        mov %rax, %r11
-        pop %rax
-        pop %r9
-        pop %r8
-        pop %rcx
-        pop %rdx
-        pop %rsi
-        pop %rdi
-        jmp *%r11
-        .size \name, . - \name
-        .endm
-        TENURE_PASS GOMP_task, tenure_hook_before_task
-        TENURE_PASS GOMP_taskloop, tenure_hook_before_taskloop
-)");
 
 extern "C" {
 

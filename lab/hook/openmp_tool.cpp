@@ -25,8 +25,8 @@ using look_up_function = void* (*)(const char* name);
 using set_callback_function = int (*)(int event, void (*callback)());
 
 // Events.
-constexpr int parallel_begin = 3, parallel_end = 4, implicit_task = 7, sync_region_wait = 16, mutex_acquired = 27,
-              sync_region = 23, mutex_acquire = 26;
+constexpr int parallel_begin = 3, parallel_end = 4, task_schedule = 6, implicit_task = 7, sync_region_wait = 16,
+              mutex_acquired = 27, sync_region = 23, mutex_acquire = 26;
 // Endpoints.
 constexpr int at_begin = 1;
 // Kinds of waits: the barrier at the end of a construct has its own since 5.1, which LLVM's library uses since 15.
@@ -40,6 +40,10 @@ constinit bool is_there = false;
 constinit thread_local std::uint64_t wait_since = 0, lock_since = 0;
 constinit thread_local bool is_at_end = false;
 constinit thread_local std::uint32_t tasks_inside = 0;
+// Of the construct whose end the thread has come to: tasks that it runs there are in the region once more.
+constinit thread_local std::uint32_t last_region = no_region;
+constinit thread_local const tool_data* own_task = nullptr; // the thread's part of the construct
+constinit thread_local bool runs_task_at_end = false;
 
 constexpr std::uint32_t most_nested = 8;
 constinit thread_local opened_region opened_here[most_nested] = {};
@@ -75,7 +79,18 @@ void on_parallel_end(tool_data*, tool_data*, int, const void*) {
     if (opened_count < most_nested) note_closed(opened_here[opened_count]);
 }
 
-void on_implicit_task(int endpoint, tool_data* parallel, tool_data*, unsigned threads, unsigned, int flags) {
+void end_task_at_end() noexcept {
+    if (runs_task_at_end) leave();
+    runs_task_at_end = false;
+}
+
+/// From one task to another: of interest where a thread has left its region and waits for the others.
+void on_task_schedule(tool_data*, int, tool_data* next) {
+    if (!is_at_end || next == nullptr || next == own_task) return end_task_at_end();
+    if (!runs_task_at_end) runs_task_at_end = enter_if_outside(last_region);
+}
+
+void on_implicit_task(int endpoint, tool_data* parallel, tool_data* task, unsigned threads, unsigned, int flags) {
     if ((flags & initial_task) != 0) return;
     if (endpoint == at_begin) {
         if (opened_count > 0 && opened_count <= most_nested && threads > 0) {
@@ -83,10 +98,13 @@ void on_implicit_task(int endpoint, tool_data* parallel, tool_data*, unsigned th
                 threads; // as many as there really are; who opened it is one of them
         }
         std::uint64_t const region = parallel == nullptr ? 0 : parallel->value;
-        enter(region == 0 ? no_region : static_cast<std::uint32_t>(region - 1), 0);
+        last_region = region == 0 ? no_region : static_cast<std::uint32_t>(region - 1);
+        own_task = task;
+        enter(last_region, 0);
         ++tasks_inside;
         return;
     }
+    end_task_at_end();
     // A worker hears of its end when it is needed again; it has left when it came to the last barrier.
     if (is_at_end) {
         is_at_end = false;
@@ -137,6 +155,7 @@ int begin_tool(look_up_function look_up, int, tool_data*) {
     hear(set, parallel_begin, on_parallel_begin);
     hear(set, parallel_end, on_parallel_end);
     hear(set, implicit_task, on_implicit_task);
+    hear(set, task_schedule, on_task_schedule);
     hear(set, sync_region, on_sync_region);
     hear(set, sync_region_wait, on_sync_region_wait);
     hear(set, mutex_acquire, on_mutex_acquire);

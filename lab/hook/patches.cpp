@@ -418,10 +418,11 @@ std::uintptr_t tenure_hook_leave(std::uintptr_t* slot) {
 
 extern "C" {
 
-// What an exception has flown through has ended.
+// What an exception has flown through has ended: the functions whose return address stood below the catcher's frame, or
+// right at its end, where our own stands now.
 void* __cxa_begin_catch(void* exception) {
     auto* const frame = static_cast<std::uintptr_t*>(__builtin_frame_address(0));
-    forget_below(frame);
+    forget_below(frame + 1);
     return real<void*(void*)>(call::begin_catch)(exception);
 }
 }

@@ -129,7 +129,9 @@ TENURE_NOINLINE void ask_at_end(node_record& node, bool is_whole) noexcept {
 
 /// At the begin of a stay: whether a period that is still open has anything to do with it.
 void look_at_period(node_record& node, std::uint64_t now) noexcept {
-    if (node.period_begin != 0 && now - node.period_begin <= 2 * period_ticks) return;
+    // What the kernel was asked at the end of the last stay is of no use when much else has happened since.
+    bool const is_stale = node.period_inside == 0 && now - node.period_begin > long_stay_ticks;
+    if (node.period_begin != 0 && !is_stale && now - node.period_begin <= 2 * period_ticks) return;
     node.period_begin = 0;
     if (now - node.last_asked > period_ticks) ask_at_begin(node);
 }
@@ -231,7 +233,9 @@ void leave() noexcept {
             if (record.period_begin != 0) {
                 std::uint64_t const since = std::max(open.begin, record.period_begin);
                 record.period_inside += now > since ? now - since : 0;
-                bool const is_whole = record.period_inside == spent && spent >= long_stay_ticks;
+                // From the question to the stay little else has happened: the answer is the stay's.
+                std::uint64_t const before = open.begin > record.period_begin ? open.begin - record.period_begin : 0;
+                bool const is_whole = record.period_inside == spent && spent >= long_stay_ticks && before * 20 <= spent;
                 if (is_whole || now - record.period_begin >= period_ticks) ask_at_end(record, is_whole);
             }
             list_interval(*area, thread.node, open.begin, now);
@@ -253,6 +257,13 @@ void ask_meanwhile(thread_area& area, std::uint64_t now) noexcept {
         node.period_inside += now - std::max(open.begin, node.period_begin);
         ask_at_end(node, false);
     }
+}
+
+bool enter_if_outside(std::uint32_t region) noexcept {
+    const thread_area* const area = this_thread.area;
+    if (region == no_region || (area != nullptr && is_inside(*area, this_thread.node, region))) return false;
+    enter(region, 0);
+    return true;
 }
 
 void leave_if(region_kind kind) noexcept {

@@ -25,6 +25,9 @@ constexpr std::uint32_t no_region = ~std::uint32_t{0};
 void enter(std::uint32_t region, std::uint64_t since) noexcept;
 void leave() noexcept;
 
+/// The same for who may be in it already: whether a leave() is due.
+[[nodiscard]] bool enter_if_outside(std::uint32_t region) noexcept;
+
 /// Of stays that last: the kernel is asked now and then in their middle, because the process may end before they do.
 void ask_meanwhile(thread_area& area, std::uint64_t now) noexcept;
 

@@ -139,6 +139,19 @@ TEST(watch_openmp, constructs_of_both_libraries_are_regions) {
     }
 }
 
+TEST(watch_openmp, tasks_that_run_at_the_end_of_a_region_are_in_it) {
+    for (const char* program : {"tasks_at_end", "tasks_at_end_llvm"}) {
+        if (!watched::is_built(program)) continue;
+        watched::outcome const seen = watched::run(program);
+        ASSERT_EQ(seen.code, 0) << seen.err;
+        long const expected = 100 * (100 + 7 + 1) + 4950 + 100 * 100 + 4950;
+        EXPECT_EQ(seen.out, std::to_string(expected) + " 4950 0\n") << program;
+        json const region = watched::region_of_kind(seen, "openmp");
+        EXPECT_EQ(watched::count_of(region, "malloc", "leaf"), 600U) << program << seen.text;
+        EXPECT_EQ(watched::count_of(region, "free", "leaf"), 600U) << program;
+    }
+}
+
 TEST(watch_execution, algorithms_with_a_policy_are_regions) {
     if (!watched::is_built("execution")) GTEST_SKIP() << "TBB is not installed";
     watched::outcome const seen = watched::run("execution");
