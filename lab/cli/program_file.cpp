@@ -19,6 +19,7 @@
 #include <cstring>
 #include <filesystem>
 #include <fstream>
+#include <vector>
 
 namespace tenure::lab {
 
@@ -74,6 +75,17 @@ std::string why_not_elf(const std::string& path) {
     return {};
 }
 
+/// Where in the file an address of the program's own numbering lies; 0: nowhere.
+std::uint64_t offset_of(std::ifstream& file, const ElfW(Ehdr) & head, std::uint64_t address) {
+    for (unsigned index = 0; index < head.e_phnum; ++index) {
+        ElfW(Phdr) part{};
+        if (!read_at(file, head.e_phoff + index * std::uint64_t{head.e_phentsize}, part)) return 0;
+        if (part.p_type == PT_LOAD && address >= part.p_vaddr && address - part.p_vaddr < part.p_filesz)
+            return part.p_offset + (address - part.p_vaddr);
+    }
+    return 0;
+}
+
 /// Whether the kernel gives the program capabilities from its file. Inheritable ones alone add nothing to what the
 /// process has.
 bool grants_capabilities(const std::string& path) {
@@ -118,6 +130,34 @@ std::string why_not_executable(const std::string& path) {
     if (fs::is_directory(path, error)) return "is a folder";
     if (!fs::is_regular_file(path, error)) return "is no file";
     return ::access(path.c_str(), X_OK) == 0 ? "" : "may not be executed (chmod +x would say that it may)";
+}
+
+bool needs_library(const std::string& path, std::string_view name) {
+    std::ifstream file(path, std::ios::binary);
+    ElfW(Ehdr) head{};
+    if (!read_at(file, 0, head) || std::memcmp(head.e_ident, ELFMAG, SELFMAG) != 0) return false;
+    std::vector<std::uint64_t> needed;
+    std::uint64_t names = 0;
+    for (unsigned index = 0; index < head.e_phnum; ++index) {
+        ElfW(Phdr) part{};
+        if (!read_at(file, head.e_phoff + index * std::uint64_t{head.e_phentsize}, part)) return false;
+        if (part.p_type != PT_DYNAMIC) continue;
+        ElfW(Dyn) entry{};
+        for (std::uint64_t at = 0; at + sizeof entry <= part.p_filesz; at += sizeof entry) {
+            if (!read_at(file, part.p_offset + at, entry) || entry.d_tag == DT_NULL) break;
+            if (entry.d_tag == DT_NEEDED) needed.push_back(entry.d_un.d_val);
+            if (entry.d_tag == DT_STRTAB) names = entry.d_un.d_ptr;
+        }
+    }
+    std::uint64_t const begin = offset_of(file, head, names);
+    for (std::uint64_t const each : needed) {
+        std::string found(name.size(), '\0');
+        file.clear();
+        file.seekg(static_cast<std::streamoff>(begin + each));
+        file.read(found.data(), static_cast<std::streamsize>(found.size()));
+        if (begin != 0 && found == name) return true;
+    }
+    return false;
 }
 
 std::string why_not_preloadable(const std::string& path) {

@@ -21,4 +21,7 @@ namespace tenure::lab {
 /// statically: ...". Empty when it would. Of a script the interpreter is asked.
 [[nodiscard]] std::string why_not_preloadable(const std::string& path);
 
+/// Whether the program asks the loader for a library whose name begins so: "libasan.so".
+[[nodiscard]] bool needs_library(const std::string& path, std::string_view name);
+
 }

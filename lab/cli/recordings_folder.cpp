@@ -11,6 +11,7 @@
 #include <fmt/format.h>
 #include <signal.h>
 #include <sys/file.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
 #include <unistd.h>
@@ -19,6 +20,7 @@
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
+#include <ctime>
 #include <filesystem>
 #include <string_view>
 
@@ -33,17 +35,21 @@ constexpr std::string_view lock_name = "lock";
 constexpr std::string_view recording_suffix = ".tnw";
 constexpr std::uint64_t least_room = std::uint64_t{256} << 20U;
 
+/// As many as one may wish where nobody says.
 std::uint64_t free_bytes(const std::string& folder) {
     struct statvfs about {};
-    return ::statvfs(folder.c_str(), &about) == 0 ? std::uint64_t{about.f_bavail} * about.f_frsize : 0;
+    return ::statvfs(folder.c_str(), &about) == 0 ? std::uint64_t{about.f_bavail} * about.f_frsize : UINT64_MAX;
 }
 
 /// Memory, if there is much of it and nobody asks for another place: a page of a file on a disk costs a thread more.
 fs::path place_for_recordings(std::error_code& error) {
     const char* const asked = std::getenv("TMPDIR");
     bool const has_choice = asked == nullptr || *asked == '\0';
-    if (has_choice && free_bytes("/dev/shm") >= 4 * least_room && ::access("/dev/shm", W_OK) == 0) return "/dev/shm";
-    return fs::temp_directory_path(error);
+    if (has_choice && fs::is_directory("/dev/shm", error) && free_bytes("/dev/shm") >= 4 * least_room &&
+        ::access("/dev/shm", W_OK) == 0)
+        return "/dev/shm";
+    fs::path const place = fs::temp_directory_path(error);
+    return error ? place : fs::absolute(place, error); // the program may go elsewhere
 }
 
 bool is_recording(const fs::path& file) { return file.extension() == recording_suffix; }
@@ -66,7 +72,9 @@ bool is_left_over(const fs::path& folder) {
     struct stat about {};
     if (::lstat(folder.c_str(), &about) != 0 || !S_ISDIR(about.st_mode) || about.st_uid != ::geteuid()) return false;
     std::error_code error;
-    if (!fs::exists(folder / lock_name, error)) return false; // one that is only being made
+    if (!fs::exists(folder / lock_name, error)) return false;
+    constexpr std::time_t young_seconds = 60; // one that is only being made
+    if (std::time(nullptr) - about.st_mtime < young_seconds) return false;
     int const lock = take_lock(folder);
     if (lock < 0) return false;
     bool is_over = true;
@@ -131,10 +139,26 @@ void recordings_folder::make_own() {
     }
     path_ = name;
     lock_ = take_lock(path_);
+    if (lock_ < 0) refusal_ = fmt::format("{} cannot be locked: {}", path_, std::strerror(errno));
+}
+
+bool recordings_folder::is_full() const {
+    constexpr std::uint64_t nearly_none = std::uint64_t{1} << 20U;
+    return !path_.empty() && free_bytes(path_) < nearly_none;
 }
 
 // A mapped file that has no room left ends its process: said before.
 std::string recordings_folder::why_no_room() const {
+    constexpr std::size_t longest_path = 400; // with a name behind it the hook has room for 512
+    if (path_.size() > longest_path)
+        return fmt::format("the path of the recordings is longer than {} letters: --keep DIR or TMPDIR name another",
+                           longest_path);
+    constexpr std::uint64_t least_file = std::uint64_t{64} << 20U;
+    struct rlimit limit {};
+    if (::getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY && limit.rlim_cur < least_file) {
+        return fmt::format("files may have {} KiB here, a recording needs more: ulimit -f unlimited",
+                           limit.rlim_cur >> 10U);
+    }
     std::uint64_t const free = free_bytes(path_);
     if (free >= least_room) return {};
     return fmt::format("{} has only {} MiB left, recordings need 256: --keep DIR or TMPDIR name another place", path_,

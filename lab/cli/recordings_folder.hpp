@@ -20,6 +20,8 @@ public:
     recordings_folder& operator=(const recordings_folder&) = delete;
 
     [[nodiscard]] const std::string& path() const { return path_; }
+    /// Whether it has become full: what maps its files is ended then.
+    [[nodiscard]] bool is_full() const;
     /// Why nothing can be recorded here, as a sentence that says what to do; empty when it can.
     [[nodiscard]] const std::string& refusal() const { return refusal_; }
 

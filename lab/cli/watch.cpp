@@ -62,6 +62,15 @@ void preload(const std::string& library) {
     ::setenv("LD_PRELOAD", alone ? library.c_str() : fmt::format("{}:{}", library, others).c_str(), 1);
 }
 
+/// The loader takes blanks and colons for ends of names: then a link stands for the library.
+std::string preloadable(const std::string& library, const std::string& folder) {
+    if (library.find_first_of(" :") == std::string::npos) return library;
+    std::string const link = folder + "/libtenure_watch.so";
+    std::error_code error;
+    fs::create_symlink(library, link, error);
+    return error ? library : link;
+}
+
 /// Blocks of Tenure come from malloc for this run, where they are seen, unless a malloc of Tenure's is in the process.
 void let_tenures_be_seen() {
     const char* const preloaded = std::getenv("LD_PRELOAD");
@@ -172,7 +181,7 @@ watch_command::watch_command(CLI::App& app)
     command_->add_option("--folded", folded_file_, "Stacks with their cost in ns, for flame graphs")->type_name("FILE");
     command_
         ->add_option("--fail-on", fail_on_,
-                     "allocation, wait, or both: leave with --fail-code when a place has some "
+                     "allocation, wait, or allocation,wait: leave with --fail-code when a place has some "
                      "that the baseline does not name")
         ->delimiter(',')
         ->allow_extra_args(false)
@@ -202,29 +211,8 @@ watch_command::watch_command(CLI::App& app)
 
 int watch_command::run() const {
     if (lists_) return print(list_of_calls()) ? exit_code::ok : exit_code::not_written;
-    if (!from_.empty()) {
-        if (!program_.empty()) {
-            say("--from reports about kept recordings: leave out the program, or --from");
-            return exit_code::bad_usage;
-        }
-        return report(from_, {});
-    }
-    if (program_.empty()) {
-        say("there is no program to watch: tenure watch -- PROGRAM ...");
-        return exit_code::bad_usage;
-    }
-    for (const std::string& each : regions_) {
-        if (each.starts_with(function_prefix) && each.size() > function_prefix.size()) continue;
-        if (std::find(region_words().begin(), region_words().end(), each) != region_words().end()) continue;
-        say(unknown_name("region", each, region_words()) + " A function is function:NAME.");
-        return exit_code::bad_usage;
-    }
-    if (std::string const option = option_without_value(); !option.empty()) {
-        say(fmt::format("{} needs a name before --", option));
-        return exit_code::bad_usage;
-    }
-    if (!baseline_.empty() && fail_on_.empty()) {
-        say("--baseline is of no use without --fail-on: add --fail-on allocation,wait");
+    if (std::string const mistake = mistake_in_options(); !mistake.empty()) {
+        say(mistake);
         return exit_code::bad_usage;
     }
     for (const std::string* each : {&text_file_, &json_file_, &html_file_, &folded_file_, &written_baseline_}) {
@@ -233,10 +221,8 @@ int watch_command::run() const {
             return exit_code::not_written;
         }
     }
-    if (!baseline_.empty() && ::access(baseline_.c_str(), R_OK) != 0) {
-        say(fmt::format("{} cannot be read: {}", baseline_, std::strerror(errno)));
-        return exit_code::bad_usage;
-    }
+    if (baseline known; !baseline_.empty() && !read_known(known)) return exit_code::bad_usage;
+    if (!from_.empty()) return report(from_, {}, {});
     std::string const path = find_program(program_.front());
     if (path.empty()) {
         std::string const why = why_not_executable(program_.front());
@@ -246,6 +232,12 @@ int watch_command::run() const {
     }
     if (std::string const reason = why_not_preloadable(path); !reason.empty()) {
         say(fmt::format("{} {}; nothing of it could be seen", path, reason));
+        return cannot_run;
+    }
+    if (needs_library(path, "libasan.so")) {
+        say(fmt::format("{} is built with AddressSanitizer, whose library must come before every other: watch a build "
+                        "without it",
+                        path));
         return cannot_run;
     }
     std::string const library = find_own_library("libtenure_watch.so");
@@ -258,30 +250,78 @@ int watch_command::run() const {
         say(folder.refusal());
         return exit_code::not_written;
     }
-    ended_program const ended = watch_program(path, library, folder.path());
+    std::vector<std::string> functions;
+    if (std::string const refusal = plan_functions(path, folder.path(), functions); !refusal.empty()) {
+        say(refusal);
+        return cannot_run;
+    }
+    ended_program const ended = watch_program(path, preloadable(library, folder.path()), folder.path());
     if (ended.process <= 0) return cannot_run;
-    int const judged = report(folder.path(), ended);
+    std::vector<std::string> notices;
+    if (ended.signal == SIGBUS && folder.is_full()) {
+        notices.push_back(fmt::format("{} has become full, and a mapped file without room ends its process: --keep "
+                                      "DIR or TMPDIR name another place",
+                                      folder.path()));
+    }
+    if (ended.signal == SIGSYS) {
+        notices.emplace_back("a filter of system calls (seccomp) has ended the program: it allows less than the watch "
+                             "needs");
+    }
+    int const judged = report(folder.path(), functions, std::move(notices));
     return ended.code != 0 ? ended.code : judged;
 }
 
-/// Returns   an option whose value would be the -- that ends them; empty when there is none.
-std::string watch_command::option_without_value() const {
+/// Returns   a sentence that says what is wrong with the command line; empty when nothing is.
+std::string watch_command::mistake_in_options() const {
     for (const CLI::Option* const each : command_->get_options()) {
         if (each->count() > 0 && each->get_items_expected_max() == 1 && each->results().front() == "--")
-            return each->get_name();
+            return fmt::format("{} needs a name before --", each->get_name());
+    }
+    if (from_.empty() == program_.empty()) {
+        return from_.empty() ? "there is no program to watch: tenure watch -- PROGRAM ..."
+                             : "--from reports about kept recordings: leave out the program, or --from";
+    }
+    for (const char* of_a_run : {"--region", "--stacks", "--slow-ns", "--tenure", "--no-children", "--keep"}) {
+        if (!from_.empty() && command_->count(of_a_run) > 0)
+            return fmt::format("{} is for a run: --from only reports about one that was", of_a_run);
+    }
+    for (const std::string& each : regions_) {
+        if (each.starts_with(function_prefix) && each.size() > function_prefix.size()) continue;
+        if (std::find(region_words().begin(), region_words().end(), each) != region_words().end()) continue;
+        return unknown_name("region", each, region_words()) + " A function is function:NAME.";
+    }
+    if (!baseline_.empty() && fail_on_.empty())
+        return "--baseline is of no use without --fail-on: add --fail-on allocation,wait";
+    std::array<const std::string*, 5> const outputs{&text_file_, &json_file_, &html_file_, &folded_file_,
+                                                    &written_baseline_};
+    for (std::size_t index = 0; index < outputs.size(); ++index) {
+        for (std::size_t other = 0; other < index; ++other) {
+            if (!outputs[index]->empty() && *outputs[index] == *outputs[other])
+                return fmt::format("two reports would go to {}: name two files", *outputs[index]);
+        }
     }
     return {};
 }
 
 /// Returns   what cannot be watched, and why; the plan lies in the folder then.
-std::string watch_command::plan_functions(const std::string& program, const std::string& folder) const {
+std::string watch_command::plan_functions(const std::string& program, const std::string& folder,
+                                          std::vector<std::string>& names) const {
     std::string const path = folder + "/plan";
     std::ofstream file;
+    std::vector<hook::planned_patch> planned;
     for (const std::string& each : regions_) {
         if (!each.starts_with(function_prefix)) continue;
         std::string const name = each.substr(function_prefix.size());
         function_plan const plan = plan_function(program, name);
         if (!plan.refusal.empty()) return fmt::format("{} cannot be watched: {}", name, plan.refusal);
+        bool const is_known = std::any_of(planned.begin(), planned.end(), [&](const hook::planned_patch& other) {
+            return other.address == plan.patch.address && std::strcmp(other.module, plan.patch.module) == 0;
+        });
+        if (is_known) continue;
+        if (planned.size() == hook::most_patches)
+            return fmt::format("{} functions are watched at most", hook::most_patches);
+        planned.push_back(plan.patch);
+        names.emplace_back(plan.patch.name);
         if (!file.is_open()) file.open(path, std::ios::binary);
         file.write(reinterpret_cast<const char*>(&plan.patch), sizeof plan.patch);
     }
@@ -296,10 +336,6 @@ std::string watch_command::plan_functions(const std::string& program, const std:
 /// Returns   how it ended, its exit code as a shell would say it; without a process when it was not run.
 watch_command::ended_program watch_command::watch_program(const std::string& path, const std::string& library,
                                                           const std::string& folder) const {
-    if (std::string const refusal = plan_functions(path, folder); !refusal.empty()) {
-        say(refusal);
-        return {};
-    }
     std::string regions;
     for (const std::string& each : regions_) {
         if (each.starts_with(function_prefix)) continue;
@@ -310,13 +346,16 @@ watch_command::ended_program watch_command::watch_program(const std::string& pat
     ::setenv(hook::folder_variable, folder.c_str(), 1);
     ::setenv(hook::stacks_variable, stacks_.c_str(), 1);
     ::setenv(hook::slow_variable, std::to_string(slow_ns_).c_str(), 1);
-    ::setenv(hook::children_variable, without_children_ ? "0" : "1", 1);
     if (tenures_ == "seen") let_tenures_be_seen();
     std::vector<char*> words;
     for (const std::string& each : program_) words.push_back(const_cast<char*>(each.c_str()));
     words.push_back(nullptr);
 
     patience const patient;
+    struct sigaction heard {
+    }, before{};
+    heard.sa_handler = SIG_DFL; // who ignores it is told of no end
+    ::sigaction(SIGCHLD, &heard, &before);
     pid_t const child = ::fork();
     if (child < 0) {
         say(fmt::format("no process for {}: {}", path, std::strerror(errno)));
@@ -324,6 +363,8 @@ watch_command::ended_program watch_command::watch_program(const std::string& pat
     }
     if (child == 0) {
         patient.restore();
+        ::sigaction(SIGCHLD, &before, nullptr);
+        if (without_children_) ::setenv(hook::process_variable, std::to_string(::getpid()).c_str(), 1);
         preload(library);
         ::execv(path.c_str(), words.data());
         say(fmt::format("{} cannot be run: {}", path, std::strerror(errno)));
@@ -331,16 +372,25 @@ watch_command::ended_program watch_command::watch_program(const std::string& pat
     }
     running_program = child;
     int status = 0;
-    while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {}
+    pid_t waited = 0;
+    while ((waited = ::waitpid(child, &status, 0)) < 0 && errno == EINTR) {}
+    std::uint64_t const ticks = __builtin_ia32_rdtsc();
     running_program = 0;
+    ::sigaction(SIGCHLD, &before, nullptr);
+    if (waited != child) {
+        say(fmt::format("the end of {} was not seen: {}", path, std::strerror(errno)));
+        return {child, cannot_run, 0};
+    }
     constexpr int by_signal = 128;
-    if (WIFSIGNALED(status)) return {child, by_signal + WTERMSIG(status), WTERMSIG(status)};
-    return {child, WEXITSTATUS(status), 0};
+    ended_program ended{child, WEXITSTATUS(status), 0};
+    if (WIFSIGNALED(status)) ended = {child, by_signal + WTERMSIG(status), WTERMSIG(status)};
+    note_seen_end(folder, {static_cast<std::uint32_t>(child), ended.signal, ended.code, ticks});
+    return ended;
 }
 
-int watch_command::report(const std::string& folder, const ended_program& ended) const {
+int watch_command::report(const std::string& folder, const std::vector<std::string>& functions,
+                          std::vector<std::string> notices) const {
     ::signal(SIGPIPE, SIG_IGN); // a reader that goes away is an error of writing, and the recordings are put away
-    std::vector<std::string> notices;
     std::vector<std::unique_ptr<recording>> const recordings = recordings_of(folder, notices);
     if (recordings.empty()) {
         for (const std::string& each : notices) say(each);
@@ -351,7 +401,12 @@ int watch_command::report(const std::string& folder, const ended_program& ended)
     symbols names;
     findings found = explain(recordings, names);
     found.notices.insert(found.notices.end(), notices.begin(), notices.end());
-    add_what_we_know(found, ended);
+    for (const std::string& each : functions) {
+        bool const was_called = std::any_of(found.regions.begin(), found.regions.end(), [&](const auto& region) {
+            return region.kind == hook::region_kind::function && region.name == each;
+        });
+        if (!was_called) found.notices.push_back(fmt::format("no call of {} was seen", each));
+    }
     text_choice choice{sites_, shown_regions_, frames_, colour::plain};
     bool written = true;
     if (text_file_.empty()) {
@@ -368,40 +423,24 @@ int watch_command::report(const std::string& folder, const ended_program& ended)
     return judge(found);
 }
 
-/// Of the program itself, and of what was asked for.
-void watch_command::add_what_we_know(findings& found, const ended_program& ended) const {
-    // Of a process that became another program several times the last one was ended.
-    auto const own = std::find_if(found.processes.rbegin(), found.processes.rend(), [&](const watched_process& each) {
-        return ended.signal != 0 && each.process == static_cast<std::uint32_t>(ended.process);
-    });
-    if (own != found.processes.rend()) own->signal = ended.signal;
-    for (const std::string& each : regions_) {
-        if (!each.starts_with(function_prefix)) continue;
-        std::string const name = each.substr(function_prefix.size());
-        bool const was_called = std::any_of(found.regions.begin(), found.regions.end(), [&](const auto& region) {
-            return region.kind == hook::region_kind::function && region.name == name;
-        });
-        if (!was_called) found.notices.push_back(fmt::format("{} was never called", name));
+/// The baseline's file. Returns   false when it cannot be read, which was said then.
+bool watch_command::read_known(std::set<site_name>& known) const {
+    std::ifstream file(baseline_, std::ios::binary);
+    std::string const text{std::istreambuf_iterator<char>(file), {}};
+    if (!file && text.empty()) {
+        say(fmt::format("{} cannot be read: {}", baseline_, std::strerror(errno)));
+        return false;
     }
+    std::string error;
+    known = read_baseline(text, error);
+    if (!error.empty()) say(fmt::format("{}: {}", baseline_, error));
+    return error.empty();
 }
 
 int watch_command::judge(const findings& found) const {
     if (fail_on_.empty()) return exit_code::ok;
     baseline known;
-    if (!baseline_.empty()) {
-        std::ifstream file(baseline_, std::ios::binary);
-        std::string const text{std::istreambuf_iterator<char>(file), {}};
-        if (!file && text.empty()) {
-            say(fmt::format("{} cannot be read: {}", baseline_, std::strerror(errno)));
-            return exit_code::bad_usage;
-        }
-        std::string error;
-        known = read_baseline(text, error);
-        if (!error.empty()) {
-            say(fmt::format("{}: {}", baseline_, error));
-            return exit_code::bad_usage;
-        }
-    }
+    if (!baseline_.empty() && !read_known(known)) return exit_code::bad_usage;
     auto const asks = [this](std::string_view what) {
         return std::find(fail_on_.begin(), fail_on_.end(), what) != fail_on_.end();
     };

@@ -7,12 +7,16 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <set>
 #include <string>
 #include <vector>
 
 #include <CLI/CLI.hpp>
 
 namespace tenure::lab {
+
+struct findings;
+struct site_name;
 
 class watch_command {
 public:
@@ -26,13 +30,15 @@ private:
     struct ended_program {
         int process = 0, code = 0, signal = 0;
     };
-    [[nodiscard]] int report(const std::string& folder, const ended_program& ended) const;
-    void add_what_we_know(struct findings& found, const ended_program& ended) const;
-    [[nodiscard]] int judge(const struct findings& found) const;
-    [[nodiscard]] std::string plan_functions(const std::string& program, const std::string& folder) const;
+    [[nodiscard]] std::string mistake_in_options() const;
+    [[nodiscard]] std::string plan_functions(const std::string& program, const std::string& folder,
+                                             std::vector<std::string>& names) const;
     [[nodiscard]] ended_program watch_program(const std::string& path, const std::string& library,
                                               const std::string& folder) const;
-    [[nodiscard]] std::string option_without_value() const;
+    [[nodiscard]] int report(const std::string& folder, const std::vector<std::string>& functions,
+                             std::vector<std::string> notices) const;
+    [[nodiscard]] bool read_known(std::set<site_name>& known) const;
+    [[nodiscard]] int judge(const findings& found) const;
 
     CLI::App* command_;
     std::vector<std::string> regions_{"auto"};

@@ -10,6 +10,7 @@
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/statfs.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
@@ -78,6 +79,14 @@ void name_file(const char* folder, std::uint64_t number) noexcept {
            limit.rlim_cur == RLIM_INFINITY || bytes <= limit.rlim_cur;
 }
 
+/// Whether there is room for what an area takes as it is used. A mapped file that finds none ends its process.
+[[nodiscard]] bool has_room(long file) noexcept {
+    struct statfs about {};
+    constexpr std::uint64_t least = std::uint64_t{32} << 20U;
+    return raw_call(SYS_fstatfs, file, reinterpret_cast<long>(&about)) != 0 ||
+           static_cast<std::uint64_t>(about.f_bavail) * static_cast<std::uint64_t>(about.f_bsize) >= least;
+}
+
 /// A file only grows, also while two threads make it longer.
 [[nodiscard]] bool grow(long file, std::uint64_t bytes) noexcept {
     std::uint64_t const zero = 0;
@@ -129,15 +138,25 @@ constexpr std::uint64_t area_bytes = (sizeof(thread_area) + page_bytes - 1) / pa
     return made;
 }
 
+thread_area* refuse(process_head& process, int why) noexcept {
+    __atomic_store_n(&process.refusal, static_cast<std::uint32_t>(why), __ATOMIC_RELAXED);
+    return nullptr;
+}
+
 [[nodiscard]] thread_area* make_area() noexcept {
     process_head* const process = head_of_process();
     if (process == nullptr) return nullptr;
     long const file = raw_call(SYS_openat, AT_FDCWD, reinterpret_cast<long>(path), O_RDWR | O_CLOEXEC);
-    if (file < 0) return nullptr;
+    if (file < 0) return refuse(*process, static_cast<int>(-file));
+    if (!has_room(file)) {
+        raw_call(SYS_close, file);
+        return refuse(*process, ENOSPC);
+    }
     std::uint64_t const offset = __atomic_fetch_add(&process->file_bytes, area_bytes, __ATOMIC_RELAXED);
-    void* const mapped = grow(file, offset + area_bytes) ? map_of(file, offset, area_bytes) : nullptr;
+    bool const has_grown = grow(file, offset + area_bytes);
+    void* const mapped = has_grown ? map_of(file, offset, area_bytes) : nullptr;
     raw_call(SYS_close, file);
-    if (mapped == nullptr) return nullptr;
+    if (mapped == nullptr) return refuse(*process, has_grown ? ENOMEM : EFBIG);
     auto* const made = static_cast<thread_area*>(mapped);
     made->thread = static_cast<std::uint32_t>(raw_call(SYS_gettid));
     made->kind = this_thread.kind;
@@ -251,6 +270,7 @@ void note_end(process_end how) noexcept {
     process_head* const process = __atomic_load_n(&head, __ATOMIC_ACQUIRE);
     // The child of a vfork has the parent's memory until it becomes another program.
     if (process == nullptr || process->process != static_cast<std::uint32_t>(raw_call(SYS_getpid))) return;
+    if (this_thread.area != nullptr) this_thread.area->waiting_since = 0; // who ends it does not wait
     process->end = how;
     process->last_ns = now_ns();
     process->last_ticks = ticks();
@@ -315,6 +335,7 @@ void unlock_spares() noexcept { __atomic_store_n(&spares_lock, 0, __ATOMIC_RELEA
     kernel_figures now;
     ask_kernel_quickly(now);
     remember_figures(now);
+    remember_moment();
     return thread.area;
 }
 
@@ -425,8 +446,7 @@ void forget_after_fork() noexcept {
     opening = adding_module = spares_lock = 0;
     spare_count = 0;
     is_child_process = true;
-    const char* const children = std::getenv(children_variable);
-    if (children != nullptr && *children == '0') chosen.is_on = false;
+    if (!is_process_watched()) chosen.is_on = false;
 }
 
 }

@@ -57,4 +57,8 @@ dlsym:
         .size dlsym, . - dlsym
 )");
 
-extern "C" int dlclose(void* library) { return observed<call::dlclose, int(void*)>(here(), library); }
+extern "C" int dlclose(void* library) {
+    int const answer = observed<call::dlclose, int(void*)>(here(), library);
+    if (chosen.is_on) forget_closed_libraries();
+    return answer;
+}

@@ -29,27 +29,57 @@ namespace {
 }
 [[nodiscard]] std::uint32_t holder_of(const volatile void*) noexcept { return 0; }
 
+/// Of a mutex whose owner may die, a try takes what the real call would not give.
+[[nodiscard]] bool may_try(const pthread_mutex_t* mutex) noexcept {
+    constexpr int is_robust = 16; // as the C library keeps it
+    return (mutex->__data.__kind & is_robust) == 0;
+}
+[[nodiscard]] bool may_try(const volatile void*) noexcept { return true; }
+
+/// What the real call refuses before it looks at the lock.
+[[nodiscard]] bool is_time(const timespec* until) noexcept {
+    constexpr long second_ns = 1'000'000'000;
+    return until->tv_nsec >= 0 && until->tv_nsec < second_ns;
+}
+[[nodiscard]] bool is_time(clockid_t clock, const timespec* until) noexcept {
+    return (clock == CLOCK_REALTIME || clock == CLOCK_MONOTONIC) && is_time(until);
+}
+[[nodiscard]] bool is_time() noexcept { return true; }
+
+/// The real call. `was_busy`: somebody was seen to have the lock; otherwise only one that takes long is a wait.
+template<call Which, class Object, class... Times>
+[[gnu::noinline]] int wait_for_lock(const place& from, bool was_busy, Object* object, Times... times) {
+    auto* const function = real<int(Object*, Times...)>(Which);
+    std::uint32_t const holder = holder_of(object);
+    auto const* const waited_for = const_cast<const void*>(static_cast<const volatile void*>(object));
+    std::uint64_t const begin = ticks();
+    note_waiting(Which, from, begin, waited_for);
+    int const answer = function(object, times...);
+    std::uint64_t const end = ticks();
+    bool const is_taken = answer == 0 || answer == EOWNERDEAD;
+    bool const is_wait = was_busy || end - begin >= chosen.slow_ticks;
+    if (is_wait && (is_taken || answer == ETIMEDOUT)) {
+        note_wait(Which, from, begin, end, waited_for, holder);
+    } else {
+        note_no_wait();
+        if (is_taken) note_quick_lock();
+    }
+    return answer;
+}
+
 /// For those that answer with an error number.
 template<call Which, call Try, class Object, class... Times>
 [[gnu::always_inline]] inline int try_or_wait(const place& from, Object* object, Times... times) {
     auto* const function = real<int(Object*, Times...)>(Which);
     if (!is_active()) [[likely]]
         return function(object, times...);
+    if (!may_try(object) || !is_time(times...)) return wait_for_lock<Which>(from, false, object, times...);
     int const tried = real<int(Object*)>(Try)(object);
-    if (tried == 0 || tried == EOWNERDEAD) [[likely]] {
+    if (tried == 0) [[likely]] {
         note_quick_lock();
         return tried;
     }
-    std::uint32_t const holder = holder_of(object);
-    auto const* const waited_for = const_cast<const void*>(static_cast<const volatile void*>(object));
-    std::uint64_t const begin = ticks();
-    note_waiting(Which, from, begin, waited_for);
-    int const answer = function(object, times...);
-    if (answer != EDEADLK)
-        note_wait(Which, from, begin, ticks(), waited_for, holder);
-    else
-        note_no_wait();
-    return answer;
+    return tried == EBUSY ? wait_for_lock<Which>(from, true, object, times...) : function(object, times...);
 }
 
 /// For semaphores, which answer -1 and set errno.
@@ -60,7 +90,7 @@ template<call Which, class... Times>
         return function(semaphore, times...);
     ::pthread_testcancel(); // as every sem_wait() does
     int const saved = errno;
-    if (real<int(sem_t*)>(call::sem_trywait)(semaphore) == 0) {
+    if (is_time(times...) && real<int(sem_t*)>(call::sem_trywait)(semaphore) == 0) {
         note_quick_lock();
         return 0;
     }
@@ -153,7 +183,15 @@ int mtx_lock(mtx_t* mutex) {
     return function(mutex);
 }
 int mtx_timedlock(mtx_t* mutex, const timespec* until) {
-    return observed_wait<call::mtx_timedlock, decltype(mtx_timedlock)>(here(), mutex, mutex, until);
+    auto* const function = real<decltype(mtx_timedlock)>(call::mtx_timedlock);
+    if (!is_active()) [[likely]]
+        return function(mutex, until);
+    if (is_time(until) && real<decltype(mtx_trylock)>(call::mtx_trylock)(mutex) == thrd_success) {
+        note_quick_lock();
+        return thrd_success;
+    }
+    noted_call<call::mtx_timedlock> const note(here(), 0, mutex);
+    return function(mutex, until);
 }
 int cnd_wait(cnd_t* condition, mtx_t* mutex) {
     return observed_wait<call::cnd_wait, decltype(cnd_wait)>(here(), condition, condition, mutex);
@@ -165,7 +203,14 @@ int thrd_join(thrd_t thread, int* answer) {
     return observed<call::thrd_join, decltype(thrd_join)>(here(), thread, answer);
 }
 
-void flockfile(FILE* file) { observed_wait<call::flockfile, decltype(flockfile)>(here(), file, file); }
+void flockfile(FILE* file) {
+    auto* const function = real<decltype(flockfile)>(call::flockfile);
+    if (!is_active()) [[likely]]
+        return function(file);
+    if (::ftrylockfile(file) == 0) return note_quick_lock();
+    noted_call<call::flockfile> const note(here(), 0, file);
+    function(file);
+}
 
 /// Two threads at the first use of a static in a function. One that is made already never comes here; the thread that
 /// is to make it waits for nobody.

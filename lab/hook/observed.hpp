@@ -24,6 +24,9 @@ constexpr bool hides_what_is_inside(call which) {
            which == call::tbb_wait_on_address;
 }
 
+/// Files, sockets and processes: an answer that was there already is no wait.
+constexpr bool may_be_quick(call_group group) { return group == call_group::input; }
+
 /// Notes what the call spent. Its destructor is no cleanup for cancellation: the library knows no exceptions.
 template<call Which>
 class noted_call {
@@ -39,7 +42,9 @@ public:
         std::uint64_t const end = ticks();
         std::uint64_t const nested = this_thread.waited - waited_; // a wait inside is told by itself
         if constexpr (hides_what_is_inside(Which)) this_thread.active = active_;
-        if constexpr (is_wait(info(Which).group)) {
+        if constexpr (may_be_quick(info(Which).group)) {
+            note_input(Which, from_, begin_ + nested, end);
+        } else if constexpr (is_wait(info(Which).group)) {
             note_wait(Which, from_, begin_ + nested, end, object_, 0);
         } else {
             note_call(Which, from_, begin_ + nested, end, bytes_);

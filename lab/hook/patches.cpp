@@ -30,7 +30,7 @@ namespace tenure::lab::hook {
 
 namespace {
 
-constexpr std::uint32_t most_patches = 32, most_entered = 64;
+constexpr std::uint32_t most_entered = 64;
 
 // Where unwinders find the return addresses that were replaced: at a fixed place, because a table of theirs can say no
 // other, by the place on the stack.
@@ -40,6 +40,12 @@ constexpr std::uintptr_t returns_mask = returns_bytes - sizeof(std::uintptr_t);
 [[nodiscard]] std::uintptr_t& return_of(const std::uintptr_t* slot) noexcept {
     return *reinterpret_cast<std::uintptr_t*>(returns_at + (reinterpret_cast<std::uintptr_t>(slot) & returns_mask));
 }
+/// False when the line is another thread's, whose stack lies a multiple of the table's size away.
+[[nodiscard]] bool take_line(const std::uintptr_t* slot) noexcept {
+    std::uintptr_t free = 0;
+    return __atomic_compare_exchange_n(&return_of(slot), &free, *slot, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
+}
+void give_line(const std::uintptr_t* slot) noexcept { __atomic_store_n(&return_of(slot), 0, __ATOMIC_RELAXED); }
 
 struct patch {
     planned_patch plan;
@@ -57,7 +63,8 @@ constinit bool has_returns = false; // the table is there
 struct entered_function {
     std::uintptr_t* slot;
     std::uintptr_t real;
-    bool has_left; // its region
+    std::uint32_t depth; // of the regions around its own
+    bool has_left;       // its region
 };
 constinit thread_local entered_function entered[most_entered] = {};
 constinit thread_local std::uint32_t entered_count = 0;
@@ -189,8 +196,19 @@ namespace {
 
 [[nodiscard]] std::uintptr_t return_address() noexcept { return reinterpret_cast<std::uintptr_t>(&tenure_hook_return); }
 
+// A signal's handler may come in the middle of what follows, and call a watched function: that call is not watched.
+constinit thread_local volatile bool is_busy = false;
+
+class busy {
+public:
+    busy() noexcept { is_busy = true; }
+    ~busy() { is_busy = false; }
+    busy(const busy&) = delete;
+    busy& operator=(const busy&) = delete;
+};
+
 void leave_region(entered_function& of) noexcept {
-    if (!of.has_left) leave();
+    if (!of.has_left) leave_at(of.depth); // a mark that the function has begun goes on
     of.has_left = true;
 }
 
@@ -203,7 +221,7 @@ void forget_below(const std::uintptr_t* slot) noexcept {
     }
     while (entered_count > 0 && entered[entered_count - 1].has_left &&
            *entered[entered_count - 1].slot != return_address()) {
-        return_of(entered[entered_count - 1].slot) = 0;
+        give_line(entered[entered_count - 1].slot);
         --entered_count;
     }
 }
@@ -235,7 +253,7 @@ constexpr std::intptr_t reach = std::intptr_t{1} << 30U; // a jump's 2 GiB, less
 [[nodiscard]] unsigned char* page_near(std::uintptr_t function) noexcept {
     constexpr std::intptr_t step = std::intptr_t{1} << 20U;
     for (std::intptr_t distance = step; distance < reach; distance += step) {
-        for (std::intptr_t const each : {distance, -distance}) {
+        for (std::intptr_t const each : {-distance, distance}) { // above the program its heap grows
             long const at = static_cast<long>((function + static_cast<std::uintptr_t>(each)) & ~std::uintptr_t{4095});
             constexpr int no_replace = 0x10'0000;
             long const got =
@@ -293,15 +311,27 @@ constexpr std::intptr_t reach = std::intptr_t{1} << 30U; // a jump's 2 GiB, less
     return nullptr;
 }
 
+/// Whether the module is that file: a program that the watched one starts has the plan as well.
 [[nodiscard]] bool is_file_of(const dl_phdr_info& module, const char* path, bool is_first) noexcept {
-    if (*path == '\0') return is_first;
-    if (is_first) return false;
     struct stat wanted {
     }, found{};
-    return module.dlpi_name != nullptr && *module.dlpi_name != '\0' &&
+    const char* const name = is_first ? "/proc/self/exe" : module.dlpi_name;
+    return name != nullptr && *name != '\0' &&
            raw_call(SYS_stat, reinterpret_cast<long>(path), reinterpret_cast<long>(&wanted)) == 0 &&
-           raw_call(SYS_stat, reinterpret_cast<long>(module.dlpi_name), reinterpret_cast<long>(&found)) == 0 &&
+           raw_call(SYS_stat, reinterpret_cast<long>(name), reinterpret_cast<long>(&found)) == 0 &&
            wanted.st_ino == found.st_ino && wanted.st_dev == found.st_dev;
+}
+
+/// Whether the bytes are code of the module.
+[[nodiscard]] bool has_code(const dl_phdr_info& module, std::uint64_t address, std::uint64_t bytes) noexcept {
+    for (int index = 0; index < module.dlpi_phnum; ++index) {
+        const ElfW(Phdr)& part = module.dlpi_phdr[index];
+        if (part.p_type == PT_LOAD && (part.p_flags & PF_X) != 0 && address >= part.p_vaddr &&
+            address - part.p_vaddr <= part.p_memsz && bytes <= part.p_memsz - (address - part.p_vaddr)) {
+            return true;
+        }
+    }
+    return false;
 }
 
 int apply_to_module(dl_phdr_info* module, std::size_t, void* data) noexcept {
@@ -309,6 +339,7 @@ int apply_to_module(dl_phdr_info* module, std::size_t, void* data) noexcept {
     for (std::uint32_t index = 0; index < patch_count; ++index) {
         patch& each = patches[index];
         if (each.function != 0 || !is_file_of(*module, each.plan.module, index_of_module == 0)) continue;
+        if (!has_code(*module, each.plan.address, each.plan.bytes)) continue; // the file has changed
         const char* const refusal = apply(each, module->dlpi_addr, index);
         if (refusal != nullptr) {
             note_notice(refusal, each.plan.name);
@@ -379,6 +410,15 @@ std::uintptr_t replaced_return(std::uintptr_t found, std::uintptr_t slot) noexce
 
 void forget_patch_regions() noexcept {
     for (patch& each : patches) each.region = no_region;
+    for (std::uint32_t index = 0; index < entered_count; ++index) entered[index].has_left = true;
+}
+
+void forget_entered() noexcept {
+    busy const no_handler;
+    while (entered_count > 0) {
+        leave_region(entered[entered_count - 1]);
+        give_line(entered[--entered_count].slot);
+    }
 }
 
 bool is_return_of_ours(std::uintptr_t address) noexcept { return address == return_address(); }
@@ -392,25 +432,30 @@ std::uintptr_t tenure_hook_enter(std::uintptr_t number, std::uintptr_t* slot) {
     // A function that was jumped to in the place of one that is watched has its return address already.
     // On another stack than the thread's own nobody could say later whether it is still there.
     bool const is_own = is_on_own_stack(reinterpret_cast<std::uintptr_t>(slot));
-    if (!chosen.is_on || !is_own || *slot == return_address()) return of.moved;
+    if (!chosen.is_on || !is_own || is_busy || *slot == return_address()) return of.moved;
+    busy const no_handler;
     forget_below(slot);
     // Two places of two stacks may share a line of the table: the second is not watched meanwhile.
-    if (entered_count == most_entered || return_of(slot) != 0) return of.moved;
+    if (entered_count == most_entered || !take_line(slot)) {
+        note_unseen_entry();
+        return of.moved;
+    }
+    entered[entered_count] = {slot, *slot, this_thread.depth, false};
     enter(region_of(of), 0);
-    entered[entered_count++] = {slot, *slot, false};
-    return_of(slot) = *slot;
+    ++entered_count;
     *slot = return_address();
     return of.moved;
 }
 
 std::uintptr_t tenure_hook_leave(std::uintptr_t* slot) {
+    busy const no_handler;
     for (std::uint32_t index = entered_count; index-- > 0;) {
         if (entered[index].slot != slot) continue;
         std::uintptr_t const to = entered[index].real;
         for (std::uint32_t inner = entered_count; inner-- > index;) leave_region(entered[inner]);
         for (std::uint32_t later = index; later + 1 < entered_count; ++later) entered[later] = entered[later + 1];
         --entered_count;
-        return_of(slot) = 0;
+        give_line(slot);
         return to;
     }
     __builtin_trap(); // nobody returns here whose address was not replaced
@@ -422,7 +467,10 @@ extern "C" {
 // right at its end, where our own stands now.
 void* __cxa_begin_catch(void* exception) {
     auto* const frame = static_cast<std::uintptr_t*>(__builtin_frame_address(0));
-    forget_below(frame + 1);
+    if (!is_busy && is_on_own_stack(reinterpret_cast<std::uintptr_t>(frame))) {
+        busy const no_handler;
+        forget_below(frame + 1);
+    }
     return real<void*(void*)>(call::begin_catch)(exception);
 }
 }

@@ -13,6 +13,7 @@
 
 namespace tenure::lab::hook {
 
+constexpr std::uint32_t most_patches = 32;
 constexpr std::uint32_t most_patched_bytes = 32, most_moved_bytes = 96, most_fixes = 8;
 
 enum class fix_kind : std::uint32_t { distance, low_half, high_half };
@@ -28,7 +29,7 @@ struct code_fix {
 
 /// One function, as the command writes it to the plan's file, one after the other.
 struct planned_patch {
-    char module[256]; ///< the file that it is in; empty: the program itself
+    char module[256]; ///< the file that it is in
     char name[96];
     std::uint64_t address; ///< in the file's own numbering
     std::uint32_t bytes;   ///< of whole instructions at its begin, at least 5
@@ -45,6 +46,8 @@ void apply_patches() noexcept;
 void read_plan(const char* path) noexcept;
 /// In the child of a fork, whose table of regions is a new one.
 void forget_patch_regions() noexcept;
+/// Of a thread that ends: nobody returns any more.
+void forget_entered() noexcept;
 
 /// What stood where `found` stands now, if that is ours; 0 otherwise.
 [[nodiscard]] std::uintptr_t replaced_return(std::uintptr_t found, std::uintptr_t slot) noexcept;

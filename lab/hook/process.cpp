@@ -37,8 +37,8 @@ namespace {
     return false;
 }
 
-/// How many ticks a nanosecond has, times a thousand: over a short wait, close enough for a threshold.
-[[nodiscard]] std::uint64_t ticks_per_us() noexcept {
+/// How many ticks a microsecond has: over a short wait, close enough for a threshold.
+[[nodiscard]] std::uint64_t ticks_of_short_wait() noexcept {
     timespec begin{}, now{};
     raw_call(SYS_clock_gettime, CLOCK_MONOTONIC, reinterpret_cast<long>(&begin));
     std::uint64_t const first = ticks();
@@ -51,9 +51,15 @@ namespace {
     return (ticks() - first) * 1000 / static_cast<std::uint64_t>(spent);
 }
 
+/// Of two, because a processor may be taken away between the clocks.
+[[nodiscard]] std::uint64_t ticks_per_us() noexcept {
+    std::uint64_t const first = ticks_of_short_wait(), second = ticks_of_short_wait();
+    return first < second ? first : second;
+}
+
 void read_settings() noexcept {
     const char* const folder = std::getenv(folder_variable);
-    chosen.is_on = folder != nullptr && *folder != '\0';
+    chosen.is_on = folder != nullptr && *folder != '\0' && is_process_watched();
     if (!chosen.is_on) return;
     const char* const regions = std::getenv(regions_variable);
     const char* const list = regions == nullptr ? "openmp,tbb,threads,marks" : regions;
@@ -122,6 +128,11 @@ void begin_child() noexcept {
 
 [[gnu::destructor]] void end_process() noexcept { note_end(process_end::exit); }
 
+}
+
+bool is_process_watched() noexcept {
+    const char* const only = std::getenv(process_variable);
+    return only == nullptr || std::strtol(only, nullptr, 10) == raw_call(SYS_getpid);
 }
 
 }

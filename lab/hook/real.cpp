@@ -120,6 +120,12 @@ struct private_function {
 constexpr std::uint32_t most_private = 128;
 constinit private_function privates[most_private] = {};
 constinit std::uint32_t private_count = 0;
+constinit int privates_lock = 0; // taken by who adds or forgets, once for a library
+
+void lock_privates() noexcept {
+    while (__atomic_exchange_n(&privates_lock, 1, __ATOMIC_ACQUIRE) != 0) raw_call(SYS_sched_yield);
+}
+void unlock_privates() noexcept { __atomic_store_n(&privates_lock, 0, __ATOMIC_RELEASE); }
 
 /// The return address of the function of ours that was called from elsewhere.
 [[nodiscard]] std::uintptr_t caller_of_hook() noexcept {
@@ -154,16 +160,26 @@ TENURE_NOINLINE void* find_for_caller(call which) noexcept {
     if (library != nullptr) close(library);
     finding = was_finding;
     if (found == nullptr) return nullptr;
-    static constinit int adding = 0;
-    while (__atomic_exchange_n(&adding, 1, __ATOMIC_ACQUIRE) != 0) raw_call(SYS_sched_yield);
+    lock_privates();
     if (private_count < most_private) {
         privates[private_count] = {which, module, found};
         __atomic_store_n(&private_count, private_count + 1, __ATOMIC_RELEASE);
     }
-    __atomic_store_n(&adding, 0, __ATOMIC_RELEASE);
+    unlock_privates();
     return found;
 }
 
+}
+
+void forget_closed_libraries() noexcept {
+    for (void*& each : real_functions) {
+        void* const known = __atomic_load_n(&each, __ATOMIC_RELAXED);
+        if (known != nullptr && !is_in_module(reinterpret_cast<std::uintptr_t>(known)))
+            __atomic_store_n(&each, nullptr, __ATOMIC_RELEASE);
+    }
+    lock_privates();
+    __atomic_store_n(&private_count, 0, __ATOMIC_RELEASE); // few, and soon found again
+    unlock_privates();
 }
 
 void* find_real(call which) noexcept {

@@ -81,6 +81,12 @@ struct process_head {
     std::uint64_t fault_ns;   ///< what touching one fresh page cost this process; 0: not asked
     std::uint64_t lost_threads;
     std::uint32_t lost_regions, is_child;
+    std::uint64_t lost_entries; ///< calls of watched functions that were not watched
+    std::uint32_t refusal;      ///< errno of the last thread that got no record
+    // By the command, where it saw the process end; 0 otherwise:
+    std::uint32_t end_signal;
+    std::uint64_t end_ticks;
+    std::uint32_t has_end_code, end_code;
     char program[256];
     char command[512]; ///< its arguments, separated by spaces
     module_record module[most_modules];

@@ -145,23 +145,21 @@ void count_wait(thread_area& area, site_record& site, std::uint64_t begin, std::
     list_wait(area, site, begin, spent, holder);
 }
 
-void remember_moment() noexcept {
-    this_thread.known_ticks = ticks();
-    this_thread.known_processor_ns = processor_ns();
-    this_thread.known_waited = this_thread.waited;
-}
-
-/// Whether the thread, which has slept since the last such moment, did so in this call: the time that it neither ran
-/// nor was seen to wait is then no more than the call's. A sleep elsewhere, in a system call that nobody sees, makes it
-/// more; so does a processor that was taken away, and then nothing is claimed.
-[[nodiscard]] bool has_slept_here(std::uint64_t spent) noexcept {
+/// How long the thread, since the last such moment, neither ran nor was seen to wait.
+[[nodiscard]] std::uint64_t time_away() noexcept {
     std::uint64_t const then = this_thread.known_ticks, ran_then = this_thread.known_processor_ns;
     std::uint64_t const waited = this_thread.waited - this_thread.known_waited;
     remember_moment();
     std::uint64_t const ran = (this_thread.known_processor_ns - ran_then) * chosen.ticks_per_us / 1000;
     std::uint64_t const wall = this_thread.known_ticks - then, seen = ran + waited;
-    std::uint64_t const asleep = wall > seen ? wall - seen : 0;
-    return then != 0 && asleep >= spent / 2 && asleep <= spent + spent / 4;
+    return then == 0 || wall <= seen ? 0 : wall - seen;
+}
+
+/// Whether the thread, which has slept since the last such moment, did so in this call: the time that it was away is
+/// then no more than the call's. A sleep elsewhere, in a system call that nobody sees, makes it more; so does a
+/// processor that was taken away, and then nothing is claimed.
+[[nodiscard]] bool was_here(std::uint64_t away, std::uint64_t spent) noexcept {
+    return away >= spent / 2 && away <= spent + spent / 4;
 }
 
 /// A call that took long although nothing says that it waits: did the thread sleep, or did the kernel give it pages?
@@ -175,7 +173,8 @@ TENURE_NOINLINE void look_into(thread_area& area, site_record& site, std::uint64
     std::uint64_t const touched = faults - std::min(this_thread.faults, faults);
     bool const was_interrupted = now.involuntary > this_thread.involuntary;
     remember_figures(now);
-    if (has_slept && has_slept_here(spent) && !was_interrupted) {
+    std::uint64_t const away = time_away();
+    if (has_slept && was_here(away, spent) && !was_interrupted) {
         count_wait(area, site, begin, spent, 0);
         this_thread.known_waited = this_thread.waited;
         return;
@@ -185,9 +184,21 @@ TENURE_NOINLINE void look_into(thread_area& area, site_record& site, std::uint64
     site.slow_faults += touched;
     if (!was_interrupted) return;
     ++site.interrupted;
-    site.interrupted_ticks += spent;
+    site.interrupted_ticks += std::min(away, spent);
 }
 
+}
+
+void remember_moment() noexcept {
+    this_thread.known_ticks = ticks();
+    this_thread.known_processor_ns = processor_ns();
+    this_thread.known_waited = this_thread.waited;
+}
+
+void note_unseen_entry() noexcept {
+    if (process_head* const process = head_of_process()) {
+        __atomic_fetch_add(&process->lost_entries, 1, __ATOMIC_RELAXED);
+    }
 }
 
 void note_cancelled() noexcept {
@@ -208,6 +219,7 @@ void note_call(call which, place from, std::uint64_t begin, std::uint64_t end, s
     count(*site, spent, bytes);
     thread_area& area = *this_thread.area;
     area.latest = end;
+    area.waiting_since = 0; // a wait that was left by a jump is over
     if (spent >= chosen.slow_ticks) [[unlikely]]
         look_into(area, *site, begin, spent);
 }
@@ -231,6 +243,16 @@ void note_wait(call which, place from, std::uint64_t begin, std::uint64_t end, c
         ask_meanwhile(area, end);
     }
     area.latest = end;
+}
+
+void note_input(call which, place from, std::uint64_t begin, std::uint64_t end) noexcept {
+    note_no_wait();
+    if (end - begin >= chosen.slow_ticks) {
+        kernel_figures now;
+        ask_kernel_quickly(now);
+        if (now.voluntary > this_thread.voluntary) return note_wait(which, from, begin, end, nullptr, 0);
+    }
+    note_call(which, from, begin, end, 0);
 }
 
 void note_null_free(call which, place from, std::uint64_t begin, std::uint64_t end) noexcept {

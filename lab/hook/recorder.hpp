@@ -21,8 +21,9 @@ namespace tenure::lab::hook {
 
 /// A region that this thread is in.
 struct open_region {
-    std::uint32_t node;
-    bool is_counted; ///< false: it is in the same region already, further out
+    std::uint32_t node;   ///< around it
+    std::uint32_t region; ///< its number
+    bool is_counted;      ///< false: it is in the same region already, further out
     std::uint64_t begin;
     region_kind kind;
 };
@@ -82,6 +83,8 @@ void note_call(call which, place from, std::uint64_t begin, std::uint64_t end, s
 /// The same of a call that was a wait as a whole. `object`: an address; `holder`: the thread that had the lock, or 0.
 void note_wait(call which, place from, std::uint64_t begin, std::uint64_t end, const void* object,
                std::uint32_t holder) noexcept;
+/// The same of a call that waits if there is nothing to be had: it did when the thread slept.
+void note_input(call which, place from, std::uint64_t begin, std::uint64_t end) noexcept;
 /// Said before a wait that may be long: note_wait() takes it back.
 inline void note_waiting(call which, const place& from, std::uint64_t begin, const void* object) noexcept {
     thread_area* const area = this_thread.area;
@@ -98,6 +101,8 @@ inline void note_no_wait() noexcept {
 }
 /// At the end of a thread that was ended within a wait.
 void note_cancelled() noexcept;
+/// A call of a watched function that could not be watched.
+void note_unseen_entry() noexcept;
 void note_null_free(call which, place from, std::uint64_t begin, std::uint64_t end) noexcept;
 
 /// A lock that nobody else held.
@@ -109,6 +114,9 @@ inline void note_quick_lock() noexcept {
 void ask_kernel(kernel_figures& answer) noexcept;
 void ask_kernel_quickly(kernel_figures& answer) noexcept;
 [[nodiscard]] std::uint64_t processor_ns() noexcept;
+
+/// From here on the thread's time away is counted.
+void remember_moment() noexcept;
 
 /// What a call that takes long is compared with.
 inline void remember_figures(const kernel_figures& now) noexcept {

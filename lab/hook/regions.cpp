@@ -187,13 +187,18 @@ std::uint32_t region_of(region_kind kind, std::uintptr_t key, std::uintptr_t cod
     return no_region;
 }
 
+// A signal's handler may enter and leave regions in the middle of both: what it uses of `open` lies above what is being
+// written, and depth says so before.
 void enter(std::uint32_t region, std::uint64_t since) noexcept {
     thread_state& thread = this_thread;
-    std::uint32_t const active = thread.active;
+    std::uint32_t const active = thread.active, depth = thread.depth;
     thread.active = 0; // what we do ourselves is not noted
+    thread.depth = depth + 1;
+    __atomic_signal_fence(__ATOMIC_SEQ_CST);
     thread_area* const area = region == no_region ? nullptr : area_of_thread();
-    if (thread.depth < most_open) {
-        open_region& open = thread.open[thread.depth];
+    if (depth < most_open) {
+        open_region& open = thread.open[depth];
+        open.region = region;
         open.kind = region == no_region ? region_kind::none : head_of_process()->region[region].kind;
         open.node = thread.node;
         open.is_counted = area != nullptr && !is_inside(*area, thread.node, region);
@@ -210,19 +215,18 @@ void enter(std::uint32_t region, std::uint64_t since) noexcept {
             area->latest = open.begin;
         }
     }
-    ++thread.depth;
+    __atomic_signal_fence(__ATOMIC_SEQ_CST);
     thread.active = active + 1;
 }
 
 void leave() noexcept {
     thread_state& thread = this_thread;
     if (thread.depth == 0) return;
-    std::uint32_t const active = thread.active;
+    std::uint32_t const active = thread.active, depth = thread.depth - 1;
     thread.active = 0;
-    --thread.depth;
     thread_area* const area = thread.area;
-    if (thread.depth < most_open) {
-        const open_region& open = thread.open[thread.depth];
+    if (depth < most_open) {
+        const open_region& open = thread.open[depth];
         if (open.is_counted && area != nullptr) {
             std::uint64_t const now = ticks();
             node_record& record = area->node[thread.node];
@@ -240,10 +244,32 @@ void leave() noexcept {
             }
             list_interval(*area, thread.node, open.begin, now);
             area->latest = now;
+            area->waiting_since = 0; // a wait that was left by a jump is over
         }
         thread.node = open.node;
     }
+    __atomic_signal_fence(__ATOMIC_SEQ_CST);
+    thread.depth = depth;
     thread.active = active > 0 ? active - 1 : 0;
+}
+
+void leave_at(std::uint32_t depth) noexcept {
+    thread_state& thread = this_thread;
+    if (thread.depth > most_open) return leave(); // of which is not written down what they are
+    std::uint32_t reopened[most_open];
+    std::uint32_t count = 0;
+    while (thread.depth > depth + 1) {
+        std::uint32_t const inner = thread.depth - 1;
+        reopened[count++] = thread.open[inner].region;
+        leave();
+    }
+    if (thread.depth == depth + 1) leave();
+    while (count > 0) {
+        enter(reopened[--count], 0);
+        if (thread.area != nullptr && thread.open[thread.depth - 1].is_counted) {
+            --thread.area->node[thread.node].entries; // it goes on
+        }
+    }
 }
 
 void ask_meanwhile(thread_area& area, std::uint64_t now) noexcept {

@@ -28,6 +28,9 @@ void leave() noexcept;
 /// The same for who may be in it already: whether a leave() is due.
 [[nodiscard]] bool enter_if_outside(std::uint32_t region) noexcept;
 
+/// Leaves the one that was entered at this depth; those within it go on, outside of it.
+void leave_at(std::uint32_t depth) noexcept;
+
 /// Of stays that last: the kernel is asked now and then in their middle, because the process may end before they do.
 void ask_meanwhile(thread_area& area, std::uint64_t now) noexcept;
 

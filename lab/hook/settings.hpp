@@ -10,12 +10,12 @@
 namespace tenure::lab::hook {
 
 // The variables. A child that the program starts has them as well, and writes a file of its own.
-constexpr const char* folder_variable = "TENURE_WATCH_DIR";        ///< where the files go; without it the hook sleeps
-constexpr const char* regions_variable = "TENURE_WATCH_REGIONS";   ///< openmp,tbb,threads,marks,process
-constexpr const char* stacks_variable = "TENURE_WATCH_STACKS";     ///< none, frames (by frame pointers), tables
-constexpr const char* slow_variable = "TENURE_WATCH_SLOW_NS";      ///< longer calls are looked into
-constexpr const char* plan_variable = "TENURE_WATCH_PLAN";         ///< a file: functions to patch (patch_plan.hpp)
-constexpr const char* children_variable = "TENURE_WATCH_CHILDREN"; ///< 0: only the program itself is watched
+constexpr const char* folder_variable = "TENURE_WATCH_DIR";      ///< where the files go; without it the hook sleeps
+constexpr const char* regions_variable = "TENURE_WATCH_REGIONS"; ///< openmp,tbb,threads,marks,process
+constexpr const char* stacks_variable = "TENURE_WATCH_STACKS";   ///< none, frames (by frame pointers), tables
+constexpr const char* slow_variable = "TENURE_WATCH_SLOW_NS";    ///< longer calls are looked into
+constexpr const char* plan_variable = "TENURE_WATCH_PLAN";       ///< a file: functions to patch (patch_plan.hpp)
+constexpr const char* process_variable = "TENURE_WATCH_PROCESS"; ///< the only process that is watched; otherwise all
 
 enum class stack_mode : std::uint8_t { none, frames, tables };
 

@@ -103,9 +103,14 @@ void walk_tables(walked_stack& stack, const place& from) noexcept {
     }
 }
 
+// Unwinding takes some kilobytes itself, which a small stack does not have.
+constexpr std::uintptr_t unwinders_bytes = std::uintptr_t{16} << 10U;
+
 void walk(walked_stack& stack, const place& from) noexcept {
-    if (chosen.stacks == stack_mode::tables) return walk_tables(stack, from);
+    // On a stack that the program made by itself nobody knows what lies above its first function.
     bool const is_own = is_on_own_stack(from.frame);
+    bool const has_space = is_own && from.frame - this_thread.stack_low >= unwinders_bytes;
+    if (chosen.stacks == stack_mode::tables && has_space) return walk_tables(stack, from);
     std::uintptr_t const slot = from.frame + sizeof(std::uintptr_t);
     if (!take(stack, from.caller, slot, read(slot) == from.caller)) return;
     if (chosen.stacks == stack_mode::frames && is_own) walk_frames(stack, read(from.frame), from.frame);

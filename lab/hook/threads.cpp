@@ -13,6 +13,7 @@
 #include <cstring>
 
 #include "hook/observed.hpp"
+#include "hook/patches.hpp"
 #include "hook/process.hpp"
 #include "hook/regions.hpp"
 #include "hook/tasks.hpp"
@@ -35,6 +36,7 @@ constinit bool has_end_key = false;
 
 void end_thread(void*) {
     note_cancelled();
+    forget_entered();
     if (this_thread.kind == thread_kind::tbb_worker) end_worker();
     while (this_thread.depth > 0) leave();
     close_area();

@@ -450,6 +450,11 @@ watched_process process_of(const recording& from) {
     made.threads = 0;
     for (const hook::thread_area* thread : from.threads()) made.threads += 1 + thread->reused;
     made.lost_threads = head.lost_threads;
+    made.signal = static_cast<int>(head.end_signal);
+    made.has_exit_code = head.has_end_code != 0;
+    made.exit_code = static_cast<int>(head.end_code);
+    made.refusal = static_cast<int>(head.refusal);
+    made.lost_entries = head.lost_entries;
     made.fault_ns = static_cast<double>(head.fault_ns);
     for (const hook::thread_area* thread : from.threads()) {
         made.lost_stacks += thread->lost_stacks;
@@ -468,6 +473,11 @@ void add_notices(const recording& from, std::vector<std::string>& notices) {
     if (head.lost_regions != 0) {
         notices.push_back(fmt::format("{} stays are in regions that have no room: only {} are told apart",
                                       head.lost_regions, hook::most_regions));
+    }
+    if (head.lost_entries != 0) {
+        notices.push_back(fmt::format("{} calls of a watched function were not watched: too many at once, or on a "
+                                      "stack whose place another one shares",
+                                      head.lost_entries));
     }
     if (head.own_malloc != 0) {
         notices.push_back(fmt::format("{} has a malloc of its own: its allocations are not seen, its waits are",

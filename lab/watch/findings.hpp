@@ -103,7 +103,11 @@ struct watched_process {
     bool is_child = false, has_own_malloc = false;
     std::string program, command;
     hook::process_end end{};
-    int signal = 0; ///< that ended it, where that is known
+    int signal = 0;             ///< that ended it, where that is known
+    bool has_exit_code = false; ///< it was seen to exit, by who started it
+    int exit_code = 0;
+    int refusal = 0; ///< errno: why threads have no record
+    std::uint64_t lost_entries = 0;
     double span_ns = 0;
     std::uint64_t threads = 0, lost_threads = 0;
     std::uint64_t lost_stacks = 0, lost_sites = 0, lost_nodes = 0, unwound = 0;

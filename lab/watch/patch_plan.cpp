@@ -60,6 +60,32 @@ std::string without_arguments(const std::string& name) {
     return name;
 }
 
+/// "int pick<int>" is "pick<int>": of a template the compiler writes down what it returns.
+std::string without_return(const std::string& name) {
+    int depth = 0;
+    for (std::size_t index = name.size(); index-- > 0;) {
+        if (name[index] == '>' || name[index] == ')') ++depth;
+        if (name[index] == '<' || name[index] == '(') --depth;
+        if (name[index] != ' ' || depth != 0) continue;
+        bool const is_operator = std::string_view(name).substr(0, index).ends_with("operator");
+        return is_operator ? name : name.substr(index + 1);
+    }
+    return name;
+}
+
+/// "pick<int>" is "pick".
+std::string without_templates(const std::string& name) {
+    if (name.find("operator") != std::string::npos) return name;
+    std::string short_name;
+    int depth = 0;
+    for (char const letter : name) {
+        if (letter == '<') ++depth;
+        if (depth == 0) short_name += letter;
+        if (letter == '>') --depth;
+    }
+    return short_name;
+}
+
 /// An ELF file, open.
 class elf_file {
 public:
@@ -125,16 +151,19 @@ struct search_result {
 
 search_result search(const elf_file& file, const std::string& name) {
     search_result result;
-    std::vector<found_function> exact, loose;
+    std::vector<found_function> exact, loose, looser;
     file.for_each_function([&](const char* symbol, const GElf_Sym& about, bool is_indirect) {
         std::string_view const plain_symbol{symbol};
         found_function const each{symbol, about.st_value, about.st_size, is_indirect};
         if (plain_symbol == name) return exact.push_back(each);
         std::string const plain = demangled(symbol);
         if (plain == name) return exact.push_back(each);
-        if (without_arguments(plain) == name) loose.push_back(each);
+        std::string const bare = without_arguments(plain), returned = without_return(bare);
+        if (bare == name) return loose.push_back(each);
+        if (plain.ends_with(name) && without_return(plain) == name) return loose.push_back(each);
+        if (returned == name || without_templates(returned) == name) looser.push_back(each);
     });
-    result.found = exact.empty() ? std::move(loose) : std::move(exact);
+    result.found = !exact.empty() ? std::move(exact) : !loose.empty() ? std::move(loose) : std::move(looser);
     // A symbol stands in both tables; a constructor under several names.
     std::sort(result.found.begin(), result.found.end(),
               [](const auto& left, const auto& right) { return left.address < right.address; });
@@ -326,7 +355,7 @@ std::string names_of(const std::vector<found_function>& found) {
 }
 
 /// In one file; nothing when it has no such function.
-std::optional<function_plan> plan_in(const fs::path& path, bool is_program, const std::string& name) {
+std::optional<function_plan> plan_in(const fs::path& path, const std::string& name) {
     elf_file const file(path);
     if (!file.is_open()) return std::nullopt;
     search_result const searched = search(file, name);
@@ -350,12 +379,10 @@ std::optional<function_plan> plan_in(const fs::path& path, bool is_program, cons
     plan.patch.address = function.address;
     std::string const shown = demangled(function.symbol.c_str());
     std::strncpy(plan.patch.name, shown.c_str(), sizeof plan.patch.name - 1);
-    if (!is_program) {
-        std::error_code error;
-        std::string const real = fs::canonical(path, error).string();
-        if (real.size() >= sizeof plan.patch.module) plan.refusal = "the path of its library is too long";
-        std::strncpy(plan.patch.module, real.c_str(), sizeof plan.patch.module - 1);
-    }
+    std::error_code error;
+    std::string const real = fs::canonical(path, error).string();
+    if (real.size() >= sizeof plan.patch.module) plan.refusal = "the path of its file is too long";
+    std::strncpy(plan.patch.module, real.c_str(), sizeof plan.patch.module - 1);
     return plan;
 }
 
@@ -393,19 +420,21 @@ function_plan plan_function(const fs::path& program, const std::string& name) {
         return none;
     }
     if (library.empty()) {
-        if (auto plan = plan_in(program, true, function)) return *plan;
+        if (auto plan = plan_in(program, function)) return *plan;
     }
     for (const fs::path& each : libraries_of(program)) {
         if (!library.empty() && each.filename().string().find(library) == std::string::npos && each != library)
             continue;
-        if (auto plan = plan_in(each, false, function)) return *plan;
+        if (auto plan = plan_in(each, function)) return *plan;
     }
     if (library.find('/') != std::string::npos) { // one that the program loads later
-        if (auto plan = plan_in(library, false, function)) return *plan;
+        if (auto plan = plan_in(library, function)) return *plan;
     }
-    none.refusal = fmt::format("no symbol table of {} has it{}", program.string(),
-                               library.empty() ? " or of its libraries (was it inlined, or stripped?)"
-                                               : " in a library of that name");
+    none.refusal = library.empty()
+                       ? fmt::format("neither {} nor a library of it has such a function in its symbol "
+                                     "table (was it inlined, or stripped?)",
+                                     program.string())
+                       : fmt::format("no library of {} has that name and such a function", program.string());
     return none;
 }
 

@@ -74,6 +74,7 @@ std::unique_ptr<recording> recording::open(const std::filesystem::path& file, st
     }
     made->ns_per_tick_ = length_of_tick(head);
     made->last_ticks_ = std::max(head.first_ticks, head.last_ticks);
+    if (head.end_signal != 0) made->last_ticks_ = std::max(made->last_ticks_, head.end_ticks);
     for (std::size_t offset = head_bytes; offset + area_bytes <= bytes; offset += area_bytes) {
         auto const* const area = reinterpret_cast<const hook::thread_area*>(static_cast<const char*>(mapped) + offset);
         if (!is_whole(*area)) continue; // its thread was killed while it made it
@@ -115,6 +116,32 @@ std::uint64_t recording::frame_of(std::uint64_t address) const {
         }
     }
     return address;
+}
+
+void note_seen_end(const std::filesystem::path& folder, const seen_end& end) {
+    // A process that became another program has several files.
+    std::filesystem::path last;
+    for (std::uint32_t number = 0;; ++number) {
+        std::filesystem::path const file = folder / fmt::format("{}-{}.tnw", end.process, number);
+        std::error_code error;
+        if (!std::filesystem::exists(file, error)) break;
+        last = file;
+    }
+    if (last.empty()) return;
+    int const number = ::open(last.c_str(), O_RDWR | O_CLOEXEC);
+    if (number < 0) return;
+    struct stat about {};
+    bool const is_whole = ::fstat(number, &about) == 0 && static_cast<std::size_t>(about.st_size) >= head_bytes;
+    void* const mapped =
+        is_whole ? ::mmap(nullptr, head_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, number, 0) : MAP_FAILED;
+    ::close(number);
+    if (mapped == MAP_FAILED) return;
+    auto& head = *static_cast<hook::process_head*>(mapped);
+    head.end_signal = static_cast<std::uint32_t>(end.signal);
+    head.has_end_code = end.signal == 0 ? 1 : 0;
+    head.end_code = static_cast<std::uint32_t>(end.code);
+    head.end_ticks = end.ticks;
+    ::munmap(mapped, head_bytes);
 }
 
 std::vector<std::unique_ptr<recording>> recordings_of(const std::filesystem::path& folder,

@@ -60,6 +60,16 @@ private:
     std::uint64_t last_ticks_ = 0;
 };
 
+/// How the command saw a process end.
+struct seen_end {
+    std::uint32_t process = 0;
+    int signal = 0; ///< that ended it; 0: it exited
+    int code = 0;
+    std::uint64_t ticks = 0;
+};
+/// Writes it into the last recording of the process, for whoever reads that.
+void note_seen_end(const std::filesystem::path& folder, const seen_end& end);
+
 /// All recordings of a folder, the first process first. What cannot be read is named in `notices`.
 [[nodiscard]] std::vector<std::unique_ptr<recording>> recordings_of(const std::filesystem::path& folder,
                                                                     std::vector<std::string>& notices);
