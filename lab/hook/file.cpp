@@ -301,6 +301,21 @@ bool is_in_module(std::uintptr_t address) noexcept {
     return find_module(address, found);
 }
 
+bool is_code(std::uintptr_t address) noexcept {
+    if (!is_in_module(address)) return false;
+    using iterate = int(int (*)(dl_phdr_info*, std::size_t, void*), void*);
+    constexpr auto look = [](dl_phdr_info* about, std::size_t, void* data) {
+        std::uintptr_t const offset = *static_cast<std::uintptr_t*>(data) - about->dlpi_addr;
+        for (int index = 0; index < about->dlpi_phnum; ++index) {
+            const ElfW(Phdr)& part = about->dlpi_phdr[index];
+            bool const is_executable = part.p_type == PT_LOAD && (part.p_flags & PF_X) != 0;
+            if (is_executable && offset >= part.p_vaddr && offset - part.p_vaddr < part.p_memsz) return 1;
+        }
+        return 0;
+    };
+    return real<iterate>(call::dl_iterate_phdr)(look, &address) != 0;
+}
+
 std::uintptr_t module_base(std::uintptr_t address) noexcept {
     found_module found;
     return find_module(address, found) ? found.first : 0;

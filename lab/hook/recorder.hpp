@@ -129,6 +129,8 @@ inline void remember_figures(const kernel_figures& now) noexcept {
 [[nodiscard]] std::uint64_t keep_address(std::uintptr_t address) noexcept;
 /// Whether the address is in a loaded module: what is in none was made at run time.
 [[nodiscard]] bool is_in_module(std::uintptr_t address) noexcept;
+/// Whether it is in the code of one.
+[[nodiscard]] bool is_code(std::uintptr_t address) noexcept;
 /// Where the module that the address is in was loaded; 0: it is in none.
 [[nodiscard]] std::uintptr_t module_base(std::uintptr_t address) noexcept;
 /// Whether the file that the address is in has such a name, as "libgomp".

@@ -6,7 +6,10 @@
 
 #include <pthread.h>
 #include <sys/resource.h>
+#include <sys/syscall.h>
+#include <sys/uio.h>
 #include <threads.h>
+#include <unistd.h>
 
 #include <cerrno>
 #include <cstdlib>
@@ -15,6 +18,7 @@
 #include "hook/observed.hpp"
 #include "hook/patches.hpp"
 #include "hook/process.hpp"
+#include "hook/raw.hpp"
 #include "hook/regions.hpp"
 #include "hook/tasks.hpp"
 
@@ -50,6 +54,27 @@ void end_thread(void*) {
     return thread_kind::program;
 }
 
+/// Of an object of std::thread's that has a pointer to a function, and the arguments before it: the function. `table`
+/// is the object's; the type's name is that of a tuple, whose first element is the pointer, and lies last.
+[[nodiscard]] std::uintptr_t pointed_function(const void* state, std::uintptr_t table) noexcept {
+    std::uintptr_t const type = reinterpret_cast<const std::uintptr_t*>(table)[-1];
+    if (!is_in_module(type)) return 0;
+    const char* const name = reinterpret_cast<const char* const*>(type)[1];
+    if (!is_in_module(reinterpret_cast<std::uintptr_t>(name))) return 0;
+    const char* const first = std::strstr(name, "5tupleIJ");
+    if (first == nullptr || (std::strncmp(first + 8, "PF", 2) != 0 && first[8] != 'M')) return 0;
+    constexpr std::size_t most_words = 16;
+    std::uintptr_t words[most_words] = {};
+    iovec const here_{words, sizeof words}, there{const_cast<void*>(state), sizeof words};
+    // As much as can be read: where the object ends is not known.
+    long const got = raw_call(SYS_process_vm_readv, raw_call(SYS_getpid), reinterpret_cast<long>(&here_), 1,
+                              reinterpret_cast<long>(&there), 1, 0);
+    for (long index = 1; index < got / static_cast<long>(sizeof words[0]); ++index) {
+        if (is_code(words[index])) return words[index];
+    }
+    return 0;
+}
+
 /// std::thread starts one function of the C++ library with an object, whose third virtual function calls what it was
 /// given.
 [[nodiscard]] std::uintptr_t routine_of(void* (*function)(void*), const void* argument) noexcept {
@@ -58,7 +83,9 @@ void end_thread(void*) {
     std::uintptr_t const table = *static_cast<const std::uintptr_t*>(argument);
     if (table % sizeof table != 0 || !is_in_module(table)) return plain;
     std::uintptr_t const run = reinterpret_cast<const std::uintptr_t*>(table)[2];
-    return is_in_module(run) ? run : plain;
+    if (!is_in_module(run)) return plain;
+    std::uintptr_t const pointed = pointed_function(argument, table);
+    return pointed != 0 ? pointed : run;
 }
 
 void* begin_thread(void* data) {

@@ -55,6 +55,9 @@ std::string advice_for_wait(hook::call call) {
                "larger pieces, or earlier.";
     case hook::call::pthread_barrier_wait:
         return "The threads wait for the slowest: make their pieces of work more even.";
+    case hook::call::futex:
+        return "It is a lock that is not of the C library, or waits to be told (atomic::wait, latch, semaphore): hold "
+               "the lock shorter, or hand the work over earlier.";
     case hook::call::guard_acquire: return "One thread makes a static of a function, the others wait: make it before.";
     default:
         return "Give each thread its own copy of what the lock guards and join the copies at the end, or hold it "
@@ -99,7 +102,22 @@ std::string advice_for(const watched_site& site) {
     return {};
 }
 
+namespace {
+
+/// Of a promise not to allocate: who broke it, whatever that cost.
+std::string broken_promise(const watched_region& region) {
+    if (region.kind != hook::region_kind::no_alloc) return {};
+    const watched_site* const first =
+        dearest(region, [](const watched_site& each) { return hook::info(each.call).group == call_group::allocation; });
+    if (first == nullptr) return {};
+    return fmt::format("The promise not to allocate is broken {}, most of all in {}.",
+                       region.allocations == 1 ? "once" : fmt::format("{} times", region.allocations), blamed(*first));
+}
+
+}
+
 std::string advice_for(const watched_region& region) {
+    if (std::string const broken = broken_promise(region); !broken.empty()) return broken;
     const region_time& time = region.time;
     if (time.total_ns <= 0) return {};
     std::array<std::pair<double, int>, 6> parts{{{time.waiting_ns, 0},
@@ -134,10 +152,13 @@ std::string advice_for(const watched_region& region) {
                            "the region begins, keep it for the next time, or ask for huge pages.",
                            percent);
     case 3:
-        return fmt::format("{} of the time threads have nothing to do, neither allocation nor a lock is to blame: the "
-                           "work is spread unevenly, or the region is too short for its threads. Smaller pieces, "
-                           "handed out as threads come free, would even it out.",
-                           percent);
+        return fmt::format("{} of the time threads have nothing to do{}: the work is spread unevenly, or the region is "
+                           "too short for its threads. Smaller pieces, handed out as threads come free, would even it "
+                           "out.",
+                           percent,
+                           time.waiting_ns + time.allocation_ns + time.mapping_ns < noticeable * time.total_ns
+                               ? ", neither allocation nor a lock is to blame"
+                               : "");
     case 4:
         return fmt::format(
             "{} of the time threads could run and have no processor: there are more of them, or of other "
@@ -145,8 +166,9 @@ std::string advice_for(const watched_region& region) {
             percent);
     case 5:
         return fmt::format(
-            "{} of the time threads sleep outside of every call that is seen: system calls that are made "
-            "without the C library, or paging. `strace -f -c` or `perf trace -s` would name them.",
+            "{} of the time threads sleep outside of every call that is stood in for (--list): in other functions "
+            "of the C library, in system calls without it, or for paging. `strace -f -c` or `perf trace -s` would "
+            "name them.",
             percent);
     default: break;
     }

@@ -81,7 +81,9 @@ std::string readable(std::string_view function) {
     // std::thread::_State_impl<std::thread::_Invoker<std::tuple<main::{lambda()#1}> > >::_M_run()
     constexpr std::string_view invoker = "_Invoker<std::tuple<";
     std::size_t const found = function.find(invoker);
-    if (function.find("_State_impl") != std::string_view::npos && found != std::string_view::npos) {
+    bool const is_thread = function.find("_State_impl") != std::string_view::npos ||
+                           function.find("_Async_state_impl") != std::string_view::npos;
+    if (is_thread && found != std::string_view::npos) {
         std::string_view inside = function.substr(found + invoker.size());
         std::size_t depth = 0;
         for (std::size_t index = 0; index < inside.size(); ++index) {
@@ -89,7 +91,7 @@ std::string readable(std::string_view function) {
             if (letter == '<' || letter == '(' || letter == '{') ++depth;
             if (letter == ')' || letter == '}') --depth;
             if (letter == '>') {
-                if (depth == 0) return std::string{inside.substr(0, index)};
+                if (depth == 0) return std::string{inside.substr(0, inside.find_last_not_of(' ', index - 1) + 1)};
                 --depth;
             }
         }

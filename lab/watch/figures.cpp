@@ -23,7 +23,7 @@ std::string percent_text(double part, double whole) {
 
 std::string whole_text(double value) {
     constexpr double most = 9e18;
-    return std::isnan(value) ? "–" : integer_text(static_cast<std::int64_t>(std::clamp(value, -most, most)));
+    return std::isnan(value) ? "–" : integer_text(std::llround(std::clamp(value, -most, most)));
 }
 
 std::string whole_text(std::uint64_t value) { return integer_text(static_cast<std::int64_t>(value)); }
@@ -65,8 +65,8 @@ std::string about_allocation(const watched_region& region) {
 }
 
 std::string about_kernel(const kernel_account& kernel) {
-    return fmt::format("The kernel, asked about {:.0f} % of it: {} on a processor ({} in the kernel), {} in the queue, "
-                       "{} voluntary and {}, {}.",
+    return fmt::format("The kernel was asked about {:.0f} % of it; for the whole that is {} on a processor ({} "
+                       "in the kernel), {} in the queue, {} voluntary and {}, {}.",
                        100 * kernel.asked_share, time_text(kernel.processor_ns), time_text(kernel.system_ns),
                        time_text(kernel.queue_ns), whole_text(kernel.voluntary),
                        counted(kernel.involuntary, "involuntary switch", "involuntary switches"),
@@ -75,11 +75,15 @@ std::string about_kernel(const kernel_account& kernel) {
 
 no_regions about_no_regions(const findings& found) {
     std::uint64_t lost = 0;
-    for (const watched_process& each : found.processes) lost += each.lost_threads;
+    int why = 0;
+    for (const watched_process& each : found.processes) {
+        lost += each.lost_threads;
+        if (each.refusal != 0) why = each.refusal;
+    }
     if (lost > 0) {
-        return {fmt::format("Nothing was noted: {} had no room for a record.", counted(lost, "thread")),
-                "The program has no file descriptor left, a limit on the size of files, or the folder for temporary "
-                "files is full."};
+        return {fmt::format("Nothing was noted: {} had no room for a record ({}).", counted(lost, "thread"),
+                            std::strerror(why)),
+                "--keep DIR or TMPDIR name another place for recordings."};
     }
     return {"No parallel region was seen: no thread was started, no OpenMP or TBB region, no mark.",
             "--region=process takes the whole program as one, --region=function:NAME a function."};

@@ -52,6 +52,7 @@ struct crowd {
 crowd crowd_of(const std::vector<stay>& stays) {
     std::vector<std::pair<std::uint64_t, int>> turns;
     for (const stay& each : stays) {
+        if (each.last <= each.first) continue; // of no length: it would end before it begins
         turns.emplace_back(each.first, 1);
         turns.emplace_back(each.last, -1);
     }
@@ -91,7 +92,11 @@ private:
     using site_key = std::tuple<std::uint8_t, std::vector<std::uint64_t>>;
 
     void name(const hook::region_record& record) {
-        std::string const given{record.name, ::strnlen(record.name, sizeof record.name)};
+        std::string given{record.name, ::strnlen(record.name, sizeof record.name)};
+        // Names are the program's, and go to terminals.
+        std::replace_if(
+            given.begin(), given.end(),
+            [](char letter) { return static_cast<unsigned char>(letter) < ' ' || letter == '\x7f'; }, ' ');
         out_.name = given;
         if (record.code != 0) {
             recording::placed const at = from_.place_of(record.code);
@@ -104,11 +109,13 @@ private:
     }
     /// Which nodes of the thread are this region, and which are it or below it.
     void find_nodes(const hook::thread_area& thread, std::vector<char>& is_region, std::vector<char>& is_below) const {
-        is_region.assign(thread.nodes, 0);
-        is_below.assign(thread.nodes, 0);
-        for (std::uint32_t index = 1; index < thread.nodes; ++index) {
+        std::uint32_t const nodes = std::min(thread.nodes, hook::most_nodes);
+        is_region.assign(nodes, 0);
+        is_below.assign(nodes, 0);
+        for (std::uint32_t index = 1; index < nodes; ++index) {
+            std::uint32_t const parent = std::min(thread.node[index].parent, index);
             is_region[index] = thread.node[index].region == region_ ? 1 : 0;
-            is_below[index] = is_region[index] != 0 || is_below[thread.node[index].parent] != 0 ? 1 : 0;
+            is_below[index] = is_region[index] != 0 || is_below[parent] != 0 ? 1 : 0;
         }
     }
 
@@ -122,14 +129,15 @@ private:
         line.thinned = thread.thinned_waits;
         double inside = 0;
         std::uint64_t entries = 0;
-        for (std::uint32_t index = 1; index < thread.nodes; ++index) {
+        auto const nodes = static_cast<std::uint32_t>(is_region.size()); // its process may live, and have more by now
+        for (std::uint32_t index = 1; index < nodes; ++index) {
             if (is_region[index] == 0) continue;
             inside += add_node(thread, thread.node[index], line);
             entries += thread.node[index].entries;
         }
         for (std::uint32_t index = 0; index < thread.intervals; ++index) {
             const hook::interval_record& each = thread.interval[index];
-            if (each.node >= thread.nodes || is_region[each.node] == 0 || each.last < each.first) continue;
+            if (each.node >= nodes || is_region[each.node] == 0 || each.last < each.first) continue;
             stays_.push_back({begin_of(thread, each.first), each.last});
             line.stays.push_back({at(each.first), at(each.last)});
         }
@@ -193,7 +201,7 @@ private:
         std::map<std::uint32_t, std::size_t> place;                    // index in the thread's table -> in ours
         for (std::uint32_t index = 0; index < thread.sites; ++index) { // what found no line of its own has no region
             const hook::site_record& site = thread.site[index];
-            if (site.is_taken == 0 || site.call >= hook::call_count || site.node >= thread.nodes) continue;
+            if (site.is_taken == 0 || site.call >= hook::call_count || site.node >= is_below.size()) continue;
             if (is_below[site.node] == 0) continue;
             place[index] = add_site(thread, site);
         }
@@ -210,7 +218,7 @@ private:
     void add_unfinished(const hook::thread_area& thread, const std::vector<char>& is_below, timeline_thread& line) {
         std::uint64_t const end = from_.last_ticks();
         if (thread.last != 0 || thread.waiting_since == 0 || thread.waiting_since >= end) return;
-        if (thread.waiting_call >= hook::call_count || thread.waiting_node >= thread.nodes) return;
+        if (thread.waiting_call >= hook::call_count || thread.waiting_node >= is_below.size()) return;
         if (is_below[thread.waiting_node] == 0) return;
         hook::site_record site{};
         site.call = static_cast<std::uint8_t>(thread.waiting_call);
@@ -299,6 +307,9 @@ private:
                              &kernel.small_faults, &kernel.large_faults, &kernel.voluntary, &kernel.involuntary}) {
             *each *= scale;
         }
+        // The clocks are not read at one moment, and the kernel's share is counted in ticks of its own.
+        kernel.processor_ns = std::min(kernel.processor_ns, inside_ns_);
+        kernel.system_ns = std::min(kernel.system_ns, kernel.processor_ns);
     }
 
     void finish() {
@@ -317,6 +328,10 @@ private:
             out_.instances = out_.entries;
             out_.most_at_once = found.most;
         }
+        // Regions within each other may be open at once, more than the process is long.
+        out_.span_ns = std::min(out_.span_ns, from_.span_ns());
+        bool const has_exited = from_.process().end != hook::process_end::none_seen;
+        if (has_exited && (out_.kind == region_kind::process || out_.kind == region_kind::tbb)) out_.is_open = false;
         time.total_ns = std::max(time.total_ns, inside_ns_);
         time.idle_ns = time.total_ns - inside_ns_;
         count_sites();

@@ -244,8 +244,9 @@ std::string html_region(const watched_region& region, std::string_view prefix, s
     std::string text =
         fmt::format("<section class=\"experiment\" id=\"{}\">\n{}\n", prefix, element("h2", "", region.name));
     text += element("p", "class=\"about\"",
-                    fmt::format("{}, over {}: {} of {} time.", about_region(region), time_text(region.span_ns),
-                                time_text(time.total_ns), region.threads == 1 ? "its" : "their")) +
+                    fmt::format("{}, process {}, over {}: {} of {} time.", about_region(region), region.process,
+                                time_text(region.span_ns), time_text(time.total_ns),
+                                region.threads == 1 ? "its" : "their")) +
             "\n";
     text += fmt::format(
         "<div class=\"summary\">\n{}\n{}\n</div>\n", element("p", "", region.advice),

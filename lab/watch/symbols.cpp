@@ -56,6 +56,19 @@ const char* name_of(Dwarf_Die* die) {
     return nullptr;
 }
 
+/// The whole name of a function of which the debug information has only the last word, as of a class within a function;
+/// null when it has more, or the symbol table knows no better.
+const char* whole_name_of(const opened_module& in, GElf_Addr address, Dwarf_Die* die) {
+    Dwarf_Attribute attribute;
+    for (unsigned const kind : {DW_AT_linkage_name, DW_AT_MIPS_linkage_name}) {
+        if (dwarf_attr_integrate(die, kind, &attribute) != nullptr) return nullptr;
+    }
+    const char* const symbol = dwfl_module_addrname(in.module, address);
+    if (symbol == nullptr || std::strncmp(symbol, "_Z", 2) != 0 || std::strstr(symbol, ".cold") != nullptr)
+        return nullptr;
+    return symbol;
+}
+
 /// Where an inlined function was called.
 void place_of_call(Dwarf_Die* die, Dwarf_Die* unit, named_frame& frame) {
     Dwarf_Attribute attribute;
@@ -94,7 +107,8 @@ std::vector<named_frame> by_debug_information(const opened_module& in, GElf_Addr
     for (int index = 0; index < chained; ++index) {
         int const kind = dwarf_tag(&chain[index]);
         if (kind != DW_TAG_inlined_subroutine && kind != DW_TAG_subprogram) continue;
-        here.function = demangled(name_of(&chain[index]));
+        const char* const whole = kind == DW_TAG_subprogram ? whole_name_of(in, address, &chain[index]) : nullptr;
+        here.function = demangled(whole != nullptr ? whole : name_of(&chain[index]));
         here.is_inlined = kind == DW_TAG_inlined_subroutine;
         found.push_back(here);
         if (kind == DW_TAG_subprogram) break;

@@ -32,7 +32,9 @@ constexpr std::size_t fewest_marks = 200;
 std::string words_of(const watched_process& process) {
     if (process.signal != 0) return "by " + signal_text(process.signal);
     switch (process.end) {
-    case hook::process_end::none_seen: return "without a word: killed, or crashed";
+    case hook::process_end::none_seen:
+        return process.has_exit_code ? fmt::format("with code {}, perhaps as another program", process.exit_code)
+                                     : "without a word: killed, or crashed";
     case hook::process_end::exit: return "by itself";
     case hook::process_end::quick_exit: return "by itself, at once";
     case hook::process_end::exec: return "became another program";

@@ -22,7 +22,7 @@ namespace {
 
 constexpr std::size_t width = 110;
 
-std::string heading(const watched_region& region) {
+std::string heading(const watched_region& region, bool is_one_of_several) {
     std::string text = region.name;
     std::string const kind = word_of(region.kind);
     if (region.name != kind) text += fmt::format(" ({}{})", kind, region.place.empty() ? "" : ", " + region.place);
@@ -33,6 +33,7 @@ std::string heading(const watched_region& region) {
     text += fmt::format(", over {}: {} of {} time", time_text(region.span_ns), time_text(region.time.total_ns),
                         region.threads == 1 ? "its" : "their");
     if (region.is_open) text += ", not ended";
+    if (is_one_of_several) text += fmt::format(" (process {})", region.process);
     return text;
 }
 
@@ -101,8 +102,8 @@ std::string site_text(const watched_region& region, const watched_site& site, st
     return text;
 }
 
-std::string region_text(const watched_region& region, const text_choice& choice) {
-    std::string text = painted(heading(region), tint::strong, choice.colours) + "\n\n";
+std::string region_text(const watched_region& region, const text_choice& choice, bool is_one_of_several) {
+    std::string text = painted(heading(region, is_one_of_several), tint::strong, choice.colours) + "\n\n";
     text += parts_of(region, choice.colours);
     text += fmt::format("Lost to allocation {}, to waiting {}.\n", percent_text(allocation_share(region), 1),
                         percent_text(waiting_share(region), 1));
@@ -141,7 +142,10 @@ std::string process_text(const watched_process& process) {
     if (process.signal != 0) {
         text += ", ended by " + signal_text(process.signal);
     } else if (process.end == hook::process_end::none_seen) {
-        text += ", ended without a word (killed, or crashed)";
+        text += process.has_exit_code
+                    ? fmt::format(", ended with code {}, perhaps as another program that was not watched",
+                                  process.exit_code)
+                    : ", ended without a word (killed, or crashed)";
     } else if (process.end == hook::process_end::exec) {
         text += ", became another program";
     }
@@ -183,7 +187,7 @@ std::string to_text(const findings& found, const text_choice& choice) {
     std::size_t shown_regions = 0;
     for (const watched_region& each : found.regions) {
         if (shown_regions == choice.regions) break;
-        text += "\n" + region_text(each, choice);
+        text += "\n" + region_text(each, choice, found.processes.size() > 1);
         ++shown_regions;
     }
     if (found.regions.size() > shown_regions)

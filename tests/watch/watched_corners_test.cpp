@@ -73,6 +73,8 @@ TEST(watch_corners, a_lock_that_is_refused_is_no_wait) {
     EXPECT_EQ(region["quick_locks"], 1);
 }
 
+TEST(watch_corners, what_the_c_library_refuses_is_refused) { corner("nonsense", "22 22 22 -1 dead lost\n"); }
+
 TEST(watch_corners, a_child_without_handlers_has_a_recording_of_its_own) {
     watched::outcome const seen = corner("child", "0\n");
     ASSERT_EQ(seen.report["processes"].size(), 2U);

@@ -45,6 +45,18 @@ TEST(watch_ends, a_kill_loses_nothing) {
     expect_all_noted(seen);
 }
 
+TEST(watch_ends, what_threads_still_wait_for_is_told) {
+    watched::outcome const seen = watched::run("ends", "", "deadlock");
+    EXPECT_EQ(seen.code, 128 + SIGTERM);
+    expect_all_noted(seen);
+    json const region = watched::region_of_kind(seen, "thread");
+    std::uint64_t waited = 0;
+    for (const json& site : region["sites"]) {
+        if (site["call"] == "pthread_mutex_lock") waited += site["wait_ns"].get<std::uint64_t>();
+    }
+    EXPECT_GT(waited, 0U) << seen.text;
+}
+
 TEST(watch_ends, an_exit_without_destructors_loses_nothing) {
     watched::outcome const seen = watched::run("ends", "", "exit");
     EXPECT_EQ(seen.code, 7);
@@ -193,7 +205,8 @@ TEST(watch_command, fails_only_on_new_places) {
 
 TEST(watch_functions, are_entered_and_left_however_they_end) {
     auto const seen = watched::run("functions", "--region function:recurse,function:throw_up,function:catch_some,"
-                                                "function:jump_out,function:many_values,function:add_wide");
+                                                "function:jump_out,function:many_values,function:add_wide,"
+                                                "function:throw_to_caller");
     ASSERT_EQ(seen.code, 0) << seen.err;
     EXPECT_EQ(seen.out, "0 wrong\n");
     std::map<std::string, std::uint64_t> entries;
@@ -202,13 +215,19 @@ TEST(watch_functions, are_entered_and_left_however_they_end) {
     std::map<std::string, std::uint64_t> expected{
         {"recurse", 100}, {"throw_up", 100}, {"catch_some", 100}, {"jump_out", 100}, {"many_values", 100}};
     if (__builtin_cpu_supports("avx")) expected["add_wide"] = 101;
+    expected["throw_to_caller"] = 100;
     EXPECT_EQ(entries, expected);
+    json const thrower = watched::region_named(seen, "throw_to_caller");
+    EXPECT_GE(watched::count_of(thrower, "malloc", "throw_to_caller"), 100U) << "and the exceptions";
+    EXPECT_EQ(watched::count_of(thrower, "malloc", "catch_and_allocate"), 0U) << "what has thrown has ended";
 }
 
 TEST(watch_functions, let_go_of_threads_that_end_in_them) {
     auto const seen = watched::run("ways_out", "--region threads,function:wait_for_ever,function:end_here");
     EXPECT_EQ(seen.code, 0) << seen.err;
     EXPECT_EQ(seen.out, "a cancelled thread was left\na thread that ends itself was left\nthere was no such memory\n");
+    EXPECT_EQ(watched::region_named(seen, "wait_for_ever")["entries"], 1);
+    EXPECT_EQ(watched::region_named(seen, "end_here")["entries"], 10) << "threads on one stack, one after the other";
     std::uint64_t mallocs = 0, bytes = 0;
     for (const json& region : seen.report["regions"]) {
         if (region["kind"] != "thread") continue;
@@ -219,6 +238,16 @@ TEST(watch_functions, let_go_of_threads_that_end_in_them) {
     }
     EXPECT_EQ(mallocs, 1000U) << "also behind an operator new that has thrown";
     EXPECT_LT(bytes, 1U << 20U) << "what was refused is no memory";
+}
+
+TEST(watch_functions, may_be_called_by_handlers_of_signals) {
+    watched::outcome const seen = watched::run("handlers", "--region function:work,marks");
+    EXPECT_EQ(seen.code, 0) << seen.err;
+    json const region = watched::region_named(seen, "work");
+    EXPECT_LE(region["entries"].get<long>() - 300'000, std::stol(seen.out)) << "each handler's once, or not seen";
+    EXPECT_GE(region["entries"], 300'000);
+    json const mark = watched::region_named(seen, "outer");
+    EXPECT_EQ(mark["entries"], 300'000) << "the handlers' own within them change nothing";
 }
 
 TEST(watch_functions, that_are_never_called_are_named) {

@@ -12,7 +12,8 @@
 ///                under the hardened drop-in or `tenure watch` every malloc and operator new as well. Frees are
 ///                allowed, and so is what the library takes for itself where nobody asked it for memory.
 /// Reported       at once, as the caller's mistake, which by default writes the stack and aborts. Where a handler
-///                returns, the allocation goes on. Of calls within each other the outermost is reported, once.
+///                returns, the allocation goes on. Of calls within each other the outermost is reported, once. Under
+///                `tenure watch` counted, by place, until the program has ended.
 /// Threads        a promise is its thread's, and says nothing of others.
 /// Example        examples/no_alloc.cpp
 

@@ -197,6 +197,36 @@ static void* sleep_unseen(void* unused) {
     return NULL;
 }
 
+/* What the C library refuses, or gives back, before it waits. */
+static void* die_with_lock(void* mutex) {
+    pthread_mutex_lock(mutex);
+    return NULL;
+}
+static void* ask_for_nonsense(void* unused) {
+    (void)unused;
+    struct timespec const no_time = {0, 2000000000};
+    struct timespec const long_ago = {0, 0};
+    pthread_rwlock_t lock = PTHREAD_RWLOCK_INITIALIZER;
+    pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+    sem_init(&semaphore, 0, 1);
+    printf("%d ", pthread_rwlock_timedrdlock(&lock, &no_time));
+    printf("%d ", pthread_rwlock_timedwrlock(&lock, &no_time));
+    printf("%d ", pthread_mutex_clocklock(&mutex, (clockid_t)12345, &long_ago));
+    printf("%d ", sem_timedwait(&semaphore, &no_time));
+    pthread_mutexattr_t attributes;
+    pthread_mutexattr_init(&attributes);
+    pthread_mutexattr_setrobust(&attributes, PTHREAD_MUTEX_ROBUST);
+    pthread_mutex_t robust;
+    pthread_mutex_init(&robust, &attributes);
+    pthread_t thread;
+    if (pthread_create(&thread, NULL, die_with_lock, &robust) != 0) abort();
+    pthread_join(thread, NULL);
+    printf("%s ", pthread_mutex_lock(&robust) == EOWNERDEAD ? "dead" : "?");
+    pthread_mutex_unlock(&robust); /* without having made it whole: nobody may have it again */
+    printf("%s\n", pthread_mutex_lock(&robust) == ENOTRECOVERABLE ? "lost" : "?");
+    return NULL;
+}
+
 /* A stream whose writer sleeps: the time is the sleep's alone. */
 static ssize_t write_slowly(void* unused, const char* text, size_t bytes) {
     (void)unused;
@@ -269,6 +299,7 @@ static void stray_end(void) { in_a_thread(end_what_never_began, NULL); }
 static void deadlock(void) { in_a_thread(lock_twice, NULL); }
 static void unseen_sleep(void) { in_a_thread(sleep_unseen, NULL); }
 static void slow_stream(void) { in_a_thread(write_to_a_slow_stream, NULL); }
+static void nonsense(void) { in_a_thread(ask_for_nonsense, NULL); }
 static void refused(void) { in_a_thread(refused_memory, NULL); }
 
 static struct {
@@ -288,6 +319,7 @@ static struct {
     {"unseen_sleep", unseen_sleep},
     {"slow_stream", slow_stream},
     {"one_processor", one_processor},
+    {"nonsense", nonsense},
     {"names", names},
     {"refused_memory", refused},
 };

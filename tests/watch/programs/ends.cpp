@@ -3,7 +3,7 @@
 
 /// \file
 /// A thread that allocates, in a program that ends in an unusual way: abort, kill, exit (without destructors), exec,
-/// fork (the child allocates as well), by the first argument.
+/// fork (the child allocates as well), deadlock (and killed in it), by the first argument.
 
 #include <signal.h>
 #include <sys/wait.h>
@@ -12,6 +12,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <mutex>
 #include <thread>
 
 namespace {
@@ -49,6 +50,16 @@ int main(int, char** arguments) {
         int status = 1;
         waitpid(child, &status, 0);
         return status == 0 ? 0 : 1;
+    }
+    if (std::strcmp(how, "deadlock") == 0) {
+        static std::mutex lock;
+        lock.lock();
+        std::thread([] {
+            allocate_some();
+            lock.lock();
+        }).detach();
+        usleep(100'000);
+        kill(getpid(), SIGTERM);
     }
     // The thread is inside its region when the process ends.
     std::thread([how, arguments] {

@@ -43,6 +43,23 @@ __attribute__((noinline)) int catch_some(int value) {
     }
 }
 
+// What it throws its caller catches, and works on: that is no time of its own.
+__attribute__((noinline)) void throw_to_caller(int value) {
+    void* volatile block = std::malloc(90);
+    std::free(block);
+    if (value % 2 == 0) throw value;
+}
+__attribute__((noinline)) void catch_and_allocate(int value) {
+    try {
+        throw_to_caller(value);
+    } catch (int) {
+        for (int index = 0; index < 10; ++index) {
+            void* volatile block = std::malloc(100);
+            std::free(block);
+        }
+    }
+}
+
 jmp_buf back;
 __attribute__((noinline)) void jump_out(int value) {
     void* volatile block = std::malloc(80);
@@ -106,6 +123,7 @@ int main() {
         if (recurse(5) != 5) ++wrong;
         if (catch_some(round) != (round % 2 == 0 ? -1 : round)) ++wrong;
         jump_and_come_back(round);
+        catch_and_allocate(round);
         if (__builtin_cpu_supports("avx") && sum_wide(round) != 8.0 * round + 10) ++wrong;
         if (many_values(1, 2, 3, 4, 5, 6, 7, 8, 1, 2, 3, 4, 5, 6, 7, 8) != 408) ++wrong;
     }

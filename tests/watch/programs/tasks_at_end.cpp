@@ -37,6 +37,11 @@ int main() {
 #pragma omp parallel num_threads(2)
 #pragma omp single nowait
     {
+#pragma omp taskloop reduction(+ : reduced)
+        for (int index = 0; index < 100; ++index) {
+            leaf(0);
+            reduced += index;
+        }
         for (int index = 0; index < 100; ++index) {
 #pragma omp task firstprivate(text)
             leaf(static_cast<long>(text.size()));
@@ -52,11 +57,6 @@ int main() {
         for (int index = 0; index < 100; ++index) leaf(index + static_cast<long>(text.size()));
 #pragma omp taskloop nogroup grainsize(3)
         for (unsigned long long index = 0; index < 100; ++index) leaf(static_cast<long>(index));
-#pragma omp taskloop reduction(+ : reduced)
-        for (int index = 0; index < 100; ++index) {
-            leaf(0);
-            reduced += index;
-        }
     }
     std::printf("%ld %ld %d\n", sum.load(), reduced, misplaced.load());
 }

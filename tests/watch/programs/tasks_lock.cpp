@@ -18,7 +18,7 @@ std::atomic<int> inside = 0;
 
 __attribute__((noinline)) void take_turns(int) {
     inside.fetch_add(1);
-    while (inside.load() < 2) {} // both threads are here
+    for (int round = 0; round < 1000 && inside.load() < 2; ++round) usleep(1000); // until both threads are here
     for (int round = 0; round < 10; ++round) {
         tbb::mutex::scoped_lock const held(lock);
         usleep(3'000);

@@ -72,6 +72,17 @@ int main(int count, char**) {
         nullptr);
     pthread_join(thread, nullptr);
 
+    for (int more = 0; more < 9; ++more) {
+        pthread_create(
+            &thread, nullptr,
+            [](void*) -> void* {
+                end_here(1);
+                return nullptr;
+            },
+            nullptr);
+        pthread_join(thread, nullptr);
+    }
+
     std::thread([] {
         volatile std::size_t too_much = SIZE_MAX / 4;
         try {
