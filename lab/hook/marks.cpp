@@ -5,10 +5,13 @@
 /// What a program says about itself: marked regions and no-allocation scopes, by Tenure's classes through the
 /// observer's table, or by tn_region_begin() and tn_region_end(), which any program may look up.
 
+#include <sys/syscall.h>
+
 #include <cstring>
 
 #include <tenure/base/observer.hpp>
 
+#include "hook/raw.hpp"
 #include "hook/regions.hpp"
 
 namespace tenure::lab::hook {
@@ -39,7 +42,18 @@ void end_allowed() {
     if (this_thread.allowed > 0) --this_thread.allowed;
 }
 
-void mark(const char*, std::size_t) {} // for the recorder of traces
+void mark(const char* name, std::size_t name_bytes) {
+    if (!chosen.is_on || (chosen.regions & watches_marks) == 0) return;
+    process_head* const process = head_of_process();
+    std::uint32_t const region = region_of(region_kind::mark, 0, 0, name, name_bytes);
+    if (process == nullptr || region == no_region) return;
+    std::uint64_t const index = __atomic_fetch_add(&process->moments, 1, __ATOMIC_RELAXED);
+    if (index >= most_moments) return;
+    moment_record& moment = process->moment[index];
+    moment.thread = static_cast<std::uint32_t>(raw_call(SYS_gettid));
+    moment.region = region;
+    __atomic_store_n(&moment.ticks, ticks(), __ATOMIC_RELEASE); // the last of it to be written
+}
 
 }
 

@@ -40,6 +40,7 @@ enum class process_end : std::uint32_t { none_seen, exit, quick_exit, exec };
 constexpr std::uint32_t most_modules = 1024;
 constexpr std::uint32_t most_regions = 512;
 constexpr std::uint32_t most_notices = 64;
+constexpr std::uint32_t most_moments = 1024;
 constexpr std::uint32_t most_nodes = 256;
 constexpr std::uint32_t most_sites = 8192;            // a power of two: a hash table
 constexpr std::uint32_t most_stack_words = 1U << 20U; // 8 MiB of addresses
@@ -63,6 +64,13 @@ struct region_record {
     std::uint64_t code; ///< a frame, as in a stack: what the threads run, or who called for it; 0: none
     std::uint64_t key;  ///< what it was found by in the process
     char name[96];      ///< of a mark or of a function; otherwise empty
+};
+
+/// tn_mark(): something happened.
+struct moment_record {
+    std::uint64_t ticks;
+    std::uint32_t thread;
+    std::uint32_t region; ///< whose name it has; region_record's number
 };
 
 struct process_head {
@@ -92,6 +100,8 @@ struct process_head {
     module_record module[most_modules];
     region_record region[most_regions];
     char notice[most_notices][240];
+    std::uint64_t moments; ///< also those that found no room
+    moment_record moment[most_moments];
 };
 
 /// What the kernel says about a thread.

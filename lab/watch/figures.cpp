@@ -73,6 +73,19 @@ std::string about_kernel(const kernel_account& kernel) {
                        counted(kernel.small_faults + kernel.large_faults, "fault"));
 }
 
+std::string moments_text(const findings& found) {
+    if (found.moments.empty()) return {};
+    std::string text = "Marks:";
+    constexpr std::size_t most = 10;
+    for (std::size_t index = 0; index < std::min(found.moments.size(), most); ++index) {
+        const watched_moment& each = found.moments[index];
+        text += fmt::format("{} {} at {}", index == 0 ? "" : ",", each.name, time_text(each.at_ns));
+    }
+    std::uint64_t const more = found.moments.size() - std::min(found.moments.size(), most) + found.lost_moments;
+    if (more > 0) text += fmt::format(", and {} more", more);
+    return text + ".";
+}
+
 no_regions about_no_regions(const findings& found) {
     std::uint64_t lost = 0;
     int why = 0;

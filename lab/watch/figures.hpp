@@ -35,6 +35,9 @@ namespace tenure::lab {
 /// What the kernel says, as a sentence.
 [[nodiscard]] std::string about_kernel(const kernel_account& kernel);
 
+/// "Marks: level loaded at 3 ms."; nothing when the program made none.
+[[nodiscard]] std::string moments_text(const findings& found);
+
 /// What is said instead of regions when there are none.
 struct no_regions {
     std::string what, advice;

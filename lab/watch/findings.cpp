@@ -35,6 +35,15 @@ bool is_wait_group(call_group group) {
            group == call_group::runtime;
 }
 
+/// Names are the program's, and go to terminals.
+std::string name_of(const hook::region_record& region) {
+    std::string name{region.name, ::strnlen(region.name, sizeof region.name)};
+    std::replace_if(
+        name.begin(), name.end(),
+        [](char letter) { return static_cast<unsigned char>(letter) < ' ' || letter == '\x7f'; }, ' ');
+    return name;
+}
+
 /// Whether one region's threads come and go by themselves: nobody says when it begins.
 bool is_crowd(region_kind kind) {
     return kind == region_kind::thread || kind == region_kind::mark || kind == region_kind::process;
@@ -92,11 +101,7 @@ private:
     using site_key = std::tuple<std::uint8_t, std::vector<std::uint64_t>>;
 
     void name(const hook::region_record& record) {
-        std::string given{record.name, ::strnlen(record.name, sizeof record.name)};
-        // Names are the program's, and go to terminals.
-        std::replace_if(
-            given.begin(), given.end(),
-            [](char letter) { return static_cast<unsigned char>(letter) < ' ' || letter == '\x7f'; }, ' ');
+        std::string const given = name_of(record);
         out_.name = given;
         if (record.code != 0) {
             recording::placed const at = from_.place_of(record.code);
@@ -480,6 +485,18 @@ watched_process process_of(const recording& from) {
     return made;
 }
 
+void add_moments(const recording& from, findings& found) {
+    const hook::process_head& head = from.process();
+    std::uint64_t const count = std::min<std::uint64_t>(head.moments, hook::most_moments);
+    found.lost_moments += head.moments - count;
+    for (std::uint64_t index = 0; index < count; ++index) {
+        const hook::moment_record& each = head.moment[index];
+        if (each.ticks < head.first_ticks || each.region >= hook::most_regions) continue; // not whole
+        found.moments.push_back(
+            {head.process, each.thread, from.ns(each.ticks - head.first_ticks), name_of(head.region[each.region])});
+    }
+}
+
 void add_notices(const recording& from, std::vector<std::string>& notices) {
     const hook::process_head& head = from.process();
     for (std::uint32_t index = 0; index < std::min(head.notices, hook::most_notices); ++index) {
@@ -523,6 +540,7 @@ findings explain(const std::vector<std::unique_ptr<recording>>& recordings, symb
     for (auto const& each : recordings) {
         found.processes.push_back(process_of(*each));
         add_notices(*each, found.notices);
+        add_moments(*each, found);
         std::set<std::uint32_t> regions;
         for (const hook::thread_area* thread : each->threads()) {
             for (std::uint32_t index = 1; index < thread->nodes; ++index) regions.insert(thread->node[index].region);

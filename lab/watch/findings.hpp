@@ -114,9 +114,18 @@ struct watched_process {
     double fault_ns = 0;
 };
 
+/// tn_mark(): something that the program told of.
+struct watched_moment {
+    std::uint32_t process = 0, thread = 0;
+    double at_ns = 0; ///< from the process's begin
+    std::string name;
+};
+
 struct findings {
     std::vector<watched_process> processes;
     std::vector<watched_region> regions; ///< the one with the most time first
+    std::vector<watched_moment> moments; ///< the first first
+    std::uint64_t lost_moments = 0;
     std::vector<std::string> notices;
 };
 

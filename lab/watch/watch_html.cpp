@@ -143,6 +143,7 @@ std::string head_of(const findings& found) {
                 "\n";
     }
     for (const std::string& each : found.notices) text += element("p", "class=\"notice\"", each + ".") + "\n";
+    if (const std::string marks = moments_text(found); !marks.empty()) text += element("p", "", marks) + "\n";
     return text + "</header>\n";
 }
 

@@ -192,6 +192,14 @@ std::string to_json(const findings& found) {
         {"tool", "tenure watch"},
         {"processes", array_of(found.processes, [](const watched_process& one) { return to_value(one); })},
         {"notices", found.notices},
+        {"marks", array_of(found.moments,
+                           [](const watched_moment& one) {
+                               return json{{"process", one.process},
+                                           {"thread", one.thread},
+                                           {"at_ns", whole(one.at_ns)},
+                                           {"name", one.name}};
+                           })},
+        {"lost_marks", found.lost_moments},
         {"regions", std::move(regions)},
         {"frames", writes.frames()}};
     constexpr std::size_t most_in_line = 6; // a frame, or a wait: a thousand waits are a thousand lines

@@ -184,6 +184,7 @@ std::string to_text(const findings& found, const text_choice& choice) {
     std::string text;
     text += processes_text(found);
     for (const std::string& each : found.notices) text += wrapped("Note: " + each + ".", width) + "\n";
+    if (std::string const marks = moments_text(found); !marks.empty()) text += wrapped(marks, width) + "\n";
     std::size_t shown_regions = 0;
     for (const watched_region& each : found.regions) {
         if (shown_regions == choice.regions) break;

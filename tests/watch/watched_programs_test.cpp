@@ -172,7 +172,11 @@ TEST(watch_marks, regions_and_promises_of_tenures_own_are_seen) {
     EXPECT_EQ(marked["kind"], "mark");
     EXPECT_EQ(marked["entries"], 20);
     EXPECT_EQ(watched::site(marked, "malloc", "plain_malloc")["count"], 20);
+    ASSERT_EQ(seen.report["marks"].size(), 2U) << "one in each thread";
+    EXPECT_EQ(seen.report["marks"][0]["name"], "half of it");
+    EXPECT_NE(seen.text.find("Marks: half of it at"), std::string::npos) << seen.text;
     json const promised = watched::region_of_kind(seen, "no_alloc");
+    EXPECT_NE(promised["advice"].get<std::string>().find("is broken 9 times"), std::string::npos) << promised["advice"];
     EXPECT_EQ(promised["entries"], 3);
     EXPECT_EQ(watched::site(promised, "malloc", "plain_malloc")["count"], 3) << "the permitted ones are not counted";
     EXPECT_TRUE(watched::site(promised, "aligned_alloc", "tenures_block")["is_tenures"]);

@@ -39,7 +39,7 @@ std::size_t bytes_of(const page_shape& shape, std::size_t page_overhead, std::si
 
 std::size_t page_error::describe(std::span<char> room) const noexcept {
     text_writer to(room);
-    if (!*this) return to.append("every record kept its bound").needed_bytes();
+    if (!*this) return to.append("no record is longer than its bound").needed_bytes();
     to.append("object ").append(object).append(" of page ").append(page).append(" needs ").append(needed_bytes);
     return to.append(" bytes, and ").append(bound_bytes).append(" are its bound").needed_bytes();
 }

@@ -35,6 +35,7 @@ int main() {
         crew.emplace_back([] {
             for (int round = 0; round < 10; ++round) {
                 tenure::region_scope const region("frame work");
+                if (round == 5) tenure::mark("half of it");
                 plain_malloc();
             }
         });
