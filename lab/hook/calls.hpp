@@ -44,6 +44,9 @@ enum class call : std::uint8_t {
     sched_yield, nanosleep, clock_nanosleep, usleep, sleep, thrd_sleep, thrd_yield,
     read, write, pread, pread64, pwrite, pwrite64, readv, writev, recv, recvfrom, recvmsg, send, sendto, sendmsg,
     poll, ppoll, select, pselect, epoll_wait, epoll_pwait, fsync, fdatasync, accept, accept4, connect, flock, waitpid,
+    wait, wait3, wait4, waitid, sendfile, lockf, read_fortified, pread_fortified, recv_fortified, recvfrom_fortified,
+    poll_fortified, ppoll_fortified, pause, sigsuspend, sigwait, sigwaitinfo, sigtimedwait, fgets_fortified,
+    fread_fortified,
     sprintf, snprintf, vsprintf, vsnprintf, asprintf, vasprintf, sprintf_fortified, snprintf_fortified,
     vsprintf_fortified, vsnprintf_fortified, asprintf_fortified, vasprintf_fortified,
     printf, fprintf, vprintf, vfprintf, dprintf, vdprintf, printf_fortified, fprintf_fortified, vprintf_fortified,
@@ -63,7 +66,7 @@ enum class call : std::uint8_t {
     dl_find_object, begin_catch,
     thrd_create, fork_plainly, GOMP_task, GOMP_taskloop, GOMP_taskloop_ull,
 };
-constexpr std::size_t call_count = 212;
+constexpr std::size_t call_count = 231;
 
 struct call_info {
     call id;
@@ -173,6 +176,25 @@ constexpr std::array<call_info, call_count> calls{{
     {call::connect, call_group::input, "connect", "connect"},
     {call::flock, call_group::input, "flock", "flock"},
     {call::waitpid, call_group::input, "waitpid", "waitpid"},
+    {call::wait, call_group::input, "wait", "wait"},
+    {call::wait3, call_group::input, "wait3", "wait3"},
+    {call::wait4, call_group::input, "wait4", "wait4"},
+    {call::waitid, call_group::input, "waitid", "waitid"},
+    {call::sendfile, call_group::input, "sendfile", "sendfile"},
+    {call::lockf, call_group::input, "lockf", "lockf"},
+    {call::read_fortified, call_group::input, "__read_chk", "read (fortified)"},
+    {call::pread_fortified, call_group::input, "__pread_chk", "pread (fortified)"},
+    {call::recv_fortified, call_group::input, "__recv_chk", "recv (fortified)"},
+    {call::recvfrom_fortified, call_group::input, "__recvfrom_chk", "recvfrom (fortified)"},
+    {call::poll_fortified, call_group::input, "__poll_chk", "poll (fortified)"},
+    {call::ppoll_fortified, call_group::input, "__ppoll_chk", "ppoll (fortified)"},
+    {call::pause, call_group::sleep, "pause", "pause"},
+    {call::sigsuspend, call_group::sleep, "sigsuspend", "sigsuspend"},
+    {call::sigwait, call_group::sleep, "sigwait", "sigwait"},
+    {call::sigwaitinfo, call_group::sleep, "sigwaitinfo", "sigwaitinfo"},
+    {call::sigtimedwait, call_group::sleep, "sigtimedwait", "sigtimedwait"},
+    {call::fgets_fortified, call_group::stream, "__fgets_chk", "fgets (fortified)"},
+    {call::fread_fortified, call_group::stream, "__fread_chk", "fread (fortified)"},
     {call::sprintf, call_group::format, "sprintf", "sprintf"},
     {call::snprintf, call_group::format, "snprintf", "snprintf"},
     {call::vsprintf, call_group::format, "vsprintf", "vsprintf"},

@@ -180,6 +180,13 @@ int fflush(FILE* file) { return observed<call::fflush, int(FILE*)>(here(), file)
 char* fgets(char* to, int bytes, FILE* file) {
     return observed<call::fgets, char*(char*, int, FILE*)>(here(), to, bytes, file);
 }
+char* __fgets_chk(char* to, std::size_t room, int bytes, FILE* file) {
+    return observed<call::fgets_fortified, char*(char*, std::size_t, int, FILE*)>(here(), to, room, bytes, file);
+}
+std::size_t __fread_chk(void* to, std::size_t room, std::size_t bytes, std::size_t count, FILE* file) {
+    using signature = std::size_t(void*, std::size_t, std::size_t, std::size_t, FILE*);
+    return observed<call::fread_fortified, signature>(here(), to, room, bytes, count, file);
+}
 int fgetc(FILE* file) { return observed<call::fgetc, int(FILE*)>(here(), file); }
 int getc(FILE* file) { return observed<call::getc, int(FILE*)>(here(), file); }
 int getchar() { return observed<call::getchar, int()>(here()); }

@@ -7,9 +7,12 @@
 #include <linux/futex.h>
 #include <poll.h>
 #include <sched.h>
+#include <signal.h>
 #include <sys/epoll.h>
 #include <sys/file.h>
+#include <sys/resource.h>
 #include <sys/select.h>
+#include <sys/sendfile.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
@@ -171,5 +174,60 @@ int connect(int file, const sockaddr* address, socklen_t length) {
 int flock(int file, int operation) { return observed<call::flock, decltype(flock)>(here(), file, operation); }
 pid_t waitpid(pid_t process, int* status, int options) {
     return observed<call::waitpid, decltype(waitpid)>(here(), process, status, options);
+}
+pid_t wait(int* status) { return observed<call::wait, decltype(wait)>(here(), status); }
+pid_t wait3(int* status, int options, rusage* used) {
+    return observed<call::wait3, decltype(wait3)>(here(), status, options, used);
+}
+pid_t wait4(pid_t process, int* status, int options, rusage* used) {
+    return observed<call::wait4, decltype(wait4)>(here(), process, status, options, used);
+}
+int waitid(idtype_t kind, id_t number, siginfo_t* about, int options) {
+    return observed<call::waitid, decltype(waitid)>(here(), kind, number, about, options);
+}
+ssize_t sendfile(int to, int from, off_t* offset, std::size_t bytes) {
+    return observed<call::sendfile, decltype(sendfile)>(here(), to, from, offset, bytes);
+}
+int lockf(int file, int operation, off_t bytes) {
+    return observed<call::lockf, decltype(lockf)>(here(), file, operation, bytes);
+}
+
+// What -D_FORTIFY_SOURCE makes of calls whose room the compiler knows.
+ssize_t __read_chk(int file, void* to, std::size_t bytes, std::size_t room) {
+    using signature = ssize_t(int, void*, std::size_t, std::size_t);
+    return observed<call::read_fortified, signature>(here(), file, to, bytes, room);
+}
+ssize_t __pread_chk(int file, void* to, std::size_t bytes, off_t offset, std::size_t room) {
+    using signature = ssize_t(int, void*, std::size_t, off_t, std::size_t);
+    return observed<call::pread_fortified, signature>(here(), file, to, bytes, offset, room);
+}
+ssize_t __recv_chk(int file, void* to, std::size_t bytes, std::size_t room, int flags) {
+    using signature = ssize_t(int, void*, std::size_t, std::size_t, int);
+    return observed<call::recv_fortified, signature>(here(), file, to, bytes, room, flags);
+}
+ssize_t __recvfrom_chk(int file, void* to, std::size_t bytes, std::size_t room, int flags, sockaddr* address,
+                       socklen_t* length) {
+    using signature = ssize_t(int, void*, std::size_t, std::size_t, int, sockaddr*, socklen_t*);
+    return observed<call::recvfrom_fortified, signature>(here(), file, to, bytes, room, flags, address, length);
+}
+int __poll_chk(pollfd* files, nfds_t count, int timeout, std::size_t room) {
+    using signature = int(pollfd*, nfds_t, int, std::size_t);
+    return observed<call::poll_fortified, signature>(here(), files, count, timeout, room);
+}
+int __ppoll_chk(pollfd* files, nfds_t count, const timespec* timeout, const sigset_t* mask, std::size_t room) {
+    using signature = int(pollfd*, nfds_t, const timespec*, const sigset_t*, std::size_t);
+    return observed<call::ppoll_fortified, signature>(here(), files, count, timeout, mask, room);
+}
+
+int pause() { return observed<call::pause, decltype(pause)>(here()); }
+int sigsuspend(const sigset_t* mask) { return observed<call::sigsuspend, decltype(sigsuspend)>(here(), mask); }
+int sigwait(const sigset_t* set, int* signal) {
+    return observed<call::sigwait, decltype(sigwait)>(here(), set, signal);
+}
+int sigwaitinfo(const sigset_t* set, siginfo_t* about) {
+    return observed<call::sigwaitinfo, decltype(sigwaitinfo)>(here(), set, about);
+}
+int sigtimedwait(const sigset_t* set, siginfo_t* about, const timespec* timeout) {
+    return observed<call::sigtimedwait, decltype(sigtimedwait)>(here(), set, about, timeout);
 }
 }
