@@ -38,7 +38,8 @@ constexpr std::uint64_t least_room = std::uint64_t{256} << 20U;
 /// As many as one may wish where nobody says.
 std::uint64_t free_bytes(const std::string& folder) {
     struct statvfs about {};
-    return ::statvfs(folder.c_str(), &about) == 0 ? std::uint64_t{about.f_bavail} * about.f_frsize : UINT64_MAX;
+    bool const is_limited = ::statvfs(folder.c_str(), &about) == 0 && about.f_blocks != 0;
+    return is_limited ? std::uint64_t{about.f_bavail} * about.f_frsize : UINT64_MAX;
 }
 
 /// Memory, if there is much of it and nobody asks for another place: a page of a file on a disk costs a thread more.

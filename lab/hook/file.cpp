@@ -83,7 +83,7 @@ void name_file(const char* folder, std::uint64_t number) noexcept {
 [[nodiscard]] bool has_room(long file) noexcept {
     struct statfs about {};
     constexpr std::uint64_t least = std::uint64_t{32} << 20U;
-    return raw_call(SYS_fstatfs, file, reinterpret_cast<long>(&about)) != 0 ||
+    return raw_call(SYS_fstatfs, file, reinterpret_cast<long>(&about)) != 0 || about.f_blocks == 0 || // has no limit
            static_cast<std::uint64_t>(about.f_bavail) * static_cast<std::uint64_t>(about.f_bsize) >= least;
 }
 
