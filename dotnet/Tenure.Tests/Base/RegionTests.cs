@@ -25,14 +25,17 @@ public sealed class RegionTests
     [Fact]
     public void a_name_as_text_takes_nothing_from_the_garbage_collector()
     {
-        using (Region.Begin("warm"))
-        {
-        }
-        long before = GC.GetAllocatedBytesForCurrentThread();
-        for (int round = 0; round < 100; round++)
+        static void EnterAndMark()
         {
             using var region = Region.Begin("physics");
             Region.Mark("begun");
+        }
+
+        EnterAndMark(); // the first call binds the native functions, which takes a little
+        long before = GC.GetAllocatedBytesForCurrentThread();
+        for (int round = 0; round < 100; round++)
+        {
+            EnterAndMark();
         }
         Assert.Equal(0, GC.GetAllocatedBytesForCurrentThread() - before);
     }
