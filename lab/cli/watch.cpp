@@ -221,8 +221,9 @@ int watch_command::run() const {
             return exit_code::not_written;
         }
     }
-    if (baseline known; !baseline_.empty() && !read_known(known)) return exit_code::bad_usage;
-    if (!from_.empty()) return report(from_, {}, {});
+    baseline known;
+    if (!baseline_.empty() && !read_known(known)) return exit_code::bad_usage;
+    if (!from_.empty()) return report(from_, {}, {}, known);
     std::string const path = find_program(program_.front());
     if (path.empty()) {
         std::string const why = why_not_executable(program_.front());
@@ -267,7 +268,7 @@ int watch_command::run() const {
         notices.emplace_back("a filter of system calls (seccomp) has ended the program: it allows less than the watch "
                              "needs");
     }
-    int const judged = report(folder.path(), functions, std::move(notices));
+    int const judged = report(folder.path(), functions, std::move(notices), known);
     return ended.code != 0 ? ended.code : judged;
 }
 
@@ -389,7 +390,7 @@ watch_command::ended_program watch_command::watch_program(const std::string& pat
 }
 
 int watch_command::report(const std::string& folder, const std::vector<std::string>& functions,
-                          std::vector<std::string> notices) const {
+                          std::vector<std::string> notices, const std::set<site_name>& known) const {
     ::signal(SIGPIPE, SIG_IGN); // a reader that goes away is an error of writing, and the recordings are put away
     std::vector<std::unique_ptr<recording>> const recordings = recordings_of(folder, notices);
     if (recordings.empty()) {
@@ -420,7 +421,7 @@ int watch_command::report(const std::string& folder, const std::vector<std::stri
     if (!folded_file_.empty()) written = write_file(folded_file_, to_folded(found)) && written;
     if (!written_baseline_.empty()) written = write_file(written_baseline_, write_baseline(found)) && written;
     if (!written) return exit_code::not_written;
-    return judge(found);
+    return judge(found, known);
 }
 
 /// The baseline's file. Returns   false when it cannot be read, which was said then.
@@ -437,10 +438,8 @@ bool watch_command::read_known(std::set<site_name>& known) const {
     return error.empty();
 }
 
-int watch_command::judge(const findings& found) const {
+int watch_command::judge(const findings& found, const std::set<site_name>& known) const {
     if (fail_on_.empty()) return exit_code::ok;
-    baseline known;
-    if (!baseline_.empty() && !read_known(known)) return exit_code::bad_usage;
     auto const asks = [this](std::string_view what) {
         return std::find(fail_on_.begin(), fail_on_.end(), what) != fail_on_.end();
     };
