@@ -17,7 +17,7 @@
 namespace tenure::lab::hook {
 
 constexpr std::uint64_t file_magic = 0x3168'6374'6177'6e74; // "tnwatch1"
-constexpr std::uint32_t file_version = 1;
+constexpr std::uint32_t file_version = 2;
 
 /// What a region is found by.
 enum class region_kind : std::uint32_t {
