@@ -3,7 +3,8 @@
 
 /// \file
 /// Locks and everything else at which one thread waits for another. A lock that is free is taken by trying: no clock is
-/// read, nothing is written but a count. Unlocking is left alone.
+/// read, nothing is written but a count. Where trying is not the same as locking (robust mutexes, times that are none)
+/// the real call decides. Unlocking is left alone.
 
 #include <pthread.h>
 #include <semaphore.h>

@@ -3,7 +3,8 @@
 
 /// \file
 /// OpenMP as gcc compiles it: a parallel construct is a call that gets a function, which its threads run. Between its
-/// return and the call's end a thread waits for the others: that is idle time, which nobody needs to see.
+/// return and the call's end a thread waits for the others: that is idle time, which nobody needs to see, unless it
+/// runs tasks meanwhile (openmp_tasks.cpp).
 
 #include <algorithm>
 
