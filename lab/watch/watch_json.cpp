@@ -37,14 +37,24 @@ json share(double value) {
 }
 
 json to_value(const watched_process& process) {
-    return {{"process", process.process},           {"parent", process.parent},
-            {"is_child", process.is_child},         {"has_own_malloc", process.has_own_malloc},
-            {"program", process.program},           {"command", process.command},
-            {"end", machine_word(process.end)},     {"signal", process.signal},
-            {"span_ns", whole(process.span_ns)},    {"threads", process.threads},
-            {"lost_threads", process.lost_threads}, {"lost_stacks", process.lost_stacks},
-            {"lost_sites", process.lost_sites},     {"lost_nodes", process.lost_nodes},
-            {"unwound", process.unwound},           {"fault_ns", whole(process.fault_ns)}};
+    return {{"process", process.process},
+            {"parent", process.parent},
+            {"is_child", process.is_child},
+            {"has_own_malloc", process.has_own_malloc},
+            {"program", process.program},
+            {"command", process.command},
+            {"end", machine_word(process.end)},
+            {"signal", process.signal},
+            {"exit_code", process.has_exit_code ? json(process.exit_code) : json(nullptr)},
+            {"lost_entries", process.lost_entries},
+            {"span_ns", whole(process.span_ns)},
+            {"threads", process.threads},
+            {"lost_threads", process.lost_threads},
+            {"lost_stacks", process.lost_stacks},
+            {"lost_sites", process.lost_sites},
+            {"lost_nodes", process.lost_nodes},
+            {"unwound", process.unwound},
+            {"fault_ns", whole(process.fault_ns)}};
 }
 
 json to_value(const region_time& time) {

@@ -36,6 +36,7 @@ TEST(watch_ends, an_abort_loses_nothing) {
     expect_all_noted(seen);
     EXPECT_TRUE(watched::region_of_kind(seen, "thread")["is_open"]);
     EXPECT_EQ(seen.report["processes"][0]["signal"], SIGABRT);
+    EXPECT_TRUE(seen.report["processes"][0]["exit_code"].is_null());
     EXPECT_NE(seen.text.find("ended by signal 6"), std::string::npos) << seen.text;
 }
 
@@ -62,6 +63,7 @@ TEST(watch_ends, an_exit_without_destructors_loses_nothing) {
     EXPECT_EQ(seen.code, 7);
     expect_all_noted(seen);
     EXPECT_EQ(seen.report["processes"][0]["end"], "quick_exit");
+    EXPECT_EQ(seen.report["processes"][0]["exit_code"], 7);
 }
 
 TEST(watch_ends, both_programs_of_an_exec_are_there) {
