@@ -3,7 +3,8 @@
 #pragma once
 
 /// \file
-/// Figures of the watch as people read them: shares, counts and sizes.
+/// Figures of the watch as people read them: shares, counts, sizes and times, and the words that the table and the page
+/// have in common.
 
 #include <cstdint>
 #include <string>
