@@ -9,6 +9,15 @@
 # The loops know nothing of check levels: they are compiled once, for every set of instructions that Highway knows, and
 # lie in all three.
 
+# Products are rounded before they are added: sums are the same everywhere. Loops that say so have vectors at -O2 too,
+# but the compiler unrolls and peels better at -O3. Nobody asks for errno or the flags of floating-point exceptions,
+# which would keep choices between two results out of vectors.
+# Vectors of 32 bytes at most: see src/tenure/buffer/vector_loops.hpp.
+set(tenure_vector_flags -ffp-contract=off -fopenmp-simd -fno-math-errno -fno-trapping-math)
+if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
+    list(APPEND tenure_vector_flags -mprefer-vector-width=256)
+endif()
+
 find_package(hwy 1.0 QUIET CONFIG)
 if(NOT hwy_FOUND)
     message(STATUS "Highway (libhwy-dev): not found, tenure::buffer is left out")
@@ -32,18 +41,9 @@ function(tenure_compile_buffer target)
     )
 endfunction()
 
-# Products are rounded before they are added: sums are the same everywhere. Loops that say so have vectors at -O2 too,
-# but the compiler unrolls and peels better at -O3. Nobody asks for errno or the flags of floating-point exceptions,
-# which would keep choices between two results out of vectors.
-# Vectors of 32 bytes at most: see src/tenure/buffer/vector_loops.hpp.
-set(tenure_vector_width)
-if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
-    set(tenure_vector_width -mprefer-vector-width=256)
-endif()
 add_library(tenure_vector_loops OBJECT ${buffer_loops})
 tenure_compile_buffer(tenure_vector_loops)
-target_compile_options(tenure_vector_loops PRIVATE -ffp-contract=off -fopenmp-simd -fno-math-errno -fno-trapping-math
-    $<$<NOT:$<CONFIG:Debug>>:-O3> ${tenure_vector_width})
+target_compile_options(tenure_vector_loops PRIVATE ${tenure_vector_flags} $<$<NOT:$<CONFIG:Debug>>:-O3>)
 target_link_libraries(tenure_vector_loops PRIVATE hwy::hwy)
 
 function(tenure_add_buffer target library file_name)

@@ -26,3 +26,10 @@ function(tenure_precompile target)
         target_precompile_headers(${target} PRIVATE ${ARGN})
     endif()
 endfunction()
+
+# Lab and tests. A sanitizer takes two to three times as long to compile with -O1 as with -O0; the library keeps -O1, so
+# that tests do not run longer than that saves.
+function(tenure_compile_lab_or_test target)
+    tenure_compile(${target})
+    target_compile_options(${target} PRIVATE ${TENURE_LAB_AND_TEST_OPTIONS})
+endfunction()

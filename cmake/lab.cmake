@@ -24,7 +24,7 @@ function(tenure_add_lab_room room)
     endforeach()
     if(sources)
         add_library(lab_${room} STATIC ${sources})
-        tenure_compile(lab_${room})
+        tenure_compile_lab_or_test(lab_${room})
         set(scope PUBLIC)
     else()
         add_library(lab_${room} INTERFACE)
@@ -42,11 +42,28 @@ if(TARGET tenure_buffer_tree)
     set(tenure_vectors_missing vectors_missing.cpp)
     set(tenure_vectors_library tenure_buffer_tree)
 endif()
-tenure_add_lab_room(experiments WITHOUT ${tenure_vectors_missing}
+set(tenure_vectors_elsewhere vectors_x86.cpp vectors_for_v3.cpp vectors_v3_at_o3.cpp)
+if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
+    set(tenure_vectors_elsewhere vectors_not_x86.cpp)
+endif()
+tenure_add_lab_room(experiments WITHOUT ${tenure_vectors_missing} ${tenure_vectors_elsewhere}
     LINK lab_harness lab_report ${tenure_peer_libraries} ${tenure_vectors_library} ALSO ${tenure_peer_sources})
-# The loops that they are compared with are those of a program that is built for every machine.
+# The loops that they are compared with: those of a program that is built for every machine, those with the flags of
+# vector maths, those also for machines with vectors of 32 bytes, and those without a flag of ours.
 set_source_files_properties(lab/experiments/vectors_at_o2.cpp PROPERTIES COMPILE_OPTIONS -O2)
 set_source_files_properties(lab/experiments/vectors_at_o3.cpp PROPERTIES COMPILE_OPTIONS -O3)
+set_source_files_properties(lab/experiments/vectors_at_our_flags.cpp PROPERTIES
+    COMPILE_OPTIONS "${tenure_vector_flags};-O3")
+set_source_files_properties(lab/experiments/vectors_for_v3.cpp PROPERTIES
+    COMPILE_OPTIONS "${tenure_vector_flags};-O3;-march=x86-64-v3")
+set_source_files_properties(lab/experiments/vectors_v3_at_o3.cpp PROPERTIES
+    COMPILE_OPTIONS "-O3;-march=x86-64-v3;-ffp-contract=fast")
+# With options of their own they read no header that was compiled with others.
+set_source_files_properties(lab/experiments/vectors_at_o2.cpp lab/experiments/vectors_at_o3.cpp
+    lab/experiments/vectors_at_our_flags.cpp lab/experiments/vectors_for_v3.cpp lab/experiments/vectors_v3_at_o3.cpp
+    PROPERTIES SKIP_PRECOMPILE_HEADERS ON)
+# What a library for `tenure bench offsets --against` includes.
+install(FILES lab/experiments/offset_peer.hpp DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/tenure/bench)
 include(cmake/watch.cmake)
 tenure_add_lab_room(cli WITHOUT main.cpp
     LINK lab_experiments lab_watch lab_harness lab_report CLI11::CLI11 fmt::fmt nlohmann_json::nlohmann_json)

@@ -113,9 +113,10 @@ bench_command::bench_command(CLI::App& app)
 
 void bench_command::add_options() {
     command_
-        ->add_option("--against", request_.against,
-                     "Peers by name: only these, beside ours and the references. Files: malloc libraries that take "
-                     "part as well. Commas between them")
+        ->add_option(
+            "--against", request_.against,
+            "Peers by name: only these, beside ours and the references. Files: libraries with a malloc, or with "
+            "an allocator of offsets for `offsets`, that take part as well. Commas between them")
         ->delimiter(',')
         ->allow_extra_args(false)
         ->type_name("PEER|./lib.so,...");
@@ -133,15 +134,15 @@ void bench_command::add_options() {
         ->allow_extra_args(false)
         ->type_name("PART");
     command_->add_option("--rounds", request_.rounds, "Paired rounds; fewer than 7 say little about the spread")
-        ->check(whole_number(1, 10'000))
+        ->transform(whole_number(1, 10'000))
         ->type_name("N")
         ->capture_default_str();
     command_->add_option("--seed", request_.seed, "Orders of processes and of frees; 0 takes another one each time")
-        ->check(whole_number(0, std::numeric_limits<std::int64_t>::max()))
+        ->transform(whole_number(0, std::numeric_limits<std::int64_t>::max()))
         ->type_name("N")
         ->capture_default_str();
     command_->add_option("--timeout", request_.timeout_s, "Seconds for one process; 0 is 60, with --full 900")
-        ->check(whole_number(0, 1'000'000))
+        ->transform(whole_number(0, 1'000'000))
         ->type_name("S")
         ->capture_default_str();
     command_->add_flag("--full", request_.full, "The articles' full sizes");
@@ -164,7 +165,7 @@ void bench_command::add_experiment(const experiment& described) {
         std::string help = fmt::format("{} [{}", option.help, option.value);
         help += option.full_value == option.value ? "]" : fmt::format(", with --full {}]", option.full_value);
         added->command->add_option_function<std::int64_t>("--" + name, keep, help)
-            ->check(whole_number(option.lowest, option.highest))
+            ->transform(whole_number(option.lowest, option.highest))
             ->type_name("N");
     }
     if (described.input != nullptr) {
@@ -220,11 +221,21 @@ std::string bench_command::refuse_values() const {
     return {};
 }
 
+/// A larger file is no model, but it would be read to its end.
+constexpr std::uintmax_t max_input_bytes = std::uintmax_t{1} << 30U;
+
 /// What workers need of the files that experiments were given. Returns   why one cannot be used; empty: all can.
 std::string bench_command::read_inputs() {
     for (std::size_t index : chosen_experiments()) {
         experiment_command& each = *experiments_[index];
         if (each.input.empty()) continue;
+        std::error_code error;
+        if (!std::filesystem::is_regular_file(each.input, error)) // a pipe would wait for a writer, a device never ends
+            return fmt::format("--input {}: is no regular file", each.input);
+        if (std::uintmax_t const bytes = std::filesystem::file_size(each.input, error);
+            error || bytes > max_input_bytes)
+            return fmt::format("--input {}: has {} MiB, at most {} are read", each.input, error ? 0 : bytes >> 20U,
+                               max_input_bytes >> 20U);
         int const made = ::memfd_create("tenure-input", MFD_CLOEXEC);
         // Workers inherit it, where no descriptor of theirs takes its place.
         each.descriptor = made < 0 ? -1 : ::fcntl(made, F_DUPFD, 100);

@@ -17,8 +17,10 @@
 #include "cli/bench.hpp"
 #include "cli/list.hpp"
 #include "cli/nearest.hpp"
+#include "cli/report.hpp"
 #include "cli/run.hpp"
 #include "cli/settings.hpp"
+#include "cli/terminal.hpp"
 #include "cli/watch.hpp"
 #include "harness/machine.hpp"
 
@@ -120,7 +122,8 @@ std::string sentence_of(const CLI::App& app, const CLI::ParseError& error) {
 int explain(const CLI::App& app, const CLI::ParseError& error) {
     if (error.get_exit_code() == static_cast<int>(CLI::ExitCodes::Success)) return app.exit(error); // help, version
     std::string const text = sentence_of(app, error);
-    std::fputs(fmt::format("tenure: {}\nTry `{} --help`.\n", text, path_of(innermost(&app))).c_str(), stderr);
+    say(text);
+    std::fputs(fmt::format("Try `{} --help`.\n", path_of(innermost(&app))).c_str(), stderr);
     return exit_code::bad_usage;
 }
 
@@ -145,6 +148,7 @@ int run_command_line(int argc, char** argv) {
     app.footer(fmt::format("\nExamples:\n"
                            "  tenure bench                                every experiment at its default size\n"
                            "  tenure bench pools --against jemalloc       one experiment, against one peer\n"
+                           "  tenure report results/now                   the tables of an earlier result\n"
                            "  tenure list                                 experiments, allocators, peers found here\n"
                            "  tenure run -- ./game                        a program with our malloc, unmodified\n"
                            "  tenure watch -- ./game                      what its threads allocate and wait for\n\n{}",
@@ -153,6 +157,7 @@ int run_command_line(int argc, char** argv) {
     app.get_formatter()->column_width(34);
 
     bench_command bench(app);
+    report_command report(app);
     list_command list(app);
     run_command running(app);
     watch_command watching(app);
@@ -163,6 +168,7 @@ int run_command_line(int argc, char** argv) {
         return explain(app, error);
     }
     if (bench.chosen()) return bench.run(argc, argv);
+    if (report.chosen()) return report.run();
     if (list.chosen()) return list.run();
     if (running.chosen()) return running.run();
     if (watching.chosen()) return watching.run();

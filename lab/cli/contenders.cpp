@@ -100,6 +100,11 @@ std::vector<entrant> contenders::of(const experiment& chosen, std::uint64_t part
 
 std::string contenders::refusal() const {
     if (!refusal_.empty()) return refusal_;
+    for (const found_malloc& each : mallocs_) {
+        if (!each.has_offsets || holds_name(seen_, each.name)) continue;
+        return fmt::format("--against: {} hands out offsets and has no malloc: only `tenure bench offsets` takes it",
+                           each.given);
+    }
     for (const std::string& name : only_) {
         if (!holds_name(seen_, name)) return unknown_name("contestant", name, seen_);
     }

@@ -15,7 +15,8 @@ namespace tenure::lab {
 
 class contenders {
 public:
-    /// Looks for every peer on this machine. `against`: names of peers, and files with a malloc; `only`: names of rows,
+    /// Looks for every peer on this machine. `against`: names of peers, and files with a malloc or
+    /// an allocator of offsets; `only`: names of rows,
     /// beside which whoever `against` names takes part.
     contenders(std::vector<std::string> against, std::vector<std::string> only);
 

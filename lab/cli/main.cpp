@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "cli/command_line.hpp"
+#include "cli/last_resort.hpp"
 #include "experiments/registry.hpp"
 #include "harness/worker.hpp"
 
@@ -25,7 +26,9 @@ void keep_standard_files_open() {
 }
 
 int main(int argc, char** argv) {
-    if (auto const code = tenure::lab::run_if_worker(argc, argv, tenure::lab::experiments())) return *code;
-    keep_standard_files_open();
-    return tenure::lab::run_command_line(argc, argv);
+    return tenure::lab::run_and_tell([&] {
+        if (auto const code = tenure::lab::run_if_worker(argc, argv, tenure::lab::experiments())) return *code;
+        keep_standard_files_open();
+        return tenure::lab::run_command_line(argc, argv);
+    });
 }

@@ -2,11 +2,12 @@
 // SPDX-License-Identifier: MIT
 
 /// \file
-/// A run that was killed leaves recordings, in memory perhaps: the next one finds that nobody holds their lock, and
-/// that none of their processes lives.
+/// A run that was killed leaves recordings, in memory perhaps: the next one finds that nobody holds their lock, that
+/// none of their processes lives, and that nothing else is in their folder.
 
 #include "cli/recordings_folder.hpp"
 
+#include <dirent.h>
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <signal.h>
@@ -17,12 +18,14 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <charconv>
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
 #include <ctime>
 #include <filesystem>
 #include <string_view>
+#include <vector>
 
 namespace tenure::lab {
 
@@ -31,8 +34,9 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::string_view prefix = "tenure-watch-";
-constexpr std::string_view lock_name = "lock";
+constexpr std::string_view random_letters = "XXXXXX"; // mkdtemp() replaces them
 constexpr std::string_view recording_suffix = ".tnw";
+constexpr const char* lock_name = "lock";
 constexpr std::uint64_t least_room = std::uint64_t{256} << 20U;
 
 /// As many as one may wish where nobody says.
@@ -53,45 +57,117 @@ fs::path place_for_recordings(std::error_code& error) {
     return error ? place : fs::absolute(place, error); // the program may go elsewhere
 }
 
-bool is_recording(const fs::path& file) { return file.extension() == recording_suffix; }
-
-/// Of a recording's name, PROCESS-NUMBER.tnw.
-bool lives(const fs::path& file) {
-    int const process = std::atoi(file.filename().c_str());
-    return process > 0 && (::kill(process, 0) == 0 || errno != ESRCH);
+bool is_digits(std::string_view text) {
+    return !text.empty() && text.find_first_not_of("0123456789") == std::string_view::npos;
 }
 
-int take_lock(const fs::path& folder) {
-    int const file = ::open((folder / lock_name).c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+/// PROCESS of PROCESS-NUMBER.tnw; empty for every other name.
+std::string_view process_of(std::string_view name) {
+    if (!name.ends_with(recording_suffix)) return {};
+    name.remove_suffix(recording_suffix.size());
+    std::size_t const dash = name.find('-');
+    if (dash == std::string_view::npos || !is_digits(name.substr(0, dash)) || !is_digits(name.substr(dash + 1)))
+        return {};
+    return name.substr(0, dash);
+}
+
+bool lives(std::string_view number) {
+    int process = 0;
+    bool const fits = std::from_chars(number.data(), number.data() + number.size(), process).ec == std::errc{};
+    return fits && process > 0 && (::kill(process, 0) == 0 || errno != ESRCH);
+}
+
+/// As mkdtemp() makes it of our prefix.
+bool is_name_of_ours(std::string_view name) {
+    constexpr std::string_view letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789";
+    if (!name.starts_with(prefix)) return false;
+    name.remove_prefix(prefix.size());
+    return name.size() == random_letters.size() && name.find_first_not_of(letters) == std::string_view::npos;
+}
+
+/// Returns   its file, or -1 when somebody else holds it.
+int take_lock(int folder, int flags) {
+    int const file = ::openat(folder, lock_name, flags | O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0600);
     if (file < 0 || ::flock(file, LOCK_EX | LOCK_NB) == 0) return file;
     ::close(file);
     return -1;
 }
 
-/// Whether a folder is ours, has a lock that nobody holds, and recordings of processes that are gone.
-bool is_left_over(const fs::path& folder) {
-    struct stat about {};
-    if (::lstat(folder.c_str(), &about) != 0 || !S_ISDIR(about.st_mode) || about.st_uid != ::geteuid()) return false;
-    std::error_code error;
-    if (!fs::exists(folder / lock_name, error)) return false;
-    constexpr std::time_t young_seconds = 60; // one that is only being made
-    if (std::time(nullptr) - about.st_mtime < young_seconds) return false;
-    int const lock = take_lock(folder);
-    if (lock < 0) return false;
-    bool is_over = true;
-    for (auto const& each : fs::directory_iterator(folder, error)) {
-        if (is_recording(each.path()) && lives(each.path())) is_over = false;
+/// A folder that a killed run may have left, held open: whatever its name stands for meanwhile, it is this one that is
+/// looked at and emptied.
+class left_over {
+public:
+    explicit left_over(const fs::path& path)
+        : path_(path), folder_(::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)) {
+        if (folder_ >= 0) lock_ = take_lock(folder_, 0); // none is made here: without one it is not ours
     }
-    ::close(lock);
-    return is_over && !error;
-}
+    ~left_over() {
+        if (lock_ >= 0) ::close(lock_);
+        if (folder_ >= 0) ::close(folder_);
+    }
+    left_over(const left_over&) = delete;
+    left_over& operator=(const left_over&) = delete;
+
+    /// Removes it, if it is one: ours alone, with a lock that nobody holds, and nothing in it but recordings of
+    /// processes that are gone.
+    void remove_if_over() {
+        if (lock_ < 0 || !is_ours_and_old() || !read_names()) return;
+        for (const std::string& name : names_) ::unlinkat(folder_, name.c_str(), 0);
+        ::rmdir(path_.c_str()); // refuses one with anything in it
+    }
+
+private:
+    [[nodiscard]] bool is_ours_and_old() const {
+        struct stat about {};
+        constexpr std::time_t young_seconds = 60; // one that is only being made
+        constexpr ::mode_t others = 0077;         // mkdtemp() lets in nobody else
+        return ::fstat(folder_, &about) == 0 && about.st_uid == ::geteuid() && (about.st_mode & others) == 0 &&
+               std::time(nullptr) - about.st_mtime >= young_seconds;
+    }
+
+    /// Returns   whether all that is in it may go.
+    [[nodiscard]] bool read_names() {
+        int const copy = ::fcntl(folder_, F_DUPFD_CLOEXEC, 0);
+        DIR* const entries = copy < 0 ? nullptr : ::fdopendir(copy);
+        if (entries == nullptr) {
+            if (copy >= 0) ::close(copy);
+            return false;
+        }
+        bool is_over = true;
+        errno = 0;
+        while (const dirent* const each = is_over ? ::readdir(entries) : nullptr) {
+            std::string const name = each->d_name;
+            if (name == "." || name == "..") continue;
+            is_over = may_go(name);
+            names_.push_back(name);
+            errno = 0;
+        }
+        is_over = is_over && errno == 0;
+        ::closedir(entries);
+        return is_over;
+    }
+
+    [[nodiscard]] bool may_go(const std::string& name) const {
+        struct stat about {};
+        if (::fstatat(folder_, name.c_str(), &about, AT_SYMLINK_NOFOLLOW) != 0 || about.st_uid != ::geteuid())
+            return false;
+        if (name == hook_link_name) return S_ISLNK(about.st_mode); // it is the link that goes
+        if (!S_ISREG(about.st_mode)) return false;
+        std::string_view const process = process_of(name);
+        return process.empty() ? name == lock_name || name == plan_name : !lives(process);
+    }
+
+    fs::path path_;
+    int folder_;
+    int lock_ = -1;
+    std::vector<std::string> names_;
+};
 
 void remove_left_over(const fs::path& place) {
     std::error_code error;
-    for (auto const& each : fs::directory_iterator(place, fs::directory_options::skip_permission_denied, error)) {
-        if (each.path().filename().string().starts_with(prefix) && is_left_over(each.path())) {
-            fs::remove_all(each.path(), error);
-        }
+    fs::directory_iterator each(place, fs::directory_options::skip_permission_denied, error);
+    for (; !error && each != fs::directory_iterator(); each.increment(error)) {
+        if (is_name_of_ours(each->path().filename().string())) left_over(each->path()).remove_if_over();
     }
 }
 
@@ -120,8 +196,9 @@ void recordings_folder::keep(const std::string& path) {
         refusal_ = fmt::format("there is no folder {} for the recordings: {}", path, error.message());
         return;
     }
-    for (auto const& each : fs::directory_iterator(path_, error)) {
-        if (!is_recording(each.path())) continue;
+    fs::directory_iterator each(path_, error);
+    for (; !error && each != fs::directory_iterator(); each.increment(error)) {
+        if (each->path().extension() != recording_suffix) continue;
         refusal_ =
             fmt::format("{} has recordings of another run, with which these would be mixed: name another folder", path);
         return;
@@ -132,15 +209,17 @@ void recordings_folder::make_own() {
     std::error_code error;
     fs::path const place = place_for_recordings(error);
     if (!error) remove_left_over(place);
-    std::string name = (place / (std::string{prefix} + "XXXXXX")).string();
+    std::string name = (place / (std::string{prefix} + std::string{random_letters})).string();
     if (error || ::mkdtemp(name.data()) == nullptr) {
         refusal_ = fmt::format("there is no folder for the recordings: {}",
                                error ? error.message() : std::string{std::strerror(errno)});
         return;
     }
     path_ = name;
-    lock_ = take_lock(path_);
+    int const folder = ::open(path_.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    lock_ = folder < 0 ? -1 : take_lock(folder, O_CREAT);
     if (lock_ < 0) refusal_ = fmt::format("{} cannot be locked: {}", path_, std::strerror(errno));
+    if (folder >= 0) ::close(folder);
 }
 
 bool recordings_folder::is_full() const {

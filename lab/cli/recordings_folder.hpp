@@ -9,8 +9,12 @@
 
 namespace tenure::lab {
 
-/// A folder of its own in memory or under TMPDIR, gone with its owner; or one that is to be kept. What runs before this
-/// one have left there because they were killed is put away.
+// What else than recordings is put into the folder.
+inline constexpr const char* plan_name = "plan";
+inline constexpr const char* hook_link_name = "libtenure_watch.so";
+
+/// A folder of its own in memory or under TMPDIR, gone with its owner; or one that is to be kept. The next run
+/// removes what a killed one has left, and nothing else.
 class recordings_folder {
 public:
     /// `kept` names a folder to be kept, which is made if it is not there; empty: none.

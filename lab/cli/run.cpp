@@ -197,8 +197,8 @@ run_command::run_command(CLI::App& app)
                      "  tenure run --set passthrough=heap -- ./game       the same library, the C library's blocks\n"
                      "  tenure run --heap jemalloc -- ./game              a peer, the same way\n"
                      "  tenure run --heap jemalloc -- dotnet app.dll      what Tenure.Jemalloc finds, and tunes\n\n"
-                     "Exit codes: the program's; 2 the command line was wrong, or the library is not there; 126 the "
-                     "program cannot be run so; 127 there is no such program.");
+                     "Exit codes: the program's; 2 the command line was wrong, or the library is not there; 70 the "
+                     "command itself failed; 126 the program cannot be run so; 127 there is no such program.");
 }
 
 int run_command::run() const {

@@ -15,6 +15,8 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "report/letters.hpp"
+
 namespace tenure::lab {
 
 text_style output_style() {
@@ -33,6 +35,6 @@ bool print(std::string_view text) {
     return whole;
 }
 
-void say(std::string_view text) { std::fputs(fmt::format("tenure: {}\n", text).c_str(), stderr); }
+void say(std::string_view text) { std::fputs(fmt::format("tenure: {}\n", printable(text)).c_str(), stderr); }
 
 }

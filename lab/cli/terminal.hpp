@@ -17,7 +17,7 @@ namespace tenure::lab {
 /// Writes to standard output at once. Returns whether it was taken; if not, it has said why.
 bool print(std::string_view text);
 
-/// A line on standard error, behind the program's name.
+/// A line on standard error, behind the program's name. Names of others may be in it: control characters become blanks.
 void say(std::string_view text);
 
 }

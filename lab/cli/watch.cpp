@@ -27,8 +27,10 @@
 #include "cli/recordings_folder.hpp"
 #include "cli/terminal.hpp"
 #include "cli/watch_list.hpp"
+#include "cli/whole_number.hpp"
 #include "harness/peers.hpp"
 #include "hook/settings.hpp"
+#include "report/read_file.hpp"
 #include "report/write.hpp"
 #include "watch/baseline.hpp"
 #include "watch/findings.hpp"
@@ -49,6 +51,8 @@ namespace fs = std::filesystem;
 // As a shell's: of a program that was found and could not be run, and of one that was not found.
 constexpr int cannot_run = 126, not_found = 127;
 constexpr std::string_view function_prefix = "function:";
+constexpr std::int64_t most_shown = 1'000'000; // of anything in the table
+constexpr std::uint64_t largest_baseline_bytes = std::uint64_t{16} << 20U;
 
 const std::vector<std::string>& region_words() {
     static const std::vector<std::string> words{"auto", "openmp", "tbb", "threads", "marks", "process"};
@@ -65,7 +69,7 @@ void preload(const std::string& library) {
 /// The loader takes blanks and colons for ends of names: then a link stands for the library.
 std::string preloadable(const std::string& library, const std::string& folder) {
     if (library.find_first_of(" :") == std::string::npos) return library;
-    std::string const link = folder + "/libtenure_watch.so";
+    std::string const link = folder + "/" + hook_link_name;
     std::error_code error;
     fs::create_symlink(library, link, error);
     return error ? library : link;
@@ -155,7 +159,7 @@ watch_command::watch_command(CLI::App& app)
         ->add_option("--slow-ns", slow_ns_,
                      "Calls that take longer are looked into: did the thread sleep in a lock of "
                      "the C library, or did the kernel give it pages?")
-        ->check(CLI::Range(std::uint64_t{100}, std::uint64_t{1'000'000'000}))
+        ->transform(whole_number(100, 1'000'000'000))
         ->type_name("NS")
         ->capture_default_str();
     command_
@@ -166,12 +170,15 @@ watch_command::watch_command(CLI::App& app)
         ->capture_default_str();
     command_->add_flag("--no-children", without_children_, "Only the program itself, not the processes that it starts");
     command_->add_option("--sites", sites_, "Places that the table shows for each region")
+        ->transform(whole_number(0, most_shown))
         ->type_name("N")
         ->capture_default_str();
     command_->add_option("--regions", shown_regions_, "Regions that the table shows")
+        ->transform(whole_number(0, most_shown))
         ->type_name("N")
         ->capture_default_str();
     command_->add_option("--frames", frames_, "Functions of the program that the table shows for each place")
+        ->transform(whole_number(0, most_shown))
         ->type_name("N")
         ->capture_default_str();
     command_->add_option("-o,--output", text_file_, "Where the table goes; otherwise to standard error")
@@ -191,7 +198,8 @@ watch_command::watch_command(CLI::App& app)
     command_->add_option("--write-baseline", written_baseline_, "Writes the places of this run as a baseline")
         ->type_name("FILE");
     command_->add_option("--fail-code", fail_code_, "Exit code of --fail-on")
-        ->check(CLI::Range(1, 125))
+        ->transform(whole_number(1, 125))
+        ->type_name("N")
         ->capture_default_str();
     command_->add_option("--keep", keep_, "Keeps the recordings in this folder")->type_name("DIR");
     command_->add_option("--from", from_, "Reports once more about recordings that were kept; runs nothing")
@@ -205,8 +213,8 @@ watch_command::watch_command(CLI::App& app)
         "  tenure watch --region function:format_object -- ./serializer\n"
         "  tenure watch --fail-on allocation,wait --baseline known.txt -- ./tests     for CI\n\n"
         "Exit codes: the program's, 128 and the signal's number when one ended it; --fail-code (99) for --fail-on; "
-        "2 the command line was wrong, or the library is not there; 3 a file could not be written; 126 the program "
-        "cannot be watched; 127 there is no such program.");
+        "2 the command line was wrong, or the library is not there; 3 a file could not be written; 70 the command "
+        "itself failed; 126 the program cannot be watched; 127 there is no such program.");
 }
 
 int watch_command::run() const {
@@ -307,7 +315,7 @@ std::string watch_command::mistake_in_options() const {
 /// Returns   what cannot be watched, and why; the plan lies in the folder then.
 std::string watch_command::plan_functions(const std::string& program, const std::string& folder,
                                           std::vector<std::string>& names) const {
-    std::string const path = folder + "/plan";
+    std::string const path = folder + "/" + plan_name;
     std::ofstream file;
     std::vector<hook::planned_patch> planned;
     for (const std::string& each : regions_) {
@@ -362,7 +370,8 @@ watch_command::ended_program watch_command::watch_program(const std::string& pat
         say(fmt::format("no process for {}: {}", path, std::strerror(errno)));
         return {};
     }
-    if (child == 0) {
+    // An exception must not lead the child back into what is the parent's.
+    auto const become_program = [&]() noexcept {
         patient.restore();
         ::sigaction(SIGCHLD, &before, nullptr);
         if (without_children_) ::setenv(hook::process_variable, std::to_string(::getpid()).c_str(), 1);
@@ -370,7 +379,8 @@ watch_command::ended_program watch_command::watch_program(const std::string& pat
         ::execv(path.c_str(), words.data());
         say(fmt::format("{} cannot be run: {}", path, std::strerror(errno)));
         ::_exit(cannot_run);
-    }
+    };
+    if (child == 0) become_program();
     running_program = child;
     int status = 0;
     pid_t waited = 0;
@@ -426,14 +436,13 @@ int watch_command::report(const std::string& folder, const std::vector<std::stri
 
 /// The baseline's file. Returns   false when it cannot be read, which was said then.
 bool watch_command::read_known(std::set<site_name>& known) const {
-    std::ifstream file(baseline_, std::ios::binary);
-    std::string const text{std::istreambuf_iterator<char>(file), {}};
-    if (!file && text.empty()) {
-        say(fmt::format("{} cannot be read: {}", baseline_, std::strerror(errno)));
+    file_text const read = read_file(baseline_, largest_baseline_bytes);
+    if (!read.ok()) {
+        say(fmt::format("--baseline {} {}", baseline_, read.error));
         return false;
     }
     std::string error;
-    known = read_baseline(text, error);
+    known = read_baseline(read.text, error);
     if (!error.empty()) say(fmt::format("{}: {}", baseline_, error));
     return error.empty();
 }

@@ -13,15 +13,17 @@
 namespace tenure::lab {
 
 CLI::Validator whole_number(std::int64_t lowest, std::int64_t highest) {
-    auto const refusal = [lowest, highest](const std::string& text) -> std::string {
+    auto const take = [lowest, highest](std::string& text) -> std::string {
         std::int64_t value = 0;
         auto const [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
         bool const whole = error == std::errc{} && end == text.data() + text.size();
-        if (whole && value >= lowest && value <= highest) return {};
-        return fmt::format("\"{}\" is no whole number from {} to {}", text, lowest, highest);
+        if (!whole || value < lowest || value > highest)
+            return fmt::format("\"{}\" is no whole number from {} to {}", text, lowest, highest);
+        text = std::to_string(value);
+        return {};
     };
     bool const bounded = highest != std::numeric_limits<std::int64_t>::max();
-    return {refusal, bounded ? fmt::format("{} to {}", lowest, highest) : "", "whole number"};
+    return {take, bounded ? fmt::format("{} to {}", lowest, highest) : "", "whole number"};
 }
 
 }

@@ -5,6 +5,7 @@
 /// \file
 /// The dotnet experiment: its description, the .NET tool that measures, and what the tool answers.
 
+#include <cstdint>
 #include <span>
 #include <string>
 #include <string_view>
@@ -28,7 +29,11 @@ extern const experiment dotnet_experiment;
 /// jemalloc's file; empty when it is not there.
 [[nodiscard]] std::string find_dotnet_jemalloc();
 
-/// Hands what `jembench short` wrote to `out`; what is no answer, or says that something failed, becomes a failure.
-void record_dotnet_answer(std::string_view text, recorder& out);
+/// The option TieredPGO of the .NET process: on, as every program has it that does not say otherwise.
+enum class tiered_pgo : std::uint8_t { on, off };
+
+/// Hands what `jembench short` wrote to `out`; what is no answer, says that something failed, or proves none of its
+/// blocks, becomes a failure. Figures without TieredPGO say so in their variants.
+void record_dotnet_answer(std::string_view text, tiered_pgo compiler, recorder& out);
 
 }

@@ -10,7 +10,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
+#include <charconv>
+#include <cstdint>
 #include <cstdlib>
 #include <filesystem>
 
@@ -30,12 +33,29 @@ constexpr std::string_view tool_missing =
 constexpr std::string_view library_missing = "libjemalloc.so.2 is not there; the package libjemalloc2 brings it";
 
 /// Changes when an answer means something else than before.
-constexpr int answer_format = 1;
+constexpr int answer_format = 2;
+
+/// How the tool is called for a part. In the order of the experiment's parts.
+struct tool_call {
+    const char* part;
+    std::string_view size; ///< the option that says how many
+    tiered_pgo compiler = tiered_pgo::on;
+};
+constexpr std::array<tool_call, 8> tool_calls{{
+    {"blocks", "count"},
+    {"blocks-written", "count"},
+    {"array", "elements"},
+    {"fragment", "fragment-rounds"},
+    {"fragment-unwritten", "fragment-rounds"},
+    {"pairs", "pairs"},
+    {"blocks", "count", tiered_pgo::off},
+    {"pairs", "pairs", tiered_pgo::off},
+}};
 
 namespace part_of {
-constexpr std::size_t blocks = 0, array = 1, fragments = 2, pairs = 3;
 constexpr std::uint64_t bit(std::size_t part) { return std::uint64_t{1} << part; }
-constexpr std::uint64_t all = bit(blocks) | bit(array) | bit(fragments) | bit(pairs);
+constexpr std::uint64_t blocks = bit(0) | bit(1), array = bit(2), fragments = bit(3) | bit(4), pairs = bit(5);
+constexpr std::uint64_t blocks_without_pgo = bit(6), pairs_without_pgo = bit(7);
 }
 
 bool is_file(const std::filesystem::path& path) {
@@ -56,14 +76,30 @@ std::string find_program(std::string_view name) {
     return {};
 }
 
+/// The environment of a .NET process that has the options of every .NET program, but for what is asked for here. A
+/// process counts calls, and compiles again what is called often, after a tenth of a second without new methods, or a
+/// second with one CPU: at once here, which changes when code is compiled, and not how.
+std::vector<std::string> environment_of(const std::string& preload, tiered_pgo compiler) {
+    constexpr std::array<std::string_view, 6> options{"DOTNET_Tiered", "DOTNET_TC_",        "DOTNET_GC",
+                                                      "DOTNET_gc",     "DOTNET_ReadyToRun", "COMPlus_"};
+    std::vector<std::string> variables;
+    for (char** entry = environ; *entry != nullptr; ++entry) {
+        std::string_view const variable = *entry;
+        bool const is_option = std::any_of(options.begin(), options.end(),
+                                           [&](std::string_view prefix) { return variable.starts_with(prefix); });
+        if (!is_option) variables.emplace_back(variable);
+    }
+    variables.emplace_back("DOTNET_TC_CallCountingDelayMs=0");
+    if (compiler == tiered_pgo::off) variables.emplace_back("DOTNET_TieredPGO=0");
+    if (!preload.empty()) variables.push_back("LD_PRELOAD=" + preload);
+    return variables;
+}
+
 /// What a started program wrote; `ended_well` says whether it ended with 0.
-std::string output_of(std::vector<std::string> words, const std::string& preload, bool& ended_well) {
+std::string output_of(std::vector<std::string> words, std::vector<std::string> variables, bool& ended_well) {
     ended_well = false;
     std::array<int, 2> ends{};
     if (::pipe2(ends.data(), O_CLOEXEC) != 0) return {};
-    std::vector<std::string> variables;
-    for (char** entry = environ; *entry != nullptr; ++entry) variables.emplace_back(*entry);
-    if (!preload.empty()) variables.push_back("LD_PRELOAD=" + preload);
     std::vector<char*> arguments, environment;
     for (std::string& word : words) arguments.push_back(word.data());
     for (std::string& variable : variables) environment.push_back(variable.data());
@@ -89,24 +125,23 @@ std::string output_of(std::vector<std::string> words, const std::string& preload
 }
 
 void run_row(const task& asked, const char* row, const std::string& preload) {
-    constexpr std::array<const char*, 4> names{"blocks", "array", "fragment", "pairs"};
-    constexpr std::array<std::string_view, 4> sizes{"count", "elements", "fragment-rounds", "pairs"};
+    const tool_call& call = tool_calls[asked.part];
     std::vector<std::string> words = find_dotnet_tool();
     if (words.empty()) return asked.out.fail("the .NET tool was not found");
-    for (std::string word :
-         {std::string{"short"}, std::string{"--part"}, std::string{names[asked.part]}, std::string{"--row"},
-          std::string{row}, std::string{"--count"}, std::to_string(asked.options[sizes[asked.part]])}) {
+    for (std::string word : {std::string{"short"}, std::string{"--part"}, std::string{call.part}, std::string{"--row"},
+                             std::string{row}, std::string{"--count"}, std::to_string(asked.options[call.size])}) {
         words.push_back(std::move(word));
     }
     bool ended_well = false;
-    std::string const text = output_of(std::move(words), preload, ended_well);
-    record_dotnet_answer(text, asked.out);
+    std::string const text = output_of(std::move(words), environment_of(preload, call.compiler), ended_well);
+    record_dotnet_answer(text, call.compiler, asked.out);
     if (!ended_well) asked.out.fail("the .NET process did not end well");
 }
 
 void run_managed(const task& asked) { run_row(asked, "managed", {}); }
 void run_not_zeroed(const task& asked) { run_row(asked, "managed-not-zeroed", {}); }
 void run_native_memory(const task& asked) { run_row(asked, "native-memory", {}); }
+void run_native_memory_at_64(const task& asked) { run_row(asked, "native-memory-at-64", {}); }
 void run_jemalloc(const task& asked) { run_row(asked, "jemalloc", find_dotnet_jemalloc()); }
 void run_temp(const task& asked) { run_row(asked, "temp", {}); }
 void run_temp_job(const task& asked) { run_row(asked, "temp-job", {}); }
@@ -114,6 +149,8 @@ void run_persistent(const task& asked) { run_row(asked, "persistent", {}); }
 void run_without_size(const task& asked) { run_row(asked, "persistent-without-size", {}); }
 void run_array_pool(const task& asked) { run_row(asked, "array-pool", {}); }
 void run_safe_array(const task& asked) { run_row(asked, "safe-array", {}); }
+void run_safe_array_at_16(const task& asked) { run_row(asked, "safe-array-at-16", {}); }
+void run_huge_array(const task& asked) { run_row(asked, "huge-array", {}); }
 
 constexpr contestant row(std::string_view name, std::string_view type, std::uint64_t parts, void (*run)(const task&),
                          std::string_view peer = dotnet_name) {
@@ -121,20 +158,25 @@ constexpr contestant row(std::string_view name, std::string_view type, std::uint
         .name = name, .how = route::inlined, .peer = peer, .kind = ".NET", .type = type, .parts = parts, .run = run};
 }
 
-constexpr std::array<contestant, 10> rows{{
-    row("managed", "new T[]", part_of::all, run_managed),
-    row("managed not zeroed", "GC.AllocateUninitializedArray",
-        part_of::bit(part_of::array) | part_of::bit(part_of::fragments), run_not_zeroed),
-    row("ArrayPool", "ArrayPool<byte>.Shared", part_of::bit(part_of::pairs), run_array_pool),
-    row("NativeMemory", "NativeMemory", part_of::all, run_native_memory),
-    row("NativeMemory on jemalloc", "NativeMemory", part_of::all, run_jemalloc, jemalloc_name),
-    row("Tenure Temp", "Tenure.Native", part_of::bit(part_of::blocks), run_temp),
-    row("Tenure TempJob", "Tenure.Native", part_of::bit(part_of::blocks), run_temp_job),
-    row("Tenure Persistent", "Tenure.Native",
-        part_of::bit(part_of::blocks) | part_of::bit(part_of::fragments) | part_of::bit(part_of::pairs),
-        run_persistent),
-    row("Tenure Persistent without a size", "Tenure.Native", part_of::bit(part_of::pairs), run_without_size),
-    row("Tenure SafeArray", "Tenure.SafeArray", part_of::bit(part_of::array), run_safe_array),
+constexpr std::uint64_t small_parts =
+    part_of::blocks | part_of::pairs | part_of::blocks_without_pgo | part_of::pairs_without_pgo;
+
+constexpr std::array<contestant, 13> rows{{
+    row("managed", "new T[]", small_parts | part_of::array | part_of::fragments, run_managed),
+    row("managed not zeroed", "GC.AllocateUninitializedArray", part_of::array | part_of::fragments, run_not_zeroed),
+    row("ArrayPool", "ArrayPool<byte>.Shared", part_of::pairs | part_of::pairs_without_pgo, run_array_pool),
+    row("NativeMemory", "NativeMemory.Alloc", small_parts | part_of::array | part_of::fragments, run_native_memory),
+    row("NativeMemory aligned to 64", "NativeMemory.AlignedAlloc", part_of::array, run_native_memory_at_64),
+    row("NativeMemory on jemalloc", "NativeMemory.Alloc",
+        part_of::blocks | part_of::pairs | part_of::array | part_of::fragments, run_jemalloc, jemalloc_name),
+    row("Tenure Temp", "Tenure.Native", part_of::blocks | part_of::blocks_without_pgo, run_temp),
+    row("Tenure TempJob", "Tenure.Native", part_of::blocks | part_of::blocks_without_pgo, run_temp_job),
+    row("Tenure Persistent", "Tenure.Native", small_parts | part_of::fragments, run_persistent),
+    row("Tenure Persistent without a size", "Tenure.Native", part_of::pairs | part_of::pairs_without_pgo,
+        run_without_size),
+    row("Tenure SafeArray", "Tenure.SafeArray", part_of::array, run_safe_array),
+    row("Tenure SafeArray aligned to 16", "Tenure.SafeArray", part_of::array, run_safe_array_at_16),
+    row("Tenure HugeArray", "Tenure.HugeArray", part_of::array, run_huge_array),
 }};
 
 }
@@ -145,10 +187,12 @@ std::vector<std::string> find_dotnet_tool() {
     namespace fs = std::filesystem;
     std::error_code error;
     fs::path const command = fs::read_symlink("/proc/self/exe", error).parent_path();
-    // The command lies in a folder of the build tree, beside the one of the .NET part.
-    fs::path const built = (command / ".." / "dotnet/bin/Tenure.Bench/release/Tenure.Bench.dll").lexically_normal();
     std::string const dotnet = find_program("dotnet");
-    if (!dotnet.empty() && is_file(built)) return {dotnet, built.string()};
+    // The command lies in a folder of the build tree, beside the one of the .NET part; tests lie one folder below.
+    for (std::string_view up : {"..", "../.."}) {
+        fs::path const built = (command / up / "dotnet/bin/Tenure.Bench/release/Tenure.Bench.dll").lexically_normal();
+        if (!dotnet.empty() && is_file(built)) return {dotnet, built.string()};
+    }
     std::string installed = find_program("jembench");
     if (installed.empty()) {
         const char* const home = std::getenv("HOME"); // NOLINT(concurrency-mt-unsafe): one thread
@@ -178,24 +222,97 @@ library_peer dotnet_jemalloc_peer() {
     return {jemalloc_name, "libjemalloc2", {}, reason.empty(), reason};
 }
 
-void record_dotnet_answer(std::string_view text, recorder& out) {
-    nlohmann::json const answer = nlohmann::json::parse(text, nullptr, false);
+namespace {
+
+/// Blocks of the .NET process, as it said: where they lay, in which of its mappings, and whether their allocator knew
+/// them.
+struct told_blocks {
+    std::vector<void*> addresses;
+    std::string query; ///< the call that was asked there, what it said, and where the first block lay
+    std::size_t asked = 0, owned = 0;
+    std::string wrong; ///< why they prove nothing; empty: they do
+};
+
+/// "7f00-7f10 rw-p [heap]"
+bool lies_in(std::uintptr_t address, std::string_view mapping) {
+    std::uintptr_t begin = 0, end = 0;
+    const char* const last = mapping.data() + mapping.size();
+    auto const first = std::from_chars(mapping.data(), last, begin, 16);
+    if (first.ec != std::errc{} || first.ptr == last || *first.ptr != '-') return false;
+    auto const second = std::from_chars(first.ptr + 1, last, end, 16);
+    return second.ec == std::errc{} && begin <= address && address < end;
+}
+
+told_blocks read_blocks(const nlohmann::json& proof) {
+    told_blocks made;
+    if (!proof.is_object() || !proof.contains("blocks") || !proof["blocks"].is_array() || proof["blocks"].empty()) {
+        made.wrong = "the .NET process showed no block";
+        return made;
+    }
+    made.asked = proof.value("asked", std::size_t{0});
+    made.owned = proof.value("owned", std::size_t{0});
+    for (const nlohmann::json& each : proof["blocks"]) {
+        std::string const text = each.value("address", ""), mapping = each.value("mapping", "");
+        std::uintptr_t address = 0;
+        std::string_view digits = text;
+        if (digits.starts_with("0x")) digits.remove_prefix(2);
+        std::from_chars(digits.data(), digits.data() + digits.size(), address, 16);
+        if (address == 0 || !lies_in(address, mapping)) {
+            made.wrong =
+                fmt::format("a block of the .NET process at {} does not lie in its mapping \"{}\"", text, mapping);
+            return made;
+        }
+        if (made.addresses.empty()) {
+            made.query = fmt::format("{}, which knew {} of {} in the .NET process; the first lay at {} in {}",
+                                     proof.value("query", ""), made.owned, made.asked, text, mapping);
+        }
+        made.addresses.push_back(reinterpret_cast<void*>(address)); // of another process: shown, and never read
+    }
+    if (made.asked == 0 || made.owned != made.asked)
+        made.wrong = fmt::format("{} of {} blocks are known to {}", made.owned, made.asked, proof.value("query", ""));
+    return made;
+}
+
+void record(const nlohmann::json& answer, tiered_pgo compiler, recorder& out) {
     if (!answer.is_object() || !answer.contains("values") || !answer["values"].is_array())
         return out.fail("the .NET tool gave no answer");
     if (answer.value("format", 0) != answer_format)
         return out.fail("the .NET tool is of another version than this command");
     if (std::string const error = answer.value("error", ""); !error.empty()) return out.fail(error);
+    std::string_view const wanted = compiler == tiered_pgo::on ? "on" : "off";
+    if (answer.value("tiered_pgo", "") != wanted)
+        return out.fail(fmt::format("TieredPGO is not {} in the .NET process", wanted));
     for (const nlohmann::json& each : answer["values"]) {
         if (!each.is_object() || !each.contains("value") || !each["value"].is_number())
             return out.fail("the .NET tool gave a figure without a number");
-        out.value(each.value("metric", ""), each.value("variant", ""), each.value("unit", ""),
-                  each["value"].get<double>());
+        std::string const variant = each.value("variant", "") + (compiler == tiered_pgo::off ? ", TieredPGO off" : "");
+        out.value(each.value("metric", ""), variant, each.value("unit", ""), each["value"].get<double>());
     }
-    out.note(fmt::format(".NET {}; {}", answer.value("runtime", "?"), answer.value("proof", "")));
-    // The blocks themselves are gone with the process that had them.
-    int stands_for_them = 0;
-    void* const shown = &stands_for_them;
-    out.blocks({&shown, 1}, sizeof stands_for_them);
+    nlohmann::json const proof = answer.value("proof", nlohmann::json{});
+    // The proof keeps a view of the query until the process ends.
+    static told_blocks told;
+    told = read_blocks(proof);
+    if (!told.wrong.empty()) return out.fail("not proven: " + told.wrong);
+    std::string const malloc = proof.value("malloc", "");
+    out.note(fmt::format(".NET {}{}{}", answer.value("runtime", "?"), malloc.empty() ? "" : "; ", malloc));
+    block_owner owner;
+    owner.query = told.query;
+    owner.asked = &told;
+    owner.owns = [](const void* self, const void*) {
+        const auto& said = *static_cast<const told_blocks*>(self);
+        return said.owned == said.asked;
+    };
+    out.blocks(told.addresses, 1, owner);
+}
+
+}
+
+void record_dotnet_answer(std::string_view text, tiered_pgo compiler, recorder& out) {
+    try {
+        record(nlohmann::json::parse(text, nullptr, false), compiler, out);
+    } catch (const nlohmann::json::exception&) {
+        out.fail("the .NET tool gave no answer"); // a value of another type than the tool's
+    }
 }
 
 }

@@ -45,6 +45,16 @@ constexpr std::array<std::string_view, 7> unfair{
 
 constexpr std::array<contestant_source, 2> sources{tenure_in_fragmentation, mallocs_in_fragmentation};
 
+// Memory is primary wherever it is measured, in every variant: times alone would hide what keeping memory buys.
+constexpr std::array<primary_figure, 8> primary{{{"alloc"},
+                                                 {"free"},
+                                                 {"resident after*"},
+                                                 {"resident"},
+                                                 {"resident, trimmed"},
+                                                 {"peak"},
+                                                 {"after free"},
+                                                 {"after trim"}}};
+
 constexpr experiment described{
     .name = "fragmentation",
     .question = "How much memory does a long-running server hold for what it has alive, while its sizes drift, and how "
@@ -58,6 +68,7 @@ constexpr experiment described{
     .quotients = {},
     .ranking_rule = {},
     .unranked = {},
+    .primary = primary,
     .example = "tenure bench fragmentation --live-mib 256 --epochs 20",
 };
 

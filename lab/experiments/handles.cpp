@@ -22,17 +22,22 @@ constexpr std::array<option_spec, 1> options{{
 
 constexpr std::array<part, 2> parts{{{"one thread"}, {"two threads on one", 2}}};
 
-constexpr std::array<std::string_view, 4> unfair{
+constexpr std::array<std::string_view, 5> unfair{
     "A pair is a hold taken and given back. The bare one is two locked additions to a number, whose results nobody "
     "reads: the least that a count shared by threads can cost.",
-    "Only the handle, and the dictionary, know when the memory is gone and another has its place. A shared_ptr keeps "
-    "the memory instead; a weak_ptr knows when it is gone, and finds out by taking a hold.",
+    "The handle, the word that is compared and swapped, the dictionary and a weak_ptr know when the memory is gone. A "
+    "shared_ptr keeps the memory instead. \"Is it there\" asks a weak_ptr by expired(), which is good until the next "
+    "instruction, as every such answer is.",
+    "\"Compare and swap\" is one word for one object, without the table that finds it by a number: less than a handle "
+    "does. It is a reference, and may be faster than ours.",
     "\"Made and ended\" is without the memory itself; a shared_ptr's count is an allocation of its own here.",
     "\"Dictionary under a lock\" is how jemalloc.NET kept its ledger, rebuilt with std::unordered_map and a "
     "std::shared_mutex.",
 };
 
 constexpr std::array<contestant_source, 2> sources{tenure_in_handles, references_in_handles};
+
+constexpr std::array<primary_figure, 1> primary{{{"*"}}};
 
 constexpr experiment described{
     .name = "handles",
@@ -46,6 +51,7 @@ constexpr experiment described{
     .quotients = {},
     .ranking_rule = {},
     .unranked = {},
+    .primary = primary,
     .example = "tenure bench handles --operations 20000000",
 };
 

@@ -23,17 +23,18 @@ namespace {
 class bare_additions {
 public:
     using hold = void*;
+    using taken = bool;
     static constexpr bool knows_ends = false;
     [[nodiscard]] hold make(void* memory) {
         ++alive_;
         return memory;
     }
     [[nodiscard]] bool is_live(hold) const { return true; }
-    [[nodiscard]] bool acquire(hold) {
+    [[nodiscard]] taken acquire(hold) {
         count_.fetch_add(1, std::memory_order_acquire);
         return true;
     }
-    void release(hold) { count_.fetch_sub(1, std::memory_order_release); }
+    void release(hold, taken&) { count_.fetch_sub(1, std::memory_order_release); }
     void end(hold) { --alive_; }
     static constexpr std::string_view query = "its own count";
     [[nodiscard]] std::size_t alive() const { return alive_; }
@@ -47,6 +48,7 @@ private:
 class swapped_words {
 public:
     using hold = std::uint64_t;
+    using taken = bool;
     static constexpr bool knows_ends = true;
     [[nodiscard]] hold make(void*) {
         word_.fetch_add(1);
@@ -55,14 +57,14 @@ public:
     [[nodiscard]] bool is_live(hold which) const {
         return (word_.load(std::memory_order_acquire) & 0xFFFF'FFFF) == which;
     }
-    [[nodiscard]] bool acquire(hold which) {
+    [[nodiscard]] taken acquire(hold which) {
         std::uint64_t seen = word_.load(std::memory_order_relaxed);
         do {
             if ((seen & 0xFFFF'FFFF) != which) return false;
         } while (!word_.compare_exchange_weak(seen, seen + (std::uint64_t{1} << 32), std::memory_order_acquire));
         return true;
     }
-    void release(hold) {
+    void release(hold, taken&) {
         std::uint64_t seen = word_.load(std::memory_order_relaxed);
         while (!word_.compare_exchange_weak(seen, seen - (std::uint64_t{1} << 32), std::memory_order_release)) {}
     }
@@ -74,29 +76,30 @@ private:
     alignas(cache_line_bytes) std::atomic<std::uint64_t> word_{0};
 };
 
+/// What counts as alive: memory whose deleter was not called.
+class counting_deleter {
+public:
+    explicit counting_deleter(std::size_t& alive) : alive_(&alive) { ++alive; }
+    void operator()(void*) const { --*alive_; }
+
+private:
+    std::size_t* alive_;
+};
+
 class shared_pointers {
 public:
     using hold = std::shared_ptr<void>;
+    using taken = std::shared_ptr<void>;
     static constexpr bool knows_ends = false;
-    [[nodiscard]] hold make(void* memory) {
-        ++alive_;
-        return {memory, [this](void*) { --alive_; }};
-    }
+    [[nodiscard]] hold make(void* memory) { return {memory, counting_deleter(alive_)}; }
     [[nodiscard]] bool is_live(const hold&) const { return true; }
-    [[nodiscard]] bool acquire(const hold& which) {
-        mine() = which;
-        return true;
-    }
-    void release(const hold&) { mine().reset(); }
-    void end(const hold&) {}
-    static constexpr std::string_view query = "its own count";
+    [[nodiscard]] taken acquire(const hold& which) { return which; }
+    void release(const hold&, taken& held) { held.reset(); }
+    void end(hold& which) { which.reset(); }
+    static constexpr std::string_view query = "its deleter's count";
     [[nodiscard]] std::size_t alive() const { return alive_; }
 
 private:
-    [[nodiscard]] static hold& mine() {
-        thread_local hold held;
-        return held;
-    }
     std::size_t alive_ = 0;
 };
 
@@ -106,36 +109,33 @@ public:
         std::shared_ptr<void> owner;
         std::weak_ptr<void> seen;
     };
-    static constexpr bool knows_ends = false; // only by taking a hold
+    using taken = std::shared_ptr<void>;
+    static constexpr bool knows_ends = true;
     [[nodiscard]] hold make(void* memory) {
-        std::shared_ptr<void> owner(memory, [](void*) {});
+        std::shared_ptr<void> owner(memory, counting_deleter(alive_));
         std::weak_ptr<void> seen = owner;
         return {std::move(owner), std::move(seen)}; // a copy would be counted up and down for nothing
     }
     [[nodiscard]] bool is_live(const hold& which) const { return !which.seen.expired(); }
-    [[nodiscard]] bool acquire(const hold& which) {
-        mine() = which.seen.lock();
-        return mine() != nullptr;
-    }
-    void release(const hold&) { mine().reset(); }
-    void end(const hold&) {}
-    static constexpr std::string_view query = "the one that was made";
-    [[nodiscard]] std::size_t alive() const { return 1; }
+    [[nodiscard]] taken acquire(const hold& which) { return which.seen.lock(); }
+    void release(const hold&, taken& held) { held.reset(); }
+    void end(hold& which) { which.owner.reset(); }
+    static constexpr std::string_view query = "its deleter's count";
+    [[nodiscard]] std::size_t alive() const { return alive_; }
 
 private:
-    [[nodiscard]] static std::shared_ptr<void>& mine() {
-        thread_local std::shared_ptr<void> held;
-        return held;
-    }
+    std::size_t alive_ = 0;
 };
 
 class locked_dictionary {
 public:
     using hold = void*;
+    using taken = bool;
     static constexpr bool knows_ends = true;
     [[nodiscard]] hold make(void* memory) {
         std::unique_lock const lock(mutex_);
-        void* const key = static_cast<char*>(memory) + next_++ % 64; // an address of its own
+        void* const key = static_cast<char*>(memory) + next_; // an address of its own
+        next_ = next_ % 63 + 1;                               // the first one's is never used again: it stays
         counts_.emplace(key, 0);
         return key;
     }
@@ -143,14 +143,14 @@ public:
         std::shared_lock const lock(mutex_);
         return counts_.contains(which);
     }
-    [[nodiscard]] bool acquire(hold which) {
+    [[nodiscard]] taken acquire(hold which) {
         std::unique_lock const lock(mutex_);
         auto const found = counts_.find(which);
         if (found == counts_.end()) return false;
         ++found->second;
         return true;
     }
-    void release(hold which) {
+    void release(hold which, taken&) {
         std::unique_lock const lock(mutex_);
         if (auto const found = counts_.find(which); found != counts_.end()) --found->second;
     }
@@ -182,9 +182,10 @@ constexpr std::string_view standard = "standard library";
 constexpr std::string_view ours = "reference (ours)";
 constexpr std::array<contestant, 5> references{
     reference<bare_additions>("bare locked additions", ours, "nothing is checked: the least that it can cost"),
-    reference<swapped_words>("compare and swap", ours, "the same word, changed in loops"),
+    reference<swapped_words>("compare and swap", ours,
+                             "a generation and a count in one word as ours, changed in loops; no table"),
     reference<shared_pointers>("std::shared_ptr", standard, "copied and reset"),
-    reference<weak_pointers>("std::weak_ptr", standard, "lock() and reset"),
+    reference<weak_pointers>("std::weak_ptr", standard, "lock() and reset; expired()"),
     reference<locked_dictionary>("dictionary under a lock", ours, "as jemalloc.NET's ledger of allocations"),
 };
 

@@ -18,11 +18,12 @@ namespace {
 class our_handles {
 public:
     using hold = handle;
+    using taken = bool;
     static constexpr bool knows_ends = true;
     [[nodiscard]] hold make(void* memory) { return table().add(memory, 64); }
     [[nodiscard]] bool is_live(const hold& which) const { return table().is_live(which); }
-    [[nodiscard]] bool acquire(const hold& which) { return table().acquire(which) == status::ok; }
-    void release(const hold& which) { static_cast<void>(table().release(which)); }
+    [[nodiscard]] taken acquire(const hold& which) { return table().acquire(which) == status::ok; }
+    void release(const hold& which, taken&) { static_cast<void>(table().release(which)); }
     void end(const hold& which) { static_cast<void>(table().remove(which)); }
     static constexpr std::string_view query = "handle_table::usage().live_count";
     [[nodiscard]] std::size_t alive() const { return table().usage().live_count; }

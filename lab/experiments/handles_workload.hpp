@@ -5,8 +5,9 @@
 /// \file
 /// Holds taken and given back, of one piece of memory.
 ///
-/// A scheme has `hold`, `make(memory)`, `is_live(hold)`, `acquire(hold)`, which says whether it could, `release(hold)`,
-/// `end(hold)` and, for the proof, `query` and `alive()`. `knows_ends` is whether is_live() is worth asking.
+/// A scheme has `hold`, `make(memory)`, `is_live(hold)`, `acquire(hold)`, which returns a `taken` that is false when it
+/// could not, `release(hold, taken)`, `end(hold)` and, for the proof, `query` and `alive()`, which counts what was made
+/// and not ended. `knows_ends` is whether is_live() is worth asking.
 
 #include <array>
 #include <cstddef>
@@ -24,8 +25,9 @@ template<class Scheme>
 [[gnu::noinline]] std::size_t take_holds(Scheme& scheme, const typename Scheme::hold& of, std::size_t pairs) {
     std::size_t refused = 0;
     for (std::size_t i = 0; i < pairs; ++i) {
-        refused += !scheme.acquire(of);
-        scheme.release(of);
+        typename Scheme::taken taken = scheme.acquire(of);
+        refused += !taken;
+        scheme.release(of, taken);
     }
     return refused;
 }
@@ -44,7 +46,7 @@ void run_handles(const task& asked) {
     alignas(cache_line_bytes) static char memory[64];
     std::thread([] {}).join(); // before the first one, some counts are no locked additions
     Scheme scheme;
-    typename Scheme::hold const held = scheme.make(memory);
+    typename Scheme::hold held = scheme.make(memory);
     void* const told[1] = {memory};
     asked.out.blocks(told, 0, owner_of(scheme));
     std::size_t refused = take_holds(scheme, held, operations / 10);
@@ -81,8 +83,9 @@ void run_handles(const task& asked) {
         asked.out.value("made and ended", "a pair", "ns", watch.elapsed_ns() / static_cast<double>(made_count));
     }
     if (refused != 0) return asked.out.fail("a hold of what is there was refused");
-    typename Scheme::hold const before = held;
-    scheme.end(before);
+    if (scheme.alive() != 1) return asked.out.fail("what is there was not counted once");
+    scheme.end(held);
+    if (scheme.alive() != 0) return asked.out.fail("what was ended is still counted");
     if (Scheme::knows_ends && scheme.is_live(held)) asked.out.fail("what was ended was said to be there");
 }
 

@@ -27,6 +27,7 @@ constexpr std::uint64_t bit(std::size_t part) { return std::uint64_t{1} << part;
 
 [[nodiscard]] std::span<const contestant> mallocs_in_heap();
 [[nodiscard]] std::span<const contestant> references_in_heap();
+[[nodiscard]] std::span<const contestant> shared_in_heap();
 [[nodiscard]] std::span<const contestant> tenure_in_heap();
 
 }

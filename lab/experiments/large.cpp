@@ -78,6 +78,22 @@ constexpr std::array<contestant_source, 3> sources{tenure_in_large, mallocs_in_l
 
 constexpr std::array<std::string_view, 4> unranked{"alloc", "free", "of it alloc and free", "realloc"};
 
+// Times with the writing, the calls that they hide, and all memory beside them, in every variant.
+constexpr std::array<primary_figure, 14> primary{{{"alloc, write, free*"},
+                                                  {"alloc", "64 KiB"},
+                                                  {"free", "64 KiB"},
+                                                  {"alloc", "* MiB"},
+                                                  {"free", "* MiB"},
+                                                  {"alloc", "many at once"},
+                                                  {"free", "many at once"},
+                                                  {"realloc, write"},
+                                                  {"the first time"},
+                                                  {"peak"},
+                                                  {"at once"},
+                                                  {"after free"},
+                                                  {"after a wait and two calls"},
+                                                  {"after trim"}}};
+
 constexpr experiment described{
     .name = "large",
     .question =
@@ -92,9 +108,10 @@ constexpr experiment described{
     .quotients = {},
     .ranking_rule =
         "Geometric mean of the ratios to glibc malloc over the times with the writing: who is quick to hand "
-        "out pages that the first touch is still to come of has won nothing. References are limits, not "
+        "out pages that the first touch is still to come of has won nothing. References are no "
         "choices, and are left out.",
     .unranked = unranked,
+    .primary = primary,
     .example = "tenure bench large --parts \"80 MB\" --repeats 11 --against tcmalloc",
 };
 

@@ -19,7 +19,7 @@ namespace tenure::lab {
 namespace {
 
 constexpr std::array<option_spec, 3> options{{
-    {"samples", 500'000, 5'000'000, 1000, 200'000'000, "calls of each kind that are timed, over all threads"},
+    {"samples", 250'000, 5'000'000, 1000, 200'000'000, "calls of each kind that are timed, over all threads"},
     {"live", 10'000, 100'000, 100, 10'000'000, "blocks that are alive at the crest of a wave, in each thread"},
     {"remote-percent", 10, 10, 1, 100, "of two threads: share of the frees that are the other's"},
 }};
@@ -49,6 +49,11 @@ constexpr std::array<std::string_view, 8> unfair{
 
 constexpr std::array<contestant_source, 3> sources{tenure_in_latency, mallocs_in_latency, references_in_latency};
 
+// Of allocations and of frees, with one thread and with two.
+// Memory is primary wherever it is measured, in every variant: times alone would hide what keeping memory buys.
+constexpr std::array<primary_figure, 6> primary{
+    {{"p50"}, {"p99"}, {"p99.9"}, {"peak"}, {"after free"}, {"after trim"}}};
+
 constexpr experiment described{
     .name = "latency",
     .question = "How long does a single allocation or free take, from the usual one to the worst of all?",
@@ -61,6 +66,7 @@ constexpr experiment described{
     .quotients = {},
     .ranking_rule = {},
     .unranked = {},
+    .primary = primary,
     .example = "tenure bench latency --samples 10000000 --parts \"one thread\"",
 };
 

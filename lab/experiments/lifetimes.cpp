@@ -76,6 +76,9 @@ constexpr std::array<named_quotient, 2> quotients{{
     {"TempJob/Temp", "tenure TempJob", "tenure Temp"},
 }};
 
+constexpr std::array<primary_figure, 5> primary{
+    {{"alloc", "warm"}, {"free", "warm"}, {"alloc", "cold"}, {"free", "cold"}, {"with the hand-over"}}};
+
 constexpr experiment described{
     .name = "lifetimes",
     .question = "What do one allocation and one free of a small block cost, cold and warm, and how far from the block "
@@ -89,6 +92,7 @@ constexpr experiment described{
     .quotients = quotients,
     .ranking_rule = {},
     .unranked = {},
+    .primary = primary,
     .example = "tenure bench lifetimes --count 5000 --bytes 16 --only \"tenure Temp,jemalloc\"",
 };
 

@@ -26,19 +26,28 @@ constexpr std::array<option_spec, 2> options{{
 
 constexpr std::array<part, 3> parts{{{"10 000 live"}, {"100 000 live"}, {"1 000 000 live"}}};
 
-constexpr std::array<std::string_view, 4> unfair{
+constexpr std::array<std::string_view, 5> unfair{
     "Sizes are from 256 bytes to 1 MiB, every doubling as likely as the next; the memory is a third larger than what "
     "is "
     "alive takes. A random range is released, and one of another size allocated.",
     "The time is per release or allocation, half of a pair; what the loop itself costs was measured without the "
     "allocator and taken off.",
     "Refusals count: who cannot find a range that is there refuses more.",
-    "OffsetAllocator and the Vulkan Memory Allocator's virtual blocks are in no package of the system. \"Nodes of 32 "
-    "bits\" is OffsetAllocator's scheme, rebuilt; it counts in units of 256 bytes, so it rounds every size. \"Slots in "
+    "OffsetAllocator and the Vulkan Memory Allocator's virtual blocks are in no package of the system: --against takes "
+    "the real ones, as a library that has the four functions of offset_peer.hpp. \"Nodes of 32 bits\" is only "
+    "OffsetAllocator's scheme, rebuilt by us; it counts in units of 256 bytes, so it rounds every size. \"Slots in "
     "maps\" is VulkanSceneGraph's MemorySlots scheme, rebuilt.",
+    "A library from --against is called through pointers, ours and the references are inlined.",
 };
 
-constexpr std::array<contestant_source, 2> sources{tenure_in_offsets, references_in_offsets};
+constexpr std::array<contestant_source, 3> sources{tenure_in_offsets, given_in_offsets, references_in_offsets};
+
+// Every figure at every count.
+constexpr std::array<primary_figure, 5> primary{{{"random release and allocation"},
+                                                 {"allocate, all at first"},
+                                                 {"release, all at last"},
+                                                 {"refused"},
+                                                 {"records"}}};
 
 constexpr experiment described{
     .name = "offsets",
@@ -52,7 +61,8 @@ constexpr experiment described{
     .quotients = {},
     .ranking_rule = {},
     .unranked = {},
-    .example = "tenure bench offsets --operations 5000000 --alignment 65536",
+    .primary = primary,
+    .example = "tenure bench offsets --operations 5000000 --against ./liboffset_peer.so",
 };
 
 }

@@ -5,14 +5,16 @@
 /// \file
 /// Random ranges of a large memory that nobody touches.
 ///
-/// An allocator of it is made from a capacity, and has `range`, `allocate(size, alignment)`, `deallocate(range)`,
-/// and `offset_of(range)`, which is UINT64_MAX for a refusal.
+/// An allocator of it is made from a capacity, or from a capacity and an alignment, and has `range`, `allocate(size,
+/// alignment)`, `deallocate(range)`, and `offset_of(range)`, which is UINT64_MAX for a refusal. One that may fail to be
+/// made has `is_made()`.
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
 #include <string>
+#include <type_traits>
 
 #include "experiments/offsets.hpp"
 #include "harness/block_owner.hpp"
@@ -31,6 +33,15 @@ inline std::uint64_t offsets_size(random_source& random) {
 inline constexpr std::uint64_t offsets_bytes_for_each = 168'000;
 
 template<class Allocator>
+Allocator make_offsets(std::uint64_t capacity, std::uint64_t alignment) {
+    if constexpr (std::is_constructible_v<Allocator, std::uint64_t, std::uint64_t>) {
+        return Allocator(capacity, alignment);
+    } else {
+        return Allocator(capacity);
+    }
+}
+
+template<class Allocator>
 void run_offsets(const task& asked) {
     constexpr std::size_t sizes_ahead = 1 << 14;
     std::size_t const live = offsets_live[asked.part];
@@ -43,7 +54,10 @@ void run_offsets(const task& asked) {
     page_array<typename Allocator::range> const ranges(live);
     page_array<std::uint64_t> const sizes_of(live);
     memory_meter const meter;
-    Allocator allocator(capacity);
+    Allocator allocator = make_offsets<Allocator>(capacity, alignment);
+    if constexpr (requires { allocator.is_made(); }) {
+        if (!allocator.is_made()) return asked.out.fail("it made no allocator of this capacity and alignment");
+    }
     std::size_t refused = 0;
 
     stopwatch watch;

@@ -43,6 +43,8 @@ constexpr std::array<std::string_view, 6> unfair{
 
 constexpr std::array<contestant_source, 2> sources{threads_in_parallel, for_each_in_parallel};
 
+constexpr std::array<primary_figure, 3> primary{{{"one thread"}, {"two threads"}, {"of the copy's speed-up"}}};
+
 constexpr experiment described{
     .name = "parallel",
     .question = "What does a record cost as text, and what do two threads gain?",
@@ -55,6 +57,7 @@ constexpr experiment described{
     .quotients = {},
     .ranking_rule = {},
     .unranked = {},
+    .primary = primary,
     .example = "tenure bench parallel --pages 1024 --page-objects 1024",
 };
 

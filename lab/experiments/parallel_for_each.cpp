@@ -65,9 +65,9 @@ constexpr contestant row(std::string_view called, std::string_view kind = "libra
 }
 
 constexpr std::array<contestant, parallel_rows.size()> all{
-    row<printf_format>("snprintf by for_each"),    row<to_chars_format>("std::to_chars by for_each"),
-    row<fmt_format>("fmt::format_to by for_each"), row<compiled_fmt_format>("fmt FMT_COMPILE by for_each"),
-    row<our_format>("text_writer by for_each"),    row<copy_format>("copy by for_each", parallel_rows[5].kind),
+    row<printf_format>("snprintf by for_each"),        row<to_chars_format>("std::to_chars by for_each"),
+    row<fmt_format>("fmt::format_to by for_each"),     row<compiled_fmt_format>("fmt FMT_COMPILE by for_each"),
+    row<our_format>("tenure text_writer by for_each"), row<copy_format>("copy by for_each", parallel_rows[5].kind),
 };
 
 }

@@ -19,9 +19,9 @@ namespace tenure::lab {
 namespace {
 
 constexpr std::array<option_spec, 5> options{{
-    {"pairs", 500'000, 500'000, 1, 1'000'000'000, "rounds of five pairs in suite 1, the article's number"},
+    {"pairs", 200'000, 500'000, 1, 1'000'000'000, "rounds of five pairs in suite 1; the article has 500 000"},
     {"objects", 50'000, 5'000'000, 1000, 100'000'000, "objects alive at once in suite 2; the article has 50 000"},
-    {"repeats", 11, 3, 1, 10'000,
+    {"repeats", 7, 3, 1, 10'000,
      "warm repetitions of each order within a process; their median counts. After a second they stop, at 3, 5, 7 ..."},
     {"destroys", 200, 200, 1, 1000, "objects that are destroyed singly: few, because boost::object_pool is quadratic"},
     {"exchange-groups", 12, 48, 1, 100'000, "timed groups of 8 batches in each of 7 turns of the two-thread part"},
@@ -82,6 +82,24 @@ constexpr std::array<contestant_source, 7> sources{
 
 constexpr std::array<std::string_view, 1> unranked{exchange_difference};
 
+// The smallest objects and those of a cache line; what drops all beside what frees each.
+// Objects of 8 B and of 64 B in every order; what is done with all of them, and memory, at every size.
+constexpr std::array<primary_figure, 15> primary{{{"pair"},
+                                                  {"alloc", "8 B, *"},
+                                                  {"free", "8 B, *"},
+                                                  {"refill", "8 B, *"},
+                                                  {"alloc", "64 B, *"},
+                                                  {"free", "64 B, *"},
+                                                  {"refill", "64 B, *"},
+                                                  {"drop"},
+                                                  {"alloc after it"},
+                                                  {"destroy one"},
+                                                  {"with the hand-over"},
+                                                  {"all alive"},
+                                                  {"peak"},
+                                                  {"after free"},
+                                                  {"after trim"}}};
+
 constexpr experiment described{
     .name = "pools",
     .question = "What do objects of one size cost when they are made and destroyed in pairs, all at once, in any order "
@@ -94,9 +112,10 @@ constexpr experiment described{
     .properties = pool_properties,
     .quotients = {},
     .ranking_rule = "Geometric mean of the ratios to glibc malloc over the times that each contestant has; of two "
-                    "threads the one with the hand-over. References are limits, not choices, and are left out, as is "
+                    "threads the one with the hand-over. References are no choices, and are left out, as is "
                     "a contestant that lacks more than half of the figures.",
     .unranked = unranked,
+    .primary = primary,
     .example = "tenure bench pools --objects 1000000 --against jemalloc",
 };
 

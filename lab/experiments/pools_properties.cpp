@@ -2,7 +2,8 @@
 // SPDX-License-Identifier: MIT
 
 /// \file
-/// The article compares platforms, threads and ease of use as well as speed; so does this table.
+/// The article compares platforms and threads as well as speed; so does this table. It has no column for ease of use,
+/// which the article judges too: that is an opinion.
 
 #include "experiments/pools.hpp"
 

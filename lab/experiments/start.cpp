@@ -20,7 +20,7 @@ namespace {
 
 constexpr std::array<option_spec, 2> options{{
     {"starts", 100, 500, 1, 100'000, "programs that are started, one after the other, in each pass"},
-    {"passes", 5, 9, 1, 1000, "passes within a process; their median counts"},
+    {"passes", 3, 9, 1, 1000, "passes within a process; their median counts"},
 }};
 
 constexpr std::array<part, 1> parts{{{"a program that does nothing", 2}}};
@@ -38,6 +38,8 @@ constexpr std::array<std::string_view, 4> unfair{
 
 constexpr std::array<contestant_source, 1> sources{mallocs_in_start};
 
+constexpr std::array<primary_figure, 2> primary{{{"start and end"}, {"peak resident"}}};
+
 constexpr experiment described{
     .name = "start",
     .question = "What does a preloaded malloc add to a program's start and end?",
@@ -50,6 +52,7 @@ constexpr experiment described{
     .quotients = {},
     .ranking_rule = {},
     .unranked = {},
+    .primary = primary,
     .example = "tenure bench start --starts 1000",
 };
 

@@ -5,6 +5,7 @@
 /// \file
 /// The vectors experiment: its description and its parts.
 
+#include <array>
 #include <cstddef>
 #include <span>
 
@@ -20,9 +21,9 @@ inline constexpr std::size_t in_memory = 0;
 inline constexpr std::size_t in_cache = 1;
 inline constexpr std::uint64_t both = 0b11;
 }
+inline constexpr std::array<part, 2> vectors_parts{{{"in memory", 1, 3}, {"in the first cache"}}};
 
 [[nodiscard]] std::span<const contestant> tenure_in_vectors(); ///< nobody where it was built without them
 [[nodiscard]] std::span<const contestant> loops_in_vectors();
-[[nodiscard]] std::span<const contestant> better_loops_in_vectors();
 
 }

@@ -2,11 +2,9 @@
 // SPDX-License-Identifier: MIT
 
 /// \file
-/// The plain loops of vectors, compiled with -O2 whatever the rest is compiled with.
+/// The plain loops of vectors, compiled with -O2 whatever the rest is compiled with. cmake/lab.cmake gives this file
+/// its flags.
 
-#include <array>
-
-#include "experiments/type_name.hpp"
 #include "experiments/vectors_loops.hpp"
 
 namespace tenure::lab {
@@ -15,18 +13,8 @@ namespace {
 
 struct at_o2 {};
 
-constexpr std::array<contestant, 1> all{{
-    {.name = "loop at -O2",
-     .how = route::inlined,
-     .kind = "compiler",
-     .type = type_name<vectors_loops<at_o2>>(),
-     .note = "plain loops for every machine of this kind, compiled with -O2",
-     .parts = vectors_part::both,
-     .run = run_vectors<vectors_loops<at_o2>>},
-}};
-
 }
 
-std::span<const contestant> loops_in_vectors() { return all; }
+constinit const vectors_calls loops_at_o2 = loop_calls<vectors_loops<at_o2>>();
 
 }

@@ -8,22 +8,19 @@
 /// `Maths` has static functions fill, add, multiply, multiply_buffers, divide, root, minimum, sum, dot, compare, count,
 /// find and convert, for each type.
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <concepts>
 #include <cstdint>
 #include <string>
 #include <string_view>
-#include <type_traits>
 
 #include "experiments/vectors.hpp"
+#include "experiments/vectors_calls.hpp"
 #include "harness/measure.hpp"
 
 namespace tenure::lab {
-
-/// As vector maths have it: of integers 64 bits.
-template<class T>
-using vectors_sum =
-    std::conditional_t<std::floating_point<T>, T, std::conditional_t<std::is_signed_v<T>, std::int64_t, std::uint64_t>>;
 
 /// No allocator takes part: the buffers are the workload's own, and say so.
 struct vectors_buffer {
@@ -36,8 +33,8 @@ template<class Maths, class T>
 class vectors_run {
 public:
     vectors_run(const task& asked, std::string_view type, std::size_t count)
-        : asked_(asked), type_(type), count_(count), repeats_(asked.options.size("repeats")), a_(count), b_(count),
-          c_(count) {
+        : asked_(asked), variant_(fmt::format("{}, {}", type, vectors_parts[asked.part].name)), count_(count),
+          repeats_(asked.options.size("repeats")), a_(count), b_(count), c_(count) {
         for (std::size_t i = 0; i < count; ++i) {
             a_[i] = static_cast<T>(i % 100 + 1);
             b_[i] = static_cast<T>(i % 7 + 1);
@@ -74,7 +71,7 @@ public:
         row("count", [&] { matches = Maths::count(a, n, factor); });
         row("find", [&] { place = Maths::find(a, n, none); });
         expect(matches == (n - 3) / 100 + 1 && place == n);
-        using other = std::conditional_t<std::floating_point<T>, std::int32_t, float>;
+        using other = vectors_other<T>;
         page_array<other> const converted(n);
         row(std::floating_point<T> ? "to int32" : "to float", [&] { Maths::convert(converted.data(), n, a); });
         expect(converted[n - 1] == static_cast<other>(a_[n - 1]));
@@ -100,11 +97,11 @@ private:
             }
             each = watch.elapsed_ns() / static_cast<double>(times * count_);
         }
-        asked_.out.value(what, type_, "ns", median_of(spent.all()));
+        asked_.out.value(what, variant_, "ns", median_of(spent.all()));
     }
 
     const task& asked_;
-    std::string_view type_;
+    std::string variant_; ///< "uint64, in memory"
     std::size_t count_, repeats_;
     page_array<T> a_, b_, c_;
     page_array<std::uint8_t> bytes_{count_};

@@ -182,6 +182,8 @@ constexpr std::array<contestant, 4> all{
 std::span<const contestant> contestants() { return all; }
 constexpr std::array<contestant_source, 1> sources{contestants};
 
+constexpr std::array<primary_figure, 3> primary{{{"mutex pair"}, {"malloc and free"}, {"snprintf"}}};
+
 constexpr experiment described{
     .name = "watch",
     .question = "What does `tenure watch` cost the program that it looks at?",
@@ -194,6 +196,7 @@ constexpr experiment described{
     .quotients = {},
     .ranking_rule = {},
     .unranked = {},
+    .primary = primary,
     .example = "tenure bench watch --depth 20",
 };
 

@@ -19,13 +19,22 @@ void add_malloc_rows(std::vector<entrant>& rows, const contestant& who, entrant 
                      std::span<const found_malloc> mallocs) {
     row.runs_on_malloc = true;
     for (const found_malloc& each : mallocs) {
-        if (!who.peer.empty() && who.peer != each.name) continue;
+        if (each.has_offsets || (!who.peer.empty() && who.peer != each.name)) continue;
         row.name = who.name.empty() ? each.name : std::string{who.name};
         row.peer = each.name;
         row.version = each.version;
         row.kind = each.name == system_malloc_name ? "system" : "preload";
         row.library = each.library;
         row.missing = each.found ? "" : each.reason;
+        rows.push_back(row);
+    }
+}
+
+void add_offset_rows(std::vector<entrant>& rows, entrant row, std::span<const found_malloc> given) {
+    for (const found_malloc& each : given) {
+        if (!each.has_offsets) continue;
+        row.name = row.peer = each.name;
+        row.library = each.library;
         rows.push_back(row);
     }
 }
@@ -41,6 +50,9 @@ void complete_inlined(entrant& row, const contestant& who, std::span<const libra
                                    [&](const library_peer& each) { return each.name == who.peer; });
     if (peer == libraries.end()) return;
     row.version = version_of(*peer);
+    // One of ours that stands on a library of others.
+    if (who.name.starts_with("tenure"))
+        row.version = fmt::format("{} with {} {}", own_version(), peer->name, row.version);
     if (peer->present && who.run != nullptr) return;
     row.missing = !peer->missing_because.empty()
                       ? std::string{peer->missing_because}
@@ -66,6 +78,10 @@ std::vector<entrant> list_entrants(const experiment& chosen, std::span<const fou
             row.parts = who.parts;
             if (who.how == route::process_malloc) {
                 add_malloc_rows(rows, who, std::move(row), mallocs);
+                continue;
+            }
+            if (who.how == route::offset_library) {
+                add_offset_rows(rows, std::move(row), mallocs);
                 continue;
             }
             complete_inlined(row, who, libraries);

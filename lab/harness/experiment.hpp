@@ -101,12 +101,13 @@ struct task {
 enum class route : std::uint8_t {
     process_malloc, ///< the process's malloc or operator new; one row per malloc: the C library's, the preloaded ones
     inlined,        ///< headers or a linked library, called directly
+    offset_library, ///< a preloaded library with the functions of offset_peer.hpp; one row per file of --against
 };
 
 /// A piece of an experiment that needs a process of its own, so that nobody inherits what another piece left behind.
 struct part {
     std::string_view name;
-    unsigned threads = 1;       ///< with one, the process is pinned to one CPU
+    unsigned threads = 1;       ///< with one, the process is pinned to one CPU; else it may use all
     std::uint32_t rounds = ~0U; ///< it runs in the first so many only: what has to wait a second would take minutes
 };
 
@@ -142,6 +143,12 @@ struct named_quotient {
     std::string_view title, over, under;
 };
 
+/// As `figure_pattern` of report: figures that the experiment's summary shows, chosen before anything is measured.
+struct primary_figure {
+    std::string_view metric;        ///< "alloc"; `*` stands for any letters
+    std::string_view variant = "*"; ///< "warm", "frees, *"
+};
+
 struct experiment {
     std::string_view name;
     std::string_view question;
@@ -154,6 +161,7 @@ struct experiment {
     std::span<const named_quotient> quotients;             ///< pairs to be shown one over the other
     std::string_view ranking_rule;                         ///< empty: no rank
     std::span<const std::string_view> unranked;            ///< metrics that do not count in the rank
+    std::span<const primary_figure> primary{};             ///< what the summary shows; none: it has no summary
     std::string_view example;                              ///< a command line, for --help
     const input_spec* input = nullptr;                     ///< null: it takes no file
 

@@ -65,7 +65,12 @@ std::string tcmalloc_version() {
     int major = 0, minor = 0;
     const char* patch = nullptr;
     std::string_view const text = symbol<const char*(int*, int*, const char**)>("tc_version")(&major, &minor, &patch);
-    return std::string{text}; // "gperftools 2.10"
+    std::string whole{text}; // "gperftools 2.10"
+    // Two libraries answer the same: the minimal one has no heap profiler and no checker.
+    bool const minimal = object_of_symbol("tc_version").find("tcmalloc_minimal") != std::string::npos;
+    std::size_t const blank = whole.find(' ');
+    if (minimal && blank != std::string::npos) whole.insert(blank, " minimal");
+    return whole;
 }
 
 bool tcmalloc_owns(const void* block) {

@@ -28,6 +28,9 @@ struct malloc_calls {
 /// What the file of our own malloc, of whatever check level, begins with.
 inline constexpr std::string_view own_malloc_prefix = "libtenure_malloc";
 
+/// A library that has this function hands out offsets: experiments/offset_peer.hpp.
+inline constexpr const char* offset_library_mark = "tenure_offsets_create";
+
 /// The one that serves this process: found by symbols. Never null; a malloc that nobody knows answers with nulls.
 [[nodiscard]] const malloc_calls& process_malloc_calls();
 

@@ -33,7 +33,7 @@ constexpr std::array<malloc_peer, 4> table{{
 
 struct probed {
     bool answered = false;
-    std::string malloc_object, c_library, version, said;
+    std::string malloc_object, offsets_object, c_library, version, said;
 };
 
 probed probe(const std::string& library) {
@@ -44,6 +44,7 @@ probed probe(const std::string& library) {
     if (reply.how != ending::finished || !message.is_object()) return answer;
     answer.answered = true;
     answer.malloc_object = message.value("malloc", "");
+    answer.offsets_object = message.value("offsets", "");
     answer.c_library = message.value("c_library", "");
     answer.version = message.value("version", "");
     return answer;
@@ -145,6 +146,10 @@ found_malloc find_malloc_file(const std::string& path) {
             made.reason = fmt::format("a process with {} preloaded does not run: {}", path, answer.said);
         } else if (!refused.empty()) {
             made.reason = fmt::format("{} cannot be loaded: {}", path, refused);
+        } else if (same_file(answer.offsets_object, file.string())) {
+            made.found = true;
+            made.has_offsets = true;
+            made.library = file.string();
         } else if (!same_file(answer.malloc_object, file.string())) {
             made.reason = fmt::format("{} has no malloc: with it preloaded, malloc still comes from {}", path,
                                       answer.malloc_object);
@@ -177,6 +182,7 @@ int probe_main() {
     const malloc_calls& calls = process_malloc_calls();
     nlohmann::json message;
     message["malloc"] = object_of_symbol("malloc");
+    message["offsets"] = object_of_symbol(offset_library_mark);
     message["c_library"] = c_library_object();
     message["version"] = calls.version != nullptr ? calls.version() : std::string{};
     std::string const text = message.dump();

@@ -29,8 +29,9 @@ struct found_malloc {
     std::string library; ///< what is preloaded; empty: the C library's own malloc
     std::string version; ///< as it says itself, or as its package says; empty when nobody says
     bool found = false;
-    std::string reason; ///< why it is missing: one sentence
-    std::string given;  ///< a file from the command line: as it was given there
+    std::string reason;       ///< why it is missing: one sentence
+    std::string given;        ///< a file from the command line: as it was given there
+    bool has_offsets = false; ///< it is no malloc: it has the functions of experiments/offset_peer.hpp
 };
 
 /// The name of the C library's malloc in every table.
@@ -55,7 +56,8 @@ inline constexpr std::string_view own_hardened_name = "tenure hardened";
 /// A library of ours that is to be preloaded: beside the command in a build tree, where libraries lie once installed.
 [[nodiscard]] found_malloc find_own_malloc(std::string_view file);
 
-/// Any file with a malloc in it. `found` is false, with the reason, when it is not there or cannot be used.
+/// Any file with a malloc in it, or an allocator of offsets. `found` is false, with the reason, when it is not there or
+/// cannot be used.
 [[nodiscard]] found_malloc find_malloc_file(const std::string& path);
 
 /// The version of an installed package; empty when there is no package manager, or no such package.

@@ -69,7 +69,7 @@ void block_proof::witness(std::span<void* const> live, std::size_t bytes_each, c
         witnessed_ = true;
     }
     ask(live, owner);
-    if (how_ == route::inlined) return;
+    if (how_ != route::process_malloc) return;
     const malloc_calls& calls = process_malloc_calls();
     if (calls.owns == nullptr) return;
     std::size_t const count = std::min(live.size(), most_asked);
@@ -94,7 +94,7 @@ std::string block_proof::wrong_symbol(const std::string& expected) const {
     return {};
 }
 
-verdict block_proof::conclude_malloc() const {
+proof_verdict block_proof::conclude_malloc() const {
     std::string const expected = library_.empty() ? c_library_object() : std::string{library_};
     std::string wrong = wrong_symbol(expected);
     if (!wrong.empty()) return {false, std::move(wrong)};
@@ -124,17 +124,27 @@ std::string block_proof::words_of_owner() const {
     return fmt::format("{} of {} blocks asked are its own by {}", acknowledged_, put_to_owner_, query_);
 }
 
-verdict block_proof::conclude_inlined() const {
+proof_verdict block_proof::conclude_inlined() const {
     if (query_.empty()) {
         return {true, fmt::format("{} called directly; it has no call to ask for its blocks; {} shown", type_, shown_)};
     }
     return {!owner_denies(), fmt::format("{} called directly; {}", type_, words_of_owner())};
 }
 
-verdict block_proof::conclude() const {
+proof_verdict block_proof::conclude_offsets() const {
+    std::string const object = object_of_symbol(offset_library_mark);
+    if (!same_file(object, std::string{library_})) {
+        return {false, fmt::format("{} resolves into {}, not into {}", offset_library_mark, object, library_)};
+    }
+    return {true, fmt::format("{} resolves into {}; it has no call to ask for its ranges; {} shown",
+                              offset_library_mark, real_path(object), shown_)};
+}
+
+proof_verdict block_proof::conclude() const {
     if (!witnessed_) return {false, "the worker showed no block of the allocator's"};
     if (how_ == route::inlined) return conclude_inlined();
-    verdict made = conclude_malloc();
+    if (how_ == route::offset_library) return conclude_offsets();
+    proof_verdict made = conclude_malloc();
     if (!query_.empty()) {
         made.proven = made.proven && !owner_denies();
         made.text += "; " + words_of_owner();

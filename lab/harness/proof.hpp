@@ -23,7 +23,7 @@
 
 namespace tenure::lab {
 
-struct verdict {
+struct proof_verdict {
     bool proven = false;
     std::string text; ///< what was proven, or why it was not: one sentence
 };
@@ -36,12 +36,13 @@ public:
     /// Looks at up to 1000 of the blocks.
     void witness(std::span<void* const> live, std::size_t bytes_each, const block_owner& owner = {});
 
-    [[nodiscard]] verdict conclude() const;
+    [[nodiscard]] proof_verdict conclude() const;
 
 private:
     void ask(std::span<void* const> live, const block_owner& owner);
-    [[nodiscard]] verdict conclude_malloc() const;
-    [[nodiscard]] verdict conclude_inlined() const;
+    [[nodiscard]] proof_verdict conclude_malloc() const;
+    [[nodiscard]] proof_verdict conclude_inlined() const;
+    [[nodiscard]] proof_verdict conclude_offsets() const;
     [[nodiscard]] bool owner_denies() const { return acknowledged_ != put_to_owner_; }
     [[nodiscard]] std::string words_of_owner() const;
     [[nodiscard]] std::string wrong_symbol(const std::string& expected) const;

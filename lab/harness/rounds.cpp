@@ -185,6 +185,8 @@ experiment_result run_experiment(const experiment& chosen, const parameters& opt
     made.parameters = describe(chosen, options, settings);
     made.ranking_rule = chosen.ranking_rule;
     made.unranked.assign(chosen.unranked.begin(), chosen.unranked.end());
+    for (primary_figure const& each : chosen.primary)
+        made.primary.push_back({std::string(each.metric), std::string(each.variant)});
     bool const partial = !chosen_parts(chosen, options, settings.parts).empty();
     if (partial && !made.ranking_rule.empty()) made.ranking_rule = "Of the chosen parts only. " + made.ranking_rule;
     if (chosen.properties != nullptr) made.properties = chosen.properties();

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: MIT
 
 /// \file
-/// Samples by round; the first list of a name; every sentence once.
+/// Samples by round; the first list of a name; every sentence once. A name that is taken fails its row.
 
 #include "harness/rows.hpp"
 
@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <iterator>
 #include <limits>
+#include <set>
 #include <utility>
 
 namespace tenure::lab {
@@ -19,20 +20,62 @@ namespace {
 
 constexpr double no_sample = std::numeric_limits<double>::quiet_NaN();
 
+/// Metric and variant: what a figure is found by, in tables and by --compare.
+using figure_key = std::pair<std::string_view, std::string_view>;
+
+figure_key key_of(const measured_value& value) { return {value.metric, value.variant}; }
+figure_key key_of(const metric& each) { return {each.name, each.variant}; }
+figure_key key_of(const measured_list& list) { return {list.name, list.variant}; }
+figure_key key_of(const series& each) { return {each.name, each.variant}; }
+
+std::string words_of(const figure_key& key) {
+    return key.second.empty() ? std::string{key.first} : fmt::format("{}, {}", key.first, key.second);
+}
+
+/// The key that stands twice among what a worker found; null: none does.
+template<class Found>
+const Found* repeated(const std::vector<Found>& found) {
+    std::set<figure_key> keys;
+    for (const Found& each : found) {
+        if (!keys.insert(key_of(each)).second) return &each;
+    }
+    return nullptr;
+}
+
+template<class Kept>
+bool holds_key(const std::vector<Kept>& kept, const figure_key& key) {
+    return std::any_of(kept.begin(), kept.end(), [&](const Kept& each) { return key_of(each) == key; });
+}
+
+/// Why what a part found cannot be kept beside what there is; empty: it can.
+template<class Found, class Kept>
+std::string name_conflict(std::string_view what, const std::vector<Found>& found,
+                          const std::vector<std::vector<Kept>>& by_part, std::size_t own_part,
+                          std::span<const part> parts) {
+    if (const Found* twice = repeated(found)) {
+        return fmt::format("the {} \"{}\" was recorded twice", what, words_of(key_of(*twice)));
+    }
+    for (const Found& each : found) {
+        for (std::size_t other = 0; other < by_part.size(); ++other) {
+            if (other == own_part || !holds_key(by_part[other], key_of(each))) continue;
+            return fmt::format(
+                "the {} \"{}\" was recorded by the part \"{}\" as well; the variant must tell them apart", what,
+                words_of(key_of(each)), parts[other].name);
+        }
+    }
+    return {};
+}
+
 metric& metric_for(std::vector<metric>& metrics, const measured_value& value, std::uint32_t rounds) {
-    auto const found = std::find_if(metrics.begin(), metrics.end(), [&](const metric& each) {
-        return each.name == value.metric && each.variant == value.variant;
-    });
+    auto const found =
+        std::find_if(metrics.begin(), metrics.end(), [&](const metric& each) { return key_of(each) == key_of(value); });
     if (found != metrics.end()) return *found;
     return metrics.emplace_back(
         metric{value.metric, value.variant, value.unit, value.sense, std::vector<double>(rounds, no_sample)});
 }
 
 void keep_first(std::vector<series>& lists, const measured_list& list) {
-    bool const known = std::any_of(lists.begin(), lists.end(), [&](const series& each) {
-        return each.name == list.name && each.variant == list.variant;
-    });
-    if (!known) lists.push_back({list.name, list.variant, list.unit, list.values});
+    if (!holds_key(lists, key_of(list))) lists.push_back({list.name, list.variant, list.unit, list.values});
 }
 
 template<class T>
@@ -99,6 +142,10 @@ void row_builder::add(std::size_t index, std::uint32_t round, std::size_t part, 
     std::optional<worker_findings> const found = parse_findings(reply.message);
     if (!found) return fail(into, round, part, "its process ended without a result");
     if (!found->failure.empty()) return fail(into, round, part, found->failure);
+    for (const std::string& conflict : {name_conflict("figure", found->values, into.metrics, part, parts_),
+                                        name_conflict("list", found->lists, into.lists, part, parts_)}) {
+        if (!conflict.empty()) return fail(into, round, part, conflict);
+    }
     add_findings(into, round, part, *found);
 }
 

@@ -22,7 +22,8 @@ class row_builder {
 public:
     row_builder(std::span<const entrant> entrants, std::span<const part> parts, std::uint32_t rounds);
 
-    /// A worker's reply to one part in one round.
+    /// A worker's reply to one part in one round. The row fails when the worker did, and when a figure or a list has
+    /// the metric and variant of another one: nobody could tell them apart.
     void add(std::size_t index, std::uint32_t round, std::size_t part, const worker_reply& reply);
 
     /// The row takes no part in a part, for a reason that a reader is told.

@@ -88,7 +88,7 @@ nlohmann::json page_recorder::message() const {
             {std::string{each.name}, std::string{each.variant}, std::string{each.unit}, std::move(numbers)});
     }
     for (const text& each : notes_) made["notes"].push_back(std::string{each});
-    verdict const found = proof_.conclude();
+    proof_verdict const found = proof_.conclude();
     made["proof"] = found.text;
     made["failure"] = !failure_.empty() ? std::string{failure_} : found.proven ? "" : "not proven: " + found.text;
     return made;

@@ -146,7 +146,7 @@ thread_area* refuse(process_head& process, int why) noexcept {
 [[nodiscard]] thread_area* make_area() noexcept {
     process_head* const process = head_of_process();
     if (process == nullptr) return nullptr;
-    long const file = raw_call(SYS_openat, AT_FDCWD, reinterpret_cast<long>(path), O_RDWR | O_CLOEXEC);
+    long const file = raw_call(SYS_openat, AT_FDCWD, reinterpret_cast<long>(path), O_RDWR | O_CLOEXEC | O_NOFOLLOW);
     if (file < 0) return refuse(*process, static_cast<int>(-file));
     if (!has_room(file)) {
         raw_call(SYS_close, file);
@@ -429,7 +429,7 @@ void close_area() noexcept {
 void visit_areas(void (*visit)(void* context, const thread_area& area) noexcept, void* context) noexcept {
     const process_head* const process = head_of_process();
     if (process == nullptr) return;
-    long const file = raw_call(SYS_openat, AT_FDCWD, reinterpret_cast<long>(path), O_RDWR | O_CLOEXEC);
+    long const file = raw_call(SYS_openat, AT_FDCWD, reinterpret_cast<long>(path), O_RDWR | O_CLOEXEC | O_NOFOLLOW);
     if (file < 0) return;
     std::uint64_t const end = __atomic_load_n(&process->file_bytes, __ATOMIC_RELAXED);
     for (std::uint64_t offset = head_bytes; offset + area_bytes <= end; offset += area_bytes) {

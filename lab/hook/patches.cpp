@@ -265,23 +265,52 @@ constexpr std::intptr_t reach = std::intptr_t{1} << 30U; // a jump's 2 GiB, less
     return nullptr;
 }
 
-[[nodiscard]] const char* apply(patch& to, std::uintptr_t base, std::uintptr_t number) noexcept {
-    std::uintptr_t const function = base + to.plan.address;
-    if (std::memcmp(reinterpret_cast<const void*>(function), to.plan.original, to.plan.bytes) != 0) {
-        return " is not watched: its first bytes in the process are not those of its file";
-    }
-    unsigned char* const thunk = page_near(function);
-    if (thunk == nullptr) return " is not watched: there is no free page within reach of it";
-    unsigned char* code = thunk;
+enum class other_threads : std::uint8_t { none, some, unknown };
+
+/// Whether another thread can execute what this one writes. A task's folder of /proc has one link for each thread, and
+/// two of its own; without /proc nobody says.
+[[nodiscard]] other_threads find_other_threads() noexcept {
+    struct stat about {};
+    constexpr unsigned own_links = 2;
+    if (raw_call(SYS_stat, reinterpret_cast<long>("/proc/self/task"), reinterpret_cast<long>(&about)) != 0)
+        return other_threads::unknown;
+    return about.st_nlink == own_links + 1 ? other_threads::none : other_threads::some;
+}
+
+constexpr std::uint32_t jump_bytes = 5;
+
+/// Whether the jump takes the place of one instruction, within one word: one store replaces it.
+[[nodiscard]] bool is_one_store(const planned_patch& plan, std::uintptr_t function) noexcept {
+    return plan.first_bytes >= jump_bytes && function % sizeof(std::uint64_t) <= sizeof(std::uint64_t) - jump_bytes;
+}
+
+/// Makes every thread read its instructions anew. False when the kernel cannot; asked first, it only says whether.
+[[nodiscard]] bool refetch(bool is_asked) noexcept {
+    constexpr long expedited_core = 32, register_expedited_core = 64; // of membarrier(), from Linux 4.16 on
+    return raw_call(SYS_membarrier, is_asked ? register_expedited_core : expedited_core, 0, 0) == 0;
+}
+
+/// The first five bytes. What follows them of the old instruction nobody executes.
+void write_at_once(std::uintptr_t function, const unsigned char* bytes) noexcept {
+    auto* const word = reinterpret_cast<std::uint64_t*>(function & ~std::uintptr_t{sizeof(std::uint64_t) - 1});
+    std::uint64_t changed = *word;
+    std::memcpy(reinterpret_cast<unsigned char*>(&changed) + function % sizeof changed, bytes, jump_bytes);
+    __atomic_store_n(word, changed, __ATOMIC_SEQ_CST);
+    static_cast<void>(refetch(false)); // the kernel has said that it can
+}
+
+/// The way from the jump to us, and the function's first instructions with the way back. Returns   where these are; 0:
+/// they point too far.
+[[nodiscard]] std::uintptr_t write_thunk(unsigned char* code, const planned_patch& plan, std::uintptr_t base,
+                                         std::uint32_t number) noexcept {
     *code++ = 0x68; // push
-    auto const number32 = static_cast<std::uint32_t>(number);
-    write_code(code, &number32, sizeof number32);
+    write_code(code, &number, sizeof number);
     write_jump(code, reinterpret_cast<std::uintptr_t>(&tenure_hook_entry));
     auto const moved = reinterpret_cast<std::uintptr_t>(code);
-    write_code(code, to.plan.moved, to.plan.moved_bytes);
-    write_jump(code, function + to.plan.bytes);
-    for (std::uint32_t index = 0; index < to.plan.fixes; ++index) {
-        const code_fix& fix = to.plan.fix[index];
+    write_code(code, plan.moved, plan.moved_bytes);
+    write_jump(code, base + plan.address + plan.bytes);
+    for (std::uint32_t index = 0; index < plan.fixes; ++index) {
+        const code_fix& fix = plan.fix[index];
         if (fix.kind != fix_kind::distance) {
             std::uint64_t const address = base + fix.target;
             auto const half = static_cast<std::uint32_t>(fix.kind == fix_kind::low_half ? address : address >> 32U);
@@ -290,25 +319,67 @@ constexpr std::intptr_t reach = std::intptr_t{1} << 30U; // a jump's 2 GiB, less
         }
         auto const distance = static_cast<std::int64_t>(base + fix.target - (moved + fix.next));
         auto const short_distance = static_cast<std::int32_t>(distance);
-        if (distance != short_distance) return " is not watched: its first instructions point too far";
+        if (distance != short_distance) return 0;
         std::memcpy(reinterpret_cast<void*>(moved + fix.at), &short_distance, sizeof short_distance);
     }
-    raw_call(SYS_mprotect, reinterpret_cast<long>(thunk), page, PROT_READ | PROT_EXEC);
-    long const first = static_cast<long>(function) & ~(page - 1);
-    long const last = (static_cast<long>(function) + to.plan.bytes + page - 1) & ~(page - 1);
-    if (raw_call(SYS_mprotect, first, last - first, PROT_READ | PROT_WRITE | PROT_EXEC) != 0) {
-        return " is not watched: the system lets nobody write to code";
+    return moved;
+}
+
+[[nodiscard]] bool set_rights(std::uintptr_t first, std::uintptr_t bytes, int rights) noexcept {
+    return raw_call(SYS_mprotect, static_cast<long>(first), static_cast<long>(bytes), rights) == 0;
+}
+
+/// Puts the jump where the function begins. Returns   why not, and the function is as it was then.
+[[nodiscard]] const char* write_to_function(const planned_patch& plan, std::uintptr_t function,
+                                            const unsigned char* thunk) noexcept {
+    constexpr auto page_mask = static_cast<std::uintptr_t>(page - 1);
+    std::uintptr_t const first = function & ~page_mask;
+    std::uintptr_t const bytes = ((function + plan.bytes + page_mask) & ~page_mask) - first;
+    auto const distance = static_cast<std::int32_t>(reinterpret_cast<std::intptr_t>(thunk) -
+                                                    static_cast<std::intptr_t>(function + jump_bytes));
+    other_threads const others = find_other_threads();
+    bool const at_once = others != other_threads::none;
+    if (at_once && (!is_one_store(plan, function) || !refetch(true))) {
+        return others == other_threads::unknown
+                   ? " is not watched: without /proc nobody can say whether other threads are executing it"
+                   : " is not watched: other threads may be executing its first instructions by now";
     }
-    to.moved = moved;
-    to.function = function;
-    auto* at = reinterpret_cast<unsigned char*>(function);
-    auto const distance =
-        static_cast<std::int32_t>(reinterpret_cast<std::intptr_t>(thunk) - static_cast<std::intptr_t>(function + 5));
-    std::memset(at + 5, 0xCC, to.plan.bytes - 5);
-    std::memcpy(at + 1, &distance, sizeof distance);
-    *at = 0xE9; // jmp
-    raw_call(SYS_mprotect, first, last - first, PROT_READ | PROT_EXEC);
-    return nullptr;
+    if (!set_rights(first, bytes, PROT_READ | PROT_WRITE | PROT_EXEC))
+        return " is not watched: the system lets nobody write to code";
+    unsigned char jump[most_patched_bytes];
+    std::memset(jump, 0xCC, sizeof jump); // breakpoints, behind what is executed
+    jump[0] = 0xE9;
+    std::memcpy(jump + 1, &distance, sizeof distance);
+    auto const write = [&](const unsigned char* code) noexcept {
+        if (at_once) return write_at_once(function, code);
+        std::memcpy(reinterpret_cast<void*>(function), code, plan.bytes);
+    };
+    write(jump);
+    if (set_rights(first, bytes, PROT_READ | PROT_EXEC)) return nullptr;
+    write(plan.original);
+    return set_rights(first, bytes, PROT_READ | PROT_EXEC)
+               ? " is not watched: the system did not take back the right to write to its code at once"
+               : " is not watched: the system does not take back the right to write to its code, which stays writable";
+}
+
+[[nodiscard]] const char* apply(patch& to, std::uintptr_t base, std::uint32_t number) noexcept {
+    std::uintptr_t const function = base + to.plan.address;
+    if (std::memcmp(reinterpret_cast<const void*>(function), to.plan.original, to.plan.bytes) != 0) {
+        return " is not watched: its first bytes in the process are not those of its file";
+    }
+    unsigned char* const thunk = page_near(function);
+    if (thunk == nullptr) return " is not watched: there is no free page within reach of it";
+    std::uintptr_t const moved = write_thunk(thunk, to.plan, base, number);
+    const char* refusal = nullptr;
+    if (moved == 0) refusal = " is not watched: its first instructions point too far";
+    if (refusal == nullptr && !set_rights(reinterpret_cast<std::uintptr_t>(thunk), page, PROT_READ | PROT_EXEC))
+        refusal = " is not watched: the system lets nobody execute what was written";
+    if (refusal == nullptr) {
+        to.moved = moved;
+        __atomic_store_n(&to.function, function, __ATOMIC_RELEASE); // before anybody can come by the jump
+        refusal = write_to_function(to.plan, function, thunk);
+    }
+    return refusal; // the page stays: somebody may have come by a jump that was taken back
 }
 
 /// Whether the module is that file: a program that the watched one starts has the plan as well.
@@ -338,12 +409,14 @@ int apply_to_module(dl_phdr_info* module, std::size_t, void* data) noexcept {
     auto& index_of_module = *static_cast<std::uint32_t*>(data);
     for (std::uint32_t index = 0; index < patch_count; ++index) {
         patch& each = patches[index];
-        if (each.function != 0 || !is_file_of(*module, each.plan.module, index_of_module == 0)) continue;
+        if (__atomic_load_n(&each.function, __ATOMIC_RELAXED) != 0 ||
+            !is_file_of(*module, each.plan.module, index_of_module == 0))
+            continue;
         if (!has_code(*module, each.plan.address, each.plan.bytes)) continue; // the file has changed
         const char* const refusal = apply(each, module->dlpi_addr, index);
         if (refusal != nullptr) {
             note_notice(refusal, each.plan.name);
-            each.function = 1; // not again
+            __atomic_store_n(&each.function, 1, __ATOMIC_RELAXED); // not again
         }
     }
     ++index_of_module;
@@ -383,15 +456,16 @@ namespace {
 
 void apply_patches() noexcept {
     bool is_done = true;
-    for (std::uint32_t index = 0; index < patch_count; ++index) is_done = is_done && patches[index].function != 0;
+    for (std::uint32_t index = 0; index < patch_count; ++index) {
+        is_done = is_done && __atomic_load_n(&patches[index].function, __ATOMIC_RELAXED) != 0;
+    }
     if (is_done) return;
     if (has_shadow_stack() || !has_returns) {
         for (std::uint32_t index = 0; index < patch_count; ++index) {
-            if (patches[index].function == 0)
+            if (__atomic_exchange_n(&patches[index].function, 1, __ATOMIC_RELAXED) == 0) // not again
                 note_notice(has_returns ? " is not watched: its process has a shadow stack"
                                         : " is not watched: its process uses the addresses that it needs",
                             patches[index].plan.name);
-            patches[index].function = 1; // not again
         }
         return;
     }

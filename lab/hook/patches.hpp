@@ -8,6 +8,12 @@
 ///
 /// What is moved, and how, was planned by the command (watch/patch_plan.hpp), which knows the instructions; here the
 /// plan is only carried out, if the bytes are those that it was made for.
+///
+/// While the process has one thread, nobody else executes what is written. With several, a function is patched only
+/// where one aligned store replaces one instruction: a thread executes the old one or the jump. Where it would replace
+/// several, a thread may stand between two of them, and nothing is written: the report says so. A function whose pages
+/// the system does not make writable, or executable again, stays as it was, and the report says so too, also when its
+/// pages stay writable.
 
 #include <cstdint>
 
@@ -37,7 +43,7 @@ struct planned_patch {
     unsigned char original[most_patched_bytes];
     unsigned char moved[most_moved_bytes];
     std::uint32_t fixes;
-    std::uint32_t reserved;
+    std::uint32_t first_bytes; ///< of the first instruction alone
     code_fix fix[most_fixes];
 };
 

@@ -99,6 +99,7 @@ void enter_process() noexcept {
 
 void begin_child() noexcept {
     forget_after_fork();
+    forget_private_writer();
     forget_task_region();
     forget_patch_regions();
     if (chosen.is_on) enter_process();
@@ -108,9 +109,8 @@ void begin_child() noexcept {
     find_reals();
     read_settings();
     this_thread.kind = thread_kind::main;
-    this_thread.stack_top = reinterpret_cast<std::uintptr_t>(__libc_stack_end);
-    this_thread.stack_low = this_thread.stack_top - default_stack_bytes();
     if (!chosen.is_on) return;
+    know_own_stack(reinterpret_cast<std::uintptr_t>(__libc_stack_end));
     process_head* const process = head_of_process();
     if (process == nullptr) {
         chosen.is_on = false;

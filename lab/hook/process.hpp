@@ -9,8 +9,9 @@
 
 namespace tenure::lab::hook {
 
-/// Of the first thread, and of threads that ask for no size.
-[[nodiscard]] std::uintptr_t default_stack_bytes() noexcept;
+/// Asks the C library where this thread's stack ends, `top` being above its first frame. It may allocate, and take a
+/// lock of the C library's: at a thread's begin, never where the program may be in the middle of either.
+void know_own_stack(std::uintptr_t top) noexcept;
 
 /// Whether this process is one of those that are to be watched.
 [[nodiscard]] bool is_process_watched() noexcept;

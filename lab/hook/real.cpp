@@ -112,20 +112,53 @@ namespace {
 
 // A library that was opened for itself alone (a plug-in with its own C++ library, a wheel with its own OpenMP) calls
 // what only it and those that it brought along have.
+//
+// Nobody waits for anybody here: the child of a fork, where the thread that was writing is no more, and a signal's
+// handler would wait for ever. Who reads sees by `version`, odd while the line is written, whether the line was whole;
+// who finds another writing does without a line. Lines of an earlier `era` are empty.
 struct private_function {
+    std::uint32_t version;
+    std::uint32_t era;
     call which;
     std::uintptr_t module;
     void* function;
 };
 constexpr std::uint32_t most_private = 128;
 constinit private_function privates[most_private] = {};
-constinit std::uint32_t private_count = 0;
-constinit int privates_lock = 0; // taken by who adds or forgets, once for a library
+constinit std::uint32_t private_era = 1; // one more after each library that was closed
+constinit int privates_lock = 0;         // had by who writes
 
-void lock_privates() noexcept {
-    while (__atomic_exchange_n(&privates_lock, 1, __ATOMIC_ACQUIRE) != 0) raw_call(SYS_sched_yield);
+[[nodiscard]] void* known_private(call which, std::uintptr_t module, std::uint32_t era) noexcept {
+    for (const private_function& each : privates) {
+        std::uint32_t const version = __atomic_load_n(&each.version, __ATOMIC_ACQUIRE);
+        bool const is_it = __atomic_load_n(&each.era, __ATOMIC_RELAXED) == era &&
+                           __atomic_load_n(&each.which, __ATOMIC_RELAXED) == which &&
+                           __atomic_load_n(&each.module, __ATOMIC_RELAXED) == module;
+        void* const function = __atomic_load_n(&each.function, __ATOMIC_RELAXED);
+        __atomic_thread_fence(__ATOMIC_ACQUIRE);
+        bool const is_whole = version % 2 == 0 && __atomic_load_n(&each.version, __ATOMIC_RELAXED) == version;
+        if (is_it && is_whole) return function;
+    }
+    return nullptr;
 }
-void unlock_privates() noexcept { __atomic_store_n(&privates_lock, 0, __ATOMIC_RELEASE); }
+
+/// `era`: the one in which the function was looked for.
+void remember_private(call which, std::uintptr_t module, void* function, std::uint32_t era) noexcept {
+    if (__atomic_exchange_n(&privates_lock, 1, __ATOMIC_ACQUIRE) != 0) return; // it is looked for again
+    for (private_function& each : privates) {
+        if (__atomic_load_n(&each.era, __ATOMIC_RELAXED) >= era) continue;
+        std::uint32_t const written = __atomic_load_n(&each.version, __ATOMIC_RELAXED) | 1U; // odd already after a fork
+        __atomic_store_n(&each.version, written, __ATOMIC_RELAXED);
+        __atomic_thread_fence(__ATOMIC_RELEASE);
+        __atomic_store_n(&each.era, era, __ATOMIC_RELAXED);
+        __atomic_store_n(&each.which, which, __ATOMIC_RELAXED);
+        __atomic_store_n(&each.module, module, __ATOMIC_RELAXED);
+        __atomic_store_n(&each.function, function, __ATOMIC_RELAXED);
+        __atomic_store_n(&each.version, written + 1, __ATOMIC_RELEASE);
+        break;
+    }
+    __atomic_store_n(&privates_lock, 0, __ATOMIC_RELEASE);
+}
 
 /// The return address of the function of ours that was called from elsewhere.
 [[nodiscard]] std::uintptr_t caller_of_hook() noexcept {
@@ -140,10 +173,8 @@ void unlock_privates() noexcept { __atomic_store_n(&privates_lock, 0, __ATOMIC_R
 
 TENURE_NOINLINE void* find_for_caller(call which) noexcept {
     std::uintptr_t const caller = caller_of_hook(), module = module_base(caller);
-    std::uint32_t const known = __atomic_load_n(&private_count, __ATOMIC_ACQUIRE);
-    for (std::uint32_t index = 0; index < known && index < most_private; ++index) {
-        if (privates[index].which == which && privates[index].module == module) return privates[index].function;
-    }
+    std::uint32_t const era = __atomic_load_n(&private_era, __ATOMIC_ACQUIRE);
+    if (void* const known = known_private(which, module, era)) return known;
     Dl_info about{};
     link_map* map = nullptr;
     if (module == 0 ||
@@ -159,13 +190,7 @@ TENURE_NOINLINE void* find_for_caller(call which) noexcept {
     void* const found = library == nullptr ? nullptr : find_symbol(library, info(which).symbol);
     if (library != nullptr) close(library);
     finding = was_finding;
-    if (found == nullptr) return nullptr;
-    lock_privates();
-    if (private_count < most_private) {
-        privates[private_count] = {which, module, found};
-        __atomic_store_n(&private_count, private_count + 1, __ATOMIC_RELEASE);
-    }
-    unlock_privates();
+    if (found != nullptr) remember_private(which, module, found, era);
     return found;
 }
 
@@ -177,10 +202,10 @@ void forget_closed_libraries() noexcept {
         if (known != nullptr && !is_in_module(reinterpret_cast<std::uintptr_t>(known)))
             __atomic_store_n(&each, nullptr, __ATOMIC_RELEASE);
     }
-    lock_privates();
-    __atomic_store_n(&private_count, 0, __ATOMIC_RELEASE); // few, and soon found again
-    unlock_privates();
+    __atomic_fetch_add(&private_era, 1, __ATOMIC_ACQ_REL); // few, and soon found again
 }
+
+void forget_private_writer() noexcept { __atomic_store_n(&privates_lock, 0, __ATOMIC_RELEASE); }
 
 void* find_real(call which) noexcept {
     void* found = find_real_or_null(which);

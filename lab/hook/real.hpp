@@ -24,10 +24,12 @@ extern void* real_functions[call_count];
 /// At the start: all that are there.
 void find_reals() noexcept;
 
-/// Whether this thread is inside the loader on our behalf: what it allocates comes from a small store of ours.
 /// After a library was closed: what was in it is looked for anew.
 void forget_closed_libraries() noexcept;
+/// In the child of a fork: a thread that wrote down what it had found is not there any more.
+void forget_private_writer() noexcept;
 
+/// Whether this thread is inside the loader on our behalf: what it allocates comes from a small store of ours.
 [[nodiscard]] bool is_finding() noexcept;
 [[nodiscard]] void* take_early(std::size_t bytes, std::size_t alignment) noexcept;
 [[nodiscard]] std::size_t early_bytes(const void* block) noexcept;

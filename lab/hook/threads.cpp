@@ -5,7 +5,6 @@
 /// Threads that the process starts: whose they are, what they run, and when they end.
 
 #include <pthread.h>
-#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
 #include <threads.h>
@@ -32,7 +31,6 @@ struct beginning {
     thread_kind kind;
     std::uintptr_t routine; ///< what names the thread: for std::thread what it was given
     std::uint64_t created;
-    std::uintptr_t stack_bytes;
 };
 
 constinit pthread_key_t end_key = 0;
@@ -92,8 +90,7 @@ void* begin_thread(void* data) {
     beginning const what = *static_cast<beginning*>(data);
     real<decltype(std::free)>(call::free)(data);
     this_thread.kind = what.kind;
-    this_thread.stack_top = here().frame + 2 * sizeof(std::uintptr_t);
-    this_thread.stack_low = this_thread.stack_top - what.stack_bytes;
+    know_own_stack(here().frame + 2 * sizeof(std::uintptr_t));
     this_thread.routine = keep_address(what.routine);
     this_thread.created = what.created;
     if (has_end_key) ::pthread_setspecific(end_key, &this_thread);
@@ -117,11 +114,20 @@ void ask_for_end() noexcept {
 
 void prepare_threads() noexcept { has_end_key = ::pthread_key_create(&end_key, end_thread) == 0; }
 
-std::uintptr_t default_stack_bytes() noexcept {
-    constexpr std::uintptr_t usual = std::uintptr_t{8} << 20U;
-    rlimit limit{};
-    if (::getrlimit(RLIMIT_STACK, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) return usual;
-    return limit.rlim_cur;
+void know_own_stack(std::uintptr_t top) noexcept {
+    // What is below a guess may be another stack, and between the two a page that nobody may read.
+    pthread_attr_t attributes;
+    if (::pthread_getattr_np(::pthread_self(), &attributes) != 0) return; // then no place is known to be on it
+    void* lowest = nullptr;
+    std::size_t bytes = 0, guard_bytes = 0;
+    bool const is_known = ::pthread_attr_getstack(&attributes, &lowest, &bytes) == 0 &&
+                          ::pthread_attr_getguardsize(&attributes, &guard_bytes) == 0;
+    ::pthread_attr_destroy(&attributes);
+    auto const low = reinterpret_cast<std::uintptr_t>(lowest);
+    if (!is_known || top <= low || top - low > bytes) return;
+    // Versions differ in whether the guard is part of it.
+    this_thread.stack_low = low + (guard_bytes < top - low ? guard_bytes : 0);
+    this_thread.stack_top = top;
 }
 
 namespace {
@@ -130,20 +136,15 @@ namespace {
 constexpr std::size_t own_stack_bytes = std::size_t{64} * 1024, small_stack_bytes = std::size_t{256} * 1024;
 
 /// The same attributes with room for us, where a thread has asked for a small stack and not brought it along.
-const pthread_attr_t* with_room(const pthread_attr_t* attributes, pthread_attr_t& larger,
-                                std::uintptr_t& bytes) noexcept {
-    bytes = default_stack_bytes();
+const pthread_attr_t* with_room(const pthread_attr_t* attributes, pthread_attr_t& larger) noexcept {
     void* lowest = nullptr;
     std::size_t asked = 0;
     if (attributes == nullptr || ::pthread_attr_getstack(attributes, &lowest, &asked) != 0 || asked == 0)
         return attributes;
-    bytes = asked;
     bool const is_brought = reinterpret_cast<std::uintptr_t>(lowest) + asked != 0;
     if (is_brought || asked >= small_stack_bytes) return attributes;
     std::memcpy(&larger, attributes, sizeof larger); // shares what it points to, and is not destroyed
-    if (::pthread_attr_setstacksize(&larger, asked + own_stack_bytes) != 0) return attributes;
-    bytes = asked + own_stack_bytes;
-    return &larger;
+    return ::pthread_attr_setstacksize(&larger, asked + own_stack_bytes) == 0 ? &larger : attributes;
 }
 
 /// C11's: the same with another type of function.
@@ -163,9 +164,8 @@ void* run_plain(void* data) {
     auto* const data = static_cast<beginning*>(real<decltype(std::malloc)>(call::malloc)(sizeof(beginning)));
     if (data == nullptr) return create(thread, attributes, function, argument);
     pthread_attr_t larger;
-    std::uintptr_t bytes = 0;
-    attributes = with_room(attributes, larger, bytes);
-    *data = {function, argument, kind_of(caller), routine, ticks(), bytes};
+    attributes = with_room(attributes, larger);
+    *data = {function, argument, kind_of(caller), routine, ticks()};
     int const answer = create(thread, attributes, begin_thread, data);
     if (answer != 0) real<decltype(std::free)>(call::free)(data);
     return answer;

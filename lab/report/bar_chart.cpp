@@ -161,7 +161,7 @@ void draw_label(svg& picture, double y, std::string_view name, std::string_view 
 }
 
 std::string description_of(const bar_chart& chart, const std::vector<std::size_t>& order) {
-    std::string words = "Best first: ";
+    std::string words = "In order of the medians: ";
     for (const std::size_t row : order) {
         words += fmt::format("{} {}; ", chart.from.rows[row].who->name, value_words(chart, chart.from.rows[row]));
     }
@@ -192,7 +192,7 @@ std::string key_of(const bar_chart& chart) {
 }
 
 std::string_view css_of(role part) {
-    static constexpr std::array<std::string_view, 4> names{"ours", "peer", "baseline", "reference"};
+    static constexpr std::array<std::string_view, 5> names{"ours", "peer", "baseline", "reference", "checked"};
     return names[static_cast<std::size_t>(part)];
 }
 

@@ -97,6 +97,26 @@ const cell* find_cell(const table& among, const table_row& row, const figure& co
     return nullptr;
 }
 
+/// How often a contestant has a figure. More than once is a mistake of the experiment that the harness refuses today;
+/// results from before that have it.
+std::size_t times_recorded(const contestant_result& who, const figure& column) {
+    return static_cast<std::size_t>(std::count_if(who.metrics.begin(), who.metrics.end(), [&](const metric& one) {
+        return one.name == column.metric && one.variant == column.variant && one.unit == column.unit;
+    }));
+}
+
+void note_ambiguous(const table& from, std::string_view experiment, std::string_view side,
+                    std::vector<std::string>& into) {
+    for (const table_row& row : from.rows) {
+        for (const figure& column : from.figures) {
+            const std::size_t times = times_recorded(*row.who, column);
+            if (times < 2) continue;
+            into.push_back(
+                fmt::format("{} ({} times in the {} result)", path_of(experiment, row.who->name, column), times, side));
+        }
+    }
+}
+
 /// Figures of `row` that `other` does not have.
 void note_missing(const table& from, const table_row& row, const table& other, const table_row& other_row,
                   std::string_view experiment, std::vector<std::string>& into) {
@@ -124,7 +144,7 @@ void note_contestants(const table& from, const table& other, const experiment_re
     }
 }
 
-/// The figures of one contestant that both results have.
+/// The figures of one contestant that both results have, once each.
 std::vector<compared_metric> common_rows(const table& before, const table& after, const table_row& old_row,
                                          const table_row& new_row, const std::string& experiment) {
     std::vector<compared_metric> rows;
@@ -133,6 +153,7 @@ std::vector<compared_metric> common_rows(const table& before, const table& after
         const cell& now = new_row.cells[index];
         const cell* then = find_cell(before, old_row, column);
         if (then == nullptr || now.value.count == 0) continue;
+        if (times_recorded(*old_row.who, column) > 1 || times_recorded(*new_row.who, column) > 1) continue;
         rows.push_back({experiment, new_row.who->name, column.variant, column.metric, column.unit, column.kind,
                         column.sense, then->value, now.value, then->ratio, now.ratio});
     }
@@ -199,6 +220,8 @@ void compare_experiment(const experiment_result& before, const experiment_result
     const layout new_layout = lay_out(after);
     const table then = all_figures(old_layout);
     const table now = all_figures(new_layout);
+    note_ambiguous(then, after.name, "old", into.ambiguous);
+    note_ambiguous(now, after.name, "new", into.ambiguous);
     note_contestants(then, now, after, into.only_before);
     note_contestants(now, then, before, into.only_after);
     for (const table_row& new_row : now.rows) {

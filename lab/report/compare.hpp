@@ -51,6 +51,7 @@ struct comparison {
     std::string before_name, after_name; ///< when, commit and build of each
     std::vector<std::string> warnings;   ///< what differs besides the code: machine, compiler, flags, options
     std::vector<compared_metric> rows;   ///< in the order of the new result
+    std::vector<std::string> ambiguous;  ///< recorded more than once under one name on a side, and not compared
     std::vector<std::string> only_before,
         only_after; ///< "experiment / contestant / variant / metric", or a shorter path
 

@@ -44,9 +44,10 @@ json to_value(const compared_metric& row) {
 std::string to_json(const comparison& found) {
     json rows = json::array();
     for (const compared_metric& row : found.rows) rows.push_back(to_value(row));
-    const json whole = {{"before", found.before_name},      {"after", found.after_name},
-                        {"warnings", found.warnings},       {"rows", rows},
-                        {"only_before", found.only_before}, {"only_after", found.only_after}};
+    const json whole = {{"before", found.before_name},   {"after", found.after_name},
+                        {"warnings", found.warnings},    {"rows", rows},
+                        {"ambiguous", found.ambiguous},  {"only_before", found.only_before},
+                        {"only_after", found.only_after}};
     return whole.dump(1, ' ', false, json::error_handler_t::replace) + "\n";
 }
 

@@ -4,46 +4,35 @@
 #include "report/conclusion.hpp"
 
 #include <algorithm>
-#include <cmath>
+#include <limits>
 #include <map>
 
 #include <fmt/format.h>
 
+#include "report/figure_rounds.hpp"
 #include "report/numbers.hpp"
+#include "report/primary.hpp"
+#include "report/signed_rank.hpp"
 
 namespace tenure::lab {
 
 namespace {
 
-std::size_t best_other(const table& from, std::size_t index) {
-    const std::size_t peer = best_row(from, index, role::peer);
-    const std::size_t baseline = best_row(from, index, role::baseline);
-    if (peer == no_row || baseline == no_row) return peer == no_row ? baseline : peer;
-    const double a = from.rows[peer].cells[index].value.median;
-    const double b = from.rows[baseline].cells[index].value.median;
-    return better_than(b, a, from.figures[index].sense) ? baseline : peer;
-}
-
 verdict judge(const table& from, std::size_t index) {
+    const auto best_row = [&](role among) { return best_of(from, index, rows_of(from, index, among)); };
+    std::vector<std::size_t> others = rows_of(from, index, role::peer);
+    const std::vector<std::size_t> baseline = rows_of(from, index, role::baseline);
+    others.insert(others.end(), baseline.begin(), baseline.end());
     verdict made{index,
-                 best_row(from, index),
-                 best_row(from, index, role::ours),
-                 best_other(from, index),
-                 best_row(from, index, role::reference),
+                 best_choices(from, index),
+                 best_row(role::ours),
+                 best_of(from, index, others),
+                 best_row(role::reference),
                  summarize({})};
     if (made.ours == no_row || made.other == no_row) return made;
-    const std::vector<double>& ours = from.rows[made.ours].cells[index].samples;
-    const std::vector<double>& other = from.rows[made.other].cells[index].samples;
-    const bool larger = from.figures[index].sense == better::larger;
-    made.against = summarize(larger ? round_ratios(other, ours) : round_ratios(ours, other));
-    if (made.against.count == 0) return made;
-    const bool overlaps = made.against.low <= 1.0 && made.against.high >= 1.0;
-    // Less than 1 % is no lead, however steady it is.
-    if (overlaps || std::abs(made.against.median - 1.0) < 0.01) {
-        made.stands = standing::level;
-    } else {
-        made.stands = made.against.median < 1.0 ? standing::leads : standing::trails;
-    }
+    const match found = match_of(from, index, made.ours, made.other);
+    made.against = found.ratio;
+    made.stands = found.stands;
     return made;
 }
 
@@ -52,9 +41,12 @@ std::size_t count_of(const std::vector<verdict>& verdicts, standing stands) {
         std::count_if(verdicts.begin(), verdicts.end(), [stands](const verdict& one) { return one.stands == stands; }));
 }
 
-/// From the clearest lead to the clearest trail; what does not stand against anyone lies between.
+/// From the clearest lead to the clearest trail, level figures between; from or to 0 is the clearest.
 double place_of(const verdict& one) {
-    return one.stands == standing::leads || one.stands == standing::trails ? one.against.median : 1.0;
+    const bool apart = one.stands == standing::leads || one.stands == standing::trails;
+    if (!apart) return 1.0;
+    if (one.against.count != 0) return one.against.median;
+    return one.stands == standing::leads ? 0.0 : std::numeric_limits<double>::infinity();
 }
 
 /// "Ours lead in 9 of 14 figures, are level in 3 and trail in 2." and where they do so most.
@@ -72,11 +64,13 @@ std::string sentence_of_ours(const table& from, const std::vector<verdict>& verd
     const auto [first, last] = std::minmax_element(
         verdicts.begin(), verdicts.end(), [](const verdict& a, const verdict& b) { return place_of(a) < place_of(b); });
     const auto add = [&](std::string_view verb, const verdict& one) {
-        words += fmt::format(" It {} most at {}: {} of {}.", verb, figure_name(from.figures[one.figure_index]),
-                             ratio_text(one.against.median), from.rows[one.other].who->name);
+        const auto median = [&](std::size_t row) { return from.rows[row].cells[one.figure_index].value.median; };
+        words += fmt::format(" It {} most at {}: {} against {}.", verb, figure_name(from.figures[one.figure_index]),
+                             distance_text(one.against, median(one.ours), median(one.other)),
+                             from.rows[one.other].who->name);
     };
-    if (first->stands == standing::leads) add("leads", *first);
-    if (last->stands == standing::trails) add("trails", *last);
+    if (place_of(*first) < 1.0) add("leads", *first);
+    if (place_of(*last) > 1.0) add("trails", *last);
     return words;
 }
 
@@ -85,10 +79,8 @@ std::string sentence_of_best(const table& from, const std::vector<verdict>& verd
     std::map<std::size_t, std::size_t> wins;
     std::size_t contested = 0;
     for (const verdict& one : verdicts) {
-        if (one.best == no_row) continue;
-        for (std::size_t row = 0; row < from.rows.size(); ++row) {
-            if (ties_with_best(from, one.figure_index, row, one.best)) ++wins[row];
-        }
+        if (one.best.empty()) continue;
+        for (const std::size_t row : one.best) ++wins[row];
         ++contested;
     }
     const auto most =
@@ -118,6 +110,36 @@ std::string sentence_of_absent(const experiment_result& found, const layout& lai
     return words.empty() ? words : words + ".";
 }
 
+/// What a summary would show and cannot: of parts that did not run, or of contestants that are not there.
+std::string sentence_of_primary(const experiment_result& found) {
+    std::string words;
+    for (const figure_pattern& one : unmatched_primary(found)) {
+        words += words.empty() ? "Primary figures that were not measured: " : "; ";
+        words +=
+            one.variant.empty() || one.variant == "*" ? one.metric : fmt::format("{}, {}", one.metric, one.variant);
+    }
+    return words.empty() ? words : words + ".";
+}
+
+/// Results from before the harness refused it have figures that nobody can tell apart.
+std::string sentence_of_ambiguous(const experiment_result& found) {
+    std::size_t most = 0;
+    for (const contestant_result& who : found.contestants) most = std::max(most, ambiguous_figures(who));
+    if (most == 0) return {};
+    return fmt::format("Ambiguous: {} of a contestant stand twice under one name; only the first is shown.",
+                       count_text(most, "figure"));
+}
+
+}
+
+std::string_view word_of(standing stands) {
+    switch (stands) {
+    case standing::leads: return "leads";
+    case standing::level: return "level";
+    case standing::trails: return "trails";
+    case standing::none: break;
+    }
+    return "–";
 }
 
 std::vector<verdict> verdicts_of(const table& whole) {
@@ -141,14 +163,28 @@ std::vector<std::string> conclusions(const experiment_result& found, const layou
         add(sentence_of_ours(whole, verdicts));
     }
     add(sentence_of_absent(found, laid));
+    add(sentence_of_primary(found));
+    add(sentence_of_ambiguous(found));
     if (sentences.empty()) add("There is nothing to compare.");
     return sentences;
 }
 
+std::string distance_text(const summary& ratio, double ours_median, double other_median) {
+    if (ratio.count != 0) return ratio_text(ratio.median);
+    if (other_median == 0.0 && ours_median > 0.0) return "from 0";
+    return ours_median == 0.0 && other_median > 0.0 ? "to 0" : ratio_text(ratio.median);
+}
+
 std::string doubt_of(const experiment_result& found) {
-    if (found.rounds == 0 || found.rounds >= fewest_spread_rounds) return {};
-    return fmt::format("{} {} little: there is no spread, and differences may be chance.",
-                       count_text(found.rounds, "round"), found.rounds == 1 ? "says" : "say");
+    if (found.rounds == 0) return {};
+    if (found.rounds < fewest_judged_rounds) {
+        return fmt::format("{} {} little: differences may be chance, and nobody is called the best with fewer than {}.",
+                           count_text(found.rounds, "round"), found.rounds == 1 ? "says" : "say", fewest_judged_rounds);
+    }
+    std::vector<figure_rounds> few = other_rounds(found, which_figures::compared);
+    std::erase_if(few, [](const figure_rounds& one) { return one.rounds >= fewest_judged_rounds; });
+    if (few.empty()) return {};
+    return fmt::format("Too few rounds to call anybody the best: {}.", other_rounds_text(few));
 }
 
 }

@@ -78,10 +78,15 @@ std::string_view how_to_read() {
 outside it. Fewer than three rounds have none.</li>
 <li><b>Ratio</b> is the median, over the rounds, of the contestant's figure divided by the baseline's of the same round.
 A machine drifts from one minute to the next; the ratio of a round does not. ×0.40 takes 40 % of the baseline's time.</li>
-<li><b>Charts</b> are sorted, the best first, and bars begin at zero. Where values lie too far apart for that, the scale is
+<li><b>The best choice</b> is printed in bold: nobody else leads it. One leads another when the signed-rank test
+(Wilcoxon 1945, 5 %) over the ratios of the same rounds finds them on its side of 1, and their median is 2 % or more away.
+All that are level with the best are marked. With fewer than five rounds nobody is.</li>
+<li><b>Charts</b> are sorted by the medians, and bars begin at zero. Where values lie too far apart for that, the scale is
 logarithmic, which the caption says, and a mark on a thin line takes the place of the bar.</li>
-<li><b>References</b> are schemes of ours that show a limit, such as a bump that never frees. They are no choices, and are
-never named as the best.</li>
+<li><b>References</b> are schemes to compare with: a bare one, such as a bump that never frees, or one that was rebuilt for
+the experiment. They are no choices, and are never named as the best.</li>
+<li><b>Checked</b> forms of ours report the caller's mistakes. They are shown, but are no choices, and what they reach does
+not count as ours.</li>
 <li>A dash means that there is no such figure: the scheme has no such call, or the contestant was left out, and then the
 reason stands under "Who took part". Without a ratio, a figure or the baseline's was below zero, or the baseline has none.
 The same data is in <code>results.csv</code> and <code>results.json</code>
@@ -134,16 +139,18 @@ std::string to_html(const result& found) {
         contents += contents_of(one);
         sections += html_experiment(one);
     }
+    const std::string distance = html_standings(found, mark);
+    if (!distance.empty()) contents += "<li><a href=\"#distance\">Distance to the best</a></li>\n";
     if (sections.empty()) sections = "<p>No experiment has finished.</p>\n";
     return fmt::format("<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n<meta "
                        "http-equiv=\"Content-Security-Policy\" content=\"{}\">\n<meta name=\"viewport\" "
                        "content=\"width=device-width, initial-scale=1\">\n<title>Tenure bench {}</title>\n<style>{}"
                        "</style>\n</head>\n<body>\n{}<div class=\"page\">\n{}<div class=\"body\">\n<nav "
                        "aria-label=\"Contents\">\n<h2>Contents</h2>\n<ul>\n{}<li><a href=\"#machine\">Machine and build"
-                       "</a></li>\n<li><a href=\"#reading\">How to read this</a></li>\n</ul>\n</nav>\n<main>\n{}{}{}"
+                       "</a></li>\n<li><a href=\"#reading\">How to read this</a></li>\n</ul>\n</nav>\n<main>\n{}{}{}{}"
                        "</main>\n</div>\n</div>\n</body>\n</html>\n",
                        policy, escaped(found.started_at), html_style(), html_patterns(), head_of(found, mark), contents,
-                       sections, machine_of(found), how_to_read());
+                       sections, distance, machine_of(found), how_to_read());
 }
 
 }

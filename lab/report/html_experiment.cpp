@@ -13,6 +13,7 @@
 #include "report/html_words.hpp"
 #include "report/numbers.hpp"
 #include "report/ranking.hpp"
+#include "report/versions.hpp"
 
 namespace tenure::lab {
 
@@ -29,7 +30,9 @@ std::string timed_charts(const section& in, const table& from, const std::string
         text += draw({from, {index}, fmt::format("{}-{}", prefix, index), from.figures[index].metric});
     }
     // A single chart leaves room for its table beside it.
-    const std::string numbers = html_figure_table(in, from);
+    std::string numbers = html_figure_table(in, from);
+    const std::string versions = versions_of(from);
+    if (!versions.empty()) numbers += element("p", "class=\"about\"", versions) + "\n";
     return from.figures.size() == 1 ? text + numbers + "</div>\n" : text + "</div>\n" + numbers;
 }
 
@@ -76,7 +79,8 @@ std::string legend(const section& in) {
                            [part](const table_row& row) { return row.part == part; });
     };
     if (has(role::baseline)) text += swatch(role::baseline, "baseline");
-    if (has(role::reference)) text += swatch(role::reference, "reference: a limit, not a choice");
+    if (has(role::reference)) text += swatch(role::reference, "reference, not a choice");
+    if (has(role::checked)) text += swatch(role::checked, "ours with checks, not a choice");
     text += "<li><svg class=\"swatch wide\" viewBox=\"0 0 34 11\" aria-hidden=\"true\"><path class=\"whisker\" "
             "d=\"M5 2v6M5 5H25M25 2v6\"/><path class=\"rounds\" d=\"M31 5h0\"/></svg> spread: the middle half of the "
             "rounds; dots: the other rounds</li>";

@@ -8,30 +8,28 @@
 #include <fmt/format.h>
 
 #include "report/html_words.hpp"
+#include "report/judge.hpp"
 #include "report/numbers.hpp"
 
 namespace tenure::lab {
 
 namespace {
 
-/// How near a value is to the best choice of its column: three shades, the rest plain.
-std::string_view shade_of(double value, double best, better sense) {
-    if (!(value > 0.0) || !(best > 0.0)) return "";
-    const double times = sense == better::larger ? best / value : value / best;
+/// How near a row is to the best choice of its column, in the same rounds: three shades, the rest plain.
+std::string_view shade_of(double times) {
     if (times <= 1.05) return "s3";
     if (times <= 1.25) return "s2";
     return times <= 2.0 ? "s1" : "";
 }
 
-std::string matrix_cell(const table& from, std::size_t row, std::size_t column) {
+std::string matrix_cell(const table& from, std::size_t row, std::size_t column, const std::vector<std::size_t>& best) {
     const cell& one = from.rows[row].cells[column];
     if (one.value.count == 0) return "<td class=\"none\">–</td>";
-    const std::size_t best = best_row(from, column);
-    const bool is_best = ties_with_best(from, column, row, best);
-    const bool is_reference = from.rows[row].part == role::reference;
-    const double best_value = best == no_row ? 0.0 : from.rows[best].cells[column].value.median;
-    const std::string_view shade =
-        is_reference ? std::string_view() : shade_of(one.value.median, best_value, from.figures[column].sense);
+    const bool is_best = holds_row(best, row);
+    std::string_view shade;
+    if (!best.empty() && is_choice(from.rows[row].part)) {
+        shade = shade_of(match_of(from, column, row, best_of(from, column, best)).ratio.median);
+    }
     const std::string words = one.ratio.count != 0 ? ratio_text(one.ratio.median) : value_text(one.value.median);
     return fmt::format("<td class=\"num {}{}\" title=\"{} {}\">{}</td>", shade, is_best ? " best" : "",
                        value_text(one.value.median), escaped(from.figures[column].unit),
@@ -94,9 +92,12 @@ std::string html_ratio_matrix(const section& in) {
     for (std::size_t first = 0; first < whole.figures.size();) {
         const std::size_t end = end_of_matrix(whole.figures, first);
         std::string body = matrix_head(whole.figures, first, end) + "<tbody>\n";
+        std::vector<std::vector<std::size_t>> best;
+        for (std::size_t column = first; column < end; ++column) best.push_back(best_choices(whole, column));
         for (std::size_t row = 0; row < whole.rows.size(); ++row) {
             body += html_row_head(whole.rows[row]);
-            for (std::size_t column = first; column < end; ++column) body += matrix_cell(whole, row, column);
+            for (std::size_t column = first; column < end; ++column)
+                body += matrix_cell(whole, row, column, best[column - first]);
             body += "</tr>\n";
         }
         text += html_table(in, first == 0 ? caption : "The same, continued.", body + "</tbody>", "matrix");

@@ -53,6 +53,9 @@ struct section {
 /// The whole section of one experiment.
 [[nodiscard]] std::string html_experiment(const section& in);
 
+/// The distance to the best of the others over all experiments, a section of the page; empty: nothing to count.
+[[nodiscard]] std::string html_standings(const result& found, const std::string& mark);
+
 /// A contestant's name with words beside it for what it is; never by colour alone.
 [[nodiscard]] std::string html_name(std::string_view name, role part, bool is_baseline);
 

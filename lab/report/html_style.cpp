@@ -95,7 +95,7 @@ tr.ours > th { box-shadow: inset 4px 0 var(--ours); font-weight: 650; }
 .tag { font-size: .82em; font-weight: 600; border: 1px solid var(--edge); border-radius: 3px; padding: 0 .28rem;
   color: var(--soft); white-space: nowrap; vertical-align: .08em; }
 .tag.ours { border-color: var(--ours); color: var(--ours); }
-.tag.limit { border-style: dashed; }
+.tag.reference, .tag.checked { border-style: dashed; }
 .tag.failed { color: var(--bad); border-color: var(--bad); }
 .mark { color: var(--bad); border: 1px solid var(--bad); border-radius: 3px; padding: 0 .35rem; white-space: nowrap; }
 .s1 { background: var(--s1); } .s2 { background: var(--s2); } .s3 { background: var(--s3); }
@@ -127,6 +127,7 @@ rect.ours { fill: var(--ours); stroke: var(--ours); }
 rect.peer { fill: var(--peer); stroke: var(--edge); }
 rect.baseline { fill: url(#hatch); stroke: var(--edge); }
 rect.reference { fill: none; stroke: var(--edge); stroke-dasharray: 3 2; }
+rect.checked { fill: none; stroke: var(--ours); stroke-dasharray: 3 2; }
 rect.second { fill: url(#dots); } rect.third { fill: none; }
 rect.ours.second { fill: url(#dots-ours); }
 rect.bucket { fill: var(--peer); stroke: var(--edge); }

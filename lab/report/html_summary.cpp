@@ -18,60 +18,60 @@ namespace {
 /// Figures whose best choices still make a short summary.
 constexpr std::size_t most_in_summary = 8;
 
+constexpr std::string_view best_choices_title = "The best choices";
+
 std::string value_cells(const table& from, std::size_t row, std::size_t index) {
     if (row == no_row) return "<td class=\"none\">–</td><td class=\"num none\">–</td>";
     return element("td", "", from.rows[row].who->name) +
            element("td", "class=\"num\"", value_text(from.rows[row].cells[index].value.median));
 }
 
-std::string limit_cell(const table& from, std::size_t row, std::size_t index) {
+std::string reference_cell(const table& from, std::size_t row, std::size_t index) {
     if (row == no_row) return "<td class=\"num none\">–</td>";
     return element("td", fmt::format("class=\"num\" title=\"{}\"", escaped(from.rows[row].who->name)),
                    value_text(from.rows[row].cells[index].value.median));
 }
 
-std::string_view word_of(standing stands) {
-    switch (stands) {
-    case standing::leads: return "leads";
-    case standing::level: return "level";
-    case standing::trails: return "trails";
-    case standing::none: break;
-    }
-    return "–";
+std::string distance_of(const table& from, const verdict& one) {
+    if (one.ours == no_row || one.other == no_row) return "–";
+    const auto median = [&](std::size_t row) { return from.rows[row].cells[one.figure_index].value.median; };
+    return distance_text(one.against, median(one.ours), median(one.other));
 }
 
-std::string line(const table& from, const verdict& one, bool ours, bool limit) {
+std::string line(const table& from, const verdict& one, bool ours, bool reference) {
     const figure& shown = from.figures[one.figure_index];
     std::string words = fmt::format("<tr><th scope=\"row\">{} <span class=\"unit\">{}</span></th>",
                                     escaped(figure_name(shown)), escaped(shown.unit));
     words += value_cells(from, one.other, one.figure_index);
     if (ours) {
         words += value_cells(from, one.ours, one.figure_index);
-        words += fmt::format("<td class=\"num\">{}</td><td class=\"{}\">{}</td>", ratio_text(one.against.median),
+        words += fmt::format("<td class=\"num\">{}</td><td class=\"{}\">{}</td>", distance_of(from, one),
                              word_of(one.stands), word_of(one.stands));
     }
-    if (limit) words += limit_cell(from, one.limit, one.figure_index);
+    if (reference) words += reference_cell(from, one.reference, one.figure_index);
     return words + "</tr>\n";
 }
 
-std::string head(bool ours, bool limit) {
+std::string head(bool ours, bool reference) {
     std::vector<std::string_view> titles{"figure", ours ? "best of the others" : "best choice", "#median"};
-    if (ours) titles.insert(titles.end(), {"best of ours", "#median", "#ours / other", "ours"});
-    if (limit) titles.push_back("#limit");
+    if (ours) titles.insert(titles.end(), {"best of ours", "#median", "#distance", "ours"});
+    if (reference) titles.push_back("#reference");
     return html_head(titles);
 }
 
-std::string choices_table(const section& in, const std::vector<verdict>& verdicts) {
+std::string choices_table(const section& in, const std::vector<verdict>& verdicts, std::string_view title) {
     const auto any = [&](std::size_t verdict::*row) {
         return std::any_of(verdicts.begin(), verdicts.end(), [row](const verdict& one) { return one.*row != no_row; });
     };
     const bool ours = any(&verdict::ours);
-    const bool limit = any(&verdict::limit);
-    std::string body = head(ours, limit);
-    for (const verdict& one : verdicts) body += line(in.laid.whole, one, ours, limit);
-    std::string caption = "The best choices, by median.";
-    if (ours) caption += " Level: the rounds disagree about who is ahead, or it is by less than 1\u00a0%.";
-    if (limit) caption += " Limit: the best of the references, which show what is possible and are no choices.";
+    const bool reference = any(&verdict::reference);
+    std::string body = head(ours, reference);
+    for (const verdict& one : verdicts) body += line(in.laid.whole, one, ours, reference);
+    std::string caption = fmt::format("{}, by the ratios of the rounds. Distance: above 1 ours is worse.", title);
+    if (ours)
+        caption += " Level: the rounds do not tell who is ahead, or it is by less than 2\u00a0%; a dash: fewer than "
+                   "five rounds.";
+    if (reference) caption += " Reference: the best of the references, which are no choices.";
     return html_table(in, caption, body + "</tbody>", "choices");
 }
 
@@ -83,13 +83,19 @@ std::string html_summary(const section& in) {
     const std::vector<verdict> verdicts = verdicts_of(whole);
     std::string text = "<div class=\"summary\">\n";
     for (const std::string& words : conclusions(in.found, in.laid)) text += element("p", "", words) + "\n";
-    if (verdicts.size() <= most_in_summary) text += choices_table(in, verdicts);
+    std::vector<verdict> primary;
+    std::copy_if(verdicts.begin(), verdicts.end(), std::back_inserter(primary),
+                 [&](const verdict& one) { return whole.figures[one.figure_index].primary; });
+    if (!primary.empty()) text += choices_table(in, primary, "The primary figures of this experiment");
+    if (primary.empty() && verdicts.size() <= most_in_summary) text += choices_table(in, verdicts, best_choices_title);
     return text + "</div>\n";
 }
 
 std::string html_choices(const section& in) {
     const std::vector<verdict> verdicts = verdicts_of(in.laid.whole);
-    return verdicts.size() <= most_in_summary ? std::string() : choices_table(in, verdicts);
+    const auto is_primary = [&](const verdict& one) { return in.laid.whole.figures[one.figure_index].primary; };
+    const bool shown = verdicts.size() <= most_in_summary && std::none_of(verdicts.begin(), verdicts.end(), is_primary);
+    return shown ? std::string() : choices_table(in, verdicts, best_choices_title);
 }
 
 }

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "report/html_words.hpp"
+#include "report/judge.hpp"
 #include "report/numbers.hpp"
 #include "report/quotients.hpp"
 
@@ -20,7 +21,7 @@ constexpr std::size_t most_figures = 3;
 struct figure_column {
     const table& from;
     std::size_t index;
-    std::size_t best;
+    std::vector<std::size_t> best;
     bool ratio;
 
     [[nodiscard]] std::string heads() const {
@@ -31,10 +32,9 @@ struct figure_column {
     [[nodiscard]] std::string cells(std::size_t row) const {
         const cell& one = from.rows[row].cells[index];
         const std::string median = value_text(one.value.median);
-        std::string words =
-            ties_with_best(from, index, row, best)
-                ? fmt::format("<td class=\"num first best\"><b>{}</b></td>", median)
-                : fmt::format("<td class=\"num first{}\">{}</td>", one.value.count == 0 ? " none" : "", median);
+        std::string words = holds_row(best, row) ? fmt::format("<td class=\"num first best\"><b>{}</b></td>", median)
+                                                 : fmt::format("<td class=\"num first{}\">{}</td>",
+                                                               one.value.count == 0 ? " none" : "", median);
         words += fmt::format("<td class=\"num spread\">{}</td>", spread_text(one.value));
         if (ratio) words += fmt::format("<td class=\"num\">{}</td>", ratio_text(one.ratio.median));
         return words;
@@ -48,7 +48,7 @@ std::string figure_rows(const table& from, std::size_t first, std::size_t end) {
     std::string heads;
     for (std::size_t index = first; index < end; ++index) {
         const figure& shown = from.figures[index];
-        columns.push_back({from, index, best_row(from, index), has_ratios(from, index)});
+        columns.push_back({from, index, best_choices(from, index), has_ratios(from, index)});
         const std::string_view direction = shown.sense == better::larger ? ", larger is better" : "";
         groups += element(
             "th", fmt::format("scope=\"colgroup\" colspan=\"{}\" class=\"group\"", columns.back().ratio ? 3 : 2),
@@ -67,7 +67,8 @@ std::string figure_rows(const table& from, std::size_t first, std::size_t end) {
 std::string_view role_words(role part) {
     switch (part) {
     case role::ours: return "ours";
-    case role::reference: return "limit";
+    case role::reference: return "reference";
+    case role::checked: return "checked";
     case role::baseline:
     case role::peer: break;
     }

@@ -27,11 +27,13 @@ struct loaded_result {
 
 [[nodiscard]] std::string to_json(const result& found);
 
-/// Fields that this version does not know are ignored; fields that are not there keep their defaults.
+/// Fields that this version does not know are ignored; fields that are not there keep their defaults. Strings are made
+/// printable: a result may be somebody else's, and goes to terminals.
 /// Fails     text that is no JSON, a field of another kind, a file of a newer format, a file that is no result.
 [[nodiscard]] loaded_result parse_json(std::string_view text);
 
 /// The same from a file; a directory stands for the results.json in it. Errors begin with the path.
+/// Fails     also a path that is no regular file, and a file of more than 64 MiB.
 [[nodiscard]] loaded_result load_json(const std::filesystem::path& path);
 
 }

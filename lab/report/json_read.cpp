@@ -4,9 +4,6 @@
 #include "report/json.hpp"
 
 #include <algorithm>
-#include <cerrno>
-#include <fstream>
-#include <iterator>
 #include <limits>
 #include <span>
 #include <system_error>
@@ -14,6 +11,8 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "report/letters.hpp"
+#include "report/read_file.hpp"
 #include "report/words.hpp"
 
 namespace tenure::lab {
@@ -21,6 +20,31 @@ namespace tenure::lab {
 namespace {
 
 using json = nlohmann::json;
+
+constexpr std::uint64_t largest_result_bytes = std::uint64_t{64} << 20U; // two hundred times the largest that is kept
+constexpr std::size_t deepest_json = 64;                                 // a result has eight levels
+
+// Laying out compares every contestant with every other at each figure; the largest result has 24 contestants in an
+// experiment, 4,000 figures and 30,000 samples in all.
+constexpr std::size_t max_contestants = 100; ///< of an experiment
+constexpr std::size_t max_figures = 10'000;  ///< over all contestants and experiments
+constexpr std::size_t max_samples = 250'000;
+
+/// Whether lists and objects lie within each other deeper than in any result: each level of a file of brackets takes
+/// many times its byte.
+bool is_too_deep(std::string_view text) {
+    std::size_t depth = 0;
+    bool is_string = false;
+    for (std::size_t index = 0; index < text.size(); ++index) {
+        const char letter = text[index];
+        if (letter == '"') is_string = !is_string;
+        if (is_string && letter == '\\') ++index;
+        if (is_string) continue;
+        if ((letter == '[' || letter == '{') && ++depth > deepest_json) return true;
+        if ((letter == ']' || letter == '}') && depth > 0) --depth;
+    }
+    return false;
+}
 
 /// Reads the fields of one object; the first thing that is wrong anywhere is kept with its place, the rest is skipped.
 class fields {
@@ -34,7 +58,7 @@ public:
         const json* value = find(key);
         if (value == nullptr) return;
         if (!value->is_string()) return fail(key, "a string");
-        into = value->get_ref<const std::string&>();
+        into = printable(value->get_ref<const std::string&>());
     }
 
     void read(const char* key, bool& into) {
@@ -134,7 +158,7 @@ public:
 private:
     void append_string(const json& item, const std::string& where, std::vector<std::string>& into) {
         if (!item.is_string()) return note(where, "a string");
-        into.push_back(item.get_ref<const std::string&>());
+        into.push_back(printable(item.get_ref<const std::string&>()));
     }
 
     [[nodiscard]] std::string place(std::string_view key) const {
@@ -211,6 +235,13 @@ quotient read_quotient(fields from) {
     return made;
 }
 
+figure_pattern read_pattern(fields from) {
+    figure_pattern made;
+    from.read("metric", made.metric);
+    from.read("variant", made.variant);
+    return made;
+}
+
 parameter read_parameter(fields from) {
     parameter made;
     from.read("name", made.name);
@@ -232,6 +263,7 @@ experiment_result read_experiment(fields from) {
     from.read("ranking_rule", made.ranking_rule);
     from.read_strings("ranking", made.ranking);
     from.read_strings("unranked", made.unranked);
+    from.read_objects("primary", made.primary, read_pattern);
     return made;
 }
 
@@ -249,6 +281,29 @@ machine_info read_machine(fields from) {
     from.read("build_type", made.build_type);
     from.read("commit", made.commit);
     return made;
+}
+
+/// What is more than any result has; empty: nothing is.
+std::string excess_of(const result& found) {
+    std::size_t figures = 0;
+    std::size_t samples = 0;
+    for (const experiment_result& experiment : found.experiments) {
+        if (experiment.contestants.size() > max_contestants) {
+            return fmt::format("no result of `tenure bench`: {} contestants in one experiment, at most {} are read",
+                               experiment.contestants.size(), max_contestants);
+        }
+        for (const contestant_result& who : experiment.contestants) {
+            figures += who.metrics.size();
+            for (const metric& one : who.metrics) samples += one.samples.size();
+        }
+    }
+    if (figures > max_figures) {
+        return fmt::format("no result of `tenure bench`: {} figures, at most {} are read", figures, max_figures);
+    }
+    if (samples > max_samples) {
+        return fmt::format("no result of `tenure bench`: {} samples, at most {} are read", samples, max_samples);
+    }
+    return {};
 }
 
 /// Why this cannot be read at all: another file, or one from a later version. Empty when it can.
@@ -271,13 +326,19 @@ std::string format_error(const json& whole) {
 loaded_result parse_json(std::string_view text) {
     loaded_result loaded;
     json whole;
+    if (is_too_deep(text)) {
+        loaded.error =
+            fmt::format("no result of `tenure bench`: more than {} levels of lists and objects", deepest_json);
+        return loaded;
+    }
     try {
         whole = json::parse(text);
     } catch (const json::exception& refused) {
         // The message begins with the library's own error number, which helps nobody.
         const std::string_view said = refused.what();
         const std::size_t bracket = said.find("] ");
-        loaded.error = fmt::format("no JSON: {}", bracket == std::string_view::npos ? said : said.substr(bracket + 2));
+        loaded.error =
+            fmt::format("no JSON: {}", printable(bracket == std::string_view::npos ? said : said.substr(bracket + 2)));
         return loaded;
     }
     loaded.error = format_error(whole);
@@ -289,6 +350,7 @@ loaded_result parse_json(std::string_view text) {
     from.read("complete", loaded.value.complete);
     loaded.value.machine = read_machine(from.inner("machine"));
     from.read_objects("experiments", loaded.value.experiments, read_experiment);
+    if (loaded.ok()) loaded.error = excess_of(loaded.value);
     if (!loaded.ok()) loaded.value = {};
     return loaded;
 }
@@ -296,16 +358,14 @@ loaded_result parse_json(std::string_view text) {
 loaded_result load_json(const std::filesystem::path& path) {
     std::error_code ignored;
     const std::filesystem::path file = std::filesystem::is_directory(path, ignored) ? path / "results.json" : path;
+    const file_text read = read_file(file, largest_result_bytes);
     loaded_result loaded;
-    errno = 0;
-    std::ifstream stream(file, std::ios::binary);
-    const std::string text{std::istreambuf_iterator<char>(stream), std::istreambuf_iterator<char>()};
-    if (!stream.is_open() || stream.bad()) {
-        loaded.error = fmt::format("{}: cannot be read: {}", file.string(), std::generic_category().message(errno));
-        return loaded;
+    if (read.ok()) {
+        loaded = parse_json(read.text);
+    } else {
+        loaded.error = read.error;
     }
-    loaded = parse_json(text);
-    if (!loaded.ok()) loaded.error = fmt::format("{}: {}", file.string(), loaded.error);
+    if (!loaded.ok()) loaded.error = fmt::format("{}: {}", printable(file.string()), loaded.error);
     return loaded;
 }
 

@@ -8,6 +8,8 @@
 #include <nlohmann/json.hpp>
 
 #include "report/json_text.hpp"
+#include "report/primary.hpp"
+#include "report/standings.hpp"
 #include "report/words.hpp"
 
 namespace tenure::lab {
@@ -23,19 +25,22 @@ json number(double value) {
     return value;
 }
 
-json to_value(const metric& measured) {
-    return {{"name", measured.name},
-            {"variant", measured.variant},
-            {"unit", measured.unit},
-            {"better", word_of(measured.sense)},
-            {"samples", array_of(measured.samples, number)}};
+json to_value(const metric& measured, const experiment_result& experiment) {
+    json made{{"name", measured.name},
+              {"variant", measured.variant},
+              {"unit", measured.unit},
+              {"better", word_of(measured.sense)}};
+    // Follows from the experiment's list; written for those who read single figures. The reader ignores it.
+    if (is_primary(experiment, measured.name, measured.variant)) made["primary"] = true;
+    made["samples"] = array_of(measured.samples, number);
+    return made;
 }
 
 json to_value(const series& list) {
     return {{"name", list.name}, {"variant", list.variant}, {"unit", list.unit}, {"values", list.values}};
 }
 
-json to_value(const contestant_result& who) {
+json to_value(const contestant_result& who, const experiment_result& experiment) {
     return {{"name", who.name},
             {"version", who.version},
             {"kind", who.kind},
@@ -47,7 +52,7 @@ json to_value(const contestant_result& who) {
                                   [](const left_out_part& one) {
                                       return json{{"part", one.part}, {"reason", one.reason}};
                                   })},
-            {"metrics", array_of(who.metrics, [](const metric& measured) { return to_value(measured); })},
+            {"metrics", array_of(who.metrics, [&](const metric& measured) { return to_value(measured, experiment); })},
             {"lists", array_of(who.lists, [](const series& list) { return to_value(list); })}};
 }
 
@@ -65,7 +70,8 @@ json to_value(const experiment_result& found) {
                                         return json{{"name", given.name}, {"value", given.value}};
                                     })},
             {"rounds", found.rounds},
-            {"contestants", array_of(found.contestants, [](const contestant_result& who) { return to_value(who); })},
+            {"contestants",
+             array_of(found.contestants, [&](const contestant_result& who) { return to_value(who, found); })},
             {"properties", array_of(found.properties, [](const property_table& one) { return to_value(one); })},
             {"quotients", array_of(found.quotients,
                                    [](const quotient& one) {
@@ -73,7 +79,10 @@ json to_value(const experiment_result& found) {
                                    })},
             {"ranking_rule", found.ranking_rule},
             {"ranking", found.ranking},
-            {"unranked", found.unranked}};
+            {"unranked", found.unranked},
+            {"primary", array_of(found.primary, [](const figure_pattern& one) {
+                 return json{{"metric", one.metric}, {"variant", one.variant}};
+             })}};
 }
 
 json to_value(const machine_info& machine) {
@@ -90,6 +99,43 @@ json to_value(const machine_info& machine) {
             {"commit", machine.commit}};
 }
 
+json to_value(const standing_counts& counts) {
+    return {{"figures", counts.figures()},
+            {"leads", counts.leads},
+            {"level", counts.level},
+            {"trails_up_to_a_tenth", counts.trails_little},
+            {"trails_by_more", counts.trails_much}};
+}
+
+json to_value(const trailing_figure& one) {
+    return {{"experiment", one.experiment},
+            {"metric", one.metric},
+            {"variant", one.variant},
+            {"unit", one.unit},
+            {"primary", one.primary},
+            {"ours", one.ours},
+            {"ours_median", number(one.ours_median)},
+            {"other", one.other},
+            {"other_median", number(one.other_median)},
+            {"ratio", number(one.ratio.median)},
+            {"ratio_low", number(one.ratio.low)},
+            {"ratio_high", number(one.ratio.high)}};
+}
+
+/// Follows from the samples; the reader ignores it.
+json to_value(const standings& found) {
+    json made{{"experiments", array_of(found.experiments,
+                                       [](const experiment_standing& one) {
+                                           json row{{"name", one.experiment}};
+                                           row.update(to_value(one.counts));
+                                           return row;
+                                       })},
+              {"all", to_value(found.all)}};
+    if (found.all_but_vectors) made["all_but_vectors"] = to_value(*found.all_but_vectors);
+    made["trails"] = array_of(found.trails, [](const trailing_figure& one) { return to_value(one); });
+    return made;
+}
+
 }
 
 std::string to_json(const result& found) {
@@ -101,6 +147,7 @@ std::string to_json(const result& found) {
         {"command", found.command},
         {"complete", found.complete},
         {"machine", to_value(found.machine)},
+        {"distance", to_value(standings_of(found))},
         {"experiments", array_of(found.experiments, [](const experiment_result& one) { return to_value(one); })}};
     return json_text(whole);
 }

@@ -6,10 +6,12 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
+#include <map>
+#include <tuple>
 
 #include <fmt/format.h>
 
-#include "report/numbers.hpp"
+#include "report/primary.hpp"
 
 namespace tenure::lab {
 
@@ -48,7 +50,8 @@ std::vector<figure> figures_of(const experiment_result& found) {
             const bool known = std::any_of(figures.begin(), figures.end(),
                                            [&](const figure& column) { return same_figure(column, measured); });
             if (known) continue;
-            figures.push_back({measured.name, measured.variant, measured.unit, measured.sense, kind_of(measured)});
+            figures.push_back({measured.name, measured.variant, measured.unit, measured.sense, kind_of(measured),
+                               is_primary(found, measured.name, measured.variant)});
         }
     }
     group_by_variant(figures);
@@ -121,22 +124,6 @@ std::vector<table> tables_by_variant(const experiment_result& found, const std::
     return tables;
 }
 
-template<class Accept>
-std::size_t best_accepted(const table& from, std::size_t figure_index, Accept accept) {
-    std::size_t best = no_row;
-    const better sense = from.figures[figure_index].sense;
-    if (sense == better::neither) return no_row;
-    for (std::size_t index = 0; index < from.rows.size(); ++index) {
-        const table_row& row = from.rows[index];
-        if (row.cells[figure_index].value.count == 0 || !accept(row.part)) continue;
-        const double value = row.cells[figure_index].value.median;
-        if (best == no_row || better_than(value, from.rows[best].cells[figure_index].value.median, sense)) {
-            best = index;
-        }
-    }
-    return best;
-}
-
 }
 
 layout lay_out(const experiment_result& found) {
@@ -179,8 +166,14 @@ std::vector<left_out_row> left_out_of(const experiment_result& found) {
 
 role role_of(const contestant_result& contestant, std::string_view baseline) {
     if (lower(contestant.kind).starts_with("reference")) return role::reference;
+    const std::string name = lower(contestant.name);
+    const bool is_ours = name.starts_with("tenure");
+    // The checked library is shown beside the one that is compared: either would hide what the other pays.
+    const bool is_checked = name.find("hardened") != std::string::npos || name.find("checked") != std::string::npos ||
+                            lower(contestant.kind).find("checked") != std::string::npos;
+    if (is_ours && is_checked) return role::checked;
     if (contestant.name == baseline) return role::baseline;
-    return lower(contestant.name).starts_with("tenure") ? role::ours : role::peer;
+    return is_ours ? role::ours : role::peer;
 }
 
 figure_kind kind_of(const metric& measured) {
@@ -191,6 +184,13 @@ figure_kind kind_of(const metric& measured) {
     return bytes ? figure_kind::memory : figure_kind::timed;
 }
 
+std::size_t ambiguous_figures(const contestant_result& who) {
+    std::map<std::tuple<std::string_view, std::string_view, std::string_view>, std::size_t> times;
+    for (const metric& one : who.metrics) ++times[{one.name, one.variant, one.unit}];
+    return static_cast<std::size_t>(
+        std::count_if(times.begin(), times.end(), [](const auto& each) { return each.second > 1; }));
+}
+
 bool better_than(double left, double right, better sense) {
     return sense == better::larger ? left > right : left < right;
 }
@@ -198,25 +198,6 @@ bool better_than(double left, double right, better sense) {
 bool has_ratios(const table& from, std::size_t figure_index) {
     return std::any_of(from.rows.begin(), from.rows.end(),
                        [figure_index](const table_row& row) { return row.cells[figure_index].ratio.count != 0; });
-}
-
-std::size_t best_row(const table& from, std::size_t figure_index) {
-    const auto is_choice = [figure_index](const table_row& row) {
-        return row.part != role::reference && row.cells[figure_index].value.count != 0;
-    };
-    if (std::count_if(from.rows.begin(), from.rows.end(), is_choice) < 2) return no_row;
-    return best_accepted(from, figure_index, [](role part) { return part != role::reference; });
-}
-
-std::size_t best_row(const table& from, std::size_t figure_index, role among) {
-    return best_accepted(from, figure_index, [among](role part) { return part == among; });
-}
-
-bool ties_with_best(const table& from, std::size_t figure_index, std::size_t row, std::size_t best) {
-    if (row == best || best == no_row) return row == best && best != no_row;
-    const summary& value = from.rows[row].cells[figure_index].value;
-    if (from.rows[row].part == role::reference || value.count == 0) return false;
-    return value_text(value.median) == value_text(from.rows[best].cells[figure_index].value.median);
 }
 
 std::string figure_name(const figure& column) {

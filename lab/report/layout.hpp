@@ -16,8 +16,11 @@
 
 namespace tenure::lab {
 
-/// What a contestant is to the reader. A reference shows a limit and is no choice, so it is never named as the best.
-enum class role : std::uint8_t { ours, peer, baseline, reference };
+/// What a contestant is to the reader. A reference is a bare or rebuilt scheme to compare with, and `checked` a form of
+/// ours that reports the caller's mistakes: both are shown, but they are no choices and never named as the best.
+enum class role : std::uint8_t { ours, peer, baseline, reference, checked };
+
+[[nodiscard]] constexpr bool is_choice(role part) { return part != role::reference && part != role::checked; }
 
 /// What kind of figure a column holds; decides where and how it is shown.
 enum class figure_kind : std::uint8_t { timed, memory, fact };
@@ -27,7 +30,8 @@ struct figure {
     std::string metric, variant, unit;
     better sense = better::smaller;
     figure_kind kind = figure_kind::timed;
-    bool alone = false; ///< only one contestant has it, where several took part: there is nothing to compare
+    bool primary = false; ///< declared by the experiment: what its summary shows
+    bool alone = false;   ///< only one contestant has it, where several took part: there is nothing to compare
 
     /// Told rather than compared: in a table of its own, without bar, ratio and best choice.
     [[nodiscard]] bool is_told() const { return alone || kind == figure_kind::fact; }
@@ -77,20 +81,14 @@ struct left_out_row {
 [[nodiscard]] role role_of(const contestant_result& contestant, std::string_view baseline);
 [[nodiscard]] figure_kind kind_of(const metric& measured);
 
+/// How many figures a contestant has more than once under one metric, variant and unit. The first of each is laid out.
+[[nodiscard]] std::size_t ambiguous_figures(const contestant_result& who);
+
 /// Whether anyone has a ratio at a figure.
 [[nodiscard]] bool has_ratios(const table& from, std::size_t figure_index);
 
-/// Row index of the best choice at a figure, references left out; no_row when there are not two to choose from.
-[[nodiscard]] std::size_t best_row(const table& from, std::size_t figure_index);
-
-/// The same among rows of one role, where one is enough.
-[[nodiscard]] std::size_t best_row(const table& from, std::size_t figure_index, role among);
-
 /// Whether `left` is the better value for this sense; NaN is never better.
 [[nodiscard]] bool better_than(double left, double right, better sense);
-
-/// Whether a row is the best choice, or reads the same as it: whoever ties is marked as well. `best` may be no_row.
-[[nodiscard]] bool ties_with_best(const table& from, std::size_t figure_index, std::size_t row, std::size_t best);
 
 inline constexpr std::size_t no_row = static_cast<std::size_t>(-1);
 

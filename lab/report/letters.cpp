@@ -11,6 +11,38 @@ namespace {
 
 bool begins_letter(char byte) { return (static_cast<unsigned char>(byte) & 0xC0U) != 0x80U; }
 
+/// How many bytes of UTF-8 the letter at `index` has; 0: they are none, or a longer form of a shorter letter.
+std::size_t letter_bytes(std::string_view text, std::size_t index) {
+    const auto byte = static_cast<unsigned char>(text[index]);
+    std::size_t bytes = 0;
+    if (byte < 0x80U) bytes = 1;
+    if (byte >= 0xC2U && byte <= 0xDFU) bytes = 2;
+    if (byte >= 0xE0U && byte <= 0xEFU) bytes = 3;
+    if (byte >= 0xF0U && byte <= 0xF4U) bytes = 4;
+    if (bytes == 0 || index + bytes > text.size()) return 0;
+    for (std::size_t next = 1; next < bytes; ++next) {
+        if (begins_letter(text[index + next])) return 0;
+    }
+    const auto second = bytes > 2 ? static_cast<unsigned char>(text[index + 1]) : 0xFFU;
+    return (byte == 0xE0U && second < 0xA0U) || (byte == 0xF0U && second < 0x90U) ? 0 : bytes;
+}
+
+/// U+0000 to U+001F, U+007F, and U+0080 to U+009F, which are two bytes; and the three of U+202A to U+202E and U+2066 to
+/// U+2069, which turn the direction of what follows, so that it reads as another text than it is.
+bool is_control(std::string_view letter) {
+    const auto byte = static_cast<unsigned char>(letter.front());
+    if (letter.size() == 3 && letter.starts_with("\xE2\x80")) {
+        const auto last = static_cast<unsigned char>(letter[2]);
+        return last >= 0xAAU && last <= 0xAEU;
+    }
+    if (letter.size() == 3 && letter.starts_with("\xE2\x81")) {
+        const auto last = static_cast<unsigned char>(letter[2]);
+        return last >= 0xA6U && last <= 0xA9U;
+    }
+    if (letter.size() == 2) return byte == 0xC2U && static_cast<unsigned char>(letter[1]) <= 0x9FU;
+    return letter.size() == 1 && (byte < 0x20U || byte == 0x7FU);
+}
+
 }
 
 std::size_t columns_of(std::string_view text) {
@@ -25,6 +57,19 @@ std::string clipped(std::string_view text, std::size_t width) {
         if (begins_letter(text[bytes]) && letters++ == kept) break;
     }
     return std::string(text.substr(0, bytes)) + "…";
+}
+
+std::string printable(std::string_view text) {
+    std::string made;
+    made.reserve(text.size());
+    for (std::size_t index = 0; index < text.size();) {
+        const std::size_t bytes = letter_bytes(text, index);
+        const std::string_view letter = text.substr(index, std::max<std::size_t>(bytes, 1));
+        const bool is_stray_control = bytes == 0 && static_cast<unsigned char>(letter.front()) <= 0x9FU;
+        made += is_stray_control || is_control(letter) ? " " : letter;
+        index += letter.size();
+    }
+    return made;
 }
 
 }

@@ -39,7 +39,7 @@ std::vector<ranked> rank(const experiment_result& found) {
     const std::size_t possible = figures_with_baseline(laid.whole, found.unranked);
     std::vector<ranked> order;
     for (const table_row& row : laid.whole.rows) {
-        if (row.part == role::reference) continue;
+        if (!is_choice(row.part)) continue;
         const std::vector<double> ratios = ratios_of(row, laid.whole.figures, found.unranked);
         if (ratios.empty() || ratios.size() * 2 < possible) continue;
         order.push_back({row.who->name, geometric_mean(ratios), ratios.size(), possible});

@@ -21,7 +21,7 @@ struct ranked {
 };
 
 /// Best first. A figure counts when it has a better side, is no memory, and its baseline was measured; where larger is
-/// better the ratio is turned over. What the experiment names as unranked does not count. References are limits, not
+/// better the ratio is turned over. What the experiment names as unranked does not count. References are not
 /// choices, and are left out, as is a contestant that lacks more than half of the figures: a mean over the few that it
 /// does best would flatter it.
 [[nodiscard]] std::vector<ranked> rank(const experiment_result& found);

@@ -77,6 +77,12 @@ struct quotient {
     std::string under; ///< another
 };
 
+/// Figures by metric and variant, in each of which `*` stands for any letters, or none.
+struct figure_pattern {
+    std::string metric;        ///< "p99"
+    std::string variant = "*"; ///< "free, *"
+};
+
 struct parameter {
     std::string name;  ///< "--count"
     std::string value; ///< "1000"
@@ -92,9 +98,10 @@ struct experiment_result {
     std::vector<contestant_result> contestants;
     std::vector<property_table> properties;
     std::vector<quotient> quotients;
-    std::string ranking_rule;          ///< how the overall rank was made; empty: no rank
-    std::vector<std::string> ranking;  ///< best first; empty: ranking.hpp ranks by the geometric mean of the ratios
-    std::vector<std::string> unranked; ///< names of metrics that do not count in the rank
+    std::string ranking_rule;            ///< how the overall rank was made; empty: no rank
+    std::vector<std::string> ranking;    ///< best first; empty: ranking.hpp ranks by the geometric mean of the ratios
+    std::vector<std::string> unranked;   ///< names of metrics that do not count in the rank
+    std::vector<figure_pattern> primary; ///< what a summary shows, declared by the experiment before it ran
 };
 
 struct machine_info {

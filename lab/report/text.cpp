@@ -10,11 +10,14 @@
 
 #include "report/conclusion.hpp"
 #include "report/distances.hpp"
+#include "report/figure_rounds.hpp"
+#include "report/judge.hpp"
 #include "report/layout.hpp"
 #include "report/numbers.hpp"
 #include "report/quotients.hpp"
 #include "report/ranking.hpp"
 #include "report/text_grid.hpp"
+#include "report/versions.hpp"
 
 namespace tenure::lab {
 
@@ -37,6 +40,7 @@ std::string_view sign_of(role part, bool is_baseline) {
     case role::ours: return "> ";
     case role::baseline: return "= ";
     case role::reference: return "~ ";
+    case role::checked: return "+ ";
     case role::peer: break;
     }
     return "  ";
@@ -44,7 +48,7 @@ std::string_view sign_of(role part, bool is_baseline) {
 
 tint tint_of(role part) {
     if (part == role::ours) return tint::strong;
-    return part == role::reference ? tint::faint : tint::none;
+    return is_choice(part) ? tint::none : tint::faint;
 }
 
 std::string paragraph(const context& in, std::string_view text, tint shade = tint::none, std::size_t indent = 2) {
@@ -55,7 +59,7 @@ std::string paragraph(const context& in, std::string_view text, tint shade = tin
 struct figure_columns {
     const table& from;
     std::size_t index;
-    std::size_t best;
+    std::vector<std::size_t> best;
     bool spread, ratio;
 
     [[nodiscard]] std::size_t span() const { return 1U + (spread ? 1U : 0U) + (ratio ? 1U : 0U); }
@@ -71,7 +75,7 @@ struct figure_columns {
     void add(std::vector<grid_cell>& cells, std::size_t row) const {
         const cell& one = from.rows[row].cells[index];
         if (is_told()) return cells.push_back({fact_text(one.value)});
-        const bool is_best = ties_with_best(from, index, row, best);
+        const bool is_best = holds_row(best, row);
         cells.push_back({value_text(one.value.median) + (is_best ? "*" : " "), is_best ? tint::good : tint::none});
         if (spread) cells.push_back({spread_text(one.value), tint::faint});
         if (ratio) cells.push_back({ratio_text(one.ratio.median), is_best ? tint::good : tint::none});
@@ -91,7 +95,7 @@ text_grid make_grid(const context& in, const table& from, std::size_t first, std
         const figure& shown = from.figures[index];
         const bool compared = !shown.is_told();
         columns.push_back(
-            {from, index, best_row(from, index), spread && compared, ratio && compared && has_ratios(from, index)});
+            {from, index, best_choices(from, index), spread && compared, ratio && compared && has_ratios(from, index)});
         const std::string_view hint = shown.sense == better::larger ? " (larger is better)" : "";
         const std::string title = figure_title(shown) + std::string(hint);
         grid.group(clipped(title, in.width - longest - 4), columns.back().span());
@@ -136,7 +140,10 @@ std::string heading(const context& in, std::string_view title, std::string_view 
 
 std::string titled(const context& in, std::string_view title, const table& from, bool ratio) {
     if (from.rows.empty()) return {};
-    return heading(in, title, from.variant) + grids(in, from, ratio);
+    std::string text = heading(in, title, from.variant) + grids(in, from, ratio);
+    const bool timed = from.figures.front().kind == figure_kind::timed && !from.figures.front().is_told();
+    const std::string versions = timed ? versions_of(from) : std::string();
+    return versions.empty() ? text : text + paragraph(in, versions, tint::faint);
 }
 
 text_grid distance_grid(const context& in, const std::vector<distance_view>& views, std::size_t columns) {
@@ -226,8 +233,9 @@ std::string rank_lines(const context& in) {
 }
 
 std::string legend(const context& in, const layout& laid) {
-    std::string text = "> ours; = baseline; ~ reference: a limit, not a choice; * best choice; spread: the middle half "
-                       "of the rounds; ratio: to the baseline of the same round";
+    std::string text =
+        "> ours; = baseline; ~ reference, not a choice; + ours with checks, not a choice; * best choice: nobody else "
+        "leads it, round by round; spread: the middle half of the rounds; ratio: to the baseline of the same round";
     if (!laid.has_baseline && !in.found.baseline.empty()) {
         text += fmt::format("; there are no ratios, because the baseline {} was not measured", in.found.baseline);
     }
@@ -238,20 +246,14 @@ std::string experiment_head(const context& in) {
     std::string text = painted(in.found.name, tint::strong, in.colours) + "\n";
     text += paragraph(in, in.found.question, tint::none, 0);
     std::string facts = count_text(in.found.rounds, "round");
+    if (const std::string others = other_rounds_text(other_rounds(in.found, which_figures::compared));
+        !others.empty()) {
+        facts += fmt::format(" ({})", others);
+    }
     for (const parameter& given : in.found.parameters) facts += fmt::format(", {} {}", given.name, given.value);
     text += paragraph(in, facts, tint::faint, 0);
     const std::string doubt = doubt_of(in.found);
     return doubt.empty() ? text : text + paragraph(in, doubt, tint::warning, 0);
-}
-
-/// What the pages of tables above it come to, in a few lines.
-std::string conclusion_of(const experiment_result& found, text_style style) {
-    const std::size_t width = std::max(style.width, narrowest);
-    std::string text = painted(found.name, tint::strong, style.colours) + "\n";
-    std::vector<std::string> sentences = conclusions(found, lay_out(found));
-    if (const std::string doubt = doubt_of(found); !doubt.empty()) sentences.push_back(doubt);
-    for (const std::string& words : sentences) text += "  " + wrapped(words, width - 2, 2) + "\n";
-    return text;
 }
 
 }
@@ -268,13 +270,6 @@ std::string text_tables(const experiment_result& found, const machine_info& mach
     text += absent_rows(in, laid);
     text += rank_lines(in);
     return text + legend(in, laid);
-}
-
-std::string text_conclusions(const result& found, text_style style) {
-    std::string text;
-    for (const experiment_result& one : found.experiments) text += conclusion_of(one, style);
-    if (text.empty()) return text;
-    return "\n" + painted("In short", tint::strong, style.colours) + "\n\n" + text;
 }
 
 std::string text_tables(const result& found, text_style style) {

@@ -29,7 +29,8 @@ struct text_style {
 [[nodiscard]] std::string text_tables(const experiment_result& found, const machine_info& machine,
                                       text_style style = {});
 
-/// Who leads at what and where ours trails most, a paragraph per experiment.
+/// Who leads at what and where ours trails most, a paragraph per experiment, with its primary figures; then the
+/// distance to the best of the others over all experiments.
 [[nodiscard]] std::string text_conclusions(const result& found, text_style style = {});
 
 /// Two results side by side.

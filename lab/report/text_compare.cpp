@@ -150,6 +150,8 @@ std::string text_tables(const comparison& found, text_style style) {
         }
         text += contestant_table(rows, width, colours);
     }
+    text += list_of("Ambiguous, not compared: recorded more than once under one name", found.ambiguous, tint::warning,
+                    width, colours);
     text += list_of("Only in the old result", found.only_before, tint::none, width, colours);
     text += list_of("Only in the new result", found.only_after, tint::none, width, colours);
     text += changes(found, width, colours);

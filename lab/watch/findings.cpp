@@ -16,6 +16,7 @@
 #include <string_view>
 #include <tuple>
 
+#include "report/letters.hpp"
 #include "watch/advice.hpp"
 #include "watch/blame.hpp"
 
@@ -35,14 +36,12 @@ bool is_wait_group(call_group group) {
            group == call_group::runtime;
 }
 
-/// Names are the program's, and go to terminals.
-std::string name_of(const hook::region_record& region) {
-    std::string name{region.name, ::strnlen(region.name, sizeof region.name)};
-    std::replace_if(
-        name.begin(), name.end(),
-        [](char letter) { return static_cast<unsigned char>(letter) < ' ' || letter == '\x7f'; }, ' ');
-    return name;
+/// A text of a recording. It is the program's, and goes to terminals.
+template<std::size_t Room>
+std::string text_of(const char (&text)[Room]) {
+    return printable({text, ::strnlen(text, Room)});
 }
+std::string name_of(const hook::region_record& region) { return text_of(region.name); }
 
 /// Whether one region's threads come and go by themselves: nobody says when it begins.
 bool is_crowd(region_kind kind) {
@@ -114,11 +113,11 @@ private:
     }
     /// Which nodes of the thread are this region, and which are it or below it.
     void find_nodes(const hook::thread_area& thread, std::vector<char>& is_region, std::vector<char>& is_below) const {
-        std::uint32_t const nodes = std::min(thread.nodes, hook::most_nodes);
+        std::size_t const nodes = recording::nodes(thread).size();
         is_region.assign(nodes, 0);
         is_below.assign(nodes, 0);
         for (std::uint32_t index = 1; index < nodes; ++index) {
-            std::uint32_t const parent = std::min(thread.node[index].parent, index);
+            std::uint32_t const parent = std::min(thread.node[index].parent, index - 1);
             is_region[index] = thread.node[index].region == region_ ? 1 : 0;
             is_below[index] = is_region[index] != 0 || is_below[parent] != 0 ? 1 : 0;
         }
@@ -130,7 +129,7 @@ private:
         if (std::find(is_region.begin(), is_region.end(), 1) == is_region.end()) return;
         timeline_thread line;
         line.thread = thread.thread;
-        line.name.assign(thread.name, ::strnlen(thread.name, sizeof thread.name));
+        line.name = text_of(thread.name);
         line.thinned = thread.thinned_waits;
         double inside = 0;
         std::uint64_t entries = 0;
@@ -140,8 +139,7 @@ private:
             inside += add_node(thread, thread.node[index], line);
             entries += thread.node[index].entries;
         }
-        for (std::uint32_t index = 0; index < thread.intervals; ++index) {
-            const hook::interval_record& each = thread.interval[index];
+        for (const hook::interval_record& each : recording::intervals(thread)) {
             if (each.node >= nodes || is_region[each.node] == 0 || each.last < each.first) continue;
             stays_.push_back({begin_of(thread, each.first), each.last});
             line.stays.push_back({at(each.first), at(each.last)});
@@ -203,15 +201,15 @@ private:
     }
 
     void add_sites(const hook::thread_area& thread, const std::vector<char>& is_below, timeline_thread& line) {
-        std::map<std::uint32_t, std::size_t> place;                    // index in the thread's table -> in ours
-        for (std::uint32_t index = 0; index < thread.sites; ++index) { // what found no line of its own has no region
-            const hook::site_record& site = thread.site[index];
+        std::map<std::uint32_t, std::size_t> place; // index in the thread's table -> in ours
+        auto const table = recording::sites(thread);
+        for (std::uint32_t index = 0; index < table.size(); ++index) { // what found no line of its own has no region
+            hook::site_record const site = table[index];               // its process may live, and change it
             if (site.is_taken == 0 || site.call >= hook::call_count || site.node >= is_below.size()) continue;
             if (is_below[site.node] == 0) continue;
             place[index] = add_site(thread, site);
         }
-        for (std::uint32_t index = 0; index < thread.waits; ++index) {
-            const hook::wait_record& wait = thread.wait[index];
+        for (const hook::wait_record& wait : recording::waits(thread)) {
             auto const found = place.find(wait.site);
             if (found == place.end()) continue;
             line.waits.push_back({at(wait.first), at(wait.first + wait.ticks), found->second});
@@ -223,10 +221,10 @@ private:
     void add_unfinished(const hook::thread_area& thread, const std::vector<char>& is_below, timeline_thread& line) {
         std::uint64_t const end = from_.last_ticks();
         if (thread.last != 0 || thread.waiting_since == 0 || thread.waiting_since >= end) return;
-        if (thread.waiting_call >= hook::call_count || thread.waiting_node >= is_below.size()) return;
-        if (is_below[thread.waiting_node] == 0) return;
+        std::uint32_t const call = thread.waiting_call, node = thread.waiting_node;
+        if (call >= hook::call_count || node >= is_below.size() || is_below[node] == 0) return;
         hook::site_record site{};
-        site.call = static_cast<std::uint8_t>(thread.waiting_call);
+        site.call = static_cast<std::uint8_t>(call);
         site.count = site.waits = 1;
         site.ticks = site.wait_ticks = site.longest_ticks = site.longest_wait_ticks = end - thread.waiting_since;
         if (thread.waiting_for != 0) site.object = from_.frame_of(thread.waiting_for);
@@ -281,7 +279,8 @@ private:
         recording::placed const at = from_.place_of(object);
         if (!at.module.empty()) to.object = names_.variable(at.module, at.offset);
         if (to.object.empty() && !at.module.empty()) {
-            to.object = fmt::format("{}+{:#x}", std::filesystem::path(at.module).filename().string(), at.offset);
+            std::string const file = std::filesystem::path(at.module).filename().string();
+            to.object = fmt::format("{}+{:#x}", printable(file), at.offset);
         }
         if (to.object.empty()) to.object = fmt::format("{:#x}", at.offset);
     }
@@ -463,8 +462,8 @@ watched_process process_of(const recording& from) {
     made.parent = head.parent;
     made.is_child = head.is_child != 0;
     made.has_own_malloc = head.own_malloc != 0;
-    made.program = from.program();
-    made.command.assign(head.command, ::strnlen(head.command, sizeof head.command));
+    made.program = text_of(head.program);
+    made.command = text_of(head.command);
     made.end = head.end;
     made.span_ns = from.span_ns();
     made.threads = 0;
@@ -500,7 +499,7 @@ void add_moments(const recording& from, findings& found) {
 void add_notices(const recording& from, std::vector<std::string>& notices) {
     const hook::process_head& head = from.process();
     for (std::uint32_t index = 0; index < std::min(head.notices, hook::most_notices); ++index) {
-        notices.emplace_back(head.notice[index], ::strnlen(head.notice[index], sizeof head.notice[index]));
+        notices.push_back(text_of(head.notice[index]));
     }
     if (head.lost_regions != 0) {
         notices.push_back(fmt::format("{} stays are in regions that have no room: only {} are told apart",
@@ -513,7 +512,7 @@ void add_notices(const recording& from, std::vector<std::string>& notices) {
     }
     if (head.own_malloc != 0) {
         notices.push_back(fmt::format("{} has a malloc of its own: its allocations are not seen, its waits are",
-                                      std::filesystem::path(from.program()).filename().string()));
+                                      printable(std::filesystem::path(from.program()).filename().string())));
     }
 }
 
@@ -543,7 +542,9 @@ findings explain(const std::vector<std::unique_ptr<recording>>& recordings, symb
         add_moments(*each, found);
         std::set<std::uint32_t> regions;
         for (const hook::thread_area* thread : each->threads()) {
-            for (std::uint32_t index = 1; index < thread->nodes; ++index) regions.insert(thread->node[index].region);
+            for (const hook::node_record& node : recording::nodes(*thread).subspan(1)) {
+                if (node.region < hook::most_regions) regions.insert(node.region);
+            }
         }
         for (std::uint32_t const region : regions) {
             watched_region added = region_sum(*each, region, names).add_up();

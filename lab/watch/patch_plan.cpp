@@ -216,6 +216,7 @@ public:
             if (std::string const refusal = move(each, patch); !refusal.empty()) return refusal;
         }
         patch.bytes = taken_;
+        patch.first_bytes = first_.front().about.length;
         std::memcpy(patch.original, code_.data(), taken_);
         return {};
     }

@@ -15,6 +15,8 @@
 
 #include <tenure/platform/clock.hpp>
 
+#include "report/letters.hpp"
+
 namespace tenure::lab {
 
 namespace {
@@ -35,30 +37,105 @@ double length_of_tick(const hook::process_head& head) {
     return static_cast<double>(last_ns - head.first_ns) / static_cast<double>(last_ticks - head.first_ticks);
 }
 
+// A thread has ten of them: as many threads at once as a system runs. A larger file is holes.
+constexpr std::uint64_t largest_file_bytes = std::uint64_t{1} << 40U;
+
+/// A count that indexes `most` records: the process that owns it may live, and one that is not ours may write anything.
+std::uint32_t count_of(const std::uint32_t& count, std::uint32_t most) {
+    return std::min(__atomic_load_n(&count, __ATOMIC_ACQUIRE), most);
+}
+
 /// Whether counts that index the area are within it: a file may be damaged.
 bool is_whole(const hook::thread_area& area) {
     bool good = area.first != 0 && area.nodes >= 1 && area.nodes <= hook::most_nodes &&
                 area.stack_words <= hook::most_stack_words && area.sites <= hook::most_sites &&
                 area.intervals <= hook::most_intervals && area.waits <= hook::most_waits;
-    for (std::uint32_t index = 1; good && index < area.nodes; ++index) {
+    for (std::uint32_t index = 1; good && index < count_of(area.nodes, hook::most_nodes); ++index) {
         good = area.node[index].parent < index && area.node[index].region < hook::most_regions;
     }
     return good;
 }
 
+/// A file, closed with its owner.
+class open_file {
+public:
+    open_file(const std::filesystem::path& path, int flags)
+        // A pipe would wait for its other end.
+        : number_(::open(path.c_str(), flags | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)) {}
+    ~open_file() {
+        if (number_ >= 0) ::close(number_);
+    }
+    open_file(const open_file&) = delete;
+    open_file& operator=(const open_file&) = delete;
+    [[nodiscard]] int number() const { return number_; }
+
+private:
+    int number_;
+};
+
+/// Whether nobody but us can cut the file short while it is mapped, which would end us with SIGBUS.
+bool is_ours_alone(const struct stat& about) {
+    return about.st_uid == ::geteuid() && (about.st_mode & (S_IWGRP | S_IWOTH)) == 0;
 }
 
-std::unique_ptr<recording> recording::open(const std::filesystem::path& file, std::string& why) {
-    int const number = ::open(file.c_str(), O_RDONLY | O_CLOEXEC);
-    if (number < 0) {
+// Holes are not read: what is in a file of others may be no more.
+constexpr std::uint64_t largest_copy_bytes = std::uint64_t{4} << 30U;
+
+/// The file's bytes in memory of our own, as far as they are there. MAP_FAILED: too many, or no memory.
+void* copy_of(int file, std::uint64_t bytes) {
+    void* const copy =
+        ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (copy == MAP_FAILED) return copy;
+    std::uint64_t copied = 0;
+    for (off_t at = 0; at < static_cast<off_t>(bytes);) {
+        off_t const begin = ::lseek(file, at, SEEK_DATA);
+        if (begin < 0 || begin >= static_cast<off_t>(bytes)) break;
+        off_t const hole = ::lseek(file, begin, SEEK_HOLE);
+        off_t const end = std::min(hole < 0 ? static_cast<off_t>(bytes) : hole, static_cast<off_t>(bytes));
+        for (at = begin; at < end;) {
+            constexpr off_t most_at_once = off_t{1} << 20U;
+            auto const wanted = static_cast<std::size_t>(std::min(end - at, most_at_once));
+            ssize_t const got =
+                copied > largest_copy_bytes ? -1 : ::pread(file, static_cast<char*>(copy) + at, wanted, at);
+            if (got == 0) return copy; // it was cut short meanwhile
+            if (got < 0) {
+                ::munmap(copy, bytes);
+                return MAP_FAILED;
+            }
+            at += got;
+            copied += static_cast<std::uint64_t>(got);
+        }
+    }
+    return copy;
+}
+
+bool is_recording_of_now(const hook::process_head& head) {
+    return head.magic == hook::file_magic && head.version == hook::file_version;
+}
+
+}
+
+std::unique_ptr<recording> recording::open(const std::filesystem::path& path, std::string& why) {
+    open_file const file(path, O_RDONLY);
+    struct stat about {};
+    if (file.number() < 0 || ::fstat(file.number(), &about) != 0) {
         why = std::strerror(errno);
         return nullptr;
     }
-    struct stat about {};
-    bool const known = ::fstat(number, &about) == 0;
-    auto const bytes = known ? static_cast<std::size_t>(about.st_size) : 0;
-    void* const mapped = bytes < head_bytes ? MAP_FAILED : ::mmap(nullptr, bytes, PROT_READ, MAP_SHARED, number, 0);
-    ::close(number);
+    if (!S_ISREG(about.st_mode)) {
+        why = "it is no regular file";
+        return nullptr;
+    }
+    auto const bytes = static_cast<std::uint64_t>(about.st_size);
+    if (bytes > largest_file_bytes) {
+        why = fmt::format("it has {} GiB, and a recording 1024 at most", bytes >> 30U);
+        return nullptr;
+    }
+    void* mapped = MAP_FAILED;
+    if (bytes >= head_bytes) {
+        mapped = is_ours_alone(about) ? ::mmap(nullptr, bytes, PROT_READ, MAP_SHARED, file.number(), 0)
+                                      : copy_of(file.number(), bytes);
+    }
     if (mapped == MAP_FAILED) {
         why = "it is not a whole recording";
         return nullptr;
@@ -68,14 +145,14 @@ std::unique_ptr<recording> recording::open(const std::filesystem::path& file, st
     made->bytes_ = bytes;
     made->head_ = static_cast<const hook::process_head*>(mapped);
     const hook::process_head& head = *made->head_;
-    if (head.magic != hook::file_magic || head.version != hook::file_version || head.modules > hook::most_modules) {
+    if (!is_recording_of_now(head) || head.modules > hook::most_modules) {
         why = "it is not a recording of this version";
         return nullptr;
     }
     made->ns_per_tick_ = length_of_tick(head);
     made->last_ticks_ = std::max(head.first_ticks, head.last_ticks);
     if (head.end_signal != 0) made->last_ticks_ = std::max(made->last_ticks_, head.end_ticks);
-    for (std::size_t offset = head_bytes; offset + area_bytes <= bytes; offset += area_bytes) {
+    for (std::size_t offset = head_bytes; bytes - offset >= area_bytes; offset += area_bytes) {
         auto const* const area = reinterpret_cast<const hook::thread_area*>(static_cast<const char*>(mapped) + offset);
         if (!is_whole(*area)) continue; // its thread was killed while it made it
         made->threads_.push_back(area);
@@ -93,23 +170,37 @@ std::string_view recording::program() const {
     return path;
 }
 
+std::span<const hook::node_record> recording::nodes(const hook::thread_area& thread) {
+    return {thread.node, std::max(count_of(thread.nodes, hook::most_nodes), 1U)};
+}
+std::span<const hook::site_record> recording::sites(const hook::thread_area& thread) {
+    return {thread.site, count_of(thread.sites, hook::most_sites)};
+}
+std::span<const hook::interval_record> recording::intervals(const hook::thread_area& thread) {
+    return {thread.interval, count_of(thread.intervals, hook::most_intervals)};
+}
+std::span<const hook::wait_record> recording::waits(const hook::thread_area& thread) {
+    return {thread.wait, count_of(thread.waits, hook::most_waits)};
+}
+
 std::vector<std::uint64_t> recording::frames(const hook::thread_area& thread, std::uint32_t stack) const {
-    if (stack == 0 || stack >= thread.stack_words) return {};
-    std::uint64_t const count = thread.stack[stack];
-    if (count > hook::most_frames || stack + 1 + count > thread.stack_words) return {};
+    std::uint32_t const words = count_of(thread.stack_words, hook::most_stack_words);
+    if (stack == 0 || stack >= words) return {};
+    std::uint64_t const count = __atomic_load_n(&thread.stack[stack], __ATOMIC_RELAXED);
+    if (count > hook::most_frames || count >= words - stack) return {};
     return {thread.stack + stack + 1, thread.stack + stack + 1 + count};
 }
 
 recording::placed recording::place_of(std::uint64_t frame) const {
     std::uint64_t const number = frame >> hook::module_shift;
-    if (number == 0 || number > head_->modules) return {{}, frame};
+    if (number == 0 || number > count_of(head_->modules, hook::most_modules)) return {{}, frame};
     const hook::module_record& module = head_->module[number - 1];
     constexpr std::uint64_t offset_bits = (std::uint64_t{1} << hook::module_shift) - 1;
     return {{module.path, ::strnlen(module.path, sizeof module.path)}, frame & offset_bits};
 }
 
 std::uint64_t recording::frame_of(std::uint64_t address) const {
-    for (std::uint32_t index = 0; index < head_->modules; ++index) {
+    for (std::uint32_t index = 0; index < count_of(head_->modules, hook::most_modules); ++index) {
         const hook::module_record& each = head_->module[index];
         if (address >= each.first && address < each.last) {
             return (std::uint64_t{index} + 1) << hook::module_shift | (address - each.base);
@@ -118,29 +209,41 @@ std::uint64_t recording::frame_of(std::uint64_t address) const {
     return address;
 }
 
-void note_seen_end(const std::filesystem::path& folder, const seen_end& end) {
-    // A process that became another program has several files.
+namespace {
+
+/// Of a process that became another program, several times perhaps, the last one's. Empty when there is none.
+std::filesystem::path last_recording(const std::filesystem::path& folder, std::uint32_t process) {
+    constexpr std::uint32_t most_numbers = 10'000; // the hook makes no more
     std::filesystem::path last;
-    for (std::uint32_t number = 0;; ++number) {
-        std::filesystem::path const file = folder / fmt::format("{}-{}.tnw", end.process, number);
+    for (std::uint32_t number = 0; number < most_numbers; ++number) {
+        std::filesystem::path const file = folder / fmt::format("{}-{}.tnw", process, number);
         std::error_code error;
-        if (!std::filesystem::exists(file, error)) break;
+        if (!std::filesystem::exists(std::filesystem::symlink_status(file, error))) break;
         last = file;
     }
+    return last;
+}
+
+}
+
+void note_seen_end(const std::filesystem::path& folder, const seen_end& end) {
+    std::filesystem::path const last = last_recording(folder, end.process);
     if (last.empty()) return;
-    int const number = ::open(last.c_str(), O_RDWR | O_CLOEXEC);
-    if (number < 0) return;
+    // The folder may be one that others write to (--keep): a link leads to what is no recording of ours.
+    open_file const file(last, O_RDWR | O_NOFOLLOW);
     struct stat about {};
-    bool const is_whole = ::fstat(number, &about) == 0 && static_cast<std::size_t>(about.st_size) >= head_bytes;
-    void* const mapped =
-        is_whole ? ::mmap(nullptr, head_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, number, 0) : MAP_FAILED;
-    ::close(number);
+    if (file.number() < 0 || ::fstat(file.number(), &about) != 0) return;
+    bool const is_ours = S_ISREG(about.st_mode) && about.st_nlink == 1 && about.st_uid == ::geteuid();
+    if (!is_ours || static_cast<std::uint64_t>(about.st_size) < head_bytes) return;
+    void* const mapped = ::mmap(nullptr, head_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file.number(), 0);
     if (mapped == MAP_FAILED) return;
     auto& head = *static_cast<hook::process_head*>(mapped);
-    head.end_signal = static_cast<std::uint32_t>(end.signal);
-    head.has_end_code = end.signal == 0 ? 1 : 0;
-    head.end_code = static_cast<std::uint32_t>(end.code);
-    head.end_ticks = end.ticks;
+    if (is_recording_of_now(head) && head.process == end.process) {
+        head.end_signal = static_cast<std::uint32_t>(end.signal);
+        head.has_end_code = end.signal == 0 ? 1 : 0;
+        head.end_code = static_cast<std::uint32_t>(end.code);
+        head.end_ticks = end.ticks;
+    }
     ::munmap(mapped, head_bytes);
 }
 
@@ -148,13 +251,15 @@ std::vector<std::unique_ptr<recording>> recordings_of(const std::filesystem::pat
                                                       std::vector<std::string>& notices) {
     std::vector<std::unique_ptr<recording>> found;
     std::error_code error;
-    for (const auto& entry : std::filesystem::directory_iterator(folder, error)) {
-        if (entry.path().extension() != ".tnw") continue;
+    std::filesystem::directory_iterator entry(folder, error);
+    for (; !error && entry != std::filesystem::directory_iterator(); entry.increment(error)) {
+        std::filesystem::path const file = entry->path();
+        if (file.extension() != ".tnw") continue;
         std::string why;
-        if (auto each = recording::open(entry.path(), why)) {
+        if (auto each = recording::open(file, why)) {
             found.push_back(std::move(each));
         } else {
-            notices.push_back(fmt::format("{} is left out: {}", entry.path().filename().string(), why));
+            notices.push_back(fmt::format("{} is left out: {}", printable(file.filename().string()), why));
         }
     }
     std::sort(found.begin(), found.end(), [](const auto& left, const auto& right) {

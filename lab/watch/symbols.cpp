@@ -13,10 +13,12 @@
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
-#include <fstream>
 #include <map>
 #include <sstream>
 #include <unordered_map>
+
+#include "report/letters.hpp"
+#include "report/read_file.hpp"
 
 namespace tenure::lab {
 
@@ -127,8 +129,9 @@ struct jitted {
 };
 
 std::vector<jitted> read_perf_map(std::uint32_t process) {
+    constexpr std::uint64_t largest_map_bytes = std::uint64_t{256} << 20U;
     std::vector<jitted> found;
-    std::ifstream file(fmt::format("/tmp/perf-{}.map", process));
+    std::istringstream file(read_file(fmt::format("/tmp/perf-{}.map", process), largest_map_bytes).text);
     for (std::string line; std::getline(file, line);) {
         std::istringstream words(line);
         jitted each;
@@ -193,8 +196,10 @@ const std::vector<named_frame>& symbols::at(std::string_view module, std::uint64
         }
     }
     if (frames.empty()) frames.emplace_back();
-    for (named_frame& each : frames) {
-        each.module = module;
+    for (named_frame& each : frames) { // names are whatever a symbol table says
+        each.function = printable(each.function);
+        each.file = printable(each.file);
+        each.module = printable(module);
         each.offset = asked;
     }
     return frames;
@@ -209,7 +214,7 @@ const std::vector<named_frame>& symbols::made_at_run_time(std::uint32_t process,
                                   [](std::uint64_t at, const jitted& each) { return at < each.first; });
     named_frame frame;
     frame.offset = address;
-    if (after != map.begin() && address - 1 < (after - 1)->last) frame.function = (after - 1)->name;
+    if (after != map.begin() && address - 1 < (after - 1)->last) frame.function = printable((after - 1)->name);
     entry->second.push_back(std::move(frame));
     return entry->second;
 }
@@ -225,7 +230,7 @@ std::string symbols::variable(std::string_view module, std::uint64_t offset) {
         into >= std::max<GElf_Xword>(symbol.st_size, 1)) {
         return {};
     }
-    std::string const plain = demangled(name);
+    std::string const plain = printable(demangled(name));
     return into == 0 ? plain : fmt::format("{}+{}", plain, into);
 }
 

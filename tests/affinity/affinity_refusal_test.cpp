@@ -13,6 +13,7 @@
 #include <tenure/base/static_buffer_source.hpp>
 
 #include "affinity/fixture.hpp"
+#include "support/careless_source.hpp"
 #include "support/ledger.hpp"
 #include "support/random.hpp"
 #include "support/reports.hpp"
@@ -249,6 +250,35 @@ TEST(affinity_refusals, a_small_source_gives_smaller_blocks) {
         EXPECT_GT(count * 104, bytes / 4) << bytes;
         EXPECT_TRUE(group.valid());
     }
+}
+
+TEST_F(groups, a_block_that_is_not_aligned_goes_back_and_counts_as_refused) {
+    support::careless_source source;
+    support::heard_reports const heard;
+    affinity_group group("careless", {}, source);
+    EXPECT_EQ(group.allocate(100), nullptr);
+    EXPECT_EQ(group.stats().source_blocks, 0u);
+    EXPECT_EQ(source.live_blocks, 0u);
+    EXPECT_EQ(heard.count(tenure::report_kind::misuse) != 0, tenure::checks::caller);
+    EXPECT_TRUE(group.valid());
+}
+
+affinity_group* asked_group = nullptr;
+
+TEST_F(groups, a_handler_may_ask_a_shared_group_whose_source_is_careless) {
+    static int heard;
+    heard = 0;
+    support::careless_source source;
+    affinity_group group("careless", {.threads = tenure::sharing::any_thread}, source);
+    asked_group = &group;
+    auto* const former = tenure::set_report_handler([](tenure::report_kind, std::string_view) noexcept {
+        ++heard;
+        static_cast<void>(asked_group->size());
+    });
+    EXPECT_EQ(group.allocate(100), nullptr);
+    tenure::set_report_handler(former);
+    EXPECT_EQ(heard != 0, tenure::checks::caller);
+    EXPECT_EQ(source.live_blocks, 0u);
 }
 
 }

@@ -260,12 +260,16 @@ TEST(affinity_threads_end, a_group_may_end_while_threads_that_used_it_end) {
         std::vector<std::thread> threads;
         for (int index = 0; index < thread_count; ++index) {
             threads.emplace_back([&] {
-                group->deallocate(group->allocate(56));
-                group->deallocate(group->allocate(20'000));
+                for (std::size_t const bytes : {std::size_t{56}, std::size_t{20'000}}) {
+                    void* const object = group->allocate(bytes);
+                    EXPECT_NE(object, nullptr);
+                    group->deallocate(object);
+                }
                 ++used;
             });
         }
         while (used != thread_count) std::this_thread::yield();
+        EXPECT_EQ(group->size(), 0U);
         group.reset();
         for (std::thread& each : threads) each.join();
     }

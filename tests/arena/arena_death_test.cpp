@@ -7,6 +7,7 @@
 #include <gtest/gtest.h>
 
 #include <tenure/arena/arena.hpp>
+#include <tenure/platform/process.hpp>
 
 #include "support/process.hpp"
 #include "support/reports.hpp"
@@ -141,6 +142,18 @@ TEST_F(arena_death, a_write_past_the_newest_block_is_seen_by_address_sanitizer) 
     if (!support::under_address_sanitizer() || !tenure::checks::caller) GTEST_SKIP() << "not in this build";
     auto* const block = static_cast<unsigned char volatile*>(scratch_.allocate(100));
     EXPECT_DEATH(block[104] = 1, "use-after-poison");
+}
+
+TEST_F(arena_death, pages_that_were_never_touched_stay_so_when_the_arena_is_cleared) {
+    if (support::under_sanitizer()) GTEST_SKIP() << "the shadow of what is poisoned is touched";
+    constexpr std::size_t bytes = std::size_t{3} << 30;
+    auto* const large = static_cast<unsigned char volatile*>(scratch_.allocate(bytes));
+    if (large == nullptr) GTEST_SKIP() << "the system has no addresses for 3 GiB";
+    large[bytes / 2] = 1;
+    std::size_t const before = tenure::platform::resident_bytes();
+    scratch_.clear();
+    EXPECT_LT(tenure::platform::resident_bytes(), before + (std::size_t{64} << 20));
+    EXPECT_EQ(large[bytes / 2], tenure::checks::caller ? tenure::freed_fill : 1);
 }
 
 }

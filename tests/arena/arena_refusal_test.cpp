@@ -9,7 +9,9 @@
 #include <tenure/base/counting_source.hpp>
 #include <tenure/base/failing_source.hpp>
 
+#include "support/careless_source.hpp"
 #include "support/ledger.hpp"
+#include "support/reports.hpp"
 
 namespace {
 
@@ -70,6 +72,17 @@ TEST(arena_refusal, when_a_grown_chunk_is_refused_one_that_is_just_enough_is_ask
     for (int count = 0; count < 100; ++count) ASSERT_NE(scratch.allocate(5000), nullptr);
     EXPECT_EQ(scratch.allocate(9000), nullptr);
     EXPECT_NE(scratch.allocate(8000), nullptr);
+    EXPECT_TRUE(scratch.valid());
+}
+
+TEST(arena_refusal, a_chunk_that_is_not_aligned_goes_back_and_counts_as_refused) {
+    support::careless_source source;
+    support::heard_reports const heard;
+    arena scratch(source, 4096);
+    EXPECT_EQ(scratch.allocate(100), nullptr);
+    EXPECT_EQ(scratch.stats().source_blocks, 0u);
+    EXPECT_EQ(source.live_blocks, 0u);
+    EXPECT_EQ(heard.count(tenure::report_kind::misuse) != 0, tenure::checks::caller);
     EXPECT_TRUE(scratch.valid());
 }
 

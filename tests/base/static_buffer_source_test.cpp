@@ -98,4 +98,14 @@ TEST(static_buffer_of_nothing, refuses_everything) {
     EXPECT_EQ(source.largest_bytes(), 0u);
 }
 
+TEST_F(static_buffer, the_size_that_a_block_has_is_granted_and_a_smaller_one_refused) {
+    void* const first = source_.acquire(100, 8);
+    EXPECT_FALSE(source_.extend(first, 100, 50));
+    EXPECT_EQ(source_.used_bytes(), 100u);
+    void* const second = source_.acquire(100, 4);
+    EXPECT_TRUE(source_.extend(first, 100, 100));
+    EXPECT_TRUE(source_.extend(second, 100, 100));
+    EXPECT_EQ(source_.used_bytes(), 200u);
+}
+
 }

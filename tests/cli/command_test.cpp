@@ -3,11 +3,14 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <csignal>
+#include <cstdint>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
+#include <sstream>
 #include <sys/wait.h>
 #include <thread>
 #include <unistd.h>
@@ -106,6 +109,24 @@ TEST_F(command, says_that_standard_output_could_not_be_written) {
     }
 }
 
+TEST_F(command, prints_the_tables_and_the_distance_of_results_that_were_kept) {
+    ASSERT_EQ(run_command(quick + "--out kept", directory).code, 0);
+    auto const measured = run_command(quick + "--out again", directory);
+    auto const whole = run_command("report again", directory);
+    EXPECT_EQ(whole.code, 0) << whole.err;
+    expect_words(whole.out, {"again: ", "lifetimes · times · warm", "In short"});
+    EXPECT_NE(whole.out.find(measured.out), std::string::npos) << "the same words as when it was measured";
+    auto const brief = run_command("report --short kept again/results.json", directory);
+    EXPECT_EQ(brief.code, 0) << brief.err;
+    expect_words(brief.out, {"kept: ", "again/results.json: ", "In short"});
+    EXPECT_EQ(brief.out.find("lifetimes · times"), std::string::npos);
+    std::size_t const first = brief.out.find("In short");
+    EXPECT_LT(first, brief.out.find("again/results.json: ")) << "each file has its own end: runs are not summed";
+    EXPECT_NE(brief.out.find("In short", first + 1), std::string::npos);
+    EXPECT_EQ(run_command("report nothing", directory).code, 2);
+    EXPECT_EQ(run_command("report", directory).code, 2);
+}
+
 TEST_F(command, compares_two_results) {
     ASSERT_EQ(run_command(quick + "--out old", directory).code, 0);
     ASSERT_EQ(run_command(quick + "--out new", directory).code, 0);
@@ -118,6 +139,30 @@ TEST_F(command, compares_two_results) {
     EXPECT_EQ(beside.code, 2);
     expect_words(beside.err, {"pools, --out would do nothing"});
     EXPECT_EQ(run_command("bench --compare old new --json", directory).code, 0);
+}
+
+TEST_F(command, compares_no_devices_and_no_folders) {
+    for (const char* pair : {"/dev/zero .", "/dev/null /", ". /proc/self/task"}) {
+        auto const found = run_command(std::string{"bench --compare "} + pair, directory);
+        EXPECT_EQ(found.code, 2) << pair << found.err;
+        EXPECT_EQ(found.out, "");
+    }
+    expect_words(run_command("bench --compare /dev/zero .", directory).err, {"/dev/zero: is no regular file"});
+}
+
+TEST_F(command, names_of_a_foreign_result_carry_no_escape_sequences) {
+    std::ofstream(fs::path{directory} / "results.json")
+        << R"({"format":1,"started_at":"\u001b[31m","experiments":[{"name":"a\u001b]0;title\u0007","contestants":)"
+           R"([{"name":"\u001b[31mred","metrics":[{"name":"\u009btime","unit":"ns","samples":[1,2,3]}]}]}]})";
+    auto const found = run_command("bench --compare . .", directory);
+    EXPECT_EQ(found.code, 0) << found.err;
+    expect_words(found.out, {"[31mred"});
+    EXPECT_EQ(found.out.find_first_of("\x1b\x07"), std::string::npos) << found.out;
+    EXPECT_EQ(found.out.find("\xC2\x9B"), std::string::npos) << found.out;
+    std::ofstream(fs::path{directory} / "results.json") << "\x1b[31m\x07";
+    auto const broken = run_command("bench --compare . .", directory);
+    EXPECT_EQ(broken.code, 2);
+    EXPECT_EQ(broken.err.find_first_of("\x1b\x07"), std::string::npos) << broken.err;
 }
 
 TEST_F(command, ends_with_what_the_tables_come_to) {
@@ -308,6 +353,8 @@ TEST_F(command, refuses_values_out_of_range) {
     EXPECT_EQ(run_command("bench --rounds 0").code, 2);
     EXPECT_EQ(run_command("bench --seed -1").code, 2);
     EXPECT_EQ(run_command("bench --seed 99999999999999999999").code, 2);
+    EXPECT_EQ(run_command("bench --timeout -1").code, 2);
+    expect_words(run_command("bench --rounds 99999999999999999999").err, {"--rounds", "from 1 to 10000"});
     auto const found = run_command("bench lifetimes --align 12");
     EXPECT_EQ(found.code, 2);
     expect_words(found.err, {"--align 12 is no power of two"});
@@ -373,6 +420,19 @@ TEST_F(command, prints_the_settings_and_where_they_come_from) {
     EXPECT_TRUE(nlohmann::json::parse(run_command("options --json").out, nullptr, false).is_array());
 }
 
+/// Page faults of the children that a process has waited for: they grow with each worker that has ended.
+std::uint64_t faults_of_ended_children(pid_t process) {
+    std::ifstream file("/proc/" + std::to_string(process) + "/stat");
+    std::string text;
+    std::getline(file, text);
+    std::istringstream fields(text.substr(std::min(text.size(), text.rfind(')') + 1)));
+    std::string skipped;
+    for (int field = 3; field <= 10; ++field) fields >> skipped;
+    std::uint64_t faults = 0;
+    fields >> faults;
+    return faults;
+}
+
 TEST_F(command, an_interrupt_leaves_what_was_finished_in_the_report) {
     pid_t const child = ::fork();
     if (child == 0) {
@@ -383,7 +443,15 @@ TEST_F(command, an_interrupt_leaves_what_was_finished_in_the_report) {
                 "--out", out.c_str(), nullptr);
         ::_exit(127);
     }
-    std::this_thread::sleep_for(std::chrono::milliseconds{3000});
+    // After more workers than one round has parts, at least one round is whole; 5000 are not.
+    std::uint64_t seen = 0;
+    for (int ended = 0; ended < 20;) {
+        std::uint64_t const now = faults_of_ended_children(child);
+        if (now != seen) ++ended;
+        seen = now;
+        ASSERT_EQ(::waitpid(child, nullptr, WNOHANG), 0) << "it ended before it was interrupted";
+        std::this_thread::sleep_for(std::chrono::milliseconds{1});
+    }
     ::kill(child, SIGINT);
     int status = 0;
     ::waitpid(child, &status, 0);

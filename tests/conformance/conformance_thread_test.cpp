@@ -90,10 +90,13 @@ TEST(shared_conforming_object, small_objects_are_made_and_deleted_by_many_thread
     };
     std::vector<std::thread> threads;
     for (int index = 0; index < thread_count; ++index) {
-        threads.emplace_back([] {
+        threads.emplace_back([own = static_cast<unsigned char>(index + 1)] {
             std::vector<std::unique_ptr<object>> made;
             for (int round = 0; round < 20; ++round) {
-                for (int count = 0; count < 100; ++count) made.emplace_back(new object)->bytes.fill(1);
+                for (int count = 0; count < 100; ++count) made.emplace_back(new object)->bytes.fill(own);
+                for (auto const& each : made) {
+                    for (unsigned char const byte : each->bytes) ASSERT_EQ(byte, own);
+                }
                 made.resize(50);
             }
         });

@@ -21,7 +21,7 @@ std::string dropin_name() {
     return name.starts_with("libtenure_malloc") ? name : std::string{};
 }
 
-bool is_hardened() { return dropin_name() == "libtenure_malloc_hardened.so"; }
+bool is_hardened() { return !dropin_name().empty() && dropin_name() != "libtenure_malloc.so"; }
 
 std::size_t resident_bytes() {
     std::size_t all = 0, resident = 0;

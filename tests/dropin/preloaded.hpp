@@ -12,11 +12,11 @@
 /// The file that a function of the process comes from, as the loader binds it for everyone.
 std::string file_of(const char* function);
 
-/// The drop-in's file name, "libtenure_malloc.so" or "libtenure_malloc_hardened.so"; empty when something else is
+/// The file name of the form of the drop-in that is preloaded, as "libtenure_malloc.so"; empty when something else is
 /// malloc.
 std::string dropin_name();
 
-/// Whether it is the form with checks.
+/// Whether it is a form with checks.
 bool is_hardened();
 
 /// Bytes of the process that are in memory now.

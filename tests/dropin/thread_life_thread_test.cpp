@@ -87,19 +87,23 @@ TEST_F(thread_life, blocks_are_freed_by_other_threads_than_their_own) {
     }
 }
 
+std::size_t letters_late = 0; // of one thread at a time
+
 struct frees_late {
     std::vector<std::string> texts;
     ~frees_late() {
         for (int i = 0; i < 100; ++i) texts.emplace_back(static_cast<std::size_t>(i), 'y');
+        for (std::string const& each : texts) letters_late += each.size();
     }
 };
 
 TEST_F(thread_life, thread_local_destructors_allocate_and_free) {
-    for (int turn = 0; turn < 500; ++turn) {
+    for (std::size_t turn = 1; turn <= 500; ++turn) {
         std::thread{[] {
             thread_local frees_late late;
             late.texts.assign(100, std::string(300, 'z'));
         }}.join();
+        ASSERT_EQ(letters_late, turn * (100 * 300 + 99 * 100 / 2));
     }
 }
 

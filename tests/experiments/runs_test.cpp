@@ -6,12 +6,15 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cctype>
 #include <cmath>
 
 #include "experiments/exchange.hpp"
 #include "experiments/pools.hpp"
 #include "experiments/registry.hpp"
 #include "harness/rounds.hpp"
+#include "report/primary.hpp"
 #include "support/process.hpp"
 
 namespace {
@@ -71,12 +74,17 @@ const metric* find_metric(const contestant_result& row, std::string_view name, s
 
 class each_experiment_runs : public testing::TestWithParam<std::size_t> {
 protected:
-    /// The sanitizer has a malloc of its own, which no preload replaces and no proof accepts.
+    static std::vector<entrant> all_rows(const experiment& chosen) {
+        return list_entrants(chosen, find_mallocs(), library_peers());
+    }
+    /// Empty: it can run. The sanitizer has a malloc of its own, which no preload replaces and no proof accepts.
+    static std::string why_not(const entrant& row) {
+        if (!row.missing.empty()) return row.missing;
+        return support::under_sanitizer() && row.runs_on_malloc ? "the sanitizer brings a malloc of its own" : "";
+    }
     static std::vector<entrant> rows_that_can_run(const experiment& chosen) {
-        std::vector<entrant> rows = list_entrants(chosen, find_mallocs(), library_peers());
-        std::erase_if(rows, [](const entrant& row) {
-            return !row.missing.empty() || (support::under_sanitizer() && row.runs_on_malloc);
-        });
+        std::vector<entrant> rows = all_rows(chosen);
+        std::erase_if(rows, [](const entrant& row) { return !why_not(row).empty(); });
         return rows;
     }
     static experiment_result run(const experiment& chosen) {
@@ -88,9 +96,18 @@ protected:
 
 TEST_P(each_experiment_runs, to_its_end_with_every_contestant) {
     const experiment& chosen = experiments()[GetParam()];
+    std::vector<entrant> const rows = all_rows(chosen);
+    ASSERT_FALSE(rows.empty()) << "an experiment without rows measures nothing";
+    std::size_t const expected = rows_that_can_run(chosen).size();
+    if (expected == 0) GTEST_SKIP() << why_not(rows[0]);
     experiment_result const found = run(chosen);
     EXPECT_EQ(found.rounds, 1u);
+    EXPECT_EQ(found.contestants.size(), expected);
+    std::size_t measured = 0;
     for (const contestant_result& row : found.contestants) {
+        measured += row.state == outcome::measured;
+        if (row.state == outcome::missing && !row.left_out.empty())
+            continue; // the machine or the build lacks something
         EXPECT_EQ(row.state, outcome::measured) << row.name << ": " << row.reason;
         EXPECT_FALSE(row.proof.empty()) << row.name;
         EXPECT_FALSE(row.metrics.empty()) << row.name;
@@ -99,10 +116,66 @@ TEST_P(each_experiment_runs, to_its_end_with_every_contestant) {
             EXPECT_TRUE(each.samples.at(0) >= 0 || may_be_negative(each)) << row.name << ", " << each.name;
         }
     }
+    EXPECT_GT(measured, 0u) << "every row was left out";
+    EXPECT_FALSE(chosen.primary.empty());
+    if (support::under_sanitizer() || found.contestants.empty()) return; // most contestants, or all, cannot run here
+    for (const figure_pattern& each : unmatched_primary(found)) ADD_FAILURE() << each.metric << ", " << each.variant;
+}
+
+/// Peaks, what stays after a free or a trim, what is resident: whatever its unit is.
+bool is_memory(const metric& each) {
+    return each.sense != better::neither && (each.unit == "MiB" || each.unit.starts_with("B/"));
+}
+
+TEST_P(each_experiment_runs, and_has_every_memory_figure_as_a_primary_one_in_every_variant) {
+    experiment_result const found = run(experiments()[GetParam()]);
+    for (const contestant_result& row : found.contestants) {
+        for (const metric& each : row.metrics) {
+            if (!is_memory(each)) continue;
+            EXPECT_TRUE(is_primary(found, each.name, each.variant)) << each.name << ", " << each.variant;
+        }
+    }
 }
 
 INSTANTIATE_TEST_SUITE_P(all, each_experiment_runs, testing::Range<std::size_t>(0, experiments().size()),
                          [](const auto& each) { return std::string{experiments()[each.param].name}; });
+
+/// A peer that is missing takes its rows out of every experiment, so that is told by a test for each.
+struct peer_on_this_machine {
+    std::string name, missing;
+};
+
+std::vector<peer_on_this_machine> all_peers() {
+    std::vector<peer_on_this_machine> peers;
+    for (const found_malloc& each : find_mallocs()) peers.push_back({each.name, each.found ? "" : each.reason});
+    for (const library_peer& each : library_peers()) {
+        std::string missing{each.missing_because};
+        if (missing.empty())
+            missing = each.package.empty() ? "no package has it" : std::string(each.package) + " is not installed";
+        peers.push_back({std::string(each.name), each.present ? "" : missing});
+    }
+    return peers;
+}
+
+class each_peer : public testing::TestWithParam<peer_on_this_machine> {};
+
+TEST_P(each_peer, is_there_to_be_measured) {
+    if (!GetParam().missing.empty()) GTEST_SKIP() << GetParam().missing;
+    bool takes_part = false;
+    for (const experiment& chosen : experiments()) {
+        for (const entrant& row : list_entrants(chosen, find_mallocs(), library_peers())) {
+            takes_part = takes_part || row.peer == GetParam().name || row.name == GetParam().name;
+        }
+    }
+    EXPECT_TRUE(takes_part) << GetParam().name << " has a row in no experiment";
+}
+
+INSTANTIATE_TEST_SUITE_P(all, each_peer, testing::ValuesIn(all_peers()), [](const auto& each) {
+    std::string name = each.param.name;
+    std::replace_if(
+        name.begin(), name.end(), [](unsigned char letter) { return std::isalnum(letter) == 0; }, '_');
+    return name;
+});
 
 class lifetimes : public each_experiment_runs {
 protected:

@@ -220,4 +220,42 @@ TEST(handle_memory, what_is_live_at_the_programs_end_is_told_as_the_option_says)
     EXPECT_EQ(text.status, 0);
 }
 
+/// Memory of 3 MiB is made and freed under different values of the option, which the process heap does not ask again.
+void free_under_another_option(std::uint64_t when_made, std::uint64_t when_freed, tenure::handle_releaser releaser) {
+    constexpr std::size_t bytes = std::size_t{3} << 20;
+    std::size_t const live_before = tenure::heap::process().stats().live_count;
+    for (fill const how : {fill::zero, fill::none}) {
+        handle made, neighbour;
+        ASSERT_TRUE(tenure::set_option(tenure::option::passthrough, when_made));
+        ASSERT_EQ(tenure::allocate_held(bytes, {.how = how, .releaser = releaser, .kind = "test"}, made), status::ok);
+        ASSERT_EQ(tenure::allocate_held(bytes, {.how = how, .kind = "test"}, neighbour), status::ok);
+        EXPECT_EQ(tenure::address_of(made.pointer) % tenure::cache_line_bytes, 0u);
+        std::memset(made.pointer, 0x77, bytes);
+        std::memset(neighbour.pointer, 0x77, bytes);
+        ASSERT_TRUE(tenure::set_option(tenure::option::passthrough, when_freed));
+        EXPECT_EQ(table().remove(made), status::ok);
+        EXPECT_EQ(table().remove(neighbour), status::ok);
+    }
+    EXPECT_EQ(tenure::heap::process().stats().live_count, live_before);
+}
+
+void free_under_other_options() {
+    auto const own_releaser = [](void* memory, std::size_t bytes) noexcept { tenure::give_held(memory, bytes); };
+    std::uint64_t const before = tenure::option_value(tenure::option::passthrough);
+    for (tenure::handle_releaser const releaser : {tenure::handle_releaser{nullptr}, +own_releaser}) {
+        free_under_another_option(0, tenure::all_parts, releaser);
+        free_under_another_option(tenure::all_parts, 0, releaser);
+        free_under_another_option(tenure::all_parts, tenure::all_parts, releaser);
+    }
+    ASSERT_TRUE(tenure::set_option(tenure::option::passthrough, before));
+    EXPECT_TRUE(tenure::heap::process().valid());
+}
+
+TEST(handle_memory, memory_goes_back_the_way_it_came_whatever_passthrough_says_by_then) {
+    free_under_other_options();
+    if (testing::Test::HasFailure() || std::getenv("TENURE_PASSTHROUGH") != nullptr) return;
+    auto const seen = support::run_again({{"TENURE_PASSTHROUGH", "heap"}}, "*memory_goes_back_the_way_it_came*");
+    EXPECT_EQ(seen.status, 0) << seen.output;
+}
+
 }

@@ -3,11 +3,15 @@
 
 #include <tenure/handle/handle_table.hpp>
 
+#include <signal.h>
+#include <sys/mman.h>
+
 #include <cstdint>
 #include <set>
 #include <vector>
 
 #include <tenure/base/options.hpp>
+#include <tenure/platform/memory.hpp>
 
 #include "handle/fixture.hpp"
 #include "support/random.hpp"
@@ -187,6 +191,40 @@ TEST_F(handles, random_streams_agree_with_a_model) {
         }
     }
     EXPECT_EQ(table_.usage().live_count, live.size());
+    EXPECT_TRUE(table_.valid());
+}
+
+// Whoever lists handles finds an entry by its word, and may remove it at once: nothing may be stored after that. The
+// page of generations faults here, so that the word is seen as it is when the generation is stored.
+tenure::detail::handle_word const* watched_word = nullptr;
+void* generations_page = nullptr;
+bool was_live_before_its_generation = false;
+int faults = 0;
+
+void look_at_word(int) {
+    ++faults;
+    was_live_before_its_generation = tenure::detail::generation_in(watched_word->load()) % 2 == 1;
+    ::mprotect(generations_page, tenure::platform::page_bytes(), PROT_READ | PROT_WRITE);
+}
+
+TEST_F(handles, an_entry_turns_live_after_its_generation_is_stored) {
+    handle const first = add();
+    ASSERT_EQ(table_.remove(first), status::ok);
+    faults = 0;
+    watched_word = table_.words() + first.entry;
+    generations_page = const_cast<tenure::detail::handle_generation*>(table_.generations());
+    struct sigaction look {
+    }, before{};
+    look.sa_handler = &look_at_word;
+    ASSERT_EQ(::sigaction(SIGSEGV, &look, &before), 0);
+    ASSERT_EQ(::mprotect(generations_page, tenure::platform::page_bytes(), PROT_READ), 0);
+    handle const second = add();
+    ::sigaction(SIGSEGV, &before, nullptr);
+    EXPECT_EQ(second.entry, first.entry);
+    EXPECT_EQ(faults, 1);
+    EXPECT_FALSE(was_live_before_its_generation);
+    EXPECT_TRUE(table_.is_live(second));
+    EXPECT_EQ(table_.remove(second), status::ok);
     EXPECT_TRUE(table_.valid());
 }
 

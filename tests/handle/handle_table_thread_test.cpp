@@ -188,4 +188,24 @@ TEST_F(handles, listings_go_on_while_handles_come_and_go) {
     EXPECT_TRUE(table_.valid());
 }
 
+// A listing finds each as soon as it is live, maybe before the thread that adds it knows its handle.
+TEST_F(handles, what_a_listing_removes_at_once_is_live_for_nobody) {
+    std::atomic<bool> stop{false};
+    std::thread lister([&] {
+        while (!stop) {
+            table_.for_each_live(
+                [&](const tenure::handle_info& info) { EXPECT_NE(table_.remove(info.which), status::still_held); });
+        }
+    });
+    for (int count = 1; count <= 5'000; ++count) {
+        handle const one = add();
+        while (releases != count) std::this_thread::yield();
+        if (table_.is_live(one)) ADD_FAILURE() << "handle " << count << " was removed";
+    }
+    stop = true;
+    lister.join();
+    EXPECT_EQ(releases, 5'000);
+    EXPECT_TRUE(table_.valid());
+}
+
 }

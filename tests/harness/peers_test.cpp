@@ -31,6 +31,14 @@ TEST(peers, every_peer_is_found_with_a_version_or_missing_with_a_reason) {
     }
 }
 
+TEST(peers, tcmalloc_says_whose_it_is_and_that_it_is_the_minimal_one) {
+    for (const found_malloc& each : find_mallocs()) {
+        if (each.name != "tcmalloc") continue;
+        if (!each.found) GTEST_SKIP() << each.reason;
+        EXPECT_TRUE(each.version.starts_with("gperftools minimal ")) << each.version;
+    }
+}
+
 TEST(peers, a_missing_peer_names_its_package) {
     for (const found_malloc& each : find_mallocs()) {
         if (!each.found && !is_own_malloc(each.name) && !support::under_sanitizer()) {

@@ -46,7 +46,7 @@ struct front {
 bool holds(const std::string& text, std::string_view words) { return text.find(words) != std::string::npos; }
 
 template<class Pool>
-verdict proven(const Pool& pool, std::span<void* const> blocks) {
+proof_verdict proven(const Pool& pool, std::span<void* const> blocks) {
     block_proof proof(route::inlined, {}, "some::pool");
     proof.witness(blocks, sizeof(int), owner_of(pool));
     return proof.conclude();
@@ -55,7 +55,7 @@ verdict proven(const Pool& pool, std::span<void* const> blocks) {
 TEST(proof, a_pool_that_owns_every_block_is_proven_and_says_how_many_were_asked) {
     asked_pool pool;
     std::array<void*, 3> const blocks{&pool.cells[0], &pool.cells[1], &pool.cells[3]};
-    verdict const found = proven(pool, blocks);
+    proof_verdict const found = proven(pool, blocks);
     EXPECT_TRUE(found.proven);
     EXPECT_TRUE(holds(found.text, "some::pool called directly; 3 of 3 blocks asked are its own by asked_pool::owns"))
         << found.text;
@@ -65,7 +65,7 @@ TEST(proof, one_block_that_the_pool_denies_is_enough) {
     asked_pool pool;
     int elsewhere = 0;
     std::array<void*, 3> const blocks{&pool.cells[0], &elsewhere, &pool.cells[3]};
-    verdict const found = proven(pool, blocks);
+    proof_verdict const found = proven(pool, blocks);
     EXPECT_FALSE(found.proven);
     EXPECT_TRUE(holds(found.text, "2 of 3 blocks asked")) << found.text;
 }
@@ -80,7 +80,7 @@ TEST(proof, a_pool_that_only_counts_must_count_them_all) {
     std::array<int, 5> cells{};
     std::array<void*, 5> const blocks{&cells[0], &cells[1], &cells[2], &cells[3], &cells[4]};
     EXPECT_TRUE(proven(counting_pool{7}, blocks).proven);
-    verdict const found = proven(counting_pool{4}, blocks);
+    proof_verdict const found = proven(counting_pool{4}, blocks);
     EXPECT_FALSE(found.proven);
     EXPECT_TRUE(holds(found.text, "4 of 5 blocks shown are counted by counting_pool::count")) << found.text;
 }
@@ -88,7 +88,7 @@ TEST(proof, a_pool_that_only_counts_must_count_them_all) {
 TEST(proof, a_pool_that_cannot_be_asked_says_so) {
     int cell = 0;
     std::array<void*, 1> const blocks{&cell};
-    verdict const found = proven(silent_pool{}, blocks);
+    proof_verdict const found = proven(silent_pool{}, blocks);
     EXPECT_TRUE(found.proven);
     EXPECT_TRUE(holds(found.text, "it has no call to ask for its blocks; 1 shown")) << found.text;
 }

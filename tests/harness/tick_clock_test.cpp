@@ -5,6 +5,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <chrono>
 #include <thread>
 
@@ -17,10 +18,19 @@ TEST(tick_clock, goes_forward) {
     EXPECT_GE(ticks_after(), before);
 }
 
-TEST(tick_clock, an_empty_measurement_costs_less_than_a_microsecond) {
+TEST(tick_clock, an_empty_measurement_costs_no_less_than_one_takes_and_no_more_than_microseconds) {
     tick_length const length;
+    std::uint64_t least = ~std::uint64_t{0};
+    for (int turn = 0; turn < 1000; ++turn) {
+        std::uint64_t const begin = ticks_before();
+        least = std::min(least, ticks_after() - begin);
+    }
     std::this_thread::sleep_for(std::chrono::milliseconds{5});
-    EXPECT_LT(static_cast<double>(tick_cost()) * length.ns(), 1000);
+    EXPECT_GT(tick_cost(), 0u);
+    EXPECT_GE(static_cast<double>(tick_cost()), 0.5 * static_cast<double>(least)) << "a median, and this is the least";
+    // A virtual machine that traps the instruction takes some microseconds for it.
+    EXPECT_LT(static_cast<double>(tick_cost()) * length.ns(), 10e3);
+    EXPECT_EQ(tick_cost(), tick_cost()) << "taken once";
 }
 
 TEST(tick_clock, agrees_with_the_systems_clock_about_a_sleep) {

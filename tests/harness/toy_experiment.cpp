@@ -29,7 +29,8 @@ void behave(const task& asked) {
     show_a_block(asked);
     asked.out.value("number", asked.part == 0 ? "first" : "second", "ns/op",
                     static_cast<double>(asked.options["size"]));
-    asked.out.value("seed", "first", "", static_cast<double>(asked.seed % 1000), better::neither);
+    asked.out.value("seed", asked.part == 0 ? "first" : "second", "", static_cast<double>(asked.seed % 1000),
+                    better::neither);
     std::array<std::int64_t, 3> const distances{4, -12, 4};
     if (asked.part == 0) asked.out.list("distances", "first", "bytes", distances);
 }
@@ -64,6 +65,12 @@ void speak_and_crash(const task&) {
 }
 
 void hang(const task&) {
+    for (;;) ::pause();
+}
+
+/// As somebody who stops the run in the middle of it.
+void interrupt(const task&) {
+    ::kill(::getppid(), SIGTERM);
     for (;;) ::pause();
 }
 
@@ -105,6 +112,34 @@ void use_no_malloc(const task& asked) {
     asked.out.value("number", "first", "ns/op", 1);
 }
 
+void repeat_a_figure(const task& asked) {
+    show_a_block(asked);
+    asked.out.value("number", "first", "ns/op", 1);
+    asked.out.value("number", "second", "ns/op", 2);
+    asked.out.value("number", "first", "us/op", 3);
+}
+
+void repeat_a_list(const task& asked) {
+    show_a_block(asked);
+    std::array<std::int64_t, 1> const distances{4};
+    asked.out.value("number", "first", "ns/op", 1);
+    asked.out.list("distances", "first", "bytes", distances);
+    asked.out.list("distances", "first", "bytes", distances);
+}
+
+/// In both parts under one name.
+void name_no_part(const task& asked) {
+    show_a_block(asked);
+    asked.out.value("number", "", "ns/op", 1);
+}
+
+void list_no_part(const task& asked) {
+    show_a_block(asked);
+    std::array<std::int64_t, 1> const distances{4};
+    asked.out.value("number", asked.part == 0 ? "first" : "second", "ns/op", 1);
+    asked.out.list("distances", "", "bytes", distances);
+}
+
 constexpr contestant toy(std::string_view name, void (*run)(const task&), std::uint64_t parts = 1) {
     return {.name = name, .how = route::inlined, .kind = "inlined", .type = "toy", .parts = parts, .run = run};
 }
@@ -115,7 +150,7 @@ constexpr contestant toy_left_out(std::string_view name, std::string_view (*why)
     return made;
 }
 
-constexpr std::array<contestant, 17> all{{
+constexpr std::array<contestant, 22> all{{
     toy("behaves", behave, 3),
     toy("owns up", own_up),
     toy("denies", deny),
@@ -125,10 +160,15 @@ constexpr std::array<contestant, 17> all{{
     toy("crashes", crash),
     toy("speaks and crashes", speak_and_crash),
     toy("hangs", hang),
+    toy("interrupts", interrupt),
     toy("lies", lie),
     toy("shows nothing", show_nothing),
     toy("leaves early", leave_early),
     toy("looks around", look_around),
+    toy("repeats a figure", repeat_a_figure),
+    toy("repeats a list", repeat_a_list),
+    toy("names no part", name_no_part, 3),
+    toy("lists no part", list_no_part, 3),
     {.how = route::process_malloc, .parts = 1, .run = use_malloc},
     {.name = "only one", .how = route::process_malloc, .peer = "jemalloc", .parts = 1, .run = use_malloc},
     {.name = "uses no malloc", .how = route::process_malloc, .parts = 1, .run = use_no_malloc},

@@ -6,13 +6,9 @@
 
 #include <tenure/heap/heap.hpp>
 
-#include <sys/wait.h>
-#include <unistd.h>
-
 #include <algorithm>
 #include <array>
 #include <atomic>
-#include <cstdlib>
 #include <cstring>
 #include <functional>
 #include <thread>
@@ -21,57 +17,22 @@
 #include <gtest/gtest.h>
 
 #include <tenure/base/tag.hpp>
+#include <tenure/lifetime/lifetime.hpp>
+#include <tenure/platform/page_source.hpp>
 
+#include "support/child.hpp"
 #include "support/process.hpp"
 
 namespace {
 
+using support::answer_of_child;
+using support::waiting_thread;
 using tenure::heap;
 using tenure::tag;
 using tenure::tag_scope;
 
 constexpr std::size_t block_bytes = 64;
 constexpr std::size_t class_index = tenure::detail::class_for(block_bytes, tenure::default_alignment);
-
-/// Runs `work` in a child. Returns   its answer; -1 when it was killed, by its own alarm for one.
-int answer_of_child(const std::function<int()>& work) {
-    pid_t const child = ::fork();
-    if (child == 0) {
-        ::alarm(20);
-        std::_Exit(work());
-    }
-    int status = 0;
-    if (::waitpid(child, &status, 0) != child || !WIFEXITED(status)) return -1;
-    return WEXITSTATUS(status);
-}
-
-/// A thread that has done some work and lives on, with what its caches hold, until it is destroyed.
-class waiting_thread {
-public:
-    explicit waiting_thread(const std::function<void()>& work)
-        : thread_([this, work] {
-              work();
-              advance(worked);
-              stage_.wait(worked);
-          }) {
-        stage_.wait(begun);
-    }
-    ~waiting_thread() {
-        advance(over);
-        thread_.join();
-    }
-    waiting_thread(const waiting_thread&) = delete;
-    waiting_thread& operator=(const waiting_thread&) = delete;
-
-private:
-    static constexpr int begun = 0, worked = 1, over = 2;
-    void advance(int stage) {
-        stage_ = stage;
-        stage_.notify_all();
-    }
-    std::atomic<int> stage_{begun};
-    std::thread thread_;
-};
 
 // A thread's first call of a heap adds to the lists that a fork goes through to lock and to unlock.
 TEST(heap_fork, threads_may_begin_with_many_heaps_meanwhile) {
@@ -109,6 +70,48 @@ TEST(heap_fork, threads_may_begin_with_many_heaps_meanwhile) {
             EXPECT_EQ(tested.stats().live_count, 0u);
         }
     }
+}
+
+/// A source of a heap's blocks, for any thread.
+class heap_source final : public tenure::block_source {
+public:
+    explicit heap_source(heap& from) : from_(from) {}
+    [[nodiscard]] void* acquire(std::size_t bytes, std::size_t alignment) noexcept override {
+        return from_.allocate(bytes, alignment);
+    }
+    void release(void* block, std::size_t) noexcept override { from_.deallocate(block); }
+    [[nodiscard]] tenure::sharing threads() const noexcept override { return tenure::sharing::any_thread; }
+
+private:
+    heap& from_;
+};
+
+// A thread's first chunk is then its first call of the heap, under a lock of TempJob's.
+TEST(heap_fork, threads_may_begin_with_a_temp_job_over_a_heap_meanwhile) {
+    if (support::under_thread_sanitizer()) GTEST_SKIP() << "ThreadSanitizer follows no threads of a forked child";
+    heap behind;
+    heap_source source(behind);
+    tenure::temp_job::set_source(source);
+    int const rounds = support::under_sanitizer() ? 8 : 40;
+    for (int round = 0; round < rounds; ++round) {
+        constexpr int thread_count = 8;
+        std::atomic<int> ended{0};
+        std::vector<std::thread> threads;
+        for (int each = 0; each < thread_count; ++each) {
+            threads.emplace_back([&] {
+                for (int times = 0; times < 20; ++times)
+                    tenure::temp_job::deallocate(tenure::temp_job::allocate(100'000));
+                ++ended;
+            });
+        }
+        do {
+            EXPECT_EQ(answer_of_child([] { return 0; }), 0);
+        } while (ended < thread_count && !HasFailure());
+        for (std::thread& each : threads) each.join();
+        tenure::temp_job::trim();
+    }
+    tenure::temp_job::set_source(tenure::page_source::process());
+    EXPECT_EQ(behind.stats().live_count, 0u);
 }
 
 /// Forks of a process with another thread, that has blocks in use and others that wait in its cache.

@@ -82,7 +82,7 @@ TEST_F(heap_shards, random_batches_agree_with_a_model) {
         if (numbers.one_in(2)) {
             for (void* const block : take(*shards[numbers.below(2)], index, numbers.below(200) + 1)) {
                 ASSERT_TRUE(alive[index].insert(block).second) << "handed out twice";
-                ASSERT_TRUE(memory_.head_of(block) != nullptr);
+                ASSERT_EQ(memory_.kind_of(block), tenure::detail::head_kind::segment);
             }
         } else {
             // What is given back is of both shards, of several classes, and in no order.

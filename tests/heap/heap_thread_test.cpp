@@ -289,4 +289,17 @@ TEST(heap_threads, both_sides_of_a_fork_go_on) {
     EXPECT_TRUE(tested.valid());
 }
 
+TEST(heap_threads, a_visitor_of_usages_may_be_the_first_on_its_thread_to_allocate) {
+    heap visited, other;
+    int visits = 0;
+    support::on_fresh_thread([&] {
+        heap::for_each_usage([&](const tenure::heap_usage&) {
+            void* const block = other.allocate(100);
+            visits += block != nullptr;
+            other.deallocate(block);
+        });
+    });
+    EXPECT_GE(visits, 3) << "the process's and two";
+}
+
 }

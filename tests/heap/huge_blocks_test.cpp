@@ -135,7 +135,7 @@ TEST_F(huge, a_block_moves_without_a_copy_and_stays_known) {
         EXPECT_EQ(tenure::address_of(block) % (1 << 20), 0u);
         for (std::size_t at = 0; at < 64 * mebibyte; at += 4096)
             ASSERT_EQ(block[at], static_cast<unsigned char>(at >> 12));
-        EXPECT_NE(memory_.head_of(block), nullptr);
+        EXPECT_EQ(memory_.kind_of(block), tenure::detail::head_kind::huge);
         EXPECT_EQ(blocks_.live_bytes(), bytes);
         EXPECT_GE(blocks_.usable_bytes(block), bytes);
     }

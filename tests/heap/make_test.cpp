@@ -35,11 +35,13 @@ struct counted {
 };
 
 struct base {
-    virtual ~base() = default;
+    virtual ~base() { ++destroyed; }
+    static inline int destroyed = 0;
     long first = 1;
 };
 struct other_base {
-    virtual ~other_base() = default;
+    virtual ~other_base() { ++destroyed; }
+    static inline int destroyed = 0;
     long second = 2;
 };
 struct derived final : base, other_base {
@@ -75,9 +77,15 @@ TEST_F(made, an_object_is_made_and_destroyed) {
 
 TEST_F(made, a_derived_object_is_destroyed_through_any_base) {
     other_base* const second = make<derived>();
-    destroy(second);
     base* const first = make<derived>();
+    ASSERT_TRUE(first != nullptr && second != nullptr);
+    EXPECT_EQ(second->second, 2);
+    EXPECT_EQ(first->first, 1);
+    int const before = base::destroyed, before_other = other_base::destroyed;
+    destroy(second);
     destroy(first);
+    EXPECT_EQ(base::destroyed - before, 2);
+    EXPECT_EQ(other_base::destroyed - before_other, 2);
 }
 
 TEST_F(made, a_constructor_that_throws_leaves_nothing) {

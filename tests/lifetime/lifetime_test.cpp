@@ -17,6 +17,7 @@
 
 #include "lifetime/fixture.hpp"
 #include "support/ledger.hpp"
+#include "support/reports.hpp"
 
 namespace {
 
@@ -79,10 +80,12 @@ TEST_F(lifetimes, a_tag_of_any_number_does_no_harm) {
 }
 
 TEST_F(lifetimes, null_may_be_given_back) {
+    support::heard_reports const heard;
     for (lifetime held : {lifetime::temp, lifetime::temp_job, lifetime::persistent}) {
         tenure::deallocate(nullptr, held);
         tenure::deallocate(nullptr, 16, held);
     }
+    EXPECT_EQ(heard.count(), 0u);
 }
 
 TEST_F(lifetimes, impossible_requests_are_refused) {

@@ -218,21 +218,27 @@ struct late_user {
     void* held = temp_job::allocate(100);
     ~late_user() {
         temp_job::deallocate(held);
-        std::memset(temp::allocate(1000), 1, 1000);
+        void* const temporary = temp::allocate(1000);
         void* const late = temp_job::allocate(200);
+        EXPECT_TRUE(temporary != nullptr && late != nullptr);
+        std::memset(temporary, 1, 1000);
         std::memset(late, 1, 200);
         temp_job::deallocate(late);
+        ++ended;
     }
+    static inline std::atomic<int> ended = 0;
 };
 
 TEST_F(lifetime_threads, destructors_of_thread_local_objects_may_allocate_and_free) {
     frames_meanwhile const frames;
+    int const before = late_user::ended;
     for (int round = 0; round < 100; ++round) {
         on_threads(2, [](int) {
             thread_local late_user object;
             std::memset(object.held, 1, 100);
         });
     }
+    EXPECT_EQ(late_user::ended - before, 200);
 }
 
 TEST_F(lifetime_threads, destructors_of_thread_keys_may_allocate_and_free) {

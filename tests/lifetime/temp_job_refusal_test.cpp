@@ -14,6 +14,7 @@
 
 #include <tenure/base/counting_source.hpp>
 #include <tenure/base/failing_source.hpp>
+#include <tenure/base/report.hpp>
 #include <tenure/heap/heap.hpp>
 #include <tenure/lifetime/lifetime.hpp>
 #include <tenure/platform/page_source.hpp>
@@ -21,6 +22,7 @@
 #include <tenure/pool/small_object.hpp>
 
 #include "lifetime/fixture.hpp"
+#include "support/careless_source.hpp"
 #include "support/ledger.hpp"
 
 namespace {
@@ -231,6 +233,34 @@ TEST_F(closed_address_space, operator_new_throws_and_the_nothrow_form_returns_nu
             std::_Exit(thrown && made > 0 && new (std::nothrow) object == nullptr ? 0 : 1);
         },
         testing::ExitedWithCode(0), "^$");
+}
+
+TEST_F(temp_job_refusal, a_chunk_that_is_not_aligned_goes_back_and_blocks_come_one_by_one) {
+    if (tenure::passes_through(tenure::part::temp_job)) GTEST_SKIP() << "the blocks are malloc's";
+    static int heard;
+    heard = 0;
+    support::careless_source source;
+    temp_job::trim();
+    temp_job::set_source(source);
+    auto* const former = tenure::set_report_handler([](tenure::report_kind, std::string_view) noexcept {
+        ++heard;
+        static_cast<void>(temp_job::stats()); // under no lock
+    });
+    std::vector<void*> blocks;
+    support::on_fresh_thread([&] {
+        for (int each = 0; each < 10; ++each) blocks.push_back(temp_job::allocate(100));
+    });
+    EXPECT_EQ(source.live_blocks, 0u);
+    for (void* const block : blocks) {
+        ASSERT_NE(block, nullptr);
+        std::memset(block, 7, 100);
+        temp_job::deallocate(block);
+    }
+    tenure::set_report_handler(former);
+    temp_job::set_source(tenure::page_source::process());
+    EXPECT_GE(source.requests, 10u);
+    EXPECT_EQ(heard != 0, tenure::checks::caller);
+    EXPECT_TRUE(temp_job::valid());
 }
 
 }

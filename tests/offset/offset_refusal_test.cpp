@@ -4,16 +4,19 @@
 // Memory for records that is refused or moves.
 
 #include <cstdint>
+#include <cstring>
 #include <vector>
 
 #include <gtest/gtest.h>
 
+#include <tenure/base/align.hpp>
 #include <tenure/base/counting_source.hpp>
 #include <tenure/base/failing_source.hpp>
 #include <tenure/base/static_buffer_source.hpp>
 #include <tenure/offset/offset_allocator.hpp>
 
 #include "offset/walked.hpp"
+#include "support/reports.hpp"
 
 namespace {
 
@@ -240,6 +243,39 @@ TEST(offset_refusal, giving_back_ranges_of_every_bin_needs_no_memory) {
     EXPECT_TRUE(ranges.valid());
     EXPECT_EQ(failing.refused(), refused);
     EXPECT_EQ(ranges.usage().free_count, 1u);
+}
+
+/// Moves what it has 16 bytes past where it is asked to.
+class straying_source final : public tenure::block_source {
+public:
+    void* acquire(std::size_t bytes, std::size_t alignment) noexcept override {
+        return pages().acquire(bytes, alignment);
+    }
+    void release(void* block, std::size_t bytes) noexcept override {
+        bool const is_odd = !tenure::is_aligned(block, tenure::cache_line_bytes);
+        is_odd ? pages().release(static_cast<char*>(block) - 16, bytes + 16) : pages().release(block, bytes);
+    }
+    void* remap(void* block, std::size_t old_bytes, std::size_t new_bytes, std::size_t alignment) noexcept override {
+        auto* const odd = static_cast<char*>(pages().acquire(new_bytes + 16, alignment)) + 16;
+        std::memcpy(odd, block, old_bytes);
+        pages().release(block, old_bytes);
+        return odd;
+    }
+    [[nodiscard]] tenure::sharing threads() const noexcept override { return tenure::sharing::one_thread; }
+
+private:
+    static tenure::page_source& pages() { return tenure::page_source::process(); }
+};
+
+TEST(offset_refusal, records_that_the_source_moves_elsewhere_than_asked_are_copied) {
+    straying_source source;
+    support::heard_reports const heard;
+    offset_allocator tested(1u << 24, source);
+    std::vector<offset_range> const all = many(tested, 20'000);
+    EXPECT_TRUE(tested.valid());
+    EXPECT_EQ(heard.count(tenure::report_kind::misuse) != 0, tenure::checks::caller);
+    for (offset_range const& each : all) tested.deallocate(each);
+    EXPECT_TRUE(tested.valid());
 }
 
 }

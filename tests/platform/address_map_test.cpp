@@ -51,7 +51,7 @@ TEST(address_map, answers_as_a_map_of_pieces_would) {
 }
 
 TEST(address_map, knows_the_last_piece_and_refuses_what_lies_past_it) {
-    std::uintptr_t const end = std::uintptr_t{1} << 47;
+    std::uintptr_t const end = std::uintptr_t{1} << tenure::platform::user_address_bits;
     EXPECT_TRUE(addresses.set(pointer_at(end - 1), &addresses));
     EXPECT_TRUE(addresses.contains(pointer_at(end - address_map::piece_bytes)));
     EXPECT_FALSE(addresses.contains(pointer_at(end - address_map::piece_bytes - 1)));

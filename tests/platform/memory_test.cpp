@@ -3,10 +3,16 @@
 
 #include <tenure/platform/memory.hpp>
 
+#include <sys/mman.h>
+#include <unistd.h>
+
 #include <algorithm>
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
+#include <fstream>
+#include <optional>
+#include <vector>
 
 #include <gtest/gtest.h>
 
@@ -24,6 +30,49 @@ constexpr std::size_t mebibyte = std::size_t{1} << 20;
 bool all_are(const void* bytes, std::size_t count, unsigned char expected) {
     auto const* const first = static_cast<const unsigned char*>(bytes);
     return std::all_of(first, first + count, [=](unsigned char each) { return each == expected; });
+}
+
+/// Bytes of addresses that the process has taken.
+std::size_t address_bytes() {
+    std::size_t pages = 0;
+    std::ifstream("/proc/self/statm") >> pages;
+    return pages * platform::page_bytes();
+}
+
+std::size_t mapping_limit() {
+    std::size_t limit = 0;
+    std::ifstream("/proc/sys/vm/max_map_count") >> limit;
+    return limit;
+}
+
+/// Takes all the mappings that the process may still have, and gives them back at its end.
+class no_more_mappings {
+public:
+    explicit no_more_mappings(std::size_t limit) : bytes_(2 * (limit + 1) * page_) {
+        pages_ = static_cast<unsigned char*>(::mmap(nullptr, bytes_, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+        if (pages_ == MAP_FAILED) return;
+        // Every second page has other rights, which makes a mapping of each.
+        for (std::size_t at = 0; at + page_ < bytes_ && !is_reached_; at += 2 * page_)
+            is_reached_ = ::mprotect(pages_ + at, page_, PROT_READ) != 0;
+    }
+    ~no_more_mappings() {
+        if (pages_ != MAP_FAILED) ::munmap(pages_, bytes_);
+    }
+    no_more_mappings(const no_more_mappings&) = delete;
+    no_more_mappings& operator=(const no_more_mappings&) = delete;
+
+    [[nodiscard]] bool is_reached() const { return is_reached_; }
+
+private:
+    std::size_t page_ = platform::page_bytes();
+    std::size_t bytes_;
+    unsigned char* pages_ = nullptr;
+    bool is_reached_ = false;
+};
+
+bool is_mapped(void* range, std::size_t bytes) {
+    std::vector<unsigned char> states(bytes / platform::page_bytes());
+    return ::mincore(range, bytes, states.data()) == 0;
 }
 
 TEST(memory, a_page_is_a_power_of_two_that_divides_a_huge_one) {
@@ -115,7 +164,14 @@ TEST(memory, a_range_moves_with_its_contents) {
     EXPECT_TRUE(all_are(range, page, 0x5A));
     EXPECT_EQ(platform::remap(range, 3 * page, std::size_t{1} << 62, 4096 * page), nullptr);
     EXPECT_TRUE(all_are(range, page, 0x5A));
-    platform::unreserve(range, 3 * page);
+    std::memset(range, 0x5A, 3 * page);
+    auto* const old_range = static_cast<unsigned char*>(range);
+    range = platform::remap(range, 3 * page, page, 4096 * page);
+    ASSERT_NE(range, nullptr);
+    EXPECT_TRUE(tenure::is_aligned(range, 4096 * page));
+    EXPECT_TRUE(all_are(range, page, 0x5A));
+    EXPECT_FALSE(is_mapped(old_range + page, page)) << "the end of the old range";
+    platform::unreserve(range, page);
 }
 
 TEST(memory, a_range_grows_where_it_is_or_stays_as_it_was) {
@@ -131,6 +187,79 @@ TEST(memory, a_range_grows_where_it_is_or_stays_as_it_was) {
     }
     EXPECT_FALSE(platform::extend(range, grown ? 16 * page : 8 * page, std::size_t{1} << 62));
     platform::unreserve(range, grown ? 16 * page : 8 * page);
+}
+
+TEST(memory, a_range_that_has_the_size_already_is_granted_it_and_none_is_made_smaller) {
+    std::size_t const page = platform::page_bytes();
+    auto* const range = static_cast<unsigned char*>(platform::map(8 * page, 1));
+    std::memset(range, 0x5A, 8 * page);
+    EXPECT_TRUE(platform::extend(range, 8 * page, 8 * page));
+    EXPECT_FALSE(platform::extend(range, 8 * page, 4 * page));
+    ASSERT_TRUE(is_mapped(range, 8 * page));
+    EXPECT_TRUE(all_are(range, 8 * page, 0x5A));
+    platform::unreserve(range, 8 * page);
+}
+
+TEST(memory, a_move_that_is_refused_keeps_no_addresses) {
+    std::size_t const page = platform::page_bytes(), bytes = 16 * mebibyte;
+    auto* const range = static_cast<unsigned char*>(platform::map(bytes, 1));
+    std::memset(range, 0x5A, page);
+    ASSERT_EQ(::madvise(range + page, page, MADV_DONTFORK), 0); // three mappings, which do not move as one
+    std::size_t const before = address_bytes();
+    for (int count = 0; count < 50; ++count)
+        ASSERT_EQ(platform::remap(range, bytes, 2 * bytes, 32 * mebibyte), nullptr);
+    EXPECT_LT(address_bytes(), before + 2 * bytes);
+    EXPECT_TRUE(all_are(range, page, 0x5A));
+    // To a smaller range too, which must not cost the end of the old one. Linux moves several mappings from 6.17 on.
+    void* const moved = platform::remap(range, bytes, bytes / 2, 32 * mebibyte);
+    EXPECT_LT(address_bytes(), before + bytes);
+    EXPECT_EQ(is_mapped(range, bytes), moved == nullptr);
+    EXPECT_TRUE(all_are(moved == nullptr ? range : moved, page, 0x5A));
+    platform::unreserve(moved == nullptr ? range : moved, moved == nullptr ? bytes : bytes / 2);
+}
+
+TEST(memory, at_the_limit_of_mappings_a_move_keeps_no_addresses_and_an_unmapping_is_made_up_for) {
+    if (support::under_sanitizer()) GTEST_SKIP() << "sanitizers map memory themselves";
+    std::size_t const limit = mapping_limit();
+    if (limit == 0 || limit > 200'000) GTEST_SKIP() << "the limit of mappings is too far: " << limit;
+    std::size_t const bytes = 4 * mebibyte;
+    auto* const whole = static_cast<unsigned char*>(platform::map(3 * bytes, 1));
+    unsigned char* const middle = whole + bytes;
+    std::memset(whole, 0x5A, 3 * bytes);
+    std::optional<no_more_mappings> at_limit(limit);
+    ASSERT_TRUE(at_limit->is_reached());
+
+    std::size_t const before = address_bytes();
+    void* const moved = platform::remap(whole, bytes, 2 * bytes, 32 * mebibyte);
+    std::size_t const after_move = address_bytes();
+    platform::unreserve(middle, bytes);
+    bool const was_refused = is_mapped(middle, bytes);
+    std::size_t const resident = platform::resident_bytes_in(middle, bytes);
+    at_limit.reset();
+    EXPECT_EQ(moved, nullptr);
+    EXPECT_LT(after_move, before + bytes) << "a move would keep twice as much; the test itself may map a little";
+    EXPECT_TRUE(was_refused) << "the test is for a kernel that refuses";
+    EXPECT_EQ(resident, 0u);
+
+    platform::unreserve(whole, bytes);
+    EXPECT_FALSE(is_mapped(middle, bytes)) << "the next unmapping takes it along";
+    EXPECT_TRUE(all_are(whole + 2 * bytes, bytes, 0x5A));
+    platform::unreserve(whole + 2 * bytes, bytes);
+}
+
+TEST(memory, a_page_that_is_locked_is_sealed_all_the_same) {
+    std::size_t const page = platform::page_bytes();
+    void* const range = platform::map(page, 1);
+    std::memset(range, 1, page);
+    if (support::under_sanitizer()) GTEST_SKIP() << "a sanitizer locks no memory";
+    if (::mlock(range, page) != 0) GTEST_SKIP() << "the system lets no memory be locked";
+    EXPECT_FALSE(platform::seal(range, page)) << "its memory stays";
+    int ends[2];
+    ASSERT_EQ(::pipe(ends), 0);
+    EXPECT_EQ(::write(ends[1], range, 1), -1) << "it may still be read";
+    ::close(ends[0]);
+    ::close(ends[1]);
+    platform::unreserve(range, page);
 }
 
 TEST(memory_death, unreserved_and_uncommitted_memory_may_not_be_touched) {

@@ -12,7 +12,9 @@
 #include <tenure/pool/block_pool.hpp>
 #include <tenure/pool/shared_block_pool.hpp>
 
+#include "support/careless_source.hpp"
 #include "support/ledger.hpp"
+#include "support/reports.hpp"
 
 namespace {
 
@@ -175,6 +177,43 @@ TEST(block_pool_refusal, a_block_that_no_segment_of_the_source_holds_is_refused)
     EXPECT_EQ(pool.allocate(), nullptr);
     EXPECT_EQ(pool.size(), 0u);
     EXPECT_TRUE(pool.valid());
+}
+
+TEST(block_pool_refusal, a_segment_that_is_not_aligned_goes_back_and_counts_as_refused) {
+    support::careless_source source;
+    support::heard_reports const heard;
+    block_pool pool(100, 4, source);
+    EXPECT_EQ(pool.allocate(), nullptr);
+    EXPECT_EQ(pool.stats().source_blocks, 0u);
+    EXPECT_EQ(source.live_blocks, 0u);
+    EXPECT_EQ(heard.count(tenure::report_kind::misuse) != 0, tenure::checks::caller);
+    EXPECT_TRUE(pool.valid());
+}
+
+shared_block_pool* asked_pool = nullptr;
+std::size_t reports_heard = 0;
+void ask_the_pool(tenure::report_kind, std::string_view) noexcept {
+    ++reports_heard;
+    static_cast<void>(asked_pool->stats());
+    static_cast<void>(asked_pool->size());
+}
+
+TEST(block_pool_refusal, a_handler_may_ask_a_shared_pool) {
+    support::careless_source source;
+    shared_block_pool pool(100, 4, source), sound(100, 4);
+    auto* const former = tenure::set_report_handler(&ask_the_pool);
+    asked_pool = &pool;
+    EXPECT_EQ(pool.allocate(), nullptr);
+    asked_pool = &sound;
+    std::size_t const heard = reports_heard;
+    void* const block = sound.allocate();
+    sound.deallocate(block);
+    sound.deallocate(block);
+    sound.trim();
+    tenure::set_report_handler(former);
+    EXPECT_EQ(heard != 0, tenure::checks::caller);
+    EXPECT_EQ(reports_heard, heard + 1);
+    EXPECT_EQ(source.live_blocks, 0u);
 }
 
 }

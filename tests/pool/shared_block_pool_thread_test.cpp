@@ -165,11 +165,14 @@ TEST(shared_block_pool_threads, a_pool_may_end_while_threads_that_used_it_end) {
         std::vector<std::thread> threads;
         for (int index = 0; index < thread_count; ++index) {
             threads.emplace_back([&] {
-                pool->deallocate(pool->allocate());
+                void* const block = pool->allocate();
+                EXPECT_NE(block, nullptr);
+                pool->deallocate(block);
                 ++used;
             });
         }
         while (used != thread_count) std::this_thread::yield();
+        EXPECT_EQ(pool->stats().live_count, 0U);
         pool.reset();
         for (std::thread& each : threads) each.join();
     }

@@ -72,6 +72,29 @@ TEST(compare, a_result_compared_with_itself_is_the_same) {
     EXPECT_TRUE(found.only_after.empty());
 }
 
+TEST(compare, a_figure_that_stands_twice_on_a_side_is_named_and_not_compared) {
+    result twice = fixture::small_result();
+    std::vector<metric>& metrics = twice.experiments[0].contestants[1].metrics;
+    metrics.push_back(metrics[0]);
+    metrics.back().samples = {20.0, 25.0, 22.0};
+    const std::string path = "lifetimes / tenure temp / warm / alloc (2 times in the ";
+    const auto is_compared = [](const comparison& found) {
+        return std::any_of(found.rows.begin(), found.rows.end(), [](const compared_metric& one) {
+            return one.contestant == "tenure temp" && one.metric == "alloc" && one.variant == "warm";
+        });
+    };
+    const comparison old_side = compared(twice, fixture::small_result());
+    EXPECT_EQ(old_side.ambiguous, std::vector<std::string>{path + "old result)"});
+    EXPECT_FALSE(is_compared(old_side));
+    EXPECT_TRUE(old_side.only_after.empty()) << "it is in both";
+    const comparison new_side = compared(fixture::small_result(), twice);
+    EXPECT_EQ(new_side.ambiguous, std::vector<std::string>{path + "new result)"});
+    EXPECT_FALSE(is_compared(new_side));
+    EXPECT_NE(text_tables(new_side, {200}).find(path), std::string::npos);
+    EXPECT_NE(to_json(new_side).find(path), std::string::npos);
+    EXPECT_TRUE(compared(fixture::small_result(), fixture::small_result()).ambiguous.empty());
+}
+
 TEST(compare, a_figure_below_zero_has_no_factor) {
     result before = fixture::small_result();
     samples_of(before, 1, 0) = {-2.0, -2.5, -2.2};
@@ -154,6 +177,7 @@ TEST(compare, a_time_without_a_ratio_has_no_verdict) {
 TEST(compare, fewer_than_five_rounds_on_either_side_give_no_verdict) {
     result after = fixture::small_result();
     samples_of(after, 1, 0) = {40.0, 50.0, 45.0};
+    after.experiments.resize(1); // the other has five rounds
     const comparison found = compare(longer(fixture::small_result()), after);
     EXPECT_EQ(found.count(change::too_few), found.rows.size());
     EXPECT_NE(text_tables(found, {400}).find("fewer than 5 rounds on a side"), std::string::npos);

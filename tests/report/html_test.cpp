@@ -129,7 +129,7 @@ TEST(html, pictures_have_a_title_and_a_description) {
 TEST(html, the_summary_says_who_leads_and_where_ours_trail) {
     const std::string page = to_html(fixture::plausible_result());
     EXPECT_TRUE(holds(page, "Against the best of the others, the best of ours leads in 4 of 4 figures."));
-    EXPECT_TRUE(holds(page, "It trails most at drop, 64 B, all at once"));
+    EXPECT_TRUE(holds(page, "It trails most at drop, 8 B"));
     EXPECT_TRUE(holds(page, "Most often the best choice: tenure pool"));
 }
 

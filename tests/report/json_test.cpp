@@ -68,6 +68,30 @@ TEST(json, text_that_is_no_json_is_refused_with_its_place) {
     EXPECT_NE(error_of("").find("no JSON"), std::string::npos);
 }
 
+TEST(json, names_of_a_foreign_file_carry_no_escape_sequences) {
+    const std::string text = R"({"format":1,"experiments":[{"name":"\u001b]0;title\u0007","unfair":["\u009b31m"],)"
+                             R"("properties":[{"columns":["\u001b[2J"],"rows":[["\u001b[31mred"]]}],)"
+                             R"("contestants":[{"name":"\u001b[31mred","metrics":[{"name":"\n","unit":"\u007f"}]}]}]})";
+    const loaded_result loaded = parse_json(text);
+    ASSERT_TRUE(loaded.ok()) << loaded.error;
+    const experiment_result& found = loaded.value.experiments.at(0);
+    EXPECT_EQ(found.name, " ]0;title ");
+    EXPECT_EQ(found.unfair, std::vector<std::string>{" 31m"});
+    EXPECT_EQ(found.properties.at(0).columns, std::vector<std::string>{" [2J"});
+    EXPECT_EQ(found.properties.at(0).rows.at(0), std::vector<std::string>{" [31mred"});
+    EXPECT_EQ(found.contestants.at(0).name, " [31mred");
+    EXPECT_EQ(found.contestants.at(0).metrics.at(0).name, " ");
+    EXPECT_EQ(found.contestants.at(0).metrics.at(0).unit, " ");
+    EXPECT_EQ(error_of("{\"\x7f\xc2\x9b").find_first_of("\x7f\x9b"), std::string::npos);
+}
+
+TEST(json, levels_without_end_are_refused) {
+    EXPECT_NE(error_of(std::string(1'000'000, '[')).find("levels"), std::string::npos);
+    EXPECT_NE(error_of(std::string(100, '{')).find("levels"), std::string::npos);
+    const std::string brackets = "\"" + std::string(100, '[') + "\\\"" + std::string(100, '{') + "\"";
+    EXPECT_TRUE(parse_json("{\"format\":1,\"experiments\":[],\"command\":" + brackets + "}").ok()) << "in a string";
+}
+
 TEST(json, another_file_is_refused) {
     for (const std::string_view text : {"[]", "3", "{}", "{\"format\":1}", "{\"format\":\"1\",\"experiments\":[]}"}) {
         EXPECT_NE(error_of(text).find("no result of `tenure bench`"), std::string::npos) << text;
@@ -127,6 +151,17 @@ TEST(json, a_directory_stands_for_the_results_in_it) {
     EXPECT_TRUE(loaded.ok()) << loaded.error;
     EXPECT_EQ(loaded.value.experiments.size(), 2U);
     std::filesystem::remove_all(directory);
+}
+
+TEST(json, a_file_with_more_than_any_result_has_is_refused) {
+    result found = fixture::small_result();
+    found.experiments[0].contestants.resize(101, found.experiments[0].contestants[0]);
+    EXPECT_EQ(parse_json(to_json(found)).error,
+              "no result of `tenure bench`: 101 contestants in one experiment, at most 100 are read");
+    found = fixture::small_result();
+    found.experiments[0].contestants[0].metrics.resize(10'001);
+    const std::string error = parse_json(to_json(found)).error;
+    EXPECT_NE(error.find("figures, at most 10000 are read"), std::string::npos) << error;
 }
 
 }

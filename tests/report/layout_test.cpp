@@ -66,20 +66,6 @@ TEST(layout, what_somebody_was_left_out_of_stands_together_by_reason) {
     EXPECT_EQ(rows[2].who->name, "tenure temp");
 }
 
-TEST(layout, the_best_choice_is_never_a_reference) {
-    const result found = fixture::small_result();
-    const layout laid = lay_out(found.experiments[0]);
-    const table& warm = laid.timed[0];
-    EXPECT_EQ(warm.rows[best_row(warm, 0)].who->name, "tenure temp");
-    EXPECT_EQ(warm.rows[best_row(warm, 0, role::reference)].who->name, "trivial bump");
-}
-
-TEST(layout, where_larger_is_better_the_largest_is_best) {
-    const result found = fixture::small_result();
-    const layout laid = lay_out(found.experiments[1]);
-    EXPECT_EQ(laid.whole.rows[best_row(laid.whole, 0)].who->name, "tenure temp");
-}
-
 TEST(layout, without_the_baseline_there_are_no_ratios) {
     result found = fixture::small_result();
     found.experiments[0].contestants[0].state = outcome::failed;
@@ -147,13 +133,6 @@ TEST(layout, a_contestant_on_its_own_is_still_shown_in_full) {
     const layout laid = lay_out(found.experiments[0]);
     EXPECT_EQ(laid.whole.figures.size(), 4U);
     EXPECT_TRUE(laid.told.empty());
-}
-
-TEST(layout, there_is_no_best_choice_among_one) {
-    result found = fixture::small_result();
-    found.experiments[0].contestants[0].state = outcome::failed;
-    const layout laid = lay_out(found.experiments[0]);
-    EXPECT_EQ(best_row(laid.timed[0], 0), no_row) << "the other row is a reference";
 }
 
 TEST(layout, figures_of_late_contestants_join_their_variant) {

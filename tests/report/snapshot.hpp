@@ -3,7 +3,8 @@
 #pragma once
 
 /// \file
-/// Compares text with a file under snapshots/; with UPDATE_SNAPSHOTS=1 in the environment it writes the file instead.
+/// Compares text with a file under snapshots/. With UPDATE_SNAPSHOTS=1 in the environment it writes the file and skips
+/// the test; with CI=true beside that it fails.
 
 #include <string>
 #include <string_view>

@@ -123,11 +123,12 @@ TEST_F(formatting, the_processors_rounding_mode_has_no_say) {
     for (int const mode : {FE_UPWARD, FE_DOWNWARD, FE_TOWARDZERO}) {
         for (double const value : {0.001, -0.001, 2.675, 0.125, -0.375, 1e6 / 3, 12345678.5, 1e17 / 3}) {
             printed const right(value, 2); // in the mode that the program began with
-            printed const right_narrow(static_cast<float>(value), 2);
+            float const narrow_value = static_cast<float>(value);
+            printed const right_narrow(narrow_value, 2);
             char room[64], narrow[64];
             std::fesetround(mode);
             std::size_t const size = format_fixed<2>(room, sizeof room, value);
-            std::size_t const narrow_size = format_fixed<2>(narrow, sizeof narrow, static_cast<float>(value));
+            std::size_t const narrow_size = format_fixed<2>(narrow, sizeof narrow, narrow_value);
             std::fesetround(FE_TONEAREST);
             EXPECT_EQ(std::string_view(room, size), right.view()) << mode;
             EXPECT_EQ(std::string_view(narrow, narrow_size), right_narrow.view()) << mode;

@@ -13,7 +13,9 @@
 #include <csignal>
 #include <cstdlib>
 #include <fstream>
+#include <iterator>
 #include <map>
+#include <vector>
 
 #include "watch/watched.hpp"
 
@@ -120,6 +122,18 @@ TEST(watch_refuses, what_is_not_there) {
     EXPECT_EQ(run_command("watch --baseline /dev/null -- true").code, 2) << "of no use alone";
 }
 
+TEST(watch_refuses, numbers_out_of_range_with_the_range) {
+    for (const char* option : {"--sites", "--regions", "--frames", "--slow-ns", "--fail-code"}) {
+        for (const char* number : {"-1", "99999999999999999999", "18446744073709551615", "1.5", "x"}) {
+            command_outcome const ran = run_command(std::string{"watch "} + option + " " + number + " -- true");
+            EXPECT_EQ(ran.code, 2) << option << " " << number << "\n" << ran.err;
+            EXPECT_NE(ran.err.find(option), std::string::npos) << ran.err;
+            EXPECT_NE(ran.err.find("no whole number from "), std::string::npos) << ran.err;
+        }
+    }
+    EXPECT_EQ(run_command("watch --sites 010 --frames 0 -- true").code, 0);
+}
+
 TEST(watch_tells, of_a_malloc_of_the_programs_own) {
     watched::outcome const seen = watched::run("own_malloc");
     EXPECT_EQ(seen.code, 0) << seen.err;
@@ -163,20 +177,40 @@ TEST(watch_command, puts_away_what_a_killed_run_has_left) {
     namespace fs = std::filesystem;
     fs::path const place = support::own_path("place");
     constexpr const char* nobody = "4194305-0.tnw"; // past the largest process number
-    auto const make = [&place](const std::string& name, const std::string& recording, bool has_lock) {
+    auto const age = [](const fs::path& folder) {
+        fs::last_write_time(folder, fs::file_time_type::clock::now() - std::chrono::hours(1));
+    };
+    auto const make = [&](const std::string& name, const std::string& recording, bool has_lock) {
         fs::create_directories(place / name);
+        fs::permissions(place / name, fs::perms::owner_all);
         std::ofstream(place / name / recording) << "x";
         if (has_lock) std::ofstream(place / name / "lock") << "";
-        fs::last_write_time(place / name, fs::file_time_type::clock::now() - std::chrono::hours(1));
+        age(place / name);
         return place / name;
     };
-    fs::path const left = make("tenure-watch-left", nobody, true);
-    fs::path const made = make("tenure-watch-made", nobody, false);
+    fs::path const left = make("tenure-watch-Left01", nobody, true);
+    std::ofstream(left / "plan") << "x";
+    fs::create_symlink(place, left / "libtenure_watch.so");
+    age(left);
+    fs::path const made = make("tenure-watch-made01", nobody, false);
     fs::path const living = make("tenure-watch-living", std::to_string(::getpid()) + "-0.tnw", true);
-    fs::path const held = make("tenure-watch-held", nobody, true);
-    fs::path const young = make("tenure-watch-young", nobody, true);
+    fs::path const held = make("tenure-watch-held01", nobody, true);
+    fs::path const young = make("tenure-watch-young1", nobody, true);
     fs::last_write_time(young, fs::file_time_type::clock::now());
-    fs::path const others = make("something-else", nobody, true);
+    std::vector<fs::path> others{make("something-else", nobody, true),
+                                 make("tenure-watch-left", nobody, true),
+                                 make("tenure-watch-results", nobody, true),
+                                 make("tenure-watch-a.b-c1", nobody, true),
+                                 make("tenure-watch-files1", "thesis.txt", true),
+                                 make("tenure-watch-names1", "thesis.tnw", true),
+                                 make("tenure-watch-inside", nobody, true),
+                                 make("tenure-watch-links1", nobody, true),
+                                 make("tenure-watch-open01", nobody, true)};
+    fs::create_directory(others[6] / "more");
+    fs::create_symlink(others[0] / "lock", others[7] / "4194306-0.tnw");
+    fs::permissions(others[8], fs::perms::all);
+    for (std::size_t index = 6; index < others.size(); ++index) age(others[index]);
+    fs::create_directory_symlink(others[0], place / "tenure-watch-linked");
     int const lock = ::open((held / "lock").c_str(), O_RDWR | O_CLOEXEC);
     ASSERT_EQ(::flock(lock, LOCK_EX | LOCK_NB), 0);
     ::setenv("TMPDIR", place.c_str(), 1);
@@ -184,8 +218,12 @@ TEST(watch_command, puts_away_what_a_killed_run_has_left) {
     ::unsetenv("TMPDIR");
     ::close(lock);
     EXPECT_FALSE(fs::exists(left));
-    EXPECT_TRUE(fs::exists(made) && fs::exists(living) && fs::exists(held) && fs::exists(others));
+    EXPECT_TRUE(fs::exists(made) && fs::exists(living) && fs::exists(held));
     EXPECT_TRUE(fs::exists(young));
+    for (const fs::path& each : others) {
+        auto const files = std::distance(fs::directory_iterator(each), fs::directory_iterator());
+        EXPECT_EQ(files, &each == &others[6] || &each == &others[7] ? 3 : 2) << each;
+    }
     fs::remove_all(place);
 }
 
@@ -198,6 +236,12 @@ TEST(watch_command, fails_only_on_new_places) {
     command_outcome const same = run_command("watch --fail-on allocation --baseline '" + known + "' " + program);
     EXPECT_EQ(same.code, 0) << same.err << text_of_file(known);
     EXPECT_EQ(run_command("watch --fail-on allocation --baseline /nowhere " + program).code, 2);
+    for (const char* no_file : {"/", "/dev/zero"}) { // one is no file, and one never ends
+        command_outcome const ran = run_command("watch --fail-on allocation --baseline " + (no_file + (" " + program)));
+        EXPECT_EQ(ran.code, 2) << ran.err;
+        EXPECT_NE(ran.err.find(no_file), std::string::npos) << ran.err;
+        EXPECT_EQ(ran.out, "") << "it must not have run";
+    }
     std::ofstream(known, std::ios::app) << "what is this\n";
     command_outcome const broken = run_command("watch --fail-on allocation --baseline '" + known + "' " + program);
     EXPECT_EQ(broken.code, 2);
@@ -256,6 +300,48 @@ TEST(watch_functions, that_are_never_called_are_named) {
     watched::outcome const seen = watched::run("ways_out", "--region function:never_called");
     EXPECT_EQ(seen.code, 0) << seen.err;
     EXPECT_NE(seen.text.find("no call of never_called"), std::string::npos) << seen.text;
+}
+
+watched::outcome watch_late(const std::string& how) {
+    std::string const plug_in =
+        std::filesystem::path(watched::path_of("late")).parent_path() / "plug_ins/late_plug_in.so";
+    std::string const options = "--region 'function:" + plug_in + "!begins_long,function:" + plug_in + "!begins_short'";
+    watched::outcome seen = watched::run("late", options, how + " late_plug_in.so");
+    EXPECT_EQ(seen.out, seen.code == 77 ? "" : "41 42\n") << seen.err;
+    return seen;
+}
+
+/// How often each function was entered.
+std::map<std::string, std::uint64_t> entries_of(const watched::outcome& seen) {
+    std::map<std::string, std::uint64_t> entries;
+    for (const json& region : seen.report["regions"]) {
+        if (region["kind"] == "function") entries[region["name"]] = region["entries"];
+    }
+    return entries;
+}
+
+TEST(watch_functions, of_a_late_library_are_watched_while_there_is_one_thread) {
+    watched::outcome const seen = watch_late("alone");
+    EXPECT_EQ(seen.code, 0) << seen.err;
+    EXPECT_EQ(entries_of(seen), (std::map<std::string, std::uint64_t>{{"begins_long", 1}, {"begins_short", 1}}));
+}
+
+TEST(watch_functions, are_not_written_to_where_another_thread_may_stand) {
+    watched::outcome const seen = watch_late("threads");
+    EXPECT_EQ(seen.code, 0) << seen.err;
+    EXPECT_EQ(entries_of(seen), (std::map<std::string, std::uint64_t>{{"begins_long", 1}}));
+    EXPECT_NE(seen.text.find("begins_short is not watched: other threads"), std::string::npos) << seen.text;
+}
+
+TEST(watch_functions, stay_as_they_are_where_the_system_refuses) {
+    for (const auto& [how, why] :
+         {std::pair{"no_writing", "nobody write to code"}, std::pair{"no_executing", "nobody"}}) {
+        watched::outcome const seen = watch_late(how);
+        if (seen.code == 77) GTEST_SKIP() << "no filter of system calls can be set here";
+        EXPECT_EQ(seen.code, 0) << how << seen.err;
+        EXPECT_TRUE(entries_of(seen).empty()) << how;
+        EXPECT_NE(seen.text.find(why), std::string::npos) << seen.text;
+    }
 }
 
 TEST(watch_functions, that_cannot_be_patched_are_refused_with_the_reason) {

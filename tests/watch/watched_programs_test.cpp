@@ -20,13 +20,13 @@ TEST(watch_story, the_lock_and_both_functions_are_named) {
     EXPECT_EQ(region["threads"], 2);
     EXPECT_EQ(region["null_frees"], 160'000);
     EXPECT_EQ(region["allocations"], 0);
-    // Two threads on one processor may pass each other by; then nobody waits, and each lock was free.
+    // The program makes each thread wait once; after that they may pass each other by.
     std::uint64_t const quick = region["quick_locks"];
     std::uint64_t const waits = watched::count_of(region, "pthread_mutex_lock", "debug_free");
     EXPECT_EQ(waits + quick, 160'000U);
     json const freed = watched::site(region, "free", "debug_free");
     EXPECT_EQ(freed["null_frees"], freed["count"]);
-    if (waits == 0) GTEST_SKIP() << "the threads never met";
+    EXPECT_GE(waits, 2U);
     json const lock = watched::site(region, "pthread_mutex_lock", "debug_free");
     EXPECT_NE(lock["object"].get<std::string>().find("debug_heap_lock"), std::string::npos) << lock["object"];
     EXPECT_EQ(lock["where"]["file"].get<std::string>().substr(lock["where"]["file"].get<std::string>().rfind('/') + 1),
@@ -82,7 +82,7 @@ TEST(watch_futex, a_lock_without_the_c_library_is_named) {
     watched::outcome const seen = watched::run("futex");
     ASSERT_EQ(seen.code, 0) << seen.err;
     json const region = watched::region_of_kind(seen, "thread");
-    if (region["waits"] == 0) GTEST_SKIP() << "the threads never met";
+    EXPECT_GE(region["waits"], 2);
     json const wait = watched::site(region, "futex", "take");
     EXPECT_NE(wait["object"].get<std::string>().find("word"), std::string::npos) << wait["object"];
 }

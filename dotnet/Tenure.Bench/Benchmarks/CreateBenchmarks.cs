@@ -11,7 +11,8 @@ namespace Tenure.Bench;
 /// <remarks>
 /// Unfair would be to compare zeroed arrays with unwritten ones: they are apart. Zeroed memory fresh from the system is
 /// never touched here, so its pages cost nothing yet: "create and fill" shows that. A managed array is given up to the
-/// collector, whose later work is in the time only when a collection happens.
+/// collector, whose later work is in the time only when a collection happens. NativeMemory.Alloc aligns to 16 and our
+/// arrays to 64: each has a row with the other alignment.
 /// </remarks>
 /// <typeparam name="T">The element.</typeparam>
 /// <typeparam name="TOwn">Our array.</typeparam>
@@ -47,10 +48,18 @@ public unsafe class CreateBenchmarks<T, TOwn> : CountedBenchmarks
     public void SystemUnwritten() => NativeMemory.Free(Pattern.Allocate<T>(Count));
 
     /// <summary>A row.</summary>
+    [Benchmark, BenchmarkCategory(Unwritten), Row(RowKind.System, "NativeMemory, aligned to 64")]
+    public void SystemAligned() => NativeMemory.AlignedFree(Pattern.AllocateAligned<T>(Count));
+
+    /// <summary>A row.</summary>
     [Benchmark, BenchmarkCategory(Unwritten), Row(RowKind.Jemalloc, "jemalloc")]
     public void JemallocUnwritten() => SystemUnwritten();
 
     /// <summary>A row.</summary>
     [Benchmark, BenchmarkCategory(Unwritten), Row(RowKind.Tenure, "Tenure {ours}")]
     public void TenureUnwritten() => TOwn.Create(Count, AllocationFill.Unwritten).Free();
+
+    /// <summary>A row.</summary>
+    [Benchmark, BenchmarkCategory(Unwritten), Row(RowKind.Tenure, "Tenure {ours}, aligned to {other}")]
+    public void TenureOtherAlignment() => TOwn.Create(Count, AllocationFill.Unwritten, TOwn.OtherAlignment).Free();
 }

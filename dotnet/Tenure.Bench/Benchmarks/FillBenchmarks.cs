@@ -12,7 +12,8 @@ namespace Tenure.Bench;
 /// All rows fill by the same vectorised loop of the runtime. "Create and fill" gives the array up within the time: native
 /// memory is freed, a managed array is left to the collector. The collector zeroes an array before it is filled; the row
 /// "not zeroed" does without. Who keeps freed memory for the next array need not have it touched again; that is part of
-/// the answer, and the memory columns show what it costs.
+/// the answer, and the memory columns show what it costs. NativeMemory.Alloc aligns to 16 and our arrays to 64: each has
+/// a row with the other alignment.
 /// </remarks>
 /// <typeparam name="T">The element.</typeparam>
 /// <typeparam name="TOwn">Our array.</typeparam>
@@ -27,6 +28,13 @@ public unsafe class FillBenchmarks<T, TOwn> : CountedBenchmarks
     private T[] _managed = [];
     private T* _native;
     private TOwn _own;
+
+    /// <summary>What is filled, between the set-up and the check.</summary>
+    internal T[] ManagedHeld => _managed;
+
+    internal T* NativeHeld => _native;
+
+    internal TOwn OwnHeld => _own;
 
     /// <summary>Written once before anything is measured.</summary>
     [GlobalSetup(Target = nameof(Managed))]
@@ -45,10 +53,26 @@ public unsafe class FillBenchmarks<T, TOwn> : CountedBenchmarks
     }
 
     /// <summary>Written once before anything is measured.</summary>
+    [GlobalSetup(Target = nameof(SystemAligned))]
+    public void SetUpAligned()
+    {
+        _native = Pattern.AllocateAligned<T>(Count);
+        System();
+    }
+
+    /// <summary>Written once before anything is measured.</summary>
     [GlobalSetup(Target = nameof(Tenure))]
     public void SetUpTenure()
     {
         _own = TOwn.Create(Count, AllocationFill.Unwritten);
+        Tenure();
+    }
+
+    /// <summary>Written once before anything is measured.</summary>
+    [GlobalSetup(Target = nameof(TenureOtherAlignment))]
+    public void SetUpOtherAlignment()
+    {
+        _own = TOwn.Create(Count, AllocationFill.Unwritten, TOwn.OtherAlignment);
         Tenure();
     }
 
@@ -69,7 +93,15 @@ public unsafe class FillBenchmarks<T, TOwn> : CountedBenchmarks
     }
 
     /// <summary>What was written is there.</summary>
-    [GlobalCleanup(Target = nameof(Tenure))]
+    [GlobalCleanup(Target = nameof(SystemAligned))]
+    public void CheckAligned()
+    {
+        Pattern.Check(_native, Count, _value);
+        NativeMemory.AlignedFree(_native);
+    }
+
+    /// <summary>What was written is there.</summary>
+    [GlobalCleanup(Targets = [nameof(Tenure), nameof(TenureOtherAlignment)])]
     public void CheckTenure()
     {
         Pattern.Check(_own.Begin, Count, _value);
@@ -85,12 +117,20 @@ public unsafe class FillBenchmarks<T, TOwn> : CountedBenchmarks
     public void System() => Pattern.Fill(_native, Count, _value);
 
     /// <summary>A row.</summary>
+    [Benchmark, BenchmarkCategory(Warm), Row(RowKind.System, "NativeMemory, aligned to 64")]
+    public void SystemAligned() => System();
+
+    /// <summary>A row.</summary>
     [Benchmark, BenchmarkCategory(Warm), Row(RowKind.Jemalloc, "jemalloc")]
     public void Jemalloc() => System();
 
     /// <summary>A row.</summary>
     [Benchmark, BenchmarkCategory(Warm), Row(RowKind.Tenure, "Tenure {ours}")]
     public void Tenure() => _own.Fill(_value);
+
+    /// <summary>A row.</summary>
+    [Benchmark, BenchmarkCategory(Warm), Row(RowKind.Tenure, "Tenure {ours}, aligned to {other}")]
+    public void TenureOtherAlignment() => Tenure();
 
     /// <summary>A row.</summary>
     [Benchmark(Baseline = true), BenchmarkCategory(Create), Row(RowKind.Managed, "managed array")]
@@ -111,14 +151,29 @@ public unsafe class FillBenchmarks<T, TOwn> : CountedBenchmarks
     }
 
     /// <summary>A row.</summary>
+    [Benchmark, BenchmarkCategory(Create), Row(RowKind.System, "NativeMemory, aligned to 64")]
+    public void CreateSystemAligned()
+    {
+        T* begin = Pattern.AllocateAligned<T>(Count);
+        Pattern.Fill(begin, Count, _value);
+        Pattern.CheckLast(begin[Count - 1]);
+        NativeMemory.AlignedFree(begin);
+    }
+
+    /// <summary>A row.</summary>
     [Benchmark, BenchmarkCategory(Create), Row(RowKind.Jemalloc, "jemalloc")]
     public void CreateJemalloc() => CreateSystem();
 
     /// <summary>A row.</summary>
     [Benchmark, BenchmarkCategory(Create), Row(RowKind.Tenure, "Tenure {ours}")]
-    public void CreateTenure()
+    public void CreateTenure() => FillNew(TOwn.Create(Count, AllocationFill.Unwritten));
+
+    /// <summary>A row.</summary>
+    [Benchmark, BenchmarkCategory(Create), Row(RowKind.Tenure, "Tenure {ours}, aligned to {other}")]
+    public void CreateOtherAlignment() => FillNew(TOwn.Create(Count, AllocationFill.Unwritten, TOwn.OtherAlignment));
+
+    private void FillNew(TOwn made)
     {
-        TOwn made = TOwn.Create(Count, AllocationFill.Unwritten);
         made.Fill(_value);
         Pattern.CheckLast(made.At(Count - 1));
         made.Free();

@@ -13,7 +13,8 @@ namespace Tenure.Bench;
 /// <remarks>
 /// A round takes a big block, 64 MiB and 1 MiB more each round, and a small one of 90000 elements; the big one goes at once.
 /// jemalloc.NET's article never writes its native blocks, while the collector zeroes every array: the first table is that
-/// one, and says little about allocators. In the second every element is written, on both sides.
+/// one, with a row of arrays that are not zeroed, and says little about allocators. In the second every element is written,
+/// on both sides.
 /// </remarks>
 /// <typeparam name="T">The element.</typeparam>
 public unsafe class FragmentBenchmarks<T> : CountedBenchmarks
@@ -22,11 +23,23 @@ public unsafe class FragmentBenchmarks<T> : CountedBenchmarks
     private const string Article = "as the article: native unwritten";
     private const string Written = "every element written";
     private const long Mebibyte = 1 << 20;
-    private const int SmallCount = 90_000;
+    internal const int SmallCount = 90_000;
 
     private readonly T _value = Pattern.Of<T>();
     private readonly List<T[]> _kept = [];
     private readonly List<nint> _keptNative = [];
+
+    /// <summary>Bytes of the steps by which the big block grows: it begins with 64 of them.</summary>
+    internal long StepBytes { get; init; } = Mebibyte;
+
+    /// <summary>Elements of the small block.</summary>
+    internal int SmallElements { get; init; } = SmallCount;
+
+    /// <summary>Shown what is kept before it is given up; null while the clock runs.</summary>
+    internal Action<List<nint>>? BlocksHeld { get; set; }
+
+    /// <summary>As <see cref="BlocksHeld"/>, of arrays.</summary>
+    internal Action<List<T[]>>? ArraysHeld { get; set; }
 
     private enum Kept
     {
@@ -38,12 +51,13 @@ public unsafe class FragmentBenchmarks<T> : CountedBenchmarks
     private enum Content
     {
         AsItComes,
+        NotZeroed,
         Written,
         WrittenNotZeroed,
     }
 
     /// <summary>Bytes of the big block of a round.</summary>
-    internal static long BigBytes(long round) => (64 + round) * Mebibyte;
+    internal static long BigBytes(long round, long stepBytes = Mebibyte) => (64 + round) * stepBytes;
 
     /// <summary>Bytes that are needed at the same time.</summary>
     internal static long Need(long rounds) => (2 * BigBytes(rounds)) + (rounds * SmallCount * sizeof(T));
@@ -55,6 +69,10 @@ public unsafe class FragmentBenchmarks<T> : CountedBenchmarks
     /// <summary>A row.</summary>
     [Benchmark, BenchmarkCategory(Article), Row(RowKind.Managed, "managed, small ones kept")]
     public void ManagedKept() => RunManaged(Kept.Yes, Content.AsItComes);
+
+    /// <summary>A row.</summary>
+    [Benchmark, BenchmarkCategory(Article), Row(RowKind.Managed, "managed, kept, not zeroed")]
+    public void ManagedKeptUnwritten() => RunManaged(Kept.Yes, Content.NotZeroed);
 
     /// <summary>A row.</summary>
     [Benchmark, BenchmarkCategory(Article), Row(RowKind.Managed, "managed, kept, compacted every 10 rounds")]
@@ -128,8 +146,8 @@ public unsafe class FragmentBenchmarks<T> : CountedBenchmarks
     {
         for (long round = 0; round < Count; round++)
         {
-            GC.KeepAlive(Array((int)(BigBytes(round) / sizeof(T)), content));
-            T[] small = Array(SmallCount, content);
+            GC.KeepAlive(Array((int)(BigBytes(round, StepBytes) / sizeof(T)), content));
+            T[] small = Array(SmallElements, content);
             if (kept != Kept.No)
             {
                 _kept.Add(small);
@@ -140,17 +158,18 @@ public unsafe class FragmentBenchmarks<T> : CountedBenchmarks
                 GC.Collect();
             }
         }
-        if (content != Content.AsItComes)
+        if (content is Content.Written or Content.WrittenNotZeroed)
         {
             _kept.ForEach(small => Pattern.CheckLast(small[^1]));
         }
+        ArraysHeld?.Invoke(_kept);
         _kept.Clear();
     }
 
     private T[] Array(int count, Content content)
     {
-        T[] made = content != Content.WrittenNotZeroed ? new T[count] : GC.AllocateUninitializedArray<T>(count);
-        if (content != Content.AsItComes)
+        T[] made = content is Content.NotZeroed or Content.WrittenNotZeroed ? GC.AllocateUninitializedArray<T>(count) : new T[count];
+        if (content is Content.Written or Content.WrittenNotZeroed)
         {
             made.AsSpan().Fill(_value);
         }
@@ -161,11 +180,11 @@ public unsafe class FragmentBenchmarks<T> : CountedBenchmarks
     {
         for (long round = 0; round < Count; round++)
         {
-            void* big = Native.Allocate((nuint)BigBytes(round), Lifetime.Persistent);
-            Write(big, BigBytes(round) / sizeof(T), content);
+            void* big = Native.Allocate((nuint)BigBytes(round, StepBytes), Lifetime.Persistent);
+            Write(big, BigBytes(round, StepBytes) / sizeof(T), content);
             Native.Deallocate(big, Lifetime.Persistent);
-            void* small = Native.Allocate((nuint)(SmallCount * sizeof(T)), Lifetime.Persistent);
-            Write(small, SmallCount, content);
+            void* small = Native.Allocate((nuint)(SmallElements * sizeof(T)), Lifetime.Persistent);
+            Write(small, SmallElements, content);
             if (kept == Kept.No)
             {
                 Native.Deallocate(small, Lifetime.Persistent);
@@ -184,11 +203,11 @@ public unsafe class FragmentBenchmarks<T> : CountedBenchmarks
     {
         for (long round = 0; round < Count; round++)
         {
-            void* big = NativeMemory.Alloc((nuint)BigBytes(round));
-            Write(big, BigBytes(round) / sizeof(T), content);
+            void* big = NativeMemory.Alloc((nuint)BigBytes(round, StepBytes));
+            Write(big, BigBytes(round, StepBytes) / sizeof(T), content);
             NativeMemory.Free(big);
-            void* small = NativeMemory.Alloc((nuint)(SmallCount * sizeof(T)));
-            Write(small, SmallCount, content);
+            void* small = NativeMemory.Alloc((nuint)(SmallElements * sizeof(T)));
+            Write(small, SmallElements, content);
             if (kept == Kept.No)
             {
                 NativeMemory.Free(small);
@@ -215,7 +234,8 @@ public unsafe class FragmentBenchmarks<T> : CountedBenchmarks
     {
         if (content != Content.AsItComes)
         {
-            _keptNative.ForEach(small => Pattern.CheckLast(((T*)small)[SmallCount - 1]));
+            _keptNative.ForEach(small => Pattern.CheckLast(((T*)small)[SmallElements - 1]));
         }
+        BlocksHeld?.Invoke(_keptNative);
     }
 }

@@ -13,7 +13,8 @@ namespace Tenure.Bench;
 /// <remarks>
 /// The managed array is multiplied by a plain loop and by the runtime's own vectors; unfair would be the loop with an
 /// object for each element that jemalloc.NET compared itself with. Arrays beyond the processor's caches are limited by the
-/// memory: then all vectorised rows are alike. The result is compared with one element calculated alone.
+/// memory: then all vectorised rows are alike. The result is compared with one element calculated alone. NativeMemory.Alloc
+/// aligns to 16 and our arrays to 64: each has a row with the other alignment.
 /// </remarks>
 /// <typeparam name="T">The element.</typeparam>
 /// <typeparam name="TOwn">Our array.</typeparam>
@@ -50,10 +51,26 @@ public unsafe class MultiplyBenchmarks<T, TOwn, TMultiply> : CountedBenchmarks
     }
 
     /// <summary>Written once before anything is measured.</summary>
+    [GlobalSetup(Target = nameof(SystemAligned))]
+    public void SetUpAligned()
+    {
+        _native = Pattern.AllocateAligned<T>(Count);
+        Pattern.Fill(_native, Count, _first);
+    }
+
+    /// <summary>Written once before anything is measured.</summary>
     [GlobalSetup(Target = nameof(Tenure))]
     public void SetUpTenure()
     {
         _own = TOwn.Create(Count, AllocationFill.Unwritten);
+        _own.Fill(_first);
+    }
+
+    /// <summary>Written once before anything is measured.</summary>
+    [GlobalSetup(Target = nameof(TenureOtherAlignment))]
+    public void SetUpOtherAlignment()
+    {
+        _own = TOwn.Create(Count, AllocationFill.Unwritten, TOwn.OtherAlignment);
         _own.Fill(_first);
     }
 
@@ -74,7 +91,15 @@ public unsafe class MultiplyBenchmarks<T, TOwn, TMultiply> : CountedBenchmarks
     }
 
     /// <summary>Every element is what one is that was multiplied alone.</summary>
-    [GlobalCleanup(Target = nameof(Tenure))]
+    [GlobalCleanup(Target = nameof(SystemAligned))]
+    public void CheckAligned()
+    {
+        Pattern.Check(_native, Count, Expected());
+        NativeMemory.AlignedFree(_native);
+    }
+
+    /// <summary>Every element is what one is that was multiplied alone.</summary>
+    [GlobalCleanup(Targets = [nameof(Tenure), nameof(TenureOtherAlignment)])]
     public void CheckTenure()
     {
         Pattern.Check(_own.Begin, Count, Expected());
@@ -128,6 +153,10 @@ public unsafe class MultiplyBenchmarks<T, TOwn, TMultiply> : CountedBenchmarks
     }
 
     /// <summary>A row.</summary>
+    [Benchmark, BenchmarkCategory(Warm), Row(RowKind.System, "NativeMemory, aligned to 64, TensorPrimitives")]
+    public void SystemAligned() => SystemTensor();
+
+    /// <summary>A row.</summary>
     [Benchmark, BenchmarkCategory(Warm), Row(RowKind.Jemalloc, "jemalloc, TensorPrimitives")]
     public void JemallocTensor() => SystemTensor();
 
@@ -138,6 +167,10 @@ public unsafe class MultiplyBenchmarks<T, TOwn, TMultiply> : CountedBenchmarks
         _times++;
         TMultiply.Multiply(_own, _by);
     }
+
+    /// <summary>A row.</summary>
+    [Benchmark, BenchmarkCategory(Warm), Row(RowKind.Tenure, "Tenure {ours}.VectorMultiply, aligned to {other}")]
+    public void TenureOtherAlignment() => Tenure();
 
     private T Expected()
     {

@@ -15,8 +15,12 @@ public unsafe interface IOwnArray<TSelf, T>
     /// <summary>In the tables.</summary>
     static abstract string Name { get; }
 
-    /// <summary>A new one.</summary>
-    static abstract TSelf Create(long count, AllocationFill fill);
+    /// <summary>What <see cref="Create"/> aligns to when nothing is said, and what the other row is aligned to: 16 as
+    /// NativeMemory.Alloc, or 64 as buffers.</summary>
+    static abstract int OtherAlignment { get; }
+
+    /// <summary>A new one. An alignment of 0 is the type's default.</summary>
+    static abstract TSelf Create(long count, AllocationFill fill, int alignment = 0);
 
     /// <summary>Every element.</summary>
     void Fill(T value);
@@ -48,16 +52,20 @@ public readonly unsafe struct OwnBlock<T> : IOwnArray<OwnBlock<T>, T>
     public static string Name => "Native";
 
     /// <inheritdoc/>
+    public static int OtherAlignment => BufferOptions.DefaultAlignment;
+
+    /// <inheritdoc/>
     public T* Begin { get; }
 
     /// <inheritdoc/>
-    public static OwnBlock<T> Create(long count, AllocationFill fill)
+    public static OwnBlock<T> Create(long count, AllocationFill fill, int alignment = 0)
     {
         if (fill == AllocationFill.Zero)
         {
             return new((T*)NativeCounters.AllocateZeroed((nuint)count, (nuint)sizeof(T)), count);
         }
-        return new((T*)Native.Allocate((nuint)count * (nuint)sizeof(T), Lifetime.Persistent), count);
+        nuint aligned = (nuint)(alignment == 0 ? Native.DefaultAlignment : alignment);
+        return new((T*)Native.Allocate((nuint)count * (nuint)sizeof(T), Lifetime.Persistent, aligned), count);
     }
 
     /// <inheritdoc/>
@@ -81,11 +89,14 @@ public unsafe struct OwnFixedBuffer<T> : IOwnArray<OwnFixedBuffer<T>, T>
     public static string Name => "FixedBuffer";
 
     /// <inheritdoc/>
+    public static int OtherAlignment => Native.DefaultAlignment;
+
+    /// <inheritdoc/>
     public readonly T* Begin => Buffer.PointerTo(0);
 
     /// <inheritdoc/>
-    public static OwnFixedBuffer<T> Create(long count, AllocationFill fill) =>
-        new() { Buffer = new FixedBuffer<T>((int)count, new BufferOptions { Fill = fill }) };
+    public static OwnFixedBuffer<T> Create(long count, AllocationFill fill, int alignment = 0) =>
+        new() { Buffer = new FixedBuffer<T>((int)count, new BufferOptions { Fill = fill, Alignment = alignment }) };
 
     /// <inheritdoc/>
     public readonly void Fill(T value) => Buffer.Fill(value);
@@ -108,11 +119,14 @@ public unsafe struct OwnSafeArray<T> : IOwnArray<OwnSafeArray<T>, T>
     public static string Name => "SafeArray";
 
     /// <inheritdoc/>
+    public static int OtherAlignment => Native.DefaultAlignment;
+
+    /// <inheritdoc/>
     public readonly T* Begin => Array.PointerTo(0);
 
     /// <inheritdoc/>
-    public static OwnSafeArray<T> Create(long count, AllocationFill fill) =>
-        new() { Array = new SafeArray<T>((int)count, new BufferOptions { Fill = fill }) };
+    public static OwnSafeArray<T> Create(long count, AllocationFill fill, int alignment = 0) =>
+        new() { Array = new SafeArray<T>((int)count, new BufferOptions { Fill = fill, Alignment = alignment }) };
 
     /// <inheritdoc/>
     public readonly void Fill(T value) => Array.Fill(value);
@@ -136,14 +150,17 @@ public unsafe struct OwnHugeArray<T> : IOwnArray<OwnHugeArray<T>, T>
     public static string Name => "HugeArray";
 
     /// <inheritdoc/>
+    public static int OtherAlignment => Native.DefaultAlignment;
+
+    /// <inheritdoc/>
     public readonly T* Begin => Array.PointerTo(0);
 
     /// <inheritdoc/>
-    public static OwnHugeArray<T> Create(long count, AllocationFill fill)
+    public static OwnHugeArray<T> Create(long count, AllocationFill fill, int alignment = 0)
     {
         if (Selection.Request.FileFolder is not { } folder)
         {
-            return new() { Array = new HugeArray<T>(count, new BufferOptions { Fill = fill }) };
+            return new() { Array = new HugeArray<T>(count, new BufferOptions { Fill = fill, Alignment = alignment }) };
         }
         string file = Path.Combine(folder, Path.GetRandomFileName());
         return new() { Array = new HugeArray<T>(file, count), _file = file };

@@ -71,6 +71,10 @@ internal static unsafe class Pattern
     internal static T* Allocate<T>(long count)
         where T : unmanaged => (T*)NativeMemory.Alloc((nuint)count, (nuint)sizeof(T));
 
+    /// <summary>At multiples of 64, as buffers lie. Give it back with NativeMemory.AlignedFree.</summary>
+    internal static T* AllocateAligned<T>(long count)
+        where T : unmanaged => (T*)NativeMemory.AlignedAlloc((nuint)count * (nuint)sizeof(T), BufferOptions.DefaultAlignment);
+
     private static void CheckOne<T>(T* element, ReadOnlySpan<byte> wanted)
         where T : unmanaged
     {

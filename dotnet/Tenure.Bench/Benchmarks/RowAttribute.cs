@@ -21,7 +21,8 @@ public enum RowKind
     Tenure,
 }
 
-/// <summary>What a measured method is called in the tables. "{ours}" is the type of ours that the verb is about.</summary>
+/// <summary>What a measured method is called in the tables. "{ours}" is the type of ours that the verb is about, "{other}" the
+/// alignment that it does not have by itself.</summary>
 [AttributeUsage(AttributeTargets.Method)]
 public sealed class RowAttribute(RowKind kind, string name) : Attribute
 {

@@ -51,6 +51,9 @@ internal sealed record BenchRequest
 
     internal int? Iterations { get; init; }
 
+    /// <summary>Of the lifetimes: whether the first batch is written while the clock runs.</summary>
+    internal Storing FirstBatch { get; init; }
+
     /// <summary>Where a file-backed array's file goes; null: memory.</summary>
     internal string? FileFolder { get; init; }
 

@@ -19,6 +19,7 @@ internal sealed class VerbCommand : Command
     private readonly string _countName;
     private readonly Option<bool> _cold = Flag("--cold-start", "No warm-up: what is made is touched for the first time. The code was compiled before.", "-c");
     private readonly Option<bool> _once = Flag("--once", "A cold start of one iteration.");
+    private readonly Option<bool> _written = Flag("--written", "The first batch's blocks are written while the clock runs; the article's are not.");
     private readonly Option<bool> _verbose = Flag("--verbose", "Shows what BenchmarkDotNet says while it runs.");
 
     private readonly Option<int?> _iterations = new("--target-count", "-t")
@@ -141,6 +142,7 @@ internal sealed class VerbCommand : Command
             IsColdStart = parsed.GetValue(_cold),
             IsOnce = parsed.GetValue(_once),
             Iterations = parsed.GetValue(_iterations),
+            FirstBatch = parsed.GetValue(_written) ? Storing.Inside : Storing.Outside,
             FileFolder = parsed.GetValue(_file),
             JsonFile = parsed.GetValue(_json),
             OutFolder = parsed.GetValue(_out),
@@ -174,6 +176,10 @@ internal sealed class VerbCommand : Command
             Add(_once);
         }
         Add(_iterations);
+        if (_verb == Verb.Lifetimes)
+        {
+            Add(_written);
+        }
         if (_verb == Verb.Huge)
         {
             Add(_file);

@@ -17,9 +17,10 @@ internal sealed record LifetimeReply
     internal long DeallocateTicks { get; init; }
 
     /// <summary>Of a block, when the batch before was given back.</summary>
-    internal double WarmAllocateNs { get; init; }
+    internal WarmNs Warm { get; init; }
 
-    internal double WarmDeallocateNs { get; init; }
+    /// <summary>As <see cref="Warm"/>, with all of each block written while the clock ran.</summary>
+    internal WarmNs WarmWritten { get; init; }
 
     /// <summary>Of the first batch.</summary>
     internal long[] Distances { get; init; } = [];
@@ -34,26 +35,34 @@ internal sealed record LifetimeReply
         Proof,
         AllocateTicks.ToString(CultureInfo.InvariantCulture),
         DeallocateTicks.ToString(CultureInfo.InvariantCulture),
-        WarmAllocateNs.ToString("R", CultureInfo.InvariantCulture),
-        WarmDeallocateNs.ToString("R", CultureInfo.InvariantCulture),
+        string.Join(' ', new[] { Warm.Allocate, Warm.Deallocate, WarmWritten.Allocate, WarmWritten.Deallocate }
+            .Select(each => each.ToString("R", CultureInfo.InvariantCulture))),
         string.Join(' ', Distances.Select(each => each.ToString(CultureInfo.InvariantCulture))),
     ]);
 
-    internal static LifetimeReply ReadFrom(string path) =>
-        File.Exists(path) && File.ReadAllLines(path) is [var error, var proof, var up, var down, var warmUp, var warmDown, var distances]
-            ? new LifetimeReply
-            {
-                Error = error,
-                Proof = proof,
-                AllocateTicks = long.Parse(up, CultureInfo.InvariantCulture),
-                DeallocateTicks = long.Parse(down, CultureInfo.InvariantCulture),
-                WarmAllocateNs = double.Parse(warmUp, CultureInfo.InvariantCulture),
-                WarmDeallocateNs = double.Parse(warmDown, CultureInfo.InvariantCulture),
-                Distances =
-                [
-                    .. distances.Split(' ', StringSplitOptions.RemoveEmptyEntries)
-                        .Select(each => long.Parse(each, CultureInfo.InvariantCulture)),
-                ],
-            }
-            : new LifetimeReply();
+    internal static LifetimeReply ReadFrom(string path)
+    {
+        if (!File.Exists(path) || File.ReadAllLines(path) is not [var error, var proof, var up, var down, var warm, var distances])
+        {
+            return new LifetimeReply();
+        }
+        double[] ns = [.. warm.Split(' ').Select(each => double.Parse(each, CultureInfo.InvariantCulture))];
+        return new LifetimeReply
+        {
+            Error = error,
+            Proof = proof,
+            AllocateTicks = long.Parse(up, CultureInfo.InvariantCulture),
+            DeallocateTicks = long.Parse(down, CultureInfo.InvariantCulture),
+            Warm = new(ns[0], ns[1]),
+            WarmWritten = new(ns[2], ns[3]),
+            Distances =
+            [
+                .. distances.Split(' ', StringSplitOptions.RemoveEmptyEntries)
+                    .Select(each => long.Parse(each, CultureInfo.InvariantCulture)),
+            ],
+        };
+    }
 }
+
+/// <summary>Of a block, in ns.</summary>
+internal readonly record struct WarmNs(double Allocate, double Deallocate);

@@ -1,8 +1,6 @@
 // SPDX-FileCopyrightText: Tenure contributors
 // SPDX-License-Identifier: MIT
 
-using System.Runtime.InteropServices;
-
 namespace Tenure.Bench;
 
 /// <summary>Whose blocks: the name is also that of the CSV files.</summary>
@@ -18,85 +16,28 @@ internal sealed record LifetimeRow(string Name, RowKind Kind, string Note)
         new("Persistent", RowKind.Tenure, ""),
         new("NativeMemory", RowKind.System, ""),
         new("jemalloc", RowKind.Jemalloc, "NativeMemory with jemalloc preloaded"),
-        new("Managed", RowKind.Managed, "new byte[4]; deallocate is one collection of the youngest generation, forced after each batch"),
+        new("Managed", RowKind.Managed, "new byte[4], which the collector zeroes, as GC.AllocateUninitializedArray does below 2048 bytes; "
+            + "deallocate is one collection of the youngest generation, forced after each batch"),
     ];
+
+    /// <summary>Whom the proof asks about the row's blocks.</summary>
+    internal BlockOwner Owner => Name switch
+    {
+        "Temp" => BlockOwner.Temp,
+        "TempJob" => BlockOwner.TempJob,
+        "Persistent" => BlockOwner.Heap,
+        "NativeMemory" => BlockOwner.CLibrary,
+        "jemalloc" => BlockOwner.Jemalloc,
+        _ => BlockOwner.Collector,
+    };
 }
 
-/// <summary>The blocks of a row. Written out for each, so that nothing stands between the clock and the calls. A batch of
-/// Temp or TempJob is a frame: its end is part of giving the batch back, as in `tenure bench lifetimes`.</summary>
-internal static unsafe class LifetimeBlocks
+/// <summary>Whether blocks are written while the clock runs.</summary>
+internal enum Storing
 {
-    internal static void AllocateTemp(nint[] blocks)
-    {
-        for (int i = 0; i < blocks.Length; i++)
-        {
-            blocks[i] = (nint)Native.Allocate(LifetimeRow.Bytes, Lifetime.Temp, LifetimeRow.Bytes);
-        }
-    }
+    /// <summary>As the article: allocated only, and written outside the times.</summary>
+    Outside,
 
-    internal static void DeallocateTemp(nint[] blocks)
-    {
-        foreach (nint block in blocks)
-        {
-            Native.Deallocate((void*)block, Lifetime.Temp);
-        }
-        Native.NextFrame();
-    }
-
-    internal static void AllocateTempJob(nint[] blocks)
-    {
-        for (int i = 0; i < blocks.Length; i++)
-        {
-            blocks[i] = (nint)Native.Allocate(LifetimeRow.Bytes, Lifetime.TempJob, LifetimeRow.Bytes);
-        }
-    }
-
-    internal static void DeallocateTempJob(nint[] blocks)
-    {
-        foreach (nint block in blocks)
-        {
-            Native.Deallocate((void*)block, Lifetime.TempJob);
-        }
-        Native.NextFrame();
-    }
-
-    internal static void AllocatePersistent(nint[] blocks)
-    {
-        for (int i = 0; i < blocks.Length; i++)
-        {
-            blocks[i] = (nint)Native.Allocate(LifetimeRow.Bytes, Lifetime.Persistent, LifetimeRow.Bytes);
-        }
-    }
-
-    internal static void DeallocatePersistent(nint[] blocks)
-    {
-        foreach (nint block in blocks)
-        {
-            Native.Deallocate((void*)block, Lifetime.Persistent);
-        }
-    }
-
-    internal static void AllocateSystem(nint[] blocks)
-    {
-        for (int i = 0; i < blocks.Length; i++)
-        {
-            blocks[i] = (nint)NativeMemory.Alloc(LifetimeRow.Bytes);
-        }
-    }
-
-    internal static void DeallocateSystem(nint[] blocks)
-    {
-        foreach (nint block in blocks)
-        {
-            NativeMemory.Free((void*)block);
-        }
-    }
-
-    internal static void AllocateManaged(byte[][] blocks)
-    {
-        for (int i = 0; i < blocks.Length; i++)
-        {
-            blocks[i] = new byte[LifetimeRow.Bytes];
-        }
-    }
+    /// <summary>All of a block is written as soon as it is allocated.</summary>
+    Inside,
 }

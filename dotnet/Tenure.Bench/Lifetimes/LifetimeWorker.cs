@@ -2,13 +2,10 @@
 // SPDX-License-Identifier: MIT
 
 using System;
-using System.Collections.Generic;
 using System.Diagnostics;
 using System.Globalization;
 using System.IO;
 using System.Linq;
-using System.Runtime.CompilerServices;
-using System.Threading;
 
 namespace Tenure.Bench;
 
@@ -18,14 +15,18 @@ internal static unsafe class LifetimeWorker
     internal const string Word = "measure-lifetime";
     private const int WarmBatches = 101;
 
+    /// <summary>Blocks that the proof is shown.</summary>
+    private const int ShownBlocks = 1000;
+
     /// <summary>Starts a child and reads what it found.</summary>
-    internal static LifetimeReply Ask(LifetimeRow row, long count)
+    internal static LifetimeReply Ask(LifetimeRow row, long count, Storing first)
     {
         string file = Path.GetTempFileName();
         try
         {
             string? preload = row.Kind == RowKind.Jemalloc ? Heaps.FindJemalloc() : null;
-            ChildProcess ended = ChildProcess.Run([Word, file, row.Name, count.ToString(CultureInfo.InvariantCulture)], preload);
+            ChildProcess ended = ChildProcess.Run(
+                [Word, file, row.Name, count.ToString(CultureInfo.InvariantCulture), first.ToString()], preload, countsCallsAtOnce: true);
             LifetimeReply reply = LifetimeReply.ReadFrom(file);
             return ended.ExitCode == 0 || reply.Error.Length != 0 ? reply : reply with { Error = ended.Explain() };
         }
@@ -37,63 +38,84 @@ internal static unsafe class LifetimeWorker
 
     internal static int Run(string[] args)
     {
-        if (args is not [_, var file, var name, var countText]
+        if (args is not [_, var file, var name, var countText, var firstText]
             || LifetimeRow.All.FirstOrDefault(each => each.Name == name) is not { } row
-            || !int.TryParse(countText, NumberStyles.None, CultureInfo.InvariantCulture, out int count))
+            || !int.TryParse(countText, NumberStyles.None, CultureInfo.InvariantCulture, out int count)
+            || !Enum.TryParse(firstText, out Storing first))
         {
             return ExitCode.BadUsage;
         }
-        var proof = new CaseReply();
-        Heaps.Prove(row.Kind, proof);
-        LifetimeReply found = proof.Error.Length != 0
-            ? new LifetimeReply { Error = proof.Error }
-            : Measure(row.Name, count) with { Proof = proof.Proof };
+        var malloc = new CaseReply();
+        Heaps.ProveMalloc(row.Kind, malloc);
+        LifetimeReply found = new() { Error = malloc.Error };
+        if (malloc.Error.Length == 0)
+        {
+            var proof = new BlockProof();
+            found = Measure(row, count, first, LifetimePasses.FirstAndWarm, proof, static () => { });
+            if (row.Kind == RowKind.Tenure)
+            {
+                Heaps.Prove(row.Kind, malloc); // it allocates: not before the first batch
+            }
+            found = found with { Proof = $"{malloc.Proof}; {proof.Sentence}", Error = proof.IsProven ? "" : $"not proven: {proof.Sentence}" };
+        }
         found.WriteTo(file);
         return found.Error.Length == 0 ? ExitCode.Ok : ExitCode.Failed;
     }
 
-    /// <summary>The row of a name, in this process.</summary>
-    internal static LifetimeReply Measure(string name, int count) => name switch
-    {
-        "Temp" => Measure(count, LifetimeBlocks.AllocateTemp, LifetimeBlocks.DeallocateTemp),
-        "TempJob" => Measure(count, LifetimeBlocks.AllocateTempJob, LifetimeBlocks.DeallocateTempJob),
-        "Persistent" => Measure(count, LifetimeBlocks.AllocatePersistent, LifetimeBlocks.DeallocatePersistent),
-        "Managed" => MeasureManaged(count),
-        _ => Measure(count, LifetimeBlocks.AllocateSystem, LifetimeBlocks.DeallocateSystem),
-    };
-
-    private static LifetimeReply Measure(int count, Action<nint[]> allocate, Action<nint[]> deallocate)
-    {
-        Compile(allocate, deallocate);
-        nint[] blocks = new nint[count];
-        (long coldAllocate, long coldDeallocate) = Batch(blocks, allocate, deallocate);
-        long[] distances = Distances(blocks);
-        Settle(() => Batch(blocks, allocate, deallocate));
-        var warmAllocate = new List<double>();
-        var warmDeallocate = new List<double>();
-        for (int batch = 0; batch < WarmBatches; batch++)
+    /// <summary>A row, in this process. Requires that the row's allocator has not been used in it.</summary>
+    internal static LifetimeReply Measure(
+        LifetimeRow row, int count, Storing first, LifetimePasses passes, BlockProof proof, Action beforeProof) =>
+        row.Name switch
         {
-            (long up, long down) = Batch(blocks, allocate, deallocate);
-            warmAllocate.Add(up);
-            warmDeallocate.Add(down);
-        }
-        return new LifetimeReply
-        {
-            AllocateTicks = coldAllocate,
-            DeallocateTicks = coldDeallocate,
-            WarmAllocateNs = PerBlock(warmAllocate, count),
-            WarmDeallocateNs = PerBlock(warmDeallocate, count),
-            Distances = distances,
+            "Temp" => Measure<TempBlocks>(row, count, first, passes, proof, beforeProof),
+            "TempJob" => Measure<TempJobBlocks>(row, count, first, passes, proof, beforeProof),
+            "Persistent" => Measure<PersistentBlocks>(row, count, first, passes, proof, beforeProof),
+            "Managed" => MeasureManaged(count, first, passes, proof, beforeProof),
+            _ => Measure<SystemBlocks>(row, count, first, passes, proof, beforeProof),
         };
+
+    private static LifetimeReply Measure<T>(
+        LifetimeRow row, int count, Storing first, LifetimePasses passes, BlockProof proof, Action beforeProof)
+        where T : struct, ILifetimeBlocks
+    {
+        ColdCode.Prepare<T>(row.Kind);
+        HotCode.Drain();
+        nint[] blocks = new nint[count];
+        Times cold = first == Storing.Inside
+            ? Batch(blocks, LifetimeLoops<T>.AllocateAndWriteFirst, Storing.Inside, LifetimeLoops<T>.DeallocateFirst)
+            : Batch(blocks, LifetimeLoops<T>.AllocateFirst, Storing.Outside, LifetimeLoops<T>.DeallocateFirst);
+        ColdCode.RefuseCompiled(cold.Compiled);
+        LifetimeReply found = new()
+        {
+            AllocateTicks = cold.Allocate,
+            DeallocateTicks = cold.Deallocate,
+            Distances = Distances(blocks),
+        };
+        if (passes == LifetimePasses.FirstAndWarm)
+        {
+            Times Plain() => Batch(blocks, LifetimeLoops<T>.Allocate, Storing.Outside, LifetimeLoops<T>.Deallocate);
+            Times Written() => Batch(blocks, LifetimeLoops<T>.AllocateAndWrite, Storing.Inside, LifetimeLoops<T>.Deallocate);
+            (WarmNs plain, WarmNs written) = Warm(count, Plain, Written);
+            found = found with { Warm = plain, WarmWritten = written };
+        }
+        beforeProof();
+        // Behind the times, and many, whatever was asked for: an allocator that only counts keeps a few freed ones in its count.
+        nint[] shown = new nint[int.Max(count, ShownBlocks)];
+        proof.Begin(row.Owner);
+        LifetimeLoops<T>.AllocateAndWrite(shown);
+        proof.Show(shown, LifetimeRow.Bytes);
+        LifetimeLoops<T>.Deallocate(shown);
+        return found;
     }
 
-    private static (long Allocate, long Deallocate) Batch(nint[] blocks, Action<nint[]> allocate, Action<nint[]> deallocate)
+    private static Times Batch(nint[] blocks, Action<nint[]> allocate, Storing storing, Action<nint[]> deallocate)
     {
+        long compiled = ColdCode.CompiledMethods;
         long begin = Stopwatch.GetTimestamp();
         allocate(blocks);
         long full = Stopwatch.GetTimestamp();
-        // Written and read back outside the times.
-        for (int i = 0; i < blocks.Length; i++)
+        compiled -= ColdCode.CompiledMethods;
+        for (int i = 0; storing == Storing.Outside && i < blocks.Length; i++)
         {
             *(int*)blocks[i] = i;
         }
@@ -104,57 +126,73 @@ internal static unsafe class LifetimeWorker
                 throw new InvalidOperationException("A block does not hold what was written into it.");
             }
         }
+        compiled += ColdCode.CompiledMethods;
         long before = Stopwatch.GetTimestamp();
         deallocate(blocks);
         long after = Stopwatch.GetTimestamp();
-        return (full - begin, after - before);
+        compiled -= ColdCode.CompiledMethods;
+        return new(full - begin, after - before, -compiled);
     }
 
-    private static LifetimeReply MeasureManaged(int count)
+    private static LifetimeReply MeasureManaged(
+        int count, Storing first, LifetimePasses passes, BlockProof proof, Action beforeProof)
     {
-        byte[][] few = new byte[2][];
-        LifetimeBlocks.AllocateManaged(few);
+        ManagedLoops.AllocateFirst([]);
+        ManagedLoops.AllocateAndWriteFirst([]);
         byte[][] blocks = new byte[count][];
         GC.Collect();
+        HotCode.Drain();
+        long compiled = ColdCode.CompiledMethods;
         long begin = Stopwatch.GetTimestamp();
-        LifetimeBlocks.AllocateManaged(blocks);
-        long full = Stopwatch.GetTimestamp();
-        long[] distances = ManagedDistances(blocks);
-        long collected = Collect(blocks);
-        Settle(() => LifetimeBlocks.AllocateManaged(blocks));
-        var warmAllocate = new List<double>();
-        var warmDeallocate = new List<double>();
-        for (int batch = 0; batch < WarmBatches; batch++)
+        if (first == Storing.Inside)
         {
-            long from = Stopwatch.GetTimestamp();
-            LifetimeBlocks.AllocateManaged(blocks);
-            warmAllocate.Add(Stopwatch.GetTimestamp() - from);
-            warmDeallocate.Add(Collect(blocks));
+            ManagedLoops.AllocateAndWriteFirst(blocks);
         }
-        return new LifetimeReply
+        else
         {
-            AllocateTicks = full - begin,
-            DeallocateTicks = collected,
-            WarmAllocateNs = PerBlock(warmAllocate, count),
-            WarmDeallocateNs = PerBlock(warmDeallocate, count),
-            Distances = distances,
-        };
+            ManagedLoops.AllocateFirst(blocks);
+        }
+        long full = Stopwatch.GetTimestamp();
+        ColdCode.RefuseCompiled(ColdCode.CompiledMethods - compiled);
+        LifetimeReply found = new() { AllocateTicks = full - begin, Distances = ManagedDistances(blocks) };
+        found = found with { DeallocateTicks = Collect(blocks) };
+        if (passes == LifetimePasses.FirstAndWarm)
+        {
+            (WarmNs plain, WarmNs written) = Warm(
+                count, () => ManagedBatch(blocks, ManagedLoops.Allocate), () => ManagedBatch(blocks, ManagedLoops.AllocateAndWrite));
+            found = found with { Warm = plain, WarmWritten = written };
+        }
+        beforeProof();
+        proof.Begin(BlockOwner.Collector);
+        byte[][] shown = new byte[ShownBlocks][];
+        ManagedLoops.AllocateAndWrite(shown);
+        proof.Show<byte>(shown);
+        return found;
     }
 
-    /// <summary>The runtime compiles again what was called often, and the batches after that count.</summary>
-    private static void Settle(Action batch)
+    private static Times ManagedBatch(byte[][] blocks, Action<byte[][]> allocate)
     {
-        const int Times = 2;
-        const int HotCalls = 32;
-        const int WaitMilliseconds = 150;
-        for (int time = 0; time < Times; time++)
+        long begin = Stopwatch.GetTimestamp();
+        allocate(blocks);
+        return new(Stopwatch.GetTimestamp() - begin, Collect(blocks), 0);
+    }
+
+    /// <summary>Both ways in turn, so that neither has the quieter moments.</summary>
+    private static (WarmNs Plain, WarmNs Written) Warm(int count, Func<Times> plain, Func<Times> written)
+    {
+        HotCode.Settle(() =>
         {
-            for (int call = 0; call < HotCalls; call++)
-            {
-                batch();
-            }
-            Thread.Sleep(WaitMilliseconds);
+            plain();
+            written();
+        });
+        var plainTimes = new Times[WarmBatches];
+        var writtenTimes = new Times[WarmBatches];
+        for (int batch = 0; batch < WarmBatches; batch++)
+        {
+            plainTimes[batch] = plain();
+            writtenTimes[batch] = written();
         }
+        return (PerBlock(plainTimes, count), PerBlock(writtenTimes, count));
     }
 
     private static long Collect(byte[][] blocks)
@@ -163,16 +201,6 @@ internal static unsafe class LifetimeWorker
         long from = Stopwatch.GetTimestamp();
         GC.Collect(0);
         return Stopwatch.GetTimestamp() - from;
-    }
-
-    /// <summary>The code is compiled by two blocks of its own before the clock starts; the article's was compiled ahead of time.</summary>
-    private static void Compile(Action<nint[]> allocate, Action<nint[]> deallocate)
-    {
-        nint[] few = new nint[2];
-        RuntimeHelpers.PrepareDelegate(allocate);
-        RuntimeHelpers.PrepareDelegate(deallocate);
-        allocate(few);
-        deallocate(few);
     }
 
     /// <summary>From the end of a block to the begin of the next, as the article counts.</summary>
@@ -200,6 +228,24 @@ internal static unsafe class LifetimeWorker
         return distances;
     }
 
-    private static double PerBlock(List<double> ticks, int count) =>
-        SampleStatistics.Median([.. ticks]) * 1e9 / Stopwatch.Frequency / count;
+    private static WarmNs PerBlock(Times[] batches, int count)
+    {
+        return new(Of(each => each.Allocate), Of(each => each.Deallocate));
+
+        double Of(Func<Times, long> which) =>
+            SampleStatistics.Median([.. batches.Select(each => (double)which(each))]) * 1e9 / Stopwatch.Frequency / count;
+    }
+
+    /// <summary>Of a batch, in ticks; and the methods that were compiled meanwhile.</summary>
+    private readonly record struct Times(long Allocate, long Deallocate, long Compiled);
+}
+
+/// <summary>What a process measures.</summary>
+internal enum LifetimePasses
+{
+    /// <summary>The first batch.</summary>
+    FirstOnly,
+
+    /// <summary>That, and batches of warm memory.</summary>
+    FirstAndWarm,
 }

@@ -64,6 +64,7 @@ internal static class LifetimesFiles
         JsonResult.Head(json, request);
         json.WriteNumber("count", request.Counts[0]);
         json.WriteNumber("block_bytes", LifetimeRow.Bytes);
+        json.WriteBoolean("first_batch_written", request.FirstBatch == Storing.Inside);
         json.WriteStartArray("rows");
         foreach (LifetimeRow row in rows)
         {
@@ -76,8 +77,10 @@ internal static class LifetimesFiles
             int count = Math.Max(1, (int)request.Counts[0]);
             Samples(json, "first_allocate_ns", rounds, each => LifetimesTable.Ns(each.AllocateTicks, count));
             Samples(json, "first_deallocate_ns", rounds, each => LifetimesTable.Ns(each.DeallocateTicks, count));
-            Samples(json, "warm_allocate_ns", rounds, each => each.WarmAllocateNs);
-            Samples(json, "warm_deallocate_ns", rounds, each => each.WarmDeallocateNs);
+            Samples(json, "warm_allocate_ns", rounds, each => each.Warm.Allocate);
+            Samples(json, "warm_deallocate_ns", rounds, each => each.Warm.Deallocate);
+            Samples(json, "warm_written_allocate_ns", rounds, each => each.WarmWritten.Allocate);
+            Samples(json, "warm_written_deallocate_ns", rounds, each => each.WarmWritten.Deallocate);
             json.WriteStartArray("distances");
             foreach (long distance in rounds[0].Distances)
             {

@@ -13,6 +13,8 @@ namespace Tenure.Bench;
 /// Question: what does a block cost from each lifetime, and how far do neighbours lie apart? Each row runs in a process of
 /// its own, rounds are shuffled, and medians are shown. The first batch meets memory that nobody touched; the warm ones
 /// meet what the batch before gave back. A frame ends with its batch, and is timed with the frees: it is what frees Temp.
+/// The article's clock stops before a block is written: the warm ones are measured both ways, and --written does the first
+/// batch so.
 /// Unfair would be to compare frees with the collector's, which come when the youngest generation is full: here one is
 /// forced after each batch, and timed. It does not show what many threads do to each other.
 /// </remarks>
@@ -51,7 +53,7 @@ internal static class LifetimesRun
             LifetimeReply[] found = new LifetimeReply[rows.Length];
             for (int i = 0; i < rows.Length && !Interrupt.Came; i++)
             {
-                found[i] = LifetimeWorker.Ask(rows[i], request.Counts[0]);
+                found[i] = LifetimeWorker.Ask(rows[i], request.Counts[0], request.FirstBatch);
                 Console.Error.Write($" {rows[i].Name}");
             }
             Console.Error.WriteLine();
@@ -70,7 +72,7 @@ internal static class LifetimesRun
             }
         }
         rows = [.. LifetimeRow.All.Where(row => replies.ContainsKey(row.Name))];
-        LifetimesTable.Print(rows, replies, Console.Out);
+        LifetimesTable.Print(rows, replies, request.FirstBatch, Console.Out);
         try
         {
             LifetimesFiles.Write(request, rows, replies);

@@ -16,13 +16,15 @@ internal static class LifetimesTable
     private const string Baseline = "NativeMemory";
 
     private static readonly string[] s_head =
-        ["Lifetime", "first batch: allocate", "deallocate", "warm: allocate", "deallocate", "ratio", "usual distance", "buckets"];
+        ["Lifetime", "first batch: {0}", "deallocate", "warm: allocate", "allocate and write", "deallocate", "ratio", "usual distance", "buckets"];
 
-    internal static void Print(IReadOnlyList<LifetimeRow> rows, Dictionary<string, List<LifetimeReply>> replies, TextWriter to)
+    internal static void Print(
+        IReadOnlyList<LifetimeRow> rows, Dictionary<string, List<LifetimeReply>> replies, Storing first, TextWriter to)
     {
+        string way = first == Storing.Inside ? "allocate and write" : "allocate";
         var lines = new List<string[]>
         {
-            s_head,
+            s_head.Select(word => word.Replace("{0}", way, StringComparison.Ordinal)).ToArray(),
         };
         var failures = new List<string>();
         foreach (LifetimeRow row in rows)
@@ -41,8 +43,9 @@ internal static class LifetimesTable
                 row.Name,
                 Median(rounds, each => Ns(each.AllocateTicks, count)),
                 Median(rounds, each => Ns(each.DeallocateTicks, count)),
-                Median(rounds, each => each.WarmAllocateNs),
-                Median(rounds, each => each.WarmDeallocateNs),
+                Median(rounds, each => each.Warm.Allocate),
+                Median(rounds, each => each.WarmWritten.Allocate),
+                Median(rounds, each => each.Warm.Deallocate),
                 Ratio(rounds, replies[Baseline]),
                 $"{usual.ToString(CultureInfo.InvariantCulture)} ({often.ToString(CultureInfo.InvariantCulture)} times)",
                 buckets.Count.ToString(CultureInfo.InvariantCulture),
@@ -57,7 +60,7 @@ internal static class LifetimesTable
         }
         failures.ForEach(to.WriteLine);
         to.WriteLine();
-        to.WriteLine("Times in ns for a block, medians of the rounds; ratio: warm allocation to NativeMemory's of the same round.");
+        to.WriteLine("Times in ns for a block, medians of the rounds; ratio: warm allocation, nothing written, to NativeMemory's of the same round.");
         foreach (LifetimeRow row in rows.Where(each => each.Note.Length != 0))
         {
             to.WriteLine($"{row.Name}: {row.Note}.");
@@ -87,7 +90,7 @@ internal static class LifetimesTable
 
     private static string Ratio(List<LifetimeReply> rounds, List<LifetimeReply> baseline)
     {
-        double[] ratios = [.. rounds.Zip(baseline, (one, other) => one.WarmAllocateNs / other.WarmAllocateNs)];
+        double[] ratios = [.. rounds.Zip(baseline, (one, other) => one.Warm.Allocate / other.Warm.Allocate)];
         return SampleStatistics.Median(ratios).ToString("0.00", CultureInfo.InvariantCulture);
     }
 }

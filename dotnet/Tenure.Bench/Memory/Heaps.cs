@@ -2,7 +2,6 @@
 // SPDX-License-Identifier: MIT
 
 using System;
-using System.Globalization;
 using System.IO;
 using System.Linq;
 using System.Runtime.InteropServices;
@@ -36,6 +35,16 @@ internal static unsafe class Heaps
             reply.Error = owned ? "" : "a block of Native.Allocate is not the process heap's";
             return;
         }
+        ProveMalloc(kind, reply);
+    }
+
+    /// <summary>As <see cref="Prove"/>, and allocates nothing of Tenure's: for its rows nothing is said.</summary>
+    internal static void ProveMalloc(RowKind kind, CaseReply reply)
+    {
+        if (kind == RowKind.Tenure)
+        {
+            return;
+        }
         string file = FileOfMalloc();
         bool isJemalloc = file.Contains("jemalloc", StringComparison.Ordinal);
         reply.Proof = $"malloc resolves into {Path.GetFileName(file)}";
@@ -46,26 +55,13 @@ internal static unsafe class Heaps
     }
 
     /// <summary>The file that the process's malloc comes from.</summary>
-    private static string FileOfMalloc()
+    internal static string FileOfMalloc()
     {
         if (!NativeLibrary.TryGetExport(NativeLibrary.GetMainProgramHandle(), "malloc", out nint address))
         {
             return "nothing that is known";
         }
-        foreach (string line in File.ReadLines("/proc/self/maps"))
-        {
-            int dash = line.IndexOf('-', StringComparison.Ordinal);
-            int space = line.IndexOf(' ', StringComparison.Ordinal);
-            int slash = line.IndexOf('/', StringComparison.Ordinal);
-            if (slash >= 0 && TryHex(line.AsSpan(0, dash), out nint begin)
-                && TryHex(line.AsSpan(dash + 1, space - dash - 1), out nint end) && address >= begin && address < end)
-            {
-                return line[slash..];
-            }
-        }
-        return "nothing that is known";
+        string file = MemoryMap.Now().FileAt(address);
+        return file.Length == 0 ? "nothing that is known" : file;
     }
-
-    private static bool TryHex(ReadOnlySpan<char> text, out nint value) =>
-        nint.TryParse(text, NumberStyles.AllowHexSpecifier, CultureInfo.InvariantCulture, out value);
 }

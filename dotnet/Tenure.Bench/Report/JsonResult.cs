@@ -69,6 +69,7 @@ internal static class JsonResult
         json.WriteString("tenure", Versions.Library);
         json.WriteString("benchmarkdotnet", Versions.BenchmarkDotNet);
         json.WriteString("runtime", Versions.Runtime);
+        json.WriteString("tiered_pgo", Versions.TieredPgo);
         json.WriteNumber("processors", Environment.ProcessorCount);
         json.WriteNumber("memory_bytes", MachineMemory.Now().TotalBytes);
         json.WriteString("started_at", DateTime.UtcNow.ToString("yyyy-MM-dd'T'HH:mm:ss'Z'", CultureInfo.InvariantCulture));

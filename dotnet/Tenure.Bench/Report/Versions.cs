@@ -17,6 +17,10 @@ internal static class Versions
 
     internal static string Runtime { get; } = Environment.Version.ToString();
 
+    /// <summary>"on" as the runtime has it by itself, or as DOTNET_TieredPGO says.</summary>
+    internal static string TieredPgo =>
+        Environment.GetEnvironmentVariable("DOTNET_TieredPGO") is { Length: > 0 } set && set.TrimStart('0').Length == 0 ? "off" : "on";
+
     internal static string Line => $"jembench {Tool} (Tenure {Library}, BenchmarkDotNet {BenchmarkDotNet}, .NET {Runtime})";
 
     private static string Of(Assembly assembly)

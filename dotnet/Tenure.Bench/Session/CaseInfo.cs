@@ -46,7 +46,8 @@ internal sealed record CaseInfo(
         {
             (need, file) = (0, need);
         }
-        string name = row.Name.Replace("{ours}", OwnName(request.Verb), StringComparison.Ordinal);
+        string name = row.Name.Replace("{ours}", OwnName(request.Verb), StringComparison.Ordinal)
+            .Replace("{other}", OtherAlignment(request.Verb).ToString(CultureInfo.InvariantCulture), StringComparison.Ordinal);
         if (request.FileFolder is not null && row.Kind == RowKind.Tenure)
         {
             name += ", in a file";
@@ -62,6 +63,9 @@ internal sealed record CaseInfo(
         Verb.Huge => OwnHugeArray<int>.Name,
         _ => OwnSafeArray<int>.Name,
     };
+
+    private static int OtherAlignment(Verb verb) =>
+        verb == Verb.Malloc ? OwnBlock<int>.OtherAlignment : OwnSafeArray<int>.OtherAlignment;
 
     private static long Fragment(int size, long rounds) =>
         FragmentBenchmarks<byte>.Need(rounds) + (rounds * 90_000 * (size - 1));

@@ -20,7 +20,7 @@ internal sealed record ChildProcess(int ExitCode, int ProcessId, string ErrorTex
     private const int MostText = 8192;
 
     /// <summary>A child has no preloaded library but the one that is given here, whatever this process has.</summary>
-    internal static ChildProcess Run(IReadOnlyList<string> arguments, string? preload)
+    internal static ChildProcess Run(IReadOnlyList<string> arguments, string? preload, bool countsCallsAtOnce = false)
     {
         var start = new ProcessStartInfo(Environment.ProcessPath ?? "dotnet")
         {
@@ -45,6 +45,10 @@ internal sealed record ChildProcess(int ExitCode, int ProcessId, string ErrorTex
         if (preload is not null)
         {
             start.Environment[Heaps.PreloadVariable] = preload;
+        }
+        if (countsCallsAtOnce)
+        {
+            start.Environment[HotCode.NoDelay] = "0";
         }
         using var child = new Process { StartInfo = start };
         var text = new StringBuilder();

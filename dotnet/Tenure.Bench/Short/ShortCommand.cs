@@ -15,7 +15,7 @@ namespace Tenure.Bench;
 internal static class ShortCommand
 {
     /// <summary>Changes when a reader of before would misunderstand.</summary>
-    private const int Format = 1;
+    private const int Format = 2;
 
     internal static void AddTo(RootCommand root)
     {
@@ -48,9 +48,9 @@ internal static class ShortCommand
             return CommandLine.Refuse($"{count} is no count", Read);
         }
         var found = new ShortResult();
-        var proof = new CaseReply();
-        Heaps.Prove(ShortPart.KindOf(row), proof);
-        found.Error = proof.Error;
+        var malloc = new CaseReply();
+        Heaps.ProveMalloc(ShortPart.KindOf(row), malloc);
+        found.Error = malloc.Error;
         try
         {
             if (found.Error.Length == 0)
@@ -62,19 +62,38 @@ internal static class ShortCommand
         {
             found.Error = failure.Message;
         }
-        Write(found, proof.Proof);
+        if (found.Error.Length == 0 && !found.Proof.IsProven)
+        {
+            found.Error = $"not proven: {found.Proof.Sentence}";
+        }
+        Write(found, malloc.Proof);
         return found.Error.Length == 0 ? ExitCode.Ok : ExitCode.Failed;
     }
 
-    private static void Write(ShortResult found, string proof)
+    private static void Write(ShortResult found, string malloc)
     {
         using var json = new Utf8JsonWriter(Console.OpenStandardOutput());
         json.WriteStartObject();
         json.WriteNumber("format", Format);
         json.WriteString("runtime", Versions.Runtime);
         json.WriteString("tool", Versions.Tool);
-        json.WriteString("proof", proof);
+        json.WriteString("tiered_pgo", Versions.TieredPgo);
         json.WriteString("error", found.Error);
+        json.WriteStartObject("proof");
+        json.WriteString("malloc", malloc);
+        json.WriteString("query", found.Proof.Query);
+        json.WriteNumber("asked", found.Proof.Asked);
+        json.WriteNumber("owned", found.Proof.Owned);
+        json.WriteStartArray("blocks");
+        foreach ((nint address, string mapping) in found.Proof.Told)
+        {
+            json.WriteStartObject();
+            json.WriteString("address", $"0x{address:x}");
+            json.WriteString("mapping", mapping);
+            json.WriteEndObject();
+        }
+        json.WriteEndArray();
+        json.WriteEndObject();
         json.WriteStartArray("values");
         foreach ((string metric, string variant, string unit, double value) in found.Values)
         {

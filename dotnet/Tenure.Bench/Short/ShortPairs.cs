@@ -4,15 +4,15 @@
 using System;
 using System.Buffers;
 using System.Diagnostics;
+using System.Linq;
 using System.Runtime.InteropServices;
-using System.Threading;
 
 namespace Tenure.Bench;
 
 /// <summary>Blocks of 128 bytes: one allocated and freed after the other, and whole batches of them.</summary>
 /// <remarks>
-/// The loops of a row stand in methods of its own, which are compiled as hot code is; every block's first bytes are
-/// written. What they call is given the time to be compiled again before a pass counts.
+/// The loops of a row stand in methods of its own; every block's first bytes are written. Shorter passes go before, until
+/// the runtime has compiled loops and calls as hot code is.
 /// </remarks>
 internal static unsafe class ShortPairs
 {
@@ -24,57 +24,59 @@ internal static unsafe class ShortPairs
     /// <summary>Passes of which the median counts.</summary>
     private const int Passes = 11;
 
-    /// <summary>How long the runtime waits before it compiles again what was called often, and a little more.</summary>
-    private const int SettleMilliseconds = 150;
-    private const int SettlePasses = 3;
+    /// <summary>Of a pass before.</summary>
+    private const int Few = 200;
+
+    /// <summary>Blocks that the proof is shown: many, because an allocator that only counts keeps a few freed ones in its
+    /// count.</summary>
+    private const int Shown = 1000;
 
     internal static void Measure(string row, int batch, ShortResult found)
     {
+        if (row == "array-pool")
+        {
+            // What the pool lends later was allocated after this, or is allocated for the proof.
+            found.Proof.Begin(BlockOwner.Collector);
+        }
         switch (row)
         {
             case "managed":
-                byte[][] arrays = new byte[batch][];
-                Add(found, batch, ManagedPairs, () => ManagedBatch(arrays));
+                Add(found, batch, ManagedPairs, ManagedBatch, new byte[batch][], new byte[Few][]);
                 break;
             case "array-pool":
-                byte[][] rented = new byte[batch][];
-                Add(found, batch, RentedPairs, () => RentedBatch(rented));
+                Add(found, batch, RentedPairs, RentedBatch, new byte[batch][], new byte[Few][]);
                 break;
             case "native-memory" or "jemalloc":
-                nint[] blocks = new nint[batch];
-                Add(found, batch, SystemPairs, () => SystemBatch(blocks));
+                Add(found, batch, SystemPairs, SystemBatch, new nint[batch], new nint[Few]);
                 break;
             case "persistent":
-                nint[] sized = new nint[batch];
-                Add(found, batch, SizedPairs, () => SizedBatch(sized));
+                Add(found, batch, SizedPairs, SizedBatch, new nint[batch], new nint[Few]);
                 break;
             case "persistent-without-size":
-                nint[] unsized = new nint[batch];
-                Add(found, batch, UnsizedPairs, () => UnsizedBatch(unsized));
+                Add(found, batch, UnsizedPairs, UnsizedBatch, new nint[batch], new nint[Few]);
                 break;
             default:
                 found.Error = $"{row} takes no part in {ShortPart.Pairs}";
-                break;
+                return;
         }
+        ShortPart.AddPeak(ShortPart.Pairs, found);
+        Show(row, found.Proof);
     }
 
-    private static void Add(ShortResult found, int batch, Action oneByOne, Action whole)
+    private static void Add<T>(ShortResult found, int batch, Action<int> oneByOne, Action<T[]> whole, T[] blocks, T[] few)
     {
-        found.Add("pair", "one by one", "ns", Nanoseconds(oneByOne) / OneByOne);
-        found.Add("pair", "in batches", "ns", Nanoseconds(whole) / batch);
+        HotCode.Settle(() =>
+        {
+            oneByOne(Few);
+            whole(few);
+        });
+        found.Add("pair", "one by one", "ns", Nanoseconds(() => oneByOne(OneByOne)) / OneByOne);
+        found.Add("pair", "in batches", "ns", Nanoseconds(() => whole(blocks)) / batch);
     }
 
     private static double Nanoseconds(Action measured)
     {
-        for (int pass = 0; pass < SettlePasses; pass++)
-        {
-            // More calls than the thirty after which a method counts as hot.
-            for (int call = 0; call < 32; call++)
-            {
-                measured();
-            }
-            Thread.Sleep(SettleMilliseconds);
-        }
+        measured();
         double[] passes = new double[Passes];
         for (int pass = 0; pass < Passes; pass++)
         {
@@ -85,10 +87,48 @@ internal static unsafe class ShortPairs
         return SampleStatistics.Median(passes);
     }
 
-    private static void ManagedPairs()
+    /// <summary>Blocks as those that were measured, while they are held.</summary>
+    private static void Show(string row, BlockProof proof)
+    {
+        switch (row)
+        {
+            case "managed":
+                proof.Begin(BlockOwner.Collector);
+                proof.Show<byte>([.. Enumerable.Range(0, Shown).Select(_ => new byte[Bytes])]);
+                return;
+            case "array-pool":
+                byte[][] rented = [.. Enumerable.Range(0, Shown).Select(_ => ArrayPool<byte>.Shared.Rent(Bytes))];
+                proof.Show<byte>(rented);
+                Array.ForEach(rented, block => ArrayPool<byte>.Shared.Return(block));
+                return;
+            default:
+                break;
+        }
+        bool isTenure = ShortPart.KindOf(row) == RowKind.Tenure;
+        nint[] held = new nint[Shown];
+        proof.Begin(ShortPart.OwnerOf(row));
+        for (int i = 0; i < held.Length; i++)
+        {
+            held[i] = (nint)(isTenure ? Native.Allocate(Bytes, Lifetime.Persistent) : NativeMemory.Alloc(Bytes));
+        }
+        proof.Show(held, Bytes);
+        foreach (nint block in held)
+        {
+            if (isTenure)
+            {
+                Native.Deallocate((void*)block, Bytes, Lifetime.Persistent);
+            }
+            else
+            {
+                NativeMemory.Free((void*)block);
+            }
+        }
+    }
+
+    private static void ManagedPairs(int count)
     {
         byte[]? last = null;
-        for (int i = 0; i < OneByOne; i++)
+        for (int i = 0; i < count; i++)
         {
             last = new byte[Bytes];
             last[0] = (byte)i;
@@ -106,9 +146,9 @@ internal static unsafe class ShortPairs
         Array.Clear(blocks);
     }
 
-    private static void RentedPairs()
+    private static void RentedPairs(int count)
     {
-        for (int i = 0; i < OneByOne; i++)
+        for (int i = 0; i < count; i++)
         {
             byte[] block = ArrayPool<byte>.Shared.Rent(Bytes);
             block[0] = (byte)i;
@@ -129,9 +169,9 @@ internal static unsafe class ShortPairs
         }
     }
 
-    private static void SystemPairs()
+    private static void SystemPairs(int count)
     {
-        for (int i = 0; i < OneByOne; i++)
+        for (int i = 0; i < count; i++)
         {
             void* block = NativeMemory.Alloc(Bytes);
             *(int*)block = i;
@@ -152,9 +192,9 @@ internal static unsafe class ShortPairs
         }
     }
 
-    private static void SizedPairs()
+    private static void SizedPairs(int count)
     {
-        for (int i = 0; i < OneByOne; i++)
+        for (int i = 0; i < count; i++)
         {
             void* block = Native.Allocate(Bytes, Lifetime.Persistent);
             *(int*)block = i;
@@ -175,9 +215,9 @@ internal static unsafe class ShortPairs
         }
     }
 
-    private static void UnsizedPairs()
+    private static void UnsizedPairs(int count)
     {
-        for (int i = 0; i < OneByOne; i++)
+        for (int i = 0; i < count; i++)
         {
             void* block = Native.Allocate(Bytes, Lifetime.Persistent);
             *(int*)block = i;

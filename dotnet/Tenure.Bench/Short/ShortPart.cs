@@ -8,34 +8,51 @@ using System.Linq;
 namespace Tenure.Bench;
 
 /// <summary>The parts of the short form: small blocks, an array, big blocks with small ones kept between them, pairs.</summary>
+/// <remarks>
+/// What is written while the clock runs and what is not are parts of their own where memory is met for the first time,
+/// because that happens once in a process.
+/// </remarks>
 internal static class ShortPart
 {
     private const string Blocks = "blocks";
-    private const string Array = "array";
+    private const string BlocksWritten = "blocks-written";
+    internal const string Array = "array";
     private const string Fragment = "fragment";
+    private const string FragmentUnwritten = "fragment-unwritten";
     internal const string Pairs = "pairs";
     private const int UsualBlocks = 1000;
     private const int UsualElements = 5_000_000;
     private const int UsualRounds = 10;
     private const int UsualBatch = 10_000;
 
-    /// <summary>Passes of which the median counts.</summary>
-    private const int Passes = 5;
+    /// <summary>Blocks with which the code of the big ones is compiled: small, but past the sizes for which an allocator or
+    /// the collector takes another way through the code.</summary>
+    private const long SettledStepBytes = 64;
+    private const int SettledSmallBytes = 4096;
 
-    internal static string[] Names { get; } = [Blocks, Array, Fragment, Pairs];
+    internal static string[] Names { get; } = [Blocks, BlocksWritten, Array, Fragment, FragmentUnwritten, Pairs];
 
     internal static string[] Rows { get; } =
     [
-        "managed", "managed-not-zeroed", "array-pool", "native-memory", "jemalloc", "temp", "temp-job", "persistent",
-        "persistent-without-size", "safe-array",
+        "managed", "managed-not-zeroed", "array-pool", "native-memory", "native-memory-at-64", "jemalloc", "temp", "temp-job",
+        "persistent", "persistent-without-size", "safe-array", "safe-array-at-16", "huge-array",
     ];
 
     internal static RowKind KindOf(string row) => row switch
     {
         "managed" or "managed-not-zeroed" or "array-pool" => RowKind.Managed,
-        "native-memory" => RowKind.System,
+        "native-memory" or "native-memory-at-64" => RowKind.System,
         "jemalloc" => RowKind.Jemalloc,
         _ => RowKind.Tenure,
+    };
+
+    /// <summary>Whom the proof asks.</summary>
+    internal static BlockOwner OwnerOf(string row) => KindOf(row) switch
+    {
+        RowKind.Managed => BlockOwner.Collector,
+        RowKind.System => BlockOwner.CLibrary,
+        RowKind.Jemalloc => BlockOwner.Jemalloc,
+        _ => BlockOwner.Heap,
     };
 
     internal static void Measure(string part, string row, int count, ShortResult found)
@@ -43,22 +60,51 @@ internal static class ShortPart
         switch (part)
         {
             case Blocks:
-                MeasureBlocks(row, count == 0 ? UsualBlocks : count, found);
+                MeasureBlocks(part, row, Storing.Outside, count == 0 ? UsualBlocks : count, found);
+                break;
+            case BlocksWritten:
+                MeasureBlocks(part, row, Storing.Inside, count == 0 ? UsualBlocks : count, found);
                 break;
             case Array:
-                MeasureArray(row, count == 0 ? UsualElements : count, found);
+                Selection.Request = Request(Verb.Safe);
+                ShortArray.Measure(row, count == 0 ? UsualElements : count, found);
                 break;
             case Pairs:
                 ShortPairs.Measure(row, count == 0 ? UsualBatch : count, found);
                 break;
             default:
-                MeasureFragment(row, count == 0 ? UsualRounds : count, found);
+                MeasureFragment(part, row, count == 0 ? UsualRounds : count, found);
                 break;
         }
-        found.Add("peak private", part, "MiB", ProcessMemory.Now().PrivatePeakBytes / (double)(1 << 20));
     }
 
-    private static void MeasureBlocks(string row, int count, ShortResult found)
+    /// <summary>The peak of what was measured. Requires that the proof has not begun: its own blocks are not part of
+    /// it.</summary>
+    internal static void AddPeak(string part, ShortResult found)
+    {
+        if (found.Proof.Asked != 0)
+        {
+            throw new InvalidOperationException("The peak was read after the proof had allocated its blocks.");
+        }
+        found.Add("peak private", VariantOf(part), "MiB", ProcessMemory.Now().PrivatePeakBytes / (double)(1 << 20));
+    }
+
+    /// <summary>Proves whose the row's blocks are: <paramref name="show"/> allocates some and shows them.</summary>
+    /// <remarks>An owner that counts bytes counts those of the runtime too. What the runtime frees meanwhile hides as much
+    /// of the shown blocks: so it is quiet before, and there are three tries.</remarks>
+    internal static void Prove(string row, BlockProof proof, Action show)
+    {
+        for (int tried = 0; tried < 3 && !proof.IsProven; tried++)
+        {
+            HotCode.Drain();
+            proof.Begin(OwnerOf(row));
+            show();
+        }
+    }
+
+    private static string VariantOf(string part) => part == FragmentUnwritten ? $"{Fragment}, nothing written" : part;
+
+    private static void MeasureBlocks(string part, string row, Storing storing, int count, ShortResult found)
     {
         string name = row switch
         {
@@ -66,103 +112,85 @@ internal static class ShortPart
             "temp-job" => "TempJob",
             "persistent" => "Persistent",
             "managed" => "Managed",
-            "native-memory" or "jemalloc" => "NativeMemory",
+            "native-memory" => "NativeMemory",
+            "jemalloc" => "jemalloc",
             _ => "",
         };
         if (name.Length == 0)
         {
-            found.Error = $"{row} takes no part in {Blocks}";
+            found.Error = $"{row} takes no part in {part}";
             return;
         }
-        LifetimeReply reply = LifetimeWorker.Measure(name, count);
-        found.Add("alloc", "blocks, first batch", "ns/op", LifetimesTable.Ns(reply.AllocateTicks, count));
-        found.Add("alloc", "blocks, warm", "ns/op", reply.WarmAllocateNs);
-        if (name != "Managed")
+        bool isFirstOnly = storing == Storing.Inside;
+        LifetimePasses passes = isFirstOnly ? LifetimePasses.FirstOnly : LifetimePasses.FirstAndWarm;
+        LifetimeReply reply = LifetimeWorker.Measure(
+            LifetimeRow.All.First(each => each.Name == name), count, storing, passes, found.Proof, BeforeProof);
+        bool isCollected = name == "Managed"; // its "free" is a collection, which comes when it comes
+        Add("first batch" + (isFirstOnly ? ", written" : ""), new(Ns(reply.AllocateTicks), Ns(reply.DeallocateTicks)));
+        if (!isFirstOnly)
         {
-            found.Add("free", "blocks, warm", "ns/op", reply.WarmDeallocateNs);
+            Add("warm", reply.Warm);
+            Add("warm, written", reply.WarmWritten);
+        }
+
+        void BeforeProof()
+        {
+            if (!isFirstOnly) // after the first batch alone, the memory is that of the other part
+            {
+                AddPeak(part, found);
+            }
+        }
+
+        double Ns(long ticks) => LifetimesTable.Ns(ticks, count);
+
+        void Add(string batch, WarmNs ns)
+        {
+            found.Add("alloc", $"{Blocks}, {batch}", "ns/op", ns.Allocate);
+            if (!isCollected)
+            {
+                found.Add("free", $"{Blocks}, {batch}", "ns/op", ns.Deallocate);
+            }
         }
     }
 
-    private static void MeasureArray(string row, int count, ShortResult found)
+    private static void MeasureFragment(string part, string row, int rounds, ShortResult found)
     {
-        Selection.Request = Request(Verb.Safe, count);
-        var fill = new FillBenchmarks<ulong, OwnSafeArray<ulong>> { Count = count };
-        var multiply = new MultiplyBenchmarks<ulong, OwnSafeArray<ulong>, SafeArrayMultiply<ulong>> { Count = count };
-        switch (row)
-        {
-            case "managed":
-                Create(fill.CreateManaged);
-                Warm(fill.SetUpManaged, fill.Managed, fill.CheckManaged, "fill");
-                Warm(multiply.SetUpManaged, multiply.Tensor, multiply.CheckManaged, "multiply");
-                break;
-            case "managed-not-zeroed":
-                Create(fill.CreateManagedUnwritten);
-                break;
-            case "native-memory" or "jemalloc":
-                Create(fill.CreateSystem);
-                Warm(fill.SetUpNative, fill.System, fill.CheckNative, "fill");
-                Warm(multiply.SetUpNative, multiply.SystemTensor, multiply.CheckNative, "multiply");
-                break;
-            case "safe-array":
-                Create(fill.CreateTenure);
-                Warm(fill.SetUpTenure, fill.Tenure, fill.CheckTenure, "fill");
-                Warm(multiply.SetUpTenure, multiply.Tenure, multiply.CheckTenure, "multiply");
-                break;
-            default:
-                found.Error = $"{row} takes no part in {Array}";
-                break;
-        }
-
-        void Create(Action measured) => found.Add("create and fill", "array", "ms", Milliseconds(measured));
-
-        void Warm(Action begin, Action measured, Action end, string metric)
-        {
-            begin();
-            found.Add(metric, "array, warm", "ms", Milliseconds(measured));
-            end();
-        }
-    }
-
-    private static void MeasureFragment(string row, int rounds, ShortResult found)
-    {
-        Selection.Request = Request(Verb.Malloc, rounds);
+        Selection.Request = Request(Verb.Malloc);
+        var settled = new FragmentBenchmarks<byte> { Count = 2, StepBytes = SettledStepBytes, SmallElements = SettledSmallBytes };
         var fragment = new FragmentBenchmarks<byte> { Count = rounds };
-        Action? kept = row switch
+        if (KeptOf(part, row, settled) is not { } few || KeptOf(part, row, fragment) is not { } kept)
         {
-            "managed" => fragment.ManagedKeptWritten,
-            "managed-not-zeroed" => fragment.ManagedKeptUnzeroed,
-            "native-memory" or "jemalloc" => fragment.SystemKeptWritten,
-            "persistent" => fragment.TenureKeptWritten,
-            _ => null,
-        };
-        if (kept is null)
-        {
-            found.Error = $"{row} takes no part in {Fragment}";
+            found.Error = $"{row} takes no part in {part}";
             return;
         }
+        HotCode.Settle(few); // the measured call is the first one of big blocks, and not of its code
         long begin = Stopwatch.GetTimestamp();
         kept();
-        found.Add("big blocks, small ones kept", Fragment, "ms", Stopwatch.GetElapsedTime(begin).TotalMilliseconds);
+        found.Add("big blocks, small ones kept", VariantOf(part), "ms", Stopwatch.GetElapsedTime(begin).TotalMilliseconds);
+        AddPeak(part, found);
+        fragment.Count = 1;
+        fragment.ArraysHeld = arrays => found.Proof.Show<byte>(arrays.ToArray());
+        fragment.BlocksHeld = blocks => found.Proof.Show(blocks.ToArray(), FragmentBenchmarks<byte>.SmallCount);
+        Prove(row, found.Proof, kept);
     }
 
-    private static double Milliseconds(Action measured)
+    private static Action? KeptOf(string part, string row, FragmentBenchmarks<byte> fragment)
     {
-        measured();
-        double[] passes = new double[Passes];
-        for (int pass = 0; pass < Passes; pass++)
+        bool isWritten = part == Fragment;
+        return row switch
         {
-            long begin = Stopwatch.GetTimestamp();
-            measured();
-            passes[pass] = Stopwatch.GetElapsedTime(begin).TotalMilliseconds;
-        }
-        return SampleStatistics.Median(passes);
+            "managed" => isWritten ? fragment.ManagedKeptWritten : fragment.ManagedKept,
+            "managed-not-zeroed" => isWritten ? fragment.ManagedKeptUnzeroed : fragment.ManagedKeptUnwritten,
+            "native-memory" or "jemalloc" => isWritten ? fragment.SystemKeptWritten : fragment.SystemKept,
+            "persistent" => isWritten ? fragment.TenureKeptWritten : fragment.TenureKept,
+            _ => null,
+        };
     }
 
-    private static BenchRequest Request(Verb verb, long count) => new()
+    private static BenchRequest Request(Verb verb) => new()
     {
         Verb = verb,
         VerbName = "short",
-        Counts = [count],
         Element = ElementType.Of<ulong>("-l -u"),
         Arguments = [],
     };

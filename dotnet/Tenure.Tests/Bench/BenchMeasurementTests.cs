@@ -6,6 +6,7 @@ using System.Collections.Generic;
 using System.Globalization;
 using System.IO;
 using System.Linq;
+using System.Reflection;
 using System.Text.Json;
 using Xunit;
 
@@ -15,10 +16,10 @@ namespace Tenure.Tests;
 public sealed class BenchMeasurementTests
 {
     [Theory]
-    [InlineData("array --fill 1000 2000 -l -u --once", "Managed System Tenure", 2 * 9)]
-    [InlineData("hugearray --math -h -u 1000 --cold-start -t 2", "Managed System Tenure", 6)]
-    [InlineData("malloc --fragment 1 -u -b --once", "Managed System Tenure", 19)]
-    [InlineData("malloc --create 1000 --udt --once", "Managed System Tenure", 8)]
+    [InlineData("array --fill 1000 2000 -l -u --once", "Managed System Tenure", 2 * 13)]
+    [InlineData("hugearray --math -h -u 1000 --cold-start -t 2", "Managed System Tenure", 8)]
+    [InlineData("malloc --fragment 1 -u -b --once", "Managed System Tenure", 20)]
+    [InlineData("malloc --create 1000 --udt --once", "Managed System Tenure", 10)]
     [InlineData("vector --test 1000 --once", "Managed Tenure", 4)]
     [InlineData("safe --create 100 -s --once", "Managed Tenure", 2)]
     public void every_row_is_measured_and_proven(string arguments, string kinds, int rows)
@@ -150,24 +151,122 @@ public sealed class BenchMeasurementTests
         }
     }
 
+    [Fact]
+    public void lifetimes_are_measured_with_and_without_writing()
+    {
+        using var folder = new BenchTool.Folder();
+        string file = folder.File("result.json");
+        BenchTool said = BenchTool.Run("lifetimes", "50", "-t", "1", "--written", "--json", file);
+        Assert.True(said.ExitCode == 0, said.Errors);
+        Assert.Contains("first batch: allocate and write", said.Output, StringComparison.Ordinal);
+        using JsonDocument result = JsonDocument.Parse(File.ReadAllText(file));
+        Assert.True(result.RootElement.GetProperty("first_batch_written").GetBoolean());
+        foreach (JsonElement row in result.RootElement.GetProperty("rows").EnumerateArray())
+        {
+            foreach (string figure in (string[])["first_allocate_ns", "warm_allocate_ns", "warm_written_allocate_ns"])
+            {
+                Assert.True(row.GetProperty(figure)[0].GetDouble() > 0, figure);
+            }
+            Assert.Contains("of 1000 blocks are known to", Text(row, "proof"), StringComparison.Ordinal);
+        }
+    }
+
+    [Fact]
+    public void the_tool_has_the_options_of_every_program()
+    {
+        string options = File.ReadAllText(BenchTool.FileOf("Tenure.Bench.runtimeconfig.json"));
+        Assert.DoesNotContain("Tiered", options, StringComparison.Ordinal);
+        Assert.DoesNotContain("System.GC.", options, StringComparison.Ordinal);
+        Assert.Equal("on", TieredPgo(BenchTool.Run("short", "--part", "blocks-written", "--row", "managed")));
+        Assert.Equal("off", TieredPgo(BenchTool.RunWith(("DOTNET_TieredPGO", "0"), "short", "--part", "blocks-written", "--row", "managed")));
+
+        static string TieredPgo(BenchTool said)
+        {
+            Assert.True(said.ExitCode == 0, said.Errors);
+            using JsonDocument answer = JsonDocument.Parse(said.Output);
+            return Text(answer.RootElement, "tiered_pgo");
+        }
+    }
+
     [Theory]
     [InlineData("blocks", "temp")]
+    [InlineData("blocks", "temp-job")]
     [InlineData("blocks", "managed")]
+    [InlineData("blocks-written", "native-memory")]
+    [InlineData("blocks-written", "persistent")]
     [InlineData("array", "safe-array")]
+    [InlineData("array", "safe-array-at-16")]
+    [InlineData("array", "native-memory-at-64")]
+    [InlineData("array", "managed-not-zeroed")]
+    [InlineData("array", "huge-array")]
     [InlineData("fragment", "persistent")]
+    [InlineData("fragment-unwritten", "managed-not-zeroed")]
     [InlineData("pairs", "persistent")]
     [InlineData("pairs", "persistent-without-size")]
     [InlineData("pairs", "array-pool")]
     public void the_short_form_answers_with_figures(string part, string row)
     {
-        BenchTool said = BenchTool.Run("short", "--part", part, "--row", row, "--count", part == "fragment" ? "1" : "1000");
+        BenchTool said = BenchTool.Run("short", "--part", part, "--row", row, "--count", part.StartsWith("fragment", StringComparison.Ordinal) ? "1" : "1000");
         Assert.True(said.ExitCode == 0, said.Errors);
         using JsonDocument answer = JsonDocument.Parse(said.Output);
-        Assert.Equal(1, answer.RootElement.GetProperty("format").GetInt32());
+        Assert.Equal(2, answer.RootElement.GetProperty("format").GetInt32());
         Assert.Equal("", Text(answer.RootElement, "error"));
         List<JsonElement> values = [.. answer.RootElement.GetProperty("values").EnumerateArray()];
         Assert.True(values.Count >= 2);
         Assert.All(values, value => Assert.True(value.GetProperty("value").GetDouble() >= 0));
+        Assert.Equal(values.Count, values.Select(value => (Text(value, "metric"), Text(value, "variant"))).Distinct().Count());
+    }
+
+    [Theory]
+    [InlineData("blocks-written", "temp", "tn_temp_get_stats", 1000)]
+    [InlineData("blocks-written", "temp-job", "tn_get_stats", 1000)]
+    [InlineData("blocks-written", "persistent", "tn_owns", 1000)]
+    [InlineData("blocks-written", "native-memory", "mallinfo2", 1000)]
+    [InlineData("blocks-written", "managed", "GC.GetAllocatedBytesForCurrentThread", 1000)]
+    [InlineData("pairs", "array-pool", "GC.GetAllocatedBytesForCurrentThread", 1000)]
+    [InlineData("array", "huge-array", "tn_owns", 1)]
+    [InlineData("fragment-unwritten", "native-memory", "mallinfo2", 1)]
+    public void the_short_form_proves_whose_its_blocks_are(string part, string row, string query, int asked)
+    {
+        BenchTool said = BenchTool.Run("short", "--part", part, "--row", row, "--count", part.StartsWith("fragment", StringComparison.Ordinal) ? "1" : "1000");
+        Assert.True(said.ExitCode == 0, said.Errors + said.Output);
+        using JsonDocument answer = JsonDocument.Parse(said.Output);
+        JsonElement proof = answer.RootElement.GetProperty("proof");
+        Assert.Equal(query, Text(proof, "query"));
+        Assert.Equal(asked, proof.GetProperty("asked").GetInt32());
+        Assert.Equal(asked, proof.GetProperty("owned").GetInt32());
+        JsonElement[] blocks = [.. proof.GetProperty("blocks").EnumerateArray()];
+        Assert.NotEmpty(blocks);
+        foreach (JsonElement block in blocks)
+        {
+            ulong[] range = [.. Text(block, "mapping").Split(' ')[0].Split('-').Select(Hex)];
+            Assert.InRange(Hex(Text(block, "address")[2..]), range[0], range[1] - 1);
+        }
+
+        static ulong Hex(string text) => ulong.Parse(text, NumberStyles.AllowHexSpecifier, CultureInfo.InvariantCulture);
+    }
+
+    [Fact]
+    public void arrays_that_the_collector_did_not_give_out_since_the_begin_are_not_proven()
+    {
+        string tool = BenchTool.FileOf("Tenure.Bench.dll");
+        Assert.SkipUnless(File.Exists(tool), $"The tool is not built: {tool}");
+        Type kind = Assembly.LoadFrom(tool).GetType("Tenure.Bench.BlockProof", throwOnError: true)!;
+        const BindingFlags Any = BindingFlags.Instance | BindingFlags.Public | BindingFlags.NonPublic;
+        object proof = Activator.CreateInstance(kind)!;
+        MethodInfo begin = kind.GetMethod("Begin", Any)!;
+        Action<ReadOnlySpan<byte[]>> show = kind.GetMethods(Any).Single(each => each.Name == "Show" && each.IsGenericMethodDefinition)
+            .MakeGenericMethod(typeof(byte)).CreateDelegate<Action<ReadOnlySpan<byte[]>>>(proof);
+        object collector = Enum.ToObject(begin.GetParameters()[0].ParameterType, 0);
+        byte[][] old = [new byte[1 << 20]];
+        begin.Invoke(proof, [collector]);
+        show(old);
+        Assert.False(IsProven());
+        begin.Invoke(proof, [collector]);
+        show([new byte[1 << 20]]);
+        Assert.True(IsProven());
+
+        bool IsProven() => (bool)kind.GetProperty("IsProven", Any)!.GetValue(proof)!;
     }
 
     [Fact]

@@ -15,15 +15,21 @@ namespace Tenure.Tests;
 /// <summary>The built tool, started as a person would start it.</summary>
 internal sealed record BenchTool(int ExitCode, string Output, string Errors)
 {
-    internal static BenchTool Run(params string[] arguments) => Run(null, arguments);
+    internal static BenchTool Run(params string[] arguments) => Run(null, null, arguments);
+
+    /// <summary>With a variable of the environment.</summary>
+    internal static BenchTool RunWith((string Name, string Value) variable, params string[] arguments) => Run(null, variable, arguments);
 
     /// <summary>Ctrl-C comes as soon as the tool's errors have these words.</summary>
-    internal static BenchTool RunUntil(string words, params string[] arguments) => Run(words, arguments);
+    internal static BenchTool RunUntil(string words, params string[] arguments) => Run(words, null, arguments);
 
-    private static BenchTool Run(string? interruptAt, string[] arguments)
+    /// <summary>A file of the built tool.</summary>
+    internal static string FileOf(string name) =>
+        Path.GetFullPath(Path.Combine(Metadata("BuildFolder"), "Tenure.Bench", Metadata("BuildConfiguration"), name));
+
+    private static BenchTool Run(string? interruptAt, (string Name, string Value)? variable, string[] arguments)
     {
-        string folder = Metadata("BuildFolder");
-        string tool = Path.GetFullPath(Path.Combine(folder, "Tenure.Bench", Metadata("BuildConfiguration"), "Tenure.Bench.dll"));
+        string tool = FileOf("Tenure.Bench.dll");
         Assert.SkipUnless(File.Exists(tool), $"The tool is not built: {tool}");
         var start = new ProcessStartInfo("dotnet")
         {
@@ -34,6 +40,10 @@ internal sealed record BenchTool(int ExitCode, string Output, string Errors)
         foreach (string argument in arguments)
         {
             start.ArgumentList.Add(argument);
+        }
+        if (variable is { } set)
+        {
+            start.Environment[set.Name] = set.Value;
         }
         using Process child = Process.Start(start)!;
         System.Threading.Tasks.Task<string> output = child.StandardOutput.ReadToEndAsync();

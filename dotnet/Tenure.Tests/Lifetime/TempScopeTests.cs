@@ -279,15 +279,26 @@ public sealed unsafe class TempScopeTests
     public void the_scopes_of_another_thread_are_its_own()
     {
         using var outer = TempScope.Begin();
+        Exception? thrown = null;
+        nuint used = 0;
         var thread = new Thread(() =>
         {
-            using var first = TempScope.Begin();
-            using var second = TempScope.Begin();
-            second.Allocate<byte>(10);
+            thrown = Record.Exception(() =>
+            {
+                using var first = TempScope.Begin();
+                using var second = TempScope.Begin();
+                second.Allocate<byte>(10);
+                used = (nuint)Native.TempStats.UsedBytes;
+            });
         });
+        ulong before = Native.TempStats.UsedBytes;
         thread.Start();
         thread.Join();
-        outer.Allocate<byte>(10);
+        Assert.Null(thrown);
+        Assert.True(used >= 10);
+        Assert.Equal(before, Native.TempStats.UsedBytes);
+        outer.Allocate<byte>(10).Fill(1);
+        Assert.True(Native.TempStats.UsedBytes >= before + 10);
     }
 
     [Fact]

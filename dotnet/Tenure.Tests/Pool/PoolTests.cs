@@ -150,6 +150,7 @@ public sealed unsafe class PoolTests
         const int Threads = 4, Each = 20_000;
         using var pool = new SharedPool<Monster>();
         var taken = new nint[Threads][];
+        var found = new Monster[Threads][];
         var barrier = new Barrier(Threads);
         Thread[] threads = [.. Enumerable.Range(0, Threads).Select(number => new Thread(() =>
         {
@@ -162,14 +163,19 @@ public sealed unsafe class PoolTests
             taken[number] = mine;
             barrier.SignalAndWait();
             int other = (number + 1) % Threads;
+            found[other] = new Monster[Each];
             for (int index = 0; index < Each; index++)
             {
-                Assert.Equal(new Monster { Id = other, Health = index }, *(Monster*)taken[other][index]);
+                found[other][index] = *(Monster*)taken[other][index];
                 pool.Free((Monster*)taken[other][index]);
             }
         }))];
         Array.ForEach(threads, thread => thread.Start());
         Array.ForEach(threads, thread => thread.Join());
+        for (int owner = 0; owner < Threads; owner++)
+        {
+            Assert.Equal(Enumerable.Range(0, Each).Select(index => new Monster { Id = owner, Health = index }), found[owner]);
+        }
         Assert.Equal(0, pool.Count);
     }
 }

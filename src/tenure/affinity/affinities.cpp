@@ -5,10 +5,10 @@
 
 #include <atomic>
 #include <bit>
-#include <mutex>
 #include <new>
 
 #include <tenure/base/options.hpp>
+#include <tenure/platform/fork_participant.hpp>
 
 namespace tenure::inline TENURE_ABI {
 
@@ -19,21 +19,19 @@ struct ready_made {
     std::atomic<affinity_group*> made{nullptr};
     alignas(affinity_group) unsigned char memory[sizeof(affinity_group)];
 };
-struct all_groups {
-    std::mutex mutex;
-    ready_made objects, data, nodes, physics;
-};
-constinit all_groups all{};
+constinit ready_made made_objects{}, made_data{}, made_nodes{}, made_physics{};
 
 affinity_group& group_of(ready_made& place, const char* name, std::size_t alignment) noexcept {
     affinity_group* group = place.made.load(std::memory_order_acquire);
     if (group != nullptr) return *group;
-    std::lock_guard const lock(all.mutex);
+    // Before the lock: the first question of all may report a bad value, to a handler that allocates.
+    std::uint64_t const block_bytes = option_value(option::affinity_block_bytes);
+    platform::lock_guard const lock(platform::making_mutex());
     group = place.made.load(std::memory_order_relaxed);
     if (group == nullptr) {
         affinity_options options;
         options.alignment = alignment;
-        options.block_bytes = std::bit_floor(static_cast<std::size_t>(option_value(option::affinity_block_bytes)));
+        options.block_bytes = std::bit_floor(static_cast<std::size_t>(block_bytes));
         options.threads = sharing::any_thread;
         group = new (place.memory) affinity_group(name, options);
         place.made.store(group, std::memory_order_release);
@@ -43,9 +41,9 @@ affinity_group& group_of(ready_made& place, const char* name, std::size_t alignm
 
 }
 
-affinity_group& affinities::objects() noexcept { return group_of(all.objects, "objects", 8); }
-affinity_group& affinities::data() noexcept { return group_of(all.data, "data", 16); }
-affinity_group& affinities::nodes() noexcept { return group_of(all.nodes, "nodes", 8); }
-affinity_group& affinities::physics() noexcept { return group_of(all.physics, "physics", 16); }
+affinity_group& affinities::objects() noexcept { return group_of(made_objects, "objects", 8); }
+affinity_group& affinities::data() noexcept { return group_of(made_data, "data", 16); }
+affinity_group& affinities::nodes() noexcept { return group_of(made_nodes, "nodes", 8); }
+affinity_group& affinities::physics() noexcept { return group_of(made_physics, "physics", 16); }
 
 }

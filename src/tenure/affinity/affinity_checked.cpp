@@ -114,9 +114,12 @@ bool affinity_group::valid() noexcept {
         if (is_noted != (filed_[index] != nullptr) || !count_list(filed_[index], page_place::filed)) return false;
     }
     if (!count_list(empty_, page_place::empty)) return false;
+    std::size_t const sum = size();
     std::size_t const elsewhere = functions_.allocate != nullptr || is_detoured_ ? size() : large_count();
+    std::size_t const found = counted + elsewhere;
+    bool const is_counted = (found > sum ? found - sum : sum - found) <= uncertain_objects_;
     return blocks == block_count_ && used == used_pages_ && empty_blocks == empty_block_count_ && in_lists == listed &&
-           (!all_known || counted + elsewhere == size());
+           (!all_known || is_counted);
 }
 
 }

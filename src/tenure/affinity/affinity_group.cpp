@@ -57,6 +57,41 @@ affinity_options within(block_source& source, affinity_options options) noexcept
            (at >= of.before_begin && at < of.before_end);
 }
 
+/// What a thread may have been writing when another one forked: the runs of what it freed are written without a lock,
+/// an address at a time. Each order of writes makes sure that the run before lies within the other one while a gap is
+/// closed, and that a run has one end only while another begins: then neither is whole, and the object that was just
+/// freed stays in use.
+void make_sound(detail::affinity_stream& of) noexcept {
+    if (of.freed_begin == nullptr || of.freed_end == nullptr) of.freed_begin = of.freed_end = nullptr;
+    bool const is_whole = of.before_begin != nullptr && of.before_end != nullptr;
+    bool const is_inside = of.before_begin >= of.freed_begin && of.before_end <= of.freed_end;
+    if (!is_whole || is_inside) of.before_begin = of.before_end = nullptr;
+    if (of.freed_begin != nullptr) return;
+    of.freed_begin = of.before_begin; // there is a run before only when there is one after it
+    of.freed_end = of.before_end;
+    of.before_begin = of.before_end = nullptr;
+}
+
+template<class Part>
+void link(Part& part, Part*& first) noexcept {
+    part.previous = nullptr;
+    part.next = first;
+    if (first != nullptr) first->previous = &part;
+    first = &part;
+}
+
+template<class Part>
+void unlink(Part& part, Part*& first) noexcept {
+    (part.previous != nullptr ? part.previous->next : first) = part.next;
+    if (part.next != nullptr) part.next->previous = part.previous;
+}
+
+[[nodiscard]] std::size_t part_bytes() noexcept {
+    return align_up(sizeof(affinity_group::thread_part), platform::page_bytes());
+}
+
+void free_part(affinity_group::thread_part* part) noexcept { platform::unreserve(part, part_bytes()); }
+
 affinity_layout layout_for(const affinity_options& options) noexcept {
     bool const has_starts = checks::caller || options.frees == sizes::found;
     return affinity_layout::of(options.block_bytes, std::max<std::size_t>(options.alignment, 8), has_starts);
@@ -94,10 +129,23 @@ void affinity_group::report_all(const noted_misuse& noted) noexcept {
         report_misuse(noted.each[i].what, noted.each[i].at, noted.each[i].advice);
 }
 
+constinit const platform::fork_steps affinity_group::fork_steps{
+    [](void* owner) noexcept {
+        static_cast<affinity_group*>(owner)->mutex_.lock();
+        static_cast<affinity_group*>(owner)->detoured_.mutex().lock();
+    },
+    [](void* owner) noexcept {
+        static_cast<affinity_group*>(owner)->detoured_.mutex().unlock();
+        static_cast<affinity_group*>(owner)->mutex_.unlock();
+    },
+    [](void* owner) noexcept { static_cast<affinity_group*>(owner)->leave_to_child(); },
+};
+
 affinity_group::affinity_group(std::string_view name, affinity_options options, block_source& source) noexcept
     : is_shared_(options.threads == sharing::any_thread), has_starts_(checks::caller || options.frees == sizes::found),
       layout_(layout_for(possible(within(source, options)))), options_(possible(within(source, options))), name_(name),
-      source_(source), is_detoured_(passes_through(part::affinity)),
+      source_(source), fork_(platform::fork_order::objects, this, fork_steps),
+      is_detoured_(passes_through(part::affinity)),
       is_refused_(!is_possible(options) || (is_shared_ && source.threads() != sharing::any_thread)) {
     if (checks::caller && is_refused_) {
         report_misuse("an affinity group was made with options that it cannot have", this,
@@ -118,16 +166,22 @@ affinity_group::affinity_group(std::string_view name, affinity_options options, 
         slot_ = platform::register_slot(this, [](void* group, void* part) noexcept {
             static_cast<affinity_group*>(group)->retire(*static_cast<thread_part*>(part));
         });
+        fork_.enlist();
     }
 }
 
 affinity_group::~affinity_group() {
     if constexpr (checks::structures) check_invariant(valid(), "affinity_group", this);
-    if (is_shared_) platform::unregister_slot(slot_);
-    while (parts_ != nullptr) {
-        thread_part* const part = parts_;
-        parts_ = part->next;
-        platform::unreserve(part, align_up(sizeof(thread_part), platform::page_bytes()));
+    if (is_shared_) {
+        fork_.delist();
+        platform::unregister_slot(slot_);
+    }
+    for (thread_part** const list : {&parts_, &ownerless_}) {
+        while (*list != nullptr) {
+            thread_part* const part = *list;
+            *list = part->next;
+            free_part(part);
+        }
     }
     while (blocks_ != nullptr) release_block(blocks_);
     if (heap* const large = large_.load(std::memory_order_relaxed)) large->~heap();
@@ -136,19 +190,16 @@ affinity_group::~affinity_group() {
 /// The calling thread's part of a shared group; its own is in place, and serves threads that can have none.
 affinity_group::thread_part* affinity_group::open_part() noexcept {
     if (thread_part* const mine = part_of_this_thread(); mine != nullptr) return mine;
-    if (slot_.index == SIZE_MAX || checks::caller) return &own_;
-    std::size_t const bytes = align_up(sizeof(thread_part), platform::page_bytes());
-    void* const memory = platform::map(bytes, cache_line_bytes);
+    if (!platform::may_set_slot(slot_) || checks::caller) return &own_;
+    void* const memory = platform::map(part_bytes(), cache_line_bytes);
     if (memory == nullptr) return &own_;
     auto* const part = new (memory) thread_part;
     if (!platform::set_slot(slot_, part)) {
-        platform::unreserve(memory, bytes);
+        free_part(part);
         return &own_;
     }
     platform::lock_guard const lock(mutex_);
-    part->next = parts_;
-    if (parts_ != nullptr) parts_->previous = part;
-    parts_ = part;
+    link(*part, parts_);
     return part;
 }
 
@@ -157,10 +208,36 @@ void affinity_group::retire(thread_part& part) noexcept {
         shared_lock const lock(*this);
         settle_part(part);
         own_.count(part.live_count.load(std::memory_order_relaxed));
-        (part.previous != nullptr ? part.previous->next : parts_) = part.next;
-        if (part.next != nullptr) part.next->previous = part.previous;
+        unlink(part, parts_);
     }
-    platform::unreserve(&part, align_up(sizeof(thread_part), platform::page_bytes()));
+    free_part(&part);
+}
+
+/// In the child of a fork. Nothing is written to the parts of threads that it does not have: most children soon run
+/// another program.
+void affinity_group::leave_to_child() noexcept {
+    mutex_.abandon();
+    detoured_.mutex().abandon();
+    thread_part* const mine = part_of_this_thread();
+    if (mine != nullptr) unlink(*mine, parts_);
+    thread_part** end = &ownerless_;
+    while (*end != nullptr) end = &(*end)->next;
+    *end = parts_;
+    parts_ = nullptr;
+    if (mine != nullptr) link(*mine, parts_);
+}
+
+/// Takes apart what threads have left that the child of a fork does not have. Requires  the lock of a shared group.
+void affinity_group::settle_ownerless() noexcept {
+    while (ownerless_ != nullptr) {
+        thread_part* const part = ownerless_;
+        ownerless_ = part->next;
+        for (stream& each : part->streams) make_sound(each);
+        settle_part(*part);
+        own_.count(part->live_count.load(std::memory_order_relaxed));
+        ++uncertain_objects_;
+        free_part(part);
+    }
 }
 
 std::size_t affinity_group::rounded(std::size_t bytes) const noexcept {
@@ -225,7 +302,7 @@ void* affinity_group::allocate_slow(std::size_t bytes, std::size_t alignment) no
 void* affinity_group::allocate_large(std::size_t bytes, std::size_t alignment) noexcept {
     heap* large = large_.load(std::memory_order_acquire);
     if (large == nullptr) {
-        platform::lock_guard const lock(large_mutex_);
+        platform::lock_guard const lock(platform::making_mutex());
         large = large_.load(std::memory_order_relaxed);
         if (large == nullptr) {
             large = new (large_memory_) heap({.name = name_}, source_);
@@ -240,7 +317,8 @@ bool affinity_group::is_large(const void* object, std::size_t bytes, std::size_t
     if ((bytes != unknown_bytes && bytes > largest_object_bytes()) || alignment > largest_block_alignment) return true;
     if (!is_aligned(object, largest_block_alignment)) return false;
     heap const* const large = large_.load(std::memory_order_acquire);
-    return large != nullptr && large->owns(object);
+    // Most objects lie in the group's blocks, which are asked without a lock.
+    return large != nullptr && detail::affinity_owners.get(object) != this && large->owns(object);
 }
 
 /// Bytes that an object in a block takes. Zero when that is not remembered.
@@ -335,9 +413,14 @@ bool affinity_group::free_quickly(stream& of, size_entry entry, unsigned char* b
         return true;
     }
     if (of.before_begin != nullptr) return false;
+    // In this order for the child of a fork: make_sound().
     of.before_begin = of.freed_begin;
     of.before_end = of.freed_end;
+    std::atomic_signal_fence(std::memory_order_release);
+    of.freed_end = nullptr;
+    std::atomic_signal_fence(std::memory_order_release);
     of.freed_begin = begin;
+    std::atomic_signal_fence(std::memory_order_release);
     of.freed_end = end;
     if (of.before_begin == nullptr) return true;
     // Written when a third run begins: fetched meanwhile.
@@ -373,7 +456,9 @@ void affinity_group::clear() noexcept {
         }
     };
     forget(own_);
-    for (thread_part* part = parts_; part != nullptr; part = part->next) forget(*part);
+    uncertain_objects_ = 0;
+    for (thread_part* const first : {parts_, ownerless_})
+        for (thread_part* part = first; part != nullptr; part = part->next) forget(*part);
     for (block* each = blocks_; each != nullptr; each = each->next) forget_block(*each);
     std::fill(std::begin(partial_), std::end(partial_), nullptr);
     std::fill(std::begin(filed_), std::end(filed_), nullptr);
@@ -394,8 +479,9 @@ std::size_t affinity_group::size() const noexcept {
     std::size_t const others = detoured_.count() + large_count();
     shared_lock const lock(*this);
     std::ptrdiff_t count = own_.live_count.load(std::memory_order_relaxed);
-    for (thread_part const* part = parts_; part != nullptr; part = part->next)
-        count += part->live_count.load(std::memory_order_relaxed);
+    for (thread_part const* const first : {parts_, ownerless_})
+        for (thread_part const* part = first; part != nullptr; part = part->next)
+            count += part->live_count.load(std::memory_order_relaxed);
     count += function_count_.load(std::memory_order_relaxed);
     return others + (count > 0 ? static_cast<std::size_t>(count) : 0);
 }

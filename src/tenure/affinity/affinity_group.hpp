@@ -19,8 +19,10 @@
 ///                256 bytes of size and 1.6 % above. Objects lie within a page of 64 KiB: what is left at its end is
 ///                lost to objects that are larger. Apart: sizes near a multiple of a cache line are rounded to it.
 /// Threads        one at a time, or any with sharing::any_thread, which takes a lock for what a thread does not find in
-///                what it has; the functions below say where not. Not in the child of a process that had other threads
-///                when it forked.
+///                what it has; the functions below say where not.
+/// Fork           usable in the child: a group for any thread always, one for one thread unless another thread was
+///                using it just then. The object that a thread the child does not have was just allocating or freeing
+///                may be lost to the child, and size() differ by it.
 /// When full      asks the source; if refused, returns null and changes nothing.
 /// Example        examples/affinity.cpp
 
@@ -37,6 +39,7 @@
 #include <tenure/base/stats.hpp>
 #include <tenure/heap/detoured_blocks.hpp>
 #include <tenure/heap/heap.hpp>
+#include <tenure/platform/fork_participant.hpp>
 #include <tenure/platform/mutex.hpp>
 #include <tenure/platform/page_source.hpp>
 #include <tenure/platform/thread_slots.hpp>
@@ -243,7 +246,10 @@ private:
     void settle(page& which) noexcept;
     void leave(thread_part& mine, std::size_t stream_index) noexcept;
     void settle_part(thread_part& part) noexcept;
+    void settle_ownerless() noexcept;
     void settle_all() noexcept;
+    void leave_to_child() noexcept;
+    static const platform::fork_steps fork_steps;
     void make_empty(page& which) noexcept;
     void list(page& which, page*& first, detail::page_place place) noexcept;
     void unlist(page& which) noexcept;
@@ -263,8 +269,8 @@ private:
     std::string_view name_;
     block_source& source_;
     platform::thread_slot slot_;
-    platform::mutex large_mutex_;   // while the heap is made: that takes the lock under which threads' ends are told
-    mutable platform::mutex mutex_; // of everything below, in a shared group
+    platform::fork_participant fork_; // of a shared group
+    mutable platform::mutex mutex_;   // of everything below, in a shared group
     /// What is to be reported when the lock is free again: whoever hears it may ask the group. The first eight.
     struct misuse {
         std::string_view what, advice;
@@ -276,6 +282,8 @@ private:
     } misuse_;
     static void report_all(const noted_misuse& noted) noexcept;
     thread_part* parts_ = nullptr;
+    thread_part* ownerless_ = nullptr;  // in the child of a fork, of threads that it does not have
+    std::size_t uncertain_objects_ = 0; // that such threads may have been about to count
     page* partial_[stream_count] = {};
     page* filed_[run_classes] = {};
     std::uint32_t filed_classes_ = 0; // as a set
@@ -365,12 +373,14 @@ inline bool affinity_group::free_beside(thread_part& mine, size_entry entry, uns
         of.freed_begin = begin;
         if (begin == of.before_end) [[unlikely]] { // the gap between the two is closed
             of.freed_begin = of.before_begin;
+            std::atomic_signal_fence(std::memory_order_release); // in this order for the child of a fork: make_sound()
             of.before_begin = of.before_end = nullptr;
         }
     } else if (begin == of.freed_end) {
         of.freed_end = end;
         if (end == of.before_begin) [[unlikely]] {
             of.freed_end = of.before_end;
+            std::atomic_signal_fence(std::memory_order_release);
             of.before_begin = of.before_end = nullptr;
         }
     } else {

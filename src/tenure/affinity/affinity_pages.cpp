@@ -104,6 +104,11 @@ void affinity_group::unlist(page& which) noexcept {
 bool affinity_group::add_block() noexcept {
     void* const memory = source_.acquire(layout_.block_bytes, layout_.block_bytes);
     if (memory == nullptr) return false;
+    if (!is_aligned(memory, layout_.block_bytes)) [[unlikely]] {
+        if constexpr (checks::caller) note_misuse(detail::ignored_alignment, memory, detail::ignored_alignment_advice);
+        source_.release(memory, layout_.block_bytes);
+        return false;
+    }
     for (std::size_t offset = 0; offset < layout_.block_bytes; offset += affinity_page_bytes) {
         if (detail::affinity_owners.set(static_cast<unsigned char*>(memory) + offset, this)) continue;
         while (offset != 0) {
@@ -343,6 +348,7 @@ void affinity_group::settle_part(thread_part& part) noexcept {
 }
 
 void affinity_group::settle_all() noexcept {
+    settle_ownerless();
     settle_part(own_);
     for (thread_part* part = parts_; part != nullptr; part = part->next) settle_part(*part);
     report_all(std::exchange(misuse_, {})); // no other thread uses the group, and nobody holds the lock
@@ -453,6 +459,7 @@ bool affinity_group::refill(thread_part& mine, std::size_t stream_index, request
     abandon_extent(at);
     if (next_run(mine, stream_index, asked)) return true;
     leave(mine, stream_index);
+    settle_ownerless();
     std::size_t const granule = layout_.granule_bytes();
     std::size_t const anywhere = asked.bytes + (asked.alignment > granule ? asked.alignment - granule : 0);
     bool is_refused = false;

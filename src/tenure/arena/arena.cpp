@@ -90,8 +90,8 @@ arena_chunk* arena::next_chunk(std::size_t bytes, std::size_t alignment) noexcep
     if (kept != nullptr && kept->bytes >= needed) return kept;
 
     std::size_t size = std::max(needed, next_bytes_);
-    void* memory = source_.acquire(size, cache_line_bytes);
-    if (memory == nullptr && size > needed) memory = source_.acquire(size = needed, cache_line_bytes);
+    void* memory = detail::acquire_aligned(source_, size, cache_line_bytes);
+    if (memory == nullptr && size > needed) memory = detail::acquire_aligned(source_, size = needed, cache_line_bytes);
     if (memory == nullptr) return nullptr;
     next_bytes_ = std::min(std::max(next_bytes_, 2 * size), std::max(largest_chunk_bytes, next_bytes_));
 
@@ -120,7 +120,7 @@ void* arena::allocate_detoured(std::size_t bytes, std::size_t alignment) noexcep
 }
 
 void arena::drop_after(std::uintptr_t cursor) noexcept {
-    if (cursor < cursor_) platform::poison_freed(pointer_at(cursor), cursor_ - cursor);
+    if (cursor < cursor_) platform::poison_dropped(pointer_at(cursor), cursor_ - cursor);
 }
 
 std::uint64_t arena::log_marker() const noexcept {

@@ -11,6 +11,7 @@
 /// Cost           allocate O(1), one add and one compare; clear and rewind O(1); trim O(chunks).
 /// Overhead       none per allocation; one header of 64 bytes per chunk.
 /// Threads        one thread at a time; give each thread its own.
+/// Fork           usable in the child, unless another thread was using it just then.
 /// When full      asks the source; if refused, returns null and changes nothing.
 /// Example        examples/arena.cpp
 

@@ -32,6 +32,14 @@ void write_stack(void* const* frames, std::size_t count) noexcept;
 /// Whether the process has its environment yet: a drop-in malloc is called before that.
 [[nodiscard]] bool has_environment() noexcept;
 
+/// The value of an environment variable; null when there is none, and always in a program that runs with more rights
+/// than whoever started it (set-user-ID, file capabilities), who sets the environment.
+[[nodiscard]] const char* environment(const char* name) noexcept;
+
+/// For a loop that waits for another thread: the first times the processor is only offered to others, later the thread
+/// sleeps for some microseconds, so that a thread of a lower priority gets on as well. errno stays as it is.
+void let_others_run(unsigned looks_before) noexcept;
+
 // The process's own malloc, for blocks that take the detour (option passthrough). Inside the drop-in it is the C
 // library's.
 

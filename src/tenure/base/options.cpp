@@ -7,8 +7,9 @@
 #include <array>
 #include <atomic>
 #include <charconv>
-#include <cstdlib>
 
+#include <tenure/base/at_fork.hpp>
+#include <tenure/base/host.hpp>
 #include <tenure/base/report.hpp>
 
 namespace tenure::inline TENURE_ABI {
@@ -113,7 +114,7 @@ constinit settings current{};
 char const* read_environment(const option_info& info) noexcept {
     auto const index = static_cast<std::size_t>(info.id);
     current.values[index].store(info.built_in);
-    char const* const text = std::getenv(info.environment.data()); // NOLINT(concurrency-mt-unsafe): read once
+    char const* const text = host::environment(info.environment.data());
     if (text == nullptr) return nullptr;
     std::uint64_t value = 0;
     if (!parse_option(info, text, value)) return text;
@@ -168,9 +169,15 @@ void read_all() noexcept {
 void make_ready() noexcept {
     int expected = 0;
     if (current.ready.compare_exchange_strong(expected, 1)) read_all();
-    while (current.ready.load(std::memory_order_acquire) != 2) {} // another thread is reading: microseconds, once
+    // Another thread is reading: microseconds, once.
+    for (unsigned look = 0; current.ready.load(std::memory_order_acquire) != 2; ++look) host::let_others_run(look);
 }
 
+}
+
+void detail::forget_reader_of_options() noexcept {
+    int reading = 1;
+    current.ready.compare_exchange_strong(reading, 0);
 }
 
 std::span<const option_info, option_count> option_table() noexcept { return table; }

@@ -5,8 +5,9 @@
 /// \file
 /// Every setting that can change without a rebuild, in one table. `tenure options` prints it.
 ///
-/// A value comes from the built-in default, from the environment (read once, at the first question) or from the
-/// program; the program wins. Parts read their options when they are first used, so a program sets them at its start.
+/// A value comes from the built-in default, from the environment (read once, at the first question, and not in a
+/// set-user-ID program) or from the program; the program wins. Parts read their options when they are first used, so a
+/// program sets them at its start.
 
 #include <cstddef>
 #include <cstdint>

@@ -27,6 +27,7 @@ void static_buffer_source::release(void* block, std::size_t bytes) noexcept {
 }
 
 bool static_buffer_source::extend(void* block, std::size_t old_bytes, std::size_t new_bytes) noexcept {
+    if (new_bytes <= old_bytes) return new_bytes == old_bytes;
     std::size_t const offset = address_of(block) - address_of(buffer_);
     if (offset + old_bytes != used_bytes_ || new_bytes > capacity_bytes_ - offset) return false;
     used_bytes_ = offset + new_bytes;

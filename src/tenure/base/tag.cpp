@@ -6,6 +6,9 @@
 #include <atomic>
 #include <cstring>
 
+#include <tenure/base/at_fork.hpp>
+#include <tenure/base/host.hpp>
+
 namespace tenure::inline TENURE_ABI {
 
 TENURE_THREAD_LOCAL detail::thread_tag detail::current_tag{};
@@ -35,10 +38,8 @@ constinit registry tags{};
 
 class registry_lock {
 public:
-    registry_lock() noexcept {
-        while (tags.is_locked.exchange(true, std::memory_order_acquire)) {}
-    }
-    ~registry_lock() { tags.is_locked.store(false, std::memory_order_release); }
+    registry_lock() noexcept { detail::lock_tags(); }
+    ~registry_lock() { detail::unlock_tags(); }
     registry_lock(const registry_lock&) = delete;
     registry_lock& operator=(const registry_lock&) = delete;
 };
@@ -59,6 +60,13 @@ std::atomic<std::uint16_t>& slot_for(std::string_view name, std::uint16_t& found
 }
 
 }
+
+void detail::lock_tags() noexcept {
+    for (unsigned look = 0; tags.is_locked.exchange(true, std::memory_order_acquire); ++look)
+        host::let_others_run(look);
+}
+
+void detail::unlock_tags() noexcept { tags.is_locked.store(false, std::memory_order_release); }
 
 tag tag::named(std::string_view name) noexcept {
     std::uint16_t found = 0;

@@ -13,6 +13,7 @@
 ///                50 ns and an allocation.
 /// Overhead       24 bytes for each copy; 60 for the entry of its memory, and what the heap rounds up.
 /// Threads        any; elements are as plain memory is. A copy is passed between threads as any other value.
+/// Fork           as handle/handle_table.hpp.
 /// When full      make() returns a buffer that is not live.
 /// Example        examples/handles.cpp
 

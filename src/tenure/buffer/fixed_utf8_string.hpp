@@ -11,6 +11,7 @@
 /// Cost           make() reads the text once and copies it; a part is O(1) and allocates nothing.
 /// Overhead       24 bytes for each copy, as buffer/fixed_buffer.hpp.
 /// Threads        any.
+/// Fork           as handle/handle_table.hpp.
 /// When full      make() returns a string that is not live, as for text that is no UTF-8.
 /// Example        examples/handles.cpp
 

@@ -13,6 +13,7 @@
 ///                buffer/safe_array.hpp.
 /// Overhead       a page for each array, 60 bytes for its handle.
 /// Threads        one for the owner; elements are as plain memory is; leases any.
+/// Fork           usable in the child; a mapped file is shared with the parent.
 /// When full      make() and map_file() return an array that is empty and not live. A disk that is full is told by a
 ///                fault (SIGBUS) at the first touch.
 /// Example        examples/handles.cpp

@@ -14,6 +14,7 @@
 /// Checks         whoever has a copy of its handle can free the memory below its owner: is_live() says so. In checked
 ///                builds size() is zero from then on, and an access is reported and ends the program. Only a lease
 ///                excludes it.
+/// Fork           as handle/handle_table.hpp.
 /// When full      make() returns an array that is empty and not live.
 /// Example        examples/handles.cpp
 

@@ -3,7 +3,7 @@
 #pragma once
 
 /// \file
-/// Arithmetic over whole buffers of numbers, as fast as the memory or the processor's widest vectors allow.
+/// Arithmetic over whole buffers of numbers, at the speed of memory, with vectors of at most 32 bytes.
 ///
 /// Use it for     filling, converting, calculating with, comparing and summing up arrays of one of ten types.
 /// Not for        a few elements, which a loop does as well; matrices; functions beyond the square root.

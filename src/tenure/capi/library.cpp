@@ -3,14 +3,13 @@
 //
 // tenure.h: the library itself, its options and its reports.
 
-#include <atomic>
 #include <string_view>
 
 #include <tenure/base/options.hpp>
 #include <tenure/base/report.hpp>
 #include <tenure/base/status.hpp>
 #include <tenure/capi/callback_source.hpp>
-#include <tenure/platform/fork.hpp>
+#include <tenure/platform/fork_participant.hpp>
 #include <tenure/platform/mutex.hpp>
 
 using namespace tenure;
@@ -54,26 +53,22 @@ struct foreign_handler {
     void* context;
 };
 
-/// The handler that counts, and the one before it: written where it does not count yet, so that the child of a fork
-/// finds it whole. Who reports may hold the locks of others: at a fork this one is not waited for.
 struct foreign_handlers {
     platform::mutex mutex;
-    std::atomic<unsigned> current;
-    foreign_handler either[2];
+    foreign_handler current;
 };
 constinit foreign_handlers heard_by{};
 
-// Before main(), so that no fork comes between this and the first use of the lock.
-__attribute__((constructor)) void hear_of_forks() noexcept {
-    constexpr auto nothing = []() noexcept {};
-    platform::at_fork(nothing, nothing, []() noexcept { heard_by.mutex.abandon(); });
-}
+constexpr platform::fork_steps steps_of_handlers =
+    platform::steps_of_lock<[](void*) noexcept -> platform::mutex& { return heard_by.mutex; }>;
+constinit platform::fork_participant of_handlers{platform::fork_order::leaf, nullptr, steps_of_handlers};
+__attribute__((constructor(101))) void take_part_in_forks() noexcept { of_handlers.enlist(); }
 
 void tell(report_kind kind, std::string_view text) noexcept {
     foreign_handler handler{};
     {
         platform::lock_guard const lock(heard_by.mutex);
-        handler = heard_by.either[heard_by.current.load(std::memory_order_relaxed)];
+        handler = heard_by.current;
         // It was taken away since the report began, or code in C++ has put this function back: then nobody hears.
         if (handler.function == nullptr) {
             report_handler const installed = set_report_handler(nullptr);
@@ -135,8 +130,6 @@ tn_status tn_option_set(const char* name, std::size_t length, const char* value,
 
 void tn_set_report_handler(tn_report_handler handler, void* context) {
     platform::lock_guard const lock(heard_by.mutex);
-    unsigned const next = 1 - heard_by.current.load(std::memory_order_relaxed);
-    heard_by.either[next] = {handler, context};
-    heard_by.current.store(next, std::memory_order_release);
+    heard_by.current = {handler, context};
     set_report_handler(handler != nullptr ? &tell : nullptr);
 }

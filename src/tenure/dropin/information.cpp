@@ -15,6 +15,7 @@
 #include <tenure/base/report.hpp>
 #include <tenure/dropin/figures.hpp>
 #include <tenure/heap/heap.hpp>
+#include <tenure/platform/no_cancel.hpp>
 #include <tenure/platform/symbol.hpp>
 
 namespace tenure::inline TENURE_ABI::dropin {
@@ -47,12 +48,11 @@ void write_classes(FILE* file) noexcept {
     for (std::size_t index = 0; index < detail::small_class_count; ++index) {
         std::size_t const from = index == 0 ? 1 : detail::class_bytes(index - 1) + 1;
         std::size_t const to = detail::class_bytes(index);
-        std::size_t const cached = core.cached_count(index); // a moment apart: threads go on
         detail::class_usage const usage = core.usage_of(index);
-        std::size_t const used = usage.handed_out - std::min(usage.handed_out, cached);
+        std::size_t const used = usage.handed_out - usage.cached;
         if (usage.pages == 0) continue;
         std::fprintf(file, "  <size from=\"%zu\" to=\"%zu\" total=\"%zu\" count=\"%zu\" cached=\"%zu\"/>\n", from, to,
-                     used * to, used, cached);
+                     used * to, used, usage.cached);
     }
     std::fprintf(file, "</sizes>\n");
 }
@@ -113,6 +113,7 @@ int malloc_trim(std::size_t) noexcept {
 
 int malloc_info(int options, FILE* file) noexcept {
     if (options != 0) return EINVAL;
+    platform::no_cancel_scope const scope; // glibc's is a cancellation point, and unwinds; ours does not
     dropin::figures const now = dropin::figures_now();
     std::fprintf(file, "<malloc version=\"1\" allocator=\"tenure %d.%d.%d\">\n<heap nr=\"0\">\n", TENURE_VERSION_MAJOR,
                  TENURE_VERSION_MINOR, TENURE_VERSION_PATCH);

@@ -3,14 +3,13 @@
 
 #include <tenure/handle/handle_holders.hpp>
 
-#include <atomic>
 #include <cstddef>
 
 #include <tenure/base/host.hpp>
 #include <tenure/base/report.hpp>
 #include <tenure/handle/handle_table.hpp>
 #include <tenure/platform/clock.hpp>
-#include <tenure/platform/fork.hpp>
+#include <tenure/platform/fork_participant.hpp>
 #include <tenure/platform/memory.hpp>
 #include <tenure/platform/mutex.hpp>
 #include <tenure/platform/thread.hpp>
@@ -131,42 +130,16 @@ void report_holders(const handle_table& table, const handle& which, std::uint32_
     for (std::size_t index = 0; index < found; ++index) host::write_stack(seen[index].frames, seen[index].frame_count);
 }
 
-platform::mutex& handle_table_access::mutex(handle_table& of) noexcept { return of.mutex_; }
 std::uint32_t handle_table_access::entries_end(const handle_table& of) noexcept {
     return of.entries_end_.load(std::memory_order_acquire);
 }
 
 namespace {
 
-constinit std::atomic<bool> forks_alone{false};
-
-// The table's lock comes first, then the holders'. Those of heaps that asked later come before both: nobody who has one
-// of theirs waits for these. Who opens the table may wait for a heap's where we are the process's malloc; that heap has
-// served before main(), has asked earlier, and comes after both.
-//
-// As the heap: a process of one thread takes no locks, because nobody else holds one then, and a signal handler that
-// forks may have interrupted whoever does.
-void before_fork() noexcept {
-    forks_alone = platform::is_single_threaded();
-    if (forks_alone) return;
-    handle_table_access::mutex(handle_table::process()).lock();
-    all.mutex.lock();
-}
-
-void in_parent() noexcept {
-    if (forks_alone) return;
-    all.mutex.unlock();
-    handle_table_access::mutex(handle_table::process()).unlock();
-}
-
-void in_child() noexcept {
-    if (forks_alone) return;
-    all.mutex.abandon();
-    handle_table_access::mutex(handle_table::process()).abandon();
-}
-
-// Before main(): a fork between the first use of a lock and this would leave it taken in the child.
-__attribute__((constructor)) void hear_of_forks() noexcept { platform::at_fork(&before_fork, &in_parent, &in_child); }
+constexpr platform::fork_steps steps_of_holders =
+    platform::steps_of_lock<[](void*) noexcept -> platform::mutex& { return all.mutex; }>;
+constinit platform::fork_participant of_holders{platform::fork_order::leaf, nullptr, steps_of_holders};
+__attribute__((constructor(101))) void take_part_in_forks() noexcept { of_holders.enlist(); }
 
 }
 

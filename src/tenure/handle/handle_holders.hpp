@@ -3,13 +3,11 @@
 #pragma once
 
 /// \file
-/// Who has acquired which handle, in checked builds: which thread, from where; and what becomes of the process's table
-/// at a fork. Private to this room.
+/// Who has acquired which handle, in checked builds: which thread, from where. Private to this room.
 
 #include <cstdint>
 
 #include <tenure/base/config.hpp>
-#include <tenure/platform/mutex.hpp>
 
 namespace tenure::inline TENURE_ABI {
 class handle_table;
@@ -28,7 +26,6 @@ void report_holders(const handle_table& table, const handle& which, std::uint32_
 
 /// What of a table others in this room need.
 struct handle_table_access {
-    [[nodiscard]] static platform::mutex& mutex(handle_table& of) noexcept;
     [[nodiscard]] static std::uint32_t entries_end(const handle_table& of) noexcept;
 };
 

@@ -11,6 +11,7 @@
 #include <tenure/base/options.hpp>
 #include <tenure/platform/file_map.hpp>
 #include <tenure/platform/memory.hpp>
+#include <tenure/platform/resident.hpp>
 
 namespace tenure::inline TENURE_ABI {
 
@@ -26,10 +27,11 @@ void ask_for_huge_pages(void* memory, std::size_t bytes) noexcept {
 }
 
 /// Where malloc serves the heap, only calloc knows which zeros the system has brought, and it has no alignment. So from
-/// here on memory is cut out of a larger block, whose begin is noted in front of it.
-[[nodiscard]] bool is_cut_out(std::size_t bytes) noexcept {
+/// here on memory is cut out of a larger block, whose begin is noted in front of it. The option may change until the
+/// memory is freed: the handle's releaser remembers. One of the caller's own ends in give_held(), which knows nothing.
+[[nodiscard]] bool is_to_be_cut_out(std::size_t bytes, const held_options& options) noexcept {
     constexpr std::size_t least_bytes = std::size_t{1} << 20;
-    return bytes >= least_bytes && passes_through(part::heap);
+    return bytes >= least_bytes && options.releaser == nullptr && passes_through(part::heap);
 }
 
 [[nodiscard]] void** begin_noted_at(void* memory) noexcept { return static_cast<void**>(memory) - 1; }
@@ -44,6 +46,24 @@ void ask_for_huge_pages(void* memory, std::size_t bytes) noexcept {
     return memory;
 }
 
+void overwrite_freed(void* memory, std::size_t bytes) noexcept {
+    // The begin of it alone where it is huge: pages that were never touched are to stay so.
+    constexpr std::size_t most_filled_bytes = std::size_t{64} << 20;
+    std::size_t const filled_bytes = std::min(bytes, most_filled_bytes);
+    constexpr std::size_t most_filled_unseen = std::size_t{64} * 1024; // to fill so few costs less than to ask
+    if (option_value(option::buffer_fill) != 0 || (checks::caller && bytes <= most_filled_unseen)) {
+        std::memset(memory, freed_fill, filled_bytes);
+    } else if constexpr (checks::caller) {
+        platform::for_each_resident(memory, filled_bytes,
+                                    [](void* part, std::size_t size) { std::memset(part, freed_fill, size); });
+    }
+}
+
+void give_cut_out(void* memory, std::size_t bytes) noexcept {
+    overwrite_freed(memory, bytes);
+    detail::process_deallocate(*begin_noted_at(memory));
+}
+
 [[nodiscard]] status entered(void* memory, std::size_t bytes, handle_releaser releaser, const char* kind,
                              handle& made) noexcept {
     handle const fresh = handle_table::process().add(memory, bytes, releaser, kind);
@@ -55,11 +75,8 @@ void ask_for_huge_pages(void* memory, std::size_t bytes) noexcept {
 }
 
 void give_held(void* memory, std::size_t bytes) noexcept {
-    // The begin of it alone where it is huge: pages that were never touched are to stay so.
-    constexpr std::size_t most_filled_bytes = std::size_t{64} << 20;
-    bool const is_to_be_filled = checks::caller || option_value(option::buffer_fill) != 0;
-    if (is_to_be_filled) std::memset(memory, freed_fill, std::min(bytes, most_filled_bytes));
-    detail::process_deallocate(is_cut_out(bytes) ? *begin_noted_at(memory) : memory);
+    overwrite_freed(memory, bytes);
+    detail::process_deallocate(memory);
 }
 
 status allocate_held(std::size_t bytes, held_options options, handle& made) noexcept {
@@ -69,7 +86,8 @@ status allocate_held(std::size_t bytes, held_options options, handle& made) noex
     bool const wants_huge = options.pages == page_size::huge;
     // Pages that are asked for before they are touched; zeros that were promised come with them.
     void* memory = nullptr;
-    if (is_cut_out(bytes))
+    bool const is_cut_out = is_to_be_cut_out(bytes, options);
+    if (is_cut_out)
         memory = cut_out(bytes, options.alignment, options.how);
     else if (options.how == fill::none)
         memory = detail::process_allocate(bytes, options.alignment);
@@ -77,10 +95,11 @@ status allocate_held(std::size_t bytes, held_options options, handle& made) noex
         memory = heap::process().allocate(bytes, options.alignment, options.how);
     if (memory == nullptr) return status::out_of_memory;
     if (wants_huge) ask_for_huge_pages(memory, bytes);
-    handle_releaser const releaser = options.releaser != nullptr ? options.releaser : &give_held;
+    handle_releaser const giver = is_cut_out ? &give_cut_out : &give_held;
+    handle_releaser const releaser = options.releaser != nullptr ? options.releaser : giver;
     char const* const kind = options.kind != nullptr ? options.kind : "memory";
     status const how = entered(memory, bytes, releaser, kind, made);
-    if (how != status::ok) give_held(memory, bytes);
+    if (how != status::ok) giver(memory, bytes);
     return how;
 }
 

@@ -30,8 +30,8 @@ struct held_options {
         nullptr; ///< what listings call it, 128 bytes of it; kept by address. Null: the type that is made
 };
 
-/// Gives the memory of allocate_held() back, with option buffer_fill and in checked builds its first 64 MiB
-/// overwritten.
+/// Gives the memory of allocate_held() back that has a releaser of its own, with option buffer_fill and in checked
+/// builds its first 64 MiB overwritten.
 TENURE_API void give_held(void* memory, std::size_t bytes) noexcept;
 
 /// Memory of the process heap. Zero bytes count as one, and the handle says zero. The text of `kind` is kept by

@@ -88,7 +88,14 @@ constinit handle_generation handle_table::no_generation{retired_generation};
 
 constinit detail::process_handle_table detail::process_handles{};
 
+constinit const platform::fork_steps handle_table::fork_steps{
+    [](void* owner) noexcept { static_cast<handle_table*>(owner)->mutex_.lock(); },
+    [](void* owner) noexcept { static_cast<handle_table*>(owner)->mutex_.unlock(); },
+    [](void* owner) noexcept { static_cast<handle_table*>(owner)->mutex_.abandon(); },
+};
+
 handle_table::~handle_table() {
+    fork_.delist();
     if (reserved_ == 0) return;
     unreserve_array(words_.load(std::memory_order_relaxed), reserved_);
     unreserve_array(generations_.load(std::memory_order_relaxed), reserved_);
@@ -136,11 +143,13 @@ bool handle_table::commit(std::uint32_t entries) noexcept {
 }
 
 const handle_word* handle_table::words() noexcept {
+    fork_.enlist();
     platform::lock_guard const lock(mutex_);
     return open() ? words_.load(std::memory_order_relaxed) : nullptr;
 }
 
 const handle_generation* handle_table::generations() noexcept {
+    fork_.enlist();
     platform::lock_guard const lock(mutex_);
     return open() ? generations_.load(std::memory_order_relaxed) : nullptr;
 }
@@ -167,6 +176,7 @@ void handle_table::push(std::uint32_t entry) noexcept {
 
 /// Makes the next line of a stack's entries ready. Returns   one of them, or zero when there is no room.
 std::uint32_t handle_table::add_line(std::uint32_t stack) noexcept {
+    fork_.enlist();
     platform::lock_guard const lock(mutex_);
     if (!open()) return 0;
     entry_stack& of = stacks_of_free_[stack];
@@ -235,11 +245,12 @@ handle handle_table::add(void* pointer, std::size_t bytes, handle_releaser relea
     record.born_ns.store(platform::coarse_ns(), std::memory_order_release);
     record.tag.store(detail::current_tag.id, std::memory_order_release);
     note_stack(entry);
-    // An addition and no store: somebody with a stale handle may have counted itself and be about to undo it.
     handle_word& word = words_.load(std::memory_order_relaxed)[entry];
-    std::uint64_t const before = word.fetch_add(1, std::memory_order_release);
-    std::uint32_t const generation = generation_in(before) + 1;
+    std::uint32_t const generation = generation_in(word.load(std::memory_order_relaxed)) + 1;
+    // First, because a listing may find the entry live and remove it at once, which changes both.
     generations_.load(std::memory_order_relaxed)[entry].store(generation, std::memory_order_release);
+    // An addition and no store: somebody with a stale handle may have counted itself and be about to undo it.
+    word.fetch_add(1, std::memory_order_release);
     return {pointer, bytes, entry, generation};
 }
 

@@ -15,6 +15,8 @@
 ///                three locked operations, no lock.
 /// Overhead       60 bytes per entry, used again once it is free; 128 more with option handle_stack_frames.
 /// Threads        any, for everything.
+/// Fork           usable in the child. What threads that the child does not have were holding stays held; an entry that
+///                such a thread was just adding or removing is lost to the child.
 /// When full      add() returns a handle that is stale, and changes nothing.
 /// Example        examples/handles.cpp
 
@@ -25,6 +27,7 @@
 #include <tenure/base/config.hpp>
 #include <tenure/base/status.hpp>
 #include <tenure/base/tag.hpp>
+#include <tenure/platform/fork_participant.hpp>
 #include <tenure/platform/mutex.hpp>
 
 namespace tenure::inline TENURE_ABI {
@@ -97,14 +100,14 @@ struct handle_table_options {
 class TENURE_API handle_table {
 public:
     /// Takes nothing from the system until the first add().
-    explicit constexpr handle_table(handle_table_options options = {}) noexcept : options_(options) {}
+    explicit constexpr handle_table(handle_table_options options = {}) noexcept
+        : options_(options), fork_(platform::fork_order::objects, this, fork_steps) {}
     /// Gives the table back, not what its handles stand for. Requires  nobody asks about its handles any more.
     ~handle_table();
     handle_table(const handle_table&) = delete;
     handle_table& operator=(const handle_table&) = delete;
 
-    /// The table of buffers, of C and of C#. It is never destroyed, and goes on in a forked child; another is not to be
-    /// used there if the process had other threads.
+    /// The table of buffers, of C and of C#. It is never destroyed.
     [[nodiscard]] TENURE_LOCAL static handle_table& process() noexcept;
 
     /// Enters memory. `releaser` gives it back at remove(); null when that is the caller's business. The text of `kind`
@@ -194,6 +197,8 @@ private:
     void note_holder(const handle& which) noexcept;
     void forget_holder(const handle& which) noexcept;
 
+    static const platform::fork_steps fork_steps;
+
     static constinit detail::handle_word nothing; ///< entry zero of every table without one
     static constinit detail::handle_generation no_generation;
 
@@ -205,7 +210,8 @@ private:
     std::uint32_t committed_ = 0;               ///< entries
     std::uint32_t reserved_ = 0;                ///< entries
     handle_table_options options_;
-    platform::mutex mutex_; ///< of the two above, and of opening
+    platform::mutex mutex_;           ///< of the two above, and of opening
+    platform::fork_participant fork_; ///< enlisted before the lock is first taken: a constant has no constructor to run
     entry_stack stacks_of_free_[stack_count];
 };
 

@@ -6,7 +6,9 @@
 #include <cstring>
 
 #include <tenure/base/align.hpp>
+#include <tenure/heap/size_classes.hpp>
 #include <tenure/platform/process.hpp>
+#include <tenure/platform/resident.hpp>
 
 namespace tenure::inline TENURE_ABI::detail {
 
@@ -45,7 +47,14 @@ bool guard_is_whole(const void* block, std::size_t usable, std::size_t bytes) no
     return all_are(bytes_of(block) + bytes, usable - sizeof(std::uint64_t) - bytes, guard_fill);
 }
 
-void fill_freed(void* block, std::size_t usable) noexcept { std::memset(block, freed_fill, usable); }
+void fill_freed(void* block, std::size_t usable) noexcept {
+    if (usable <= largest_small_bytes) {
+        std::memset(block, freed_fill, usable);
+        return;
+    }
+    platform::for_each_resident(block, usable,
+                                [](void* part, std::size_t bytes) { std::memset(part, freed_fill, bytes); });
+}
 
 std::size_t first_written(const void* block, std::size_t usable) noexcept {
     unsigned char const* const bytes = bytes_of(block);

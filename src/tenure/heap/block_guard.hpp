@@ -33,7 +33,7 @@ void arm_guard(void* block, std::size_t usable, std::size_t bytes) noexcept;
 /// Whether the guard is as it was written. Requires  `bytes` is what guarded_bytes() said.
 [[nodiscard]] bool guard_is_whole(const void* block, std::size_t usable, std::size_t bytes) noexcept;
 
-/// Fills a block that is freed.
+/// Fills a block that is freed; of one past the small ones, the pages that are in memory.
 void fill_freed(void* block, std::size_t usable) noexcept;
 
 /// The first byte of a freed block that was written since, or `usable`.

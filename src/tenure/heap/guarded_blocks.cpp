@@ -10,6 +10,7 @@
 #include <tenure/base/host.hpp>
 #include <tenure/heap/block_guard.hpp>
 #include <tenure/platform/fault.hpp>
+#include <tenure/platform/fork_participant.hpp>
 #include <tenure/platform/memory.hpp>
 #include <tenure/platform/sanitizer.hpp>
 
@@ -23,6 +24,11 @@ constexpr std::size_t stride = guarded_blocks::place_bytes + page;
 /// All that have a range, for whoever is told of a fault.
 constinit std::atomic<guarded_blocks*> with_range{nullptr};
 constinit platform::mutex list_mutex;
+
+constexpr platform::fork_steps steps_of_list =
+    platform::steps_of_lock<[](void*) noexcept -> platform::mutex& { return list_mutex; }>;
+constinit platform::fork_participant of_list{platform::fork_order::leaf, nullptr, steps_of_list};
+__attribute__((constructor(101))) void take_part_in_forks() noexcept { of_list.enlist(); }
 
 bool report_any_fault(const void* address) noexcept {
     for (guarded_blocks* each = with_range.load(std::memory_order_acquire); each != nullptr; each = each->next) {
@@ -124,7 +130,8 @@ void guarded_blocks::release(place& freed) noexcept {
     std::uintptr_t const first_page = align_down(freed.block, page);
     std::uintptr_t const end = begin_of(static_cast<std::size_t>(&freed - places_)) + place_bytes;
     platform::remove_leak_root(pointer_at(first_page), end - first_page);
-    platform::seal(pointer_at(first_page), end - first_page);
+    // Refused at the system's limit of mappings: a use of the block then goes unnoticed, a second free of it does not.
+    static_cast<void>(platform::seal(pointer_at(first_page), end - first_page));
     freed.is_live = false;
     freed.freed_in_turn = ++turns_;
     freed.freed.take();

@@ -5,12 +5,12 @@
 
 #include <algorithm>
 #include <bit>
+#include <utility>
 
 #include <tenure/base/host.hpp>
 #include <tenure/base/no_alloc.hpp>
 #include <tenure/base/options.hpp>
 #include <tenure/platform/clock.hpp>
-#include <tenure/platform/fork.hpp>
 #include <tenure/platform/thread.hpp>
 
 namespace tenure::inline TENURE_ABI {
@@ -35,35 +35,19 @@ constexpr std::string_view of_process = "of the process heap", of_heap = "of a h
 
 TENURE_THREAD_LOCAL thread_cache* detail::process_cache = nullptr;
 
-constexpr heap::heap(for_process) noexcept
-    : slot_{process_index, 0}, name_("process"),
-      core_(pages_of_process, detail::largest_segment_bytes, max_object_bytes, detail::detour::plain) {}
-
-/// Never destroyed: objects of static duration may free to it last of all.
-union heap::process_heap {
-    constexpr process_heap() noexcept : value(for_process{}) {}
-    ~process_heap() {}
-    heap value;
-};
-constinit heap::process_heap heap::the_process_heap{};
-
-heap& heap::process() noexcept { return the_process_heap.value; }
-
 namespace {
 
 // How often the thread's end has been told to us: destructors that come between two rounds may use the process heap and
 // get a cache once more; after the last round none is made, and calls are slow.
 TENURE_THREAD_LOCAL std::size_t rounds_of_end = 0;
 TENURE_THREAD_LOCAL bool is_opening = false;
-constinit std::atomic<bool> hears_of_forks{false};
 constinit std::atomic<bool> is_set_up{false};
-constinit std::atomic<bool> forks_alone{false}; ///< from the begin of a fork to its end
 
 }
 
 /// What reaches into heaps when threads end and processes fork.
 struct heap_events {
-    static detail::heap_core& process_core() noexcept { return heap::the_process_heap.value.core_; }
+    static detail::heap_core& process_core() noexcept { return heap::process().core_; }
 
     static void end_of_slot(void* owner, void* cache) noexcept {
         static_cast<heap*>(owner)->core_.close_cache(*static_cast<thread_cache*>(cache));
@@ -74,73 +58,51 @@ struct heap_events {
         detail::forget_tags();
         thread_cache* cache = detail::process_cache != nullptr ? detail::process_cache->main : nullptr;
         detail::process_cache = nullptr;
+        // What is found when a cache is emptied is reported, and whoever hears of it may allocate: meanwhile the thread
+        // opens no cache, which would take those that are still to come for an earlier thread's.
+        bool const was_opening = std::exchange(is_opening, true);
         while (cache != nullptr) {
             thread_cache* const next = cache->next_of_thread;
             process_core().close_cache(*cache);
             cache = next;
         }
+        is_opening = was_opening;
     }
 
-    // A heap that stands on another is newer: its locks come first. Any may stand on the process heap.
-    //
-    // A process of one thread takes none: nobody else holds a lock then, and a signal handler that forks may have
-    // interrupted whoever does, which goes on in both processes.
-    static void before_fork() noexcept {
-        forks_alone = platform::is_single_threaded();
-        if (forks_alone) return;
-        platform::slots_mutex().lock();
-        platform::thread_end_mutex().lock();
-        platform::for_each_slot_owner(
-            &end_of_slot,
-            [](void*, platform::thread_slot, void* owner) noexcept { static_cast<heap*>(owner)->core_.before_fork(); },
-            nullptr);
-        process_core().before_fork();
-    }
-    static void in_parent() noexcept {
-        if (forks_alone) return;
-        platform::for_each_slot_owner(
-            &end_of_slot,
-            [](void*, platform::thread_slot, void* owner) noexcept {
-                static_cast<heap*>(owner)->core_.after_fork_in_parent();
-            },
-            nullptr);
-        process_core().after_fork_in_parent();
-        platform::thread_end_mutex().unlock();
-        platform::slots_mutex().unlock();
-    }
-    static void in_child() noexcept {
-        if (forks_alone) return;
-        platform::for_each_slot_owner(
-            &end_of_slot,
-            [](void*, platform::thread_slot slot, void* owner) noexcept {
-                auto const* const mine = static_cast<const thread_cache*>(platform::slot_value(slot));
-                static_cast<heap*>(owner)->core_.after_fork_in_child(mine);
-            },
-            nullptr);
-        process_core().after_fork_in_child(detail::process_cache);
-        platform::thread_end_mutex().abandon();
-        platform::abandon_slots();
-        // Threads are not inherited.
+    static constexpr platform::fork_steps fork_steps{
+        [](void* owner) noexcept { static_cast<heap*>(owner)->core_.before_fork(); },
+        [](void* owner) noexcept { static_cast<heap*>(owner)->core_.after_fork_in_parent(); },
+        [](void* owner) noexcept {
+            heap& forked = *static_cast<heap*>(owner);
+            forked.core_.after_fork_in_child(forked.cache_of_this_thread());
+        },
+    };
+
+    /// In the child of a fork: threads are not inherited.
+    static void restart_background(void*) noexcept {
         if (is_set_up.load() && option_value(option::heap_background) != 0)
             (void)platform::start_background(&tend_heaps);
     }
 
-    /// Once in a process, after there is a cache: whoever notes the functions may allocate.
-    static void hear_of_forks() noexcept {
-        if (!hears_of_forks.exchange(true)) platform::at_fork(&before_fork, &in_parent, &in_child);
+    static void take_part_in_forks() noexcept {
+        heap::process().fork_.enlist();
+        platform::hear_of_forks(); // once more, where the system refused it
     }
 
     static thread_cache* open_process_cache() noexcept {
         bool const is_over = rounds_of_end >= platform::thread_end_rounds();
         if (is_opening || is_over) return nullptr;
         is_opening = true; // what follows may allocate, and then goes without a cache
+        process_core().close_left_behind();
         thread_cache* const cache = process_core().open_cache();
         detail::process_cache = cache;
         if (cache != nullptr && !platform::at_thread_end(&end_of_process_cache)) {
             process_core().close_cache(*cache); // nobody would tell of the thread's end
             detail::process_cache = nullptr;
+            // Not again where all of the system's slots are taken; a moment without memory goes by.
+            if (!platform::has_end_slot(&end_of_process_cache)) rounds_of_end = platform::thread_end_rounds();
         } else if (cache != nullptr) {
-            hear_of_forks();
+            take_part_in_forks();
             detail::follow_tags();
         }
         if (!is_set_up.load(std::memory_order_relaxed) && host::has_environment()) set_up();
@@ -173,11 +135,30 @@ struct heap_events {
     }
 };
 
+constexpr heap::heap(for_process) noexcept
+    : slot_{process_index, 0}, name_("process"),
+      core_(pages_of_process, detail::largest_segment_bytes, max_object_bytes, detail::detour::plain),
+      fork_(platform::fork_order::process_heap, this, heap_events::fork_steps) {}
+
+/// Never destroyed: objects of static duration may free to it last of all.
+union heap::process_heap {
+    constexpr process_heap() noexcept : value(for_process{}) {}
+    ~process_heap() {}
+    heap value;
+};
+constinit heap::process_heap heap::the_process_heap{};
+
+heap& heap::process() noexcept { return the_process_heap.value; }
+
 namespace {
 
-// Before whoever else asks to be told of forks: our locks are then taken last and given back first, and what the others
-// do at a fork may allocate.
-__attribute__((constructor(101))) void hear_of_forks_first() noexcept { heap_events::hear_of_forks(); }
+constexpr platform::fork_steps steps_of_background{[](void*) noexcept {}, [](void*) noexcept {},
+                                                   &heap_events::restart_background};
+constinit platform::fork_participant of_background{platform::fork_order::background, nullptr, steps_of_background};
+__attribute__((constructor(101))) void take_part_in_forks() noexcept {
+    heap_events::take_part_in_forks();
+    of_background.enlist();
+}
 
 [[nodiscard]] thread_cache* process_cache_or_open() noexcept {
     return detail::process_cache != nullptr ? detail::process_cache : heap_events::open_process_cache();
@@ -202,24 +183,28 @@ void detail::process_deallocate_slow(void* block) noexcept {
 
 heap::heap(heap_options options, block_source& source) noexcept
     : name_(options.name),
-      core_(source, segment_bytes_for(options.limit_bytes, source), options.limit_bytes, detail::detour::listed) {
+      core_(source, segment_bytes_for(options.limit_bytes, source), options.limit_bytes, detail::detour::listed),
+      fork_(platform::fork_order::objects, this, heap_events::fork_steps) {
     core_.set_keeping({options.keep_ns, options.keep_limit_bytes});
     slot_ = platform::register_slot(this, &heap_events::end_of_slot);
+    fork_.enlist();
 }
 
-heap::~heap() { platform::unregister_slot(slot_); }
+heap::~heap() {
+    fork_.delist();
+    platform::unregister_slot(slot_);
+}
 
 thread_cache* heap::cache_or_open() noexcept {
     if (is_process()) return process_cache_or_open();
     if (thread_cache* const cache = cache_of_this_thread(); cache != nullptr) return cache;
-    if (is_opening) return nullptr;
+    if (is_opening || !platform::may_set_slot(slot_)) return nullptr;
     is_opening = true;
     thread_cache* cache = core_.open_cache();
     if (cache != nullptr && !platform::set_slot(slot_, cache)) {
         core_.close_cache(*cache);
         cache = nullptr;
     }
-    if (cache != nullptr) heap_events::hear_of_forks();
     is_opening = false;
     return cache;
 }

@@ -17,8 +17,10 @@
 ///                doubling; above 32 KiB to 4 KiB. A bit per block; 4 KiB per thread, 58 when it is busy, and at most
 ///                32 KiB of free blocks of each size that it uses, two blocks of the four largest.
 /// Threads        any, for everything but walk(), clear() and the destructor, also the free of a block whose thread has
-///                ended. Not from signal handlers. A child of fork() may go on using heaps that its parent's threads
-///                used.
+///                ended. Not from signal handlers.
+/// Fork           usable in the child. What waits in the caches of threads that the child does not have serves its own
+///                threads; what such a thread was just moving, a batch at most, is lost to the child. Not over a source
+///                that keeps its blocks from the child, as platform/file_source.hpp does.
 /// When full      asks the source, then the pages that other threads allocate from, then gives back what is free and
 ///                asks once more; if refused, returns null and changes nothing.
 /// Example        examples/heap.cpp
@@ -32,6 +34,7 @@
 #include <tenure/base/config.hpp>
 #include <tenure/base/stats.hpp>
 #include <tenure/heap/heap_core.hpp>
+#include <tenure/platform/fork_participant.hpp>
 #include <tenure/platform/page_source.hpp>
 #include <tenure/platform/thread_slots.hpp>
 
@@ -146,6 +149,7 @@ private:
     platform::thread_slot slot_;
     std::string_view name_;
     detail::heap_core core_;
+    platform::fork_participant fork_;
 };
 
 namespace detail {

@@ -61,9 +61,10 @@ void* heap_core::draw_guarded(std::size_t bytes, std::size_t alignment, fill how
 void* heap_core::take_checked(thread_cache* cache, std::size_t class_index) noexcept {
     heap_shard& own = cache != nullptr ? *cache->shard : first_shard_;
     std::uint64_t const draw = next_draw();
+    twice_freed noted;
     void* block = own.take_scattered(class_index, draw);
     for (int attempt = 0; block == nullptr && attempt < 2; ++attempt) { // as take_after_refusal()
-        if (attempt == 1 && make_room(cache) == 0) return nullptr;
+        if (attempt == 1 && make_room(cache, noted) == 0) return nullptr;
         platform::lock_guard const lock(mutex_);
         for (heap_shard* shard = shards_; block == nullptr && shard != nullptr; shard = shard->next)
             block = shard->tag == own.tag ? shard->take_scattered(class_index, draw) : nullptr;
@@ -155,8 +156,7 @@ void heap_core::retire(void* block, std::uint8_t number) noexcept {
 }
 
 void heap_core::deallocate_sized(thread_cache* cache, void* block, std::size_t bytes) noexcept {
-    bool const is_ours =
-        block != nullptr && (guarded_.contains(block) || memory_.head_of(pointer_at(address_of(block) - 1)) != nullptr);
+    bool const is_ours = block != nullptr && (guarded_.contains(block) || kind_of_head(block) != head_kind::none);
     std::size_t const asked = is_ours ? usable_bytes(block) : 0;
     if (checks::caller && asked != 0 && asked != std::max<std::size_t>(bytes, 1)) {
         report_text text;

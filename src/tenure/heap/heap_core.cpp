@@ -106,13 +106,14 @@ thread_cache* heap_core::open_cache(std::uint16_t tag) noexcept {
     // While nothing is decided there is none either: under passthrough malloc's blocks must not come to a cache.
     bool const is_undecided = way() == block_way::own && way_.load(std::memory_order_relaxed) == block_way::unknown;
     if (is_undecided || way() == block_way::malloc) return nullptr;
+    twice_freed noted;
     platform::lock_guard const lock(mutex_);
     heap_shard* const shard = tag == 0 ? shard_for_thread() : shard_for_tag(tag);
     if (shard == nullptr) return nullptr;
     thread_cache* cache = unused_;
     if (cache != nullptr) {
         unused_ = cache->next_unused;
-        if (cache->tag != 0 || tag != 0) empty(*cache); // in the child of a fork, unused ones hold blocks
+        if (cache->tag != 0 || tag != 0) empty(*cache, noted); // in the child of a fork, unused ones hold blocks
     } else {
         void* const memory = platform::map(page_rounded(sizeof(thread_cache)), cache_line_bytes);
         if (memory == nullptr) return nullptr;
@@ -135,22 +136,31 @@ thread_cache* heap_core::open_cache(std::uint16_t tag) noexcept {
         for (block_cache& blocks : cache->of_class) blocks.capacity = 0;
     }
     cache->tag = tag;
+    cache->thread = &platform::this_thread_slots;
     cache->main = cache;
     cache->next_of_thread = nullptr;
     cache->shard = shard;
     ++shard->user_count;
+    used_.add(*cache);
     return cache;
 }
 
 void heap_core::close_cache(thread_cache& cache) noexcept {
-    empty(cache);
-    platform::lock_guard const lock(mutex_);
+    twice_freed noted;
+    platform::lock_guard const lock(mutex_); // so that figures see the blocks either in the cache or free
+    empty(cache, noted);
     retire_cache(cache);
+}
+
+void heap_core::close_left_behind() noexcept {
+    platform::lock_guard const lock(mutex_);
+    while (thread_cache* const cache = used_.find(&platform::this_thread_slots)) retire_cache(*cache);
 }
 
 /// Requires  the lock.
 void heap_core::retire_cache(thread_cache& cache) noexcept {
     --cache.shard->user_count;
+    used_.remove(cache);
     cache.is_used = false;
     cache.next_unused = unused_;
     unused_ = &cache;
@@ -158,21 +168,22 @@ void heap_core::retire_cache(thread_cache& cache) noexcept {
 
 /// Gives the oldest blocks of a cache back. They leave the cache first: at no moment is a block in both places, so that
 /// the child of a fork may take what is in the caches of threads that it has not.
-void heap_core::give(block_cache& blocks, std::size_t count) const noexcept {
+void heap_core::give(block_cache& blocks, std::size_t count, twice_freed& noted) const noexcept {
     std::uint32_t const before = blocks.count.load(std::memory_order_relaxed);
     auto const rest = static_cast<std::uint32_t>(before - count);
     blocks.count.store(0, std::memory_order_relaxed);
     std::atomic_signal_fence(std::memory_order_seq_cst);
-    heap_shard::give(blocks.blocks, count, memory_.segment_bytes());
+    heap_shard::give(blocks.blocks, count, memory_.segment_bytes(), noted);
     std::memmove(blocks.blocks, blocks.blocks + count, rest * sizeof(void*));
     std::atomic_signal_fence(std::memory_order_seq_cst);
     blocks.count.store(rest, std::memory_order_relaxed);
 }
 
-void heap_core::empty(thread_cache& cache) const noexcept {
+void heap_core::empty(thread_cache& cache, twice_freed& noted) const noexcept {
     for (std::size_t index = 0; index < small_class_count; ++index) {
         block_cache& blocks = cache.of_class[index];
-        if (std::uint32_t const count = blocks.count.load(std::memory_order_relaxed); count != 0) give(blocks, count);
+        std::uint32_t const count = blocks.count.load(std::memory_order_relaxed);
+        if (count != 0) give(blocks, count, noted);
         if (blocks.capacity > first_capacity) blocks.capacity = first_capacity; // to be earned again
     }
 }
@@ -182,7 +193,8 @@ void heap_core::follow_trims(thread_cache& cache) const noexcept {
     std::uint32_t const trims = trims_.load(std::memory_order_relaxed);
     if (cache.trims_seen == trims) return;
     cache.trims_seen = trims;
-    empty(cache);
+    twice_freed noted;
+    empty(cache, noted);
 }
 
 /// Makes more room for a class. Returns   whether there is more than before.
@@ -211,19 +223,19 @@ bool heap_core::grow(thread_cache& cache, std::size_t class_index) const noexcep
 
 /// After a refusal: what is free of every kind, and what waits at the calling thread, goes back to the source, which
 /// may then have what is asked for. Returns   the bytes.
-std::size_t heap_core::make_room(thread_cache* cache) noexcept {
+std::size_t heap_core::make_room(thread_cache* cache, twice_freed& noted) noexcept {
     for (thread_cache* each = cache != nullptr ? cache->main : nullptr; each != nullptr; each = each->next_of_thread)
-        empty(*each);
-    release_empty_pages();
+        empty(*each, noted);
+    release_empty_pages(noted);
     return pages_.trim() + large_.trim() + huge_.trim();
 }
 
 /// When the source has refused a page: from pages that others own, then from what goes back and comes again.
 std::size_t heap_core::take_after_refusal(thread_cache* cache, std::size_t class_index, void** blocks,
-                                          std::size_t count) noexcept {
+                                          std::size_t count, twice_freed& noted) noexcept {
     std::uint16_t const tag = cache != nullptr ? cache->tag : std::uint16_t{0};
     for (int attempt = 0; attempt < 2; ++attempt) {
-        if (attempt == 1 && make_room(cache) == 0) return 0;
+        if (attempt == 1 && make_room(cache, noted) == 0) return 0;
         platform::lock_guard const lock(mutex_);
         for (heap_shard* shard = shards_; shard != nullptr; shard = shard->next) {
             std::size_t const taken = shard->tag == tag ? shard->take(class_index, blocks, count) : 0;
@@ -234,12 +246,13 @@ std::size_t heap_core::take_after_refusal(thread_cache* cache, std::size_t class
 }
 
 void* heap_core::refill(thread_cache& cache, std::size_t class_index) noexcept {
+    twice_freed noted;
     block_cache& blocks = cache.of_class[class_index];
     if (cache.tag == 0) (void)grow(cache, class_index);
     if (cache.tag != 0) blocks.blocks = cache.arrays + array_offsets[class_index];
     std::size_t const batch = ((cache.tag == 0 ? blocks.capacity : tagged_room(class_index)) + 1) / 2;
     std::size_t taken = cache.shard->take(class_index, blocks.blocks, batch);
-    if (taken == 0) taken = take_after_refusal(&cache, class_index, blocks.blocks, batch);
+    if (taken == 0) taken = take_after_refusal(&cache, class_index, blocks.blocks, batch, noted);
     if (taken == 0) return nullptr;
     blocks.count.store(static_cast<std::uint32_t>(taken - 1), std::memory_order_relaxed);
     return blocks.blocks[taken - 1];
@@ -248,9 +261,10 @@ void* heap_core::refill(thread_cache& cache, std::size_t class_index) noexcept {
 void* heap_core::allocate_small(thread_cache* cache, std::size_t class_index) noexcept {
     if constexpr (checks::caller) return take_checked(cache, class_index);
     if (cache == nullptr) { // no room for caches, or a thread past its end
+        twice_freed noted;
         void* block = nullptr;
-        bool const is_taken =
-            first_shard_.take(class_index, &block, 1) == 1 || take_after_refusal(cache, class_index, &block, 1) == 1;
+        bool const is_taken = first_shard_.take(class_index, &block, 1) == 1 ||
+                              take_after_refusal(cache, class_index, &block, 1, noted) == 1;
         return is_taken ? block : nullptr;
     }
     block_cache& blocks = cache->of_class[class_index];
@@ -264,14 +278,14 @@ void* heap_core::allocate_past_small(thread_cache* cache, std::size_t bytes, std
     std::uint16_t const tag = cache != nullptr ? cache->tag : std::uint16_t{0};
     contents found = contents::unknown;
     void* block = nullptr;
-    std::size_t const segment = memory_.segment_bytes();
-    if (bytes <= largest_large_bytes(segment)) {
+    twice_freed noted;
+    if (fits_segment(bytes, alignment, memory_.segment_bytes())) {
         block = large_.allocate(bytes, alignment, found, tag);
-        if (block == nullptr && make_room(cache) != 0) block = large_.allocate(bytes, alignment, found, tag);
+        if (block == nullptr && make_room(cache, noted) != 0) block = large_.allocate(bytes, alignment, found, tag);
     }
     if (block == nullptr) {
         block = huge_.allocate(bytes, alignment, platform::coarse_ns(), found, tag);
-        if (block == nullptr && make_room(cache) != 0)
+        if (block == nullptr && make_room(cache, noted) != 0)
             block = huge_.allocate(bytes, alignment, platform::coarse_ns(), found, tag);
         // New memory does not come on top of as much that lies free. To touch that again later costs no more than to
         // touch the new for the first time, which is due now.
@@ -308,17 +322,21 @@ void* heap_core::allocate(thread_cache* cache, std::size_t bytes, std::size_t al
     } else {
         block = allocate_past_small(cache, std::max<std::size_t>(bytes, 1), alignment, how);
     }
-    if constexpr (checks::caller) return arm(block, asked);
+    if constexpr (checks::caller) {
+        block = arm(block, asked);
+        memory_.report_misaligned();
+    }
     return block;
 }
 
 void heap_core::deallocate_small(thread_cache* cache, void* block, std::size_t class_index) noexcept {
     if (checks::caller || cache == nullptr) return heap_shard::give(&block, 1, memory_.segment_bytes());
+    twice_freed noted;
     block_cache& blocks = cache->of_class[class_index];
     std::uint32_t count = blocks.count.load(std::memory_order_relaxed);
     if (count >= blocks.capacity && !grow(*cache, class_index)) {
         // The older half goes; the newer one is warmer.
-        give(blocks, (count + 1) / 2);
+        give(blocks, (count + 1) / 2, noted);
         count = blocks.count.load(std::memory_order_relaxed);
     }
     blocks.blocks[count] = block;
@@ -333,24 +351,38 @@ void heap_core::deallocate_tagged(thread_cache* cache, void* block, std::size_t 
     thread_cache* mine = checks::caller || cache == nullptr || tag == 0 ? nullptr : cache->main;
     while (mine != nullptr && mine->tag != tag) mine = mine->next_of_thread;
     if (mine == nullptr) return heap_shard::give(&block, 1, memory_.segment_bytes());
+    twice_freed noted;
     block_cache& blocks = mine->of_class[class_index];
     blocks.blocks = mine->arrays + array_offsets[class_index];
     if (blocks.count.load(std::memory_order_relaxed) == tagged_room(class_index))
-        give(blocks, (tagged_room(class_index) + 1) / 2);
+        give(blocks, (tagged_room(class_index) + 1) / 2, noted);
     std::uint32_t const count = blocks.count.load(std::memory_order_relaxed);
     blocks.blocks[count] = block;
     blocks.count.store(count + 1, std::memory_order_release);
 }
 
+/// What a block lies behind the head of. At a segment's begin lies none but a huge block, whose head is a segment
+/// before it. The memory of a huge block may end within its segment: what comes then is somebody else's.
+head_kind heap_core::kind_of_head(const void* block) const noexcept {
+    bool const is_at_begin = (address_of(block) & (memory_.segment_bytes() - 1)) == 0;
+    if (!is_at_begin && memory_.kind_of(block) == head_kind::segment) return head_kind::segment;
+    void const* const inside = is_at_begin ? pointer_at(address_of(block) - 1) : block;
+    return huge_.has_head(inside) ? head_kind::huge : head_kind::none;
+}
+
 /// What the slice of a block says; no_class for what is none of this heap's.
 std::uint8_t heap_core::slice_number_of(const void* block) const noexcept {
     std::size_t const segment_bytes = memory_.segment_bytes();
-    bool const is_behind = (address_of(block) & (segment_bytes - 1)) == 0; // its head lies a segment before it
-    void const* const inside = is_behind ? pointer_at(address_of(block) - 1) : block;
-    segment_head const* const head = memory_.head_of(inside);
-    if (head == nullptr) return no_class;
-    if (is_behind) return head->class_of_slice[0] == huge_class ? huge_class : no_class;
-    return head->class_of_slice[segment_head::slice_of(block, segment_bytes)];
+    bool const is_at_begin = (address_of(block) & (segment_bytes - 1)) == 0;
+    if (!is_at_begin && memory_.kind_of(block) == head_kind::segment)
+        return segment_head::of(block, segment_bytes)->class_of_slice[segment_head::slice_of(block, segment_bytes)];
+    if (huge_.is_known_block(block)) return huge_class; // the commonest, without a lock
+    return kind_of_head(block) == head_kind::huge ? huge_class : no_class;
+}
+
+/// Under passthrough, whether a block is of the process's malloc: not of what was handed out before that was decided.
+bool heap_core::is_detoured(const void* block) const noexcept {
+    return way_.load(std::memory_order_relaxed) == block_way::malloc && kind_of_head(block) == head_kind::none;
 }
 
 /// The same for a block of a tag's page: its class.
@@ -360,7 +392,7 @@ std::uint8_t heap_core::class_number_of(const void* block, std::uint8_t number) 
 
 void heap_core::deallocate(thread_cache* cache, void* block) noexcept {
     if (block == nullptr) return;
-    if (way() == block_way::malloc && memory_.head_of(block) == nullptr) return deallocate_detoured(block);
+    if (way() == block_way::malloc && is_detoured(block)) return deallocate_detoured(block);
     if (checks::caller && guarded_.contains(block)) return guarded_.deallocate(block);
     std::uint8_t const slice_number = slice_number_of(block);
     std::uint8_t const number = class_number_of(block, slice_number);
@@ -390,9 +422,7 @@ void heap_core::deallocate(thread_cache* cache, void* block) noexcept {
 
 std::size_t heap_core::usable_bytes(const void* block) const noexcept {
     if (block == nullptr) return 0;
-    bool const is_detoured =
-        way_.load(std::memory_order_relaxed) == block_way::malloc && memory_.head_of(block) == nullptr;
-    if (is_detoured) return detoured_bytes(block);
+    if (is_detoured(block)) return detoured_bytes(block);
     if (checks::caller && guarded_.contains(block)) return guarded_.bytes_of(block);
     std::uint8_t const number = class_number_of(block, slice_number_of(block));
     // What lies behind the bytes that were asked for is the guard's.
@@ -403,73 +433,10 @@ std::size_t heap_core::usable_bytes(const void* block) const noexcept {
     return number == huge_class ? huge_.usable_bytes(block) : 0;
 }
 
-bool heap_core::resize(void* block, std::size_t bytes) noexcept {
-    if (checks::caller && guarded_.contains(block)) return false; // a block of another size lies elsewhere
-    std::uint8_t const number = class_number_of(block, slice_number_of(block));
-    if constexpr (checks::caller) return resize_checked(block, bytes, number);
-    return resize_to(block, bytes, number);
-}
-
-/// What a block past the small ones counts for.
-std::size_t heap_core::larger_bytes(const void* block, std::uint8_t number) const noexcept {
-    return number == large_class ? large_.usable_bytes(block) : huge_.asked_bytes(block);
-}
-
-bool heap_core::resize_to(void* block, std::size_t bytes, std::uint8_t number) noexcept {
-    if (number < small_class_count) return bytes <= class_bytes(number);
-    if (number != large_class && number != huge_class) return false;
-    std::uint16_t const tag = number == large_class ? large_.tag_of(block) : huge_.tag_of(block);
-    std::size_t const before = larger_bytes(block, number);
-    bool const is_resized = number == large_class ? bytes > largest_small_bytes / 2 && large_.resize(block, bytes)
-                                                  : huge_.resize(block, bytes);
-    if (tag != 0) count_tagged(tag, 0, larger_bytes(block, number) - before);
-    return is_resized;
-}
-
-void* heap_core::reallocate(thread_cache* cache, void* block, std::size_t bytes, std::size_t alignment) noexcept {
-    if (block == nullptr) return allocate(cache, bytes, alignment, fill::none);
-    constexpr std::size_t most = max_object_bytes / 4;
-    if (bytes > most || alignment > most || !is_power_of_two(alignment)) return nullptr;
-    bool const is_detoured = way() == block_way::malloc && memory_.head_of(block) == nullptr;
-    if (is_detoured && detour_ == detour::plain) return host::process_reallocate(block, bytes, alignment);
-    if (is_detoured) return reallocate_by_copy(cache, block, bytes, alignment, detoured_.bytes_of(block));
-    std::size_t const usable = usable_bytes(block);
-    if (checks::caller && usable == 0) return nullptr; // reported; every sound block has a byte
-    bool const is_aligned_so = is_aligned(block, alignment);
-    // A block that shrinks to less than half moves, so that what it does not need serves others.
-    bool const is_worth_keeping = bytes <= usable ? bytes >= usable / 2 : usable > largest_small_bytes;
-    if (is_aligned_so && is_worth_keeping && resize(block, bytes)) return block;
-    std::uint8_t const number = class_number_of(block, slice_number_of(block));
-    // A block that moves keeps its distance from a segment's begin, and so no more than a segment's alignment.
-    bool const may_move = alignment <= memory_.segment_bytes() / 2 && number == huge_class && bytes > usable;
-    if (!checks::caller && is_aligned_so && may_move) {
-        std::uint16_t const tag = huge_.tag_of(block);
-        std::size_t const before = huge_.asked_bytes(block);
-        void* const moved = huge_.move(block, bytes);
-        if (tag != 0 && moved != nullptr) count_tagged(tag, 0, bytes - before);
-        if (moved != nullptr) return moved;
-    }
-    void* const fresh = reallocate_by_copy(cache, block, bytes, alignment, usable);
-    // A refused shrink need not fail: the block is large enough as it is.
-    bool const is_guarded = checks::caller && guarded_.contains(block); // it ends where it ends
-    bool const stays = fresh == nullptr && is_aligned_so && bytes <= usable && !is_guarded;
-    if (checks::caller && stays) return arm(block, std::max<std::size_t>(bytes, 1));
-    return stays ? block : fresh;
-}
-
-void* heap_core::reallocate_by_copy(thread_cache* cache, void* block, std::size_t bytes, std::size_t alignment,
-                                    std::size_t usable) noexcept {
-    void* const fresh = allocate(cache, bytes, alignment, fill::none);
-    if (fresh == nullptr) return nullptr;
-    std::memcpy(fresh, block, std::min(bytes, usable));
-    deallocate(cache, block);
-    return fresh;
-}
-
 bool heap_core::owns(const void* pointer) const noexcept {
-    if (memory_.head_of(pointer) != nullptr || guarded_.contains(pointer)) return true;
+    if (memory_.kind_of(pointer) == head_kind::segment || guarded_.contains(pointer)) return true;
     if (detoured_.count() != 0 && detoured_.owns(pointer)) return true;
-    return huge_.live_count() != 0 && huge_.block_of(pointer) != nullptr;
+    return huge_.owns(pointer);
 }
 
 void heap_core::keep_house(std::uint64_t now_ns) noexcept {
@@ -490,21 +457,22 @@ void heap_core::set_keeping(keeping how) noexcept {
 }
 
 /// With what waits in caches that no thread uses.
-std::size_t heap_core::release_empty_pages() noexcept {
+std::size_t heap_core::release_empty_pages(twice_freed& noted) noexcept {
     std::size_t count = 0;
     platform::lock_guard const lock(mutex_);
-    for (thread_cache* cache = unused_; cache != nullptr; cache = cache->next_unused) empty(*cache);
+    for (thread_cache* cache = unused_; cache != nullptr; cache = cache->next_unused) empty(*cache, noted);
     for (heap_shard* shard = shards_; shard != nullptr; shard = shard->next) count += shard->release_empty_pages();
     return count;
 }
 
 std::size_t heap_core::trim(thread_cache* cache) noexcept {
+    twice_freed noted;
     trims_.fetch_add(1, std::memory_order_relaxed);
     for (thread_cache* each = cache != nullptr ? cache->main : nullptr; each != nullptr; each = each->next_of_thread) {
         each->trims_seen = trims_.load(std::memory_order_relaxed);
-        empty(*each);
+        empty(*each, noted);
     }
-    release_empty_pages();
+    release_empty_pages(noted);
     std::size_t bytes = 0;
     {
         platform::lock_guard const lock(mutex_);

@@ -22,6 +22,7 @@
 #include <tenure/heap/huge_blocks.hpp>
 #include <tenure/heap/large_blocks.hpp>
 #include <tenure/heap/thread_cache.hpp>
+#include <tenure/platform/by_thread.hpp>
 #include <tenure/platform/mutex.hpp>
 #include <tenure/platform/thread_slots.hpp>
 
@@ -96,6 +97,9 @@ public:
     [[nodiscard]] thread_cache* open_cache(std::uint16_t tag = 0) noexcept;
     /// Takes the cache of a thread that ends.
     void close_cache(thread_cache& cache) noexcept;
+    /// Takes the caches that an earlier thread left which lay where the calling one lies. Requires  the calling thread
+    /// has none.
+    void close_left_behind() noexcept;
 
     /// Around fork(): the first takes every lock, the second gives them back in the parent, the third in the child,
     /// whose other threads are gone. Their caches keep what is in them, for the child's own threads or the next trim:
@@ -133,14 +137,16 @@ private:
     static void forget_tagged() noexcept;
     [[nodiscard]] std::size_t larger_bytes(const void* block, std::uint8_t number) const noexcept;
     [[nodiscard]] std::size_t take_after_refusal(thread_cache* cache, std::size_t class_index, void** blocks,
-                                                 std::size_t count) noexcept;
+                                                 std::size_t count, twice_freed& noted) noexcept;
     [[nodiscard]] bool grow(thread_cache& cache, std::size_t class_index) const noexcept;
-    void give(block_cache& blocks, std::size_t count) const noexcept;
-    void empty(thread_cache& cache) const noexcept;
+    void give(block_cache& blocks, std::size_t count, twice_freed& noted) const noexcept;
+    void empty(thread_cache& cache, twice_freed& noted) const noexcept;
     void follow_trims(thread_cache& cache) const noexcept;
     void retire_cache(thread_cache& cache) noexcept;
-    std::size_t release_empty_pages() noexcept;
-    std::size_t make_room(thread_cache* cache) noexcept;
+    std::size_t release_empty_pages(twice_freed& noted) noexcept;
+    std::size_t make_room(thread_cache* cache, twice_freed& noted) noexcept;
+    [[nodiscard]] head_kind kind_of_head(const void* block) const noexcept;
+    [[nodiscard]] bool is_detoured(const void* block) const noexcept;
     [[nodiscard]] std::uint8_t slice_number_of(const void* block) const noexcept;
     template<class Visit>
     void for_each_inner_lock(Visit&& visit) noexcept;
@@ -180,7 +186,8 @@ private:
     std::size_t shard_count_ = 1;    ///< without those of tags
     std::size_t tag_count_ = 0;      ///< that have a shard
     thread_cache* caches_ = nullptr; ///< of every thread that has one, and of ended ones
-    thread_cache* unused_ = nullptr; ///< of ended ones; empty, save in the child of a fork
+    platform::by_thread<thread_cache> used_;
+    thread_cache* unused_ = nullptr; ///< of ended ones; empty, save in the child of a fork and when left behind
 };
 
 }

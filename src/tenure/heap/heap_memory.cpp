@@ -4,8 +4,10 @@
 #include <tenure/heap/heap_memory.hpp>
 
 #include <algorithm>
+#include <cstdlib>
 #include <cstring>
 
+#include <tenure/base/check.hpp>
 #include <tenure/platform/address_map.hpp>
 #include <tenure/platform/process.hpp>
 #include <tenure/platform/sanitizer.hpp>
@@ -15,8 +17,12 @@ namespace tenure::inline TENURE_ABI::detail {
 namespace {
 
 /// The first pieces of all segments of all heaps, and whose they are: what may be masked and read. Outside the
-/// segments, because it is asked about addresses that their heap may be giving back.
+/// segments, because it is asked about addresses that their heap may be giving back. The heads of huge blocks have an
+/// odd owner.
 constinit platform::address_map known_heads{};
+static_assert(alignof(heap_memory) > 1);
+
+[[nodiscard]] void* owner_of_huge(const heap_memory* owner) noexcept { return pointer_at(address_of(owner) + 1); }
 
 }
 
@@ -30,10 +36,16 @@ bool heap_memory::take_from_limit(std::size_t bytes) noexcept {
 
 void* heap_memory::acquire(std::size_t bytes, std::size_t alignment) noexcept {
     if (!take_from_limit(bytes)) return nullptr;
+    std::size_t const whole_alignment = std::max(alignment, segment_bytes_);
     void* memory = nullptr;
     {
         platform::lock_guard const lock(mutex_);
-        memory = source_.acquire(bytes, std::max(alignment, segment_bytes_));
+        memory = source_.acquire(bytes, whole_alignment);
+        if (!is_aligned(memory, whole_alignment)) [[unlikely]] {
+            misaligned_.store(address_of(memory), std::memory_order_relaxed);
+            source_.release(memory, bytes);
+            memory = nullptr;
+        }
     }
     if (memory == nullptr) {
         reserved_bytes_.fetch_sub(bytes, std::memory_order_relaxed);
@@ -42,6 +54,14 @@ void* heap_memory::acquire(std::size_t bytes, std::size_t alignment) noexcept {
     blocks_.fetch_add(1, std::memory_order_relaxed);
     platform::add_leak_root(memory, bytes);
     return memory;
+}
+
+void heap_memory::write_misaligned() noexcept {
+    std::uintptr_t const at = misaligned_.exchange(0, std::memory_order_relaxed);
+    if (at == 0) return; // another thread has
+    report_misuse("a heap's block source ignored the alignment that it was asked for", pointer_at(at),
+                  "The block went back. Look at acquire() and remap() of the source: they return multiples of "
+                  "`alignment`.");
 }
 
 void heap_memory::release(void* memory, std::size_t bytes) noexcept {
@@ -67,12 +87,24 @@ bool heap_memory::extend(void* memory, std::size_t old_bytes, std::size_t new_by
     return true;
 }
 
+/// What a source moved to an address that it was not asked for. It cannot stay there, and where it was it is no more.
+TENURE_COLD void* heap_memory::copy_aligned(void* odd, std::size_t bytes) noexcept {
+    misaligned_.store(address_of(odd), std::memory_order_relaxed);
+    void* const memory = source_.acquire(bytes, segment_bytes_);
+    if (memory == nullptr || !is_aligned(memory, segment_bytes_)) std::abort(); // the block's contents have no place
+    std::memcpy(memory, odd, bytes);
+    source_.release(odd, bytes);
+    return memory;
+}
+
 void* heap_memory::remap(void* memory, std::size_t old_bytes, std::size_t new_bytes) noexcept {
     bool const grows = new_bytes > old_bytes;
     if (grows && !take_from_limit(new_bytes - old_bytes)) return nullptr;
     platform::lock_guard const lock(mutex_);
     platform::remove_leak_root(memory, old_bytes);
-    void* const moved = source_.remap(memory, old_bytes, new_bytes, segment_bytes_);
+    void* moved = source_.remap(memory, old_bytes, new_bytes, segment_bytes_);
+    if (!is_aligned(moved, segment_bytes_)) [[unlikely]]
+        moved = copy_aligned(moved, new_bytes);
     bool const is_refused = moved == nullptr;
     platform::add_leak_root(is_refused ? memory : moved, is_refused ? old_bytes : new_bytes);
     if (grows && is_refused) reserved_bytes_.fetch_sub(new_bytes - old_bytes, std::memory_order_relaxed);
@@ -96,8 +128,9 @@ void heap_memory::clear(void* part, std::size_t bytes) noexcept {
     }
     std::memset(part, 0, first - begin);
     for (std::uintptr_t at = first; at < last; at += step) {
-        bool const is_there = platform::resident_bytes_in(pointer_at(at), step) != 0;
-        if (is_there || !decommit(pointer_at(at), step)) std::memset(pointer_at(at), 0, step); // or it is in swap
+        // What is hardly there is given back, and what is in swap with it: to touch a few pages anew costs less.
+        bool const is_there = platform::resident_bytes_in(pointer_at(at), step) > step / 4;
+        if (is_there || !decommit(pointer_at(at), step)) std::memset(pointer_at(at), 0, step);
     }
     std::memset(pointer_at(last), 0, begin + bytes - last);
 }
@@ -108,14 +141,15 @@ bool heap_memory::is_plentiful() const noexcept {
 
 bool heap_memory::announce(segment_head& head, std::uint8_t class_of_all) noexcept {
     std::memset(head.class_of_slice, class_of_all, sizeof head.class_of_slice);
-    return known_heads.set(&head, this);
+    return known_heads.set(&head, class_of_all == huge_class ? owner_of_huge(this) : this);
 }
 
 void heap_memory::withdraw(segment_head& head) noexcept { known_heads.erase(&head); }
 
-segment_head* heap_memory::head_of(const void* pointer) const noexcept {
-    segment_head* const head = segment_head::of(pointer, segment_bytes_);
-    return known_heads.get(head) == this ? head : nullptr;
+head_kind heap_memory::kind_of(const void* pointer) const noexcept {
+    void const* const owner = known_heads.get(segment_head::of(pointer, segment_bytes_));
+    if (owner == this) return head_kind::segment;
+    return owner == owner_of_huge(this) ? head_kind::huge : head_kind::none;
 }
 
 void heap_memory::count_use(std::size_t bytes) noexcept {

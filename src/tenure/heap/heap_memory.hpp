@@ -41,6 +41,13 @@ constexpr std::uint8_t tagged_class = 60; ///< of a page whose owner tag has pag
 constexpr std::uint8_t huge_class = 61;   ///< of every slice in the head of a huge block
 constexpr std::size_t class_numbers = 64;
 
+/// What is known of a segment's worth of addresses by its first piece.
+enum class head_kind : std::uint8_t {
+    none,
+    segment, ///< a segment of this heap begins there, and all of it is the heap's
+    huge,    ///< the head of a huge block of this heap lies there; its memory may end anywhere
+};
+
 /// Threads   any.
 class heap_memory {
 public:
@@ -54,15 +61,22 @@ public:
     [[nodiscard]] std::size_t limit_bytes() const noexcept { return limit_bytes_; }
 
     /// Memory at a multiple of the larger of a segment's size and `alignment`. Null when the source or the limit
-    /// refuses.
+    /// refuses, and when the source ignores the alignment.
     [[nodiscard]] void* acquire(std::size_t bytes, std::size_t alignment) noexcept;
+    /// Reports, once, that the source gave a block at another alignment, which acquire() refused: without a lock of the
+    /// heap's, because whoever hears of it may use the heap.
+    void report_misaligned() noexcept {
+        if (misaligned_.load(std::memory_order_relaxed) != 0) [[unlikely]]
+            write_misaligned();
+    }
     void release(void* memory, std::size_t bytes) noexcept;
     [[nodiscard]] bool extend(void* memory, std::size_t old_bytes, std::size_t new_bytes) noexcept;
-    /// Keeps the alignment of a segment.
+    /// Keeps the alignment of a segment. A source that does not is made up for by a copy; without memory for it the
+    /// process ends.
     [[nodiscard]] void* remap(void* memory, std::size_t old_bytes, std::size_t new_bytes) noexcept;
     bool decommit(void* part, std::size_t bytes) noexcept;
-    /// Makes part of a block zero. Of a large one only what is in memory is written: a block that was kept and mostly
-    /// not touched takes no more memory than it had.
+    /// Makes part of a block zero. Of a large one only what is mostly in memory is written, and the rest given back: a
+    /// block that was kept and mostly not touched takes no more memory than it had.
     void clear(void* part, std::size_t bytes) noexcept;
     /// Whether the source has addresses to spare.
     [[nodiscard]] bool is_plentiful() const noexcept;
@@ -71,9 +85,9 @@ public:
     /// Makes a head known, with all its slices of one class, and forgets it.
     [[nodiscard]] bool announce(segment_head& head, std::uint8_t class_of_all) noexcept;
     void withdraw(segment_head& head) noexcept;
-    /// The head of the segment that `pointer` is in, if it is one of this heap's: asked for any pointer, without a
-    /// lock. Of a huge block only the first segment is known.
-    [[nodiscard]] segment_head* head_of(const void* pointer) const noexcept;
+    /// What a segment's worth of addresses that `pointer` is in begins with: asked for any pointer, without a lock, and
+    /// nothing is read there. Of a huge block only the first segment is known.
+    [[nodiscard]] head_kind kind_of(const void* pointer) const noexcept;
 
     /// Counts bytes that pages and blocks take up, shared by all threads: for slow paths.
     void count_use(std::size_t bytes) noexcept;
@@ -89,6 +103,8 @@ public:
 
 private:
     [[nodiscard]] bool take_from_limit(std::size_t bytes) noexcept;
+    TENURE_COLD void write_misaligned() noexcept;
+    [[nodiscard]] TENURE_COLD void* copy_aligned(void* odd, std::size_t bytes) noexcept;
 
     platform::mutex mutex_; ///< around the source's calls: it may be one for one thread at a time
     block_source& source_;
@@ -96,6 +112,7 @@ private:
     std::size_t const limit_bytes_;
     std::atomic<std::size_t> reserved_bytes_{0};
     std::atomic<std::size_t> blocks_{0};
+    std::atomic<std::uintptr_t> misaligned_{0}; ///< what the source gave, to be reported
     std::atomic<std::size_t> in_use_bytes_{0};
     std::atomic<std::size_t> peak_bytes_{0};
 };

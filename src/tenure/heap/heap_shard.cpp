@@ -141,14 +141,12 @@ void heap_shard::release(small_page& page) noexcept {
     pages_.give(page);
 }
 
-namespace {
-
-TENURE_COLD void report_twice(const small_page& page) noexcept {
-    report_misuse("a heap block was freed twice", pointer_at(page.begin),
-                  "The address is that of the block's page. Look for a second owner; the library built with checks "
-                  "reports it at the second free itself.");
-}
-
+void twice_freed::report() const noexcept {
+    for (std::size_t each = 0; each < count_; ++each) {
+        report_misuse("a heap block was freed twice", pointer_at(pages_[each]),
+                      "The address is that of the block's page. Look for a second owner; the library built with checks "
+                      "reports it at the second free itself.");
+    }
 }
 
 /// Requires  the lock. Returns   whether one of the blocks was free already.
@@ -198,10 +196,10 @@ TENURE_ALWAYS_INLINE std::size_t heap_shard::find_bits(void* const* blocks, std:
     return words;
 }
 
-void heap_shard::give(void* const* blocks, std::size_t count, std::size_t segment_bytes) noexcept {
+void heap_shard::give(void* const* blocks, std::size_t count, std::size_t segment_bytes, twice_freed& noted) noexcept {
     constexpr std::size_t most_at_once = 64;
     for (; count > most_at_once; blocks += most_at_once, count -= most_at_once)
-        give(blocks, most_at_once, segment_bytes);
+        give(blocks, most_at_once, segment_bytes, noted);
     freed_bits freed[most_at_once];
     bool const is_near = count > 1 && (address_of(blocks[0]) ^ address_of(blocks[count / 2])) < slice_bytes;
     std::size_t const freed_count = is_near ? find_bits<true>(blocks, count, segment_bytes, freed)
@@ -209,18 +207,14 @@ void heap_shard::give(void* const* blocks, std::size_t count, std::size_t segmen
     for (std::size_t each = 0; each < freed_count;) {
         heap_shard* const owner = freed[each].page->owner.load(std::memory_order_acquire);
         if (owner == nullptr) { // its page went back when all its blocks had
-            report_twice(*freed[each++].page);
+            noted.note(*freed[each++].page);
             continue;
         }
-        small_page const* twice = nullptr; // reported without the lock, because whoever hears of it may allocate
-        {
-            platform::lock_guard const lock(owner->mutex_);
-            do {
-                if (owner->set_free(freed[each])) twice = freed[each].page;
-                ++each;
-            } while (each < freed_count && freed[each].page->owner.load(std::memory_order_acquire) == owner);
-        }
-        if (twice != nullptr) report_twice(*twice);
+        platform::lock_guard const lock(owner->mutex_);
+        do {
+            if (owner->set_free(freed[each])) noted.note(*freed[each].page);
+            ++each;
+        } while (each < freed_count && freed[each].page->owner.load(std::memory_order_acquire) == owner);
     }
 }
 

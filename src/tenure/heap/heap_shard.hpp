@@ -18,9 +18,35 @@ namespace tenure::inline TENURE_ABI::detail {
 struct class_usage {
     std::size_t pages = 0;
     std::size_t handed_out = 0;
+    std::size_t cached = 0; ///< of these, in the caches of threads; zero of a single shard
 };
 
 enum class block_state : std::uint8_t { handed_out, free, no_begin };
+
+/// Pages of which a block was found to be freed twice, the first eight. Noted under locks and reported at the end of
+/// its life, because whoever hears of it may use the heap: it is declared before any lock is taken, and stands in the
+/// frame of the function that leaves caches and pages whole.
+class twice_freed {
+public:
+    twice_freed() noexcept = default;
+    ~twice_freed() {
+        if (count_ != 0) [[unlikely]]
+            report();
+    }
+    twice_freed(const twice_freed&) = delete;
+    twice_freed& operator=(const twice_freed&) = delete;
+
+    void note(const small_page& page) noexcept {
+        if (count_ < most) pages_[count_++] = page.begin;
+    }
+
+private:
+    static constexpr std::size_t most = 8;
+    TENURE_COLD void report() const noexcept;
+
+    std::size_t count_ = 0;
+    std::uintptr_t pages_[most];
+};
 
 /// A thread allocates from one shard, so that threads do not write to each other's pages; it frees whatever it is
 /// given, and the batch goes to the pages' owners, a lock for each owner in it. Shards outlive threads: the next thread
@@ -47,7 +73,11 @@ public:
     [[nodiscard]] static block_state state_of(const void* address, std::size_t segment_bytes) noexcept;
 
     /// Gives blocks back to the shards that own their pages. Requires  the blocks lie in segments of this size.
-    static void give(void* const* blocks, std::size_t count, std::size_t segment_bytes) noexcept;
+    static void give(void* const* blocks, std::size_t count, std::size_t segment_bytes, twice_freed& noted) noexcept;
+    static void give(void* const* blocks, std::size_t count, std::size_t segment_bytes) noexcept {
+        twice_freed noted;
+        give(blocks, count, segment_bytes, noted);
+    }
 
     /// Forgets every page. Requires  no other thread uses it; the pages go back by other ways.
     void forget_pages() noexcept;

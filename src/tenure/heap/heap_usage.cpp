@@ -18,7 +18,7 @@ heap_usage detail::heap_core::usage() const noexcept {
         class_usage const pages = usage_of(index);
         heap_size_usage& size = answer.sizes[index];
         size.block_bytes = class_bytes(index);
-        size.cached_count = std::min(cached_count(index), pages.handed_out);
+        size.cached_count = pages.cached;
         size.live_count = pages.handed_out - size.cached_count;
         size.page_count = pages.pages;
         answer.cached_bytes += size.cached_count * size.block_bytes;

@@ -33,8 +33,9 @@ private:
 void heap_core::walk(block_visitor visit, void* context) noexcept {
     alone const mine(alone_);
     {
+        twice_freed noted;
         platform::lock_guard const lock(mutex_);
-        for (thread_cache* cache = caches_; cache != nullptr; cache = cache->next) empty(*cache);
+        for (thread_cache* cache = caches_; cache != nullptr; cache = cache->next) empty(*cache, noted);
     }
     struct visiting {
         heap_core& core;
@@ -76,13 +77,7 @@ void heap_core::clear() noexcept {
     if (detour_ == detour::plain) forget_tagged(); // the process heap alone has tags
 }
 
-std::size_t heap_core::cached_count(std::size_t class_index) const noexcept {
-    std::size_t count = 0;
-    platform::lock_guard const lock(mutex_);
-    for (thread_cache const* cache = caches_; cache != nullptr; cache = cache->next)
-        count += cache->of_class[class_index].count.load(std::memory_order_relaxed);
-    return count;
-}
+std::size_t heap_core::cached_count(std::size_t class_index) const noexcept { return usage_of(class_index).cached; }
 
 class_usage heap_core::usage_of(std::size_t class_index) const noexcept {
     class_usage sum;
@@ -92,15 +87,18 @@ class_usage heap_core::usage_of(std::size_t class_index) const noexcept {
         sum.pages += one.pages;
         sum.handed_out += one.handed_out;
     }
+    for (thread_cache const* cache = caches_; cache != nullptr; cache = cache->next)
+        sum.cached += cache->of_class[class_index].count.load(std::memory_order_relaxed);
+    // While threads refill and flush, the two are not of one moment.
+    sum.cached = std::min(sum.cached, sum.handed_out);
     return sum;
 }
 
 allocator_stats heap_core::stats() const noexcept {
     allocator_stats answer;
     for (std::size_t index = 0; index < small_class_count; ++index) {
-        std::size_t const handed_out = usage_of(index).handed_out;
-        // While threads go on, the two are not of one moment.
-        std::size_t const live = handed_out - std::min(handed_out, cached_count(index));
+        class_usage const found = usage_of(index);
+        std::size_t const live = found.handed_out - found.cached;
         answer.live_count += live;
         answer.live_bytes += live * class_bytes(index);
     }

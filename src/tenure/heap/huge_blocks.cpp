@@ -56,10 +56,21 @@ void huge_blocks::release_all() noexcept {
     release_kept_before(UINT64_MAX);
 }
 
+/// A block that moved cannot go back, so that one whose new place cannot be noted is found by the lists.
+void huge_blocks::announce(huge_block& block) noexcept {
+    block.is_known = memory_.announce(block, huge_class);
+    if (!block.is_known) unknown_count_.fetch_add(1, std::memory_order_relaxed);
+}
+
+void huge_blocks::withdraw(huge_block& block) noexcept {
+    if (!block.is_known) unknown_count_.fetch_sub(1, std::memory_order_relaxed);
+    memory_.withdraw(block);
+}
+
 /// Requires  the block is in no list.
 std::size_t huge_blocks::release(huge_block& block) noexcept {
     std::size_t const bytes = block.mapped_bytes;
-    memory_.withdraw(block);
+    withdraw(block);
     memory_.release(pointer_at(block.mapped), bytes);
     return bytes;
 }
@@ -83,18 +94,19 @@ std::size_t huge_blocks::with_slack(std::size_t needed) const noexcept {
     return memory_.is_plentiful() ? align_up(needed + needed / 4, step_bytes) : needed;
 }
 
-/// A block that is in no list, made larger where it is or elsewhere, with its touched pages. Null when that cannot be.
-huge_block* huge_blocks::grown(huge_block& block, std::size_t needed) noexcept {
+/// A block that is in no list, made larger where it is or elsewhere, or smaller elsewhere, with its touched pages. Null
+/// when that cannot be.
+huge_block* huge_blocks::resized(huge_block& block, std::size_t needed) noexcept {
     if (block.mapped != address_of(&block)) return nullptr;
     std::size_t const before = block.mapped_bytes;
     huge_block* moved = &block;
-    std::size_t mapped = with_slack(needed);
-    if (!memory_.extend(&block, before, mapped)) {
-        memory_.withdraw(block);
+    std::size_t mapped = needed > before ? with_slack(needed) : needed;
+    if (mapped < before || !memory_.extend(&block, before, mapped)) {
+        withdraw(block);
         moved = static_cast<huge_block*>(memory_.remap(&block, before, mapped));
-        if (moved == nullptr) moved = static_cast<huge_block*>(memory_.remap(&block, before, mapped = needed));
-        bool const is_known = memory_.announce(moved != nullptr ? *moved : block, huge_class);
-        check_invariant(is_known, "heap: the head of a block that moved cannot be noted", moved);
+        if (moved == nullptr && mapped != needed)
+            moved = static_cast<huge_block*>(memory_.remap(&block, before, mapped = needed));
+        announce(moved != nullptr ? *moved : block);
         if (moved == nullptr) return nullptr;
     }
     moved->mapped = address_of(moved);
@@ -120,7 +132,7 @@ huge_block* huge_blocks::take_kept(std::size_t needed) noexcept {
     if (largest == nullptr) return nullptr;
     kept_.remove(*largest);
     make_room(needed); // what it grows by counts as any new mapping
-    huge_block* const larger = grown(*largest, needed);
+    huge_block* const larger = resized(*largest, needed);
     if (larger == nullptr) kept_.insert(*largest);
     return larger;
 }
@@ -151,6 +163,7 @@ huge_block* huge_blocks::map_new(std::size_t needed) noexcept {
     head->mapped = address_of(memory);
     head->mapped_bytes = mapped;
     head->touched_bytes = 0;
+    head->is_known = true;
     return head;
 }
 
@@ -170,6 +183,7 @@ huge_block* huge_blocks::map_aligned(std::size_t bytes, std::size_t alignment) n
     head->mapped = address_of(memory);
     head->mapped_bytes = mapped;
     head->touched_bytes = 0;
+    head->is_known = true;
     head->lead_bytes = lead;
     return head;
 }
@@ -282,13 +296,14 @@ void* huge_blocks::move(void* block, std::size_t bytes) noexcept {
     std::size_t const needed = align_up(head.lead_bytes + bytes, step_bytes);
     platform::lock_guard const lock(mutex_);
     live_.remove(head);
-    huge_block* const moved = grown(head, needed);
+    huge_block* const moved = resized(head, needed);
     live_.insert(moved != nullptr ? *moved : head);
     if (moved == nullptr) return nullptr;
     memory_.uncount_use(moved->bytes);
     memory_.count_use(bytes);
     live_bytes_ += bytes - moved->bytes;
     moved->bytes = bytes;
+    moved->touched_bytes = std::min(moved->touched_bytes, moved->mapped_bytes);
     moved->touched_bytes = std::max(moved->touched_bytes, align_up(moved->lead_bytes + bytes, granule_bytes));
     peak_mapped_bytes_ = std::max(peak_mapped_bytes_, live_.mapped_bytes + kept_.mapped_bytes);
     return block_in(*moved);
@@ -311,6 +326,45 @@ void* huge_blocks::block_of(const void* pointer) const noexcept {
         if (address_of(pointer) - block->mapped < block->mapped_bytes) return block_in(*block);
     }
     return nullptr;
+}
+
+bool huge_blocks::has_head_locked(const void* pointer) const noexcept {
+    void* const at = segment_head::of(pointer, memory_.segment_bytes());
+    if (memory_.kind_of(pointer) == head_kind::huge) { // it stays while the lock is held
+        auto const& head = *static_cast<huge_block const*>(at);
+        return address_of(pointer) - head.mapped < head.mapped_bytes;
+    }
+    if (unknown_count_.load(std::memory_order_relaxed) == 0) return false;
+    for (huge_block const* first : {live_.first, kept_.first}) {
+        for (huge_block const* block = first; block != nullptr; block = block->next) {
+            if (block == at) return address_of(pointer) - block->mapped < block->mapped_bytes;
+        }
+    }
+    return false;
+}
+
+bool huge_blocks::has_head(const void* pointer) const noexcept {
+    bool const may_be =
+        memory_.kind_of(pointer) == head_kind::huge || unknown_count_.load(std::memory_order_relaxed) != 0;
+    if (!may_be) return false;
+    platform::lock_guard const lock(mutex_);
+    return has_head_locked(pointer);
+}
+
+// Nobody but the block's owner takes its head away or changes it.
+bool huge_blocks::is_known_block(const void* block) const noexcept {
+    return memory_.kind_of(pointer_at(address_of(block) - 1)) == head_kind::huge && block_in(head_of(block)) == block;
+}
+
+bool huge_blocks::owns(const void* pointer) const noexcept {
+    platform::lock_guard const lock(mutex_);
+    if (has_head_locked(pointer)) return true;
+    for (huge_block const* first : {live_.first, kept_.first}) {
+        for (huge_block const* block = first; block != nullptr; block = block->next) {
+            if (address_of(pointer) - block->mapped < block->mapped_bytes) return true;
+        }
+    }
+    return false;
 }
 
 std::size_t huge_blocks::expire(std::uint64_t now_ns) noexcept {

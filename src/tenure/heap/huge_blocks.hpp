@@ -6,6 +6,7 @@
 /// Blocks larger than a segment holds, each in memory of its own, and freed ones that are kept a while. Private to this
 /// room.
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 
@@ -28,6 +29,7 @@ struct huge_block : segment_head {
     std::size_t touched_bytes; ///< from `mapped` on, at most
     std::uint64_t freed_at_ns;
     std::uint16_t tag; ///< its owner; zero: none
+    bool is_known;     ///< by its address: see heap_memory::announce()
 };
 
 /// What freed blocks may cost.
@@ -64,7 +66,8 @@ public:
 
     /// Makes a block larger or smaller where it is. Returns   whether it did; if not, nothing changes.
     [[nodiscard]] bool resize(void* block, std::size_t bytes) noexcept;
-    /// Makes a block larger, elsewhere, without copying its bytes. Returns   null when that cannot be; nothing changes.
+    /// Makes a block larger or smaller, elsewhere, without copying its bytes. Returns   null when that cannot be;
+    /// nothing changes.
     [[nodiscard]] void* move(void* block, std::size_t bytes) noexcept;
     [[nodiscard]] std::size_t usable_bytes(const void* block) const noexcept;
     [[nodiscard]] std::uint16_t tag_of(const void* block) const noexcept { return head_of(block).tag; }
@@ -85,6 +88,14 @@ public:
     void for_each(void (*visit)(void* context, void* block, std::size_t bytes), void* context) const noexcept;
     /// The block that `pointer` is in, or null. Cost      O(blocks), with the lock.
     [[nodiscard]] void* block_of(const void* pointer) const noexcept;
+    /// Whether masking the pointer finds the head of a block whose memory, in use or kept, `pointer` is in. Any pointer
+    /// may be asked for. Cost      the lock, and none for what lies in no head's segment.
+    [[nodiscard]] bool has_head(const void* pointer) const noexcept;
+    /// Whether `block` is a block in use of those that are found by masking; false also for some that are. No lock:
+    /// Requires  nobody frees it meanwhile, if it is one.
+    [[nodiscard]] bool is_known_block(const void* block) const noexcept;
+    /// Whether the pointer is in the memory of a block in use or kept. Cost      O(blocks), with the lock.
+    [[nodiscard]] bool owns(const void* pointer) const noexcept;
 
     [[nodiscard]] std::size_t live_bytes() const noexcept;
     [[nodiscard]] std::size_t live_count() const noexcept;
@@ -104,9 +115,12 @@ private:
     };
 
     [[nodiscard]] huge_block& head_of(const void* block) const noexcept;
+    void announce(huge_block& block) noexcept;
+    void withdraw(huge_block& block) noexcept;
+    [[nodiscard]] bool has_head_locked(const void* pointer) const noexcept;
     [[nodiscard]] std::size_t with_slack(std::size_t needed) const noexcept;
     [[nodiscard]] huge_block* take_kept(std::size_t needed) noexcept;
-    [[nodiscard]] huge_block* grown(huge_block& block, std::size_t needed) noexcept;
+    [[nodiscard]] huge_block* resized(huge_block& block, std::size_t needed) noexcept;
     [[nodiscard]] huge_block* map_new(std::size_t needed) noexcept;
     [[nodiscard]] huge_block* map_aligned(std::size_t bytes, std::size_t alignment) noexcept;
     void make_room(std::size_t mapped) noexcept;
@@ -122,6 +136,7 @@ private:
     list live_, kept_;
     std::size_t live_bytes_ = 0;
     std::size_t live_count_ = 0;
+    std::atomic<std::size_t> unknown_count_{0}; ///< blocks whose heads could not be announced when they moved
     std::size_t peak_mapped_bytes_ = 0;
     std::size_t learned_limit_bytes_ = 0; ///< of what is kept, in place of a smaller one
     std::size_t let_go_bytes_ = 0;        ///< of the latest block that the limit let go; zero: none that counts still

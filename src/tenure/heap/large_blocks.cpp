@@ -213,10 +213,9 @@ void large_blocks::release(large_run& run) noexcept {
 }
 
 void* large_blocks::allocate(std::size_t bytes, std::size_t alignment, contents& found, std::uint16_t tag) noexcept {
-    if (bytes > memory_.segment_bytes() || alignment > memory_.segment_bytes() / 2) return nullptr;
+    if (!fits_segment(bytes, alignment, memory_.segment_bytes())) return nullptr;
     std::size_t const granules = granules_for(bytes);
     std::size_t const gap = alignment > granule_bytes ? alignment / granule_bytes - 1 : 0;
-    if (granules + gap > granule_count() - head_granules()) return nullptr;
     platform::lock_guard const lock(mutex_);
     large_run* run = find(granules + gap);
     if (run == nullptr) run = add_segment();

@@ -54,6 +54,15 @@ static_assert(sizeof(large_segment) <= large_segment::head_granules(largest_segm
     return segment_bytes - large_segment::head_granules(segment_bytes) * granule_bytes;
 }
 
+/// Whether a segment of so many bytes can hold a block, wherever its free run begins. Requires  `alignment` is a power
+/// of two.
+[[nodiscard]] constexpr bool fits_segment(std::size_t bytes, std::size_t alignment,
+                                          std::size_t segment_bytes) noexcept {
+    std::size_t const gap = alignment > granule_bytes ? alignment - granule_bytes : 0;
+    return alignment <= segment_bytes / 2 && bytes <= segment_bytes &&
+           bytes + gap <= largest_large_bytes(segment_bytes);
+}
+
 /// What was freed, for the figures of its owner tag; nothing when the free was refused.
 struct freed_block {
     std::uint16_t tag = 0;

@@ -11,6 +11,7 @@
 /// Cost           a pop and a push in the thread's cache; the class of the size is found when this is compiled.
 /// Overhead       none beyond the rounding of sizes; arrays keep no count, so destroy_array() is told it.
 /// Threads        any, also the destruction of what another thread has made.
+/// Fork           as heap/heap.hpp.
 /// When full      null; what a throwing constructor leaves is undone, and its exception goes on.
 /// Example        examples/heap.cpp
 

@@ -64,6 +64,9 @@ struct thread_cache {
     void** arrays = nullptr;      ///< the area of the full arrays, mapped when the first class outgrows its eight
     thread_cache* main = nullptr; ///< of the same thread, for what has no owner tag
     thread_cache* next_of_thread = nullptr; ///< from the main one on: its caches for owner tags
+    const void* thread = nullptr;           ///< where its thread's local state is: no two live threads have the same
+    thread_cache* next_by_thread = nullptr; ///< while it is used
+    thread_cache* previous_by_thread = nullptr;
     std::uint32_t trims_seen = 0;
     std::uint16_t tag = 0; ///< that it allocates for
     bool is_used = false;

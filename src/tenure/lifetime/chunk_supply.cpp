@@ -39,7 +39,7 @@ lifetime_chunk* chunk_supply::take(std::size_t bytes, at_limit limit) noexcept {
     std::size_t const index = class_of(bytes);
     if (index == class_count) return acquire(bytes, limit);
     {
-        std::lock_guard const lock(mutex_);
+        platform::lock_guard const lock(mutex_);
         if (lifetime_chunk* const chunk = kept_[index]; chunk != nullptr) {
             kept_[index] = chunk->next;
             chunk->next = nullptr;
@@ -67,7 +67,7 @@ lifetime_chunk* chunk_supply::acquire(std::size_t bytes, at_limit limit) noexcep
         if (release_kept_before(UINT64_MAX) == 0 || !reserve(bytes)) return nullptr;
     }
     block_source& from = source();
-    void* memory = from.acquire(bytes, job_chunk_alignment);
+    void* memory = misaligned_.acquire(from, bytes, job_chunk_alignment);
     if (checks::caller && memory != nullptr && !chunk_begins.set(memory, memory)) {
         from.release(memory, bytes);
         memory = nullptr;
@@ -98,7 +98,7 @@ void chunk_supply::release(lifetime_chunk* chunk) noexcept {
 
 void chunk_supply::set_source(block_source& source) noexcept {
     {
-        std::lock_guard const lock(mutex_);
+        platform::lock_guard const lock(mutex_);
         source_.store(&source, std::memory_order_release);
     }
     release_kept_before(UINT64_MAX); // so that none of the former source's is handed out again
@@ -114,7 +114,7 @@ void chunk_supply::give(lifetime_chunk* chunk) noexcept {
 
 /// Returns false for a chunk of a source that is no longer the one in use.
 bool chunk_supply::keep(lifetime_chunk* chunk) noexcept {
-    std::lock_guard const lock(mutex_);
+    platform::lock_guard const lock(mutex_);
     if (chunk->source != &source()) return false;
     lifetime_chunk*& first = kept_[class_of(chunk->bytes)];
     chunk->next = first;
@@ -126,7 +126,7 @@ bool chunk_supply::keep(lifetime_chunk* chunk) noexcept {
 std::size_t chunk_supply::release_kept_before(std::uint64_t frame) noexcept {
     lifetime_chunk* released = nullptr;
     {
-        std::lock_guard const lock(mutex_);
+        platform::lock_guard const lock(mutex_);
         for (lifetime_chunk*& first : kept_) {
             for (lifetime_chunk** link = &first; *link != nullptr;) {
                 lifetime_chunk* const chunk = *link;

@@ -8,13 +8,13 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
-#include <mutex>
 
 #include <tenure/base/align.hpp>
 #include <tenure/base/block_source.hpp>
 #include <tenure/base/config.hpp>
 #include <tenure/lifetime/temp_job.hpp>
 #include <tenure/platform/address_map.hpp>
+#include <tenure/platform/mutex.hpp>
 
 namespace tenure::inline TENURE_ABI::detail {
 
@@ -80,6 +80,12 @@ public:
     /// Releases what has been kept since before `frame`. Returns the bytes released.
     std::size_t release_kept_before(std::uint64_t frame) noexcept;
 
+    /// Reports that the source ignored the alignment, which take() answers with null. Requires  no lock is held.
+    void report_misaligned() noexcept { misaligned_.report(); }
+
+    /// For forks.
+    [[nodiscard]] platform::mutex& mutex() noexcept { return mutex_; }
+
     void set_source(block_source& source) noexcept;
     [[nodiscard]] block_source& source() const noexcept;
     [[nodiscard]] std::size_t held_bytes() const noexcept { return held_bytes_.load(std::memory_order_relaxed); }
@@ -91,11 +97,12 @@ private:
     [[nodiscard]] bool keep(lifetime_chunk* chunk) noexcept;
     void release(lifetime_chunk* chunk) noexcept;
 
-    std::mutex mutex_;
+    platform::mutex mutex_;
     std::atomic<block_source*> source_{nullptr};
     lifetime_chunk* kept_[class_count]{};
     std::atomic<std::size_t> held_bytes_{0};
     std::atomic<std::size_t> kept_bytes_{0};
+    misaligned_block misaligned_;
 };
 
 extern constinit chunk_supply process_chunks;

@@ -4,7 +4,6 @@
 #include <tenure/lifetime/direct_blocks.hpp>
 
 #include <algorithm>
-#include <mutex>
 #include <new>
 
 #include <tenure/base/align.hpp>
@@ -23,7 +22,7 @@ namespace {
 // Listed by address, so that a free finds what it is given, or does not, among any number.
 constexpr std::size_t first_buckets = 64;
 struct direct_table {
-    std::mutex mutex;
+    platform::mutex mutex;
     direct_block* few[first_buckets]{};
     direct_block** buckets = few;
     std::size_t bucket_count = first_buckets; ///< a power of two
@@ -84,6 +83,8 @@ direct_block& block_of(void* block) noexcept {
 
 }
 
+platform::mutex& direct_mutex() noexcept { return blocks.mutex; }
+
 std::uintptr_t direct_block::bytes_at() const noexcept { return address_of(this) + lead_bytes; }
 
 void* allocate_direct(std::size_t bytes, std::size_t alignment, std::uint64_t word, direct_home home) noexcept {
@@ -104,7 +105,7 @@ void* allocate_direct(std::size_t bytes, std::size_t alignment, std::uint64_t wo
 
 void list_direct(void* pointer) noexcept {
     direct_block& block = block_of(pointer);
-    std::lock_guard const lock(blocks.mutex);
+    platform::lock_guard const lock(blocks.mutex);
     if (blocks.block_count++ >= blocks.bucket_count) grow();
     direct_block*& first = bucket_of(blocks.buckets, blocks.bucket_count, address_of(pointer));
     block.next = first;
@@ -115,7 +116,7 @@ void free_direct(void* pointer) noexcept {
     direct_block& block = block_of(pointer);
     bool is_listed = false;
     {
-        std::lock_guard const lock(blocks.mutex);
+        platform::lock_guard const lock(blocks.mutex);
         direct_block** const link = link_of(address_of(pointer));
         is_listed = *link != nullptr;
         if (is_listed) {
@@ -131,12 +132,12 @@ void free_direct(void* pointer) noexcept {
 }
 
 void for_each_direct(void (*visit)(void*, direct_block&), void* context) noexcept {
-    std::lock_guard const lock(blocks.mutex);
+    platform::lock_guard const lock(blocks.mutex);
     for_each_listed([&](direct_block& block) { visit(context, block); });
 }
 
 bool owns_direct(const void* pointer) noexcept {
-    std::lock_guard const lock(blocks.mutex);
+    platform::lock_guard const lock(blocks.mutex);
     bool found = false;
     for_each_listed([&](direct_block const& block) {
         found = found || address_of(pointer) - address_of(block.memory) < block.total_bytes;
@@ -145,7 +146,7 @@ bool owns_direct(const void* pointer) noexcept {
 }
 
 bool is_direct(std::uintptr_t bytes_at) noexcept {
-    std::lock_guard const lock(blocks.mutex);
+    platform::lock_guard const lock(blocks.mutex);
     return *link_of(bytes_at) != nullptr;
 }
 

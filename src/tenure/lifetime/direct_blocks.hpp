@@ -10,6 +10,7 @@
 
 #include <tenure/base/config.hpp>
 #include <tenure/lifetime/temp_job.hpp>
+#include <tenure/platform/mutex.hpp>
 
 namespace tenure::inline TENURE_ABI::detail {
 
@@ -41,6 +42,8 @@ void free_direct(void* pointer) noexcept;
 
 /// Calls `visit(context, block)` for each, under the lock.
 void for_each_direct(void (*visit)(void* context, direct_block& block), void* context) noexcept;
+/// The lock of the list: for forks.
+[[nodiscard]] platform::mutex& direct_mutex() noexcept;
 /// Whether the pointer is inside a listed block. Cost      O(blocks), with a lock.
 [[nodiscard]] bool owns_direct(const void* pointer) noexcept;
 

@@ -4,7 +4,6 @@
 // Walks over all of TempJob: the leak report and the return of chunks at each frame, and what tests and statistics ask.
 
 #include <algorithm>
-#include <mutex>
 
 #include <tenure/base/frame_clock.hpp>
 #include <tenure/base/host.hpp>
@@ -130,9 +129,10 @@ struct frame_end {
 /// Calls `visit(chunk)` for every chunk, with every lock held.
 template<class Visit>
 void for_each_chunk(Visit&& visit) {
-    std::lock_guard const lock(threads.mutex);
+    platform::lock_guard const lock(threads.mutex);
+    threads.adopt_inherited();
     for (thread_record* record = threads.first; record != nullptr; record = record->next) {
-        std::lock_guard const record_lock(record->job.mutex);
+        platform::lock_guard const record_lock(record->job.mutex);
         for (lifetime_chunk* chunk = record->job.closed.first; chunk != nullptr; chunk = chunk->next) visit(*chunk);
         if (record->job.current != nullptr) visit(*record->job.current);
     }
@@ -161,9 +161,10 @@ namespace {
 /// One look at everything; the leaks found may be all or as many as there is room for.
 void settle_all(frame_end& end) noexcept {
     {
-        std::lock_guard const lock(threads.mutex);
+        platform::lock_guard const lock(threads.mutex);
+        threads.adopt_inherited();
         for (thread_record* record = threads.first; record != nullptr; record = record->next) {
-            std::lock_guard const record_lock(record->job.mutex);
+            platform::lock_guard const record_lock(record->job.mutex);
             record->job.front.limit.store(0, std::memory_order_relaxed);
             end.settle_queue(record->job.closed);
             end.settle_current(*record);
@@ -196,7 +197,7 @@ void detail::end_job_frame(std::uint64_t now) noexcept {
 }
 
 void detail::retire_temp_job(thread_record& record) noexcept {
-    std::lock_guard const lock(record.job.mutex);
+    platform::lock_guard const lock(record.job.mutex);
     job_record& job = record.job;
     if (job.current != nullptr) job.closed.push(job.current);
     job.current = nullptr;
@@ -283,9 +284,10 @@ void give_empty_back(chunk_queue& queue) noexcept {
 
 std::size_t temp_job::trim() noexcept {
     {
-        std::lock_guard const lock(threads.mutex);
+        platform::lock_guard const lock(threads.mutex);
+        threads.adopt_inherited();
         for (thread_record* record = threads.first; record != nullptr; record = record->next) {
-            std::lock_guard const record_lock(record->job.mutex);
+            platform::lock_guard const record_lock(record->job.mutex);
             give_empty_back(record->job.closed);
         }
         give_empty_back(threads.orphans);

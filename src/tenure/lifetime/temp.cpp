@@ -113,7 +113,7 @@ void leave(temp_record& scratch) noexcept {
 void set_cursor(std::uintptr_t cursor) noexcept {
     if constexpr (checks::caller) {
         if (cursor < this_thread.temp_cursor)
-            platform::poison_freed(pointer_at(cursor), this_thread.temp_cursor - cursor);
+            platform::poison_dropped(pointer_at(cursor), this_thread.temp_cursor - cursor);
     }
     this_thread.temp_cursor = cursor;
 }
@@ -155,7 +155,10 @@ void* temp::allocate_slow(std::size_t bytes, std::size_t alignment) noexcept {
     std::size_t const needed = lead + gap + size;
     lifetime_chunk* const chunk =
         detoured ? take_from_malloc(needed) : detail::process_chunks.take(needed, detail::at_limit::go_past);
-    if (chunk == nullptr) return nullptr;
+    if (chunk == nullptr) {
+        detail::process_chunks.report_misaligned();
+        return nullptr;
+    }
     detail::count_tagged_temp(*record, detail::current_tag.id);
     enter(scratch, chunk);
     void* const block = bump(scratch, size, alignment);

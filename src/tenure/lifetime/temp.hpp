@@ -13,6 +13,8 @@
 /// Overhead       sizes are rounded up to 16 bytes, so that a run freed in reverse rewinds without a link per block;
 ///                the run ends at a gap that a larger alignment left.
 /// Threads        each has its own; a pointer may be read by others while its scope lasts.
+/// Fork           usable in the child. What Temp of threads that the child does not have stays readable there, and is
+///                not given back.
 /// When full      overflows and counts it; null when the system refuses memory as well, and then nothing changes.
 /// Example        examples/lifetimes.cpp
 

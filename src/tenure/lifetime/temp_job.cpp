@@ -4,7 +4,6 @@
 #include <tenure/lifetime/temp_job.hpp>
 
 #include <algorithm>
-#include <mutex>
 #include <utility>
 
 #include <tenure/base/check.hpp>
@@ -176,12 +175,13 @@ void* temp_job::allocate_slow(std::size_t bytes, std::size_t alignment) noexcept
     bool const detoured = record != nullptr ? record->job.detoured : passes_through(part::temp_job);
     if (record != nullptr) {
         job_record& job = record->job;
-        std::lock_guard const lock(job.mutex);
+        platform::lock_guard const lock(job.mutex);
         notice_frame(job);
         if (!detoured) block = allocate_in_chunk(job, bytes, alignment);
         if (checks::caller && block != nullptr) note_stack(block, __builtin_return_address(0));
     }
     if (block != nullptr) return block;
+    detail::process_chunks.report_misaligned();
     std::uint64_t const word = detail::job_word_for(frame_clock::now(), detail::current_tag.id);
     block = detail::allocate_direct(bytes, alignment, word,
                                     detoured ? detail::direct_home::malloc : detail::direct_home::heap);

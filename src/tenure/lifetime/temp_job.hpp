@@ -14,6 +14,10 @@
 ///                for itself. Checked builds: 64 bytes, with the stack that allocated.
 /// Threads        any thread allocates, any thread frees, also after the allocating thread has ended; no lock on
 ///                either path.
+/// Fork           usable in the child. Blocks of threads that the child does not have stay alive in it: they can be
+///                freed, age with its frames and are reported when they outlive them; so is, at most, the one block
+///                that each such thread was just allocating. Not over a source that keeps its blocks from the child, as
+///                platform/file_source.hpp does: such a child may only end or run another program.
 /// When full      when chunks are refused each block is taken from the process heap by itself, which is slower and
 ///                counted; null when that is refused too, and then nothing changes.
 /// Example        examples/lifetimes.cpp

@@ -9,6 +9,8 @@
 #include <tenure/base/check.hpp>
 #include <tenure/base/options.hpp>
 #include <tenure/base/tag.hpp>
+#include <tenure/lifetime/direct_blocks.hpp>
+#include <tenure/platform/fork_participant.hpp>
 #include <tenure/platform/memory.hpp>
 #include <tenure/platform/thread.hpp>
 
@@ -26,6 +28,13 @@ void chunk_queue::push(lifetime_chunk* chunk) noexcept {
     last = chunk;
 }
 
+void chunk_queue::take_all_of(chunk_queue& other) noexcept {
+    if (other.first == nullptr) return;
+    (last != nullptr ? last->next : first) = other.first;
+    last = other.last;
+    other = {};
+}
+
 lifetime_chunk* chunk_queue::pop() noexcept {
     lifetime_chunk* const chunk = first;
     first = chunk->next;
@@ -35,34 +44,100 @@ lifetime_chunk* chunk_queue::pop() noexcept {
     return chunk;
 }
 
+void thread_registry::adopt_inherited() noexcept {
+    while (inherited != nullptr) {
+        thread_record* const record = inherited;
+        inherited = record->next;
+        orphans.take_all_of(record->job.closed);
+        if (record->job.current != nullptr) orphans.push(record->job.current);
+        record->next = unused;
+        unused = record;
+    }
+}
+
 namespace {
 
 // How often the thread's end has been told to us. The system tells it in rounds; a destructor that comes between two of
 // them may use Temp and TempJob and gets a record, which the next round takes apart. After our last round none is made:
 // nothing would take it apart. Rounds before the thread's first use are not told, so a destructor that is the first to
-// use them, in the last round of all, leaves a record behind, with its range and chunks, until the process ends.
+// use them, in the last round of all, leaves a record behind, with its range and chunks: the next thread that lies
+// where that one lay takes it apart.
 TENURE_THREAD_LOCAL std::size_t rounds_of_end = 0;
+
+/// All but that of the registry, under which the list of records stands still.
+template<class Visit>
+void for_each_inner_lock(Visit&& visit) noexcept {
+    for (thread_record* record = threads.first; record != nullptr; record = record->next) visit(record->job.mutex);
+    visit(direct_mutex());
+    visit(process_chunks.mutex());
+}
+
+/// In the child of a fork. TempJob's blocks of threads that it does not have stay alive, and age: whoever in the child
+/// knows of them frees them. Their Temp stays as it is, because their jobs may have handed it to the thread that
+/// forked.
+void leave_to_child() noexcept {
+    for_each_inner_lock([](platform::mutex& lock) { lock.abandon(); });
+    threads.mutex.abandon();
+    thread_record* const mine = this_thread.record;
+    for (thread_record* record = threads.first; record != nullptr;) {
+        thread_record* const next = record->next;
+        if (record != mine) {
+            record->next = threads.inherited;
+            threads.inherited = record;
+        }
+        record = next;
+    }
+    threads.first = mine;
+    threads.of_threads = {};
+    if (mine == nullptr) return;
+    mine->next = mine->previous = nullptr;
+    threads.of_threads.add(*mine);
+}
+
+constexpr platform::fork_steps steps_of_lifetimes{
+    [](void*) noexcept {
+        threads.mutex.lock();
+        for_each_inner_lock([](platform::mutex& lock) { lock.lock(); });
+    },
+    [](void*) noexcept {
+        for_each_inner_lock([](platform::mutex& lock) { lock.unlock(); });
+        threads.mutex.unlock();
+    },
+    [](void*) noexcept { leave_to_child(); },
+};
+constinit platform::fork_participant of_lifetimes{platform::fork_order::lifetimes, nullptr, steps_of_lifetimes};
+__attribute__((constructor(101))) void take_part_in_forks() noexcept { of_lifetimes.enlist(); }
 
 std::size_t record_bytes() noexcept { return align_up(sizeof(thread_record), platform::page_bytes()); }
 
 void unlink(thread_record& record) noexcept {
     (record.previous != nullptr ? record.previous->next : threads.first) = record.next;
     if (record.next != nullptr) record.next->previous = record.previous;
+    threads.of_threads.remove(record);
+}
+
+/// Takes apart the record of a thread that has ended. Requires  the calling thread has none, or this one.
+void close_record(thread_record& record) noexcept {
+    release_temp(record);
+    platform::lock_guard const lock(threads.mutex);
+    retire_temp_job(record);
+    unlink(record);
+    this_thread.record = nullptr;
+    this_thread.job = &no_job_front;
+    current_tag.changed = nullptr;
+    record.next = threads.unused;
+    threads.unused = &record;
 }
 
 void end_of_thread() noexcept {
     if (++rounds_of_end < platform::thread_end_rounds()) platform::at_thread_end(&end_of_thread);
-    thread_record* const record = this_thread.record;
-    if (record == nullptr) return;
-    release_temp(*record);
-    std::lock_guard const lock(threads.mutex);
-    retire_temp_job(*record);
-    unlink(*record);
-    this_thread.record = nullptr;
-    this_thread.job = &no_job_front;
-    current_tag.changed = nullptr;
-    record->next = threads.unused;
-    threads.unused = record;
+    if (this_thread.record != nullptr) close_record(*this_thread.record);
+}
+
+/// The record of an earlier thread that lay where the calling one lies; null when none was left.
+thread_record* find_left_behind() noexcept {
+    platform::lock_guard const lock(threads.mutex);
+    return threads.of_threads.find(&this_thread);
 }
 
 void tag_changed(std::uint16_t before, std::uint16_t now) noexcept {
@@ -73,7 +148,7 @@ void tag_changed(std::uint16_t before, std::uint16_t now) noexcept {
 
 thread_record* make_record(bool temp_detoured, bool job_detoured) noexcept {
     void* memory = nullptr;
-    std::lock_guard const lock(threads.mutex);
+    platform::lock_guard const lock(threads.mutex);
     if (threads.unused != nullptr) {
         memory = threads.unused;
         threads.unused = threads.unused->next;
@@ -84,9 +159,11 @@ thread_record* make_record(bool temp_detoured, bool job_detoured) noexcept {
     auto* const record = new (memory) thread_record;
     record->scratch.detoured = temp_detoured;
     record->job.detoured = job_detoured;
+    record->thread = &this_thread;
     record->next = threads.first;
     if (threads.first != nullptr) threads.first->previous = record;
     threads.first = record;
+    threads.of_threads.add(*record);
     return record;
 }
 
@@ -95,11 +172,16 @@ thread_record* make_record(bool temp_detoured, bool job_detoured) noexcept {
 thread_record* record_of_this_thread() noexcept {
     if (this_thread.record != nullptr) return this_thread.record;
     bool const is_over = rounds_of_end >= platform::thread_end_rounds();
-    if (is_over || !platform::at_thread_end(&end_of_thread)) return nullptr;
+    if (is_over) return nullptr;
+    if (!platform::at_thread_end(&end_of_thread)) {
+        if (!platform::has_end_slot(&end_of_thread)) rounds_of_end = platform::thread_end_rounds(); // asks no more
+        return nullptr;
+    }
     // Before the lock: the first question of all may report a bad value, to a handler that allocates.
     bool const temp_detoured = passes_through(part::temp);
     bool const job_detoured = passes_through(part::temp_job);
     if (this_thread.record != nullptr) return this_thread.record;
+    if (thread_record* const left = find_left_behind(); left != nullptr) close_record(*left);
     thread_record* const record = make_record(temp_detoured, job_detoured);
     if (record == nullptr) return nullptr;
     this_thread.record = record;

@@ -7,12 +7,13 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <mutex>
 
 #include <tenure/base/config.hpp>
 #include <tenure/lifetime/chunk_supply.hpp>
 #include <tenure/lifetime/temp.hpp>
 #include <tenure/lifetime/thread_lifetimes.hpp>
+#include <tenure/platform/by_thread.hpp>
+#include <tenure/platform/mutex.hpp>
 
 namespace tenure::inline TENURE_ABI::detail {
 
@@ -22,6 +23,8 @@ struct chunk_queue {
     lifetime_chunk* last = nullptr;
 
     void push(lifetime_chunk* chunk) noexcept;
+    /// Adds all of another queue, which is empty afterwards. Cost      O(1).
+    void take_all_of(chunk_queue& other) noexcept;
     lifetime_chunk* pop() noexcept;
 };
 
@@ -43,7 +46,7 @@ struct temp_record {
 /// TempJob of one thread. The mutex keeps chunks in place while next_frame() walks them: the owner takes it when it
 /// changes chunks, never to allocate or free in one.
 struct job_record {
-    std::mutex mutex;
+    platform::mutex mutex;
     lifetime_chunk* current = nullptr;
     chunk_queue closed;
     std::uint64_t frame = 0; ///< that the front's word carries
@@ -54,16 +57,26 @@ struct job_record {
 struct thread_record {
     thread_record* next = nullptr;
     thread_record* previous = nullptr;
+    const void* thread = nullptr; ///< where its thread's local state is: no two live threads have the same
+    thread_record* next_by_thread = nullptr;
+    thread_record* previous_by_thread = nullptr;
     temp_record scratch;
     job_record job;
 };
 
 /// Every thread that has a record, and the chunks that ended threads have left.
 struct thread_registry {
-    std::mutex mutex; ///< taken before any record's mutex
+    platform::mutex mutex; ///< taken before any record's mutex
     thread_record* first = nullptr;
-    thread_record* unused = nullptr; ///< records of ended threads, to be used again
+    platform::by_thread<thread_record> of_threads; ///< the same
+    thread_record* unused = nullptr;               ///< records of ended threads, to be used again
+    /// In the child of a fork: of threads that it does not have, with their chunks. A fork's step must not write to
+    /// chunks: their source may have kept them from the child, or share them with it.
+    thread_record* inherited = nullptr;
     chunk_queue orphans;
+
+    /// Makes orphans of the chunks of `inherited`: before each walk. Requires  the mutex.
+    void adopt_inherited() noexcept;
 };
 extern constinit thread_registry threads;
 

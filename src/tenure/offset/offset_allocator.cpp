@@ -14,6 +14,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <cstdlib>
 #include <cstring>
 #include <utility>
 
@@ -140,11 +141,11 @@ TENURE_COLD bool offset_allocator::make_room(std::uint64_t slots) noexcept {
     [[maybe_unused]] detail::caller_allocation const allocation("for an offset_allocator's records", bytes);
     void* grown = nullptr;
     if (slots_ == nullptr) {
-        grown = source_.acquire(bytes, cache_line_bytes);
+        grown = detail::acquire_aligned(source_, bytes, cache_line_bytes);
     } else if (source_.extend(slots_, before, bytes)) {
         grown = slots_;
     } else if (grown = source_.remap(slots_, before, bytes, cache_line_bytes); grown == nullptr) {
-        grown = source_.acquire(bytes, cache_line_bytes);
+        grown = detail::acquire_aligned(source_, bytes, cache_line_bytes);
         if (grown == nullptr) return false;
         std::memcpy(grown, slots_, slot_count_ * sizeof(slot));
         source_.release(slots_, before);
@@ -152,6 +153,16 @@ TENURE_COLD bool offset_allocator::make_room(std::uint64_t slots) noexcept {
     if (grown == nullptr) return false;
     slots_ = static_cast<slot*>(grown);
     slot_room_ = room;
+    if (is_aligned(grown, cache_line_bytes)) [[likely]]
+        return true;
+    // The source has moved the records elsewhere than it was asked to.
+    detail::misaligned_block odd;
+    void* const aligned = odd.acquire(source_, bytes, cache_line_bytes);
+    if (aligned == nullptr) std::abort(); // they have no place
+    std::memcpy(aligned, grown, slot_count_ * sizeof(slot));
+    source_.release(grown, bytes);
+    slots_ = static_cast<slot*>(aligned);
+    static_cast<void>(detail::has_alignment(grown, cache_line_bytes)); // reports it
     return true;
 }
 

@@ -15,6 +15,7 @@
 ///                not rounded. A free range smaller than all that was ever asked for has no record.
 /// Threads        one at a time, also of those that only look: a deallocated range joins its neighbours some calls
 ///                later, when they have come into the cache, or when somebody looks.
+/// Fork           usable in the child, unless another thread was using it just then.
 /// When full      refuses with an empty range and changes nothing, only when no free range of the size and alignment is
 ///                there, or no memory for the record.
 /// Example        examples/offset_allocator.cpp

@@ -12,11 +12,13 @@
 #include <cstdint>
 
 #include <tenure/base/config.hpp>
+#include <tenure/platform/memory.hpp>
 
 namespace tenure::inline TENURE_ABI::platform {
 
 /// A pointer per piece, in leaves that are mapped when their 2 GiB of addresses get a first piece, and never unmapped.
-/// It is meant to be static: 512 KiB of zeros, of which the system gives what is touched.
+/// It is meant to be static: 512 KiB of zeros for addresses of 47 bits and 1 MiB for 48, of which the system gives what
+/// is touched.
 ///
 /// Cost      two loads to ask; a system call for a first piece.
 /// Threads   any, at once; what one thread writes another sees if anything else tells it so.
@@ -29,7 +31,7 @@ public:
     address_map& operator=(const address_map&) = delete;
 
     /// Sets the owner of the piece that `address` is in. Returns   false when memory for it is refused, or when it lies
-    /// past the 128 TiB that the map knows.
+    /// past the addresses that the map knows.
     [[nodiscard]] bool set(const void* address, void* owner) noexcept;
     void erase(const void* address) noexcept;
     /// The owner, or null.
@@ -37,9 +39,8 @@ public:
     [[nodiscard]] bool contains(const void* address) const noexcept { return get(address) != nullptr; }
 
 private:
-    static constexpr unsigned address_bits = 47; // of a user's addresses on x86-64 and ARM64
     static constexpr std::size_t leaf_pieces = 32'768;
-    static constexpr std::size_t leaf_count = (std::size_t{1} << address_bits) / (leaf_pieces * piece_bytes);
+    static constexpr std::size_t leaf_count = (std::size_t{1} << user_address_bits) / (leaf_pieces * piece_bytes);
 
     struct leaf {
         std::atomic<void*> owners[leaf_pieces];

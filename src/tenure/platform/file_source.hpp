@@ -39,7 +39,7 @@ public:
     [[nodiscard]] bool gives_zero() const noexcept override { return true; }
 
 private:
-    int file_;
+    int file_ = -1;
     platform::mutex mutex_;
     std::uint64_t end_ = 0; ///< of the file
 };

@@ -17,6 +17,13 @@
 
 namespace tenure::inline TENURE_ABI::platform {
 
+/// Bits of the highest address that the system gives to a program that does not ask for a higher one by a hint.
+#if defined(__aarch64__)
+constexpr unsigned user_address_bits = 48;
+#else
+constexpr unsigned user_address_bits = 47;
+#endif
+
 /// Bytes of a page: 4096 on x86-64.
 [[nodiscard]] TENURE_API std::size_t page_bytes() noexcept;
 
@@ -29,7 +36,9 @@ namespace tenure::inline TENURE_ABI::platform {
 /// Takes addresses without memory. Requires  `alignment` is a power of two; smaller than a page counts as a page.
 [[nodiscard]] TENURE_API void* reserve(std::size_t bytes, std::size_t alignment) noexcept;
 
-/// Gives back a whole range or, on systems that can, any part of one.
+/// Gives back a whole range or, on systems that can, any part of one. Where the system refuses (Linux at
+/// vm.max_map_count), the memory goes back at once and the addresses at a later call; those of more than 256 ranges
+/// that wait so stay taken. Requires  no part of it was given back before.
 TENURE_API void unreserve(void* range, std::size_t bytes) noexcept;
 
 /// Makes reserved pages usable. They read as zero until written.
@@ -39,13 +48,16 @@ TENURE_API void unreserve(void* range, std::size_t bytes) noexcept;
 TENURE_API bool decommit(void* pages, std::size_t bytes) noexcept;
 
 /// The child of a fork does not get these pages: what it would share with its parent, neither could trust.
-TENURE_API void keep_from_children(void* pages, std::size_t bytes) noexcept;
+[[nodiscard]] TENURE_API bool keep_from_children(void* pages, std::size_t bytes) noexcept;
+/// What every range is at first.
+[[nodiscard]] TENURE_API bool give_to_children(void* pages, std::size_t bytes) noexcept;
 
 /// Makes a hole in the file behind pages that are shared with one: they read as zero again.
 TENURE_API bool punch(void* pages, std::size_t bytes) noexcept;
 
-/// Gives the memory back, and an access faults until the pages are committed again.
-TENURE_API bool seal(void* pages, std::size_t bytes) noexcept;
+/// Gives the memory back, and an access faults until the pages are committed again. Returns   false when the system
+/// refuses one of the two; the other is done.
+[[nodiscard]] TENURE_API bool seal(void* pages, std::size_t bytes) noexcept;
 
 /// Asks for huge pages behind a committed range: a hint. Returns whether the system took it.
 TENURE_API bool huge_pages(void* pages, std::size_t bytes) noexcept;
@@ -57,7 +69,7 @@ TENURE_API bool huge_pages(void* pages, std::size_t bytes) noexcept;
 [[nodiscard]] TENURE_API void* remap(void* range, std::size_t old_bytes, std::size_t new_bytes,
                                      std::size_t alignment) noexcept;
 
-/// Makes a range larger where it is. Returns whether it did.
+/// Makes a range larger where it is. Returns whether it did. The same size is granted, a smaller one refused.
 [[nodiscard]] TENURE_API bool extend(void* range, std::size_t old_bytes, std::size_t new_bytes) noexcept;
 
 }

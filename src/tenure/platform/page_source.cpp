@@ -34,6 +34,7 @@ void* page_source::acquire(std::size_t bytes, std::size_t alignment) noexcept {
 void page_source::release(void* block, std::size_t bytes) noexcept { platform::unreserve(block, whole_pages(bytes)); }
 
 bool page_source::extend(void* block, std::size_t old_bytes, std::size_t new_bytes) noexcept {
+    if (new_bytes <= old_bytes) return new_bytes == old_bytes;
     std::size_t const size = whole_pages(new_bytes);
     return size != 0 && platform::extend(block, whole_pages(old_bytes), size);
 }

@@ -22,7 +22,7 @@ namespace tenure::inline TENURE_ABI::platform {
 /// A number that another run of the program does not have: the system's own draw for this process.
 [[nodiscard]] TENURE_API std::uint64_t random_of_process() noexcept;
 
-/// What of a range is in memory now. Cost      a system call per 32 MiB, and what the kernel looks up.
+/// What of a range is in memory now. Cost      a system call per 4 MiB, and what the kernel looks up.
 [[nodiscard]] TENURE_API std::size_t resident_bytes_in(const void* range, std::size_t bytes) noexcept;
 
 /// Starts the peak anew from what is resident now. Returns whether the system allows it.

@@ -24,6 +24,9 @@ TENURE_API void unpoison(const void* bytes, std::size_t count) noexcept;
 /// Fills with freed_fill and poisons.
 TENURE_API void poison_freed(void* bytes, std::size_t count) noexcept;
 
+/// The same for what is dropped at once and may be large: pages that are not in memory are left as they are.
+TENURE_API void poison_dropped(void* bytes, std::size_t count) noexcept;
+
 /// The bytes hold pointers to memory that is in use: LeakSanitizer looks there.
 TENURE_API void add_leak_root(const void* bytes, std::size_t count) noexcept;
 TENURE_API void remove_leak_root(const void* bytes, std::size_t count) noexcept;

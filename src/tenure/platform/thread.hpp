@@ -9,7 +9,6 @@
 #include <cstdint>
 
 #include <tenure/base/config.hpp>
-#include <tenure/platform/mutex.hpp>
 
 namespace tenure::inline TENURE_ABI::platform {
 
@@ -31,11 +30,11 @@ using thread_end_function = void (*)() noexcept;
 
 /// Asks that `function` be called when the calling thread ends. One slot per function, at most eight in a process;
 /// asking twice for one function counts once. The main thread's end is the process's: nothing is called.
-/// Returns   false when the system has no slot left; the thread's leftovers then wait for the process's end.
+/// Returns   false when the system has no slot left, and when it has no memory for a moment; the thread's leftovers
+/// then wait for the process's end.
 TENURE_API bool at_thread_end(thread_end_function function) noexcept;
-
-/// The lock of what at_thread_end() has noted: whoever forks takes it.
-[[nodiscard]] TENURE_API mutex& thread_end_mutex() noexcept;
+/// Whether there is a slot for the function, made at its first call: false once and for all where all are taken.
+[[nodiscard]] TENURE_API bool has_end_slot(thread_end_function function) noexcept;
 
 /// How many times the system calls back one thread's functions at most, for those that ask again each time.
 [[nodiscard]] TENURE_API std::size_t thread_end_rounds() noexcept;

@@ -5,9 +5,11 @@
 
 #include <algorithm>
 #include <cstring>
+#include <new>
 
 #include <tenure/base/align.hpp>
 #include <tenure/platform/clock.hpp>
+#include <tenure/platform/fork_participant.hpp>
 #include <tenure/platform/memory.hpp>
 #include <tenure/platform/mutex.hpp>
 #include <tenure/platform/thread.hpp>
@@ -25,8 +27,24 @@ struct slot_owner {
     std::size_t calls; ///< of the function that are under way
 };
 
+/// In front of a thread's entries.
+struct table_head {
+    table_head* next;
+    table_head* previous;
+    const void* thread; ///< where the thread's local state is: no two live threads have the same
+    std::size_t count;  ///< of entries
+};
+static_assert(sizeof(table_head) % alignof(slot_entry) == 0);
+
+constexpr std::size_t table_lists = 64;
+
+// Threads take `lock` alone to set a pointer and when they end, while they may hold any other of the library's: a
+// heap's statistics are visited under `owners_lock`, and a source of TempJob's may be a heap. Under it no other is
+// taken.
 struct slot_registry {
-    mutex lock; ///< taken before any lock of an owner's
+    mutex owners_lock;                 ///< taken before the other
+    mutex lock;                        ///< of the tables and the calls; owners change under both
+    table_head* tables[table_lists]{}; ///< of live threads, and those that were left behind, by their threads
     std::uint64_t last_key = 0;
     std::size_t first_free = 0; ///< no place below is free
     std::size_t past_last = 0;  ///< no place from here on was ever taken: each fork looks at all that were
@@ -34,47 +52,158 @@ struct slot_registry {
 };
 constinit slot_registry registry{};
 
-std::size_t table_bytes(std::size_t entries) noexcept { return align_up(entries * sizeof(slot_entry), page_bytes()); }
+/// A call of an owner's function. The calling thread's, of which one may come during another.
+struct call_of_owner {
+    slot_owner* owner;
+    call_of_owner* outer;
+};
+TENURE_THREAD_LOCAL call_of_owner* innermost_call = nullptr;
+
+constexpr fork_steps steps_of_tables{
+    [](void*) noexcept { registry.lock.lock(); },
+    [](void*) noexcept { registry.lock.unlock(); },
+    [](void*) noexcept {
+        registry.lock.abandon();
+        for (std::size_t index = 0; index < registry.past_last; ++index) { // calls of threads that are gone
+            std::size_t& calls = registry.owners[index].calls;
+            if (calls != 0) calls = 0; // what is not written stays the parent's page
+        }
+        for (call_of_owner const* each = innermost_call; each != nullptr; each = each->outer) ++each->owner->calls;
+        // Their owners have taken over what was set in their tables.
+        for (table_head*& first : registry.tables) {
+            while (first != nullptr && first->thread != &this_thread_slots) first = first->next;
+            if (first != nullptr) first->next = first->previous = nullptr;
+        }
+    },
+};
+constexpr fork_steps steps_of_owners = steps_of_lock<[](void*) noexcept -> mutex& { return registry.owners_lock; }>;
+constinit fork_participant of_owners{fork_order::slots, nullptr, steps_of_owners};
+constinit fork_participant of_tables{fork_order::leaf, nullptr, steps_of_tables};
+__attribute__((constructor(101))) void take_part_in_forks() noexcept {
+    of_owners.enlist();
+    of_tables.enlist();
+}
+
+std::size_t table_bytes(std::size_t entries) noexcept {
+    return align_up(sizeof(table_head) + entries * sizeof(slot_entry), page_bytes());
+}
+
+slot_entry* entries_of(table_head* head) noexcept {
+    return static_cast<slot_entry*>(static_cast<void*>(head + 1)); // pages come zeroed: every key is 0
+}
+table_head* head_of(const slot_table& table) noexcept {
+    return static_cast<table_head*>(static_cast<void*>(table.entries)) - 1;
+}
+
+/// Threads' local state lies a stack apart, mostly.
+table_head*& list_of(const void* thread) noexcept {
+    return registry.tables[(address_of(thread) >> 12) * 0x9E37'79B9'7F4A'7C15 >> 58];
+}
+static_assert(table_lists == std::size_t{1} << (64 - 58));
+
+/// Requires  the lock, for this and the next.
+void list(table_head& head) noexcept {
+    table_head*& first = list_of(head.thread);
+    head.previous = nullptr;
+    head.next = first;
+    if (first != nullptr) first->previous = &head;
+    first = &head;
+}
+void unlist(table_head& head) noexcept {
+    (head.previous != nullptr ? head.previous->next : list_of(head.thread)) = head.next;
+    if (head.next != nullptr) head.next->previous = head.previous;
+}
 
 TENURE_THREAD_LOCAL std::size_t rounds_of_end = 0;
 
-/// Null when the owner has gone.
-slot_owner* begin_call(std::size_t index, std::uint64_t key) noexcept {
+[[nodiscard]] bool is_over() noexcept { return rounds_of_end >= thread_end_rounds(); }
+
+/// Returns   false when the owner has gone.
+[[nodiscard]] bool begin_call(call_of_owner& call, std::size_t index, std::uint64_t key) noexcept {
     lock_guard const lock(registry.lock);
     slot_owner& owner = registry.owners[index];
-    if (owner.key != key) return nullptr;
+    if (owner.key != key) return false;
     ++owner.calls;
-    return &owner;
+    call.owner = &owner;
+    innermost_call = &call;
+    return true;
 }
 
-/// Hands what the ending thread has set to the owners that are still there.
+void end_call(const call_of_owner& call) noexcept {
+    lock_guard const lock(registry.lock);
+    innermost_call = call.outer;
+    --call.owner->calls;
+}
+
+/// Hands what an ended thread has set to the owners that are still there. Requires  the table is in no list.
+void tell_owners(table_head* table) noexcept {
+    // Without the lock, because the function may report, and whoever hears of it may ask for anything; an owner that
+    // goes waits until the call is over.
+    for (std::size_t index = 0; index < std::min(table->count, max_slots); ++index) {
+        slot_entry const& entry = entries_of(table)[index];
+        if (entry.key == 0) continue;
+        call_of_owner call{nullptr, innermost_call};
+        if (!begin_call(call, index, entry.key)) continue;
+        call.owner->function(call.owner->owner, entry.value);
+        end_call(call);
+    }
+    unreserve(table, table_bytes(table->count));
+}
+
 void end_of_thread() noexcept {
     if (++rounds_of_end < thread_end_rounds()) at_thread_end(&end_of_thread);
     slot_table const table = this_thread_slots;
     this_thread_slots = {};
     if (table.entries == nullptr) return;
-    // Without the lock, because the function may report, and whoever hears of it may ask for anything; an owner that
-    // goes waits until the call is over.
-    for (std::size_t index = 0; index < std::min(table.count, max_slots); ++index) {
-        slot_entry const& entry = table.entries[index];
-        if (entry.key == 0) continue;
-        slot_owner* const owner = begin_call(index, entry.key);
-        if (owner == nullptr) continue;
-        owner->function(owner->owner, entry.value);
+    {
         lock_guard const lock(registry.lock);
-        --owner->calls;
+        unlist(*head_of(table));
     }
-    unreserve(table.entries, table_bytes(table.count));
+    tell_owners(head_of(table));
+}
+
+/// What an earlier thread left that lay where the calling one lies, which has no table; null when none did.
+[[nodiscard]] table_head* take_left_behind() noexcept {
+    lock_guard const lock(registry.lock);
+    for (table_head* each = list_of(&this_thread_slots); each != nullptr; each = each->next) {
+        if (each->thread != &this_thread_slots) continue;
+        unlist(*each);
+        return each;
+    }
+    return nullptr;
+}
+
+/// A table with room for the index, and with what the thread has set so far. Returns   false when memory is refused.
+[[nodiscard]] bool grow_table(std::size_t index) noexcept {
+    slot_table& table = this_thread_slots;
+    std::size_t const bytes = table_bytes(std::max(index + 1, 2 * table.count));
+    void* const memory = map(bytes, cache_line_bytes);
+    if (memory == nullptr) return false;
+    std::size_t const count = (bytes - sizeof(table_head)) / sizeof(slot_entry);
+    auto* const head = new (memory) table_head{nullptr, nullptr, &this_thread_slots, count};
+    table_head* const before = table.entries != nullptr ? head_of(table) : nullptr;
+    {
+        lock_guard const lock(registry.lock);
+        if (before != nullptr) {
+            std::memcpy(entries_of(head), table.entries, table.count * sizeof(slot_entry));
+            unlist(*before);
+        }
+        list(*head);
+    }
+    table = {entries_of(head), count};
+    if (before != nullptr) unreserve(before, table_bytes(before->count));
+    return true;
 }
 
 }
 
 thread_slot register_slot(void* owner, slot_end_function function) noexcept {
-    lock_guard const lock(registry.lock);
+    lock_guard const lock(registry.owners_lock);
     // Keys of two copies of the library in one process must not be taken for each other.
     if (registry.last_key == 0) registry.last_key = static_cast<std::uint64_t>(address_of(&registry)) << 16;
     for (std::size_t index = registry.first_free; index < max_slots; ++index) {
         if (registry.owners[index].key != 0) continue;
+        lock_guard const change(registry.lock);
         registry.owners[index] = {owner, function, ++registry.last_key, 0};
         registry.first_free = index + 1;
         registry.past_last = std::max(registry.past_last, index + 1);
@@ -88,7 +217,8 @@ void unregister_slot(thread_slot slot) noexcept {
     if (slot.index == SIZE_MAX) return;
     for (;;) {
         {
-            lock_guard const lock(registry.lock);
+            lock_guard const lock(registry.owners_lock);
+            lock_guard const change(registry.lock);
             if (registry.owners[slot.index].calls == 0) {
                 registry.owners[slot.index] = {};
                 registry.first_free = std::min(registry.first_free, slot.index);
@@ -99,32 +229,24 @@ void unregister_slot(thread_slot slot) noexcept {
     }
 }
 
+bool may_set_slot(thread_slot slot) noexcept { return slot.index != SIZE_MAX && !is_over(); }
+
 bool set_slot(thread_slot slot, void* value) noexcept {
-    bool const is_over = rounds_of_end >= thread_end_rounds();
-    if (slot.index == SIZE_MAX || is_over) return false;
-    slot_table& table = this_thread_slots;
-    if (slot.index >= table.count) {
-        std::size_t const bytes = table_bytes(std::max(slot.index + 1, 2 * table.count));
-        void* const memory = map(bytes, cache_line_bytes);
-        if (memory == nullptr) return false;
-        auto* const entries = static_cast<slot_entry*>(memory); // pages come zeroed: every key is 0
-        if (table.count != 0) {
-            std::memcpy(entries, table.entries, table.count * sizeof(slot_entry));
-            unreserve(table.entries, table_bytes(table.count));
+    if (!may_set_slot(slot)) return false;
+    if (this_thread_slots.entries == nullptr) {
+        if (!at_thread_end(&end_of_thread)) {
+            // All of the system's slots are taken: this thread keeps nothing, and asks no more.
+            if (!has_end_slot(&end_of_thread)) rounds_of_end = thread_end_rounds();
+            return false;
         }
-        table = {entries, bytes / sizeof(slot_entry)};
-        at_thread_end(&end_of_thread);
+        if (table_head* const left = take_left_behind(); left != nullptr) tell_owners(left);
     }
-    table.entries[slot.index] = {slot.key, value};
+    if (slot.index >= this_thread_slots.count && !grow_table(slot.index)) return false;
+    this_thread_slots.entries[slot.index] = {slot.key, value};
     return true;
 }
 
-mutex& slots_mutex() noexcept { return registry.lock; }
-
-void abandon_slots() noexcept {
-    for (slot_owner& each : registry.owners) each.calls = 0; // of threads that are gone
-    registry.lock.abandon();
-}
+mutex& slots_mutex() noexcept { return registry.owners_lock; }
 
 void for_each_slot_owner(slot_end_function function,
                          void (*visit)(void* context, thread_slot slot, void* owner) noexcept, void* context) noexcept {

@@ -33,14 +33,18 @@ constexpr std::size_t max_slots = 4096;
 /// Afterwards no thread that ends touches the owner any more.
 TENURE_API void unregister_slot(thread_slot slot) noexcept;
 
-/// Sets the calling thread's pointer. Returns   false when memory for the thread's table is refused, and after the last
-/// round of the thread's end, when nobody would be told of it any more.
+/// Sets the calling thread's pointer. Returns   false when memory for the thread's table is refused, and where nobody
+/// would be told of the thread's end: after its last round, and when the system has no slot for it. Takes a lock
+/// under which no other is taken, so the caller may hold slots_mutex().
+///
+/// A thread that sets its first pointer in the last round of its end may still leave it behind. The owner is told of it
+/// when another thread comes to lie where that one lay, which is soon: the C library keeps the stacks of ended threads.
 [[nodiscard]] TENURE_API bool set_slot(thread_slot slot, void* value) noexcept;
+/// Whether set_slot() may succeed on the calling thread. Cost      a load: asked before anything is made to be set.
+[[nodiscard]] TENURE_API bool may_set_slot(thread_slot slot) noexcept;
 
-/// The lock under which owners come and go and threads' ends are told: whoever forks takes it before the owners' own.
+/// The lock under which owners come and go.
 [[nodiscard]] TENURE_API mutex& slots_mutex() noexcept;
-/// In the child of a fork, which has none of the threads that used them: frees the lock.
-TENURE_API void abandon_slots() noexcept;
 /// Calls `visit(context, slot, owner)` for every owner with this function, the newest first: an owner that stands on
 /// another is newer. Requires  the lock. Cost      O(owners x slots).
 TENURE_API void for_each_slot_owner(slot_end_function function,

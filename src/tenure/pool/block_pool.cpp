@@ -57,13 +57,29 @@ block_pool::~block_pool() {
     }
 }
 
+void detail::noted_misuses::report_all() const noexcept {
+    for (std::size_t index = 0; index < count; ++index)
+        report_misuse(each[index].what, each[index].at, each[index].advice);
+}
+
+void block_pool::note_misuse(std::string_view what, const void* at, std::string_view advice) noexcept {
+    if (noted_ == nullptr) return report_misuse(what, at, advice);
+    if (noted_->count < std::size(noted_->each)) noted_->each[noted_->count++] = {what, advice, at};
+}
+
 segment* block_pool::acquire_segment() noexcept {
     // Chosen anew for a pool's first segment: that a source once refused large ones must not hold for ever.
     segment_layout layout = layout_;
     if (first_ == nullptr && layout.capacity != 0)
         layout = choose_layout(layout.stride_bytes, alignment_, wanted_segment_bytes_);
     while (layout.capacity != 0) {
-        void* const memory = source_.acquire(layout.segment_bytes, layout.segment_bytes);
+        void* memory = source_.acquire(layout.segment_bytes, layout.segment_bytes);
+        if (!is_aligned(memory, layout.segment_bytes)) [[unlikely]] {
+            if constexpr (checks::caller)
+                note_misuse(detail::ignored_alignment, memory, detail::ignored_alignment_advice);
+            source_.release(memory, layout.segment_bytes);
+            memory = nullptr;
+        }
         if (memory != nullptr) {
             layout_ = layout;
             // What the source gives may have been used before; only the bits have to be zero.
@@ -168,10 +184,10 @@ void block_pool::report_twice(const place& where, bit_word twice) noexcept {
     free_in_bits_ -= count_bits(twice & ~in_group);
     for_each_bit(twice, [&](std::size_t bit) {
         std::size_t const index = where.word * bits_per_word + bit;
-        report_misuse("a pool block was freed twice",
-                      pointer_at(where.home->blocks(layout_) + index * layout_.stride_bytes),
-                      "Look for a second owner of this block; the library built with checks reports it at the second "
-                      "free itself.");
+        note_misuse("a pool block was freed twice",
+                    pointer_at(where.home->blocks(layout_) + index * layout_.stride_bytes),
+                    "Look for a second owner of this block; the library built with checks reports it at the second "
+                    "free itself.");
     });
 }
 
@@ -252,7 +268,7 @@ void block_pool::deallocate_checked(void* block) noexcept {
     constexpr std::string_view advice = "Give a pool back what it handed out, once.";
     if (block == nullptr) return;
     if (!owns(block)) {
-        report_misuse("a pool was given a pointer that is not its own", block, advice);
+        note_misuse("a pool was given a pointer that is not its own", block, advice);
         return;
     }
     segment* const home = segment::of(block, layout_.segment_bytes);
@@ -260,16 +276,16 @@ void block_pool::deallocate_checked(void* block) noexcept {
     std::size_t const index = layout_.index_of(offset);
     bool const is_block = index * layout_.stride_bytes == offset && index / bits_per_word < home->groups_used;
     if (home->proof != (segment_proof ^ address_of(this)) || !is_block) {
-        report_misuse("a pool was given a pointer that is not the begin of a block", block, advice);
+        note_misuse("a pool was given a pointer that is not the begin of a block", block, advice);
         return;
     }
     bool const waits_in_group =
         home == group_segment_ && index / bits_per_word == group_word_ && (group_ & bit_at(index)) != 0;
     if (waits_in_group || (home->level0(layout_)[index / bits_per_word] & bit_at(index)) != 0) {
-        report_misuse("a pool block was freed twice", block, "Look for a second owner of this block.");
+        note_misuse("a pool block was freed twice", block, "Look for a second owner of this block.");
         return;
     }
-    platform::poison_freed(block, layout_.stride_bytes);
+    platform::poison_dropped(block, layout_.stride_bytes);
     write_back(&block, 1);
 }
 
@@ -295,7 +311,7 @@ void block_pool::clear() noexcept {
         if constexpr (checks::caller) {
             std::size_t const used = std::min(each->groups_used * bits_per_word, layout_.capacity);
             platform::unpoison(pointer_at(each->blocks(layout_)), used * layout_.stride_bytes);
-            platform::poison_freed(pointer_at(each->blocks(layout_)), used * layout_.stride_bytes);
+            platform::poison_dropped(pointer_at(each->blocks(layout_)), used * layout_.stride_bytes);
         }
         each->forget(layout_);
     }

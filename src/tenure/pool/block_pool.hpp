@@ -12,11 +12,13 @@
 /// Cost           allocate and deallocate O(1); clear O(segments) and a bit per block; trim a bit per block.
 /// Overhead       none in or beside a block; one bit per block and 1/64 of that again, apart from the blocks.
 /// Threads        one thread at a time: see pool/shared_block_pool.hpp for the other case.
+/// Fork           usable in the child, unless another thread was using it just then.
 /// When full      asks the source for a segment; if refused, returns null and changes nothing.
 /// Example        examples/pool.cpp
 
 #include <cstddef>
 #include <cstdint>
+#include <string_view>
 
 #include <tenure/base/align.hpp>
 #include <tenure/base/bits.hpp>
@@ -28,6 +30,22 @@
 #include <tenure/pool/segment.hpp>
 
 namespace tenure::inline TENURE_ABI {
+
+namespace detail {
+
+/// What was found under the lock of a shared pool: whoever hears of it may use the pool. More at once is not told.
+struct noted_misuses {
+    struct misuse {
+        std::string_view what, advice;
+        const void* at;
+    };
+    misuse each[8];
+    std::size_t count = 0;
+
+    void report_all() const noexcept;
+};
+
+}
 
 class TENURE_API block_pool {
 public:
@@ -138,6 +156,9 @@ private:
     block_source& source_;
     detail::detour_list detoured_blocks_;
     bool detoured_;
+
+    void note_misuse(std::string_view what, const void* at, std::string_view advice) noexcept;
+    detail::noted_misuses* noted_ = nullptr; // of a shared pool: what happens under its lock is reported after it
 };
 
 inline void* block_pool::allocate_strided(std::size_t stride) noexcept {

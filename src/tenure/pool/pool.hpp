@@ -12,6 +12,7 @@
 ///                destructor O(segments) and a bit per object, otherwise O(objects).
 /// Overhead       none per object: the stride is sizeof(T); one bit per object and 1/64 of that, apart from them.
 /// Threads        one thread at a time: see pool/shared_pool.hpp for the other case.
+/// Fork           usable in the child, unless another thread was using it just then.
 /// When full      asks the source; if refused, construct returns null and changes nothing.
 /// Example        examples/pool.cpp
 

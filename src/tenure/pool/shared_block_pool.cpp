@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <utility>
 
 #include <tenure/base/check.hpp>
 #include <tenure/base/no_alloc.hpp>
@@ -23,39 +24,111 @@ std::uint32_t cache_capacity_for(std::size_t block_bytes) noexcept {
     return static_cast<std::uint32_t>(std::clamp<std::size_t>(fitting, 1, pool_cache::most_blocks));
 }
 
+void link(pool_cache& cache, pool_cache*& first) noexcept {
+    cache.previous = nullptr;
+    cache.next = first;
+    if (first != nullptr) first->previous = &cache;
+    first = &cache;
 }
 
+void unlink(pool_cache& cache, pool_cache*& first) noexcept {
+    (cache.previous != nullptr ? cache.previous->next : first) = cache.next;
+    if (cache.next != nullptr) cache.next->previous = cache.previous;
+}
+
+}
+
+constinit const platform::fork_steps shared_block_pool::fork_steps{
+    [](void* owner) noexcept { static_cast<shared_block_pool*>(owner)->mutex_.lock(); },
+    [](void* owner) noexcept { static_cast<shared_block_pool*>(owner)->mutex_.unlock(); },
+    [](void* owner) noexcept { static_cast<shared_block_pool*>(owner)->leave_to_child(); },
+};
+
 shared_block_pool::shared_block_pool(std::size_t bytes, std::size_t alignment, block_source& source) noexcept
-    : blocks_(bytes, alignment, source), block_bytes_(blocks_.block_bytes()), alignment_(alignment),
-      cache_capacity_(cache_capacity_for(block_bytes_)), batch_((cache_capacity_ + 1) / 2) {
+    : fork_(platform::fork_order::objects, this, fork_steps), blocks_(bytes, alignment, source),
+      block_bytes_(blocks_.block_bytes()), alignment_(alignment), cache_capacity_(cache_capacity_for(block_bytes_)),
+      batch_((cache_capacity_ + 1) / 2) {
     slot_ = platform::register_slot(this, [](void* pool, void* cache) noexcept {
         static_cast<shared_block_pool*>(pool)->retire(*static_cast<pool_cache*>(cache));
     });
+    blocks_.noted_ = &misuse_;
+    fork_.enlist();
 }
 
 shared_block_pool::~shared_block_pool() {
+    fork_.delist();
     platform::unregister_slot(slot_);
-    while (caches_ != nullptr) {
-        pool_cache* const cache = caches_;
-        caches_ = cache->next;
-        detail::free_cache(cache);
+    for (pool_cache** const list : {&caches_, &ownerless_}) {
+        while (*list != nullptr) {
+            pool_cache* const cache = *list;
+            *list = cache->next;
+            detail::free_cache(cache);
+        }
     }
 }
 
-pool_cache* shared_block_pool::add_cache() noexcept {
-    if (slot_.index == SIZE_MAX || checks::caller || blocks_.detoured_) return nullptr;
-    pool_cache* const cache = detail::make_cache(cache_capacity_);
-    if (cache == nullptr) return nullptr;
-    if (!platform::set_slot(slot_, cache)) {
-        detail::free_cache(cache);
-        return nullptr;
-    }
-    std::lock_guard const lock(mutex_);
-    cache->next = caches_;
-    if (caches_ != nullptr) caches_->previous = cache;
-    caches_ = cache;
-    return cache;
+/// In the child of a fork. Nothing is written to the caches of threads that it does not have: most children soon run
+/// another program.
+void shared_block_pool::leave_to_child() noexcept {
+    mutex_.abandon();
+    pool_cache* const mine = cache_of_this_thread();
+    if (mine != nullptr) unlink(*mine, caches_);
+    pool_cache** end = &ownerless_;
+    while (*end != nullptr) end = &(*end)->next;
+    *end = caches_;
+    caches_ = nullptr;
+    if (mine != nullptr) link(*mine, caches_);
 }
+
+pool_cache* shared_block_pool::take_ownerless() noexcept {
+    platform::lock_guard const lock(mutex_);
+    pool_cache* const taken = ownerless_;
+    if (taken != nullptr) ownerless_ = taken->next;
+    return taken;
+}
+
+/// Requires  the lock.
+template<class Visit>
+void shared_block_pool::for_each_cache(Visit&& visit) const {
+    for (pool_cache* const first : {caches_, ownerless_})
+        for (pool_cache* cache = first; cache != nullptr; cache = cache->next) visit(*cache);
+}
+
+pool_cache* shared_block_pool::add_cache() noexcept {
+    if (!platform::may_set_slot(slot_) || checks::caller || blocks_.detoured_) return nullptr;
+    pool_cache* cache = take_ownerless();
+    if (cache == nullptr) cache = detail::make_cache(cache_capacity_);
+    if (cache == nullptr) return nullptr;
+    bool const is_set = platform::set_slot(slot_, cache);
+    platform::lock_guard const lock(mutex_);
+    if (is_set) {
+        link(*cache, caches_);
+        return cache;
+    }
+    cache->next = ownerless_; // for whoever comes next
+    ownerless_ = cache;
+    return nullptr;
+}
+
+/// The lock around what may find misuse, which is reported without it.
+class shared_block_pool::reporting_lock {
+public:
+    explicit reporting_lock(shared_block_pool& pool) noexcept : pool_(pool) { pool.mutex_.lock(); }
+    ~reporting_lock() {
+        if (pool_.misuse_.count == 0) [[likely]] {
+            pool_.mutex_.unlock();
+            return;
+        }
+        detail::noted_misuses const noted = std::exchange(pool_.misuse_, {});
+        pool_.mutex_.unlock();
+        noted.report_all();
+    }
+    reporting_lock(const reporting_lock&) = delete;
+    reporting_lock& operator=(const reporting_lock&) = delete;
+
+private:
+    shared_block_pool& pool_;
+};
 
 /// Takes up to `count` blocks. Requires  the lock.
 std::size_t shared_block_pool::take(void** blocks, std::size_t count) noexcept {
@@ -89,9 +162,10 @@ void shared_block_pool::give(void* const* blocks, std::size_t count) noexcept {
 void* shared_block_pool::allocate_slow(pool_cache* cache) noexcept {
     [[maybe_unused]] detail::caller_allocation const allocation("of a pool", block_bytes_);
     if (cache == nullptr) cache = add_cache();
-    std::lock_guard const lock(mutex_);
+    reporting_lock const lock(*this);
     if (cache == nullptr) return blocks_.allocate();
-    std::size_t const taken = take(cache->blocks, batch_);
+    std::size_t taken = cache->count.load(std::memory_order_relaxed); // it may have been a gone thread's
+    if (taken == 0) taken = take(cache->blocks, batch_);
     if (taken == 0) return nullptr;
     cache->count.store(static_cast<std::uint32_t>(taken - 1), std::memory_order_relaxed);
     return cache->blocks[taken - 1];
@@ -100,7 +174,7 @@ void* shared_block_pool::allocate_slow(pool_cache* cache) noexcept {
 void shared_block_pool::deallocate_slow(pool_cache* cache, void* block) noexcept {
     if (block == nullptr) return;
     if (cache == nullptr) cache = add_cache();
-    std::lock_guard const lock(mutex_);
+    reporting_lock const lock(*this);
     if (cache == nullptr) return blocks_.deallocate(block);
     std::uint32_t count = cache->count.load(std::memory_order_relaxed);
     if (count == cache_capacity_) {
@@ -121,56 +195,53 @@ void shared_block_pool::empty_cache(pool_cache& cache) noexcept {
 }
 
 void shared_block_pool::empty_caches() noexcept {
-    std::lock_guard const lock(mutex_);
-    for (pool_cache* cache = caches_; cache != nullptr; cache = cache->next) empty_cache(*cache);
+    reporting_lock const lock(*this);
+    for_each_cache([&](pool_cache& cache) { empty_cache(cache); });
     while (stash_count_ != 0) blocks_.deallocate(stash_[--stash_count_]);
 }
 
 void shared_block_pool::retire(pool_cache& cache) noexcept {
     {
-        std::lock_guard const lock(mutex_);
+        reporting_lock const lock(*this);
         empty_cache(cache);
-        (cache.previous != nullptr ? cache.previous->next : caches_) = cache.next;
-        if (cache.next != nullptr) cache.next->previous = cache.previous;
+        unlink(cache, caches_);
     }
     detail::free_cache(&cache);
 }
 
 void shared_block_pool::clear() noexcept {
-    std::lock_guard const lock(mutex_);
-    for (pool_cache* cache = caches_; cache != nullptr; cache = cache->next)
-        cache->count.store(0, std::memory_order_relaxed);
+    platform::lock_guard const lock(mutex_);
+    for_each_cache([](pool_cache& cache) { cache.count.store(0, std::memory_order_relaxed); });
     stash_count_ = 0;
     blocks_.clear();
 }
 
 std::size_t shared_block_pool::trim() noexcept {
     empty_caches();
-    std::lock_guard const lock(mutex_);
+    reporting_lock const lock(*this);
     return blocks_.trim();
 }
 
 bool shared_block_pool::owns(const void* pointer) const noexcept {
-    std::lock_guard const lock(mutex_);
+    platform::lock_guard const lock(mutex_);
     return blocks_.owns(pointer);
 }
 
 std::size_t shared_block_pool::cached_count() const noexcept {
     std::size_t count = stash_count_;
-    for (pool_cache const* cache = caches_; cache != nullptr; cache = cache->next)
-        count += cache->count.load(std::memory_order_relaxed);
+    for_each_cache([&](pool_cache const& cache) { count += cache.count.load(std::memory_order_relaxed); });
     return count;
 }
 
 std::size_t shared_block_pool::size() const noexcept {
-    std::lock_guard const lock(mutex_);
+    platform::lock_guard const lock(mutex_);
     std::size_t const taken = blocks_.size();
     std::size_t const cached = cached_count();
     return taken > cached ? taken - cached : 0;
 }
 
 allocator_stats shared_block_pool::stats() const noexcept {
-    std::lock_guard const lock(mutex_);
+    platform::lock_guard const lock(mutex_);
     allocator_stats answer = blocks_.stats();
     answer.live_count -= std::min(answer.live_count, cached_count());
     answer.live_bytes = answer.live_count * blocks_.block_bytes();
@@ -179,7 +250,7 @@ allocator_stats shared_block_pool::stats() const noexcept {
 
 bool shared_block_pool::valid() noexcept {
     empty_caches();
-    std::lock_guard const lock(mutex_);
+    platform::lock_guard const lock(mutex_);
     return blocks_.valid();
 }
 

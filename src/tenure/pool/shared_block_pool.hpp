@@ -13,16 +13,19 @@
 /// Overhead       as block_pool, and per thread that uses the pool a page of 4 KiB and a cache of free blocks: 256, or
 ///                128 KiB of them, or one. The pool's object is 18 KiB: up to 2048 free blocks wait in it as pointers.
 /// Threads        any, also the free of a block whose allocating thread has ended; the functions below say where not.
+/// Fork           usable in the child. What waits in the caches of threads that the child does not have serves its own
+///                threads; the block that such a thread was just taking or giving back is lost to the child.
 /// When full      asks the source; if refused, returns null and changes nothing. Blocks in the caches of other
 ///                threads are not taken from them.
 /// Example        examples/shared_pool.cpp
 
 #include <cstddef>
 #include <cstdint>
-#include <mutex>
 
 #include <tenure/base/config.hpp>
 #include <tenure/base/stats.hpp>
+#include <tenure/platform/fork_participant.hpp>
+#include <tenure/platform/mutex.hpp>
 #include <tenure/platform/thread_slots.hpp>
 #include <tenure/pool/block_pool.hpp>
 #include <tenure/pool/pool_cache.hpp>
@@ -90,17 +93,26 @@ private:
     void empty_cache(detail::pool_cache& cache) noexcept;
     void empty_caches() noexcept;
     [[nodiscard]] std::size_t cached_count() const noexcept;
+    [[nodiscard]] detail::pool_cache* take_ownerless() noexcept;
+    void leave_to_child() noexcept;
+    template<class Visit>
+    void for_each_cache(Visit&& visit) const;
+    static const platform::fork_steps fork_steps;
+    class reporting_lock;
 
     // Batches that come back wait here for the thread that wants one: moved as pointers, neither blocks nor bits are
     // touched. What does not fit goes into the pool's bits.
     static constexpr std::size_t stash_capacity = std::size_t{8} * detail::pool_cache::most_blocks;
 
     platform::thread_slot slot_;
-    alignas(cache_line_bytes) mutable std::mutex mutex_; ///< of everything below
+    platform::fork_participant fork_;
+    alignas(cache_line_bytes) mutable platform::mutex mutex_; ///< of everything below
     detail::pool_cache* caches_ = nullptr;
+    detail::pool_cache* ownerless_ = nullptr; ///< in the child of a fork, of threads that it does not have
     std::size_t stash_count_ = 0;
     block_pool blocks_;
     void* stash_[stash_capacity];
+    detail::noted_misuses misuse_;
     // Of blocks_, which may not be read without the lock.
     alignas(cache_line_bytes) std::size_t const block_bytes_;
     std::size_t const alignment_;
@@ -131,7 +143,7 @@ inline void shared_block_pool::deallocate(void* block) noexcept {
         std::uint32_t const count = cache->count.load(std::memory_order_relaxed);
         if (count != cache->capacity) [[likely]] {
             cache->blocks[count] = block;
-            cache->count.store(count + 1, std::memory_order_relaxed);
+            cache->count.store(count + 1, std::memory_order_release); // in this order for the child of a fork
             return;
         }
     }

@@ -13,6 +13,7 @@
 /// Overhead       as pool, and per thread that uses the pool a page of 4 KiB and a cache of free objects: 256, or
 ///                128 KiB of them, or one.
 /// Threads        any; clear, trim, for_each and destruction while no other thread uses the pool.
+/// Fork           as pool/shared_block_pool.hpp.
 /// When full      asks the source; if refused, construct returns null and changes nothing.
 /// Example        examples/shared_pool.cpp
 

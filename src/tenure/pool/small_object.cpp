@@ -7,12 +7,12 @@
 #include <atomic>
 #include <bit>
 #include <cstdlib>
-#include <mutex>
 #include <new>
 
 #include <tenure/base/align.hpp>
 #include <tenure/base/no_alloc.hpp>
 #include <tenure/base/options.hpp>
+#include <tenure/platform/fork_participant.hpp>
 #include <tenure/pool/shared_block_pool.hpp>
 
 namespace tenure::inline TENURE_ABI {
@@ -58,15 +58,11 @@ struct size_pool {
     std::atomic<shared_block_pool*> made{nullptr};
     alignas(shared_block_pool) unsigned char memory[sizeof(shared_block_pool)];
 };
-struct size_pools {
-    std::mutex mutex;
-    size_pool pools[size_count];
-};
-constinit size_pools all{};
+constinit size_pool all[size_count]{};
 
 shared_block_pool& make_pool(std::size_t index) noexcept {
-    std::lock_guard const lock(all.mutex);
-    size_pool& place = all.pools[index];
+    platform::lock_guard const lock(platform::making_mutex());
+    size_pool& place = all[index];
     if (shared_block_pool* const present = place.made.load(std::memory_order_relaxed); present != nullptr)
         return *present;
     std::size_t const bytes = size_of_index(index);
@@ -77,7 +73,7 @@ shared_block_pool& make_pool(std::size_t index) noexcept {
 }
 
 shared_block_pool& pool_of(std::size_t index) noexcept {
-    shared_block_pool* const pool = all.pools[index].made.load(std::memory_order_acquire);
+    shared_block_pool* const pool = all[index].made.load(std::memory_order_acquire);
     return pool != nullptr ? *pool : make_pool(index);
 }
 
@@ -106,7 +102,7 @@ bool is_small(std::size_t& bytes, std::size_t alignment) noexcept {
 
 template<class Visit>
 void for_each_pool(Visit&& visit) {
-    for (size_pool& each : all.pools) {
+    for (size_pool& each : all) {
         shared_block_pool* const pool = each.made.load(std::memory_order_acquire);
         if (pool != nullptr) visit(*pool);
     }

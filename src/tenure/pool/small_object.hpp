@@ -12,6 +12,7 @@
 /// Overhead       sizes are rounded up: to 8 bytes up to 128, to 16 up to 1024, by at most a quarter up to 32 KiB.
 ///                The class adds no member and no virtual function.
 /// Threads        any thread allocates, any thread deletes.
+/// Fork           usable in the child, as pool/shared_block_pool.hpp.
 /// When full      throws std::bad_alloc, as operator new does; the nothrow form returns null.
 /// Example        examples/small_object.cpp
 

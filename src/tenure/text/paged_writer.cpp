@@ -50,7 +50,7 @@ bool paged_writer::reserve(const page_shape& shape) noexcept {
     if (bytes == 0) return false;
     if (block_bytes_ != 0 && bytes > block_bytes_ && source_.extend(first_, block_bytes_, bytes)) block_bytes_ = bytes;
     if (bytes > block_bytes_) {
-        void* const block = source_.acquire(bytes, cache_line_bytes);
+        void* const block = detail::acquire_aligned(source_, bytes, cache_line_bytes);
         if (block == nullptr) return false;
         trim();
         first_ = static_cast<char*>(block);

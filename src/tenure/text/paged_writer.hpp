@@ -11,6 +11,7 @@
 /// Cost           what the records cost, and some ns per page; join() moves the text once, without its first page.
 /// Overhead       for an object the difference of its bound and its text, most of it never touched; 32 bytes per page.
 /// Threads        write() runs as many as its executor; everything else one at a time.
+/// Fork           usable in the child, unless another thread was using it just then.
 /// When full      refuses to reserve and changes nothing; a record above its bound is named by error(), and no byte is
 ///                written past its page.
 /// Example        examples/text.cpp

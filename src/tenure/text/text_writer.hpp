@@ -11,6 +11,7 @@
 /// Cost           5 to 13 ns for a number of at most eight digits, 10 to 40 for a longer one; a copy for text.
 /// Overhead       none in the text: no zero behind it, no padding.
 /// Threads        one thread at a time; give each thread its own.
+/// Fork           usable in the child, unless another thread was using it just then.
 /// When full      writes nothing more, whole calls only, and goes on counting: needed_bytes() is what all of it takes.
 /// Example        examples/text.cpp
 

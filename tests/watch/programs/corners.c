@@ -16,11 +16,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <threads.h>
 #include <time.h>
+#include <ucontext.h>
 #include <unistd.h>
 
 static void begin_region(const char* name, size_t bytes) {
@@ -291,6 +293,54 @@ static void* refused_memory(void* unused) {
     return NULL;
 }
 
+/* Below a thread's stack lies another one, and above that what nobody may read. The register that often is a frame
+   pointer points there: who takes the other stack for a part of the thread's own would follow it. */
+__attribute__((naked, noinline)) void* allocate_beside(void* pointer) {
+    (void)pointer;
+    __asm__("push %rbp\n"
+            "mov %rdi, %rbp\n"
+            "mov $10, %edi\n"
+            "call malloc@PLT\n"
+            "pop %rbp\n"
+            "ret");
+}
+static char* unreadable;
+static void run_beside(void) { free(allocate_beside(unreadable)); }
+static void* stack_below(void* unused) {
+    size_t const stack_bytes = 64 << 10, step = 1 << 20;
+    char *place = MAP_FAILED, *wanted = (char*)((uintptr_t)&place & ~(uintptr_t)0xFFFF) - 10 * step;
+    for (int tries = 0; tries < 80 && place != wanted; ++tries) {
+        wanted -= step / 2;
+        place = mmap(wanted, 2 * stack_bytes, PROT_NONE,
+                     MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE, -1, 0);
+    }
+    if (place != wanted || mprotect(place, stack_bytes, PROT_READ | PROT_WRITE) != 0) {
+        printf("no place\n");
+        return unused;
+    }
+    unreadable = place + stack_bytes + 4096;
+    static ucontext_t outside, inside;
+    getcontext(&inside);
+    inside.uc_stack.ss_sp = place;
+    inside.uc_stack.ss_size = stack_bytes;
+    inside.uc_link = &outside;
+    makecontext(&inside, run_beside, 0);
+    swapcontext(&outside, &inside);
+    printf("came back\n");
+    return unused;
+}
+/* The limit that new processes' stacks have says nothing about this thread's, which is an eighth of it. */
+static void stack_limit(void) {
+    struct rlimit limit;
+    getrlimit(RLIMIT_STACK, &limit);
+    limit.rlim_cur = 64 << 20;
+    if (setrlimit(RLIMIT_STACK, &limit) != 0) {
+        printf("no place\n");
+        return;
+    }
+    in_a_thread(stack_below, NULL);
+}
+
 static void errno_stays(void) {
     static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
     in_a_thread(keep_errno, &mutex);
@@ -322,6 +372,7 @@ static struct {
     {"nonsense", nonsense},
     {"names", names},
     {"refused_memory", refused},
+    {"stack_limit", stack_limit},
 };
 
 int main(int count, char** arguments) {

@@ -12,6 +12,8 @@
 #include <thread>
 #include <vector>
 
+#include "asleep.hpp"
+
 namespace {
 
 std::atomic<int> word{0}; // 0 free, 1 taken, 2 taken and somebody waits
@@ -31,8 +33,11 @@ void give() {
 int main() {
     constexpr int rounds = 20'000, threads = 2;
     std::vector<std::thread> crew;
+    watched::thread_id ids[threads] = {};
+    take();
     for (int thread = 0; thread < threads; ++thread) {
-        crew.emplace_back([] {
+        crew.emplace_back([&ids, thread] {
+            watched::announce(ids[thread]);
             for (int round = 0; round < rounds; ++round) {
                 take();
                 for (int step = 0; step < 2000; ++step) __asm__ volatile("" ::: "memory");
@@ -41,6 +46,8 @@ int main() {
             }
         });
     }
+    for (watched::thread_id const& each : ids) watched::wait_until_asleep(each);
+    give();
     for (std::thread& each : crew) each.join();
     return shared_count == rounds * threads ? 0 : 1;
 }

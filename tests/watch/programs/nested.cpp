@@ -8,21 +8,29 @@
 
 #include <thread>
 
+#include "asleep.hpp"
+
 namespace {
 
+watched::thread_id ids[2];
+
 struct slow {
-    slow() { usleep(100'000); }
+    explicit slow(int maker) {
+        watched::wait_until_asleep(ids[1 - maker]);
+        usleep(100'000);
+    }
 };
 
-__attribute__((noinline)) void use_it() {
-    static slow const made;
+__attribute__((noinline)) void use_it(int thread) {
+    watched::announce(ids[thread]);
+    static slow const made(thread);
     __asm__ volatile("" ::"r"(&made) : "memory");
 }
 
 }
 
 int main() {
-    std::thread first(use_it), second(use_it);
+    std::thread first(use_it, 0), second(use_it, 1);
     first.join();
     second.join();
 }

@@ -12,6 +12,8 @@
 #include <thread>
 #include <vector>
 
+#include "asleep.hpp"
+
 namespace {
 
 std::mutex debug_heap_lock;
@@ -47,8 +49,11 @@ extern "C" __attribute__((noinline, visibility("default"))) int format_object(ch
 int main() {
     std::vector<char> text(std::size_t{threads} * objects * 2 * bytes);
     std::vector<std::thread> crew;
+    watched::thread_id ids[threads] = {};
+    std::unique_lock guard(debug_heap_lock);
     for (int thread = 0; thread < threads; ++thread) {
-        crew.emplace_back([&text, thread] {
+        crew.emplace_back([&text, &ids, thread] {
+            watched::announce(ids[thread]);
             char* to = text.data() + std::size_t(thread) * objects * 2 * bytes;
             for (int object = 0; object < objects; ++object) {
                 to += format_object(to, object % 2 == 0, object * 0.37);
@@ -56,6 +61,8 @@ int main() {
             }
         });
     }
+    for (watched::thread_id const& each : ids) watched::wait_until_asleep(each);
+    guard.unlock();
     for (std::thread& each : crew) each.join();
     return text[0] == 'y' ? 0 : 1;
 }

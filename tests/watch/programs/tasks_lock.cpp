@@ -11,16 +11,22 @@
 
 #include <atomic>
 
+#include "asleep.hpp"
+
 namespace {
 
 tbb::mutex lock;
 std::atomic<int> inside = 0;
+std::atomic<bool> have_met = false;
+watched::thread_id ids[2];
 
-__attribute__((noinline)) void take_turns(int) {
+__attribute__((noinline)) void take_turns(int index) {
+    watched::announce(ids[index]);
     inside.fetch_add(1);
-    for (int round = 0; round < 1000 && inside.load() < 2; ++round) usleep(1000); // until both threads are here
+    while (inside.load() < 2) usleep(1000); // until both threads are here: TBB gives each of them one
     for (int round = 0; round < 10; ++round) {
         tbb::mutex::scoped_lock const held(lock);
+        if (!have_met.exchange(true)) watched::wait_until_asleep(ids[1 - index]);
         usleep(3'000);
     }
 }

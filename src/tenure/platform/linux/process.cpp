@@ -16,6 +16,7 @@
 
 #include <tenure/base/align.hpp>
 #include <tenure/platform/memory.hpp>
+#include <tenure/platform/no_cancel.hpp>
 
 namespace tenure::inline TENURE_ABI::platform {
 
@@ -23,6 +24,7 @@ namespace {
 
 /// Reads a small file of the kernel's into `buffer`.
 std::string_view read_file(char const* path, char* buffer, std::size_t capacity) noexcept {
+    no_cancel_scope const scope;
     int const file = ::open(path, O_RDONLY | O_CLOEXEC);
     if (file < 0) return {};
     ssize_t const count = ::read(file, buffer, capacity);
@@ -55,6 +57,7 @@ std::size_t peak_resident_bytes() noexcept {
 }
 
 bool reset_peak_resident() noexcept {
+    no_cancel_scope const scope;
     int const file = ::open("/proc/self/clear_refs", O_WRONLY | O_CLOEXEC);
     if (file < 0) return false;
     bool const done = ::write(file, "5", 1) == 1;
@@ -64,7 +67,7 @@ bool reset_peak_resident() noexcept {
 
 std::size_t resident_bytes_in(const void* range, std::size_t bytes) noexcept {
     std::size_t const page = page_bytes();
-    unsigned char states[8192];
+    unsigned char states[1024]; // threads may have 16 KiB of stack
     std::size_t count = 0;
     std::uintptr_t const first = align_down(address_of(range), page);
     std::uintptr_t const last = align_up(address_of(range) + bytes, page);

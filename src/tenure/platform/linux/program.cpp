@@ -8,6 +8,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <tenure/platform/no_cancel.hpp>
+
 namespace tenure::inline TENURE_ABI::platform {
 
 std::string_view program_name() noexcept {
@@ -18,7 +20,8 @@ std::string_view program_name() noexcept {
 std::uint64_t process_id() noexcept { return static_cast<std::uint64_t>(::getpid()); }
 
 kept_file copy_of_standard_error() noexcept {
-    constexpr int lowest = 200; // out of the way of programs that count their files
+    constexpr int lowest = 200;  // out of the way of programs that count their files
+    no_cancel_scope const scope; // fcntl
     struct stat found {};
     kept_file copy;
     if (::fstat(STDERR_FILENO, &found) != 0) return copy;
@@ -35,6 +38,7 @@ bool is_still_open(const kept_file& file) noexcept {
 }
 
 void write_to(int file, std::string_view text) noexcept {
+    no_cancel_scope const scope;
     while (!text.empty()) {
         ssize_t const written = ::write(file, text.data(), text.size());
         if (written <= 0) return;

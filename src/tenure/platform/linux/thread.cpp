@@ -4,6 +4,8 @@
 #include <tenure/platform/thread.hpp>
 
 #include <sched.h>
+#include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 #if __has_include(<sys/single_threaded.h>)
 #    include <sys/single_threaded.h>
@@ -11,6 +13,11 @@
 #else
 #    define TENURE_HAS_SINGLE_THREADED 0
 #endif
+
+#include <cerrno>
+#include <iterator>
+
+#include <tenure/base/host.hpp>
 
 namespace tenure::inline TENURE_ABI::platform {
 
@@ -26,10 +33,27 @@ bool is_single_threaded() noexcept {
 
 // Not sysconf(), which opens a file.
 std::size_t processor_count() noexcept {
-    cpu_set_t set;
-    if (::sched_getaffinity(0, sizeof set, &set) != 0) return 1;
-    int const count = CPU_COUNT(&set);
-    return count > 0 ? static_cast<std::size_t>(count) : 1;
+    // The kernel refuses a set that is smaller than its own. Linux is built for 8192 processors at most.
+    cpu_set_t sets[8192 / CPU_SETSIZE];
+    for (std::size_t count = 1; count <= std::size(sets); count *= 2) {
+        if (::sched_getaffinity(0, count * sizeof sets[0], sets) != 0) continue;
+        int const found = CPU_COUNT_S(count * sizeof sets[0], sets);
+        return found > 0 ? static_cast<std::size_t>(found) : 1;
+    }
+    return 1;
+}
+
+}
+
+namespace tenure::inline TENURE_ABI::host {
+
+void let_others_run(unsigned looks_before) noexcept {
+    constexpr unsigned offers = 64;
+    constexpr timespec pause{0, 50'000};
+    int const saved = errno;
+    // By its number: nanosleep() is a point where a thread may be cancelled.
+    looks_before < offers ? ::sched_yield() : static_cast<int>(::syscall(SYS_nanosleep, &pause, nullptr));
+    errno = saved;
 }
 
 }

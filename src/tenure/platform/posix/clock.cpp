@@ -5,6 +5,8 @@
 
 #include <time.h>
 
+#include <tenure/platform/no_cancel.hpp>
+
 namespace tenure::inline TENURE_ABI::platform {
 
 std::uint64_t monotonic_ns() noexcept {
@@ -16,6 +18,7 @@ std::uint64_t monotonic_ns() noexcept {
 void sleep_ns(std::uint64_t time_ns) noexcept {
     constexpr std::uint64_t second = 1'000'000'000;
     timespec const time{static_cast<time_t>(time_ns / second), static_cast<long>(time_ns % second)};
+    no_cancel_scope const scope;
     ::nanosleep(&time, nullptr);
 }
 

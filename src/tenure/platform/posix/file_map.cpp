@@ -14,17 +14,25 @@
 #include <cstring>
 #include <string_view>
 
+#include <tenure/base/align.hpp>
+#include <tenure/base/host.hpp>
+#include <tenure/platform/memory.hpp>
+#include <tenure/platform/no_cancel.hpp>
+
 namespace tenure::inline TENURE_ABI::platform {
 
 namespace {
 
 /// A file that has no name any more. Negative when the folder cannot be written to.
 int open_nameless() noexcept {
-    char const* const asked = ::getenv("TMPDIR"); // NOLINT(concurrency-mt-unsafe): nobody changes it
+    char const* const asked = host::environment("TMPDIR");
     std::string_view const folder = asked != nullptr && *asked != '\0' ? asked : "/var/tmp";
     constexpr std::string_view name = "/tenure-XXXXXX";
     char path[PATH_MAX];
-    if (folder.size() + name.size() >= sizeof path) return -1;
+    if (folder.size() + name.size() >= sizeof path) {
+        errno = ENAMETOOLONG;
+        return -1;
+    }
     std::memcpy(path, folder.data(), folder.size());
     std::memcpy(path + folder.size(), name.data(), name.size());
     path[folder.size() + name.size()] = '\0';
@@ -73,6 +81,7 @@ bool mapped_file::make_room() noexcept {
 }
 
 mapped_file::mapped_file(const char* path, std::size_t bytes) noexcept : path_(path), bytes_(bytes) {
+    no_cancel_scope const scope;
     if (bytes > max_object_bytes) {
         why_ = status::out_of_memory;
         errno = ENOMEM;
@@ -80,16 +89,21 @@ mapped_file::mapped_file(const char* path, std::size_t bytes) noexcept : path_(p
     }
     if (bytes == 0 || !open() || !make_room()) return;
     void* const mapped = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file_, 0);
-    why_ = mapped == MAP_FAILED ? status::out_of_memory : status::ok;
-    if (mapped != MAP_FAILED) memory_ = mapped;
+    if (mapped != MAP_FAILED) {
+        memory_ = mapped;
+        why_ = status::ok;
+    } else if (errno == ENOMEM) {
+        why_ = status::out_of_memory; // other reasons are the file's: some have a size, and cannot be mapped
+    }
 }
 
 mapped_file::~mapped_file() {
     if (file_ < 0) return;
+    no_cancel_scope const scope;
     int const said = errno;
     struct ::stat about {};
     if (!is_kept_) {
-        if (memory_ != nullptr) ::munmap(memory_, bytes_);
+        if (memory_ != nullptr) unmap_file(memory_, bytes_);
         bool const is_known = ::fstat(file_, &about) == 0;
         // Not one that another process has put in its place, nor one that another has made longer still.
         if (is_new_ && is_known && leads_to(path_, about)) ::unlink(path_);
@@ -100,6 +114,6 @@ mapped_file::~mapped_file() {
     errno = said;
 }
 
-void unmap_file(void* memory, std::size_t bytes) noexcept { ::munmap(memory, bytes); }
+void unmap_file(void* memory, std::size_t bytes) noexcept { unreserve(memory, align_up(bytes, page_bytes())); }
 
 }

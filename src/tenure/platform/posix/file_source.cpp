@@ -9,15 +9,18 @@
 
 #include <tenure/base/align.hpp>
 #include <tenure/platform/memory.hpp>
+#include <tenure/platform/no_cancel.hpp>
 
 namespace tenure::inline TENURE_ABI {
 
-file_source::file_source(const char* path) noexcept
-    : file_(::open(path, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, S_IRUSR | S_IWUSR)) {
+file_source::file_source(const char* path) noexcept {
+    platform::no_cancel_scope const scope;
+    file_ = ::open(path, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, S_IRUSR | S_IWUSR);
     if (file_ >= 0) ::unlink(path);
 }
 
 file_source::~file_source() {
+    platform::no_cancel_scope const scope;
     if (file_ >= 0) ::close(file_);
 }
 
@@ -38,8 +41,7 @@ void* file_source::acquire(std::size_t bytes, std::size_t alignment) noexcept {
     void* const mapped =
         is_there ? ::mmap(range, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, file_, static_cast<off_t>(begin))
                  : MAP_FAILED;
-    if (mapped == range) platform::keep_from_children(range, size);
-    if (mapped == range) return range;
+    if (mapped == range && platform::keep_from_children(range, size)) return range;
     platform::unreserve(range, size);
     return nullptr;
 }

@@ -9,10 +9,12 @@
 
 #include <tenure/base/align.hpp>
 #include <tenure/base/report.hpp>
+#include <tenure/platform/no_cancel.hpp>
 
 namespace tenure::inline TENURE_ABI::host {
 
 void write_report(std::string_view text) noexcept {
+    platform::no_cancel_scope const scope;
     while (!text.empty()) {
         ssize_t const written = ::write(STDERR_FILENO, text.data(), text.size());
         if (written <= 0) return;

@@ -7,27 +7,96 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include <atomic>
+#include <cerrno>
+
 #include <tenure/base/align.hpp>
 
 namespace tenure::inline TENURE_ABI::platform {
 
 namespace {
 
+constexpr int private_flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE;
+
+/// Where addresses for both ends are refused (ulimit -v): takes no more than asked for, at a multiple near the place
+/// that the system chooses, or near the last one that was found so.
+void* map_exactly(std::size_t bytes, std::size_t alignment, int protection) noexcept {
+    static constinit std::atomic<std::uintptr_t> last_found{0};
+    constexpr int most_tries = 16;
+    void* const chosen = ::mmap(nullptr, bytes, protection, private_flags, -1, 0);
+    if (chosen == MAP_FAILED) return nullptr;
+    if (is_aligned(chosen, alignment)) return chosen;
+    unreserve(chosen, bytes);
+    for (std::uintptr_t const around : {address_of(chosen), last_found.load(std::memory_order_relaxed)}) {
+        std::uintptr_t wanted = align_up(around, alignment);
+        for (int tries = 0; tries < most_tries && wanted != 0; ++tries, wanted -= alignment) {
+            void* const mapped = ::mmap(pointer_at(wanted), bytes, protection, private_flags, -1, 0);
+            if (mapped == MAP_FAILED) return nullptr;
+            if (is_aligned(mapped, alignment)) { // the hint was taken, or luck had it
+                last_found.store(address_of(mapped), std::memory_order_relaxed);
+                return mapped;
+            }
+            unreserve(mapped, bytes);
+        }
+    }
+    return nullptr;
+}
+
 /// Maps more than asked for and gives back both ends, so that the rest is aligned.
 void* map_aligned(std::size_t bytes, std::size_t alignment, int protection) noexcept {
-    constexpr int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE;
     std::size_t const page = page_bytes();
     std::size_t const extra = alignment > page ? alignment - page : 0;
     if (bytes == 0 || bytes > max_object_bytes - extra) return nullptr;
-    void* const mapped = ::mmap(nullptr, bytes + extra, protection, flags, -1, 0);
-    if (mapped == MAP_FAILED) return nullptr;
+    void* const mapped = ::mmap(nullptr, bytes + extra, protection, private_flags, -1, 0);
+    if (mapped == MAP_FAILED) return extra != 0 ? map_exactly(bytes, alignment, protection) : nullptr;
     if (extra == 0) return mapped;
     std::uintptr_t const begin = address_of(mapped);
     std::uintptr_t const first = align_up(begin, alignment);
     std::size_t const front = first - begin;
-    if (front != 0) ::munmap(mapped, front);
-    if (extra != front) ::munmap(pointer_at(first + bytes), extra - front);
+    if (front != 0) unreserve(mapped, front);
+    if (extra != front) unreserve(pointer_at(first + bytes), extra - front);
     return pointer_at(first);
+}
+
+// At the limit of mappings (vm.max_map_count) the kernel refuses to unmap the middle of a mapping, which would make two
+// of it. The pages of such a range go back, and its addresses wait here until the kernel takes them. No lock, so that
+// the child of a fork finds none taken.
+struct waiting_range {
+    static constexpr std::uintptr_t none = 0, changing = 1;
+    std::atomic<std::uintptr_t> begin{none};
+    std::size_t bytes = 0; ///< of whoever has set `begin` to `changing`
+};
+struct waiting_ranges {
+    std::atomic<std::size_t> count{0};
+    waiting_range ranges[256]{};
+};
+constinit waiting_ranges waiting{};
+
+/// Further ones stay mapped, without pages.
+void let_wait(void* range, std::size_t bytes) noexcept {
+    // A child of a fork has the list too, and unmaps what is in it: there it must find the range, and nobody else's.
+    if (!give_to_children(range, bytes)) return;
+    for (waiting_range& each : waiting.ranges) {
+        std::uintptr_t expected = waiting_range::none;
+        if (!each.begin.compare_exchange_strong(expected, waiting_range::changing)) continue;
+        each.bytes = bytes;
+        each.begin.store(address_of(range));
+        waiting.count.fetch_add(1);
+        return;
+    }
+}
+
+/// Unmaps those that wait, up to the first that is refused again.
+TENURE_COLD void unmap_waiting() noexcept {
+    for (waiting_range& each : waiting.ranges) {
+        std::uintptr_t begin = each.begin.load();
+        if (begin == waiting_range::none || begin == waiting_range::changing) continue;
+        if (!each.begin.compare_exchange_strong(begin, waiting_range::changing)) continue;
+        bool const is_unmapped = ::munmap(pointer_at(begin), each.bytes) == 0;
+        each.begin.store(is_unmapped ? waiting_range::none : begin);
+        if (!is_unmapped) return;
+        waiting.count.fetch_sub(1);
+    }
 }
 
 }
@@ -48,10 +117,21 @@ void* map(std::size_t bytes, std::size_t alignment) noexcept {
     return map_aligned(bytes, alignment, PROT_READ | PROT_WRITE);
 }
 
-void unreserve(void* range, std::size_t bytes) noexcept { ::munmap(range, bytes); }
+void unreserve(void* range, std::size_t bytes) noexcept {
+    if (::munmap(range, bytes) != 0) {
+        if (errno != ENOMEM) return; // no range at all
+        decommit(range, bytes);
+        let_wait(range, bytes);
+        return;
+    }
+    // A mapping less: what was refused before may succeed now.
+    if (waiting.count.load(std::memory_order_relaxed) != 0) [[unlikely]]
+        unmap_waiting();
+}
 
 bool seal(void* pages, std::size_t bytes) noexcept {
-    return decommit(pages, bytes) && ::mprotect(pages, bytes, PROT_NONE) == 0;
+    bool const is_given_back = decommit(pages, bytes); // not where the program has locked its memory
+    return ::mprotect(pages, bytes, PROT_NONE) == 0 && is_given_back;
 }
 
 bool commit(void* pages, std::size_t bytes) noexcept { return ::mprotect(pages, bytes, PROT_READ | PROT_WRITE) == 0; }

@@ -5,6 +5,8 @@
 
 #include <cstring>
 
+#include <tenure/platform/resident.hpp>
+
 #if TENURE_VALGRIND
 #    include <valgrind/memcheck.h>
 #else
@@ -41,6 +43,14 @@ bool is_poisoned(const void* bytes, std::size_t count) noexcept {
 void poison_freed(void* bytes, std::size_t count) noexcept {
     unpoison(bytes, count); // parts of it may be: gaps between blocks, blocks that were freed one by one
     std::memset(bytes, freed_fill, count);
+    poison(bytes, count);
+}
+
+void poison_dropped(void* bytes, std::size_t count) noexcept {
+    constexpr std::size_t most_filled_unseen = std::size_t{64} * 1024; // to fill so few costs less than to ask
+    if (count <= most_filled_unseen) return poison_freed(bytes, count);
+    unpoison(bytes, count);
+    for_each_resident(bytes, count, [](void* part, std::size_t size) { std::memset(part, freed_fill, size); });
     poison(bytes, count);
 }
 

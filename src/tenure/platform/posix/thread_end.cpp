@@ -9,6 +9,7 @@
 #include <atomic>
 
 #include <tenure/base/no_alloc.hpp>
+#include <tenure/platform/fork_participant.hpp>
 #include <tenure/platform/mutex.hpp>
 
 namespace tenure::inline TENURE_ABI::platform {
@@ -25,6 +26,10 @@ struct end_slots {
     pthread_key_t keys[max_functions]{};
 };
 constinit end_slots slots_of_process{};
+
+constexpr fork_steps steps_of_end = steps_of_lock<[](void*) noexcept -> mutex& { return slots_of_process.mutex; }>;
+constinit fork_participant of_end{fork_order::leaf, nullptr, steps_of_end};
+__attribute__((constructor(101))) void take_part_in_forks() noexcept { of_end.enlist(); }
 
 void call_at_end(void* slot) noexcept {
     thread_end_function const function = static_cast<std::atomic<thread_end_function>*>(slot)->load();
@@ -58,9 +63,12 @@ __attribute__((destructor)) void forget_keys() noexcept {
 
 }
 
-mutex& thread_end_mutex() noexcept { return slots_of_process.mutex; }
-
 std::size_t thread_end_rounds() noexcept { return PTHREAD_DESTRUCTOR_ITERATIONS; }
+
+bool has_end_slot(thread_end_function function) noexcept {
+    detail::own_work const work;
+    return slot_of(function) != max_functions;
+}
 
 bool at_thread_end(thread_end_function function) noexcept {
     detail::own_work const work; // the C library may take memory for a thread's first value

@@ -1,0 +1,99 @@
+// SPDX-FileCopyrightText: Tenure contributors
+// SPDX-License-Identifier: MIT
+
+using System;
+using System.Linq;
+using System.Reflection;
+using System.Runtime;
+using System.Runtime.CompilerServices;
+using System.Runtime.InteropServices;
+
+namespace Tenure.Bench;
+
+/// <summary>Compiles and links what a first batch calls, and allocates nothing of the measured allocator.</summary>
+/// <remarks>
+/// The first batch includes what an allocator does once for the process and once for the thread: its first range or
+/// chunk, the thread's record, the first page faults. So neither a block nor a frame comes before it. Outside the clock
+/// are the compiler and the loading of the library, which a program compiled ahead of time and linked has behind it.
+/// malloc is the exception: the runtime itself has used it since the process started.
+/// </remarks>
+internal static class ColdCode
+{
+    private const BindingFlags All =
+        BindingFlags.Public | BindingFlags.NonPublic | BindingFlags.Static | BindingFlags.DeclaredOnly;
+
+    internal static unsafe void Prepare<T>(RowKind kind)
+        where T : struct, ILifetimeBlocks
+    {
+        if (kind == RowKind.Tenure)
+        {
+            _ = Native.Frame; // loads the library and reads a counter
+            Assembly library = typeof(Native).Assembly;
+            foreach (string name in (string[])["Native", "QuickThread", "NativeLibraryCheck", "NativeMethods", "Throw"])
+            {
+                Compile(library.GetType($"Tenure.{name}", throwOnError: true)!);
+            }
+            foreach (string name in (string[])["NativeQuickLayout", "NativeQuickThread"])
+            {
+                foreach (ConstructorInfo made in library.GetType($"Tenure.{name}", throwOnError: true)!.GetConstructors())
+                {
+                    RuntimeHelpers.PrepareMethod(made.MethodHandle);
+                }
+            }
+        }
+        else
+        {
+            Compile(typeof(NativeMemory));
+            Link(typeof(NativeMemory).Assembly.GetType("Interop+Sys"), "Malloc", "Free");
+        }
+        Compile(typeof(T));
+        Compile(typeof(LifetimeLoops<T>));
+        LifetimeLoops<T>.AllocateFirst([]);
+        LifetimeLoops<T>.AllocateAndWriteFirst([]);
+        T.Deallocate(null);
+    }
+
+    /// <summary>Methods that this thread has had compiled until now: none is, between the two times of a first
+    /// batch.</summary>
+    internal static long CompiledMethods => JitInfo.GetCompiledMethodCount(currentThread: true);
+
+    /// <exception cref="InvalidOperationException">The times have the compiler's in them.</exception>
+    internal static void RefuseCompiled(long methods)
+    {
+        if (methods != 0)
+        {
+            throw new InvalidOperationException($"{methods} methods were compiled within the times of the first batch.");
+        }
+    }
+
+    private static void Compile(Type type)
+    {
+        RuntimeTypeHandle[] arguments = [.. type.GenericTypeArguments.Select(each => each.TypeHandle)];
+        foreach (MethodInfo method in type.GetMethods(All))
+        {
+            if (method.IsGenericMethodDefinition)
+            {
+                continue;
+            }
+            if (method.Attributes.HasFlag(MethodAttributes.PinvokeImpl))
+            {
+                Marshal.Prelink(method);
+            }
+            else
+            {
+                RuntimeHelpers.PrepareMethod(method.MethodHandle, arguments);
+            }
+        }
+    }
+
+    private static void Link(Type? type, params string[] names)
+    {
+        foreach (MethodInfo method in type?.GetMethods(All) ?? [])
+        {
+            if (names.Contains(method.Name) && method.Attributes.HasFlag(MethodAttributes.PinvokeImpl))
+            {
+                Marshal.Prelink(method);
+            }
+        }
+    }
+}

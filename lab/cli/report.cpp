@@ -1,0 +1,103 @@
+// SPDX-FileCopyrightText: Tenure contributors
+// SPDX-License-Identifier: MIT
+
+/// \file
+/// Files read and printed as `tenure bench` prints them, each with its own conclusions: two runs of one experiment are
+/// not summed.
+
+#include "cli/report.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "cli/command_line.hpp"
+#include "cli/nearest.hpp"
+#include "cli/terminal.hpp"
+#include "report/json.hpp"
+#include "report/markdown.hpp"
+#include "report/text.hpp"
+
+namespace tenure::lab {
+
+namespace {
+
+/// Where the figures come from, in one line.
+std::string origin_of(const std::string& path, const result& found) {
+    std::string words = path;
+    for (const std::string& fact : {found.started_at, found.machine.cpu, found.command}) {
+        if (!fact.empty()) words += fmt::format("{}{}", words == path ? ": " : "; ", fact);
+    }
+    if (!found.machine.commit.empty()) words += "; commit " + found.machine.commit;
+    return words + (found.complete ? "\n" : "; interrupted\n");
+}
+
+/// Leaves the named experiments. Returns  the first name that the result does not have; empty: all are there.
+std::string keep_only(result& found, const std::vector<std::string>& names) {
+    if (names.empty()) return {};
+    std::vector<std::string> known;
+    for (const experiment_result& each : found.experiments) known.push_back(each.name);
+    for (const std::string& name : names) {
+        if (std::find(known.begin(), known.end(), name) == known.end()) return unknown_name("experiment", name, known);
+    }
+    std::erase_if(found.experiments, [&](const experiment_result& each) {
+        return std::find(names.begin(), names.end(), each.name) == names.end();
+    });
+    return {};
+}
+
+std::string markdown_of(const result& found, const std::string& what) {
+    if (what == "distance") return markdown_distance(found);
+    return what == "trailing" ? markdown_trailing(found) : markdown_tables(found);
+}
+
+}
+
+report_command::report_command(CLI::App& app)
+    : command_(app.add_subcommand("report", "The tables and the distance of earlier results; measures nothing")) {
+    command_->add_option("results", paths_, "Files, or folders with a results.json in them")
+        ->required()
+        ->type_name("FILE|DIR");
+    command_->add_flag("--short", short_, "Only what each experiment comes to, and the distance over all of them");
+    command_->add_option("--experiment", experiments_, "These experiments only")->type_name("NAME");
+    command_
+        ->add_option(
+            "--markdown", markdown_,
+            "For documents: tables (the primary figures), distance (in how many figures ours leads or trails), "
+            "trailing (those in which it trails most)")
+        ->type_name("WHAT")
+        ->check(CLI::IsMember({"tables", "distance", "trailing"}))
+        ->excludes("--short");
+    command_->footer(fmt::format("\nExamples:\n  tenure report results\n  tenure report --short heap.json pools.json   "
+                                 " one summary for each file\n"
+                                 "  tenure report results --markdown tables --experiment heap\n\n{}",
+                                 plain_exit_codes_help));
+}
+
+int report_command::run() const {
+    std::string text;
+    for (const std::string& path : paths_) {
+        loaded_result loaded = load_json(path);
+        if (!loaded.ok()) {
+            say(loaded.error);
+            return exit_code::bad_usage;
+        }
+        result& found = loaded.value;
+        if (std::string const unknown = keep_only(found, experiments_); !unknown.empty()) {
+            say(unknown);
+            return exit_code::bad_usage;
+        }
+        if (!markdown_.empty()) {
+            text += markdown_of(found, markdown_);
+            continue;
+        }
+        text += origin_of(path, found);
+        for (const experiment_result& one : found.experiments) {
+            if (!short_) text += "\n" + text_tables(one, found.machine, output_style());
+        }
+        text += text_conclusions(found, output_style()) + (paths_.size() > 1 ? "\n" : "");
+    }
+    return print(text) ? exit_code::ok : exit_code::not_written;
+}
+
+}

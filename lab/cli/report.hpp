@@ -1,0 +1,28 @@
+// SPDX-FileCopyrightText: Tenure contributors
+// SPDX-License-Identifier: MIT
+#pragma once
+
+/// \file
+/// `tenure report`: the tables and the distance of results that were kept; measures nothing.
+
+#include <string>
+#include <vector>
+
+#include <CLI/CLI.hpp>
+
+namespace tenure::lab {
+
+class report_command {
+public:
+    explicit report_command(CLI::App& app);
+    [[nodiscard]] bool chosen() const { return command_->parsed(); }
+    [[nodiscard]] int run() const;
+
+private:
+    CLI::App* command_;
+    std::vector<std::string> paths_, experiments_;
+    std::string markdown_;
+    bool short_ = false;
+};
+
+}

@@ -1,0 +1,140 @@
+// SPDX-FileCopyrightText: Tenure contributors
+// SPDX-License-Identifier: MIT
+
+#include "report/judge.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "report/signed_rank.hpp"
+
+namespace tenure::lab {
+
+namespace {
+
+/// Less is no lead, however steady it is: either is so much times the other.
+constexpr double smallest_lead = 1.02;
+
+/// Left over right of the rounds in which both are above zero.
+std::vector<double> finite_ratios(const std::vector<double>& left, const std::vector<double>& right) {
+    std::vector<double> ratios = round_ratios(left, right);
+    std::erase_if(ratios, [](double ratio) { return !(ratio > 0.0) || std::isinf(ratio); });
+    return ratios;
+}
+
+/// Differences of the rounds that both have, above zero where `left` is larger.
+std::vector<double> round_differences(const std::vector<double>& left, const std::vector<double>& right) {
+    std::vector<double> differences;
+    for (std::size_t round = 0; round < std::min(left.size(), right.size()); ++round) {
+        const double difference = left[round] == right[round] ? 0.0 : left[round] - right[round];
+        if (!std::isnan(difference)) differences.push_back(difference);
+    }
+    return differences;
+}
+
+/// Logarithms of the ratios of the rounds that both have; infinite where one of the two is zero.
+std::vector<double> round_logarithms(const std::vector<double>& left, const std::vector<double>& right) {
+    std::vector<double> logarithms;
+    for (std::size_t round = 0; round < std::min(left.size(), right.size()); ++round) {
+        const double one = left[round] == right[round] ? 0.0 : std::log(left[round]) - std::log(right[round]);
+        if (!std::isnan(one)) logarithms.push_back(one);
+    }
+    return logarithms;
+}
+
+/// The side must be that of the median too: few large differences can outrank many small ones.
+standing standing_of(side found, double median, double even, bool is_far) {
+    if (!is_far) return standing::level;
+    if (found == side::below && median < even) return standing::leads;
+    return found == side::above && median > even ? standing::trails : standing::level;
+}
+
+bool has_enough(const cell& one) { return one.value.count >= fewest_judged_rounds; }
+
+bool is_better(const match& one) {
+    if (one.ratio.count != 0) return one.ratio.median < 1.0;
+    return one.stands == standing::leads;
+}
+
+/// Rows that no other row leads. Four rows or more can lead each other in a circle; then there is none.
+std::vector<std::size_t> unbeaten(const table& from, std::size_t index, const std::vector<std::size_t>& among) {
+    std::vector<std::size_t> left;
+    std::copy_if(among.begin(), among.end(), std::back_inserter(left), [&](std::size_t row) {
+        return std::none_of(among.begin(), among.end(), [&](std::size_t other) {
+            return other != row && match_of(from, index, other, row).stands == standing::leads;
+        });
+    });
+    return left;
+}
+
+}
+
+match match_of(const table& from, std::size_t index, std::size_t row, std::size_t other) {
+    const bool larger = from.figures[index].sense == better::larger;
+    const std::vector<double>& left = from.rows[larger ? other : row].cells[index].samples;
+    const std::vector<double>& right = from.rows[larger ? row : other].cells[index].samples;
+    const std::vector<double> differences = round_differences(left, right);
+    match made;
+    if (differences.empty()) return made;
+    const std::vector<double> ratios = finite_ratios(left, right);
+    if (ratios.size() == differences.size() || ratios.size() >= fewest_judged_rounds) made.ratio = summarize(ratios);
+    if (differences.size() < fewest_judged_rounds) return made;
+    if (made.ratio.count != 0) {
+        const double ratio = made.ratio.median;
+        made.stands = standing_of(side_of_zero(round_logarithms(left, right)), ratio, 1.0,
+                                  std::max(ratio, 1.0 / ratio) >= smallest_lead);
+    } else {
+        const double scale = std::max(std::abs(summarize(left).median), std::abs(summarize(right).median));
+        const double median = summarize(differences).median;
+        made.stands =
+            standing_of(side_of_zero(differences), median, 0.0, std::abs(median) >= (smallest_lead - 1.0) * scale);
+    }
+    return made;
+}
+
+std::size_t best_of(const table& from, std::size_t index, const std::vector<std::size_t>& among) {
+    if (among.empty()) return no_row;
+    std::vector<std::size_t> judged;
+    std::copy_if(among.begin(), among.end(), std::back_inserter(judged),
+                 [&](std::size_t row) { return has_enough(from.rows[row].cells[index]); });
+    std::vector<std::size_t> left = unbeaten(from, index, judged.empty() ? among : judged);
+    if (left.empty()) left = judged;
+    std::size_t best = left.front();
+    for (const std::size_t row : left) {
+        if (is_better(match_of(from, index, row, best))) best = row;
+    }
+    return best;
+}
+
+std::vector<std::size_t> best_choices(const table& from, std::size_t index) {
+    std::vector<std::size_t> choices;
+    if (from.figures[index].sense == better::neither) return choices;
+    for (std::size_t row = 0; row < from.rows.size(); ++row) {
+        if (is_choice(from.rows[row].part) && has_enough(from.rows[row].cells[index])) choices.push_back(row);
+    }
+    const auto is_judged = [&](std::size_t row) {
+        return std::any_of(choices.begin(), choices.end(), [&](std::size_t other) {
+            return other != row && match_of(from, index, row, other).stands != standing::none;
+        });
+    };
+    std::vector<std::size_t> judged;
+    std::copy_if(choices.begin(), choices.end(), std::back_inserter(judged), is_judged);
+    if (judged.empty()) return {};
+    const std::vector<std::size_t> left = unbeaten(from, index, judged);
+    return left.empty() ? std::vector<std::size_t>{best_of(from, index, judged)} : left;
+}
+
+std::vector<std::size_t> rows_of(const table& from, std::size_t index, role among) {
+    std::vector<std::size_t> rows;
+    if (from.figures[index].sense == better::neither) return rows;
+    for (std::size_t row = 0; row < from.rows.size(); ++row) {
+        if (from.rows[row].part == among && from.rows[row].cells[index].value.count != 0) rows.push_back(row);
+    }
+    return rows;
+}
+
+bool holds_row(const std::vector<std::size_t>& rows, std::size_t row) {
+    return std::find(rows.begin(), rows.end(), row) != rows.end();
+}
+
+}

@@ -1,0 +1,25 @@
+// SPDX-FileCopyrightText: Tenure contributors
+// SPDX-License-Identifier: MIT
+#pragma once
+
+/// \file
+/// Reads a file of somebody else's whole: only a regular file, and only up to a size.
+
+#include <cstdint>
+#include <filesystem>
+#include <string>
+
+namespace tenure::lab {
+
+/// The text of a file, or why there is none.
+struct file_text {
+    std::string text;
+    std::string error; ///< empty: `text` holds; otherwise the end of a sentence that begins with the file's name
+
+    [[nodiscard]] bool ok() const { return error.empty(); }
+};
+
+/// Fails     a directory, a device, a pipe or a socket, without waiting for it; a file of more than `max_bytes`.
+[[nodiscard]] file_text read_file(const std::filesystem::path& path, std::uint64_t max_bytes);
+
+}

@@ -1,0 +1,18 @@
+// SPDX-FileCopyrightText: Tenure contributors
+// SPDX-License-Identifier: MIT
+#pragma once
+
+/// \file
+/// What stands under a table of times: whose figures these are, to the version.
+
+#include <string>
+
+#include "report/layout.hpp"
+
+namespace tenure::lab {
+
+/// "Versions: jemalloc 5.3.0, tcmalloc: gperftools minimal 2.10", of the table's rows that are not ours; empty when
+/// none of them has a version.
+[[nodiscard]] std::string versions_of(const table& from);
+
+}

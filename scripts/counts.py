@@ -1,0 +1,138 @@
+# SPDX-FileCopyrightText: Tenure contributors
+# SPDX-License-Identifier: MIT
+"""Counts what passed, failed and was skipped, and says which skips continuous integration accepts.
+
+A script that counts ends with `N passed, N failed, N skipped`, alone on its line, and prints one line
+`left out: NAME: REASON` for each test that it skipped. ctest reports its tests in a JUnit file.
+
+A test that is skipped in one tree and runs in another is covered. With CI=true every other skip must have a reason below
+that the machine cannot change; else it fails the run.
+"""
+
+import os
+import re
+import shutil
+import xml.etree.ElementTree
+from typing import NamedTuple
+
+CLOSING = re.compile(r"^(\d+) passed, (\d+) failed(?:, (\d+) skipped)?$", re.MULTILINE)
+LEFT_OUT = re.compile(r"^left out: (.*)$", re.MULTILINE)
+CTEST_CLOSING = re.compile(r"tests passed, (\d+) tests? failed out of (\d+)")
+
+# What a machine may lack and scripts/setup cannot install, and what is no test by itself. Everything else that is skipped
+# in every tree fails with CI=true: mend the set-up, or the test.
+ACCEPTED = [re.compile(pattern) for pattern in (
+    # Run by another test, in a process of its own with other settings.
+    r"^not under passthrough$",
+    r"^asked in processes of their own$",
+    # A parameter for which the case does not exist.
+    r"^it overflows into the process heap$",
+    r"^an empty block goes back, and the source gives no other$",
+    # Hardware, and what the kernel or the file system decides.
+    r"^no Vulkan device$",
+    r"^this kernel does not count the queue$",
+    r"^the system does not let the peak start anew$",
+    r"^a file here can have no capabilities: ",
+    r"^the file system for temporary files takes no sparse file of 1 TiB$",
+    r"^The machine has \d+ MiB of \d+ free\.$",
+    # A peer that no package has.
+    r"^no package has ",
+    # Packages that the registry does not have (a runtime pack of the platform), or a registry that is not reached.
+    r"\bNU1(?:100|101|102|103|301)\b",
+    # Programs that scripts/setup leaves to the user.
+    r"^(?:java|javac|node|dotnet|valgrind) is not installed$",
+    r"^(?:there is )?no \.NET SDK(?: 10 or newer is installed)?$",
+)]
+
+# Accepted only where the program is not installed: with it, the steps before have built what the test needs.
+ACCEPTED_WITHOUT = {"dotnet": re.compile(r"^the \.NET tool jembench is not there")}
+
+
+class Skip(NamedTuple):
+    name: str
+    reason: str
+
+
+class Count(NamedTuple):
+    passed: int
+    failed: int
+    skipped: int
+    skips: list  # of Skip: those that have a name
+    ran: set     # names of tests that ran, as far as they are known
+
+
+def closing_line(passed, failed, skipped):
+    return f"{passed} passed, {failed} failed, {skipped} skipped"
+
+
+def in_ci():
+    return os.environ.get("CI") == "true"
+
+
+def skip_of(line):
+    """A skip of the words after `left out: `; a reason may stand alone."""
+    name, colon, reason = line.partition(": ")
+    return Skip(name, reason) if colon else Skip("", line)
+
+
+def reason_of(output):
+    """Why a test skipped itself: GoogleTest's message, or our own word."""
+    said = re.search(r"^left out: (.*)$", output, re.MULTILINE) or re.search(r": Skipped\n(.*)", output)
+    return said[1].strip() if said and said[1].strip() else "no reason given"
+
+
+def of_ctest(text, junit):
+    """Count of a run of ctest: its closing words, and its JUnit file for the names."""
+    found = CTEST_CLOSING.search(text)
+    failed, total = int(found[1]), int(found[2])
+    skips, ran = [], set()
+    for case in xml.etree.ElementTree.fromstring(junit).iter("testcase"):
+        name, why = case.get("name"), case.find("skipped")
+        # A test whose program is not there is "notrun" as well; ctest counts it among those that failed.
+        if case.get("status") == "notrun" and why is not None and why.get("message", "").startswith("SKIP_"):
+            skips.append(Skip(name, reason_of(case.findtext("system-out") or "")))
+        elif case.get("status") in ("run", "fail"):
+            ran.add(name)
+    return Count(total - failed - len(skips), failed, len(skips), skips, ran)
+
+
+def of_step(status, text, junit=None):
+    """Count of whatever a step printed: ctest, a script with a closing line, or one check."""
+    if junit is not None and CTEST_CLOSING.search(text):
+        count = of_ctest(text, junit)
+    else:
+        skips = [skip_of(line) for line in LEFT_OUT.findall(text)]
+        own = CLOSING.findall(text)
+        if own:
+            passed, failed, skipped = (int(number or 0) for number in own[-1])
+            skips += [Skip("", "no reason given")] * (skipped - len(skips))
+            count = Count(passed, failed, len(skips), skips, set())
+        else:
+            good = not status and not skips
+            count = Count(int(good), 0, len(skips), skips, set())
+    return count._replace(failed=count.failed or 1) if status else count
+
+
+def place_of(name):
+    """The test behind a name: one that runs in several forms or at several levels is the same test."""
+    return re.sub(r"^(checked\.)?(dropin\.)?((hardened|verified)\.)?", r"\2", name)
+
+
+def not_covered(skips, ran):
+    """Those skips whose test ran in no tree."""
+    places = {place_of(name) for name in ran}
+    return [skip for skip in skips if place_of(skip.name) not in places]
+
+
+def is_accepted(skip):
+    return (any(pattern.search(skip.reason) for pattern in ACCEPTED)
+            or any(pattern.search(skip.reason) and not shutil.which(program) for program, pattern in ACCEPTED_WITHOUT.items()))
+
+
+def by_reason(skips):
+    """Lines that say what was skipped, one for each reason."""
+    names = {}
+    for skip in skips:
+        names.setdefault(skip.reason, []).append(skip.name)
+    return [f"{reason}: {', '.join(name for name in each if name)}" if any(each) else reason
+            for reason, each in names.items()]

@@ -1,0 +1,51 @@
+// SPDX-FileCopyrightText: Tenure contributors
+// SPDX-License-Identifier: MIT
+#pragma once
+
+/// \file
+/// What belongs to threads, found by the thread that it belongs to.
+
+#include <cstddef>
+#include <cstdint>
+
+#include <tenure/base/align.hpp>
+#include <tenure/base/config.hpp>
+
+namespace tenure::inline TENURE_ABI::platform {
+
+/// T has the members `const void* thread`, an address in its thread's local state, and `T* next_by_thread` and
+/// `T* previous_by_thread`. Threads   one at a time.
+template<class T>
+class by_thread {
+public:
+    void add(T& added) noexcept {
+        T*& first = list_of(added.thread);
+        added.previous_by_thread = nullptr;
+        added.next_by_thread = first;
+        if (first != nullptr) first->previous_by_thread = &added;
+        first = &added;
+    }
+    void remove(T& removed) noexcept {
+        T* const previous = removed.previous_by_thread;
+        (previous != nullptr ? previous->next_by_thread : list_of(removed.thread)) = removed.next_by_thread;
+        if (removed.next_by_thread != nullptr) removed.next_by_thread->previous_by_thread = previous;
+    }
+    /// One of the thread's; null when it has none.
+    [[nodiscard]] T* find(const void* thread) noexcept {
+        T* found = list_of(thread);
+        while (found != nullptr && found->thread != thread) found = found->next_by_thread;
+        return found;
+    }
+
+private:
+    static constexpr unsigned list_bits = 6;
+
+    /// Threads' local state lies a stack apart, mostly.
+    [[nodiscard]] T*& list_of(const void* thread) noexcept {
+        return lists_[(address_of(thread) >> 12) * 0x9E37'79B9'7F4A'7C15 >> (64 - list_bits)];
+    }
+
+    T* lists_[std::size_t{1} << list_bits]{};
+};
+
+}

@@ -1,0 +1,102 @@
+// SPDX-FileCopyrightText: Tenure contributors
+// SPDX-License-Identifier: MIT
+
+// What the child of a fork finds of a group that other threads were using. All allocators at work at once:
+// conformance/fork_thread_test.cpp.
+
+#include <tenure/affinity/affinity_group.hpp>
+
+#include <algorithm>
+#include <cstring>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "support/child.hpp"
+#include "support/process.hpp"
+
+namespace {
+
+using tenure::affinity_group;
+using tenure::affinity_options;
+
+constexpr std::size_t object_bytes = 40, large_bytes = 100'000;
+
+class group_child : public testing::TestWithParam<affinity_options> {
+protected:
+    void SetUp() override {
+        if (support::under_thread_sanitizer()) GTEST_SKIP() << "ThreadSanitizer follows no threads of a forked child";
+    }
+    /// Leaves objects in use, an extent that is begun, and runs of freed objects whose bits are not set.
+    void use() {
+        for (int each = 0; each < 5000; ++each) alive.push_back(group.allocate(object_bytes));
+        large = group.allocate(large_bytes);
+        for (std::size_t each : {4990u, 4991u, 4000u, 4001u, 100u}) {
+            group.deallocate(alive[each], object_bytes);
+            alive[each] = nullptr;
+        }
+        std::erase(alive, nullptr);
+    }
+    std::vector<void*> alive;
+    void* large = nullptr;
+    affinity_group group{"of a fork", GetParam()};
+};
+
+INSTANTIATE_TEST_SUITE_P(forms, group_child,
+                         testing::Values(affinity_options{.threads = tenure::sharing::any_thread},
+                                         affinity_options{.frees = tenure::sizes::given,
+                                                          .arrangement = tenure::streams::apart,
+                                                          .threads = tenure::sharing::any_thread}));
+
+TEST_P(group_child, counts_as_its_parent_does_and_gives_everything_back) {
+    support::waiting_thread const other([&] { use(); });
+    int const answer = support::answer_of_child([&] {
+        bool const is_same = group.size() == alive.size() + 1;
+        bool const is_sound = group.valid();
+        for (void* const object : alive) group.deallocate(object, object_bytes);
+        group.deallocate(large, large_bytes);
+        bool const is_empty = group.size() == 0;
+        static_cast<void>(group.trim());
+        bool const is_given_back = group.stats().reserved_bytes == 0 && group.valid();
+        return (is_same ? 0 : 1) + (is_sound ? 0 : 2) + (is_empty ? 0 : 4) + (is_given_back ? 0 : 8);
+    });
+    EXPECT_EQ(answer, 0);
+}
+
+TEST_P(group_child, hands_out_what_threads_that_it_does_not_have_left_free) {
+    support::waiting_thread const other([&] { use(); });
+    int const answer = support::answer_of_child([&] {
+        bool are_distinct = false, is_small = false;
+        support::on_fresh_thread([&] {
+            std::size_t const before = group.stats().reserved_bytes;
+            std::vector<void*> objects = alive;
+            for (int each = 0; each < 5000; ++each) {
+                objects.push_back(group.allocate(object_bytes));
+                std::memset(objects.back(), 1, object_bytes);
+            }
+            is_small = group.stats().reserved_bytes == before;
+            std::sort(objects.begin(), objects.end());
+            are_distinct = std::adjacent_find(objects.begin(), objects.end(), [](void* left, void* right) {
+                               return static_cast<char*>(left) + object_bytes > static_cast<char*>(right);
+                           }) == objects.end();
+            for (void* const object : objects) group.deallocate(object, object_bytes);
+        });
+        bool const is_good = group.size() == 1 && group.valid();
+        return (are_distinct ? 0 : 1) + (is_small ? 0 : 2) + (is_good ? 0 : 4);
+    });
+    EXPECT_EQ(answer, 0);
+}
+
+TEST_P(group_child, may_clear_the_group) {
+    support::waiting_thread const other([&] { use(); });
+    int const answer = support::answer_of_child([&] {
+        group.clear();
+        bool const is_empty = group.size() == 0 && group.valid();
+        void* const object = group.allocate(object_bytes);
+        bool const is_good = object != nullptr && group.size() == 1 && group.valid();
+        return (is_empty ? 0 : 1) + (is_good ? 0 : 2);
+    });
+    EXPECT_EQ(answer, 0);
+}
+
+}

@@ -1,0 +1,37 @@
+// SPDX-FileCopyrightText: Tenure contributors
+// SPDX-License-Identifier: MIT
+
+#include <tenure/platform/memory.hpp>
+
+#include <cstring>
+
+#include <gtest/gtest.h>
+
+#include <tenure/base/align.hpp>
+
+#include "support/address_space.hpp"
+#include "support/process.hpp"
+
+namespace {
+
+namespace platform = tenure::platform;
+
+constexpr std::size_t mebibyte = std::size_t{1} << 20;
+
+TEST(address_limit, a_range_that_fits_is_aligned_without_room_for_its_ends) {
+    if (support::under_sanitizer()) GTEST_SKIP() << "sanitizers need addresses of their own";
+    for (std::size_t const alignment : {2 * mebibyte, 32 * mebibyte, 1024 * mebibyte}) {
+        support::address_limit const limit(40 * mebibyte);
+        void* const range = platform::map(32 * mebibyte, alignment);
+        ASSERT_NE(range, nullptr);
+        EXPECT_TRUE(tenure::is_aligned(range, alignment));
+        std::memset(range, 1, mebibyte);
+        EXPECT_EQ(platform::map(32 * mebibyte, alignment), nullptr);
+        platform::unreserve(range, 32 * mebibyte);
+        void* const reserved = platform::reserve(32 * mebibyte, alignment);
+        EXPECT_NE(reserved, nullptr) << "what was refused has left nothing behind";
+        platform::unreserve(reserved, 32 * mebibyte);
+    }
+}
+
+}

@@ -1,0 +1,114 @@
+// SPDX-FileCopyrightText: Tenure contributors
+// SPDX-License-Identifier: MIT
+
+// What the child of a fork finds of a shared pool that other threads were using. All allocators at work at once:
+// conformance/fork_thread_test.cpp.
+
+#include <tenure/pool/shared_block_pool.hpp>
+
+#include <algorithm>
+#include <memory>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include <tenure/pool/small_object.hpp>
+
+#include "support/child.hpp"
+#include "support/process.hpp"
+
+namespace {
+
+using tenure::shared_block_pool;
+
+struct shared_pool_child : testing::Test {
+    void SetUp() override {
+        if (support::under_thread_sanitizer()) GTEST_SKIP() << "ThreadSanitizer follows no threads of a forked child";
+    }
+    /// Leaves 200 blocks in use and 100 in the calling thread's cache.
+    void use(shared_block_pool& pool) {
+        for (int each = 0; each < 300; ++each) alive.push_back(pool.allocate());
+        for (int each = 0; each < 100; ++each) {
+            last_freed = alive.back();
+            pool.deallocate(last_freed);
+            alive.pop_back();
+        }
+    }
+    std::vector<void*> alive;
+    void* last_freed = nullptr;
+};
+
+TEST_F(shared_pool_child, hands_a_cache_that_nobody_has_to_its_next_thread) {
+    shared_block_pool pool(64);
+    support::waiting_thread const other([&] { use(pool); });
+    int const answer = support::answer_of_child([&] {
+        bool const is_same = pool.size() == alive.size();
+        bool is_theirs = tenure::checks::caller, are_distinct = false;
+        support::on_fresh_thread([&] {
+            std::vector<void*> blocks;
+            for (int each = 0; each < 1000; ++each) blocks.push_back(pool.allocate());
+            is_theirs = is_theirs || blocks.front() == last_freed;
+            blocks.insert(blocks.end(), alive.begin(), alive.end());
+            std::sort(blocks.begin(), blocks.end());
+            are_distinct = std::adjacent_find(blocks.begin(), blocks.end()) == blocks.end();
+            for (void* const block : blocks) pool.deallocate(block);
+        });
+        bool const is_empty = pool.size() == 0 && pool.valid();
+        return (is_same ? 0 : 1) + (is_theirs ? 0 : 2) + (are_distinct ? 0 : 4) + (is_empty ? 0 : 8);
+    });
+    EXPECT_EQ(answer, 0);
+    EXPECT_EQ(pool.size(), alive.size());
+}
+
+TEST_F(shared_pool_child, gives_back_what_caches_that_nobody_has_hold) {
+    shared_block_pool pool(64);
+    support::waiting_thread const other([&] { use(pool); });
+    pool.deallocate(pool.allocate()); // the child's own cache
+    int const answer = support::answer_of_child([&] {
+        int seen = 0;
+        pool.for_each([&](void*) { ++seen; });
+        bool const sees_living = static_cast<std::size_t>(seen) == alive.size();
+        for (void* const block : alive) pool.deallocate(block);
+        static_cast<void>(pool.trim());
+        bool const is_given_back = pool.stats().reserved_bytes == 0;
+        return (sees_living ? 0 : 1) + (is_given_back ? 0 : 2) + (pool.valid() ? 0 : 4);
+    });
+    EXPECT_EQ(answer, 0);
+}
+
+TEST_F(shared_pool_child, forks_again_with_threads_of_its_own) {
+    shared_block_pool pool(64);
+    support::waiting_thread const other([&] { use(pool); });
+    int const answer = support::answer_of_child([&] {
+        support::waiting_thread const second([&] { use(pool); });
+        return support::answer_of_child([&] {
+            bool const is_same = pool.size() == alive.size();
+            for (void* const block : alive) pool.deallocate(block);
+            return (is_same ? 0 : 1) + (pool.size() == 0 && pool.valid() ? 0 : 2);
+        });
+    });
+    EXPECT_EQ(answer, 0);
+}
+
+struct node : tenure::small_object {
+    std::uint64_t words[5] = {};
+};
+
+TEST_F(shared_pool_child, deletes_small_objects_of_threads_that_it_does_not_have) {
+    std::vector<std::unique_ptr<node>> made;
+    std::size_t const before = tenure::small_object::stats().live_count;
+    support::waiting_thread const other([&] {
+        for (int each = 0; each < 300; ++each) made.push_back(std::make_unique<node>());
+        made.resize(200);
+    });
+    int const answer = support::answer_of_child([&] {
+        bool const is_same = tenure::small_object::stats().live_count == before + 200;
+        support::on_fresh_thread([&] { made.resize(100); });
+        for (int each = 0; each < 300; ++each) made.push_back(std::make_unique<node>());
+        made.clear();
+        return (is_same ? 0 : 1) + (tenure::small_object::stats().live_count == before ? 0 : 2);
+    });
+    EXPECT_EQ(answer, 0);
+}
+
+}
