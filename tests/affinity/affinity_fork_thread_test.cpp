@@ -12,6 +12,7 @@
 
 #include <gtest/gtest.h>
 
+#include "affinity/fixture.hpp"
 #include "support/child.hpp"
 #include "support/process.hpp"
 
@@ -46,7 +47,8 @@ INSTANTIATE_TEST_SUITE_P(forms, group_child,
                          testing::Values(affinity_options{.threads = tenure::sharing::any_thread},
                                          affinity_options{.frees = tenure::sizes::given,
                                                           .arrangement = tenure::streams::apart,
-                                                          .threads = tenure::sharing::any_thread}));
+                                                          .threads = tenure::sharing::any_thread}),
+                         [](const auto& each) { return affinity_tests::name_of(each.param); });
 
 TEST_P(group_child, counts_as_its_parent_does_and_gives_everything_back) {
     support::waiting_thread const other([&] { use(); });

@@ -79,6 +79,8 @@ class Skips(unittest.TestCase):
         self.assertEqual(self.left("pool.checks", "checked.pool.checks", ran=["checked.pool.checks"]), [])
         self.assertEqual(self.left("checked.pool.plain", ran=["pool.plain"]), [])
         self.assertEqual(self.left("dropin.checks", ran=["dropin.hardened.checks"]), [])
+        self.assertEqual(self.left("pool.sees<tenure::v0_1_checks0::shared_block_pool>",
+                                   ran=["pool.sees<tenure::v0_1_checks3::shared_block_pool>"]), [])
 
     def test_a_test_that_ran_nowhere_is_not(self):
         self.assertEqual(self.left("pool.checks", "", ran=["pool.other", "checked.pool.another"]), ["pool.checks", ""])
