@@ -21,7 +21,7 @@ file(GLOB dropin_sources CONFIGURE_DEPENDS ${dropin_dir}/*.cpp)
 set(dropin_rooms ${tenure_sources})
 list(FILTER dropin_rooms INCLUDE REGEX "/src/tenure/(base|platform|heap)/")
 list(FILTER dropin_rooms EXCLUDE REGEX
-    "/base/(bad_alloc|detour_list|frame_clock|counting_source|failing_source|static_buffer_source)\\.cpp$")
+    "/base/(bad_alloc|passthrough_list|frame_clock|counting_source|failing_source|static_buffer_source)\\.cpp$")
 list(FILTER dropin_rooms EXCLUDE REGEX "/platform/posix/(process_malloc|observer)\\.cpp$")
 
 function(tenure_add_dropin target level)
@@ -59,7 +59,7 @@ tenure_add_dropin(tenure_malloc_hardened 1)
 
 function(tenure_add_new_delete target level)
     add_library(${target} STATIC ${dropin_dir}/operators.cpp ${dropin_dir}/linked/slow.cpp
-        ${dropin_dir}/linked/refusal.cpp)
+        ${dropin_dir}/linked/out_of_memory.cpp)
     tenure_compile(${target})
     target_include_directories(${target} PUBLIC $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/src>)
     target_compile_options(${target} PRIVATE -fsized-deallocation) # C++14's, which clang 14 leaves out

@@ -56,7 +56,7 @@ bool ready_made_groups() {
 bool a_group_of_your_own() {
     // Every free names the size, so the group remembers none; each size has pages of its own.
     tenure::affinity_group particles("particles",
-                                     {.frees = tenure::sizes::given, .arrangement = tenure::streams::apart});
+                                     {.sizes = tenure::size_on_free::required, .layout = tenure::page_layout::by_size});
     struct particle {
         std::array<float, 7> state;
     };

@@ -54,7 +54,7 @@ public:
     }
     void release(void* block, std::size_t) noexcept override { std::free(block); }
     [[nodiscard]] tenure::sharing threads() const noexcept override { return tenure::sharing::any_thread; }
-    [[nodiscard]] std::size_t largest_bytes() const noexcept override { return 1 << 20; } // segments of a pool
+    [[nodiscard]] std::size_t max_bytes() const noexcept override { return 1 << 20; } // segments of a pool
 };
 
 bool from_my_own_source() {

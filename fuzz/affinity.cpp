@@ -17,10 +17,10 @@ namespace {
 
 using fuzz::kibibyte, fuzz::mebibyte;
 
-constexpr std::size_t most_object_bytes = 40'000; // some lie in blocks, some on the group's heap
-constexpr std::size_t most_objects = 4000, most_bytes = 6 * mebibyte;
+constexpr std::size_t max_object_bytes = 40'000; // some lie in blocks, some on the group's heap
+constexpr std::size_t max_objects = 4000, max_bytes = 6 * mebibyte;
 constexpr std::size_t page_bytes = 64 * kibibyte;
-constexpr std::size_t largest_block_alignment = 4096; // objects aligned to more are on the heap
+constexpr std::size_t max_block_alignment = 4096; // objects aligned to more are on the heap
 constexpr std::size_t plenty = 1'000'000;             // requests to the source
 
 [[nodiscard]] tenure::affinity_options options_from(fuzz::input& from) {
@@ -28,9 +28,9 @@ constexpr std::size_t plenty = 1'000'000;             // requests to the source
     tenure::affinity_options options;
     options.alignment = std::size_t{8} << sizes % 4;
     options.block_bytes = 64 * kibibyte << sizes / 4 % 6;
-    options.keep_bytes = kinds % 2 == 0 ? tenure::max_object_bytes : 0;
-    options.frees = kinds / 2 % 2 == 0 ? tenure::sizes::found : tenure::sizes::given;
-    options.arrangement = kinds / 4 % 2 == 0 ? tenure::streams::together : tenure::streams::apart;
+    options.max_retained_bytes = kinds % 2 == 0 ? tenure::max_object_bytes : 0;
+    options.sizes = kinds / 2 % 2 == 0 ? tenure::size_on_free::optional : tenure::size_on_free::required;
+    options.layout = kinds / 4 % 2 == 0 ? tenure::page_layout::mixed : tenure::page_layout::by_size;
     options.threads = kinds / 8 % 2 == 0 ? tenure::sharing::one_thread : tenure::sharing::any_thread;
     return options;
 }
@@ -39,10 +39,10 @@ class group_and_model {
 public:
     group_and_model(fuzz::input& from, tenure::failing_source& source, const tenure::counting_source& counted)
         : from_(from), source_(source), counted_(counted), options_(options_from(from)),
-          group_("fuzzed", options_, source), may_keep_(options_.keep_bytes != 0) {}
+          group_("fuzzed", options_, source), may_keep_(options_.max_retained_bytes != 0) {}
 
-    void run(std::size_t most_steps) {
-        for (; most_steps != 0 && !from_.empty(); --most_steps) {
+    void run(std::size_t max_steps) {
+        for (; max_steps != 0 && !from_.empty(); --max_steps) {
             step();
             fuzz::require(group_.size() == held_.size(), "the count of objects is true");
         }
@@ -97,7 +97,7 @@ private:
     /// Often a power of two or one less: such objects end where pages do.
     [[nodiscard]] std::size_t size() {
         std::uint8_t const kind = from_.byte();
-        return kind < 96 ? (std::size_t{8} << kind % 13) - kind / 13 % 2 : from_.size(most_object_bytes);
+        return kind < 96 ? (std::size_t{8} << kind % 13) - kind / 13 % 2 : from_.size(max_object_bytes);
     }
 
     /// Most often none; else up to what the heap has to do.
@@ -113,11 +113,11 @@ private:
     }
 
     [[nodiscard]] static bool is_large(std::size_t bytes, std::size_t alignment) {
-        return bytes > tenure::affinity_group::largest_object_bytes() || alignment > largest_block_alignment;
+        return bytes > tenure::affinity_group::max_object_bytes() || alignment > max_block_alignment;
     }
 
     [[nodiscard]] bool allocate(std::size_t bytes, std::size_t alignment) {
-        if (held_.size() == most_objects || bytes_ + bytes > most_bytes) return false;
+        if (held_.size() == max_objects || bytes_ + bytes > max_bytes) return false;
         has_heap_ = has_heap_ || is_large(bytes, alignment);
         std::size_t const refused = source_.refused();
         tenure::allocator_stats const before = group_.stats();
@@ -154,7 +154,7 @@ private:
     void check_refusal(std::size_t bytes, std::size_t alignment, const tenure::allocator_stats& before) {
         tenure::allocator_stats const after = group_.stats();
         bool const is_exact =
-            options_.arrangement == tenure::streams::together && options_.threads == tenure::sharing::one_thread;
+            options_.layout == tenure::page_layout::mixed && options_.threads == tenure::sharing::one_thread;
         fuzz::require(after.live_count == before.live_count, "a refusal changes no count");
         fuzz::require(!is_exact || after.live_bytes == before.live_bytes, "a refusal takes no bytes");
         fuzz::require(after.reserved_bytes <= before.reserved_bytes, "a refusal takes nothing from the source");
@@ -162,7 +162,7 @@ private:
         if (is_elsewhere_ || is_large(bytes, alignment) || ++refusals_ % 8 != 1) return; // usage() is slow
         tenure::affinity_usage const usage = group_.usage();
         fuzz::require(usage.available_bytes == usage.free_bytes, "nothing is refused while a page is empty");
-        if (options_.arrangement == tenure::streams::apart || alignment > options_.alignment) return;
+        if (options_.layout == tenure::page_layout::by_size || alignment > options_.alignment) return;
         std::size_t const taken = tenure::align_up(std::max<std::size_t>(bytes, 1), options_.alignment);
         fuzz::require(usage.largest_free_bytes < taken, "nothing is refused while a run is long enough");
     }
@@ -179,7 +179,7 @@ private:
         fuzz::require(fuzz::holds(object, object.bytes), "an object keeps its contents");
         held_.erase(which);
         bytes_ -= object.bytes;
-        bool const may_leave_size_out = options_.frees == tenure::sizes::found;
+        bool const may_leave_size_out = options_.sizes == tenure::size_on_free::optional;
         if (form % 3 == 0 && may_leave_size_out) return group_.deallocate(object.at);
         form % 3 == 1 ? group_.deallocate(object.at, object.bytes)
                       : group_.deallocate(object.at, object.bytes, object.alignment);
@@ -202,7 +202,7 @@ private:
 
     /// What is freed in a block that is kept can be had again, whatever the source says.
     void exchange() {
-        if (held_.empty() || is_elsewhere_ || options_.keep_bytes == 0) return;
+        if (held_.empty() || is_elsewhere_ || options_.max_retained_bytes == 0) return;
         auto const which = any();
         std::size_t const bytes = which->second.bytes, alignment = which->second.alignment;
         if (is_large(bytes, alignment)) return;

@@ -13,13 +13,13 @@ namespace {
 
 using fuzz::mebibyte;
 
-constexpr std::size_t most_bytes = 40 * mebibyte;
+constexpr std::size_t max_bytes = 40 * mebibyte;
 
 [[nodiscard]] std::size_t alignment_of(std::uint8_t byte) { return std::size_t{1} << byte % 18; }
 
 void allocate(fuzz::input& from, tenure::heap& tested, std::vector<fuzz::held>& alive, std::uint8_t stamp,
               tenure::fill how) {
-    std::size_t const bytes = from.size(most_bytes);
+    std::size_t const bytes = from.size(max_bytes);
     std::size_t const alignment = alignment_of(from.byte());
     if (!fuzz::may_hold(alive, bytes)) return;
     auto* const block = static_cast<unsigned char*>(tested.allocate(bytes, alignment, how));
@@ -41,7 +41,7 @@ enum class change : std::uint8_t { resize, reallocate, reallocate_aligned };
 
 void change_size(fuzz::input& from, tenure::heap& tested, std::vector<fuzz::held>& alive, change how) {
     fuzz::held& block = alive[from.byte() % alive.size()];
-    std::size_t const bytes = from.size(most_bytes);
+    std::size_t const bytes = from.size(max_bytes);
     std::size_t const alignment =
         how == change::reallocate_aligned ? alignment_of(from.byte()) : tenure::default_alignment;
     if (!fuzz::may_hold(alive, bytes)) return;

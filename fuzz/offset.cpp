@@ -18,7 +18,7 @@ namespace {
 
 using tenure::offset_allocator, tenure::offset_range;
 
-constexpr std::size_t most_ranges = 3000;
+constexpr std::size_t max_ranges = 3000;
 constexpr std::size_t plenty = 1'000'000; // requests to the source
 constexpr std::uint64_t never = UINT64_MAX;
 
@@ -37,9 +37,9 @@ private:
 };
 
 /// A power of two, a neighbour of it, or a number below it; none has more bits than may be.
-[[nodiscard]] std::uint64_t number(fuzz::input& from, unsigned most_bits) {
+[[nodiscard]] std::uint64_t number(fuzz::input& from, unsigned max_bits) {
     std::uint8_t const kind = from.byte();
-    unsigned const bits = kind % 64 % (most_bits + 1);
+    unsigned const bits = kind % 64 % (max_bits + 1);
     std::uint64_t const limit = std::uint64_t{1} << bits;
     if (kind >= 192) return limit + from.byte() % 3 - 1;
     std::uint64_t const any = from.byte() | std::uint64_t{from.byte()} << 8;
@@ -50,8 +50,8 @@ private:
 class ranges_and_model {
 public:
     ranges_and_model(fuzz::input& from, tenure::failing_source& source)
-        : from_(from), source_(source), fixed_(source), bits_(most_bits_from(from)),
-          capacity_(std::min(number(from, bits_), offset_allocator::most_capacity)),
+        : from_(from), source_(source), fixed_(source), bits_(max_bits_from(from)),
+          capacity_(std::min(number(from, bits_), offset_allocator::max_capacity)),
           tested_(capacity_, from.byte() % 2 == 0 ? static_cast<tenure::block_source&>(source) : fixed_) {}
 
     void run() {
@@ -72,7 +72,7 @@ public:
             auto const chosen = which++;
             if (chosen->second.due == never) deallocate(chosen);
         }
-        for (unsigned frame = 0; frame < offset_allocator::most_latency; ++frame) tenure::next_frame();
+        for (unsigned frame = 0; frame < offset_allocator::max_latency; ++frame) tenure::next_frame();
         collect();
         fuzz::require(held_.empty(), "nothing waits for longer than the most frames");
         fuzz::require(source_.refused() == refused, "giving back needs no memory");
@@ -88,9 +88,9 @@ private:
     using ranges = std::map<std::uint64_t, held>;
 
     /// Little memory is soon full, and large memory has other bins.
-    [[nodiscard]] static unsigned most_bits_from(fuzz::input& from) {
-        constexpr unsigned most_bits[] = {4, 8, 10, 14, 20, 34, 50, 62};
-        return most_bits[from.byte() % std::size(most_bits)];
+    [[nodiscard]] static unsigned max_bits_from(fuzz::input& from) {
+        constexpr unsigned max_bits[] = {4, 8, 10, 14, 20, 34, 50, 62};
+        return max_bits[from.byte() % std::size(max_bits)];
     }
 
     void step() {
@@ -164,7 +164,7 @@ private:
     }
 
     [[nodiscard]] bool allocate(std::uint64_t size, std::uint64_t alignment) {
-        if (held_.size() == most_ranges) return false;
+        if (held_.size() == max_ranges) return false;
         std::uint64_t const counted = std::max<std::uint64_t>(size, 1);
         if (counted > capacity_) collect(); // else it may be refused before what is due is looked for
         std::size_t const refused = source_.refused();
@@ -201,7 +201,7 @@ private:
         fuzz::require(!tested_.allocate(largest + 1), "more than the largest free range is refused");
         fuzz::require(source_.refused() == refused, "what fits nowhere takes no memory for records");
         if (largest == 0) return;
-        fuzz::require(allocate(largest, 1) || source_.refused() != refused || held_.size() == most_ranges,
+        fuzz::require(allocate(largest, 1) || source_.refused() != refused || held_.size() == max_ranges,
                       "the largest free range can be allocated");
     }
 
@@ -233,7 +233,7 @@ private:
         if (frames == 0)
             held_.erase(which);
         else
-            which->second.due = tenure::frame_clock::now() + std::min(frames, offset_allocator::most_latency);
+            which->second.due = tenure::frame_clock::now() + std::min(frames, offset_allocator::max_latency);
         tested_.deallocate_after(given.range, frames);
         if (frames != 0) fuzz::require(tested_.size_of(given.range) == given.size, "a range that waits keeps its size");
         collect_quietly();
@@ -250,7 +250,7 @@ private:
     /// Few, or about as many as a range may wait, or more.
     void end_frames() {
         std::uint8_t const byte = from_.byte();
-        unsigned const many = byte < 240 ? offset_allocator::most_latency - 2 + byte % 8 : byte;
+        unsigned const many = byte < 240 ? offset_allocator::max_latency - 2 + byte % 8 : byte;
         for (unsigned left = byte < 160 ? 1 + byte % 3 : many; left != 0; --left) tenure::next_frame();
     }
 
@@ -258,7 +258,7 @@ private:
         std::uint64_t const more = number(from_, bits_);
         bool const is_less = from_.byte() % 16 == 0 && more != 0 && more <= capacity_;
         std::uint64_t const to = is_less ? capacity_ - more : capacity_ + more;
-        bool const is_possible = to >= capacity_ && to <= offset_allocator::most_capacity;
+        bool const is_possible = to >= capacity_ && to <= offset_allocator::max_capacity;
         std::size_t const refused = source_.refused();
         bool const has_grown = tested_.grow(to);
         fuzz::require(has_grown == is_possible || (!has_grown && source_.refused() != refused),
@@ -290,7 +290,7 @@ private:
         fuzz::require(!tested_.allocate(size, 0), "an alignment of zero is refused");
         fuzz::require(!tested_.allocate(size, std::uint64_t{3} << size % 62), "one that is no power of two is refused");
         fuzz::require(!tested_.allocate(UINT64_MAX - size), "a size past all memory is refused");
-        fuzz::require(!tested_.grow(offset_allocator::most_capacity + 1), "so is a capacity past the most");
+        fuzz::require(!tested_.grow(offset_allocator::max_capacity + 1), "so is a capacity past the most");
         tested_.deallocate({});
         tested_.deallocate_after({}, 1);
         collect_quietly();
@@ -359,7 +359,7 @@ private:
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t count) {
     // What waits is listed by the frame: an input begins at the same one whenever it is run.
-    while (tenure::frame_clock::now() % (offset_allocator::most_latency + 1) != 0) tenure::next_frame();
+    while (tenure::frame_clock::now() % (offset_allocator::max_latency + 1) != 0) tenure::next_frame();
     fuzz::input from(bytes, count);
     tenure::counting_source counted(tenure::page_source::process());
     {

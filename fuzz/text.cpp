@@ -58,7 +58,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t cou
     fuzz::input from(bytes, count);
     while (!from.empty()) {
         std::uint8_t const kind = from.byte();
-        unsigned const precision = kind < 192 ? kind % 8 : from.byte() % (tenure::most_precision + 1);
+        unsigned const precision = kind < 192 ? kind % 8 : from.byte() % (tenure::max_precision + 1);
         std::size_t const room = kind % 2 == 0 ? 32 : from.byte() * std::size_t{2} % 400;
         std::uint64_t const bits = word(from);
         check_float(std::bit_cast<double>(bits), precision, room);

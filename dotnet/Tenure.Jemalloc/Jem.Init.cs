@@ -12,7 +12,7 @@ public static unsafe partial class Jem
 {
     /// <summary>Applies a configuration, as far as that can still be done. Anything else is thrown, by name.</summary>
     /// <param name="conf">As MALLOC_CONF has it: <c>narenas:4,background_thread:true</c>. Tenure's own options may stand among
-    /// them: <c>tenure.heap_keep_ms:500</c>.</param>
+    /// them: <c>tenure.heap_purge_delay_ms:500</c>.</param>
     /// <returns>What was applied, and what had the wanted value already.</returns>
     /// <exception cref="JemConfException">It is malformed; the message says where. Nothing was applied.</exception>
     /// <exception cref="JemInitException">Some keys can no longer be set, or are unknown; the message names them, and the

@@ -11,7 +11,7 @@ public static unsafe partial class Jem
     /// <summary>Reads a number or a truth value.</summary>
     /// <typeparam name="T">What is there: bool, int, uint, long, ulong, nint or nuint.</typeparam>
     /// <param name="name">A key of jemalloc's, such as <c>arenas.narenas</c>, or an option of Tenure's with <c>tenure.</c>
-    /// before it, such as <c>tenure.heap_keep_ms</c>. Over Tenure's heap those keys of jemalloc's that have an equivalent.</param>
+    /// before it, such as <c>tenure.heap_purge_delay_ms</c>. Over Tenure's heap those keys of jemalloc's that have an equivalent.</param>
     /// <returns>The value; figures are as of the last <see cref="RefreshStats"/>.</returns>
     /// <exception cref="MallCtlException">There is no such key, it cannot be read, or is of another size.</exception>
     /// <exception cref="JemallocUnavailableException">Only jemalloc has it, and the process does not run on it.</exception>

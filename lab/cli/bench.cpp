@@ -21,8 +21,8 @@
 
 #include "cli/bench_compare.hpp"
 #include "cli/command_line.hpp"
-#include "cli/contenders.hpp"
 #include "cli/part_choice.hpp"
+#include "cli/row_choice.hpp"
 #include "cli/terminal.hpp"
 #include "cli/whole_number.hpp"
 #include "experiments/registry.hpp"
@@ -79,8 +79,9 @@ std::string whole_command(int argc, char** argv) {
 }
 
 /// The first row's reason when not one of them can be measured; empty: one can.
-std::string why_nobody_can(const std::vector<entrant>& rows) {
-    bool const nobody = std::all_of(rows.begin(), rows.end(), [](const entrant& row) { return !row.missing.empty(); });
+std::string why_nobody_can(const std::vector<measured_row>& rows) {
+    bool const nobody =
+        std::all_of(rows.begin(), rows.end(), [](const measured_row& row) { return !row.missing.empty(); });
     return nobody ? rows.front().missing : std::string{};
 }
 
@@ -263,10 +264,10 @@ int bench_command::run_chosen(result& found) {
     settings.rounds = request_.rounds;
     settings.seed = request_.seed != 0 ? request_.seed : fresh_seed();
     settings.timeout = std::chrono::seconds{request_.timeout_s != 0 ? request_.timeout_s : request_.full ? 900 : 60};
-    contenders who(request_.against, request_.only);
+    row_choice who(request_.against, request_.only);
     part_choice what(request_.parts);
     std::vector<std::uint64_t> parts;
-    std::vector<std::vector<entrant>> rows;
+    std::vector<std::vector<measured_row>> rows;
     std::vector<std::size_t> const chosen = chosen_experiments();
     std::string without_input;
     for (std::size_t index : chosen) {

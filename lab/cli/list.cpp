@@ -56,9 +56,9 @@ nlohmann::json parts_of(const experiment& chosen) {
     return names;
 }
 
-std::vector<std::string> row_names(const std::vector<entrant>& rows) {
+std::vector<std::string> row_names(const std::vector<measured_row>& rows) {
     std::vector<std::string> names;
-    for (const entrant& row : rows) names.push_back(row.name);
+    for (const measured_row& row : rows) names.push_back(row.name);
     return names;
 }
 
@@ -105,7 +105,7 @@ std::string in_words(const std::vector<listed_peer>& peers, std::span<const foun
     for (const experiment& each : experiments()) {
         made += fmt::format("  {}\n", each.name);
         made += wrapped(words_of(each.question), 4, width);
-        made += wrapped(named_list("Contestants", row_names(list_entrants(each, mallocs, libraries))), 4, width);
+        made += wrapped(named_list("Contestants", row_names(list_rows(each, mallocs, libraries))), 4, width);
         made += wrapped(named_list("Parts", quoted_parts(each)), 4, width);
     }
     std::size_t longest = 0;
@@ -139,7 +139,7 @@ nlohmann::json as_json(const std::vector<listed_peer>& peers, std::span<const fo
                                        {"question", each.question},
                                        {"baseline", each.baseline},
                                        {"parts", parts_of(each)},
-                                       {"contestants", row_names(list_entrants(each, mallocs, libraries))}});
+                                       {"contestants", row_names(list_rows(each, mallocs, libraries))}});
     }
     for (const listed_peer& peer : peers) {
         made["peers"].push_back({{"name", peer.name},

@@ -163,8 +163,8 @@ bool needs_library(const std::string& path, std::string_view name) {
 std::string why_not_preloadable(const std::string& path) {
     std::string inspected = path;
     struct stat about {};
-    constexpr int most_interpreters = 4; // as deep as the kernel goes
-    for (int depth = 0; depth < most_interpreters; ++depth) {
+    constexpr int max_interpreters = 4; // as deep as the kernel goes
+    for (int depth = 0; depth < max_interpreters; ++depth) {
         if (::stat(inspected.c_str(), &about) != 0) return fmt::format("needs {}, which is not there", inspected);
         std::string begin(256, '\0');
         std::ifstream file(inspected, std::ios::binary);

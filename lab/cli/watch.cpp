@@ -51,8 +51,8 @@ namespace fs = std::filesystem;
 // As a shell's: of a program that was found and could not be run, and of one that was not found.
 constexpr int cannot_run = 126, not_found = 127;
 constexpr std::string_view function_prefix = "function:";
-constexpr std::int64_t most_shown = 1'000'000; // of anything in the table
-constexpr std::uint64_t largest_baseline_bytes = std::uint64_t{16} << 20U;
+constexpr std::int64_t max_shown = 1'000'000; // of anything in the table
+constexpr std::uint64_t max_baseline_bytes = std::uint64_t{16} << 20U;
 
 const std::vector<std::string>& region_words() {
     static const std::vector<std::string> words{"auto", "openmp", "tbb", "threads", "marks", "process"};
@@ -170,15 +170,15 @@ watch_command::watch_command(CLI::App& app)
         ->capture_default_str();
     command_->add_flag("--no-children", without_children_, "Only the program itself, not the processes that it starts");
     command_->add_option("--sites", sites_, "Places that the table shows for each region")
-        ->transform(whole_number(0, most_shown))
+        ->transform(whole_number(0, max_shown))
         ->type_name("N")
         ->capture_default_str();
     command_->add_option("--regions", shown_regions_, "Regions that the table shows")
-        ->transform(whole_number(0, most_shown))
+        ->transform(whole_number(0, max_shown))
         ->type_name("N")
         ->capture_default_str();
     command_->add_option("--frames", frames_, "Functions of the program that the table shows for each place")
-        ->transform(whole_number(0, most_shown))
+        ->transform(whole_number(0, max_shown))
         ->type_name("N")
         ->capture_default_str();
     command_->add_option("-o,--output", text_file_, "Where the table goes; otherwise to standard error")
@@ -327,8 +327,8 @@ std::string watch_command::plan_functions(const std::string& program, const std:
             return other.address == plan.patch.address && std::strcmp(other.module, plan.patch.module) == 0;
         });
         if (is_known) continue;
-        if (planned.size() == hook::most_patches)
-            return fmt::format("{} functions are watched at most", hook::most_patches);
+        if (planned.size() == hook::max_patches)
+            return fmt::format("{} functions are watched at most", hook::max_patches);
         planned.push_back(plan.patch);
         names.emplace_back(plan.patch.name);
         if (!file.is_open()) file.open(path, std::ios::binary);
@@ -436,7 +436,7 @@ int watch_command::report(const std::string& folder, const std::vector<std::stri
 
 /// The baseline's file. Returns   false when it cannot be read, which was said then.
 bool watch_command::read_known(std::set<site_name>& known) const {
-    file_text const read = read_file(baseline_, largest_baseline_bytes);
+    file_text const read = read_file(baseline_, max_baseline_bytes);
     if (!read.ok()) {
         say(fmt::format("--baseline {} {}", baseline_, read.error));
         return false;

@@ -31,11 +31,11 @@ public:
     static constexpr double last_scale = 8; ///< sizes of the last epoch, to those of the first
 
     server(Allocator& allocator, const parameters& options, std::uint64_t seed)
-        : allocator_(allocator), random_(seed), most_live_(options.size("live-mib") * mebibyte),
-          epochs_(options.size("epochs")), turnover_bytes_(options.size("turnovers") * most_live_),
-          passing_(most_live_ / fewest_bytes), staying_(passing_.size()) {}
+        : allocator_(allocator), random_(seed), max_live_(options.size("live-mib") * mebibyte),
+          epochs_(options.size("epochs")), turnover_bytes_(options.size("turnovers") * max_live_),
+          passing_(max_live_ / min_bytes), staying_(passing_.size()) {}
 
-    void fill() { allocate_bytes(most_live_, 1); }
+    void fill() { allocate_bytes(max_live_, 1); }
 
     void run_epoch(std::size_t epoch) {
         double const grown = epochs_ > 1 ? static_cast<double>(epoch) / static_cast<double>(epochs_ - 1) : 0;
@@ -62,7 +62,7 @@ public:
     [[nodiscard]] bool intact() const { return intact_; }
 
 private:
-    static constexpr std::size_t fewest_bytes = 64; ///< the lists have room for blocks of this mean
+    static constexpr std::size_t min_bytes = 64; ///< the lists have room for blocks of this mean
 
     static unsigned char value_of(const held_block& block) { return static_cast<unsigned char>(1 + block.stamp % 255); }
 
@@ -78,7 +78,7 @@ private:
                 keep(block);
                 done += block.bytes;
             }
-            while (live_bytes_ > most_live_ && passing_count_ > 0) free_some();
+            while (live_bytes_ > max_live_ && passing_count_ > 0) free_some();
         }
     }
 
@@ -91,7 +91,7 @@ private:
 
     void keep(const held_block& block) {
         live_bytes_ += block.bytes;
-        bool const stays = random_.below(100) < staying_percent && staying_bytes_ < most_live_ / 4;
+        bool const stays = random_.below(100) < staying_percent && staying_bytes_ < max_live_ / 4;
         if (stays && staying_count_ < staying_.size()) {
             staying_[staying_count_++] = block;
             staying_bytes_ += block.bytes;
@@ -111,7 +111,7 @@ private:
             passing_[place] = passing_[--passing_count_];
             live_bytes_ -= gone[count].bytes;
             look_at(gone[count++]);
-        } while (count < batch && live_bytes_ > most_live_ && passing_count_ > 0);
+        } while (count < batch && live_bytes_ > max_live_ && passing_count_ > 0);
         free_batch(std::span{gone}.first(count));
     }
 
@@ -137,7 +137,7 @@ private:
 
     Allocator& allocator_;
     random_source random_;
-    std::size_t most_live_, epochs_, turnover_bytes_;
+    std::size_t max_live_, epochs_, turnover_bytes_;
     page_array<held_block> passing_, staying_;
     std::size_t passing_count_ = 0, staying_count_ = 0;
     std::size_t live_bytes_ = 0, staying_bytes_ = 0;
@@ -169,9 +169,9 @@ void run_fragmentation(const task& asked) {
         if (!show_and_check(asked, allocator, alive.all())) return;
     }
     work.free_passing();
-    double const most_freed = meter.resident_mib();
+    double const max_freed = meter.resident_mib();
     bool const trims = allocator.trim();
-    double const most_freed_trimmed = meter.resident_mib();
+    double const max_freed_trimmed = meter.resident_mib();
     work.free_staying();
 
     std::string const variant = fmt::format("{} MiB alive", asked.options["live-mib"]);
@@ -184,8 +184,8 @@ void run_fragmentation(const task& asked) {
     asked.out.list("resident", variant, "KiB", kibibytes.all());
     std::string const few = variant + ", then most of it freed";
     asked.out.value("still alive", few, "MiB", work.staying_mib(), better::neither);
-    asked.out.value("resident", few, "MiB", most_freed);
-    if (trims) asked.out.value("resident, trimmed", few, "MiB", most_freed_trimmed);
+    asked.out.value("resident", few, "MiB", max_freed);
+    if (trims) asked.out.value("resident, trimmed", few, "MiB", max_freed_trimmed);
     tell_memory(asked, allocator, meter, peak, variant);
 }
 

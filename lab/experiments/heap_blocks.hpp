@@ -44,9 +44,9 @@ struct held_block {
 }
 
 template<class Allocator>
-Allocator make_allocator(std::size_t most_bytes) {
+Allocator make_allocator(std::size_t max_bytes) {
     if constexpr (std::is_constructible_v<Allocator, std::size_t>) {
-        return Allocator(most_bytes);
+        return Allocator(max_bytes);
     } else {
         return Allocator();
     }

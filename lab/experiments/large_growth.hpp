@@ -35,7 +35,7 @@ public:
         block_ = static_cast<unsigned char*>(moved);
         intact_ &=
             is_aligned(block_, default_alignment) && block_[0] == value_at(0) && block_[bytes_ - 1] == last_value();
-        if (pieces_ == most_pieces) refused();
+        if (pieces_ == max_pieces) refused();
         begins_[pieces_] = bytes_;
         stopwatch const writing;
         write_whole(block_ + bytes_, bytes - bytes_, value_at(pieces_++));
@@ -58,7 +58,7 @@ public:
     [[nodiscard]] void* place() const { return block_; }
 
 private:
-    static constexpr std::size_t most_pieces = 4096;
+    static constexpr std::size_t max_pieces = 4096;
     static constexpr unsigned char value_at(std::size_t piece) { return static_cast<unsigned char>(1 + piece % 255); }
     [[nodiscard]] unsigned char last_value() const { return value_at(pieces_ - 1); }
 
@@ -67,7 +67,7 @@ private:
     std::size_t bytes_;
     std::size_t pieces_ = 0;
     bool intact_ = true;
-    page_array<std::size_t> begins_{most_pieces};
+    page_array<std::size_t> begins_{max_pieces};
 };
 
 constexpr std::size_t growth_begin = 4096, growth_step = std::size_t{64} << 10;

@@ -18,14 +18,14 @@ template<class Allocator>
 class many_blocks {
 public:
     many_blocks(Allocator& allocator, const parameters& options, random_source random)
-        : allocator_(allocator), random_(random), most_live_(options.size("live-mib") * mebibyte),
-          largest_bytes_(options.size("many-largest-kib") << 10) {}
+        : allocator_(allocator), random_(random), max_live_(options.size("live-mib") * mebibyte),
+          max_bytes_(options.size("many-largest-kib") << 10) {}
 
     /// Allocates and writes blocks until `bytes` of them have been written; frees others where there is no room.
     void run(std::size_t bytes) {
         for (std::size_t written = 0; written < bytes;) {
             std::size_t const next = random_bytes();
-            while (live_bytes_ + next > most_live_ || count_ == slots_.size()) free_one();
+            while (live_bytes_ + next > max_live_ || count_ == slots_.size()) free_one();
             allocate_one(next);
             written += next;
             written_ += next;
@@ -52,7 +52,7 @@ private:
     /// Every doubling from 4 KiB on is as likely as the next.
     std::size_t random_bytes() {
         std::size_t doublings = 0;
-        while ((std::size_t{8192} << doublings) <= largest_bytes_) ++doublings;
+        while ((std::size_t{8192} << doublings) <= max_bytes_) ++doublings;
         std::size_t const low = std::size_t{4096} << random_.below(std::max<std::size_t>(doublings, 1));
         return low + random_.below(low + 1);
     }
@@ -84,12 +84,12 @@ private:
         ++frees_;
     }
 
-    static constexpr std::size_t most_slots = 8192;
+    static constexpr std::size_t max_slots = 8192;
 
     Allocator& allocator_;
     random_source random_;
-    std::size_t most_live_, largest_bytes_;
-    page_array<held_block> slots_{most_slots};
+    std::size_t max_live_, max_bytes_;
+    page_array<held_block> slots_{max_slots};
     std::size_t count_ = 0, live_bytes_ = 0, written_ = 0;
     std::uint32_t stamps_ = 0;
     std::size_t allocations_ = 0, frees_ = 0;

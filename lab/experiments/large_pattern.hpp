@@ -28,7 +28,7 @@ public:
         : allocator_(allocator), first_bytes_(options.size("pattern-mib") * mebibyte), kept_(kept) {}
 
     /// The most that is alive at once.
-    static std::size_t most_bytes(const parameters& options) {
+    static std::size_t max_bytes(const parameters& options) {
         std::size_t const count = options.size("pattern-blocks");
         return (options.size("pattern-mib") + count) * mebibyte + count * align_up(kept_bytes, 4096);
     }
@@ -84,7 +84,7 @@ void run_pattern(const task& asked) {
     constexpr std::string_view variant = "pattern of 003";
     page_array<held_block> const kept(asked.options.size("pattern-blocks"));
     memory_meter const meter;
-    Allocator allocator = make_allocator<Allocator>(fragmenting_pattern<Allocator>::most_bytes(asked.options));
+    Allocator allocator = make_allocator<Allocator>(fragmenting_pattern<Allocator>::max_bytes(asked.options));
     fragmenting_pattern<Allocator> pattern(allocator, asked.options, kept.all());
     memory_peak peak;
     pattern_ns const spent = pattern.run(meter, peak);
@@ -102,7 +102,7 @@ void run_pattern_and_wait(const task& asked) {
     constexpr std::string_view variant = "pattern of 003, the small blocks alive";
     page_array<held_block> const kept(asked.options.size("pattern-blocks"));
     memory_meter const meter;
-    Allocator allocator = make_allocator<Allocator>(fragmenting_pattern<Allocator>::most_bytes(asked.options));
+    Allocator allocator = make_allocator<Allocator>(fragmenting_pattern<Allocator>::max_bytes(asked.options));
     fragmenting_pattern<Allocator> pattern(allocator, asked.options, kept.all());
     memory_peak peak;
     pattern.run(meter, peak);

@@ -18,8 +18,8 @@ namespace {
 /// Large blocks lie at the begin of the range, one at a time; small ones are taken from its end and stay.
 class warm_range {
 public:
-    explicit warm_range(std::size_t most_bytes)
-        : bytes_(align_up(most_bytes, platform::page_bytes())),
+    explicit warm_range(std::size_t max_bytes)
+        : bytes_(align_up(max_bytes, platform::page_bytes())),
           first_(static_cast<char*>(platform::map(bytes_, platform::page_bytes()))), last_(first_ + bytes_) {
         if (first_ == nullptr) refused();
         std::memset(first_, 1, bytes_);

@@ -87,7 +87,7 @@ void measure_overflow(const task& asked, std::size_t budget_bytes) {
     set_option(option::temp_budget_bytes, budget_bytes);
     next_frame(); // a program that never ended a frame is told so at its first overflow, which would be timed
     std::size_t const bytes = asked.options.size("bytes"), alignment = asked.options.size("align");
-    std::size_t const stride = std::max(align_up(bytes, temp::granule_bytes), alignment);
+    std::size_t const stride = std::max(align_up(bytes, temp::rounding_bytes), alignment);
     std::size_t const count = std::max<std::size_t>(2 * budget_bytes / stride, 8);
     page_array<void*> const blocks(count);
     page_array<double> const spent(count);
@@ -117,8 +117,8 @@ void measure_overflow(const task& asked, std::size_t budget_bytes) {
     auto const within = distances.all().first(index - 1);
     asked.out.value("distances before it", variant, "different", // all blocks of the budget in one bucket: 1
                     static_cast<double>(std::set<std::int64_t>(within.begin(), within.end()).size()), better::neither);
-    constexpr std::size_t most_drawn = 10'000;
-    if (distances.size() <= most_drawn) asked.out.list("distances", variant, "bytes", distances.all());
+    constexpr std::size_t max_drawn = 10'000;
+    if (distances.size() <= max_drawn) asked.out.list("distances", variant, "bytes", distances.all());
 }
 
 }

@@ -6,7 +6,7 @@
 /// From an adaptor to a contestant: which parts it takes, and the code for each.
 ///
 /// Beside what `pools_workload.hpp` asks for, an adaptor may have `shared = true` (two threads may use one),
-/// `one_by_one = false` (destroying singly is not for suite 2), `pairs = false`, `singly = false`, `most_bytes`, and
+/// `one_by_one = false` (destroying singly is not for suite 2), `pairs = false`, `singly = false`, `max_bytes`, and
 /// `searches_when_freeing = true`.
 
 #include "experiments/pools_workload.hpp"
@@ -22,8 +22,8 @@ constexpr std::uint64_t parts_of(std::size_t size_index) {
     if constexpr (requires { Adaptor::one_by_one; }) one_by_one = Adaptor::one_by_one;
     if constexpr (requires { Adaptor::singly; }) singly = Adaptor::singly;
     if constexpr (requires { Adaptor::shared; }) shared = Adaptor::shared;
-    if constexpr (requires { Adaptor::most_bytes; }) {
-        if (pool_object_bytes[size_index] > Adaptor::most_bytes) return 0;
+    if constexpr (requires { Adaptor::max_bytes; }) {
+        if (pool_object_bytes[size_index] > Adaptor::max_bytes) return 0;
     }
     if (pairs) parts |= part_bit(pool_suite::pairs, size_index);
     if (singly) parts |= part_bit(pool_suite::destroy_one, size_index);
@@ -68,14 +68,14 @@ void run_suite(const task& asked) {
 /// With more objects a search per free would not come to an end in random order: Loki's takes 1.2 us with 200 000
 /// objects of 64 bytes, and grows with their number. Without that order its memory and its refills would not be those
 /// of the others, so all of suite 2 is left out.
-constexpr std::size_t most_for_searching = 200'000;
+constexpr std::size_t max_for_searching = 200'000;
 
 /// contestant::left_out of a scheme whose free searches.
 template<template<std::size_t> class Adaptor>
 requires(Adaptor<64>::searches_when_freeing) std::string_view
     left_out_of_pool(const parameters& options, std::size_t part) {
     bool const whole = suite_of_part(part) == pool_suite::whole;
-    if (!whole || options.size("objects") <= most_for_searching) return {};
+    if (!whole || options.size("objects") <= max_for_searching) return {};
     return "each free searches its chunks, which does not come to an end with more than 200 000 objects";
 }
 

@@ -62,9 +62,9 @@ constexpr bool frees_one_by_one() {
 }
 
 template<class Adaptor>
-Adaptor make_adaptor(std::size_t most_alive) {
+Adaptor make_adaptor(std::size_t max_alive) {
     if constexpr (std::is_constructible_v<Adaptor, std::size_t>) {
-        return Adaptor(most_alive);
+        return Adaptor(max_alive);
     } else {
         return Adaptor();
     }

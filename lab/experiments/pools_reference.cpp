@@ -41,7 +41,7 @@ public:
     using object = test_object<Bytes>;
     static constexpr bool singly = false; // a single destroy gives nothing back
 
-    explicit counting_bump(std::size_t most_alive) : range_(most_alive * sizeof(object)) {}
+    explicit counting_bump(std::size_t max_alive) : range_(max_alive * sizeof(object)) {}
     object* construct(int number) {
         if (next_ + sizeof(object) > range_.end()) return nullptr;
         void* const block = next_;
@@ -71,7 +71,7 @@ class free_list {
 public:
     using object = test_object<Bytes>;
 
-    explicit free_list(std::size_t most_alive) : range_(most_alive * sizeof(object)) {}
+    explicit free_list(std::size_t max_alive) : range_(max_alive * sizeof(object)) {}
     object* construct(int number) {
         void* block = freed_;
         if (block != nullptr) {

@@ -88,10 +88,10 @@ bool cycle(population<Adaptor>& all, free_order order, random_source& random, do
 /// A slow scheme stops repeating after this time, when it has repeated often enough for a median, an odd number of
 /// times: a middle, and not the worse of two.
 constexpr double repeats_limit_ns = 1e9;
-constexpr std::size_t fewest_repeats = 3;
+constexpr std::size_t min_repeats = 3;
 
 constexpr bool may_stop(std::size_t repeated, double spent_ns) {
-    return repeated >= fewest_repeats && repeated % 2 == 1 && spent_ns > repeats_limit_ns;
+    return repeated >= min_repeats && repeated % 2 == 1 && spent_ns > repeats_limit_ns;
 }
 
 /// One sentence for a row, however many of its figures it is about.
@@ -187,14 +187,14 @@ void run_drop(const task& asked) {
 }
 
 /// The article's number: with millions boost::object_pool would not come to an end.
-constexpr std::size_t most_alive_for_destroy_one = 50'000;
+constexpr std::size_t max_alive_for_destroy_one = 50'000;
 
 /// What one destroy costs in the middle of the article's loop, which destroys in the order of construction: half of the
 /// objects are gone, lowest last so that a list in the order of addresses had it easy, and the next few are timed.
 template<class Adaptor>
 void run_destroy_one(const task& asked) {
     constexpr std::size_t groups = 3;
-    std::size_t const count = std::min(asked.options.size("objects"), most_alive_for_destroy_one), half = count / 2;
+    std::size_t const count = std::min(asked.options.size("objects"), max_alive_for_destroy_one), half = count / 2;
     std::size_t const destroys = std::min(asked.options.size("destroys"), half / groups);
     page_array<void*> const objects(count);
     std::array<double, groups> spent{};

@@ -26,8 +26,8 @@ struct groups {
     static void open() {
         constexpr std::array<std::string_view, kind_count> names{"objects", "data", "nodes"};
         affinity_options options;
-        options.frees = Frees;
-        options.arrangement = Arrangement;
+        options.sizes = Frees;
+        options.layout = Arrangement;
         options.threads = Threads;
         for (std::size_t i = 0; i < kind_count; ++i) all[i].emplace(names[i], options, source);
     }
@@ -51,12 +51,12 @@ struct groups {
     }
 };
 
-using together_found = groups<sizes::found, streams::together>;
-using together = groups<sizes::given, streams::together>;
-using together_huge = groups<sizes::given, streams::together, page_size::huge>;
-using apart = groups<sizes::given, streams::apart>;
-using apart_huge = groups<sizes::given, streams::apart, page_size::huge>;
-using any_thread = groups<sizes::given, streams::together, page_size::ordinary, sharing::any_thread>;
+using together_found = groups<size_on_free::optional, page_layout::mixed>;
+using together = groups<size_on_free::required, page_layout::mixed>;
+using together_huge = groups<size_on_free::required, page_layout::mixed, page_size::huge>;
+using apart = groups<size_on_free::required, page_layout::by_size>;
+using apart_huge = groups<size_on_free::required, page_layout::by_size, page_size::huge>;
+using any_thread = groups<size_on_free::required, page_layout::mixed, page_size::ordinary, sharing::any_thread>;
 
 constexpr std::string_view type = "tenure::affinity_group";
 

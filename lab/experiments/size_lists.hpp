@@ -22,8 +22,8 @@ enum class range_pages : std::uint8_t { untouched, touched };
 template<range_pages Pages>
 class size_lists {
 public:
-    /// Room for `most_bytes` of each thread, as they are rounded, and as much again for what comes from others.
-    explicit size_lists(std::size_t most_bytes) { range_bytes = align_up(4 * most_bytes, platform::page_bytes()); }
+    /// Room for `max_bytes` of each thread, as they are rounded, and as much again for what comes from others.
+    explicit size_lists(std::size_t max_bytes) { range_bytes = align_up(4 * max_bytes, platform::page_bytes()); }
 
     /// Maps the calling thread's range.
     void begin_thread() {

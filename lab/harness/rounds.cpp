@@ -24,12 +24,12 @@ namespace tenure::lab {
 namespace {
 
 struct planned_job {
-    std::size_t entrant, part;
+    std::size_t measured_row, part;
 };
 
 std::uint64_t mixed_seed(std::uint64_t seed, std::uint32_t round) { return random_source{seed + round}(); }
 
-/// Which parts each entrant runs.
+/// Which parts each measured_row runs.
 using part_sets = std::vector<std::uint64_t>;
 
 constexpr bool holds_part(std::uint64_t parts, std::size_t part) { return (parts >> part & 1u) != 0; }
@@ -52,7 +52,7 @@ std::vector<planned_job> plan_round(const experiment& chosen, const part_sets& t
     return plan;
 }
 
-std::string_view why_left_out(const experiment& chosen, const entrant& row, const parameters& options,
+std::string_view why_left_out(const experiment& chosen, const measured_row& row, const parameters& options,
                               std::size_t part) {
     const contestant& who = chosen.sources[row.source]()[row.contestant];
     return who.left_out != nullptr ? who.left_out(options, part) : std::string_view{};
@@ -60,10 +60,10 @@ std::string_view why_left_out(const experiment& chosen, const entrant& row, cons
 
 class runner {
 public:
-    runner(const experiment& chosen, const parameters& options, std::span<const entrant> entrants,
+    runner(const experiment& chosen, const parameters& options, std::span<const measured_row> measured_rows,
            const run_settings& settings)
-        : chosen_(chosen), options_(options), entrants_(entrants), settings_(settings),
-          rows_(entrants, chosen.parts, settings.rounds), taken_(take_parts()), cpus_(allowed_cpus()),
+        : chosen_(chosen), options_(options), measured_rows_(measured_rows), settings_(settings),
+          rows_(measured_rows, chosen.parts, settings.rounds), taken_(take_parts()), cpus_(allowed_cpus()),
           progress_(chosen.name, all_jobs()) {}
 
     void run() {
@@ -80,8 +80,8 @@ private:
         part_sets taken;
         std::uint64_t const parts =
             settings_.parts == run_all_parts ? chosen_.default_parts(options_) : settings_.parts;
-        for (std::size_t i = 0; i < entrants_.size(); ++i) {
-            const entrant& row = entrants_[i];
+        for (std::size_t i = 0; i < measured_rows_.size(); ++i) {
+            const measured_row& row = measured_rows_[i];
             taken.push_back(row.missing.empty() ? row.parts & parts : 0);
             for (std::size_t part = 0; part < chosen_.parts.size(); ++part) {
                 if (!holds_part(taken[i], part)) continue;
@@ -109,7 +109,7 @@ private:
         std::uint64_t const seed = mixed_seed(settings_.seed, round);
         for (planned_job const job : plan_round(chosen_, taken_, round, seed)) {
             if (interrupted()) return;
-            if (rows_.has_failed(job.entrant)) {
+            if (rows_.has_failed(job.measured_row)) {
                 progress_.skipped_jobs(1);
                 continue;
             }
@@ -118,7 +118,7 @@ private:
     }
 
     void run_job(planned_job job, std::uint32_t round, std::uint64_t seed) {
-        const entrant& row = entrants_[job.entrant];
+        const measured_row& row = measured_rows_[job.measured_row];
         const part& piece = chosen_.part_at(job.part);
         progress_.starting(round + 1, settings_.rounds, row.name, piece.name);
         worker_request request;
@@ -130,12 +130,12 @@ private:
         worker_reply const reply = run_worker(request);
         if (reply.how == ending::interrupted) return;
         progress_.finished_job();
-        rows_.add(job.entrant, round, job.part, reply);
+        rows_.add(job.measured_row, round, job.part, reply);
     }
 
     const experiment& chosen_;
     const parameters& options_;
-    std::span<const entrant> entrants_;
+    std::span<const measured_row> measured_rows_;
     const run_settings& settings_;
     row_builder rows_;
     part_sets taken_;
@@ -175,8 +175,8 @@ std::vector<parameter> describe(const experiment& chosen, const parameters& opti
 
 }
 
-experiment_result run_experiment(const experiment& chosen, const parameters& options, std::span<const entrant> entrants,
-                                 const run_settings& settings) {
+experiment_result run_experiment(const experiment& chosen, const parameters& options,
+                                 std::span<const measured_row> measured_rows, const run_settings& settings) {
     experiment_result made;
     made.name = chosen.name;
     made.question = chosen.question;
@@ -192,7 +192,7 @@ experiment_result run_experiment(const experiment& chosen, const parameters& opt
     if (chosen.properties != nullptr) made.properties = chosen.properties();
     for (named_quotient const& each : chosen.quotients)
         made.quotients.push_back({std::string(each.title), std::string(each.over), std::string(each.under)});
-    runner work(chosen, options, entrants, settings);
+    runner work(chosen, options, measured_rows, settings);
     work.run();
     made.rounds = work.rounds_held();
     made.contestants = work.take_rows();

@@ -21,7 +21,7 @@
 namespace tenure::lab {
 
 /// A contestant with the malloc that it runs on: a row of the tables.
-struct entrant {
+struct measured_row {
     std::string name;
     std::string peer; ///< whose code it is, empty for ours; for a row on a malloc, that malloc
     std::string version, kind, note;
@@ -34,8 +34,8 @@ struct entrant {
 
 /// Every row of an experiment, in the order of its sources: contestants that take the process's malloc become one row
 /// for each malloc.
-[[nodiscard]] std::vector<entrant> list_entrants(const experiment& chosen, std::span<const found_malloc> mallocs,
-                                                 std::span<const library_peer> libraries);
+[[nodiscard]] std::vector<measured_row> list_rows(const experiment& chosen, std::span<const found_malloc> mallocs,
+                                                  std::span<const library_peer> libraries);
 
 inline constexpr std::uint64_t run_all_parts = ~std::uint64_t{0};
 
@@ -46,10 +46,11 @@ struct run_settings {
     std::uint64_t parts = run_all_parts; ///< bit i: part i is run
 };
 
-/// Runs the entrants; `settings.parts` stands among the parameters of the result when it is not all of them. A worker
-/// that crashes, takes too long, fails its verification or is not proven makes its row a failed one, with the reason
-/// and without numbers. After an interrupt the rows hold the rounds that were finished.
+/// Runs the measured_rows; `settings.parts` stands among the parameters of the result when it is not all of them. A
+/// worker that crashes, takes too long, fails its verification or is not proven makes its row a failed one, with the
+/// reason and without numbers. After an interrupt the rows hold the rounds that were finished.
 [[nodiscard]] experiment_result run_experiment(const experiment& chosen, const parameters& options,
-                                               std::span<const entrant> entrants, const run_settings& settings);
+                                               std::span<const measured_row> measured_rows,
+                                               const run_settings& settings);
 
 }

@@ -101,9 +101,9 @@ std::size_t numbers_of(const metric& each) {
 
 }
 
-row_builder::row_builder(std::span<const entrant> entrants, std::span<const part> parts, std::uint32_t rounds)
+row_builder::row_builder(std::span<const measured_row> measured_rows, std::span<const part> parts, std::uint32_t rounds)
     : rounds_(rounds), parts_(parts) {
-    for (const entrant& each : entrants) {
+    for (const measured_row& each : measured_rows) {
         row added;
         added.made.name = each.name;
         added.made.version = each.version;

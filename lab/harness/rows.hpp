@@ -20,7 +20,7 @@ namespace tenure::lab {
 
 class row_builder {
 public:
-    row_builder(std::span<const entrant> entrants, std::span<const part> parts, std::uint32_t rounds);
+    row_builder(std::span<const measured_row> measured_rows, std::span<const part> parts, std::uint32_t rounds);
 
     /// A worker's reply to one part in one round. The row fails when the worker did, and when a figure or a list has
     /// the metric and variant of another one: nobody could tell them apart.

@@ -112,8 +112,8 @@ constexpr std::uint64_t area_bytes = (sizeof(thread_area) + page_bytes - 1) / pa
     const char* const folder = std::getenv(folder_variable);
     if (folder == nullptr || *folder == '\0') return nullptr;
     long file = -1;
-    constexpr std::uint64_t most_numbers = 10'000; // programs that one process becomes, one after the other
-    for (std::uint64_t number = 0; number < most_numbers; ++number) {
+    constexpr std::uint64_t max_numbers = 10'000; // programs that one process becomes, one after the other
+    for (std::uint64_t number = 0; number < max_numbers; ++number) {
         name_file(folder, number);
         file =
             raw_call(SYS_openat, AT_FDCWD, reinterpret_cast<long>(path), O_CREAT | O_EXCL | O_RDWR | O_CLOEXEC, 0600);
@@ -217,10 +217,10 @@ struct found_object {
 
 constinit int adding_module = 0; // a lock: for a module that no thread has met
 
-/// Its number, or most_modules when it has none.
+/// Its number, or max_modules when it has none.
 [[nodiscard]] std::uint32_t module_of(process_head& process, std::uintptr_t address) noexcept {
     found_module found;
-    if (!find_module(address, found)) return most_modules;
+    if (!find_module(address, found)) return max_modules;
     const char* const name = found.path == nullptr || *found.path == '\0' ? process.program : found.path;
     auto const search = [&]() noexcept {
         std::uint32_t const count = __atomic_load_n(&process.modules, __ATOMIC_ACQUIRE);
@@ -228,13 +228,13 @@ constinit int adding_module = 0; // a lock: for a module that no thread has met
             const module_record& each = process.module[index];
             if (each.base == found.base && std::strncmp(each.path, name, sizeof each.path - 1) == 0) return index;
         }
-        return most_modules;
+        return max_modules;
     };
     std::uint32_t index = search();
-    if (index != most_modules) return index;
+    if (index != max_modules) return index;
     while (__atomic_exchange_n(&adding_module, 1, __ATOMIC_ACQUIRE) != 0) raw_call(SYS_sched_yield);
     index = search();
-    if (index == most_modules && process.modules < most_modules) {
+    if (index == max_modules && process.modules < max_modules) {
         index = process.modules;
         module_record& made = process.module[index];
         made.base = found.base;
@@ -280,7 +280,7 @@ void note_notice(const char* text, const char* about) noexcept {
     process_head* const process = head_of_process();
     if (process == nullptr) return;
     std::uint32_t const index = __atomic_fetch_add(&process->notices, 1, __ATOMIC_RELAXED);
-    if (index >= most_notices) return;
+    if (index >= max_notices) return;
     char* const to = process->notice[index];
     std::size_t const room = sizeof process->notice[index] - 1;
     std::size_t const first = std::min(std::strlen(about), room);
@@ -292,7 +292,7 @@ std::uint64_t keep_address(std::uintptr_t address) noexcept {
     process_head* const process = head_of_process();
     if (process == nullptr) return address;
     std::uint32_t const index = module_of(*process, address);
-    if (index == most_modules) return address;
+    if (index == max_modules) return address;
     return (std::uint64_t{index} + 1) << module_shift | (address - process->module[index].base);
 }
 
@@ -336,8 +336,8 @@ struct spare_area {
     thread_area* area;
     stack_cache* cache;
 };
-constexpr std::uint32_t most_spares = 256, areas_of_their_own = 64;
-constinit spare_area spares[most_spares] = {};
+constexpr std::uint32_t max_spares = 256, areas_of_their_own = 64;
+constinit spare_area spares[max_spares] = {};
 constinit std::uint32_t spare_count = 0;
 constinit int spares_lock = 0; // taken at a thread's begin and end
 
@@ -386,7 +386,7 @@ bool take_spare(thread_state& thread) noexcept {
 
 void leave_spare(thread_area* area, stack_cache* cache) noexcept {
     lock_spares();
-    bool const has_room = spare_count < most_spares;
+    bool const has_room = spare_count < max_spares;
     if (has_room) spares[spare_count++] = {area, cache};
     unlock_spares();
     if (has_room) return;

@@ -48,7 +48,7 @@ void mark(const char* name, std::size_t name_bytes) {
     std::uint32_t const region = region_of(region_kind::mark, 0, 0, name, name_bytes);
     if (process == nullptr || region == no_region) return;
     std::uint64_t const index = __atomic_fetch_add(&process->moments, 1, __ATOMIC_RELAXED);
-    if (index >= most_moments) return;
+    if (index >= max_moments) return;
     moment_record& moment = process->moment[index];
     moment.thread = static_cast<std::uint32_t>(raw_call(SYS_gettid));
     moment.region = region;

@@ -45,16 +45,16 @@ constinit thread_local std::uint32_t last_region = no_region;
 constinit thread_local const tool_data* own_task = nullptr; // the thread's part of the construct
 constinit thread_local bool runs_task_at_end = false;
 
-constexpr std::uint32_t most_nested = 8;
-constinit thread_local opened_region opened_here[most_nested] = {};
-constinit thread_local const void* opened_code[most_nested] = {};
+constexpr std::uint32_t max_nested = 8;
+constinit thread_local opened_region opened_here[max_nested] = {};
+constinit thread_local const void* opened_code[max_nested] = {};
 constinit thread_local std::uint32_t opened_count = 0;
 
 /// Whether a barrier ends a region: its code is where the region was begun, or, for workers, nowhere.
 [[nodiscard]] bool is_last_barrier(int kind, const void* code) noexcept {
     if (kind != barrier_implicit) return kind == barrier_implicit_parallel;
     if (code == nullptr) return true;
-    return opened_count > 0 && opened_count <= most_nested && opened_code[opened_count - 1] == code;
+    return opened_count > 0 && opened_count <= max_nested && opened_code[opened_count - 1] == code;
 }
 
 /// What its members read: where the region began, and which it is. The data is the library's own, a word for us.
@@ -66,7 +66,7 @@ void on_parallel_begin(tool_data*, const void*, tool_data* parallel, unsigned th
     opened.begin = ticks();
     parallel->value = std::uint64_t{opened.region} + 1;
     note_opened(opened);
-    if (opened_count < most_nested) {
+    if (opened_count < max_nested) {
         opened_here[opened_count] = opened;
         opened_code[opened_count] = code;
     }
@@ -76,7 +76,7 @@ void on_parallel_begin(tool_data*, const void*, tool_data* parallel, unsigned th
 void on_parallel_end(tool_data*, tool_data*, int, const void*) {
     if (opened_count == 0) return;
     --opened_count;
-    if (opened_count < most_nested) note_closed(opened_here[opened_count]);
+    if (opened_count < max_nested) note_closed(opened_here[opened_count]);
 }
 
 void end_task_at_end() noexcept {
@@ -93,7 +93,7 @@ void on_task_schedule(tool_data*, int, tool_data* next) {
 void on_implicit_task(int endpoint, tool_data* parallel, tool_data* task, unsigned threads, unsigned, int flags) {
     if ((flags & initial_task) != 0) return;
     if (endpoint == at_begin) {
-        if (opened_count > 0 && opened_count <= most_nested && threads > 0) {
+        if (opened_count > 0 && opened_count <= max_nested && threads > 0) {
             opened_here[opened_count - 1].threads =
                 threads; // as many as there really are; who opened it is one of them
         }

@@ -30,7 +30,7 @@ namespace tenure::lab::hook {
 
 namespace {
 
-constexpr std::uint32_t most_entered = 64;
+constexpr std::uint32_t max_entered = 64;
 
 // Where unwinders find the return addresses that were replaced: at a fixed place, because a table of theirs can say no
 // other, by the place on the stack.
@@ -54,7 +54,7 @@ struct patch {
     std::uint32_t region = no_region;
 };
 
-constinit patch patches[most_patches] = {};
+constinit patch patches[max_patches] = {};
 constinit std::uint32_t patch_count = 0;
 constinit bool has_returns = false; // the table is there
 
@@ -66,7 +66,7 @@ struct entered_function {
     std::uint32_t depth; // of the regions around its own
     bool has_left;       // its region
 };
-constinit thread_local entered_function entered[most_entered] = {};
+constinit thread_local entered_function entered[max_entered] = {};
 constinit thread_local std::uint32_t entered_count = 0;
 
 }
@@ -346,7 +346,7 @@ void write_at_once(std::uintptr_t function, const unsigned char* bytes) noexcept
     }
     if (!set_rights(first, bytes, PROT_READ | PROT_WRITE | PROT_EXEC))
         return " is not watched: the system lets nobody write to code";
-    unsigned char jump[most_patched_bytes];
+    unsigned char jump[max_patched_bytes];
     std::memset(jump, 0xCC, sizeof jump); // breakpoints, behind what is executed
     jump[0] = 0xE9;
     std::memcpy(jump + 1, &distance, sizeof distance);
@@ -429,7 +429,7 @@ void read_plan(const char* path) noexcept {
     if (path == nullptr || *path == '\0') return;
     long const file = raw_call(SYS_openat, AT_FDCWD, reinterpret_cast<long>(path), O_RDONLY | O_CLOEXEC);
     if (file < 0) return;
-    while (patch_count < most_patches) {
+    while (patch_count < max_patches) {
         long const got =
             raw_call(SYS_read, file, reinterpret_cast<long>(&patches[patch_count].plan), sizeof(planned_patch));
         if (got != static_cast<long>(sizeof(planned_patch))) break;
@@ -510,7 +510,7 @@ std::uintptr_t tenure_hook_enter(std::uintptr_t number, std::uintptr_t* slot) {
     busy const no_handler;
     forget_below(slot);
     // Two places of two stacks may share a line of the table: the second is not watched meanwhile.
-    if (entered_count == most_entered || !take_line(slot)) {
+    if (entered_count == max_entered || !take_line(slot)) {
         note_unseen_entry();
         return of.moved;
     }

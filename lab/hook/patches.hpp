@@ -19,8 +19,8 @@
 
 namespace tenure::lab::hook {
 
-constexpr std::uint32_t most_patches = 32;
-constexpr std::uint32_t most_patched_bytes = 32, most_moved_bytes = 96, most_fixes = 8;
+constexpr std::uint32_t max_patches = 32;
+constexpr std::uint32_t max_patched_bytes = 32, max_moved_bytes = 96, max_fixes = 8;
 
 enum class fix_kind : std::uint32_t { distance, low_half, high_half };
 
@@ -40,11 +40,11 @@ struct planned_patch {
     std::uint64_t address; ///< in the file's own numbering
     std::uint32_t bytes;   ///< of whole instructions at its begin, at least 5
     std::uint32_t moved_bytes;
-    unsigned char original[most_patched_bytes];
-    unsigned char moved[most_moved_bytes];
+    unsigned char original[max_patched_bytes];
+    unsigned char moved[max_moved_bytes];
     std::uint32_t fixes;
     std::uint32_t first_bytes; ///< of the first instruction alone
-    code_fix fix[most_fixes];
+    code_fix fix[max_fixes];
 };
 
 /// Carries out what of the plan is for modules that are loaded. At the start, and after a library was loaded.

@@ -123,8 +123,8 @@ struct private_function {
     std::uintptr_t module;
     void* function;
 };
-constexpr std::uint32_t most_private = 128;
-constinit private_function privates[most_private] = {};
+constexpr std::uint32_t max_private = 128;
+constinit private_function privates[max_private] = {};
 constinit std::uint32_t private_era = 1; // one more after each library that was closed
 constinit int privates_lock = 0;         // had by who writes
 

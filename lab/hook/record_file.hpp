@@ -37,16 +37,16 @@ enum class thread_kind : std::uint32_t { main, program, openmp_worker, tbb_worke
 /// one's recording; one that was killed or crashed says nothing.
 enum class process_end : std::uint32_t { none_seen, exit, quick_exit, exec };
 
-constexpr std::uint32_t most_modules = 1024;
-constexpr std::uint32_t most_regions = 512;
-constexpr std::uint32_t most_notices = 64;
-constexpr std::uint32_t most_moments = 1024;
-constexpr std::uint32_t most_nodes = 256;
-constexpr std::uint32_t most_sites = 8192;            // a power of two: a hash table
-constexpr std::uint32_t most_stack_words = 1U << 20U; // 8 MiB of addresses
-constexpr std::uint32_t most_intervals = 16'384;
-constexpr std::uint32_t most_waits = 32'768;
-constexpr std::uint32_t most_frames = 64;
+constexpr std::uint32_t max_modules = 1024;
+constexpr std::uint32_t max_regions = 512;
+constexpr std::uint32_t max_notices = 64;
+constexpr std::uint32_t max_moments = 1024;
+constexpr std::uint32_t max_nodes = 256;
+constexpr std::uint32_t max_sites = 8192;            // a power of two: a hash table
+constexpr std::uint32_t max_stack_words = 1U << 20U; // 8 MiB of addresses
+constexpr std::uint32_t max_intervals = 16'384;
+constexpr std::uint32_t max_waits = 32'768;
+constexpr std::uint32_t max_frames = 64;
 
 /// A file that is mapped into the process. Frames are kept relative to one, so that a library that was unloaded, and
 /// another in its place, are told apart.
@@ -97,11 +97,11 @@ struct process_head {
     std::uint32_t has_end_code, end_code;
     char program[256];
     char command[512]; ///< its arguments, separated by spaces
-    module_record module[most_modules];
-    region_record region[most_regions];
-    char notice[most_notices][240];
+    module_record module[max_modules];
+    region_record region[max_regions];
+    char notice[max_notices][240];
     std::uint64_t moments; ///< also those that found no room
-    moment_record moment[most_moments];
+    moment_record moment[max_moments];
 };
 
 /// What the kernel says about a thread.
@@ -123,7 +123,7 @@ struct node_record {
     std::uint64_t span_ticks;    ///< from the region's begin to its end
     std::uint64_t total_ticks;   ///< the same, times its threads
     std::uint64_t open_instance; ///< the begin of one that has not ended; 0: none
-    std::uint64_t most_threads;
+    std::uint64_t max_threads;
     // Idle although inside, as in the loop of a scheduler that looks for work:
     std::uint64_t idle_ticks;
     std::uint64_t late_ticks; ///< from the region's begin to this thread's
@@ -187,11 +187,11 @@ struct thread_area {
     // A wait that has not ended: the thread may never come back from it.
     std::uint64_t waiting_since, waiting_for, waiting_caller;
     std::uint32_t waiting_call, waiting_node;
-    node_record node[most_nodes];
-    site_record site[most_sites];
-    std::uint64_t stack[most_stack_words];
-    interval_record interval[most_intervals];
-    wait_record wait[most_waits];
+    node_record node[max_nodes];
+    site_record site[max_sites];
+    std::uint64_t stack[max_stack_words];
+    interval_record interval[max_intervals];
+    wait_record wait[max_waits];
 };
 
 static_assert(sizeof(process_head) % 8 == 0 && sizeof(thread_area) % 8 == 0);

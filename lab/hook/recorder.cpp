@@ -37,7 +37,7 @@ constexpr auto shared_sites = static_cast<std::uint32_t>(call_count); // at the 
 }
 
 [[nodiscard]] site_record& shared_site(thread_area& area, call which) noexcept {
-    return area.site[most_sites - shared_sites + static_cast<std::uint32_t>(which)];
+    return area.site[max_sites - shared_sites + static_cast<std::uint32_t>(which)];
 }
 
 /// What we call on while we note is not noted.
@@ -63,7 +63,7 @@ void begin_site(site_record& site, call which, std::uint32_t node, std::uint32_t
 [[nodiscard]] site_record& place_site(thread_area& area, call which, std::uint32_t node, std::uint32_t stack) noexcept {
     std::uint16_t* const row = site_row(area, which, node, stack);
     if (row != nullptr && *row != 0) return area.site[*row - 1U];
-    if (row != nullptr && area.sites < most_sites - shared_sites) {
+    if (row != nullptr && area.sites < max_sites - shared_sites) {
         site_record& site = area.site[area.sites];
         begin_site(site, which, node, stack);
         __atomic_store_n(&area.sites, area.sites + 1, __ATOMIC_RELEASE);
@@ -114,7 +114,7 @@ void count(site_record& site, std::uint64_t spent, std::uint64_t bytes) noexcept
 /// Keeps the longer ones when the list is full.
 void thin_waits(thread_area& area) noexcept {
     constexpr std::uint64_t first_threshold = 1024;
-    while (area.waits > most_waits / 2) {
+    while (area.waits > max_waits / 2) {
         area.wait_threshold_ticks = std::max(first_threshold, 2 * area.wait_threshold_ticks);
         std::uint32_t kept = 0;
         for (std::uint32_t index = 0; index < area.waits; ++index) {
@@ -131,7 +131,7 @@ void list_wait(thread_area& area, const site_record& site, std::uint64_t begin, 
         ++area.thinned_waits;
         return;
     }
-    if (area.waits == most_waits) thin_waits(area);
+    if (area.waits == max_waits) thin_waits(area);
     area.wait[area.waits] = {begin, spent, static_cast<std::uint32_t>(&site - area.site), holder};
     __atomic_store_n(&area.waits, area.waits + 1, __ATOMIC_RELEASE);
 }

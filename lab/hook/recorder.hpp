@@ -27,7 +27,7 @@ struct open_region {
     std::uint64_t begin;
     region_kind kind;
 };
-constexpr std::uint32_t most_open = 16;
+constexpr std::uint32_t max_open = 16;
 
 struct stack_cache;
 
@@ -52,7 +52,7 @@ struct thread_state {
     std::uint64_t own_faults;            ///< pages of ours, which are taken off what the kernel says
     // A moment, the processor's time until then, and the waits: for calls that take long.
     std::uint64_t known_ticks, known_processor_ns, known_waited;
-    open_region open[most_open];
+    open_region open[max_open];
 };
 
 extern constinit thread_local thread_state this_thread;

@@ -22,7 +22,7 @@ constexpr std::uint64_t first_pause_ticks = 4096;
 
 /// Fewer lines: stays in one region with little between them become one. The totals are kept elsewhere.
 void thin_intervals(thread_area& area) noexcept {
-    for (std::uint64_t pause = first_pause_ticks; area.intervals > most_intervals / 2; pause *= 2) {
+    for (std::uint64_t pause = first_pause_ticks; area.intervals > max_intervals / 2; pause *= 2) {
         for (std::uint32_t index = 0; index < area.nodes; ++index) area.node[index].last_interval = 0;
         std::uint32_t kept = 0;
         for (std::uint32_t index = 0; index < area.intervals; ++index) {
@@ -49,7 +49,7 @@ void list_interval(thread_area& area, std::uint32_t node, std::uint64_t begin, s
             return;
         }
     }
-    if (area.intervals == most_intervals) thin_intervals(area);
+    if (area.intervals == max_intervals) thin_intervals(area);
     area.interval[area.intervals] = {begin, end, node, 0};
     area.node[node].last_interval = area.intervals + 1;
     __atomic_store_n(&area.intervals, area.intervals + 1, __ATOMIC_RELEASE);
@@ -60,7 +60,7 @@ void list_interval(thread_area& area, std::uint32_t node, std::uint64_t begin, s
     for (std::uint32_t index = 1; index < area.nodes; ++index) {
         if (area.node[index].region == region && area.node[index].parent == parent) return index;
     }
-    if (area.nodes == most_nodes) {
+    if (area.nodes == max_nodes) {
         ++area.lost_nodes;
         return parent;
     }
@@ -161,10 +161,10 @@ std::uint32_t region_of(region_kind kind, std::uintptr_t key, std::uintptr_t cod
     process_head* const process = head_of_process();
     if (process == nullptr) return no_region;
     std::size_t const length =
-        cut(name, name_bytes, kind == region_kind::mark ? most_mark_bytes : sizeof process->region[0].name - 1);
+        cut(name, name_bytes, kind == region_kind::mark ? max_mark_bytes : sizeof process->region[0].name - 1);
     std::uint64_t const first = hash_of(kind, key, name, length);
-    for (std::uint32_t step = 0; step < most_regions; ++step) {
-        auto const index = static_cast<std::uint32_t>((first + step) % most_regions);
+    for (std::uint32_t step = 0; step < max_regions; ++step) {
+        auto const index = static_cast<std::uint32_t>((first + step) % max_regions);
         region_record& region = process->region[index];
         std::uint32_t taken = __atomic_load_n(&region.taken, __ATOMIC_ACQUIRE);
         if (taken == 0 &&
@@ -196,7 +196,7 @@ void enter(std::uint32_t region, std::uint64_t since) noexcept {
     thread.depth = depth + 1;
     __atomic_signal_fence(__ATOMIC_SEQ_CST);
     thread_area* const area = region == no_region ? nullptr : area_of_thread();
-    if (depth < most_open) {
+    if (depth < max_open) {
         open_region& open = thread.open[depth];
         open.region = region;
         open.kind = region == no_region ? region_kind::none : head_of_process()->region[region].kind;
@@ -225,7 +225,7 @@ void leave() noexcept {
     std::uint32_t const active = thread.active, depth = thread.depth - 1;
     thread.active = 0;
     thread_area* const area = thread.area;
-    if (depth < most_open) {
+    if (depth < max_open) {
         const open_region& open = thread.open[depth];
         if (open.is_counted && area != nullptr) {
             std::uint64_t const now = ticks();
@@ -255,8 +255,8 @@ void leave() noexcept {
 
 void leave_at(std::uint32_t depth) noexcept {
     thread_state& thread = this_thread;
-    if (thread.depth > most_open) return leave(); // of which is not written down what they are
-    std::uint32_t reopened[most_open];
+    if (thread.depth > max_open) return leave(); // of which is not written down what they are
+    std::uint32_t reopened[max_open];
     std::uint32_t count = 0;
     while (thread.depth > depth + 1) {
         std::uint32_t const inner = thread.depth - 1;
@@ -274,10 +274,10 @@ void leave_at(std::uint32_t depth) noexcept {
 
 void ask_meanwhile(thread_area& area, std::uint64_t now) noexcept {
     constexpr std::uint64_t seldom = 100 * period_ticks;
-    for (std::uint32_t index = 0; index < std::min(this_thread.depth, most_open); ++index) {
+    for (std::uint32_t index = 0; index < std::min(this_thread.depth, max_open); ++index) {
         const open_region& open = this_thread.open[index];
         std::uint32_t const inner =
-            index + 1 < std::min(this_thread.depth, most_open) ? this_thread.open[index + 1].node : this_thread.node;
+            index + 1 < std::min(this_thread.depth, max_open) ? this_thread.open[index + 1].node : this_thread.node;
         node_record& node = area.node[inner];
         if (!open.is_counted || node.period_begin == 0 || now - node.period_begin < seldom) continue;
         node.period_inside += now - std::max(open.begin, node.period_begin);
@@ -294,7 +294,7 @@ bool enter_if_outside(std::uint32_t region) noexcept {
 
 void leave_if(region_kind kind) noexcept {
     std::uint32_t const depth = this_thread.depth;
-    if (depth == 0 || (depth <= most_open && this_thread.open[depth - 1].kind != kind)) return;
+    if (depth == 0 || (depth <= max_open && this_thread.open[depth - 1].kind != kind)) return;
     leave();
 }
 
@@ -314,7 +314,7 @@ void note_closed(const opened_region& opened) noexcept {
     ++node.instances;
     node.span_ticks += spent;
     node.total_ticks += spent * opened.threads;
-    if (opened.threads > node.most_threads) node.most_threads = opened.threads;
+    if (opened.threads > node.max_threads) node.max_threads = opened.threads;
     area->latest = now;
 }
 

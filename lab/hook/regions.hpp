@@ -12,7 +12,7 @@
 
 namespace tenure::lab::hook {
 
-constexpr std::size_t most_mark_bytes = 63; // of a mark's name
+constexpr std::size_t max_mark_bytes = 63; // of a mark's name
 constexpr std::uint32_t no_region = ~std::uint32_t{0};
 
 /// The region's number: the same for the same kind and key in the whole process. `code` is where it is in the program,

@@ -33,8 +33,8 @@ constexpr int frame_pointer = 6;                                   // of x86-64,
 struct walked_stack {
     std::uint32_t count = 0;
     bool is_exact = true; // every return address was found where it is said to stand
-    std::uintptr_t address[most_frames];
-    std::uintptr_t slot[most_frames];
+    std::uintptr_t address[max_frames];
+    std::uintptr_t slot[max_frames];
 };
 
 /// Takes a frame; false when it is the last that has room.
@@ -43,7 +43,7 @@ bool take(walked_stack& stack, std::uintptr_t address, std::uintptr_t slot, bool
     stack.address[stack.count] = address;
     stack.slot[stack.count] = slot;
     stack.is_exact = stack.is_exact && is_exact;
-    return ++stack.count < most_frames;
+    return ++stack.count < max_frames;
 }
 
 struct table_walk {
@@ -79,7 +79,7 @@ _Unwind_Reason_Code take_table_frame(_Unwind_Context* context, void* data) noexc
 void walk_frames(walked_stack& stack, std::uintptr_t pointer, std::uintptr_t above) noexcept {
     std::uintptr_t const top = this_thread.stack_top;
     while (pointer > above && pointer % sizeof(std::uintptr_t) == 0 && pointer - above < largest_frame &&
-           pointer + 2 * sizeof(std::uintptr_t) <= top && stack.count < most_frames) {
+           pointer + 2 * sizeof(std::uintptr_t) <= top && stack.count < max_frames) {
         std::uintptr_t const slot = pointer + sizeof(std::uintptr_t);
         std::uintptr_t const address = read(slot);
         constexpr std::uintptr_t lowest_code = 4096;
@@ -97,8 +97,8 @@ void walk_tables(walked_stack& stack, const place& from) noexcept {
         return;
     }
     // Where a table ended in the middle: the last address is code that nobody describes.
-    bool const has_room = this_thread.area->stack_words < most_stack_words / 2;
-    if (has_room && stack.is_exact && stack.count < most_frames && !is_in_module(stack.address[stack.count - 1])) {
+    bool const has_room = this_thread.area->stack_words < max_stack_words / 2;
+    if (has_room && stack.is_exact && stack.count < max_frames && !is_in_module(stack.address[stack.count - 1])) {
         walk_frames(stack, walk.pointer, stack.slot[stack.count - 1]);
     }
 }
@@ -117,11 +117,11 @@ void walk(walked_stack& stack, const place& from) noexcept {
 }
 
 // Code that was made at run time without frame pointers looks like ever new stacks: past this, only who called is kept.
-constexpr std::uint32_t most_words_of_whole_stacks = most_stack_words / 8 * 7;
+constexpr std::uint32_t max_words_of_whole_stacks = max_stack_words / 8 * 7;
 
 [[nodiscard]] std::uint32_t keep(thread_area& area, const walked_stack& stack, const place& from) noexcept {
     std::uint32_t const needed = 1 + 2 * stack.count + (stack.count + 1) / 2;
-    std::uint32_t const room = stack.count > 1 ? most_words_of_whole_stacks : most_stack_words;
+    std::uint32_t const room = stack.count > 1 ? max_words_of_whole_stacks : max_stack_words;
     if (area.stack_words + needed > room) {
         ++area.lost_stacks;
         return 0;
@@ -179,7 +179,7 @@ std::uint32_t stack_of(thread_area& area, const place& from, bool& is_exact) noe
     ++area.misses;
     walked_stack stack;
     walk(stack, from);
-    if (area.stack_words > most_words_of_whole_stacks - 4 * most_frames) stack.count = std::min(stack.count, 1U);
+    if (area.stack_words > max_words_of_whole_stacks - 4 * max_frames) stack.count = std::min(stack.count, 1U);
     is_exact = stack.is_exact;
     return intern(area, stack, from);
 }

@@ -16,7 +16,7 @@
 
 namespace tenure::lab::hook {
 
-constexpr std::size_t cache_rows = 512, cache_ways = 4, interned_rows = 4096, site_rows = 2 * most_sites;
+constexpr std::size_t cache_rows = 512, cache_ways = 4, interned_rows = 4096, site_rows = 2 * max_sites;
 
 /// A stack that was seen, and the line of the call that was made from it.
 struct cached_stack {

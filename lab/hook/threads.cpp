@@ -61,8 +61,8 @@ void end_thread(void*) {
     if (!is_in_module(reinterpret_cast<std::uintptr_t>(name))) return 0;
     const char* const first = std::strstr(name, "5tupleIJ");
     if (first == nullptr || (std::strncmp(first + 8, "PF", 2) != 0 && first[8] != 'M')) return 0;
-    constexpr std::size_t most_words = 16;
-    std::uintptr_t words[most_words] = {};
+    constexpr std::size_t max_words = 16;
+    std::uintptr_t words[max_words] = {};
     iovec const here_{words, sizeof words}, there{const_cast<void*>(state), sizeof words};
     // As much as can be read: where the object ends is not known.
     long const got = raw_call(SYS_process_vm_readv, raw_call(SYS_getpid), reinterpret_cast<long>(&here_), 1,

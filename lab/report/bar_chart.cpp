@@ -130,7 +130,7 @@ std::string tip_of(const bar_chart& chart, const table_row& row) {
         const figure& column = chart.from.figures[index];
         if (one.value.count == 0) continue;
         std::string rounds = count_text(one.value.count, "round");
-        if (one.value.count >= fewest_spread_rounds) {
+        if (one.value.count >= min_spread_rounds) {
             rounds = fmt::format("middle half of {}: {}", rounds, spread_text(one.value));
         }
         words += fmt::format("\n{}: {} {} ({})", column.metric, value_text(one.value.median), column.unit, rounds);

@@ -19,13 +19,13 @@ namespace {
 constexpr double width = 400;
 constexpr double row_height = 18;
 constexpr double bar_left = 130;
-constexpr std::size_t most_buckets = 8;
+constexpr std::size_t max_buckets = 8;
 
 /// What is drawn: the most frequent distances, sorted by distance, and what is known of the others.
 struct chosen_buckets {
     std::vector<bucket> shown;
     std::size_t all = 0;
-    std::size_t most_of_rest = 0;
+    std::size_t max_of_rest = 0;
 
     [[nodiscard]] std::size_t rest() const { return all - shown.size(); }
 };
@@ -36,9 +36,9 @@ chosen_buckets choose(const distance_view& view) {
     made.all = made.shown.size();
     std::stable_sort(made.shown.begin(), made.shown.end(),
                      [](const bucket& a, const bucket& b) { return a.count > b.count; });
-    if (made.all > most_buckets + 1) {
-        made.most_of_rest = made.shown[most_buckets].count;
-        made.shown.resize(most_buckets);
+    if (made.all > max_buckets + 1) {
+        made.max_of_rest = made.shown[max_buckets].count;
+        made.shown.resize(max_buckets);
     }
     std::sort(made.shown.begin(), made.shown.end(),
               [](const bucket& a, const bucket& b) { return a.distance < b.distance; });
@@ -47,8 +47,8 @@ chosen_buckets choose(const distance_view& view) {
 
 std::string rest_words(const chosen_buckets& chosen) {
     const std::string others = fmt::format("and {}", count_text(chosen.rest(), "other distance"));
-    if (chosen.most_of_rest == 1) return others + ", each seen once";
-    return fmt::format("{}, each seen at most {} times", others, chosen.most_of_rest);
+    if (chosen.max_of_rest == 1) return others + ", each seen once";
+    return fmt::format("{}, each seen at most {} times", others, chosen.max_of_rest);
 }
 
 }

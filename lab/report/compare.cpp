@@ -22,12 +22,12 @@ const T* named(const std::vector<T>& among, std::string_view name) {
 }
 
 bool enough(const summary& before, const summary& after) {
-    return before.count >= fewest_compared_rounds && after.count >= fewest_compared_rounds;
+    return before.count >= min_compared_rounds && after.count >= min_compared_rounds;
 }
 
 bool moved(const summary& before, const summary& after) {
     const double difference = std::abs(after.median - before.median);
-    return ranges_apart(before, after) && difference > smallest_compared_change * std::abs(before.median);
+    return ranges_apart(before, after) && difference > min_compared_change * std::abs(before.median);
 }
 
 change judged(const summary& before, const summary& after, better sense) {

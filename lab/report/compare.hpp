@@ -28,8 +28,8 @@ namespace tenure::lab {
 /// are. Where either side has fewer than five rounds its range means little, and there is no verdict: `too_few`.
 enum class change : std::uint8_t { same, better, worse, drifted, moved, not_comparable, too_few };
 
-inline constexpr std::size_t fewest_compared_rounds = 5;
-inline constexpr double smallest_compared_change = 0.10; ///< of the old median
+inline constexpr std::size_t min_compared_rounds = 5;
+inline constexpr double min_compared_change = 0.10; ///< of the old median
 
 /// One figure in both results.
 struct compared_metric {

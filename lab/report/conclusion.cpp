@@ -177,12 +177,12 @@ std::string distance_text(const summary& ratio, double ours_median, double other
 
 std::string doubt_of(const experiment_result& found) {
     if (found.rounds == 0) return {};
-    if (found.rounds < fewest_judged_rounds) {
+    if (found.rounds < min_judged_rounds) {
         return fmt::format("{} {} little: differences may be chance, and nobody is called the best with fewer than {}.",
-                           count_text(found.rounds, "round"), found.rounds == 1 ? "says" : "say", fewest_judged_rounds);
+                           count_text(found.rounds, "round"), found.rounds == 1 ? "says" : "say", min_judged_rounds);
     }
     std::vector<figure_rounds> few = other_rounds(found, which_figures::compared);
-    std::erase_if(few, [](const figure_rounds& one) { return one.rounds >= fewest_judged_rounds; });
+    std::erase_if(few, [](const figure_rounds& one) { return one.rounds >= min_judged_rounds; });
     if (few.empty()) return {};
     return fmt::format("Too few rounds to call anybody the best: {}.", other_rounds_text(few));
 }

@@ -24,8 +24,8 @@ constexpr double left = 44;
 constexpr double plot_width = width - left - 10;
 constexpr double plot_height = 130;
 constexpr double label_height = 13;
-constexpr std::size_t most_labels = 3;
-constexpr std::size_t most_points = 6000;
+constexpr std::size_t max_labels = 3;
+constexpr std::size_t max_points = 6000;
 
 /// A distance beyond the scale, and how often it occurred.
 struct outlier {
@@ -57,7 +57,7 @@ std::vector<outlier> outliers_of(const distance_view& view, const plot_range& ra
 /// The band beside the scale where outliers stand: a row of marks, then their values.
 double band_height(const std::vector<outlier>& outliers) {
     if (outliers.empty()) return 0;
-    return 10 + label_height * static_cast<double>(std::min(outliers.size(), most_labels));
+    return 10 + label_height * static_cast<double>(std::min(outliers.size(), max_labels));
 }
 
 /// Where points go: x by allocation index, y by distance, growing upwards.
@@ -110,7 +110,7 @@ pixel_set pixels_of(const distance_view& view, const plot_range& range, const fr
 std::string points_of(const distance_view& view, const plot_range& range, const frame& at) {
     double pitch = 0.5;
     pixel_set pixels = pixels_of(view, range, at, pitch);
-    while (pixels.size() > most_points && pitch < 4) {
+    while (pixels.size() > max_points && pitch < 4) {
         pitch *= 2;
         pixels = pixels_of(view, range, at, pitch);
     }
@@ -146,7 +146,7 @@ void draw_outliers(svg& picture, const distance_view& view, const plot_range& ra
     }
     picture.path(marks, "clipped");
     double y = above ? edge - 12 : edge + 20;
-    for (std::size_t place = 0; place < std::min(outliers.size(), most_labels); ++place) {
+    for (std::size_t place = 0; place < std::min(outliers.size(), max_labels); ++place) {
         const double x = at.across(static_cast<double>(outliers[place].first) + 1);
         const bool right_half = x > left + plot_width / 2;
         picture.text(right_half ? x + 4 : x - 4, y, words_of(outliers[place]), "note",
@@ -175,7 +175,7 @@ std::string description_of(const distance_view& view, const plot_range& range) {
 std::string caption_of(const plot_range& range, std::size_t different) {
     std::string words = "<strong>Distance</strong> <span class=\"unit\">bytes, by allocation index";
     if (!range.clipped.empty()) words += fmt::format("; <b>{} beyond the scale</b>", range.clipped.size());
-    if (different > most_labels) words += fmt::format(", the {} farthest named", most_labels);
+    if (different > max_labels) words += fmt::format(", the {} farthest named", max_labels);
     return words + "</span>";
 }
 

@@ -199,7 +199,7 @@ std::string html_experiment(const section& in) {
     if (!in.found.properties.empty()) text += heading(in, "properties", "Properties") + html_properties(in);
     text += html_rank(in);
     text += unfair(in);
-    text += heading(in, "who", "Who took part") + html_participants(in) + absent;
+    text += heading(in, "who", "Who took part") + html_contestants(in) + absent;
     return text + "</section>\n";
 }
 

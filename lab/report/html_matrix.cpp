@@ -37,7 +37,7 @@ std::string matrix_cell(const table& from, std::size_t row, std::size_t column, 
 }
 
 /// Columns of one matrix: what fits a page of paper.
-constexpr std::size_t most_columns = 10;
+constexpr std::size_t max_columns = 10;
 
 /// The end of the figures that share a variant with the first.
 std::size_t end_of_variant(const std::vector<figure>& figures, std::size_t first) {
@@ -49,7 +49,7 @@ std::size_t end_of_variant(const std::vector<figure>& figures, std::size_t first
 /// As many whole variants as a matrix takes, at least one.
 std::size_t end_of_matrix(const std::vector<figure>& figures, std::size_t first) {
     std::size_t end = end_of_variant(figures, first);
-    while (end < figures.size() && end_of_variant(figures, end) - first <= most_columns) {
+    while (end < figures.size() && end_of_variant(figures, end) - first <= max_columns) {
         end = end_of_variant(figures, end);
     }
     return end;

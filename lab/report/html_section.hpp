@@ -47,7 +47,7 @@ struct section {
 
 /// Tables of words: properties, who took part, who did not.
 [[nodiscard]] std::string html_properties(const section& in);
-[[nodiscard]] std::string html_participants(const section& in);
+[[nodiscard]] std::string html_contestants(const section& in);
 [[nodiscard]] std::string html_absent(const section& in);
 
 /// The whole section of one experiment.

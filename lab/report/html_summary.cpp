@@ -16,7 +16,7 @@ namespace tenure::lab {
 namespace {
 
 /// Figures whose best choices still make a short summary.
-constexpr std::size_t most_in_summary = 8;
+constexpr std::size_t max_in_summary = 8;
 
 constexpr std::string_view best_choices_title = "The best choices";
 
@@ -87,14 +87,14 @@ std::string html_summary(const section& in) {
     std::copy_if(verdicts.begin(), verdicts.end(), std::back_inserter(primary),
                  [&](const verdict& one) { return whole.figures[one.figure_index].primary; });
     if (!primary.empty()) text += choices_table(in, primary, "The primary figures of this experiment");
-    if (primary.empty() && verdicts.size() <= most_in_summary) text += choices_table(in, verdicts, best_choices_title);
+    if (primary.empty() && verdicts.size() <= max_in_summary) text += choices_table(in, verdicts, best_choices_title);
     return text + "</div>\n";
 }
 
 std::string html_choices(const section& in) {
     const std::vector<verdict> verdicts = verdicts_of(in.laid.whole);
     const auto is_primary = [&](const verdict& one) { return in.laid.whole.figures[one.figure_index].primary; };
-    const bool shown = verdicts.size() <= most_in_summary && std::none_of(verdicts.begin(), verdicts.end(), is_primary);
+    const bool shown = verdicts.size() <= max_in_summary && std::none_of(verdicts.begin(), verdicts.end(), is_primary);
     return shown ? std::string() : choices_table(in, verdicts, best_choices_title);
 }
 

@@ -15,7 +15,7 @@ namespace tenure::lab {
 namespace {
 
 /// Figures of one table: what fits a page of paper.
-constexpr std::size_t most_figures = 3;
+constexpr std::size_t max_figures = 3;
 
 /// The columns of one figure in a full table.
 struct figure_column {
@@ -109,7 +109,7 @@ std::string html_table(const section& in, std::string_view caption, std::string_
 std::string html_figure_table(const section& in, const table& from) {
     std::string caption = from.variant.empty() ? in.found.name : fmt::format("{}: {}", in.found.name, from.variant);
     const std::size_t all = from.figures.size();
-    const std::size_t tables = (all + most_figures - 1) / most_figures;
+    const std::size_t tables = (all + max_figures - 1) / max_figures;
     std::string text;
     for (std::size_t part = 0; part < tables; ++part) {
         // Evenly: four figures are two and two, not three and one.
@@ -153,7 +153,7 @@ std::string html_properties(const section& in) {
     return text;
 }
 
-std::string html_participants(const section& in) {
+std::string html_contestants(const section& in) {
     std::string body = html_head({"contestant", "version", "kind", "proof that it ran", "note"});
     for (const contestant_result& who : in.found.contestants) {
         if (who.state != outcome::measured) continue;

@@ -21,8 +21,8 @@ namespace {
 
 using json = nlohmann::json;
 
-constexpr std::uint64_t largest_result_bytes = std::uint64_t{64} << 20U; // two hundred times the largest that is kept
-constexpr std::size_t deepest_json = 64;                                 // a result has eight levels
+constexpr std::uint64_t max_result_bytes = std::uint64_t{64} << 20U; // two hundred times the largest that is kept
+constexpr std::size_t deepest_json = 64;                             // a result has eight levels
 
 // Laying out compares every contestant with every other at each figure; the largest result has 24 contestants in an
 // experiment, 4,000 figures and 30,000 samples in all.
@@ -358,7 +358,7 @@ loaded_result parse_json(std::string_view text) {
 loaded_result load_json(const std::filesystem::path& path) {
     std::error_code ignored;
     const std::filesystem::path file = std::filesystem::is_directory(path, ignored) ? path / "results.json" : path;
-    const file_text read = read_file(file, largest_result_bytes);
+    const file_text read = read_file(file, max_result_bytes);
     loaded_result loaded;
     if (read.ok()) {
         loaded = parse_json(read.text);

@@ -16,9 +16,9 @@ bool is_flat(const json& value) {
     return std::none_of(value.begin(), value.end(), [](const json& item) { return item.is_structured(); });
 }
 
-void print(std::string& text, const json& value, std::size_t depth, std::size_t most_in_line) {
+void print(std::string& text, const json& value, std::size_t depth, std::size_t max_in_line) {
     constexpr auto replace = json::error_handler_t::replace;
-    const bool is_short = is_flat(value) && (value.is_array() || value.size() <= most_in_line);
+    const bool is_short = is_flat(value) && (value.is_array() || value.size() <= max_in_line);
     if (!value.is_structured() || value.empty() || is_short) {
         text += value.dump(-1, ' ', false, replace);
         return;
@@ -31,7 +31,7 @@ void print(std::string& text, const json& value, std::size_t depth, std::size_t 
         text += indent;
         first = false;
         if (value.is_object()) text += json(key).dump(-1, ' ', false, replace) + ": ";
-        print(text, item, depth + 1, most_in_line);
+        print(text, item, depth + 1, max_in_line);
     }
     text += '\n';
     text += std::string(depth, ' ');
@@ -40,9 +40,9 @@ void print(std::string& text, const json& value, std::size_t depth, std::size_t 
 
 }
 
-std::string json_text(const json& value, std::size_t most_in_line) {
+std::string json_text(const json& value, std::size_t max_in_line) {
     std::string text;
-    print(text, value, 0, most_in_line);
+    print(text, value, 0, max_in_line);
     return text + '\n';
 }
 

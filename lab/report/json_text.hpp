@@ -21,7 +21,7 @@ template<class List, class Make>
 }
 
 /// The text, with a line's end behind it. A list of plain values stays on one line, and so does an object of at most
-/// `most_in_line` of them. Bytes that are no UTF-8 are replaced.
-[[nodiscard]] std::string json_text(const nlohmann::ordered_json& value, std::size_t most_in_line = 0);
+/// `max_in_line` of them. Bytes that are no UTF-8 are replaced.
+[[nodiscard]] std::string json_text(const nlohmann::ordered_json& value, std::size_t max_in_line = 0);
 
 }

@@ -13,7 +13,7 @@ namespace tenure::lab {
 namespace {
 
 /// Less is no lead, however steady it is: either is so much times the other.
-constexpr double smallest_lead = 1.02;
+constexpr double min_lead = 1.02;
 
 /// Left over right of the rounds in which both are above zero.
 std::vector<double> finite_ratios(const std::vector<double>& left, const std::vector<double>& right) {
@@ -49,7 +49,7 @@ standing standing_of(side found, double median, double even, bool is_far) {
     return found == side::above && median > even ? standing::trails : standing::level;
 }
 
-bool has_enough(const cell& one) { return one.value.count >= fewest_judged_rounds; }
+bool has_enough(const cell& one) { return one.value.count >= min_judged_rounds; }
 
 bool is_better(const match& one) {
     if (one.ratio.count != 0) return one.ratio.median < 1.0;
@@ -77,17 +77,16 @@ match match_of(const table& from, std::size_t index, std::size_t row, std::size_
     match made;
     if (differences.empty()) return made;
     const std::vector<double> ratios = finite_ratios(left, right);
-    if (ratios.size() == differences.size() || ratios.size() >= fewest_judged_rounds) made.ratio = summarize(ratios);
-    if (differences.size() < fewest_judged_rounds) return made;
+    if (ratios.size() == differences.size() || ratios.size() >= min_judged_rounds) made.ratio = summarize(ratios);
+    if (differences.size() < min_judged_rounds) return made;
     if (made.ratio.count != 0) {
         const double ratio = made.ratio.median;
         made.stands = standing_of(side_of_zero(round_logarithms(left, right)), ratio, 1.0,
-                                  std::max(ratio, 1.0 / ratio) >= smallest_lead);
+                                  std::max(ratio, 1.0 / ratio) >= min_lead);
     } else {
         const double scale = std::max(std::abs(summarize(left).median), std::abs(summarize(right).median));
         const double median = summarize(differences).median;
-        made.stands =
-            standing_of(side_of_zero(differences), median, 0.0, std::abs(median) >= (smallest_lead - 1.0) * scale);
+        made.stands = standing_of(side_of_zero(differences), median, 0.0, std::abs(median) >= (min_lead - 1.0) * scale);
     }
     return made;
 }

@@ -59,7 +59,7 @@ std::string ratio_text(double ratio) {
 }
 
 std::string spread_text(const summary& found) {
-    if (found.count < fewest_spread_rounds) return std::string(dash);
+    if (found.count < min_spread_rounds) return std::string(dash);
     const std::string low = value_text(found.low);
     const std::string high = value_text(found.high);
     return low == high ? low : range_text(low, high);
@@ -87,7 +87,7 @@ std::string fact_text(const summary& found) {
         return whole ? integer_text(static_cast<std::int64_t>(value)) : value_text(value);
     };
     std::string median = one(found.median);
-    if (found.count < fewest_spread_rounds || (one(found.low) == median && one(found.high) == median)) return median;
+    if (found.count < min_spread_rounds || (one(found.low) == median && one(found.high) == median)) return median;
     return fmt::format("{} ({})", median, range_text(one(found.low), one(found.high)));
 }
 

@@ -16,8 +16,8 @@ namespace {
 constexpr std::array<double, 16> critical_sums{0, 0, 2, 3, 5, 8, 10, 13, 17, 21, 25, 29, 34, 40, 46, 52};
 
 double critical_sum(std::size_t count) {
-    if (count < fewest_judged_rounds) return -1.0;
-    const std::size_t place = count - fewest_judged_rounds;
+    if (count < min_judged_rounds) return -1.0;
+    const std::size_t place = count - min_judged_rounds;
     if (place < critical_sums.size()) return critical_sums[place];
     // The normal approximation: its mean and deviation without ties.
     const auto n = static_cast<double>(count);

@@ -17,7 +17,7 @@
 namespace tenure::lab {
 
 /// With fewer rounds the test can never tell two apart.
-inline constexpr std::size_t fewest_judged_rounds = 5;
+inline constexpr std::size_t min_judged_rounds = 5;
 
 enum class side : std::uint8_t { neither, below, above };
 

@@ -27,7 +27,7 @@ struct summary {
 };
 
 /// With fewer, low and high are the samples themselves, and no spread is shown.
-inline constexpr std::size_t fewest_spread_rounds = 3;
+inline constexpr std::size_t min_spread_rounds = 3;
 
 [[nodiscard]] summary summarize(std::span<const double> samples);
 

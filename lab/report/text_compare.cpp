@@ -127,7 +127,7 @@ std::string totals(const comparison& found) {
         text += fmt::format("; {} not comparable: no baseline in the same round", count);
     }
     if (const std::size_t count = found.count(change::too_few); count != 0) {
-        text += fmt::format("; {} without a verdict: fewer than {} rounds on a side", count, fewest_compared_rounds);
+        text += fmt::format("; {} without a verdict: fewer than {} rounds on a side", count, min_compared_rounds);
     }
     return text;
 }
@@ -162,7 +162,7 @@ std::string text_tables(const comparison& found, text_style style) {
         "same round; for memory and "
         "facts, of the figures. + better; ! worse; ~ only the absolute time moved, so the machine did; * moved, and "
         "neither is better; ? no verdict; all others are the same",
-        100 * smallest_compared_change);
+        100 * min_compared_change);
     return text + painted(wrapped(legend, width), tint::faint, colours) + "\n";
 }
 

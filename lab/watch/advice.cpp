@@ -82,7 +82,8 @@ std::string advice_for(const watched_site& site) {
                    : "Take the memory before the region begins: temp_scope (lifetime/temp.hpp) for what dies within "
                      "it, pool (pool/pool.hpp) for objects of one type, an arena for the rest.";
     case call_group::mapping:
-        return "Each such call holds the address space for all threads: keep the memory (heap_keep_ms, arena::clear) "
+        return "Each such call holds the address space for all threads: keep the memory (heap_purge_delay_ms, "
+               "arena::clear) "
                "instead of mapping it anew.";
     case call_group::format:
         return "Format with text_writer (text/text_writer.hpp), which allocates nothing and takes no lock.";

@@ -46,8 +46,8 @@ std::string threads_of(const watched_site& site) {
 std::string stays_of(const watched_region& region) {
     // What of many short threads shares a line is not the time of one.
     if (region.threads < 2 || region.threads != region.timeline.size()) return {};
-    return fmt::format("inside: from {} to {} a thread", time_text(region.fewest_inside_ns),
-                       time_text(region.most_inside_ns));
+    return fmt::format("inside: from {} to {} a thread", time_text(region.min_inside_ns),
+                       time_text(region.max_inside_ns));
 }
 
 std::string about_waiting(const watched_region& region) {

@@ -147,8 +147,8 @@ private:
         if (entries > 0) {
             bool const is_first = out_.threads == 0;
             out_.threads += 1 + thread.reused;
-            out_.fewest_inside_ns = is_first ? inside : std::min(out_.fewest_inside_ns, inside);
-            out_.most_inside_ns = std::max(out_.most_inside_ns, inside);
+            out_.min_inside_ns = is_first ? inside : std::min(out_.min_inside_ns, inside);
+            out_.max_inside_ns = std::max(out_.max_inside_ns, inside);
         }
         add_sites(thread, is_below, line);
         add_unfinished(thread, is_below, line);
@@ -176,13 +176,13 @@ private:
         out_.entries += node.entries;
         out_.quick_locks += node.quick_locks;
         out_.instances += node.instances;
-        out_.most_at_once = std::max(out_.most_at_once, node.most_threads);
+        out_.max_at_once = std::max(out_.max_at_once, node.max_threads);
         out_.span_ns += from_.ns(node.span_ticks);
         opened_ns_ += from_.ns(node.total_ticks);
         if (node.open_instance != 0 && end > node.open_instance) {
             double const open = from_.ns(end - node.open_instance);
             out_.span_ns += open;
-            opened_ns_ += open * static_cast<double>(std::max<std::uint64_t>(node.most_threads, 1));
+            opened_ns_ += open * static_cast<double>(std::max<std::uint64_t>(node.max_threads, 1));
         }
         inside_ns_ += from_.ns(inside - idle);
         out_.late_ns += from_.ns(node.late_ticks);
@@ -323,14 +323,14 @@ private:
             time.total_ns = found.total_ticks * from_.ns_per_tick();
             out_.span_ns = found.span_ticks * from_.ns_per_tick();
             out_.instances = found.instances;
-            out_.most_at_once = found.most;
+            out_.max_at_once = found.most;
         } else if (out_.kind == region_kind::openmp || out_.kind == region_kind::tbb) {
             time.total_ns = opened_ns_;
         } else { // a function's calls, a scope's stays: each thread for itself
             time.total_ns = inside_ns_;
             out_.span_ns = found.span_ticks * from_.ns_per_tick();
             out_.instances = out_.entries;
-            out_.most_at_once = found.most;
+            out_.max_at_once = found.most;
         }
         // Regions within each other may be open at once, more than the process is long.
         out_.span_ns = std::min(out_.span_ns, from_.span_ns());
@@ -486,11 +486,11 @@ watched_process process_of(const recording& from) {
 
 void add_moments(const recording& from, findings& found) {
     const hook::process_head& head = from.process();
-    std::uint64_t const count = std::min<std::uint64_t>(head.moments, hook::most_moments);
+    std::uint64_t const count = std::min<std::uint64_t>(head.moments, hook::max_moments);
     found.lost_moments += head.moments - count;
     for (std::uint64_t index = 0; index < count; ++index) {
         const hook::moment_record& each = head.moment[index];
-        if (each.ticks < head.first_ticks || each.region >= hook::most_regions) continue; // not whole
+        if (each.ticks < head.first_ticks || each.region >= hook::max_regions) continue; // not whole
         found.moments.push_back(
             {head.process, each.thread, from.ns(each.ticks - head.first_ticks), name_of(head.region[each.region])});
     }
@@ -498,12 +498,12 @@ void add_moments(const recording& from, findings& found) {
 
 void add_notices(const recording& from, std::vector<std::string>& notices) {
     const hook::process_head& head = from.process();
-    for (std::uint32_t index = 0; index < std::min(head.notices, hook::most_notices); ++index) {
+    for (std::uint32_t index = 0; index < std::min(head.notices, hook::max_notices); ++index) {
         notices.push_back(text_of(head.notice[index]));
     }
     if (head.lost_regions != 0) {
         notices.push_back(fmt::format("{} stays are in regions that have no room: only {} are told apart",
-                                      head.lost_regions, hook::most_regions));
+                                      head.lost_regions, hook::max_regions));
     }
     if (head.lost_entries != 0) {
         notices.push_back(fmt::format("{} calls of a watched function were not watched: too many at once, or on a "
@@ -543,7 +543,7 @@ findings explain(const std::vector<std::unique_ptr<recording>>& recordings, symb
         std::set<std::uint32_t> regions;
         for (const hook::thread_area* thread : each->threads()) {
             for (const hook::node_record& node : recording::nodes(*thread).subspan(1)) {
-                if (node.region < hook::most_regions) regions.insert(node.region);
+                if (node.region < hook::max_regions) regions.insert(node.region);
             }
         }
         for (std::uint32_t const region : regions) {

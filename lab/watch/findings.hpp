@@ -82,11 +82,11 @@ struct watched_region {
     std::string place; ///< file and line, where known
     std::uint32_t process = 0;
     std::size_t recording = 0; ///< in the list of processes: one process may become several programs
-    std::uint64_t threads = 0, entries = 0, instances = 0, most_at_once = 0;
-    double span_ns = 0;                              ///< from begin to end, all instances
-    double longest_ns = 0;                           ///< stay of one thread
-    double fewest_inside_ns = 0, most_inside_ns = 0; ///< of its threads
-    double late_ns = 0;                              ///< part of the idle time: from the region's begin to the thread's
+    std::uint64_t threads = 0, entries = 0, instances = 0, max_at_once = 0;
+    double span_ns = 0;                          ///< from begin to end, all instances
+    double longest_ns = 0;                       ///< stay of one thread
+    double min_inside_ns = 0, max_inside_ns = 0; ///< of its threads
+    double late_ns = 0;                          ///< part of the idle time: from the region's begin to the thread's
     std::uint64_t quick_locks = 0, calls = 0, allocations = 0, releases = 0, null_frees = 0, allocated_bytes = 0;
     std::uint64_t waits = 0;
     bool is_open = false; ///< some thread had not left when the recording ended

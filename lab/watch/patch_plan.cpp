@@ -242,7 +242,7 @@ private:
             first_.push_back(*each);
             if (each->ends_flow() && taken_ < jump_bytes) return "it ends within the five bytes that a jump needs";
         }
-        return taken_ <= hook::most_patched_bytes ? "" : "its first instructions are too long";
+        return taken_ <= hook::max_patched_bytes ? "" : "its first instructions are too long";
     }
 
     std::string look_for_jumps_into() const {
@@ -262,7 +262,7 @@ private:
     }
 
     std::string put(hook::planned_patch& patch, const void* bytes, std::size_t count) const {
-        if (patch.moved_bytes + count > hook::most_moved_bytes)
+        if (patch.moved_bytes + count > hook::max_moved_bytes)
             return "its first instructions are too long where they would go";
         std::memcpy(patch.moved + patch.moved_bytes, bytes, count);
         patch.moved_bytes += static_cast<std::uint32_t>(count);
@@ -270,7 +270,7 @@ private:
     }
     static std::string fix(hook::planned_patch& patch, std::uint32_t at, std::uint32_t next, std::uint64_t target,
                            hook::fix_kind kind = hook::fix_kind::distance) {
-        if (patch.fixes == hook::most_fixes) return "too many of its first instructions depend on where they stand";
+        if (patch.fixes == hook::max_fixes) return "too many of its first instructions depend on where they stand";
         patch.fix[patch.fixes++] = {kind, at, next, 0, target};
         return {};
     }

@@ -38,7 +38,7 @@ double length_of_tick(const hook::process_head& head) {
 }
 
 // A thread has ten of them: as many threads at once as a system runs. A larger file is holes.
-constexpr std::uint64_t largest_file_bytes = std::uint64_t{1} << 40U;
+constexpr std::uint64_t max_file_bytes = std::uint64_t{1} << 40U;
 
 /// A count that indexes `most` records: the process that owns it may live, and one that is not ours may write anything.
 std::uint32_t count_of(const std::uint32_t& count, std::uint32_t most) {
@@ -47,11 +47,11 @@ std::uint32_t count_of(const std::uint32_t& count, std::uint32_t most) {
 
 /// Whether counts that index the area are within it: a file may be damaged.
 bool is_whole(const hook::thread_area& area) {
-    bool good = area.first != 0 && area.nodes >= 1 && area.nodes <= hook::most_nodes &&
-                area.stack_words <= hook::most_stack_words && area.sites <= hook::most_sites &&
-                area.intervals <= hook::most_intervals && area.waits <= hook::most_waits;
-    for (std::uint32_t index = 1; good && index < count_of(area.nodes, hook::most_nodes); ++index) {
-        good = area.node[index].parent < index && area.node[index].region < hook::most_regions;
+    bool good = area.first != 0 && area.nodes >= 1 && area.nodes <= hook::max_nodes &&
+                area.stack_words <= hook::max_stack_words && area.sites <= hook::max_sites &&
+                area.intervals <= hook::max_intervals && area.waits <= hook::max_waits;
+    for (std::uint32_t index = 1; good && index < count_of(area.nodes, hook::max_nodes); ++index) {
+        good = area.node[index].parent < index && area.node[index].region < hook::max_regions;
     }
     return good;
 }
@@ -79,7 +79,7 @@ bool is_ours_alone(const struct stat& about) {
 }
 
 // Holes are not read: what is in a file of others may be no more.
-constexpr std::uint64_t largest_copy_bytes = std::uint64_t{4} << 30U;
+constexpr std::uint64_t max_copy_bytes = std::uint64_t{4} << 30U;
 
 /// The file's bytes in memory of our own, as far as they are there. MAP_FAILED: too many, or no memory.
 void* copy_of(int file, std::uint64_t bytes) {
@@ -93,10 +93,9 @@ void* copy_of(int file, std::uint64_t bytes) {
         off_t const hole = ::lseek(file, begin, SEEK_HOLE);
         off_t const end = std::min(hole < 0 ? static_cast<off_t>(bytes) : hole, static_cast<off_t>(bytes));
         for (at = begin; at < end;) {
-            constexpr off_t most_at_once = off_t{1} << 20U;
-            auto const wanted = static_cast<std::size_t>(std::min(end - at, most_at_once));
-            ssize_t const got =
-                copied > largest_copy_bytes ? -1 : ::pread(file, static_cast<char*>(copy) + at, wanted, at);
+            constexpr off_t max_at_once = off_t{1} << 20U;
+            auto const wanted = static_cast<std::size_t>(std::min(end - at, max_at_once));
+            ssize_t const got = copied > max_copy_bytes ? -1 : ::pread(file, static_cast<char*>(copy) + at, wanted, at);
             if (got == 0) return copy; // it was cut short meanwhile
             if (got < 0) {
                 ::munmap(copy, bytes);
@@ -127,7 +126,7 @@ std::unique_ptr<recording> recording::open(const std::filesystem::path& path, st
         return nullptr;
     }
     auto const bytes = static_cast<std::uint64_t>(about.st_size);
-    if (bytes > largest_file_bytes) {
+    if (bytes > max_file_bytes) {
         why = fmt::format("it has {} GiB, and a recording 1024 at most", bytes >> 30U);
         return nullptr;
     }
@@ -145,7 +144,7 @@ std::unique_ptr<recording> recording::open(const std::filesystem::path& path, st
     made->bytes_ = bytes;
     made->head_ = static_cast<const hook::process_head*>(mapped);
     const hook::process_head& head = *made->head_;
-    if (!is_recording_of_now(head) || head.modules > hook::most_modules) {
+    if (!is_recording_of_now(head) || head.modules > hook::max_modules) {
         why = "it is not a recording of this version";
         return nullptr;
     }
@@ -171,36 +170,36 @@ std::string_view recording::program() const {
 }
 
 std::span<const hook::node_record> recording::nodes(const hook::thread_area& thread) {
-    return {thread.node, std::max(count_of(thread.nodes, hook::most_nodes), 1U)};
+    return {thread.node, std::max(count_of(thread.nodes, hook::max_nodes), 1U)};
 }
 std::span<const hook::site_record> recording::sites(const hook::thread_area& thread) {
-    return {thread.site, count_of(thread.sites, hook::most_sites)};
+    return {thread.site, count_of(thread.sites, hook::max_sites)};
 }
 std::span<const hook::interval_record> recording::intervals(const hook::thread_area& thread) {
-    return {thread.interval, count_of(thread.intervals, hook::most_intervals)};
+    return {thread.interval, count_of(thread.intervals, hook::max_intervals)};
 }
 std::span<const hook::wait_record> recording::waits(const hook::thread_area& thread) {
-    return {thread.wait, count_of(thread.waits, hook::most_waits)};
+    return {thread.wait, count_of(thread.waits, hook::max_waits)};
 }
 
 std::vector<std::uint64_t> recording::frames(const hook::thread_area& thread, std::uint32_t stack) const {
-    std::uint32_t const words = count_of(thread.stack_words, hook::most_stack_words);
+    std::uint32_t const words = count_of(thread.stack_words, hook::max_stack_words);
     if (stack == 0 || stack >= words) return {};
     std::uint64_t const count = __atomic_load_n(&thread.stack[stack], __ATOMIC_RELAXED);
-    if (count > hook::most_frames || count >= words - stack) return {};
+    if (count > hook::max_frames || count >= words - stack) return {};
     return {thread.stack + stack + 1, thread.stack + stack + 1 + count};
 }
 
 recording::placed recording::place_of(std::uint64_t frame) const {
     std::uint64_t const number = frame >> hook::module_shift;
-    if (number == 0 || number > count_of(head_->modules, hook::most_modules)) return {{}, frame};
+    if (number == 0 || number > count_of(head_->modules, hook::max_modules)) return {{}, frame};
     const hook::module_record& module = head_->module[number - 1];
     constexpr std::uint64_t offset_bits = (std::uint64_t{1} << hook::module_shift) - 1;
     return {{module.path, ::strnlen(module.path, sizeof module.path)}, frame & offset_bits};
 }
 
 std::uint64_t recording::frame_of(std::uint64_t address) const {
-    for (std::uint32_t index = 0; index < count_of(head_->modules, hook::most_modules); ++index) {
+    for (std::uint32_t index = 0; index < count_of(head_->modules, hook::max_modules); ++index) {
         const hook::module_record& each = head_->module[index];
         if (address >= each.first && address < each.last) {
             return (std::uint64_t{index} + 1) << hook::module_shift | (address - each.base);
@@ -213,9 +212,9 @@ namespace {
 
 /// Of a process that became another program, several times perhaps, the last one's. Empty when there is none.
 std::filesystem::path last_recording(const std::filesystem::path& folder, std::uint32_t process) {
-    constexpr std::uint32_t most_numbers = 10'000; // the hook makes no more
+    constexpr std::uint32_t max_numbers = 10'000; // the hook makes no more
     std::filesystem::path last;
-    for (std::uint32_t number = 0; number < most_numbers; ++number) {
+    for (std::uint32_t number = 0; number < max_numbers; ++number) {
         std::filesystem::path const file = folder / fmt::format("{}-{}.tnw", process, number);
         std::error_code error;
         if (!std::filesystem::exists(std::filesystem::symlink_status(file, error))) break;

@@ -19,10 +19,10 @@ namespace tenure::lab {
 
 namespace {
 
-constexpr std::size_t open_sites = 10;  // what a reader looks at first
-constexpr std::size_t most_sites = 100; // more are in the JSON: a page shall stay readable, and small
-constexpr std::size_t most_stacks = 20;
-constexpr std::size_t most_frames = 30;
+constexpr std::size_t open_sites = 10; // what a reader looks at first
+constexpr std::size_t max_sites = 100; // more are in the JSON: a page shall stay readable, and small
+constexpr std::size_t max_stacks = 20;
+constexpr std::size_t max_frames = 30;
 constexpr double closer_share = 1.0 / 50;
 
 struct part {
@@ -104,15 +104,15 @@ std::string frame_item(const named_frame& frame, bool is_blamed) {
 
 std::string stack_of(const watched_site& site) {
     std::string text = "<details><summary>stack</summary>\n<ol>\n";
-    for (std::size_t index = 0; index < std::min(site.stack.size(), most_frames); ++index) {
+    for (std::size_t index = 0; index < std::min(site.stack.size(), max_frames); ++index) {
         text += frame_item(site.stack[index], index == site.blamed);
     }
     text += "</ol>\n";
     const auto paragraph = [&text](const std::string& words) {
         if (!words.empty()) text += element("p", "", words) + "\n";
     };
-    if (site.stack.size() > most_frames) {
-        paragraph(fmt::format("… and {} further out", counted(site.stack.size() - most_frames, "frame")));
+    if (site.stack.size() > max_frames) {
+        paragraph(fmt::format("… and {} further out", counted(site.stack.size() - max_frames, "frame")));
     }
     const auto most = std::max_element(site.holders.begin(), site.holders.end(),
                                        [](const auto& left, const auto& right) { return left.second < right.second; });
@@ -142,7 +142,7 @@ std::string site_row(const watched_region& region, std::size_t index) {
         "<tr>{}{}{}{}<td class=\"where\">{}</td>{}{}{}{}{}</tr>\n",
         element("th", "scope=\"row\"", fmt::format("#{} {}", index + 1, what_happens(site))),
         number(percent_text(cost, region.time.total_ns)), number(time_text(cost)),
-        number(time_text(site.waits > 0 ? site.longest_wait_ns : site.longest_ns)), where_of(site, index < most_stacks),
+        number(time_text(site.waits > 0 ? site.longest_wait_ns : site.longest_ns)), where_of(site, index < max_stacks),
         number(whole_text(site.count)), number(whole_text(site.waits)),
         number(site.bytes > 0 ? bytes_text(site.bytes) : "–"),
         number(fmt::format("{}{}", whole_text(std::uint64_t{site.threads.size()}), site.has_more_threads ? "+" : "")),
@@ -163,7 +163,7 @@ std::string sites_of(const watched_region& region) {
     std::string text = sites_table(region, "The dearest first: their waits, and what allocation and mapping take.", 0,
                                    std::min(count, open_sites));
     if (count <= open_sites) return text;
-    const std::size_t last = std::min(count, most_sites);
+    const std::size_t last = std::min(count, max_sites);
     text += fmt::format("<details><summary>{} more</summary>\n{}", counted(last - open_sites, "place"),
                         sites_table(region, "The other places.", open_sites, last));
     if (last < count)

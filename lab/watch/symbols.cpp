@@ -129,9 +129,9 @@ struct jitted {
 };
 
 std::vector<jitted> read_perf_map(std::uint32_t process) {
-    constexpr std::uint64_t largest_map_bytes = std::uint64_t{256} << 20U;
+    constexpr std::uint64_t max_map_bytes = std::uint64_t{256} << 20U;
     std::vector<jitted> found;
-    std::istringstream file(read_file(fmt::format("/tmp/perf-{}.map", process), largest_map_bytes).text);
+    std::istringstream file(read_file(fmt::format("/tmp/perf-{}.map", process), max_map_bytes).text);
     for (std::string line; std::getline(file, line);) {
         std::istringstream words(line);
         jitted each;

@@ -24,10 +24,10 @@ namespace {
 constexpr std::string_view policy = "default-src 'none'; style-src 'unsafe-inline'";
 
 // What keeps the page small. A mark of a timeline takes about 200 bytes.
-constexpr std::size_t most_regions = 12;
-constexpr std::size_t most_rows = 200;
-constexpr std::size_t most_marks = 8000;
-constexpr std::size_t fewest_marks = 200;
+constexpr std::size_t max_regions = 12;
+constexpr std::size_t max_rows = 200;
+constexpr std::size_t max_marks = 8000;
+constexpr std::size_t min_marks = 200;
 
 std::string words_of(const watched_process& process) {
     if (process.signal != 0) return "by " + signal_text(process.signal);
@@ -55,7 +55,7 @@ std::string lost_words(const watched_process& process) {
 
 std::string processes_of(const findings& found) {
     std::string rows;
-    const std::size_t count = std::min(found.processes.size(), most_rows);
+    const std::size_t count = std::min(found.processes.size(), max_rows);
     for (std::size_t index = 0; index < count; ++index) {
         const watched_process& each = found.processes[index];
         const std::string number =
@@ -85,10 +85,10 @@ std::string region_link(std::size_t index) { return fmt::format("r{}", index + 1
 /// Every region in a line, those with a section of their own with a link to it.
 std::string regions_table(const findings& found) {
     std::string rows;
-    const std::size_t count = std::min(found.regions.size(), most_rows);
+    const std::size_t count = std::min(found.regions.size(), max_rows);
     for (std::size_t index = 0; index < count; ++index) {
         const watched_region& each = found.regions[index];
-        const std::string name = index < most_regions
+        const std::string name = index < max_regions
                                      ? fmt::format("<a href=\"#{}\">{}</a>", region_link(index), escaped(each.name))
                                      : escaped(each.name);
         rows +=
@@ -117,14 +117,14 @@ std::uint64_t waits_in(const watched_region& region) {
 
 /// The sections; their timelines share the marks by how many waits they have.
 std::string sections_of(const findings& found) {
-    const std::size_t count = std::min(found.regions.size(), most_regions);
+    const std::size_t count = std::min(found.regions.size(), max_regions);
     std::uint64_t waits = 0;
     for (std::size_t index = 0; index < count; ++index) waits += waits_in(found.regions[index]);
     std::string text;
     for (std::size_t index = 0; index < count; ++index) {
         const watched_region& each = found.regions[index];
-        const std::size_t marks = waits == 0 ? 0 : most_marks * waits_in(each) / waits;
-        text += html_region(each, region_link(index), std::max(marks, fewest_marks));
+        const std::size_t marks = waits == 0 ? 0 : max_marks * waits_in(each) / waits;
+        text += html_region(each, region_link(index), std::max(marks, min_marks));
     }
     if (!text.empty()) return text;
     no_regions const about = about_no_regions(found);
@@ -151,7 +151,7 @@ std::string contents_of(const findings& found) {
     std::string text = "<nav aria-label=\"Contents\">\n<h2>Contents</h2>\n<ul>\n";
     if (!found.processes.empty()) text += "<li><a href=\"#processes\">Processes</a></li>\n";
     if (!found.regions.empty()) text += "<li><a href=\"#regions\">Regions</a></li>\n";
-    for (std::size_t index = 0; index < std::min(found.regions.size(), most_regions); ++index) {
+    for (std::size_t index = 0; index < std::min(found.regions.size(), max_regions); ++index) {
         text +=
             fmt::format("<li><a href=\"#{}\">{}</a></li>\n", region_link(index), escaped(found.regions[index].name));
     }

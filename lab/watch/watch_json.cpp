@@ -106,12 +106,12 @@ public:
             {"threads", region.threads},
             {"entries", region.entries},
             {"instances", region.instances},
-            {"most_at_once", region.most_at_once},
+            {"max_at_once", region.max_at_once},
             {"is_open", region.is_open},
             {"span_ns", whole(region.span_ns)},
             {"longest_ns", whole(region.longest_ns)},
-            {"fewest_inside_ns", whole(region.fewest_inside_ns)},
-            {"most_inside_ns", whole(region.most_inside_ns)},
+            {"min_inside_ns", whole(region.min_inside_ns)},
+            {"max_inside_ns", whole(region.max_inside_ns)},
             {"late_ns", whole(region.late_ns)},
             {"calls", region.calls},
             {"allocations", region.allocations},
@@ -212,8 +212,8 @@ std::string to_json(const findings& found) {
         {"lost_marks", found.lost_moments},
         {"regions", std::move(regions)},
         {"frames", writes.frames()}};
-    constexpr std::size_t most_in_line = 6; // a frame, or a wait: a thousand waits are a thousand lines
-    return json_text(all, most_in_line);
+    constexpr std::size_t max_in_line = 6; // a frame, or a wait: a thousand waits are a thousand lines
+    return json_text(all, max_in_line);
 }
 
 }

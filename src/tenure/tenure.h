@@ -235,8 +235,8 @@ typedef struct tn_heap_options {
     uint32_t reserved;
     tn_text name;                  /**< in reports; copied, up to 63 bytes */
     uint64_t limit_bytes;          /**< the most that it takes from its source */
-    uint64_t keep_ns;              /**< how long freed memory is kept; UINT64_MAX: not at all */
-    uint64_t keep_limit_bytes;     /**< of freed huge blocks; UINT64_MAX: none */
+    uint64_t purge_delay_ns;       /**< how long freed memory is kept; UINT64_MAX: not at all */
+    uint64_t max_retained_bytes;   /**< of freed huge blocks; UINT64_MAX: none */
     const tn_block_source* source; /**< null: pages of the system */
 } tn_heap_options;
 
@@ -328,9 +328,9 @@ typedef struct tn_affinity_options {
     tn_text name;                  /**< in reports; copied, up to 63 bytes */
     uint64_t alignment;            /**< of every object that asks for no more: 8 to 1024 */
     uint64_t block_bytes;          /**< taken at a time: 64 KiB to 1 GiB, a power of two */
-    uint64_t keep_bytes;           /**< of empty blocks; UINT64_MAX: none */
-    uint32_t sizes_are_given;      /**< not zero: every free names the size, and none is remembered */
-    uint32_t sizes_apart;          /**< not zero: each size up to 512 bytes has pages of its own */
+    uint64_t max_retained_bytes;   /**< of empty blocks; UINT64_MAX: none */
+    uint32_t sizes_required;       /**< not zero: every free names the size, and none is remembered */
+    uint32_t split_by_size;        /**< not zero: each size up to 512 bytes has pages of its own */
     const tn_block_source* source; /**< null: pages of the system */
 } tn_affinity_options;
 

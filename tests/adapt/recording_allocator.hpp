@@ -28,7 +28,7 @@ public:
         ++requests_;
         last_bytes_ = bytes;
         last_alignment_ = alignment;
-        if (allowed_ == 0 || bytes > most_bytes) return nullptr;
+        if (allowed_ == 0 || bytes > max_bytes) return nullptr;
         --allowed_;
         void* const block = ::operator new (bytes + (bytes == 0), std::align_val_t{alignment}, std::nothrow);
         if (block != nullptr) given_.emplace(block, numbers{bytes, alignment});
@@ -67,7 +67,7 @@ public:
 
 private:
     // Refused here, because a sanitizer's malloc ends the process when it is asked for too much.
-    static constexpr std::size_t most_bytes = std::size_t{1} << 32;
+    static constexpr std::size_t max_bytes = std::size_t{1} << 32;
 
     struct numbers {
         std::size_t bytes;

@@ -37,7 +37,7 @@ namespace affinities = tenure::affinities;
 using in_nodes = tenure::affinity_object<affinities::nodes>;
 
 std::size_t live() { return affinities::nodes().size(); }
-bool is_detoured() { return tenure::passes_through(tenure::part::affinity); }
+bool is_passthrough() { return tenure::passthrough_enabled(tenure::part::affinity); }
 
 template<std::size_t Bytes, std::size_t Alignment = 8>
 struct alignas(Alignment) node : in_nodes {
@@ -193,7 +193,7 @@ TEST(affinity_objects, the_nothrow_forms_serve_too) {
 }
 
 TEST(affinity_objects, impossible_sizes_throw_or_are_null) {
-    if (support::under_sanitizer() && is_detoured()) GTEST_SKIP() << "the sanitizer's malloc would end it";
+    if (support::under_sanitizer() && is_passthrough()) GTEST_SKIP() << "the sanitizer's malloc would end it";
     std::size_t volatile most = std::size_t{PTRDIFF_MAX} - 64; // volatile: the compiler must not see that it fails
     std::size_t const before = live();
     EXPECT_THROW(in_nodes::operator new(most), std::bad_alloc);
@@ -295,11 +295,11 @@ TEST(affinity_objects, of_static_duration_are_made_before_main_and_deleted_after
 }
 
 TEST(affinity_passthrough, malloc_serves_each_object_and_the_group_still_knows_it) {
-    if (!is_detoured()) GTEST_SKIP() << "not under passthrough";
+    if (!is_passthrough()) GTEST_SKIP() << "not under passthrough";
     tenure::counting_source source(tenure::page_source::process());
     std::size_t const before = support::malloc_bytes();
     {
-        affinity_group group("detoured", {.alignment = 16}, source);
+        affinity_group group("passthrough", {.alignment = 16}, source);
         support::ledger ledger;
         for (std::size_t bytes : {0u, 1u, 56u, 512u, 20'000u, 1'000'000u}) {
             for (std::size_t alignment : {1u, 64u, 8192u}) {

@@ -16,9 +16,9 @@
 namespace {
 
 using namespace affinity_tests;
+using tenure::page_layout;
 using tenure::report_kind;
-using tenure::sizes;
-using tenure::streams;
+using tenure::size_on_free;
 
 /// Every kind of group, in builds that check the caller's mistakes.
 class affinity_death : public testing::TestWithParam<affinity_options> {
@@ -36,10 +36,10 @@ protected:
 
 std::vector<affinity_options> kinds() {
     std::vector<affinity_options> all;
-    for (sizes frees : {sizes::found, sizes::given}) {
-        for (streams arrangement : {streams::together, streams::apart}) {
+    for (size_on_free sizes : {size_on_free::optional, size_on_free::required}) {
+        for (page_layout layout : {page_layout::mixed, page_layout::by_size}) {
             for (tenure::sharing threads : {tenure::sharing::one_thread, tenure::sharing::any_thread}) {
-                all.push_back({.alignment = 8, .frees = frees, .arrangement = arrangement, .threads = threads});
+                all.push_back({.alignment = 8, .sizes = frees, .layout = arrangement, .threads = threads});
             }
         }
     }
@@ -91,7 +91,7 @@ TEST_P(affinity_death, a_free_with_another_size_is_reported) {
 }
 
 TEST_P(affinity_death, a_free_without_the_size_is_reported_where_sizes_are_given) {
-    if (GetParam().frees == sizes::given) {
+    if (GetParam().sizes == size_on_free::required) {
         EXPECT_DEATH(group_.deallocate(objects_[5]), "freed without its size.*Name the size");
     } else {
         group_.deallocate(objects_[5]);
@@ -237,7 +237,7 @@ TEST_F(affinity_late_death, the_newest_object_freed_twice_behind_its_neighbour_h
 }
 
 TEST_F(affinity_late_death, a_free_without_the_size_is_reported_where_sizes_are_given) {
-    affinity_group given("given", {.alignment = 8, .frees = sizes::given});
+    affinity_group given("given", {.alignment = 8, .sizes = size_on_free::required});
     void* const object = given.allocate(40);
     EXPECT_DEATH(given.deallocate(object), "freed without its size.*Name the size");
     given.deallocate(object, 40);

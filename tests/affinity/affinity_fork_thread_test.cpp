@@ -45,8 +45,8 @@ protected:
 
 INSTANTIATE_TEST_SUITE_P(forms, group_child,
                          testing::Values(affinity_options{.threads = tenure::sharing::any_thread},
-                                         affinity_options{.frees = tenure::sizes::given,
-                                                          .arrangement = tenure::streams::apart,
+                                         affinity_options{.sizes = tenure::size_on_free::required,
+                                                          .layout = tenure::page_layout::by_size,
                                                           .threads = tenure::sharing::any_thread}),
                          [](const auto& each) { return affinity_tests::name_of(each.param); });
 

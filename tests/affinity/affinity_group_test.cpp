@@ -23,8 +23,8 @@
 namespace {
 
 using namespace affinity_tests;
-using tenure::sizes;
-using tenure::streams;
+using tenure::page_layout;
+using tenure::size_on_free;
 
 using affinity_groups = groups;
 
@@ -46,10 +46,10 @@ TEST_F(affinity_groups, nothing_is_taken_before_the_first_object) {
 
 TEST_F(affinity_groups, every_alignment_is_kept) {
     for (std::size_t of_group : {8u, 16u, 64u, 1024u}) {
-        for (streams arrangement : {streams::together, streams::apart}) {
+        for (page_layout layout : {page_layout::mixed, page_layout::by_size}) {
             affinity_options options;
             options.alignment = of_group;
-            options.arrangement = arrangement;
+            options.layout = arrangement;
             affinity_group group("aligned", options, source_);
             EXPECT_EQ(group.alignment(), of_group);
             support::ledger ledger;
@@ -122,8 +122,8 @@ TEST_F(affinity_groups, the_largest_and_the_smallest_block_serve) {
     for (std::size_t bytes : {64 * kibibyte, 128 * kibibyte, 1024 * mebibyte}) {
         for (std::size_t alignment : {8u, 1024u}) {
             affinity_group group("block", {.alignment = alignment, .block_bytes = bytes}, source_);
-            void* const largest = take(group, affinity_group::largest_object_bytes(), 4096);
-            std::memset(largest, 1, affinity_group::largest_object_bytes());
+            void* const largest = take(group, affinity_group::max_object_bytes(), 4096);
+            std::memset(largest, 1, affinity_group::max_object_bytes());
             EXPECT_EQ(source_.live_bytes(), bytes) << "and it lies in the block";
             EXPECT_TRUE(group.valid());
             group.deallocate(largest);
@@ -133,8 +133,8 @@ TEST_F(affinity_groups, the_largest_and_the_smallest_block_serve) {
 }
 
 TEST_F(affinity_groups, together_sizes_lie_one_after_the_other_as_they_were_allocated) {
-    for (sizes frees : {sizes::found, sizes::given}) {
-        affinity_group group("together", {.alignment = 8, .frees = frees}, source_);
+    for (size_on_free sizes : {size_on_free::optional, size_on_free::required}) {
+        affinity_group group("together", {.alignment = 8, .sizes = frees}, source_);
         unsigned char* expected = nullptr;
         std::size_t jumps = 0, bytes_in_all = 0;
         for (std::size_t count = 0; count < 20'000; ++count) {
@@ -150,7 +150,7 @@ TEST_F(affinity_groups, together_sizes_lie_one_after_the_other_as_they_were_allo
 }
 
 TEST_F(affinity_groups, apart_each_size_has_lines_of_its_own) {
-    affinity_group group("apart", {.alignment = 8, .arrangement = streams::apart}, source_);
+    affinity_group group("apart", {.alignment = 8, .layout = page_layout::by_size}, source_);
     std::set<std::uintptr_t> pages_of[3];
     for (std::size_t count = 0; count < 15'000; ++count) {
         std::size_t const bytes = std::size_t{24} + 32 * (count % 3); // 24, 56, 88
@@ -171,7 +171,7 @@ TEST_F(affinity_groups, apart_each_size_has_lines_of_its_own) {
 }
 
 TEST_F(affinity_groups, apart_sizes_near_a_line_never_cross_one_without_need) {
-    affinity_group group("apart", {.alignment = 8, .arrangement = streams::apart}, source_);
+    affinity_group group("apart", {.alignment = 8, .layout = page_layout::by_size}, source_);
     for (std::size_t bytes : {32u, 56u, 60u, 64u, 112u, 128u, 176u, 192u, 448u, 512u}) {
         std::size_t const lines = (bytes + 63) / 64;
         for (std::size_t count = 0; count < 3000; ++count) {
@@ -193,7 +193,7 @@ TEST_P(affinity_reuse, half_of_the_objects_freed_and_allocated_again_need_no_new
     for (again const& each :
          {again{56, 1}, again{8, 1}, again{40, 1}, again{200, 1}, again{512, 1}, again{700, 1}, again{16'384, 1}}) {
         for (bool names_size : {true, false}) {
-            if (!names_size && GetParam().frees == sizes::given) continue;
+            if (!names_size && GetParam().sizes == size_on_free::required) continue;
             affinity_group group("again", GetParam(), source_);
             std::vector<unsigned char*> objects =
                 take_many(group, std::min<std::size_t>(20'000, 3'000'000 / each.bytes * 2), each.bytes, each.alignment);
@@ -258,7 +258,7 @@ TEST_P(affinity_reuse, what_is_freed_in_any_order_is_all_there_again) {
         EXPECT_EQ(group.usage().reserved_bytes, 0u) << "all of it is one free run a page";
         EXPECT_EQ(group.usage().scattered_bytes, 0u);
         objects = take_many(group, 30'000, 120);
-        if (GetParam().keep_bytes != 0) {
+        if (GetParam().max_retained_bytes != 0) {
             EXPECT_EQ(source_.requests(), requests);
         }
         EXPECT_EQ(std::set<void*>(objects.begin(), objects.end()).size(), objects.size());
@@ -269,11 +269,11 @@ INSTANTIATE_TEST_SUITE_P(options, affinity_reuse, testing::ValuesIn(every_option
                          [](const auto& each) { return name_of(each.param); });
 
 TEST_F(affinity_groups, freed_neighbours_are_one_piece_whatever_the_order) {
-    for (sizes frees : {sizes::found, sizes::given}) {
+    for (size_on_free sizes : {size_on_free::optional, size_on_free::required}) {
         int order[] = {0, 1, 2};
         do {
             tenure::failing_source failing(source_, 1);
-            affinity_group group("neighbours", {.alignment = 8, .block_bytes = 64 * kibibyte, .frees = frees}, failing);
+            affinity_group group("neighbours", {.alignment = 8, .block_bytes = 64 * kibibyte, .sizes = frees}, failing);
             std::vector<unsigned char*> objects;
             for (void* made = nullptr; (made = group.allocate(96)) != nullptr;)
                 objects.push_back(static_cast<unsigned char*>(made));

@@ -21,8 +21,8 @@
 namespace {
 
 using namespace affinity_tests;
-using tenure::sizes;
-using tenure::streams;
+using tenure::page_layout;
+using tenure::size_on_free;
 
 using affinity_keeping = groups;
 
@@ -66,10 +66,10 @@ TEST_F(affinity_keeping, trim_keeps_what_objects_are_in_and_gives_back_the_pages
 }
 
 TEST_F(affinity_keeping, with_nothing_to_keep_an_empty_block_goes_back_at_once) {
-    for (streams arrangement : {streams::together, streams::apart}) {
+    for (page_layout layout : {page_layout::mixed, page_layout::by_size}) {
         for (bool is_reversed : {false, true}) {
             affinity_options const options{
-                .alignment = 8, .block_bytes = 64 * kibibyte, .keep_bytes = 0, .arrangement = arrangement};
+                .alignment = 8, .block_bytes = 64 * kibibyte, .max_retained_bytes = 0, .layout = arrangement};
             affinity_group group("given back", options, source_);
             std::vector<unsigned char*> objects = take_many(group, 20'000, 64);
             std::size_t const blocks = source_.live_blocks();
@@ -88,8 +88,9 @@ TEST_F(affinity_keeping, with_nothing_to_keep_an_empty_block_goes_back_at_once) 
 }
 
 TEST_F(affinity_keeping, trim_says_what_went_back_also_where_nothing_is_kept) {
-    for (std::size_t keep_bytes : {std::size_t{0}, 64 * kibibyte, tenure::max_object_bytes}) {
-        affinity_group group("trimmed", {.alignment = 8, .block_bytes = 64 * kibibyte, .keep_bytes = keep_bytes},
+    for (std::size_t max_retained_bytes : {std::size_t{0}, 64 * kibibyte, tenure::max_object_bytes}) {
+        affinity_group group("trimmed",
+                             {.alignment = 8, .block_bytes = 64 * kibibyte, .max_retained_bytes = max_retained_bytes},
                              source_);
         for (unsigned char* each : take_many(group, 4000, 56)) group.deallocate(each, 56);
         std::size_t const before = source_.live_bytes();
@@ -100,7 +101,8 @@ TEST_F(affinity_keeping, trim_says_what_went_back_also_where_nothing_is_kept) {
 }
 
 TEST_F(affinity_keeping, as_many_empty_blocks_are_kept_as_the_option_says) {
-    affinity_group group("some", {.alignment = 8, .block_bytes = 64 * kibibyte, .keep_bytes = 256 * kibibyte}, source_);
+    affinity_group group("some", {.alignment = 8, .block_bytes = 64 * kibibyte, .max_retained_bytes = 256 * kibibyte},
+                         source_);
     std::vector<unsigned char*> const objects = take_many(group, 20'000, 64);
     for (std::size_t step : {1u, 0u}) {
         for (std::size_t index = step; index < objects.size(); index += 2) group.deallocate(objects[index], 64);
@@ -145,7 +147,7 @@ TEST_F(affinity_keeping, clear_frees_everything_and_keeps_the_pages) {
 
 TEST_F(affinity_keeping, large_objects_are_owned_counted_and_cleared) {
     affinity_group group("large", {}, source_);
-    std::size_t const largest = affinity_group::largest_object_bytes();
+    std::size_t const largest = affinity_group::max_object_bytes();
     EXPECT_EQ(largest, 16 * kibibyte);
     support::ledger ledger;
     for (std::size_t bytes : {largest + 1, largest * 2, std::size_t{200'000}, std::size_t{5'000'000}}) {

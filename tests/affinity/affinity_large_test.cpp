@@ -26,8 +26,8 @@ constexpr std::size_t mebibyte = kibibyte * kibibyte;
 class affinity_large : public testing::Test {
 protected:
     void SetUp() override {
-        if (tenure::passes_through(tenure::part::affinity)) GTEST_SKIP() << "objects are malloc's";
-        if (tenure::passes_through(tenure::part::heap)) GTEST_SKIP() << "large objects are malloc's";
+        if (tenure::passthrough_enabled(tenure::part::affinity)) GTEST_SKIP() << "objects are malloc's";
+        if (tenure::passthrough_enabled(tenure::part::heap)) GTEST_SKIP() << "large objects are malloc's";
     }
     support::heard_reports heard_;
 };

@@ -22,12 +22,12 @@ using affinity_tests::affinity_group;
 using affinity_tests::affinity_options;
 using support::step;
 
-constexpr std::size_t most_bytes = std::size_t{12} << 20; // alive at a time
+constexpr std::size_t max_bytes = std::size_t{12} << 20; // alive at a time
 
 class group_against_model {
 public:
     explicit group_against_model(const affinity_options& options)
-        : group_("model", options, source_), is_found_(options.frees == tenure::sizes::found) {}
+        : group_("model", options, source_), is_found_(options.sizes == tenure::size_on_free::optional) {}
 
     std::string run(const step& each) {
         switch (each.kind % 64) {
@@ -88,7 +88,7 @@ private:
 
     std::string allocate(const step& each) {
         std::size_t const bytes = size_from(each.first), alignment = alignment_from(each.first);
-        if (bytes_ > most_bytes) return {};
+        if (bytes_ > max_bytes) return {};
         void* const object = group_.allocate(bytes, alignment);
         if (object == nullptr) return "the group refused";
         if (!group_.owns(object)) return "the group does not know its own object";

@@ -21,8 +21,8 @@
 namespace {
 
 using namespace affinity_tests;
-using tenure::sizes;
-using tenure::streams;
+using tenure::page_layout;
+using tenure::size_on_free;
 
 bool same(const tenure::allocator_stats& left, const tenure::allocator_stats& right) {
     return left.live_count == right.live_count && left.live_bytes == right.live_bytes &&
@@ -108,7 +108,7 @@ TEST_P(affinity_refusal, comes_only_when_no_free_range_fits) {
             std::swap(objects[left - 1], objects[numbers.below(left)]);
         std::size_t const freed = numbers.between(1, objects.size());
         for (std::size_t count = 0; count < freed; ++count, objects.pop_back()) group.deallocate(objects.back(), bytes);
-        if (GetParam().keep_bytes == 0) failing_.allow(group.stats().source_blocks == 0 ? 1 : 0);
+        if (GetParam().max_retained_bytes == 0) failing_.allow(group.stats().source_blocks == 0 ? 1 : 0);
         for (std::size_t count = 0; count < freed; ++count) {
             void* const made = group.allocate(bytes);
             ASSERT_NE(made, nullptr) << count << " of " << freed;
@@ -121,7 +121,7 @@ TEST_P(affinity_refusal, comes_only_when_no_free_range_fits) {
 }
 
 TEST_P(affinity_refusal, of_one_size_does_not_hide_what_another_has_given_back) {
-    if (GetParam().keep_bytes == 0) GTEST_SKIP() << "an empty block goes back, and the source gives no other";
+    if (GetParam().max_retained_bytes == 0) GTEST_SKIP() << "an empty block goes back, and the source gives no other";
     affinity_group group("full", GetParam(), failing_);
     failing_.allow(1);
     std::size_t most = 0;

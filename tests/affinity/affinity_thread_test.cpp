@@ -22,8 +22,8 @@
 namespace {
 
 using namespace affinity_tests;
-using tenure::sizes;
-using tenure::streams;
+using tenure::page_layout;
+using tenure::size_on_free;
 
 constexpr int thread_count = 4;
 
@@ -75,13 +75,13 @@ void release(affinity_group& group, const object& gone, bool names_size) {
 
 class affinity_threads : public groups, public testing::WithParamInterface<affinity_options> {
 protected:
-    [[nodiscard]] static bool must_name() { return GetParam().frees == sizes::given; }
+    [[nodiscard]] static bool must_name() { return GetParam().sizes == size_on_free::required; }
 };
 
 std::vector<affinity_options> shared_options() {
     std::vector<affinity_options> all = every_option({8, 16});
-    std::erase_if(all,
-                  [](const affinity_options& each) { return each.block_bytes > mebibyte && each.keep_bytes == 0; });
+    std::erase_if(
+        all, [](const affinity_options& each) { return each.block_bytes > mebibyte && each.max_retained_bytes == 0; });
     for (affinity_options& each : all) each.threads = tenure::sharing::any_thread;
     return all;
 }

@@ -16,8 +16,8 @@ namespace {
 
 using namespace affinity_tests;
 using tenure::affinity_usage;
-using tenure::sizes;
-using tenure::streams;
+using tenure::page_layout;
+using tenure::size_on_free;
 using tenure::usage_form;
 
 using affinity_usages = groups;
@@ -175,14 +175,14 @@ double overhead(affinity_group& group, const tenure::counting_source& source, st
 }
 
 TEST_F(affinity_usages, where_frees_name_the_size_an_object_costs_less_than_a_byte) {
-    affinity_group group("given", {.alignment = 8, .frees = sizes::given}, source_);
+    affinity_group group("given", {.alignment = 8, .sizes = size_on_free::required}, source_);
     double const each = overhead(group, source_, 56);
     tenure::affinity_usage const usage = group.usage();
     if (!tenure::checks::caller) {
         EXPECT_LE(each, 1);
         EXPECT_LT(usage.bookkeeping_bytes, usage.total_bytes / 50) << "one bit for 8 bytes";
     }
-    affinity_group found("found", {.alignment = 8, .frees = sizes::found}, source_);
+    affinity_group found("found", {.alignment = 8, .sizes = size_on_free::optional}, source_);
     static_cast<void>(take(found, 8));
     auto const head_of = [](tenure::affinity_usage const& seen) { return seen.bookkeeping_bytes / seen.block_count; };
     if (!tenure::checks::caller) {
@@ -192,7 +192,7 @@ TEST_F(affinity_usages, where_frees_name_the_size_an_object_costs_less_than_a_by
 
 TEST_F(affinity_usages, where_frees_need_not_an_object_costs_four_bytes_at_most) {
     for (std::size_t bytes : {8u, 24u, 56u, 128u, 256u}) {
-        affinity_group group("found", {.alignment = 8, .frees = sizes::found}, source_);
+        affinity_group group("found", {.alignment = 8, .sizes = size_on_free::optional}, source_);
         double const each = overhead(group, source_, bytes);
         // Of the two bits for 8 bytes one is touched where something was freed, so here it takes only addresses.
         double const untouched = static_cast<double>(bytes) / 64;

@@ -54,27 +54,27 @@ protected:
 
 /// `given_apart_aligned_16_in_65536_keep_0`
 inline std::string name_of(const affinity_options& options) {
-    return std::string(options.frees == tenure::sizes::given ? "given_" : "found_") +
-           (options.arrangement == tenure::streams::apart ? "apart" : "together") + "_aligned_" +
+    return std::string(options.sizes == tenure::size_on_free::required ? "given_" : "found_") +
+           (options.layout == tenure::page_layout::by_size ? "apart" : "together") + "_aligned_" +
            std::to_string(options.alignment) + "_in_" + std::to_string(options.block_bytes) +
-           (options.keep_bytes == 0 ? "_keep_none" : "_keep_all") +
+           (options.max_retained_bytes == 0 ? "_keep_none" : "_keep_all") +
            (options.threads == tenure::sharing::any_thread ? "_shared" : "");
 }
 
 /// Every combination of sizes, streams, alignment, block and keeping, for one thread.
 inline std::vector<affinity_options> every_option(const std::vector<std::size_t>& alignments) {
     std::vector<affinity_options> all;
-    for (tenure::sizes frees : {tenure::sizes::found, tenure::sizes::given}) {
-        for (tenure::streams arrangement : {tenure::streams::together, tenure::streams::apart}) {
+    for (tenure::size_on_free frees : {tenure::size_on_free::optional, tenure::size_on_free::required}) {
+        for (tenure::page_layout arrangement : {tenure::page_layout::mixed, tenure::page_layout::by_size}) {
             for (std::size_t alignment : alignments) {
                 for (std::size_t block_bytes : {64 * kibibyte, 2 * mebibyte}) {
-                    for (std::size_t keep_bytes : {std::size_t{0}, tenure::max_object_bytes}) {
+                    for (std::size_t max_retained_bytes : {std::size_t{0}, tenure::max_object_bytes}) {
                         affinity_options options;
                         options.alignment = alignment;
                         options.block_bytes = block_bytes;
-                        options.keep_bytes = keep_bytes;
-                        options.frees = frees;
-                        options.arrangement = arrangement;
+                        options.max_retained_bytes = max_retained_bytes;
+                        options.sizes = frees;
+                        options.layout = arrangement;
                         all.push_back(options);
                     }
                 }

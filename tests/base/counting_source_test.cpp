@@ -53,7 +53,7 @@ TEST(counting_source, a_refusal_is_a_request_and_holds_nothing) {
 TEST(counting_source, it_is_as_large_and_as_shared_as_what_is_behind_it) {
     unsigned char buffer[64];
     tenure::static_buffer_source small_buffer(buffer, sizeof buffer);
-    EXPECT_EQ(counting_source(small_buffer).largest_bytes(), 64u);
+    EXPECT_EQ(counting_source(small_buffer).max_bytes(), 64u);
     EXPECT_EQ(counting_source(small_buffer).threads(), tenure::sharing::one_thread);
     EXPECT_EQ(counting_source(tenure::page_source::process()).threads(), tenure::sharing::any_thread);
 }

@@ -26,7 +26,7 @@ TEST(failing_source, as_many_requests_as_allowed_go_through) {
     EXPECT_EQ(failing.acquire(100, 1), nullptr);
     EXPECT_EQ(failing.refused(), 4u);
     failing.release(first, 200);
-    EXPECT_EQ(failing.largest_bytes(), 1024u);
+    EXPECT_EQ(failing.max_bytes(), 1024u);
     EXPECT_EQ(failing.threads(), tenure::sharing::one_thread);
 }
 

@@ -153,8 +153,9 @@ TEST_F(options_environment, what_it_says_is_taken) {
             exit_with(tenure::option_value(option::temp_budget_bytes) == 65536 &&
                       tenure::option_source(option::temp_budget_bytes) == option_origin::environment &&
                       tenure::option_source(option::temp_job_frames) == option_origin::built_in &&
-                      tenure::passes_through(tenure::part::pool) && tenure::passes_through(tenure::part::arena) &&
-                      !tenure::passes_through(tenure::part::temp));
+                      tenure::passthrough_enabled(tenure::part::pool) &&
+                      tenure::passthrough_enabled(tenure::part::arena) &&
+                      !tenure::passthrough_enabled(tenure::part::temp));
         },
         testing::ExitedWithCode(0), "^$");
 }

@@ -88,14 +88,14 @@ TEST_F(static_buffer, an_odd_buffer_is_aligned_by_its_addresses_and_not_its_offs
     static_buffer_source odd(buffer_ + 3, 1000);
     void* const block = odd.acquire(16, 64);
     EXPECT_TRUE(tenure::is_aligned(block, 64));
-    EXPECT_EQ(odd.largest_bytes(), 1000u);
+    EXPECT_EQ(odd.max_bytes(), 1000u);
     EXPECT_EQ(odd.threads(), tenure::sharing::one_thread);
 }
 
 TEST(static_buffer_of_nothing, refuses_everything) {
     static_buffer_source source(nullptr, 0);
     EXPECT_EQ(source.acquire(1, 1), nullptr);
-    EXPECT_EQ(source.largest_bytes(), 0u);
+    EXPECT_EQ(source.max_bytes(), 0u);
 }
 
 TEST_F(static_buffer, the_size_that_a_block_has_is_granted_and_a_smaller_one_refused) {

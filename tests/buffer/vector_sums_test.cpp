@@ -88,7 +88,7 @@ TYPED_TEST(vector_sums, are_the_same_in_pieces_in_whatever_order_they_are_run) {
     };
     constexpr std::size_t each = vectors::piece_count;
     for (std::size_t const count : {std::size_t{0}, std::size_t{5}, each, each + 1, 3 * each, 7 * each + 4100,
-                                    vectors::most_sums * each + 77, 600 * each / sizeof(T)}) {
+                                    vectors::max_sums * each + 77, 600 * each / sizeof(T)}) {
         std::vector<T> left(count), right(count);
         for (std::size_t i = 0; i < count; ++i) {
             left[i] = i < 50'000 ? vector_sums<T>::summand(numbers) : left[i - 49'999];

@@ -45,14 +45,14 @@ struct counted_memory {
     }
 };
 
-[[nodiscard]] bool is_detoured() { return tenure::option_value(tenure::option::passthrough) != 0; }
+[[nodiscard]] bool is_passthrough() { return tenure::option_value(tenure::option::passthrough) != 0; }
 
 /// Allocates and frees many, writes them all, and says whether none overlapped.
 void exercise(const std::function<void*(std::size_t)>& allocate, const std::function<void(void*, std::size_t)>& free,
-              std::size_t most_bytes = 300) {
+              std::size_t max_bytes = 300) {
     std::vector<std::pair<unsigned char*, std::size_t>> blocks;
     for (std::size_t count = 0; count < 500; ++count) {
-        std::size_t const bytes = 1 + count * 7 % most_bytes;
+        std::size_t const bytes = 1 + count * 7 % max_bytes;
         auto* const block = static_cast<unsigned char*>(allocate(bytes));
         ASSERT_NE(block, nullptr);
         std::memset(block, static_cast<int>(count & 0xFF), bytes);
@@ -90,7 +90,7 @@ TEST(capi_heap, serves_from_the_callers_source_and_gives_everything_back) {
     EXPECT_GE(tn_heap_usable_size(heap, block), 5000u);
     tn_allocator_stats stats = no_stats();
     tn_heap_get_stats(heap, &stats);
-    if (!is_detoured()) {
+    if (!is_passthrough()) {
         EXPECT_EQ(tn_heap_owns(heap, block), 1u);
         EXPECT_EQ(stats.live_count, 1u);
         EXPECT_GT(memory.live, 0u);
@@ -120,7 +120,7 @@ TEST(capi_heap, options_left_out_are_the_defaults_and_half_a_source_is_refused) 
 }
 
 TEST(capi_heap, a_limit_is_a_limit) {
-    if (is_detoured()) GTEST_SKIP() << "malloc has none";
+    if (is_passthrough()) GTEST_SKIP() << "malloc has none";
     tn_heap_options options{};
     options.size = sizeof options;
     options.limit_bytes = std::uint64_t{1} << 20;
@@ -135,7 +135,7 @@ TEST(capi_arena, its_begin_is_the_cursor_and_the_limit) {
     ASSERT_NE(arena, nullptr);
     void* const first = tn_arena_allocate(arena, 10, 1);
     ASSERT_NE(first, nullptr);
-    if (tenure::checks::caller || is_detoured()) {
+    if (tenure::checks::caller || is_passthrough()) {
         EXPECT_EQ(arena->cursor, 0u);
         EXPECT_EQ(arena->limit, 0u);
         tn_arena_destroy(arena);
@@ -159,14 +159,14 @@ TEST(capi_arena, marks_rewinds_clears_and_refuses) {
     void* const after = tn_arena_allocate(arena, 10, 0);
     ASSERT_NE(tn_arena_allocate(arena, 100'000, 0), nullptr);
     tn_arena_rewind(arena, &marker);
-    if (!is_detoured()) {
+    if (!is_passthrough()) {
         EXPECT_EQ(tn_arena_allocate(arena, 10, 0), after);
     }
     EXPECT_NE(kept, nullptr);
     EXPECT_EQ(tn_arena_allocate(arena, 10, 3), nullptr);
     void* const newest = tn_arena_allocate(arena, 40, 1);
     tn_arena_deallocate(arena, newest, 40);
-    if (!is_detoured()) {
+    if (!is_passthrough()) {
         EXPECT_EQ(tn_arena_allocate(arena, 40, 1), newest);
     }
     tn_allocator_stats stats = no_stats();
@@ -175,7 +175,7 @@ TEST(capi_arena, marks_rewinds_clears_and_refuses) {
     tn_arena_clear(arena);
     static_cast<void>(tn_arena_trim(arena));
     memory.refuses_after = memory.requests;
-    if (!is_detoured()) {
+    if (!is_passthrough()) {
         EXPECT_EQ(tn_arena_allocate(arena, 100'000, 0), nullptr);
     }
     tn_arena_destroy(arena);
@@ -232,15 +232,15 @@ TEST(capi_affinity, groups_of_every_kind_serve) {
         options.size = sizeof options;
         options.name = {"nodes", 5};
         options.any_thread = kind & 1;
-        options.sizes_are_given = kind >> 1 & 1;
-        options.sizes_apart = kind >> 2 & 1;
+        options.sizes_required = kind >> 1 & 1;
+        options.split_by_size = kind >> 2 & 1;
         options.source = &source;
         tn_affinity* const group = tn_affinity_create(&options);
         ASSERT_NE(group, nullptr);
         exercise([&](std::size_t bytes) { return tn_affinity_allocate(group, bytes, 0); },
                  [&](void* object, std::size_t bytes) {
-                     options.sizes_are_given != 0 ? tn_affinity_deallocate_sized(group, object, bytes, 0)
-                                                  : tn_affinity_deallocate(group, object);
+                     options.sizes_required != 0 ? tn_affinity_deallocate_sized(group, object, bytes, 0)
+                                                 : tn_affinity_deallocate(group, object);
                  });
         EXPECT_EQ(tenure::address_of(tn_affinity_allocate(group, 10, 64)) % 64, 0u);
         tn_allocator_stats stats = no_stats();
@@ -255,10 +255,10 @@ TEST(capi_affinity, groups_of_every_kind_serve) {
 
 TEST(capi_affinity, a_free_that_leaves_the_size_out_is_reported_where_sizes_are_given) {
     if constexpr (!tenure::checks::caller) GTEST_SKIP() << "needs checks";
-    if (is_detoured()) GTEST_SKIP() << "malloc knows the size";
+    if (is_passthrough()) GTEST_SKIP() << "malloc knows the size";
     tn_affinity_options options{};
     options.size = sizeof options;
-    options.sizes_are_given = 1;
+    options.sizes_required = 1;
     tn_affinity* const group = tn_affinity_create(&options);
     ASSERT_NE(group, nullptr);
     void* const object = tn_affinity_allocate(group, 100, 0);

@@ -54,7 +54,7 @@ TEST(capi_memory, blocks_are_aligned_zeroed_kept_and_given_back) {
     ASSERT_NE(plain, nullptr);
     EXPECT_TRUE(is_aligned(plain, 16));
     EXPECT_GE(tn_usable_size(plain), 100u);
-    if (!tenure::passes_through(tenure::part::heap)) {
+    if (!tenure::passthrough_enabled(tenure::part::heap)) {
         EXPECT_TRUE(tn_owns(plain));
     }
     std::memset(plain, 7, 100);
@@ -273,7 +273,7 @@ TEST(capi_tags, belong_to_the_thread_until_they_are_popped) {
     tn_tag_usage usage{};
     usage.size = sizeof usage;
     tn_tag_get_usage(tag, &usage);
-    if (!tenure::passes_through(tenure::part::heap)) {
+    if (!tenure::passthrough_enabled(tenure::part::heap)) {
         EXPECT_EQ(usage.persistent_count, 1u);
         EXPECT_GE(usage.persistent_bytes, 1000u);
     }

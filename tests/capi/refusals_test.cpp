@@ -147,7 +147,7 @@ TEST(capi_refusals, a_number_that_is_no_tag_is_none) {
     tn_tag_get_usage(UINT32_MAX, &usage);
     EXPECT_EQ(usage.persistent_count, 0u);
     tn_tag_get_usage(tag, &usage);
-    EXPECT_EQ(usage.persistent_count, tenure::passes_through(tenure::part::heap) ? 0u : 1u);
+    EXPECT_EQ(usage.persistent_count, tenure::passthrough_enabled(tenure::part::heap) ? 0u : 1u);
     tn_free(block);
     for (std::uint32_t const none : {60'000u, 65'536u + tag, UINT32_MAX}) {
         tn_tag_push(tag);

@@ -151,9 +151,9 @@ TEST_F(run, refuses_what_it_does_not_know) {
     auto const value = run_command("run --set passthrough=heaps -- ls");
     EXPECT_EQ(value.code, 2);
     expect_words(value.err, {"--set passthrough: \"heaps\" is not valid; all, none, or some of arena, temp"});
-    auto const number = run_command("run --set heap_keep_ms=1h -- ls");
+    auto const number = run_command("run --set heap_purge_delay_ms=1h -- ls");
     EXPECT_EQ(number.code, 2);
-    expect_words(number.err, {"--set heap_keep_ms: \"1h\" is not valid; from 0 to "});
+    expect_words(number.err, {"--set heap_purge_delay_ms: \"1h\" is not valid; from 0 to "});
     auto const form = run_command("run --stats=xml -- ls");
     EXPECT_EQ(form.code, 2);
     expect_words(form.err, {"--stats=xml is not valid; text or json"});

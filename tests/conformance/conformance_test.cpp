@@ -36,15 +36,15 @@ protected:
         support::on_fresh_thread([&] {
             std::unique_ptr<any_subject> const subject = GetParam().make(failing_);
             work(*subject);
-            if (GetParam().is_detoured()) {
+            if (GetParam().is_passthrough()) {
                 EXPECT_EQ(counted_.requests(), 0u) << "nothing comes from the source";
             }
         });
         tenure::temp_job::trim();
     }
 
-    static std::size_t most_bytes() { return GetParam().most_bytes; }
-    static std::size_t most_alignment() { return GetParam().most_alignment; }
+    static std::size_t max_bytes() { return GetParam().max_bytes; }
+    static std::size_t max_alignment() { return GetParam().max_alignment; }
 
     tenure::counting_source counted_{tenure::page_source::process()};
     tenure::failing_source failing_{counted_, SIZE_MAX};
@@ -57,8 +57,8 @@ TEST_P(conforming, every_alignment_is_kept) {
     with_subject([&](any_subject& subject) {
         support::ledger ledger;
         for (int round = 0; round < 20; ++round) {
-            for (std::size_t alignment = 1; alignment <= most_alignment(); alignment *= 2) {
-                for (std::size_t bytes : {std::size_t{1}, std::size_t{24}, most_bytes() / 100 + 1}) {
+            for (std::size_t alignment = 1; alignment <= max_alignment(); alignment *= 2) {
+                for (std::size_t bytes : {std::size_t{1}, std::size_t{24}, max_bytes() / 100 + 1}) {
                     void* const block = subject.allocate(bytes, alignment);
                     ASSERT_NE(block, nullptr) << bytes << " bytes aligned to " << alignment;
                     ASSERT_EQ(ledger.add(block, bytes, alignment), "");
@@ -77,10 +77,10 @@ TEST_P(conforming, no_two_blocks_overlap_and_contents_are_kept_whatever_is_freed
         support::ledger ledger;
         for (int round = 0; round < 1500; ++round) {
             if (numbers.below(5) < 3 || ledger.empty()) {
-                std::size_t const most = numbers.one_in(30) ? most_bytes() : most_bytes() / 100 + 8;
-                std::size_t const bytes = numbers.below(std::min(most, most_bytes())) + 1;
+                std::size_t const most = numbers.one_in(30) ? max_bytes() : max_bytes() / 100 + 8;
+                std::size_t const bytes = numbers.below(std::min(most, max_bytes())) + 1;
                 std::size_t alignment = std::size_t{1} << numbers.below(13);
-                alignment = std::min(alignment, most_alignment());
+                alignment = std::min(alignment, max_alignment());
                 void* const block = subject.allocate(bytes, alignment);
                 ASSERT_NE(block, nullptr);
                 ASSERT_EQ(ledger.add(block, bytes, alignment), "");
@@ -116,14 +116,15 @@ TEST_P(conforming, zero_bytes_are_a_block_of_their_own) {
 }
 
 TEST_P(conforming, impossible_requests_are_refused) {
-    if (support::under_sanitizer() && GetParam().is_detoured()) GTEST_SKIP() << "the sanitizer's malloc would end it";
+    if (support::under_sanitizer() && GetParam().is_passthrough())
+        GTEST_SKIP() << "the sanitizer's malloc would end it";
     with_subject([&](any_subject& subject) {
         support::ledger ledger;
         ASSERT_EQ(ledger.add(subject.allocate(10, 8), 10, 8), "");
         for (std::size_t bytes : {SIZE_MAX, SIZE_MAX - 1, SIZE_MAX - 64, std::size_t{PTRDIFF_MAX} + 1,
                                   std::size_t{PTRDIFF_MAX}, std::size_t{1} << 60}) {
             EXPECT_EQ(subject.allocate(bytes, 1), nullptr) << bytes;
-            EXPECT_EQ(subject.allocate(bytes, most_alignment()), nullptr) << bytes;
+            EXPECT_EQ(subject.allocate(bytes, max_alignment()), nullptr) << bytes;
             ASSERT_TRUE(subject.valid());
         }
         EXPECT_EQ(ledger.check_all(), "");
@@ -133,7 +134,7 @@ TEST_P(conforming, impossible_requests_are_refused) {
 }
 
 TEST_P(conforming, a_refusal_at_the_nth_request_is_null_and_leaves_everything_as_it_was) {
-    if (GetParam().is_detoured()) GTEST_SKIP() << "malloc does not refuse";
+    if (GetParam().is_passthrough()) GTEST_SKIP() << "malloc does not refuse";
     if (GetParam().which == tenure::part::temp_job) GTEST_SKIP() << "it overflows into the process heap";
     // A guarded block has pages of its own, which no source refuses.
     std::uint64_t const guard_sample = tenure::option_value(tenure::option::heap_guard_sample);
@@ -144,7 +145,7 @@ TEST_P(conforming, a_refusal_at_the_nth_request_is_null_and_leaves_everything_as
             failing_.allow(allowed);
             support::ledger ledger;
             void* block = nullptr;
-            std::size_t const bytes = std::min<std::size_t>(most_bytes(), 50'000);
+            std::size_t const bytes = std::min<std::size_t>(max_bytes(), 50'000);
             // A pool's segment holds many blocks of 50 000 bytes; four requests for one are enough there.
             while ((block = subject.allocate(bytes, 16)) != nullptr && ledger.size() < 20'000)
                 ASSERT_EQ(ledger.add(block, std::min<std::size_t>(bytes, 100), 16), "");
@@ -172,7 +173,7 @@ TEST_P(conforming, its_own_blocks_are_known_and_others_are_not) {
             EXPECT_FALSE(subject.owns(nullptr));
         }
         for (int count = 0; count < 300; ++count) {
-            std::size_t const bytes = most_bytes() / 100 + 1;
+            std::size_t const bytes = max_bytes() / 100 + 1;
             auto* const block = static_cast<unsigned char*>(subject.allocate(bytes, 8));
             EXPECT_TRUE(subject.owns(block));
             EXPECT_TRUE(subject.owns(block + bytes - 1)) << "its last byte too";
@@ -186,7 +187,7 @@ TEST_P(conforming, its_own_blocks_are_known_and_others_are_not) {
 
 TEST_P(conforming, the_newest_block_freed_and_taken_again_needs_no_more_memory) {
     with_subject([&](any_subject& subject) {
-        std::size_t const bytes = most_bytes() / 100 + 1;
+        std::size_t const bytes = max_bytes() / 100 + 1;
         std::size_t after_few = 0;
         for (int round = 0; round < 20'000; ++round) {
             void* const block = subject.allocate(bytes, 16);
@@ -205,14 +206,14 @@ TEST_P(conforming, dropping_everything_gives_everything_back_and_it_goes_on) {
         for (int round = 0; round < 5; ++round) {
             support::ledger ledger;
             for (int count = 0; count < 500; ++count) {
-                std::size_t const bytes = most_bytes() / 50;
+                std::size_t const bytes = max_bytes() / 50;
                 ASSERT_EQ(ledger.add(subject.allocate(bytes, 16), bytes, 16), "");
             }
             EXPECT_EQ(ledger.check_all(), "");
             std::size_t const in_malloc = support::malloc_bytes();
             subject.drop();
-            if (GetParam().is_detoured()) {
-                EXPECT_LE(support::malloc_bytes() + 400 * (most_bytes() / 50), in_malloc) << "freed again";
+            if (GetParam().is_passthrough()) {
+                EXPECT_LE(support::malloc_bytes() + 400 * (max_bytes() / 50), in_malloc) << "freed again";
             }
             // A thread keeps the TempJob chunk that it is filling.
             EXPECT_LE(counted_.live_bytes(), 65'536u);
@@ -222,9 +223,9 @@ TEST_P(conforming, dropping_everything_gives_everything_back_and_it_goes_on) {
 }
 
 TEST_P(conforming, under_passthrough_malloc_serves_each_block) {
-    if (!GetParam().is_detoured()) GTEST_SKIP() << "not under passthrough";
+    if (!GetParam().is_passthrough()) GTEST_SKIP() << "not under passthrough";
     with_subject([&](any_subject& subject) {
-        std::size_t const bytes = most_bytes() / 10;
+        std::size_t const bytes = max_bytes() / 10;
         std::size_t const before = support::malloc_bytes();
         for (int count = 0; count < 200; ++count) ASSERT_NE(subject.allocate(bytes, 16), nullptr);
         std::size_t const full = support::malloc_bytes();

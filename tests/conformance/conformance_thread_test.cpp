@@ -57,7 +57,7 @@ TEST_P(shared_conforming, blocks_keep_their_contents_on_their_way_between_thread
             threads.emplace_back([&, index] {
                 support::random numbers(static_cast<std::uint64_t>(index) + 7);
                 for (int round = 0; round < 3000; ++round) {
-                    std::size_t const bytes = numbers.below(GetParam().most_bytes / 50 + 20) + 1;
+                    std::size_t const bytes = numbers.below(GetParam().max_bytes / 50 + 20) + 1;
                     auto* const block = static_cast<unsigned char*>(subject->allocate(bytes, 16));
                     ASSERT_NE(block, nullptr);
                     std::memset(block, static_cast<int>(bytes), bytes);

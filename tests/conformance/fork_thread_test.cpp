@@ -93,9 +93,10 @@ struct allocators {
     tenure::shared_block_pool blocks{3000};
     tenure::shared_pool<node> nodes;
     affinity_group together{"together", {.threads = tenure::sharing::any_thread}};
-    affinity_group apart{
-        "apart",
-        {.frees = tenure::sizes::given, .arrangement = tenure::streams::apart, .threads = tenure::sharing::any_thread}};
+    affinity_group apart{"apart",
+                         {.sizes = tenure::size_on_free::required,
+                          .layout = tenure::page_layout::by_size,
+                          .threads = tenure::sharing::any_thread}};
     handle_table handles;
     std::atomic<unsigned> tag_number{0};
 

@@ -38,8 +38,8 @@ struct alignas(64) object {
 
 /// What most have in common: any size, any alignment.
 struct any_size {
-    static constexpr std::size_t most_bytes = 200'000;
-    static constexpr std::size_t most_alignment = 4096;
+    static constexpr std::size_t max_bytes = 200'000;
+    static constexpr std::size_t max_alignment = 4096;
 };
 
 struct arena_subject : any_size {
@@ -104,14 +104,13 @@ struct heap_subject : any_size {
 };
 
 /// Block by block it takes little from the source, so that a refusal of any of its first requests is reached.
-template<tenure::sharing Threads, tenure::sizes Frees, tenure::streams Arrangement>
+template<tenure::sharing Threads, tenure::size_on_free Frees, tenure::page_layout Arrangement>
 struct affinity_subject : any_size {
     static constexpr part which = part::affinity;
     explicit affinity_subject(tenure::block_source& source)
-        : allocator(
-              "subject",
-              {.alignment = 8, .block_bytes = 65'536, .frees = Frees, .arrangement = Arrangement, .threads = Threads},
-              source) {}
+        : allocator("subject",
+                    {.alignment = 8, .block_bytes = 65'536, .sizes = Frees, .layout = Arrangement, .threads = Threads},
+                    source) {}
     void drop() {
         allocator.clear();
         allocator.trim();
@@ -122,9 +121,9 @@ struct affinity_subject : any_size {
 template<class Pool>
 struct block_pool_subject {
     static constexpr part which = part::pool;
-    static constexpr std::size_t most_bytes = 8192;
-    static constexpr std::size_t most_alignment = 4096;
-    explicit block_pool_subject(tenure::block_source& source) : allocator(most_bytes, most_alignment, source) {}
+    static constexpr std::size_t max_bytes = 8192;
+    static constexpr std::size_t max_alignment = 4096;
+    explicit block_pool_subject(tenure::block_source& source) : allocator(max_bytes, max_alignment, source) {}
     void drop() {
         allocator.clear();
         allocator.trim();
@@ -135,8 +134,8 @@ struct block_pool_subject {
 template<class Pool>
 struct object_pool_subject {
     static constexpr part which = part::pool;
-    static constexpr std::size_t most_bytes = sizeof(object);
-    static constexpr std::size_t most_alignment = alignof(object);
+    static constexpr std::size_t max_bytes = sizeof(object);
+    static constexpr std::size_t max_alignment = alignof(object);
     explicit object_pool_subject(tenure::block_source& source) : allocator(source) {}
     void drop() {
         allocator.clear();
@@ -241,12 +240,12 @@ public:
 struct kind {
     char const* name;
     part which;
-    std::size_t most_bytes;
-    std::size_t most_alignment;
+    std::size_t max_bytes;
+    std::size_t max_alignment;
     bool knows_its_own;
     std::unique_ptr<any_subject> (*make)(tenure::block_source& source);
 
-    [[nodiscard]] bool is_detoured() const { return tenure::passes_through(which); }
+    [[nodiscard]] bool is_passthrough() const { return tenure::passthrough_enabled(which); }
     friend std::ostream& operator<<(std::ostream& out, const kind& each) { return out << each.name; }
 };
 
@@ -275,7 +274,7 @@ private:
 
 template<class Subject>
 kind kind_of(char const* name) {
-    return {name, Subject::which, Subject::most_bytes, Subject::most_alignment, !requires {Subject::knows_its_own;
+    return {name, Subject::which, Subject::max_bytes, Subject::max_alignment, !requires {Subject::knows_its_own;
 }
 , [](tenure::block_source& source) -> std::unique_ptr<any_subject> { return std::make_unique<erased<Subject>>(source); }
 };
@@ -288,8 +287,8 @@ inline std::vector<kind> every_kind() {
     using objects = object_pool_subject<tenure::pool<object>>;
     using shared_objects = object_pool_subject<tenure::shared_pool<object>>;
     constexpr auto one_thread = tenure::sharing::one_thread, any_thread = tenure::sharing::any_thread;
-    constexpr auto found = tenure::sizes::found, given = tenure::sizes::given;
-    constexpr auto together = tenure::streams::together, apart = tenure::streams::apart;
+    constexpr auto found = tenure::size_on_free::optional, given = tenure::size_on_free::required;
+    constexpr auto together = tenure::page_layout::mixed, apart = tenure::page_layout::by_size;
     using group = affinity_subject<one_thread, found, together>;
     using shared_group = affinity_subject<any_thread, found, together>;
     return {kind_of<arena_subject>("arena"),

@@ -25,7 +25,7 @@ class pool_of_cells {
 public:
     using object = test_object<Bytes>;
 
-    explicit pool_of_cells(std::size_t most_alive) : memory_((most_alive + 2) * Stride + Bytes), freed_(most_alive) {}
+    explicit pool_of_cells(std::size_t max_alive) : memory_((max_alive + 2) * Stride + Bytes), freed_(max_alive) {}
 
     object* construct(int number) {
         std::size_t const cell = freed_count_ > 0 ? freed_[--freed_count_] : next_++;

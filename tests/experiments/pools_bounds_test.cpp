@@ -90,14 +90,14 @@ struct searching : broken::sound<Bytes> {
 
 TEST(pools_bounds, a_search_is_left_out_of_suite_2_with_many_objects_and_of_nothing_else) {
     parameters few(pools_experiment.options), many(pools_experiment.options);
-    few.set("objects", most_for_searching);
-    many.set("objects", most_for_searching + 1);
+    few.set("objects", max_for_searching);
+    many.set("objects", max_for_searching + 1);
     for (std::size_t part = 0; part < pools_experiment.parts.size(); ++part) {
         EXPECT_EQ(left_out_of_pool<searching>(few, part), "") << part;
         EXPECT_EQ(left_out_of_pool<searching>(many, part).empty(), suite_of_part(part) != pool_suite::whole) << part;
     }
     EXPECT_NE(left_out_of_pool<searching>(many, 3).find("200 000 objects"), std::string_view::npos);
-    static_assert(most_for_searching == 200'000, "the sentence says the number");
+    static_assert(max_for_searching == 200'000, "the sentence says the number");
 }
 
 TEST(pools_bounds, the_full_size_leaves_out_whoever_searches_and_repeats_often_enough) {

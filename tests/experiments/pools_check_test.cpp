@@ -63,7 +63,7 @@ TEST(pools_check, objects_that_are_not_aligned_as_promised_are_seen) {
 /// Sound, and drops everything; what it hands out after a drop overlaps.
 struct narrow_after_a_drop {
     using object = test_object<64>;
-    explicit narrow_after_a_drop(std::size_t most_alive) : memory(most_alive * sizeof(object)) {}
+    explicit narrow_after_a_drop(std::size_t max_alive) : memory(max_alive * sizeof(object)) {}
     object* construct(int number) { return new (memory.data() + stride * next++) object(number); }
     void destroy(object*) {}
     void drop() {
@@ -90,7 +90,7 @@ TEST(pools_check, the_check_leaves_the_figures_as_they_were) {
 
 /// As main() of a command: each row in a process of its own.
 experiment_result run_broken(pool_suite suite) {
-    std::vector<entrant> const rows = list_entrants(broken::pools(), {}, {});
+    std::vector<measured_row> const rows = list_rows(broken::pools(), {}, {});
     run_settings settings;
     settings.rounds = 1;
     settings.parts = part_bit(suite, 1); // 64 B

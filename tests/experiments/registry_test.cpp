@@ -20,7 +20,7 @@ std::vector<found_malloc> one_malloc() { return {{std::string{system_malloc_name
 class each_experiment : public testing::TestWithParam<std::size_t> {
 protected:
     const experiment& chosen = experiments()[GetParam()];
-    std::vector<entrant> rows = list_entrants(chosen, one_malloc(), library_peers());
+    std::vector<measured_row> rows = list_rows(chosen, one_malloc(), library_peers());
 };
 
 TEST_P(each_experiment, has_a_question_and_says_what_would_be_unfair) {
@@ -31,12 +31,12 @@ TEST_P(each_experiment, has_a_question_and_says_what_would_be_unfair) {
 
 TEST_P(each_experiment, has_its_baseline_among_rows_of_different_names) {
     std::set<std::string> names;
-    for (const entrant& row : rows) EXPECT_TRUE(names.insert(row.name).second) << row.name;
+    for (const measured_row& row : rows) EXPECT_TRUE(names.insert(row.name).second) << row.name;
     EXPECT_TRUE(names.contains(std::string{chosen.baseline}));
 }
 
 TEST_P(each_experiment, names_no_contestant_with_a_comma) { // --only separates names by commas
-    for (const entrant& row : rows) EXPECT_EQ(row.name.find(','), std::string::npos) << row.name;
+    for (const measured_row& row : rows) EXPECT_EQ(row.name.find(','), std::string::npos) << row.name;
 }
 
 TEST_P(each_experiment, has_parts_of_different_names_that_one_number_can_hold) {
@@ -46,7 +46,7 @@ TEST_P(each_experiment, has_parts_of_different_names_that_one_number_can_hold) {
 }
 
 TEST_P(each_experiment, gives_our_own_contestants_a_version) {
-    for (const entrant& row : rows) {
+    for (const measured_row& row : rows) {
         if (!row.name.starts_with("tenure")) continue;
         // One that stands on a library of others has that library's version behind its own.
         EXPECT_EQ(row.version.substr(0, row.version.find(" with ")), own_version()) << row.name;
@@ -55,7 +55,7 @@ TEST_P(each_experiment, gives_our_own_contestants_a_version) {
 
 TEST_P(each_experiment, has_somebody_in_each_part_and_nobody_outside) {
     std::uint64_t taken = 0;
-    for (const entrant& row : rows) taken |= row.parts;
+    for (const measured_row& row : rows) taken |= row.parts;
     EXPECT_EQ(taken, (std::uint64_t{1} << chosen.parts.size()) - 1);
 }
 

@@ -74,17 +74,17 @@ const metric* find_metric(const contestant_result& row, std::string_view name, s
 
 class each_experiment_runs : public testing::TestWithParam<std::size_t> {
 protected:
-    static std::vector<entrant> all_rows(const experiment& chosen) {
-        return list_entrants(chosen, find_mallocs(), library_peers());
+    static std::vector<measured_row> all_rows(const experiment& chosen) {
+        return list_rows(chosen, find_mallocs(), library_peers());
     }
     /// Empty: it can run. The sanitizer has a malloc of its own, which no preload replaces and no proof accepts.
-    static std::string why_not(const entrant& row) {
+    static std::string why_not(const measured_row& row) {
         if (!row.missing.empty()) return row.missing;
         return support::under_sanitizer() && row.runs_on_malloc ? "the sanitizer brings a malloc of its own" : "";
     }
-    static std::vector<entrant> rows_that_can_run(const experiment& chosen) {
-        std::vector<entrant> rows = all_rows(chosen);
-        std::erase_if(rows, [](const entrant& row) { return !why_not(row).empty(); });
+    static std::vector<measured_row> rows_that_can_run(const experiment& chosen) {
+        std::vector<measured_row> rows = all_rows(chosen);
+        std::erase_if(rows, [](const measured_row& row) { return !why_not(row).empty(); });
         return rows;
     }
     static experiment_result run(const experiment& chosen) {
@@ -96,7 +96,7 @@ protected:
 
 TEST_P(each_experiment_runs, to_its_end_with_every_contestant) {
     const experiment& chosen = experiments()[GetParam()];
-    std::vector<entrant> const rows = all_rows(chosen);
+    std::vector<measured_row> const rows = all_rows(chosen);
     ASSERT_FALSE(rows.empty()) << "an experiment without rows measures nothing";
     std::size_t const expected = rows_that_can_run(chosen).size();
     if (expected == 0) GTEST_SKIP() << why_not(rows[0]);
@@ -163,7 +163,7 @@ TEST_P(each_peer, is_there_to_be_measured) {
     if (!GetParam().missing.empty()) GTEST_SKIP() << GetParam().missing;
     bool takes_part = false;
     for (const experiment& chosen : experiments()) {
-        for (const entrant& row : list_entrants(chosen, find_mallocs(), library_peers())) {
+        for (const measured_row& row : list_rows(chosen, find_mallocs(), library_peers())) {
             takes_part = takes_part || row.peer == GetParam().name || row.name == GetParam().name;
         }
     }
@@ -226,8 +226,8 @@ class pools : public each_experiment_runs {};
 
 TEST_F(pools, who_can_be_asked_for_its_objects_is_asked) {
     const experiment& chosen = experiments()[1];
-    std::vector<entrant> rows = rows_that_can_run(chosen);
-    std::erase_if(rows, [](const entrant& row) { return row.parts == 0; });
+    std::vector<measured_row> rows = rows_that_can_run(chosen);
+    std::erase_if(rows, [](const measured_row& row) { return row.parts == 0; });
     run_settings settings;
     settings.rounds = 1;
     settings.parts = part_bit(pool_suite::drop, 1) | part_bit(pool_suite::pairs, 1);

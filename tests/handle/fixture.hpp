@@ -19,5 +19,5 @@ protected:
     }
     inline static std::atomic<int> releases = 0;
     unsigned char memory_[64] = {};
-    tenure::handle_table table_{{.most_entries = 1u << 16}};
+    tenure::handle_table table_{{.max_entries = 1u << 16}};
 };

@@ -240,7 +240,7 @@ void free_under_another_option(std::uint64_t when_made, std::uint64_t when_freed
 }
 
 void free_under_other_options() {
-    auto const own_releaser = [](void* memory, std::size_t bytes) noexcept { tenure::give_held(memory, bytes); };
+    auto const own_releaser = [](void* memory, std::size_t bytes) noexcept { tenure::deallocate_held(memory, bytes); };
     std::uint64_t const before = tenure::option_value(tenure::option::passthrough);
     for (tenure::handle_releaser const releaser : {tenure::handle_releaser{nullptr}, +own_releaser}) {
         free_under_another_option(0, tenure::all_parts, releaser);

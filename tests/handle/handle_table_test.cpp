@@ -79,7 +79,7 @@ TEST_F(handles, what_is_held_is_not_removed_and_says_by_how_many) {
 }
 
 TEST_F(handles, an_entry_whose_generations_are_used_up_is_retired) {
-    handle_table worn{{.most_entries = 1u << 13, .first_generation = UINT32_MAX - 5}};
+    handle_table worn{{.max_entries = 1u << 13, .first_generation = UINT32_MAX - 5}};
     std::set<std::uint32_t> seen;
     handle const first = worn.add(memory_, 1);
     EXPECT_EQ(first.generation, UINT32_MAX - 4);
@@ -102,7 +102,7 @@ TEST_F(handles, an_entry_whose_generations_are_used_up_is_retired) {
 }
 
 TEST_F(handles, a_full_table_refuses_and_goes_on_when_there_is_room) {
-    handle_table small{{.most_entries = 8192}};
+    handle_table small{{.max_entries = 8192}};
     std::vector<handle> all;
     for (;;) {
         handle const next = small.add(memory_, 1);

@@ -47,7 +47,7 @@ bool holds(const std::string& text, std::string_view words) { return text.find(w
 
 template<class Pool>
 proof_verdict proven(const Pool& pool, std::span<void* const> blocks) {
-    block_proof proof(route::inlined, {}, "some::pool");
+    block_canary proof(route::inlined, {}, "some::pool");
     proof.witness(blocks, sizeof(int), owner_of(pool));
     return proof.conclude();
 }
@@ -102,8 +102,8 @@ TEST(proof, what_stands_in_front_of_a_pool_hands_the_question_on) {
 /// A row of the toys over a malloc, in a worker that has it preloaded.
 contestant_result run_over(const found_malloc& malloc, std::string_view row) {
     experiment const& toys = toys::experiments().front();
-    std::vector<entrant> rows = list_entrants(toys, std::array{malloc}, {});
-    std::erase_if(rows, [&](const entrant& each) { return each.name != row; });
+    std::vector<measured_row> rows = list_rows(toys, std::array{malloc}, {});
+    std::erase_if(rows, [&](const measured_row& each) { return each.name != row; });
     run_settings settings;
     settings.rounds = 1;
     return run_experiment(toys, parameters(toys.options), rows, settings).contestants.at(0);

@@ -27,15 +27,15 @@ std::vector<found_malloc> two_mallocs() {
             {"jemalloc", {}, {}, false, "it is not on this machine", {}}};
 }
 
-std::vector<entrant> rows_named(std::string_view name) {
+std::vector<measured_row> rows_named(std::string_view name) {
     std::vector<library_peer> const libraries{{"Absent", "libabsent-dev", {}, false, {}}};
-    std::vector<entrant> rows = list_entrants(toys_experiment(), two_mallocs(), libraries);
-    std::erase_if(rows, [&](const entrant& row) { return row.name != name; });
+    std::vector<measured_row> rows = list_rows(toys_experiment(), two_mallocs(), libraries);
+    std::erase_if(rows, [&](const measured_row& row) { return row.name != name; });
     return rows;
 }
 
 experiment_result run_toys(std::string_view name, run_settings settings = {}, std::int64_t size = 7) {
-    std::vector<entrant> const rows = rows_named(name);
+    std::vector<measured_row> const rows = rows_named(name);
     EXPECT_EQ(rows.size(), 1u);
     settings.rounds = std::min(settings.rounds, 3u);
     parameters options(toys_experiment().options);
@@ -188,7 +188,7 @@ TEST(rounds, a_part_may_run_in_the_first_rounds_only) {
     run_settings settings;
     settings.rounds = 3;
     parameters const options(seldom.options);
-    std::vector<entrant> const rows = rows_named("behaves");
+    std::vector<measured_row> const rows = rows_named("behaves");
     contestant_result const row = run_experiment(seldom, options, rows, settings).contestants.at(0);
     ASSERT_EQ(row.state, outcome::measured) << row.reason;
     for (const metric& each : row.metrics) {
@@ -206,7 +206,7 @@ TEST(rounds, the_primary_figures_that_an_experiment_declares_are_in_its_result) 
     experiment declared = toys_experiment();
     declared.primary = primary;
     parameters const options(declared.options);
-    std::vector<entrant> const rows = rows_named("behaves");
+    std::vector<measured_row> const rows = rows_named("behaves");
     experiment_result const found = run_experiment(declared, options, rows, only_part(0));
     ASSERT_EQ(found.primary.size(), 2u);
     EXPECT_EQ(found.primary[0].variant, "first");
@@ -254,7 +254,7 @@ TEST(rounds, a_worker_that_ends_without_a_word_fails) {
 
 TEST(rounds, a_preload_that_is_not_there_runs_the_wrong_malloc_and_fails) {
     if (support::under_sanitizer()) GTEST_SKIP() << "the sanitizer brings a malloc of its own";
-    std::vector<entrant> rows = rows_named(system_malloc_name);
+    std::vector<measured_row> rows = rows_named(system_malloc_name);
     ASSERT_EQ(rows.size(), 1u);
     rows[0].library = "/nonexistent/libnothing.so";
     run_settings settings;
@@ -290,7 +290,7 @@ TEST(rounds, what_is_missing_is_named_with_what_would_bring_it) {
 
 TEST(rounds, an_interrupt_keeps_what_was_finished) {
     interrupt_guard const guard;
-    std::vector<entrant> rows = rows_named("behaves"), other = rows_named("interrupts");
+    std::vector<measured_row> rows = rows_named("behaves"), other = rows_named("interrupts");
     rows.push_back(other.at(0));
     run_settings settings;
     settings.rounds = 5;

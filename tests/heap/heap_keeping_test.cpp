@@ -42,7 +42,7 @@ void use_and_free(heap& tested) {
 }
 
 TEST(heap_keeping, freed_memory_goes_back_at_a_slow_call_after_its_time) {
-    heap tested({.keep_ns = 30 * millisecond});
+    heap tested({.purge_delay_ns = 30 * millisecond});
     use_and_free(tested);
     std::size_t resident = 0;
     for (int round = 0; round < 100; ++round) { // three are enough, on a machine that has time
@@ -57,7 +57,7 @@ TEST(heap_keeping, freed_memory_goes_back_at_a_slow_call_after_its_time) {
 
 TEST(heap_keeping, before_its_time_it_is_there_for_the_next_request) {
     if (tenure::checks::caller) GTEST_SKIP() << "checked builds give huge blocks back at once";
-    heap tested({.keep_ns = 3'600'000 * millisecond});
+    heap tested({.purge_delay_ns = 3'600'000 * millisecond});
     use_and_free(tested);
     std::size_t const resident = tested.usage().resident_bytes;
     EXPECT_GT(resident, 200 * mebibyte);
@@ -95,9 +95,9 @@ TEST(heap_keeping, trim_gives_back_what_lies_between_blocks_in_use) {
 // In a process of its own, because the process heap reads its options at its first call.
 int give_back_in_the_background() {
     tenure::set_option(tenure::option::heap_background, 1);
-    tenure::set_option(tenure::option::heap_keep_ms, 30);
+    tenure::set_option(tenure::option::heap_purge_delay_ms, 30);
     heap& process = heap::process();
-    heap other({.keep_ns = 30 * millisecond});
+    heap other({.purge_delay_ns = 30 * millisecond});
     use_and_free(process);
     use_and_free(other);
     for (int round = 0; round < 1000; ++round) { // nobody calls a heap meanwhile

@@ -26,7 +26,7 @@ constexpr std::size_t mebibyte = std::size_t{1} << 20;
 class heap_limits : public testing::Test {
 protected:
     void SetUp() override {
-        if (tenure::passes_through(tenure::part::heap)) GTEST_SKIP() << "the heap is malloc's";
+        if (tenure::passthrough_enabled(tenure::part::heap)) GTEST_SKIP() << "the heap is malloc's";
         tenure::set_option(tenure::option::heap_guard_sample, 0); // guarded blocks have addresses of their own
     }
     void TearDown() override { tenure::set_option(tenure::option::heap_guard_sample, guard_sample_before_); }

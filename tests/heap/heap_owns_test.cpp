@@ -23,12 +23,12 @@ namespace {
 using tenure::heap;
 
 constexpr std::size_t mebibyte = std::size_t{1} << 20;
-constexpr std::size_t segment_bytes = tenure::detail::largest_segment_bytes;
+constexpr std::size_t segment_bytes = tenure::detail::max_segment_bytes;
 
 class heap_owns : public testing::Test {
 protected:
     void SetUp() override {
-        if (tenure::passes_through(tenure::part::heap)) GTEST_SKIP() << "the heap is malloc's";
+        if (tenure::passthrough_enabled(tenure::part::heap)) GTEST_SKIP() << "the heap is malloc's";
     }
     /// Larger than a segment can hold, and shorter than one with all that belongs to it.
     static constexpr std::size_t short_bytes = segment_bytes - 160 * 1024;

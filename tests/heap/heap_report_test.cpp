@@ -53,7 +53,7 @@ void use_heap(tenure::report_kind, std::string_view) noexcept {
 class heap_reports : public testing::Test {
 protected:
     void SetUp() override {
-        if (tenure::passes_through(tenure::part::heap)) GTEST_SKIP() << "the heap is malloc's";
+        if (tenure::passthrough_enabled(tenure::part::heap)) GTEST_SKIP() << "the heap is malloc's";
         taken_count = calls = 0;
         used_by_handler = &heap_;
         former_ = tenure::set_report_handler(&use_heap);
@@ -152,7 +152,7 @@ public:
         return memory != nullptr ? memory + 4096 : nullptr;
     }
     void release(void* block, std::size_t given) noexcept override {
-        bool const is_odd = !tenure::is_aligned(block, tenure::detail::smallest_segment_bytes);
+        bool const is_odd = !tenure::is_aligned(block, tenure::detail::min_segment_bytes);
         if (is_odd) --careless_blocks;
         is_odd ? pages_.release(static_cast<char*>(block) - 4096, given + 4096) : pages_.release(block, given);
     }
@@ -166,7 +166,7 @@ private:
 };
 
 TEST(heap_source, that_ignores_the_alignment_gets_its_block_back_and_the_allocation_is_refused) {
-    if (tenure::passes_through(tenure::part::heap)) GTEST_SKIP() << "the heap is malloc's";
+    if (tenure::passthrough_enabled(tenure::part::heap)) GTEST_SKIP() << "the heap is malloc's";
     support::heard_reports const heard;
     careless_source source;
     heap tested({}, source);
@@ -195,7 +195,7 @@ public:
         return pages_.acquire(wanted, alignment);
     }
     void release(void* block, std::size_t given) noexcept override {
-        bool const is_odd = !tenure::is_aligned(block, tenure::detail::smallest_segment_bytes);
+        bool const is_odd = !tenure::is_aligned(block, tenure::detail::min_segment_bytes);
         is_odd ? pages_.release(static_cast<char*>(block) - 4096, given + 4096) : pages_.release(block, given);
     }
     [[nodiscard]] void* remap(void* block, std::size_t before, std::size_t now, std::size_t) noexcept override {
@@ -214,7 +214,7 @@ private:
 };
 
 TEST(heap_source, that_moves_a_block_elsewhere_than_asked_costs_a_copy) {
-    if (tenure::passes_through(tenure::part::heap)) GTEST_SKIP() << "the heap is malloc's";
+    if (tenure::passthrough_enabled(tenure::part::heap)) GTEST_SKIP() << "the heap is malloc's";
     support::heard_reports const heard;
     straying_source source;
     heap tested({}, source);

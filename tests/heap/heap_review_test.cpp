@@ -52,7 +52,7 @@ TEST(heap_review, a_block_that_was_reallocated_in_place_is_freed_by_its_page_and
 
 TEST(heap_review, a_free_with_a_size_puts_a_block_of_the_process_heap_among_those_of_its_page) {
     if (tenure::checks::caller) GTEST_SKIP() << "checked builds keep no blocks at hand";
-    if (tenure::passes_through(tenure::part::heap)) GTEST_SKIP() << "the heap is malloc's";
+    if (tenure::passthrough_enabled(tenure::part::heap)) GTEST_SKIP() << "the heap is malloc's";
     for (auto const& [first, then] : {std::pair<std::size_t, std::size_t>{48, 32}, {112, 64}, {1024, 520}}) {
         heap::process().deallocate(heap::process().allocate(then)); // there is one at hand
         void* const block = heap::process().reallocate(heap::process().allocate(first), then);
@@ -70,7 +70,7 @@ TEST(heap_review, a_free_with_a_size_puts_a_block_of_the_process_heap_among_thos
 }
 
 TEST(heap_review, a_free_with_a_size_keeps_a_block_with_an_owner_from_those_without) {
-    if (tenure::passes_through(tenure::part::heap)) GTEST_SKIP() << "the heap is malloc's";
+    if (tenure::passthrough_enabled(tenure::part::heap)) GTEST_SKIP() << "the heap is malloc's";
     tenure::tag const owner = tenure::tag::named("freed with a size");
     void* const kept = tenure::allocate(64, tenure::lifetime::persistent);
     void* block = nullptr;
@@ -156,7 +156,7 @@ TEST(heap_review, any_pointer_may_be_asked_for_while_heaps_give_back) {
     std::thread asking([&] {
         while (!is_over) EXPECT_FALSE(asked.owns(address.load()));
     });
-    heap other({.keep_ns = 0});
+    heap other({.purge_delay_ns = 0});
     for (int round = 0; round < 300; ++round) {
         void* const block = other.allocate(33 * mebibyte);
         address = block;

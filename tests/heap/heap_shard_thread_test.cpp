@@ -24,7 +24,7 @@ using tenure::detail::class_bytes;
 using tenure::detail::heap_memory;
 using tenure::detail::heap_pages;
 using tenure::detail::heap_shard;
-using tenure::detail::largest_segment_bytes;
+using tenure::detail::max_segment_bytes;
 using tenure::detail::small_class_count;
 
 TEST(heap_shard, blocks_keep_their_contents_on_their_way_between_threads) {
@@ -57,12 +57,12 @@ TEST(heap_shard, blocks_keep_their_contents_on_their_way_between_threads) {
                     }
                     auto const* const first = static_cast<unsigned char const*>(received.front());
                     for (void* const block : received) ASSERT_EQ(std::memcmp(block, first, 8), 0);
-                    heap_shard::give(received.data(), received.size(), largest_segment_bytes);
+                    heap_shard::give(received.data(), received.size(), max_segment_bytes);
                 }
             });
         }
         for (std::thread& each : threads) each.join();
-        for (auto const& batch : on_their_way) heap_shard::give(batch.data(), batch.size(), largest_segment_bytes);
+        for (auto const& batch : on_their_way) heap_shard::give(batch.data(), batch.size(), max_segment_bytes);
         for (auto& each : shards) {
             EXPECT_TRUE(each->valid());
             for (std::size_t index = 0; index < small_class_count; ++index)

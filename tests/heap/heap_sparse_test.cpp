@@ -28,7 +28,7 @@ constexpr std::size_t mebibyte = std::size_t{1} << 20;
 class heap_sparse : public testing::Test {
 protected:
     void SetUp() override {
-        if (tenure::passes_through(tenure::part::heap)) GTEST_SKIP() << "the heap is malloc's";
+        if (tenure::passthrough_enabled(tenure::part::heap)) GTEST_SKIP() << "the heap is malloc's";
         if (support::under_sanitizer()) GTEST_SKIP() << "sanitizers keep memory of their own for each page";
     }
 

@@ -100,7 +100,7 @@ void exchange(heap& tested, mailbox& mails, std::uint64_t seed, int rounds) {
 TEST(heap_threads, blocks_keep_their_contents_on_their_way_between_threads) {
     tenure::counting_source source(tenure::page_source::process());
     {
-        heap tested({.keep_ns = 20'000'000}, source);
+        heap tested({.purge_delay_ns = 20'000'000}, source);
         for (int generation = 0; generation < 3; ++generation) {
             mailbox mails;
             std::vector<std::thread> threads;
@@ -223,7 +223,7 @@ TEST(heap_threads, one_that_only_frees_follows_the_trim_of_another) {
         stage = 1;
         stage.notify_all();
         stage.wait(1);
-        free_some(tenure::detail::most_cached(class_index) - cached_first + 1); // one more than there is room for
+        free_some(tenure::detail::max_cached(class_index) - cached_first + 1); // one more than there is room for
         EXPECT_EQ(tested.core().cached_count(class_index), 1u);
     });
     stage.wait(0);

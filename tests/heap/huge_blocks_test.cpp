@@ -163,7 +163,7 @@ TEST_F(huge, a_kept_block_grows_with_its_pages_for_a_larger_one) {
 }
 
 TEST_F(huge, a_limit_is_kept_and_what_is_kept_makes_room) {
-    heap_memory memory(source_, tenure::detail::largest_segment_bytes, 100 * mebibyte);
+    heap_memory memory(source_, tenure::detail::max_segment_bytes, 100 * mebibyte);
     huge_blocks blocks(memory);
     void* const first = blocks.allocate(60 * mebibyte, 16, 1);
     ASSERT_NE(first, nullptr);

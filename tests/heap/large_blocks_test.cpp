@@ -18,10 +18,10 @@
 namespace {
 
 using tenure::detail::contents;
-using tenure::detail::granule_bytes;
 using tenure::detail::heap_memory;
 using tenure::detail::large_blocks;
-constexpr std::size_t largest_large_bytes = tenure::detail::largest_large_bytes(tenure::detail::largest_segment_bytes);
+using tenure::detail::unit_bytes;
+constexpr std::size_t max_large_bytes = tenure::detail::max_large_bytes(tenure::detail::max_segment_bytes);
 
 class large : public testing::Test {
 protected:
@@ -32,7 +32,7 @@ protected:
     large_blocks blocks_{memory_};
 };
 
-constexpr std::size_t large_segment_head_bytes = tenure::detail::largest_segment_bytes - largest_large_bytes;
+constexpr std::size_t large_segment_head_bytes = tenure::detail::max_segment_bytes - max_large_bytes;
 
 struct held {
     unsigned char* at;
@@ -40,13 +40,13 @@ struct held {
     unsigned char stamp;
 };
 
-/// A stamp at both ends and in each granule: enough to see a block that overlaps another.
+/// A stamp at both ends and in each unit: enough to see a block that overlaps another.
 void stamp(const held& block) {
-    for (std::size_t at = 0; at < block.bytes; at += granule_bytes) block.at[at] = block.stamp;
+    for (std::size_t at = 0; at < block.bytes; at += unit_bytes) block.at[at] = block.stamp;
     block.at[block.bytes - 1] = block.stamp;
 }
 bool holds(const held& block, std::size_t bytes) {
-    for (std::size_t at = 0; at < bytes; at += granule_bytes) {
+    for (std::size_t at = 0; at < bytes; at += unit_bytes) {
         if (block.at[at] != block.stamp) return false;
     }
     return true;
@@ -55,10 +55,10 @@ bool holds(const held& block, std::size_t bytes) {
 TEST_F(large, random_operations_agree_with_a_model) {
     support::random numbers(support::new_seed());
     std::vector<held> alive;
-    std::size_t granules = 0;
-    auto const granules_of = [](std::size_t bytes) { return (bytes + granule_bytes - 1) / granule_bytes; };
+    std::size_t units = 0;
+    auto const units_of = [](std::size_t bytes) { return (bytes + unit_bytes - 1) / unit_bytes; };
     auto const some_bytes = [&] {
-        return numbers.one_in(20) ? numbers.below(largest_large_bytes) + 1 : numbers.below(std::size_t{1} << 20) + 1;
+        return numbers.one_in(20) ? numbers.below(max_large_bytes) + 1 : numbers.below(std::size_t{1} << 20) + 1;
     };
     for (int step = 0; step < 6000; ++step) {
         std::uint64_t const kind = numbers.below(10);
@@ -67,17 +67,17 @@ TEST_F(large, random_operations_agree_with_a_model) {
             std::size_t const alignment = numbers.one_in(5) ? std::size_t{1} << numbers.below(21) : 16;
             auto* const block = static_cast<unsigned char*>(blocks_.allocate(bytes, alignment));
             if (block == nullptr) {
-                ASSERT_GT(bytes + alignment, largest_large_bytes);
+                ASSERT_GT(bytes + alignment, max_large_bytes);
                 continue;
             }
             ASSERT_EQ(tenure::address_of(block) % alignment, 0u);
             alive.push_back({block, bytes, static_cast<unsigned char>(step)});
             stamp(alive.back());
-            granules += granules_of(bytes);
+            units += units_of(bytes);
         } else if (kind < 9 && !alive.empty()) {
             std::size_t const which = numbers.below(alive.size());
             ASSERT_TRUE(holds(alive[which], alive[which].bytes));
-            granules -= granules_of(alive[which].bytes);
+            units -= units_of(alive[which].bytes);
             blocks_.deallocate(alive[which].at);
             alive[which] = alive.back();
             alive.pop_back();
@@ -86,7 +86,7 @@ TEST_F(large, random_operations_agree_with_a_model) {
             std::size_t const bytes = some_bytes();
             std::size_t const kept = std::min(bytes, block.bytes);
             if (blocks_.resize(block.at, bytes)) {
-                granules += granules_of(bytes) - granules_of(block.bytes);
+                units += units_of(bytes) - units_of(block.bytes);
                 ASSERT_TRUE(holds(block, kept));
                 block.bytes = bytes;
                 stamp(block);
@@ -99,7 +99,7 @@ TEST_F(large, random_operations_agree_with_a_model) {
         if (step % 20 == 0) {
             ASSERT_TRUE(blocks_.valid());
         }
-        ASSERT_EQ(blocks_.live_bytes(), granules * granule_bytes);
+        ASSERT_EQ(blocks_.live_bytes(), units * unit_bytes);
     }
     for (held const& block : alive) {
         ASSERT_TRUE(holds(block, block.bytes));
@@ -119,21 +119,21 @@ TEST_F(large, a_block_grows_into_the_free_run_behind_it) {
     EXPECT_TRUE(blocks_.resize(first, 200'000));
     EXPECT_FALSE(blocks_.resize(first, 300'000));
     EXPECT_TRUE(blocks_.resize(first, 1));
-    EXPECT_EQ(blocks_.usable_bytes(first), granule_bytes);
-    EXPECT_EQ(blocks_.live_bytes(), granule_bytes + blocks_.usable_bytes(third));
+    EXPECT_EQ(blocks_.usable_bytes(first), unit_bytes);
+    EXPECT_EQ(blocks_.live_bytes(), unit_bytes + blocks_.usable_bytes(third));
 }
 
 TEST_F(large, a_whole_segment_can_be_one_block) {
-    void* const all = blocks_.allocate(largest_large_bytes, 16);
+    void* const all = blocks_.allocate(max_large_bytes, 16);
     ASSERT_NE(all, nullptr);
-    std::memset(all, 1, largest_large_bytes);
+    std::memset(all, 1, max_large_bytes);
     EXPECT_EQ(blocks_.segment_count(), 1u);
-    EXPECT_EQ(blocks_.allocate(largest_large_bytes + 1, 16), nullptr);
+    EXPECT_EQ(blocks_.allocate(max_large_bytes + 1, 16), nullptr);
     void* const one = blocks_.allocate(1, 16);
     EXPECT_EQ(blocks_.segment_count(), 2u);
     blocks_.deallocate(all);
     blocks_.deallocate(one);
-    EXPECT_EQ(blocks_.allocate(largest_large_bytes, 4096) == nullptr, false);
+    EXPECT_EQ(blocks_.allocate(max_large_bytes, 4096) == nullptr, false);
     EXPECT_EQ(blocks_.segment_count(), 2u);
 }
 
@@ -190,7 +190,7 @@ TEST_F(large, a_refused_source_changes_nothing) {
     failing.allow(1);
     void* const block = blocks.allocate(50'000, 16);
     EXPECT_NE(block, nullptr);
-    EXPECT_EQ(blocks.allocate(largest_large_bytes, 16), nullptr);
+    EXPECT_EQ(blocks.allocate(max_large_bytes, 16), nullptr);
     EXPECT_EQ(blocks.live_bytes(), blocks.usable_bytes(block));
     EXPECT_TRUE(blocks.valid());
 }

@@ -236,7 +236,7 @@ TEST_F(closed_address_space, operator_new_throws_and_the_nothrow_form_returns_nu
 }
 
 TEST_F(temp_job_refusal, a_chunk_that_is_not_aligned_goes_back_and_blocks_come_one_by_one) {
-    if (tenure::passes_through(tenure::part::temp_job)) GTEST_SKIP() << "the blocks are malloc's";
+    if (tenure::passthrough_enabled(tenure::part::temp_job)) GTEST_SKIP() << "the blocks are malloc's";
     static int heard;
     heard = 0;
     support::careless_source source;

@@ -24,7 +24,7 @@ using tenure::temp;
 
 class temp_against_model {
 public:
-    explicit temp_against_model(std::size_t budget) : most_bytes_(std::max<std::size_t>(budget / 4, 300)) {}
+    explicit temp_against_model(std::size_t budget) : max_bytes_(std::max<std::size_t>(budget / 4, 300)) {}
     ~temp_against_model() {
         while (!scopes_.empty()) close_scope();
         while (!tags_.empty()) tags_.pop_back();
@@ -88,7 +88,7 @@ private:
 
     std::string allocate(const step& each) {
         support::random numbers(each.first);
-        std::size_t const bytes = numbers.one_in(20) ? numbers.below(most_bytes_) : numbers.below(300);
+        std::size_t const bytes = numbers.one_in(20) ? numbers.below(max_bytes_) : numbers.below(300);
         std::size_t const alignment = std::size_t{1} << (numbers.one_in(6) ? numbers.below(14) : numbers.below(5));
         void* const block = temp::allocate(bytes, alignment);
         if (block == nullptr) return "Temp refused";
@@ -133,7 +133,7 @@ private:
         return fault;
     }
 
-    std::size_t most_bytes_;
+    std::size_t max_bytes_;
     support::ledger ledger_;
     std::vector<numbered> blocks_;
     std::vector<open> scopes_;

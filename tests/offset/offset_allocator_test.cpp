@@ -22,7 +22,7 @@ using support::walked_range;
 using tenure::offset_allocator;
 using tenure::offset_range;
 
-constexpr std::uint64_t most = offset_allocator::most_capacity;
+constexpr std::uint64_t most = offset_allocator::max_capacity;
 
 class offsets : public testing::Test {
 protected:

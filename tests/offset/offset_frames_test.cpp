@@ -18,14 +18,14 @@ namespace {
 using tenure::offset_allocator;
 using tenure::offset_range;
 
-constexpr unsigned most_latency = offset_allocator::most_latency;
+constexpr unsigned max_latency = offset_allocator::max_latency;
 
 void end_frames(unsigned count) {
     for (unsigned each = 0; each < count; ++each) tenure::next_frame();
 }
 
 TEST(offset_frames, a_range_is_free_exactly_when_its_frames_have_ended) {
-    for (unsigned latency = 1; latency <= most_latency; ++latency) {
+    for (unsigned latency = 1; latency <= max_latency; ++latency) {
         offset_allocator ranges(100);
         ranges.deallocate_after(ranges.allocate(100), latency);
         for (unsigned ended = 0; ended < latency; ++ended) {
@@ -94,10 +94,10 @@ TEST(offset_frames, ranges_come_free_in_the_order_of_their_frames_and_not_of_the
 }
 
 TEST(offset_frames, a_latency_over_the_most_counts_as_the_most) {
-    for (unsigned const latency : {most_latency + 1, 1000u, UINT32_MAX}) {
+    for (unsigned const latency : {max_latency + 1, 1000u, UINT32_MAX}) {
         offset_allocator ranges(10);
         ranges.deallocate_after(ranges.allocate(10), latency);
-        end_frames(most_latency - 1);
+        end_frames(max_latency - 1);
         EXPECT_FALSE(ranges.allocate(10)) << latency;
         tenure::next_frame();
         EXPECT_TRUE(ranges.allocate(10)) << latency;
@@ -105,19 +105,19 @@ TEST(offset_frames, a_latency_over_the_most_counts_as_the_most) {
 }
 
 TEST(offset_frames, many_frames_may_pass_at_once) {
-    for (unsigned const passed : {most_latency - 1, most_latency, most_latency + 1, most_latency + 2, 1000u}) {
-        offset_allocator ranges(most_latency);
-        for (unsigned latency = 1; latency <= most_latency; ++latency)
+    for (unsigned const passed : {max_latency - 1, max_latency, max_latency + 1, max_latency + 2, 1000u}) {
+        offset_allocator ranges(max_latency);
+        for (unsigned latency = 1; latency <= max_latency; ++latency)
             ranges.deallocate_after(ranges.allocate(1), latency);
         end_frames(passed);
-        EXPECT_EQ(ranges.collect(), passed < most_latency ? passed : most_latency);
+        EXPECT_EQ(ranges.collect(), passed < max_latency ? passed : max_latency);
         EXPECT_TRUE(ranges.valid());
     }
 }
 
 TEST(offset_frames, frames_count_from_the_call_however_long_nothing_waited) {
     offset_allocator ranges(10);
-    for (unsigned const idle : {1u, 5u, most_latency, most_latency + 1, 1000u}) {
+    for (unsigned const idle : {1u, 5u, max_latency, max_latency + 1, 1000u}) {
         offset_range const range = ranges.allocate(10);
         end_frames(idle);
         ranges.deallocate_after(range, 2);
@@ -144,17 +144,17 @@ TEST(offset_frames, ranges_of_several_frames_may_be_due_at_the_same) {
 
 TEST(offset_frames, a_ring_of_frames_is_free_one_frame_at_a_time_for_ever) {
     // The lists are used round and round: with the longest latency each comes free just before it is filled again.
-    offset_allocator ranges(most_latency);
-    for (unsigned frame = 0; frame < most_latency; ++frame) {
-        ranges.deallocate_after(ranges.allocate(1), most_latency);
+    offset_allocator ranges(max_latency);
+    for (unsigned frame = 0; frame < max_latency; ++frame) {
+        ranges.deallocate_after(ranges.allocate(1), max_latency);
         tenure::next_frame();
     }
-    for (unsigned frame = 0; frame < 5 * most_latency; ++frame) {
+    for (unsigned frame = 0; frame < 5 * max_latency; ++frame) {
         offset_range const only = ranges.allocate(1);
         ASSERT_TRUE(only) << frame;
-        EXPECT_EQ(only.offset, frame % most_latency);
+        EXPECT_EQ(only.offset, frame % max_latency);
         ASSERT_FALSE(ranges.allocate(1)) << frame;
-        ranges.deallocate_after(only, most_latency);
+        ranges.deallocate_after(only, max_latency);
         ASSERT_TRUE(ranges.valid());
         tenure::next_frame();
     }

@@ -26,7 +26,7 @@ using support::walked_range;
 using tenure::offset_allocator;
 using tenure::offset_range;
 
-constexpr std::uint64_t most = offset_allocator::most_capacity;
+constexpr std::uint64_t most = offset_allocator::max_capacity;
 
 /// What a stream is made of: how large the memory is, how large the requests and their alignments may be, and how small
 /// the requests of every second thousand of steps.
@@ -83,7 +83,7 @@ public:
     std::string finish() {
         for (auto const& [offset, range] : held_)
             if (range.due == never) ranges_.deallocate(range.range);
-        for (unsigned frame = 0; frame < offset_allocator::most_latency; ++frame) tenure::next_frame();
+        for (unsigned frame = 0; frame < offset_allocator::max_latency; ++frame) tenure::next_frame();
         ranges_.collect();
         held_.clear();
         return check();
@@ -182,7 +182,7 @@ private:
         if (frames == 0)
             held_.erase(chosen);
         else
-            chosen->second.due = tenure::frame_clock::now() + std::min(frames, offset_allocator::most_latency);
+            chosen->second.due = tenure::frame_clock::now() + std::min(frames, offset_allocator::max_latency);
         return {};
     }
 

@@ -226,7 +226,7 @@ TEST_F(full_records, giving_back_needs_no_memory) {
 /// Free ranges of as many sizes as there are bins: each needs a piece of its own.
 TEST(offset_refusal, giving_back_ranges_of_every_bin_needs_no_memory) {
     tenure::failing_source failing(tenure::page_source::process(), 1);
-    offset_allocator ranges(offset_allocator::most_capacity, failing);
+    offset_allocator ranges(offset_allocator::max_capacity, failing);
     std::vector<offset_range> held, between;
     for (std::uint64_t least = 8; least < (std::uint64_t{1} << 56); least *= 2) {
         for (std::uint64_t eighth = 0; eighth < 8; ++eighth) {

@@ -26,7 +26,7 @@ using tenure::offset_allocator;
 using tenure::offset_range;
 using tenure::offset_usage;
 
-constexpr std::uint64_t most = offset_allocator::most_capacity;
+constexpr std::uint64_t most = offset_allocator::max_capacity;
 
 TEST(offset_report, a_fresh_allocator_is_one_free_range_in_every_answer) {
     offset_allocator const fresh(1000);

@@ -20,7 +20,7 @@ using support::walked_range;
 using tenure::offset_allocator;
 using tenure::offset_range;
 
-constexpr std::uint64_t most = offset_allocator::most_capacity;
+constexpr std::uint64_t most = offset_allocator::max_capacity;
 
 TEST(offset_resize, growing_behind_a_free_range_makes_that_one_larger) {
     offset_allocator ranges(100);

@@ -24,7 +24,7 @@ namespace {
 
 using tenure::small_object;
 
-bool uses_pools() { return !tenure::passes_through(tenure::part::small_object); }
+bool uses_pools() { return !tenure::passthrough_enabled(tenure::part::small_object); }
 std::size_t live() { return small_object::stats().live_count; }
 
 template<std::size_t Bytes>

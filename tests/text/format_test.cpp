@@ -19,7 +19,7 @@
 
 namespace {
 
-using tenure::format_fixed, tenure::format_integer, tenure::most_precision;
+using tenure::format_fixed, tenure::format_integer, tenure::max_precision;
 using text_tests::printed;
 
 constexpr unsigned all_precisions = 23; // past the last one that is done without std::to_chars
@@ -113,7 +113,7 @@ TEST_F(formatting, what_looks_like_a_half_in_decimal_is_rounded_by_its_exact_val
 
 TEST_F(formatting, every_precision_up_to_the_most_is_exact) {
     for (double const value : {0.1, -2.5, 1e15 / 3, 5e-324, 1.7976931348623157e308, 123456789.987654321, 1e-30})
-        for (unsigned precision = 0; precision <= most_precision; ++precision) {
+        for (unsigned precision = 0; precision <= max_precision; ++precision) {
             compare(value, precision);
             compare(static_cast<float>(value), precision);
         }
@@ -174,8 +174,8 @@ TEST_F(formatting, every_room_from_none_to_enough_says_what_is_needed_and_is_not
 TEST_F(formatting, the_stated_bounds_are_reached_and_not_passed) {
     char room[512];
     EXPECT_EQ(format_fixed(room, sizeof room, -std::numeric_limits<float>::max(), 2), tenure::fixed_bytes<float>(2));
-    EXPECT_EQ(format_fixed(room, sizeof room, -std::numeric_limits<double>::max(), most_precision),
-              tenure::fixed_bytes<double>(most_precision));
+    EXPECT_EQ(format_fixed(room, sizeof room, -std::numeric_limits<double>::max(), max_precision),
+              tenure::fixed_bytes<double>(max_precision));
     EXPECT_EQ(format_fixed(room, sizeof room, -std::numeric_limits<double>::max(), 0), tenure::fixed_bytes<double>(0));
     EXPECT_EQ(format_integer(room, sizeof room, INT64_MIN), tenure::integer_bytes<std::int64_t>());
     EXPECT_EQ(format_integer(room, sizeof room, UINT64_MAX), tenure::integer_bytes<std::uint64_t>());
@@ -224,7 +224,7 @@ TEST_F(formatting, nothing_is_allocated_for_any_value) {
     auto const doubles = text_tests::awkward_values<double>();
     std::size_t written = 0;
     auto const before = text_tests::malloc_calls();
-    for (unsigned precision = 0; precision <= most_precision; ++precision) {
+    for (unsigned precision = 0; precision <= max_precision; ++precision) {
         for (float const value : floats) written += format_fixed(room, sizeof room, value, precision);
         for (double const value : doubles) written += format_fixed(room, precision * 5, value, precision);
     }

@@ -103,7 +103,7 @@ TEST_F(text_death, a_precision_above_the_most_is_reported_and_counts_as_the_most
     support::heard_reports const heard;
     std::size_t const size = tenure::format_fixed(room, sizeof room, 0.1, 1000);
     EXPECT_EQ(heard.count(tenure::report_kind::misuse), tenure::checks::caller ? 1u : 0u);
-    std::size_t const right_size = tenure::format_fixed(right, sizeof right, 0.1, tenure::most_precision);
+    std::size_t const right_size = tenure::format_fixed(right, sizeof right, 0.1, tenure::max_precision);
     EXPECT_EQ(std::string_view(room, size), std::string_view(right, right_size));
 }
 

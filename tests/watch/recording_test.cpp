@@ -171,11 +171,11 @@ TEST_F(a_recording, that_changes_while_it_is_read_stays_within_bounds) {
     thread.nodes = thread.sites = thread.stack_words = thread.intervals = thread.waits = head().modules = ~0U;
     thread.node[7].parent = 70'000;
     thread.node[7].region = 1U << 30U;
-    EXPECT_EQ(recording::nodes(thread).size(), hook::most_nodes);
-    EXPECT_EQ(recording::sites(thread).size(), hook::most_sites);
-    EXPECT_EQ(recording::intervals(thread).size(), hook::most_intervals);
-    EXPECT_EQ(recording::waits(thread).size(), hook::most_waits);
-    std::uint32_t const last = hook::most_stack_words - 1;
+    EXPECT_EQ(recording::nodes(thread).size(), hook::max_nodes);
+    EXPECT_EQ(recording::sites(thread).size(), hook::max_sites);
+    EXPECT_EQ(recording::intervals(thread).size(), hook::max_intervals);
+    EXPECT_EQ(recording::waits(thread).size(), hook::max_waits);
+    std::uint32_t const last = hook::max_stack_words - 1;
     thread.stack[last] = 1;
     EXPECT_EQ(opened->frames(thread, last).size(), 0U);
     thread.stack[last - 1] = 1;

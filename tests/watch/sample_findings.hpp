@@ -94,11 +94,11 @@ inline watched_region region() {
     made.threads = 3;
     made.entries = 6;
     made.instances = 2;
-    made.most_at_once = 3;
+    made.max_at_once = 3;
     made.span_ns = 8e6;
     made.longest_ns = 4e6;
-    made.fewest_inside_ns = 6e6;
-    made.most_inside_ns = 7e6;
+    made.min_inside_ns = 6e6;
+    made.max_inside_ns = 7e6;
     made.late_ns = 50'000;
     made.quick_locks = 860;
     made.calls = 12'905;
@@ -152,8 +152,8 @@ inline findings two_regions() {
     small.name = "frame";
     small.process = 110;
     small.recording = 1;
-    small.threads = small.entries = small.instances = small.most_at_once = 1;
-    small.span_ns = small.longest_ns = small.fewest_inside_ns = small.most_inside_ns = 1000;
+    small.threads = small.entries = small.instances = small.max_at_once = 1;
+    small.span_ns = small.longest_ns = small.min_inside_ns = small.max_inside_ns = 1000;
     small.is_open = true;
     small.time.total_ns = small.time.running_ns = 1000;
     small.advice = "Nothing here is lost.";

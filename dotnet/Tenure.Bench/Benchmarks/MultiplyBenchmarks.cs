@@ -25,7 +25,7 @@ public unsafe class MultiplyBenchmarks<T, TOwn, TMultiply> : CountedBenchmarks
     where TMultiply : struct, IMultiply<TOwn, T>
 {
     private const string Warm = "multiply, warm memory";
-    private const int MostOfSpan = 1 << 30;
+    private const int MaxOfSpan = 1 << 30;
 
     private readonly T _by = T.CreateTruncating(3);
     private readonly T _first = T.CreateTruncating(5);
@@ -145,9 +145,9 @@ public unsafe class MultiplyBenchmarks<T, TOwn, TMultiply> : CountedBenchmarks
     public void SystemTensor()
     {
         _times++;
-        for (long done = 0; done < Count; done += MostOfSpan)
+        for (long done = 0; done < Count; done += MaxOfSpan)
         {
-            var some = new Span<T>(_native + done, (int)long.Min(Count - done, MostOfSpan));
+            var some = new Span<T>(_native + done, (int)long.Min(Count - done, MaxOfSpan));
             TensorPrimitives.Multiply(some, _by, some);
         }
     }

@@ -13,7 +13,7 @@ internal static unsafe class Pattern
     private const byte Byte = 0x5A;
 
     /// <summary>Elements of a span at most: more need several.</summary>
-    private const int MostOfSpan = 1 << 30;
+    private const int MaxOfSpan = 1 << 30;
 
     internal static T Of<T>()
         where T : unmanaged
@@ -29,7 +29,7 @@ internal static unsafe class Pattern
     {
         while (count > 0)
         {
-            int taken = (int)long.Min(count, MostOfSpan);
+            int taken = (int)long.Min(count, MaxOfSpan);
             new Span<T>(begin, taken).Fill(value);
             begin += taken;
             count -= taken;

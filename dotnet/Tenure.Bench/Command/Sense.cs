@@ -10,33 +10,33 @@ namespace Tenure.Bench;
 /// <summary>Command lines whose words are right and which ask for nothing that can be done.</summary>
 internal static class Sense
 {
-    private const int MostIterations = 1000;
-    private const int MostScale = 32;
-    private const int MostRounds = 100_000;
-    private const int MostBlocks = 10_000_000;
+    private const int MaxIterations = 1000;
+    private const int MaxScale = 32;
+    private const int MaxRounds = 100_000;
+    private const int MaxBlocks = 10_000_000;
 
     /// <summary>Why it cannot be done; null: it can.</summary>
     internal static string? Refuse(Verb verb, Operations operations, IReadOnlyList<long> counts, int? iterations)
     {
-        if (iterations is < 1 or > MostIterations)
+        if (iterations is < 1 or > MaxIterations)
         {
-            return $"-t takes 1 to {MostIterations} iterations";
+            return $"-t takes 1 to {MaxIterations} iterations";
         }
         if (verb == Verb.Lifetimes)
         {
-            bool isOne = counts.Count <= 1 && counts.All(count => count is >= 2 and <= MostBlocks);
-            return isOne ? null : $"lifetimes takes one count, 2 to {MostBlocks}";
+            bool isOne = counts.Count <= 1 && counts.All(count => count is >= 2 and <= MaxBlocks);
+            return isOne ? null : $"lifetimes takes one count, 2 to {MaxBlocks}";
         }
         if (operations.HasFlag(Operations.Fragment))
         {
             return operations != Operations.Fragment ? "--fragment counts rounds and the others elements: ask for them one by one"
-                : counts.Any(rounds => rounds > MostRounds) ? $"rounds of --fragment are 1 to {MostRounds}"
+                : counts.Any(rounds => rounds > MaxRounds) ? $"rounds of --fragment are 1 to {MaxRounds}"
                 : null;
         }
         if (operations.HasFlag(Operations.Mandelbrot))
         {
             return operations != Operations.Mandelbrot ? "--mandel takes a scale and the others elements: ask for them one by one"
-                : counts.Any(scale => scale > MostScale) ? $"a scale of --mandel is 1 to {MostScale}"
+                : counts.Any(scale => scale > MaxScale) ? $"a scale of --mandel is 1 to {MaxScale}"
                 : null;
         }
         long most = counts.Count == 0 ? 0 : counts.Max();

@@ -16,8 +16,8 @@ namespace Tenure.Bench;
 internal sealed unsafe class BlockProof
 {
     /// <summary>Blocks that are asked about, and of these the ones whose addresses are told.</summary>
-    private const int MostAsked = 1000;
-    private const int MostTold = 8;
+    private const int MaxAsked = 1000;
+    private const int MaxTold = 8;
 
     private ulong _countBefore;
 
@@ -49,7 +49,7 @@ internal sealed unsafe class BlockProof
     /// <summary>Blocks that are held, of so many bytes each at least.</summary>
     internal void Show(ReadOnlySpan<nint> held, nuint bytesEach)
     {
-        Asked = int.Min(held.Length, MostAsked);
+        Asked = int.Min(held.Length, MaxAsked);
         if (BlockOwners.KnowsOf(Owner) is { } knows)
         {
             Owned = 0;
@@ -78,10 +78,10 @@ internal sealed unsafe class BlockProof
         {
             wanted += (ulong)each.LongLength * (ulong)sizeof(T);
         }
-        Asked = int.Min(held.Length, MostAsked);
+        Asked = int.Min(held.Length, MaxAsked);
         Owned = wanted != 0 && counted >= wanted ? Asked : 0;
         // Pinned, so that they lie where they are said to lie while the mappings are read.
-        var pins = new GCHandle[int.Min(held.Length, MostTold)];
+        var pins = new GCHandle[int.Min(held.Length, MaxTold)];
         nint[] addresses = new nint[pins.Length];
         for (int i = 0; i < pins.Length; i++)
         {
@@ -96,7 +96,7 @@ internal sealed unsafe class BlockProof
     {
         Told.Clear();
         MemoryMap map = MemoryMap.Now();
-        int told = int.Min(held.Length, MostTold);
+        int told = int.Min(held.Length, MaxTold);
         for (int i = 0; i < told; i++)
         {
             nint address = held[At(i, told, held.Length)];

@@ -17,7 +17,7 @@ namespace Tenure.Bench;
 /// <param name="ErrorText">What it wrote on its standard error, the end of it.</param>
 internal sealed record ChildProcess(int ExitCode, int ProcessId, string ErrorText)
 {
-    private const int MostText = 8192;
+    private const int MaxText = 8192;
 
     /// <summary>A child has no preloaded library but the one that is given here, whatever this process has.</summary>
     internal static ChildProcess Run(IReadOnlyList<string> arguments, string? preload, bool countsCallsAtOnce = false)
@@ -84,7 +84,7 @@ internal sealed record ChildProcess(int ExitCode, int ProcessId, string ErrorTex
     {
         lock (text)
         {
-            if (line is not null && text.Length < MostText)
+            if (line is not null && text.Length < MaxText)
             {
                 text.Append(line).Append('\n');
             }

@@ -21,7 +21,7 @@ internal static class HotCode
 
     private const int Calls = 32;
     private const int QuietPasses = 3;
-    private const int MostPasses = 60;
+    private const int MaxPasses = 60;
 
     private static readonly int s_quietMilliseconds =
         Environment.GetEnvironmentVariable(NoDelay) == "0" ? 12 : Environment.ProcessorCount == 1 ? 2100 : 210;
@@ -29,7 +29,7 @@ internal static class HotCode
     internal static void Settle(Action measured)
     {
         int quiet = 0;
-        for (int pass = 0; pass < MostPasses && quiet < QuietPasses; pass++)
+        for (int pass = 0; pass < MaxPasses && quiet < QuietPasses; pass++)
         {
             long before = JitInfo.GetCompiledMethodCount();
             for (int call = 0; call < Calls; call++)
@@ -44,7 +44,7 @@ internal static class HotCode
     /// that.</summary>
     internal static void Drain()
     {
-        for (int pass = 0; pass < MostPasses && IsCompiling(JitInfo.GetCompiledMethodCount()); pass++)
+        for (int pass = 0; pass < MaxPasses && IsCompiling(JitInfo.GetCompiledMethodCount()); pass++)
         {
         }
     }

@@ -55,11 +55,11 @@ internal static class JemallocKeys
     /// <summary>Part of a name, and what of Tenure's does something of the kind.</summary>
     private static readonly (string Part, string Instead)[] s_instead =
     [
-        ("decay", "the option tenure.heap_keep_ms"),
+        ("decay", "the option tenure.heap_purge_delay_ms"),
         ("background_thread", "the option tenure.heap_background"),
-        ("retain", "the option tenure.heap_keep_limit_bytes"),
-        ("oversize", "the option tenure.heap_keep_limit_bytes"),
-        ("lg_extent_max_active_fit", "the option tenure.heap_keep_limit_bytes"),
+        ("retain", "the option tenure.heap_max_retained_bytes"),
+        ("oversize", "the option tenure.heap_max_retained_bytes"),
+        ("lg_extent_max_active_fit", "the option tenure.heap_max_retained_bytes"),
         ("purge", "the key arena.4096.purge, for all of the heap"),
         ("prof", "the option tenure.handle_stack_frames, and Leaks.Snapshot"),
         ("stats_print", "the option tenure.handle_report"),

@@ -104,7 +104,7 @@ internal static unsafe class MallCtlCalls
             mib[0] = TenureCtl.NumberOf(name);
             return 1;
         }
-        nuint parts = MallCtlMib.MostParts;
+        nuint parts = MallCtlMib.MaxParts;
         fixed (byte* key = Utf8(name))
         fixed (nuint* numbers = &mib[0])
         {
@@ -160,7 +160,7 @@ internal static unsafe class MallCtlCalls
     internal static bool IsThere(string name)
     {
         MallCtlMib mib = default;
-        nuint parts = MallCtlMib.MostParts;
+        nuint parts = MallCtlMib.MaxParts;
         fixed (byte* key = Utf8(name))
         {
             return JemallocMethods.NameToMib(key, (nuint*)&mib, &parts) == 0;

@@ -6,10 +6,10 @@ using System.Runtime.CompilerServices;
 namespace Tenure;
 
 /// <summary>A key as numbers. No key of jemalloc's has more parts.</summary>
-[InlineArray(MostParts)]
+[InlineArray(MaxParts)]
 internal struct MallCtlMib
 {
-    internal const int MostParts = 7;
+    internal const int MaxParts = 7;
 
 #pragma warning disable IDE0044, IDE0051, CA1823 // an inline array is its one field
     private nuint _first;

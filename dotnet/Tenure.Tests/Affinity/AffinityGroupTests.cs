@@ -34,7 +34,7 @@ public sealed unsafe class AffinityGroupTests
     {
         foreach (bool given in (bool[])[false, true])
         {
-            using var group = new AffinityGroup(new AffinityGroupOptions { SizesAreGiven = given, SizesApart = !given, AnyThread = given });
+            using var group = new AffinityGroup(new AffinityGroupOptions { SizesRequired = given, SplitBySize = !given, AnyThread = given });
             ref Node node = ref group.Construct(new Node { Value = 5 });
             ref Node other = ref group.Construct(new Node { Value = 6 });
             node.Left = 1;
@@ -58,7 +58,7 @@ public sealed unsafe class AffinityGroupTests
     [Fact]
     public void a_group_whose_sizes_are_given_refuses_a_free_without_one()
     {
-        using var group = new AffinityGroup(new AffinityGroupOptions { Name = "given", SizesAreGiven = true });
+        using var group = new AffinityGroup(new AffinityGroupOptions { Name = "given", SizesRequired = true });
         void* block = group.Allocate(16);
         Assert.Contains("given", Assert.Throws<InvalidOperationException>(() => group.Deallocate(block)).Message, StringComparison.Ordinal);
         group.Deallocate(block, 16);
@@ -79,7 +79,7 @@ public sealed unsafe class AffinityGroupTests
             Assert.Throws<ArgumentOutOfRangeException>(() => new AffinityGroup(new AffinityGroupOptions { BlockBytes = bytes }));
         }
         Assert.Throws<ArgumentNullException>(() => new AffinityGroup((AffinityGroupOptions)null!));
-        using var group = new AffinityGroup(new AffinityGroupOptions { KeepBytes = 0, Alignment = 16, BlockBytes = 64 << 10 });
+        using var group = new AffinityGroup(new AffinityGroupOptions { MaxRetainedBytes = 0, Alignment = 16, BlockBytes = 64 << 10 });
         Assert.Throws<ArgumentOutOfRangeException>(() => { group.Allocate(8, 0); });
         Assert.Throws<ArgumentOutOfRangeException>(() => { group.Allocate(8, 24); });
         Assert.Throws<ArgumentOutOfRangeException>(() => group.Deallocate(null, 8, 3));

@@ -48,7 +48,7 @@ public sealed unsafe class NativeHeapTests
     [Fact]
     public void the_limit_is_kept()
     {
-        using var heap = new NativeHeap(new NativeHeapOptions { LimitBytes = 4 << 20, KeepTime = TimeSpan.Zero, KeepLimitBytes = 0 });
+        using var heap = new NativeHeap(new NativeHeapOptions { LimitBytes = 4 << 20, PurgeDelay = TimeSpan.Zero, MaxRetainedBytes = 0 });
         Assert.Throws<OutOfMemoryException>(() => { heap.Allocate(8 << 20); });
         Assert.True(heap.TryAllocate(8 << 20) == null);
         void* block = heap.Allocate(1 << 20);
@@ -67,7 +67,7 @@ public sealed unsafe class NativeHeapTests
         Assert.Throws<ArgumentOutOfRangeException>(() => { heap.Reallocate(null, 1, 6); });
         Assert.Throws<ArgumentOutOfRangeException>(() => { heap.AllocateSpan<int>(-1); });
         Assert.Throws<ArgumentNullException>(() => new NativeHeap(null!));
-        Assert.Throws<ArgumentOutOfRangeException>(() => new NativeHeap(new NativeHeapOptions { KeepTime = TimeSpan.FromTicks(-1) }));
+        Assert.Throws<ArgumentOutOfRangeException>(() => new NativeHeap(new NativeHeapOptions { PurgeDelay = TimeSpan.FromTicks(-1) }));
         Assert.Throws<ArgumentOutOfRangeException>(() => new NativeHeap(new NativeHeapOptions { LimitBytes = 0 }));
         heap.Deallocate(null);
         Assert.Equal(0u, heap.UsableSize(null));

@@ -30,7 +30,7 @@ public sealed class JemExample
         }
         else
         {
-            Jem.SetMallCtlStr("tenure.heap_keep_ms", "250"); // the same calls, our options
+            Jem.SetMallCtlStr("tenure.heap_purge_delay_ms", "250"); // the same calls, our options
         }
         Assert.True(Jem.AllocatedBytes > 8_000_000);
     }

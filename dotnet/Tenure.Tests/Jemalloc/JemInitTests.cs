@@ -109,10 +109,10 @@ public sealed class JemInitTests
     [Fact(Explicit = true)]
     public void tenures_options_may_stand_among_them()
     {
-        Assert.Equal(["tenure.heap_keep_ms"], Jem.Init("tenure.heap_keep_ms:900").Applied);
-        Assert.Equal(900ul, Jem.GetMallCtlUInt64("tenure.heap_keep_ms"));
+        Assert.Equal(["tenure.heap_purge_delay_ms"], Jem.Init("tenure.heap_purge_delay_ms:900").Applied);
+        Assert.Equal(900ul, Jem.GetMallCtlUInt64("tenure.heap_purge_delay_ms"));
         Assert.Equal(["tenure.heap_kep_ms"], Jem.TryInit("tenure.heap_kep_ms:900").Unknown);
-        JemInitResult refused = Jem.TryInit("tenure.heap_keep_ms:often");
+        JemInitResult refused = Jem.TryInit("tenure.heap_purge_delay_ms:often");
         Assert.Equal("", refused.MallocConf);
         Assert.Contains("does not take \"often\"", Assert.Single(refused.Refused).Reason, StringComparison.Ordinal);
     }

@@ -125,7 +125,7 @@ public sealed unsafe class JemOnJemallocTests
         Assert.Throws<ArgumentOutOfRangeException>(() => sizes.WithIndex(1, 0));
         Assert.Throws<ArgumentOutOfRangeException>(() => sizes.WithIndex(9, 0));
         Assert.Throws<MallCtlException>(() => new MallCtlKey<nuint>("arenas.bun.0.size"));
-        Assert.Throws<MallCtlException>(() => Jem.MallCtlNameToMib("tenure.heap_keep_ms"));
+        Assert.Throws<MallCtlException>(() => Jem.MallCtlNameToMib("tenure.heap_purge_delay_ms"));
         Assert.Throws<InvalidOperationException>(() => default(MallCtlKey<int>).Get());
         Assert.Equal(sizes, new MallCtlKey<nuint>("arenas.bin.0.size"));
     }
@@ -144,10 +144,10 @@ public sealed unsafe class JemOnJemallocTests
     [Fact(Explicit = true)]
     public void tenures_options_have_their_own_names()
     {
-        ulong before = Jem.GetMallCtlUInt64("tenure.heap_keep_ms");
-        Jem.SetMallCtlUInt64("tenure.heap_keep_ms", 777);
-        Assert.Equal(777, Jem.GetMallCtlInt32("tenure.heap_keep_ms"));
-        Jem.SetMallCtlUInt64("tenure.heap_keep_ms", before);
+        ulong before = Jem.GetMallCtlUInt64("tenure.heap_purge_delay_ms");
+        Jem.SetMallCtlUInt64("tenure.heap_purge_delay_ms", 777);
+        Assert.Equal(777, Jem.GetMallCtlInt32("tenure.heap_purge_delay_ms"));
+        Jem.SetMallCtlUInt64("tenure.heap_purge_delay_ms", before);
         Assert.Equal(32, Jem.GetMallCtlInt32("tenure.passthrough"));
     }
 

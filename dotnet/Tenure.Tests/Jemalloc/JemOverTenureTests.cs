@@ -50,7 +50,7 @@ public sealed class JemOverTenureTests
     }
 
     [Theory(Explicit = true)]
-    [InlineData("arenas.dirty_decay_ms", "tenure.heap_keep_ms")]
+    [InlineData("arenas.dirty_decay_ms", "tenure.heap_purge_delay_ms")]
     [InlineData("background_thread", "tenure.heap_background")]
     [InlineData("opt.narenas", "nothing to set")]
     [InlineData("thread.tcache.enabled", "nothing to set")]
@@ -85,20 +85,20 @@ public sealed class JemOverTenureTests
     [Fact(Explicit = true)]
     public void options_are_read_and_set_by_their_names()
     {
-        var key = new MallCtlKey<ulong>("tenure.heap_keep_ms");
+        var key = new MallCtlKey<ulong>("tenure.heap_purge_delay_ms");
         ulong before = key.Get();
         key.Set(250);
-        Assert.Equal(250, Jem.GetMallCtlInt32("tenure.heap_keep_ms"));
-        Assert.Equal("250", Jem.GetMallCtlStr("tenure.heap_keep_ms"));
-        Jem.SetMallCtlByMib(Jem.MallCtlNameToMib("tenure.heap_keep_ms"), before);
-        Jem.SetMallCtlStr("tenure.heap_keep_limit_bytes", "64M");
-        Assert.Equal((nuint)(64 << 20), Jem.GetMallCtlNUInt("tenure.heap_keep_limit_bytes"));
+        Assert.Equal(250, Jem.GetMallCtlInt32("tenure.heap_purge_delay_ms"));
+        Assert.Equal("250", Jem.GetMallCtlStr("tenure.heap_purge_delay_ms"));
+        Jem.SetMallCtlByMib(Jem.MallCtlNameToMib("tenure.heap_purge_delay_ms"), before);
+        Jem.SetMallCtlStr("tenure.heap_max_retained_bytes", "64M");
+        Assert.Equal((nuint)(64 << 20), Jem.GetMallCtlNUInt("tenure.heap_max_retained_bytes"));
         Jem.SetMallCtlBool("tenure.buffer_fill", true);
         Assert.True(Jem.GetMallCtlBool("tenure.buffer_fill"));
         Jem.SetMallCtlBool("tenure.buffer_fill", false);
-        MallCtlException thrown = Assert.Throws<MallCtlException>(() => Jem.SetMallCtlInt32("tenure.heap_keep_ms", -1));
+        MallCtlException thrown = Assert.Throws<MallCtlException>(() => Jem.SetMallCtlInt32("tenure.heap_purge_delay_ms", -1));
         Assert.Contains("From 0 to ", thrown.Message, StringComparison.Ordinal);
-        Assert.Throws<MallCtlException>(() => Jem.GetMallCtlBool("tenure.heap_keep_limit_bytes"));
+        Assert.Throws<MallCtlException>(() => Jem.GetMallCtlBool("tenure.heap_max_retained_bytes"));
         Assert.Throws<MallCtlException>(() => Jem.GetMallCtlByMib<ulong>([9999]));
         Assert.Equal(Jem.AllocatedBytes, Jem.GetMallCtlByMib<ulong>(Jem.MallCtlNameToMib("stats.allocated")));
     }
@@ -106,12 +106,12 @@ public sealed class JemOverTenureTests
     [Fact(Explicit = true)]
     public void a_configuration_for_jemalloc_is_refused_with_the_line_that_sets_it()
     {
-        JemInitException thrown = Assert.Throws<JemInitException>(() => Jem.Init("narenas:4,dirty_decay_ms:100,tenure.heap_keep_ms:1000,nonsense:1"));
+        JemInitException thrown = Assert.Throws<JemInitException>(() => Jem.Init("narenas:4,dirty_decay_ms:100,tenure.heap_purge_delay_ms:1000,nonsense:1"));
         JemInitResult result = thrown.Result!;
-        Assert.Equal(["tenure.heap_keep_ms"], result.Applied);
+        Assert.Equal(["tenure.heap_purge_delay_ms"], result.Applied);
         Assert.Equal(["nonsense"], result.Unknown);
         Assert.Equal("MALLOC_CONF=narenas:4,dirty_decay_ms:100", result.MallocConf);
-        Assert.All((string[])[result.MallocConf + " " + Command, "tenure.heap_keep_ms", "does not run on jemalloc"],
+        Assert.All((string[])[result.MallocConf + " " + Command, "tenure.heap_purge_delay_ms", "does not run on jemalloc"],
             part => Assert.Contains(part, thrown.Message, StringComparison.Ordinal));
         Assert.Equal(6, Assert.Throws<JemConfException>(() => Jem.Init("retain=false")).Position);
     }

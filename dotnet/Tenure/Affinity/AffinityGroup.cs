@@ -26,10 +26,10 @@ namespace Tenure;
 public sealed unsafe class AffinityGroup : IDisposable
 {
     private const int LeastBlockBytes = 64 << 10;
-    private const int MostBlockBytes = 1 << 30;
+    private const int MaxBlockBytes = 1 << 30;
 
     private readonly OwnerHandle _owner;
-    private readonly bool _sizesAreGiven;
+    private readonly bool _sizesRequired;
     private void* _group; // null once disposed
 
     /// <summary>A group with the usual options.</summary>
@@ -53,13 +53,13 @@ public sealed unsafe class AffinityGroup : IDisposable
         {
             Throw.OutOfRange(nameof(options), options.Alignment, "A group's alignment is a power of two from 8 to 1024.");
         }
-        if (options.BlockBytes is < LeastBlockBytes or > MostBlockBytes || !BitOperations.IsPow2(options.BlockBytes))
+        if (options.BlockBytes is < LeastBlockBytes or > MaxBlockBytes || !BitOperations.IsPow2(options.BlockBytes))
         {
             Throw.OutOfRange(nameof(options), options.BlockBytes, "A group's block has a power of two from 64 KiB to 1 GiB.");
         }
         NativeLibraryCheck.Ensure();
         Name = options.Name ?? "";
-        _sizesAreGiven = options.SizesAreGiven;
+        _sizesRequired = options.SizesRequired;
         using var name = new Utf8Text(Name, stackalloc byte[Utf8Text.StackBytes]);
         fixed (byte* text = name.Bytes)
         {
@@ -70,9 +70,9 @@ public sealed unsafe class AffinityGroup : IDisposable
                 Name = new NativeUtf8 { Data = text, Length = (ulong)name.Bytes.Length },
                 Alignment = (ulong)options.Alignment,
                 BlockBytes = (ulong)options.BlockBytes,
-                KeepBytes = options.KeepBytes is 0 ? ulong.MaxValue : options.KeepBytes ?? 0,
-                SizesAreGiven = options.SizesAreGiven ? 1u : 0u,
-                SizesApart = options.SizesApart ? 1u : 0u,
+                MaxRetainedBytes = options.MaxRetainedBytes is 0 ? ulong.MaxValue : options.MaxRetainedBytes ?? 0,
+                SizesRequired = options.SizesRequired ? 1u : 0u,
+                SplitBySize = options.SplitBySize ? 1u : 0u,
             };
             _group = NativeMethods.tn_affinity_create(&settings);
         }
@@ -133,7 +133,7 @@ public sealed unsafe class AffinityGroup : IDisposable
     public void Deallocate(void* block)
     {
         void* group = Group;
-        if (_sizesAreGiven)
+        if (_sizesRequired)
         {
             throw new InvalidOperationException(
                 $"Frees of the affinity group \"{Name}\" name the size, as its options say: use the form with it.");

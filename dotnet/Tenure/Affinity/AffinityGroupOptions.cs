@@ -17,16 +17,16 @@ public sealed record AffinityGroupOptions
 
     /// <summary>Bytes of empty blocks that are kept; what is past it goes back at once. Null: all, until
     /// <see cref="AffinityGroup.Trim"/>.</summary>
-    public ulong? KeepBytes { get; init; }
+    public ulong? MaxRetainedBytes { get; init; }
 
     /// <summary>Whether any thread may use the group, with a lock for what a thread does not find in what it
     /// has.</summary>
     public bool AnyThread { get; init; }
 
     /// <summary>Whether every free names the size; the group remembers none then.</summary>
-    public bool SizesAreGiven { get; init; }
+    public bool SizesRequired { get; init; }
 
     /// <summary>Whether each size up to 512 bytes has pages of its own, in which none crosses a cache line without
     /// need; otherwise objects lie one after the other, as they were allocated.</summary>
-    public bool SizesApart { get; init; }
+    public bool SplitBySize { get; init; }
 }

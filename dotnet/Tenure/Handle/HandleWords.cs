@@ -19,7 +19,7 @@ internal static unsafe class HandleWords
     internal const long OneHolder = 1L << 32;
 
     /// <summary>The word of what is held 2^31 - 1 times, which is as often as anything may be.</summary>
-    private const ulong MostHolders = (ulong)int.MaxValue << 32;
+    private const ulong MaxHolders = (ulong)int.MaxValue << 32;
 
     /// <summary>What entry zero has, in the table too: an even generation, so that nothing it is compared with is
     /// live.</summary>
@@ -86,7 +86,7 @@ internal static unsafe class HandleWords
             BufferErrors.ThrowStale(word, generation);
         }
         long before = Interlocked.Add(ref *(long*)word, OneHolder) - OneHolder;
-        if ((uint)before != generation || (ulong)before >= MostHolders)
+        if ((uint)before != generation || (ulong)before >= MaxHolders)
         {
             UndoAcquire(word, before, generation);
         }

@@ -43,7 +43,7 @@ public sealed unsafe class NativeHeap : IDisposable
     public NativeHeap(NativeHeapOptions options)
     {
         ArgumentNullException.ThrowIfNull(options);
-        ArgumentOutOfRangeException.ThrowIfLessThan(options.KeepTime, TimeSpan.Zero);
+        ArgumentOutOfRangeException.ThrowIfLessThan(options.PurgeDelay, TimeSpan.Zero);
         if (options.LimitBytes is 0)
         {
             Throw.OutOfRange(nameof(options), options.LimitBytes, "A limit is at least one byte; null is none.");
@@ -54,13 +54,13 @@ public sealed unsafe class NativeHeap : IDisposable
         fixed (byte* text = name.Bytes)
         {
             // Zero stands for the default there, and the largest number for none.
-            ulong keepNanoseconds = (ulong)options.KeepTime.Ticks * 100;
+            ulong purgeDelayNanoseconds = (ulong)options.PurgeDelay.Ticks * 100;
             var settings = new NativeHeapSettings
             {
                 Name = new NativeUtf8 { Data = text, Length = (ulong)name.Bytes.Length },
                 LimitBytes = options.LimitBytes ?? 0,
-                KeepNanoseconds = keepNanoseconds == 0 ? ulong.MaxValue : keepNanoseconds,
-                KeepLimitBytes = options.KeepLimitBytes == 0 ? ulong.MaxValue : options.KeepLimitBytes,
+                PurgeDelayNanoseconds = purgeDelayNanoseconds == 0 ? ulong.MaxValue : purgeDelayNanoseconds,
+                MaxRetainedBytes = options.MaxRetainedBytes == 0 ? ulong.MaxValue : options.MaxRetainedBytes,
             };
             _heap = NativeMethods.tn_heap_create(&settings);
         }

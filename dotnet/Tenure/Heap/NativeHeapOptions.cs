@@ -16,8 +16,8 @@ public sealed record NativeHeapOptions
     public ulong? LimitBytes { get; init; }
 
     /// <summary>How long freed memory is kept for the next request; one second. Zero: not at all.</summary>
-    public TimeSpan KeepTime { get; init; } = TimeSpan.FromSeconds(1);
+    public TimeSpan PurgeDelay { get; init; } = TimeSpan.FromSeconds(1);
 
     /// <summary>The most bytes of freed blocks past 31 MiB that are kept; 256 MiB. Zero: none.</summary>
-    public ulong KeepLimitBytes { get; init; } = 256ul << 20;
+    public ulong MaxRetainedBytes { get; init; } = 256ul << 20;
 }

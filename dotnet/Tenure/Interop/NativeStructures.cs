@@ -116,8 +116,8 @@ internal unsafe struct NativeHeapSettings
     public uint Reserved;
     public NativeUtf8 Name;
     public ulong LimitBytes;
-    public ulong KeepNanoseconds;
-    public ulong KeepLimitBytes;
+    public ulong PurgeDelayNanoseconds;
+    public ulong MaxRetainedBytes;
     public void* Source;
 
     public NativeHeapSettings()
@@ -152,9 +152,9 @@ internal unsafe struct NativeAffinitySettings
     public NativeUtf8 Name;
     public ulong Alignment;
     public ulong BlockBytes;
-    public ulong KeepBytes;
-    public uint SizesAreGiven;
-    public uint SizesApart;
+    public ulong MaxRetainedBytes;
+    public uint SizesRequired;
+    public uint SplitBySize;
     public void* Source;
 
     public NativeAffinitySettings()

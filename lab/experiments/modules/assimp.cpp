@@ -16,11 +16,11 @@ namespace {
 using tenure::lab::model_node;
 
 /// A program shares large meshes among the copies of a model.
-constexpr std::size_t most_data_bytes = 4096;
+constexpr std::size_t max_data_bytes = 4096;
 
 std::uint32_t data_bytes(const aiMesh& mesh) {
     std::size_t const bytes = mesh.mNumVertices * sizeof(aiVector3D) + mesh.mNumFaces * 3 * sizeof(unsigned);
-    return static_cast<std::uint32_t>(bytes == 0 ? 1 : bytes < most_data_bytes ? bytes : most_data_bytes);
+    return static_cast<std::uint32_t>(bytes == 0 ? 1 : bytes < max_data_bytes ? bytes : max_data_bytes);
 }
 
 void tell(const aiScene& scene, const aiNode& each, void (*node)(void*, model_node), void* context) {

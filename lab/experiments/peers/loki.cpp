@@ -42,7 +42,7 @@ struct loki_objects {
         using test_object<Bytes>::test_object;
     };
     static_assert(sizeof(object) == Bytes);
-    static constexpr std::size_t most_bytes = LOKI_MAX_SMALL_OBJECT_SIZE;
+    static constexpr std::size_t max_bytes = LOKI_MAX_SMALL_OBJECT_SIZE;
     static constexpr bool searches_when_freeing = true;
 
     object* construct(int number) { return new object(number); }

@@ -8,7 +8,7 @@
 #include <new>
 
 #include <tenure/base/options.hpp>
-#include <tenure/platform/fork_participant.hpp>
+#include <tenure/platform/fork_handler.hpp>
 
 namespace tenure::inline TENURE_ABI {
 

@@ -37,7 +37,7 @@ namespace affinities {
 /// Throws std::bad_alloc where memory is refused; the nothrow forms return null. Deleting a derived object through a
 /// base pointer needs a virtual destructor, as ever. std::make_shared does not ask the class: std::allocate_shared with
 /// an stl_allocator over the group does.
-/// Requires  the group is one of sizes::found: where a constructor throws, some forms of delete name no size.
+/// Requires  the group is one of size_on_free::optional: where a constructor throws, some forms of delete name no size.
 template<affinity_group& (*Group)()>
 class affinity_object {
 public:

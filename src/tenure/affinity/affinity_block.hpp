@@ -60,7 +60,7 @@ struct affinity_page {
 struct affinity_block {
     affinity_block* next;
     affinity_block* previous;
-    std::uint64_t proof;
+    std::uint64_t canary;
     std::size_t touched_pages; ///< pages from the first usable one on that were handed out
     std::size_t empty_pages;   ///< of them, those that are empty
     affinity_page pages[1];    ///< as many as the layout says

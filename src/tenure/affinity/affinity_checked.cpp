@@ -43,9 +43,9 @@ void affinity_group::deallocate_checked(void* object, std::size_t bytes) noexcep
     }
     std::size_t const taken = bytes_of(object);
     bool const is_known = bytes != unknown_bytes;
-    if (!is_known && options_.frees == sizes::given) {
+    if (!is_known && options_.sizes == size_on_free::required) {
         note_misuse("an object of a group of given sizes was freed without its size", object,
-                    "Name the size at every free, or make the group with sizes::found.");
+                    "Name the size at every free, or make the group with size_on_free::optional.");
         return;
     }
     if (is_known && rounded(bytes) != taken) {
@@ -56,7 +56,7 @@ void affinity_group::deallocate_checked(void* object, std::size_t bytes) noexcep
     platform::poison_freed(object, taken);
     layout_.start_bits(in)[granule / bits_per_word] &= ~bit_at(granule);
     auto* const begin = static_cast<unsigned char*>(object);
-    give(begin, begin + taken);
+    free_run(begin, begin + taken);
 }
 
 /// Requires  nothing of the page is in an extent or a run of freed memory.
@@ -115,7 +115,7 @@ bool affinity_group::valid() noexcept {
     }
     if (!count_list(empty_, page_place::empty)) return false;
     std::size_t const sum = size();
-    std::size_t const elsewhere = functions_.allocate != nullptr || is_detoured_ ? size() : large_count();
+    std::size_t const elsewhere = functions_.allocate != nullptr || is_passthrough_ ? size() : large_count();
     std::size_t const found = counted + elsewhere;
     bool const is_counted = (found > sum ? found - sum : sum - found) <= uncertain_objects_;
     return blocks == block_count_ && used == used_pages_ && empty_blocks == empty_block_count_ && in_lists == listed &&

@@ -45,7 +45,7 @@ constexpr std::size_t apart_bytes(std::size_t bytes) noexcept {
 /// What a source can give at a time, at a multiple of itself.
 affinity_options within(block_source& source, affinity_options options) noexcept {
     if (is_possible(options)) {
-        while (options.block_bytes > affinity_page_bytes && options.block_bytes > source.largest_bytes() / 2)
+        while (options.block_bytes > affinity_page_bytes && options.block_bytes > source.max_bytes() / 2)
             options.block_bytes /= 2;
     }
     return options;
@@ -93,7 +93,7 @@ void unlink(Part& part, Part*& first) noexcept {
 void free_part(affinity_group::thread_part* part) noexcept { platform::unreserve(part, part_bytes()); }
 
 affinity_layout layout_for(const affinity_options& options) noexcept {
-    bool const has_starts = checks::caller || options.frees == sizes::found;
+    bool const has_starts = checks::caller || options.sizes == size_on_free::optional;
     return affinity_layout::of(options.block_bytes, std::max<std::size_t>(options.alignment, 8), has_starts);
 }
 
@@ -132,20 +132,21 @@ void affinity_group::report_all(const noted_misuse& noted) noexcept {
 constinit const platform::fork_steps affinity_group::fork_steps{
     [](void* owner) noexcept {
         static_cast<affinity_group*>(owner)->mutex_.lock();
-        static_cast<affinity_group*>(owner)->detoured_.mutex().lock();
+        static_cast<affinity_group*>(owner)->passthrough_.mutex().lock();
     },
     [](void* owner) noexcept {
-        static_cast<affinity_group*>(owner)->detoured_.mutex().unlock();
+        static_cast<affinity_group*>(owner)->passthrough_.mutex().unlock();
         static_cast<affinity_group*>(owner)->mutex_.unlock();
     },
     [](void* owner) noexcept { static_cast<affinity_group*>(owner)->leave_to_child(); },
 };
 
 affinity_group::affinity_group(std::string_view name, affinity_options options, block_source& source) noexcept
-    : is_shared_(options.threads == sharing::any_thread), has_starts_(checks::caller || options.frees == sizes::found),
+    : is_shared_(options.threads == sharing::any_thread),
+      has_starts_(checks::caller || options.sizes == size_on_free::optional),
       layout_(layout_for(possible(within(source, options)))), options_(possible(within(source, options))), name_(name),
       source_(source), fork_(platform::fork_order::objects, this, fork_steps),
-      is_detoured_(passes_through(part::affinity)),
+      is_passthrough_(passthrough_enabled(part::affinity)),
       is_refused_(!is_possible(options) || (is_shared_ && source.threads() != sharing::any_thread)) {
     if (checks::caller && is_refused_) {
         report_misuse("an affinity group was made with options that it cannot have", this,
@@ -154,7 +155,7 @@ affinity_group::affinity_group(std::string_view name, affinity_options options, 
     std::size_t const granule = layout_.granule_bytes();
     for (std::size_t index = 0; index < stream_count; ++index) {
         std::size_t const bytes = std::max<std::size_t>(index * 8, 1);
-        bool const is_apart = options_.arrangement == streams::apart;
+        bool const is_apart = options_.layout == page_layout::by_size;
         std::size_t const whole = align_up(bytes, granule);
         std::size_t const taken = is_apart ? align_up(apart_bytes(whole), granule) : whole;
         table_[index] = {static_cast<std::uint16_t>(taken), static_cast<std::uint16_t>(is_apart ? taken / 8 : 0)};
@@ -217,7 +218,7 @@ void affinity_group::retire(thread_part& part) noexcept {
 /// another program.
 void affinity_group::leave_to_child() noexcept {
     mutex_.abandon();
-    detoured_.mutex().abandon();
+    passthrough_.mutex().abandon();
     thread_part* const mine = part_of_this_thread();
     if (mine != nullptr) unlink(*mine, parts_);
     thread_part** end = &ownerless_;
@@ -258,9 +259,8 @@ void* affinity_group::allocate_slow(std::size_t bytes, std::size_t alignment) no
         if (object != nullptr) function_count_.fetch_add(1, std::memory_order_relaxed);
         return object;
     }
-    if (is_detoured_) return detoured_.allocate(std::max<std::size_t>(bytes, 1), whole_alignment);
-    if (bytes > largest_object_bytes() || alignment > largest_block_alignment)
-        return allocate_large(bytes, whole_alignment);
+    if (is_passthrough_) return passthrough_.allocate(std::max<std::size_t>(bytes, 1), whole_alignment);
+    if (bytes > max_object_bytes() || alignment > max_block_alignment) return allocate_large(bytes, whole_alignment);
     thread_part& mine = *open_part();
     size_entry entry = entry_for(bytes);
     // Pages of one size know nothing of begins that lie otherwise than one after the other.
@@ -285,7 +285,7 @@ void* affinity_group::allocate_slow(std::size_t bytes, std::size_t alignment) no
     if (object != from.next) {
         unsigned char* const gap = from.next;
         from.next = object;
-        give(gap, object);
+        free_run(gap, object);
         if (has_starts_) mark_start(object);
     }
     from.next = object + entry.bytes;
@@ -310,12 +310,12 @@ void* affinity_group::allocate_large(std::size_t bytes, std::size_t alignment) n
         }
     }
     // At multiples of a page of the system: a free that names no size looks for large objects there only.
-    return large->allocate(bytes, std::max(alignment, largest_block_alignment));
+    return large->allocate(bytes, std::max(alignment, max_block_alignment));
 }
 
 bool affinity_group::is_large(const void* object, std::size_t bytes, std::size_t alignment) const noexcept {
-    if ((bytes != unknown_bytes && bytes > largest_object_bytes()) || alignment > largest_block_alignment) return true;
-    if (!is_aligned(object, largest_block_alignment)) return false;
+    if ((bytes != unknown_bytes && bytes > max_object_bytes()) || alignment > max_block_alignment) return true;
+    if (!is_aligned(object, max_block_alignment)) return false;
     heap const* const large = large_.load(std::memory_order_acquire);
     // Most objects lie in the group's blocks, which are asked without a lock.
     return large != nullptr && detail::affinity_owners.get(object) != this && large->owns(object);
@@ -348,12 +348,12 @@ std::size_t affinity_group::bytes_of(const void* object) const noexcept {
 
 void affinity_group::deallocate(void* object) noexcept {
     if (object == nullptr) return;
-    bool const is_elsewhere = functions_.deallocate != nullptr || is_detoured_ || is_large(object, unknown_bytes, 1);
+    bool const is_elsewhere = functions_.deallocate != nullptr || is_passthrough_ || is_large(object, unknown_bytes, 1);
     if (is_elsewhere || checks::caller) return deallocate_slow(object, unknown_bytes, 1);
     std::size_t const bytes = bytes_of(object);
     if (bytes == 0) {
         report_misuse("an object of a group of given sizes was freed without its size", object,
-                      "Name the size at every free, or make the group with sizes::found.");
+                      "Name the size at every free, or make the group with size_on_free::optional.");
         return;
     }
     thread_part* const mine = part_of_this_thread();
@@ -364,9 +364,9 @@ void affinity_group::deallocate(void* object) noexcept {
 void affinity_group::free_large(heap& large, void* object, std::size_t bytes, std::size_t alignment) noexcept {
     if constexpr (checks::caller) {
         bool const is_known = bytes != unknown_bytes;
-        if (is_known && bytes > largest_object_bytes())
-            return large.deallocate(object, bytes, std::max(alignment, largest_block_alignment));
-        if (is_known && large.owns(object) && large.usable_size(object) > largest_object_bytes()) {
+        if (is_known && bytes > max_object_bytes())
+            return large.deallocate(object, bytes, std::max(alignment, max_block_alignment));
+        if (is_known && large.owns(object) && large.usable_size(object) > max_object_bytes()) {
             report_misuse("a large object was freed with another size than it was allocated with", object,
                           "Give a group back what it handed out, once, with the size that it was asked for.");
             return;
@@ -383,7 +383,7 @@ void affinity_group::deallocate_slow(void* object, std::size_t bytes, std::size_
                               std::max(alignment, options_.alignment));
         return;
     }
-    if (is_detoured_) return detoured_.deallocate(object);
+    if (is_passthrough_) return passthrough_.deallocate(object);
     if (is_large(object, bytes, alignment)) {
         heap* const large = large_.load(std::memory_order_acquire);
         if (large != nullptr) return free_large(*large, object, bytes, alignment);
@@ -445,7 +445,7 @@ void affinity_group::free_apart(void* object, size_entry entry) noexcept {
 }
 
 void affinity_group::clear() noexcept {
-    detoured_.free_all();
+    passthrough_.free_all();
     if (heap* const large = large_.load(std::memory_order_acquire)) large->clear();
     shared_lock const lock(*this);
     auto const forget = [](thread_part& part) noexcept {
@@ -472,11 +472,11 @@ void affinity_group::clear() noexcept {
 bool affinity_group::owns(const void* pointer) const noexcept {
     if (detail::affinity_owners.get(pointer) == this) return true;
     heap const* const large = large_.load(std::memory_order_acquire);
-    return (large != nullptr && large->owns(pointer)) || (is_detoured_ && detoured_.owns(pointer));
+    return (large != nullptr && large->owns(pointer)) || (is_passthrough_ && passthrough_.owns(pointer));
 }
 
 std::size_t affinity_group::size() const noexcept {
-    std::size_t const others = detoured_.count() + large_count();
+    std::size_t const others = passthrough_.count() + large_count();
     shared_lock const lock(*this);
     std::ptrdiff_t count = own_.live_count.load(std::memory_order_relaxed);
     for (thread_part const* const first : {parts_, ownerless_})

@@ -9,7 +9,7 @@
 ///                does not look at does not lie between what it does.
 /// Not for        one type in bulk: pool/pool.hpp. What is large or visited alone: heap/heap.hpp.
 /// Memory from    a block source, in naturally aligned blocks of 2 MiB, touched as they are used; empty ones go back at
-///                trim(), or at once past options.keep_bytes. Objects past largest_object_bytes() from a heap that
+///                trim(), or at once past options.max_retained_bytes. Objects past max_object_bytes() from a heap that
 ///                belongs to the group.
 /// Cost           allocate and deallocate O(1): an add and a compare, and for every page of 64 KiB, or run of free
 ///                memory in it, a look at its 128 words of bits at most. Before a request is refused all pages are
@@ -37,9 +37,9 @@
 #include <tenure/base/block_source.hpp>
 #include <tenure/base/config.hpp>
 #include <tenure/base/stats.hpp>
-#include <tenure/heap/detoured_blocks.hpp>
 #include <tenure/heap/heap.hpp>
-#include <tenure/platform/fork_participant.hpp>
+#include <tenure/heap/passthrough_blocks.hpp>
+#include <tenure/platform/fork_handler.hpp>
 #include <tenure/platform/mutex.hpp>
 #include <tenure/platform/page_source.hpp>
 #include <tenure/platform/thread_slots.hpp>
@@ -47,13 +47,13 @@
 namespace tenure::inline TENURE_ABI {
 
 /// What the frees of a group say.
-enum class sizes : std::uint8_t {
-    found, ///< any free may leave the size out: the group knows where objects begin
-    given, ///< every free names the size or the type; the group remembers none
+enum class size_on_free : std::uint8_t {
+    optional, ///< any free may leave the size out: the group knows where objects begin
+    given,    ///< every free names the size or the type; the group remembers none
 };
 
 /// Where objects of different sizes go.
-enum class streams : std::uint8_t {
+enum class page_layout : std::uint8_t {
     together, ///< one after the other, as they were allocated
     apart,    ///< each size up to 512 bytes has pages of its own, in which none crosses a cache line without need
 };
@@ -62,10 +62,10 @@ enum class streams : std::uint8_t {
 struct affinity_options {
     std::size_t alignment = 8; ///< of every object that asks for no more: 8 to 1024, a power of two
     std::size_t block_bytes = std::size_t{2}
-                              << 20;           ///< taken from the source at a time: 64 KiB to 1 GiB, a power of two
-    std::size_t keep_bytes = max_object_bytes; ///< of empty blocks; what is past it goes back at once
-    sizes frees = sizes::found;
-    streams arrangement = streams::together;
+                              << 20; ///< taken from the source at a time: 64 KiB to 1 GiB, a power of two
+    std::size_t max_retained_bytes = max_object_bytes; ///< of empty blocks; what is past it goes back at once
+    size_on_free sizes = size_on_free::optional;
+    page_layout layout = page_layout::mixed;
     sharing threads = sharing::one_thread;
 };
 
@@ -99,17 +99,17 @@ public:
     [[nodiscard]] TENURE_LOCAL void* allocate(std::size_t bytes, std::size_t alignment) noexcept;
 
     /// Gives an object's memory back. Null is allowed and does nothing.
-    /// Requires  it is of this group and allocated; in a group of sizes::given, that one of the forms below is called
+    /// Requires  it is of this group and allocated; in a group of size_on_free::required, that one of the forms below
+    /// is called
     ///           instead, which is reported for objects that lie in blocks.
     void deallocate(void* object) noexcept;
     /// Requires  also that `bytes` is what it was allocated with.
     TENURE_LOCAL void deallocate(void* object, std::size_t bytes) noexcept;
     TENURE_LOCAL void deallocate(void* object, std::size_t bytes, std::size_t alignment) noexcept;
 
-    /// Everything is free; destructors are not run, and pages are kept until trim(), whatever options.keep_bytes says.
-    /// What functions of yours hold stays as it is.
-    /// Cost      O(blocks).
-    /// Requires  no other thread uses the group meanwhile, or any of its objects afterwards.
+    /// Everything is free; destructors are not run, and pages are kept until trim(), whatever
+    /// options.max_retained_bytes says. What functions of yours hold stays as it is. Cost      O(blocks). Requires  no
+    /// other thread uses the group meanwhile, or any of its objects afterwards.
     void clear() noexcept;
 
     /// Gives back empty blocks, and the empty pages of others where the source can; of large objects, as heap::trim().
@@ -147,9 +147,7 @@ public:
     [[nodiscard]] std::size_t block_bytes() const noexcept { return options_.block_bytes; }
     /// The largest object that lies in a block; larger ones, and those aligned to more than 4096, are on the group's
     /// heap.
-    [[nodiscard]] static constexpr std::size_t largest_object_bytes() noexcept {
-        return detail::affinity_page_bytes / 4;
-    }
+    [[nodiscard]] static constexpr std::size_t max_object_bytes() noexcept { return detail::affinity_page_bytes / 4; }
 
     /// Takes what a thread that ends has of this group. Called by the library.
     struct thread_part;
@@ -162,9 +160,9 @@ private:
     using block = detail::affinity_block;
 
     static constexpr std::size_t table_limit_bytes = 512;
-    static constexpr std::size_t least_alignment = 8;            // of every group: known when a call is compiled
-    static constexpr std::size_t largest_block_alignment = 4096; // more than that is the heap's
-    static constexpr std::size_t unknown_bytes = SIZE_MAX;       // of a free that names no size
+    static constexpr std::size_t least_alignment = 8;        // of every group: known when a call is compiled
+    static constexpr std::size_t max_block_alignment = 4096; // more than that is the heap's
+    static constexpr std::size_t unknown_bytes = SIZE_MAX;   // of a free that names no size
     static constexpr std::size_t stream_count = table_limit_bytes / 8 + 1;
     static constexpr std::size_t run_classes = 14; // by the binary logarithm of a run's granules
 
@@ -223,7 +221,7 @@ private:
     [[nodiscard]] bool next_run(thread_part& mine, std::size_t stream_index, request asked) noexcept;
     [[nodiscard]] page* find_page(std::size_t stream_index, std::size_t bytes, bool may_look) noexcept;
     [[nodiscard]] page* search_filed(request asked) noexcept;
-    void take(thread_part& mine, std::size_t stream_index, page& which) noexcept;
+    void open_page(thread_part& mine, std::size_t stream_index, page& which) noexcept;
     [[nodiscard]] page* fresh_page() noexcept;
     [[nodiscard]] bool add_block() noexcept;
     void release_block(block* which) noexcept;
@@ -237,12 +235,12 @@ private:
     [[nodiscard]] static std::size_t unused_bytes(const thread_part& part) noexcept;
     [[nodiscard]] std::size_t largest_run_bytes(const page& which) const noexcept;
     [[nodiscard]] std::size_t large_count() const noexcept;
-    void take_fresh(thread_part& mine, std::size_t stream_index, page& fresh) noexcept;
+    void open_fresh_page(thread_part& mine, std::size_t stream_index, page& fresh) noexcept;
     void open_extent(stream& at, unsigned char* begin, unsigned char* end) noexcept;
     void abandon_extent(stream& at) noexcept;
     void flush(stream& at) noexcept;
     void flush_before(stream& at) noexcept;
-    void give(unsigned char* begin, unsigned char* end) noexcept;
+    void free_run(unsigned char* begin, unsigned char* end) noexcept;
     void settle(page& which) noexcept;
     void leave(thread_part& mine, std::size_t stream_index) noexcept;
     void settle_part(thread_part& part) noexcept;
@@ -269,8 +267,8 @@ private:
     std::string_view name_;
     block_source& source_;
     platform::thread_slot slot_;
-    platform::fork_participant fork_; // of a shared group
-    mutable platform::mutex mutex_;   // of everything below, in a shared group
+    platform::fork_handler fork_;   // of a shared group
+    mutable platform::mutex mutex_; // of everything below, in a shared group
     /// What is to be reported when the lock is free again: whoever hears it may ask the group. The first eight.
     struct misuse {
         std::string_view what, advice;
@@ -295,11 +293,11 @@ private:
     std::size_t empty_block_count_ = 0;
     std::size_t used_pages_ = 0;
     std::size_t peak_pages_ = 0;
-    bool is_detoured_;
+    bool is_passthrough_;
     bool is_refused_;
     affinity_functions functions_;
     std::atomic<std::ptrdiff_t> function_count_{0};
-    detail::detoured_blocks detoured_;
+    detail::passthrough_blocks passthrough_;
     std::atomic<heap*> large_{nullptr};
     alignas(heap) unsigned char large_memory_[sizeof(heap)];
 };
@@ -336,7 +334,7 @@ inline void* affinity_group::allocate(std::size_t bytes, std::size_t alignment) 
         unsigned char* const object = from.next;
         // That it lies at a multiple by chance is enough; what is no power of two is refused by the slow way.
         bool const is_aligned = alignment <= least_alignment || alignment <= options_.alignment ||
-                                (alignment <= largest_block_alignment && (address_of(object) & (alignment - 1)) == 0);
+                                (alignment <= max_block_alignment && (address_of(object) & (alignment - 1)) == 0);
         if (is_power_of_two(alignment) && is_aligned && entry.bytes <= static_cast<std::size_t>(from.end - object))
             [[likely]] {
             from.next = object + entry.bytes;
@@ -360,7 +358,7 @@ inline void affinity_group::deallocate(void* object, std::size_t bytes) noexcept
 }
 
 inline void affinity_group::deallocate(void* object, std::size_t bytes, std::size_t alignment) noexcept {
-    if (alignment > largest_block_alignment || !free_near(object, bytes)) deallocate_slow(object, bytes, alignment);
+    if (alignment > max_block_alignment || !free_near(object, bytes)) deallocate_slow(object, bytes, alignment);
 }
 
 /// Frees what lies beside what the thread freed last. Returns   false, and nothing has changed, for anything else, null

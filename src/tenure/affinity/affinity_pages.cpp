@@ -31,11 +31,11 @@ constinit platform::address_map affinity_owners{};
 
 namespace {
 
-constexpr std::uint64_t block_proof = 0xAFF1'2E0D'B10C'4A5E;
+constexpr std::uint64_t block_canary = 0xAFF1'2E0D'B10C'4A5E;
 
 // Pages in which something was freed are looked at before fresh ones are taken, but no more than this for one
 // allocation: a look that finds no run of the size is paid for by the free that has put the page into the list.
-constexpr unsigned most_looks = 4;
+constexpr unsigned max_looks = 4;
 
 void clear_bits(bit_word* words, std::size_t first, std::size_t count) noexcept {
     for_each_word_of(first, count,
@@ -118,11 +118,11 @@ bool affinity_group::add_block() noexcept {
         source_.release(memory, layout_.block_bytes);
         return false;
     }
-    if (!source_.gives_zero()) std::memset(memory, 0, layout_.front_bytes);
+    if (!source_.is_zeroed()) std::memset(memory, 0, layout_.front_bytes);
     auto* const fresh = new (memory) affinity_block;
     fresh->next = nullptr;
     fresh->previous = last_;
-    fresh->proof = block_proof ^ address_of(this);
+    fresh->canary = block_canary ^ address_of(this);
     fresh->touched_pages = fresh->empty_pages = 0;
     (last_ != nullptr ? last_->next : blocks_) = fresh;
     last_ = newest_ = fresh;
@@ -150,7 +150,7 @@ void affinity_group::unlist_pages(block& which) noexcept {
 }
 
 bool affinity_group::is_block(const block& which) const noexcept {
-    return which.proof == (block_proof ^ address_of(this)) && which.empty_pages <= which.touched_pages &&
+    return which.canary == (block_canary ^ address_of(this)) && which.empty_pages <= which.touched_pages &&
            which.touched_pages <= layout_.usable_pages();
 }
 
@@ -171,7 +171,7 @@ void affinity_group::make_empty(page& which) noexcept {
     --used_pages_;
     if (++in->empty_pages != in->touched_pages) return;
     ++empty_block_count_;
-    if (empty_block_count_ > options_.keep_bytes / layout_.block_bytes) {
+    if (empty_block_count_ > options_.max_retained_bytes / layout_.block_bytes) {
         unlist_pages(*in);
         release_block(in);
     }
@@ -237,17 +237,17 @@ affinity_page* affinity_group::fresh_page() noexcept {
     return fresh;
 }
 
-void affinity_group::take_fresh(thread_part& mine, std::size_t stream_index, page& fresh) noexcept {
+void affinity_group::open_fresh_page(thread_part& mine, std::size_t stream_index, page& fresh) noexcept {
     std::size_t const stride = std::max<std::size_t>(stream_index * 8 >> layout_.granule_shift, 1);
     fresh.stream = static_cast<std::uint8_t>(stream_index);
     fresh.capacity = static_cast<std::uint16_t>(layout_.granules_in(fresh) / stride * stride);
-    take(mine, stream_index, fresh);
+    open_page(mine, stream_index, fresh);
     unsigned char* const begin = layout_.begin_of(fresh);
     open_extent(mine.streams[stream_index], begin, begin + (std::size_t{fresh.capacity} << layout_.granule_shift));
 }
 
 /// From now on extents of the stream come from this page. Requires  it is in no list.
-void affinity_group::take(thread_part& mine, std::size_t stream_index, page& which) noexcept {
+void affinity_group::open_page(thread_part& mine, std::size_t stream_index, page& which) noexcept {
     which.place = page_place::taken;
     mine.taken[stream_index] = &which;
     mine.scanned[stream_index] = mine.largest_skipped[stream_index] = mine.skipped[stream_index] = 0;
@@ -269,7 +269,7 @@ void affinity_group::abandon_extent(stream& at) noexcept {
     unsigned char* const begin = at.next;
     unsigned char* const end = at.end;
     at.next = at.end = nullptr;
-    if (begin != end) give(begin, end);
+    if (begin != end) free_run(begin, end);
 }
 
 /// The page that the extents of a stream came from goes to where others find it.
@@ -302,7 +302,7 @@ void affinity_group::settle(page& which) noexcept {
 }
 
 /// Sets the bits of what is free.
-void affinity_group::give(unsigned char* begin, unsigned char* end) noexcept {
+void affinity_group::free_run(unsigned char* begin, unsigned char* end) noexcept {
     while (begin != end) {
         page& home = layout_.page_of(begin);
         unsigned char* const stop = std::min(end, layout_.end_of(home));
@@ -329,14 +329,14 @@ void affinity_group::give(unsigned char* begin, unsigned char* end) noexcept {
 void affinity_group::flush_before(stream& at) noexcept {
     if (at.before_begin == nullptr) return;
     unsigned char* const begin = std::exchange(at.before_begin, nullptr);
-    give(begin, std::exchange(at.before_end, nullptr));
+    free_run(begin, std::exchange(at.before_end, nullptr));
 }
 
 void affinity_group::flush(stream& at) noexcept {
     flush_before(at);
     if (at.freed_begin == nullptr) return;
     unsigned char* const begin = std::exchange(at.freed_begin, nullptr);
-    give(begin, std::exchange(at.freed_end, nullptr));
+    free_run(begin, std::exchange(at.freed_end, nullptr));
 }
 
 void affinity_group::settle_part(thread_part& part) noexcept {
@@ -379,7 +379,7 @@ bool affinity_group::reuse_freed(thread_part& mine, std::size_t stream_index, re
     if (&home != mine.taken[stream_index]) {
         leave(mine, stream_index);
         unlist(home);
-        take(mine, stream_index, home);
+        open_page(mine, stream_index, home);
     }
     open_extent(at, begin, end);
     return true;
@@ -464,20 +464,20 @@ bool affinity_group::refill(thread_part& mine, std::size_t stream_index, request
     std::size_t const anywhere = asked.bytes + (asked.alignment > granule ? asked.alignment - granule : 0);
     bool is_refused = false;
     for (unsigned looks = 0;; ++looks) {
-        if (page* const found = find_page(stream_index, anywhere, looks < most_looks || is_refused)) {
-            take(mine, stream_index, *found);
+        if (page* const found = find_page(stream_index, anywhere, looks < max_looks || is_refused)) {
+            open_page(mine, stream_index, *found);
             if (next_run(mine, stream_index, asked)) return true;
             leave(mine, stream_index);
             continue;
         }
         page* found = is_refused && stream_index == 0 ? search_filed(asked) : nullptr;
         if (found != nullptr) {
-            take(mine, stream_index, *found);
+            open_page(mine, stream_index, *found);
             return next_run(mine, stream_index, asked);
         }
         found = fresh_page();
         if (found != nullptr) {
-            take_fresh(mine, stream_index, *found);
+            open_fresh_page(mine, stream_index, *found);
             return true;
         }
         if (is_refused) return false;

@@ -43,7 +43,7 @@ allocator_stats affinity_group::stats() const noexcept {
     heap const* const large = large_.load(std::memory_order_acquire);
     allocator_stats answer = large != nullptr ? large->stats() : allocator_stats{};
     answer.live_count = size();
-    answer.live_bytes += detoured_.bytes();
+    answer.live_bytes += passthrough_.bytes();
     std::unique_lock lock(mutex_, std::defer_lock);
     if (is_shared_) lock.lock();
     std::size_t granules = 0;

@@ -28,7 +28,7 @@ struct alignas(cache_line_bytes) arena_chunk {
     arena_chunk* previous;
     std::size_t bytes;  // with this header
     std::size_t before; // bytes in use in all chunks before this one
-    std::size_t lead;   // bytes from what malloc gave to begin(), for a detoured chunk; zero for one of the source
+    std::size_t lead;   // bytes from what malloc gave to begin(), for a passthrough chunk; zero for one of the source
 
     [[nodiscard]] std::uintptr_t begin() const noexcept { return address_of(this) + sizeof(arena_chunk); }
     [[nodiscard]] std::uintptr_t end() const noexcept { return address_of(this) + bytes; }
@@ -40,13 +40,13 @@ static_assert(sizeof(arena_chunk) == cache_line_bytes);
 using detail::arena_chunk;
 
 namespace {
-constexpr std::size_t smallest_chunk_bytes = 1024;
-constexpr std::size_t largest_chunk_bytes = std::size_t{8} << 20;
+constexpr std::size_t min_chunk_bytes = 1024;
+constexpr std::size_t max_chunk_bytes = std::size_t{8} << 20;
 }
 
 arena::arena(block_source& source, std::size_t first_chunk_bytes) noexcept
-    : source_(source), next_bytes_(std::max(first_chunk_bytes, smallest_chunk_bytes)),
-      detoured_(passes_through(part::arena)) {}
+    : source_(source), next_bytes_(std::max(first_chunk_bytes, min_chunk_bytes)),
+      passthrough_(passthrough_enabled(part::arena)) {}
 
 arena::~arena() {
     if constexpr (checks::structures) check_invariant(valid(), "arena", this);
@@ -55,20 +55,20 @@ arena::~arena() {
 
 std::size_t arena::live_bytes() const noexcept {
     if (current_ == nullptr) return 0;
-    return current_->before + (detoured_ ? current_->end() : cursor_) - current_->begin();
+    return current_->before + (passthrough_ ? current_->end() : cursor_) - current_->begin();
 }
 
 void arena::enter(arena_chunk* chunk, std::uintptr_t cursor) noexcept {
     current_ = chunk;
-    cursor_ = detoured_ ? 0 : cursor;
-    limit_ = detoured_ ? 0 : chunk->end();
+    cursor_ = passthrough_ ? 0 : cursor;
+    limit_ = passthrough_ ? 0 : chunk->end();
 }
 
 void* arena::allocate_slow(std::size_t bytes, std::size_t alignment) noexcept {
     [[maybe_unused]] detail::caller_allocation const allocation("of an arena", bytes);
     std::size_t const size = bytes + (bytes == 0);
     if (size > max_object_bytes - sizeof(arena_chunk) || !is_power_of_two(alignment)) return nullptr;
-    if (detoured_) return allocate_detoured(size, alignment);
+    if (passthrough_) return allocate_passthrough(size, alignment);
     void* block = bump(bytes, alignment); // checked builds come here first
     if (block == nullptr) {
         arena_chunk* const chunk = next_chunk(size, alignment);
@@ -93,7 +93,7 @@ arena_chunk* arena::next_chunk(std::size_t bytes, std::size_t alignment) noexcep
     void* memory = detail::acquire_aligned(source_, size, cache_line_bytes);
     if (memory == nullptr && size > needed) memory = detail::acquire_aligned(source_, size = needed, cache_line_bytes);
     if (memory == nullptr) return nullptr;
-    next_bytes_ = std::min(std::max(next_bytes_, 2 * size), std::max(largest_chunk_bytes, next_bytes_));
+    next_bytes_ = std::min(std::max(next_bytes_, 2 * size), std::max(max_chunk_bytes, next_bytes_));
 
     auto* const chunk = new (memory) arena_chunk{kept, current_, size, 0, 0};
     if (kept != nullptr) kept->previous = chunk;
@@ -103,7 +103,7 @@ arena_chunk* arena::next_chunk(std::size_t bytes, std::size_t alignment) noexcep
     return chunk;
 }
 
-void* arena::allocate_detoured(std::size_t bytes, std::size_t alignment) noexcept {
+void* arena::allocate_passthrough(std::size_t bytes, std::size_t alignment) noexcept {
     std::size_t const actual = std::max(alignment, cache_line_bytes);
     constexpr std::size_t most = max_object_bytes / 4;
     if (bytes > most || alignment > most) return nullptr;
@@ -157,7 +157,7 @@ void arena::rewind(marker to) noexcept {
         }
     }
     peak_bytes_ = std::max(peak_bytes_, live_bytes());
-    if (detoured_) {
+    if (passthrough_) {
         arena_chunk* const dropped = to.chunk != nullptr ? to.chunk->next : first_;
         (to.chunk != nullptr ? to.chunk->next : first_) = nullptr;
         current_ = to.chunk;
@@ -240,7 +240,7 @@ bool arena::valid() const noexcept {
         if (chunk->previous != previous || chunk->bytes < sizeof(arena_chunk)) return false;
         if (chunk != current_) continue;
         found_current = true;
-        if (!detoured_ && (cursor_ < chunk->begin() || cursor_ > limit_ || limit_ != chunk->end())) return false;
+        if (!passthrough_ && (cursor_ < chunk->begin() || cursor_ > limit_ || limit_ != chunk->end())) return false;
     }
     return found_current;
 }

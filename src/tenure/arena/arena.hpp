@@ -97,7 +97,7 @@ public:
 
 private:
     [[nodiscard]] void* allocate_slow(std::size_t bytes, std::size_t alignment) noexcept;
-    [[nodiscard]] void* allocate_detoured(std::size_t bytes, std::size_t alignment) noexcept;
+    [[nodiscard]] void* allocate_passthrough(std::size_t bytes, std::size_t alignment) noexcept;
     [[nodiscard]] void* bump(std::size_t bytes, std::size_t alignment) noexcept;
     void drop_after(std::uintptr_t cursor) noexcept;
     [[nodiscard]] std::uint64_t log_marker() const noexcept;
@@ -116,7 +116,7 @@ private:
     std::size_t next_bytes_;
     std::size_t peak_bytes_ = 0;
     mutable detail::marker_log markers_;
-    bool detoured_; // every block comes from malloc: each is a chunk of its own, and cursor_ and limit_ stay zero
+    bool passthrough_; // every block comes from malloc: each is a chunk of its own, and cursor_ and limit_ stay zero
 };
 
 inline void* arena::bump(std::size_t bytes, std::size_t alignment) noexcept {

@@ -3,7 +3,7 @@
 #pragma once
 
 /// \file
-/// What of base a fork must know, for platform/fork_participant.cpp, which calls it.
+/// What of base a fork must know, for platform/fork_handler.cpp, which calls it.
 
 #include <tenure/base/config.hpp>
 

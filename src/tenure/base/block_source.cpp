@@ -10,13 +10,13 @@ namespace tenure::inline TENURE_ABI {
 
 bool block_source::extend(void*, std::size_t, std::size_t) noexcept { return false; }
 
-bool block_source::gives_zero() const noexcept { return false; }
+bool block_source::is_zeroed() const noexcept { return false; }
 
 void* block_source::remap(void*, std::size_t, std::size_t, std::size_t) noexcept { return nullptr; }
 
 bool block_source::decommit(void*, std::size_t) noexcept { return false; }
 
-std::size_t block_source::largest_bytes() const noexcept { return max_object_bytes; }
+std::size_t block_source::max_bytes() const noexcept { return max_object_bytes; }
 
 namespace {
 

@@ -57,11 +57,11 @@ public:
     [[nodiscard]] virtual sharing threads() const noexcept = 0;
 
     /// Whether fresh and decommitted memory reads as zero. The default says no.
-    [[nodiscard]] virtual bool gives_zero() const noexcept;
+    [[nodiscard]] virtual bool is_zeroed() const noexcept;
 
     /// The largest block it could ever give, so that whoever wants naturally aligned segments asks for a size it has.
     /// The default says that there is no limit.
-    [[nodiscard]] virtual std::size_t largest_bytes() const noexcept;
+    [[nodiscard]] virtual std::size_t max_bytes() const noexcept;
 
 protected:
     constexpr block_source() = default;

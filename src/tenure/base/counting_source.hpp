@@ -25,8 +25,8 @@ public:
                               std::size_t alignment) noexcept override;
     bool decommit(void* part, std::size_t bytes) noexcept override;
     [[nodiscard]] sharing threads() const noexcept override { return behind_.threads(); }
-    [[nodiscard]] bool gives_zero() const noexcept override { return behind_.gives_zero(); }
-    [[nodiscard]] std::size_t largest_bytes() const noexcept override { return behind_.largest_bytes(); }
+    [[nodiscard]] bool is_zeroed() const noexcept override { return behind_.is_zeroed(); }
+    [[nodiscard]] std::size_t max_bytes() const noexcept override { return behind_.max_bytes(); }
 
     [[nodiscard]] std::size_t requests() const noexcept { return requests_; }
     [[nodiscard]] std::size_t live_blocks() const noexcept { return live_blocks_; }

@@ -28,8 +28,8 @@ public:
                               std::size_t alignment) noexcept override;
     bool decommit(void* part, std::size_t bytes) noexcept override { return behind_.decommit(part, bytes); }
     [[nodiscard]] sharing threads() const noexcept override { return behind_.threads(); }
-    [[nodiscard]] bool gives_zero() const noexcept override { return behind_.gives_zero(); }
-    [[nodiscard]] std::size_t largest_bytes() const noexcept override { return behind_.largest_bytes(); }
+    [[nodiscard]] bool is_zeroed() const noexcept override { return behind_.is_zeroed(); }
+    [[nodiscard]] std::size_t max_bytes() const noexcept override { return behind_.max_bytes(); }
 
 private:
     [[nodiscard]] bool let_through() noexcept;

@@ -31,9 +31,10 @@ constexpr std::array<option_info, option_count> table{{
      "small_object, heap, affinity with commas between them."},
     {option::malloc_stats, option_form::report, "malloc_stats", "TENURE_MALLOC_STATS", 0, 0, 2,
      "What the drop-in malloc writes to standard error at the program's end, about what it served: none, text, json."},
-    {option::heap_keep_ms, option_form::count, "heap_keep_ms", "TENURE_HEAP_KEEP_MS", 1000, 0, 86'400'000,
+    {option::heap_purge_delay_ms, option_form::count, "heap_purge_delay_ms", "TENURE_HEAP_PURGE_DELAY_MS", 1000, 0,
+     86'400'000,
      "Milliseconds for which the process heap keeps freed memory for the next request before the system gets it back."},
-    {option::heap_keep_limit_bytes, option_form::bytes, "heap_keep_limit_bytes", "TENURE_HEAP_KEEP_LIMIT",
+    {option::heap_max_retained_bytes, option_form::bytes, "heap_max_retained_bytes", "TENURE_HEAP_MAX_RETAINED",
      256 * mebibyte, 0, tebibyte,
      "Bytes of freed blocks past 31 MiB that the process heap keeps; more only while a "
      "program asks again and again for what is past it; 0: none."},

@@ -24,8 +24,8 @@ enum class option : std::uint8_t {
     temp_job_limit_bytes,
     passthrough,
     malloc_stats,
-    heap_keep_ms,
-    heap_keep_limit_bytes,
+    heap_purge_delay_ms,
+    heap_max_retained_bytes,
     heap_background,
     heap_guard_sample,
     affinity_block_bytes,
@@ -82,7 +82,7 @@ TENURE_API bool set_option(option, std::uint64_t value) noexcept;
 TENURE_API bool parse_option(const option_info&, std::string_view text, std::uint64_t& value) noexcept;
 
 /// Whether blocks of this part are to come from malloc.
-[[nodiscard]] inline bool passes_through(part which) noexcept {
+[[nodiscard]] inline bool passthrough_enabled(part which) noexcept {
     return (option_value(option::passthrough) & static_cast<std::uint64_t>(which)) != 0;
 }
 

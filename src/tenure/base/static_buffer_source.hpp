@@ -26,7 +26,7 @@ public:
     void release(void* block, std::size_t bytes) noexcept override;
     [[nodiscard]] bool extend(void* block, std::size_t old_bytes, std::size_t new_bytes) noexcept override;
     [[nodiscard]] sharing threads() const noexcept override { return sharing::one_thread; }
-    [[nodiscard]] std::size_t largest_bytes() const noexcept override { return capacity_bytes_; }
+    [[nodiscard]] std::size_t max_bytes() const noexcept override { return capacity_bytes_; }
 
     [[nodiscard]] std::size_t used_bytes() const noexcept { return used_bytes_; }
     [[nodiscard]] std::size_t capacity_bytes() const noexcept { return capacity_bytes_; }

@@ -59,7 +59,7 @@ public:
         status how = status::out_of_memory;
         if (count <= max_object_bytes / sizeof(T)) how = map_held(path, count * sizeof(T), "huge_array", memory);
         if (why != nullptr) *why = how;
-        if (how == status::ok) made.base::take(memory, count);
+        if (how == status::ok) made.base::adopt(memory, count);
         return made;
     }
 

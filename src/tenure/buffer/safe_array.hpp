@@ -119,7 +119,7 @@ public:
 
 protected:
     /// Becomes the owner of memory that is entered already. Requires  the array is empty.
-    void take(const handle& memory, std::size_t count) noexcept {
+    void adopt(const handle& memory, std::size_t count) noexcept {
         memory_ = memory;
         count_ = count;
     }
@@ -128,7 +128,7 @@ private:
     /// When nobody can hold it any more: a lease never sees elements that are gone.
     TENURE_LOCAL static void end_elements(void* memory, std::size_t bytes) noexcept {
         std::destroy_n(static_cast<T*>(memory), bytes / sizeof(T));
-        give_held(memory, bytes);
+        deallocate_held(memory, bytes);
     }
 
     [[nodiscard]] T* first() const noexcept { return static_cast<T*>(memory_.pointer); }

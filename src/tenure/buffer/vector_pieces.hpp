@@ -17,9 +17,9 @@
 namespace tenure::inline TENURE_ABI {
 namespace vectors {
 
-/// Elements of a piece; where a sum would have more than most_sums pieces, a power of two times as many.
+/// Elements of a piece; where a sum would have more than max_sums pieces, a power of two times as many.
 constexpr std::size_t piece_count = std::size_t{1} << 16;
-constexpr std::size_t most_sums = 256; ///< of pieces; they lie on the caller's stack
+constexpr std::size_t max_sums = 256; ///< of pieces; they lie on the caller's stack
 
 /// What calls `piece(i)` once for each i below `count`, on any threads and in any order, and returns after the last:
 /// `run(count, piece)`. A plain loop is one.
@@ -44,8 +44,8 @@ namespace detail {
 /// pieces' sums, because a piece is a power of two of blocks.
 template<element T, class Run, class SumOf>
 [[nodiscard]] sum_type<T> sum_in_pieces(std::size_t count, Run&& run, const SumOf& sum_of) {
-    std::size_t const each = std::max(piece_count, std::bit_ceil(count / most_sums + (count % most_sums != 0)));
-    sum_type<T> sums[most_sums];
+    std::size_t const each = std::max(piece_count, std::bit_ceil(count / max_sums + (count % max_sums != 0)));
+    sum_type<T> sums[max_sums];
     in_pieces(
         count, run, [&](std::size_t begin, std::size_t size) { sums[begin / each] = sum_of(begin, size); }, each);
     return operations<T>::sum_pairwise(sums, count / each + (count % each != 0));

@@ -17,9 +17,10 @@ struct tn_affinity {
         affinity_options wanted;
         if (options.alignment != 0) wanted.alignment = static_cast<std::size_t>(options.alignment);
         if (options.block_bytes != 0) wanted.block_bytes = static_cast<std::size_t>(options.block_bytes);
-        wanted.keep_bytes = static_cast<std::size_t>(capi::or_default(options.keep_bytes, wanted.keep_bytes));
-        if (options.sizes_are_given != 0) wanted.frees = sizes::given;
-        if (options.sizes_apart != 0) wanted.arrangement = streams::apart;
+        wanted.max_retained_bytes =
+            static_cast<std::size_t>(capi::or_default(options.max_retained_bytes, wanted.max_retained_bytes));
+        if (options.sizes_required != 0) wanted.sizes = size_on_free::required;
+        if (options.split_by_size != 0) wanted.layout = page_layout::by_size;
         if (options.any_thread != 0) wanted.threads = sharing::any_thread;
         return wanted;
     }
@@ -34,10 +35,10 @@ namespace {
 /// Whether a group with these would serve: the ranges of affinity_options, which otherwise refuse every allocation.
 [[nodiscard]] bool is_possible(const tn_affinity_options& asked) noexcept {
     affinity_options const wanted = tn_affinity::translated(asked);
-    constexpr std::size_t least_block = std::size_t{64} << 10, most_block = std::size_t{1} << 30;
+    constexpr std::size_t least_block = std::size_t{64} << 10, max_block = std::size_t{1} << 30;
     bool const is_aligned = is_power_of_two(wanted.alignment) && wanted.alignment >= 8 && wanted.alignment <= 1024;
     bool const is_block =
-        is_power_of_two(wanted.block_bytes) && wanted.block_bytes >= least_block && wanted.block_bytes <= most_block;
+        is_power_of_two(wanted.block_bytes) && wanted.block_bytes >= least_block && wanted.block_bytes <= max_block;
     tn_block_source const source = capi::asked(asked.source);
     bool const is_for_one = source.acquire != nullptr && source.any_thread == 0;
     return is_aligned && is_block && !(asked.any_thread != 0 && is_for_one);

@@ -120,7 +120,7 @@ private:
 /// A name that lives as long as its object.
 class short_name {
 public:
-    explicit short_name(std::string_view text) noexcept : length_(std::min(text.size(), most_bytes)) {
+    explicit short_name(std::string_view text) noexcept : length_(std::min(text.size(), max_bytes)) {
         while (length_ < text.size() && length_ != 0 && is_inside_letter(text[length_])) --length_;
         if (length_ != 0) std::memcpy(text_, text.data(), length_);
     }
@@ -130,12 +130,12 @@ public:
     }
 
 private:
-    static constexpr std::size_t most_bytes = 63;
+    static constexpr std::size_t max_bytes = 63;
     [[nodiscard]] static bool is_inside_letter(char byte) noexcept {
         return (static_cast<unsigned char>(byte) & 0xC0) == 0x80; // UTF-8
     }
     std::size_t length_;
-    char text_[most_bytes + 1] = {};
+    char text_[max_bytes + 1] = {};
 };
 
 /// A size with a default; the largest number stands for none.

@@ -16,8 +16,8 @@ struct tn_heap {
         heap_options const usual;
         return {name.view_or(usual.name),
                 static_cast<std::size_t>(options.limit_bytes == 0 ? usual.limit_bytes : options.limit_bytes),
-                capi::or_default(options.keep_ns, usual.keep_ns),
-                static_cast<std::size_t>(capi::or_default(options.keep_limit_bytes, usual.keep_limit_bytes))};
+                capi::or_default(options.purge_delay_ns, usual.purge_delay_ns),
+                static_cast<std::size_t>(capi::or_default(options.max_retained_bytes, usual.max_retained_bytes))};
     }
 
     capi::short_name name;

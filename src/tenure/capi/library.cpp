@@ -9,7 +9,7 @@
 #include <tenure/base/report.hpp>
 #include <tenure/base/status.hpp>
 #include <tenure/capi/callback_source.hpp>
-#include <tenure/platform/fork_participant.hpp>
+#include <tenure/platform/fork_handler.hpp>
 #include <tenure/platform/mutex.hpp>
 
 using namespace tenure;
@@ -61,8 +61,8 @@ constinit foreign_handlers heard_by{};
 
 constexpr platform::fork_steps steps_of_handlers =
     platform::steps_of_lock<[](void*) noexcept -> platform::mutex& { return heard_by.mutex; }>;
-constinit platform::fork_participant of_handlers{platform::fork_order::leaf, nullptr, steps_of_handlers};
-__attribute__((constructor(101))) void take_part_in_forks() noexcept { of_handlers.enlist(); }
+constinit platform::fork_handler of_handlers{platform::fork_order::leaf, nullptr, steps_of_handlers};
+__attribute__((constructor(101))) void register_fork_handlers() noexcept { of_handlers.enlist(); }
 
 void tell(report_kind kind, std::string_view text) noexcept {
     foreign_handler handler{};

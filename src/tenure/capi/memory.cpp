@@ -104,7 +104,7 @@ void tn_get_stats(tn_stats* stats) {
     heap_usage const usage = heap::process().usage();
     temp_job_stats const job = temp_job::stats();
     tn_stats filled{};
-    filled.heap_is_ours = passes_through(part::heap) ? 0 : 1;
+    filled.heap_is_ours = passthrough_enabled(part::heap) ? 0 : 1;
     filled.live_count = heap_seen.live_count;
     filled.live_bytes = heap_seen.live_bytes;
     filled.peak_bytes = heap_seen.peak_bytes;

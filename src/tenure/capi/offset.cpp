@@ -22,7 +22,7 @@ static_assert(offset_range::no_id == UINT32_MAX);
 }
 
 tn_offsets* tn_offset_create(std::uint64_t capacity) {
-    return capacity <= offset_allocator::most_capacity ? make<tn_offsets>(capacity) : nullptr;
+    return capacity <= offset_allocator::max_capacity ? make<tn_offsets>(capacity) : nullptr;
 }
 
 void tn_offset_destroy(tn_offsets* offsets) { destroy(offsets); }
@@ -45,7 +45,7 @@ void tn_offset_deallocate_after(tn_offsets* offsets, tn_offset_range range, std:
 std::uint64_t tn_offset_collect(tn_offsets* offsets) { return offsets->value.collect(); }
 
 tn_status tn_offset_grow(tn_offsets* offsets, std::uint64_t capacity) {
-    if (capacity < offsets->value.capacity() || capacity > offset_allocator::most_capacity) return TN_INVALID_ARGUMENT;
+    if (capacity < offsets->value.capacity() || capacity > offset_allocator::max_capacity) return TN_INVALID_ARGUMENT;
     return offsets->value.grow(capacity) ? TN_OK : TN_OUT_OF_MEMORY;
 }
 

@@ -36,25 +36,25 @@ static_assert(offsetof(detail::thread_tag, id) == 0 && sizeof(detail::thread_tag
 void* tn_try_alloc(std::size_t bytes) {
     detail::thread_cache* const cache = detail::process_cache;
     void* block = nullptr;
-    if (checks::caller || cache == nullptr || bytes > detail::largest_small_bytes) return nullptr;
+    if (checks::caller || cache == nullptr || bytes > detail::max_small_bytes) return nullptr;
     return detail::pop(block, cache->of_class[detail::class_for(bytes, default_alignment)]) ? block : nullptr;
 }
 
 std::uint32_t tn_try_free(void* block) {
     detail::thread_cache* const cache = detail::process_cache;
-    bool const is_special = (address_of(block) & (detail::largest_segment_bytes - 1)) == 0;
+    bool const is_special = (address_of(block) & (detail::max_segment_bytes - 1)) == 0;
     if (checks::caller || cache == nullptr || is_special) return 0;
-    return detail::push(*cache, detail::class_number_at(block, detail::largest_segment_bytes), block) ? 1 : 0;
+    return detail::push(*cache, detail::class_number_at(block, detail::max_segment_bytes), block) ? 1 : 0;
 }
 
 void tn_get_quick_layout(tn_quick_layout* layout) {
     constexpr auto shift_of = [](std::size_t power) { return static_cast<std::uint32_t>(std::countr_zero(power)); };
     tn_quick_layout filled{};
-    filled.is_available = checks::caller || passes_through(part::heap) ? 0 : 1;
+    filled.is_available = checks::caller || passthrough_enabled(part::heap) ? 0 : 1;
     filled.caches_offset = offsetof(detail::thread_cache, of_class);
     filled.classes_limit_bytes = detail::table_limit_bytes;
     filled.class_of_eights = detail::class_table.data();
-    filled.segment_shift = shift_of(detail::largest_segment_bytes);
+    filled.segment_shift = shift_of(detail::max_segment_bytes);
     filled.slice_shift = shift_of(detail::slice_bytes);
     filled.classes_of_slices_offset = offsetof(detail::segment_head, class_of_slice);
     capi::answer(layout, filled);

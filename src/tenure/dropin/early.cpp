@@ -31,12 +31,12 @@ struct early_segment {
 constinit early_segment segment{};
 
 [[nodiscard]] bool make_segment() noexcept {
-    constexpr std::size_t bytes = detail::largest_segment_bytes;
+    constexpr std::size_t bytes = detail::max_segment_bytes;
     void* const mapped = platform::map_unrelocated(2 * bytes); // what is not touched costs nothing
     if (mapped == nullptr) return false;
     std::uintptr_t const begin = align_up(address_of(mapped), bytes);
     auto volatile* const classes = static_cast<std::uint8_t volatile*>(pointer_at(begin));
-    for (std::size_t slice = 0; slice < detail::most_slices; ++slice) classes[slice] = detail::no_class;
+    for (std::size_t slice = 0; slice < detail::max_slices; ++slice) classes[slice] = detail::no_class;
     segment.end = begin + bytes;
     segment.next = begin + sizeof(detail::segment_head);
     return true;
@@ -44,7 +44,7 @@ constinit early_segment segment{};
 
 }
 
-void* take_early(std::size_t bytes, std::size_t alignment) noexcept {
+void* allocate_early(std::size_t bytes, std::size_t alignment) noexcept {
     if (segment.next == 0 && !make_segment()) return nullptr;
     if (alignment > detail::slice_bytes) return nullptr;
     std::uintptr_t const begin = align_up(segment.next + sizeof(early_head), std::max<std::size_t>(alignment, 16));
@@ -56,7 +56,7 @@ void* take_early(std::size_t bytes, std::size_t alignment) noexcept {
 
 bool is_early(const void* block) noexcept {
     std::uintptr_t const address = address_of(block);
-    return address < segment.next && address >= segment.end - detail::largest_segment_bytes;
+    return address < segment.next && address >= segment.end - detail::max_segment_bytes;
 }
 
 std::size_t early_bytes(const void* block) noexcept {
@@ -64,7 +64,7 @@ std::size_t early_bytes(const void* block) noexcept {
 }
 
 void* move_early(const void* block, std::size_t bytes) noexcept {
-    void* const moved = take_slow(bytes, default_alignment);
+    void* const moved = allocate_slow(bytes, default_alignment);
     if (moved == nullptr) return nullptr;
     auto const volatile* const from = static_cast<const char volatile*>(block);
     auto volatile* const to = static_cast<char volatile*>(moved);

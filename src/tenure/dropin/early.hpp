@@ -17,7 +17,7 @@
 namespace tenure::inline TENURE_ABI::dropin {
 
 /// Zeroed memory. It is never given back. Null when there is none.
-[[nodiscard]] void* take_early(std::size_t bytes, std::size_t alignment) noexcept;
+[[nodiscard]] void* allocate_early(std::size_t bytes, std::size_t alignment) noexcept;
 
 /// Whether the block came from there.
 [[nodiscard]] bool is_early(const void* block) noexcept;

@@ -7,7 +7,7 @@
 /// waited for the list.
 
 #include <tenure/platform/fork.hpp>
-#include <tenure/platform/fork_participant.hpp>
+#include <tenure/platform/fork_handler.hpp>
 
 namespace tenure::inline TENURE_ABI::dropin {
 
@@ -18,9 +18,9 @@ constexpr platform::fork_steps steps_of_open_files{
     [](void*) noexcept { platform::unlock_open_files(); },
     [](void*) noexcept { platform::forget_open_files_lock(); },
 };
-constinit platform::fork_participant of_open_files{platform::fork_order::open_files, nullptr, steps_of_open_files};
+constinit platform::fork_handler of_open_files{platform::fork_order::open_files, nullptr, steps_of_open_files};
 
-__attribute__((constructor(101))) void take_part_in_forks() noexcept { of_open_files.enlist(); }
+__attribute__((constructor(101))) void register_fork_handlers() noexcept { of_open_files.enlist(); }
 
 }
 

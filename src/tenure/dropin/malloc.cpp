@@ -40,9 +40,9 @@ constexpr std::size_t zeroed_here_bytes = std::size_t{14} * 1024;
 
 /// The size of a small block, when the thread has a cache; zero when the heap is to be asked.
 [[nodiscard]] std::size_t room_of_small(const void* block) noexcept {
-    bool const is_special = (address_of(block) & (detail::largest_segment_bytes - 1)) == 0;
+    bool const is_special = (address_of(block) & (detail::max_segment_bytes - 1)) == 0;
     if (checks::caller || detail::process_cache == nullptr || is_special) return 0;
-    std::size_t const number = detail::class_number_at(block, detail::largest_segment_bytes);
+    std::size_t const number = detail::class_number_at(block, detail::max_segment_bytes);
     return number < detail::small_class_count ? detail::class_bytes(number) : 0;
 }
 
@@ -57,7 +57,7 @@ constexpr std::size_t zeroed_here_bytes = std::size_t{14} * 1024;
     }
     if (moved == nullptr) return nullptr;
     std::memcpy(moved, block, std::min(room, bytes));
-    dropin::give(block);
+    dropin::deallocate(block);
     return moved;
 }
 
@@ -70,7 +70,7 @@ constexpr std::size_t zeroed_here_bytes = std::size_t{14} * 1024;
 }
 
 [[nodiscard]] void* aligned(std::size_t alignment, std::size_t bytes) noexcept {
-    return dropin::take_aligned(bytes, alignment < default_alignment ? default_alignment : alignment);
+    return dropin::allocate_aligned(bytes, alignment < default_alignment ? default_alignment : alignment);
 }
 
 }
@@ -81,15 +81,15 @@ extern "C" {
 
 void* malloc(std::size_t bytes) noexcept { return dropin::take<default_alignment>(bytes); }
 
-void free(void* block) noexcept { dropin::give(block); }
+void free(void* block) noexcept { dropin::deallocate(block); }
 
 void* calloc(std::size_t count, std::size_t bytes) noexcept {
     std::size_t whole = 0;
     if (!multiply(count, bytes, whole)) return nullptr;
     void* block = nullptr;
-    if (whole <= zeroed_here_bytes && dropin::take_quick<default_alignment>(block, whole)) [[likely]]
+    if (whole <= zeroed_here_bytes && dropin::allocate_fast<default_alignment>(block, whole)) [[likely]]
         return std::memset(block, 0, whole);
-    return dropin::take_zeroed_slow(whole, default_alignment);
+    return dropin::allocate_zeroed_slow(whole, default_alignment);
 }
 
 void* realloc(void* block, std::size_t bytes) noexcept {

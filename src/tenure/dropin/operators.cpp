@@ -10,8 +10,8 @@
 
 #include <new>
 
+#include <tenure/dropin/out_of_memory.hpp>
 #include <tenure/dropin/quick.hpp>
-#include <tenure/dropin/refusal.hpp>
 
 namespace {
 
@@ -23,32 +23,32 @@ constexpr std::size_t plain_alignment = 8;
 
 // What follows the quick path is called last of all, so that the quick path needs no frame.
 [[nodiscard]] TENURE_NOINLINE void* create_slow(std::size_t bytes, std::size_t alignment) {
-    void* const block = dropin::take_slow(bytes, alignment);
-    return block != nullptr ? block : dropin::new_refused(bytes, alignment);
+    void* const block = dropin::allocate_slow(bytes, alignment);
+    return block != nullptr ? block : dropin::new_failed(bytes, alignment);
 }
 [[nodiscard]] TENURE_NOINLINE void* create_slow_quietly(std::size_t bytes, std::size_t alignment) noexcept {
-    void* const block = dropin::take_slow(bytes, alignment);
-    return block != nullptr ? block : dropin::new_refused_quietly(bytes, alignment);
+    void* const block = dropin::allocate_slow(bytes, alignment);
+    return block != nullptr ? block : dropin::new_failed_nothrow(bytes, alignment);
 }
 
 [[nodiscard]] TENURE_ALWAYS_INLINE void* create(std::size_t bytes) {
     void* block; // set, or not used
-    return dropin::take_quick<plain_alignment>(block, bytes) ? block : create_slow(bytes, plain_alignment);
+    return dropin::allocate_fast<plain_alignment>(block, bytes) ? block : create_slow(bytes, plain_alignment);
 }
 [[nodiscard]] TENURE_ALWAYS_INLINE void* create_quietly(std::size_t bytes) noexcept {
     void* block; // set, or not used
-    return dropin::take_quick<plain_alignment>(block, bytes) ? block : create_slow_quietly(bytes, plain_alignment);
+    return dropin::allocate_fast<plain_alignment>(block, bytes) ? block : create_slow_quietly(bytes, plain_alignment);
 }
 
 [[nodiscard]] TENURE_ALWAYS_INLINE void* create(std::size_t bytes, std::align_val_t alignment) {
     void* block = nullptr;
     auto const wanted = static_cast<std::size_t>(alignment);
-    return dropin::take_aligned_quick(block, bytes, wanted) ? block : create_slow(bytes, wanted);
+    return dropin::allocate_aligned_fast(block, bytes, wanted) ? block : create_slow(bytes, wanted);
 }
 [[nodiscard]] TENURE_ALWAYS_INLINE void* create_quietly(std::size_t bytes, std::align_val_t alignment) noexcept {
     void* block = nullptr;
     auto const wanted = static_cast<std::size_t>(alignment);
-    return dropin::take_aligned_quick(block, bytes, wanted) ? block : create_slow_quietly(bytes, wanted);
+    return dropin::allocate_aligned_fast(block, bytes, wanted) ? block : create_slow_quietly(bytes, wanted);
 }
 
 }
@@ -67,15 +67,15 @@ void* operator new[](std::size_t bytes, std::align_val_t alignment, const std::n
     return create_quietly(bytes, alignment);
 }
 
-void operator delete(void* block) noexcept { dropin::give(block); }
-void operator delete[](void* block) noexcept { dropin::give(block); }
-void operator delete(void* block, std::size_t) noexcept { dropin::give(block); }
-void operator delete[](void* block, std::size_t) noexcept { dropin::give(block); }
-void operator delete(void* block, std::align_val_t) noexcept { dropin::give(block); }
-void operator delete[](void* block, std::align_val_t) noexcept { dropin::give(block); }
-void operator delete(void* block, std::size_t, std::align_val_t) noexcept { dropin::give(block); }
-void operator delete[](void* block, std::size_t, std::align_val_t) noexcept { dropin::give(block); }
-void operator delete(void* block, const std::nothrow_t&) noexcept { dropin::give(block); }
-void operator delete[](void* block, const std::nothrow_t&) noexcept { dropin::give(block); }
-void operator delete(void* block, std::align_val_t, const std::nothrow_t&) noexcept { dropin::give(block); }
-void operator delete[](void* block, std::align_val_t, const std::nothrow_t&) noexcept { dropin::give(block); }
+void operator delete(void* block) noexcept { dropin::deallocate(block); }
+void operator delete[](void* block) noexcept { dropin::deallocate(block); }
+void operator delete(void* block, std::size_t) noexcept { dropin::deallocate(block); }
+void operator delete[](void* block, std::size_t) noexcept { dropin::deallocate(block); }
+void operator delete(void* block, std::align_val_t) noexcept { dropin::deallocate(block); }
+void operator delete[](void* block, std::align_val_t) noexcept { dropin::deallocate(block); }
+void operator delete(void* block, std::size_t, std::align_val_t) noexcept { dropin::deallocate(block); }
+void operator delete[](void* block, std::size_t, std::align_val_t) noexcept { dropin::deallocate(block); }
+void operator delete(void* block, const std::nothrow_t&) noexcept { dropin::deallocate(block); }
+void operator delete[](void* block, const std::nothrow_t&) noexcept { dropin::deallocate(block); }
+void operator delete(void* block, std::align_val_t, const std::nothrow_t&) noexcept { dropin::deallocate(block); }
+void operator delete[](void* block, std::align_val_t, const std::nothrow_t&) noexcept { dropin::deallocate(block); }

@@ -19,11 +19,11 @@
 namespace tenure::inline TENURE_ABI::dropin {
 
 /// Allocates, whatever it takes. errno stays as it was unless the request is refused, which makes it ENOMEM.
-[[nodiscard]] void* take_slow(std::size_t bytes, std::size_t alignment) noexcept;
-[[nodiscard]] void* take_zeroed_slow(std::size_t bytes, std::size_t alignment) noexcept;
+[[nodiscard]] void* allocate_slow(std::size_t bytes, std::size_t alignment) noexcept;
+[[nodiscard]] void* allocate_zeroed_slow(std::size_t bytes, std::size_t alignment) noexcept;
 
 /// Frees, and leaves errno.
-void give_slow(void* block) noexcept;
+void deallocate_slow(void* block) noexcept;
 
 /// Where in a thread's cache the blocks for a request of up to 1 KiB lie, by steps of the alignment.
 template<std::size_t alignment>
@@ -48,28 +48,27 @@ template<std::size_t alignment>
 
 /// Takes a block from the calling thread's cache. Returns   whether it had one at hand.
 template<std::size_t alignment>
-[[nodiscard]] TENURE_ALWAYS_INLINE bool take_quick(void*& block, std::size_t bytes) noexcept {
+[[nodiscard]] TENURE_ALWAYS_INLINE bool allocate_fast(void*& block, std::size_t bytes) noexcept {
     detail::thread_cache* const cache = detail::process_cache;
     if (checks::caller || cache == nullptr) [[unlikely]]
         return false;
     if (bytes <= detail::table_limit_bytes) [[likely]]
         return detail::pop(block, blocks_for<alignment>(*cache, bytes));
-    return bytes <= detail::largest_small_bytes &&
-           detail::pop(block, cache->of_class[detail::geometric_class_of(bytes)]);
+    return bytes <= detail::max_small_bytes && detail::pop(block, cache->of_class[detail::geometric_class_of(bytes)]);
 }
 
 /// Requires  `alignment` is 8 or 16: what malloc and the plain forms of operator new promise.
 template<std::size_t alignment>
-[[nodiscard]] TENURE_ALWAYS_INLINE void* take(std::size_t bytes) noexcept {
+[[nodiscard]] TENURE_ALWAYS_INLINE void* allocate(std::size_t bytes) noexcept {
     void* block; // set, or not used
-    return take_quick<alignment>(block, bytes) ? block : take_slow(bytes, alignment);
+    return allocate_fast<alignment>(block, bytes) ? block : allocate_slow(bytes, alignment);
 }
 
 /// The same for any alignment. Requires  `alignment` is a power of two.
-[[nodiscard]] TENURE_ALWAYS_INLINE bool take_aligned_quick(void*& block, std::size_t bytes,
-                                                           std::size_t alignment) noexcept {
+[[nodiscard]] TENURE_ALWAYS_INLINE bool allocate_aligned_fast(void*& block, std::size_t bytes,
+                                                              std::size_t alignment) noexcept {
     detail::thread_cache* const cache = detail::process_cache;
-    bool const is_small = bytes <= detail::largest_small_bytes && alignment <= detail::largest_small_bytes;
+    bool const is_small = bytes <= detail::max_small_bytes && alignment <= detail::max_small_bytes;
     if (checks::caller || cache == nullptr || !is_small) [[unlikely]]
         return false;
     // A class past the small ones has a count of zero.
@@ -77,19 +76,19 @@ template<std::size_t alignment>
 }
 
 /// Requires  `alignment` is a power of two.
-[[nodiscard]] TENURE_ALWAYS_INLINE void* take_aligned(std::size_t bytes, std::size_t alignment) noexcept {
+[[nodiscard]] TENURE_ALWAYS_INLINE void* allocate_aligned(std::size_t bytes, std::size_t alignment) noexcept {
     void* block = nullptr;
-    return take_aligned_quick(block, bytes, alignment) ? block : take_slow(bytes, alignment);
+    return allocate_aligned_fast(block, bytes, alignment) ? block : allocate_slow(bytes, alignment);
 }
 
 /// Requires  `block` is null or of the process heap.
-TENURE_ALWAYS_INLINE void give(void* block) noexcept {
+TENURE_ALWAYS_INLINE void deallocate(void* block) noexcept {
     detail::thread_cache* const cache = detail::process_cache;
-    bool const is_special = (address_of(block) & (detail::largest_segment_bytes - 1)) == 0; // null, or a huge block
+    bool const is_special = (address_of(block) & (detail::max_segment_bytes - 1)) == 0; // null, or a huge block
     bool const is_quick = !checks::caller && cache != nullptr && !is_special &&
-                          detail::push(*cache, detail::class_number_at(block, detail::largest_segment_bytes), block);
+                          detail::push(*cache, detail::class_number_at(block, detail::max_segment_bytes), block);
     if (!is_quick) [[unlikely]]
-        give_slow(block);
+        deallocate_slow(block);
 }
 
 }

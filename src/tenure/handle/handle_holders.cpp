@@ -9,7 +9,7 @@
 #include <tenure/base/report.hpp>
 #include <tenure/handle/handle_table.hpp>
 #include <tenure/platform/clock.hpp>
-#include <tenure/platform/fork_participant.hpp>
+#include <tenure/platform/fork_handler.hpp>
 #include <tenure/platform/memory.hpp>
 #include <tenure/platform/mutex.hpp>
 #include <tenure/platform/thread.hpp>
@@ -19,13 +19,13 @@ namespace tenure::inline TENURE_ABI::detail {
 namespace {
 
 struct holder {
-    static constexpr std::size_t most_frames = 10;
+    static constexpr std::size_t max_frames = 10;
     holder* next;
     const handle_table* table;
     std::uint32_t entry, generation;
     std::uint64_t thread;
     std::size_t frame_count;
-    void* frames[most_frames];
+    void* frames[max_frames];
 };
 
 constexpr std::size_t list_count = 256;
@@ -44,7 +44,7 @@ constinit all_holders all{};
     return each.table == &table && each.entry == which.entry && each.generation == which.generation;
 }
 
-[[nodiscard]] holder* take() noexcept {
+[[nodiscard]] holder* allocate_holder() noexcept {
     if (all.unused == nullptr) {
         auto* const block = static_cast<holder*>(platform::map(block_bytes, 1));
         if (block == nullptr) return nullptr; // it is held without our knowing by whom
@@ -61,11 +61,11 @@ constinit all_holders all{};
 }
 
 void add_holder(const handle_table& table, const handle& which) noexcept {
-    void* frames[holder::most_frames];
-    std::size_t const count = host::walk_stack(frames, holder::most_frames);
+    void* frames[holder::max_frames];
+    std::size_t const count = host::walk_stack(frames, holder::max_frames);
     std::uint64_t const thread = platform::thread_id();
     platform::lock_guard const lock(all.mutex);
-    holder* const added = take();
+    holder* const added = allocate_holder();
     if (added == nullptr) return;
     *added = {list_of(which), &table, which.entry, which.generation, thread, count, {}};
     for (std::size_t index = 0; index < count; ++index) added->frames[index] = frames[index];
@@ -92,13 +92,13 @@ void remove_holder(const handle_table& table, const handle& which) noexcept {
 
 namespace {
 
-constexpr std::size_t most_told = 8;
+constexpr std::size_t max_told = 8;
 
-/// Returns   how many were found, most_told at most.
+/// Returns   how many were found, max_told at most.
 [[nodiscard]] std::size_t find_holders(const handle_table& table, const handle& which, holder* into) noexcept {
     std::size_t found = 0;
     platform::lock_guard const lock(all.mutex);
-    for (holder const* each = list_of(which); each != nullptr && found < most_told; each = each->next) {
+    for (holder const* each = list_of(which); each != nullptr && found < max_told; each = each->next) {
         if (is_of(*each, table, which)) into[found++] = *each;
     }
     return found;
@@ -107,12 +107,12 @@ constexpr std::size_t most_told = 8;
 }
 
 void report_holders(const handle_table& table, const handle& which, std::uint32_t count) noexcept {
-    constexpr int most_looks = 50;
+    constexpr int max_looks = 50;
     constexpr std::uint64_t between_ns = 100'000;
-    holder seen[most_told];
+    holder seen[max_told];
     std::size_t found = find_holders(table, which, seen);
     // Who acquires counts first and is noted then; who releases is forgotten first. Neither may be told as nobody.
-    for (int look = 0; found == 0 && look < most_looks; ++look) {
+    for (int look = 0; found == 0 && look < max_looks; ++look) {
         std::uint32_t const still = table.holders(which);
         if (still == 0) return;
         count = still;
@@ -138,8 +138,8 @@ namespace {
 
 constexpr platform::fork_steps steps_of_holders =
     platform::steps_of_lock<[](void*) noexcept -> platform::mutex& { return all.mutex; }>;
-constinit platform::fork_participant of_holders{platform::fork_order::leaf, nullptr, steps_of_holders};
-__attribute__((constructor(101))) void take_part_in_forks() noexcept { of_holders.enlist(); }
+constinit platform::fork_handler of_holders{platform::fork_order::leaf, nullptr, steps_of_holders};
+__attribute__((constructor(101))) void register_fork_handlers() noexcept { of_holders.enlist(); }
 
 }
 

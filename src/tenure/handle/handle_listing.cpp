@@ -20,8 +20,8 @@ namespace tenure::inline TENURE_ABI {
 
 namespace {
 
-constexpr std::size_t most_reported = 20;
-constexpr std::size_t most_kind_bytes = 128;
+constexpr std::size_t max_reported = 20;
+constexpr std::size_t max_kind_bytes = 128;
 
 /// How many bytes the letter at the begin of `text` has, in UTF-8; zero when there is none.
 [[nodiscard]] std::size_t letter_bytes(std::string_view text) noexcept {
@@ -39,13 +39,13 @@ constexpr std::size_t most_kind_bytes = 128;
     return is_none ? 0 : bytes;
 }
 
-/// What a listing calls a handle, as JSON or for people: up to most_kind_bytes of it, so that it ends with a letter.
+/// What a listing calls a handle, as JSON or for people: up to max_kind_bytes of it, so that it ends with a letter.
 /// What is no UTF-8 becomes U+FFFD; controls are escaped, or question marks.
 void say_kind(report_text& to, std::string_view kind, usage_form form) noexcept {
     constexpr char digits[] = "0123456789abcdef";
     for (std::size_t at = 0, bytes = 0; at < kind.size(); at += std::max<std::size_t>(bytes, 1)) {
         bytes = letter_bytes({kind.data() + at, kind.size() - at});
-        if (at + std::max<std::size_t>(bytes, 1) > most_kind_bytes) return;
+        if (at + std::max<std::size_t>(bytes, 1) > max_kind_bytes) return;
         auto const code = static_cast<unsigned char>(kind[at]);
         if (bytes == 0) {
             to.text("\xEF\xBF\xBD");
@@ -62,7 +62,7 @@ void say_kind(report_text& to, std::string_view kind, usage_form form) noexcept 
 /// The first bytes of a kind: a few more than are said, so that a letter at the end is seen whole.
 [[nodiscard]] std::string_view begin_of(const char* kind) noexcept {
     std::size_t length = 0;
-    while (length < most_kind_bytes + 3 && kind[length] != '\0') ++length;
+    while (length < max_kind_bytes + 3 && kind[length] != '\0') ++length;
     return {kind, length};
 }
 
@@ -150,17 +150,17 @@ std::size_t handle_table::report_live(std::uint64_t least_age_ns) const noexcept
     for_each_live([&](const handle_info& info) {
         if (info.age_ns < least_age_ns) return;
         bytes += info.which.bytes;
-        if (++count > most_reported) return;
+        if (++count > max_reported) return;
         report_text text;
         say(text, info);
         text.text(". Remove its handle (or free its buffer) when it is no longer needed.");
         report(report_kind::leak, text.view());
         if (info.stack_count != 0) host::write_stack(info.stack, info.stack_count);
     });
-    if (count > most_reported) {
+    if (count > max_reported) {
         report_text text;
         text.number(count).text(" handles are live, of ").number(bytes).text(" bytes; the first ");
-        text.number(most_reported).text(" were told.");
+        text.number(max_reported).text(" were told.");
         report(report_kind::leak, text.view());
     }
     return count;

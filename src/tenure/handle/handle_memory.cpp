@@ -28,10 +28,11 @@ void ask_for_huge_pages(void* memory, std::size_t bytes) noexcept {
 
 /// Where malloc serves the heap, only calloc knows which zeros the system has brought, and it has no alignment. So from
 /// here on memory is cut out of a larger block, whose begin is noted in front of it. The option may change until the
-/// memory is freed: the handle's releaser remembers. One of the caller's own ends in give_held(), which knows nothing.
+/// memory is freed: the handle's releaser remembers. One of the caller's own ends in deallocate_held(), which knows
+/// nothing.
 [[nodiscard]] bool is_to_be_cut_out(std::size_t bytes, const held_options& options) noexcept {
     constexpr std::size_t least_bytes = std::size_t{1} << 20;
-    return bytes >= least_bytes && options.releaser == nullptr && passes_through(part::heap);
+    return bytes >= least_bytes && options.releaser == nullptr && passthrough_enabled(part::heap);
 }
 
 [[nodiscard]] void** begin_noted_at(void* memory) noexcept { return static_cast<void**>(memory) - 1; }
@@ -48,10 +49,10 @@ void ask_for_huge_pages(void* memory, std::size_t bytes) noexcept {
 
 void overwrite_freed(void* memory, std::size_t bytes) noexcept {
     // The begin of it alone where it is huge: pages that were never touched are to stay so.
-    constexpr std::size_t most_filled_bytes = std::size_t{64} << 20;
-    std::size_t const filled_bytes = std::min(bytes, most_filled_bytes);
-    constexpr std::size_t most_filled_unseen = std::size_t{64} * 1024; // to fill so few costs less than to ask
-    if (option_value(option::buffer_fill) != 0 || (checks::caller && bytes <= most_filled_unseen)) {
+    constexpr std::size_t max_filled_bytes = std::size_t{64} << 20;
+    std::size_t const filled_bytes = std::min(bytes, max_filled_bytes);
+    constexpr std::size_t max_filled_unseen = std::size_t{64} * 1024; // to fill so few costs less than to ask
+    if (option_value(option::buffer_fill) != 0 || (checks::caller && bytes <= max_filled_unseen)) {
         std::memset(memory, freed_fill, filled_bytes);
     } else if constexpr (checks::caller) {
         platform::for_each_resident(memory, filled_bytes,
@@ -59,7 +60,7 @@ void overwrite_freed(void* memory, std::size_t bytes) noexcept {
     }
 }
 
-void give_cut_out(void* memory, std::size_t bytes) noexcept {
+void deallocate_cut_out(void* memory, std::size_t bytes) noexcept {
     overwrite_freed(memory, bytes);
     detail::process_deallocate(*begin_noted_at(memory));
 }
@@ -74,7 +75,7 @@ void give_cut_out(void* memory, std::size_t bytes) noexcept {
 
 }
 
-void give_held(void* memory, std::size_t bytes) noexcept {
+void deallocate_held(void* memory, std::size_t bytes) noexcept {
     overwrite_freed(memory, bytes);
     detail::process_deallocate(memory);
 }
@@ -95,7 +96,7 @@ status allocate_held(std::size_t bytes, held_options options, handle& made) noex
         memory = heap::process().allocate(bytes, options.alignment, options.how);
     if (memory == nullptr) return status::out_of_memory;
     if (wants_huge) ask_for_huge_pages(memory, bytes);
-    handle_releaser const giver = is_cut_out ? &give_cut_out : &give_held;
+    handle_releaser const giver = is_cut_out ? &deallocate_cut_out : &deallocate_held;
     handle_releaser const releaser = options.releaser != nullptr ? options.releaser : giver;
     char const* const kind = options.kind != nullptr ? options.kind : "memory";
     status const how = entered(memory, bytes, releaser, kind, made);

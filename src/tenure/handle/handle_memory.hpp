@@ -24,7 +24,8 @@ struct held_options {
     std::size_t alignment = cache_line_bytes; ///< a power of two
     fill how = fill::zero;
     page_size pages = page_size::ordinary; ///< huge: asked for where there are 2 MiB or more, a hint
-    /// Called in place of give_held() when the handle is removed, and at last calls it: to destroy what is in there.
+    /// Called in place of deallocate_held() when the handle is removed, and at last calls it: to destroy what is in
+    /// there.
     handle_releaser releaser = nullptr;
     const char* kind =
         nullptr; ///< what listings call it, 128 bytes of it; kept by address. Null: the type that is made
@@ -32,7 +33,7 @@ struct held_options {
 
 /// Gives the memory of allocate_held() back that has a releaser of its own, with option buffer_fill and in checked
 /// builds its first 64 MiB overwritten.
-TENURE_API void give_held(void* memory, std::size_t bytes) noexcept;
+TENURE_API void deallocate_held(void* memory, std::size_t bytes) noexcept;
 
 /// Memory of the process heap. Zero bytes count as one, and the handle says zero. The text of `kind` is kept by
 /// address. Fails     out_of_memory, invalid_argument (the alignment).

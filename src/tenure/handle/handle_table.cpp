@@ -44,12 +44,12 @@ constexpr std::uint32_t least_entries = commit_step;
 }
 
 // How often a count that may be another's mistake, soon undone, is looked at again.
-constexpr int most_attempts = 64;
+constexpr int max_attempts = 64;
 
 /// Longer toward the end, a millisecond at last, so that a thread that was interrupted in between may go on.
 void wait_a_little(int attempt) noexcept {
     constexpr std::uint64_t waits_ns[] = {1'000, 10'000, 100'000, 1'000'000};
-    constexpr int without = most_attempts - static_cast<int>(std::size(waits_ns));
+    constexpr int without = max_attempts - static_cast<int>(std::size(waits_ns));
     if (attempt >= without) platform::sleep_ns(waits_ns[attempt - without]);
 }
 
@@ -106,7 +106,7 @@ handle_table::~handle_table() {
 /// Requires  the lock. The number of entries is halved until the system has addresses for so many.
 bool handle_table::open() noexcept {
     if (reserved_ != 0) return true;
-    std::uint32_t const most = entries_within(platform::address_limit_bytes(), options_.most_entries);
+    std::uint32_t const most = entries_within(platform::address_limit_bytes(), options_.max_entries);
     for (std::uint32_t count = std::max(most, least_entries); count >= least_entries; count /= 2) {
         auto* const words = reserve_array<handle_word>(count);
         auto* const generations = reserve_array<handle_generation>(count);
@@ -200,7 +200,7 @@ std::uint32_t handle_table::add_line(std::uint32_t stack) noexcept {
     return first;
 }
 
-std::uint32_t handle_table::take_entry() noexcept {
+std::uint32_t handle_table::allocate_entry() noexcept {
     std::uint32_t const mine = number_of_this_thread() % stack_count;
     if (std::uint32_t const entry = pop(stacks_of_free_[mine]); entry != 0) return entry;
     if (std::uint32_t const entry = add_line(mine); entry != 0) return entry;
@@ -234,7 +234,7 @@ void handle_table::note_stack(std::uint32_t entry) noexcept {
 }
 
 handle handle_table::add(void* pointer, std::size_t bytes, handle_releaser releaser, const char* kind) noexcept {
-    std::uint32_t const entry = take_entry();
+    std::uint32_t const entry = allocate_entry();
     if (entry == 0) return {};
     handle_record& record = records_.load(std::memory_order_relaxed)[entry];
     // Release, each: a listing that sees one of these sees that the entry had been free.
@@ -258,11 +258,11 @@ status handle_table::undo_acquire(handle_word& word, std::uint64_t before, const
     for (int attempt = 0;; ++attempt) {
         word.fetch_sub(one_holder, std::memory_order_relaxed);
         if (generation_in(before) != which.generation) return status::stale_handle;
-        if (attempt == most_attempts) return status::invalid_argument;
+        if (attempt == max_attempts) return status::invalid_argument;
         // Nobody has so many: a count below zero is one that a mistaken release is about to undo.
         wait_a_little(attempt);
         before = word.fetch_add(one_holder, std::memory_order_acquire);
-        if (generation_in(before) == which.generation && holders_in(before) < detail::most_holders) break;
+        if (generation_in(before) == which.generation && holders_in(before) < detail::max_holders) break;
     }
     if constexpr (checks::caller) note_holder(which);
     return status::ok;
@@ -281,7 +281,7 @@ status handle_table::remove(const handle& which, std::uint32_t* holders) noexcep
                                                         std::memory_order_acq_rel, std::memory_order_relaxed);
          ++attempt) {
         if (generation_in(seen) != which.generation) return status::stale_handle;
-        if (attempt == most_attempts) {
+        if (attempt == max_attempts) {
             std::uint32_t const count = holders_in(seen);
             if (holders != nullptr) *holders = count;
             if constexpr (checks::caller) detail::report_holders(*this, which, count);

@@ -27,7 +27,7 @@
 #include <tenure/base/config.hpp>
 #include <tenure/base/status.hpp>
 #include <tenure/base/tag.hpp>
-#include <tenure/platform/fork_participant.hpp>
+#include <tenure/platform/fork_handler.hpp>
 #include <tenure/platform/mutex.hpp>
 
 namespace tenure::inline TENURE_ABI {
@@ -77,7 +77,7 @@ constexpr std::uint64_t one_holder = std::uint64_t{1} << 32;
 /// The last even one: an entry that has come to it is retired.
 constexpr std::uint32_t retired_generation = UINT32_MAX - 1;
 /// No handle has more. A count that comes so far is refused, long before it could fall off.
-constexpr std::uint32_t most_holders = UINT32_MAX >> 1;
+constexpr std::uint32_t max_holders = UINT32_MAX >> 1;
 
 [[nodiscard]] constexpr std::uint32_t generation_in(std::uint64_t word) noexcept {
     return static_cast<std::uint32_t>(word);
@@ -93,7 +93,7 @@ struct handle_table_access;
 }
 
 struct handle_table_options {
-    std::uint32_t most_entries = std::uint32_t{1} << 28;
+    std::uint32_t max_entries = std::uint32_t{1} << 28;
     std::uint32_t first_generation = 0; ///< of fresh entries, even: tests begin near the end
 };
 
@@ -183,7 +183,7 @@ private:
     [[nodiscard]] static constexpr std::uint32_t stack_of(std::uint32_t entry) noexcept {
         return entry / entries_per_line % stack_count;
     }
-    [[nodiscard]] std::uint32_t take_entry() noexcept;
+    [[nodiscard]] std::uint32_t allocate_entry() noexcept;
     [[nodiscard]] std::uint32_t pop(entry_stack& from) noexcept;
     void push(std::uint32_t entry) noexcept;
     [[nodiscard]] std::uint32_t add_line(std::uint32_t stack) noexcept;
@@ -210,8 +210,8 @@ private:
     std::uint32_t committed_ = 0;               ///< entries
     std::uint32_t reserved_ = 0;                ///< entries
     handle_table_options options_;
-    platform::mutex mutex_;           ///< of the two above, and of opening
-    platform::fork_participant fork_; ///< enlisted before the lock is first taken: a constant has no constructor to run
+    platform::mutex mutex_;       ///< of the two above, and of opening
+    platform::fork_handler fork_; ///< enlisted before the lock is first taken: a constant has no constructor to run
     entry_stack stacks_of_free_[stack_count];
 };
 
@@ -239,7 +239,7 @@ inline handle_table& handle_table::process() noexcept { return detail::process_h
 inline status handle_table::acquire(const handle& which) noexcept {
     detail::handle_word& word = word_of(which);
     std::uint64_t const before = word.fetch_add(detail::one_holder, std::memory_order_acquire);
-    bool const is_full = detail::holders_in(before) >= detail::most_holders;
+    bool const is_full = detail::holders_in(before) >= detail::max_holders;
     if (detail::generation_in(before) != which.generation || is_full) [[unlikely]]
         return undo_acquire(word, before, which);
     if constexpr (checks::caller) note_holder(which);

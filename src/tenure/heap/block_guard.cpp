@@ -40,7 +40,7 @@ std::size_t guarded_bytes(const void* block, std::size_t usable) noexcept {
     std::uint64_t word = 0;
     std::memcpy(&word, bytes_of(block) + usable - sizeof word, sizeof word);
     std::uint64_t const bytes = word ^ key_of(block);
-    return bytes <= usable - sizeof word ? static_cast<std::size_t>(bytes) : not_armed;
+    return bytes <= usable - sizeof word ? static_cast<std::size_t>(bytes) : canary_overwritten;
 }
 
 bool guard_is_whole(const void* block, std::size_t usable, std::size_t bytes) noexcept {
@@ -48,7 +48,7 @@ bool guard_is_whole(const void* block, std::size_t usable, std::size_t bytes) no
 }
 
 void fill_freed(void* block, std::size_t usable) noexcept {
-    if (usable <= largest_small_bytes) {
+    if (usable <= max_small_bytes) {
         std::memset(block, freed_fill, usable);
         return;
     }

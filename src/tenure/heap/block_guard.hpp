@@ -22,12 +22,12 @@ namespace tenure::inline TENURE_ABI::detail {
 
 constexpr unsigned char guard_fill = 0xFB;
 constexpr std::size_t guard_bytes = 16; ///< that a block is asked for more than its user wants
-constexpr std::size_t not_armed = SIZE_MAX;
+constexpr std::size_t canary_overwritten = SIZE_MAX;
 
 /// Writes guard and size word. Requires  `bytes` + guard_bytes <= `usable`, a multiple of 8.
 void arm_guard(void* block, std::size_t usable, std::size_t bytes) noexcept;
 
-/// The size that the block was asked for with; not_armed when the size word was overwritten.
+/// The size that the block was asked for with; canary_overwritten when the size word was overwritten.
 [[nodiscard]] std::size_t guarded_bytes(const void* block, std::size_t usable) noexcept;
 
 /// Whether the guard is as it was written. Requires  `bytes` is what guarded_bytes() said.

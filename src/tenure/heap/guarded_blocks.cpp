@@ -10,7 +10,7 @@
 #include <tenure/base/host.hpp>
 #include <tenure/heap/block_guard.hpp>
 #include <tenure/platform/fault.hpp>
-#include <tenure/platform/fork_participant.hpp>
+#include <tenure/platform/fork_handler.hpp>
 #include <tenure/platform/memory.hpp>
 #include <tenure/platform/sanitizer.hpp>
 
@@ -27,8 +27,8 @@ constinit platform::mutex list_mutex;
 
 constexpr platform::fork_steps steps_of_list =
     platform::steps_of_lock<[](void*) noexcept -> platform::mutex& { return list_mutex; }>;
-constinit platform::fork_participant of_list{platform::fork_order::leaf, nullptr, steps_of_list};
-__attribute__((constructor(101))) void take_part_in_forks() noexcept { of_list.enlist(); }
+constinit platform::fork_handler of_list{platform::fork_order::leaf, nullptr, steps_of_list};
+__attribute__((constructor(101))) void register_fork_handlers() noexcept { of_list.enlist(); }
 
 bool report_any_fault(const void* address) noexcept {
     for (guarded_blocks* each = with_range.load(std::memory_order_acquire); each != nullptr; each = each->next) {
@@ -43,7 +43,7 @@ std::size_t places_bytes(std::size_t one) noexcept {
 
 }
 
-void guarded_blocks::trace::take() noexcept { count = host::walk_stack(frames, most_frames); }
+void guarded_blocks::trace::capture() noexcept { count = host::walk_stack(frames, max_frames); }
 
 void guarded_blocks::trace::write(char const* title) const noexcept {
     host::write_report(title);
@@ -119,7 +119,7 @@ void* guarded_blocks::allocate(std::size_t bytes, std::size_t alignment) noexcep
     oldest->block = block;
     oldest->bytes = bytes;
     oldest->is_live = true;
-    oldest->allocated.take();
+    oldest->allocated.capture();
     ++live_count_;
     live_bytes_ += bytes;
     return pointer_at(block);
@@ -134,7 +134,7 @@ void guarded_blocks::release(place& freed) noexcept {
     static_cast<void>(platform::seal(pointer_at(first_page), end - first_page));
     freed.is_live = false;
     freed.freed_in_turn = ++turns_;
-    freed.freed.take();
+    freed.freed.capture();
     --live_count_;
     live_bytes_ -= freed.bytes;
 }
@@ -188,7 +188,7 @@ bool guarded_blocks::report_fault(const void* address) noexcept {
     host::write_report("tenure: ");
     host::write_report(text.text("\n").view());
     trace here{};
-    here.take();
+    here.capture();
     here.write("tenure: the access\n");
     if (found.block == 0) return true;
     found.allocated.write("tenure: allocated at\n");

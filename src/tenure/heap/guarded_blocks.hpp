@@ -58,11 +58,11 @@ public:
     guarded_blocks* next = nullptr; ///< in the list of those that have a range
 
 private:
-    static constexpr std::size_t most_frames = 16;
+    static constexpr std::size_t max_frames = 16;
     struct trace {
-        void* frames[most_frames];
+        void* frames[max_frames];
         std::size_t count;
-        void take() noexcept;
+        void capture() noexcept;
         void write(char const* title) const noexcept;
     };
     struct place {

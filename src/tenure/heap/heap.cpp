@@ -22,9 +22,8 @@ namespace {
 /// The size of a heap's segments: the largest, or so many that small ones, large ones and a few huge blocks fit.
 std::size_t segment_bytes_for(std::size_t limit_bytes, const block_source& source) noexcept {
     constexpr std::size_t segments_at_least = 8;
-    std::size_t const most = std::min(limit_bytes, source.largest_bytes());
-    return std::clamp(std::bit_floor(most / segments_at_least), detail::smallest_segment_bytes,
-                      detail::largest_segment_bytes);
+    std::size_t const most = std::min(limit_bytes, source.max_bytes());
+    return std::clamp(std::bit_floor(most / segments_at_least), detail::min_segment_bytes, detail::max_segment_bytes);
 }
 
 constinit page_source pages_of_process{page_size::ordinary};
@@ -84,7 +83,7 @@ struct heap_events {
             (void)platform::start_background(&tend_heaps);
     }
 
-    static void take_part_in_forks() noexcept {
+    static void register_fork_handlers() noexcept {
         heap::process().fork_.enlist();
         platform::hear_of_forks(); // once more, where the system refused it
     }
@@ -102,7 +101,7 @@ struct heap_events {
             // Not again where all of the system's slots are taken; a moment without memory goes by.
             if (!platform::has_end_slot(&end_of_process_cache)) rounds_of_end = platform::thread_end_rounds();
         } else if (cache != nullptr) {
-            take_part_in_forks();
+            register_fork_handlers();
             detail::follow_tags();
         }
         if (!is_set_up.load(std::memory_order_relaxed) && host::has_environment()) set_up();
@@ -114,8 +113,8 @@ struct heap_events {
     static void set_up() noexcept {
         if (is_set_up.exchange(true)) return;
         constexpr std::uint64_t ns_per_ms = 1'000'000;
-        process_core().set_keeping({option_value(option::heap_keep_ms) * ns_per_ms,
-                                    static_cast<std::size_t>(option_value(option::heap_keep_limit_bytes))});
+        process_core().set_purge_policy({option_value(option::heap_purge_delay_ms) * ns_per_ms,
+                                         static_cast<std::size_t>(option_value(option::heap_max_retained_bytes))});
         if (option_value(option::heap_background) != 0) (void)platform::start_background(&tend_heaps);
     }
 
@@ -123,12 +122,12 @@ struct heap_events {
     static void tend_heaps() noexcept {
         for (;;) {
             platform::sleep_ns(process_core().sweep_every_ns());
-            process_core().keep_house(platform::coarse_ns());
+            process_core().purge_expired(platform::coarse_ns());
             platform::lock_guard const lock(platform::slots_mutex());
             platform::for_each_slot_owner(
                 &end_of_slot,
                 [](void*, platform::thread_slot, void* owner) noexcept {
-                    static_cast<heap*>(owner)->core_.keep_house(platform::coarse_ns());
+                    static_cast<heap*>(owner)->core_.purge_expired(platform::coarse_ns());
                 },
                 nullptr);
         }
@@ -137,7 +136,7 @@ struct heap_events {
 
 constexpr heap::heap(for_process) noexcept
     : slot_{process_index, 0}, name_("process"),
-      core_(pages_of_process, detail::largest_segment_bytes, max_object_bytes, detail::detour::plain),
+      core_(pages_of_process, detail::max_segment_bytes, max_object_bytes, detail::passthrough_form::plain),
       fork_(platform::fork_order::process_heap, this, heap_events::fork_steps) {}
 
 /// Never destroyed: objects of static duration may free to it last of all.
@@ -154,9 +153,9 @@ namespace {
 
 constexpr platform::fork_steps steps_of_background{[](void*) noexcept {}, [](void*) noexcept {},
                                                    &heap_events::restart_background};
-constinit platform::fork_participant of_background{platform::fork_order::background, nullptr, steps_of_background};
-__attribute__((constructor(101))) void take_part_in_forks() noexcept {
-    heap_events::take_part_in_forks();
+constinit platform::fork_handler of_background{platform::fork_order::background, nullptr, steps_of_background};
+__attribute__((constructor(101))) void register_fork_handlers() noexcept {
+    heap_events::register_fork_handlers();
     of_background.enlist();
 }
 
@@ -182,10 +181,10 @@ void detail::process_deallocate_slow(void* block) noexcept {
 }
 
 heap::heap(heap_options options, block_source& source) noexcept
-    : name_(options.name),
-      core_(source, segment_bytes_for(options.limit_bytes, source), options.limit_bytes, detail::detour::listed),
+    : name_(options.name), core_(source, segment_bytes_for(options.limit_bytes, source), options.limit_bytes,
+                                 detail::passthrough_form::listed),
       fork_(platform::fork_order::objects, this, heap_events::fork_steps) {
-    core_.set_keeping({options.keep_ns, options.keep_limit_bytes});
+    core_.set_purge_policy({options.purge_delay_ns, options.max_retained_bytes});
     slot_ = platform::register_slot(this, &heap_events::end_of_slot);
     fork_.enlist();
 }

@@ -34,7 +34,7 @@
 #include <tenure/base/config.hpp>
 #include <tenure/base/stats.hpp>
 #include <tenure/heap/heap_core.hpp>
-#include <tenure/platform/fork_participant.hpp>
+#include <tenure/platform/fork_handler.hpp>
 #include <tenure/platform/page_source.hpp>
 #include <tenure/platform/thread_slots.hpp>
 
@@ -48,9 +48,9 @@ struct heap_options {
     /// The most that it takes from its source. Below 256 KiB no small block fits; below 512 KiB either small blocks fit
     /// or large ones, and the first request decides.
     std::size_t limit_bytes = max_object_bytes;
-    std::uint64_t keep_ns = 1'000'000'000; ///< how long freed memory is kept for the next request
+    std::uint64_t purge_delay_ns = 1'000'000'000; ///< how long freed memory is kept for the next request
     /// Of freed huge blocks that are kept; more only while larger ones come again within the keeping time. Zero: none.
-    std::size_t keep_limit_bytes = std::size_t{256} << 20;
+    std::size_t max_retained_bytes = std::size_t{256} << 20;
 };
 
 class TENURE_API heap {
@@ -149,7 +149,7 @@ private:
     platform::thread_slot slot_;
     std::string_view name_;
     detail::heap_core core_;
-    platform::fork_participant fork_;
+    platform::fork_handler fork_;
 };
 
 namespace detail {
@@ -208,7 +208,7 @@ TENURE_LOCAL TENURE_ALWAYS_INLINE bool push(thread_cache& cache, std::size_t cla
         std::size_t const least = alignment <= 8 ? 0 : 9; // the smallest class lies at multiples of 8 only
         if (pop(block, cache->of_class[class_table[((bytes < least ? least : bytes) + 7) / 8]])) [[likely]]
             return block;
-    } else if (bytes <= largest_small_bytes && alignment <= largest_small_bytes && is_power_of_two(alignment)) {
+    } else if (bytes <= max_small_bytes && alignment <= max_small_bytes && is_power_of_two(alignment)) {
         if (pop(block, cache->of_class[class_for(bytes, alignment)])) return block;
     }
     return process_allocate_slow(bytes, alignment, fill::none);
@@ -217,9 +217,9 @@ TENURE_LOCAL TENURE_ALWAYS_INLINE bool push(thread_cache& cache, std::size_t cla
 TENURE_LOCAL inline void process_deallocate(void* block) noexcept {
     thread_cache* const cache = process_cache;
     // Null, and the begin of a segment, which no small block is.
-    bool const is_special = (address_of(block) & (largest_segment_bytes - 1)) == 0;
+    bool const is_special = (address_of(block) & (max_segment_bytes - 1)) == 0;
     if (!checks::caller && cache != nullptr && !is_special) [[likely]] {
-        if (push(*cache, class_number_at(block, largest_segment_bytes), block)) [[likely]]
+        if (push(*cache, class_number_at(block, max_segment_bytes), block)) [[likely]]
             return;
     }
     process_deallocate_slow(block);
@@ -238,10 +238,10 @@ TENURE_LOCAL inline void process_deallocate(void* block) noexcept {
 TENURE_LOCAL inline void process_deallocate(void* block, std::size_t bytes, std::size_t alignment) noexcept {
     if constexpr (checks::caller) return process_deallocate_sized(block, bytes);
     thread_cache* const cache = process_cache;
-    bool const is_special = (address_of(block) & (largest_segment_bytes - 1)) == 0;
+    bool const is_special = (address_of(block) & (max_segment_bytes - 1)) == 0;
     if (cache == nullptr || is_special) [[unlikely]]
         return process_deallocate_slow(block);
-    std::size_t const class_number = class_number_at(block, largest_segment_bytes);
+    std::size_t const class_number = class_number_at(block, max_segment_bytes);
     if (bytes <= table_limit_bytes && alignment <= default_alignment) [[likely]] {
         std::size_t const likely_number = class_table[((bytes < 9 && alignment > 8 ? 9 : bytes) + 7) / 8];
         if (is_equal_unnoticed(class_number, likely_number)) [[likely]] {
@@ -262,7 +262,7 @@ inline detail::thread_cache* heap::cache_of_this_thread() const noexcept {
 
 inline void* heap::allocate(std::size_t bytes, std::size_t alignment) noexcept {
     detail::thread_cache* const cache = cache_of_this_thread();
-    bool const is_small = bytes <= detail::largest_small_bytes && alignment <= detail::largest_small_bytes;
+    bool const is_small = bytes <= detail::max_small_bytes && alignment <= detail::max_small_bytes;
     if (!checks::caller && cache != nullptr && is_small && is_power_of_two(alignment)) [[likely]] {
         std::size_t const class_index = detail::class_for(bytes, alignment);
         if (void* block = nullptr; detail::pop(block, cache->of_class[class_index])) [[likely]]

@@ -36,7 +36,7 @@ TENURE_COLD void report_block(std::string_view what, const void* block, std::siz
                               std::string_view advice) noexcept {
     report_text text;
     text.text(what).text(": the block at ").address(block).text(" of ").number(bytes).text(" bytes");
-    if (offset != not_armed) text.text(", first at byte ").number(offset);
+    if (offset != canary_overwritten) text.text(", first at byte ").number(offset);
     text.text(". ").text(advice);
     report(report_kind::misuse, text.view());
 }
@@ -48,7 +48,7 @@ std::size_t heap_core::whole_bytes(const void* block, std::uint8_t number) const
     return number == large_class ? large_.usable_bytes(block) : huge_.asked_bytes(block);
 }
 
-void* heap_core::draw_guarded(std::size_t bytes, std::size_t alignment, fill how) noexcept {
+void* heap_core::sample_guarded(std::size_t bytes, std::size_t alignment, fill how) noexcept {
     std::uint64_t const one_in = option_value(option::heap_guard_sample);
     // A draw of 32 bits lies below its one_in-th part; the option stays below 2^32.
     if (one_in == 0 || (next_draw() >> 32) * one_in >> 32 != 0) [[likely]]
@@ -58,16 +58,16 @@ void* heap_core::draw_guarded(std::size_t bytes, std::size_t alignment, fill how
     return block;
 }
 
-void* heap_core::take_checked(thread_cache* cache, std::size_t class_index) noexcept {
+void* heap_core::allocate_checked(thread_cache* cache, std::size_t class_index) noexcept {
     heap_shard& own = cache != nullptr ? *cache->shard : first_shard_;
     std::uint64_t const draw = next_draw();
     twice_freed noted;
-    void* block = own.take_scattered(class_index, draw);
-    for (int attempt = 0; block == nullptr && attempt < 2; ++attempt) { // as take_after_refusal()
+    void* block = own.allocate_scattered(class_index, draw);
+    for (int attempt = 0; block == nullptr && attempt < 2; ++attempt) { // as refill_after_failure()
         if (attempt == 1 && make_room(cache, noted) == 0) return nullptr;
         platform::lock_guard const lock(mutex_);
         for (heap_shard* shard = shards_; block == nullptr && shard != nullptr; shard = shard->next)
-            block = shard->tag == own.tag ? shard->take_scattered(class_index, draw) : nullptr;
+            block = shard->tag == own.tag ? shard->allocate_scattered(class_index, draw) : nullptr;
     }
     if (block == nullptr) return nullptr;
     std::size_t const whole = class_bytes(class_index);
@@ -81,7 +81,7 @@ void* heap_core::take_checked(thread_cache* cache, std::size_t class_index) noex
     return block;
 }
 
-void* heap_core::arm(void* block, std::size_t bytes) noexcept {
+void* heap_core::set_canary(void* block, std::size_t bytes) noexcept {
     if (block == nullptr) return nullptr;
     std::size_t const whole = whole_bytes(block, class_number_of(block, slice_number_of(block)));
     platform::unpoison(block, whole);
@@ -95,11 +95,11 @@ std::size_t heap_core::checked_bytes(const void* block, std::uint8_t number) con
     auto const* const bytes = static_cast<unsigned char const*>(block);
     platform::unpoison(bytes + whole - sizeof(std::uint64_t), sizeof(std::uint64_t));
     std::size_t const asked = guarded_bytes(block, whole);
-    if (asked == not_armed) return not_armed;
+    if (asked == canary_overwritten) return canary_overwritten;
     platform::unpoison(bytes + asked, whole - asked);
     bool const is_whole = guard_is_whole(block, whole, asked);
     platform::poison(bytes + asked, whole - asked);
-    return is_whole ? asked : not_armed;
+    return is_whole ? asked : canary_overwritten;
 }
 
 bool heap_core::check_block(const void* block, std::uint8_t number, std::string_view what_for) const noexcept {
@@ -107,7 +107,7 @@ bool heap_core::check_block(const void* block, std::uint8_t number, std::string_
     if (number == large_class) is_begin = large_.is_block(block);
     block_state state = is_begin ? block_state::handed_out : block_state::no_begin;
     if (number < small_class_count) state = heap_shard::state_of(block, memory_.segment_bytes());
-    if (state == block_state::handed_out && checked_bytes(block, number) != not_armed) [[likely]]
+    if (state == block_state::handed_out && checked_bytes(block, number) != canary_overwritten) [[likely]]
         return true;
     report_unsound(block, number, state, what_for);
     return false;
@@ -140,7 +140,7 @@ bool heap_core::resize_checked(void* block, std::size_t bytes, std::uint8_t numb
     std::size_t const whole = whole_bytes(block, number);
     platform::unpoison(block, whole);
     bool const is_resized = resize_to(block, bytes + guard_bytes, number);
-    if (is_resized) return arm(block, std::max<std::size_t>(bytes, 1)) == block;
+    if (is_resized) return set_canary(block, std::max<std::size_t>(bytes, 1)) == block;
     // As it was: the guard stands, and its bytes may not be touched again.
     std::size_t const asked = guarded_bytes(block, whole);
     platform::poison(static_cast<unsigned char*>(block) + asked, whole - asked);

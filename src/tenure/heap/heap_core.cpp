@@ -25,7 +25,7 @@ namespace {
 constexpr std::size_t shards_per_processor = 4;
 
 // Each tag that allocates has pages of its own, at least one for each size.
-constexpr std::size_t most_tags = 256;
+constexpr std::size_t max_tags = 256;
 
 [[nodiscard]] std::size_t page_rounded(std::size_t bytes) noexcept { return align_up(bytes, platform::page_bytes()); }
 
@@ -45,31 +45,31 @@ heap_core::~heap_core() {
     }
 }
 
-TENURE_COLD block_way heap_core::choose_way() noexcept {
+TENURE_COLD block_origin heap_core::choose_origin() noexcept {
     // What is asked for before the process has its environment is served, and decides nothing.
-    if (!host::has_environment()) return block_way::own;
-    block_way const wanted = passes_through(part::heap) ? block_way::malloc : block_way::own;
-    block_way chosen = block_way::unknown; // another thread may have chosen already
-    if (way_.compare_exchange_strong(chosen, wanted, std::memory_order_relaxed)) chosen = wanted;
+    if (!host::has_environment()) return block_origin::own;
+    block_origin const wanted = passthrough_enabled(part::heap) ? block_origin::malloc : block_origin::own;
+    block_origin chosen = block_origin::unknown; // another thread may have chosen already
+    if (origin_.compare_exchange_strong(chosen, wanted, std::memory_order_relaxed)) chosen = wanted;
     return chosen;
 }
 
-void* heap_core::allocate_detoured(std::size_t bytes, std::size_t alignment, fill how) noexcept {
-    if (detour_ == detour::plain) {
+void* heap_core::allocate_passthrough(std::size_t bytes, std::size_t alignment, fill how) noexcept {
+    if (passthrough_form_ == passthrough_form::plain) {
         return how == fill::zero ? host::process_allocate_zeroed(bytes, alignment)
                                  : host::process_allocate(bytes, alignment);
     }
-    void* const block = detoured_.allocate(bytes, alignment);
+    void* const block = passthrough_.allocate(bytes, alignment);
     if (block != nullptr && how == fill::zero) std::memset(block, 0, bytes);
     return block;
 }
 
-void heap_core::deallocate_detoured(void* block) noexcept {
-    detour_ == detour::plain ? host::process_deallocate(block) : detoured_.deallocate(block);
+void heap_core::deallocate_passthrough(void* block) noexcept {
+    passthrough_form_ == passthrough_form::plain ? host::process_deallocate(block) : passthrough_.deallocate(block);
 }
 
-std::size_t heap_core::detoured_bytes(const void* block) const noexcept {
-    return detour_ == detour::plain ? host::process_usable(block) : detoured_.bytes_of(block);
+std::size_t heap_core::passthrough_bytes(const void* block) const noexcept {
+    return passthrough_form_ == passthrough_form::plain ? host::process_usable(block) : passthrough_.bytes_of(block);
 }
 
 /// Requires  the lock. Null when memory for it is refused.
@@ -99,13 +99,14 @@ heap_shard* heap_core::shard_for_tag(std::uint16_t tag) noexcept {
     for (heap_shard* shard = shards_; shard != nullptr; shard = shard->next) {
         if (shard->tag == tag) return shard;
     }
-    return tag_count_ < most_tags ? add_shard(tag) : nullptr;
+    return tag_count_ < max_tags ? add_shard(tag) : nullptr;
 }
 
 thread_cache* heap_core::open_cache(std::uint16_t tag) noexcept {
     // While nothing is decided there is none either: under passthrough malloc's blocks must not come to a cache.
-    bool const is_undecided = way() == block_way::own && way_.load(std::memory_order_relaxed) == block_way::unknown;
-    if (is_undecided || way() == block_way::malloc) return nullptr;
+    bool const is_undecided =
+        origin() == block_origin::own && origin_.load(std::memory_order_relaxed) == block_origin::unknown;
+    if (is_undecided || origin() == block_origin::malloc) return nullptr;
     twice_freed noted;
     platform::lock_guard const lock(mutex_);
     heap_shard* const shard = tag == 0 ? shard_for_thread() : shard_for_tag(tag);
@@ -168,12 +169,12 @@ void heap_core::retire_cache(thread_cache& cache) noexcept {
 
 /// Gives the oldest blocks of a cache back. They leave the cache first: at no moment is a block in both places, so that
 /// the child of a fork may take what is in the caches of threads that it has not.
-void heap_core::give(block_cache& blocks, std::size_t count, twice_freed& noted) const noexcept {
+void heap_core::flush(block_cache& blocks, std::size_t count, twice_freed& noted) const noexcept {
     std::uint32_t const before = blocks.count.load(std::memory_order_relaxed);
     auto const rest = static_cast<std::uint32_t>(before - count);
     blocks.count.store(0, std::memory_order_relaxed);
     std::atomic_signal_fence(std::memory_order_seq_cst);
-    heap_shard::give(blocks.blocks, count, memory_.segment_bytes(), noted);
+    heap_shard::flush(blocks.blocks, count, memory_.segment_bytes(), noted);
     std::memmove(blocks.blocks, blocks.blocks + count, rest * sizeof(void*));
     std::atomic_signal_fence(std::memory_order_seq_cst);
     blocks.count.store(rest, std::memory_order_relaxed);
@@ -183,7 +184,7 @@ void heap_core::empty(thread_cache& cache, twice_freed& noted) const noexcept {
     for (std::size_t index = 0; index < small_class_count; ++index) {
         block_cache& blocks = cache.of_class[index];
         std::uint32_t const count = blocks.count.load(std::memory_order_relaxed);
-        if (count != 0) give(blocks, count, noted);
+        if (count != 0) flush(blocks, count, noted);
         if (blocks.capacity > first_capacity) blocks.capacity = first_capacity; // to be earned again
     }
 }
@@ -200,7 +201,7 @@ void heap_core::follow_trims(thread_cache& cache) const noexcept {
 /// Makes more room for a class. Returns   whether there is more than before.
 bool heap_core::grow(thread_cache& cache, std::size_t class_index) const noexcept {
     block_cache& blocks = cache.of_class[class_index];
-    std::uint32_t const most = most_cached(class_index);
+    std::uint32_t const most = max_cached(class_index);
     if (blocks.capacity >= most) return false;
     if (blocks.capacity == 0) {
         blocks.blocks = cache.first_blocks[class_index];
@@ -231,14 +232,14 @@ std::size_t heap_core::make_room(thread_cache* cache, twice_freed& noted) noexce
 }
 
 /// When the source has refused a page: from pages that others own, then from what goes back and comes again.
-std::size_t heap_core::take_after_refusal(thread_cache* cache, std::size_t class_index, void** blocks,
-                                          std::size_t count, twice_freed& noted) noexcept {
+std::size_t heap_core::refill_after_failure(thread_cache* cache, std::size_t class_index, void** blocks,
+                                            std::size_t count, twice_freed& noted) noexcept {
     std::uint16_t const tag = cache != nullptr ? cache->tag : std::uint16_t{0};
     for (int attempt = 0; attempt < 2; ++attempt) {
         if (attempt == 1 && make_room(cache, noted) == 0) return 0;
         platform::lock_guard const lock(mutex_);
         for (heap_shard* shard = shards_; shard != nullptr; shard = shard->next) {
-            std::size_t const taken = shard->tag == tag ? shard->take(class_index, blocks, count) : 0;
+            std::size_t const taken = shard->tag == tag ? shard->refill(class_index, blocks, count) : 0;
             if (taken != 0) return taken;
         }
     }
@@ -251,20 +252,20 @@ void* heap_core::refill(thread_cache& cache, std::size_t class_index) noexcept {
     if (cache.tag == 0) (void)grow(cache, class_index);
     if (cache.tag != 0) blocks.blocks = cache.arrays + array_offsets[class_index];
     std::size_t const batch = ((cache.tag == 0 ? blocks.capacity : tagged_room(class_index)) + 1) / 2;
-    std::size_t taken = cache.shard->take(class_index, blocks.blocks, batch);
-    if (taken == 0) taken = take_after_refusal(&cache, class_index, blocks.blocks, batch, noted);
+    std::size_t taken = cache.shard->refill(class_index, blocks.blocks, batch);
+    if (taken == 0) taken = refill_after_failure(&cache, class_index, blocks.blocks, batch, noted);
     if (taken == 0) return nullptr;
     blocks.count.store(static_cast<std::uint32_t>(taken - 1), std::memory_order_relaxed);
     return blocks.blocks[taken - 1];
 }
 
 void* heap_core::allocate_small(thread_cache* cache, std::size_t class_index) noexcept {
-    if constexpr (checks::caller) return take_checked(cache, class_index);
+    if constexpr (checks::caller) return allocate_checked(cache, class_index);
     if (cache == nullptr) { // no room for caches, or a thread past its end
         twice_freed noted;
         void* block = nullptr;
-        bool const is_taken = first_shard_.take(class_index, &block, 1) == 1 ||
-                              take_after_refusal(cache, class_index, &block, 1, noted) == 1;
+        bool const is_taken = first_shard_.refill(class_index, &block, 1) == 1 ||
+                              refill_after_failure(cache, class_index, &block, 1, noted) == 1;
         return is_taken ? block : nullptr;
     }
     block_cache& blocks = cache->of_class[class_index];
@@ -300,21 +301,21 @@ void* heap_core::allocate_past_small(thread_cache* cache, std::size_t bytes, std
 void* heap_core::allocate(thread_cache* cache, std::size_t bytes, std::size_t alignment, fill how) noexcept {
     constexpr std::size_t most = max_object_bytes / 4;
     if (bytes > most || alignment > most || !is_power_of_two(alignment)) return nullptr;
-    if (way() == block_way::malloc) return allocate_detoured(bytes, alignment, how);
+    if (origin() == block_origin::malloc) return allocate_passthrough(bytes, alignment, how);
     if (cache != nullptr) follow_trims(*cache);
     std::size_t const asked = std::max<std::size_t>(bytes, 1); // zero bytes count as one
     if constexpr (checks::caller) {
         check_alone("allocate");
         // Their pages are the system's own, and they carry no tag.
         bool const may_guard = memory_.is_plentiful() && (cache == nullptr || cache->tag == 0);
-        void* const guarded = may_guard ? draw_guarded(asked, alignment, how) : nullptr;
+        void* const guarded = may_guard ? sample_guarded(asked, alignment, how) : nullptr;
         if (guarded != nullptr) return guarded;
         bytes += guard_bytes;
     }
     std::size_t const class_index = class_for(bytes, alignment);
     bool const is_small = class_index < small_class_count &&
                           2 * slices_of_page(class_index) * slice_bytes <= memory_.segment_bytes(); // beside the head
-    keep_house(platform::coarse_ns());
+    purge_expired(platform::coarse_ns());
     void* block = nullptr;
     if (is_small) {
         block = allocate_small(cache, class_index);
@@ -323,20 +324,20 @@ void* heap_core::allocate(thread_cache* cache, std::size_t bytes, std::size_t al
         block = allocate_past_small(cache, std::max<std::size_t>(bytes, 1), alignment, how);
     }
     if constexpr (checks::caller) {
-        block = arm(block, asked);
+        block = set_canary(block, asked);
         memory_.report_misaligned();
     }
     return block;
 }
 
 void heap_core::deallocate_small(thread_cache* cache, void* block, std::size_t class_index) noexcept {
-    if (checks::caller || cache == nullptr) return heap_shard::give(&block, 1, memory_.segment_bytes());
+    if (checks::caller || cache == nullptr) return heap_shard::flush(&block, 1, memory_.segment_bytes());
     twice_freed noted;
     block_cache& blocks = cache->of_class[class_index];
     std::uint32_t count = blocks.count.load(std::memory_order_relaxed);
     if (count >= blocks.capacity && !grow(*cache, class_index)) {
         // The older half goes; the newer one is warmer.
-        give(blocks, (count + 1) / 2, noted);
+        flush(blocks, (count + 1) / 2, noted);
         count = blocks.count.load(std::memory_order_relaxed);
     }
     blocks.blocks[count] = block;
@@ -350,12 +351,12 @@ void heap_core::deallocate_tagged(thread_cache* cache, void* block, std::size_t 
     std::uint16_t const tag = owner != nullptr ? owner->tag : std::uint16_t{0};
     thread_cache* mine = checks::caller || cache == nullptr || tag == 0 ? nullptr : cache->main;
     while (mine != nullptr && mine->tag != tag) mine = mine->next_of_thread;
-    if (mine == nullptr) return heap_shard::give(&block, 1, memory_.segment_bytes());
+    if (mine == nullptr) return heap_shard::flush(&block, 1, memory_.segment_bytes());
     twice_freed noted;
     block_cache& blocks = mine->of_class[class_index];
     blocks.blocks = mine->arrays + array_offsets[class_index];
     if (blocks.count.load(std::memory_order_relaxed) == tagged_room(class_index))
-        give(blocks, (tagged_room(class_index) + 1) / 2, noted);
+        flush(blocks, (tagged_room(class_index) + 1) / 2, noted);
     std::uint32_t const count = blocks.count.load(std::memory_order_relaxed);
     blocks.blocks[count] = block;
     blocks.count.store(count + 1, std::memory_order_release);
@@ -381,8 +382,8 @@ std::uint8_t heap_core::slice_number_of(const void* block) const noexcept {
 }
 
 /// Under passthrough, whether a block is of the process's malloc: not of what was handed out before that was decided.
-bool heap_core::is_detoured(const void* block) const noexcept {
-    return way_.load(std::memory_order_relaxed) == block_way::malloc && kind_of_head(block) == head_kind::none;
+bool heap_core::is_passthrough(const void* block) const noexcept {
+    return origin_.load(std::memory_order_relaxed) == block_origin::malloc && kind_of_head(block) == head_kind::none;
 }
 
 /// The same for a block of a tag's page: its class.
@@ -392,7 +393,7 @@ std::uint8_t heap_core::class_number_of(const void* block, std::uint8_t number) 
 
 void heap_core::deallocate(thread_cache* cache, void* block) noexcept {
     if (block == nullptr) return;
-    if (way() == block_way::malloc && is_detoured(block)) return deallocate_detoured(block);
+    if (origin() == block_origin::malloc && is_passthrough(block)) return deallocate_passthrough(block);
     if (checks::caller && guarded_.contains(block)) return guarded_.deallocate(block);
     std::uint8_t const slice_number = slice_number_of(block);
     std::uint8_t const number = class_number_of(block, slice_number);
@@ -417,12 +418,12 @@ void heap_core::deallocate(thread_cache* cache, void* block) noexcept {
                       "Free it where it was allocated: another heap, a pool, or the C library.");
         return;
     }
-    keep_house(platform::coarse_ns());
+    purge_expired(platform::coarse_ns());
 }
 
 std::size_t heap_core::usable_bytes(const void* block) const noexcept {
     if (block == nullptr) return 0;
-    if (is_detoured(block)) return detoured_bytes(block);
+    if (is_passthrough(block)) return passthrough_bytes(block);
     if (checks::caller && guarded_.contains(block)) return guarded_.bytes_of(block);
     std::uint8_t const number = class_number_of(block, slice_number_of(block));
     // What lies behind the bytes that were asked for is the guard's.
@@ -435,11 +436,11 @@ std::size_t heap_core::usable_bytes(const void* block) const noexcept {
 
 bool heap_core::owns(const void* pointer) const noexcept {
     if (memory_.kind_of(pointer) == head_kind::segment || guarded_.contains(pointer)) return true;
-    if (detoured_.count() != 0 && detoured_.owns(pointer)) return true;
+    if (passthrough_.count() != 0 && passthrough_.owns(pointer)) return true;
     return huge_.owns(pointer);
 }
 
-void heap_core::keep_house(std::uint64_t now_ns) noexcept {
+void heap_core::purge_expired(std::uint64_t now_ns) noexcept {
     std::uint64_t due = next_sweep_ns_.load(std::memory_order_relaxed);
     if (now_ns < due) return;
     std::uint64_t const next = now_ns + sweep_every_ns_.load(std::memory_order_relaxed);
@@ -450,10 +451,10 @@ void heap_core::keep_house(std::uint64_t now_ns) noexcept {
     huge_.expire(now_ns);
 }
 
-void heap_core::set_keeping(keeping how) noexcept {
+void heap_core::set_purge_policy(purge_policy how) noexcept {
     constexpr std::uint64_t least_ns = 10'000'000;
     sweep_every_ns_.store(std::max(how.time_ns / 2, least_ns), std::memory_order_relaxed);
-    huge_.set_keeping(how);
+    huge_.set_purge_policy(how);
 }
 
 /// With what waits in caches that no thread uses.

@@ -13,7 +13,6 @@
 #include <tenure/base/block_source.hpp>
 #include <tenure/base/config.hpp>
 #include <tenure/base/stats.hpp>
-#include <tenure/heap/detoured_blocks.hpp>
 #include <tenure/heap/guarded_blocks.hpp>
 #include <tenure/heap/heap_memory.hpp>
 #include <tenure/heap/heap_pages.hpp>
@@ -21,6 +20,7 @@
 #include <tenure/heap/heap_usage.hpp>
 #include <tenure/heap/huge_blocks.hpp>
 #include <tenure/heap/large_blocks.hpp>
+#include <tenure/heap/passthrough_blocks.hpp>
 #include <tenure/heap/thread_cache.hpp>
 #include <tenure/platform/by_thread.hpp>
 #include <tenure/platform/mutex.hpp>
@@ -29,10 +29,10 @@
 namespace tenure::inline TENURE_ABI::detail {
 
 /// Whether a heap's blocks come from itself or from the process's malloc; read once, at its first call.
-enum class block_way : std::uint8_t { unknown, own, malloc };
+enum class block_origin : std::uint8_t { unknown, own, malloc };
 
 /// How blocks of malloc are handed out: as they are, or listed, so that clear() and walk() find them.
-enum class detour : std::uint8_t { plain, listed };
+enum class passthrough_form : std::uint8_t { plain, listed };
 
 /// What is in fresh blocks.
 enum class fill : std::uint8_t { none, zero };
@@ -54,9 +54,10 @@ using block_visitor = void (*)(void* context, void* block, std::size_t bytes);
 // mutex_, a shard's, the pages', large, huge, the source's; none calls back into the heap.
 class TENURE_API heap_core {
 public:
-    constexpr heap_core(block_source& source, std::size_t segment_bytes, std::size_t limit_bytes, detour how) noexcept
-        : detour_(how), memory_(source, segment_bytes, limit_bytes), pages_(memory_), large_(memory_), huge_(memory_),
-          first_shard_(pages_), shards_{&first_shard_} {}
+    constexpr heap_core(block_source& source, std::size_t segment_bytes, std::size_t limit_bytes,
+                        passthrough_form how) noexcept
+        : passthrough_form_(how), memory_(source, segment_bytes, limit_bytes), pages_(memory_), large_(memory_),
+          huge_(memory_), first_shard_(pages_), shards_{&first_shard_} {}
     ~heap_core();
     heap_core(const heap_core&) = delete;
     heap_core& operator=(const heap_core&) = delete;
@@ -75,9 +76,9 @@ public:
     void clear() noexcept;
     void walk(block_visitor visit, void* context) noexcept;
     [[nodiscard]] bool valid() const noexcept;
-    void set_keeping(keeping how) noexcept;
+    void set_purge_policy(purge_policy how) noexcept;
     /// Gives back what has been free for the keeping time, if a look is due. Cost      a load when it is not.
-    void keep_house(std::uint64_t now_ns) noexcept;
+    void purge_expired(std::uint64_t now_ns) noexcept;
     [[nodiscard]] std::uint64_t sweep_every_ns() const noexcept {
         return sweep_every_ns_.load(std::memory_order_relaxed);
     }
@@ -109,11 +110,11 @@ public:
     void after_fork_in_child(const thread_cache* mine) noexcept;
 
 private:
-    [[nodiscard]] block_way way() noexcept {
-        block_way const chosen = way_.load(std::memory_order_relaxed);
-        return chosen != block_way::unknown ? chosen : choose_way();
+    [[nodiscard]] block_origin origin() noexcept {
+        block_origin const chosen = origin_.load(std::memory_order_relaxed);
+        return chosen != block_origin::unknown ? chosen : choose_origin();
     }
-    block_way choose_way() noexcept;
+    block_origin choose_origin() noexcept;
 
     [[nodiscard]] heap_shard* shard_for_thread() noexcept;
     [[nodiscard]] heap_shard* shard_for_tag(std::uint16_t tag) noexcept;
@@ -136,26 +137,26 @@ private:
     }
     static void forget_tagged() noexcept;
     [[nodiscard]] std::size_t larger_bytes(const void* block, std::uint8_t number) const noexcept;
-    [[nodiscard]] std::size_t take_after_refusal(thread_cache* cache, std::size_t class_index, void** blocks,
-                                                 std::size_t count, twice_freed& noted) noexcept;
+    [[nodiscard]] std::size_t refill_after_failure(thread_cache* cache, std::size_t class_index, void** blocks,
+                                                   std::size_t count, twice_freed& noted) noexcept;
     [[nodiscard]] bool grow(thread_cache& cache, std::size_t class_index) const noexcept;
-    void give(block_cache& blocks, std::size_t count, twice_freed& noted) const noexcept;
+    void flush(block_cache& blocks, std::size_t count, twice_freed& noted) const noexcept;
     void empty(thread_cache& cache, twice_freed& noted) const noexcept;
     void follow_trims(thread_cache& cache) const noexcept;
     void retire_cache(thread_cache& cache) noexcept;
     std::size_t release_empty_pages(twice_freed& noted) noexcept;
     std::size_t make_room(thread_cache* cache, twice_freed& noted) noexcept;
     [[nodiscard]] head_kind kind_of_head(const void* block) const noexcept;
-    [[nodiscard]] bool is_detoured(const void* block) const noexcept;
+    [[nodiscard]] bool is_passthrough(const void* block) const noexcept;
     [[nodiscard]] std::uint8_t slice_number_of(const void* block) const noexcept;
     template<class Visit>
     void for_each_inner_lock(Visit&& visit) noexcept;
 
     // Of checked builds: heap_checked.cpp.
-    [[nodiscard]] void* take_checked(thread_cache* cache, std::size_t class_index) noexcept;
+    [[nodiscard]] void* allocate_checked(thread_cache* cache, std::size_t class_index) noexcept;
     [[nodiscard]] bool resize_checked(void* block, std::size_t bytes, std::uint8_t number) noexcept;
-    [[nodiscard]] void* draw_guarded(std::size_t bytes, std::size_t alignment, fill how) noexcept;
-    [[nodiscard]] void* arm(void* block, std::size_t bytes) noexcept;
+    [[nodiscard]] void* sample_guarded(std::size_t bytes, std::size_t alignment, fill how) noexcept;
+    [[nodiscard]] void* set_canary(void* block, std::size_t bytes) noexcept;
     [[nodiscard]] std::size_t whole_bytes(const void* block, std::uint8_t number) const noexcept;
     [[nodiscard]] std::size_t checked_bytes(const void* block, std::uint8_t number) const noexcept;
     [[nodiscard]] bool check_block(const void* block, std::uint8_t number, std::string_view what_for) const noexcept;
@@ -164,19 +165,19 @@ private:
     void retire(void* block, std::uint8_t number) noexcept;
     void check_alone(std::string_view what) const noexcept;
 
-    [[nodiscard]] void* allocate_detoured(std::size_t bytes, std::size_t alignment, fill how) noexcept;
-    void deallocate_detoured(void* block) noexcept;
-    [[nodiscard]] std::size_t detoured_bytes(const void* block) const noexcept;
+    [[nodiscard]] void* allocate_passthrough(std::size_t bytes, std::size_t alignment, fill how) noexcept;
+    void deallocate_passthrough(void* block) noexcept;
+    [[nodiscard]] std::size_t passthrough_bytes(const void* block) const noexcept;
 
-    detour const detour_;
-    detoured_blocks detoured_;
+    passthrough_form const passthrough_form_;
+    passthrough_blocks passthrough_;
     heap_memory memory_;
     heap_pages pages_;
     large_blocks large_;
     huge_blocks huge_;
     guarded_blocks guarded_; ///< used by checked builds alone
     heap_shard first_shard_;
-    std::atomic<block_way> way_{block_way::unknown};
+    std::atomic<block_origin> origin_{block_origin::unknown};
     std::atomic<std::uint32_t> trims_{0}; ///< threads that see another number empty their caches
     std::atomic<std::uint64_t> next_sweep_ns_{0};
     std::atomic<std::uint64_t> sweep_every_ns_{50'000'000};

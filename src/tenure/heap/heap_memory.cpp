@@ -26,7 +26,7 @@ static_assert(alignof(heap_memory) > 1);
 
 }
 
-bool heap_memory::take_from_limit(std::size_t bytes) noexcept {
+bool heap_memory::charge_limit(std::size_t bytes) noexcept {
     std::size_t reserved = reserved_bytes_.load(std::memory_order_relaxed);
     do {
         if (bytes > limit_bytes_ - reserved) return false;
@@ -35,7 +35,7 @@ bool heap_memory::take_from_limit(std::size_t bytes) noexcept {
 }
 
 void* heap_memory::acquire(std::size_t bytes, std::size_t alignment) noexcept {
-    if (!take_from_limit(bytes)) return nullptr;
+    if (!charge_limit(bytes)) return nullptr;
     std::size_t const whole_alignment = std::max(alignment, segment_bytes_);
     void* memory = nullptr;
     {
@@ -76,7 +76,7 @@ void heap_memory::release(void* memory, std::size_t bytes) noexcept {
 }
 
 bool heap_memory::extend(void* memory, std::size_t old_bytes, std::size_t new_bytes) noexcept {
-    if (!take_from_limit(new_bytes - old_bytes)) return false;
+    if (!charge_limit(new_bytes - old_bytes)) return false;
     platform::lock_guard const lock(mutex_);
     if (!source_.extend(memory, old_bytes, new_bytes)) {
         reserved_bytes_.fetch_sub(new_bytes - old_bytes, std::memory_order_relaxed);
@@ -99,7 +99,7 @@ TENURE_COLD void* heap_memory::copy_aligned(void* odd, std::size_t bytes) noexce
 
 void* heap_memory::remap(void* memory, std::size_t old_bytes, std::size_t new_bytes) noexcept {
     bool const grows = new_bytes > old_bytes;
-    if (grows && !take_from_limit(new_bytes - old_bytes)) return nullptr;
+    if (grows && !charge_limit(new_bytes - old_bytes)) return nullptr;
     platform::lock_guard const lock(mutex_);
     platform::remove_leak_root(memory, old_bytes);
     void* moved = source_.remap(memory, old_bytes, new_bytes, segment_bytes_);
@@ -122,7 +122,7 @@ void heap_memory::clear(void* part, std::size_t bytes) noexcept {
     std::uintptr_t const begin = address_of(part);
     std::uintptr_t const first = align_up(begin, step);
     std::uintptr_t const last = align_down(begin + bytes, step);
-    if (bytes < 4 * step || !gives_zero()) {
+    if (bytes < 4 * step || !is_zeroed()) {
         std::memset(part, 0, bytes);
         return;
     }
@@ -136,7 +136,7 @@ void heap_memory::clear(void* part, std::size_t bytes) noexcept {
 }
 
 bool heap_memory::is_plentiful() const noexcept {
-    return source_.largest_bytes() >= max_object_bytes && limit_bytes_ >= max_object_bytes;
+    return source_.max_bytes() >= max_object_bytes && limit_bytes_ >= max_object_bytes;
 }
 
 bool heap_memory::announce(segment_head& head, std::uint8_t class_of_all) noexcept {

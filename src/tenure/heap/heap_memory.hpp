@@ -19,14 +19,14 @@ namespace tenure::inline TENURE_ABI::detail {
 // A segment of 32 MiB lies at a multiple of its size, so that masking a pointer finds its head. A heap over a small
 // source has smaller ones: down to 256 KiB, of which a head takes 32.
 constexpr std::size_t slice_bytes = std::size_t{32} * 1024;
-constexpr std::size_t largest_segment_bytes = std::size_t{32} << 20;
-constexpr std::size_t smallest_segment_bytes = std::size_t{256} << 10;
-constexpr std::size_t most_slices = largest_segment_bytes / slice_bytes;
+constexpr std::size_t max_segment_bytes = std::size_t{32} << 20;
+constexpr std::size_t min_segment_bytes = std::size_t{256} << 10;
+constexpr std::size_t max_slices = max_segment_bytes / slice_bytes;
 
 /// What every segment begins with, whether it holds pages of small blocks, large blocks or one huge block.
 struct segment_head {
     /// The size class of a slice's blocks, or one of the numbers below.
-    std::uint8_t class_of_slice[most_slices];
+    std::uint8_t class_of_slice[max_slices];
 
     [[nodiscard]] static segment_head* of(const void* inside, std::size_t segment_bytes) noexcept {
         return static_cast<segment_head*>(pointer_at(align_down(address_of(inside), segment_bytes)));
@@ -51,7 +51,7 @@ enum class head_kind : std::uint8_t {
 /// Threads   any.
 class heap_memory {
 public:
-    constexpr explicit heap_memory(block_source& source, std::size_t segment_bytes = largest_segment_bytes,
+    constexpr explicit heap_memory(block_source& source, std::size_t segment_bytes = max_segment_bytes,
                                    std::size_t limit_bytes = max_object_bytes) noexcept
         : source_(source), segment_bytes_(segment_bytes), limit_bytes_(limit_bytes) {}
     heap_memory(const heap_memory&) = delete;
@@ -80,7 +80,7 @@ public:
     void clear(void* part, std::size_t bytes) noexcept;
     /// Whether the source has addresses to spare.
     [[nodiscard]] bool is_plentiful() const noexcept;
-    [[nodiscard]] bool gives_zero() const noexcept { return source_.gives_zero(); }
+    [[nodiscard]] bool is_zeroed() const noexcept { return source_.is_zeroed(); }
 
     /// Makes a head known, with all its slices of one class, and forgets it.
     [[nodiscard]] bool announce(segment_head& head, std::uint8_t class_of_all) noexcept;
@@ -102,7 +102,7 @@ public:
     [[nodiscard]] std::size_t source_blocks() const noexcept { return blocks_.load(std::memory_order_relaxed); }
 
 private:
-    [[nodiscard]] bool take_from_limit(std::size_t bytes) noexcept;
+    [[nodiscard]] bool charge_limit(std::size_t bytes) noexcept;
     TENURE_COLD void write_misaligned() noexcept;
     [[nodiscard]] TENURE_COLD void* copy_aligned(void* odd, std::size_t bytes) noexcept;
 

@@ -13,7 +13,7 @@ namespace tenure::inline TENURE_ABI::detail {
 
 namespace {
 
-constexpr std::size_t slice_words = most_slices / bits_per_word;
+constexpr std::size_t slice_words = max_slices / bits_per_word;
 
 [[nodiscard]] void* slice_at(const heap_segment& segment, std::size_t slice) noexcept {
     return pointer_at(address_of(&segment) + slice * slice_bytes);
@@ -23,7 +23,7 @@ constexpr std::size_t slice_words = most_slices / bits_per_word;
 template<class Visit>
 void for_each_run(const bit_word (&words)[slice_words], Visit&& visit) noexcept {
     std::size_t begin = 0, count = 0;
-    for (std::size_t slice = 0; slice < most_slices; ++slice) {
+    for (std::size_t slice = 0; slice < max_slices; ++slice) {
         if ((words[slice / bits_per_word] & bit_at(slice)) != 0) {
             if (count++ == 0) begin = slice;
         } else if (count != 0) {
@@ -35,8 +35,8 @@ void for_each_run(const bit_word (&words)[slice_words], Visit&& visit) noexcept 
 
 }
 
-/// Takes a run of 1, 2, 4 or 8 slices, at a multiple of as many. Returns   the first, or most_slices.
-std::size_t heap_pages::take_slices(heap_segment& segment, std::size_t count, among which) const noexcept {
+/// Takes a run of 1, 2, 4 or 8 slices, at a multiple of as many. Returns   the first, or max_slices.
+std::size_t heap_pages::allocate_slices(heap_segment& segment, std::size_t count, among which) const noexcept {
     bit_word const first_of_each = ~bit_word{0} / low_bits(count); // every count-th bit
     for (std::size_t word = 0; word < slice_words; ++word) {
         bit_word free = segment.free_slices[word];
@@ -53,7 +53,7 @@ std::size_t heap_pages::take_slices(heap_segment& segment, std::size_t count, am
         segment.free_count -= count;
         return word * bits_per_word + bit;
     }
-    return most_slices;
+    return max_slices;
 }
 
 void heap_pages::release_all() noexcept {
@@ -106,10 +106,10 @@ heap_segment* heap_pages::add_segment() noexcept {
     return segment;
 }
 
-small_page* heap_pages::take(std::size_t class_index, std::uint8_t number) noexcept {
+small_page* heap_pages::allocate(std::size_t class_index, std::uint8_t number) noexcept {
     std::size_t const slices = slices_of_page(class_index);
     heap_segment* segment = nullptr;
-    std::size_t slice = most_slices;
+    std::size_t slice = max_slices;
     {
         platform::lock_guard const lock(mutex_);
         while (first_free_ != nullptr && first_free_->free_count == 0) {
@@ -119,16 +119,16 @@ small_page* heap_pages::take(std::size_t class_index, std::uint8_t number) noexc
         // Memory that was touched costs no fault, and the process no more than it has.
         for (among const which : {among::touched, among::all}) {
             for (segment = first_free_; segment != nullptr; segment = segment->next_free) {
-                slice = take_slices(*segment, slices, which);
-                if (slice != most_slices) break;
+                slice = allocate_slices(*segment, slices, which);
+                if (slice != max_slices) break;
             }
             if (segment != nullptr) break;
         }
         if (segment == nullptr) {
             segment = add_segment();
             if (segment == nullptr) return nullptr;
-            slice = take_slices(*segment, slices, among::all);
-            if (slice == most_slices) return nullptr; // segments too small for a long page
+            slice = allocate_slices(*segment, slices, among::all);
+            if (slice == max_slices) return nullptr; // segments too small for a long page
         }
     }
     memory_.count_use(slices * slice_bytes);
@@ -152,7 +152,7 @@ small_page* heap_pages::take(std::size_t class_index, std::uint8_t number) noexc
     return &page;
 }
 
-void heap_pages::give(small_page& page) noexcept {
+void heap_pages::deallocate(small_page& page) noexcept {
     auto& segment = *static_cast<heap_segment*>(segment_head::of(&page, memory_.segment_bytes()));
     auto const slice = static_cast<std::size_t>(&page - segment.pages);
     std::size_t const slices = slices_of_page(page.class_index);

@@ -25,9 +25,9 @@ public:
 
     /// A page of the class, with no owner and nothing handed out, whose slices say `number`: the class, or
     /// tagged_class. Null when the source refuses.
-    [[nodiscard]] small_page* take(std::size_t class_index, std::uint8_t number) noexcept;
+    [[nodiscard]] small_page* allocate(std::size_t class_index, std::uint8_t number) noexcept;
     /// Requires  no block of the page is handed out.
-    void give(small_page& page) noexcept;
+    void deallocate(small_page& page) noexcept;
 
     /// Gives empty segments and the memory of free slices back. Returns   the bytes given back.
     std::size_t trim() noexcept;
@@ -54,7 +54,7 @@ private:
         return heap_segment::head_slices(memory_.segment_bytes());
     }
     enum class among : std::uint8_t { touched, all };
-    [[nodiscard]] std::size_t take_slices(heap_segment& segment, std::size_t count, among which) const noexcept;
+    [[nodiscard]] std::size_t allocate_slices(heap_segment& segment, std::size_t count, among which) const noexcept;
     void list_free(heap_segment& segment) noexcept;
     void relist_free() noexcept;
 

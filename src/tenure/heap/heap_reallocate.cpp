@@ -35,7 +35,7 @@ void copy_sparse(void* to, const void* from, std::size_t bytes) noexcept {
     auto const* const source = static_cast<unsigned char const*>(from);
     auto const copy_absent = [&](std::size_t at, std::size_t end) {
         for (std::size_t part = 0; at < end; at += part) {
-            part = std::min(end - at, granule_bytes - (address_of(source + at) & (granule_bytes - 1)));
+            part = std::min(end - at, unit_bytes - (address_of(source + at) & (unit_bytes - 1)));
             if (!is_zero(source + at, part)) std::memcpy(target + at, source + at, part);
         }
     };
@@ -68,8 +68,8 @@ bool heap_core::resize_to(void* block, std::size_t bytes, std::uint8_t number) n
     if (number != large_class && number != huge_class) return false;
     std::uint16_t const tag = number == large_class ? large_.tag_of(block) : huge_.tag_of(block);
     std::size_t const before = larger_bytes(block, number);
-    bool const is_resized = number == large_class ? bytes > largest_small_bytes / 2 && large_.resize(block, bytes)
-                                                  : huge_.resize(block, bytes);
+    bool const is_resized =
+        number == large_class ? bytes > max_small_bytes / 2 && large_.resize(block, bytes) : huge_.resize(block, bytes);
     if (tag != 0) count_tagged(tag, 0, larger_bytes(block, number) - before);
     return is_resized;
 }
@@ -78,14 +78,15 @@ void* heap_core::reallocate(thread_cache* cache, void* block, std::size_t bytes,
     if (block == nullptr) return allocate(cache, bytes, alignment, fill::none);
     constexpr std::size_t most = max_object_bytes / 4;
     if (bytes > most || alignment > most || !is_power_of_two(alignment)) return nullptr;
-    bool const is_of_malloc = way() == block_way::malloc && is_detoured(block);
-    if (is_of_malloc && detour_ == detour::plain) return host::process_reallocate(block, bytes, alignment);
-    if (is_of_malloc) return reallocate_by_copy(cache, block, bytes, alignment, detoured_.bytes_of(block));
+    bool const is_of_malloc = origin() == block_origin::malloc && is_passthrough(block);
+    if (is_of_malloc && passthrough_form_ == passthrough_form::plain)
+        return host::process_reallocate(block, bytes, alignment);
+    if (is_of_malloc) return reallocate_by_copy(cache, block, bytes, alignment, passthrough_.bytes_of(block));
     std::size_t const usable = usable_bytes(block);
     if (checks::caller && usable == 0) return nullptr; // reported; every sound block has a byte
     bool const is_aligned_so = is_aligned(block, alignment);
     // A block that shrinks to less than half moves, so that what it does not need serves others.
-    bool const is_worth_keeping = bytes <= usable ? bytes >= usable / 2 : usable > largest_small_bytes;
+    bool const is_worth_keeping = bytes <= usable ? bytes >= usable / 2 : usable > max_small_bytes;
     if (is_aligned_so && is_worth_keeping && resize(block, bytes)) return block;
     std::uint8_t const number = class_number_of(block, slice_number_of(block));
     // A block that moves keeps its distance from a segment's begin, and so no more than a segment's alignment.
@@ -104,8 +105,8 @@ void* heap_core::reallocate(thread_cache* cache, void* block, std::size_t bytes,
     bool const stays = fresh == nullptr && is_aligned_so && bytes <= usable && !is_guarded;
     if (checks::caller && stays) {
         // Cut as far as it can be, so that the guard behind it is short.
-        (void)resize_to(block, std::max(bytes + guard_bytes, largest_small_bytes), number);
-        return arm(block, std::max<std::size_t>(bytes, 1));
+        (void)resize_to(block, std::max(bytes + guard_bytes, max_small_bytes), number);
+        return set_canary(block, std::max<std::size_t>(bytes, 1));
     }
     return stays ? block : fresh;
 }
@@ -114,7 +115,7 @@ void* heap_core::reallocate_by_copy(thread_cache* cache, void* block, std::size_
                                     std::size_t usable) noexcept {
     std::size_t const copied = std::min(bytes, usable);
     // Not under passthrough: memory checkers look at what is read.
-    bool const by_pages = way() == block_way::own && is_sparse(block, copied);
+    bool const by_pages = origin() == block_origin::own && is_sparse(block, copied);
     void* const fresh = allocate(cache, bytes, alignment, by_pages ? fill::zero : fill::none);
     if (fresh == nullptr) return nullptr;
     if (by_pages) {

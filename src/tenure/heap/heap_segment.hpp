@@ -104,21 +104,21 @@ struct block_page {
 };
 
 struct heap_segment : segment_head {
-    std::uint16_t first_slice[most_slices]; ///< of the page that the slice is in
-    heap_segment* next;                     ///< in the order in which they were taken
-    heap_segment* next_free;                ///< among those that have free slices
-    std::size_t free_count;                 ///< of slices
+    std::uint16_t first_slice[max_slices]; ///< of the page that the slice is in
+    heap_segment* next;                    ///< in the order in which they were taken
+    heap_segment* next_free;               ///< among those that have free slices
+    std::size_t free_count;                ///< of slices
     bool is_listed_free;
     // Of slices that hold no page: those that were touched since the system gave them, and of these the ones that the
     // last sweep has found so already.
-    bit_word free_slices[most_slices / bits_per_word];
-    bit_word dirty_slices[most_slices / bits_per_word];
-    bit_word stale_slices[most_slices / bits_per_word];
-    small_page pages[most_slices]; ///< by their first slice; as many as the segment has slices, then the long bits
+    bit_word free_slices[max_slices / bits_per_word];
+    bit_word dirty_slices[max_slices / bits_per_word];
+    bit_word stale_slices[max_slices / bits_per_word];
+    small_page pages[max_slices]; ///< by their first slice; as many as the segment has slices, then the long bits
 
     /// Slices that the head takes up in a segment of so many bytes.
     [[nodiscard]] static constexpr std::size_t head_slices(std::size_t segment_bytes) noexcept {
-        constexpr std::size_t fixed = sizeof(segment_head) + most_slices * 2 + 3 * most_slices / 8 + 4 * 64;
+        constexpr std::size_t fixed = sizeof(segment_head) + max_slices * 2 + 3 * max_slices / 8 + 4 * 64;
         constexpr std::size_t each = sizeof(small_page) + long_words * sizeof(bit_word);
         return (fixed + segment_bytes / slice_bytes * each + slice_bytes - 1) / slice_bytes;
     }
@@ -143,6 +143,6 @@ struct heap_segment : segment_head {
                 inverse_of_class[class_index], &page, bits};
     }
 };
-static_assert(sizeof(heap_segment) <= heap_segment::head_slices(largest_segment_bytes) * slice_bytes);
+static_assert(sizeof(heap_segment) <= heap_segment::head_slices(max_segment_bytes) * slice_bytes);
 
 }

@@ -36,7 +36,7 @@ void heap_shard::unlist(small_page& page) noexcept {
 
 small_page* heap_shard::page_with_blocks(std::size_t class_index) noexcept {
     if (listed_[class_index] != nullptr) return listed_[class_index];
-    small_page* const fresh = pages_.take(class_index, tag == 0 ? std::uint8_t(class_index) : tagged_class);
+    small_page* const fresh = pages_.allocate(class_index, tag == 0 ? std::uint8_t(class_index) : tagged_class);
     if (fresh == nullptr) return nullptr;
     fresh->owner.store(this, std::memory_order_release);
     ++page_count_[class_index];
@@ -74,7 +74,7 @@ std::size_t move_blocks(small_page& page, void** blocks, std::size_t room) noexc
 
 }
 
-std::size_t heap_shard::take(std::size_t class_index, void** blocks, std::size_t count) noexcept {
+std::size_t heap_shard::refill(std::size_t class_index, void** blocks, std::size_t count) noexcept {
     platform::lock_guard const lock(mutex_);
     std::size_t left = count;
     while (left != 0) {
@@ -108,7 +108,7 @@ void open_group(small_page& page) noexcept {
 
 }
 
-void* heap_shard::take_scattered(std::size_t class_index, std::uint64_t draw) noexcept {
+void* heap_shard::allocate_scattered(std::size_t class_index, std::uint64_t draw) noexcept {
     constexpr std::size_t choice_at_least = 32;
     platform::lock_guard const lock(mutex_);
     small_page* const page = page_with_blocks(class_index);
@@ -138,7 +138,7 @@ block_state heap_shard::state_of(const void* address, std::size_t segment_bytes)
 void heap_shard::release(small_page& page) noexcept {
     unlist(page);
     --page_count_[page.class_index];
-    pages_.give(page);
+    pages_.deallocate(page);
 }
 
 void twice_freed::report() const noexcept {
@@ -196,11 +196,11 @@ TENURE_ALWAYS_INLINE std::size_t heap_shard::find_bits(void* const* blocks, std:
     return words;
 }
 
-void heap_shard::give(void* const* blocks, std::size_t count, std::size_t segment_bytes, twice_freed& noted) noexcept {
-    constexpr std::size_t most_at_once = 64;
-    for (; count > most_at_once; blocks += most_at_once, count -= most_at_once)
-        give(blocks, most_at_once, segment_bytes, noted);
-    freed_bits freed[most_at_once];
+void heap_shard::flush(void* const* blocks, std::size_t count, std::size_t segment_bytes, twice_freed& noted) noexcept {
+    constexpr std::size_t max_at_once = 64;
+    for (; count > max_at_once; blocks += max_at_once, count -= max_at_once)
+        flush(blocks, max_at_once, segment_bytes, noted);
+    freed_bits freed[max_at_once];
     bool const is_near = count > 1 && (address_of(blocks[0]) ^ address_of(blocks[count / 2])) < slice_bytes;
     std::size_t const freed_count = is_near ? find_bits<true>(blocks, count, segment_bytes, freed)
                                             : find_bits<false>(blocks, count, segment_bytes, freed);

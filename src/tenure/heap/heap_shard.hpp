@@ -63,20 +63,20 @@ public:
 
     /// Takes up to `count` blocks, the one with the lowest address last, so that a cache that hands out its last first
     /// does so in the order of addresses. Returns   how many; fewer, or none, when the source refuses.
-    [[nodiscard]] std::size_t take(std::size_t class_index, void** blocks, std::size_t count) noexcept;
+    [[nodiscard]] std::size_t refill(std::size_t class_index, void** blocks, std::size_t count) noexcept;
 
     /// Takes one block, which `draw` chooses among those of a page, full of freed_fill: how checked builds allocate, so
     /// that addresses are not foretold and a freed block rests a while. Null when the source refuses.
-    [[nodiscard]] void* take_scattered(std::size_t class_index, std::uint64_t draw) noexcept;
+    [[nodiscard]] void* allocate_scattered(std::size_t class_index, std::uint64_t draw) noexcept;
 
     /// What is known of an address in a page. Requires  it lies in a page of a segment of this size.
     [[nodiscard]] static block_state state_of(const void* address, std::size_t segment_bytes) noexcept;
 
     /// Gives blocks back to the shards that own their pages. Requires  the blocks lie in segments of this size.
-    static void give(void* const* blocks, std::size_t count, std::size_t segment_bytes, twice_freed& noted) noexcept;
-    static void give(void* const* blocks, std::size_t count, std::size_t segment_bytes) noexcept {
+    static void flush(void* const* blocks, std::size_t count, std::size_t segment_bytes, twice_freed& noted) noexcept;
+    static void flush(void* const* blocks, std::size_t count, std::size_t segment_bytes) noexcept {
         twice_freed noted;
-        give(blocks, count, segment_bytes, noted);
+        flush(blocks, count, segment_bytes, noted);
     }
 
     /// Forgets every page. Requires  no other thread uses it; the pages go back by other ways.

@@ -55,7 +55,7 @@ void heap_core::walk(block_visitor visit, void* context) noexcept {
             }
         },
         &who);
-    detoured_.for_each(visit, context);
+    passthrough_.for_each(visit, context);
     guarded_.for_each(visit, context);
     large_.for_each(&visiting::block, &who);
     huge_.for_each(&visiting::block, &who);
@@ -68,13 +68,14 @@ void heap_core::clear() noexcept {
         for (block_cache& blocks : cache->of_class) blocks.count.store(0, std::memory_order_relaxed);
     }
     for (heap_shard* shard = shards_; shard != nullptr; shard = shard->next) shard->forget_pages();
-    pages_.for_each_page([](void* pages, small_page& page) { static_cast<heap_pages*>(pages)->give(page); }, &pages_);
-    detoured_.free_all();
+    pages_.for_each_page([](void* pages, small_page& page) { static_cast<heap_pages*>(pages)->deallocate(page); },
+                         &pages_);
+    passthrough_.free_all();
     guarded_.free_all();
     large_.free_all();
     huge_.free_all(platform::coarse_ns());
     if constexpr (checks::caller) huge_.trim();
-    if (detour_ == detour::plain) forget_tagged(); // the process heap alone has tags
+    if (passthrough_form_ == passthrough_form::plain) forget_tagged(); // the process heap alone has tags
 }
 
 std::size_t heap_core::cached_count(std::size_t class_index) const noexcept { return usage_of(class_index).cached; }
@@ -102,8 +103,8 @@ allocator_stats heap_core::stats() const noexcept {
         answer.live_count += live;
         answer.live_bytes += live * class_bytes(index);
     }
-    answer.live_count += large_.live_count() + huge_.live_count() + detoured_.count() + guarded_.live_count();
-    answer.live_bytes += large_.live_bytes() + huge_.live_bytes() + detoured_.bytes() + guarded_.live_bytes();
+    answer.live_count += large_.live_count() + huge_.live_count() + passthrough_.count() + guarded_.live_count();
+    answer.live_bytes += large_.live_bytes() + huge_.live_bytes() + passthrough_.bytes() + guarded_.live_bytes();
     answer.peak_bytes = memory_.peak_bytes();
     answer.reserved_bytes = memory_.reserved_bytes();
     answer.source_blocks = memory_.source_blocks();
@@ -125,7 +126,7 @@ void heap_core::for_each_inner_lock(Visit&& visit) noexcept {
     visit(pages_.mutex());
     visit(large_.mutex());
     visit(huge_.mutex());
-    visit(detoured_.mutex());
+    visit(passthrough_.mutex());
     visit(guarded_.mutex());
     visit(memory_.mutex());
 }

@@ -21,7 +21,7 @@ static_assert(sizeof(huge_block) <= least_lead_bytes);
 
 /// The pages that were asked for. What is mapped behind them is room to grow: it is to be asked for first.
 [[nodiscard]] std::size_t usable_in(const huge_block& head) noexcept {
-    return align_up(head.lead_bytes + head.bytes, granule_bytes) - head.lead_bytes;
+    return align_up(head.lead_bytes + head.bytes, unit_bytes) - head.lead_bytes;
 }
 
 }
@@ -116,7 +116,7 @@ huge_block* huge_blocks::resized(huge_block& block, std::size_t needed) noexcept
 
 /// The smallest kept block that is large enough and not more than half as large again; else the largest smaller one
 /// that is not much smaller, grown.
-huge_block* huge_blocks::take_kept(std::size_t needed) noexcept {
+huge_block* huge_blocks::reuse_retained(std::size_t needed) noexcept {
     huge_block* best = nullptr;
     huge_block* largest = nullptr;
     for (huge_block* block = kept_.first; block != nullptr; block = block->next) {
@@ -196,9 +196,9 @@ void* huge_blocks::allocate(std::size_t bytes, std::size_t alignment, std::uint6
     bool const is_ordinary = alignment <= memory_.segment_bytes() / 2;
     platform::lock_guard const lock(mutex_);
     std::size_t const needed = align_up(lead + bytes, step_bytes);
-    huge_block* head = is_ordinary ? take_kept(needed) : nullptr;
+    huge_block* head = is_ordinary ? reuse_retained(needed) : nullptr;
     if (head == nullptr) learn(needed, now_ns);
-    found = head == nullptr && memory_.gives_zero() ? contents::zero : contents::unknown;
+    found = head == nullptr && memory_.is_zeroed() ? contents::zero : contents::unknown;
     if (now_ns > how_.time_ns) release_kept_before(now_ns - how_.time_ns);
     if (head == nullptr) head = is_ordinary ? map_new(needed) : map_aligned(bytes, alignment);
     if (head == nullptr && kept_.first != nullptr) { // the limit or the source may have room without them
@@ -209,7 +209,7 @@ void* huge_blocks::allocate(std::size_t bytes, std::size_t alignment, std::uint6
     if (is_ordinary) head->lead_bytes = lead;
     head->bytes = bytes;
     head->tag = tag;
-    head->touched_bytes = std::max(head->touched_bytes, align_up(lead + bytes, granule_bytes));
+    head->touched_bytes = std::max(head->touched_bytes, align_up(lead + bytes, unit_bytes));
     live_.insert(*head);
     live_bytes_ += bytes;
     ++live_count_;
@@ -282,7 +282,7 @@ bool huge_blocks::resize(void* block, std::size_t bytes) noexcept {
     std::size_t const needed_before = align_up(head.lead_bytes + head.bytes, step_bytes);
     if (needed < needed_before && memory_.decommit(pointer_at(head.mapped + needed), needed_before - needed))
         head.touched_bytes = std::min(head.touched_bytes, needed);
-    head.touched_bytes = std::max(head.touched_bytes, align_up(head.lead_bytes + bytes, granule_bytes));
+    head.touched_bytes = std::max(head.touched_bytes, align_up(head.lead_bytes + bytes, unit_bytes));
     memory_.uncount_use(head.bytes);
     memory_.count_use(bytes);
     live_bytes_ += bytes - head.bytes;
@@ -304,7 +304,7 @@ void* huge_blocks::move(void* block, std::size_t bytes) noexcept {
     live_bytes_ += bytes - moved->bytes;
     moved->bytes = bytes;
     moved->touched_bytes = std::min(moved->touched_bytes, moved->mapped_bytes);
-    moved->touched_bytes = std::max(moved->touched_bytes, align_up(moved->lead_bytes + bytes, granule_bytes));
+    moved->touched_bytes = std::max(moved->touched_bytes, align_up(moved->lead_bytes + bytes, unit_bytes));
     peak_mapped_bytes_ = std::max(peak_mapped_bytes_, live_.mapped_bytes + kept_.mapped_bytes);
     return block_in(*moved);
 }
@@ -377,7 +377,7 @@ std::size_t huge_blocks::trim() noexcept {
     return release_kept_before(UINT64_MAX);
 }
 
-void huge_blocks::set_keeping(keeping how) noexcept {
+void huge_blocks::set_purge_policy(purge_policy how) noexcept {
     platform::lock_guard const lock(mutex_);
     how_ = how;
 }

@@ -33,7 +33,7 @@ struct huge_block : segment_head {
 };
 
 /// What freed blocks may cost.
-struct keeping {
+struct purge_policy {
     std::uint64_t time_ns = 1'000'000'000;
     std::size_t limit_bytes = std::size_t{256} << 20;
 };
@@ -48,7 +48,7 @@ struct keeping {
 /// Threads   any; a lock per call. The clock is the caller's: every function that may keep or give back takes the time.
 class huge_blocks {
 public:
-    constexpr explicit huge_blocks(heap_memory& memory, keeping how = {}) noexcept : memory_(memory), how_(how) {}
+    constexpr explicit huge_blocks(heap_memory& memory, purge_policy how = {}) noexcept : memory_(memory), how_(how) {}
     ~huge_blocks() { release_all(); }
     huge_blocks(const huge_blocks&) = delete;
     huge_blocks& operator=(const huge_blocks&) = delete;
@@ -82,7 +82,7 @@ public:
     void free_all(std::uint64_t now_ns) noexcept;
     /// Gives everything back, blocks in use too.
     void release_all() noexcept;
-    void set_keeping(keeping how) noexcept;
+    void set_purge_policy(purge_policy how) noexcept;
 
     /// Calls `visit(context, block, bytes)` for every block. Requires  no other thread uses the heap meanwhile.
     void for_each(void (*visit)(void* context, void* block, std::size_t bytes), void* context) const noexcept;
@@ -119,7 +119,7 @@ private:
     void withdraw(huge_block& block) noexcept;
     [[nodiscard]] bool has_head_locked(const void* pointer) const noexcept;
     [[nodiscard]] std::size_t with_slack(std::size_t needed) const noexcept;
-    [[nodiscard]] huge_block* take_kept(std::size_t needed) noexcept;
+    [[nodiscard]] huge_block* reuse_retained(std::size_t needed) noexcept;
     [[nodiscard]] huge_block* resized(huge_block& block, std::size_t needed) noexcept;
     [[nodiscard]] huge_block* map_new(std::size_t needed) noexcept;
     [[nodiscard]] huge_block* map_aligned(std::size_t bytes, std::size_t alignment) noexcept;
@@ -131,7 +131,7 @@ private:
     std::size_t release(huge_block& block) noexcept;
 
     heap_memory& memory_;
-    keeping how_;
+    purge_policy how_;
     mutable platform::mutex mutex_; ///< of everything else and of all heads
     list live_, kept_;
     std::size_t live_bytes_ = 0;

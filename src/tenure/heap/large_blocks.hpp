@@ -19,14 +19,14 @@
 
 namespace tenure::inline TENURE_ABI::detail {
 
-constexpr std::size_t granule_bytes = 4096;
-constexpr std::size_t most_granules = largest_segment_bytes / granule_bytes;
+constexpr std::size_t unit_bytes = 4096;
+constexpr std::size_t max_units = max_segment_bytes / unit_bytes;
 
-/// What is known of a run, at its first granule; at its last granule `granules` and `is_free` once more.
+/// What is known of a run, at its first unit; at its last unit `units` and `is_free` once more.
 struct large_run {
     large_run* next; ///< in the list of its size, when it is free
     large_run* previous;
-    std::uint32_t granules;
+    std::uint32_t units;
     bool is_free;
     std::uint16_t tag; ///< the owner of a block; zero: none
 };
@@ -34,33 +34,32 @@ static_assert(sizeof(large_run) == 24);
 
 struct large_segment : segment_head {
     large_segment* next;
-    std::size_t free_granules;
-    // By granule: which were touched since the system gave them, and which of these the last sweep found free.
-    bit_word dirty[most_granules / bits_per_word];
-    bit_word stale[most_granules / bits_per_word];
-    large_run runs[most_granules]; ///< as many as the segment has granules
+    std::size_t free_units;
+    // By unit: which were touched since the system gave them, and which of these the last sweep found free.
+    bit_word dirty[max_units / bits_per_word];
+    bit_word stale[max_units / bits_per_word];
+    large_run runs[max_units]; ///< as many as the segment has units
 
     /// Granules that the head takes up in a segment of so many bytes.
-    [[nodiscard]] static constexpr std::size_t head_granules(std::size_t segment_bytes) noexcept {
-        constexpr std::size_t fixed = sizeof(segment_head) + 2 * sizeof(std::size_t) + 2 * most_granules / 8;
-        std::size_t const bytes = fixed + segment_bytes / granule_bytes * sizeof(large_run);
-        return (bytes + granule_bytes - 1) / granule_bytes;
+    [[nodiscard]] static constexpr std::size_t head_units(std::size_t segment_bytes) noexcept {
+        constexpr std::size_t fixed = sizeof(segment_head) + 2 * sizeof(std::size_t) + 2 * max_units / 8;
+        std::size_t const bytes = fixed + segment_bytes / unit_bytes * sizeof(large_run);
+        return (bytes + unit_bytes - 1) / unit_bytes;
     }
 };
-static_assert(sizeof(large_segment) <= large_segment::head_granules(largest_segment_bytes) * granule_bytes);
+static_assert(sizeof(large_segment) <= large_segment::head_units(max_segment_bytes) * unit_bytes);
 
 /// The largest block that a segment of so many bytes can hold.
-[[nodiscard]] constexpr std::size_t largest_large_bytes(std::size_t segment_bytes) noexcept {
-    return segment_bytes - large_segment::head_granules(segment_bytes) * granule_bytes;
+[[nodiscard]] constexpr std::size_t max_large_bytes(std::size_t segment_bytes) noexcept {
+    return segment_bytes - large_segment::head_units(segment_bytes) * unit_bytes;
 }
 
 /// Whether a segment of so many bytes can hold a block, wherever its free run begins. Requires  `alignment` is a power
 /// of two.
 [[nodiscard]] constexpr bool fits_segment(std::size_t bytes, std::size_t alignment,
                                           std::size_t segment_bytes) noexcept {
-    std::size_t const gap = alignment > granule_bytes ? alignment - granule_bytes : 0;
-    return alignment <= segment_bytes / 2 && bytes <= segment_bytes &&
-           bytes + gap <= largest_large_bytes(segment_bytes);
+    std::size_t const gap = alignment > unit_bytes ? alignment - unit_bytes : 0;
+    return alignment <= segment_bytes / 2 && bytes <= segment_bytes && bytes + gap <= max_large_bytes(segment_bytes);
 }
 
 /// What was freed, for the figures of its owner tag; nothing when the free was refused.
@@ -129,32 +128,30 @@ private:
     static constexpr std::size_t lists_per_doubling = 8;
     static constexpr std::size_t doublings = 14;
 
-    [[nodiscard]] static large_run* best_in(large_run* first, std::size_t granules) noexcept;
-    [[nodiscard]] large_run* find(std::size_t granules) noexcept;
-    [[nodiscard]] large_run* find_any(std::size_t granules) noexcept;
+    [[nodiscard]] static large_run* best_in(large_run* first, std::size_t units) noexcept;
+    [[nodiscard]] large_run* find(std::size_t units) noexcept;
+    [[nodiscard]] large_run* find_any(std::size_t units) noexcept;
     [[nodiscard]] large_run* add_segment() noexcept;
     void forget_runs() noexcept;
     void insert(large_run& run) noexcept;
     void remove(large_run& run) noexcept;
-    void split(large_run& run, std::size_t granules) noexcept;
+    void split(large_run& run, std::size_t units) noexcept;
     void release(large_run& run) noexcept;
     [[nodiscard]] large_segment& segment_of(const void* inside) const noexcept;
     [[nodiscard]] std::size_t index_of(const large_run& run) const noexcept;
     [[nodiscard]] std::uintptr_t begin_of(const large_run& run) const noexcept;
     [[nodiscard]] large_run& run_of(const void* block) const noexcept;
     [[nodiscard]] large_run* run_after(large_run& run) const noexcept;
-    [[nodiscard]] std::size_t granule_count() const noexcept { return memory_.segment_bytes() / granule_bytes; }
-    [[nodiscard]] std::size_t head_granules() const noexcept {
-        return large_segment::head_granules(memory_.segment_bytes());
-    }
+    [[nodiscard]] std::size_t unit_count() const noexcept { return memory_.segment_bytes() / unit_bytes; }
+    [[nodiscard]] std::size_t head_units() const noexcept { return large_segment::head_units(memory_.segment_bytes()); }
     [[nodiscard]] contents touch(large_run& run, std::size_t first, std::size_t count) noexcept;
-    std::size_t give_back(large_run& run, std::size_t at_least, const bit_word* among) noexcept;
+    std::size_t decommit_run(large_run& run, std::size_t at_least, const bit_word* among) noexcept;
 
     heap_memory& memory_;
     mutable platform::mutex mutex_; ///< of everything below and of all records
     large_segment* first_ = nullptr;
     std::size_t segment_count_ = 0;
-    std::size_t live_granules_ = 0;
+    std::size_t live_units_ = 0;
     std::size_t live_count_ = 0;
     bit_word doublings_with_free_ = 0;
     std::uint8_t lists_with_free_[doublings]{};

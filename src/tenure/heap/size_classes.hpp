@@ -16,12 +16,12 @@ namespace tenure::inline TENURE_ABI::detail {
 
 // 8, then every 16 up to 128, then four to a doubling: at most a quarter of a block is lost to rounding, an eighth on
 // average. Every power of two is a size, so an alignment is met by a size that is a multiple of it.
-constexpr std::size_t largest_small_bytes = std::size_t{32} * 1024;
+constexpr std::size_t max_small_bytes = std::size_t{32} * 1024;
 constexpr std::size_t small_class_count = 41;
 constexpr std::size_t linear_limit_bytes = 128;
 constexpr std::size_t first_geometric_class = 9;
 
-/// Requires  1 <= `bytes` <= largest_small_bytes.
+/// Requires  1 <= `bytes` <= max_small_bytes.
 [[nodiscard]] constexpr std::size_t geometric_class_of(std::size_t bytes) noexcept {
     auto const exponent = static_cast<std::size_t>(std::bit_width(bytes - 1)) - 1; // 7 and more
     std::size_t const quarter = ((bytes - 1) >> (exponent - 2)) & 3;
@@ -50,13 +50,13 @@ constexpr auto class_table = [] {
     return table;
 }();
 
-/// The smallest class that holds `bytes`. Requires  `bytes` <= largest_small_bytes.
+/// The smallest class that holds `bytes`. Requires  `bytes` <= max_small_bytes.
 [[nodiscard]] constexpr std::size_t class_of(std::size_t bytes) noexcept {
     return bytes <= table_limit_bytes ? class_table[(bytes + 7) / 8] : geometric_class_of(bytes);
 }
 
-static_assert(class_bytes(small_class_count - 1) == largest_small_bytes);
-static_assert(class_of(largest_small_bytes) == small_class_count - 1);
+static_assert(class_bytes(small_class_count - 1) == max_small_bytes);
+static_assert(class_of(max_small_bytes) == small_class_count - 1);
 static_assert(class_of(0) == 0 && class_of(8) == 0 && class_of(9) == 1 && class_of(129) == first_geometric_class);
 
 }

@@ -32,16 +32,16 @@ static_assert(sizeof(block_cache) == 16);
 // empty or full, up to 32 KiB of blocks or 1024 of them: a program that does little touches little.
 constexpr std::uint32_t first_capacity = 8;
 
-[[nodiscard]] constexpr std::uint32_t most_cached(std::size_t class_index) noexcept {
-    constexpr std::size_t most_bytes = std::size_t{32} * 1024;
-    return static_cast<std::uint32_t>(std::clamp<std::size_t>(most_bytes / class_bytes(class_index), 2, 1024));
+[[nodiscard]] constexpr std::uint32_t max_cached(std::size_t class_index) noexcept {
+    constexpr std::size_t max_bytes = std::size_t{32} * 1024;
+    return static_cast<std::uint32_t>(std::clamp<std::size_t>(max_bytes / class_bytes(class_index), 2, 1024));
 }
 
 /// Where the full arrays of the classes begin in the area that holds them all.
 constexpr auto array_offsets = [] {
     std::array<std::uint32_t, small_class_count + 1> offsets{};
     for (std::size_t index = 0; index < small_class_count; ++index)
-        offsets[index + 1] = offsets[index] + most_cached(index);
+        offsets[index + 1] = offsets[index] + max_cached(index);
     return offsets;
 }();
 constexpr std::size_t array_area_bytes = array_offsets[small_class_count] * sizeof(void*);
@@ -54,7 +54,7 @@ constexpr std::size_t used_control_block_bytes = 128; // in front of that part, 
 /// What a cache for an owner tag holds of a class at most.
 [[nodiscard]] constexpr std::uint32_t tagged_room(std::size_t class_index) noexcept {
     constexpr std::uint32_t most = 64;
-    return std::min(most, most_cached(class_index));
+    return std::min(most, max_cached(class_index));
 }
 
 struct thread_cache {
@@ -83,7 +83,7 @@ static_assert(sizeof(thread_cache) <= 4096);
     std::size_t const least = alignment <= 8 ? 1 : 9; // the smallest class lies at multiples of 8 only
     std::size_t const size = bytes < least ? least : bytes;
     std::size_t const whole = alignment <= 16 ? size : (size + alignment - 1) & ~(alignment - 1);
-    return whole <= largest_small_bytes ? class_of(whole) : small_class_count;
+    return whole <= max_small_bytes ? class_of(whole) : small_class_count;
 }
 
 }

@@ -23,8 +23,8 @@ namespace {
 
 /// The class whose chunks hold `bytes`; class_count when none does.
 std::size_t class_of(std::size_t bytes) noexcept {
-    if (bytes <= chunk_supply::smallest_bytes) return 0;
-    auto const doublings = static_cast<std::size_t>(std::bit_width((bytes - 1) / chunk_supply::smallest_bytes));
+    if (bytes <= chunk_supply::min_bytes) return 0;
+    auto const doublings = static_cast<std::size_t>(std::bit_width((bytes - 1) / chunk_supply::min_bytes));
     return doublings < chunk_supply::class_count ? doublings : chunk_supply::class_count;
 }
 
@@ -35,7 +35,7 @@ block_source& chunk_supply::source() const noexcept {
     return chosen != nullptr ? *chosen : page_source::process();
 }
 
-lifetime_chunk* chunk_supply::take(std::size_t bytes, at_limit limit) noexcept {
+lifetime_chunk* chunk_supply::acquire(std::size_t bytes, at_limit limit) noexcept {
     std::size_t const index = class_of(bytes);
     if (index == class_count) return acquire(bytes, limit);
     {
@@ -47,7 +47,7 @@ lifetime_chunk* chunk_supply::take(std::size_t bytes, at_limit limit) noexcept {
             return chunk;
         }
     }
-    return acquire(smallest_bytes << index, limit);
+    return acquire(min_bytes << index, limit);
 }
 
 /// Counts bytes before they are taken, so that two threads cannot both take the last of the limit.
@@ -60,7 +60,7 @@ bool chunk_supply::reserve(std::size_t bytes) noexcept {
 }
 
 lifetime_chunk* chunk_supply::acquire(std::size_t bytes, at_limit limit) noexcept {
-    if (limit == at_limit::go_past) {
+    if (limit == at_limit::exceed) {
         held_bytes_ += bytes;
     } else if (!reserve(bytes)) {
         // What is kept counts against the limit too, and is of no use here.
@@ -104,7 +104,7 @@ void chunk_supply::set_source(block_source& source) noexcept {
     release_kept_before(UINT64_MAX); // so that none of the former source's is handed out again
 }
 
-void chunk_supply::give(lifetime_chunk* chunk) noexcept {
+void chunk_supply::release(lifetime_chunk* chunk) noexcept {
     if (class_of(chunk->bytes) == class_count) return release(chunk);
     if constexpr (checks::caller) platform::poison_freed(pointer_at(chunk->begin()), chunk->limit() - chunk->begin());
     chunk->frame = frame_clock::now();

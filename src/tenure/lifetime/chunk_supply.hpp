@@ -59,28 +59,28 @@ constexpr std::size_t job_state_words = job_state_count / sizeof(std::uint64_t);
 
 /// What happens at the limit that option::temp_job_limit_bytes sets.
 enum class at_limit : std::uint8_t {
-    refuse,  ///< TempJob: blocks are then taken one by one
-    go_past, ///< Temp, which has no other way: only the source refuses; what it takes counts all the same
+    fail,   ///< TempJob: blocks are then taken one by one
+    exceed, ///< Temp, which has no other way: only the source refuses; what it takes counts all the same
 };
 
 /// Hands chunks to threads and keeps what comes back, by size, for the next one. One per process.
 /// Threads   any; a lock per call, which is once per chunk.
 class chunk_supply {
 public:
-    static constexpr std::size_t smallest_bytes = job_chunk_alignment;
+    static constexpr std::size_t min_bytes = job_chunk_alignment;
     static constexpr std::size_t class_count = 11; // 64 KiB to 64 MiB, doubling
 
     /// Returns   a chunk of at least `bytes`, chunk_lead_bytes included, whose states are all `none`; null when the
     /// limit or the source refuses.
-    [[nodiscard]] lifetime_chunk* take(std::size_t bytes, at_limit limit) noexcept;
+    [[nodiscard]] lifetime_chunk* acquire(std::size_t bytes, at_limit limit) noexcept;
     /// Keeps a chunk for the next one who asks; one that is larger than those kept, or from a source that is no longer
     /// the one in use, goes back to its source.
-    void give(lifetime_chunk* chunk) noexcept;
+    void release(lifetime_chunk* chunk) noexcept;
 
     /// Releases what has been kept since before `frame`. Returns the bytes released.
     std::size_t release_kept_before(std::uint64_t frame) noexcept;
 
-    /// Reports that the source ignored the alignment, which take() answers with null. Requires  no lock is held.
+    /// Reports that the source ignored the alignment, which acquire() answers with null. Requires  no lock is held.
     void report_misaligned() noexcept { misaligned_.report(); }
 
     /// For forks.

@@ -27,7 +27,7 @@ struct checked_prefix {
     std::uint64_t proof;
     void* stack[stack_capacity];
 };
-constexpr std::uint64_t proof_of_block = 0x7E27'0B10'C4A1'1735;
+constexpr std::uint64_t canary_of_block = 0x7E27'0B10'C4A1'1735;
 static_assert(!checks::caller || sizeof(checked_prefix) + sizeof(temp_job_header) == temp_job::prefix_bytes);
 
 /// The begin of the first block whose bytes can lie at a multiple of `alignment` at or after `from`.

@@ -118,7 +118,7 @@ struct frame_end {
             settle_chunk(*chunk, detail::job_state_words);
             bool const is_old = now - chunk->frame > limit || chunk->large_bytes != 0;
             if (is_old && detail::is_empty(*chunk))
-                detail::process_chunks.give(chunk);
+                detail::process_chunks.release(chunk);
             else
                 remaining.push(chunk);
         }
@@ -204,7 +204,7 @@ void detail::retire_temp_job(thread_record& record) noexcept {
     while (job.closed.first != nullptr) {
         lifetime_chunk* const chunk = job.closed.pop();
         if (is_empty(*chunk))
-            process_chunks.give(chunk);
+            process_chunks.release(chunk);
         else
             threads.orphans.push(chunk);
     }
@@ -268,12 +268,12 @@ temp_job_stats temp_job::stats() noexcept {
 
 namespace {
 
-void give_empty_back(chunk_queue& queue) noexcept {
+void release_empty(chunk_queue& queue) noexcept {
     chunk_queue remaining;
     while (queue.first != nullptr) {
         lifetime_chunk* const chunk = queue.pop();
         if (detail::is_empty(*chunk))
-            detail::process_chunks.give(chunk);
+            detail::process_chunks.release(chunk);
         else
             remaining.push(chunk);
     }
@@ -288,9 +288,9 @@ std::size_t temp_job::trim() noexcept {
         threads.adopt_inherited();
         for (thread_record* record = threads.first; record != nullptr; record = record->next) {
             platform::lock_guard const record_lock(record->job.mutex);
-            give_empty_back(record->job.closed);
+            release_empty(record->job.closed);
         }
-        give_empty_back(threads.orphans);
+        release_empty(threads.orphans);
     }
     return detail::process_chunks.release_kept_before(UINT64_MAX);
 }

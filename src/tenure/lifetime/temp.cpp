@@ -42,7 +42,7 @@ void open_range(temp_record& scratch) noexcept {
     scratch.seen.budget_bytes = budget;
     scratch.reserved_bytes = bytes;
     scratch.begin = scratch.committed_end = address_of(range);
-    scratch.budget_end = scratch.begin + align_down(budget, temp::granule_bytes);
+    scratch.budget_end = scratch.begin + align_down(budget, temp::rounding_bytes);
     this_thread.temp_cursor = this_thread.temp_limit = scratch.tagged_from = scratch.begin;
 }
 
@@ -73,7 +73,7 @@ void tell_of_frames(std::size_t budget_bytes, std::size_t block_bytes) noexcept 
     report(report_kind::notice, text.view());
 }
 
-lifetime_chunk* take_from_malloc(std::size_t bytes) noexcept {
+lifetime_chunk* acquire_from_malloc(std::size_t bytes) noexcept {
     void* const memory = std::aligned_alloc(cache_line_bytes, align_up(bytes, cache_line_bytes));
     if (memory == nullptr) return nullptr;
     auto* const chunk = new (memory) lifetime_chunk;
@@ -83,10 +83,10 @@ lifetime_chunk* take_from_malloc(std::size_t bytes) noexcept {
 
 /// Goes on in a chunk: what was the region becomes the one below.
 void enter(temp_record& scratch, lifetime_chunk* chunk) noexcept {
-    chunk->next = scratch.region;
+    chunk->next = scratch.newest_chunk;
     chunk->cursor_below = this_thread.temp_cursor;
-    scratch.region = chunk;
-    chunk->number = this_thread.temp_region = ++scratch.last_region;
+    scratch.newest_chunk = chunk;
+    chunk->number = this_thread.temp_chunk = ++scratch.last_chunk;
     this_thread.temp_floor = this_thread.temp_cursor = scratch.tagged_from = chunk->begin();
     this_thread.temp_limit = chunk->limit();
     scratch.overflow_now_bytes += chunk->bytes;
@@ -96,18 +96,19 @@ void enter(temp_record& scratch, lifetime_chunk* chunk) noexcept {
 
 /// Leaves the newest chunk and gives it back.
 void leave(temp_record& scratch) noexcept {
-    lifetime_chunk* const chunk = scratch.region;
-    scratch.region = chunk->next;
-    this_thread.temp_region = scratch.region != nullptr ? scratch.region->number : 0;
+    lifetime_chunk* const chunk = scratch.newest_chunk;
+    scratch.newest_chunk = chunk->next;
+    this_thread.temp_chunk = scratch.newest_chunk != nullptr ? scratch.newest_chunk->number : 0;
     this_thread.temp_cursor = scratch.tagged_from = chunk->cursor_below;
-    bool const in_chunk = scratch.region != nullptr;
-    this_thread.temp_floor = in_chunk ? scratch.region->begin() : 0;
-    this_thread.temp_limit = in_chunk ? scratch.region->limit() : std::min(scratch.committed_end, scratch.budget_end);
+    bool const in_chunk = scratch.newest_chunk != nullptr;
+    this_thread.temp_floor = in_chunk ? scratch.newest_chunk->begin() : 0;
+    this_thread.temp_limit =
+        in_chunk ? scratch.newest_chunk->limit() : std::min(scratch.committed_end, scratch.budget_end);
     scratch.overflow_now_bytes -= chunk->bytes;
-    if (chunk->source != nullptr) return detail::process_chunks.give(chunk);
+    if (chunk->source != nullptr) return detail::process_chunks.release(chunk);
     this_thread.temp_cursor = this_thread.temp_limit = this_thread.temp_floor = 0;
     if constexpr (checks::caller) platform::unpoison(chunk, chunk->bytes);
-    std::free(chunk); // NOLINT: from take_from_malloc
+    std::free(chunk); // NOLINT: from acquire_from_malloc
 }
 
 void set_cursor(std::uintptr_t cursor) noexcept {
@@ -122,11 +123,11 @@ void set_cursor(std::uintptr_t cursor) noexcept {
 void* bump(temp_record& scratch, std::size_t size, std::size_t alignment) noexcept {
     std::uintptr_t const block = align_up(this_thread.temp_cursor, alignment);
     if (block == 0 || block > max_object_bytes) return nullptr;
-    check_invariant(this_thread.temp_region == (scratch.region != nullptr ? scratch.region->number : 0),
+    check_invariant(this_thread.temp_chunk == (scratch.newest_chunk != nullptr ? scratch.newest_chunk->number : 0),
                     "Temp: the open region is not the newest chunk", &scratch);
     std::uintptr_t const end = block + size;
     if (end > this_thread.temp_limit) {
-        bool const in_range = scratch.region == nullptr && end <= scratch.budget_end;
+        bool const in_range = scratch.newest_chunk == nullptr && end <= scratch.budget_end;
         if (!in_range || !commit_to(scratch, end)) return nullptr;
     }
     this_thread.temp_cursor = end;
@@ -143,18 +144,18 @@ void* temp::allocate_slow(std::size_t bytes, std::size_t alignment) noexcept {
     thread_record* const record = detail::record_of_this_thread();
     if (record == nullptr) return nullptr;
     temp_record& scratch = record->scratch;
-    bool const detoured = scratch.detoured;
+    bool const passthrough = scratch.passthrough;
     std::size_t const size = rounded(bytes);
-    if (!detoured) {
-        if (scratch.begin == 0 && scratch.region == nullptr) open_range(scratch);
+    if (!passthrough) {
+        if (scratch.begin == 0 && scratch.newest_chunk == nullptr) open_range(scratch);
         if (void* const block = bump(scratch, size, alignment); block != nullptr) return block;
     }
 
     std::size_t const gap = alignment > cache_line_bytes ? alignment : 0;
-    std::size_t const lead = detoured ? sizeof(lifetime_chunk) : detail::chunk_lead_bytes;
+    std::size_t const lead = passthrough ? sizeof(lifetime_chunk) : detail::chunk_lead_bytes;
     std::size_t const needed = lead + gap + size;
     lifetime_chunk* const chunk =
-        detoured ? take_from_malloc(needed) : detail::process_chunks.take(needed, detail::at_limit::go_past);
+        passthrough ? acquire_from_malloc(needed) : detail::process_chunks.acquire(needed, detail::at_limit::exceed);
     if (chunk == nullptr) {
         detail::process_chunks.report_misaligned();
         return nullptr;
@@ -162,7 +163,7 @@ void* temp::allocate_slow(std::size_t bytes, std::size_t alignment) noexcept {
     detail::count_tagged_temp(*record, detail::current_tag.id);
     enter(scratch, chunk);
     void* const block = bump(scratch, size, alignment);
-    if (detoured) {
+    if (passthrough) {
         detail::count_tagged_temp(*record, detail::current_tag.id);
         this_thread.temp_cursor = this_thread.temp_limit = this_thread.temp_floor = scratch.tagged_from = 0;
         return block;
@@ -173,7 +174,7 @@ void* temp::allocate_slow(std::size_t bytes, std::size_t alignment) noexcept {
     return block;
 }
 
-void temp::leave_region() noexcept {
+void temp::leave_chunk() noexcept {
     thread_record& record = *this_thread.record;
     detail::count_tagged_temp(record, detail::current_tag.id);
     leave(record.scratch);
@@ -184,7 +185,7 @@ namespace {
 /// Whether something that is allocated lies here: before the cursor of the region that it is in.
 bool is_alive(const temp_record& scratch, const void* block) noexcept {
     std::uintptr_t cursor = this_thread.temp_cursor;
-    for (lifetime_chunk const* chunk = scratch.region; chunk != nullptr; chunk = chunk->next) {
+    for (lifetime_chunk const* chunk = scratch.newest_chunk; chunk != nullptr; chunk = chunk->next) {
         if (chunk->contains(block)) return address_of(block) < cursor;
         cursor = chunk->cursor_below;
     }
@@ -196,7 +197,7 @@ bool is_alive(const temp_record& scratch, const void* block) noexcept {
 bool temp::deallocate_checked(void* block) noexcept {
     thread_record const* const record = this_thread.record;
     bool const is_fine =
-        block == nullptr || (record != nullptr && (record->scratch.detoured || is_alive(record->scratch, block)));
+        block == nullptr || (record != nullptr && (record->scratch.passthrough || is_alive(record->scratch, block)));
     if (!is_fine) {
         report_misuse("Temp was given a pointer that is not in this thread's Temp, or no longer", block,
                       "Free Temp on the thread that allocated it, before its scope, reset or frame ends, or not at "
@@ -206,11 +207,11 @@ bool temp::deallocate_checked(void* block) noexcept {
 }
 
 void temp::rewind_checked(void* block, std::size_t bytes) noexcept {
-    if (!deallocate_checked(block) || block == nullptr || this_thread.record->scratch.detoured) return;
-    if (bytes > max_object_bytes - granule_bytes) return;
+    if (!deallocate_checked(block) || block == nullptr || this_thread.record->scratch.passthrough) return;
+    if (bytes > max_object_bytes - rounding_bytes) return;
     if (address_of(block) + rounded(bytes) != this_thread.temp_cursor) return;
     set_cursor(address_of(block));
-    if (this_thread.temp_cursor == this_thread.temp_floor) leave_region();
+    if (this_thread.temp_cursor == this_thread.temp_floor) leave_chunk();
 }
 
 std::uint32_t temp_scope::open() noexcept {
@@ -232,19 +233,19 @@ bool temp_scope::close(std::uint32_t depth) noexcept {
     return false;
 }
 
-void temp_scope::rewind_slow(std::uintptr_t cursor, std::uint64_t region) noexcept {
+void temp_scope::rewind_slow(std::uintptr_t cursor, std::uint64_t chunk) noexcept {
     thread_record* const record = this_thread.record;
     if (record == nullptr) return;
     temp_record& scratch = record->scratch;
     detail::count_tagged_temp(*record, detail::current_tag.id);
-    while (scratch.region != nullptr && scratch.region->number > region) leave(scratch);
+    while (scratch.newest_chunk != nullptr && scratch.newest_chunk->number > chunk) leave(scratch);
     // A free inside the scope may have left the region that it began in; what was allocated below it since then stays
     // until the scope around this one ends.
-    if (this_thread.temp_region != region) return;
+    if (this_thread.temp_chunk != chunk) return;
     // A scope that began before the thread's first allocation ends where its range begins.
-    if (cursor == 0) cursor = scratch.region == nullptr ? scratch.begin : 0;
-    bool const detoured = scratch.region != nullptr && scratch.region->source == nullptr;
-    if (detoured || cursor > this_thread.temp_cursor) return;
+    if (cursor == 0) cursor = scratch.newest_chunk == nullptr ? scratch.begin : 0;
+    bool const passthrough = scratch.newest_chunk != nullptr && scratch.newest_chunk->source == nullptr;
+    if (passthrough || cursor > this_thread.temp_cursor) return;
     set_cursor(cursor);
     scratch.tagged_from = cursor;
 }
@@ -262,7 +263,7 @@ void temp::reset() noexcept {
     }
     if (!was_ever_reset.load(std::memory_order_relaxed)) was_ever_reset.store(true, std::memory_order_relaxed);
     if (detail::current_tag.id != 0) detail::count_tagged_temp(*record, detail::current_tag.id);
-    while (scratch.region != nullptr) leave(scratch);
+    while (scratch.newest_chunk != nullptr) leave(scratch);
     if (scratch.begin == 0) return;
     set_cursor(scratch.begin);
     scratch.tagged_from = scratch.begin;
@@ -272,7 +273,7 @@ std::size_t temp::trim() noexcept {
     thread_record* const record = this_thread.record;
     if (record == nullptr || record->scratch.begin == 0) return 0;
     temp_record& scratch = record->scratch;
-    lifetime_chunk const* oldest = scratch.region;
+    lifetime_chunk const* oldest = scratch.newest_chunk;
     while (oldest != nullptr && oldest->next != nullptr) oldest = oldest->next;
     std::uintptr_t const cursor = oldest != nullptr ? oldest->cursor_below : this_thread.temp_cursor;
     std::uintptr_t const first = align_up(cursor, platform::page_bytes());
@@ -282,7 +283,7 @@ std::size_t temp::trim() noexcept {
     if constexpr (checks::caller) platform::unpoison(pointer_at(first), bytes);
     // What lies behind is committed anew when the cursor comes to it, so that a next trim knows what was touched.
     scratch.committed_end = first;
-    if (scratch.region == nullptr) this_thread.temp_limit = std::min(first, scratch.budget_end);
+    if (scratch.newest_chunk == nullptr) this_thread.temp_limit = std::min(first, scratch.budget_end);
     return bytes;
 }
 
@@ -290,7 +291,7 @@ bool temp::owns(const void* pointer) noexcept {
     thread_record const* const record = this_thread.record;
     if (record == nullptr) return false;
     temp_record const& scratch = record->scratch;
-    for (lifetime_chunk const* chunk = scratch.region; chunk != nullptr; chunk = chunk->next) {
+    for (lifetime_chunk const* chunk = scratch.newest_chunk; chunk != nullptr; chunk = chunk->next) {
         if (chunk->contains(pointer)) return true;
     }
     return address_of(pointer) - scratch.begin < scratch.committed_end - scratch.begin;
@@ -302,16 +303,16 @@ bool temp::valid() noexcept {
     temp_record const& scratch = record->scratch;
     std::uintptr_t cursor = this_thread.temp_cursor;
     std::size_t overflow_bytes = 0;
-    std::uint64_t const newest = scratch.region != nullptr ? scratch.region->number : 0;
-    if (this_thread.temp_region != newest || cursor > this_thread.temp_limit) return false;
-    for (lifetime_chunk const* chunk = scratch.region; chunk != nullptr; chunk = chunk->next) {
+    std::uint64_t const newest = scratch.newest_chunk != nullptr ? scratch.newest_chunk->number : 0;
+    if (this_thread.temp_chunk != newest || cursor > this_thread.temp_limit) return false;
+    for (lifetime_chunk const* chunk = scratch.newest_chunk; chunk != nullptr; chunk = chunk->next) {
         bool const in_chunk = cursor >= chunk->begin() && cursor <= chunk->limit();
         if (chunk->source != nullptr && !in_chunk) return false;
         cursor = chunk->cursor_below;
         overflow_bytes += chunk->bytes;
     }
     if (overflow_bytes != scratch.overflow_now_bytes || scratch.committed_end < scratch.begin) return false;
-    return scratch.detoured || (cursor >= scratch.begin && cursor <= scratch.committed_end);
+    return scratch.passthrough || (cursor >= scratch.begin && cursor <= scratch.committed_end);
 }
 
 temp_stats temp::stats() noexcept {
@@ -321,7 +322,7 @@ temp_stats temp::stats() noexcept {
     temp_stats answer = scratch.seen;
     answer.committed_bytes = scratch.committed_end - scratch.begin;
     std::uintptr_t cursor = this_thread.temp_cursor;
-    for (lifetime_chunk const* chunk = scratch.region; chunk != nullptr; chunk = chunk->next) {
+    for (lifetime_chunk const* chunk = scratch.newest_chunk; chunk != nullptr; chunk = chunk->next) {
         answer.used_bytes += chunk->source == nullptr ? chunk->limit() - chunk->begin() : cursor - chunk->begin();
         cursor = chunk->cursor_below;
     }
@@ -343,7 +344,7 @@ std::uint64_t detail::tagged_temp_bytes(std::uint16_t id) noexcept {
 void detail::release_temp(thread_record& record) noexcept {
     temp_record& scratch = record.scratch;
     count_tagged_temp(record, current_tag.id);
-    while (scratch.region != nullptr) leave(scratch);
+    while (scratch.newest_chunk != nullptr) leave(scratch);
     if (scratch.begin != 0) {
         if constexpr (checks::caller)
             platform::unpoison(pointer_at(scratch.begin), scratch.committed_end - scratch.begin);
@@ -351,7 +352,7 @@ void detail::release_temp(thread_record& record) noexcept {
         platform::unreserve(pointer_at(scratch.begin), scratch.reserved_bytes);
     }
     this_thread.temp_cursor = this_thread.temp_limit = this_thread.temp_floor = 0;
-    this_thread.temp_region = 0;
+    this_thread.temp_chunk = 0;
 }
 
 }

@@ -42,7 +42,7 @@ struct temp_stats {
 class temp {
 public:
     /// Sizes are rounded up to this, and blocks begin at multiples of it.
-    static constexpr std::size_t granule_bytes = default_alignment;
+    static constexpr std::size_t rounding_bytes = default_alignment;
 
     /// Requires  `alignment` is a power of two. Zero bytes count as one.
     /// Returns   memory valid until the end of the innermost temp_scope, reset() or frame; null when refused.
@@ -81,9 +81,9 @@ private:
     /// Returns   whether the block is alive in the calling thread's Temp; reports it when not.
     TENURE_API static bool deallocate_checked(void* block) noexcept;
     TENURE_API static void rewind_checked(void* block, std::size_t bytes) noexcept;
-    TENURE_API static void leave_region() noexcept;
+    TENURE_API static void leave_chunk() noexcept;
     [[nodiscard]] static constexpr std::size_t rounded(std::size_t bytes) noexcept {
-        return align_up(bytes + (bytes == 0), granule_bytes);
+        return align_up(bytes + (bytes == 0), rounding_bytes);
     }
 };
 
@@ -102,10 +102,10 @@ public:
 private:
     [[nodiscard]] TENURE_API static std::uint32_t open() noexcept;
     TENURE_API static bool close(std::uint32_t depth) noexcept;
-    TENURE_API static void rewind_slow(std::uintptr_t cursor, std::uint64_t region) noexcept;
+    TENURE_API static void rewind_slow(std::uintptr_t cursor, std::uint64_t chunk) noexcept;
 
     std::uintptr_t cursor_;
-    std::uint64_t region_;
+    std::uint64_t chunk_;
     std::uint32_t depth_ = 0; // of nesting, counted in checked builds
 };
 
@@ -113,9 +113,9 @@ inline void* temp::allocate(std::size_t bytes, std::size_t alignment) noexcept {
     if constexpr (!checks::caller) {
         detail::thread_lifetimes& thread = detail::this_thread;
         std::uintptr_t const block =
-            alignment <= granule_bytes ? thread.temp_cursor : align_up(thread.temp_cursor, alignment);
+            alignment <= rounding_bytes ? thread.temp_cursor : align_up(thread.temp_cursor, alignment);
         // An address and half the address space never overflow together.
-        if (bytes <= max_object_bytes - granule_bytes && block + rounded(bytes) <= thread.temp_limit) [[likely]] {
+        if (bytes <= max_object_bytes - rounding_bytes && block + rounded(bytes) <= thread.temp_limit) [[likely]] {
             thread.temp_cursor = block + rounded(bytes);
             return pointer_at(block);
         }
@@ -129,24 +129,24 @@ inline void temp::deallocate(void* block, std::size_t bytes, std::size_t) noexce
     if (address_of(block) + rounded(bytes) != thread.temp_cursor) return;
     thread.temp_cursor = address_of(block);
     if (thread.temp_cursor == thread.temp_floor) [[unlikely]]
-        leave_region();
+        leave_chunk();
 }
 
 inline temp_scope::temp_scope() noexcept
-    : cursor_(detail::this_thread.temp_cursor), region_(detail::this_thread.temp_region) {
+    : cursor_(detail::this_thread.temp_cursor), chunk_(detail::this_thread.temp_chunk) {
     if constexpr (checks::caller) depth_ = open();
 }
 
 inline temp_scope::~temp_scope() {
     // A tag counts what was allocated under it, so under a tag the slow path looks at the cursor before it goes back.
-    bool const plain = detail::this_thread.temp_region == region_ && detail::current_tag.id == 0 && cursor_ != 0;
+    bool const plain = detail::this_thread.temp_chunk == chunk_ && detail::current_tag.id == 0 && cursor_ != 0;
     if (!checks::caller && plain) [[likely]] {
         // Lower already when a block from before the scope was freed inside it.
         if (cursor_ < detail::this_thread.temp_cursor) detail::this_thread.temp_cursor = cursor_;
         return;
     }
     if (checks::caller && !close(depth_)) return;
-    rewind_slow(cursor_, region_);
+    rewind_slow(cursor_, chunk_);
 }
 
 }

@@ -30,9 +30,9 @@ namespace {
 
 constexpr int chunks_to_look_at = 3;
 // Blocks from here on would leave too much of a chunk unused behind them.
-constexpr std::size_t large_from_bytes = detail::chunk_supply::smallest_bytes / 4;
+constexpr std::size_t large_from_bytes = detail::chunk_supply::min_bytes / 4;
 // A block has to begin in its chunk's first 64 KiB, where its state is.
-constexpr std::size_t most_alignment_in_chunk = detail::job_chunk_alignment / 2;
+constexpr std::size_t max_alignment_in_chunk = detail::job_chunk_alignment / 2;
 // Within one chunk frames are told apart by 12 bits; a chunk that a quiet thread keeps open is closed long before.
 constexpr std::uint64_t oldest_open_chunk = 1024;
 
@@ -76,10 +76,10 @@ lifetime_chunk* next_chunk(job_record& job) noexcept {
             job.closed.push(chunk);
             continue;
         }
-        if (chunk->bytes == detail::chunk_supply::smallest_bytes) return chunk;
-        detail::process_chunks.give(chunk);
+        if (chunk->bytes == detail::chunk_supply::min_bytes) return chunk;
+        detail::process_chunks.release(chunk);
     }
-    return detail::process_chunks.take(detail::chunk_supply::smallest_bytes, detail::at_limit::refuse);
+    return detail::process_chunks.acquire(detail::chunk_supply::min_bytes, detail::at_limit::fail);
 }
 
 /// Makes the prefix one of a block, in checked builds.
@@ -87,7 +87,7 @@ void fill_prefix(std::uintptr_t begin, std::size_t bytes) noexcept {
     if constexpr (!checks::caller) return;
     platform::unpoison(pointer_at(begin), temp_job::prefix_bytes + bytes + (bytes == 0));
     auto& prefix = *static_cast<detail::checked_prefix*>(pointer_at(begin));
-    prefix.proof = detail::proof_of_block ^ begin;
+    prefix.proof = detail::canary_of_block ^ begin;
     std::fill(prefix.stack, prefix.stack + detail::stack_capacity, nullptr);
 }
 
@@ -100,7 +100,7 @@ void fill_prefix(std::uintptr_t begin, std::size_t bytes) noexcept {
     if (!in_chunk && !detail::is_direct(bytes_at)) return false;
     // The prefix of a chunk that went back to the supply is poisoned.
     auto const* const prefix = static_cast<detail::checked_prefix const*>(pointer_at(begin));
-    return !platform::is_poisoned(prefix, sizeof *prefix) && prefix->proof == (detail::proof_of_block ^ begin);
+    return !platform::is_poisoned(prefix, sizeof *prefix) && prefix->proof == (detail::canary_of_block ^ begin);
 }
 
 /// Records who allocated, in checked builds: the stack from `caller` on, which is where the library was called. How
@@ -116,7 +116,7 @@ void note_stack(void* block, void* caller) noexcept {
 }
 
 /// Makes the block at `begin` one that is alive.
-void* hand_out(job_record const& job, std::uintptr_t begin, std::size_t bytes) noexcept {
+void* publish(job_record const& job, std::uintptr_t begin, std::size_t bytes) noexcept {
     fill_prefix(begin, bytes);
     std::uintptr_t const bytes_at = begin + temp_job::prefix_bytes;
     bool const is_large = bytes > word_bits::size_mask;
@@ -133,7 +133,7 @@ void* bump(job_record& job, std::size_t bytes, std::size_t alignment) noexcept {
     std::uintptr_t const begin = detail::block_begin(from, std::max(alignment, default_alignment));
     std::uintptr_t const limit = job.current->limit();
     if (begin > limit || detail::stride_of(bytes) > limit - begin) return nullptr;
-    void* const block = hand_out(job, begin, bytes);
+    void* const block = publish(job, begin, bytes);
     job.front.cursor.store(begin + detail::stride_of(bytes), std::memory_order_relaxed);
     return block;
 }
@@ -141,20 +141,20 @@ void* bump(job_record& job, std::size_t bytes, std::size_t alignment) noexcept {
 /// A chunk of its own for a block that would waste a shared one.
 void* allocate_large(job_record& job, std::size_t bytes, std::size_t alignment) noexcept {
     std::size_t const gap = std::max(alignment, default_alignment) + temp_job::prefix_bytes;
-    lifetime_chunk* const chunk = detail::process_chunks.take(detail::chunk_lead_bytes + gap + detail::stride_of(bytes),
-                                                              detail::at_limit::refuse);
+    lifetime_chunk* const chunk = detail::process_chunks.acquire(
+        detail::chunk_lead_bytes + gap + detail::stride_of(bytes), detail::at_limit::fail);
     if (chunk == nullptr) return nullptr;
     chunk->first_live = chunk->first_unreported = 0;
     chunk->frame = job.frame;
     chunk->large_bytes = bytes;
     void* const block =
-        hand_out(job, detail::block_begin(chunk->begin(), std::max(alignment, default_alignment)), bytes);
+        publish(job, detail::block_begin(chunk->begin(), std::max(alignment, default_alignment)), bytes);
     job.closed.push(chunk);
     return block;
 }
 
 void* allocate_in_chunk(job_record& job, std::size_t bytes, std::size_t alignment) noexcept {
-    if (alignment > most_alignment_in_chunk) return nullptr;
+    if (alignment > max_alignment_in_chunk) return nullptr;
     if (void* const block = bump(job, bytes, alignment); block != nullptr) return block;
     if (bytes + alignment > large_from_bytes) return allocate_large(job, bytes, alignment);
     lifetime_chunk* const chunk = next_chunk(job);
@@ -172,26 +172,26 @@ void* temp_job::allocate_slow(std::size_t bytes, std::size_t alignment) noexcept
     if (bytes > most || alignment > most || !is_power_of_two(alignment)) return nullptr;
     thread_record* const record = detail::record_of_this_thread();
     void* block = nullptr;
-    bool const detoured = record != nullptr ? record->job.detoured : passes_through(part::temp_job);
+    bool const passthrough = record != nullptr ? record->job.passthrough : passthrough_enabled(part::temp_job);
     if (record != nullptr) {
         job_record& job = record->job;
         platform::lock_guard const lock(job.mutex);
         notice_frame(job);
-        if (!detoured) block = allocate_in_chunk(job, bytes, alignment);
+        if (!passthrough) block = allocate_in_chunk(job, bytes, alignment);
         if (checks::caller && block != nullptr) note_stack(block, __builtin_return_address(0));
     }
     if (block != nullptr) return block;
     detail::process_chunks.report_misaligned();
     std::uint64_t const word = detail::job_word_for(frame_clock::now(), detail::current_tag.id);
     block = detail::allocate_direct(bytes, alignment, word,
-                                    detoured ? detail::direct_home::malloc : detail::direct_home::heap);
+                                    passthrough ? detail::direct_home::malloc : detail::direct_home::heap);
     if (block == nullptr) return nullptr;
     if constexpr (checks::caller) {
         fill_prefix(address_of(block) - prefix_bytes, bytes);
         note_stack(block, __builtin_return_address(0));
     }
     detail::list_direct(block);
-    if (!detoured && alignment <= most_alignment_in_chunk) {
+    if (!passthrough && alignment <= max_alignment_in_chunk) {
         detail::job_seen.overflow_count.fetch_add(1, std::memory_order_relaxed);
         detail::job_seen.overflow_bytes.fetch_add(bytes, std::memory_order_relaxed);
     }

@@ -32,7 +32,7 @@ extern TENURE_API constinit job_front no_job_front;
 struct alignas(cache_line_bytes) thread_lifetimes {
     std::uintptr_t temp_cursor = 0; ///< where the next Temp block begins
     std::uintptr_t temp_limit = 0;  ///< end of what is committed
-    std::uint64_t temp_region = 0;  ///< number of the newest overflow chunk; zero in the thread's own range
+    std::uint64_t temp_chunk = 0;   ///< number of the newest overflow chunk; zero in the thread's own range
     std::uintptr_t temp_floor = 0;  ///< where that chunk's first block lies; zero in the thread's own range
     job_front* job = &no_job_front;
     thread_record* record = nullptr;

@@ -10,7 +10,7 @@
 #include <tenure/base/options.hpp>
 #include <tenure/base/tag.hpp>
 #include <tenure/lifetime/direct_blocks.hpp>
-#include <tenure/platform/fork_participant.hpp>
+#include <tenure/platform/fork_handler.hpp>
 #include <tenure/platform/memory.hpp>
 #include <tenure/platform/thread.hpp>
 
@@ -28,7 +28,7 @@ void chunk_queue::push(lifetime_chunk* chunk) noexcept {
     last = chunk;
 }
 
-void chunk_queue::take_all_of(chunk_queue& other) noexcept {
+void chunk_queue::append_all(chunk_queue& other) noexcept {
     if (other.first == nullptr) return;
     (last != nullptr ? last->next : first) = other.first;
     last = other.last;
@@ -48,7 +48,7 @@ void thread_registry::adopt_inherited() noexcept {
     while (inherited != nullptr) {
         thread_record* const record = inherited;
         inherited = record->next;
-        orphans.take_all_of(record->job.closed);
+        orphans.append_all(record->job.closed);
         if (record->job.current != nullptr) orphans.push(record->job.current);
         record->next = unused;
         unused = record;
@@ -105,8 +105,8 @@ constexpr platform::fork_steps steps_of_lifetimes{
     },
     [](void*) noexcept { leave_to_child(); },
 };
-constinit platform::fork_participant of_lifetimes{platform::fork_order::lifetimes, nullptr, steps_of_lifetimes};
-__attribute__((constructor(101))) void take_part_in_forks() noexcept { of_lifetimes.enlist(); }
+constinit platform::fork_handler of_lifetimes{platform::fork_order::lifetimes, nullptr, steps_of_lifetimes};
+__attribute__((constructor(101))) void register_fork_handlers() noexcept { of_lifetimes.enlist(); }
 
 std::size_t record_bytes() noexcept { return align_up(sizeof(thread_record), platform::page_bytes()); }
 
@@ -146,7 +146,7 @@ void tag_changed(std::uint16_t before, std::uint16_t now) noexcept {
     record.job.front.word = job_word_for(record.job.frame, now);
 }
 
-thread_record* make_record(bool temp_detoured, bool job_detoured) noexcept {
+thread_record* make_record(bool temp_passthrough, bool temp_job_passthrough) noexcept {
     void* memory = nullptr;
     platform::lock_guard const lock(threads.mutex);
     if (threads.unused != nullptr) {
@@ -157,8 +157,8 @@ thread_record* make_record(bool temp_detoured, bool job_detoured) noexcept {
         if (memory == nullptr) return nullptr;
     }
     auto* const record = new (memory) thread_record;
-    record->scratch.detoured = temp_detoured;
-    record->job.detoured = job_detoured;
+    record->scratch.passthrough = temp_passthrough;
+    record->job.passthrough = temp_job_passthrough;
     record->thread = &this_thread;
     record->next = threads.first;
     if (threads.first != nullptr) threads.first->previous = record;
@@ -178,11 +178,11 @@ thread_record* record_of_this_thread() noexcept {
         return nullptr;
     }
     // Before the lock: the first question of all may report a bad value, to a handler that allocates.
-    bool const temp_detoured = passes_through(part::temp);
-    bool const job_detoured = passes_through(part::temp_job);
+    bool const temp_passthrough = passthrough_enabled(part::temp);
+    bool const temp_job_passthrough = passthrough_enabled(part::temp_job);
     if (this_thread.record != nullptr) return this_thread.record;
     if (thread_record* const left = find_left_behind(); left != nullptr) close_record(*left);
-    thread_record* const record = make_record(temp_detoured, job_detoured);
+    thread_record* const record = make_record(temp_passthrough, temp_job_passthrough);
     if (record == nullptr) return nullptr;
     this_thread.record = record;
     this_thread.job = &record->job.front;

@@ -24,7 +24,7 @@ struct chunk_queue {
 
     void push(lifetime_chunk* chunk) noexcept;
     /// Adds all of another queue, which is empty afterwards. Cost      O(1).
-    void take_all_of(chunk_queue& other) noexcept;
+    void append_all(chunk_queue& other) noexcept;
     lifetime_chunk* pop() noexcept;
 };
 
@@ -34,12 +34,12 @@ struct temp_record {
     std::uintptr_t committed_end = 0; ///< multiple of a page
     std::uintptr_t budget_end = 0;    ///< where the budget ends, to the byte
     std::size_t reserved_bytes = 0;
-    lifetime_chunk* region = nullptr; ///< newest overflow chunk
-    std::uint64_t last_region = 0;    ///< the largest number that a chunk was given
-    std::uint32_t open_scopes = 0;    ///< counted in checked builds
-    std::uintptr_t tagged_from = 0;   ///< under a tag: what lies after is not counted yet
+    lifetime_chunk* newest_chunk = nullptr; ///< newest overflow chunk
+    std::uint64_t last_chunk = 0;           ///< the largest number that a chunk was given
+    std::uint32_t open_scopes = 0;          ///< counted in checked builds
+    std::uintptr_t tagged_from = 0;         ///< under a tag: what lies after is not counted yet
     std::size_t overflow_now_bytes = 0;
-    bool detoured = false; ///< to malloc, from the record's making on
+    bool passthrough = false; ///< to malloc, from the record's making on
     temp_stats seen;
 };
 
@@ -51,7 +51,7 @@ struct job_record {
     chunk_queue closed;
     std::uint64_t frame = 0; ///< that the front's word carries
     job_front front;
-    bool detoured = false; ///< to malloc, from the record's making on
+    bool passthrough = false; ///< to malloc, from the record's making on
 };
 
 struct thread_record {

@@ -30,12 +30,12 @@ namespace tenure::inline TENURE_ABI {
 namespace {
 
 constexpr std::uint32_t first_slots = 1024; // 32 KiB of addresses, touched as they are used
-constexpr std::uint32_t most_slots = (UINT32_MAX >> 1) - 1;
+constexpr std::uint32_t max_slots = (UINT32_MAX >> 1) - 1;
 
 }
 
 offset_allocator::offset_allocator(std::uint64_t capacity, block_source& source) noexcept
-    : capacity_(capacity <= most_capacity ? capacity : 0), collected_frame_(frame_clock::now()), source_(source) {
+    : capacity_(capacity <= max_capacity ? capacity : 0), collected_frame_(frame_clock::now()), source_(source) {
     std::fill(std::begin(waiting_of_), std::end(waiting_of_), none);
 }
 
@@ -82,7 +82,7 @@ TENURE_ALWAYS_INLINE void offset_allocator::insert(std::uint32_t which) noexcept
     std::uint32_t first = bins_[of].first, place = bins_[of].count;
     if (place == ids_in_piece) {
         std::uint32_t const below =
-            std::exchange(first, take_slot()); // reserve_ranges() has seen to it that there is one
+            std::exchange(first, allocate_slot()); // reserve_ranges() has seen to it that there is one
         slots_[first].free.marked_below = below | piece::mark;
         place = 0;
         note(of);
@@ -134,9 +134,9 @@ TENURE_ALWAYS_INLINE bool offset_allocator::reserve_ranges(std::uint32_t count) 
 /// Returns   false when memory is refused.
 TENURE_COLD bool offset_allocator::make_room(std::uint64_t slots) noexcept {
     if (slots <= slot_room_) return true;
-    if (slots > most_slots) return false;
+    if (slots > max_slots) return false;
     std::uint32_t room = std::max(slot_room_, first_slots);
-    while (room < slots) room = room > most_slots / 2 ? most_slots : room * 2;
+    while (room < slots) room = room > max_slots / 2 ? max_slots : room * 2;
     std::size_t const bytes = room * sizeof(slot), before = slot_room_ * sizeof(slot);
     [[maybe_unused]] detail::caller_allocation const allocation("for an offset_allocator's records", bytes);
     void* grown = nullptr;
@@ -167,7 +167,7 @@ TENURE_COLD bool offset_allocator::make_room(std::uint64_t slots) noexcept {
 }
 
 /// Requires  reserve_ranges() has said so.
-TENURE_ALWAYS_INLINE std::uint32_t offset_allocator::take_slot() noexcept {
+TENURE_ALWAYS_INLINE std::uint32_t offset_allocator::allocate_slot() noexcept {
     if (spare_ == none) return slot_count_++;
     std::uint32_t const taken = spare_;
     spare_ = at(taken).link;
@@ -184,7 +184,7 @@ TENURE_ALWAYS_INLINE void offset_allocator::free_slot(std::uint32_t which) noexc
 bool offset_allocator::open() noexcept {
     if (first_ != none || capacity_ == 0) return true;
     if (!reserve_ranges(1)) return false;
-    first_ = last_ = take_slot();
+    first_ = last_ = allocate_slot();
     at(first_) = {0, capacity_, none, none, none, unused};
     range_slots_ = 1;
     insert(first_);
@@ -195,7 +195,7 @@ bool offset_allocator::open() noexcept {
 /// Requires  reserve_ranges() has said so.
 TENURE_ALWAYS_INLINE std::uint32_t offset_allocator::add_before(std::uint32_t which, std::uint64_t offset,
                                                                 std::uint64_t size) noexcept {
-    std::uint32_t const added = take_slot(), left = at(which).left;
+    std::uint32_t const added = allocate_slot(), left = at(which).left;
     at(added) = {offset, size, left, which, none, in_use};
     (left != none ? at(left).right : first_) = added;
     at(which).left = added;
@@ -270,7 +270,7 @@ void offset_allocator::list_gaps(std::uint64_t least) noexcept {
             bound = std::max(bound, next - end);
             continue;
         }
-        std::uint32_t const added = take_slot();
+        std::uint32_t const added = allocate_slot();
         at(added) = {end, next - end, id, right, none, unused};
         at(id).right = added;
         (right != none ? at(right).left : last_) = added;
@@ -435,9 +435,9 @@ void offset_allocator::deallocate_after(offset_range range, unsigned frames) noe
     if (!range || frames == 0) return deallocate(range);
     if (!is_held(range)) return report_not_allocated(range);
     record& waiting = at(range.id);
-    std::uint64_t const due = collected_frame_ + std::min(frames, most_latency);
+    std::uint64_t const due = collected_frame_ + std::min(frames, max_latency);
     waiting.what = waits;
-    waiting.link = std::exchange(waiting_of_[due % (most_latency + 1)], range.id);
+    waiting.link = std::exchange(waiting_of_[due % (max_latency + 1)], range.id);
     waiting_ += waiting.size;
     ++waiting_count_;
 }
@@ -446,11 +446,11 @@ std::size_t offset_allocator::collect() noexcept {
     std::uint64_t const now = frame_clock::now();
     std::size_t count = 0;
     // Nothing waits for longer than the lists go.
-    std::uint64_t const passed = std::min<std::uint64_t>(now - collected_frame_, most_latency + 1);
+    std::uint64_t const passed = std::min<std::uint64_t>(now - collected_frame_, max_latency + 1);
     collected_frame_ = now;
     if (waiting_count_ == 0) return 0;
     for (std::uint64_t frame = now - passed + 1; frame <= now; ++frame) {
-        std::uint32_t which = std::exchange(waiting_of_[frame % (most_latency + 1)], none);
+        std::uint32_t which = std::exchange(waiting_of_[frame % (max_latency + 1)], none);
         for (; which != none; ++count) {
             std::uint32_t const next = at(which).link;
             waiting_ -= at(which).size;
@@ -466,7 +466,7 @@ std::size_t offset_allocator::collect() noexcept {
 // The memory as a whole.
 
 bool offset_allocator::grow(std::uint64_t capacity) noexcept {
-    if (capacity < capacity_ || capacity > most_capacity) return false;
+    if (capacity < capacity_ || capacity > max_capacity) return false;
     if (first_ != none && capacity != capacity_) {
         settle();
         std::uint64_t const end = at(last_).end();
@@ -476,7 +476,7 @@ bool offset_allocator::grow(std::uint64_t capacity) noexcept {
         } else {
             if (!reserve_ranges(1)) return false;
             if (end != capacity_) --gap_count_;
-            std::uint32_t const added = take_slot();
+            std::uint32_t const added = allocate_slot();
             at(added) = {end, capacity - end, last_, none, none, unused};
             at(last_).right = added;
             last_ = added;

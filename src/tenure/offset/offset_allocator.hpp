@@ -62,11 +62,11 @@ struct offset_usage {
 class TENURE_API offset_allocator {
 public:
     /// Frames that a deallocation may be put off.
-    static constexpr unsigned most_latency = 63;
-    static constexpr std::uint64_t most_capacity = std::uint64_t{1} << 62;
+    static constexpr unsigned max_latency = 63;
+    static constexpr std::uint64_t max_capacity = std::uint64_t{1} << 62;
 
     /// Takes nothing from the source until the first allocation. The unit is yours: bytes, or blocks of a file.
-    /// Requires  `capacity` is at most most_capacity, else it counts as zero; the source outlives the allocator.
+    /// Requires  `capacity` is at most max_capacity, else it counts as zero; the source outlives the allocator.
     explicit offset_allocator(std::uint64_t capacity, block_source& source = page_source::process()) noexcept;
     ~offset_allocator();
     offset_allocator(const offset_allocator&) = delete;
@@ -84,13 +84,13 @@ public:
 
     /// Gives a range back when `frames` frames have ended from now (lifetime/lifetime.hpp: next_frame() ends them):
     /// when the device has done with it. It is free at the next allocate() or collect() after that. Requires  as
-    /// deallocate(); `frames` is at most most_latency, else it counts as that.
+    /// deallocate(); `frames` is at most max_latency, else it counts as that.
     void deallocate_after(offset_range range, unsigned frames) noexcept;
     /// Frees what waits for frames that have come. Returns   how many ranges. Cost      O(those), and O(1) a frame.
     std::size_t collect() noexcept;
 
     /// More room at the end; allocations stay. Returns   false, and nothing has changed, when `capacity` is less than
-    /// now or more than most_capacity, or memory for a record is refused.
+    /// now or more than max_capacity, or memory for a record is refused.
     [[nodiscard]] bool grow(std::uint64_t capacity) noexcept;
     /// Less room; allocations stay. What waits for a frame that has come is free before. Returns   false, and the room
     /// has not changed, when one lies past the new end.
@@ -126,7 +126,7 @@ private:
     static constexpr std::uint32_t ids_in_piece = 7;
 
     static constexpr unsigned eighths_shift = 3;
-    static constexpr std::size_t bin_count = std::size_t{63} << eighths_shift; // of doublings up to most_capacity
+    static constexpr std::size_t bin_count = std::size_t{63} << eighths_shift; // of doublings up to max_capacity
     static constexpr unsigned place_shift = 3;
     static_assert(ids_in_piece <= 1u << place_shift);
 
@@ -185,7 +185,7 @@ private:
     [[nodiscard]] bool reserve_ranges(std::uint32_t count) noexcept;
     [[nodiscard]] bool make_room(std::uint64_t slots) noexcept;
     void count_gap(std::uint64_t size) noexcept;
-    [[nodiscard]] std::uint32_t take_slot() noexcept;
+    [[nodiscard]] std::uint32_t allocate_slot() noexcept;
     void free_slot(std::uint32_t which) noexcept;
     void insert(std::uint32_t which) noexcept;
     void remove(std::uint32_t which) noexcept;
@@ -240,7 +240,7 @@ private:
     std::size_t gap_count_ = 0;
     std::uint64_t gap_bound_ = 0; // none is larger
     std::uint64_t collected_frame_ = 0;
-    std::uint32_t waiting_of_[most_latency + 1]; // lists by the frame at which they are free
+    std::uint32_t waiting_of_[max_latency + 1]; // lists by the frame at which they are free
     block_source& source_;
 };
 

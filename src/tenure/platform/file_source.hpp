@@ -36,7 +36,7 @@ public:
     void release(void* block, std::size_t bytes) noexcept override;
     bool decommit(void* part, std::size_t bytes) noexcept override;
     [[nodiscard]] sharing threads() const noexcept override { return sharing::any_thread; }
-    [[nodiscard]] bool gives_zero() const noexcept override { return true; }
+    [[nodiscard]] bool is_zeroed() const noexcept override { return true; }
 
 private:
     int file_ = -1;

@@ -3,7 +3,7 @@
 #pragma once
 
 /// \file
-/// What the system has for forks. What takes part in one: platform/fork_participant.hpp.
+/// What the system has for forks. What takes part in one: platform/fork_handler.hpp.
 
 #include <tenure/base/config.hpp>
 

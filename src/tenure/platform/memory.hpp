@@ -48,9 +48,9 @@ TENURE_API void unreserve(void* range, std::size_t bytes) noexcept;
 TENURE_API bool decommit(void* pages, std::size_t bytes) noexcept;
 
 /// The child of a fork does not get these pages: what it would share with its parent, neither could trust.
-[[nodiscard]] TENURE_API bool keep_from_children(void* pages, std::size_t bytes) noexcept;
+[[nodiscard]] TENURE_API bool exclude_from_fork(void* pages, std::size_t bytes) noexcept;
 /// What every range is at first.
-[[nodiscard]] TENURE_API bool give_to_children(void* pages, std::size_t bytes) noexcept;
+[[nodiscard]] TENURE_API bool include_in_fork(void* pages, std::size_t bytes) noexcept;
 
 /// Makes a hole in the file behind pages that are shared with one: they read as zero again.
 TENURE_API bool punch(void* pages, std::size_t bytes) noexcept;

@@ -32,7 +32,7 @@ public:
                               std::size_t alignment) noexcept override;
     bool decommit(void* part, std::size_t bytes) noexcept override;
     [[nodiscard]] sharing threads() const noexcept override { return sharing::any_thread; }
-    [[nodiscard]] bool gives_zero() const noexcept override { return true; }
+    [[nodiscard]] bool is_zeroed() const noexcept override { return true; }
 
 private:
     page_size pages_;

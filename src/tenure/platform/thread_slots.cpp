@@ -9,7 +9,7 @@
 
 #include <tenure/base/align.hpp>
 #include <tenure/platform/clock.hpp>
-#include <tenure/platform/fork_participant.hpp>
+#include <tenure/platform/fork_handler.hpp>
 #include <tenure/platform/memory.hpp>
 #include <tenure/platform/mutex.hpp>
 #include <tenure/platform/thread.hpp>
@@ -77,9 +77,9 @@ constexpr fork_steps steps_of_tables{
     },
 };
 constexpr fork_steps steps_of_owners = steps_of_lock<[](void*) noexcept -> mutex& { return registry.owners_lock; }>;
-constinit fork_participant of_owners{fork_order::slots, nullptr, steps_of_owners};
-constinit fork_participant of_tables{fork_order::leaf, nullptr, steps_of_tables};
-__attribute__((constructor(101))) void take_part_in_forks() noexcept {
+constinit fork_handler of_owners{fork_order::slots, nullptr, steps_of_owners};
+constinit fork_handler of_tables{fork_order::leaf, nullptr, steps_of_tables};
+__attribute__((constructor(101))) void register_fork_handlers() noexcept {
     of_owners.enlist();
     of_tables.enlist();
 }

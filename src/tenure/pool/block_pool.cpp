@@ -20,36 +20,37 @@ using detail::segment_layout;
 
 namespace {
 
-constexpr std::size_t smallest_segment_bytes = 4096;
-constexpr std::size_t largest_segment_bytes = std::size_t{4} << 30;
+constexpr std::size_t min_segment_bytes = 4096;
+constexpr std::size_t max_segment_bytes = std::size_t{4} << 30;
 constexpr std::size_t blocks_wanted = 15; // in a segment, and never fewer than one
-constexpr std::uint64_t segment_proof = 0x5E65'E27E'0B10'C4A1;
+constexpr std::uint64_t segment_canary = 0x5E65'E27E'0B10'C4A1;
 
 /// A layout for the first segment size, from the largest down, that the source can give.
 segment_layout choose_layout(std::size_t stride, std::size_t alignment, std::size_t segment_bytes) noexcept {
     std::size_t const wanted = std::bit_ceil(std::max(segment_bytes, (blocks_wanted + 1) * stride));
-    return segment_layout::of(std::min(wanted, largest_segment_bytes), stride, alignment);
+    return segment_layout::of(std::min(wanted, max_segment_bytes), stride, alignment);
 }
 
 }
 
 block_pool::block_pool(std::size_t bytes, std::size_t alignment, block_source& source,
                        std::size_t segment_bytes) noexcept
-    : recent_room_(recent_capacity), alignment_(alignment), source_(source), detoured_(passes_through(part::pool)) {
+    : recent_room_(recent_capacity), alignment_(alignment), source_(source),
+      passthrough_(passthrough_enabled(part::pool)) {
     bool const possible =
         bytes != 0 && bytes <= max_block_bytes && is_power_of_two(alignment) && alignment <= max_block_bytes;
     if (possible) {
-        std::size_t const most = std::bit_floor(std::max(source.largest_bytes(), smallest_segment_bytes));
-        std::size_t const asked = std::max(std::min(segment_bytes, largest_segment_bytes), smallest_segment_bytes);
+        std::size_t const most = std::bit_floor(std::max(source.max_bytes(), min_segment_bytes));
+        std::size_t const asked = std::max(std::min(segment_bytes, max_segment_bytes), min_segment_bytes);
         wanted_segment_bytes_ = std::min(asked, most);
         layout_ = choose_layout(align_up(bytes, alignment), alignment, wanted_segment_bytes_);
     }
-    if (detoured_ || checks::caller) recent_room_ = 0;
+    if (passthrough_ || checks::caller) recent_room_ = 0;
 }
 
 block_pool::~block_pool() {
     if constexpr (checks::structures) check_invariant(valid(), "block_pool", this);
-    detoured_blocks_.deallocate_all(alignment_);
+    passthrough_blocks_.deallocate_all(alignment_);
     while (first_ != nullptr) {
         segment* const released = first_;
         first_ = released->next;
@@ -84,7 +85,7 @@ segment* block_pool::acquire_segment() noexcept {
             layout_ = layout;
             // What the source gives may have been used before; only the bits have to be zero.
             auto* const fresh = new (memory) segment{};
-            fresh->proof = segment_proof ^ address_of(this);
+            fresh->canary = segment_canary ^ address_of(this);
             std::memset(fresh->level2(), 0, (layout_.level1_words + layout_.level2_words) * sizeof(bit_word));
             fresh->groups_used = layout_.word_count; // forget() zeroes what is in use
             if (&source_ != &page_source::process()) fresh->forget(layout_);
@@ -93,7 +94,7 @@ segment* block_pool::acquire_segment() noexcept {
             return fresh;
         }
         // All segments of a pool have one size, so only the first may become smaller.
-        if (first_ != nullptr || layout.segment_bytes <= smallest_segment_bytes) return nullptr;
+        if (first_ != nullptr || layout.segment_bytes <= min_segment_bytes) return nullptr;
         layout = segment_layout::of(layout.segment_bytes / 2, layout.stride_bytes, alignment_);
     }
     return nullptr;
@@ -160,8 +161,8 @@ bool block_pool::refill() noexcept {
 
 void* block_pool::allocate_slow() noexcept {
     [[maybe_unused]] detail::caller_allocation const allocation("of a pool", layout_.stride_bytes);
-    if (detoured_) {
-        return layout_.capacity == 0 ? nullptr : detoured_blocks_.allocate(layout_.stride_bytes, alignment_);
+    if (passthrough_) {
+        return layout_.capacity == 0 ? nullptr : passthrough_blocks_.allocate(layout_.stride_bytes, alignment_);
     }
     if (group_ == 0 && !refill()) return nullptr;
     bit_word const group = group_;
@@ -205,14 +206,14 @@ void block_pool::write_rare(bit_word* at, bit_word before, bit_word bits) noexce
 }
 
 void block_pool::write_back(void* const* blocks, std::size_t count) noexcept {
-    constexpr std::size_t most_at_once = recent_capacity / 2;
-    for (; count > most_at_once; blocks += most_at_once, count -= most_at_once) write_back(blocks, most_at_once);
+    constexpr std::size_t max_at_once = recent_capacity / 2;
+    for (; count > max_at_once; blocks += max_at_once, count -= max_at_once) write_back(blocks, max_at_once);
     if (count == 0) return;
     free_in_bits_ += count;
     // First where each bit lies, so that the words, which are seldom near, are fetched while the next are looked for.
     // Blocks freed one after another often share a word: it is written once for all of them.
-    bit_word* words[most_at_once];
-    bit_word bits[most_at_once];
+    bit_word* words[max_at_once];
+    bit_word bits[max_at_once];
     std::size_t word_count = 0;
     segment_layout const layout = layout_;
     auto const find = [&layout](const void* block, bit_word& bit) noexcept {
@@ -251,8 +252,8 @@ void block_pool::write_back(void* const* blocks, std::size_t count) noexcept {
 }
 
 void block_pool::deallocate_slow(void* block) noexcept {
-    if (detoured_) {
-        if (block != nullptr) detoured_blocks_.deallocate(block, alignment_);
+    if (passthrough_) {
+        if (block != nullptr) passthrough_blocks_.deallocate(block, alignment_);
         return;
     }
     if constexpr (checks::caller) return deallocate_checked(block);
@@ -275,7 +276,7 @@ void block_pool::deallocate_checked(void* block) noexcept {
     std::size_t const offset = address_of(block) - home->blocks(layout_);
     std::size_t const index = layout_.index_of(offset);
     bool const is_block = index * layout_.stride_bytes == offset && index / bits_per_word < home->groups_used;
-    if (home->proof != (segment_proof ^ address_of(this)) || !is_block) {
+    if (home->canary != (segment_canary ^ address_of(this)) || !is_block) {
         note_misuse("a pool was given a pointer that is not the begin of a block", block, advice);
         return;
     }
@@ -306,7 +307,7 @@ void block_pool::settle() noexcept {
 }
 
 void block_pool::clear() noexcept {
-    detoured_blocks_.deallocate_all(alignment_);
+    passthrough_blocks_.deallocate_all(alignment_);
     for (segment* each = first_; each != nullptr; each = each->next) {
         if constexpr (checks::caller) {
             std::size_t const used = std::min(each->groups_used * bits_per_word, layout_.capacity);
@@ -329,7 +330,7 @@ std::size_t block_pool::cached_count() const noexcept {
 }
 
 std::size_t block_pool::size() const noexcept {
-    return detoured_blocks_.count() + handed_out_ - free_in_bits_ - cached_count();
+    return passthrough_blocks_.count() + handed_out_ - free_in_bits_ - cached_count();
 }
 
 bool block_pool::owns(const void* pointer) const noexcept {
@@ -337,14 +338,14 @@ bool block_pool::owns(const void* pointer) const noexcept {
     for (segment const* each = first_; each != nullptr; each = each->next) {
         if (address_of(pointer) - each->blocks(layout_) < layout_.capacity * layout_.stride_bytes) return true;
     }
-    return detoured_blocks_.contains(pointer, layout_.stride_bytes, alignment_);
+    return passthrough_blocks_.contains(pointer, layout_.stride_bytes, alignment_);
 }
 
 allocator_stats block_pool::stats() const noexcept {
     allocator_stats answer;
     answer.live_count = size();
     answer.live_bytes = answer.live_count * layout_.stride_bytes;
-    answer.peak_bytes = std::max(peak_handed_out_, detoured_blocks_.peak_count()) * layout_.stride_bytes;
+    answer.peak_bytes = std::max(peak_handed_out_, passthrough_blocks_.peak_count()) * layout_.stride_bytes;
     answer.source_blocks = segment_count_;
     answer.reserved_bytes = segment_count_ * layout_.segment_bytes;
     return answer;

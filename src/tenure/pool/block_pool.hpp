@@ -24,7 +24,7 @@
 #include <tenure/base/bits.hpp>
 #include <tenure/base/block_source.hpp>
 #include <tenure/base/config.hpp>
-#include <tenure/base/detour_list.hpp>
+#include <tenure/base/passthrough_list.hpp>
 #include <tenure/base/stats.hpp>
 #include <tenure/platform/page_source.hpp>
 #include <tenure/pool/segment.hpp>
@@ -154,8 +154,8 @@ private:
     std::size_t alignment_;
     std::size_t wanted_segment_bytes_ = 0; // what a pool without segments asks for
     block_source& source_;
-    detail::detour_list detoured_blocks_;
-    bool detoured_;
+    detail::passthrough_list passthrough_blocks_;
+    bool passthrough_;
 
     void note_misuse(std::string_view what, const void* at, std::string_view advice) noexcept;
     detail::noted_misuses* noted_ = nullptr; // of a shared pool: what happens under its lock is reported after it
@@ -187,7 +187,7 @@ inline void block_pool::deallocate(void* block) noexcept {
 template<class Visit>
 void block_pool::for_each(Visit&& visit) {
     settle();
-    detoured_blocks_.for_each(alignment_, visit);
+    passthrough_blocks_.for_each(alignment_, visit);
     for (detail::segment* segment = first_; segment != nullptr; segment = segment->next) {
         std::uintptr_t const begin = segment->blocks(layout_);
         for (std::size_t word = 0; word < segment->groups_used; ++word) {

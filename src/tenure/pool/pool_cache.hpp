@@ -15,8 +15,8 @@ namespace tenure::inline TENURE_ABI::detail {
 
 /// Free blocks of one shared pool at one thread. Only the thread moves blocks in and out; others read the count.
 struct pool_cache {
-    static constexpr std::uint32_t most_blocks = 256;
-    static constexpr std::size_t most_bytes = std::size_t{128} * 1024; ///< unless one block is larger
+    static constexpr std::uint32_t max_blocks = 256;
+    static constexpr std::size_t max_bytes = std::size_t{128} * 1024; ///< unless one block is larger
 
     explicit pool_cache(std::uint32_t room) noexcept : capacity(room) {}
 
@@ -24,7 +24,7 @@ struct pool_cache {
     std::uint32_t const capacity; ///< the same in every cache of a pool
     pool_cache* next = nullptr;   ///< in the pool's list
     pool_cache* previous = nullptr;
-    void* blocks[most_blocks];
+    void* blocks[max_blocks];
 };
 
 [[nodiscard]] pool_cache* make_cache(std::uint32_t capacity) noexcept;

@@ -51,7 +51,7 @@ struct segment {
     bool is_partial;            ///< in that list
     bool is_trimmed;            ///< nothing was handed out since free_at_trim blocks were free and their pages went
     std::uint32_t free_at_trim;
-    std::uint64_t proof; ///< says that this is a segment, in checked builds
+    std::uint64_t canary; ///< says that this is a segment, in checked builds
 
     [[nodiscard]] bit_word* level2() noexcept {
         return static_cast<bit_word*>(pointer_at(address_of(this) + sizeof(segment)));

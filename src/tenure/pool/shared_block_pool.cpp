@@ -20,8 +20,8 @@ using detail::pool_cache;
 namespace {
 
 std::uint32_t cache_capacity_for(std::size_t block_bytes) noexcept {
-    std::size_t const fitting = pool_cache::most_bytes / std::max<std::size_t>(block_bytes, 1);
-    return static_cast<std::uint32_t>(std::clamp<std::size_t>(fitting, 1, pool_cache::most_blocks));
+    std::size_t const fitting = pool_cache::max_bytes / std::max<std::size_t>(block_bytes, 1);
+    return static_cast<std::uint32_t>(std::clamp<std::size_t>(fitting, 1, pool_cache::max_blocks));
 }
 
 void link(pool_cache& cache, pool_cache*& first) noexcept {
@@ -95,7 +95,7 @@ void shared_block_pool::for_each_cache(Visit&& visit) const {
 }
 
 pool_cache* shared_block_pool::add_cache() noexcept {
-    if (!platform::may_set_slot(slot_) || checks::caller || blocks_.detoured_) return nullptr;
+    if (!platform::may_set_slot(slot_) || checks::caller || blocks_.passthrough_) return nullptr;
     pool_cache* cache = take_ownerless();
     if (cache == nullptr) cache = detail::make_cache(cache_capacity_);
     if (cache == nullptr) return nullptr;

@@ -24,7 +24,7 @@
 
 #include <tenure/base/config.hpp>
 #include <tenure/base/stats.hpp>
-#include <tenure/platform/fork_participant.hpp>
+#include <tenure/platform/fork_handler.hpp>
 #include <tenure/platform/mutex.hpp>
 #include <tenure/platform/thread_slots.hpp>
 #include <tenure/pool/block_pool.hpp>
@@ -102,10 +102,10 @@ private:
 
     // Batches that come back wait here for the thread that wants one: moved as pointers, neither blocks nor bits are
     // touched. What does not fit goes into the pool's bits.
-    static constexpr std::size_t stash_capacity = std::size_t{8} * detail::pool_cache::most_blocks;
+    static constexpr std::size_t stash_capacity = std::size_t{8} * detail::pool_cache::max_blocks;
 
     platform::thread_slot slot_;
-    platform::fork_participant fork_;
+    platform::fork_handler fork_;
     alignas(cache_line_bytes) mutable platform::mutex mutex_; ///< of everything below
     detail::pool_cache* caches_ = nullptr;
     detail::pool_cache* ownerless_ = nullptr; ///< in the child of a fork, of threads that it does not have

@@ -12,7 +12,7 @@
 #include <tenure/base/align.hpp>
 #include <tenure/base/no_alloc.hpp>
 #include <tenure/base/options.hpp>
-#include <tenure/platform/fork_participant.hpp>
+#include <tenure/platform/fork_handler.hpp>
 #include <tenure/pool/shared_block_pool.hpp>
 
 namespace tenure::inline TENURE_ABI {
@@ -78,24 +78,24 @@ shared_block_pool& pool_of(std::size_t index) noexcept {
 }
 
 // Read once: a block must go back the way it came, and the look costs one load.
-enum class way : unsigned char { unknown, pools, malloc };
-constinit std::atomic<way> chosen_way{way::unknown};
+enum class origin : unsigned char { unknown, pools, malloc };
+constinit std::atomic<origin> chosen_origin{origin::unknown};
 
-TENURE_COLD bool choose_way() noexcept {
-    way const wanted = passes_through(part::small_object) ? way::malloc : way::pools;
-    way chosen = way::unknown; // another thread, or an earlier call, may have chosen already
-    if (chosen_way.compare_exchange_strong(chosen, wanted, std::memory_order_relaxed)) chosen = wanted;
-    return chosen == way::malloc;
+TENURE_COLD bool choose_origin() noexcept {
+    origin const wanted = passthrough_enabled(part::small_object) ? origin::malloc : origin::pools;
+    origin chosen = origin::unknown; // another thread, or an earlier call, may have chosen already
+    if (chosen_origin.compare_exchange_strong(chosen, wanted, std::memory_order_relaxed)) chosen = wanted;
+    return chosen == origin::malloc;
 }
 
-bool is_detoured() noexcept {
-    way const chosen = chosen_way.load(std::memory_order_relaxed);
-    return chosen == way::pools ? false : choose_way();
+bool is_passthrough() noexcept {
+    origin const chosen = chosen_origin.load(std::memory_order_relaxed);
+    return chosen == origin::pools ? false : choose_origin();
 }
 
 /// Whether the size and alignment have a pool; `bytes` becomes the size to ask it for.
 bool is_small(std::size_t& bytes, std::size_t alignment) noexcept {
-    if (bytes > small_limit || alignment > alignment_limit || is_detoured()) return false;
+    if (bytes > small_limit || alignment > alignment_limit || is_passthrough()) return false;
     bytes = align_up(std::max<std::size_t>(bytes, 1), alignment);
     return bytes <= small_limit;
 }

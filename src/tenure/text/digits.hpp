@@ -115,7 +115,7 @@ struct short_fixed {
     static constexpr int point = 64 - std::bit_width(short_limit);
     static constexpr bool is_moved = product_bits < point;
     using word = std::conditional_t<product_bits <= 62, std::uint64_t, wide_word>;
-    static constexpr int most_shift = is_moved ? point : 8 * static_cast<int>(sizeof(word)) - 1;
+    static constexpr int max_shift = is_moved ? point : 8 * static_cast<int>(sizeof(word)) - 1;
 
     /// Magnitudes below it give a short number, by a shift of at least one.
     static constexpr bits_word limit() noexcept {
@@ -129,7 +129,7 @@ struct short_fixed {
     /// Requires  `magnitude` is below limit().
     static std::uint64_t number(bits_word magnitude) noexcept {
         int const wanted = bits::bias - static_cast<int>(Precision) - bits::exponent(magnitude);
-        int const shift = wanted < most_shift ? wanted : most_shift; // where less than half is left, either way
+        int const shift = wanted < max_shift ? wanted : max_shift; // where less than half is left, either way
         word const product = static_cast<word>(bits::mantissa(magnitude)) * five;
         if constexpr (is_moved) {
             std::uint64_t const moved = product << (point - shift);

@@ -17,14 +17,14 @@ using detail::float_bits, detail::power_of, detail::wide_word;
 
 /// Precisions for which the product of a mantissa of 53 bits and a power of five is exact with much to spare, and a
 /// number below one has no more digits than 64 bits hold.
-constexpr unsigned most_exact_precision = 19;
+constexpr unsigned max_exact_precision = 19;
 
 struct powers {
-    std::uint64_t of[most_exact_precision + 1];
+    std::uint64_t of[max_exact_precision + 1];
 };
 constexpr powers powers_of(std::uint64_t base) {
     powers made{};
-    for (unsigned exponent = 0; exponent <= most_exact_precision; ++exponent)
+    for (unsigned exponent = 0; exponent <= max_exact_precision; ++exponent)
         made.of[exponent] = power_of(base, exponent);
     return made;
 }
@@ -105,7 +105,7 @@ std::size_t put_word(char* to, std::size_t room, bool is_negative, std::string_v
 /// What is left: huge values, and precisions that nobody reads. std::to_chars is exact for all of them, and allocates
 /// nothing for float and double; it does not say how much it needs, so it writes into memory of ours.
 std::size_t put_any(char* to, std::size_t room, double value, unsigned precision) noexcept {
-    char text[fixed_bytes<double>(most_precision)];
+    char text[fixed_bytes<double>(max_precision)];
     auto const written =
         std::to_chars(text, text + sizeof text, value, std::chars_format::fixed, static_cast<int>(precision));
     auto const needed = static_cast<std::size_t>(written.ptr - text);
@@ -117,7 +117,7 @@ std::size_t put_any(char* to, std::size_t room, double value, unsigned precision
 template<class Float>
 bool scale(typename float_bits<Float>::word magnitude, unsigned precision, std::uint64_t& number) noexcept {
     using bits = float_bits<Float>;
-    if (precision > most_exact_precision) return false;
+    if (precision > max_exact_precision) return false;
     // 53 bits and 45 of the power of five: below 2^98.
     wide_word const product = static_cast<wide_word>(bits::mantissa(magnitude)) * fives.of[precision];
     int const shift = bits::bias - static_cast<int>(precision) - bits::exponent(magnitude);
@@ -138,10 +138,10 @@ template<class Float>
 std::size_t put_fixed(char* to, std::size_t room, Float value, unsigned precision) noexcept {
     using bits = float_bits<Float>;
     constexpr typename bits::word infinity = ~bits::sign >> bits::fraction << bits::fraction;
-    if (precision > most_precision) {
+    if (precision > max_precision) {
         if constexpr (checks::caller)
-            report_misuse("format_fixed got a precision above 64", nullptr, "most_precision is the most digits.");
-        precision = most_precision;
+            report_misuse("format_fixed got a precision above 64", nullptr, "max_precision is the most digits.");
+        precision = max_precision;
     }
     auto const magnitude = bits::magnitude(value);
     bool const is_negative = bits::is_negative(value);

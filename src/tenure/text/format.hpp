@@ -26,7 +26,7 @@
 namespace tenure::inline TENURE_ABI {
 
 /// Digits after the point at most; more count as so many, and are reported in checked builds.
-constexpr unsigned most_precision = 64;
+constexpr unsigned max_precision = 64;
 
 /// The longest text of a value: a sign, every digit of the largest, a point and what comes behind it.
 template<std::floating_point Float>
@@ -67,7 +67,7 @@ TENURE_API std::size_t format_fixed(char* to, std::size_t room, double value, un
 /// behind the point, has at most eight digits, and `room` is at least 16 bytes.
 template<unsigned Precision, text_float Float>
 inline std::size_t format_fixed(char* to, std::size_t room, Float value) noexcept {
-    static_assert(Precision <= most_precision);
+    static_assert(Precision <= max_precision);
     if (char const* const end = detail::put_short_fixed<Precision>(to, room, value); end != nullptr) [[likely]]
         return static_cast<std::size_t>(end - to);
     return format_fixed(to, room, value, Precision);

@@ -114,7 +114,7 @@ inline text_writer& text_writer::append(Integer number) noexcept {
 
 template<unsigned Precision, text_float Float>
 inline text_writer& text_writer::append_fixed(Float value) noexcept {
-    static_assert(Precision <= most_precision);
+    static_assert(Precision <= max_precision);
     if (char* const end = detail::put_short_fixed<Precision>(cursor_, room_bytes(), value); end != nullptr) [[likely]] {
         cursor_ = end;
         return *this;

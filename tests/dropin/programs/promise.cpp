@@ -22,7 +22,7 @@ using tenure::no_alloc_scope;
 void free_block(void* block) { std::free(block); }
 int* volatile kept = nullptr; // or the compiler leaves a new with its delete out
 
-void* take(std::string_view way, void* old) {
+void* allocate(std::string_view way, void* old) {
     if (way == "calloc") return std::calloc(3, 5);
     if (way == "realloc") return std::realloc(old, 100'000);
     if (way == "aligned_alloc") return std::aligned_alloc(64, 64);
@@ -36,7 +36,7 @@ int break_promise(std::string_view way, void* old) {
         delete kept;
         return 0;
     }
-    void* const block = take(way, old);
+    void* const block = allocate(way, old);
     free_block(block);
     if (way != "realloc") free_block(old);
     return block == nullptr ? 1 : 0;

@@ -30,7 +30,7 @@ public sealed class NativeMemoryPool<T> : MemoryPool<T>
     private const int LeastLog = 4;
 
     private readonly BufferOptions _options;
-    private readonly long _keptBytesMost;
+    private readonly long _maxKeptBytes;
     private readonly Kept[] _kept = new Kept[31 - LeastLog];
     private long _keptBytes;
     private volatile bool _disposed;
@@ -45,7 +45,7 @@ public sealed class NativeMemoryPool<T> : MemoryPool<T>
     {
         ArgumentOutOfRangeException.ThrowIfNegative(keptBytes);
         options.Check(nameof(options));
-        _keptBytesMost = keptBytes;
+        _maxKeptBytes = keptBytes;
         _options = options;
         for (int i = 0; i < _kept.Length; i++)
         {
@@ -128,7 +128,7 @@ public sealed class NativeMemoryPool<T> : MemoryPool<T>
 
     private void Return(SafeArray<T> array, int size)
     {
-        bool room = Interlocked.Add(ref _keptBytes, array.Size) <= _keptBytesMost;
+        bool room = Interlocked.Add(ref _keptBytes, array.Size) <= _maxKeptBytes;
         if (room && !_disposed)
         {
             _kept[size].Put(array);

@@ -10,11 +10,11 @@
 
 namespace tenure::inline TENURE_ABI::dropin {
 
-void* take_slow(std::size_t bytes, std::size_t alignment) noexcept {
+void* allocate_slow(std::size_t bytes, std::size_t alignment) noexcept {
     return detail::process_allocate_slow(bytes, alignment, detail::fill::none);
 }
 
-void give_slow(void* block) noexcept {
+void deallocate_slow(void* block) noexcept {
     int const saved = errno;
     detail::process_deallocate_slow(block);
     errno = saved;

@@ -24,9 +24,9 @@ std::size_t huge_page_bytes() noexcept { return std::size_t{2} << 20; }
 // it, and a later touch must read zero.
 bool decommit(void* pages, std::size_t bytes) noexcept { return ::madvise(pages, bytes, MADV_DONTNEED) == 0; }
 
-bool keep_from_children(void* pages, std::size_t bytes) noexcept { return ::madvise(pages, bytes, MADV_DONTFORK) == 0; }
+bool exclude_from_fork(void* pages, std::size_t bytes) noexcept { return ::madvise(pages, bytes, MADV_DONTFORK) == 0; }
 
-bool give_to_children(void* pages, std::size_t bytes) noexcept { return ::madvise(pages, bytes, MADV_DOFORK) == 0; }
+bool include_in_fork(void* pages, std::size_t bytes) noexcept { return ::madvise(pages, bytes, MADV_DOFORK) == 0; }
 
 bool punch(void* pages, std::size_t bytes) noexcept { return ::madvise(pages, bytes, MADV_REMOVE) == 0; }
 

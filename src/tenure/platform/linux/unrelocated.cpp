@@ -49,8 +49,8 @@ void* map_unrelocated(std::size_t bytes) noexcept {
 #else
     (void)bytes, (void)protection, (void)flags;
 #endif
-    constexpr long most_error = 4095;
-    return result < 0 && result >= -most_error ? nullptr : pointer_at(static_cast<std::uintptr_t>(result));
+    constexpr long max_error = 4095;
+    return result < 0 && result >= -max_error ? nullptr : pointer_at(static_cast<std::uintptr_t>(result));
 }
 
 }

@@ -41,7 +41,7 @@ void* file_source::acquire(std::size_t bytes, std::size_t alignment) noexcept {
     void* const mapped =
         is_there ? ::mmap(range, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, file_, static_cast<off_t>(begin))
                  : MAP_FAILED;
-    if (mapped == range && platform::keep_from_children(range, size)) return range;
+    if (mapped == range && platform::exclude_from_fork(range, size)) return range;
     platform::unreserve(range, size);
     return nullptr;
 }

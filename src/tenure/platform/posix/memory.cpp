@@ -22,14 +22,14 @@ constexpr int private_flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE;
 /// that the system chooses, or near the last one that was found so.
 void* map_exactly(std::size_t bytes, std::size_t alignment, int protection) noexcept {
     static constinit std::atomic<std::uintptr_t> last_found{0};
-    constexpr int most_tries = 16;
+    constexpr int max_tries = 16;
     void* const chosen = ::mmap(nullptr, bytes, protection, private_flags, -1, 0);
     if (chosen == MAP_FAILED) return nullptr;
     if (is_aligned(chosen, alignment)) return chosen;
     unreserve(chosen, bytes);
     for (std::uintptr_t const around : {address_of(chosen), last_found.load(std::memory_order_relaxed)}) {
         std::uintptr_t wanted = align_up(around, alignment);
-        for (int tries = 0; tries < most_tries && wanted != 0; ++tries, wanted -= alignment) {
+        for (int tries = 0; tries < max_tries && wanted != 0; ++tries, wanted -= alignment) {
             void* const mapped = ::mmap(pointer_at(wanted), bytes, protection, private_flags, -1, 0);
             if (mapped == MAP_FAILED) return nullptr;
             if (is_aligned(mapped, alignment)) { // the hint was taken, or luck had it
@@ -75,7 +75,7 @@ constinit waiting_ranges waiting{};
 /// Further ones stay mapped, without pages.
 void let_wait(void* range, std::size_t bytes) noexcept {
     // A child of a fork has the list too, and unmaps what is in it: there it must find the range, and nobody else's.
-    if (!give_to_children(range, bytes)) return;
+    if (!include_in_fork(range, bytes)) return;
     for (waiting_range& each : waiting.ranges) {
         std::uintptr_t expected = waiting_range::none;
         if (!each.begin.compare_exchange_strong(expected, waiting_range::changing)) continue;

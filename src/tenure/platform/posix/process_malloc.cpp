@@ -15,11 +15,11 @@
 namespace tenure::inline TENURE_ABI::host {
 
 namespace {
-constexpr std::size_t most_bytes = max_object_bytes / 4;
+constexpr std::size_t max_bytes = max_object_bytes / 4;
 }
 
 void* process_allocate(std::size_t bytes, std::size_t alignment) noexcept {
-    if (bytes > most_bytes || alignment > most_bytes) return nullptr;
+    if (bytes > max_bytes || alignment > max_bytes) return nullptr;
     std::size_t const actual = std::max(alignment, default_alignment);
     return ::aligned_alloc(actual, align_up(std::max<std::size_t>(bytes, 1), actual));
 }

@@ -47,8 +47,8 @@ void poison_freed(void* bytes, std::size_t count) noexcept {
 }
 
 void poison_dropped(void* bytes, std::size_t count) noexcept {
-    constexpr std::size_t most_filled_unseen = std::size_t{64} * 1024; // to fill so few costs less than to ask
-    if (count <= most_filled_unseen) return poison_freed(bytes, count);
+    constexpr std::size_t max_filled_unseen = std::size_t{64} * 1024; // to fill so few costs less than to ask
+    if (count <= max_filled_unseen) return poison_freed(bytes, count);
     unpoison(bytes, count);
     for_each_resident(bytes, count, [](void* part, std::size_t size) { std::memset(part, freed_fill, size); });
     poison(bytes, count);

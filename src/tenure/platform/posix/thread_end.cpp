@@ -9,7 +9,7 @@
 #include <atomic>
 
 #include <tenure/base/no_alloc.hpp>
-#include <tenure/platform/fork_participant.hpp>
+#include <tenure/platform/fork_handler.hpp>
 #include <tenure/platform/mutex.hpp>
 
 namespace tenure::inline TENURE_ABI::platform {
@@ -28,8 +28,8 @@ struct end_slots {
 constinit end_slots slots_of_process{};
 
 constexpr fork_steps steps_of_end = steps_of_lock<[](void*) noexcept -> mutex& { return slots_of_process.mutex; }>;
-constinit fork_participant of_end{fork_order::leaf, nullptr, steps_of_end};
-__attribute__((constructor(101))) void take_part_in_forks() noexcept { of_end.enlist(); }
+constinit fork_handler of_end{fork_order::leaf, nullptr, steps_of_end};
+__attribute__((constructor(101))) void register_fork_handlers() noexcept { of_end.enlist(); }
 
 void call_at_end(void* slot) noexcept {
     thread_end_function const function = static_cast<std::atomic<thread_end_function>*>(slot)->load();

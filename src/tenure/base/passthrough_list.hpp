@@ -13,11 +13,11 @@
 namespace tenure::inline TENURE_ABI::detail {
 
 /// Threads   one at a time.
-class detour_list {
+class passthrough_list {
 public:
-    constexpr detour_list() noexcept = default;
-    detour_list(const detour_list&) = delete;
-    detour_list& operator=(const detour_list&) = delete;
+    constexpr passthrough_list() noexcept = default;
+    passthrough_list(const passthrough_list&) = delete;
+    passthrough_list& operator=(const passthrough_list&) = delete;
 
     /// Requires  `alignment` is a power of two. Null when malloc refuses.
     [[nodiscard]] void* allocate(std::size_t bytes, std::size_t alignment) noexcept;
@@ -45,7 +45,7 @@ private:
     struct link {
         link* next;
         link* previous;
-        std::uintptr_t proof; // says that this is a block of ours that is allocated
+        std::uintptr_t canary; // says that this is a block of ours that is allocated
     };
     [[nodiscard]] static std::size_t lead_bytes(std::size_t alignment) noexcept {
         constexpr std::size_t smallest = 32; // a power of two, for a link

@@ -14,12 +14,12 @@
 namespace tenure::inline TENURE_ABI::detail {
 
 /// Threads   any; a lock per call.
-class detoured_blocks {
+class passthrough_blocks {
 public:
-    constexpr detoured_blocks() noexcept = default;
-    ~detoured_blocks() { free_all(); }
-    detoured_blocks(const detoured_blocks&) = delete;
-    detoured_blocks& operator=(const detoured_blocks&) = delete;
+    constexpr passthrough_blocks() noexcept = default;
+    ~passthrough_blocks() { free_all(); }
+    passthrough_blocks(const passthrough_blocks&) = delete;
+    passthrough_blocks& operator=(const passthrough_blocks&) = delete;
 
     /// Requires  `alignment` is a power of two. Null when malloc refuses.
     [[nodiscard]] void* allocate(std::size_t bytes, std::size_t alignment) noexcept;

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: Tenure contributors
 // SPDX-License-Identifier: MIT
 
-#include <tenure/heap/detoured_blocks.hpp>
+#include <tenure/heap/passthrough_blocks.hpp>
 
 #include <algorithm>
 #include <cstdint>
@@ -13,30 +13,30 @@
 namespace tenure::inline TENURE_ABI::detail {
 
 /// Right in front of each block.
-struct detoured_blocks::node {
+struct passthrough_blocks::node {
     node* next;
     node* previous;
     void* memory; ///< as malloc gave it
     std::size_t bytes;
-    std::uintptr_t proof; ///< says that this is a block of ours that is in use
+    std::uintptr_t canary; ///< says that this is a block of ours that is in use
 };
 
 namespace {
 
-std::uintptr_t proof_of(const void* node) noexcept { return address_of(node) ^ 0x7E27'0DE7'0B10'C001; }
+std::uintptr_t canary_of(const void* node) noexcept { return address_of(node) ^ 0x7E27'0DE7'0B10'C001; }
 
 }
 
-detoured_blocks::node* detoured_blocks::node_of(const void* block) noexcept {
+passthrough_blocks::node* passthrough_blocks::node_of(const void* block) noexcept {
     return static_cast<node*>(pointer_at(address_of(block) - sizeof(node)));
 }
 
-void* detoured_blocks::allocate(std::size_t bytes, std::size_t alignment) noexcept {
+void* passthrough_blocks::allocate(std::size_t bytes, std::size_t alignment) noexcept {
     std::size_t const lead = align_up(sizeof(node), std::max(alignment, default_alignment));
     void* const memory = host::process_allocate(lead + std::max<std::size_t>(bytes, 1), alignment);
     if (memory == nullptr) return nullptr;
     void* const block = pointer_at(address_of(memory) + lead);
-    node* const made = new (node_of(block)) node{nullptr, nullptr, memory, bytes, proof_of(node_of(block))};
+    node* const made = new (node_of(block)) node{nullptr, nullptr, memory, bytes, canary_of(node_of(block))};
     platform::lock_guard const lock(mutex_);
     made->next = first_;
     if (first_ != nullptr) first_->previous = made;
@@ -46,10 +46,10 @@ void* detoured_blocks::allocate(std::size_t bytes, std::size_t alignment) noexce
     return block;
 }
 
-void detoured_blocks::deallocate(void* block) noexcept {
+void passthrough_blocks::deallocate(void* block) noexcept {
     node* const freed = node_of(block);
     // Of a block that was freed before, this reads freed memory: AddressSanitizer and Valgrind name both frees.
-    if (freed->proof != proof_of(freed)) return host::process_deallocate(block);
+    if (freed->canary != canary_of(freed)) return host::process_deallocate(block);
     {
         platform::lock_guard const lock(mutex_);
         (freed->previous != nullptr ? freed->previous->next : first_) = freed->next;
@@ -57,17 +57,17 @@ void detoured_blocks::deallocate(void* block) noexcept {
         --count_;
         bytes_ -= freed->bytes;
     }
-    freed->proof = 0;
+    freed->canary = 0;
     host::process_deallocate(freed->memory);
 }
 
-void detoured_blocks::free_all() noexcept {
+void passthrough_blocks::free_all() noexcept {
     while (first_ != nullptr) deallocate(static_cast<void*>(first_ + 1));
 }
 
-std::size_t detoured_blocks::bytes_of(const void* block) const noexcept { return node_of(block)->bytes; }
+std::size_t passthrough_blocks::bytes_of(const void* block) const noexcept { return node_of(block)->bytes; }
 
-bool detoured_blocks::owns(const void* pointer) const noexcept {
+bool passthrough_blocks::owns(const void* pointer) const noexcept {
     platform::lock_guard const lock(mutex_);
     for (node const* each = first_; each != nullptr; each = each->next) {
         if (address_of(pointer) - address_of(each + 1) < std::max<std::size_t>(each->bytes, 1)) return true;
@@ -75,8 +75,8 @@ bool detoured_blocks::owns(const void* pointer) const noexcept {
     return false;
 }
 
-void detoured_blocks::for_each(void (*visit)(void* context, void* block, std::size_t bytes),
-                               void* context) const noexcept {
+void passthrough_blocks::for_each(void (*visit)(void* context, void* block, std::size_t bytes),
+                                  void* context) const noexcept {
     for (node* each = first_; each != nullptr;) {
         node* const next = each->next;
         visit(context, each + 1, each->bytes);
@@ -84,12 +84,12 @@ void detoured_blocks::for_each(void (*visit)(void* context, void* block, std::si
     }
 }
 
-std::size_t detoured_blocks::count() const noexcept {
+std::size_t passthrough_blocks::count() const noexcept {
     platform::lock_guard const lock(mutex_);
     return count_;
 }
 
-std::size_t detoured_blocks::bytes() const noexcept {
+std::size_t passthrough_blocks::bytes() const noexcept {
     platform::lock_guard const lock(mutex_);
     return bytes_;
 }

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: Tenure contributors
 // SPDX-License-Identifier: MIT
 
-#include <tenure/base/detour_list.hpp>
+#include <tenure/base/passthrough_list.hpp>
 
 #include <algorithm>
 #include <cstdlib>
@@ -14,28 +14,28 @@ namespace tenure::inline TENURE_ABI::detail {
 
 namespace {
 
-std::uintptr_t proof_of(const void* node) noexcept { return address_of(node) ^ 0x7E27'0DE7'0B10'C000; }
+std::uintptr_t canary_of(const void* node) noexcept { return address_of(node) ^ 0x7E27'0DE7'0B10'C000; }
 
 }
 
 // The link lies at the front of what malloc gave, the block one alignment (at least 32 bytes) behind it.
 
-void* detour_list::allocate(std::size_t bytes, std::size_t alignment) noexcept {
+void* passthrough_list::allocate(std::size_t bytes, std::size_t alignment) noexcept {
     std::size_t const lead = lead_bytes(alignment);
     if (bytes > max_object_bytes - 2 * lead) return nullptr;
     void* const memory = std::aligned_alloc(lead, align_up(lead + bytes, lead));
     if (memory == nullptr) return nullptr;
-    auto* const node = new (memory) link{first_, nullptr, proof_of(memory)};
+    auto* const node = new (memory) link{first_, nullptr, canary_of(memory)};
     if (first_ != nullptr) first_->previous = node;
     first_ = node;
     peak_count_ = std::max(peak_count_, ++count_);
     return block_of(node, alignment);
 }
 
-void detour_list::deallocate(void* block, std::size_t alignment) noexcept {
+void passthrough_list::deallocate(void* block, std::size_t alignment) noexcept {
     auto* const node = static_cast<link*>(pointer_at(address_of(block) - lead_bytes(alignment)));
     // Of a block that was freed before, this reads freed memory: AddressSanitizer and Valgrind name both frees.
-    if (node->proof != proof_of(node)) {
+    if (node->canary != canary_of(node)) {
         if constexpr (checks::caller) {
             report_misuse("an allocator under passthrough was given a block that is not its own, or was freed before",
                           block, "Look for a second owner; AddressSanitizer or Valgrind name where it was freed.");
@@ -43,18 +43,18 @@ void detour_list::deallocate(void* block, std::size_t alignment) noexcept {
         }
         return std::free(node); // NOLINT: malloc's own checks see it
     }
-    node->proof = 0;
+    node->canary = 0;
     (node->previous != nullptr ? node->previous->next : first_) = node->next;
     if (node->next != nullptr) node->next->previous = node->previous;
     --count_;
     std::free(node); // NOLINT(cppcoreguidelines-no-malloc): from aligned_alloc above
 }
 
-void detour_list::deallocate_all(std::size_t alignment) noexcept {
+void passthrough_list::deallocate_all(std::size_t alignment) noexcept {
     for_each(alignment, [&](void* block) { deallocate(block, alignment); });
 }
 
-bool detour_list::contains(const void* pointer, std::size_t bytes, std::size_t alignment) const noexcept {
+bool passthrough_list::contains(const void* pointer, std::size_t bytes, std::size_t alignment) const noexcept {
     bool found = false;
     for_each(alignment, [&](void* block) { found = found || address_of(pointer) - address_of(block) < bytes; });
     return found;

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: Tenure contributors
 // SPDX-License-Identifier: MIT
 
-#include <tenure/dropin/refusal.hpp>
+#include <tenure/dropin/out_of_memory.hpp>
 
 #include <new>
 
@@ -42,7 +42,7 @@ template<class Function>
 
 }
 
-void* new_refused(std::size_t bytes, std::size_t alignment) {
+void* new_failed(std::size_t bytes, std::size_t alignment) {
     if (alignment <= default_alignment) {
         if (auto* const again = find_in_runtime<void*(std::size_t)>("_Znwm")) return again(bytes);
     } else if (auto* const again = find_in_runtime<void*(std::size_t, std::align_val_t)>("_ZnwmSt11align_val_t")) {
@@ -52,7 +52,7 @@ void* new_refused(std::size_t bytes, std::size_t alignment) {
 }
 
 // Without a runtime there is no handler either.
-void* new_refused_quietly(std::size_t bytes, std::size_t alignment) noexcept {
+void* new_failed_nothrow(std::size_t bytes, std::size_t alignment) noexcept {
     constexpr std::nothrow_t quietly{};
     if (alignment <= default_alignment) {
         using plain = void*(std::size_t, const std::nothrow_t&);

@@ -3,7 +3,7 @@
 
 // Built with exceptions: part of the program that links it, and not of the drop-in.
 
-#include <tenure/dropin/refusal.hpp>
+#include <tenure/dropin/out_of_memory.hpp>
 
 #include <new>
 
@@ -12,18 +12,18 @@
 
 namespace tenure::inline TENURE_ABI::dropin {
 
-void* new_refused(std::size_t bytes, std::size_t alignment) {
+void* new_failed(std::size_t bytes, std::size_t alignment) {
     for (;;) {
         std::new_handler const handler = std::get_new_handler();
         if (handler == nullptr) throw_bad_alloc();
         handler(); // makes room, throws, or takes itself away
-        if (void* const block = take_slow(bytes, alignment); block != nullptr) return block;
+        if (void* const block = allocate_slow(bytes, alignment); block != nullptr) return block;
     }
 }
 
-void* new_refused_quietly(std::size_t bytes, std::size_t alignment) noexcept {
+void* new_failed_nothrow(std::size_t bytes, std::size_t alignment) noexcept {
     try {
-        return new_refused(bytes, alignment);
+        return new_failed(bytes, alignment);
     } catch (...) { // a handler may throw anything
         return nullptr;
     }

@@ -36,11 +36,11 @@ struct counted {
 };
 
 template<class Pool>
-class detoured_pools : public testing::Test {};
+class passthrough_pools : public testing::Test {};
 using pools = testing::Types<tenure::pool<counted>, tenure::shared_pool<counted>>;
-TYPED_TEST_SUITE(detoured_pools, pools);
+TYPED_TEST_SUITE(passthrough_pools, pools);
 
-TYPED_TEST(detoured_pools, visits_clear_and_the_end_of_a_pool_see_every_object) {
+TYPED_TEST(passthrough_pools, visits_clear_and_the_end_of_a_pool_see_every_object) {
     tenure::counting_source source(tenure::page_source::process());
     {
         TypeParam pool(source);
@@ -64,13 +64,13 @@ TYPED_TEST(detoured_pools, visits_clear_and_the_end_of_a_pool_see_every_object) 
         EXPECT_EQ(counted::alive, 0);
         EXPECT_EQ(pool.size(), 0u);
         for (int count = 0; count < 100; ++count) ASSERT_NE(pool.construct(), nullptr);
-        EXPECT_EQ(source.requests() == 0, tenure::passes_through(part::pool));
+        EXPECT_EQ(source.requests() == 0, tenure::passthrough_enabled(part::pool));
     }
     EXPECT_EQ(counted::alive, 0);
     EXPECT_EQ(source.live_blocks(), 0u);
 }
 
-TEST(detoured_arena, marks_and_rewinds_work_block_by_block) {
+TEST(passthrough_arena, marks_and_rewinds_work_block_by_block) {
     tenure::counting_source source(tenure::page_source::process());
     tenure::arena scratch(source);
     support::ledger ledger;
@@ -90,8 +90,8 @@ TEST(detoured_arena, marks_and_rewinds_work_block_by_block) {
         EXPECT_EQ(scratch.stats().live_bytes, live);
         EXPECT_EQ(ledger.check_all(), "");
     }
-    EXPECT_EQ(source.requests() == 0, tenure::passes_through(part::arena));
-    if (tenure::passes_through(part::arena)) {
+    EXPECT_EQ(source.requests() == 0, tenure::passthrough_enabled(part::arena));
+    if (tenure::passthrough_enabled(part::arena)) {
         EXPECT_EQ(scratch.stats().source_blocks, 1u);
     }
     scratch.clear();
@@ -99,9 +99,9 @@ TEST(detoured_arena, marks_and_rewinds_work_block_by_block) {
     scratch.rewind({});
 }
 
-TEST(detoured_temp, scopes_and_resets_take_back_block_by_block) {
+TEST(passthrough_temp, scopes_and_resets_take_back_block_by_block) {
     support::on_fresh_thread([] {
-        bool const detoured = tenure::passes_through(part::temp);
+        bool const passthrough = tenure::passthrough_enabled(part::temp);
         std::size_t const before = support::malloc_bytes();
         {
             tenure::temp_scope const before_the_first_block;
@@ -111,7 +111,7 @@ TEST(detoured_temp, scopes_and_resets_take_back_block_by_block) {
             {
                 tenure::temp_scope const inner;
                 for (int count = 0; count < 50; ++count) std::memset(tenure::temp::allocate(3000), 1, 3000);
-                if (detoured) {
+                if (passthrough) {
                     EXPECT_GE(support::malloc_bytes(), before + 300'000);
                 }
             }
@@ -122,20 +122,20 @@ TEST(detoured_temp, scopes_and_resets_take_back_block_by_block) {
             EXPECT_TRUE(tenure::temp::owns(ledger.at(7).at + 2999));
         }
         EXPECT_EQ(tenure::temp::stats().used_bytes, 0u);
-        if (detoured) {
+        if (passthrough) {
             EXPECT_LE(support::malloc_bytes(), before + 20'000);
         }
         static_cast<void>(tenure::temp::allocate(100));
         tenure::reset_temp();
         EXPECT_EQ(tenure::temp::stats().used_bytes, 0u);
-        if (detoured) {
+        if (passthrough) {
             EXPECT_EQ(tenure::temp::stats().overflow_count, 0u) << "a detour is no overflow";
         }
         static_cast<void>(tenure::temp::allocate(100)); // left to the end of the thread
     });
 }
 
-TEST(detoured_temp, what_is_allocated_under_a_tag_is_counted_for_it) {
+TEST(passthrough_temp, what_is_allocated_under_a_tag_is_counted_for_it) {
     support::on_fresh_thread([] {
         {
             tenure::tag_scope const tagged("detour test");
@@ -147,7 +147,7 @@ TEST(detoured_temp, what_is_allocated_under_a_tag_is_counted_for_it) {
     });
 }
 
-TEST(detoured_temp_job, leaks_are_reported_on_time_and_freed_blocks_are_not) {
+TEST(passthrough_temp_job, leaks_are_reported_on_time_and_freed_blocks_are_not) {
     static std::set<const void*> named;
     named.clear();
     auto const former = tenure::temp_job::set_leak_handler(
@@ -174,7 +174,7 @@ TEST(detoured_temp_job, leaks_are_reported_on_time_and_freed_blocks_are_not) {
     tenure::temp_job::set_leak_handler(former);
 }
 
-TEST(detoured_small_object, malloc_knows_the_object) {
+TEST(passthrough_small_object, malloc_knows_the_object) {
     struct object : tenure::small_object {
         unsigned char bytes[100];
     };
@@ -182,17 +182,17 @@ TEST(detoured_small_object, malloc_knows_the_object) {
     std::unique_ptr<object> const one(new object);
     std::unique_ptr<object[]> const many(new object[20]);
     std::memset(one->bytes, 1, 100);
-    bool const detoured = tenure::passes_through(part::small_object);
-    EXPECT_EQ(tenure::small_object::stats().live_count, detoured ? in_pools : in_pools + 2);
-    if (detoured) {
+    bool const passthrough = tenure::passthrough_enabled(part::small_object);
+    EXPECT_EQ(tenure::small_object::stats().live_count, passthrough ? in_pools : in_pools + 2);
+    if (passthrough) {
         EXPECT_GE(::malloc_usable_size(one.get()), 100u);
     }
-    if (detoured) {
+    if (passthrough) {
         EXPECT_EQ(tenure::small_object::trim(), 0u);
     }
 }
 
-TEST(detoured_handles, large_memory_is_aligned_and_zero_and_there_only_where_it_is_touched) {
+TEST(passthrough_handles, large_memory_is_aligned_and_zero_and_there_only_where_it_is_touched) {
     constexpr std::size_t bytes = std::size_t{1} << 30;
     std::size_t const before = tenure::platform::resident_bytes();
     for (std::size_t alignment = 1; alignment <= std::size_t{2} << 20; alignment *= 8) {

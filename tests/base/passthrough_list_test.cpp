@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: Tenure contributors
 // SPDX-License-Identifier: MIT
 
-#include <tenure/base/detour_list.hpp>
+#include <tenure/base/passthrough_list.hpp>
 
 #include <algorithm>
 #include <cstdint>
@@ -16,17 +16,17 @@
 
 namespace {
 
-using tenure::detail::detour_list;
+using tenure::detail::passthrough_list;
 
-std::vector<void*> blocks_of(const detour_list& list, std::size_t alignment) {
+std::vector<void*> blocks_of(const passthrough_list& list, std::size_t alignment) {
     std::vector<void*> found;
     list.for_each(alignment, [&](void* block) { found.push_back(block); });
     return found;
 }
 
-TEST(detour_list, blocks_are_aligned_listed_and_come_from_malloc) {
+TEST(passthrough_list, blocks_are_aligned_listed_and_come_from_malloc) {
     for (std::size_t alignment = 1; alignment <= 65536; alignment *= 2) {
-        detour_list list;
+        passthrough_list list;
         std::size_t const before = support::malloc_bytes();
         std::vector<void*> made;
         for (int count = 0; count < 20; ++count) {
@@ -45,9 +45,9 @@ TEST(detour_list, blocks_are_aligned_listed_and_come_from_malloc) {
     }
 }
 
-TEST(detour_list, any_block_can_go_first_middle_or_last) {
+TEST(passthrough_list, any_block_can_go_first_middle_or_last) {
     for (std::size_t position = 0; position < 3; ++position) {
-        detour_list list;
+        passthrough_list list;
         std::vector<void*> kept{list.allocate(8, 8), list.allocate(8, 8), list.allocate(8, 8)};
         list.deallocate(kept[position], 8);
         EXPECT_EQ(blocks_of(list, 8).size(), 2u);
@@ -58,8 +58,8 @@ TEST(detour_list, any_block_can_go_first_middle_or_last) {
     }
 }
 
-TEST(detour_list, a_visit_may_free_its_own_block) {
-    detour_list list;
+TEST(passthrough_list, a_visit_may_free_its_own_block) {
+    passthrough_list list;
     for (int count = 0; count < 10; ++count) ASSERT_NE(list.allocate(24, 8), nullptr);
     int seen = 0;
     list.for_each(8, [&](void* block) {
@@ -70,16 +70,16 @@ TEST(detour_list, a_visit_may_free_its_own_block) {
     list.deallocate_all(8);
 }
 
-TEST(detour_list, a_size_beyond_any_object_is_refused) {
-    detour_list list;
+TEST(passthrough_list, a_size_beyond_any_object_is_refused) {
+    passthrough_list list;
     EXPECT_EQ(list.allocate(SIZE_MAX, 16), nullptr);
     EXPECT_EQ(list.allocate(PTRDIFF_MAX, 4096), nullptr);
     EXPECT_EQ(list.count(), 0u);
 }
 
-TEST(detour_list, what_is_not_a_block_of_a_list_is_reported_or_left_to_malloc) {
+TEST(passthrough_list, what_is_not_a_block_of_a_list_is_reported_or_left_to_malloc) {
     GTEST_FLAG_SET(death_test_style, "threadsafe");
-    tenure::detail::detour_list list;
+    tenure::detail::passthrough_list list;
     void* const kept = list.allocate(100, 16);
     alignas(64) static unsigned char foreign[256] = {};
     EXPECT_DEATH(list.deallocate(foreign + 128, 16), "not its own|invalid pointer|bad-free|not malloc");

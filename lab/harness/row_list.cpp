@@ -15,7 +15,7 @@ namespace tenure::lab {
 
 namespace {
 
-void add_malloc_rows(std::vector<entrant>& rows, const contestant& who, entrant row,
+void add_malloc_rows(std::vector<measured_row>& rows, const contestant& who, measured_row row,
                      std::span<const found_malloc> mallocs) {
     row.runs_on_malloc = true;
     for (const found_malloc& each : mallocs) {
@@ -30,7 +30,7 @@ void add_malloc_rows(std::vector<entrant>& rows, const contestant& who, entrant 
     }
 }
 
-void add_offset_rows(std::vector<entrant>& rows, entrant row, std::span<const found_malloc> given) {
+void add_offset_rows(std::vector<measured_row>& rows, measured_row row, std::span<const found_malloc> given) {
     for (const found_malloc& each : given) {
         if (!each.has_offsets) continue;
         row.name = row.peer = each.name;
@@ -41,7 +41,7 @@ void add_offset_rows(std::vector<entrant>& rows, entrant row, std::span<const fo
 
 bool is_reference(const contestant& who) { return who.kind.starts_with("reference"); }
 
-void complete_inlined(entrant& row, const contestant& who, std::span<const library_peer> libraries) {
+void complete_inlined(measured_row& row, const contestant& who, std::span<const library_peer> libraries) {
     if (who.peer.empty()) {
         if (!is_reference(who)) row.version = own_version();
         return;
@@ -61,14 +61,14 @@ void complete_inlined(entrant& row, const contestant& who, std::span<const libra
 
 }
 
-std::vector<entrant> list_entrants(const experiment& chosen, std::span<const found_malloc> mallocs,
-                                   std::span<const library_peer> libraries) {
-    std::vector<entrant> rows;
+std::vector<measured_row> list_rows(const experiment& chosen, std::span<const found_malloc> mallocs,
+                                    std::span<const library_peer> libraries) {
+    std::vector<measured_row> rows;
     for (std::size_t source = 0; source < chosen.sources.size(); ++source) {
         std::span<const contestant> const some = chosen.sources[source]();
         for (std::size_t i = 0; i < some.size(); ++i) {
             const contestant& who = some[i];
-            entrant row;
+            measured_row row;
             row.name = who.name;
             row.peer = who.peer;
             row.kind = who.kind;

@@ -45,12 +45,12 @@ struct fork_steps {
 ///
 /// A process of one thread takes no locks at a fork: nobody else holds one then, and a signal handler that forks may
 /// have interrupted whoever does, which goes on in both processes. No step is called then.
-class TENURE_API fork_participant {
+class TENURE_API fork_handler {
 public:
-    constexpr fork_participant(fork_order order, void* owner, const fork_steps& steps) noexcept
+    constexpr fork_handler(fork_order order, void* owner, const fork_steps& steps) noexcept
         : order_(order), owner_(owner), steps_(&steps) {}
-    fork_participant(const fork_participant&) = delete;
-    fork_participant& operator=(const fork_participant&) = delete;
+    fork_handler(const fork_handler&) = delete;
+    fork_handler& operator=(const fork_handler&) = delete;
 
     /// From now on forks call its steps. Once counts: it may be called again.
     /// Requires  the caller holds no lock that comes after `lifetimes`; nobody has taken the participant's locks yet.
@@ -61,18 +61,18 @@ public:
     void delist() noexcept;
 
 private:
-    friend struct fork_participants;
+    friend struct fork_handlers;
     void enlist_slow() noexcept;
 
-    fork_participant* next_ = nullptr;
-    fork_participant* previous_ = nullptr;
+    fork_handler* next_ = nullptr;
+    fork_handler* previous_ = nullptr;
     fork_order order_;
     bool is_taken_ = false; ///< between the steps of a fork
     std::atomic<bool> is_listed_{false};
     void* owner_;
     const fork_steps* steps_;
 };
-static_assert(sizeof(fork_participant) == 5 * sizeof(void*) && std::is_trivially_destructible_v<fork_participant>);
+static_assert(sizeof(fork_handler) == 5 * sizeof(void*) && std::is_trivially_destructible_v<fork_handler>);
 
 /// The lock under which the library makes what it makes at its first use: ready-made groups, the pools of small
 /// objects, the heap of a group.

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: Tenure contributors
 // SPDX-License-Identifier: MIT
 
-#include <tenure/platform/fork_participant.hpp>
+#include <tenure/platform/fork_handler.hpp>
 
 #include <string>
 
@@ -12,8 +12,8 @@
 namespace {
 
 namespace platform = tenure::platform;
+using platform::fork_handler;
 using platform::fork_order;
-using platform::fork_participant;
 
 std::string& steps_seen() {
     static std::string seen;
@@ -27,11 +27,11 @@ constexpr platform::fork_steps noting{
     [](void* owner) noexcept { (steps_seen() += letter_of(owner)) += "c "; },
 };
 
-TEST(fork_participant, locks_are_taken_in_order_and_newest_first_and_given_back_from_the_last_on) {
+TEST(fork_handler, locks_are_taken_in_order_and_newest_first_and_given_back_from_the_last_on) {
     static char names[] = "abl";
     // One that is not of an object stays listed for ever.
-    static constinit fork_participant leaf{fork_order::leaf, &names[2], noting};
-    fork_participant older{fork_order::objects, &names[0], noting}, newer{fork_order::objects, &names[1], noting};
+    static constinit fork_handler leaf{fork_order::leaf, &names[2], noting};
+    fork_handler older{fork_order::objects, &names[0], noting}, newer{fork_order::objects, &names[1], noting};
     support::waiting_thread const other([] {}); // a process of one thread takes no locks
     older.enlist();
     leaf.enlist();
@@ -48,11 +48,11 @@ TEST(fork_participant, locks_are_taken_in_order_and_newest_first_and_given_back_
     EXPECT_EQ(steps_seen(), "l+ l- ");
 }
 
-TEST(fork_participant, a_lock_that_another_thread_takes_all_the_time_is_free_in_the_child) {
+TEST(fork_handler, a_lock_that_another_thread_takes_all_the_time_is_free_in_the_child) {
     static platform::mutex lock;
     static constexpr platform::fork_steps steps =
         platform::steps_of_lock<[](void*) noexcept -> platform::mutex& { return lock; }>;
-    fork_participant member{fork_order::objects, nullptr, steps};
+    fork_handler member{fork_order::objects, nullptr, steps};
     member.enlist();
     std::atomic<bool> stop{false};
     std::thread other([&] {

@@ -15,9 +15,9 @@
 namespace tenure::inline TENURE_ABI::dropin {
 
 /// Calls the new handler until there is memory or no handler. Returns   a block, or throws what the standard says.
-[[nodiscard]] TENURE_COLD void* new_refused(std::size_t bytes, std::size_t alignment);
+[[nodiscard]] TENURE_COLD void* new_failed(std::size_t bytes, std::size_t alignment);
 
 /// The same for the forms that throw nothing: null where the other throws.
-[[nodiscard]] TENURE_COLD void* new_refused_quietly(std::size_t bytes, std::size_t alignment) noexcept;
+[[nodiscard]] TENURE_COLD void* new_failed_nothrow(std::size_t bytes, std::size_t alignment) noexcept;
 
 }

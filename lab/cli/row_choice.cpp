@@ -4,7 +4,7 @@
 /// \file
 /// Names from the command line against names from the tables.
 
-#include "cli/contenders.hpp"
+#include "cli/row_choice.hpp"
 
 #include <fmt/format.h>
 
@@ -35,7 +35,7 @@ bool names_a_file(const std::string& word) {
     return word.find('/') != std::string::npos || word.find(".so") != std::string::npos;
 }
 
-contenders::contenders(std::vector<std::string> against, std::vector<std::string> only)
+row_choice::row_choice(std::vector<std::string> against, std::vector<std::string> only)
     : only_(std::move(only)), mallocs_(find_mallocs()), libraries_(library_peers()) {
     for (std::string& word : against) {
         if (names_a_file(word)) {
@@ -57,7 +57,7 @@ contenders::contenders(std::vector<std::string> against, std::vector<std::string
     }
 }
 
-void contenders::add_file(const std::string& path) {
+void row_choice::add_file(const std::string& path) {
     found_malloc added = find_malloc_file(path);
     if (!added.found) {
         if (refusal_.empty()) refusal_ = "--against: " + added.reason;
@@ -67,11 +67,11 @@ void contenders::add_file(const std::string& path) {
     mallocs_.push_back(std::move(added));
 }
 
-bool contenders::is_opponent(const entrant& row, const std::string& peer) const {
+bool row_choice::is_opponent(const measured_row& row, const std::string& peer) const {
     return same_name(row.name, peer) || same_name(row.peer, peer);
 }
 
-bool contenders::wanted(const experiment& chosen, const entrant& row) const {
+bool row_choice::wanted(const experiment& chosen, const measured_row& row) const {
     if (row.name == chosen.baseline) return true;
     bool const ours = row.runs_on_malloc ? is_own_malloc(row.peer) : row.peer.empty();
     bool const given_file = std::any_of(mallocs_.begin(), mallocs_.end(), [&](const found_malloc& each) {
@@ -83,22 +83,23 @@ bool contenders::wanted(const experiment& chosen, const entrant& row) const {
     return only_.empty() ? peers_.empty() || ours : holds_name(only_, row.name);
 }
 
-std::vector<entrant> contenders::of(const experiment& chosen, std::uint64_t parts) {
-    std::vector<entrant> rows = list_entrants(chosen, mallocs_, libraries_);
-    for (const entrant& row : rows) {
+std::vector<measured_row> row_choice::of(const experiment& chosen, std::uint64_t parts) {
+    std::vector<measured_row> rows = list_rows(chosen, mallocs_, libraries_);
+    for (const measured_row& row : rows) {
         if (!holds_name(seen_, row.name)) seen_.push_back(row.name);
     }
-    bool const nobody = !only_.empty() && std::none_of(rows.begin(), rows.end(),
-                                                       [&](const entrant& row) { return holds_name(only_, row.name); });
+    bool const nobody = !only_.empty() && std::none_of(rows.begin(), rows.end(), [&](const measured_row& row) {
+        return holds_name(only_, row.name);
+    });
     if (nobody) return {};
-    std::erase_if(rows, [&](const entrant& row) {
+    std::erase_if(rows, [&](const measured_row& row) {
         bool const elsewhere = row.parts != 0 && (row.parts & parts) == 0; // 0: it is missing and has no parts at all
         return !wanted(chosen, row) || (elsewhere && !holds_name(only_, row.name));
     });
     return rows;
 }
 
-std::string contenders::refusal() const {
+std::string row_choice::refusal() const {
     if (!refusal_.empty()) return refusal_;
     for (const found_malloc& each : mallocs_) {
         if (!each.has_offsets || holds_name(seen_, each.name)) continue;

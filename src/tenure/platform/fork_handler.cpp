@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: Tenure contributors
 // SPDX-License-Identifier: MIT
 
-#include <tenure/platform/fork_participant.hpp>
+#include <tenure/platform/fork_handler.hpp>
 
 #include <tenure/base/at_fork.hpp>
 #include <tenure/platform/fork.hpp>
@@ -15,8 +15,8 @@ struct participants {
     mutex forking; ///< one fork at a time; taken before every other
     mutex list;    ///< of `objects`; taken between `lifetimes` and `objects`
     /// Linked by next_ alone, in no order. They come and stay, so a walk needs no lock.
-    std::atomic<fork_participant*> lasting{nullptr};
-    fork_participant* objects = nullptr; ///< the newest first
+    std::atomic<fork_handler*> lasting{nullptr};
+    fork_handler* objects = nullptr; ///< the newest first
     std::atomic<bool> is_heard{false};
     std::atomic<bool> is_alone{false}; ///< from the begin of a fork to its end
 };
@@ -26,11 +26,11 @@ constinit mutex making;
 }
 
 /// What a fork does with all of them.
-struct fork_participants {
-    using visitor = void (*)(fork_participant&) noexcept;
+struct fork_handlers {
+    using visitor = void (*)(fork_handler&) noexcept;
 
     static void visit_lasting(fork_order order, visitor visit) noexcept {
-        for (fork_participant* each = all.lasting.load(std::memory_order_acquire); each != nullptr; each = each->next_)
+        for (fork_handler* each = all.lasting.load(std::memory_order_acquire); each != nullptr; each = each->next_)
             if (each->order_ == order) visit(*each);
     }
 
@@ -42,12 +42,12 @@ struct fork_participants {
             visit_lasting(static_cast<fork_order>(order), &take);
             if (static_cast<fork_order>(order) != fork_order::objects) continue;
             all.list.lock();
-            for (fork_participant* each = all.objects; each != nullptr; each = each->next_) take(*each);
+            for (fork_handler* each = all.objects; each != nullptr; each = each->next_) lock(*each);
         }
     }
     static void in_parent() noexcept {
         if (all.is_alone) return;
-        give_back([](fork_participant& each) noexcept { give(each, each.steps_->in_parent); });
+        unlock_all([](fork_handler& each) noexcept { unlock(each, each.steps_->in_parent); });
         all.list.unlock();
         all.forking.unlock();
     }
@@ -55,21 +55,21 @@ struct fork_participants {
         if (all.is_alone) return;
         all.list.abandon();
         all.forking.abandon();
-        give_back([](fork_participant& each) noexcept { give(each, each.steps_->in_child); });
+        unlock_all([](fork_handler& each) noexcept { unlock(each, each.steps_->in_child); });
     }
 
-    static void list_lasting(fork_participant& added) noexcept {
-        fork_participant* first = all.lasting.load(std::memory_order_relaxed);
+    static void list_lasting(fork_handler& added) noexcept {
+        fork_handler* first = all.lasting.load(std::memory_order_relaxed);
         do {
             added.next_ = first;
         } while (!all.lasting.compare_exchange_weak(first, &added, std::memory_order_release));
     }
-    static void list_object(fork_participant& added) noexcept {
+    static void list_object(fork_handler& added) noexcept {
         added.next_ = all.objects;
         if (all.objects != nullptr) all.objects->previous_ = &added;
         all.objects = &added;
     }
-    static void unlist_object(fork_participant& gone) noexcept {
+    static void unlist_object(fork_handler& gone) noexcept {
         (gone.previous_ != nullptr ? gone.previous_->next_ : all.objects) = gone.next_;
         if (gone.next_ != nullptr) gone.next_->previous_ = gone.previous_;
         gone.next_ = gone.previous_ = nullptr;
@@ -77,39 +77,39 @@ struct fork_participants {
 
 private:
     // Of those that last: one may be added while a fork is under way, and is then not given back what it has not.
-    static void take(fork_participant& each) noexcept {
+    static void lock(fork_handler& each) noexcept {
         each.steps_->before(each.owner_);
         each.is_taken_ = true;
     }
-    static void give(fork_participant& each, void (*step)(void*) noexcept) noexcept {
+    static void unlock(fork_handler& each, void (*step)(void*) noexcept) noexcept {
         if (!each.is_taken_) return;
         each.is_taken_ = false;
         step(each.owner_);
     }
-    static void give_back(visitor visit) noexcept {
+    static void unlock_all(visitor visit) noexcept {
         for (std::size_t order = fork_orders; order-- != 0;) {
             bool const is_of_objects = static_cast<fork_order>(order) == fork_order::objects;
-            for (fork_participant* each = is_of_objects ? all.objects : nullptr; each != nullptr; each = each->next_)
+            for (fork_handler* each = is_of_objects ? all.objects : nullptr; each != nullptr; each = each->next_)
                 visit(*each);
             visit_lasting(static_cast<fork_order>(order), visit);
         }
     }
 };
 
-void fork_participant::enlist_slow() noexcept {
+void fork_handler::enlist_slow() noexcept {
     {
         lock_guard const lock(all.list);
         if (is_listed_.load(std::memory_order_relaxed)) return;
-        order_ == fork_order::objects ? fork_participants::list_object(*this) : fork_participants::list_lasting(*this);
+        order_ == fork_order::objects ? fork_handlers::list_object(*this) : fork_handlers::list_lasting(*this);
         is_listed_.store(true, std::memory_order_release);
     }
     hear_of_forks();
 }
 
-void fork_participant::delist() noexcept {
+void fork_handler::delist() noexcept {
     lock_guard const lock(all.list);
     if (!is_listed_.load(std::memory_order_relaxed)) return;
-    fork_participants::unlist_object(*this);
+    fork_handlers::unlist_object(*this);
     is_listed_.store(false, std::memory_order_relaxed);
 }
 
@@ -117,8 +117,7 @@ mutex& making_mutex() noexcept { return making; }
 
 void hear_of_forks() noexcept {
     if (all.is_heard.load(std::memory_order_relaxed) || all.is_heard.exchange(true)) return;
-    bool const is_heard =
-        at_fork(&fork_participants::before, &fork_participants::in_parent, &fork_participants::in_child);
+    bool const is_heard = at_fork(&fork_handlers::before, &fork_handlers::in_parent, &fork_handlers::in_child);
     if (!is_heard) all.is_heard.store(false); // whoever comes next asks again
 }
 
@@ -131,15 +130,15 @@ constexpr fork_steps steps_of_options{[](void*) noexcept {}, [](void*) noexcept 
                                       [](void*) noexcept { detail::forget_reader_of_options(); }};
 constexpr fork_steps steps_of_making = steps_of_lock<[](void*) noexcept -> mutex& { return making; }>;
 
-constinit fork_participant of_tags{fork_order::leaf, nullptr, steps_of_tags};
-constinit fork_participant of_options{fork_order::leaf, nullptr, steps_of_options};
-constinit fork_participant of_making{fork_order::making, nullptr, steps_of_making};
+constinit fork_handler of_tags{fork_order::leaf, nullptr, steps_of_tags};
+constinit fork_handler of_options{fork_order::leaf, nullptr, steps_of_options};
+constinit fork_handler of_making{fork_order::making, nullptr, steps_of_making};
 
 // Before whoever else asks to be told of forks: our locks are then taken last and given back first, and what the others
 // do at a fork may allocate. Before main(): no fork comes between the first use of a lock and this.
 __attribute__((constructor(101))) void begin() noexcept {
     hear_of_forks();
-    for (fork_participant* const each : {&of_tags, &of_options, &of_making}) each->enlist();
+    for (fork_handler* const each : {&of_tags, &of_options, &of_making}) each->enlist();
 }
 
 }
