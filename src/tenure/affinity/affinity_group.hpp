@@ -49,13 +49,13 @@ namespace tenure::inline TENURE_ABI {
 /// What the frees of a group say.
 enum class size_on_free : std::uint8_t {
     optional, ///< any free may leave the size out: the group knows where objects begin
-    given,    ///< every free names the size or the type; the group remembers none
+    required, ///< every free names the size or the type; the group remembers none
 };
 
 /// Where objects of different sizes go.
 enum class page_layout : std::uint8_t {
-    together, ///< one after the other, as they were allocated
-    apart,    ///< each size up to 512 bytes has pages of its own, in which none crosses a cache line without need
+    mixed,   ///< one after the other, as they were allocated
+    by_size, ///< each size up to 512 bytes has pages of its own, in which none crosses a cache line without need
 };
 
 /// How a group is to be.

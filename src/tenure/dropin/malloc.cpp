@@ -50,7 +50,7 @@ constexpr std::size_t zeroed_here_bytes = std::size_t{14} * 1024;
 [[nodiscard]] void* move_small(void* block, std::size_t room, std::size_t bytes) noexcept {
     bool const shrinks = bytes <= room;
     int const saved = shrinks ? errno : 0;
-    void* const moved = dropin::take<default_alignment>(bytes);
+    void* const moved = dropin::allocate<default_alignment>(bytes);
     if (moved == nullptr && shrinks) {
         errno = saved;
         return block;
@@ -79,7 +79,7 @@ constexpr std::size_t zeroed_here_bytes = std::size_t{14} * 1024;
 #pragma GCC visibility push(default)
 extern "C" {
 
-void* malloc(std::size_t bytes) noexcept { return dropin::take<default_alignment>(bytes); }
+void* malloc(std::size_t bytes) noexcept { return dropin::allocate<default_alignment>(bytes); }
 
 void free(void* block) noexcept { dropin::deallocate(block); }
 
