@@ -3,8 +3,8 @@
 #pragma once
 
 /// \file
-/// Checks that stay in release builds. A failed check passes what happened, where, and what to do to the report
-/// handler.
+/// Checks, enabled by the build's check level. A failed check tells the report handler what happened, where, and what
+/// to do.
 
 #include <tenure/base/config.hpp>
 #include <tenure/base/report.hpp>

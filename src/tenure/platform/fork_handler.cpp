@@ -14,7 +14,7 @@ namespace {
 struct participants {
     mutex forking; ///< one fork at a time; taken before every other
     mutex list;    ///< of `objects`; taken between `lifetimes` and `objects`
-    /// Linked by next_ alone, in no order. Handlers are never removed, so a walk needs no lock.
+    /// Linked by next_ alone, in no order. Lasting handlers are never removed, so a walk needs no lock.
     std::atomic<fork_handler*> lasting{nullptr};
     fork_handler* objects = nullptr; ///< the newest first
     std::atomic<bool> is_heard{false};

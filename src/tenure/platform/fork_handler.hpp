@@ -54,7 +54,7 @@ public:
     fork_handler& operator=(const fork_handler&) = delete;
 
     /// Registers the handler: forks call its steps from now on. Further calls do nothing.
-    /// Requires  the caller holds no lock that comes after `lifetimes`; the handler's locks have not been used yet.
+    /// Requires  the caller holds no lock that comes after `lifetimes`; no thread has taken the handler's locks yet.
     TENURE_LOCAL void enlist() noexcept {
         if (!is_listed_.load(std::memory_order_acquire)) enlist_slow();
     }
@@ -87,8 +87,8 @@ constexpr fork_steps steps_of_lock{
     [](void* owner) noexcept { Lock(owner).abandon(); },
 };
 
-/// Registers the fork hooks with the system, unless that is done. Call it again before using a lock: an earlier attempt
-/// may have run out of memory.
+/// Registers the fork hooks with the system, unless that is done. Code that starts to use a lock calls it again,
+/// because an earlier attempt may have run out of memory.
 TENURE_API void hear_of_forks() noexcept;
 
 }

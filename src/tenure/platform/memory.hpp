@@ -8,7 +8,8 @@
 /// Reserve a range first (addresses, no memory), then commit it (it may be touched; the first touch of each OS page
 /// costs a fault). Decommit returns the memory to the system; the addresses stay and the contents are lost. Unreserve
 /// returns the addresses. Rules for every function here: sizes and addresses are multiples of page_bytes(); on failure
-/// it returns nullptr or false and changes nothing; nothing throws and nothing allocates; any thread may call.
+/// it returns nullptr or false and, unless stated otherwise, changes nothing; nothing throws and nothing allocates; any
+/// thread may call.
 
 #include <cstddef>
 #include <cstdint>

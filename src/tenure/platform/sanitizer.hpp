@@ -4,7 +4,8 @@
 
 /// \file
 /// Tells AddressSanitizer, if it is in the process, and Valgrind, if the library was built with TENURE_VALGRIND, which
-/// memory may be touched. Without either, each call is one load and a branch; only checked builds make these calls.
+/// memory may be touched. Without either, each call is one load and a branch. Only checked builds poison and unpoison;
+/// every build registers leak roots.
 
 #include <cstddef>
 
