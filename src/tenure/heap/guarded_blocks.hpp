@@ -21,7 +21,7 @@ namespace tenure::inline TENURE_ABI::detail {
 
 // A range of addresses, reserved at the first sampled block:
 //
-//   | page that faults | place: 64 KiB | page that faults | place | ... | page that faults |
+//   | guard page | place: 64 KiB | guard page | place | ... | guard page |
 //
 // A block ends at the end of its place, as close as its alignment allows. A freed place is inaccessible as a whole.
 // Places are reused in the order in which they were freed.

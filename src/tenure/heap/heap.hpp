@@ -158,8 +158,7 @@ private:
     void deallocate_slow(void* block) noexcept;
     void deallocate_sized(void* block, std::size_t bytes) noexcept;
 
-    static constexpr std::size_t process_index =
-        SIZE_MAX - 1; // not a real slot: the process heap has its own thread-local pointer
+    static constexpr std::size_t process_index = SIZE_MAX - 1; // no slot: it has its own thread-local pointer
 
     platform::thread_slot slot_;
     std::string_view name_;
@@ -215,7 +214,7 @@ TENURE_LOCAL TENURE_ALWAYS_INLINE bool push(thread_cache& cache, std::size_t cla
 
 /// allocate() and deallocate() of the process heap, inline.
 [[nodiscard]] TENURE_LOCAL inline void* process_allocate(std::size_t bytes, std::size_t alignment) noexcept {
-    constexpr std::uint32_t usual_alignments = 1u << 1 | 1u << 2 | 1u << 4 | 1u << 8 | 1u << 16; // as a set
+    constexpr std::uint32_t usual_alignments = 1u << 1 | 1u << 2 | 1u << 4 | 1u << 8 | 1u << 16; // as a bit set
     static_assert(default_alignment == 16);
     thread_cache* const cache = process_cache;
     void* block = nullptr;

@@ -318,8 +318,8 @@ void* heap_core::allocate(thread_cache* cache, std::size_t bytes, std::size_t al
         bytes += guard_bytes;
     }
     std::size_t const class_index = class_for(bytes, alignment);
-    bool const is_small = class_index < small_class_count &&
-                          2 * slices_of_page(class_index) * slice_bytes <= memory_.segment_bytes(); // beside the head
+    bool const is_small = class_index < small_class_count && 2 * slices_of_page(class_index) * slice_bytes <=
+                                                                 memory_.segment_bytes(); // leaves room for the head
     purge_expired(platform::coarse_ns());
     void* block = nullptr;
     if (is_small) {

@@ -191,8 +191,7 @@ private:
     std::size_t tag_count_ = 0;      ///< tags that have a shard
     thread_cache* caches_ = nullptr; ///< every cache, used or not
     platform::by_thread<thread_cache> used_;
-    thread_cache* unused_ =
-        nullptr; ///< caches of ended threads; empty, except in the child of a fork and when abandoned
+    thread_cache* unused_ = nullptr; ///< of ended threads; empty, except if abandoned or in a fork's child
 };
 
 }

@@ -90,8 +90,7 @@ bool heap_memory::extend(void* memory, std::size_t old_bytes, std::size_t new_by
 TENURE_COLD void* heap_memory::copy_aligned(void* odd, std::size_t bytes) noexcept {
     misaligned_.store(address_of(odd), std::memory_order_relaxed);
     void* const memory = source_.acquire(bytes, segment_bytes_);
-    if (memory == nullptr || !is_aligned(memory, segment_bytes_))
-        std::abort(); // there is nowhere to put the block's contents
+    if (memory == nullptr || !is_aligned(memory, segment_bytes_)) std::abort(); // the contents have no place
     std::memcpy(memory, odd, bytes);
     source_.release(odd, bytes);
     return memory;

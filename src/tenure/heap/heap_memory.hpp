@@ -35,11 +35,10 @@ struct segment_head {
         return (address_of(inside) & (segment_bytes - 1)) / slice_bytes;
     }
 };
-constexpr std::uint8_t no_class = 63;    ///< a slice that holds no blocks
-constexpr std::uint8_t large_class = 62; ///< every slice of a segment of large blocks
-constexpr std::uint8_t tagged_class =
-    60;                                 ///< a page of an owner tag with its own pages; the page's record has the class
-constexpr std::uint8_t huge_class = 61; ///< every slice in the head of a huge block
+constexpr std::uint8_t no_class = 63;     ///< a slice that holds no blocks
+constexpr std::uint8_t large_class = 62;  ///< every slice of a segment of large blocks
+constexpr std::uint8_t tagged_class = 60; ///< a page of an owner tag, whose record has the class
+constexpr std::uint8_t huge_class = 61;   ///< every slice in the head of a huge block
 constexpr std::size_t class_numbers = 64;
 
 /// What starts at a segment-aligned address.

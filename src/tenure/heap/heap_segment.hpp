@@ -116,8 +116,7 @@ struct heap_segment : segment_head {
     bit_word free_slices[max_slices / bits_per_word];
     bit_word dirty_slices[max_slices / bits_per_word];
     bit_word stale_slices[max_slices / bits_per_word];
-    small_page
-        pages[max_slices]; ///< indexed by first slice; as many as the segment has slices, followed by the long bits
+    small_page pages[max_slices]; ///< by first slice; as many as the segment has slices, then the long bits
 
     /// Number of slices that the head takes in a segment of this size.
     [[nodiscard]] static constexpr std::size_t head_slices(std::size_t segment_bytes) noexcept {

@@ -32,8 +32,7 @@ heap_usage detail::heap_core::usage() const noexcept {
     answer.resident_bytes = pages_.resident_bytes() + large_.resident_bytes() + huge_.resident_bytes();
     platform::lock_guard const lock(mutex_);
     for (thread_cache const* cache = caches_; cache != nullptr; cache = cache->next)
-        answer.thread_count +=
-            std::size_t{cache->is_used && cache->tag == 0}; // a thread has another cache for each tag
+        answer.thread_count += std::size_t{cache->is_used && cache->tag == 0}; // others belong to tags
     return answer;
 }
 

@@ -96,8 +96,7 @@ TENURE_LOCAL void destroy(T* object) noexcept {
 template<class T>
 [[nodiscard]] TENURE_LOCAL T* make_array(std::size_t count) noexcept(std::is_nothrow_default_constructible_v<T>) {
     if (count > max_object_bytes / sizeof(T)) return nullptr;
-    if constexpr (std::is_arithmetic_v<T> ||
-                  std::is_pointer_v<T>) { // large arrays are zeroed by the system and stay untouched
+    if constexpr (std::is_arithmetic_v<T> || std::is_pointer_v<T>) { // large ones are zero and untouched
         return static_cast<T*>(heap::process().allocate(count * sizeof(T), alignof(T), fill::zero));
     }
     detail::unmade_block memory(count * sizeof(T), alignof(T));

@@ -23,7 +23,7 @@ constexpr std::size_t first_geometric_class = 9;
 
 /// Requires  1 <= `bytes` <= max_small_bytes.
 [[nodiscard]] constexpr std::size_t geometric_class_of(std::size_t bytes) noexcept {
-    auto const exponent = static_cast<std::size_t>(std::bit_width(bytes - 1)) - 1; // 7 and more
+    auto const exponent = static_cast<std::size_t>(std::bit_width(bytes - 1)) - 1; // at least 7
     std::size_t const quarter = ((bytes - 1) >> (exponent - 2)) & 3;
     return first_geometric_class + (exponent - 7) * 4 + quarter;
 }
