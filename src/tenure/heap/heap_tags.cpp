@@ -8,14 +8,14 @@
 #include <tenure/base/tag.hpp>
 #include <tenure/heap/heap.hpp>
 
-// What is allocated under an owner tag has pages of its own, so that live figures by tag are exact and cost the calls
-// without a tag nothing. A thread that changes its tag changes its cache; a free of a tagged block takes the slow path.
+// Allocations under an owner tag have their own pages, so that live statistics by tag are exact and untagged calls pay
+// nothing. A thread that changes its tag changes its cache. A free of a tagged block takes the slow path.
 
 namespace tenure::inline TENURE_ABI::detail {
 
 namespace {
 
-/// Blocks past the small ones, of the heaps of the process that have tags: the process heap.
+/// Larger blocks of the one heap with tags, the process heap.
 struct larger_blocks {
     std::atomic<std::size_t> count;
     std::atomic<std::size_t> bytes;
@@ -23,7 +23,7 @@ struct larger_blocks {
 constinit larger_blocks by_tag[max_tags]{};
 
 void change_cache(std::uint16_t now) noexcept {
-    if (now >= max_tags) now = 0; // a number that is no tag's: nothing is counted
+    if (now >= max_tags) now = 0; // not the number of a tag: nothing is counted
     thread_cache* const main = process_cache->main;
     thread_cache* last = main;
     while (last->tag != now && last->next_of_thread != nullptr) last = last->next_of_thread;

@@ -12,7 +12,7 @@ namespace tenure::inline TENURE_ABI::detail {
 
 namespace {
 
-/// Says, in checked builds, who has the heap to itself.
+/// Records, in checked builds, which thread has exclusive use of the heap.
 class alone {
 public:
     explicit alone(std::atomic<std::uint64_t>& thread) noexcept : thread_(thread) {
@@ -75,7 +75,7 @@ void heap_core::clear() noexcept {
     large_.free_all();
     huge_.free_all(platform::coarse_ns());
     if constexpr (checks::caller) huge_.trim();
-    if (passthrough_form_ == passthrough_form::plain) forget_tagged(); // the process heap alone has tags
+    if (passthrough_form_ == passthrough_form::plain) forget_tagged(); // only the process heap has tags
 }
 
 std::size_t heap_core::cached_count(std::size_t class_index) const noexcept { return usage_of(class_index).cached; }
@@ -90,7 +90,7 @@ class_usage heap_core::usage_of(std::size_t class_index) const noexcept {
     }
     for (thread_cache const* cache = caches_; cache != nullptr; cache = cache->next)
         sum.cached += cache->of_class[class_index].count.load(std::memory_order_relaxed);
-    // While threads refill and flush, the two are not of one moment.
+    // While threads refill and flush, the two numbers are not from the same moment.
     sum.cached = std::min(sum.cached, sum.handed_out);
     return sum;
 }
@@ -119,7 +119,7 @@ bool heap_core::valid() const noexcept {
     return large_.valid();
 }
 
-/// All but mutex_, under which the list of shards stands still.
+/// All locks except mutex_, which keeps the list of shards unchanged.
 template<class Visit>
 void heap_core::for_each_inner_lock(Visit&& visit) noexcept {
     for (heap_shard const* shard = shards_; shard != nullptr; shard = shard->next) visit(shard->mutex());
