@@ -137,8 +137,8 @@ public readonly unsafe partial struct FixedBuffer<T>
     /// <exception cref="ObjectDisposedException">The memory was freed or never allocated.</exception>
     public ReadOnlySpan<T> AcquireSpan() => AcquireWriteSpan();
 
-    /// <summary>Holds the buffer and returns its bytes as elements of another type for reading. Call <see
-    /// cref="Release"/> afterwards.</summary>
+    /// <summary>Holds the buffer and returns its bytes as elements of another type for reading. Call
+    /// <see cref="Release"/> afterwards.</summary>
     /// <typeparam name="TOther">The other type.</typeparam>
     /// <returns>A span of all whole elements, valid until the release.</returns>
     /// <exception cref="ObjectDisposedException">The memory was freed or never allocated.</exception>

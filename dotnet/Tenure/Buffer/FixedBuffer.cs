@@ -23,8 +23,8 @@ namespace Tenure;
 /// and no check detects that. Share it under a lock, or share a <see cref="SafeArray{T}"/>, whose reference is one
 /// word.</para>
 /// <para>The check and the access are two steps. A free on another thread between them is not detected. A returned
-/// reference, a span and <c>fixed</c> are checked when they are taken and do not hold the memory. Only a hold (<see
-/// cref="Acquire"/>, a lease, <c>foreach</c>, a pin of <see cref="AsMemory()"/>) prevents a free. Access to the
+/// reference, a span and <c>fixed</c> are checked when they are taken and do not hold the memory. Only a hold
+/// (<see cref="Acquire"/>, a lease, <c>foreach</c>, a pin of <see cref="AsMemory()"/>) prevents a free. Access to the
 /// elements is not synchronized; elements of up to eight bytes at their natural alignment are never read torn.</para>
 /// <para>The program must free the memory: there is no finalizer. <see cref="Leaks"/> lists memory that was not
 /// freed.</para>

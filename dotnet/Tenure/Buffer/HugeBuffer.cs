@@ -10,8 +10,8 @@ namespace Tenure;
 
 /// <summary>A contiguous array in native memory with 64-bit length and index, limited only by the available
 /// memory.</summary>
-/// <remarks>A span has at most 2^31 - 1 elements: take spans of parts with <see cref="Slice(long, int)"/> or <see
-/// cref="Spans"/>. For ownership and freeing, see <see cref="OwnedBuffer{T}"/>.</remarks>
+/// <remarks>A span has at most 2^31 - 1 elements: take spans of parts with <see cref="Slice(long, int)"/> or
+/// <see cref="Spans"/>. For ownership and freeing, see <see cref="OwnedBuffer{T}"/>.</remarks>
 /// <typeparam name="T">The type of the elements: any unmanaged type.</typeparam>
 public abstract unsafe class HugeBuffer<T> : OwnedBuffer<T>
     where T : unmanaged
@@ -186,8 +186,8 @@ public abstract unsafe class HugeBuffer<T> : OwnedBuffer<T>
     /// elements are less.</param>
     /// <returns>True if all elements are less; otherwise, false.</returns>
     /// <exception cref="ObjectDisposedException">The memory was freed.</exception>
-    /// <exception cref="NotSupportedException">The element type is not one of the ten types that <see
-    /// cref="VectorMaths"/> supports.</exception>
+    /// <exception cref="NotSupportedException">The element type is not one of the ten types that
+    /// <see cref="VectorMaths"/> supports.</exception>
     public bool VectorLessThanAll(T bound, out long index)
     {
         bool all = BufferViewMaths.LessThanAll(_view, bound, out long at);

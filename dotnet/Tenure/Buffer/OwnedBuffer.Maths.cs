@@ -15,8 +15,8 @@ public abstract unsafe partial class OwnedBuffer<T>
     /// <summary>Adds a value to every element. Integers wrap.</summary>
     /// <param name="right">The right operand for every element.</param>
     /// <exception cref="ObjectDisposedException">The memory was freed.</exception>
-    /// <exception cref="NotSupportedException">The element type is not one of the ten types that <see
-    /// cref="VectorMaths"/> supports.</exception>
+    /// <exception cref="NotSupportedException">The element type is not one of the ten types that
+    /// <see cref="VectorMaths"/> supports.</exception>
     public void VectorAdd(T right)
     {
         BufferViewMaths.Run<AddOperation, T>(_view, right);
@@ -29,8 +29,8 @@ public abstract unsafe partial class OwnedBuffer<T>
     /// <exception cref="ObjectDisposedException">The memory of one of the buffers was freed.</exception>
     /// <exception cref="ArgumentException">The lengths differ, or the operands overlap without starting at the same
     /// element.</exception>
-    /// <exception cref="NotSupportedException">The element type is not one of the ten types that <see
-    /// cref="VectorMaths"/> supports.</exception>
+    /// <exception cref="NotSupportedException">The element type is not one of the ten types that
+    /// <see cref="VectorMaths"/> supports.</exception>
     public void VectorAdd(OwnedBuffer<T> right)
     {
         ArgumentNullException.ThrowIfNull(right);
@@ -42,8 +42,8 @@ public abstract unsafe partial class OwnedBuffer<T>
     /// <summary>Subtracts a value from every element. Integers wrap.</summary>
     /// <param name="right">The right operand for every element.</param>
     /// <exception cref="ObjectDisposedException">The memory was freed.</exception>
-    /// <exception cref="NotSupportedException">The element type is not one of the ten types that <see
-    /// cref="VectorMaths"/> supports.</exception>
+    /// <exception cref="NotSupportedException">The element type is not one of the ten types that
+    /// <see cref="VectorMaths"/> supports.</exception>
     public void VectorSubtract(T right)
     {
         BufferViewMaths.Run<SubtractOperation, T>(_view, right);
@@ -56,8 +56,8 @@ public abstract unsafe partial class OwnedBuffer<T>
     /// <exception cref="ObjectDisposedException">The memory of one of the buffers was freed.</exception>
     /// <exception cref="ArgumentException">The lengths differ, or the operands overlap without starting at the same
     /// element.</exception>
-    /// <exception cref="NotSupportedException">The element type is not one of the ten types that <see
-    /// cref="VectorMaths"/> supports.</exception>
+    /// <exception cref="NotSupportedException">The element type is not one of the ten types that
+    /// <see cref="VectorMaths"/> supports.</exception>
     public void VectorSubtract(OwnedBuffer<T> right)
     {
         ArgumentNullException.ThrowIfNull(right);
@@ -69,8 +69,8 @@ public abstract unsafe partial class OwnedBuffer<T>
     /// <summary>Multiplies every element by a value. Integers wrap.</summary>
     /// <param name="right">The right operand for every element.</param>
     /// <exception cref="ObjectDisposedException">The memory was freed.</exception>
-    /// <exception cref="NotSupportedException">The element type is not one of the ten types that <see
-    /// cref="VectorMaths"/> supports.</exception>
+    /// <exception cref="NotSupportedException">The element type is not one of the ten types that
+    /// <see cref="VectorMaths"/> supports.</exception>
     public void VectorMultiply(T right)
     {
         BufferViewMaths.Run<MultiplyOperation, T>(_view, right);
@@ -83,8 +83,8 @@ public abstract unsafe partial class OwnedBuffer<T>
     /// <exception cref="ObjectDisposedException">The memory of one of the buffers was freed.</exception>
     /// <exception cref="ArgumentException">The lengths differ, or the operands overlap without starting at the same
     /// element.</exception>
-    /// <exception cref="NotSupportedException">The element type is not one of the ten types that <see
-    /// cref="VectorMaths"/> supports.</exception>
+    /// <exception cref="NotSupportedException">The element type is not one of the ten types that
+    /// <see cref="VectorMaths"/> supports.</exception>
     public void VectorMultiply(OwnedBuffer<T> right)
     {
         ArgumentNullException.ThrowIfNull(right);
@@ -97,8 +97,8 @@ public abstract unsafe partial class OwnedBuffer<T>
     /// divided by -1 stays unchanged.</summary>
     /// <param name="right">The right operand for every element.</param>
     /// <exception cref="ObjectDisposedException">The memory was freed.</exception>
-    /// <exception cref="NotSupportedException">The element type is not one of the ten types that <see
-    /// cref="VectorMaths"/> supports.</exception>
+    /// <exception cref="NotSupportedException">The element type is not one of the ten types that
+    /// <see cref="VectorMaths"/> supports.</exception>
     /// <exception cref="DivideByZeroException">An integer divisor is zero; nothing has changed.</exception>
     public void VectorDivide(T right)
     {
@@ -113,8 +113,8 @@ public abstract unsafe partial class OwnedBuffer<T>
     /// <exception cref="ObjectDisposedException">The memory of one of the buffers was freed.</exception>
     /// <exception cref="ArgumentException">The lengths differ, or the operands overlap without starting at the same
     /// element.</exception>
-    /// <exception cref="NotSupportedException">The element type is not one of the ten types that <see
-    /// cref="VectorMaths"/> supports.</exception>
+    /// <exception cref="NotSupportedException">The element type is not one of the ten types that
+    /// <see cref="VectorMaths"/> supports.</exception>
     /// <exception cref="DivideByZeroException">An integer divisor is zero; nothing has changed.</exception>
     public void VectorDivide(OwnedBuffer<T> right)
     {
@@ -128,8 +128,8 @@ public abstract unsafe partial class OwnedBuffer<T>
     /// is less than +0.</summary>
     /// <param name="right">The right operand for every element.</param>
     /// <exception cref="ObjectDisposedException">The memory was freed.</exception>
-    /// <exception cref="NotSupportedException">The element type is not one of the ten types that <see
-    /// cref="VectorMaths"/> supports.</exception>
+    /// <exception cref="NotSupportedException">The element type is not one of the ten types that
+    /// <see cref="VectorMaths"/> supports.</exception>
     public void VectorMin(T right)
     {
         BufferViewMaths.Run<MinimumOperation, T>(_view, right);
@@ -143,8 +143,8 @@ public abstract unsafe partial class OwnedBuffer<T>
     /// <exception cref="ObjectDisposedException">The memory of one of the buffers was freed.</exception>
     /// <exception cref="ArgumentException">The lengths differ, or the operands overlap without starting at the same
     /// element.</exception>
-    /// <exception cref="NotSupportedException">The element type is not one of the ten types that <see
-    /// cref="VectorMaths"/> supports.</exception>
+    /// <exception cref="NotSupportedException">The element type is not one of the ten types that
+    /// <see cref="VectorMaths"/> supports.</exception>
     public void VectorMin(OwnedBuffer<T> right)
     {
         ArgumentNullException.ThrowIfNull(right);
@@ -157,8 +157,8 @@ public abstract unsafe partial class OwnedBuffer<T>
     /// is greater than -0.</summary>
     /// <param name="right">The right operand for every element.</param>
     /// <exception cref="ObjectDisposedException">The memory was freed.</exception>
-    /// <exception cref="NotSupportedException">The element type is not one of the ten types that <see
-    /// cref="VectorMaths"/> supports.</exception>
+    /// <exception cref="NotSupportedException">The element type is not one of the ten types that
+    /// <see cref="VectorMaths"/> supports.</exception>
     public void VectorMax(T right)
     {
         BufferViewMaths.Run<MaximumOperation, T>(_view, right);
@@ -172,8 +172,8 @@ public abstract unsafe partial class OwnedBuffer<T>
     /// <exception cref="ObjectDisposedException">The memory of one of the buffers was freed.</exception>
     /// <exception cref="ArgumentException">The lengths differ, or the operands overlap without starting at the same
     /// element.</exception>
-    /// <exception cref="NotSupportedException">The element type is not one of the ten types that <see
-    /// cref="VectorMaths"/> supports.</exception>
+    /// <exception cref="NotSupportedException">The element type is not one of the ten types that
+    /// <see cref="VectorMaths"/> supports.</exception>
     public void VectorMax(OwnedBuffer<T> right)
     {
         ArgumentNullException.ThrowIfNull(right);
@@ -185,8 +185,8 @@ public abstract unsafe partial class OwnedBuffer<T>
     /// <summary>Replaces every element by its square root. For integers, the result is rounded down, and it is 0 for
     /// negative values.</summary>
     /// <exception cref="ObjectDisposedException">The memory was freed.</exception>
-    /// <exception cref="NotSupportedException">The element type is not one of the ten types that <see
-    /// cref="VectorMaths"/> supports.</exception>
+    /// <exception cref="NotSupportedException">The element type is not one of the ten types that
+    /// <see cref="VectorMaths"/> supports.</exception>
     public void VectorSqrt()
     {
         BufferViewMaths.Run<SquareRootOperation, T>(_view, default(T));
@@ -197,8 +197,8 @@ public abstract unsafe partial class OwnedBuffer<T>
     /// <returns>The element.</returns>
     /// <exception cref="ObjectDisposedException">The memory was freed.</exception>
     /// <exception cref="InvalidOperationException">There are no elements.</exception>
-    /// <exception cref="NotSupportedException">The element type is not one of the ten types that <see
-    /// cref="VectorMaths"/> supports.</exception>
+    /// <exception cref="NotSupportedException">The element type is not one of the ten types that
+    /// <see cref="VectorMaths"/> supports.</exception>
     public T VectorMin()
     {
         T result = BufferViewMaths.Best<LeastOperation, T>(_view);
@@ -210,8 +210,8 @@ public abstract unsafe partial class OwnedBuffer<T>
     /// <returns>The element.</returns>
     /// <exception cref="ObjectDisposedException">The memory was freed.</exception>
     /// <exception cref="InvalidOperationException">There are no elements.</exception>
-    /// <exception cref="NotSupportedException">The element type is not one of the ten types that <see
-    /// cref="VectorMaths"/> supports.</exception>
+    /// <exception cref="NotSupportedException">The element type is not one of the ten types that
+    /// <see cref="VectorMaths"/> supports.</exception>
     public T VectorMax()
     {
         T result = BufferViewMaths.Best<GreatestOperation, T>(_view);

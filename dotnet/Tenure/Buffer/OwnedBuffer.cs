@@ -13,20 +13,20 @@ using System.Runtime.InteropServices;
 
 namespace Tenure;
 
-/// <summary>Native memory owned by an object: the common base of <see cref="SafeBuffer{T}"/> and <see
-/// cref="HugeBuffer{T}"/>.</summary>
+/// <summary>Native memory owned by an object: the common base of <see cref="SafeBuffer{T}"/> and
+/// <see cref="HugeBuffer{T}"/>.</summary>
 /// <remarks>
 /// <para>Dispose of the buffer when done. Otherwise the memory is freed when the garbage collector finalizes the object
 /// (<see cref="Leaks.CollectedCount"/>). That can take long, because the collector sees only a small object and not the
 /// memory behind it.</para>
 /// <para>The only count of holds is that of the handle. Disposing of a held buffer throws; a second disposal does
-/// nothing. <see cref="SafeHandle.DangerousAddRef"/> uses a different count and does not keep the memory: use <see
-/// cref="Acquire"/>.</para>
+/// nothing. <see cref="SafeHandle.DangerousAddRef"/> uses a different count and does not keep the memory: use
+/// <see cref="Acquire"/>.</para>
 /// <para>A reference, a span or a <c>fixed</c> pointer taken from the buffer neither keeps the object alive nor holds
 /// the memory. Take a lease, which does both.</para>
-/// <para>Threads: any. A field shared by threads is one word and is never read torn, unlike one of type <see
-/// cref="FixedBuffer{T}"/>. The check and the access are two steps, and a free on another thread between them is not
-/// detected: hold the memory (<see cref="Acquire"/>, a lease) where another thread may free it.</para>
+/// <para>Threads: any. A field shared by threads is one word and is never read torn, unlike one of type
+/// <see cref="FixedBuffer{T}"/>. The check and the access are two steps, and a free on another thread between them is
+/// not detected: hold the memory (<see cref="Acquire"/>, a lease) where another thread may free it.</para>
 /// </remarks>
 /// <typeparam name="T">The type of the elements: any unmanaged type.</typeparam>
 [DebuggerDisplay("{DebuggerText,nq}")]

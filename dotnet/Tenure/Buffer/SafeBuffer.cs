@@ -11,8 +11,9 @@ namespace Tenure;
 /// other structures.</summary>
 /// <remarks>Derive from it to keep the nodes of a structure in native memory; <see cref="SafeArray{T}"/> is the
 /// simplest example. For ownership and freeing, see <see cref="OwnedBuffer{T}"/>.</remarks>
-/// <typeparam name="T">The type of the elements: any unmanaged type. It may have fields of type <see
-/// cref="FixedBuffer{T}"/> and <see cref="FixedUtf8String"/>. The code that creates those must free them.</typeparam>
+/// <typeparam name="T">The type of the elements: any unmanaged type. It may have fields of type
+/// <see cref="FixedBuffer{T}"/> and <see cref="FixedUtf8String"/>. The code that creates those must free
+/// them.</typeparam>
 public abstract unsafe class SafeBuffer<T> : OwnedBuffer<T>, IMemoryOwner<T>
     where T : unmanaged
 {
@@ -165,8 +166,8 @@ public abstract unsafe class SafeBuffer<T> : OwnedBuffer<T>, IMemoryOwner<T>
     /// elements are less.</param>
     /// <returns>True if all elements are less; otherwise, false.</returns>
     /// <exception cref="ObjectDisposedException">The memory was freed.</exception>
-    /// <exception cref="NotSupportedException">The element type is not one of the ten types that <see
-    /// cref="VectorMaths"/> supports.</exception>
+    /// <exception cref="NotSupportedException">The element type is not one of the ten types that
+    /// <see cref="VectorMaths"/> supports.</exception>
     public bool VectorLessThanAll(T bound, out int index)
     {
         bool all = BufferViewMaths.LessThanAll(_view, bound, out long at);

@@ -11,8 +11,8 @@ namespace Tenure;
 
 /// <summary>Lists native memory that was not freed and where it was allocated, on demand, without waiting for a garbage
 /// collection.</summary>
-/// <remarks>Buffers of C# and handles of C and C++ are in the same list. For tests, see <see
-/// cref="LeakScope"/>.</remarks>
+/// <remarks>Buffers of C# and handles of C and C++ are in the same list. For tests, see
+/// <see cref="LeakScope"/>.</remarks>
 public static class Leaks
 {
     private static long s_collected;

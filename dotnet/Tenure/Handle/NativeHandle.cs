@@ -13,8 +13,8 @@ namespace Tenure;
 /// <para>Threads: any thread, each with its own copy. When threads share a field or an array element of this type and
 /// one of them writes it, a read may be torn: the value is three words, so the address, the size and the generation may
 /// not match. Share it under a lock, or share a reference to an object that contains it. Checking that a handle is live
-/// and the next operation are two steps, and a free on another thread between them is not detected. <see
-/// cref="HandleTable.Acquire"/> does both in one step.</para>
+/// and the next operation are two steps, and a free on another thread between them is not detected.
+/// <see cref="HandleTable.Acquire"/> does both in one step.</para>
 /// </remarks>
 [StructLayout(LayoutKind.Sequential)]
 public readonly unsafe struct NativeHandle : IEquatable<NativeHandle>

@@ -50,8 +50,8 @@ public sealed class NativeBufferWriter<T> : IBufferWriter<T>, IDisposable
 
     /// <summary>Advances past elements written to the span or memory taken last.</summary>
     /// <param name="count">The number of elements, 0 to <see cref="FreeCapacity"/>.</param>
-    /// <exception cref="ArgumentOutOfRangeException">The number is negative or greater than <see
-    /// cref="FreeCapacity"/>.</exception>
+    /// <exception cref="ArgumentOutOfRangeException">The number is negative or greater than
+    /// <see cref="FreeCapacity"/>.</exception>
     /// <exception cref="ObjectDisposedException">The object was disposed of.</exception>
     public void Advance(int count)
     {

@@ -14,9 +14,9 @@ namespace Tenure;
 /// again.</summary>
 /// <remarks>
 /// <para>Sizes are powers of two. The pool retains returned memory up to a limit in bytes and frees the rest.</para>
-/// <para>Cost: one small object per rental and a lock per size. After a rental was returned, its <see
-/// cref="Memory{T}"/> throws <see cref="ObjectDisposedException"/>, even when the memory was rented again. A pinned
-/// rental cannot be returned. Threads: any.</para>
+/// <para>Cost: one small object per rental and a lock per size. After a rental was returned, its
+/// <see cref="Memory{T}"/> throws <see cref="ObjectDisposedException"/>, even when the memory was rented again. A
+/// pinned rental cannot be returned. Threads: any.</para>
 /// </remarks>
 /// <typeparam name="T">The type of the elements: any unmanaged type.</typeparam>
 public sealed class NativeMemoryPool<T> : MemoryPool<T>
@@ -66,8 +66,8 @@ public sealed class NativeMemoryPool<T> : MemoryPool<T>
     /// <summary>Rents memory.</summary>
     /// <param name="minBufferSize">The minimum number of elements; -1 for about 4 KiB of elements.</param>
     /// <returns>The rental. Dispose of it to return the memory.</returns>
-    /// <exception cref="ArgumentOutOfRangeException">The number is less than -1 or greater than <see
-    /// cref="MaxBufferSize"/>.</exception>
+    /// <exception cref="ArgumentOutOfRangeException">The number is less than -1 or greater than
+    /// <see cref="MaxBufferSize"/>.</exception>
     /// <exception cref="ObjectDisposedException">The pool was disposed of.</exception>
     /// <exception cref="OutOfMemoryException">Out of memory.</exception>
     public override IMemoryOwner<T> Rent(int minBufferSize = -1)

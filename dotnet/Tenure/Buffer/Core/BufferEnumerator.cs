@@ -33,8 +33,8 @@ public unsafe ref struct BufferEnumerator<T>
         _owner = owner;
     }
 
-    /// <summary>Gets a reference to the current element, to read and to write. Requires that the last <see
-    /// cref="MoveNext"/> returned true.</summary>
+    /// <summary>Gets a reference to the current element, to read and to write. Requires that the last
+    /// <see cref="MoveNext"/> returned true.</summary>
     public readonly ref T Current
     {
         [MethodImpl(MethodImplOptions.AggressiveInlining)]

@@ -168,8 +168,8 @@ internal static unsafe class VectorDivision
             : Vector.ConvertToInt32(result);
     }
 
-    /// <summary>Divides 32-bit integers, four at a time. With step 0, the right operand is <paramref
-    /// name="value"/>.</summary>
+    /// <summary>Divides 32-bit integers, four at a time. With step 0, the right operand is
+    /// <paramref name="value"/>.</summary>
     private static void InDouble<T, TOperator>(T* left, T* right, nuint step, double value, T* destination, nuint count)
         where T : unmanaged, INumber<T>
         where TOperator : struct, IBinaryOperator<double>
