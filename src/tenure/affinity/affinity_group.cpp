@@ -147,8 +147,8 @@ affinity_group::affinity_group(std::string_view name, affinity_options options, 
       layout_(layout_for(possible(within(source, options)))), options_(possible(within(source, options))), name_(name),
       source_(source), fork_(platform::fork_order::objects, this, fork_steps),
       is_passthrough_(passthrough_enabled(part::affinity)),
-      is_refused_(!is_possible(options) || (is_shared_ && source.threads() != sharing::any_thread)) {
-    if (checks::caller && is_refused_) {
+      is_invalid_(!is_possible(options) || (is_shared_ && source.threads() != sharing::any_thread)) {
+    if (checks::caller && is_invalid_) {
         report_misuse("an affinity group was created with invalid options", this,
                       "Check the ranges in affinity_options; a group for any thread needs a source for any thread.");
     }
@@ -253,7 +253,7 @@ affinity_group::size_entry affinity_group::entry_for(std::size_t bytes) const no
 
 void* affinity_group::allocate_slow(std::size_t bytes, std::size_t alignment) noexcept {
     [[maybe_unused]] detail::caller_allocation const allocation("of an affinity group", bytes);
-    if (!is_power_of_two(alignment) || bytes > max_object_bytes - alignment || is_refused_) return nullptr;
+    if (!is_power_of_two(alignment) || bytes > max_object_bytes - alignment || is_invalid_) return nullptr;
     std::size_t const whole_alignment = std::max(alignment, options_.alignment);
     if (functions_.allocate != nullptr) {
         void* const object = functions_.allocate(functions_.context, std::max<std::size_t>(bytes, 1), whole_alignment);
@@ -491,7 +491,7 @@ bool affinity_group::set_block_bytes(std::size_t bytes) noexcept {
     shared_lock const lock(*this);
     affinity_options wanted = options_;
     wanted.block_bytes = bytes;
-    if (blocks_ != nullptr || is_refused_ || !is_possible(wanted)) return false;
+    if (blocks_ != nullptr || is_invalid_ || !is_possible(wanted)) return false;
     wanted = within(source_, wanted);
     options_ = wanted;
     layout_ = layout_for(options_);
@@ -499,7 +499,7 @@ bool affinity_group::set_block_bytes(std::size_t bytes) noexcept {
 }
 
 bool affinity_group::replace_with(const affinity_functions& functions) noexcept {
-    if ((functions.allocate == nullptr) != (functions.deallocate == nullptr) || is_refused_ || size() != 0)
+    if ((functions.allocate == nullptr) != (functions.deallocate == nullptr) || is_invalid_ || size() != 0)
         return false;
     settle_all();
     functions_ = functions;

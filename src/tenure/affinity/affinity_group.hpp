@@ -304,7 +304,7 @@ private:
     std::size_t used_pages_ = 0;
     std::size_t peak_pages_ = 0;
     bool is_passthrough_;
-    bool is_refused_;
+    bool is_invalid_;
     affinity_functions functions_;
     std::atomic<std::ptrdiff_t> function_count_{0};
     detail::passthrough_blocks passthrough_;

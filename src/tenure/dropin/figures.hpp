@@ -15,7 +15,7 @@ struct figures {
     allocator_stats all;
     std::size_t huge_count = 0; ///< blocks with their own memory
     std::size_t huge_bytes = 0;
-    std::size_t kept_bytes = 0; ///< freed huge blocks that are retained
+    std::size_t retained_bytes = 0; ///< freed huge blocks that are retained
 };
 
 /// Cost      O(threads x sizes), with locks.

@@ -23,7 +23,7 @@ namespace tenure::inline TENURE_ABI::dropin {
 figures figures_now() noexcept {
     const heap& all = heap::process();
     const detail::huge_blocks& huge = all.core().huge();
-    return {all.stats(), huge.live_count(), huge.live_bytes(), huge.kept_bytes()};
+    return {all.stats(), huge.live_count(), huge.live_bytes(), huge.retained_bytes()};
 }
 
 std::size_t c_library_bytes() noexcept {
@@ -49,7 +49,7 @@ void write_classes(FILE* file) noexcept {
         std::size_t const from = index == 0 ? 1 : detail::class_bytes(index - 1) + 1;
         std::size_t const to = detail::class_bytes(index);
         detail::class_usage const usage = core.usage_of(index);
-        std::size_t const used = usage.handed_out - usage.cached;
+        std::size_t const used = usage.allocated - usage.cached;
         if (usage.pages == 0) continue;
         std::fprintf(file, "  <size from=\"%zu\" to=\"%zu\" total=\"%zu\" count=\"%zu\" cached=\"%zu\"/>\n", from, to,
                      used * to, used, usage.cached);
@@ -72,7 +72,7 @@ struct mallinfo2 mallinfo2() noexcept {
     told.usmblks = now.all.peak_bytes;
     told.uordblks = now.all.live_bytes - std::min(now.all.live_bytes, now.huge_bytes);
     told.fordblks = told.arena - std::min(told.arena, told.uordblks); // reserved addresses: most of them untouched
-    told.keepcost = now.kept_bytes;
+    told.keepcost = now.retained_bytes;
     return told;
 }
 

@@ -29,7 +29,7 @@ namespace {
 
 }
 
-void arm_guard(void* block, std::size_t usable, std::size_t bytes) noexcept {
+void set_guard_canary(void* block, std::size_t usable, std::size_t bytes) noexcept {
     std::uint64_t const word = bytes ^ key_of(block);
     unsigned char* const end = bytes_of(block) + usable - sizeof word;
     std::memset(bytes_of(block) + bytes, guard_fill, usable - sizeof word - bytes);

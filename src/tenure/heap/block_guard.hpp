@@ -27,7 +27,7 @@ constexpr std::size_t canary_overwritten = SIZE_MAX;
 
 /// Writes the guard and the size word.
 /// Requires  `bytes` + guard_bytes <= `usable`, a multiple of 8.
-void arm_guard(void* block, std::size_t usable, std::size_t bytes) noexcept;
+void set_guard_canary(void* block, std::size_t usable, std::size_t bytes) noexcept;
 
 /// The requested size of the block; canary_overwritten if the size word was overwritten.
 [[nodiscard]] std::size_t guarded_bytes(const void* block, std::size_t usable) noexcept;

@@ -83,12 +83,12 @@ guarded_blocks::~guarded_blocks() {
 /// Requires  the lock.
 bool guarded_blocks::reserve() noexcept {
     if (begin_.load(std::memory_order_relaxed) != 0) return true;
-    if (is_refused_ || platform::page_bytes() != page) return false;
+    if (is_invalid_ || platform::page_bytes() != page) return false;
     places_ = static_cast<place*>(platform::map(places_bytes(sizeof(place)), cache_line_bytes)); // pages are zeroed
     void* const range = places_ != nullptr ? platform::reserve(range_bytes(), page) : nullptr;
     if (range == nullptr) {
         if (places_ != nullptr) platform::unreserve(places_, places_bytes(sizeof(place)));
-        is_refused_ = true;
+        is_invalid_ = true;
         return false;
     }
     begin_.store(address_of(range), std::memory_order_release);

@@ -91,7 +91,7 @@ private:
     std::uint64_t turns_ = 0;
     std::size_t live_count_ = 0;
     std::size_t live_bytes_ = 0;
-    bool is_refused_ = false;
+    bool is_invalid_ = false;
 };
 
 }

@@ -92,7 +92,7 @@ struct heap_events {
         bool const is_over = rounds_of_end >= platform::thread_end_rounds();
         if (is_opening || is_over) return nullptr;
         is_opening = true; // the calls below may allocate; they then run without a cache
-        process_core().close_left_behind();
+        process_core().close_abandoned();
         thread_cache* const cache = process_core().open_cache();
         detail::process_cache = cache;
         if (cache != nullptr && !platform::at_thread_end(&end_of_process_cache)) {

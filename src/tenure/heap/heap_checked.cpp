@@ -85,7 +85,7 @@ void* heap_core::set_canary(void* block, std::size_t bytes) noexcept {
     if (block == nullptr) return nullptr;
     std::size_t const whole = whole_bytes(block, class_number_of(block, slice_number_of(block)));
     platform::unpoison(block, whole);
-    arm_guard(block, whole, bytes);
+    set_guard_canary(block, whole, bytes);
     platform::poison(static_cast<unsigned char*>(block) + bytes, whole - bytes);
     return block;
 }
@@ -105,9 +105,9 @@ std::size_t heap_core::checked_bytes(const void* block, std::uint8_t number) con
 bool heap_core::check_block(const void* block, std::uint8_t number, std::string_view what_for) const noexcept {
     bool is_begin = number == huge_class && huge_.block_of(block) == block;
     if (number == large_class) is_begin = large_.is_block(block);
-    block_state state = is_begin ? block_state::handed_out : block_state::no_begin;
+    block_state state = is_begin ? block_state::allocated : block_state::no_begin;
     if (number < small_class_count) state = heap_shard::state_of(block, memory_.segment_bytes());
-    if (state == block_state::handed_out && checked_bytes(block, number) != canary_overwritten) [[likely]]
+    if (state == block_state::allocated && checked_bytes(block, number) != canary_overwritten) [[likely]]
         return true;
     report_unsound(block, number, state, what_for);
     return false;

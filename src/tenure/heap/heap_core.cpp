@@ -156,7 +156,7 @@ void heap_core::close_cache(thread_cache& cache) noexcept {
     retire_cache(cache);
 }
 
-void heap_core::close_left_behind() noexcept {
+void heap_core::close_abandoned() noexcept {
     platform::lock_guard const lock(mutex_);
     while (thread_cache* const cache = used_.find(&platform::this_thread_slots)) retire_cache(*cache);
 }

@@ -103,7 +103,7 @@ public:
     void close_cache(thread_cache& cache) noexcept;
     /// Closes caches that an earlier thread abandoned, if its thread-local state was at the calling thread's address.
     /// Requires  the calling thread has no cache.
-    void close_left_behind() noexcept;
+    void close_abandoned() noexcept;
 
     /// Handlers around fork(). The first takes every lock, the second releases them in the parent, the third in the
     /// child, which has only the forking thread. The caches of the other threads keep their blocks for the child's own

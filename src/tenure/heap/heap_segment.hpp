@@ -79,7 +79,7 @@ struct alignas(cache_line_bytes) small_page {
     [[nodiscard]] bool is_empty() const noexcept { return free_count == blocks_used(); }
     [[nodiscard]] void* block(std::size_t index) const noexcept { return pointer_at(begin + index * block_bytes); }
     /// Whether the block was allocated and not returned to the page. A block in a thread's cache counts as handed out.
-    [[nodiscard]] bool is_handed_out(std::size_t index) const noexcept {
+    [[nodiscard]] bool is_allocated(std::size_t index) const noexcept {
         return index < blocks_used() && (bits[index / bits_per_word] & bit_at(index)) == 0;
     }
 };

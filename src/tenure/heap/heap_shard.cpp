@@ -85,7 +85,7 @@ std::size_t heap_shard::refill(std::size_t class_index, void** blocks, std::size
         if (!page->has_blocks()) unlist(*page);
     }
     if (left != 0) std::copy(blocks + left, blocks + count, blocks);
-    handed_out_[class_index] += count - left;
+    allocated_[class_index] += count - left;
     return count - left;
 }
 
@@ -121,7 +121,7 @@ void* heap_shard::allocate_scattered(std::size_t class_index, std::uint64_t draw
     --page->free_count;
     if (page->bits[word] == 0) page->words_with_free &= ~bit_at(word);
     if (!page->has_blocks()) unlist(*page);
-    ++handed_out_[class_index];
+    ++allocated_[class_index];
     return page->block(word * bits_per_word + bit);
 }
 
@@ -133,7 +133,7 @@ block_state heap_shard::state_of(const void* address, std::size_t segment_bytes)
     std::size_t const offset = address_of(address) - page.begin;
     std::size_t const index = offset / page.block_bytes;
     if (offset % page.block_bytes != 0 || index >= page.capacity) return block_state::no_begin;
-    return page.is_handed_out(index) ? block_state::handed_out : block_state::free;
+    return page.is_allocated(index) ? block_state::allocated : block_state::free;
 }
 
 void heap_shard::release(small_page& page) noexcept {
@@ -160,7 +160,7 @@ TENURE_ALWAYS_INLINE bool heap_shard::set_free(const freed_bits& freed) noexcept
     std::size_t const count = twice == 0 ? freed.count : count_bits(freed.bits & ~before);
     page.free_count = static_cast<std::uint16_t>(page.free_count + count);
     page.words_with_free |= bit_at(static_cast<std::size_t>(freed.word - page.bits));
-    handed_out_[page.class_index] -= count;
+    allocated_[page.class_index] -= count;
     if (!page.is_listed) [[unlikely]]
         list(page);
     // Release an empty page at once, so that other sizes can use it: allocating it again costs no more than a batch,
@@ -232,13 +232,13 @@ std::size_t trim_page(const small_page& page, heap_memory& memory) noexcept {
     std::size_t bytes = 0;
     for (std::size_t index = 0; index < page.capacity;) {
         std::size_t const first = index;
-        while (index < page.capacity && !page.is_handed_out(index)) ++index;
+        while (index < page.capacity && !page.is_allocated(index)) ++index;
         std::uintptr_t const end =
             index == page.capacity ? page.begin + page_bytes : page.begin + index * page.block_bytes;
         std::uintptr_t const from = align_up(page.begin + first * page.block_bytes, system_page);
         std::uintptr_t const to = align_down(end, system_page);
         if (from < to && memory.decommit(pointer_at(from), to - from)) bytes += to - from;
-        while (index < page.capacity && page.is_handed_out(index)) ++index;
+        while (index < page.capacity && page.is_allocated(index)) ++index;
     }
     return bytes;
 }
@@ -276,13 +276,13 @@ void heap_shard::forget_pages() noexcept {
     platform::lock_guard const lock(mutex_);
     for (std::size_t index = 0; index < small_class_count; ++index) {
         listed_[index] = nullptr;
-        page_count_[index] = handed_out_[index] = 0;
+        page_count_[index] = allocated_[index] = 0;
     }
 }
 
 class_usage heap_shard::usage_of(std::size_t class_index) const noexcept {
     platform::lock_guard const lock(mutex_);
-    return {page_count_[class_index], handed_out_[class_index]};
+    return {page_count_[class_index], allocated_[class_index]};
 }
 
 bool heap_shard::valid() const noexcept {

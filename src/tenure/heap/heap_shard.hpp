@@ -18,11 +18,11 @@ namespace tenure::inline TENURE_ABI::detail {
 /// Blocks that left the pages: those in use and those in thread caches.
 struct class_usage {
     std::size_t pages = 0;
-    std::size_t handed_out = 0;
+    std::size_t allocated = 0;
     std::size_t cached = 0; ///< the part in thread caches; zero for a single shard
 };
 
-enum class block_state : std::uint8_t { handed_out, free, no_begin };
+enum class block_state : std::uint8_t { allocated, free, no_begin };
 
 /// Records pages in which a block was freed twice: the first eight. They are recorded under locks and reported by the
 /// destructor, because the report handler may use the heap. Declare it before taking any lock, in the function that
@@ -120,7 +120,7 @@ private:
     mutable platform::mutex mutex_;           ///< guards everything below and the pages that it owns
     small_page* listed_[small_class_count]{}; ///< pages with available blocks
     std::size_t page_count_[small_class_count]{};
-    std::size_t handed_out_[small_class_count]{};
+    std::size_t allocated_[small_class_count]{};
 };
 
 }

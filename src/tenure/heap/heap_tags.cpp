@@ -71,8 +71,8 @@ tagged_usage heap_core::usage_of_tag(std::uint16_t tag) const noexcept {
             for (thread_cache const* cache = caches_; cache != nullptr; cache = cache->next) {
                 if (cache->tag == tag) cached += cache->of_class[index].count.load(std::memory_order_relaxed);
             }
-            std::size_t const handed_out = shard->usage_of(index).handed_out;
-            std::size_t const live = handed_out - std::min(handed_out, cached);
+            std::size_t const allocated = shard->usage_of(index).allocated;
+            std::size_t const live = allocated - std::min(allocated, cached);
             answer.live_count += live;
             answer.live_bytes += live * class_bytes(index);
         }

@@ -221,19 +221,19 @@ void* huge_blocks::allocate(std::size_t bytes, std::size_t alignment, std::uint6
 /// Checks whether the block that the limit released could have served this request. If so, raises the limit for the
 /// next.
 void huge_blocks::learn(std::size_t needed, std::uint64_t now_ns) noexcept {
-    bool const is_like_it = needed >= let_go_bytes_ / 2 && needed - needed / 3 <= let_go_bytes_;
-    if (let_go_bytes_ == 0 || !is_like_it || now_ns - let_go_at_ns_ > how_.time_ns) return;
+    bool const is_like_it = needed >= released_bytes_ / 2 && needed - needed / 3 <= released_bytes_;
+    if (released_bytes_ == 0 || !is_like_it || now_ns - released_at_ns_ > how_.time_ns) return;
     learned_limit_bytes_ = std::max(learned_limit_bytes_, kept_with_let_go_ + kept_with_let_go_ / 4);
-    let_go_bytes_ = 0;
+    released_bytes_ = 0;
 }
 
 bool huge_blocks::may_keep(const huge_block& freed, std::uint64_t now_ns) noexcept {
     if (how_.time_ns == 0 || how_.limit_bytes == 0 || freed.mapped != address_of(&freed)) return false;
     std::size_t const kept = kept_.mapped_bytes + freed.mapped_bytes;
     if (kept <= std::max(how_.limit_bytes, learned_limit_bytes_)) return true;
-    let_go_bytes_ = freed.mapped_bytes;
+    released_bytes_ = freed.mapped_bytes;
     kept_with_let_go_ = kept;
-    let_go_at_ns_ = now_ns;
+    released_at_ns_ = now_ns;
     return false;
 }
 
@@ -393,7 +393,7 @@ std::size_t huge_blocks::live_count() const noexcept {
     return live_count_;
 }
 
-std::size_t huge_blocks::kept_bytes() const noexcept {
+std::size_t huge_blocks::retained_bytes() const noexcept {
     platform::lock_guard const lock(mutex_);
     return kept_.mapped_bytes;
 }

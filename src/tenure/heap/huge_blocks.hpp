@@ -108,7 +108,7 @@ public:
 
     [[nodiscard]] std::size_t live_bytes() const noexcept;
     [[nodiscard]] std::size_t live_count() const noexcept;
-    [[nodiscard]] std::size_t kept_bytes() const noexcept;
+    [[nodiscard]] std::size_t retained_bytes() const noexcept;
     /// Bytes of blocks, in use and retained, that may have been touched.
     [[nodiscard]] std::size_t committed_bytes() const noexcept;
     /// The resident part of them.
@@ -149,9 +149,9 @@ private:
     std::atomic<std::size_t> unknown_count_{0}; ///< blocks whose heads could not be registered when they moved
     std::size_t peak_mapped_bytes_ = 0;
     std::size_t learned_limit_bytes_ = 0; ///< of retained memory; used when it exceeds the configured limit
-    std::size_t let_go_bytes_ = 0; ///< size of the latest block that the limit released; zero: none that still counts
+    std::size_t released_bytes_ = 0; ///< size of the latest block that the limit released; zero: none that still counts
     std::size_t kept_with_let_go_ = 0; ///< retained memory if that block had been retained
-    std::uint64_t let_go_at_ns_ = 0;
+    std::uint64_t released_at_ns_ = 0;
 };
 
 }

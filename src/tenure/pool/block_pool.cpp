@@ -125,7 +125,7 @@ void block_pool::hand_out(segment* from, std::size_t word, bit_word blocks) noex
 
 /// Prepares the next group: freed blocks first, then fresh blocks, then a new segment.
 bool block_pool::refill() noexcept {
-    check_invariant(free_in_bits_ + cached_count() <= handed_out_,
+    check_invariant(free_in_bits_ + cached_count() <= allocated_,
                     "block_pool: more blocks are free than were put in use", this);
     while (partial_ != nullptr) {
         if (partial_->has_free(layout_)) {
@@ -151,8 +151,8 @@ bool block_pool::refill() noexcept {
     bump_->is_trimmed = false;
     bump_->groups_touched = std::max(bump_->groups_touched, bump_->groups_used);
     std::size_t const count = segment::group_size(layout_, word);
-    handed_out_ += count;
-    peak_handed_out_ = std::max(peak_handed_out_, handed_out_);
+    allocated_ += count;
+    peak_allocated_ = std::max(peak_allocated_, allocated_);
     hand_out(bump_, word, low_bits(count));
     // Poison one group at a time: AddressSanitizer's shadow of a whole untouched segment would take 4 MiB.
     if constexpr (checks::caller) platform::poison(pointer_at(group_begin_), count * layout_.stride_bytes);
@@ -321,7 +321,7 @@ void block_pool::clear() noexcept {
     group_segment_ = nullptr;
     partial_ = nullptr;
     bump_ = first_;
-    handed_out_ = free_in_bits_ = 0;
+    allocated_ = free_in_bits_ = 0;
 }
 
 std::size_t block_pool::cached_count() const noexcept {
@@ -329,7 +329,7 @@ std::size_t block_pool::cached_count() const noexcept {
 }
 
 std::size_t block_pool::size() const noexcept {
-    return passthrough_blocks_.count() + handed_out_ - free_in_bits_ - cached_count();
+    return passthrough_blocks_.count() + allocated_ - free_in_bits_ - cached_count();
 }
 
 bool block_pool::owns(const void* pointer) const noexcept {
@@ -344,7 +344,7 @@ allocator_stats block_pool::stats() const noexcept {
     allocator_stats answer;
     answer.live_count = size();
     answer.live_bytes = answer.live_count * layout_.stride_bytes;
-    answer.peak_bytes = std::max(peak_handed_out_, passthrough_blocks_.peak_count()) * layout_.stride_bytes;
+    answer.peak_bytes = std::max(peak_allocated_, passthrough_blocks_.peak_count()) * layout_.stride_bytes;
     answer.source_blocks = segment_count_;
     answer.reserved_bytes = segment_count_ * layout_.segment_bytes;
     return answer;
@@ -353,14 +353,14 @@ allocator_stats block_pool::stats() const noexcept {
 bool block_pool::valid() noexcept {
     settle();
     std::size_t free_count = 0;
-    std::size_t handed_out = 0;
+    std::size_t allocated = 0;
     std::size_t count = 0;
     for (segment* each = first_; each != nullptr; each = each->next) {
         if (!each->valid(layout_, free_count)) return false;
-        handed_out += std::min(each->groups_used * bits_per_word, layout_.capacity);
+        allocated += std::min(each->groups_used * bits_per_word, layout_.capacity);
         ++count;
     }
-    return free_count == free_in_bits_ && handed_out == handed_out_ && count == segment_count_;
+    return free_count == free_in_bits_ && allocated == allocated_ && count == segment_count_;
 }
 
 }

@@ -149,9 +149,9 @@ private:
     detail::segment* last_ = nullptr;
     detail::segment* bump_ = nullptr; // the first segment with groups that were never used
     std::size_t segment_count_ = 0;
-    std::size_t handed_out_ = 0; // blocks in all groups put in use
+    std::size_t allocated_ = 0; // blocks in all groups put in use
     std::size_t free_in_bits_ = 0;
-    std::size_t peak_handed_out_ = 0;
+    std::size_t peak_allocated_ = 0;
     std::size_t alignment_;
     std::size_t wanted_segment_bytes_ = 0; // the size that a pool without segments requests
     block_source& source_;

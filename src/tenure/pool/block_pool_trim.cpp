@@ -87,7 +87,7 @@ std::size_t block_pool::trim() noexcept {
         for (std::size_t word = 0; word < each->groups_used; ++word) free += count_bits(each->level0(layout_)[word]);
         if (free == handed) {
             *link = each->next;
-            handed_out_ -= handed;
+            allocated_ -= handed;
             free_in_bits_ -= free;
             --segment_count_;
             bytes += layout_.segment_bytes;

@@ -61,7 +61,7 @@ public sealed class NativeMemoryPool<T> : MemoryPool<T>
     public override int MaxBufferSize => 1 << 30;
 
     /// <summary>Gets the number of bytes retained for later rentals.</summary>
-    public long KeptBytes => Interlocked.Read(ref _keptBytes);
+    public long RetainedBytes => Interlocked.Read(ref _keptBytes);
 
     /// <summary>Rents memory.</summary>
     /// <param name="minBufferSize">The minimum number of elements; -1 for about 4 KiB of elements.</param>
