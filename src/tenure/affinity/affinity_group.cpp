@@ -72,20 +72,6 @@ void make_sound(detail::affinity_stream& of) noexcept {
     of.before_begin = of.before_end = nullptr;
 }
 
-template<class Part>
-void link(Part& part, Part*& first) noexcept {
-    part.previous = nullptr;
-    part.next = first;
-    if (first != nullptr) first->previous = &part;
-    first = &part;
-}
-
-template<class Part>
-void unlink(Part& part, Part*& first) noexcept {
-    (part.previous != nullptr ? part.previous->next : first) = part.next;
-    if (part.next != nullptr) part.next->previous = part.previous;
-}
-
 [[nodiscard]] std::size_t part_bytes() noexcept {
     return align_up(sizeof(affinity_group::thread_part), platform::page_bytes());
 }
@@ -107,9 +93,11 @@ public:
     }
     ~shared_lock() {
         if (!group_.is_shared_) return;
-        noted_misuse const noted = std::exchange(group_.misuse_, {});
+        if (group_.misuse_.empty()) [[likely]]
+            return group_.mutex_.unlock();
+        detail::misuse_log const noted = std::exchange(group_.misuse_, {});
         group_.mutex_.unlock();
-        report_all(noted);
+        noted.report();
     }
     shared_lock(const shared_lock&) = delete;
     shared_lock& operator=(const shared_lock&) = delete;
@@ -121,12 +109,7 @@ private:
 /// Records misuse to report after the lock is released; reports at once if there is no lock.
 void affinity_group::note_misuse(std::string_view what, const void* at, std::string_view advice) noexcept {
     if (!is_shared_) return report_misuse(what, at, advice);
-    if (misuse_.count < std::size(misuse_.each)) misuse_.each[misuse_.count++] = {what, advice, at};
-}
-
-void affinity_group::report_all(const noted_misuse& noted) noexcept {
-    for (std::size_t i = 0; i < noted.count; ++i)
-        report_misuse(noted.each[i].what, noted.each[i].at, noted.each[i].advice);
+    misuse_.add(what, at, advice);
 }
 
 constinit const platform::fork_steps affinity_group::fork_steps{
@@ -177,13 +160,7 @@ affinity_group::~affinity_group() {
         fork_.delist();
         platform::unregister_slot(slot_);
     }
-    for (thread_part** const list : {&parts_, &ownerless_}) {
-        while (*list != nullptr) {
-            thread_part* const part = *list;
-            *list = part->next;
-            free_part(part);
-        }
-    }
+    parts_.for_each([](thread_part& part) { free_part(&part); });
     while (blocks_ != nullptr) release_block(blocks_);
     if (heap* const large = large_.load(std::memory_order_relaxed)) large->~heap();
 }
@@ -200,7 +177,7 @@ affinity_group::thread_part* affinity_group::open_part() noexcept {
         return &own_;
     }
     platform::lock_guard const lock(mutex_);
-    link(*part, parts_);
+    parts_.add(*part);
     return part;
 }
 
@@ -209,7 +186,7 @@ void affinity_group::retire(thread_part& part) noexcept {
         shared_lock const lock(*this);
         settle_part(part);
         own_.count(part.live_count.load(std::memory_order_relaxed));
-        unlink(part, parts_);
+        parts_.remove(part);
     }
     free_part(&part);
 }
@@ -219,21 +196,13 @@ void affinity_group::retire(thread_part& part) noexcept {
 void affinity_group::leave_to_child() noexcept {
     mutex_.abandon();
     passthrough_.mutex().abandon();
-    thread_part* const mine = part_of_this_thread();
-    if (mine != nullptr) unlink(*mine, parts_);
-    thread_part** end = &ownerless_;
-    while (*end != nullptr) end = &(*end)->next;
-    *end = parts_;
-    parts_ = nullptr;
-    if (mine != nullptr) link(*mine, parts_);
+    parts_.leave_to_child(part_of_this_thread());
 }
 
 /// Dissolves the parts of threads that the child of a fork does not have.
 /// Requires  the lock of a shared group.
 void affinity_group::settle_ownerless() noexcept {
-    while (ownerless_ != nullptr) {
-        thread_part* const part = ownerless_;
-        ownerless_ = part->next;
+    while (thread_part* const part = parts_.pop_ownerless()) {
         for (stream& each : part->streams) make_sound(each);
         settle_part(*part);
         own_.count(part->live_count.load(std::memory_order_relaxed));
@@ -458,8 +427,7 @@ void affinity_group::clear() noexcept {
     };
     forget(own_);
     uncertain_objects_ = 0;
-    for (thread_part* const first : {parts_, ownerless_})
-        for (thread_part* part = first; part != nullptr; part = part->next) forget(*part);
+    parts_.for_each(forget);
     for (block* each = blocks_; each != nullptr; each = each->next) forget_block(*each);
     std::fill(std::begin(partial_), std::end(partial_), nullptr);
     std::fill(std::begin(filed_), std::end(filed_), nullptr);
@@ -480,9 +448,7 @@ std::size_t affinity_group::size() const noexcept {
     std::size_t const others = passthrough_.count() + large_count();
     shared_lock const lock(*this);
     std::ptrdiff_t count = own_.live_count.load(std::memory_order_relaxed);
-    for (thread_part const* const first : {parts_, ownerless_})
-        for (thread_part const* part = first; part != nullptr; part = part->next)
-            count += part->live_count.load(std::memory_order_relaxed);
+    parts_.for_each([&](const thread_part& part) { count += part.live_count.load(std::memory_order_relaxed); });
     count += function_count_.load(std::memory_order_relaxed);
     return others + (count > 0 ? static_cast<std::size_t>(count) : 0);
 }

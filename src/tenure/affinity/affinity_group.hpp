@@ -39,7 +39,9 @@
 #include <tenure/base/config.hpp>
 #include <tenure/base/stats.hpp>
 #include <tenure/heap/heap.hpp>
-#include <tenure/heap/passthrough_blocks.hpp>
+#include <tenure/engine/misuse_log.hpp>
+#include <tenure/engine/passthrough_blocks.hpp>
+#include <tenure/engine/thread_parts.hpp>
 #include <tenure/platform/fork_handler.hpp>
 #include <tenure/platform/mutex.hpp>
 #include <tenure/platform/page_source.hpp>
@@ -279,18 +281,8 @@ private:
     platform::thread_slot slot_;
     platform::fork_handler fork_;   // used by shared groups
     mutable platform::mutex mutex_; // guards everything below, in a shared group
-    /// Misuse to report after the lock is released, because the report handler may use the group. The first eight.
-    struct misuse {
-        std::string_view what, advice;
-        const void* at = nullptr;
-    };
-    struct noted_misuse {
-        misuse each[8];
-        std::size_t count = 0;
-    } misuse_;
-    static void report_all(const noted_misuse& noted) noexcept;
-    thread_part* parts_ = nullptr;
-    thread_part* ownerless_ = nullptr;  // in the child of a fork: parts of threads that it does not have
+    detail::misuse_log misuse_; // reported after unlocking: the handler may query the group
+    detail::thread_parts<thread_part> parts_;
     std::size_t uncertain_objects_ = 0; // objects that such threads may have been about to count
     page* partial_[stream_count] = {};
     page* filed_[run_classes] = {};

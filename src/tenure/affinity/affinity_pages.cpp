@@ -14,6 +14,7 @@
 #include <tenure/affinity/affinity_group.hpp>
 #include <tenure/affinity/affinity_map.hpp>
 #include <tenure/base/check.hpp>
+#include <tenure/base/linked_list.hpp>
 #include <tenure/platform/sanitizer.hpp>
 
 namespace tenure::inline TENURE_ABI {
@@ -75,10 +76,7 @@ std::uint16_t affinity_group::granule_in_page(const void* inside) const noexcept
 
 void affinity_group::list(page& which, page*& first, page_place place) noexcept {
     which.place = place;
-    which.previous = nullptr;
-    which.next = first;
-    if (first != nullptr) first->previous = &which;
-    first = &which;
+    detail::push_front(first, which);
 }
 
 affinity_page*& affinity_group::list_of(const page& which) noexcept {
@@ -93,8 +91,7 @@ void affinity_group::unlist(page& which) noexcept {
         which.place == page_place::partial || which.place == page_place::filed || which.place == page_place::empty;
     if (!is_listed) return;
     page*& first = list_of(which);
-    (which.previous != nullptr ? which.previous->next : first) = which.next;
-    if (which.next != nullptr) which.next->previous = which.previous;
+    detail::unlink(first, which);
     if (which.place == page_place::filed && first == nullptr)
         filed_classes_ &= ~(std::uint32_t{1} << class_of_run(which.largest));
 }
@@ -351,8 +348,8 @@ void affinity_group::settle_part(thread_part& part) noexcept {
 void affinity_group::settle_all() noexcept {
     settle_ownerless();
     settle_part(own_);
-    for (thread_part* part = parts_; part != nullptr; part = part->next) settle_part(*part);
-    report_all(std::exchange(misuse_, {})); // no other thread uses the group or holds the lock
+    parts_.for_each_owned([this](thread_part& part) { settle_part(part); });
+    std::exchange(misuse_, {}).report(); // no other thread uses the group or holds the lock
 }
 
 // Extents.

@@ -44,7 +44,7 @@ std::uint32_t tn_try_free(void* block) {
     detail::thread_cache* const cache = detail::process_cache;
     bool const is_special = (address_of(block) & (detail::max_segment_bytes - 1)) == 0;
     if (checks::caller || cache == nullptr || is_special) return 0;
-    return detail::push(*cache, detail::class_number_at(block, detail::max_segment_bytes), block) ? 1 : 0;
+    return detail::push(cache->of_class[detail::class_number_at(block, detail::max_segment_bytes)], block) ? 1 : 0;
 }
 
 void tn_get_quick_layout(tn_quick_layout* layout) {

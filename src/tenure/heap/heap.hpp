@@ -34,6 +34,7 @@
 #include <tenure/base/align.hpp>
 #include <tenure/base/config.hpp>
 #include <tenure/base/stats.hpp>
+#include <tenure/engine/local_cache.hpp>
 #include <tenure/heap/heap_core.hpp>
 #include <tenure/platform/fork_handler.hpp>
 #include <tenure/platform/page_source.hpp>
@@ -181,29 +182,6 @@ void forget_tags() noexcept;
 TENURE_API void process_deallocate_slow(void* block) noexcept;
 TENURE_API void process_deallocate_sized(void* block, std::size_t bytes) noexcept;
 
-/// Pops a block from a cache.
-/// Returns   whether the cache had a block. (With a nullptr result the caller would test once more.)
-[[nodiscard]] TENURE_LOCAL TENURE_ALWAYS_INLINE bool pop(void*& block, block_cache& blocks) noexcept {
-    std::uint32_t const count = blocks.count.load(std::memory_order_relaxed);
-    if (count == 0) [[unlikely]]
-        return false;
-    block = blocks.blocks[count - 1];
-    blocks.count.store(count - 1, std::memory_order_relaxed);
-    return true;
-}
-
-/// Pushes a block into a cache.
-/// Returns   whether there was room.
-TENURE_LOCAL TENURE_ALWAYS_INLINE bool push(thread_cache& cache, std::size_t class_number, void* block) noexcept {
-    block_cache& blocks = cache.of_class[class_number];
-    std::uint32_t const count = blocks.count.load(std::memory_order_relaxed);
-    if (count >= blocks.capacity) [[unlikely]]
-        return false;
-    blocks.blocks[count] = block;
-    blocks.count.store(count + 1, std::memory_order_release); // this order matters to the child of a fork
-    return true;
-}
-
 /// The class number of a block in segments of this size.
 /// Requires  the block is not at the start of a segment.
 [[nodiscard]] TENURE_LOCAL TENURE_ALWAYS_INLINE std::size_t class_number_at(const void* block,
@@ -235,7 +213,7 @@ TENURE_LOCAL inline void process_deallocate(void* block) noexcept {
     // nullptr, or the start of a segment, where no small block is.
     bool const is_special = (address_of(block) & (max_segment_bytes - 1)) == 0;
     if (!checks::caller && cache != nullptr && !is_special) [[likely]] {
-        if (push(*cache, class_number_at(block, max_segment_bytes), block)) [[likely]]
+        if (push(cache->of_class[class_number_at(block, max_segment_bytes)], block)) [[likely]]
             return;
     }
     process_deallocate_slow(block);
@@ -262,12 +240,12 @@ TENURE_LOCAL inline void process_deallocate(void* block, std::size_t bytes, std:
     if (bytes <= table_limit_bytes && alignment <= default_alignment) [[likely]] {
         std::size_t const likely_number = class_table[((bytes < 9 && alignment > 8 ? 9 : bytes) + 7) / 8];
         if (is_equal_unnoticed(class_number, likely_number)) [[likely]] {
-            if (push(*cache, likely_number, block)) [[likely]]
+            if (push(cache->of_class[likely_number], block)) [[likely]]
                 return;
             return process_deallocate_slow(block);
         }
     }
-    if (push(*cache, class_number, block)) return;
+    if (push(cache->of_class[class_number], block)) return;
     process_deallocate_slow(block);
 }
 
@@ -297,7 +275,7 @@ inline void heap::deallocate(void* block) noexcept {
     std::size_t const segment_bytes = core_.memory().segment_bytes();
     bool const is_special = (address_of(block) & (segment_bytes - 1)) == 0;
     if (!checks::caller && cache != nullptr && !is_special) [[likely]] {
-        if (detail::push(*cache, detail::class_number_at(block, segment_bytes), block)) [[likely]]
+        if (detail::push(cache->of_class[detail::class_number_at(block, segment_bytes)], block)) [[likely]]
             return;
     }
     deallocate_slow(block);

@@ -20,7 +20,7 @@
 #include <tenure/heap/heap_usage.hpp>
 #include <tenure/heap/huge_blocks.hpp>
 #include <tenure/heap/large_blocks.hpp>
-#include <tenure/heap/passthrough_blocks.hpp>
+#include <tenure/engine/passthrough_blocks.hpp>
 #include <tenure/heap/thread_cache.hpp>
 #include <tenure/platform/by_thread.hpp>
 #include <tenure/platform/mutex.hpp>

@@ -7,30 +7,26 @@
 #include <bit>
 
 #include <tenure/base/check.hpp>
+#include <tenure/base/linked_list.hpp>
+#include <tenure/engine/free_runs.hpp>
+#include <tenure/engine/freed_words.hpp>
 #include <tenure/platform/memory.hpp>
 #include <tenure/platform/sanitizer.hpp>
 
 namespace tenure::inline TENURE_ABI::detail {
 
-struct heap_shard::freed_bits {
+struct heap_shard::freed_bits : freed_word {
     small_page* page;
-    bit_word* word;
-    bit_word bits;
-    std::uint32_t count; ///< number of set bits: cheaper to store than to count
+    std::uint32_t count; ///< number of bits: cheaper to keep than to count
 };
 
 void heap_shard::list(small_page& page) noexcept {
-    small_page*& first = listed_[page.class_index];
+    push_front(listed_[page.class_index], page);
     page.is_listed = true;
-    page.previous = nullptr;
-    page.next = first;
-    if (first != nullptr) first->previous = &page;
-    first = &page;
 }
 
 void heap_shard::unlist(small_page& page) noexcept {
-    (page.previous != nullptr ? page.previous->next : listed_[page.class_index]) = page.next;
-    if (page.next != nullptr) page.next->previous = page.previous;
+    detail::unlink(listed_[page.class_index], page);
     page.is_listed = false;
 }
 
@@ -142,12 +138,10 @@ void heap_shard::release(small_page& page) noexcept {
     pages_.deallocate(page);
 }
 
-void twice_freed::report() const noexcept {
-    for (std::size_t each = 0; each < count_; ++each) {
-        report_misuse("a heap block was freed twice", pointer_at(pages_[each]),
-                      "The address is that of the block's page. Look for a second owner; the library built with checks "
-                      "reports the second free itself.");
-    }
+void twice_freed::note(const small_page& page) noexcept {
+    log_.add("a heap block was freed twice", pointer_at(page.begin),
+             "The address is that of the block's page. Look for a second owner; the library built with checks reports "
+             "it at the second free itself.");
 }
 
 /// Requires  the lock.
@@ -173,38 +167,29 @@ TENURE_ALWAYS_INLINE bool heap_shard::set_free(const freed_bits& freed) noexcept
 }
 
 /// Finds the bits of blocks. The slice's class is enough to find them, without reading the page record: records are
-/// seldom in the CPU cache, and are prefetched while the next ones are looked up. Blocks that are freed in sequence
-/// often share a word, which is then written once for all of them. With `Near`, blocks that share a page reuse its
-/// lookup.
+/// seldom in the CPU cache, and are prefetched while the next ones are looked up. With `Near`, blocks that share a page
+/// reuse its lookup.
 /// Returns   the number of entries in `found`.
 template<bool Near>
 TENURE_ALWAYS_INLINE std::size_t heap_shard::find_bits(void* const* blocks, std::size_t count,
                                                        std::size_t segment_bytes, freed_bits* found) noexcept {
     block_page home;
-    std::size_t words = 0;
-    for (std::size_t each = 0; each < count; ++each) {
-        if (!Near || !home.contains(blocks[each])) {
-            home = heap_segment::place_of(blocks[each], segment_bytes);
+    auto const locate = [&](const void* block) noexcept {
+        if (!Near || !home.contains(block)) {
+            home = heap_segment::place_of(block, segment_bytes);
             prefetch_for_write(home.page);
         }
-        std::size_t const number = home.number_of(blocks[each]);
-        bit_word* const word = home.bits + number / bits_per_word;
-        if (words != 0 && found[words - 1].word == word && (found[words - 1].bits & bit_at(number)) == 0) {
-            found[words - 1].bits |= bit_at(number);
-            ++found[words - 1].count;
-            continue;
-        }
-        prefetch_for_write(word);
-        found[words++] = {home.page, word, bit_at(number), 1};
-    }
-    return words;
+        std::size_t const number = home.number_of(block);
+        return freed_bits{{home.bits + number / bits_per_word, bit_at(number)}, home.page, 1};
+    };
+    return locate_freed(blocks, count, found, locate, [](freed_bits& joined) noexcept { ++joined.count; });
 }
 
 void heap_shard::flush(void* const* blocks, std::size_t count, std::size_t segment_bytes, twice_freed& noted) noexcept {
-    constexpr std::size_t max_at_once = 64;
-    for (; count > max_at_once; blocks += max_at_once, count -= max_at_once)
-        flush(blocks, max_at_once, segment_bytes, noted);
-    freed_bits freed[max_at_once];
+    for (; count > max_freed_words; blocks += max_freed_words, count -= max_freed_words)
+        flush(blocks, max_freed_words, segment_bytes, noted);
+    if (count == 0) return;
+    freed_bits freed[max_freed_words];
     bool const is_near = count > 1 && (address_of(blocks[0]) ^ address_of(blocks[count / 2])) < slice_bytes;
     std::size_t const freed_count = is_near ? find_bits<true>(blocks, count, segment_bytes, freed)
                                             : find_bits<false>(blocks, count, segment_bytes, freed);
@@ -228,19 +213,17 @@ namespace {
 /// Returns   the number of bytes.
 std::size_t trim_page(const small_page& page, heap_memory& memory) noexcept {
     std::size_t const page_bytes = slices_of_page(page.class_index) * slice_bytes;
-    std::size_t const system_page = platform::page_bytes();
-    std::size_t bytes = 0;
+    free_runs runs(memory);
     for (std::size_t index = 0; index < page.capacity;) {
         std::size_t const first = index;
         while (index < page.capacity && !page.is_allocated(index)) ++index;
-        std::uintptr_t const end =
-            index == page.capacity ? page.begin + page_bytes : page.begin + index * page.block_bytes;
-        std::uintptr_t const from = align_up(page.begin + first * page.block_bytes, system_page);
-        std::uintptr_t const to = align_down(end, system_page);
-        if (from < to && memory.decommit(pointer_at(from), to - from)) bytes += to - from;
+        bool const is_last = index == page.capacity;
+        if (index != first)
+            runs.add(page.begin + first * page.block_bytes,
+                     page.begin + (is_last ? page_bytes : index * page.block_bytes));
         while (index < page.capacity && page.is_allocated(index)) ++index;
     }
-    return bytes;
+    return runs.finish();
 }
 
 }

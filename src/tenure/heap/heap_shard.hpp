@@ -10,6 +10,7 @@
 #include <cstdint>
 
 #include <tenure/base/config.hpp>
+#include <tenure/engine/misuse_log.hpp>
 #include <tenure/heap/heap_pages.hpp>
 #include <tenure/platform/mutex.hpp>
 
@@ -31,22 +32,16 @@ class twice_freed {
 public:
     twice_freed() noexcept = default;
     ~twice_freed() {
-        if (count_ != 0) [[unlikely]]
-            report();
+        if (!log_.empty()) [[unlikely]]
+            log_.report();
     }
     twice_freed(const twice_freed&) = delete;
     twice_freed& operator=(const twice_freed&) = delete;
 
-    void note(const small_page& page) noexcept {
-        if (count_ < most) pages_[count_++] = page.begin;
-    }
+    TENURE_COLD void note(const small_page& page) noexcept;
 
 private:
-    static constexpr std::size_t most = 8;
-    TENURE_COLD void report() const noexcept;
-
-    std::size_t count_ = 0;
-    std::uintptr_t pages_[most];
+    misuse_log log_;
 };
 
 /// A thread allocates from one shard, so that threads do not write to each other's pages. It may free any block; a

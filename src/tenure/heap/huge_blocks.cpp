@@ -7,6 +7,7 @@
 
 #include <tenure/base/align.hpp>
 #include <tenure/base/check.hpp>
+#include <tenure/base/linked_list.hpp>
 #include <tenure/platform/process.hpp>
 
 namespace tenure::inline TENURE_ABI::detail {
@@ -31,16 +32,12 @@ huge_block& huge_blocks::head_of(const void* block) const noexcept {
 }
 
 void huge_blocks::list::insert(huge_block& block) noexcept {
-    block.previous = nullptr;
-    block.next = first;
-    if (first != nullptr) first->previous = &block;
-    first = &block;
+    push_front(first, block);
     mapped_bytes += block.mapped_bytes;
 }
 
 void huge_blocks::list::remove(huge_block& block) noexcept {
-    (block.previous != nullptr ? block.previous->next : first) = block.next;
-    if (block.next != nullptr) block.next->previous = block.previous;
+    unlink(first, block);
     mapped_bytes -= block.mapped_bytes;
 }
 

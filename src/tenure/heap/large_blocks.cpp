@@ -9,6 +9,7 @@
 #include <utility>
 
 #include <tenure/base/check.hpp>
+#include <tenure/base/linked_list.hpp>
 #include <tenure/platform/memory.hpp>
 #include <tenure/platform/process.hpp>
 
@@ -100,11 +101,7 @@ void large_blocks::release_all() noexcept {
 
 void large_blocks::insert(large_run& run) noexcept {
     auto const [doubling, list] = place_of(run.units);
-    large_run*& first = lists_[doubling][list];
-    run.previous = nullptr;
-    run.next = first;
-    if (first != nullptr) first->previous = &run;
-    first = &run;
+    push_front(lists_[doubling][list], run);
     lists_with_free_[doubling] = static_cast<std::uint8_t>(lists_with_free_[doubling] | (1u << list));
     doublings_with_free_ |= bit_at(doubling);
     segment_of(&run).free_units += run.units;
@@ -112,8 +109,7 @@ void large_blocks::insert(large_run& run) noexcept {
 
 void large_blocks::remove(large_run& run) noexcept {
     auto const [doubling, list] = place_of(run.units);
-    (run.previous != nullptr ? run.previous->next : lists_[doubling][list]) = run.next;
-    if (run.next != nullptr) run.next->previous = run.previous;
+    unlink(lists_[doubling][list], run);
     segment_of(&run).free_units -= run.units;
     if (lists_[doubling][list] != nullptr) return;
     lists_with_free_[doubling] = static_cast<std::uint8_t>(lists_with_free_[doubling] & ~(1u << list));

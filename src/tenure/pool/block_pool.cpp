@@ -11,6 +11,7 @@
 #include <tenure/base/check.hpp>
 #include <tenure/base/no_alloc.hpp>
 #include <tenure/base/options.hpp>
+#include <tenure/engine/freed_words.hpp>
 #include <tenure/platform/sanitizer.hpp>
 
 namespace tenure::inline TENURE_ABI {
@@ -50,7 +51,7 @@ block_pool::block_pool(std::size_t bytes, std::size_t alignment, block_source& s
 
 block_pool::~block_pool() {
     if constexpr (checks::structures) check_invariant(valid(), "block_pool", this);
-    passthrough_blocks_.deallocate_all(alignment_);
+    passthrough_blocks_.free_all();
     while (first_ != nullptr) {
         segment* const released = first_;
         first_ = released->next;
@@ -58,14 +59,9 @@ block_pool::~block_pool() {
     }
 }
 
-void detail::noted_misuses::report_all() const noexcept {
-    for (std::size_t index = 0; index < count; ++index)
-        report_misuse(each[index].what, each[index].at, each[index].advice);
-}
-
 void block_pool::note_misuse(std::string_view what, const void* at, std::string_view advice) noexcept {
     if (noted_ == nullptr) return report_misuse(what, at, advice);
-    if (noted_->count < std::size(noted_->each)) noted_->each[noted_->count++] = {what, advice, at};
+    noted_->add(what, at, advice);
 }
 
 segment* block_pool::acquire_segment() noexcept {
@@ -205,56 +201,42 @@ void block_pool::write_rare(bit_word* at, bit_word before, bit_word bits) noexce
 }
 
 void block_pool::write_back(void* const* blocks, std::size_t count) noexcept {
-    constexpr std::size_t max_at_once = recent_capacity / 2;
+    constexpr std::size_t max_at_once = detail::max_freed_words;
     for (; count > max_at_once; blocks += max_at_once, count -= max_at_once) write_back(blocks, max_at_once);
     if (count == 0) return;
     free_in_bits_ += count;
-    // Find all words first, so that they are prefetched while the next ones are computed: they are rarely near each
-    // other. Blocks freed in sequence often share a word, which is then written once for all of them.
-    bit_word* words[max_at_once];
-    bit_word bits[max_at_once];
-    std::size_t word_count = 0;
     segment_layout const layout = layout_;
-    auto const find = [&layout](const void* block, bit_word& bit) noexcept {
+    detail::freed_word words[detail::max_freed_words];
+    auto const locate = [&layout](const void* block) noexcept {
         segment* const home = segment::of(block, layout.segment_bytes);
         std::size_t const index = layout.index_of(address_of(block) - home->blocks(layout));
-        bit = bit_at(index);
-        return home->level0(layout) + index / bits_per_word;
+        return detail::freed_word{home->level0(layout) + index / bits_per_word, bit_at(index)};
     };
-    bit_word together = 0;
-    bit_word* at = find(blocks[0], together);
-    prefetch_for_write(at);
-    for (std::size_t each = 1; each < count; ++each) {
-        bit_word bit = 0;
-        bit_word* const word = find(blocks[each], bit);
-        if (word == at && (together & bit) == 0) {
-            together |= bit;
-            continue;
-        }
-        words[word_count] = at;
-        bits[word_count++] = together;
-        prefetch_for_write(word);
-        at = word;
-        together = bit;
-    }
-    words[word_count] = at;
-    bits[word_count++] = together;
+    std::size_t const word_count = detail::locate_freed(blocks, count, words, locate, [](detail::freed_word&) {});
 
     bit_word const* const group_word =
         group_segment_ != nullptr ? group_segment_->level0(layout) + group_word_ : nullptr;
     for (std::size_t each = 0; each < word_count; ++each) {
-        bit_word const before = *words[each];
-        *words[each] = before | bits[each];
-        if (before == 0 || (before & bits[each]) != 0 || words[each] == group_word) [[unlikely]]
-            write_rare(words[each], before, bits[each]);
+        auto const [word, bits] = words[each];
+        bit_word const before = *word;
+        *word = before | bits;
+        if (before == 0 || (before & bits) != 0 || word == group_word) [[unlikely]]
+            write_rare(word, before, bits);
     }
 }
 
-void block_pool::deallocate_slow(void* block) noexcept {
-    if (passthrough_) {
-        if (block != nullptr) passthrough_blocks_.deallocate(block, alignment_);
-        return;
+void block_pool::deallocate_passthrough(void* block) noexcept {
+    if (block == nullptr) return;
+    if (checks::caller && !passthrough_blocks_.is_listed(block)) {
+        return note_misuse(
+            "an allocator under passthrough was asked to free a block that is not its own, or was freed before", block,
+            "Look for a second owner; AddressSanitizer or Valgrind name where it was freed.");
     }
+    passthrough_blocks_.deallocate(block);
+}
+
+void block_pool::deallocate_slow(void* block) noexcept {
+    if (passthrough_) return deallocate_passthrough(block);
     if constexpr (checks::caller) return deallocate_checked(block);
     constexpr std::size_t half = recent_capacity / 2;
     write_back(recent_, half);
@@ -306,7 +288,7 @@ void block_pool::settle() noexcept {
 }
 
 void block_pool::clear() noexcept {
-    passthrough_blocks_.deallocate_all(alignment_);
+    passthrough_blocks_.free_all();
     for (segment* each = first_; each != nullptr; each = each->next) {
         if constexpr (checks::caller) {
             std::size_t const used = std::min(each->groups_used * bits_per_word, layout_.capacity);
@@ -337,7 +319,7 @@ bool block_pool::owns(const void* pointer) const noexcept {
     for (segment const* each = first_; each != nullptr; each = each->next) {
         if (address_of(pointer) - each->blocks(layout_) < layout_.capacity * layout_.stride_bytes) return true;
     }
-    return passthrough_blocks_.contains(pointer, layout_.stride_bytes, alignment_);
+    return passthrough_blocks_.owns(pointer);
 }
 
 allocator_stats block_pool::stats() const noexcept {

@@ -18,35 +18,21 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <string_view>
+#include <type_traits>
 
 #include <tenure/base/align.hpp>
 #include <tenure/base/bits.hpp>
 #include <tenure/base/block_source.hpp>
 #include <tenure/base/config.hpp>
-#include <tenure/base/passthrough_list.hpp>
 #include <tenure/base/stats.hpp>
+#include <tenure/engine/misuse_log.hpp>
+#include <tenure/engine/passthrough_blocks.hpp>
 #include <tenure/platform/page_source.hpp>
 #include <tenure/pool/segment.hpp>
 
 namespace tenure::inline TENURE_ABI {
-
-namespace detail {
-
-/// Misuse found under the lock of a shared pool. It is reported after the lock is released, because the report handler
-/// may use the pool. At most eight reports are kept at a time; further ones are dropped.
-struct noted_misuses {
-    struct misuse {
-        std::string_view what, advice;
-        const void* at;
-    };
-    misuse each[8];
-    std::size_t count = 0;
-
-    void report_all() const noexcept;
-};
-
-}
 
 class TENURE_API block_pool {
 public:
@@ -118,6 +104,7 @@ private:
     [[nodiscard]] void* allocate_strided(std::size_t stride) noexcept;
     [[nodiscard]] void* allocate_slow() noexcept;
     void deallocate_slow(void* block) noexcept;
+    void deallocate_passthrough(void* block) noexcept;
     void deallocate_checked(void* block) noexcept;
     void write_back(void* const* blocks, std::size_t count) noexcept;
     struct place;
@@ -155,11 +142,11 @@ private:
     std::size_t alignment_;
     std::size_t wanted_segment_bytes_ = 0; // the size that a pool without segments requests
     block_source& source_;
-    detail::passthrough_list passthrough_blocks_;
+    detail::passthrough_blocks passthrough_blocks_;
     bool passthrough_;
 
     void note_misuse(std::string_view what, const void* at, std::string_view advice) noexcept;
-    detail::noted_misuses* noted_ = nullptr; // set by a shared pool, which reports misuse after it releases its lock
+    detail::misuse_log* noted_ = nullptr; // set by a shared pool, which reports misuse after it releases its lock
 };
 
 inline void* block_pool::allocate_strided(std::size_t stride) noexcept {
@@ -188,7 +175,9 @@ inline void block_pool::deallocate(void* block) noexcept {
 template<class Visit>
 void block_pool::for_each(Visit&& visit) {
     settle();
-    passthrough_blocks_.for_each(alignment_, visit);
+    passthrough_blocks_.for_each(
+        [](void* context, void* block, std::size_t) { (*static_cast<std::remove_reference_t<Visit>*>(context))(block); },
+        const_cast<void*>(static_cast<const void*>(std::addressof(visit))));
     for (detail::segment* segment = first_; segment != nullptr; segment = segment->next) {
         std::uintptr_t const begin = segment->blocks(layout_);
         for (std::size_t word = 0; word < segment->groups_used; ++word) {

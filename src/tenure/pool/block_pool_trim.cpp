@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-#include <tenure/platform/memory.hpp>
+#include <tenure/engine/free_runs.hpp>
 #include <tenure/platform/sanitizer.hpp>
 #include <tenure/pool/block_pool.hpp>
 
@@ -13,42 +13,8 @@ namespace tenure::inline TENURE_ABI {
 
 using detail::segment;
 
-namespace {
-
-/// Joins runs of free blocks, and decommits the OS pages of each joined run.
-class free_runs {
-public:
-    explicit free_runs(block_source& source) noexcept : source_(source) {}
-
-    void add(std::uintptr_t begin, std::uintptr_t end) noexcept {
-        if (begin != end_) give_back();
-        if (begin != end_) begin_ = begin;
-        end_ = end;
-    }
-    /// Returns the total of decommitted bytes.
-    std::size_t finish() noexcept {
-        give_back();
-        return bytes_;
-    }
-
-private:
-    void give_back() noexcept {
-        std::uintptr_t const first = align_up(begin_, platform::page_bytes());
-        std::uintptr_t const last = align_down(end_, platform::page_bytes());
-        if (first < last && source_.decommit(pointer_at(first), last - first)) bytes_ += last - first;
-        begin_ = end_ = 0;
-    }
-
-    block_source& source_;
-    std::uintptr_t begin_ = 0;
-    std::uintptr_t end_ = 0;
-    std::size_t bytes_ = 0;
-};
-
-}
-
 std::size_t block_pool::trim_segment(segment* which) noexcept {
-    free_runs runs(source_);
+    detail::free_runs runs(source_);
     std::uintptr_t const begin = which->blocks(layout_);
     std::size_t const stride = layout_.stride_bytes;
     for (std::size_t word = 0; word < which->groups_touched; ++word) {

@@ -24,18 +24,6 @@ std::uint32_t cache_capacity_for(std::size_t block_bytes) noexcept {
     return static_cast<std::uint32_t>(std::clamp<std::size_t>(fitting, 1, pool_cache::max_blocks));
 }
 
-void link(pool_cache& cache, pool_cache*& first) noexcept {
-    cache.previous = nullptr;
-    cache.next = first;
-    if (first != nullptr) first->previous = &cache;
-    first = &cache;
-}
-
-void unlink(pool_cache& cache, pool_cache*& first) noexcept {
-    (cache.previous != nullptr ? cache.previous->next : first) = cache.next;
-    if (cache.next != nullptr) cache.next->previous = cache.previous;
-}
-
 }
 
 constinit const platform::fork_steps shared_block_pool::fork_steps{
@@ -58,55 +46,33 @@ shared_block_pool::shared_block_pool(std::size_t bytes, std::size_t alignment, b
 shared_block_pool::~shared_block_pool() {
     fork_.delist();
     platform::unregister_slot(slot_);
-    for (pool_cache** const list : {&caches_, &ownerless_}) {
-        while (*list != nullptr) {
-            pool_cache* const cache = *list;
-            *list = cache->next;
-            detail::free_cache(cache);
-        }
-    }
+    caches_.for_each([](pool_cache& cache) { detail::free_cache(&cache); });
 }
 
 /// Runs in the child of a fork. It writes nothing to the caches of threads that the child does not have: most children
 /// soon execute another program, so those pages should stay shared.
 void shared_block_pool::leave_to_child() noexcept {
     mutex_.abandon();
-    pool_cache* const mine = cache_of_this_thread();
-    if (mine != nullptr) unlink(*mine, caches_);
-    pool_cache** end = &ownerless_;
-    while (*end != nullptr) end = &(*end)->next;
-    *end = caches_;
-    caches_ = nullptr;
-    if (mine != nullptr) link(*mine, caches_);
+    caches_.leave_to_child(cache_of_this_thread());
 }
 
-pool_cache* shared_block_pool::take_ownerless() noexcept {
+pool_cache* shared_block_pool::pop_ownerless() noexcept {
     platform::lock_guard const lock(mutex_);
-    pool_cache* const taken = ownerless_;
-    if (taken != nullptr) ownerless_ = taken->next;
-    return taken;
-}
-
-/// Requires  the lock.
-template<class Visit>
-void shared_block_pool::for_each_cache(Visit&& visit) const {
-    for (pool_cache* const first : {caches_, ownerless_})
-        for (pool_cache* cache = first; cache != nullptr; cache = cache->next) visit(*cache);
+    return caches_.pop_ownerless();
 }
 
 pool_cache* shared_block_pool::add_cache() noexcept {
     if (!platform::may_set_slot(slot_) || checks::caller || blocks_.passthrough_) return nullptr;
-    pool_cache* cache = take_ownerless();
+    pool_cache* cache = pop_ownerless();
     if (cache == nullptr) cache = detail::make_cache(cache_capacity_);
     if (cache == nullptr) return nullptr;
     bool const is_set = platform::set_slot(slot_, cache);
     platform::lock_guard const lock(mutex_);
     if (is_set) {
-        link(*cache, caches_);
+        caches_.add(*cache);
         return cache;
     }
-    cache->next = ownerless_; // for the next thread
-    ownerless_ = cache;
+    caches_.add_ownerless(*cache);
     return nullptr;
 }
 
@@ -115,13 +81,13 @@ class shared_block_pool::reporting_lock {
 public:
     explicit reporting_lock(shared_block_pool& pool) noexcept : pool_(pool) { pool.mutex_.lock(); }
     ~reporting_lock() {
-        if (pool_.misuse_.count == 0) [[likely]] {
+        if (pool_.misuse_.empty()) [[likely]] {
             pool_.mutex_.unlock();
             return;
         }
-        detail::noted_misuses const noted = std::exchange(pool_.misuse_, {});
+        detail::misuse_log const noted = std::exchange(pool_.misuse_, {});
         pool_.mutex_.unlock();
-        noted.report_all();
+        noted.report();
     }
     reporting_lock(const reporting_lock&) = delete;
     reporting_lock& operator=(const reporting_lock&) = delete;
@@ -131,7 +97,7 @@ private:
 };
 
 /// Refills: takes up to `count` blocks. Requires  the lock.
-std::size_t shared_block_pool::take(void** blocks, std::size_t count) noexcept {
+std::size_t shared_block_pool::refill(void** blocks, std::size_t count) noexcept {
     if (stash_count_ != 0) {
         std::size_t const taken = std::min(count, stash_count_);
         stash_count_ -= taken;
@@ -150,7 +116,7 @@ std::size_t shared_block_pool::take(void** blocks, std::size_t count) noexcept {
 }
 
 /// Flushes: accepts blocks from a cache. Requires  the lock.
-void shared_block_pool::give(void* const* blocks, std::size_t count) noexcept {
+void shared_block_pool::flush(void* const* blocks, std::size_t count) noexcept {
     if (stash_capacity - stash_count_ >= count) {
         std::memcpy(stash_ + stash_count_, blocks, count * sizeof(void*));
         stash_count_ += count;
@@ -165,7 +131,7 @@ void* shared_block_pool::allocate_slow(pool_cache* cache) noexcept {
     reporting_lock const lock(*this);
     if (cache == nullptr) return blocks_.allocate();
     std::size_t taken = cache->count.load(std::memory_order_relaxed); // not zero if the cache is an adopted one
-    if (taken == 0) taken = take(cache->blocks, batch_);
+    if (taken == 0) taken = refill(cache->blocks, batch_);
     if (taken == 0) return nullptr;
     cache->count.store(static_cast<std::uint32_t>(taken - 1), std::memory_order_relaxed);
     return cache->blocks[taken - 1];
@@ -179,7 +145,7 @@ void shared_block_pool::deallocate_slow(pool_cache* cache, void* block) noexcept
     std::uint32_t count = cache->count.load(std::memory_order_relaxed);
     if (count == cache_capacity_) {
         // Flush the older half; the newer half is more likely in the CPU cache.
-        give(cache->blocks, batch_);
+        flush(cache->blocks, batch_);
         count -= batch_;
         std::memmove(cache->blocks, cache->blocks + batch_, count * sizeof(void*));
     }
@@ -197,7 +163,7 @@ void shared_block_pool::empty_cache(pool_cache& cache) noexcept {
 
 void shared_block_pool::empty_caches() noexcept {
     reporting_lock const lock(*this);
-    for_each_cache([&](pool_cache& cache) { empty_cache(cache); });
+    caches_.for_each([&](pool_cache& cache) { empty_cache(cache); });
     while (stash_count_ != 0) blocks_.deallocate(stash_[--stash_count_]);
 }
 
@@ -205,14 +171,14 @@ void shared_block_pool::retire(pool_cache& cache) noexcept {
     {
         reporting_lock const lock(*this);
         empty_cache(cache);
-        unlink(cache, caches_);
+        caches_.remove(cache);
     }
     detail::free_cache(&cache);
 }
 
 void shared_block_pool::clear() noexcept {
     platform::lock_guard const lock(mutex_);
-    for_each_cache([](pool_cache& cache) { cache.count.store(0, std::memory_order_relaxed); });
+    caches_.for_each([](pool_cache& cache) { cache.count.store(0, std::memory_order_relaxed); });
     stash_count_ = 0;
     blocks_.clear();
 }
@@ -230,7 +196,7 @@ bool shared_block_pool::owns(const void* pointer) const noexcept {
 
 std::size_t shared_block_pool::cached_count() const noexcept {
     std::size_t count = stash_count_;
-    for_each_cache([&](pool_cache const& cache) { count += cache.count.load(std::memory_order_relaxed); });
+    caches_.for_each([&](pool_cache const& cache) { count += cache.count.load(std::memory_order_relaxed); });
     return count;
 }
 

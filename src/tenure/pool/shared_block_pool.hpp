@@ -25,6 +25,9 @@
 
 #include <tenure/base/config.hpp>
 #include <tenure/base/stats.hpp>
+#include <tenure/engine/local_cache.hpp>
+#include <tenure/engine/misuse_log.hpp>
+#include <tenure/engine/thread_parts.hpp>
 #include <tenure/platform/fork_handler.hpp>
 #include <tenure/platform/mutex.hpp>
 #include <tenure/platform/thread_slots.hpp>
@@ -92,15 +95,13 @@ private:
     [[nodiscard]] void* allocate_slow(detail::pool_cache* cache) noexcept;
     void deallocate_slow(detail::pool_cache* cache, void* block) noexcept;
     [[nodiscard]] detail::pool_cache* add_cache() noexcept;
-    void give(void* const* blocks, std::size_t count) noexcept;
-    [[nodiscard]] std::size_t take(void** blocks, std::size_t count) noexcept;
+    void flush(void* const* blocks, std::size_t count) noexcept;
+    [[nodiscard]] std::size_t refill(void** blocks, std::size_t count) noexcept;
     void empty_cache(detail::pool_cache& cache) noexcept;
     void empty_caches() noexcept;
     [[nodiscard]] std::size_t cached_count() const noexcept;
-    [[nodiscard]] detail::pool_cache* take_ownerless() noexcept;
+    [[nodiscard]] detail::pool_cache* pop_ownerless() noexcept;
     void leave_to_child() noexcept;
-    template<class Visit>
-    void for_each_cache(Visit&& visit) const;
     static const platform::fork_steps fork_steps;
     class reporting_lock;
 
@@ -111,12 +112,11 @@ private:
     platform::thread_slot slot_;
     platform::fork_handler fork_;
     alignas(cache_line_bytes) mutable platform::mutex mutex_; ///< guards everything below
-    detail::pool_cache* caches_ = nullptr;
-    detail::pool_cache* ownerless_ = nullptr; ///< caches to adopt: in a forked child, those of threads it does not have
+    detail::thread_parts<detail::pool_cache> caches_;
     std::size_t stash_count_ = 0;
     block_pool blocks_;
     void* stash_[stash_capacity];
-    detail::noted_misuses misuse_;
+    detail::misuse_log misuse_;
     // Copies of block_pool's values: blocks_ may not be read without the lock.
     alignas(cache_line_bytes) std::size_t const block_bytes_;
     std::size_t const alignment_;
@@ -130,28 +130,14 @@ inline detail::pool_cache* shared_block_pool::cache_of_this_thread() const noexc
 
 inline void* shared_block_pool::allocate() noexcept {
     detail::pool_cache* const cache = cache_of_this_thread();
-    if (cache != nullptr) [[likely]] {
-        std::uint32_t const count = cache->count.load(std::memory_order_relaxed);
-        if (count != 0) [[likely]] {
-            cache->count.store(count - 1, std::memory_order_relaxed);
-            return cache->blocks[count - 1];
-        }
-    }
-    return allocate_slow(cache);
+    void* block = nullptr;
+    return cache != nullptr && detail::pop(block, *cache) ? block : allocate_slow(cache);
 }
 
 inline void shared_block_pool::deallocate(void* block) noexcept {
     if (block == nullptr) return;
     detail::pool_cache* const cache = cache_of_this_thread();
-    if (cache != nullptr) [[likely]] {
-        std::uint32_t const count = cache->count.load(std::memory_order_relaxed);
-        if (count != cache->capacity) [[likely]] {
-            cache->blocks[count] = block;
-            cache->count.store(count + 1, std::memory_order_release); // after the block, for the child of a fork
-            return;
-        }
-    }
-    deallocate_slow(cache, block);
+    if (cache == nullptr || !detail::push(*cache, block)) deallocate_slow(cache, block);
 }
 
 }

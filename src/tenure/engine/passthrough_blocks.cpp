@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: Tenure contributors
 // SPDX-License-Identifier: MIT
 
-#include <tenure/heap/passthrough_blocks.hpp>
+#include <tenure/engine/passthrough_blocks.hpp>
 
 #include <algorithm>
 #include <cstdint>
@@ -9,6 +9,7 @@
 
 #include <tenure/base/align.hpp>
 #include <tenure/base/host.hpp>
+#include <tenure/base/linked_list.hpp>
 
 namespace tenure::inline TENURE_ABI::detail {
 
@@ -33,15 +34,14 @@ passthrough_blocks::node* passthrough_blocks::node_of(const void* block) noexcep
 
 void* passthrough_blocks::allocate(std::size_t bytes, std::size_t alignment) noexcept {
     std::size_t const lead = align_up(sizeof(node), std::max(alignment, default_alignment));
+    if (bytes > max_object_bytes - lead) return nullptr;
     void* const memory = host::process_allocate(lead + std::max<std::size_t>(bytes, 1), alignment);
     if (memory == nullptr) return nullptr;
     void* const block = pointer_at(address_of(memory) + lead);
     node* const made = new (node_of(block)) node{nullptr, nullptr, memory, bytes, canary_of(node_of(block))};
     platform::lock_guard const lock(mutex_);
-    made->next = first_;
-    if (first_ != nullptr) first_->previous = made;
-    first_ = made;
-    ++count_;
+    push_front(first_, *made);
+    peak_count_ = std::max(peak_count_, ++count_);
     bytes_ += bytes;
     return block;
 }
@@ -49,16 +49,19 @@ void* passthrough_blocks::allocate(std::size_t bytes, std::size_t alignment) noe
 void passthrough_blocks::deallocate(void* block) noexcept {
     node* const freed = node_of(block);
     // For a block that was freed before, this reads freed memory: AddressSanitizer and Valgrind name both frees.
-    if (freed->canary != canary_of(freed)) return host::process_deallocate(block);
+    if (!is_listed(block)) return host::process_deallocate(block);
     {
         platform::lock_guard const lock(mutex_);
-        (freed->previous != nullptr ? freed->previous->next : first_) = freed->next;
-        if (freed->next != nullptr) freed->next->previous = freed->previous;
+        unlink(first_, *freed);
         --count_;
         bytes_ -= freed->bytes;
     }
     freed->canary = 0;
     host::process_deallocate(freed->memory);
+}
+
+bool passthrough_blocks::is_listed(const void* block) noexcept {
+    return node_of(block)->canary == canary_of(node_of(block));
 }
 
 void passthrough_blocks::free_all() noexcept {
@@ -87,6 +90,11 @@ void passthrough_blocks::for_each(void (*visit)(void* context, void* block, std:
 std::size_t passthrough_blocks::count() const noexcept {
     platform::lock_guard const lock(mutex_);
     return count_;
+}
+
+std::size_t passthrough_blocks::peak_count() const noexcept {
+    platform::lock_guard const lock(mutex_);
+    return peak_count_;
 }
 
 std::size_t passthrough_blocks::bytes() const noexcept {

@@ -3,8 +3,8 @@
 #pragma once
 
 /// \file
-/// A list of the malloc blocks that a heap under passthrough has allocated, so that it can still walk and clear them.
-/// Private to this room.
+/// A list of the malloc blocks that an allocator under passthrough has allocated, so that it can still visit and free
+/// all of them.
 
 #include <cstddef>
 
@@ -27,14 +27,18 @@ public:
     /// Frees a block. Any other pointer goes to malloc's free unchanged, so that malloc's checks and tools report it.
     void deallocate(void* block) noexcept;
     void free_all() noexcept;
+    /// Whether the pointer is a block of this list.
+    /// Requires  the pointer came from this list or from another allocator of the process; it reads what lies in front.
+    [[nodiscard]] static bool is_listed(const void* block) noexcept;
 
     [[nodiscard]] std::size_t bytes_of(const void* block) const noexcept;
     /// Whether the pointer is inside a block.
     /// Cost      O(blocks).
     [[nodiscard]] bool owns(const void* pointer) const noexcept;
-    /// Requires  no other thread uses the heap meanwhile.
+    /// Requires  no other thread uses the list meanwhile. A visit may deallocate its own block.
     void for_each(void (*visit)(void* context, void* block, std::size_t bytes), void* context) const noexcept;
     [[nodiscard]] std::size_t count() const noexcept;
+    [[nodiscard]] std::size_t peak_count() const noexcept;
     [[nodiscard]] std::size_t bytes() const noexcept;
     [[nodiscard]] platform::mutex& mutex() const noexcept { return mutex_; }
 
@@ -45,6 +49,7 @@ private:
     mutable platform::mutex mutex_; ///< guards everything below
     node* first_ = nullptr;
     std::size_t count_ = 0;
+    std::size_t peak_count_ = 0;
     std::size_t bytes_ = 0;
 };
 
