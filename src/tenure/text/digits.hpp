@@ -33,8 +33,9 @@ constexpr std::uint64_t power_of(std::uint64_t base, unsigned exponent) noexcept
 
 /// The eight digits of a number, including leading zeros, one byte from 0 to 9 each, the first in the lowest byte.
 /// Halves, quarters and eighths of the word are divided at once (Khuong, "How to print integers really fast", 2017). A
-/// quotient q of x and d stays below its remainder x - q * d. With the remainder shifted up by s, that is
-/// (x << s) - q * (d << s); adding the quotient below saves a multiplication: (x << s) - q * ((d << s) - 1).
+/// quotient q = x / d stays in the bits below its remainder x - q * d. The remainder shifted up by s is
+/// (x << s) - q * (d << s); together with q in the bits below it is (x << s) - q * ((d << s) - 1), which takes one
+/// multiplication less.
 /// Requires  `number` is below short_limit.
 constexpr std::uint64_t eight_digits(std::uint64_t number) noexcept {
     std::uint64_t const high = static_cast<std::uint32_t>(number) / 10'000;
