@@ -54,7 +54,7 @@ struct temp_job_stats {
     std::size_t live_count = 0;       ///< allocated blocks, as of this call
     std::size_t live_bytes = 0;       ///< their requested bytes
     std::size_t chunk_bytes = 0;      ///< bytes of chunks held, retained ones included
-    std::size_t kept_bytes = 0;       ///< of these, bytes of retained empty chunks
+    std::size_t retained_bytes = 0;   ///< of these, bytes of retained empty chunks
     std::uint64_t overflow_count = 0; ///< blocks allocated one by one because no chunk was available
     std::uint64_t overflow_bytes = 0;
     std::uint64_t leaked_count = 0; ///< blocks reported as leaks
