@@ -5,22 +5,24 @@
 
 /**
  * \file
- * Tenure for C, and for whatever calls C: native memory chosen by how long it is held.
+ * Tenure for C, and for every language that calls C: native memory chosen by how long it is held.
  *
- * Rules for everything here:
- *  - Sizes come before alignments, both in bytes. An alignment is a power of two; zero stands for 16.
- *  - Memory functions return a pointer, null when refused. Others return a tn_status where more than one thing can go
- *    wrong. A call that fails changes nothing.
- *  - A structure begins with its own size, set by the caller (`info.size = sizeof info`), so that it can grow at its
- *    end: a library that knows fewer fields fills those, one that knows more fills what there is room for. A size that
- *    was forgotten is the caller's mistake: options without one are refused, and figures are not filled in.
- *  - Text is UTF-8 with a length, not terminated; what is handed out lives as long as the process.
- *  - Any thread may call anything, unless a line says otherwise; an object made for one thread is that thread's.
- *  - Null objects and null pointers to results are the caller's mistake, save where null is said to be allowed.
- *  - Nothing is thrown. The caller's mistakes are reported in checked builds (tn_check_level() of 1 and more), and the
- *    process is aborted unless a handler is installed that returns (tn_set_report_handler).
+ * Conventions:
+ *  - Sizes come before alignments; both are in bytes. An alignment is a power of two. Zero means the default, 16.
+ *  - Allocation functions return a pointer, or NULL when out of memory. Functions that can fail for several reasons
+ *    return a tn_status. A call that fails changes nothing.
+ *  - Every structure starts with its own size, which the caller sets (`info.size = sizeof info`). This lets structures
+ *    grow at the end: the library reads and writes only the fields that both sides know. A missing size is misuse:
+ *    options without a size are rejected, and output structures are not filled in.
+ *  - Text is UTF-8 with a length and is not null-terminated. Text that the library returns stays valid until the
+ *    process ends.
+ *  - Any thread may call any function unless its comment says otherwise. Use an object for one thread from one thread
+ *    at a time.
+ *  - Passing NULL for an object or for a result is misuse unless the comment allows NULL.
+ *  - No function throws. Checked builds (tn_check_level() of 1 or more) report misuse, then abort the process unless a
+ *    handler is installed (tn_set_report_handler) and returns.
  *
- * Requires C99 or C++11, 64 bits.
+ * Requires C99 or C++11, and a 64-bit platform.
  */
 
 #include <stddef.h>
@@ -40,98 +42,98 @@ extern "C" {
 
 /* ------------------------------------------------------------------------------------------------- the library */
 
-/** Changes when something here changes in a way that a caller compiled before would not survive. */
+/** Incremented when a change to this header breaks callers compiled against an earlier version. */
 #define TN_ABI_VERSION 1u
 
-/** TN_ABI_VERSION of the library that is loaded. Ask it first. */
+/** TN_ABI_VERSION of the loaded library. Call it before any other function. */
 TN_API uint32_t tn_abi_version(void);
 
-/** 0 none, 1 the caller's mistakes, 2 our invariants, 3 whole structures. Fixed when the library was built. */
+/** Check level, fixed when the library was built: 0 none, 1 misuse, 2 library invariants, 3 whole structures. */
 TN_API uint32_t tn_check_level(void);
 
-/** Text that the library or the caller owns; `data` may be null when `length` is zero. */
+/** Text owned by the library or the caller; `data` may be NULL when `length` is zero. */
 typedef struct tn_text {
     const char* data;
     uint64_t length;
 } tn_text;
 
-/** "0.1.0". */
+/** Library version, such as "0.1.0". */
 TN_API void tn_version(tn_text* version);
 
-/** Why a call did not do what was asked. */
+/** Result of a call that can fail for several reasons. */
 typedef int32_t tn_status;
 #define TN_OK 0
-#define TN_OUT_OF_MEMORY 1    /**< the source or the system refused */
-#define TN_INVALID_ARGUMENT 2 /**< a size, alignment or index out of its range */
-#define TN_STALE_HANDLE 3     /**< what it stood for was freed, or it never stood for anything */
-#define TN_STILL_HELD 4       /**< somebody has acquired it and not released it */
+#define TN_OUT_OF_MEMORY 1    /**< the block source or the system has no memory left */
+#define TN_INVALID_ARGUMENT 2 /**< a size, alignment, index or value is out of range */
+#define TN_STALE_HANDLE 3     /**< the handle's memory was freed, or the handle never referred to any */
+#define TN_STILL_HELD 4       /**< acquired and not yet released */
 #define TN_NOT_HELD 5         /**< released more often than acquired */
-#define TN_UNSUPPORTED 6      /**< this build, system or heap cannot do it */
-#define TN_FILE_ERROR 7       /**< a file cannot be opened, made larger or mapped */
-#define TN_UNKNOWN_NAME 8     /**< no option, tag or key is called so */
+#define TN_UNSUPPORTED 6      /**< not supported by this build, system or heap */
+#define TN_FILE_ERROR 7       /**< a file cannot be opened, extended or mapped */
+#define TN_UNKNOWN_NAME 8     /**< no option, tag or key has this name */
 
-/** One sentence, in English. "unknown status" for a number that is none. */
+/** Describes a status in a short English phrase; "unknown status" for any other number. */
 TN_API void tn_status_text(tn_status status, tn_text* text);
 
 /* ------------------------------------------------------------------------------- memory held until it is freed */
 
-/** Zero bytes count as one. Memory of the process heap, at multiples of 16. */
+/** Allocates from the process heap, 16-byte aligned. Zero bytes count as one. Returns NULL when out of memory. */
 TN_API void* tn_malloc(size_t bytes);
-/** The same, all zero. Null also when the product overflows. */
+/** Allocates `count * bytes` zeroed bytes. Returns NULL also when the product overflows. */
 TN_API void* tn_calloc(size_t count, size_t bytes);
-/** Larger or smaller; contents are kept up to the smaller size. A null `block` is allocated. */
+/** Resizes a block and keeps its contents up to the smaller size. A NULL `block` allocates a new one. */
 TN_API void* tn_realloc(void* block, size_t bytes);
-/** Null when `alignment` is no power of two. */
+/** Allocates at a multiple of `alignment`. Returns NULL also when `alignment` is not a power of two. */
 TN_API void* tn_aligned_alloc(size_t bytes, size_t alignment);
-/** As tn_realloc, at multiples of `alignment`. */
+/** Same as tn_realloc, with an alignment. */
 TN_API void* tn_aligned_realloc(void* block, size_t bytes, size_t alignment);
-/** Null is allowed and does nothing. */
+/** Frees a block. NULL is allowed and does nothing. */
 TN_API void tn_free(void* block);
-/** `bytes` is what was asked for; checked builds compare. */
+/** Frees a block of a known size. `bytes` is the size passed to the allocation; checked builds compare them. */
 TN_API void tn_free_sized(void* block, size_t bytes);
-/** Bytes that may be used: what was asked for, or more. Zero for null. */
+/** Number of bytes the block can hold: at least the requested size. Zero for NULL. */
 TN_API size_t tn_usable_size(const void* block);
-/** Whether the pointer is inside memory of the process heap. */
+/** Not zero if the pointer is inside memory of the process heap. */
 TN_API uint32_t tn_owns(const void* pointer);
-/** Gives free pages back to the system. Returns the bytes. */
+/** Returns free pages of the process heap and of TempJob to the system. Returns the number of bytes. */
 TN_API size_t tn_trim(void);
 
 /* -------------------------------------------------------------------------------------------------- lifetimes */
 
 typedef uint32_t tn_lifetime;
-#define TN_TEMP 0u       /**< this frame, this thread */
+#define TN_TEMP 0u       /**< until the end of the frame, one thread */
 #define TN_TEMP_JOB 1u   /**< a few frames, any thread */
-#define TN_PERSISTENT 2u /**< until it is freed, any thread: the process heap */
+#define TN_PERSISTENT 2u /**< until freed, any thread: the process heap */
 
-/** Null when refused, or when the lifetime or the alignment is none. */
+/** Allocates with a lifetime. Returns NULL when out of memory, or when `held` or `alignment` is invalid. */
 TN_API void* tn_allocate(size_t bytes, size_t alignment, tn_lifetime held);
 /**
- * Temp: does nothing until its scope, reset or frame ends. Null is allowed. A lifetime that is none is the caller's
- * mistake: the block stays allocated.
+ * Frees a block. `held` is the lifetime it was allocated with. For Temp this does nothing: the block is freed when its
+ * scope, reset or frame ends. NULL is allowed. An invalid lifetime is misuse, and the block stays allocated.
  */
 TN_API void tn_deallocate(void* block, tn_lifetime held);
-/** Temp: rewinds when it is the newest block. Null is allowed. */
+/** Frees a block of a known size. Temp rewinds if this is the newest block. NULL is allowed. */
 TN_API void tn_deallocate_sized(void* block, size_t bytes, tn_lifetime held);
-/** Ends the frame: TempJob ages by one, the calling thread's Temp is emptied. One thread, once a frame. */
+/** Ends the frame: ages TempJob by one frame and empties the calling thread's Temp. Call once a frame on one thread. */
 TN_API void tn_next_frame(void);
-/** Frames ended so far. */
+/** Number of frames ended so far. */
 TN_API uint64_t tn_frame(void);
 /** Empties the calling thread's Temp. */
 TN_API void tn_reset_temp(void);
 
-/** A place in the calling thread's Temp. */
+/** A position in the calling thread's Temp, saved by tn_temp_mark. */
 typedef struct tn_temp_marker {
     uint64_t cursor;
     uint64_t region;
-    uint64_t depth; /**< of nesting, counted in checked builds */
+    uint64_t depth; /**< nesting depth, counted in checked builds */
 } tn_temp_marker;
 
-/** Begins a scope of Temp. Scopes nest, and end in reverse order. */
+/** Starts a Temp scope. Scopes nest; end them in reverse order. */
 TN_API void tn_temp_mark(tn_temp_marker* marker);
-/** Ends it: what the thread allocated from Temp since is gone. Once for each marker. */
+/** Ends a scope: frees all Temp memory that the thread allocated since the mark. Call once for each marker. */
 TN_API void tn_temp_rewind(const tn_temp_marker* marker);
 
-/** What the calling thread's Temp has seen, in bytes and counts. */
+/** Figures of the calling thread's Temp, in bytes and counts. */
 typedef struct tn_temp_stats {
     uint32_t size;
     uint32_t reserved;
@@ -144,84 +146,86 @@ typedef struct tn_temp_stats {
 } tn_temp_stats;
 TN_API void tn_temp_get_stats(tn_temp_stats* stats);
 
-/* ------------------------------------------------------------------------------ short calls, and none at all */
+/* --------------------------------------------------------------------------- short calls and direct access */
 
 /*
- * For callers to whom a call of unbounded length is expensive: .NET's SuppressGCTransition allows none that may wait.
- * These take no lock and make no system call. They refuse where a longer call is needed (an empty or full cache, a
- * first call, checked builds, blocks that come from another malloc): then use tn_malloc and tn_free.
+ * Short calls for callers that cannot afford a call of unbounded length, such as .NET's SuppressGCTransition, which
+ * does not allow a call to wait. They take no lock and make no system call. They fail where a longer call is needed:
+ * the thread's cache is empty or full, the thread has not allocated yet, the build is checked, or the block comes from
+ * another malloc. Call tn_malloc or tn_free then.
  */
 
-/** A block of the process heap from what the calling thread has at hand, at multiples of 16; null when it has none. */
+/** Allocates from the calling thread's cache, 16-byte aligned. Returns NULL when the cache cannot serve the request. */
 TN_API void* tn_try_alloc(size_t bytes);
-/** Whether the block was taken back. Null is not allowed. */
+/** Frees a block into the calling thread's cache. Returns not zero on success. NULL is not allowed. */
 TN_API uint32_t tn_try_free(void* block);
 
 /*
- * Structures whose layout is part of this interface, so that a caller can do in its own code what tn_try_alloc,
- * tn_try_free and Temp's inline path do. The calling thread alone may touch what it is given, and must go on asking
- * for its begin: an owner tag that comes or goes puts another cache there.
+ * The layout of the structures below is part of this interface. A caller can use them to do the work of tn_try_alloc,
+ * tn_try_free and Temp's inline path in its own code. Only the calling thread may touch its structures. Read the
+ * cache's address again before each use: setting or clearing an owner tag installs another cache.
  */
 
-/** Free blocks of one size at one thread: taken from the end. Empty and full ones send the caller to the long calls. */
+/** A thread's free blocks of one size. Push and pop at the end. Call the long functions when it is empty or full. */
 typedef struct tn_block_cache {
     uint32_t count;
     uint32_t capacity;
     void** blocks;
 } tn_block_cache;
 
-/** Where the calling thread's next Temp block lies. */
+/** Position of the calling thread's next Temp block. */
 typedef struct tn_temp_state {
-    uint64_t cursor; /**< sizes are rounded up to 16 */
-    uint64_t limit;  /**< cursor + size must not pass it; zero sends every request to tn_allocate */
-    uint64_t region; /**< a scope may store its begin's cursor only while this is what it was, and no tag is set */
+    uint64_t cursor; /**< address of the next block; sizes are rounded up to 16 */
+    uint64_t limit;  /**< cursor + size must not exceed it; zero sends every request to tn_allocate */
+    uint64_t region; /**< overflow chunk in use; a scope may restore its cursor only if this is unchanged and no tag is
+                          set */
 } tn_temp_state;
 
-/** How to read the above: the same for the life of the process. */
+/** How to find a block's size class and a thread's cache. The same until the process ends. */
 typedef struct tn_quick_layout {
     uint32_t size;
-    uint32_t is_available;             /**< 0 in checked builds, and where the heap is malloc's: use the calls */
-    uint32_t caches_offset;            /**< from a thread's cache to its tn_block_cache of class 0; others follow */
-    uint32_t classes_limit_bytes;      /**< sizes up to this one have their class in the table */
-    const uint8_t* class_of_eights;    /**< the class of a size is at (size + 7) / 8; sizes below 9 count as 9 */
-    uint32_t segment_shift;            /**< a block's segment begins at its address with so many bits cleared */
-    uint32_t slice_shift;              /**< a byte of class for every so many bytes of a segment ... */
-    uint32_t classes_of_slices_offset; /**< ... from here on; a block at a segment's very begin goes to tn_free */
+    uint32_t is_available;             /**< 0 in checked builds and when the heap is malloc's: call the functions */
+    uint32_t caches_offset;            /**< from a thread's cache to its tn_block_cache of class 0; the others follow */
+    uint32_t classes_limit_bytes;      /**< largest size in the class table */
+    const uint8_t* class_of_eights;    /**< class of a size, at index (size + 7) / 8; sizes below 9 count as 9 */
+    uint32_t segment_shift;            /**< clear this many low bits of a block's address to get its segment */
+    uint32_t slice_shift;              /**< the segment has one class byte for every 2^slice_shift of its bytes ... */
+    uint32_t classes_of_slices_offset; /**< ... from this offset on; pass a block at a segment's start to tn_free */
     uint32_t reserved;
 } tn_quick_layout;
 TN_API void tn_get_quick_layout(tn_quick_layout* layout);
 
-/** Where the calling thread's state lies until its end. The distance from `temp` to `tag` is the same in each. */
+/** Addresses of the calling thread's state, valid until it ends. `tag` - `temp` is the same in every thread. */
 typedef struct tn_quick_thread {
     uint32_t size;
     uint32_t reserved;
-    void* const* heap_cache; /**< what it points to is null until the first tn_malloc of the thread */
+    void* const* heap_cache; /**< points to NULL until the thread's first tn_malloc */
     tn_temp_state* temp;
-    const uint16_t* tag; /**< not zero while an owner tag is set */
+    const uint16_t* tag; /**< points to a value that is not zero while an owner tag is set */
 } tn_quick_thread;
 TN_API void tn_get_quick_thread(tn_quick_thread* thread);
 
 /* ---------------------------------------------------------------------------------------------- block sources */
 
-/** Where an allocator takes big blocks from. It outlives the allocator. */
+/** Supplies an allocator with large blocks. It must outlive the allocator. */
 typedef struct tn_block_source {
     uint32_t size;
-    uint32_t any_thread; /**< not zero: any thread may call at any time */
+    uint32_t any_thread; /**< not zero: any thread may call these functions at any time */
     void* context;
-    /** Memory of at least `bytes`, at a multiple of `alignment`; null when refused. */
+    /** Returns at least `bytes` bytes at a multiple of `alignment`, or NULL when out of memory. */
     void* (*acquire)(void* context, size_t bytes, size_t alignment);
-    /** Takes back a whole block, with the size that it was acquired with. */
+    /** Releases a whole block. `bytes` is the size passed to acquire. */
     void (*release)(void* context, void* block, size_t bytes);
 } tn_block_source;
 
-/** Figures of an allocator. */
+/** Figures of one allocator. */
 typedef struct tn_allocator_stats {
     uint32_t size;
     uint32_t reserved;
     uint64_t live_count;
     uint64_t live_bytes;
     uint64_t peak_bytes;
-    uint64_t reserved_bytes; /**< taken from the source now: addresses, touched or not */
+    uint64_t reserved_bytes; /**< address space held from the source now, touched or not */
     uint64_t source_blocks;
 } tn_allocator_stats;
 
@@ -229,20 +233,20 @@ typedef struct tn_allocator_stats {
 
 typedef struct tn_heap tn_heap;
 
-/** Zero in a field stands for the default. */
+/** Heap configuration. Zero in a field selects the default. */
 typedef struct tn_heap_options {
     uint32_t size;
     uint32_t reserved;
-    tn_text name;                  /**< in reports; copied, up to 63 bytes */
-    uint64_t limit_bytes;          /**< the most that it takes from its source */
-    uint64_t purge_delay_ns;       /**< how long freed memory is kept; UINT64_MAX: not at all */
-    uint64_t max_retained_bytes;   /**< of freed huge blocks; UINT64_MAX: none */
-    const tn_block_source* source; /**< null: pages of the system */
+    tn_text name;                  /**< for reports; copied, up to 63 bytes */
+    uint64_t limit_bytes;          /**< maximum memory taken from the source */
+    uint64_t purge_delay_ns;       /**< how long freed memory is retained for reuse; UINT64_MAX: no delay */
+    uint64_t max_retained_bytes;   /**< maximum of freed huge blocks to retain; UINT64_MAX: retain none */
+    const tn_block_source* source; /**< NULL: pages of the system */
 } tn_heap_options;
 
-/** A heap of its own; `options` may be null. Null when refused, or when `options` do not say their size. */
+/** Creates a heap. `options` may be NULL. Returns NULL when out of memory or when `options` lack their size. */
 TN_API tn_heap* tn_heap_create(const tn_heap_options* options);
-/** Gives everything back. No thread uses it any more. Null is allowed. */
+/** Returns all memory to the source. No thread may use the heap during or after this call. NULL is allowed. */
 TN_API void tn_heap_destroy(tn_heap* heap);
 TN_API void* tn_heap_allocate(tn_heap* heap, size_t bytes, size_t alignment);
 TN_API void* tn_heap_allocate_zeroed(tn_heap* heap, size_t bytes, size_t alignment);
@@ -250,7 +254,7 @@ TN_API void* tn_heap_reallocate(tn_heap* heap, void* block, size_t bytes, size_t
 TN_API void tn_heap_deallocate(tn_heap* heap, void* block);
 TN_API size_t tn_heap_usable_size(const tn_heap* heap, const void* block);
 TN_API uint32_t tn_heap_owns(const tn_heap* heap, const void* pointer);
-/** Everything is free; pages are kept. No other thread uses it meanwhile. */
+/** Frees every block and keeps the pages. No other thread may use the heap during this call. */
 TN_API void tn_heap_clear(tn_heap* heap);
 TN_API size_t tn_heap_trim(tn_heap* heap);
 TN_API void tn_heap_get_stats(const tn_heap* heap, tn_allocator_stats* stats);
@@ -258,16 +262,17 @@ TN_API void tn_heap_get_stats(const tn_heap* heap, tn_allocator_stats* stats);
 /* ----------------------------------------------------------------------------------------------------- arenas */
 
 /**
- * Memory that dies together; one thread at a time. The begin's layout is part of this interface: a caller may allocate
- * by itself (align, add, compare with the limit, store) and calls tn_arena_allocate when there is no room. Both are
- * zero where it must not: in checked builds, and where blocks come from another malloc.
+ * An arena: memory that is freed together, for one thread at a time. The layout of these first fields is part of this
+ * interface. A caller may allocate in its own code (align, add, compare with the limit, store) and call
+ * tn_arena_allocate when there is no room. Both fields are zero where it must not: in checked builds and when blocks
+ * come from another malloc.
  */
 typedef struct tn_arena {
-    uint64_t cursor; /**< where the next block lies */
+    uint64_t cursor; /**< address of the next block */
     uint64_t limit;  /**< end of the current chunk */
 } tn_arena;
 
-/** A place in an arena. */
+/** A position in an arena, saved by tn_arena_mark. */
 typedef struct tn_arena_marker {
     void* chunk;
     uint64_t cursor;
@@ -275,17 +280,17 @@ typedef struct tn_arena_marker {
 } tn_arena_marker;
 
 /**
- * `first_chunk_bytes` of zero: 64 KiB; `source` may be null: pages of the system. Null when refused, and for a first
- * chunk past PTRDIFF_MAX bytes. Where the source refuses a chunk of that size, chunks are as large as what is asked
- * for.
+ * Creates an arena. A `first_chunk_bytes` of zero means 64 KiB; a NULL `source` means pages of the system. Returns NULL
+ * when out of memory, or when `first_chunk_bytes` exceeds PTRDIFF_MAX. If the source cannot supply a chunk of the usual
+ * size, the arena asks for one just large enough for the request.
  */
 TN_API tn_arena* tn_arena_create(size_t first_chunk_bytes, const tn_block_source* source);
 TN_API void tn_arena_destroy(tn_arena* arena);
 TN_API void* tn_arena_allocate(tn_arena* arena, size_t bytes, size_t alignment);
-/** Takes it back when it is the newest one. */
+/** Frees the block if it is the newest one; otherwise does nothing. */
 TN_API void tn_arena_deallocate(tn_arena* arena, void* block, size_t bytes);
 TN_API void tn_arena_mark(const tn_arena* arena, tn_arena_marker* marker);
-/** Everything allocated since is gone. Not after a clear or a rewind to an earlier marker. */
+/** Frees everything allocated since the mark. Invalid after a clear or after a rewind to an earlier marker. */
 TN_API void tn_arena_rewind(tn_arena* arena, const tn_arena_marker* marker);
 TN_API void tn_arena_clear(tn_arena* arena);
 TN_API size_t tn_arena_trim(tn_arena* arena);
@@ -293,9 +298,12 @@ TN_API void tn_arena_get_stats(const tn_arena* arena, tn_allocator_stats* stats)
 
 /* ------------------------------------------------------------------------------------------------------ pools */
 
-typedef struct tn_pool tn_pool; /**< one size, one thread */
+typedef struct tn_pool tn_pool; /**< blocks of one size, for one thread */
 
-/** Blocks of 1 byte to 256 MiB, aligned to as much at most. Null when refused or out of range. `source` may be null. */
+/**
+ * Creates a pool. Size and alignment are at most 256 MiB, and the size is at least 1. Returns NULL when out of memory
+ * or when an argument is out of range. `source` may be NULL.
+ */
 TN_API tn_pool* tn_pool_create(size_t bytes, size_t alignment, const tn_block_source* source);
 TN_API void tn_pool_destroy(tn_pool* pool);
 TN_API void* tn_pool_allocate(tn_pool* pool);
@@ -305,13 +313,13 @@ TN_API size_t tn_pool_trim(tn_pool* pool);
 TN_API size_t tn_pool_size(const tn_pool* pool);
 TN_API void tn_pool_get_stats(const tn_pool* pool, tn_allocator_stats* stats);
 
-typedef struct tn_shared_pool tn_shared_pool; /**< one size, any thread */
+typedef struct tn_shared_pool tn_shared_pool; /**< blocks of one size, for any thread */
 
 TN_API tn_shared_pool* tn_shared_pool_create(size_t bytes, size_t alignment, const tn_block_source* source);
 TN_API void tn_shared_pool_destroy(tn_shared_pool* pool);
 TN_API void* tn_shared_pool_allocate(tn_shared_pool* pool);
 TN_API void tn_shared_pool_deallocate(tn_shared_pool* pool, void* block);
-/** Clear and trim: no other thread uses the pool meanwhile. */
+/** For clear and trim: no other thread may use the pool during the call. */
 TN_API void tn_shared_pool_clear(tn_shared_pool* pool);
 TN_API size_t tn_shared_pool_trim(tn_shared_pool* pool);
 TN_API size_t tn_shared_pool_size(const tn_shared_pool* pool);
@@ -319,29 +327,29 @@ TN_API void tn_shared_pool_get_stats(const tn_shared_pool* pool, tn_allocator_st
 
 /* -------------------------------------------------------------------------------------------- affinity groups */
 
-typedef struct tn_affinity tn_affinity; /**< objects that are visited together live together */
+typedef struct tn_affinity tn_affinity; /**< keeps objects that are visited together close together in memory */
 
-/** Zero in a field stands for the default. */
+/** Affinity group configuration. Zero in a field selects the default. */
 typedef struct tn_affinity_options {
     uint32_t size;
-    uint32_t any_thread;           /**< not zero: any thread may use it */
-    tn_text name;                  /**< in reports; copied, up to 63 bytes */
-    uint64_t alignment;            /**< of every object that asks for no more: 8 to 1024 */
-    uint64_t block_bytes;          /**< taken at a time: 64 KiB to 1 GiB, a power of two */
-    uint64_t max_retained_bytes;   /**< of empty blocks; UINT64_MAX: none */
-    uint32_t sizes_required;       /**< not zero: every free names the size, and none is remembered */
-    uint32_t split_by_size;        /**< not zero: each size up to 512 bytes has pages of its own */
-    const tn_block_source* source; /**< null: pages of the system */
+    uint32_t any_thread;           /**< not zero: any thread may use the group */
+    tn_text name;                  /**< for reports; copied, up to 63 bytes */
+    uint64_t alignment;            /**< minimum alignment of every object: 8 to 1024 */
+    uint64_t block_bytes;          /**< bytes taken from the source at a time: 64 KiB to 1 GiB, a power of two */
+    uint64_t max_retained_bytes;   /**< maximum of empty blocks to retain; UINT64_MAX: retain none */
+    uint32_t sizes_required;       /**< not zero: every free must pass the size, and the group stores none */
+    uint32_t split_by_size;        /**< not zero: each size up to 512 bytes gets its own pages */
+    const tn_block_source* source; /**< NULL: pages of the system */
 } tn_affinity_options;
 
 /**
- * `options` may be null. Null when refused, when an option is out of its range, and for a group that any thread may use
- * with a source that any thread may not.
+ * Creates a group. `options` may be NULL. Returns NULL when out of memory, when an option is out of range, or when any
+ * thread may use the group but only one may use its source.
  */
 TN_API tn_affinity* tn_affinity_create(const tn_affinity_options* options);
 TN_API void tn_affinity_destroy(tn_affinity* group);
 TN_API void* tn_affinity_allocate(tn_affinity* group, size_t bytes, size_t alignment);
-/** Not for a group whose sizes are given. */
+/** Frees an object. Not for groups with `sizes_required`: use tn_affinity_deallocate_sized. */
 TN_API void tn_affinity_deallocate(tn_affinity* group, void* object);
 TN_API void tn_affinity_deallocate_sized(tn_affinity* group, void* object, size_t bytes, size_t alignment);
 TN_API void tn_affinity_clear(tn_affinity* group);
@@ -350,11 +358,11 @@ TN_API void tn_affinity_get_stats(const tn_affinity* group, tn_allocator_stats* 
 
 /* ---------------------------------------------------------------------------------------------------- offsets */
 
-typedef struct tn_offsets tn_offsets; /**< bookkeeping for memory that is not ours; one thread */
+typedef struct tn_offsets tn_offsets; /**< address ranges you manage yourself (GPU buffers, files); one thread */
 
 typedef struct tn_offset_range {
     uint64_t offset;
-    uint32_t id; /**< UINT32_MAX: no range */
+    uint32_t id; /**< UINT32_MAX: empty range */
     uint32_t reserved;
 } tn_offset_range;
 
@@ -370,13 +378,13 @@ typedef struct tn_offset_usage {
     uint64_t record_bytes;
 } tn_offset_usage;
 
-/** `capacity` of at most 2^62, in a unit of yours. */
+/** Creates an allocator for offsets from 0 to `capacity`, at most 2^62, in a unit of your choice. */
 TN_API tn_offsets* tn_offset_create(uint64_t capacity);
 TN_API void tn_offset_destroy(tn_offsets* offsets);
-/** A size of zero counts as one, and so does an alignment of zero. */
+/** Allocates a range. A size or an alignment of zero counts as one. */
 TN_API tn_status tn_offset_allocate(tn_offsets* offsets, uint64_t size, uint64_t alignment, tn_offset_range* range);
 TN_API void tn_offset_deallocate(tn_offsets* offsets, tn_offset_range range);
-/** When `frames` frames have ended: at most 63. */
+/** Frees a range after `frames` more frames have ended, at most 63. */
 TN_API void tn_offset_deallocate_after(tn_offsets* offsets, tn_offset_range range, uint32_t frames);
 TN_API uint64_t tn_offset_collect(tn_offsets* offsets);
 TN_API tn_status tn_offset_grow(tn_offsets* offsets, uint64_t capacity);
@@ -384,7 +392,7 @@ TN_API tn_status tn_offset_shrink(tn_offsets* offsets, uint64_t capacity);
 TN_API void tn_offset_clear(tn_offsets* offsets);
 TN_API uint64_t tn_offset_size_of(const tn_offsets* offsets, tn_offset_range range);
 TN_API void tn_offset_get_usage(const tn_offsets* offsets, tn_offset_usage* usage);
-/** Tells all ranges, lowest offset first. `visit` must not use the offsets. */
+/** Calls `visit` for every range, lowest offset first. `visit` must not use the offsets. */
 TN_API void tn_offset_walk(const tn_offsets* offsets,
                            void (*visit)(void* context, uint64_t offset, uint64_t size, uint32_t is_free),
                            void* context);
@@ -392,11 +400,15 @@ TN_API void tn_offset_walk(const tn_offsets* offsets,
 /* ---------------------------------------------------------------------------------------------------- handles */
 
 /**
- * What stands for a piece of memory and goes stale with it, in every copy. All zero: stale. Its entry's word lies at
- * tn_handle_words() + entry: the generation in the lower half, in the upper one how many hold it. The generation lies
- * once more at tn_handle_generations() + entry. A caller may by itself compare the generation in either; add 2^32
- * atomically to acquire; and to release, compare the generation that lies apart and then subtract it. What turns out to
- * have been done to another generation, or to a count of zero, is undone.
+ * A handle to a piece of memory. All copies become stale when the memory is freed. A handle of all zeros is stale.
+ *
+ * Each handle has an entry. The entry's word, at tn_handle_words() + entry, has the generation in its lower half and
+ * the holder count in its upper half. tn_handle_generations() + entry holds the generation a second time. A caller may
+ * work on them directly, with atomic operations:
+ *  - check: compare the generation in either place;
+ *  - acquire: add 2^32 to the word;
+ *  - release: compare the generation in tn_handle_generations(), then subtract 2^32 from the word.
+ * If the word's previous value had another generation, or a release found a count of zero, undo the operation.
  */
 typedef struct tn_handle {
     void* pointer;
@@ -405,39 +417,39 @@ typedef struct tn_handle {
     uint32_t generation;
 } tn_handle;
 
-/** Entry zero's word, writable; the table never moves. Null when the system refuses addresses. */
+/** Address of entry zero's word, writable; the table never moves. NULL when the system has no address space left. */
 TN_API uint64_t* tn_handle_words(void);
-/** Entry zero's generation, likewise: for a look that does not meet those who count. */
+/** Address of entry zero's generation, likewise. Reading it does not contend with threads that acquire or release. */
 TN_API const uint32_t* tn_handle_generations(void);
 
-#define TN_HANDLE_UNWRITTEN 0u  /**< the memory is as it comes */
+#define TN_HANDLE_UNWRITTEN 0u  /**< the memory is uninitialized */
 #define TN_HANDLE_ZEROED 1u     /**< the memory is all zero */
-#define TN_HANDLE_HUGE_PAGES 2u /**< the system is asked for pages of 2 MiB; may be added to the others */
+#define TN_HANDLE_HUGE_PAGES 2u /**< ask the system for 2 MiB pages; combines with the others */
 
 /**
- * Memory of the process heap and a handle for it. `kind` is for listings, which tell 128 bytes of it, and is kept by
- * address: it must stay. Null: "memory".
+ * Allocates from the process heap and creates a handle. `kind` names the memory in listings, which show up to 128 bytes
+ * of it. The table stores the pointer, so the text must stay valid. NULL means "memory".
  */
 TN_API tn_status tn_handle_allocate(size_t bytes, size_t alignment, uint32_t flags, const char* kind,
                                     tn_handle* handle);
 /**
- * Memory that is a file's, so that it may be more than the machine has. `path` null: a file without a name, in the
- * system's folder for temporary files. Otherwise the file is made, or kept when it is there, and stays; it gets
- * `bytes`. After TN_FILE_ERROR the C library's errno holds the system's reason. TN_OUT_OF_MEMORY: there are no
- * addresses for so many bytes. The file is then as it was, and a new one is gone again.
+ * Maps a file and creates a handle, so that the memory can exceed the machine's RAM. A NULL `path` uses an unnamed file
+ * in the system's folder for temporary files. Otherwise the file is created if it does not exist, extended to `bytes`
+ * if it is shorter, and stays afterwards. After TN_FILE_ERROR, errno holds the system's reason. TN_OUT_OF_MEMORY means
+ * that there is no address space for `bytes`. On failure an existing file is unchanged and a new one is removed.
  */
 TN_API tn_status tn_handle_map_file(const char* path, uint64_t bytes, const char* kind, tn_handle* handle);
-/** A handle for memory of the caller's; `release` may be null, and gets what was entered. */
+/** Creates a handle for the caller's memory. `release` may be NULL; it gets the pointer and size passed here. */
 TN_API tn_status tn_handle_add(void* pointer, uint64_t bytes, void (*release)(void* pointer, size_t bytes),
                                const char* kind, tn_handle* handle);
 TN_API uint32_t tn_handle_is_live(const tn_handle* handle);
 TN_API tn_status tn_handle_acquire(const tn_handle* handle);
 TN_API tn_status tn_handle_release(const tn_handle* handle);
-/** Gives the memory back; every copy is stale from now on. TN_STILL_HELD, and by how many, when it is held. */
+/** Frees the memory; every copy becomes stale. If it is held, returns TN_STILL_HELD and the count in `holders`. */
 TN_API tn_status tn_handle_free(const tn_handle* handle, uint32_t* holders);
 TN_API uint32_t tn_handle_holders(const tn_handle* handle);
 
-/** A live handle as a listing tells it. Here the library sets the size: fields that it does not know are not there. */
+/** A live handle in a listing. The library sets `size` here: do not read fields beyond it. */
 typedef struct tn_handle_info {
     uint32_t size;
     uint32_t reserved;
@@ -445,11 +457,11 @@ typedef struct tn_handle_info {
     uint64_t age_ns;
     const char* kind;
     uint32_t holders;
-    uint32_t tag;       /**< of the thread that made it */
+    uint32_t tag;       /**< owner tag of the thread that created it */
     void* const* stack; /**< return addresses, with option handle_stack_frames */
     uint64_t stack_count;
 } tn_handle_info;
-/** Tells every live handle. */
+/** Calls `visit` for every live handle. */
 TN_API void tn_handle_for_each(void (*visit)(void* context, const tn_handle_info* info), void* context);
 
 typedef struct tn_handle_usage {
@@ -465,16 +477,16 @@ TN_API void tn_handle_get_usage(tn_handle_usage* usage);
 
 /* ------------------------------------------------------------------------------------------------------- tags */
 
-/** Finds or registers an owner's name. Zero for no name, and a common tag when there are too many. */
+/** Finds or registers an owner name. Returns zero for an empty name, and a shared tag when there are too many names. */
 TN_API uint32_t tn_tag_named(const char* name, size_t length);
 TN_API void tn_tag_name(uint32_t tag, tn_text* name);
 /**
- * What the calling thread allocates from now on belongs to `tag`. Returns the tag before, for tn_tag_pop(). Here and
- * there a number that no tag has counts as zero, which stands for none.
+ * Assigns the calling thread's following allocations to `tag`. Returns the previous tag, for tn_tag_pop(). Both
+ * functions treat an unknown number as zero, which means no tag.
  */
 TN_API uint32_t tn_tag_push(uint32_t tag);
 TN_API void tn_tag_pop(uint32_t before);
-/** Tags are numbered from 1 to this. */
+/** Number of tags. Tags are numbered from 1 to this number. */
 TN_API uint32_t tn_tag_count(void);
 
 typedef struct tn_tag_usage {
@@ -484,50 +496,50 @@ typedef struct tn_tag_usage {
     uint64_t persistent_bytes;
     uint64_t temp_job_count;
     uint64_t temp_job_bytes;
-    uint64_t temp_bytes; /**< ever allocated */
+    uint64_t temp_bytes; /**< total ever allocated from Temp */
 } tn_tag_usage;
 TN_API void tn_tag_get_usage(uint32_t tag, tn_tag_usage* usage);
 
 /* -------------------------------------------------------------------------------- promises, regions and marks */
 
 /*
- * What is begun is ended, once, on the same thread; all of it nests. Checked builds report an end without a begin,
- * which otherwise does nothing. Where nobody observes the process, a begin or an end is an add and a test.
+ * End every begin once, on the same thread. All of these nest. Checked builds report an end without a begin; otherwise
+ * such an end does nothing. When nothing observes the process, a begin or an end costs an add and a test.
  */
 
 /**
- * From now on the calling thread allocates nothing. Checked builds report what it allocates from this library, the
- * hardened drop-in and `tenure watch` every malloc as well. Frees are allowed.
+ * Promises that the calling thread will not allocate until the end. Checked builds report its allocations from this
+ * library; the hardened drop-in and `tenure watch` also report every malloc. Frees are allowed.
  */
 TN_API void tn_no_alloc_begin(void);
 TN_API void tn_no_alloc_end(void);
-/** From now on the calling thread may allocate whatever was promised, and is promised before the end. */
+/** Permits the calling thread to allocate until the end, despite any promise made before or during it. */
 TN_API void tn_allow_alloc_begin(void);
 TN_API void tn_allow_alloc_end(void);
 /** Not zero while an allocation by the calling thread would break a promise. */
 TN_API uint32_t tn_no_alloc_is_active(void);
 
 /**
- * What the calling thread does until the end is done in the region of that name, for `tenure watch`. It copies up to 63
- * bytes of a name that it sees for the first time.
+ * Marks what the calling thread does until the end as part of the named region, for `tenure watch`. The observer copies
+ * up to 63 bytes of a name that it has not seen before.
  */
 TN_API void tn_region_begin(const char* name, size_t name_bytes);
 TN_API void tn_region_end(void);
-/** A moment with a name, likewise. */
+/** Marks a moment with a name, for `tenure watch`. */
 TN_API void tn_mark(const char* name, size_t name_bytes);
 
 /* -------------------------------------------------------------------------------------- figures and settings */
 
-/** The whole process. While threads go on, each figure is as of some moment during the call. */
+/** Figures of the whole process. While other threads run, each figure is from some moment during the call. */
 typedef struct tn_stats {
     uint32_t size;
     uint32_t heap_is_ours; /**< 0: persistent memory comes from the process's malloc (option passthrough) */
-    uint64_t live_count;   /**< blocks of the process heap */
+    uint64_t live_count;   /**< allocated blocks of the process heap */
     uint64_t live_bytes;
     uint64_t peak_bytes;
     uint64_t committed_bytes;
     uint64_t reserved_bytes;
-    uint64_t retained_bytes; /**< freed huge blocks that are kept for the next */
+    uint64_t retained_bytes; /**< freed huge blocks that are retained for reuse */
     uint64_t thread_count;
     uint64_t temp_job_live_count;
     uint64_t temp_job_live_bytes;
@@ -542,7 +554,7 @@ TN_API void tn_get_stats(tn_stats* stats);
 
 typedef struct tn_option_info {
     uint32_t size;
-    uint32_t origin; /**< of the value */
+    uint32_t origin; /**< where the value comes from: TN_ORIGIN_... */
     tn_text name;
     tn_text environment;
     tn_text help;
@@ -552,10 +564,10 @@ typedef struct tn_option_info {
     uint64_t highest;
 } tn_option_info;
 TN_API uint32_t tn_option_count(void);
-/** TN_INVALID_ARGUMENT past the last. */
+/** Reads an option by index. Returns TN_INVALID_ARGUMENT past the last one. */
 TN_API tn_status tn_option_at(uint32_t index, tn_option_info* info);
 TN_API tn_status tn_option_get(const char* name, size_t length, uint64_t* value);
-/** `value` as the environment would say it: "64M", "all". Parts that have read the option keep what they read. */
+/** Sets an option from text as in the environment: "64M", "all". Parts that already read it keep the old value. */
 TN_API tn_status tn_option_set(const char* name, size_t length, const char* value, size_t value_length);
 
 #define TN_REPORT_MISUSE 0u
@@ -563,11 +575,12 @@ TN_API tn_status tn_option_set(const char* name, size_t length, const char* valu
 #define TN_REPORT_LEAK 2u
 #define TN_REPORT_NOTICE 3u
 
-/** Hears what the library has to say, on any thread; must not allocate from the part that reports. */
+/** Receives a report, on any thread. It must not allocate from the part that reports. */
 typedef void (*tn_report_handler)(void* context, uint32_t kind, const char* text, size_t length);
 /**
- * Null restores the default: standard error, and the process is aborted for misuse and broken invariants. When this
- * returns, another thread may be inside the former handler still: what it uses stays until that cannot be any more.
+ * Installs a report handler. NULL restores the default, which writes to standard error and aborts the process for
+ * misuse and broken invariants. When this function returns, another thread may still be running the former handler, so
+ * keep whatever that handler uses until this is no longer possible.
  */
 TN_API void tn_set_report_handler(tn_report_handler handler, void* context);
 

@@ -3,7 +3,7 @@
 #pragma once
 
 /// \file
-/// All of the C++ in one include, save vector maths, which is a target of its own: buffer/vector_maths.hpp.
+/// All C++ headers in one include, except vector maths, which is a separate target: buffer/vector_maths.hpp.
 
 #include <tenure/adapt/resource_adaptor.hpp>
 #include <tenure/adapt/stl_allocator.hpp>

@@ -66,9 +66,9 @@ TEST_F(temp_job_death, a_foreign_pointer_is_reported) {
     if constexpr (!tenure::checks::caller) GTEST_SKIP() << "the caller's mistakes are not checked";
     alignas(128) unsigned char local[256] = {};
     EXPECT_DEATH(temp_job::deallocate(local + 128),
-                 "a pointer that is not a block of its own, or was freed before: 0x.* nothing else");
+                 "a pointer freed as TempJob is not a TempJob block, or was freed before: 0x.*only once");
     void* const of_temp = tenure::temp::allocate(100);
-    EXPECT_DEATH(temp_job::deallocate(of_temp), "not a block of its own");
+    EXPECT_DEATH(temp_job::deallocate(of_temp), "is not a TempJob block");
     tenure::reset_temp();
 }
 
@@ -77,7 +77,7 @@ TEST_F(temp_job_death, a_pointer_into_a_block_is_reported) {
     auto* const block = static_cast<unsigned char*>(temp_job::allocate(1000));
     std::memset(block, 0, 1000);
     for (std::size_t offset : {1u, 8u, 16u, 64u, 128u, 512u})
-        EXPECT_DEATH(temp_job::deallocate(block + offset), "not a block of its own") << offset;
+        EXPECT_DEATH(temp_job::deallocate(block + offset), "is not a TempJob block") << offset;
     EXPECT_DEATH(temp_job::deallocate(block - 16), "") << "a block's prefix";
     temp_job::deallocate(block);
 }
@@ -87,10 +87,10 @@ TEST_F(temp_job_death, a_free_after_its_chunk_was_kept_or_used_by_temp_is_report
     void* const gone = temp_job::allocate(100'000);
     temp_job::deallocate(gone);
     support::pass_frames(1); // its chunk waits in the supply
-    EXPECT_DEATH(temp_job::deallocate(gone), "not a block of its own|freed twice");
+    EXPECT_DEATH(temp_job::deallocate(gone), "is not a TempJob block|freed twice");
     support::with_budget(4096, [&] {
         static_cast<void>(tenure::temp::allocate(100'000)); // which takes the chunk
-        EXPECT_DEATH(temp_job::deallocate(gone), "not a block of its own|freed twice");
+        EXPECT_DEATH(temp_job::deallocate(gone), "is not a TempJob block|freed twice");
     });
 }
 
@@ -117,7 +117,7 @@ TEST_F(temp_job_death, a_free_after_trim_is_reported) {
     support::on_fresh_thread([&] { gone = temp_job::allocate(100); });
     temp_job::deallocate(gone);
     temp_job::trim();
-    EXPECT_DEATH(temp_job::deallocate(gone), "not a block of its own");
+    EXPECT_DEATH(temp_job::deallocate(gone), "is not a TempJob block");
 }
 
 TEST_F(temp_job_death, what_is_freed_is_filled_in_checked_builds) {

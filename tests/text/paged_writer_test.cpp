@@ -133,7 +133,7 @@ TEST_F(paged_writers, name_the_first_record_that_is_too_long_whatever_the_order_
         EXPECT_EQ(writer.join(), "");
         char room[100];
         EXPECT_EQ(std::string_view(room, error.describe(room)),
-                  "object 42 of page 3 needs 7 bytes, and 5 are its bound");
+                  "object 42 of page 3 needs 7 bytes, more than the bound of 5 bytes");
     }
     auto const write_five = [](text_writer& to, std::size_t, std::size_t) { to.append("12345"); };
     ASSERT_TRUE(writer.write(1000, run_serially{}, write_five));

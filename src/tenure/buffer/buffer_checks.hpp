@@ -3,7 +3,7 @@
 #pragma once
 
 /// \file
-/// What a buffer says when it is used wrongly. Private to this room.
+/// Reports of buffer misuse. Private to this room.
 
 #include <cstddef>
 
@@ -12,15 +12,15 @@
 
 namespace tenure::inline TENURE_ABI::detail {
 
-// An element that is not there cannot be returned, so that these end the program, also when a report handler returns.
-// A null `memory` is that of a buffer that never had any.
+// There is no element to return, so these functions end the program, even if a report handler returns.
+// `memory` is nullptr for a buffer that never had any.
 [[noreturn]] TENURE_API TENURE_COLD void end_for_stale_buffer(const void* memory) noexcept;
 [[noreturn]] TENURE_API TENURE_COLD void end_for_index(const void* memory, std::size_t index,
                                                        std::size_t count) noexcept;
 [[noreturn]] TENURE_API TENURE_COLD void end_for_slice(const void* memory, std::size_t first, std::size_t count,
                                                        std::size_t size) noexcept;
 
-/// An owner's memory is held by somebody else when the owner ends: it stays, and is not given back.
+/// Reports an owner that ends while other code holds its memory. The memory is not freed.
 TENURE_API TENURE_COLD void report_held_at_end(const void* memory, std::size_t holders) noexcept;
 
 }

@@ -14,7 +14,7 @@ namespace {
     return (static_cast<unsigned char>(byte) & 0xC0) == 0x80;
 }
 
-/// What may follow a leading byte: how many bytes, and the bounds of the first of them.
+/// What may follow a lead byte: the number of bytes, and the bounds of the first of them.
 struct sequence {
     std::size_t more;
     unsigned char lowest, highest;

@@ -3,19 +3,19 @@
 #pragma once
 
 /// \file
-/// An array as large as the machine's memory, or a file's: contiguous, with one owner.
+/// A contiguous array with one owner, as large as the machine's memory or as a file.
 ///
 /// Use it for     thousands of millions of numbers or plain structures.
 /// Not for        small arrays: buffer/safe_array.hpp.
-/// Memory from    the process heap with huge pages asked for, or a file, of which what does not fit into the memory
-///                lies on the disk.
-/// Cost           the first touch of each page, in steps of 2 MiB where the system has huge pages; an element as in
+/// Memory from    the process heap, with huge pages requested, or a file, whose excess over the machine's memory stays
+///                on the disk.
+/// Cost           the first touch of each page, in steps of 2 MiB where the system has huge pages; element access as in
 ///                buffer/safe_array.hpp.
-/// Overhead       a page for each array, 60 bytes for its handle.
-/// Threads        one for the owner; elements are as plain memory is; leases any.
+/// Overhead       one page per array, and 60 bytes for its handle.
+/// Threads        one for the owner; element access is as for plain memory; leases from any thread.
 /// Fork           usable in the child; a mapped file is shared with the parent.
-/// When full      make() and map_file() return an array that is empty and not live. A disk that is full is told by a
-///                fault (SIGBUS) at the first touch.
+/// When full      make() and map_file() return an array that is empty and not live. A full disk raises a fault (SIGBUS)
+///                at the first touch.
 /// Example        examples/handles.cpp
 
 #include <algorithm>
@@ -38,7 +38,7 @@ public:
 
     huge_array() noexcept = default;
 
-    /// What make() takes when it is given nothing: pages of 2 MiB are asked for.
+    /// Default options of make(): requests 2 MiB pages.
     [[nodiscard]] static constexpr held_options huge_pages() noexcept {
         held_options options;
         options.pages = page_size::huge;
@@ -46,13 +46,13 @@ public:
         return options;
     }
 
-    /// `count` elements, all zero unless the options say otherwise.
+    /// Allocates `count` elements, all zero unless the options say otherwise.
     [[nodiscard]] static huge_array make(std::size_t count, held_options options = huge_pages()) noexcept {
         return huge_array(base::make(count, options));
     }
 
-    /// The first `count` elements of a file; see platform/file_map.hpp for what becomes of it, and for a `path` of
-    /// null. `why` says what stood in the way, if anything did.
+    /// Maps the first `count` elements of a file; see platform/file_map.hpp for how the file changes, and for a `path`
+    /// of nullptr. `why` gets the reason for a failure.
     [[nodiscard]] static huge_array map_file(const char* path, std::size_t count, status* why = nullptr) noexcept {
         huge_array made;
         handle memory;

@@ -16,16 +16,17 @@
 
 namespace tenure::inline TENURE_ABI {
 
-/// Until its end nobody can free what it holds. Elements are not checked, but for their index in checked builds.
+/// Keeps memory from being freed until the lease ends. Element access checks only the index, and only in checked
+/// builds.
 ///
-/// Cost      17 ns for its begin and end together.
-/// Threads   its own thread's; others may have leases of the same buffer.
+/// Cost      17 ns to begin and end a lease.
+/// Threads   one thread; other threads may have leases of the same buffer.
 template<class T>
 class [[nodiscard]] lease {
 public:
     /// Holds nothing.
     lease() noexcept = default;
-    /// Empty when the handle is stale.
+    /// Acquires the handle's memory. The lease is empty if the handle is stale.
     TENURE_LOCAL lease(const handle& which, T* first, std::size_t count) noexcept {
         if (handle_table::process().acquire(which) != status::ok) return;
         which_ = which;
@@ -36,7 +37,7 @@ public:
     lease(lease&& other) noexcept
         : which_(std::exchange(other.which_, {})), first_(std::exchange(other.first_, nullptr)),
           count_(std::exchange(other.count_, 0)) {}
-    /// Lets go of what it held; `other` holds nothing any more.
+    /// Releases what this lease held and takes over from `other`, which holds nothing afterwards.
     TENURE_LOCAL lease& operator=(lease&& other) noexcept {
         lease taken(std::move(other));
         std::swap(which_, taken.which_);
@@ -45,7 +46,7 @@ public:
         return *this;
     }
 
-    /// Whether it holds something.
+    /// Whether it holds memory.
     [[nodiscard]] bool is_live() const noexcept { return which_.entry != 0; }
     [[nodiscard]] explicit operator bool() const noexcept { return is_live(); }
 
@@ -61,7 +62,7 @@ public:
         return first_[index];
     }
 
-    /// Lets it go before its end.
+    /// Releases the memory before the lease ends.
     TENURE_LOCAL void release() noexcept { end_now(); }
 
 private:

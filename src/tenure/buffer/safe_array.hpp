@@ -3,17 +3,17 @@
 #pragma once
 
 /// \file
-/// An array with one owner, whose memory others may hold through buffers and leases that know when it ends.
+/// An array with one owner. Other code can hold its memory through buffers and leases, which know when it is freed.
 ///
-/// Use it for     arrays of objects of any kind that others look at: elements are constructed and destroyed.
-/// Not for        copies by value: buffer/fixed_buffer.hpp. Arrays past the memory: buffer/huge_array.hpp.
+/// Use it for     arrays of any object type that other code reads: elements are constructed and destroyed.
+/// Not for        copies by value: buffer/fixed_buffer.hpp. Arrays larger than memory: buffer/huge_array.hpp.
 /// Memory from    the process heap.
-/// Cost           as buffer/fixed_buffer.hpp, and a constructor and destructor for each element.
+/// Cost           as buffer/fixed_buffer.hpp, plus a constructor and a destructor call per element.
 /// Overhead       the same.
-/// Threads        one for the owner; elements are as plain memory is; leases any.
-/// Checks         whoever has a copy of its handle can free the memory below its owner: is_live() says so. In checked
-///                builds size() is zero from then on, and an access is reported and ends the program. Only a lease
-///                excludes it.
+/// Threads        one for the owner; element access is as for plain memory; leases from any thread.
+/// Checks         code with a copy of the handle can free the memory before the owner does: is_live() tells. In checked
+///                builds size() is then zero, and an access is reported and ends the program. Only a lease prevents
+///                this.
 /// Fork           as handle/handle_table.hpp.
 /// When full      make() returns an array that is empty and not live.
 /// Example        examples/handles.cpp
@@ -41,20 +41,20 @@ class safe_array {
 public:
     using value_type = T;
 
-    /// Empty.
+    /// Creates an empty array.
     safe_array() noexcept = default;
 
-    /// `count` elements, each as T() makes it: numbers are zero.
+    /// Allocates `count` elements, each initialised as T(): numbers are zero.
     [[nodiscard]] static safe_array make(std::size_t count, held_options options = {}) noexcept {
         static_assert(std::is_nothrow_default_constructible_v<T>);
         constexpr bool is_plain = std::is_trivially_default_constructible_v<T>;
         safe_array made;
-        if (!is_plain) options.how = fill::none; // constructors write anyway
+        if (!is_plain) options.how = fill::none; // the constructors initialise the memory
         if (!made.reserve(count, options)) return made;
         if constexpr (!is_plain) std::uninitialized_value_construct_n(made.first(), count);
         return made;
     }
-    /// With copies of what the span has.
+    /// Allocates copies of the span's elements.
     [[nodiscard]] static safe_array copy_of(std::span<const T> values, held_options options = {}) noexcept {
         static_assert(std::is_nothrow_copy_constructible_v<T>);
         safe_array made;
@@ -65,15 +65,14 @@ public:
 
     safe_array(safe_array&& other) noexcept
         : memory_(std::exchange(other.memory_, {})), count_(std::exchange(other.count_, 0)) {}
-    /// Ends what it was, as the destructor does; `other` is empty afterwards.
+    /// Ends the current array, as the destructor does, and takes over from `other`, which is empty afterwards.
     safe_array& operator=(safe_array&& other) noexcept {
         safe_array taken(std::move(other));
         std::swap(memory_, taken.memory_);
         std::swap(count_, taken.count_);
         return *this;
     }
-    /// Destroys the elements and gives the memory back. When somebody holds it, that is reported, and it stays for
-    /// ever.
+    /// Destroys the elements and frees the memory. If the memory is held, reports this and never frees it.
     TENURE_LOCAL ~safe_array() {
         std::uint32_t holders = 0;
         if (deallocate(&holders) == status::still_held) detail::report_held_at_end(memory_.pointer, holders);
@@ -84,7 +83,7 @@ public:
     [[nodiscard]] std::size_t size() const noexcept { return is_lost() ? 0 : count_; }
     [[nodiscard]] bool empty() const noexcept { return size() == 0; }
 
-    /// The element. One that is not there is reported, and the program ends.
+    /// Returns an element. An index out of range is reported, and the program ends.
     [[nodiscard]] T& operator[](std::size_t index) const noexcept {
         if (index >= count_) [[unlikely]]
             detail::end_for_index(memory_.pointer, index, count_);
@@ -95,18 +94,18 @@ public:
     [[nodiscard]] T* end() const noexcept { return checked_first() + count_; }
     [[nodiscard]] std::span<T> span() const noexcept { return {checked_first(), count_}; }
 
-    /// For others: it is stale when the array ends.
+    /// A handle for other code. It goes stale when the array ends.
     template<plain_element Element = T>
     [[nodiscard]] fixed_buffer<Element> buffer() const noexcept {
         return fixed_buffer<Element>::of(memory_, count_);
     }
-    /// Keeps the array's memory until the lease's end: the owner must not end before.
+    /// Keeps the array's memory until the lease ends: the owner must not end before.
     [[nodiscard]] tenure::lease<T> lease() const noexcept { return tenure::lease<T>(memory_, first(), count_); }
     [[nodiscard]] std::uint32_t holders() const noexcept { return handle_table::process().holders(memory_); }
     [[nodiscard]] const handle& as_handle() const noexcept { return memory_; }
 
-    /// Ends the array now. Fails     still_held: nothing has changed; stale_handle: it was empty, or somebody else has
-    /// freed it.
+    /// Ends the array now. Fails     still_held: nothing has changed; stale_handle: the array was empty, or other code
+    /// has freed its memory.
     status deallocate(std::uint32_t* holders = nullptr) noexcept {
         handle_table& table = handle_table::process();
         if (memory_.entry == 0) return status::stale_handle;
@@ -118,21 +117,21 @@ public:
     }
 
 protected:
-    /// Becomes the owner of memory that is entered already. Requires  the array is empty.
+    /// Takes ownership of memory that already has a handle. Requires  the array is empty.
     void adopt(const handle& memory, std::size_t count) noexcept {
         memory_ = memory;
         count_ = count;
     }
 
 private:
-    /// When nobody can hold it any more: a lease never sees elements that are gone.
+    /// Called when no lease can hold the memory any more: a lease never sees destroyed elements.
     TENURE_LOCAL static void end_elements(void* memory, std::size_t bytes) noexcept {
         std::destroy_n(static_cast<T*>(memory), bytes / sizeof(T));
         deallocate_held(memory, bytes);
     }
 
     [[nodiscard]] T* first() const noexcept { return static_cast<T*>(memory_.pointer); }
-    /// Whether somebody else has freed what it owns: asked in checked builds alone, for a load at every access.
+    /// Whether other code has freed the memory. Checked builds only, because it costs a load at every access.
     [[nodiscard]] bool is_lost() const noexcept { return checks::caller && memory_.entry != 0 && !is_live(); }
     [[nodiscard]] T* checked_first() const noexcept {
         if (is_lost()) [[unlikely]]

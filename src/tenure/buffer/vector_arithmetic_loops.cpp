@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: Tenure contributors
 // SPDX-License-Identifier: MIT
 
-// foreach_target.h reads the loops once for each set of instructions but the least, which the last include reads.
+// foreach_target.h includes the loops once for each instruction set except the lowest, which the last include adds.
 
 #define HWY_TARGET_INCLUDE "tenure/buffer/vector_arithmetic_loops.hpp"
 #include <hwy/foreach_target.h>

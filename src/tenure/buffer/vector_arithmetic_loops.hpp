@@ -2,9 +2,9 @@
 // SPDX-License-Identifier: MIT
 
 /// \file
-/// Adding, subtracting, multiplying.
+/// Addition, subtraction, multiplication.
 ///
-/// Private to this room. Read once for each set of instructions, and so without the guard that others have.
+/// Private to this room. Included once for each instruction set, and therefore without the usual include guard.
 
 #include <concepts>
 
@@ -35,8 +35,8 @@ struct multiplying {
     }
 };
 
-/// No machine multiplies bytes: those at even places and those at odd ones are multiplied as the lower and the upper
-/// halves of 16 bits.
+/// No machine multiplies vectors of bytes. Bytes at even and at odd positions are multiplied separately, as the lower
+/// and upper halves of 16-bit lanes.
 struct multiplying_bytes {
     template<class D, class V>
     HWY_INLINE V operator()(D d, V left, V right) const noexcept {
@@ -53,7 +53,7 @@ void run(T* to, std::size_t count, operand<T> left, operand<T> right) noexcept {
     for_each_vector(to, count, left, right, Operation{});
 }
 
-/// The product of bytes; a vector of one byte is none of 16 bits.
+/// The product of bytes; a one-byte vector cannot be viewed as 16-bit lanes.
 template<class T>
 constexpr bool is_multiplied_by_halves = sizeof(T) == 1 && HWY_MAX_BYTES > sizeof(double);
 

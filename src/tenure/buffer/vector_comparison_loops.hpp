@@ -2,9 +2,9 @@
 // SPDX-License-Identifier: MIT
 
 /// \file
-/// Comparisons: as bytes, counted, looked for.
+/// Comparisons: results as bytes, counts, searches.
 ///
-/// Private to this room. Read once for each set of instructions, and so without the guard that others have.
+/// Private to this room. Included once for each instruction set, and therefore without the usual include guard.
 
 #include <concepts>
 
@@ -35,7 +35,7 @@ struct is_less_or_equal {
     }
 };
 
-/// A byte of 0 or 1 for each element, of which the lowest bit may be turned.
+/// One byte, 0 or 1, for each element; the lowest bit may be inverted.
 template<class Comparison>
 struct as_bytes {
     std::uint8_t flip;
@@ -91,7 +91,7 @@ std::size_t index_of(std::size_t count, operand<T> left, operand<T> right, bool 
         auto any = hn::Xor(compare(hn::LoadU(d, lefts), hn::LoadU(d, rights)), turned);
         for (std::size_t k = 1; k < strides; ++k)
             any = hn::Or(any, hn::Xor(compare(hn::LoadU(d, lefts + k * n), hn::LoadU(d, rights + k * n)), turned));
-        if (!hn::AllFalse(d, any)) break; // one of the vectors below has it
+        if (!hn::AllFalse(d, any)) break; // one of the vectors below has the match
     }
     for (; i + n <= count; i += n) {
         auto const found = hn::Xor(compare(load_at(d, left, i), load_at(d, right, i)), turned);

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: MIT
 
 /// \file
-/// Six comparisons from three loops: the others are those the other way round, or their contraries.
+/// Six comparisons from three loops: the others swap the operands, or negate the result.
 
 #include <utility>
 
@@ -16,7 +16,7 @@ namespace {
 
 namespace kernels = vector_kernels;
 
-/// A comparison as one that there are loops for: of `left` and `right`, and whether its contrary is meant.
+/// A comparison expressed by one that has a loop: its `left` and `right`, and whether to negate the result.
 template<class T>
 struct plan {
     const kernels::matches<T>& loops;

@@ -2,9 +2,9 @@
 // SPDX-License-Identifier: MIT
 
 /// \file
-/// Conversions: plain loops over arithmetic that the compiler finds vectors for.
+/// Conversions: plain loops over arithmetic that the compiler vectorises.
 ///
-/// Private to this room. Read once for each set of instructions, and so without the guard that others have.
+/// Private to this room. Included once for each instruction set, and therefore without the usual include guard.
 
 #include <cmath>
 #include <concepts>
@@ -24,14 +24,14 @@ HWY_INLINE To converted(From value) noexcept {
     return static_cast<To>(value);
 }
 
-/// What is no number becomes 0, what is too large or too small the greatest or the least. The value is brought into
-/// range first, so that what is then converted is defined.
+/// NaN becomes 0; values out of range become the largest or smallest. The value is clamped first, so that the
+/// conversion is defined.
 template<std::integral To, std::floating_point From>
 HWY_INLINE To converted(From value) noexcept {
     using limits = std::numeric_limits<To>;
     constexpr int bits = limits::digits, mantissa = std::numeric_limits<From>::digits;
     constexpr From half = static_cast<From>(std::uint64_t{1} << (bits - 1));
-    // 2^bits, and the greatest that is less; both exact.
+    // 2^bits, and the largest value below it; both exact.
     constexpr From end = half * 2;
     constexpr From greatest = bits <= mantissa ? static_cast<From>(limits::max())
                                                : end - end / static_cast<From>(std::uint64_t{1} << mantissa);
@@ -46,13 +46,13 @@ HWY_INLINE To converted(From value) noexcept {
         return value >= end ? limits::max() : found;
 }
 
-/// Below AVX-512 no x86 has vectors of integers of 64 bits that become floating-point numbers, or the other way.
+/// Below AVX-512, x86 cannot convert vectors between 64-bit integers and floating-point numbers.
 template<class To, class From>
 constexpr bool is_converted_one_by_one = HWY_ARCH_X86 && !HWY_CAP_GE512 &&
                                          ((std::floating_point<To> && std::integral<From> && sizeof(From) == 8) ||
                                           (std::floating_point<From> && std::integral<To> && sizeof(To) == 8));
 
-/// The same as converted(), for one number after the other: what is seldom true costs less as a jump.
+/// Same as converted(), for scalar loops: a jump costs less for conditions that are rarely true.
 template<std::integral To, std::floating_point From>
 HWY_INLINE To converted_alone(From value) noexcept {
     using limits = std::numeric_limits<To>;
@@ -79,7 +79,7 @@ void convert(To* to, std::size_t count, const From* from) noexcept {
 template<class To, class From>
 constexpr conversion<To, From> conversion_of{convert<To, From>};
 
-/// Integers of one width are copied, and where they become narrower the sign does not matter: no loop of their own.
+/// Integers of the same width are copied, and narrowing ignores the sign: neither needs a loop of its own.
 template<std::integral To, std::integral From>
 requires(sizeof(To) == sizeof(From) ||
          (sizeof(To) < sizeof(From) &&

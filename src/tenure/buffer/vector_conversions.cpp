@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: MIT
 
 /// \file
-/// A hundred conversions from the loops that there are: the others are copies, or need not know of a sign.
+/// A hundred conversions from the loops that exist: the others are copies, or ignore the sign.
 
 #include <concepts>
 

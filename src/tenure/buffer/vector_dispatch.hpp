@@ -3,7 +3,7 @@
 #pragma once
 
 /// \file
-/// What stands between the functions of vector_maths.hpp and the loops: checks of the caller, types, operands.
+/// The layer between the functions of vector_maths.hpp and the loops: caller checks, types, operands.
 ///
 /// Private to this room.
 
@@ -16,7 +16,7 @@
 namespace tenure::inline TENURE_ABI {
 namespace vectors::detail {
 
-/// Whether a buffer that is written and one that is read begin at the same element or lie apart; reports it when not.
+/// Whether a written and a read buffer start at the same element or do not overlap; reports an overlap.
 template<class To, class From>
 [[nodiscard]] bool check_apart([[maybe_unused]] const To* to, [[maybe_unused]] const From* from,
                                [[maybe_unused]] std::size_t count) noexcept {
@@ -25,14 +25,14 @@ template<class To, class From>
         bool const is_in_place = sizeof(To) == sizeof(From) && written == read;
         if (!is_in_place && written < read + count * sizeof(From) && read < written + count * sizeof(To)) {
             report_misuse("vectors: a buffer that is written overlaps one that is read", to,
-                          "give the same first element for both, or buffers apart");
+                          "Use the same first element for both, or buffers that do not overlap.");
             return false;
         }
     }
     return true;
 }
 
-/// Integers without sign of as many bits, where the sign makes no difference; floating-point types as they are.
+/// Unsigned integers of the same width, where the sign makes no difference; floating-point types stay as they are.
 template<class T>
 struct without_sign {
     using type = std::make_unsigned_t<T>;
@@ -44,14 +44,14 @@ struct without_sign<T> {
 template<class T>
 using unsigned_of = typename without_sign<T>::type;
 
-/// As bits, also those of floating-point types.
+/// The unsigned integer with the same number of bits, also for floating-point types.
 template<class T>
 using bits_of =
     std::conditional_t<sizeof(T) == 1, std::uint8_t,
                        std::conditional_t<sizeof(T) == 2, std::uint16_t,
                                           std::conditional_t<sizeof(T) == 4, std::uint32_t, std::uint64_t>>>;
 
-/// A value that loops read as if it were a buffer.
+/// A value that loops read like a buffer.
 template<class T>
 class repeated_value {
 public:

@@ -2,9 +2,9 @@
 // SPDX-License-Identifier: MIT
 
 /// \file
-/// Filling.
+/// Fills.
 ///
-/// Private to this room. Read once for each set of instructions, and so without the guard that others have.
+/// Private to this room. Included once for each instruction set, and therefore without the usual include guard.
 
 #include <cstring>
 
@@ -14,8 +14,8 @@ HWY_BEFORE_NAMESPACE();
 namespace tenure::vector_kernels::inline v0_1 {
 namespace HWY_NAMESPACE {
 
-/// By stores that keep what they write in the caches. Those that go around them (streaming) gain nothing at any size:
-/// 2.6 to 7 GB/s, where these make 40 in the second cache, 14 in the third and 4 to 7 in memory in the same minutes
+/// Uses stores that keep the data in the caches. Non-temporal (streaming) stores are not faster at any size: 2.6 to 7
+/// GB/s, compared to 40 in the second cache, 14 in the third and 4 to 7 in memory, measured in the same minutes
 /// (Cascade Lake, pages of 2 MiB).
 template<std::size_t VectorBytes, class T>
 HWY_INLINE void fill_by(T* to, std::size_t count, T value) noexcept {

@@ -3,10 +3,10 @@
 #pragma once
 
 /// \file
-/// What vector_maths.cpp calls: tables of loops, one of each for every set of instructions that a machine may have.
+/// The loops that vector_maths.cpp calls: tables of functions, one table for each instruction set of the machine.
 ///
-/// Private to this room. The loops know nothing of check levels, so they are compiled once and lie in a namespace that
-/// has no level in its name.
+/// Private to this room. The loops do not depend on the check level, so they are compiled once, in a namespace without
+/// a level in its name.
 
 #include <concepts>
 #include <cstddef>
@@ -19,8 +19,8 @@ namespace tenure::vector_kernels::inline v0_1 {
 
 static_assert(TENURE_VERSION_MAJOR == 0 && TENURE_VERSION_MINOR == 1, "name the namespace above for the version");
 
-/// What an operation reads: a buffer (step is all ones), or one value (step is zero) that is repeated for as long as
-/// the longest stride of a loop is. Element i is `at[i & step]` for a buffer, and `at[0]` for a value.
+/// An operand: a buffer (step is all ones), or one value (step is zero) that is repeated over the longest stride of a
+/// loop. Element i is `at[i & step]` for a buffer, and `at[0]` for a value.
 template<class T>
 struct operand {
     const T* at;
@@ -29,7 +29,7 @@ struct operand {
 /// Four vectors of the longest kind.
 constexpr std::size_t repeated_bytes = 256;
 
-/// Lanes of a floating-point sum, elements of its blocks: see vector_maths.hpp.
+/// Lanes of a floating-point sum and elements of its blocks: see vector_maths.hpp.
 template<class T>
 constexpr std::size_t sum_lanes = 256 / sizeof(T);
 constexpr std::size_t sum_block = 4096;
@@ -37,7 +37,7 @@ constexpr std::size_t sum_block = 4096;
 template<class T>
 using binary_loop = void (*)(T* to, std::size_t count, operand<T> left, operand<T> right) noexcept;
 
-/// Of unsigned integers, whose results are those of signed ones, and of floating-point numbers.
+/// For unsigned integers, which give the same results as signed ones, and for floating-point numbers.
 template<class T>
 struct sums_and_products {
     binary_loop<T> add, subtract, multiply;
@@ -49,7 +49,7 @@ struct arithmetic_loops : sums_and_products<std::uint8_t>,
                           sums_and_products<float>,
                           sums_and_products<double> {};
 
-/// Requires  of integers, that no divisor is zero.
+/// Requires  no integer divisor is zero.
 template<class T>
 struct quotients {
     void (*divide)(T* to, std::size_t count, const T* left, const T* right) noexcept;
@@ -84,14 +84,14 @@ struct order_loops : orders<std::int8_t>,
                      orders<float>,
                      orders<double> {};
 
-/// One comparison: as bytes, of which every bit of `flip` is turned; how many hold; the first that holds, or does not.
+/// One comparison: as bytes, XORed with `flip`; the number of matches; the first match or mismatch.
 template<class T>
 struct matches {
     void (*bytes)(std::uint8_t* to, std::size_t count, operand<T> left, operand<T> right, std::uint8_t flip) noexcept;
     std::size_t (*count)(std::size_t count, operand<T> left, operand<T> right) noexcept;
     std::size_t (*find)(std::size_t count, operand<T> left, operand<T> right, bool holds) noexcept;
 };
-/// Of integers less_or_equal is the contrary of less the other way round; of numbers that may be no number it is not.
+/// For integers, less_or_equal is the negation of less with swapped operands; with NaN it is not.
 template<class T>
 struct comparisons {
     matches<T> equal, less, less_or_equal;
@@ -111,7 +111,7 @@ template<class T>
 using sum_of =
     std::conditional_t<std::floating_point<T>, T, std::conditional_t<std::is_signed_v<T>, std::int64_t, std::uint64_t>>;
 
-/// Floating-point: of one block, `count` is at most sum_block. Integers: of any number.
+/// Floating-point: one block, with `count` at most sum_block. Integers: any number of elements.
 template<class T>
 struct reductions {
     sum_of<T> (*sum)(const T* from, std::size_t count) noexcept;
@@ -128,8 +128,8 @@ struct reduction_loops : reductions<std::int8_t>,
                          reductions<float>,
                          reductions<double> {};
 
-/// Null where another does the same: integers are copied where their width stays, and where they become narrower only
-/// those without a sign have a loop.
+/// nullptr where another function does the same: integers of the same width are copied, and narrowing has only unsigned
+/// loops.
 template<class To, class From>
 struct conversion {
     void (*convert)(To* to, std::size_t count, const From* from) noexcept;
@@ -161,7 +161,7 @@ struct fills {
 };
 struct fill_loops : fills<std::uint8_t>, fills<std::uint16_t>, fills<std::uint32_t>, fills<std::uint64_t> {};
 
-/// The loops for the machine that this runs on. Found out at the first call; then two jumps.
+/// The loops for the current machine. Selected at the first call; afterwards a call costs two jumps.
 [[nodiscard]] const arithmetic_loops& arithmetic() noexcept;
 [[nodiscard]] const quotient_loops& division() noexcept;
 [[nodiscard]] const order_loops& ordering() noexcept;

@@ -2,9 +2,9 @@
 // SPDX-License-Identifier: MIT
 
 /// \file
-/// The shape of a loop over vectors: every element once, nothing outside of what was given, in place too.
+/// The shape of a loop over vectors: each element once, no access outside the operands, also in place.
 ///
-/// Private to this room. Read once for each set of instructions, and so without the guard that others have.
+/// Private to this room. Included once for each instruction set, and therefore without the usual include guard.
 
 #include <cstdint>
 #include <cstring>
@@ -19,22 +19,22 @@ namespace HWY_NAMESPACE {
 
 namespace hn = hwy::HWY_NAMESPACE;
 
-/// Not longer than 32 bytes: stores of whole lines of 64 bytes that were not read before go past the caches on Cascade
-/// Lake. 16 MiB are then filled with 2.6 GB/s instead of 9, 128 MiB with 2.8 instead of 3.9; what lies in the first
-/// cache is filled twice as fast with 64, but is seldom the question.
+/// At most 32 bytes: on Cascade Lake, stores of whole 64-byte lines that were not read before bypass the caches.
+/// Filling 16 MiB then runs at 2.6 GB/s instead of 9, and 128 MiB at 2.8 instead of 3.9. Data in the first cache is
+/// filled twice as fast with 64 bytes, but that rarely matters.
 template<class T>
 using vector_of = hn::CappedTag<T, 32 / sizeof(T)>;
 
-constexpr std::size_t strides = 4; ///< vectors that a loop works on at a time
+constexpr std::size_t strides = 4; ///< vectors that a loop processes at a time
 static_assert(strides * HWY_MAX_BYTES <= repeated_bytes);
 
-/// Elements until `to` is aligned to a vector of `lanes`; less than a vector has.
+/// Number of elements until `to` is aligned to a vector of `lanes`; fewer than a vector has.
 template<class T>
 HWY_INLINE std::size_t until_aligned(const T* to, std::size_t lanes) noexcept {
     return (0 - reinterpret_cast<std::uintptr_t>(to)) / sizeof(T) % lanes;
 }
 
-/// Less than a vector, with the rest filled by zeros.
+/// Loads less than a vector and fills the rest with zeros.
 template<class D, class T>
 HWY_INLINE hn::Vec<D> load_few(D d, const T* from, std::size_t count) noexcept {
     HWY_ALIGN T lanes[HWY_MAX_BYTES / sizeof(T)] = {};
@@ -52,10 +52,10 @@ HWY_INLINE hn::Vec<D> load_at(D d, operand<T> from, std::size_t i) noexcept {
     return hn::LoadU(d, from.at + (i & from.step));
 }
 
-/// to[i] = operation(left[i], right[i]), which gives as many elements of To as it is given of T.
+/// to[i] = operation(left[i], right[i]). The operation returns as many elements of To as it gets of T.
 ///
-/// The first and the last vector may overlap those between. Their results are found before anything is written and
-/// written after everything else, so that in place no element is read again after it was written.
+/// The first and last vectors may overlap the ones between. Their results are computed before anything is written and
+/// stored after everything else, so that in place no element is read after it was written.
 template<class To, class T, class Operation>
 HWY_INLINE void for_each_vector(To* to, std::size_t count, operand<T> left, operand<T> right,
                                 Operation operation) noexcept {

@@ -5,23 +5,25 @@
 /// \file
 /// Arithmetic over whole buffers of numbers, at the speed of memory, with vectors of at most 32 bytes.
 ///
-/// Use it for     filling, converting, calculating with, comparing and summing up arrays of one of ten types.
-/// Not for        a few elements, which a loop does as well; matrices; functions beyond the square root.
-/// Memory from    nobody: the buffers are the caller's, and nothing is allocated.
-/// Cost           a call about 5 ns, then O(count), mostly what reading and writing the memory costs.
-/// Overhead       none; buffers need no alignment but their type's.
-/// Threads        any; a call works on the caller's thread alone. In pieces on several: buffer/vector_pieces.hpp.
-/// When full      never; what cannot be done (a division by zero, the least of nothing) is told and changes nothing.
+/// Use it for     filling, converting, calculating with, comparing and summing arrays of one of ten types.
+/// Not for        a few elements, for which a loop is as fast; matrices; functions beyond the square root.
+/// Memory from    the caller: nothing is allocated.
+/// Cost           about 5 ns per call, then O(count): mostly the time to read and write the memory.
+/// Overhead       none; buffers need only the alignment of their type.
+/// Threads        any; a call runs on the caller's thread. To use several threads: buffer/vector_pieces.hpp.
+/// When full      never. An operation that cannot be done (division by zero, the minimum of nothing) says so in its
+///                result and changes nothing.
 /// Example        examples/vector_maths.cpp
 ///
-/// Every result is that of the plain loop, on every machine to the bit, save which NaN it is. Counts are of elements. A
-/// buffer that is written may be one that is read, from the same first element (in place); otherwise they must not
-/// overlap: that is reported in checked builds, and undefined in others.
+/// Every result is that of the plain loop, bit for bit on every machine, except for which NaN it is. Counts are in
+/// elements. A written buffer may be the same as a read one, from the same first element (in place). Otherwise they
+/// must not overlap: checked builds report an overlap; in other builds it is undefined behaviour.
 ///
-/// The order of floating-point sums: blocks of 4096 elements; in a block, element i is added to lane i mod L, in the
-/// order of i; L is 64 lanes of float, 32 of double, and each begins at +0. Then the upper half of the lanes is added
-/// to the lower, lane by lane, until one is left: the sum of the block. The sum of n blocks is that of the first p,
-/// plus that of the others, where p is the greatest power of two that is less than n; of one block it is its own; of
+/// The order of floating-point sums: elements are grouped into blocks of 4096. In a block, element i is added to lane
+/// i mod L in the order of i, where L is 64 lanes of float or 32 of double, and each lane starts at +0. Then the upper
+/// half of the lanes is added to the lower half, lane by lane, until one is left: the block's sum. The sum of n blocks
+/// is the sum of the first p plus the sum of the others, where p is the largest power of two below n. The sum of no
+/// blocks is +0. Products of a dot product are rounded before they are added.
 /// none +0. Products of a dot product are rounded before they are added.
 
 #include <cstddef>
@@ -35,7 +37,7 @@
 namespace tenure::inline TENURE_ABI {
 namespace vectors {
 
-/// A value for all elements; its type is found from the buffer.
+/// One value for all elements; its type is deduced from the buffer.
 template<class T>
 using value_of = std::type_identity_t<T>;
 
@@ -48,15 +50,15 @@ void copy(T* to, std::size_t count, const T* from) noexcept {
     detail::operations<T>::copy(to, count, from);
 }
 
-/// As static_cast where that is defined. Integers wrap; what has a fraction is cut off; floating-point numbers beyond
-/// an integer become its least or greatest, and NaN 0; what is not exact in a floating-point type becomes the nearest
-/// that is, of two the even one. In place only between types of one size.
+/// Same as static_cast where that is defined. Integers wrap; fractions are cut off; floating-point numbers out of an
+/// integer's range become its minimum or maximum, and NaN becomes 0. Values that a floating-point type cannot represent
+/// are rounded to nearest, ties to even. In place only between types of the same size.
 template<element To, element From>
 void convert(To* to, std::size_t count, const From* from) noexcept {
     detail::convert(to, detail::type_of<To>, count, from, detail::type_of<From>);
 }
 
-/// to[i] = left[i] + right[i], or + right. Integers wrap, modulo 2^n; likewise below.
+/// to[i] = left[i] + right[i], or + right. Integers wrap modulo 2^n, as in the functions below.
 template<element T>
 void add(T* to, std::size_t count, const T* left, const T* right) noexcept {
     detail::operations<T>::run(detail::operation::add, to, count, left, right);
@@ -82,8 +84,8 @@ void multiply(T* to, std::size_t count, const T* left, value_of<T> right) noexce
     detail::operations<T>::run(detail::operation::multiply, to, count, left, right);
 }
 
-/// Integers are cut off towards zero, and the least divided by -1 wraps to itself.
-/// Returns   false, and nothing is written, when a divisor of integers is zero; it is looked for first.
+/// Integer quotients are cut off towards zero, and the minimum divided by -1 wraps to itself.
+/// Returns   false, and writes nothing, when an integer divisor is zero; all divisors are checked first.
 template<element T>
 [[nodiscard]] bool divide(T* to, std::size_t count, const T* left, const T* right) noexcept {
     return detail::operations<T>::divide(to, count, left, right);
@@ -93,13 +95,14 @@ template<element T>
     return detail::operations<T>::divide(to, count, left, right);
 }
 
-/// Integers: the greatest whose square is not more, and 0 for what is negative. Floating-point: NaN for that.
+/// Integers: the largest integer whose square is not greater; 0 for negative values. Floating-point: NaN for negative
+/// values.
 template<element T>
 void square_root(T* to, std::size_t count, const T* from) noexcept {
     detail::operations<T>::square_root(to, count, from);
 }
 
-/// The lesser and the greater: IEEE 754-2019 minimum and maximum, so NaN if one is NaN, and -0 is less than +0.
+/// The smaller and the larger value: IEEE 754-2019 minimum and maximum, so NaN if one is NaN, and -0 is less than +0.
 template<element T>
 void minimum(T* to, std::size_t count, const T* left, const T* right) noexcept {
     detail::operations<T>::run(detail::operation::minimum, to, count, left, right);
@@ -117,7 +120,7 @@ void maximum(T* to, std::size_t count, const T* left, value_of<T> right) noexcep
     detail::operations<T>::run(detail::operation::maximum, to, count, left, right);
 }
 
-/// The least and the greatest element by the same rules; empty when there is none.
+/// The smallest and the largest element by the same rules; empty if there are no elements.
 template<element T>
 [[nodiscard]] std::optional<T> try_minimum(const T* from, std::size_t count) noexcept {
     return detail::operations<T>::try_minimum(from, count);
@@ -127,8 +130,8 @@ template<element T>
     return detail::operations<T>::try_maximum(from, count);
 }
 
-/// The sum, and the sum of products, in the order that stands above; 0 when there is none. Integers are added, and
-/// their products found, in 64 bits, modulo 2^64.
+/// The sum, and the sum of products, in the order stated above; 0 if there are no elements. Integers are multiplied and
+/// added in 64 bits, modulo 2^64.
 template<element T>
 [[nodiscard]] sum_type<T> sum(const T* from, std::size_t count) noexcept {
     return detail::operations<T>::sum(from, count);
@@ -148,7 +151,7 @@ void compare(std::uint8_t* to, std::size_t count, const T* left, comparison how,
     detail::operations<T>::compare(to, count, left, how, right);
 }
 
-/// For how many elements it holds.
+/// Number of elements for which the comparison holds.
 template<element T>
 [[nodiscard]] std::size_t count_matches(const T* left, std::size_t count, comparison how, const T* right) noexcept {
     return detail::operations<T>::count(left, count, how, right);
@@ -158,8 +161,8 @@ template<element T>
     return detail::operations<T>::count(left, count, how, right);
 }
 
-/// The first index for which it holds, or does not; `count` when there is none. So it holds for all when
-/// find_mismatch() is `count`, and for any when find_match() is not.
+/// First index for which the comparison holds, or does not hold; `count` if there is none. So it holds for all elements
+/// if find_mismatch() is `count`, and for at least one if find_match() is not.
 template<element T>
 [[nodiscard]] std::size_t find_match(const T* left, std::size_t count, comparison how, const T* right) noexcept {
     return detail::operations<T>::find(detail::looked_for::match, left, count, how, right);

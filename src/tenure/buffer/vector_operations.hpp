@@ -3,7 +3,7 @@
 #pragma once
 
 /// \file
-/// What the functions of vector_maths.hpp call, compiled for each of the ten types of elements.
+/// The functions behind vector_maths.hpp, compiled for each of the ten element types.
 
 #include <concepts>
 #include <cstddef>
@@ -24,12 +24,12 @@ template<class T>
 concept element = floating<T> || one_of<T, std::int8_t, std::int16_t, std::int32_t, std::int64_t, std::uint8_t,
                                         std::uint16_t, std::uint32_t, std::uint64_t>;
 
-/// What a sum is: of integers 64 bits with or without sign, modulo 2^64.
+/// The type of a sum: for integers 64 bits, signed or unsigned, modulo 2^64.
 template<element T>
 using sum_type =
     std::conditional_t<floating<T>, T, std::conditional_t<std::is_signed_v<T>, std::int64_t, std::uint64_t>>;
 
-/// With NaN nothing is equal, less or greater, and everything not_equal.
+/// With NaN nothing is equal, less or greater, and everything is not_equal.
 enum class comparison : unsigned char { equal, not_equal, less, less_or_equal, greater, greater_or_equal };
 
 namespace detail {
@@ -73,7 +73,7 @@ extern template struct operations<std::uint64_t>;
 extern template struct operations<float>;
 extern template struct operations<double>;
 
-/// The ten types as numbers, for what knows them when it runs.
+/// The ten types as numbers, for callers that know the type only at run time.
 enum class element_type : unsigned char { int8, int16, int32, int64, uint8, uint16, uint32, uint64, float32, float64 };
 
 template<element T>

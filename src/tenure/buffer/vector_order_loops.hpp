@@ -2,9 +2,9 @@
 // SPDX-License-Identifier: MIT
 
 /// \file
-/// The lesser and the greater of two, the least and the greatest of many.
+/// The smaller and larger of two values, the minimum and maximum of many.
 ///
-/// Private to this room. Read once for each set of instructions, and so without the guard that others have.
+/// Private to this room. Included once for each instruction set, and therefore without the usual include guard.
 
 #include <concepts>
 
@@ -14,8 +14,8 @@ HWY_BEFORE_NAMESPACE();
 namespace tenure::vector_kernels::inline v0_1 {
 namespace HWY_NAMESPACE {
 
-/// IEEE 754-2019 minimum: no number wins, and -0 is less than +0. Where both are equal their bits are, or both are
-/// zeros, of which one bit is the sign.
+/// IEEE 754-2019 minimum: NaN wins, and -0 is less than +0. When both are equal, either their bits are equal, or both
+/// are zeros, which differ only in the sign bit.
 struct lesser {
     template<class D, class V>
     HWY_INLINE V operator()(D, V left, V right) const noexcept {
@@ -53,7 +53,7 @@ HWY_INLINE T choose_lane(const T* lanes, std::size_t count) noexcept {
     return hn::GetLane(found);
 }
 
-/// Whatever is looked at twice does not matter, so the last vectors overlap those before.
+/// Reading an element twice does not change the result, so the last vectors may overlap earlier ones.
 template<class T, class Operation>
 T choose_one(const T* from, std::size_t count) noexcept {
     constexpr Operation better{};

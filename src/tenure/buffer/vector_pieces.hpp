@@ -3,9 +3,10 @@
 #pragma once
 
 /// \file
-/// The work of vector_maths.hpp in pieces, for whoever has threads to share it out to; the library starts none.
+/// The operations of vector_maths.hpp in pieces, for programs that divide the work among threads; the library starts no
+/// threads.
 ///
-/// Pieces begin at fixed multiples, so results do not depend on who runs them, nor on how many there are.
+/// Pieces start at fixed multiples, so results do not depend on the number or order of threads.
 
 #include <algorithm>
 #include <bit>
@@ -17,17 +18,17 @@
 namespace tenure::inline TENURE_ABI {
 namespace vectors {
 
-/// Elements of a piece; where a sum would have more than max_sums pieces, a power of two times as many.
+/// Elements of a piece. If a sum would have more than max_sums pieces, its pieces are larger by a power of two.
 constexpr std::size_t piece_count = std::size_t{1} << 16;
-constexpr std::size_t max_sums = 256; ///< of pieces; they lie on the caller's stack
+constexpr std::size_t max_sums = 256; ///< partial sums, which are on the caller's stack
 
-/// What calls `piece(i)` once for each i below `count`, on any threads and in any order, and returns after the last:
-/// `run(count, piece)`. A plain loop is one.
+/// An executor calls `piece(i)` once for each i below `count`, on any threads and in any order, and returns after the
+/// last call: `run(count, piece)`. A plain loop is one.
 template<class Run, class Piece>
 concept runs_pieces = std::invocable<Run&, std::size_t, Piece&>;
 
-/// Calls `work(begin, size)` for the pieces of `count` elements, through `run`. What writes buffers does to pieces what
-/// it does to the whole, except that divide() looks for zeros in one piece.
+/// Calls `work(begin, size)` for the pieces of `count` elements, through `run`. Operations that write buffers give the
+/// same result in pieces, except that divide() looks for zeros only within one piece.
 template<class Run, class Work>
 void in_pieces(std::size_t count, Run&& run, Work&& work, std::size_t each = piece_count) {
     auto piece = [&](std::size_t index) {
@@ -40,8 +41,9 @@ void in_pieces(std::size_t count, Run&& run, Work&& work, std::size_t each = pie
 
 namespace detail {
 
-/// Requires  `sum_of(begin, size)` is the sum of those elements in the stated order. That of the whole is that of the
-/// pieces' sums, because a piece is a power of two of blocks.
+/// Requires  `sum_of(begin, size)` is the sum of those elements in the stated order. The sum of the pieces' sums is
+///           then
+/// the sum of the whole, because a piece has a power of two of blocks.
 template<element T, class Run, class SumOf>
 [[nodiscard]] sum_type<T> sum_in_pieces(std::size_t count, Run&& run, const SumOf& sum_of) {
     std::size_t const each = std::max(piece_count, std::bit_ceil(count / max_sums + (count % max_sums != 0)));
@@ -53,7 +55,7 @@ template<element T, class Run, class SumOf>
 
 }
 
-/// sum() and dot() to the bit.
+/// Same as sum() and dot(), bit for bit.
 template<element T, class Run>
 [[nodiscard]] sum_type<T> sum_in_pieces(const T* from, std::size_t count, Run&& run) {
     return detail::sum_in_pieces<T>(count, run,

@@ -2,9 +2,9 @@
 // SPDX-License-Identifier: MIT
 
 /// \file
-/// Quotients and square roots: plain loops over arithmetic that the compiler finds vectors for.
+/// Quotients and square roots: plain loops over arithmetic that the compiler vectorises.
 ///
-/// Private to this room. Read once for each set of instructions, and so without the guard that others have.
+/// Private to this room. Included once for each instruction set, and therefore without the usual include guard.
 
 #include <bit>
 #include <cmath>
@@ -20,8 +20,9 @@ HWY_BEFORE_NAMESPACE();
 namespace tenure::vector_kernels::inline v0_1 {
 namespace HWY_NAMESPACE {
 
-/// Holds every value of an integer T exactly, and a quotient of two is never rounded up to the next whole number: that
-/// is 1 / divisor away at least, and the error is less, because the dividend has fewer bits than the mantissa.
+/// A type that holds every value of an integer T exactly, and in which a quotient never rounds up to the next integer:
+/// the distance to it is at least 1 / divisor, and the error is smaller, because the dividend has fewer bits than the
+/// mantissa.
 template<std::integral T>
 requires(sizeof(T) <= 4) using exact = std::conditional_t<sizeof(T) <= 2, float, double>;
 
@@ -35,8 +36,8 @@ HWY_INLINE T quotient(T left, T right) noexcept {
     return left / right;
 }
 
-/// The least number divided by -1 is 2^31 and wraps: so -1 is never divided by. By 1 likewise where there is no sign,
-/// so that the quotient has 31 bits, which every machine converts.
+/// The minimum divided by -1 is 2^31 and wraps, so -1 is never used as a divisor. Unsigned types never divide by 1
+/// either, so that the quotient has 31 bits, which every machine converts.
 template<std::integral T>
 HWY_INLINE T quotient(T left, T right) noexcept {
     if constexpr (sizeof(T) <= 2) {
@@ -59,7 +60,7 @@ HWY_INLINE T quotient(T left, T right) noexcept {
 
 template<class T>
 void divide(T* to, std::size_t count, const T* left, const T* right) noexcept {
-    if constexpr (std::integral<T> && sizeof(T) == 8) { // no machine has vectors for that
+    if constexpr (std::integral<T> && sizeof(T) == 8) { // no machine has vectors for 64-bit division
         for (std::size_t i = 0; i < count; ++i) to[i] = quotient(left[i], right[i]);
     } else {
 #pragma omp simd
@@ -79,8 +80,8 @@ void divide_by(T* to, std::size_t count, const T* left, T right) noexcept {
     for (std::size_t i = 0; i < count; ++i) to[i] = left[i] / right;
 }
 
-/// Multiplies by 1 / divisor, rounded away from zero: a product is then never less than the quotient, and more by less
-/// than what is missing to the next whole number, which is 1 / divisor at least.
+/// Multiplies by 1 / divisor, rounded away from zero. The product is then never less than the quotient, and exceeds it
+/// by less than the distance to the next integer, which is at least 1 / divisor.
 template<std::integral T>
 requires(sizeof(T) <= 4) void divide_by(T* to, std::size_t count, const T* left, T right) noexcept {
     if constexpr (sizeof(T) == 4) {
@@ -93,7 +94,7 @@ requires(sizeof(T) <= 4) void divide_by(T* to, std::size_t count, const T* left,
     }
     using real = exact<T>;
     using bits = std::conditional_t<sizeof(real) == 4, std::uint32_t, std::uint64_t>;
-    // The next number further from zero: one and a half of the last of 24 or 53 bits too much at most.
+    // The next number further from zero: at most one and a half units in the last of 24 or 53 bits too large.
     auto const inverse = std::bit_cast<real>(std::bit_cast<bits>(1 / static_cast<real>(right)) + 1);
 #pragma omp simd
     for (std::size_t i = 0; i < count; ++i)
@@ -102,8 +103,8 @@ requires(sizeof(T) <= 4) void divide_by(T* to, std::size_t count, const T* left,
 
 __extension__ typedef unsigned __int128 two_words;
 
-/// Division by a number that stays the same, as a multiplication by 65 bits of its inverse: Granlund and Montgomery,
-/// Division by Invariant Integers using Multiplication, 1994, figure 4.1.
+/// Division by a constant as multiplication by 65 bits of its inverse: Granlund and Montgomery, Division by Invariant
+/// Integers using Multiplication, 1994, figure 4.1.
 class inverse_of_word {
 public:
     explicit inverse_of_word(std::uint64_t divisor) noexcept {
@@ -129,7 +130,7 @@ requires(sizeof(T) == 8) void divide_by(T* to, std::size_t count, const T* left,
         inverse_of_word const inverse(right);
         for (std::size_t i = 0; i < count; ++i) to[i] = inverse.quotient_of(left[i]);
     } else {
-        // Of magnitudes; then the sign.
+        // Of magnitudes; the sign follows.
         std::uint64_t const sign = right < 0 ? ~std::uint64_t{0} : 0;
         inverse_of_word const inverse((static_cast<std::uint64_t>(right) ^ sign) - sign);
         for (std::size_t i = 0; i < count; ++i) {
@@ -147,8 +148,9 @@ HWY_INLINE T root(T value) noexcept {
     return std::sqrt(value);
 }
 
-/// Below 2^32 the root of a number in more bits than it has, cut off, is right: n * n - 1 has a root that is 1 / (2 n)
-/// less than n, and that is more than its rounding. Above, it may be one too much, because the number was rounded.
+/// Below 2^32 the root is computed with more bits than the number has, and cutting it off is correct: the root of
+/// n * n - 1 is 1 / (2 n) less than n, which is more than the rounding error. Above, the result may be one too large,
+/// because the number was rounded.
 template<std::integral T>
 HWY_INLINE T root(T value) noexcept {
     if constexpr (sizeof(T) <= 4) {
@@ -158,7 +160,7 @@ HWY_INLINE T root(T value) noexcept {
     } else {
         auto const known = static_cast<std::uint64_t>(value > 0 ? value : T{0});
         auto found = static_cast<std::uint64_t>(static_cast<std::int64_t>(std::sqrt(static_cast<double>(known))));
-        // The root of what rounds to 2^64 is 2^32, whose square is no 64 bits.
+        // A value that rounds to 2^64 has the root 2^32, whose square does not fit 64 bits.
         found -= found >> 32;
         found -= found * found > known;
         return static_cast<T>(found);
@@ -167,7 +169,7 @@ HWY_INLINE T root(T value) noexcept {
 
 template<class T>
 void square_root(T* to, std::size_t count, const T* from) noexcept {
-    if constexpr (std::integral<T> && sizeof(T) == 8 && HWY_ARCH_X86 && !HWY_CAP_GE512) { // no vectors of conversions
+    if constexpr (std::integral<T> && sizeof(T) == 8 && HWY_ARCH_X86 && !HWY_CAP_GE512) { // no vector conversions
         for (std::size_t i = 0; i < count; ++i) to[i] = root(from[i]);
     } else {
 #pragma omp simd

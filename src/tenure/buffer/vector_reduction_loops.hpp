@@ -4,7 +4,7 @@
 /// \file
 /// Sums and dot products.
 ///
-/// Private to this room. Read once for each set of instructions, and so without the guard that others have.
+/// Private to this room. Included once for each instruction set, and therefore without the usual include guard.
 
 #include <algorithm>
 #include <concepts>
@@ -42,8 +42,8 @@ struct product {
     }
 };
 
-/// The sum of one block, in the order that vector_maths.hpp states. What a vector has beyond the end is +0, which adds
-/// nothing: no lane is -0, because all begin at +0.
+/// The sum of one block, in the order that vector_maths.hpp states. Lanes past the end are +0, which changes nothing:
+/// no lane is -0, because all start at +0.
 template<class T, class From>
 HWY_INLINE T sum_of_block(const From& from, std::size_t count) noexcept {
     const vector_of<T> d;
@@ -81,7 +81,7 @@ T dot(const T* left, const T* right, std::size_t count) noexcept {
     return sum_of_block<T>(product<T>{left, right}, count);
 }
 
-/// What so many elements, or products of bytes, add up to is less than 2^32, and in magnitude at most 2^31.
+/// This many elements, or products of bytes, add up to less than 2^32, and in magnitude to at most 2^31.
 constexpr std::size_t summed_in_32_bits = 1 << 15;
 
 template<class T>

@@ -32,7 +32,7 @@ struct tn_affinity {
 
 namespace {
 
-/// Whether a group with these would serve: the ranges of affinity_options, which otherwise refuse every allocation.
+/// Whether the options are in the ranges of affinity_options. A group with others would fail every allocation.
 [[nodiscard]] bool is_possible(const tn_affinity_options& asked) noexcept {
     affinity_options const wanted = tn_affinity::translated(asked);
     constexpr std::size_t least_block = std::size_t{64} << 10, max_block = std::size_t{1} << 30;

@@ -12,7 +12,7 @@ using namespace tenure;
 
 namespace {
 
-/// What a caller sees in place of an arena's cursor and limit where it must not allocate by itself: no room.
+/// Shown to callers in place of the arena's cursor and limit where they must not allocate by themselves: no room.
 template<bool is_checked>
 struct shown_in_front {
     tn_arena without_room{0, 0};
@@ -20,12 +20,12 @@ struct shown_in_front {
 template<>
 struct shown_in_front<false> {};
 
-/// What a tn_arena points to. The arena comes first, and first in it its cursor and limit: a test compares them. In
-/// checked builds something else does.
+/// What a tn_arena points to. The arena comes first, and it starts with its cursor and limit: a test checks this. In
+/// checked builds something else comes first.
 struct whole_arena : shown_in_front<checks::caller> {
     whole_arena(std::size_t first_chunk_bytes, const tn_block_source* functions) noexcept
         : value(memory(functions), first_chunk_bytes) {}
-    /// The source is made first, although it lies behind the arena.
+    /// The source is constructed first, although it comes after the arena in memory.
     [[nodiscard]] block_source& memory(const tn_block_source* functions) noexcept {
         return (::new (static_cast<void*>(source_memory)) capi::callback_source(functions))->or_pages();
     }

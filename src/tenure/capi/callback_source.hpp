@@ -3,7 +3,7 @@
 #pragma once
 
 /// \file
-/// What the functions of tenure.h share: alignments, structures that say their size, and block sources made of C
+/// Shared code of tenure.h's implementation: alignments, structures that hold their size, and block sources made of C
 /// functions. Private to this room.
 
 #include <algorithm>
@@ -33,18 +33,18 @@ namespace tenure::inline TENURE_ABI::capi {
     return text.length == 0 ? std::string_view{} : std::string_view{text.data, static_cast<std::size_t>(text.length)};
 }
 
-/// Whether a structure says its size, which is `least` bytes or more. Checked builds report one that does not.
+/// Whether a structure's size is set and at least `least` bytes. Checked builds report one that is not.
 [[nodiscard]] inline bool says_size(const void* structure, std::size_t size, std::size_t least) noexcept {
     if constexpr (checks::caller) {
         if (size < least)
-            report_misuse("a structure of tenure.h was given without its size", structure,
+            report_misuse("a structure of tenure.h was passed without its size", structure,
                           "Set its first field before the call: options.size = sizeof options.");
     }
     return size >= least;
 }
 
-/// Fills as much of a caller's structure as the caller knows. Its size stays what the caller said. Returns   false when
-/// that is less than the field itself: it was forgotten.
+/// Fills the fields that the caller's structure has, and leaves its size as the caller set it. Returns   false when the
+/// size is smaller than the size field itself: the caller forgot to set it.
 template<class Info>
 bool answer(Info* to, Info filled) noexcept {
     std::uint32_t const size = to->size;
@@ -54,7 +54,7 @@ bool answer(Info* to, Info filled) noexcept {
     return true;
 }
 
-/// Bytes of a structure in the first version of tenure.h: it never has fewer.
+/// Size of a structure in the first version of tenure.h; it is never smaller.
 template<class Options>
 constexpr std::size_t first_bytes = 0;
 template<>
@@ -64,15 +64,15 @@ inline constexpr std::size_t first_bytes<tn_heap_options> = 56;
 template<>
 inline constexpr std::size_t first_bytes<tn_affinity_options> = 64;
 
-/// Whether what a caller said has a size that it can have, or nothing was said.
+/// Whether the caller's options have a valid size, or are nullptr.
 template<class Options>
 [[nodiscard]] bool is_sized(const Options* options) noexcept {
     static_assert(first_bytes<Options> != 0 && first_bytes<Options> <= sizeof(Options));
     return options == nullptr || says_size(options, options->size, first_bytes<Options>);
 }
 
-/// What a caller said, with zeros for the fields that it does not know; all zero where it said nothing. Requires  it is
-/// sized.
+/// The caller's options, with zeros for the fields that the caller does not know; all zero for nullptr.
+/// Requires  is_sized().
 template<class Options>
 [[nodiscard]] Options asked(const Options* options) noexcept {
     Options known{};
@@ -87,7 +87,7 @@ template<class Options>
     return {0, 0, seen.live_count, seen.live_bytes, seen.peak_bytes, seen.reserved_bytes, seen.source_blocks};
 }
 
-/// The caller's functions as a source.
+/// A block source that calls the caller's functions.
 class callback_source final : public block_source {
 public:
     explicit callback_source(const tn_block_source* functions) noexcept : functions_(asked(functions)) {}
@@ -101,12 +101,12 @@ public:
     [[nodiscard]] sharing threads() const noexcept override {
         return functions_.any_thread != 0 ? sharing::any_thread : sharing::one_thread;
     }
-    /// The pages of the system when the caller gave no functions.
+    /// This source, or the system's pages when the caller passed no functions.
     [[nodiscard]] block_source& or_pages() noexcept {
         if (functions_.acquire != nullptr) return *this;
         return page_source::process();
     }
-    /// Whether the caller's functions can be used: both, or none, in a structure that says its size.
+    /// Whether the caller's functions are usable: both or none, in a structure with its size set.
     [[nodiscard]] static bool is_whole(const tn_block_source* functions) noexcept {
         if (!is_sized(functions)) return false;
         tn_block_source const known = asked(functions);
@@ -117,7 +117,7 @@ private:
     tn_block_source functions_;
 };
 
-/// A name that lives as long as its object.
+/// A copy of a name that lives as long as its object.
 class short_name {
 public:
     explicit short_name(std::string_view text) noexcept : length_(std::min(text.size(), max_bytes)) {
@@ -138,7 +138,7 @@ private:
     char text_[max_bytes + 1] = {};
 };
 
-/// A size with a default; the largest number stands for none.
+/// An option's value: zero selects the default, and the largest number means zero.
 [[nodiscard]] constexpr std::uint64_t or_default(std::uint64_t asked_for, std::uint64_t usual) noexcept {
     if (asked_for == UINT64_MAX) return 0;
     return asked_for == 0 ? usual : asked_for;

@@ -21,7 +21,7 @@ static_assert(sizeof(detail::handle_word) == sizeof(std::uint64_t));
 [[nodiscard]] handle translated(const tn_handle& from) noexcept {
     return {from.pointer, static_cast<std::size_t>(from.bytes), from.entry, from.generation};
 }
-/// What C gave, or a handle that is stale: the table does not look whether there is such an entry.
+/// The caller's handle, or a stale one if the entry was never used: the table does not check that it exists.
 [[nodiscard]] handle known(const tn_handle& from) noexcept {
     handle const asked = translated(from);
     return detail::is_of_used_entry(asked) ? asked : handle{};
@@ -43,7 +43,7 @@ const std::uint32_t* tn_handle_generations() {
 }
 
 std::uint64_t* tn_handle_words() {
-    // Counting is a change of the words, not of the table.
+    // Counting changes the words, not the table.
     auto* const words = const_cast<detail::handle_word*>(handle_table::process().words());
     return static_cast<std::uint64_t*>(static_cast<void*>(words));
 }
@@ -67,7 +67,7 @@ tn_status tn_handle_map_file(const char* path, std::uint64_t bytes, const char* 
 
 tn_status tn_handle_add(void* pointer, std::uint64_t bytes, void (*release)(void* pointer, std::size_t bytes),
                         const char* kind, tn_handle* handle) {
-    // A C function cannot say that it does not throw.
+    // A C function type cannot be noexcept.
     auto* const releaser = reinterpret_cast<handle_releaser>(release);
     tenure::handle const made = handle_table::process().add(pointer, static_cast<std::size_t>(bytes), releaser, kind);
     return answered(made.entry != 0 ? status::ok : status::out_of_memory, made, handle);

@@ -24,15 +24,15 @@ constexpr std::string_view version_text = TENURE_AS_TEXT(TENURE_VERSION_MAJOR) "
 #undef TENURE_TEXT_OF
 
 constexpr std::string_view status_texts[] = {
-    "it worked",
-    "memory was refused",
-    "an argument is out of its range",
-    "the handle is stale: what it stood for was freed, or it never stood for anything",
-    "it is held: release it first",
-    "it was released more often than acquired",
-    "this build, system or heap cannot do it",
-    "the file cannot be opened, made larger or mapped",
-    "nothing is called so",
+    "success",
+    "out of memory",
+    "argument out of range",
+    "stale handle: its memory was freed, or it never referred to any",
+    "still held: release it first",
+    "not held: released more often than acquired",
+    "not supported by this build, system or heap",
+    "file cannot be opened, extended or mapped",
+    "name not found",
 };
 static_assert(static_cast<tn_status>(status::ok) == TN_OK);
 static_assert(static_cast<tn_status>(status::out_of_memory) == TN_OUT_OF_MEMORY);
@@ -69,7 +69,7 @@ void tell(report_kind kind, std::string_view text) noexcept {
     {
         platform::lock_guard const lock(heard_by.mutex);
         handler = heard_by.current;
-        // It was taken away since the report began, or code in C++ has put this function back: then nobody hears.
+        // It was removed since the report began, or C++ code has reinstalled this function: use the default then.
         if (handler.function == nullptr) {
             report_handler const installed = set_report_handler(nullptr);
             if (installed != &tell) set_report_handler(installed);

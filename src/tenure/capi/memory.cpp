@@ -23,15 +23,15 @@ static_assert(static_cast<tn_lifetime>(lifetime::temp) == TN_TEMP);
 static_assert(static_cast<tn_lifetime>(lifetime::temp_job) == TN_TEMP_JOB);
 static_assert(static_cast<tn_lifetime>(lifetime::persistent) == TN_PERSISTENT);
 
-// A scope lives in the caller's marker from its begin to its end.
+// A scope lives in the caller's marker from mark to rewind.
 static_assert(sizeof(temp_scope) == sizeof(tn_temp_marker));
 static_assert(alignof(temp_scope) == alignof(tn_temp_marker));
 
-/// Whether a block can be freed so: what has another lifetime is left where it is.
+/// Whether a lifetime is valid. If not, the block stays allocated.
 [[nodiscard]] bool is_lifetime(tn_lifetime held, const void* block) noexcept {
     if constexpr (checks::caller) {
         if (held > TN_PERSISTENT)
-            report_misuse("a block was freed with a lifetime that is none", block,
+            report_misuse("a block was freed with an invalid lifetime", block,
                           "It stays allocated. Free it with the lifetime that it was allocated with.");
     }
     return held <= TN_PERSISTENT;
@@ -86,8 +86,8 @@ void tn_reset_temp() { reset_temp(); }
 void tn_temp_mark(tn_temp_marker* marker) { ::new (static_cast<void*>(marker)) temp_scope; }
 
 void tn_temp_rewind(const tn_temp_marker* marker) {
-    // Ends in a copy, because the caller's may lie in memory that is not to be written to. Bytes, and not a marker that
-    // is assigned: the compiler may take it that nobody reads a marker's fields as a scope's, and leave the copy out.
+    // End the scope in a copy, because the caller's marker may be in read-only memory. Copy bytes instead of assigning
+    // a marker: the compiler may assume that nothing reads a marker's fields as a scope's, and drop the copy.
     alignas(temp_scope) unsigned char copy[sizeof(temp_scope)];
     std::memcpy(copy, marker, sizeof copy);
     std::launder(static_cast<temp_scope*>(static_cast<void*>(copy)))->~temp_scope();

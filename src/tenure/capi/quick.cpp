@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: Tenure contributors
 // SPDX-License-Identifier: MIT
 //
-// tenure.h: short calls, and the layouts that let a caller do without.
+// tenure.h: short calls, and the layouts that let a caller allocate without a call.
 
 #include <bit>
 #include <cstddef>
@@ -19,7 +19,7 @@ using namespace tenure;
 
 namespace {
 
-// What callers read in our structures is where tenure.h says.
+// The fields that callers read in our structures are where tenure.h says.
 static_assert(sizeof(tn_block_cache) == sizeof(detail::block_cache));
 static_assert(offsetof(tn_block_cache, count) == offsetof(detail::block_cache, count));
 static_assert(offsetof(tn_block_cache, capacity) == offsetof(detail::block_cache, capacity));

@@ -13,12 +13,12 @@ using namespace tenure;
 
 namespace {
 
-/// A number that no tag has, for what is too large to be one.
+/// The tag with this number. A number too large for a tag becomes one that no tag has.
 [[nodiscard]] tag known(std::uint32_t number) noexcept {
     return tag::from_id(static_cast<std::uint16_t>(number <= UINT16_MAX ? number : UINT16_MAX));
 }
 
-/// None, for what is no tag's.
+/// The number, or zero if no tag has it.
 [[nodiscard]] std::uint16_t or_none(std::uint32_t number) noexcept {
     return static_cast<std::uint16_t>(number < tag::count() ? number : 0);
 }

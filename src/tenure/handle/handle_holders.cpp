@@ -47,7 +47,7 @@ constinit all_holders all{};
 [[nodiscard]] holder* allocate_holder() noexcept {
     if (all.unused == nullptr) {
         auto* const block = static_cast<holder*>(platform::map(block_bytes, 1));
-        if (block == nullptr) return nullptr; // it is held without our knowing by whom
+        if (block == nullptr) return nullptr; // the handle is held without a record of its holder
         for (std::size_t index = 0; index < block_bytes / sizeof(holder); ++index) {
             block[index].next = all.unused;
             all.unused = &block[index];
@@ -94,7 +94,7 @@ namespace {
 
 constexpr std::size_t max_told = 8;
 
-/// Returns   how many were found, max_told at most.
+/// Returns   the number found, at most max_told.
 [[nodiscard]] std::size_t find_holders(const handle_table& table, const handle& which, holder* into) noexcept {
     std::size_t found = 0;
     platform::lock_guard const lock(all.mutex);
@@ -111,7 +111,7 @@ void report_holders(const handle_table& table, const handle& which, std::uint32_
     constexpr std::uint64_t between_ns = 100'000;
     holder seen[max_told];
     std::size_t found = find_holders(table, which, seen);
-    // Who acquires counts first and is noted then; who releases is forgotten first. Neither may be told as nobody.
+    // acquire() counts before it records, and release() removes the record before it counts: wait until they agree.
     for (int look = 0; found == 0 && look < max_looks; ++look) {
         std::uint32_t const still = table.holders(which);
         if (still == 0) return;
@@ -120,12 +120,12 @@ void report_holders(const handle_table& table, const handle& which, std::uint32_
         found = find_holders(table, which, seen);
     }
     report_text text;
-    text.text("the handle of ").address(which.pointer).text(" was to be removed and is held ").number(count);
+    text.text("the handle of ").address(which.pointer).text(" was not removed: it is held ").number(count);
     text.text(count == 1 ? " time" : " times");
     for (std::size_t index = 0; index < found; ++index)
         text.text(index == 0 ? ", by thread " : ", ").number(seen[index].thread);
-    if (found == 0) text.text(", by whom is not known");
-    text.text(". It stays. Release it where it was acquired, before it is removed.");
+    if (found == 0) text.text(", by an unknown thread");
+    text.text(". Release it where it was acquired, then remove it.");
     report(report_kind::notice, text.view());
     for (std::size_t index = 0; index < found; ++index) host::write_stack(seen[index].frames, seen[index].frame_count);
 }

@@ -3,7 +3,7 @@
 #pragma once
 
 /// \file
-/// Who has acquired which handle, in checked builds: which thread, from where. Private to this room.
+/// Records who holds which handle, in checked builds: thread and call stack. Private to this room.
 
 #include <cstdint>
 
@@ -16,15 +16,16 @@ struct handle;
 
 namespace tenure::inline TENURE_ABI::detail {
 
-/// Threads   any; a lock, a system call and the walk of a stack each.
+/// Records a holder. Threads   any; takes a lock, makes a system call and walks the stack.
 void add_holder(const handle_table& table, const handle& which) noexcept;
-/// Forgets the latest one of the calling thread, else of any.
+/// Removes the newest holder of the calling thread, or else of any thread. Threads   any; takes a lock and makes a
+/// system call.
 void remove_holder(const handle_table& table, const handle& which) noexcept;
-/// Says that a handle was to be removed while it is held `count` times, and by whom, as a notice. Nothing when nobody
-/// holds it any more. Who is about to acquire it is waited for, up to some milliseconds.
+/// Reports, as a notice, that a handle held `count` times was to be removed, and by whom it is held. Does nothing if
+/// the handle is no longer held. Waits some milliseconds for a thread that is just acquiring or releasing it.
 void report_holders(const handle_table& table, const handle& which, std::uint32_t count) noexcept;
 
-/// What of a table others in this room need.
+/// Access to a table's private members for other files of this room.
 struct handle_table_access {
     [[nodiscard]] static std::uint32_t entries_end(const handle_table& of) noexcept;
 };

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: Tenure contributors
 // SPDX-License-Identifier: MIT
 //
-// What a table has live: for reports, for tests, and at the program's end.
+// Lists a table's live handles: for reports, for tests and at the end of the program.
 
 #include <algorithm>
 #include <string_view>
@@ -23,7 +23,7 @@ namespace {
 constexpr std::size_t max_reported = 20;
 constexpr std::size_t max_kind_bytes = 128;
 
-/// How many bytes the letter at the begin of `text` has, in UTF-8; zero when there is none.
+/// Bytes of the UTF-8 code point at the start of `text`; zero if it is not valid.
 [[nodiscard]] std::size_t letter_bytes(std::string_view text) noexcept {
     auto const byte_at = [&](std::size_t at) { return static_cast<unsigned char>(text[at]); };
     unsigned char const lead = byte_at(0);
@@ -33,14 +33,14 @@ constexpr std::size_t max_kind_bytes = 128;
     for (std::size_t at = 1; at < bytes; ++at) {
         if ((byte_at(at) & 0xC0) != 0x80) return 0;
     }
-    // Longer than it need be, a surrogate, or past the last.
+    // Overlong, a surrogate, or past U+10FFFF.
     bool const is_none = (lead == 0xE0 && byte_at(1) < 0xA0) || (lead == 0xED && byte_at(1) > 0x9F) ||
                          (lead == 0xF0 && byte_at(1) < 0x90) || (lead == 0xF4 && byte_at(1) > 0x8F);
     return is_none ? 0 : bytes;
 }
 
-/// What a listing calls a handle, as JSON or for people: up to max_kind_bytes of it, so that it ends with a letter.
-/// What is no UTF-8 becomes U+FFFD; controls are escaped, or question marks.
+/// Writes a handle's kind as JSON or as text: up to max_kind_bytes, ending at a code point. Invalid UTF-8 becomes
+/// U+FFFD; control characters are escaped in JSON and become question marks in text.
 void say_kind(report_text& to, std::string_view kind, usage_form form) noexcept {
     constexpr char digits[] = "0123456789abcdef";
     for (std::size_t at = 0, bytes = 0; at < kind.size(); at += std::max<std::size_t>(bytes, 1)) {
@@ -59,14 +59,14 @@ void say_kind(report_text& to, std::string_view kind, usage_form form) noexcept 
     }
 }
 
-/// The first bytes of a kind: a few more than are said, so that a letter at the end is seen whole.
+/// The first bytes of a kind: a few more than are written, so that the code point at the end is seen whole.
 [[nodiscard]] std::string_view begin_of(const char* kind) noexcept {
     std::size_t length = 0;
     while (length < max_kind_bytes + 3 && kind[length] != '\0') ++length;
     return {kind, length};
 }
 
-/// Three digits at most, and a unit.
+/// Writes an age with at most three digits and a unit.
 void say_age(report_text& text, std::uint64_t age_ns) noexcept {
     constexpr std::uint64_t ms = 1'000'000, s = 1000 * ms, min = 60 * s, h = 60 * min, day = 24 * h;
     struct unit {
@@ -94,9 +94,9 @@ void say(report_text& text, const handle_info& info) noexcept {
 
 }
 
-/// Returns   whether the entry is live, and what `into` says belongs together. Its stack is copied to `frames`.
+/// Returns   whether the entry is live and the values in `into` belong together. Copies its stack to `frames`.
 bool handle_table::read(std::uint32_t entry, handle_info& into, void** frames) const noexcept {
-    // Every load an acquire: whoever sees something of the entry's next use sees its word changed at the end.
+    // Acquire for every load: a thread that sees a value of the entry's next use then sees the changed word at the end.
     constexpr auto order = std::memory_order_acquire;
     detail::handle_word const& word = words_.load(std::memory_order_relaxed)[entry];
     std::uint64_t const before = word.load(order);
@@ -159,8 +159,8 @@ std::size_t handle_table::report_live(std::uint64_t least_age_ns) const noexcept
     });
     if (count > max_reported) {
         report_text text;
-        text.number(count).text(" handles are live, of ").number(bytes).text(" bytes; the first ");
-        text.number(max_reported).text(" were told.");
+        text.number(count).text(" handles are live, with ").number(bytes).text(" bytes; only the first ");
+        text.number(max_reported).text(" were reported.");
         report(report_kind::leak, text.view());
     }
     return count;
@@ -179,7 +179,7 @@ bool handle_table::valid() const noexcept {
         bool const is_live = generation % 2 == 1;
         if (!is_live && detail::holders_in(word) != 0) return false;
         if (generations[entry].load(std::memory_order_relaxed) != generation) return false;
-        // Lines of other stacks that nobody has taken lie between those in use.
+        // Lines that other stacks have not taken yet are between those in use.
         bool const is_taken =
             entry / entries_per_line / stack_count < stacks_of_free_[stack_of(entry)].next_line.load();
         free_count += !is_live && generation != detail::retired_generation && is_taken;

@@ -17,7 +17,7 @@ namespace tenure::inline TENURE_ABI {
 
 namespace {
 
-/// Of the whole huge pages inside a block: what lies around them may be others'.
+/// For the whole huge pages inside a block: the memory around them may belong to other blocks.
 void ask_for_huge_pages(void* memory, std::size_t bytes) noexcept {
     std::size_t const page = platform::huge_page_bytes();
     if (page == 0 || bytes < page) return;
@@ -26,10 +26,10 @@ void ask_for_huge_pages(void* memory, std::size_t bytes) noexcept {
     if (first < last) platform::huge_pages(pointer_at(first), last - first);
 }
 
-/// Where malloc serves the heap, only calloc knows which zeros the system has brought, and it has no alignment. So from
-/// here on memory is cut out of a larger block, whose begin is noted in front of it. The option may change until the
-/// memory is freed: the handle's releaser remembers. One of the caller's own ends in deallocate_held(), which knows
-/// nothing.
+/// When malloc serves the heap, only calloc knows which pages the system has zeroed, but calloc has no alignment. So
+/// from this size on, memory is cut out of a larger block, whose start is stored in front of it. The option may change
+/// until the memory is freed, so the handle's releaser remembers. A releaser of the caller's own ends in
+/// deallocate_held(), which does not know.
 [[nodiscard]] bool is_to_be_cut_out(std::size_t bytes, const held_options& options) noexcept {
     constexpr std::size_t least_bytes = std::size_t{1} << 20;
     return bytes >= least_bytes && options.releaser == nullptr && passthrough_enabled(part::heap);
@@ -48,10 +48,10 @@ void ask_for_huge_pages(void* memory, std::size_t bytes) noexcept {
 }
 
 void overwrite_freed(void* memory, std::size_t bytes) noexcept {
-    // The begin of it alone where it is huge: pages that were never touched are to stay so.
+    // Only the start of a huge block: pages that were never touched must stay untouched.
     constexpr std::size_t max_filled_bytes = std::size_t{64} << 20;
     std::size_t const filled_bytes = std::min(bytes, max_filled_bytes);
-    constexpr std::size_t max_filled_unseen = std::size_t{64} * 1024; // to fill so few costs less than to ask
+    constexpr std::size_t max_filled_unseen = std::size_t{64} * 1024; // filling this much costs less than asking
     if (option_value(option::buffer_fill) != 0 || (checks::caller && bytes <= max_filled_unseen)) {
         std::memset(memory, freed_fill, filled_bytes);
     } else if constexpr (checks::caller) {
@@ -85,7 +85,7 @@ status allocate_held(std::size_t bytes, held_options options, handle& made) noex
     if (!is_power_of_two(options.alignment)) return status::invalid_argument;
     if (bytes > max_object_bytes) return status::out_of_memory;
     bool const wants_huge = options.pages == page_size::huge;
-    // Pages that are asked for before they are touched; zeros that were promised come with them.
+    // Huge pages are requested before the first touch; promised zeros come with the pages.
     void* memory = nullptr;
     bool const is_cut_out = is_to_be_cut_out(bytes, options);
     if (is_cut_out)

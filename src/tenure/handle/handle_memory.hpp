@@ -3,12 +3,12 @@
 #pragma once
 
 /// \file
-/// Memory with a handle of the process's table: what buffers are made of, in C++, C and C#.
+/// Memory with a handle in the process's table. Buffers in C++, C and C# are made of it.
 ///
 /// Memory from    the process heap, or a file.
-/// Cost           an allocation and handle_table::add(); remove() gives the memory back.
+/// Cost           an allocation and handle_table::add(); remove() frees the memory.
 /// Threads        any.
-/// When full      the reason, and nothing has changed.
+/// When full      returns the reason and changes nothing.
 
 #include <cstddef>
 
@@ -19,36 +19,35 @@
 
 namespace tenure::inline TENURE_ABI {
 
-/// How memory with a handle is to be.
+/// Options of allocate_held().
 struct held_options {
     std::size_t alignment = cache_line_bytes; ///< a power of two
     fill how = fill::zero;
-    page_size pages = page_size::ordinary; ///< huge: asked for where there are 2 MiB or more, a hint
-    /// Called in place of deallocate_held() when the handle is removed, and at last calls it: to destroy what is in
-    /// there.
+    page_size pages = page_size::ordinary; ///< huge: requested for 2 MiB or more; a hint
+    /// Called instead of deallocate_held() when the handle is removed, to destroy the contents. It must call
+    /// deallocate_held() last.
     handle_releaser releaser = nullptr;
     const char* kind =
-        nullptr; ///< what listings call it, 128 bytes of it; kept by address. Null: the type that is made
+        nullptr; ///< name in listings, which show up to 128 bytes; stored by address. nullptr: the type, or "memory"
 };
 
-/// Gives the memory of allocate_held() back that has a releaser of its own, with option buffer_fill and in checked
-/// builds its first 64 MiB overwritten.
+/// Frees memory of allocate_held() that has its own releaser. With option buffer_fill and in checked builds, overwrites
+/// its first 64 MiB.
 TENURE_API void deallocate_held(void* memory, std::size_t bytes) noexcept;
 
-/// Memory of the process heap. Zero bytes count as one, and the handle says zero. The text of `kind` is kept by
+/// Allocates from the process heap. Zero bytes count as one, and the handle says zero. The text of `kind` is stored by
 /// address. Fails     out_of_memory, invalid_argument (the alignment).
 [[nodiscard]] TENURE_API status allocate_held(std::size_t bytes, held_options options, handle& made) noexcept;
 
-/// Memory of a file: see platform/file_map.hpp for `path`, null among others. `kind` is kept by address.
-/// Fails     file_error, out_of_memory, invalid_argument (zero bytes). The file is then as it was, and not there when
-/// it
-///           was not; after file_error errno holds the system's reason.
+/// Maps a file: see platform/file_map.hpp for `path`, which may be nullptr. `kind` is stored by address.
+/// Fails     file_error, out_of_memory, invalid_argument (zero bytes). An existing file is then unchanged, and a new
+///           one is removed. After file_error, errno holds the system's reason.
 [[nodiscard]] TENURE_API status map_held(const char* path, std::size_t bytes, const char* kind, handle& made) noexcept;
 
 namespace detail {
 
-/// Whether the process's table has ever used the entry: what comes from another language may be any four numbers, and
-/// the table reads the entry's word without a look at where that lies.
+/// Whether the process's table has ever used the entry. A handle from another language may be any four numbers, and the
+/// table reads the entry's word without checking that it exists.
 [[nodiscard]] TENURE_API bool is_of_used_entry(const handle& which) noexcept;
 
 }

@@ -3,7 +3,7 @@
 #pragma once
 
 /// \file
-/// What the table knows of an entry besides its word. Private to this room.
+/// What the table stores for an entry besides its word. Private to this room.
 
 #include <atomic>
 #include <cstddef>
@@ -14,15 +14,15 @@
 
 namespace tenure::inline TENURE_ABI::detail {
 
-/// Written before the entry is live and read by listings at any time: what was read counts only if the generation is
-/// the same before and after.
+/// Written before the entry is live and read by listings at any time. What a listing reads counts only if the
+/// generation is the same before and after.
 struct handle_record {
     std::atomic<void*> pointer;
     std::atomic<std::size_t> bytes;
     std::atomic<handle_releaser> releaser;
     std::atomic<const char*> kind;
     std::atomic<std::uint64_t> born_ns;
-    std::atomic<std::uint32_t> next; ///< in its stack, while the entry is free
+    std::atomic<std::uint32_t> next; ///< in its free list, while the entry is free
     std::atomic<std::uint16_t> tag;
     std::atomic<std::uint16_t> frame_count;
 };
@@ -35,7 +35,7 @@ struct handle_stack {
 };
 static_assert(sizeof(handle_stack) == 128);
 
-/// Writes what the process's table has live, as option handle_report says. Called once, at the program's end.
+/// Writes the process's live handles as option handle_report says. Called once, when the program ends.
 void report_handles_at_exit() noexcept;
 
 }

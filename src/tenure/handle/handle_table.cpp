@@ -28,33 +28,33 @@ using detail::retired_generation;
 
 namespace {
 
-constexpr std::uint32_t commit_step = 8192; // entries: 16 pages of words, 96 of records
+constexpr std::uint32_t commit_step = 8192; // entries: 16 OS pages of words, 96 of records
 constexpr std::uint32_t least_entries = commit_step;
 
-// What a stack's top holds: the entry, and a number that lets a pop see that others have popped and pushed meanwhile.
+// A stack's top: the entry, and a number that shows a pop that other threads have popped and pushed meanwhile.
 [[nodiscard]] constexpr std::uint32_t entry_in(std::uint64_t top) noexcept { return static_cast<std::uint32_t>(top); }
 [[nodiscard]] constexpr std::uint64_t top_of(std::uint32_t entry, std::uint64_t pops) noexcept {
     return pops << 32 | entry;
 }
 
-/// Threads differ in it, mostly.
+/// A number that differs between most threads.
 [[nodiscard]] std::uint32_t number_of_this_thread() noexcept {
     std::uintptr_t const at = address_of(&detail::current_tag);
     return static_cast<std::uint32_t>(at >> 12 ^ at >> 20);
 }
 
-// How often a count that may be another's mistake, soon undone, is looked at again.
+// How often a count is checked again that may be another thread's mistake, soon undone.
 constexpr int max_attempts = 64;
 
-/// Longer toward the end, a millisecond at last, so that a thread that was interrupted in between may go on.
+/// The last waits grow to a millisecond, so that a thread interrupted before its undo can continue.
 void wait_a_little(int attempt) noexcept {
     constexpr std::uint64_t waits_ns[] = {1'000, 10'000, 100'000, 1'000'000};
     constexpr int without = max_attempts - static_cast<int>(std::size(waits_ns));
     if (attempt >= without) platform::sleep_ns(waits_ns[attempt - without]);
 }
 
-/// Of a process whose addresses are limited (ulimit -v) a 64th: the rest is for others, malloc among them. But enough
-/// for a small program, if there is room for so many.
+/// A 64th of a limited address space (ulimit -v): the rest is for malloc and others. But at least enough entries for a
+/// small program, if there is room for them.
 [[nodiscard]] std::uint32_t entries_within(std::size_t limit_bytes, std::uint32_t most) noexcept {
     constexpr std::size_t entry_bytes = sizeof(handle_word) + sizeof(handle_generation) + sizeof(handle_record);
     constexpr std::uint32_t enough = 65'536;
@@ -72,7 +72,7 @@ void unreserve_array(T* array, std::size_t count) noexcept {
     if (array != nullptr) platform::unreserve(array, align_up(count * sizeof(T), platform::page_bytes()));
 }
 
-/// Commits the pages of the elements from `begin` to `end` of an array at a page's begin.
+/// Commits the pages of the elements from `begin` to `end`, in an array that starts on a page.
 template<class T>
 [[nodiscard]] bool commit_part(T* array, std::size_t begin, std::size_t end) noexcept {
     std::size_t const page = platform::page_bytes();
@@ -103,7 +103,7 @@ handle_table::~handle_table() {
     unreserve_array(stacks_.load(std::memory_order_relaxed), reserved_);
 }
 
-/// Requires  the lock. The number of entries is halved until the system has addresses for so many.
+/// Requires  the lock. Halves the number of entries until the system has enough address space.
 bool handle_table::open() noexcept {
     if (reserved_ != 0) return true;
     std::uint32_t const most = entries_within(platform::address_limit_bytes(), options_.max_entries);
@@ -130,7 +130,7 @@ bool handle_table::open() noexcept {
     return false;
 }
 
-/// Requires  the lock, and `entries` no more than reserved.
+/// Requires  the lock; `entries` is at most the number reserved.
 bool handle_table::commit(std::uint32_t entries) noexcept {
     if (entries <= committed_) return true;
     auto const end = static_cast<std::uint32_t>(std::min<std::uintptr_t>(align_up(entries, commit_step), reserved_));
@@ -174,7 +174,7 @@ void handle_table::push(std::uint32_t entry) noexcept {
     } while (!to.compare_exchange_weak(top, top_of(entry, top >> 32), std::memory_order_release));
 }
 
-/// Makes the next line of a stack's entries ready. Returns   one of them, or zero when there is no room.
+/// Prepares a stack's next line of entries. Returns   one of them, or zero when there is no room.
 std::uint32_t handle_table::add_line(std::uint32_t stack) noexcept {
     fork_.enlist();
     platform::lock_guard const lock(mutex_);
@@ -185,7 +185,7 @@ std::uint32_t handle_table::add_line(std::uint32_t stack) noexcept {
     if (end > reserved_ || !commit(static_cast<std::uint32_t>(end))) return 0;
     of.next_line.fetch_add(1, std::memory_order_relaxed);
     auto const last = static_cast<std::uint32_t>(end - 1);
-    std::uint32_t const first = std::max<std::uint32_t>(last + 1 - entries_per_line, 1); // zero stands for none
+    std::uint32_t const first = std::max<std::uint32_t>(last + 1 - entries_per_line, 1); // zero means none
     if (options_.first_generation != 0) {
         handle_word* const words = words_.load(std::memory_order_relaxed);
         handle_generation* const generations = generations_.load(std::memory_order_relaxed);
@@ -237,7 +237,7 @@ handle handle_table::add(void* pointer, std::size_t bytes, handle_releaser relea
     std::uint32_t const entry = allocate_entry();
     if (entry == 0) return {};
     handle_record& record = records_.load(std::memory_order_relaxed)[entry];
-    // Release, each: a listing that sees one of these sees that the entry had been free.
+    // Release for each: a listing that sees one of these values also sees that the entry was free.
     record.pointer.store(pointer, std::memory_order_release);
     record.bytes.store(bytes, std::memory_order_release);
     record.releaser.store(releaser, std::memory_order_release);
@@ -249,7 +249,7 @@ handle handle_table::add(void* pointer, std::size_t bytes, handle_releaser relea
     std::uint32_t const generation = generation_in(word.load(std::memory_order_relaxed)) + 1;
     // First, because a listing may find the entry live and remove it at once, which changes both.
     generations_.load(std::memory_order_relaxed)[entry].store(generation, std::memory_order_release);
-    // An addition and no store: somebody with a stale handle may have counted itself and be about to undo it.
+    // An addition, not a store: a thread with a stale handle may have counted itself and be about to undo it.
     word.fetch_add(1, std::memory_order_release);
     return {pointer, bytes, entry, generation};
 }
@@ -259,7 +259,7 @@ status handle_table::undo_acquire(handle_word& word, std::uint64_t before, const
         word.fetch_sub(one_holder, std::memory_order_relaxed);
         if (generation_in(before) != which.generation) return status::stale_handle;
         if (attempt == max_attempts) return status::invalid_argument;
-        // Nobody has so many: a count below zero is one that a mistaken release is about to undo.
+        // No handle has this many holders: a negative count comes from a mistaken release that is about to be undone.
         wait_a_little(attempt);
         before = word.fetch_add(one_holder, std::memory_order_acquire);
         if (generation_in(before) == which.generation && holders_in(before) < detail::max_holders) break;
@@ -274,7 +274,7 @@ status handle_table::undo_release(handle_word& word, std::uint64_t before, const
 }
 
 status handle_table::remove(const handle& which, std::uint32_t* holders) noexcept {
-    if (which.generation % 2 == 0) return status::stale_handle; // also what entry zero has
+    if (which.generation % 2 == 0) return status::stale_handle; // also the generation of entry zero
     handle_word& word = word_of(which);
     std::uint64_t seen = which.generation;
     for (int attempt = 0; !word.compare_exchange_strong(seen, which.generation + std::uint64_t{1},

@@ -21,7 +21,7 @@ namespace detail {
 
 namespace {
 
-/// The class whose chunks hold `bytes`; class_count when none does.
+/// The class whose chunks hold `bytes`; class_count if there is none.
 std::size_t class_of(std::size_t bytes) noexcept {
     if (bytes <= chunk_supply::min_bytes) return 0;
     auto const doublings = static_cast<std::size_t>(std::bit_width((bytes - 1) / chunk_supply::min_bytes));
@@ -50,7 +50,7 @@ lifetime_chunk* chunk_supply::acquire(std::size_t bytes, at_limit limit) noexcep
     return acquire(min_bytes << index, limit);
 }
 
-/// Counts bytes before they are taken, so that two threads cannot both take the last of the limit.
+/// Counts bytes before acquiring them, so that two threads cannot both take the last of the limit.
 bool chunk_supply::reserve(std::size_t bytes) noexcept {
     std::size_t const limit = option_value(option::temp_job_limit_bytes);
     if (bytes > limit) return false;
@@ -63,7 +63,7 @@ lifetime_chunk* chunk_supply::acquire(std::size_t bytes, at_limit limit) noexcep
     if (limit == at_limit::exceed) {
         held_bytes_ += bytes;
     } else if (!reserve(bytes)) {
-        // What is kept counts against the limit too, and is of no use here.
+        // Retained chunks count against the limit too, and none of this size is left.
         if (release_kept_before(UINT64_MAX) == 0 || !reserve(bytes)) return nullptr;
     }
     block_source& from = source();
@@ -80,7 +80,7 @@ lifetime_chunk* chunk_supply::acquire(std::size_t bytes, at_limit limit) noexcep
     auto* const chunk = new (memory) lifetime_chunk;
     chunk->bytes = bytes;
     chunk->source = &from;
-    // Pages of the system's come zeroed, and zero is job_state::none; other sources may hand out what they had before.
+    // Pages of the system are zeroed, and zero is job_state::none. Other sources may return used memory.
     if (&from != &page_source::process()) std::memset(static_cast<void*>(state_words(*chunk)), 0, job_state_count);
     return chunk;
 }
@@ -101,7 +101,7 @@ void chunk_supply::set_source(block_source& source) noexcept {
         platform::lock_guard const lock(mutex_);
         source_.store(&source, std::memory_order_release);
     }
-    release_kept_before(UINT64_MAX); // so that none of the former source's is handed out again
+    release_kept_before(UINT64_MAX); // so that no chunk of the former source is reused
 }
 
 void chunk_supply::release(lifetime_chunk* chunk) noexcept {
@@ -112,7 +112,7 @@ void chunk_supply::release(lifetime_chunk* chunk) noexcept {
     if (!is_kept) release(chunk);
 }
 
-/// Returns false for a chunk of a source that is no longer the one in use.
+/// Returns   false for a chunk whose source is no longer in use.
 bool chunk_supply::keep(lifetime_chunk* chunk) noexcept {
     platform::lock_guard const lock(mutex_);
     if (chunk->source != &source()) return false;

@@ -19,7 +19,7 @@ namespace tenure::inline TENURE_ABI::detail {
 
 namespace {
 
-// Listed by address, so that a free finds what it is given, or does not, among any number.
+// A hash table by address, so that a free can look up any number of blocks in O(1).
 constexpr std::size_t first_buckets = 64;
 struct direct_table {
     platform::mutex mutex;
@@ -49,7 +49,7 @@ std::size_t table_bytes(std::size_t bucket_count) noexcept {
     return align_up(bucket_count * sizeof(void*), platform::page_bytes());
 }
 
-/// Four times as many buckets; as many as before when that is refused.
+/// Quadruples the number of buckets; keeps the table as it is when out of memory.
 void grow() noexcept {
     std::size_t const count = 4 * blocks.bucket_count;
     auto* const fresh = static_cast<direct_block**>(platform::map(table_bytes(count), cache_line_bytes));
@@ -68,7 +68,7 @@ void grow() noexcept {
     blocks.bucket_count = count;
 }
 
-/// Where the block is linked from; a link that is null when it is not listed. Requires  the lock.
+/// The link that points to the block; it is nullptr if the block is not listed. Requires  the lock.
 direct_block** link_of(std::uintptr_t bytes_at) noexcept {
     direct_block** link = &bucket_of(blocks.buckets, blocks.bucket_count, bytes_at);
     while (*link != nullptr && (*link)->bytes_at() != bytes_at) link = &(*link)->next;

@@ -3,7 +3,7 @@
 #pragma once
 
 /// \file
-/// How TempJob's blocks lie in a chunk, and walks over them. Private to this room.
+/// Layout of TempJob's blocks in a chunk, and walks over them. Private to this room.
 
 #include <cstddef>
 #include <cstdint>
@@ -16,12 +16,12 @@
 
 namespace tenure::inline TENURE_ABI::detail {
 
-// A block, from its begin:
+// Layout of a block:
 //
-//   release:  | word 8 | bytes ...                         begin is 8 past a multiple of 16
-//   checked:  | proof 8 | stack 6 x 8 | word 8 | bytes ...  begin is a multiple of 16
+//   release:  | word 8 | bytes ...                           starts 8 past a multiple of 16
+//   checked:  | canary 8 | stack 6 x 8 | word 8 | bytes ...  starts at a multiple of 16
 //
-// The proof is the block's own address, scrambled: a pointer that is not one of ours fails it.
+// The canary is the block's own address, scrambled. It detects pointers that TempJob did not return.
 constexpr std::size_t stack_capacity = 6;
 struct checked_prefix {
     std::uint64_t proof;
@@ -30,7 +30,7 @@ struct checked_prefix {
 constexpr std::uint64_t canary_of_block = 0x7E27'0B10'C4A1'1735;
 static_assert(!checks::caller || sizeof(checked_prefix) + sizeof(temp_job_header) == temp_job::prefix_bytes);
 
-/// The begin of the first block whose bytes can lie at a multiple of `alignment` at or after `from`.
+/// Start of the first block at or after `from` whose bytes are at a multiple of `alignment`.
 [[nodiscard]] inline std::uintptr_t block_begin(std::uintptr_t from, std::size_t alignment) noexcept {
     return align_up(from + temp_job::prefix_bytes, alignment) - temp_job::prefix_bytes;
 }
@@ -56,27 +56,27 @@ static_assert(!checks::caller || sizeof(checked_prefix) + sizeof(temp_job_header
     return frame & temp_job_word::frame_mask;
 }
 
-/// Frames since a block was allocated whose word says the last bits of its frame, at or after the frame `from`.
+/// Frames since a block was allocated. `word` holds the last bits of its frame, which is `from` or later.
 [[nodiscard]] inline std::uint64_t age_of(std::uint64_t word, std::uint64_t from, std::uint64_t now) noexcept {
     return now - from - frame_bits((word >> temp_job_word::frame_shift) - from);
 }
 
-/// What a leak report says of a block.
+/// Describes a block for a leak report.
 [[nodiscard]] temp_job_leak describe(std::uintptr_t bytes_at, std::uint64_t word, std::size_t bytes,
                                      std::uint64_t age_frames) noexcept;
 
-/// Whether no block of the chunk is alive.
-/// Cost      a look at eight states at a time, and over the chunk's life once at each.
+/// Whether the chunk has no live block.
+/// Cost      reads eight states at a time; over the chunk's life it reads each about once.
 [[nodiscard]] bool is_empty(lifetime_chunk& chunk) noexcept;
 
-/// Calls `visit(bytes_at)` for each block that is alive, in the words of states `from` to `to`, until it returns false.
-/// Returns   the word where it stopped; `to` at the end, or `from` when that lies behind it.
+/// Calls `visit(bytes_at)` for each live block in the state words `from` to `to`, until it returns false.
+/// Returns   the word where it stopped; `to` at the end, or `from` if that is greater.
 template<class Visit>
 std::size_t visit_live(lifetime_chunk& chunk, std::size_t from, std::size_t to, Visit&& visit) {
     constexpr std::uint64_t any_state = 0x0303'0303'0303'0303;
     std::size_t word = from;
     for (; word < to; ++word) {
-        // A state that changes meanwhile is seen as it was or as it will be.
+        // A state that changes during the walk is seen either before or after the change.
         std::uint64_t const states = state_words(chunk)[word].load(std::memory_order_acquire) & any_state;
         for (std::uint64_t left = states; left != 0;) {
             std::size_t const byte = lowest_bit(left) / 8;

@@ -3,7 +3,7 @@
 #pragma once
 
 /// \file
-/// What TempJob counts away from its fast paths. Private to this room.
+/// TempJob's counters, which its fast paths do not touch. Private to this room.
 
 #include <atomic>
 #include <cstdint>

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: Tenure contributors
 // SPDX-License-Identifier: MIT
 
-// Walks over all of TempJob: the leak report and the return of chunks at each frame, and what tests and statistics ask.
+// Walks over all of TempJob: leak reports and chunk release at the end of each frame, and queries by tests and stats.
 
 #include <algorithm>
 
@@ -26,7 +26,7 @@ using word_bits = detail::temp_job_word;
 
 namespace {
 
-// Two seconds at 60 frames a second: longer than a program's usual peaks are apart.
+// Two seconds at 60 frames a second: longer than the time between a program's usual peaks.
 constexpr std::uint64_t frames_to_keep_chunks = 120;
 
 std::atomic<temp_job_leak_handler> leak_handler{nullptr};
@@ -40,12 +40,12 @@ void report_leak(const temp_job_leak& leak) noexcept {
     text.text(leak.owner.name()).text(", is still alive after ").number(leak.age_frames);
     text.text(" frames. Free it within ").number(option_value(option::temp_job_frames));
     text.text(" frames, or allocate it as lifetime::persistent.");
-    if (leak.owner.id() == 0) text.text(" A tag_scope around the allocation makes this report name its owner.");
+    if (leak.owner.id() == 0) text.text(" A tag_scope around the allocation adds the owner's name to this report.");
     report(report_kind::leak, text.view());
     if (leak.stack_count != 0) host::write_stack(leak.stack, leak.stack_count);
 }
 
-/// What is to be reported once no lock is held: a handler may allocate and free, and take its time.
+/// Leaks to report once no lock is held: a handler may allocate, free and take its time.
 class found_leaks {
 public:
     [[nodiscard]] bool is_full() const noexcept { return count_ == most; }
@@ -53,7 +53,7 @@ public:
         entry& place = entries_[count_++];
         place.leak = leak;
         if (leak.stack_count == 0) return;
-        std::copy_n(leak.stack, leak.stack_count, place.stack); // the block may be freed before it is read
+        std::copy_n(leak.stack, leak.stack_count, place.stack); // the block may be freed before the report
         place.leak.stack = place.stack;
     }
     void report_all() noexcept {
@@ -76,22 +76,22 @@ struct frame_end {
     std::uint64_t limit;
     found_leaks& leaks;
 
-    /// Notes a block that is too old, unless it is freed first. Returns whether it needs no further look.
+    /// Records a block that is too old, unless it is freed first. Returns   whether the block needs no further check.
     bool settle(lifetime_chunk const& chunk, std::uintptr_t bytes_at) const noexcept {
         std::uint64_t const word = detail::header_of(bytes_at).load(std::memory_order_relaxed);
         detail::job_state state = detail::state_of(bytes_at).load(std::memory_order_acquire);
         if (state != detail::job_state::live) return true;
         std::uint64_t const age = detail::age_of(word, chunk.frame, now);
         if (age <= limit || leaks.is_full()) return false;
-        // A free that comes between the look and this write wins: such a block must not be named.
+        // If a free happens between the load and this exchange, the free wins: the block must not be reported.
         if (detail::state_of(bytes_at).compare_exchange_strong(state, detail::job_state::reported))
             leaks.add(detail::describe(bytes_at, word, detail::size_of_block(chunk, word), age));
         return true;
     }
 
-    /// Blocks of a chunk are in the order of their age, so a chunk opened within the limit holds none that is too old,
-    /// and is not looked at: its owner would have to fetch back the lines that it writes. In an older one the first
-    /// young block ends the walk.
+    /// Settles one chunk. Blocks of a chunk are in order of age, so a chunk opened within the limit has no block that
+    /// is too old. Such a chunk is not read, because its owner would have to fetch back the cache lines that it writes.
+    /// In an older chunk the first young block ends the walk.
     void settle_chunk(lifetime_chunk& chunk, std::size_t used_words) const noexcept {
         if (now - chunk.frame <= limit) return;
         chunk.first_unreported =
@@ -99,8 +99,8 @@ struct frame_end {
                                [&](std::uintptr_t bytes_at) { return settle(chunk, bytes_at); });
     }
 
-    /// The chunk that a thread is filling: what lies before its cursor. The word of states that the cursor stands in
-    /// may get more blocks, so it is looked at and not done with.
+    /// Settles the part before the cursor of the chunk that a thread is filling. The state word at the cursor may get
+    /// more blocks, so it is checked but not marked as done.
     void settle_current(thread_record const& record) const noexcept {
         lifetime_chunk* const chunk = record.job.current;
         if (chunk == nullptr) return;
@@ -110,7 +110,7 @@ struct frame_end {
         chunk->first_unreported = std::min(chunk->first_unreported, full_words);
     }
 
-    /// Settles every chunk and gives back those that are empty, unless their owner is about to use them again.
+    /// Settles every chunk and releases the empty ones, unless their owner is about to reuse them.
     void settle_queue(chunk_queue& queue) const noexcept {
         chunk_queue remaining;
         while (queue.first != nullptr) {
@@ -158,7 +158,7 @@ temp_job_leak detail::describe(std::uintptr_t bytes_at, std::uint64_t word, std:
 
 namespace {
 
-/// One look at everything; the leaks found may be all or as many as there is room for.
+/// One pass over everything. It finds all leaks, or as many as there is room for.
 void settle_all(frame_end& end) noexcept {
     {
         platform::lock_guard const lock(threads.mutex);
@@ -231,7 +231,7 @@ void temp_job::for_each_live(void (*visit)(void*, const temp_job_leak&), void* c
             visit(context, detail::describe(bytes_at, word, bytes, age));
         }
     } to{visit, context, frame_clock::now()};
-    // Made now, because the visitor may use Temp, and making one needs a lock that the walk holds.
+    // Create the record now: the visitor may use Temp, and creating one needs a lock that the walk holds.
     static_cast<void>(detail::record_of_this_thread());
     for_each_chunk([&](lifetime_chunk& chunk) {
         detail::visit_live(chunk, chunk.first_live, detail::job_state_words, [&](std::uintptr_t bytes_at) {

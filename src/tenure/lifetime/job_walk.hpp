@@ -11,7 +11,7 @@
 
 namespace tenure::inline TENURE_ABI::detail {
 
-/// Reports what has outlived its frames, takes back what is empty, and makes every thread notice the frame `now`.
+/// Reports blocks that have outlived their frames, releases empty chunks, and makes every thread notice frame `now`.
 void end_job_frame(std::uint64_t now) noexcept;
 
 }

@@ -3,9 +3,9 @@
 #pragma once
 
 /// \file
-/// Memory by how long it is held: Temp, TempJob, Persistent, and the frames that Temp and TempJob live by.
+/// Memory by how long it is held: Temp, TempJob and Persistent, and the frames that Temp and TempJob depend on.
 ///
-/// Persistent memory is the process heap's: heap/heap.hpp.
+/// Persistent memory comes from the process heap: heap/heap.hpp.
 
 #include <cstddef>
 
@@ -18,13 +18,13 @@
 namespace tenure::inline TENURE_ABI {
 
 enum class lifetime : unsigned char {
-    temp,       ///< this frame, this thread: lifetime/temp.hpp
+    temp,       ///< until the end of the frame, one thread: lifetime/temp.hpp
     temp_job,   ///< a few frames, any thread: lifetime/temp_job.hpp
     persistent, ///< until it is freed, any thread: heap/heap.hpp
 };
 
 namespace detail {
-/// Says, in checked builds, when a block of Temp or TempJob is freed as persistent. Returns   whether it is not one.
+/// Reports, in checked builds, a block of Temp or TempJob freed as persistent. Returns   whether the block is neither.
 [[nodiscard]] TENURE_API bool check_persistent(void* block) noexcept;
 
 TENURE_LOCAL inline void deallocate_persistent(void* block) noexcept {
@@ -37,8 +37,9 @@ TENURE_LOCAL inline void deallocate_persistent(void* block, std::size_t bytes) n
 }
 }
 
-/// Requires  `alignment` is a power of two. Zero bytes count as one.
-/// Returns   null when refused, and then nothing has changed.
+/// Allocates memory with a lifetime. Zero bytes count as one.
+/// Requires  `alignment` is a power of two.
+/// Returns   nullptr when out of memory; nothing has changed then.
 [[nodiscard]] TENURE_LOCAL inline void* allocate(std::size_t bytes, lifetime held,
                                                  std::size_t alignment = default_alignment) noexcept {
     switch (held) {
@@ -49,8 +50,8 @@ TENURE_LOCAL inline void deallocate_persistent(void* block, std::size_t bytes) n
     return detail::process_allocate(bytes, alignment);
 }
 
-/// Takes back a block of a known size. Temp rewinds when it is the newest block, else does nothing.
-/// Requires  `bytes` and `held` are what the block was allocated with. Null is allowed and does nothing.
+/// Frees a block of a known size. Temp rewinds if it is the newest block; otherwise it does nothing.
+/// Requires  `bytes` and `held` are those of the allocation. nullptr is allowed and does nothing.
 TENURE_LOCAL inline void deallocate(void* block, std::size_t bytes, lifetime held) noexcept {
     switch (held) {
     case lifetime::temp: return temp::deallocate(block, bytes);
@@ -60,7 +61,7 @@ TENURE_LOCAL inline void deallocate(void* block, std::size_t bytes, lifetime hel
     detail::deallocate_persistent(block, bytes);
 }
 
-/// Takes back a block. Temp does nothing until its scope, reset or frame ends.
+/// Frees a block. Temp does nothing until its scope, reset or frame ends.
 TENURE_LOCAL inline void deallocate(void* block, lifetime held) noexcept {
     switch (held) {
     case lifetime::temp: return temp::deallocate(block);
@@ -70,23 +71,24 @@ TENURE_LOCAL inline void deallocate(void* block, lifetime held) noexcept {
     detail::deallocate_persistent(block);
 }
 
-/// Ends a frame: TempJob ages by one and what has outlived its frames is reported, the caller's Temp is emptied.
-/// Cost      O(threads + chunks) and, over a block's life, two looks at its header.
-/// Threads   one thread, once a frame; others may allocate and free meanwhile.
+/// Ends a frame: ages TempJob by one frame, reports blocks that have outlived their frames, and empties the calling
+/// thread's Temp.
+/// Cost      O(threads + chunks), and two reads of each block's header over the block's life.
+/// Threads   call it from one thread, once a frame; other threads may allocate and free during the call.
 TENURE_API void next_frame() noexcept;
 
-/// Empties the calling thread's Temp: for worker threads, once a job.
+/// Empties the calling thread's Temp. Call it on worker threads after each job.
 TENURE_LOCAL inline void reset_temp() noexcept { temp::reset(); }
 
-/// What the blocks of one owner tag amount to.
+/// Memory that belongs to one owner tag.
 struct tag_usage {
-    std::uint64_t temp_bytes = 0;   ///< allocated from Temp under the tag and not taken back by a free that names its
-                                    ///< size, in the process, ever, as of each thread's last change of tag, scope
-                                    ///< end, reset or overflow
-    std::size_t temp_job_count = 0; ///< blocks alive in TempJob
+    std::uint64_t temp_bytes = 0;   ///< total ever allocated from Temp under the tag, less what sized frees took back;
+                                    ///< each thread's share is as of its last change of tag, scope end, reset or
+                                    ///< overflow
+    std::size_t temp_job_count = 0; ///< live blocks in TempJob
     std::size_t temp_job_bytes = 0;
-    std::size_t persistent_count = 0; ///< blocks in use of the process heap; exact when no thread is at work
-    std::size_t persistent_bytes = 0; ///< their bytes, with what rounding adds
+    std::size_t persistent_count = 0; ///< allocated blocks of the process heap; exact while no other thread uses it
+    std::size_t persistent_bytes = 0; ///< their bytes, including rounding
 };
 
 /// Cost      O(live TempJob blocks), with a lock.

@@ -32,7 +32,7 @@ std::atomic<std::uint64_t> tagged_bytes[detail::max_tags];
 std::atomic<bool> told_of_frames{false};
 std::atomic<bool> was_ever_reset{false};
 
-/// Reserves the thread's range; without one, Temp lives in overflow chunks alone.
+/// Reserves the thread's range. Without one, Temp uses overflow chunks only.
 void open_range(temp_record& scratch) noexcept {
     std::size_t const budget = option_value(option::temp_budget_bytes);
     std::size_t const bytes = align_up(budget, platform::page_bytes());
@@ -46,7 +46,7 @@ void open_range(temp_record& scratch) noexcept {
     this_thread.temp_cursor = this_thread.temp_limit = scratch.tagged_from = scratch.begin;
 }
 
-/// Commits up to `end` and on to twice what was committed, so that growing costs a call per doubling.
+/// Commits up to `end`, and at least doubles what is committed, so that growing costs one system call per doubling.
 bool commit_to(temp_record& scratch, std::uintptr_t end) noexcept {
     std::size_t const page = platform::page_bytes();
     std::uintptr_t const reserved_end = scratch.begin + scratch.reserved_bytes;
@@ -60,16 +60,16 @@ bool commit_to(temp_record& scratch, std::uintptr_t end) noexcept {
     return true;
 }
 
-/// Said once: a program that never empties Temp overflows for ever, and would only see that it is slow.
+/// Reports once: a program that never empties Temp overflows forever, and would only notice that it is slow.
 void tell_of_frames(std::size_t budget_bytes, std::size_t block_bytes) noexcept {
     if (frame_clock::now() != 0 || was_ever_reset.load(std::memory_order_relaxed)) return;
     if (told_of_frames.exchange(true)) return;
     report_text text;
     text.text("Temp has overflowed its budget and no frame has ended yet: ").number(block_bytes);
-    text.text(" bytes did not fit in what is left of ").number(budget_bytes).text(". ");
-    text.text(block_bytes > budget_bytes ? "TENURE_TEMP_BUDGET makes the budget larger; "
-                                         : "TENURE_TEMP_BUDGET makes the budget larger, a temp_scope empties Temp; ");
-    text.text("call next_frame() once a frame, or reset_temp() once a job on worker threads, if nothing does yet.");
+    text.text(" bytes do not fit in the rest of a budget of ").number(budget_bytes).text(". ");
+    text.text(block_bytes > budget_bytes ? "Raise TENURE_TEMP_BUDGET. "
+                                         : "Raise TENURE_TEMP_BUDGET, or empty Temp earlier with a temp_scope. ");
+    text.text("If nothing does yet, call next_frame() once a frame, or reset_temp() once a job on worker threads.");
     report(report_kind::notice, text.view());
 }
 
@@ -81,7 +81,7 @@ lifetime_chunk* acquire_from_malloc(std::size_t bytes) noexcept {
     return chunk;
 }
 
-/// Goes on in a chunk: what was the region becomes the one below.
+/// Continues in a chunk, on top of the chunk or range used so far.
 void enter(temp_record& scratch, lifetime_chunk* chunk) noexcept {
     chunk->next = scratch.newest_chunk;
     chunk->cursor_below = this_thread.temp_cursor;
@@ -94,7 +94,7 @@ void enter(temp_record& scratch, lifetime_chunk* chunk) noexcept {
     if constexpr (checks::caller) platform::poison(pointer_at(chunk->begin()), chunk->limit() - chunk->begin());
 }
 
-/// Leaves the newest chunk and gives it back.
+/// Leaves the newest chunk and releases it.
 void leave(temp_record& scratch) noexcept {
     lifetime_chunk* const chunk = scratch.newest_chunk;
     scratch.newest_chunk = chunk->next;
@@ -119,12 +119,12 @@ void set_cursor(std::uintptr_t cursor) noexcept {
     this_thread.temp_cursor = cursor;
 }
 
-/// A block after the cursor in the region that is open, committing what it needs; null when that is full.
+/// Allocates at the cursor of the current chunk or range, committing as needed; nullptr when it is full.
 void* bump(temp_record& scratch, std::size_t size, std::size_t alignment) noexcept {
     std::uintptr_t const block = align_up(this_thread.temp_cursor, alignment);
     if (block == 0 || block > max_object_bytes) return nullptr;
     check_invariant(this_thread.temp_chunk == (scratch.newest_chunk != nullptr ? scratch.newest_chunk->number : 0),
-                    "Temp: the open region is not the newest chunk", &scratch);
+                    "Temp: the current chunk is not the newest one", &scratch);
     std::uintptr_t const end = block + size;
     if (end > this_thread.temp_limit) {
         bool const in_range = scratch.newest_chunk == nullptr && end <= scratch.budget_end;
@@ -182,7 +182,7 @@ void temp::leave_chunk() noexcept {
 
 namespace {
 
-/// Whether something that is allocated lies here: before the cursor of the region that it is in.
+/// Whether the address is inside allocated memory: before the cursor of its chunk or range.
 bool is_alive(const temp_record& scratch, const void* block) noexcept {
     std::uintptr_t cursor = this_thread.temp_cursor;
     for (lifetime_chunk const* chunk = scratch.newest_chunk; chunk != nullptr; chunk = chunk->next) {
@@ -199,9 +199,9 @@ bool temp::deallocate_checked(void* block) noexcept {
     bool const is_fine =
         block == nullptr || (record != nullptr && (record->scratch.passthrough || is_alive(record->scratch, block)));
     if (!is_fine) {
-        report_misuse("Temp was given a pointer that is not in this thread's Temp, or no longer", block,
-                      "Free Temp on the thread that allocated it, before its scope, reset or frame ends, or not at "
-                      "all.");
+        report_misuse("a pointer freed as Temp is not in this thread's Temp, or was freed before", block,
+                      "Free Temp memory on the thread that allocated it, before its scope, reset or frame ends, or not "
+                      "at all.");
     }
     return is_fine;
 }
@@ -219,7 +219,7 @@ std::uint32_t temp_scope::open() noexcept {
     return record != nullptr ? ++record->scratch.open_scopes : 0;
 }
 
-/// Whether this scope is the newest one open; it is not any more, whatever the answer.
+/// Whether this scope is the newest open one. It counts as closed afterwards in either case.
 bool temp_scope::close(std::uint32_t depth) noexcept {
     if (depth == 0 || this_thread.record == nullptr) return true;
     std::uint32_t& open_scopes = this_thread.record->scratch.open_scopes;
@@ -228,7 +228,7 @@ bool temp_scope::close(std::uint32_t depth) noexcept {
         return true;
     }
     report_misuse("temp_scopes ended out of order, or on another thread", nullptr,
-                  "End scopes in the reverse order of their beginning, on the thread where they began.");
+                  "End scopes in the reverse order of their beginning, on the thread that began them.");
     open_scopes = std::min(open_scopes, depth - 1);
     return false;
 }
@@ -239,10 +239,10 @@ void temp_scope::rewind_slow(std::uintptr_t cursor, std::uint64_t chunk) noexcep
     temp_record& scratch = record->scratch;
     detail::count_tagged_temp(*record, detail::current_tag.id);
     while (scratch.newest_chunk != nullptr && scratch.newest_chunk->number > chunk) leave(scratch);
-    // A free inside the scope may have left the region that it began in; what was allocated below it since then stays
-    // until the scope around this one ends.
+    // A free inside the scope may have left the chunk in which the scope began. What the scope allocated below that
+    // chunk then stays until the enclosing scope ends.
     if (this_thread.temp_chunk != chunk) return;
-    // A scope that began before the thread's first allocation ends where its range begins.
+    // A scope that began before the thread's first allocation ends at the start of its range.
     if (cursor == 0) cursor = scratch.newest_chunk == nullptr ? scratch.begin : 0;
     bool const passthrough = scratch.newest_chunk != nullptr && scratch.newest_chunk->source == nullptr;
     if (passthrough || cursor > this_thread.temp_cursor) return;
@@ -281,7 +281,7 @@ std::size_t temp::trim() noexcept {
     std::size_t const bytes = scratch.committed_end - first;
     if (!platform::decommit(pointer_at(first), bytes)) return 0;
     if constexpr (checks::caller) platform::unpoison(pointer_at(first), bytes);
-    // What lies behind is committed anew when the cursor comes to it, so that a next trim knows what was touched.
+    // The cursor commits these pages again when it reaches them, so the next trim knows what was touched.
     scratch.committed_end = first;
     if (scratch.newest_chunk == nullptr) this_thread.temp_limit = std::min(first, scratch.budget_end);
     return bytes;

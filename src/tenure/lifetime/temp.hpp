@@ -3,19 +3,20 @@
 #pragma once
 
 /// \file
-/// Temp: scratch memory of the calling thread, gone at the end of its scope, job or frame.
+/// Temp: per-thread scratch memory that is freed at the end of its scope, job or frame.
 ///
-/// Use it for     what a function or a job needs while it runs, and nothing after.
-/// Not for        what another thread frees or what outlives the frame: see lifetime/temp_job.hpp.
-/// Memory from    one address range per thread, option temp_budget_bytes, committed as it grows; past it, TempJob's
-///                chunks.
-/// Cost           allocate O(1), one add and one compare; rewind O(1), and O(chunks) when it had overflowed.
-/// Overhead       sizes are rounded up to 16 bytes, so that a run freed in reverse rewinds without a link per block;
-///                the run ends at a gap that a larger alignment left.
-/// Threads        each has its own; a pointer may be read by others while its scope lasts.
-/// Fork           usable in the child. What Temp of threads that the child does not have stays readable there, and is
-///                not given back.
-/// When full      overflows and counts it; null when the system refuses memory as well, and then nothing changes.
+/// Use it for     memory that a function or a job needs only while it runs.
+/// Not for        memory that another thread frees or that outlives the frame: see lifetime/temp_job.hpp.
+/// Memory from    one address range per thread, of the size of option temp_budget_bytes, committed as it grows; beyond
+///                it, TempJob's chunks.
+/// Cost           allocate O(1): an add and a compare. Rewind O(1); O(chunks) after an overflow.
+/// Overhead       none per block. Sizes are rounded up to 16 bytes, so that blocks freed in reverse order rewind
+///                without a link per block, up to a gap that a larger alignment left.
+/// Threads        each thread has its own; other threads may read the memory while its scope lasts.
+/// Fork           usable in the child. Temp memory of threads that the child does not have stays readable there and is
+///                not released.
+/// When full      overflows into chunks and counts them; returns nullptr and changes nothing when the system is out of
+///                memory too.
 /// Example        examples/lifetimes.cpp
 
 #include <cstddef>
@@ -28,35 +29,36 @@
 
 namespace tenure::inline TENURE_ABI {
 
-/// What the calling thread's Temp has seen.
+/// Figures of the calling thread's Temp.
 struct temp_stats {
     std::size_t budget_bytes = 0;        ///< reserved as one range
     std::size_t used_bytes = 0;          ///< in use now, overflow included
-    std::size_t committed_bytes = 0;     ///< the peak within the budget, rounded up to a step of doubling
-    std::uint64_t overflow_count = 0;    ///< chunks taken because the budget, or the chunk before, was full
+    std::size_t committed_bytes = 0;     ///< peak within the budget, rounded up to a doubling step
+    std::uint64_t overflow_count = 0;    ///< chunks taken because the budget, or the previous chunk, was full
     std::uint64_t overflow_bytes = 0;    ///< bytes of those chunks
-    std::size_t overflow_peak_bytes = 0; ///< the most bytes of chunks held at a time
+    std::size_t overflow_peak_bytes = 0; ///< maximum bytes of chunks held at a time
 };
 
-/// Temp as an allocator: it has no state of its own, so every object of this class is the calling thread's Temp.
+/// Temp as an allocator. It has no state of its own: every object of this class is the calling thread's Temp.
 class temp {
 public:
-    /// Sizes are rounded up to this, and blocks begin at multiples of it.
+    /// Sizes are rounded up to this, and blocks start at multiples of it.
     static constexpr std::size_t rounding_bytes = default_alignment;
 
-    /// Requires  `alignment` is a power of two. Zero bytes count as one.
-    /// Returns   memory valid until the end of the innermost temp_scope, reset() or frame; null when refused.
+    /// Zero bytes count as one.
+    /// Requires  `alignment` is a power of two.
+    /// Returns   memory valid until the end of the innermost temp_scope, reset() or frame; nullptr when out of memory.
     [[nodiscard]] TENURE_LOCAL static void* allocate(std::size_t bytes,
                                                      std::size_t alignment = default_alignment) noexcept;
 
-    /// Rewinds when the block is the newest one, and so on down a run freed in reverse, as far as blocks lie without a
-    /// gap between them; else nothing until the scope, reset or frame ends.
-    /// Requires  `block` and `bytes` are what allocate() gave and was given on this thread.
+    /// Rewinds if the block is the newest one. Freeing in reverse order rewinds block by block, as long as there is no
+    /// gap between blocks. Otherwise does nothing: the block is freed when its scope, reset or frame ends.
+    /// Requires  allocate() returned `block` for `bytes` on this thread.
     TENURE_LOCAL static void deallocate(void* block, std::size_t bytes,
                                         std::size_t alignment = default_alignment) noexcept;
 
-    /// Does nothing: without its size a block waits for the end of its scope, reset or frame.
-    /// Requires  as above, without the size; checked builds look at it.
+    /// Does nothing: the block is freed when its scope, reset or frame ends.
+    /// Requires  allocate() returned `block` on this thread; checked builds verify it.
     TENURE_LOCAL static void deallocate(void* block) noexcept {
         if constexpr (checks::caller) deallocate_checked(block);
     }
@@ -64,8 +66,8 @@ public:
     /// Empties the calling thread's Temp.
     TENURE_API static void reset() noexcept;
 
-    /// Gives the system back what lies past the newest block of the budget's range.
-    /// Returns   the bytes of it that had been committed since the last time.
+    /// Returns the memory after the newest block of the budget's range to the system.
+    /// Returns   the number of bytes that were committed since the last trim.
     TENURE_API static std::size_t trim() noexcept;
 
     /// Whether the calling thread's Temp is consistent. Cost      O(overflow chunks).
@@ -78,7 +80,7 @@ public:
 
 private:
     [[nodiscard]] TENURE_API static void* allocate_slow(std::size_t bytes, std::size_t alignment) noexcept;
-    /// Returns   whether the block is alive in the calling thread's Temp; reports it when not.
+    /// Returns   whether the block is allocated in the calling thread's Temp; reports it if not.
     TENURE_API static bool deallocate_checked(void* block) noexcept;
     TENURE_API static void rewind_checked(void* block, std::size_t bytes) noexcept;
     TENURE_API static void leave_chunk() noexcept;
@@ -87,11 +89,11 @@ private:
     }
 };
 
-/// What the calling thread allocates from Temp inside the scope is gone at its end. Scopes nest and end in reverse
-/// order; reset() and next_frame() must not be called inside one.
+/// Frees everything that the calling thread allocates from Temp inside the scope. Scopes nest and end in reverse order.
+/// Do not call reset() or next_frame() inside a scope.
 ///
-/// A block from before the scope may be freed inside it. When it was the first one of an overflow chunk, what the scope
-/// allocates afterwards stays until the scope around this one, reset or frame ends.
+/// A block from before the scope may be freed inside it. If that block was the first of an overflow chunk, later
+/// allocations of this scope stay until the enclosing scope, reset or frame ends.
 class [[nodiscard]] temp_scope {
 public:
     TENURE_LOCAL temp_scope() noexcept;
@@ -106,7 +108,7 @@ private:
 
     std::uintptr_t cursor_;
     std::uint64_t chunk_;
-    std::uint32_t depth_ = 0; // of nesting, counted in checked builds
+    std::uint32_t depth_ = 0; // nesting depth, counted in checked builds
 };
 
 inline void* temp::allocate(std::size_t bytes, std::size_t alignment) noexcept {
@@ -114,7 +116,7 @@ inline void* temp::allocate(std::size_t bytes, std::size_t alignment) noexcept {
         detail::thread_lifetimes& thread = detail::this_thread;
         std::uintptr_t const block =
             alignment <= rounding_bytes ? thread.temp_cursor : align_up(thread.temp_cursor, alignment);
-        // An address and half the address space never overflow together.
+        // An address plus half the address space never overflows.
         if (bytes <= max_object_bytes - rounding_bytes && block + rounded(bytes) <= thread.temp_limit) [[likely]] {
             thread.temp_cursor = block + rounded(bytes);
             return pointer_at(block);
@@ -138,10 +140,10 @@ inline temp_scope::temp_scope() noexcept
 }
 
 inline temp_scope::~temp_scope() {
-    // A tag counts what was allocated under it, so under a tag the slow path looks at the cursor before it goes back.
+    // Bytes are counted per tag, so under a tag the slow path reads the cursor before it moves back.
     bool const plain = detail::this_thread.temp_chunk == chunk_ && detail::current_tag.id == 0 && cursor_ != 0;
     if (!checks::caller && plain) [[likely]] {
-        // Lower already when a block from before the scope was freed inside it.
+        // Already lower if a block from before the scope was freed inside it.
         if (cursor_ < detail::this_thread.temp_cursor) detail::this_thread.temp_cursor = cursor_;
         return;
     }

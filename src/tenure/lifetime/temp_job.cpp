@@ -29,11 +29,11 @@ using word_bits = detail::temp_job_word;
 namespace {
 
 constexpr int chunks_to_look_at = 3;
-// Blocks from here on would leave too much of a chunk unused behind them.
+// A block larger than this would leave too much of a shared chunk unused.
 constexpr std::size_t large_from_bytes = detail::chunk_supply::min_bytes / 4;
-// A block has to begin in its chunk's first 64 KiB, where its state is.
+// A block must start in its chunk's first 64 KiB, because the state table covers only those.
 constexpr std::size_t max_alignment_in_chunk = detail::job_chunk_alignment / 2;
-// Within one chunk frames are told apart by 12 bits; a chunk that a quiet thread keeps open is closed long before.
+// A block stores 12 bits of its frame. A chunk that an idle thread keeps open is closed long before they wrap.
 constexpr std::uint64_t oldest_open_chunk = 1024;
 
 void open_chunk(job_record& job, lifetime_chunk* chunk) noexcept {
@@ -52,7 +52,7 @@ void close_chunk(job_record& job) noexcept {
     job.front.limit.store(0, std::memory_order_relaxed);
 }
 
-/// Takes up the frame that next_frame() has begun, and opens the limit that it closed.
+/// Takes over the frame that next_frame() began, and restores the limit that it cleared.
 void notice_frame(job_record& job) noexcept {
     std::uint64_t const now = frame_clock::now();
     bool const is_new = job.frame != now;
@@ -60,16 +60,16 @@ void notice_frame(job_record& job) noexcept {
     job.front.word = detail::job_word_for(now, detail::current_tag.id);
     if (job.current == nullptr) return;
     if (now - job.current->frame > oldest_open_chunk) return close_chunk(job);
-    // What the last frames left may be freed by now: the chunk is then filled from its begin, while it is in the cache.
+    // All blocks of earlier frames may be freed by now. Then refill the chunk from its start while it is in the cache.
     if (is_new && detail::is_empty(*job.current)) return open_chunk(job, job.current);
     job.front.limit.store(job.current->limit(), std::memory_order_relaxed);
 }
 
-/// A chunk for the next blocks: one of the thread's own whose blocks are all freed by now, else one from the supply.
+/// A chunk for the next blocks: one of the thread's own that is empty by now, else one from the supply.
 lifetime_chunk* next_chunk(job_record& job) noexcept {
     if (job.current != nullptr && detail::is_empty(*job.current)) return std::exchange(job.current, nullptr);
-    // The oldest is likeliest to be free. One that a long-lived block holds up goes to the back of the queue, so that
-    // it cannot hold up the others, also in a program that never ends a frame.
+    // The oldest chunk is the most likely to be empty. A chunk with a long-lived block moves to the back of the queue,
+    // so that it does not block the others. This also covers programs that never end a frame.
     for (int look = 0; look < chunks_to_look_at && job.closed.first != nullptr; ++look) {
         lifetime_chunk* const chunk = job.closed.pop();
         if (!detail::is_empty(*chunk)) {
@@ -82,7 +82,7 @@ lifetime_chunk* next_chunk(job_record& job) noexcept {
     return detail::process_chunks.acquire(detail::chunk_supply::min_bytes, detail::at_limit::fail);
 }
 
-/// Makes the prefix one of a block, in checked builds.
+/// Writes a block's prefix, in checked builds.
 void fill_prefix(std::uintptr_t begin, std::size_t bytes) noexcept {
     if constexpr (!checks::caller) return;
     platform::unpoison(pointer_at(begin), temp_job::prefix_bytes + bytes + (bytes == 0));
@@ -91,20 +91,20 @@ void fill_prefix(std::uintptr_t begin, std::size_t bytes) noexcept {
     std::fill(prefix.stack, prefix.stack + detail::stack_capacity, nullptr);
 }
 
-/// Whether a block lies here, alive or freed a moment ago, in checked builds.
+/// Whether a block is here, allocated or freed a moment ago, in checked builds.
 [[maybe_unused]] bool is_block(std::uintptr_t bytes_at) noexcept {
     if (!is_aligned(pointer_at(bytes_at), default_alignment)) return false;
     std::uintptr_t const begin = bytes_at - temp_job::prefix_bytes;
     std::size_t const offset = begin & (detail::job_chunk_alignment - 1);
     bool const in_chunk = detail::chunk_begins.contains(pointer_at(begin)) && offset >= detail::chunk_lead_bytes;
     if (!in_chunk && !detail::is_direct(bytes_at)) return false;
-    // The prefix of a chunk that went back to the supply is poisoned.
+    // The prefixes in a chunk that was released to the supply are poisoned.
     auto const* const prefix = static_cast<detail::checked_prefix const*>(pointer_at(begin));
     return !platform::is_poisoned(prefix, sizeof *prefix) && prefix->proof == (detail::canary_of_block ^ begin);
 }
 
-/// Records who allocated, in checked builds: the stack from `caller` on, which is where the library was called. How
-/// many frames before it are ours is the compiler's choice.
+/// Records the allocating stack, in checked builds. It starts at `caller`, the code that called the library: the number
+/// of library frames before it depends on the compiler.
 void note_stack(void* block, void* caller) noexcept {
     constexpr std::size_t most_of_ours = 6;
     void* frames[detail::stack_capacity + most_of_ours];
@@ -115,7 +115,7 @@ void note_stack(void* block, void* caller) noexcept {
     std::copy_n(first, std::min<std::ptrdiff_t>(end - first, detail::stack_capacity), prefix.stack);
 }
 
-/// Makes the block at `begin` one that is alive.
+/// Makes the block at `begin` live.
 void* publish(job_record const& job, std::uintptr_t begin, std::size_t bytes) noexcept {
     fill_prefix(begin, bytes);
     std::uintptr_t const bytes_at = begin + temp_job::prefix_bytes;
@@ -126,7 +126,7 @@ void* publish(job_record const& job, std::uintptr_t begin, std::size_t bytes) no
     return pointer_at(bytes_at);
 }
 
-/// A block in the current chunk; null when it is full.
+/// Allocates a block in the current chunk; nullptr when the chunk is full.
 void* bump(job_record& job, std::size_t bytes, std::size_t alignment) noexcept {
     if (job.current == nullptr) return nullptr;
     std::uintptr_t const from = job.front.cursor.load(std::memory_order_relaxed);
@@ -138,7 +138,7 @@ void* bump(job_record& job, std::size_t bytes, std::size_t alignment) noexcept {
     return block;
 }
 
-/// A chunk of its own for a block that would waste a shared one.
+/// Allocates a chunk for one block that would waste space in a shared one.
 void* allocate_large(job_record& job, std::size_t bytes, std::size_t alignment) noexcept {
     std::size_t const gap = std::max(alignment, default_alignment) + temp_job::prefix_bytes;
     lifetime_chunk* const chunk = detail::process_chunks.acquire(
@@ -203,9 +203,8 @@ void temp_job::deallocate_slow(void* block) noexcept {
     if constexpr (checks::caller) {
         if (!is_block(address_of(block))) {
             report_misuse(
-                "TempJob was given a pointer that is not a block of its own, or was freed before", block,
-                "Free once what temp_job::allocate or allocate(..., lifetime::temp_job) returned, and nothing "
-                "else.");
+                "a pointer freed as TempJob is not a TempJob block, or was freed before", block,
+                "Free only what temp_job::allocate or allocate(..., lifetime::temp_job) returned, and only once.");
             return;
         }
     }
@@ -213,24 +212,23 @@ void temp_job::deallocate_slow(void* block) noexcept {
     if ((word & word_bits::direct) != 0) return detail::free_direct(block);
     detail::job_state_byte& state = detail::state_of(address_of(block));
     if constexpr (checks::caller) {
-        // Before the state says that it is free: afterwards it may be somebody else's. A block of 4 GiB and more is
-        // left unfilled: its size is in its chunk.
+        // Fill before the state says free: afterwards the block may belong to another thread. Blocks of 4 GiB or more
+        // are not filled, because their size is in the chunk.
         bool const fill = state.load(std::memory_order_relaxed) != detail::job_state::none;
         if (fill && (word & word_bits::large) == 0) platform::poison_freed(block, word & word_bits::size_mask);
     }
     if (state.exchange(detail::job_state::none, std::memory_order_acq_rel) != detail::job_state::none) return;
     report_misuse(
         "a TempJob block was freed twice, or is not TempJob's", block,
-        "Look for a second owner, or for a block of another lifetime; the library built with checks tells the "
-        "two apart.");
+        "Look for a second owner, or for a block of another lifetime; a library built with checks tells the two "
+        "apart.");
 }
 
 void temp_job::set_source(block_source& source) noexcept {
     if constexpr (checks::caller) {
         if (source.threads() != sharing::any_thread) {
-            report_misuse(
-                "TempJob was given a source for one thread", &source,
-                "Give it a source whose threads() is sharing::any_thread: every thread's chunks come from it.");
+            report_misuse("TempJob was given a block source for one thread", &source,
+                          "Use a source whose threads() is sharing::any_thread: every thread takes chunks from it.");
             return;
         }
     }
@@ -247,7 +245,7 @@ bool detail::is_empty(lifetime_chunk& chunk) noexcept {
     while (word < job_state_words && states[word].load(std::memory_order_acquire) == 0) ++word;
     chunk.first_live = word;
     if (word != job_state_words) return false;
-    // Threads free by the byte; ThreadSanitizer sees the order only where the reader looks at the same byte.
+    // Threads free one byte at a time. ThreadSanitizer sees the order only if the reader loads the same byte.
     if constexpr (thread_sanitizer) {
         auto const* const bytes = static_cast<job_state_byte*>(pointer_at(address_of(states)));
         for (std::size_t index = 0; index < job_state_count; ++index)

@@ -6,20 +6,21 @@
 /// TempJob: memory for a few frames, allocated and freed by any thread.
 ///
 /// Use it for     what a job leaves for a later job or the next frames: results, command lists, messages.
-/// Not for        scratch within one function: see lifetime/temp.hpp; nor what has no end in sight.
-/// Memory from    chunks of 64 KiB per thread, kept for the next frames; blocks past 16 KiB have one of their own.
-/// Cost           allocate O(1), one add, one compare, three stores; deallocate O(1), two loads and one store.
-/// Overhead       8 bytes per block for size, owner tag and frame, rounded up so that blocks lie at multiples of 16;
-///                a byte of state per 16 bytes; past 16 KiB a block takes a chunk of 64 KiB or the next doubling
-///                for itself. Checked builds: 64 bytes, with the stack that allocated.
-/// Threads        any thread allocates, any thread frees, also after the allocating thread has ended; no lock on
-///                either path.
-/// Fork           usable in the child. Blocks of threads that the child does not have stay alive in it: they can be
-///                freed, age with its frames and are reported when they outlive them; so is, at most, the one block
-///                that each such thread was just allocating. Not over a source that keeps its blocks from the child, as
-///                platform/file_source.hpp does: such a child may only end or run another program.
-/// When full      when chunks are refused each block is taken from the process heap by itself, which is slower and
-///                counted; null when that is refused too, and then nothing changes.
+/// Not for        scratch memory within one function: see lifetime/temp.hpp; memory without a known end: see
+///                heap/heap.hpp.
+/// Memory from    64 KiB chunks per thread, reused in later frames; blocks above 16 KiB get a chunk of their own.
+/// Cost           allocate O(1): one add, one compare, three stores. deallocate O(1): two loads and one store.
+/// Overhead       8 bytes per block for size, owner tag and frame, rounded up so that blocks are at multiples of 16;
+///                one state byte per 16 bytes; a block above 16 KiB takes a whole chunk of 64 KiB or the next doubling.
+///                Checked builds: 64 bytes per block, including the stack of the allocation.
+/// Threads        any thread allocates, any thread frees, even after the allocating thread has ended; no lock on either
+///                fast path.
+/// Fork           usable in the child. Blocks of threads that the child does not have stay allocated there: they can be
+///                freed, age with the child's frames and are reported when they outlive them. This includes at most one
+///                block per such thread that it was just allocating. Over a source that keeps its blocks from the
+///                child, as platform/file_source.hpp does, the child may only exit or run another program.
+/// When full      without a chunk, takes each block from the process heap, which is slower, and counts it; returns
+///                nullptr and changes nothing if the heap is out of memory too.
 /// Example        examples/lifetimes.cpp
 
 #include <atomic>
@@ -34,56 +35,56 @@
 
 namespace tenure::inline TENURE_ABI {
 
-/// A block that is still alive after option temp_job_frames.
+/// A block that is still allocated after option temp_job_frames.
 struct temp_job_leak {
     const void* address = nullptr;
     std::size_t bytes = 0;
     std::uint64_t age_frames = 0;
     tag owner;
-    void* const* stack = nullptr; ///< return addresses of the call that allocated; checked builds only
+    void* const* stack = nullptr; ///< return addresses of the allocating call; checked builds only
     std::size_t stack_count = 0;
 };
 
-/// Hears of each leaked block once. Called within next_frame(), on its thread, while no lock is held: it may allocate
-/// and free, also the block that it is told of unless somebody else does; it must not call next_frame().
+/// Receives each leaked block once. Called inside next_frame(), on its thread, with no lock held. It may allocate and
+/// free, including the reported block unless other code frees it. It must not call next_frame().
 using temp_job_leak_handler = void (*)(const temp_job_leak&) noexcept;
 
-/// What TempJob of the whole process has seen.
+/// Figures of TempJob in the whole process.
 struct temp_job_stats {
-    std::size_t live_count = 0;       ///< blocks alive, as of this call
-    std::size_t live_bytes = 0;       ///< bytes that were asked for in them
-    std::size_t chunk_bytes = 0;      ///< bytes of chunks held, kept ones included
-    std::size_t retained_bytes = 0;       ///< of these, in chunks that hold nothing
-    std::uint64_t overflow_count = 0; ///< blocks that were taken one by one because chunks were refused
+    std::size_t live_count = 0;       ///< allocated blocks, as of this call
+    std::size_t live_bytes = 0;       ///< their requested bytes
+    std::size_t chunk_bytes = 0;      ///< bytes of chunks held, retained ones included
+    std::size_t retained_bytes = 0;   ///< of these, bytes of retained empty chunks
+    std::uint64_t overflow_count = 0; ///< blocks allocated one by one because no chunk was available
     std::uint64_t overflow_bytes = 0;
-    std::uint64_t leaked_count = 0; ///< blocks that were reported as leaks
+    std::uint64_t leaked_count = 0; ///< blocks reported as leaks
 };
 
 namespace detail {
 
-/// The word in front of each block, written once before the block is handed out.
+/// The word in front of each block, written once before the block is returned.
 struct temp_job_word {
     static constexpr unsigned tag_shift = 32;
     static constexpr unsigned frame_shift = 48;
     static constexpr std::uint64_t frame_mask = 0xFFF;
     static constexpr std::uint64_t size_mask = 0xFFFF'FFFF;
-    static constexpr std::uint64_t direct = std::uint64_t{1} << 63; ///< not in a chunk: taken by itself
+    static constexpr std::uint64_t direct = std::uint64_t{1} << 63; ///< not in a chunk: allocated by itself
     static constexpr std::uint64_t large = std::uint64_t{1} << 62;  ///< its size is in its chunk's header
 };
 using temp_job_header = std::atomic<std::uint64_t>;
 static_assert(sizeof(temp_job_header) == 8);
 
-/// A block's state lies apart from it, in a byte of its chunk for every 16 bytes: a thread that frees what another
-/// allocated writes to a line that 64 blocks share, and not to the line that the owner will write next. Marks in the
-/// blocks themselves cost four times as much. A free stores `none` and nothing else; only the owner stores `live`.
+/// A block's state is kept apart from the block, in one byte of the chunk for every 16 bytes. A thread that frees
+/// another thread's block writes to a cache line that 64 blocks share, not to the line that the owner will write next.
+/// Marks in the blocks themselves cost four times as much. A free stores only `none`; only the owner stores `live`.
 enum class job_state : unsigned char { none = 0, live = 1, reported = 2 };
 using job_state_byte = std::atomic<job_state>;
 
-/// Chunks lie at multiples of this, and every block begins in the first so many bytes of its chunk.
+/// Chunks are at multiples of this, and every block starts within this many bytes of its chunk's start.
 constexpr std::size_t job_chunk_alignment = 64 * 1024;
 constexpr std::size_t job_state_count = job_chunk_alignment / default_alignment;
 
-/// The state of the block whose bytes are at `bytes_at`. The table lies behind the chunk's header of one cache line.
+/// The state of the block whose bytes are at `bytes_at`. The state table follows the chunk's header, one cache line.
 [[nodiscard]] inline job_state_byte& state_of(std::uintptr_t bytes_at) noexcept {
     std::uintptr_t const table = align_down(bytes_at, job_chunk_alignment) + cache_line_bytes;
     std::size_t const index = (bytes_at & (job_chunk_alignment - 1)) / default_alignment;
@@ -92,24 +93,25 @@ constexpr std::size_t job_state_count = job_chunk_alignment / default_alignment;
 
 }
 
-/// TempJob as an allocator: it has no state of its own, so every object of this class is the process's TempJob.
+/// TempJob as an allocator. It has no state of its own: every object of this class is the process's TempJob.
 class temp_job {
 public:
     /// Bytes in front of each block.
     static constexpr std::size_t prefix_bytes = checks::caller ? 64 : sizeof(detail::temp_job_header);
 
-    /// Requires  `alignment` is a power of two. Zero bytes count as one.
-    /// Returns   memory valid until it is deallocated; null when refused.
+    /// Zero bytes count as one.
+    /// Requires  `alignment` is a power of two.
+    /// Returns   memory valid until it is deallocated; nullptr when out of memory.
     [[nodiscard]] TENURE_LOCAL static void* allocate(std::size_t bytes,
                                                      std::size_t alignment = default_alignment) noexcept;
 
-    /// Frees a block, from any thread. Null is allowed and does nothing.
+    /// Frees a block, from any thread. nullptr is allowed and does nothing.
     TENURE_LOCAL static void deallocate(void* block) noexcept;
     TENURE_LOCAL static void deallocate(void* block, std::size_t, std::size_t = default_alignment) noexcept {
         deallocate(block);
     }
 
-    /// Gives back the chunks that hold nothing. Returns the bytes given back.
+    /// Releases empty chunks. Returns   the bytes released.
     /// Cost      O(threads + chunks).
     TENURE_API static std::size_t trim() noexcept;
 
@@ -119,19 +121,20 @@ public:
     /// Cost      O(live blocks), with a lock.
     [[nodiscard]] TENURE_API static temp_job_stats stats() noexcept;
 
-    /// Calls `visit(context, leak)` for every block alive, whatever its age. Blocks that others free meanwhile may or
-    /// may not be seen. `visit` must not use TempJob.
+    /// Calls `visit(context, leak)` for every allocated block, whatever its age. A block that another thread frees
+    /// during the call may or may not be visited. `visit` must not use TempJob.
     TENURE_API static void for_each_live(void (*visit)(void* context, const temp_job_leak&), void* context) noexcept;
 
-    /// Null restores the default, which reports each leak (report_kind::leak). Returns the former handler.
+    /// Installs a leak handler; nullptr restores the default, which reports each leak (report_kind::leak).
+    /// Returns   the former handler.
     TENURE_API static temp_job_leak_handler set_leak_handler(temp_job_leak_handler) noexcept;
 
     /// Takes chunks from another source from now on.
-    /// Requires  the source serves any thread (checked builds refuse one that does not), outlives the process's use of
-    ///           TempJob and Temp, and itself uses neither.
+    /// Requires  the source serves any thread (checked builds reject one that does not), outlives the process's use of
+    ///           TempJob and Temp, and uses neither itself.
     TENURE_API static void set_source(block_source&) noexcept;
 
-    /// Walks all chunks and says whether they are consistent. Cost      O(blocks), with a lock.
+    /// Walks all chunks and checks that they are consistent. Cost      O(blocks), with a lock.
     [[nodiscard]] TENURE_API static bool valid() noexcept;
 
 private:
@@ -149,7 +152,7 @@ inline void* temp_job::allocate(std::size_t bytes, std::size_t alignment) noexce
         if (ordinary && end <= job.limit.load(std::memory_order_relaxed)) [[likely]] {
             auto* const header = static_cast<detail::temp_job_header*>(pointer_at(begin));
             header->store(job.word | bytes, std::memory_order_relaxed);
-            // Release: whoever sees the block alive also sees its header.
+            // Release: a thread that sees the block live also sees its header.
             detail::state_of(begin + prefix_bytes).store(detail::job_state::live, std::memory_order_release);
             job.cursor.store(end, std::memory_order_relaxed);
             return pointer_at(begin + prefix_bytes);
@@ -167,7 +170,7 @@ inline void temp_job::deallocate(void* block) noexcept {
     detail::job_state_byte& state = detail::state_of(address_of(block));
     if (state.load(std::memory_order_relaxed) == detail::job_state::none) [[unlikely]]
         return deallocate_slow(block);
-    // Release: what this thread did with the block comes before its next use by the owner.
+    // Release: this thread's accesses to the block happen before the owner reuses it.
     state.store(detail::job_state::none, std::memory_order_release);
 }
 

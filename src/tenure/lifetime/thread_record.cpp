@@ -39,7 +39,7 @@ lifetime_chunk* chunk_queue::pop() noexcept {
     lifetime_chunk* const chunk = first;
     first = chunk->next;
     if (first == nullptr) last = nullptr;
-    check_invariant((first == nullptr) == (last == nullptr), "TempJob: a queue of chunks has lost its end", chunk);
+    check_invariant((first == nullptr) == (last == nullptr), "TempJob: a queue of chunks has no last element", chunk);
     chunk->next = nullptr;
     return chunk;
 }
@@ -57,14 +57,14 @@ void thread_registry::adopt_inherited() noexcept {
 
 namespace {
 
-// How often the thread's end has been told to us. The system tells it in rounds; a destructor that comes between two of
-// them may use Temp and TempJob and gets a record, which the next round takes apart. After our last round none is made:
-// nothing would take it apart. Rounds before the thread's first use are not told, so a destructor that is the first to
-// use them, in the last round of all, leaves a record behind, with its range and chunks: the next thread that lies
-// where that one lay takes it apart.
+// Number of thread-end rounds so far. The system runs thread-end destructors in rounds. A destructor between two rounds
+// may use Temp and TempJob and gets a record, which the next round closes. After the last round no record is made,
+// because nothing would close it. Rounds before the thread's first use are not counted. So if the first use is in a
+// destructor of the very last round, the record, its range and its chunks are abandoned. The next thread whose
+// thread-local state is at the same address closes that record.
 TENURE_THREAD_LOCAL std::size_t rounds_of_end = 0;
 
-/// All but that of the registry, under which the list of records stands still.
+/// Every lock except the registry's, which must be held so that the list of records does not change.
 template<class Visit>
 void for_each_inner_lock(Visit&& visit) noexcept {
     for (thread_record* record = threads.first; record != nullptr; record = record->next) visit(record->job.mutex);
@@ -72,9 +72,9 @@ void for_each_inner_lock(Visit&& visit) noexcept {
     visit(process_chunks.mutex());
 }
 
-/// In the child of a fork. TempJob's blocks of threads that it does not have stay alive, and age: whoever in the child
-/// knows of them frees them. Their Temp stays as it is, because their jobs may have handed it to the thread that
-/// forked.
+/// Runs in the child of a fork. TempJob's blocks of threads that the child does not have stay allocated and age: code
+/// in the child that knows of them frees them. The Temp of those threads stays as it is, because their jobs may have
+/// passed pointers into it to the thread that forked.
 void leave_to_child() noexcept {
     for_each_inner_lock([](platform::mutex& lock) { lock.abandon(); });
     threads.mutex.abandon();
@@ -116,7 +116,7 @@ void unlink(thread_record& record) noexcept {
     threads.of_threads.remove(record);
 }
 
-/// Takes apart the record of a thread that has ended. Requires  the calling thread has none, or this one.
+/// Closes the record of a thread that has ended. Requires  the calling thread has no record, or this one.
 void close_record(thread_record& record) noexcept {
     release_temp(record);
     platform::lock_guard const lock(threads.mutex);
@@ -134,7 +134,7 @@ void end_of_thread() noexcept {
     if (this_thread.record != nullptr) close_record(*this_thread.record);
 }
 
-/// The record of an earlier thread that lay where the calling one lies; null when none was left.
+/// An abandoned record of an earlier thread whose state was at the calling thread's address; nullptr if there is none.
 thread_record* find_left_behind() noexcept {
     platform::lock_guard const lock(threads.mutex);
     return threads.of_threads.find(&this_thread);
@@ -174,10 +174,10 @@ thread_record* record_of_this_thread() noexcept {
     bool const is_over = rounds_of_end >= platform::thread_end_rounds();
     if (is_over) return nullptr;
     if (!platform::at_thread_end(&end_of_thread)) {
-        if (!platform::has_end_slot(&end_of_thread)) rounds_of_end = platform::thread_end_rounds(); // asks no more
+        if (!platform::has_end_slot(&end_of_thread)) rounds_of_end = platform::thread_end_rounds(); // do not ask again
         return nullptr;
     }
-    // Before the lock: the first question of all may report a bad value, to a handler that allocates.
+    // Before the lock: the first read of an option may report a bad value to a handler that allocates.
     bool const temp_passthrough = passthrough_enabled(part::temp);
     bool const temp_job_passthrough = passthrough_enabled(part::temp_job);
     if (this_thread.record != nullptr) return this_thread.record;

@@ -3,7 +3,7 @@
 #pragma once
 
 /// \file
-/// What a thread keeps of its Temp and TempJob where slow paths and next_frame() reach it. Private to this room.
+/// The part of a thread's Temp and TempJob that slow paths and next_frame() use. Private to this room.
 
 #include <cstddef>
 #include <cstdint>
@@ -23,73 +23,73 @@ struct chunk_queue {
     lifetime_chunk* last = nullptr;
 
     void push(lifetime_chunk* chunk) noexcept;
-    /// Adds all of another queue, which is empty afterwards. Cost      O(1).
+    /// Appends all chunks of another queue, which is empty afterwards. Cost      O(1).
     void append_all(chunk_queue& other) noexcept;
     lifetime_chunk* pop() noexcept;
 };
 
-/// Temp of one thread. Only its thread touches it.
+/// Temp of one thread. Only that thread touches it.
 struct temp_record {
     std::uintptr_t begin = 0;         ///< of the range; zero before the first allocation
-    std::uintptr_t committed_end = 0; ///< multiple of a page
-    std::uintptr_t budget_end = 0;    ///< where the budget ends, to the byte
+    std::uintptr_t committed_end = 0; ///< a multiple of the OS page
+    std::uintptr_t budget_end = 0;    ///< exact end of the budget, in bytes
     std::size_t reserved_bytes = 0;
     lifetime_chunk* newest_chunk = nullptr; ///< newest overflow chunk
-    std::uint64_t last_chunk = 0;           ///< the largest number that a chunk was given
+    std::uint64_t last_chunk = 0;           ///< the largest chunk number so far
     std::uint32_t open_scopes = 0;          ///< counted in checked builds
-    std::uintptr_t tagged_from = 0;         ///< under a tag: what lies after is not counted yet
+    std::uintptr_t tagged_from = 0;         ///< under a tag: bytes after this are not counted yet
     std::size_t overflow_now_bytes = 0;
-    bool passthrough = false; ///< to malloc, from the record's making on
+    bool passthrough = false; ///< to malloc, for the record's whole life
     temp_stats seen;
 };
 
-/// TempJob of one thread. The mutex keeps chunks in place while next_frame() walks them: the owner takes it when it
-/// changes chunks, never to allocate or free in one.
+/// TempJob of one thread. The mutex keeps chunks in place while next_frame() walks them. The owner takes it to change
+/// chunks, never to allocate or free within one.
 struct job_record {
     platform::mutex mutex;
     lifetime_chunk* current = nullptr;
     chunk_queue closed;
-    std::uint64_t frame = 0; ///< that the front's word carries
+    std::uint64_t frame = 0; ///< the frame in the front's word
     job_front front;
-    bool passthrough = false; ///< to malloc, from the record's making on
+    bool passthrough = false; ///< to malloc, for the record's whole life
 };
 
 struct thread_record {
     thread_record* next = nullptr;
     thread_record* previous = nullptr;
-    const void* thread = nullptr; ///< where its thread's local state is: no two live threads have the same
+    const void* thread = nullptr; ///< address of its thread's local state: unique among live threads
     thread_record* next_by_thread = nullptr;
     thread_record* previous_by_thread = nullptr;
     temp_record scratch;
     job_record job;
 };
 
-/// Every thread that has a record, and the chunks that ended threads have left.
+/// All threads that have a record, and the chunks that ended threads have abandoned.
 struct thread_registry {
     platform::mutex mutex; ///< taken before any record's mutex
     thread_record* first = nullptr;
-    platform::by_thread<thread_record> of_threads; ///< the same
-    thread_record* unused = nullptr;               ///< records of ended threads, to be used again
-    /// In the child of a fork: of threads that it does not have, with their chunks. A fork's step must not write to
-    /// chunks: their source may have kept them from the child, or share them with it.
+    platform::by_thread<thread_record> of_threads; ///< the same records, by thread
+    thread_record* unused = nullptr;               ///< records of ended threads, for reuse
+    /// In the child of a fork: records of threads that it does not have, with their chunks. A fork handler must not
+    /// write to chunks: their source may have kept them from the child, or may share them with it.
     thread_record* inherited = nullptr;
     chunk_queue orphans;
 
-    /// Makes orphans of the chunks of `inherited`: before each walk. Requires  the mutex.
+    /// Turns the chunks of `inherited` into orphans. Call it before each walk. Requires  the mutex.
     void adopt_inherited() noexcept;
 };
 extern constinit thread_registry threads;
 
-/// The calling thread's record, made at its first call. Null when the system refuses memory or a thread-end slot for
-/// it, and in destructors that run after the last round of the thread's end.
+/// The calling thread's record, created by its first call. Returns   nullptr when the system has no memory or no
+/// thread-end slot for it, and in destructors that run after the last round of the thread's end.
 [[nodiscard]] thread_record* record_of_this_thread() noexcept;
 
-/// Counts what Temp allocated under the tag `id` up to now. Called when the tag changes and before the cursor goes
+/// Counts what Temp allocated under the tag `id` up to now. Call it when the tag changes and before the cursor moves
 /// back.
 void count_tagged_temp(thread_record& record, std::uint16_t id) noexcept;
 [[nodiscard]] std::uint64_t tagged_temp_bytes(std::uint16_t id) noexcept;
 
-/// Parts of a thread's end, each by the part that it is of.
+/// What each part does when a thread ends.
 void release_temp(thread_record& record) noexcept;
 void retire_temp_job(thread_record& record) noexcept;
 

@@ -3,12 +3,13 @@
 
 /// \file
 /// Bins of free ranges in two levels of bits, after Masmano, Ripoll, Crespo and Real, "TLSF: a new dynamic memory
-/// allocator for real-time systems" (2004); the records outside the memory, found by number.
+/// allocator for real-time systems" (2004). The records are outside the managed memory and refer to each other by
+/// number.
 ///
-/// What takes the time is not the search but the caches' misses: a range's record and those of its neighbours lie
-/// anywhere. So bins are arrays rather than lists, whose links would be two more such lines; a free range too small for
-/// anybody has no record; and a range that is given back first asks for its record, some calls later for those of its
-/// neighbours, and joins them when they have come.
+/// Most of the time goes into cache misses, not into the search: a range's record and those of its neighbours can be
+/// anywhere. Therefore bins are arrays and not linked lists, whose links would touch two more cache lines. A free range
+/// too small for every request so far has no record. A deallocated range first prefetches its record, some calls later
+/// those of its neighbours, and merges with them once they have arrived.
 
 #include <tenure/offset/offset_allocator.hpp>
 
@@ -29,7 +30,7 @@ namespace tenure::inline TENURE_ABI {
 
 namespace {
 
-constexpr std::uint32_t first_slots = 1024; // 32 KiB of addresses, touched as they are used
+constexpr std::uint32_t first_slots = 1024; // 32 KiB of address space, touched as they are used
 constexpr std::uint32_t max_slots = (UINT32_MAX >> 1) - 1;
 
 }
@@ -45,14 +46,14 @@ offset_allocator::~offset_allocator() {
 
 // Bins.
 
-/// The first bin of which every range has the size. Requires  `size` is not zero.
+/// The first bin in which every range has at least the size. Requires  `size` is not zero.
 TENURE_ALWAYS_INLINE std::size_t offset_allocator::bin_that_holds(std::uint64_t size) noexcept {
     auto const zeros = static_cast<unsigned>(std::countl_zero(size | 1));
-    bool const is_more = size << zeros << (eighths_shift + 1) != 0; // than the least of its bin
+    bool const is_more = size << zeros << (eighths_shift + 1) != 0; // than its bin's minimum
     return bin_of(size) + std::size_t{is_more};
 }
 
-/// The first bin with a range in it, from this one on; bin_count when there is none.
+/// The first bin that is not empty, from this one on; bin_count if there is none.
 TENURE_ALWAYS_INLINE std::size_t offset_allocator::next_bin(std::size_t from) const noexcept {
     std::size_t const top = from >> eighths_shift;
     if (top >= sizeof bin_bits_) return bin_count;
@@ -75,14 +76,13 @@ TENURE_ALWAYS_INLINE void offset_allocator::note_empty(std::size_t emptied) noex
     if (bits == 0) top_bits_ &= ~bit_at(emptied >> eighths_shift);
 }
 
-/// Makes a range one of the free ones. Requires  its size is what it will be.
+/// Adds a free range to its bin. Requires  its size is final.
 TENURE_ALWAYS_INLINE void offset_allocator::insert(std::uint32_t which) noexcept {
     record& added = at(which);
     std::size_t const of = bin_of(added.size);
     std::uint32_t first = bins_[of].first, place = bins_[of].count;
     if (place == ids_in_piece) {
-        std::uint32_t const below =
-            std::exchange(first, allocate_slot()); // reserve_ranges() has seen to it that there is one
+        std::uint32_t const below = std::exchange(first, allocate_slot()); // reserve_ranges() guarantees a slot
         slots_[first].free.marked_below = below | piece::mark;
         place = 0;
         note(of);
@@ -93,13 +93,13 @@ TENURE_ALWAYS_INLINE void offset_allocator::insert(std::uint32_t which) noexcept
     bins_[of] = {first, place + 1};
 }
 
-/// The newest range of a bin has gone. The next will be looked at when the bin is.
+/// Removes the newest range of a bin. Prefetches the next one, which the bin's next lookup reads.
 TENURE_ALWAYS_INLINE void offset_allocator::pop(bin& from) noexcept {
     if (--from.count == 0) return drop_piece(from);
     prefetch_for_write(&slots_[slots_[from.first].free.ids[from.count - 1]]);
 }
 
-/// The first piece of a bin is empty.
+/// Frees the first piece of a bin, which is empty.
 void offset_allocator::drop_piece(bin& of) noexcept {
     std::uint32_t const gone = of.first;
     of = {slots_[gone].free.below(), ids_in_piece};
@@ -107,7 +107,7 @@ void offset_allocator::drop_piece(bin& of) noexcept {
     if (of.first == none) note_empty(static_cast<std::size_t>(&of - bins_));
 }
 
-/// Takes a free range out of its bin; the newest one of the bin gets its place.
+/// Removes a free range from its bin; the bin's newest range takes its place.
 TENURE_ALWAYS_INLINE void offset_allocator::remove(std::uint32_t which) noexcept {
     std::uint32_t const link = at(which).link, what = at(which).what;
     bin& from = bins_[what >> place_shift];
@@ -118,20 +118,20 @@ TENURE_ALWAYS_INLINE void offset_allocator::remove(std::uint32_t which) noexcept
     pop(from);
 }
 
-// Slots: of records, and of pieces of bins.
+// Slots, for records and for pieces of bins.
 
-/// Sees to it that there can be one range more, with so many records more, and that all can be given back one by one
-/// without asking for memory: as the ranges between them are allocated, free ones are no more than those, and the
-/// pieces for them are no more than one for each bin and one for four of them. Returns   false when memory is refused.
+/// Reserves slots for one more range with `count` more records, so that all ranges can later be deallocated one by one
+/// without asking for memory. Free ranges are separated by allocated ones, so there is at most one more of them, and
+/// their pieces number at most one per bin plus one for every four of them. Returns   false when out of memory.
 TENURE_ALWAYS_INLINE bool offset_allocator::reserve_ranges(std::uint32_t count) noexcept {
     static_assert(ids_in_piece >= 4);
     std::uint64_t const free = range_count_ + 2,
-                        ranges = std::uint64_t{range_slots_} + count; // with one more allocated
+                        ranges = std::uint64_t{range_slots_} + count; // including one more allocated range
     if (ranges + free / 4 + bin_count <= slot_room_) return true;
-    return make_room(ranges + std::min<std::uint64_t>(free, free / 4 + bin_count)); // few do not fill a bin each
+    return make_room(ranges + std::min<std::uint64_t>(free, free / 4 + bin_count)); // a few use fewer pieces than bins
 }
 
-/// Returns   false when memory is refused.
+/// Returns   false when out of memory.
 TENURE_COLD bool offset_allocator::make_room(std::uint64_t slots) noexcept {
     if (slots <= slot_room_) return true;
     if (slots > max_slots) return false;
@@ -155,10 +155,10 @@ TENURE_COLD bool offset_allocator::make_room(std::uint64_t slots) noexcept {
     slot_room_ = room;
     if (is_aligned(grown, cache_line_bytes)) [[likely]]
         return true;
-    // The source has moved the records elsewhere than it was asked to.
+    // The source moved the records to an address that is not aligned as requested.
     detail::misaligned_block odd;
     void* const aligned = odd.acquire(source_, bytes, cache_line_bytes);
-    if (aligned == nullptr) std::abort(); // they have no place
+    if (aligned == nullptr) std::abort(); // no place for the records
     std::memcpy(aligned, grown, slot_count_ * sizeof(slot));
     source_.release(grown, bytes);
     slots_ = static_cast<slot*>(aligned);
@@ -166,7 +166,7 @@ TENURE_COLD bool offset_allocator::make_room(std::uint64_t slots) noexcept {
     return true;
 }
 
-/// Requires  reserve_ranges() has said so.
+/// Requires  reserve_ranges() succeeded.
 TENURE_ALWAYS_INLINE std::uint32_t offset_allocator::allocate_slot() noexcept {
     if (spare_ == none) return slot_count_++;
     std::uint32_t const taken = spare_;
@@ -180,7 +180,7 @@ TENURE_ALWAYS_INLINE void offset_allocator::free_slot(std::uint32_t which) noexc
     spare_ = which;
 }
 
-/// The first range, of all the memory. Returns   false when memory for it is refused.
+/// Creates the first range, which covers all the managed memory. Returns   false when out of memory.
 bool offset_allocator::open() noexcept {
     if (first_ != none || capacity_ == 0) return true;
     if (!reserve_ranges(1)) return false;
@@ -191,8 +191,8 @@ bool offset_allocator::open() noexcept {
     return true;
 }
 
-/// A range at the begin of a free one, or of what was one; the caller makes that smaller.
-/// Requires  reserve_ranges() has said so.
+/// Adds a range at the start of `which`, a free range or a former one; the caller makes that one smaller.
+/// Requires  reserve_ranges() succeeded.
 TENURE_ALWAYS_INLINE std::uint32_t offset_allocator::add_before(std::uint32_t which, std::uint64_t offset,
                                                                 std::uint64_t size) noexcept {
     std::uint32_t const added = allocate_slot(), left = at(which).left;
@@ -209,25 +209,25 @@ TENURE_ALWAYS_INLINE bool offset_allocator::is_allocated(offset_range range) con
     return range.id < slot_count_ && at(range.id).what == in_use && at(range.id).offset == range.offset;
 }
 
-/// Whether a range has a size at an alignment.
+/// Whether a range can hold a size at an alignment.
 TENURE_ALWAYS_INLINE bool offset_allocator::fits(const record& range, std::uint64_t size,
                                                  std::uint64_t alignment) noexcept {
     std::uint64_t const gap = (0 - range.offset) & (alignment - 1);
     return gap <= range.size && range.size - gap >= size;
 }
 
-/// The newest free range of a bin, with room for a size at an alignment; none when no bin promises one.
+/// The newest free range of a bin that has room for a size at an alignment; none if no bin guarantees one.
 TENURE_ALWAYS_INLINE std::uint32_t offset_allocator::find(std::uint64_t size, std::uint64_t alignment) const noexcept {
-    // The newest of the size's own bin is looked at first: a hole of just the size is used again.
+    // First the newest range of the size's own bin: this reuses a hole of exactly that size.
     if (std::size_t const own = bin_of(size); bins_[own].first != none) {
         if (std::uint32_t const newest = newest_of(own); fits(at(newest), size, alignment)) return newest;
     }
-    std::uint64_t const whole = size + (alignment - 1); // less than 2^64, as both are
+    std::uint64_t const whole = size + (alignment - 1); // below 2^64 because of the limits of both
     std::size_t const other = whole <= capacity_ ? next_bin(bin_that_holds(whole)) : bin_count;
     return other != bin_count ? newest_of(other) : none;
 }
 
-/// The same among ranges that need not have it.
+/// The same among ranges that may be too small.
 std::uint32_t offset_allocator::search(std::uint64_t size, std::uint64_t alignment) const noexcept {
     for (std::size_t of = next_bin(bin_of(size)); of != bin_count; of = next_bin(of + 1)) {
         std::uint32_t count = bins_[of].count;
@@ -241,7 +241,7 @@ std::uint32_t offset_allocator::search(std::uint64_t size, std::uint64_t alignme
     return none;
 }
 
-/// Everything that find() leaves out, in turn. No range is refused that is there.
+/// Tries everything that find() leaves out, in turn. It fails only if no range fits.
 TENURE_COLD std::uint32_t offset_allocator::find_late(std::uint64_t size, std::uint64_t alignment) noexcept {
     if (!open()) return none;
     settle();
@@ -252,14 +252,14 @@ TENURE_COLD std::uint32_t offset_allocator::find_late(std::uint64_t size, std::u
         list_gaps(size);
         found = search(size, alignment);
     }
-    if (found != none) { // the newest from now on
+    if (found != none) { // make it its bin's newest
         remove(found);
         insert(found);
     }
     return found;
 }
 
-/// Gives gaps of a size or more a record, until memory for one is refused.
+/// Gives every gap of at least `least` a record, until out of memory.
 void offset_allocator::list_gaps(std::uint64_t least) noexcept {
     std::uint64_t bound = 0;
     for (std::uint32_t id = first_; id != none; id = at(id).right) {
@@ -291,7 +291,7 @@ std::uint64_t offset_allocator::largest_gap() const noexcept {
     return std::max(largest, capacity_ - end);
 }
 
-/// A free range that is beside an allocated one from now on, without a record.
+/// Counts a free range next to an allocated one that gets no record.
 TENURE_ALWAYS_INLINE void offset_allocator::count_gap(std::uint64_t size) noexcept {
     gap_count_ += std::size_t{size != 0};
     if (size > gap_bound_) gap_bound_ = size;
@@ -307,13 +307,13 @@ offset_range offset_allocator::allocate(std::uint64_t size, std::uint64_t alignm
     std::uint64_t const gap = offset - begin, rest = at(found).end() - (offset + size);
     std::uint64_t const least = std::min(least_asked_, size);
     if (!reserve_ranges((rest >= least ? 1u : 0u) + (gap >= least ? 1u : 0u)))
-        return settle() ? allocate(size, alignment) : offset_range{}; // a record may have become spare
+        return settle() ? allocate(size, alignment) : offset_range{}; // a slot may have become free
     least_asked_ = least;
     record& whole = at(found);
     std::uint32_t const from = whole.what >> place_shift;
     std::uint32_t taken = found;
     if (rest >= least) {
-        // What is left keeps its record, and its place when it is of the same bin.
+        // The rest keeps its record, and its place if it stays in the same bin.
         taken = add_before(found, offset, size);
         whole.offset = offset + size;
         whole.size = rest;
@@ -337,7 +337,7 @@ offset_range offset_allocator::allocate(std::uint64_t size, std::uint64_t alignm
     return {offset, taken};
 }
 
-/// Whether it is, and was not given back already in one of the calls before.
+/// Whether the range is allocated and was not deallocated in one of the previous calls.
 bool offset_allocator::is_held(offset_range range) const noexcept {
     return is_allocated(range) && range.id != leaves_next_.id;
 }
@@ -345,11 +345,11 @@ bool offset_allocator::is_held(offset_range range) const noexcept {
 TENURE_COLD void offset_allocator::report_not_allocated(offset_range range) const noexcept {
     report_text message;
     message.text("offset_allocator: the range at offset ").number(range.offset).text(" with id ").number(range.id);
-    message.text(" is not allocated. It was given back before, or is another allocator's: look for a second owner.");
+    message.text(" is not allocated. It was freed before, or belongs to another allocator: look for a second owner.");
     report(report_kind::misuse, message.view());
 }
 
-/// Makes a range free, one with its free neighbours and the gaps beside it.
+/// Makes a range free and merges it with its free neighbours and the gaps next to it.
 TENURE_ALWAYS_INLINE void offset_allocator::merge(std::uint32_t which) noexcept {
     slot* const slots = slots_;
     record& freed = slots[which].range;
@@ -395,7 +395,7 @@ TENURE_ALWAYS_INLINE void offset_allocator::merge(std::uint32_t which) noexcept 
     insert(merged);
 }
 
-/// Begins to make a range free, and goes on with those that left before it.
+/// Starts to free a range and continues with the ranges before it.
 TENURE_ALWAYS_INLINE void offset_allocator::leave(offset_range range) noexcept {
     prefetch_for_write(&slots_[range.id]);
     std::uint32_t const first = leaves_first_;
@@ -416,7 +416,7 @@ TENURE_ALWAYS_INLINE void offset_allocator::leave(offset_range range) noexcept {
     if (first != none) merge(first);
 }
 
-/// Makes free what is on its way. Returns   whether anything was.
+/// Finishes freeing all ranges that leave() has started. Returns   whether there were any.
 bool offset_allocator::settle() noexcept {
     bool const any = leaves_first_ != none || leaves_next_;
     leave({});
@@ -445,7 +445,7 @@ void offset_allocator::deallocate_after(offset_range range, unsigned frames) noe
 std::size_t offset_allocator::collect() noexcept {
     std::uint64_t const now = frame_clock::now();
     std::size_t count = 0;
-    // Nothing waits for longer than the lists go.
+    // No range waits for more frames than there are lists.
     std::uint64_t const passed = std::min<std::uint64_t>(now - collected_frame_, max_latency + 1);
     collected_frame_ = now;
     if (waiting_count_ == 0) return 0;
@@ -463,7 +463,7 @@ std::size_t offset_allocator::collect() noexcept {
     return count;
 }
 
-// The memory as a whole.
+// The managed memory as a whole.
 
 bool offset_allocator::grow(std::uint64_t capacity) noexcept {
     if (capacity < capacity_ || capacity > max_capacity) return false;
@@ -496,7 +496,7 @@ bool offset_allocator::shrink(std::uint64_t capacity) noexcept {
         std::uint64_t const end = at(last_).end();
         if (!at(last_).is_free()) {
             if (end > capacity) return false;
-            if (end == capacity) --gap_count_; // there was one, as the end was before that of the memory
+            if (end == capacity) --gap_count_; // there was a gap, because the old end was larger
         } else {
             if (at(last_).offset > capacity) return false;
             remove(last_);

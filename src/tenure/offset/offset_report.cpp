@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: MIT
 
 /// \file
-/// What looks at an offset allocator as a whole: figures, a picture, and whether all is consistent.
+/// Functions that read a whole offset allocator: figures, JSON for drawing, and the consistency check.
 
 #include <algorithm>
 #include <bit>
@@ -58,12 +58,12 @@ bool offset_allocator::valid() const noexcept {
     std::uint64_t end = 0, allocated = 0, waiting = 0;
     std::size_t ranges = 0, free_ranges = 0, waiting_ranges = 0, leaving_ranges = 0, gaps = 0;
     std::uint32_t before = none;
-    auto const is_gap_right = [&](std::uint64_t size) { // between two that are not free, and no larger than said
+    auto const is_gap_right = [&](std::uint64_t size) { // after a range that is not free, and within the bound
         ++gaps;
         return size <= gap_bound_ && before != none && !at(before).is_free();
     };
     for (std::uint32_t id = first_; id != none; before = id, id = at(id).right) {
-        if (id >= slot_count_ || ranges + free_ranges > slot_count_) return false; // it goes in circles
+        if (id >= slot_count_ || ranges + free_ranges > slot_count_) return false; // the list has a cycle
         record const& range = at(id);
         bool const follows_free = before != none && at(before).is_free();
         if (range.left != before || range.offset < end || range.size == 0 || range.what >= unused) return false;

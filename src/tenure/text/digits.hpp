@@ -3,8 +3,8 @@
 #pragma once
 
 /// \file
-/// Numbers of up to eight digits as text, with and without a point, without a branch and without a loop: what the
-/// functions of format.hpp and the calls of text_writer do inline. Anything wider is done in format.cpp.
+/// Formats numbers of up to eight digits, with and without a decimal point, without branches or loops. The functions of
+/// format.hpp and text_writer use this inline. format.cpp handles wider numbers.
 
 #include <bit>
 #include <cstddef>
@@ -18,45 +18,46 @@ namespace tenure::inline TENURE_ABI::detail {
 
 __extension__ typedef unsigned __int128 wide_word;
 
-/// Whether the first byte of a word in memory is its lowest: then a word of digits is stored as text in one go.
+/// Whether the machine is little-endian: then a word of digits can be stored as text in one go.
 constexpr bool stores_words = std::endian::native == std::endian::little;
 
-/// Short numbers are stored as whole words: so many bytes must be there, although the text may have fewer.
+/// Short numbers are stored as whole words: this many bytes must be writable, even if the text is shorter.
 constexpr std::size_t short_room_bytes = 16;
 
-/// Numbers below it are short.
+/// Numbers below this are short.
 constexpr std::uint64_t short_limit = 100'000'000;
 
 constexpr std::uint64_t power_of(std::uint64_t base, unsigned exponent) noexcept {
     return exponent == 0 ? 1 : base * power_of(base, exponent - 1);
 }
 
-/// The eight digits of a number, leading zeros included, each a byte of 0 to 9, the first in the lowest byte. Halves,
-/// quarters and eighths of the word are divided at once (Khuong, "How to print integers really fast", 2017): a quotient
-/// stays below its remainder, which is x - q * d. Shifted up beside it that is (x << s) - q * (d << s), and with the
-/// quotient below it one multiplication less: (x << s) - q * ((d << s) - 1).
+/// The eight digits of a number, including leading zeros, one byte from 0 to 9 each, the first in the lowest byte.
+/// Halves, quarters and eighths of the word are divided at once (Khuong, "How to print integers really fast", 2017). A
+/// quotient q = x / d stays in the bits below its remainder x - q * d. The remainder shifted up by s is
+/// (x << s) - q * (d << s); together with q in the bits below it is (x << s) - q * ((d << s) - 1), which takes one
+/// multiplication less.
 /// Requires  `number` is below short_limit.
 constexpr std::uint64_t eight_digits(std::uint64_t number) noexcept {
     std::uint64_t const high = static_cast<std::uint32_t>(number) / 10'000;
     std::uint64_t const fours = (number << 32) - high * ((std::uint64_t{10'000} << 32) - 1);
-    std::uint64_t const hundreds = (fours * 10'486 >> 20) & 0x0000'007F'0000'007F; // / 100, right below 10 000
+    std::uint64_t const hundreds = (fours * 10'486 >> 20) & 0x0000'007F'0000'007F; // / 100, exact below 10 000
     std::uint64_t const twos = (fours << 16) - hundreds * ((100 << 16) - 1);
-    std::uint64_t const tens = (twos * 103 >> 10) & 0x000F'000F'000F'000F; // / 10, right below 100
+    std::uint64_t const tens = (twos * 103 >> 10) & 0x000F'000F'000F'000F; // / 10, exact below 100
     return (twos << 8) - tens * ((10 << 8) - 1);
 }
 constexpr std::uint64_t eight_zeros = 0x3030'3030'3030'3030; // as text
 
-/// Writes a short number with `Precision` of its digits after a point: 1234 with a precision of two as 12.34. At least
-/// one digit stands in front of the point.
-/// Requires  stores_words; short_room_bytes at `to`. Returns   the end of the text.
+/// Writes a short number with `Precision` of its digits after a decimal point: 1234 with a precision of two is 12.34.
+/// There is always a digit before the point.
+/// Requires  stores_words; short_room_bytes writable at `to`. Returns   the end of the text.
 template<unsigned Precision>
 inline char* put_short(char* to, bool is_negative, std::uint64_t number) noexcept {
     static_assert(Precision < 8);
     constexpr unsigned whole_digits = 8 - Precision;
     *to = '-';
-    to += is_negative; // or the sign is written over
+    to += is_negative; // otherwise the digits overwrite the sign
     std::uint64_t const digits = eight_digits(number);
-    // The bit is that of the last digit in front of the point, which stays if it is a zero.
+    // This bit marks the last digit before the point, which stays even if it is zero.
     unsigned const zeros =
         static_cast<unsigned>(std::countr_zero(digits | std::uint64_t{1} << 8 * (whole_digits - 1))) / 8;
     std::uint64_t const text = digits | eight_zeros;
@@ -72,7 +73,7 @@ inline char* put_short(char* to, bool is_negative, std::uint64_t number) noexcep
     }
 }
 
-/// How a float or a double lies in its bits.
+/// Bit layout of float and double.
 template<class Float>
 struct float_bits {
     using word = std::conditional_t<std::is_same_v<Float, float>, std::uint32_t, std::uint64_t>;
@@ -81,43 +82,43 @@ struct float_bits {
     static constexpr word sign = word{1} << (8 * sizeof(word) - 1);
 
     static bool is_negative(Float value) noexcept { return (std::bit_cast<word>(value) & sign) != 0; }
-    /// Without the sign: grows with the value, infinity and what is no number are the largest.
+    /// The bits without the sign. They grow with the value; infinity and NaN are the largest.
     static word magnitude(Float value) noexcept { return std::bit_cast<word>(value) & ~sign; }
-    /// The value is mantissa * 2 ^ (exponent - bias). Small values without a leading one count as those with one: all
-    /// of them are rounded to zero.
+    /// The value is mantissa * 2 ^ (exponent - bias). Subnormal values are treated as normal ones: all of them round to
+    /// zero.
     static std::uint64_t mantissa(word magnitude) noexcept {
         return (magnitude & ((word{1} << fraction) - 1)) | word{1} << fraction;
     }
     static int exponent(word magnitude) noexcept { return static_cast<int>(magnitude >> fraction); }
 };
 
-/// `product` / 2 ^ `shift`, rounded to the nearest, halves to the even one. Requires  0 < `shift` < bits of Word.
+/// `product` / 2 ^ `shift`, rounded to nearest, ties to even. Requires  0 < `shift` < bits of Word.
 template<class Word>
 constexpr Word shifted_to_nearest(Word product, int shift) noexcept {
-    Word const doubled = product >> (shift - 1); // the lowest bit is the half
+    Word const doubled = product >> (shift - 1); // the lowest bit is one half
     bool const is_more = doubled << (shift - 1) != product;
     return (doubled + (is_more | (doubled >> 1 & 1))) >> 1;
 }
 
 /// Values with `Precision` digits after the point, as whole numbers.
 ///
-/// value * 10 ^ precision is mantissa * 5 ^ precision, which has no more bits than a word, times a power of two: the
-/// product is exact, and rounding it is a shift. So the text is that of printf, with no regard to the processor's
-/// rounding mode and the compiler's view of floating point.
+/// value * 10 ^ precision is mantissa * 5 ^ precision times a power of two. The first product fits a word, so it is
+/// exact, and rounding is a shift. The text is therefore that of printf, whatever the processor's rounding mode and the
+/// compiler's floating-point options.
 template<class Float, unsigned Precision>
 struct short_fixed {
     using bits = float_bits<Float>;
     using bits_word = typename bits::word;
     static constexpr std::uint64_t five = power_of(5, Precision);
     static constexpr int product_bits = static_cast<int>(bits::fraction) + 1 + std::bit_width(five);
-    /// The bits below one of a product that is moved, always as many: what is above them has room for a short number,
-    /// and a product that need not be moved at all is less than a half. One shift by a variable, where others need two.
+    /// Constant number of fraction bits of the shifted product. The bits above hold a short number, and a product that
+    /// needs no shift is less than one half. This takes one variable shift where other ways need two.
     static constexpr int point = 64 - std::bit_width(short_limit);
     static constexpr bool is_moved = product_bits < point;
     using word = std::conditional_t<product_bits <= 62, std::uint64_t, wide_word>;
     static constexpr int max_shift = is_moved ? point : 8 * static_cast<int>(sizeof(word)) - 1;
 
-    /// Magnitudes below it give a short number, by a shift of at least one.
+    /// Magnitudes below this give a short number, with a shift of at least one.
     static constexpr bits_word limit() noexcept {
         auto const most =
             static_cast<Float>(static_cast<double>(short_limit - 1) / static_cast<double>(power_of(10, Precision)));
@@ -129,7 +130,7 @@ struct short_fixed {
     /// Requires  `magnitude` is below limit().
     static std::uint64_t number(bits_word magnitude) noexcept {
         int const wanted = bits::bias - static_cast<int>(Precision) - bits::exponent(magnitude);
-        int const shift = wanted < max_shift ? wanted : max_shift; // where less than half is left, either way
+        int const shift = wanted < max_shift ? wanted : max_shift; // less than one half is left in both cases
         word const product = static_cast<word>(bits::mantissa(magnitude)) * five;
         if constexpr (is_moved) {
             std::uint64_t const moved = product << (point - shift);
@@ -141,11 +142,11 @@ struct short_fixed {
     }
 };
 
-/// Whether a precision has a short form, for most values.
+/// Whether a precision has a fast form, for most values.
 template<unsigned Precision>
 constexpr bool has_short_form = (Precision < 8) && stores_words;
 
-/// Writes a value as put_short() does when it is short and `room` is there; null when not.
+/// Writes a value as put_short() does if it is short and has `room`; otherwise returns nullptr.
 template<unsigned Precision, class Float>
 inline char* put_short_fixed(char* to, std::size_t room, Float value) noexcept {
     if constexpr (has_short_form<Precision>) {
@@ -157,7 +158,7 @@ inline char* put_short_fixed(char* to, std::size_t room, Float value) noexcept {
     return nullptr;
 }
 
-/// The same of an integer's size and sign.
+/// The same for the sign and magnitude of an integer.
 inline char* put_short_integer(char* to, std::size_t room, bool is_negative, std::uint64_t size) noexcept {
     if constexpr (stores_words) {
         if (room >= short_room_bytes && size < short_limit) [[likely]]

@@ -15,8 +15,8 @@ namespace {
 
 using detail::float_bits, detail::power_of, detail::wide_word;
 
-/// Precisions for which the product of a mantissa of 53 bits and a power of five is exact with much to spare, and a
-/// number below one has no more digits than 64 bits hold.
+/// Maximum precision at which the product of a 53-bit mantissa and a power of five is exact with plenty to spare, and
+/// at which a number below one has at most the digits that 64 bits hold.
 constexpr unsigned max_exact_precision = 19;
 
 struct powers {
@@ -30,12 +30,12 @@ constexpr powers powers_of(std::uint64_t base) {
 }
 constexpr powers fives = powers_of(5), tens = powers_of(10);
 
-/// A sign, twenty digits and a point, and what is stored behind them because words are stored whole.
+/// A sign, twenty digits and a point, plus bytes written after them because words are stored whole.
 constexpr std::size_t number_room_bytes = 32;
 constexpr std::uint64_t eights = detail::short_limit, sixteens = eights * eights;
 
-/// Writes the last `count` of eight digits. Words go from registers to where they belong: what is first put together
-/// elsewhere and copied from there waits for its own stores.
+/// Writes the last `count` of eight digits. Words go from registers straight to their destination: copying from a
+/// temporary would wait for its stores.
 char* put_eight(char* to, std::uint64_t number, unsigned count) noexcept {
     std::uint64_t const text = (detail::eight_digits(number) | detail::eight_zeros) >> 8 * (8 - count);
     std::memcpy(to, &text, 8);
@@ -53,14 +53,14 @@ char* put_whole(char* to, bool is_negative, std::uint64_t number) noexcept {
     return put_eight(to, number % eights, 8);
 }
 
-/// With the zeros in front. Requires  `count` is not zero.
+/// Writes the digits including leading zeros. Requires  `count` is not zero.
 char* put_fraction(char* to, std::uint64_t number, unsigned count) noexcept {
     if (count > 16) to = put_eight(to, number / sixteens, count - 16);
     if (count > 8) to = put_eight(to, number / eights % eights, count > 16 ? 8 : count - 8);
     return put_eight(to, number % eights, count > 8 ? 8 : count);
 }
 
-/// Digit by digit, from the last: for machines whose words lie the other way round.
+/// Writes digit by digit, from the last one: for big-endian machines.
 char* put_slowly(char* to, bool is_negative, std::uint64_t number, unsigned precision) noexcept {
     char text[number_room_bytes];
     char* first = text + sizeof text;
@@ -74,7 +74,7 @@ char* put_slowly(char* to, bool is_negative, std::uint64_t number, unsigned prec
     return to + bytes;
 }
 
-/// Writes a number whose last `precision` digits stand behind a point. Requires  number_room_bytes at `to`.
+/// Writes a number with its last `precision` digits after a point. Requires  number_room_bytes writable at `to`.
 char* put_with_point(char* to, bool is_negative, std::uint64_t number, unsigned precision) noexcept {
     if (!detail::stores_words) return put_slowly(to, is_negative, number, precision);
     if (precision == 0) return put_whole(to, is_negative, number);
@@ -102,8 +102,8 @@ std::size_t put_word(char* to, std::size_t room, bool is_negative, std::string_v
     return needed;
 }
 
-/// What is left: huge values, and precisions that nobody reads. std::to_chars is exact for all of them, and allocates
-/// nothing for float and double; it does not say how much it needs, so it writes into memory of ours.
+/// The rest: huge values and extreme precisions. std::to_chars is exact for all of them, and allocates nothing for
+/// float and double. It does not report the size it needs, so it writes into a local buffer.
 std::size_t put_any(char* to, std::size_t room, double value, unsigned precision) noexcept {
     char text[fixed_bytes<double>(max_precision)];
     auto const written =
@@ -113,7 +113,7 @@ std::size_t put_any(char* to, std::size_t room, double value, unsigned precision
     return needed;
 }
 
-/// value * 10 ^ precision, rounded. Returns   whether it has 64 bits at most.
+/// Computes value * 10 ^ precision, rounded. Returns   whether it fits 64 bits.
 template<class Float>
 bool scale(typename float_bits<Float>::word magnitude, unsigned precision, std::uint64_t& number) noexcept {
     using bits = float_bits<Float>;
@@ -123,7 +123,7 @@ bool scale(typename float_bits<Float>::word magnitude, unsigned precision, std::
     int const shift = bits::bias - static_cast<int>(precision) - bits::exponent(magnitude);
     wide_word scaled = 0;
     if (shift >= 100) {
-        scaled = 0; // less than a quarter
+        scaled = 0; // less than one quarter
     } else if (shift > 0) {
         scaled = detail::shifted_to_nearest(product, shift);
     } else {
@@ -140,7 +140,7 @@ std::size_t put_fixed(char* to, std::size_t room, Float value, unsigned precisio
     constexpr typename bits::word infinity = ~bits::sign >> bits::fraction << bits::fraction;
     if (precision > max_precision) {
         if constexpr (checks::caller)
-            report_misuse("format_fixed got a precision above 64", nullptr, "max_precision is the most digits.");
+            report_misuse("format_fixed got a precision above 64", nullptr, "max_precision is the maximum.");
         precision = max_precision;
     }
     auto const magnitude = bits::magnitude(value);

@@ -3,16 +3,16 @@
 #pragma once
 
 /// \file
-/// Numbers as text into memory that is there: exactly what printf writes, and never an allocation.
+/// Formats numbers into memory that you provide: exactly what printf writes, without any allocation.
 ///
-/// All functions: when the text fits into `room` bytes at `to` it is written, without a zero behind it; when it does
-/// not, nothing is. Returns   the bytes that the text needs, either way. What lies between its end and `room` may be
-/// written over.
+/// All functions write the text if it fits into `room` bytes at `to`, without a terminating zero; otherwise they write
+/// nothing. Returns   the bytes that the text needs, in both cases. Bytes between the end of the text and `room` may be
+/// overwritten.
 ///
-/// Numbers with a point are rounded to the nearest, halves to the even digit, on the exact value, whatever the
-/// processor's rounding mode: what printf does in the mode that every program begins with. The locale has no say.
+/// Numbers with a decimal point are rounded to nearest, ties to even, from the exact value, whatever the processor's
+/// rounding mode: what printf does in the mode in which every program starts. The locale has no effect.
 ///
-/// Cost      5 to 13 ns for up to eight digits, 10 to 40 for up to twenty, for more what std::to_chars takes.
+/// Cost      5 to 13 ns for up to eight digits, 10 to 40 for up to twenty; for more, the time of std::to_chars.
 /// Threads   any.
 
 #include <concepts>
@@ -25,16 +25,16 @@
 
 namespace tenure::inline TENURE_ABI {
 
-/// Digits after the point at most; more count as so many, and are reported in checked builds.
+/// Maximum digits after the point. A larger precision counts as this, and checked builds report it.
 constexpr unsigned max_precision = 64;
 
-/// The longest text of a value: a sign, every digit of the largest, a point and what comes behind it.
+/// The longest text of a value: a sign, every digit of the largest value, a point and the digits after it.
 template<std::floating_point Float>
 constexpr std::size_t fixed_bytes(unsigned precision) noexcept {
     return 1 + std::numeric_limits<Float>::max_exponent10 + 1 + (precision == 0 ? 0 : 1 + precision);
 }
 
-/// The types that are written as numbers: no bool and no character.
+/// Types that are written as numbers: no bool and no character types.
 template<class T>
 concept text_integer = std::integral<T> && sizeof(T) <= 8 && !std::same_as<T, bool> && !std::same_as<T, char> &&
                        !std::same_as<T, wchar_t> && !std::same_as<T, char8_t> && !std::same_as<T, char16_t> &&
@@ -50,7 +50,7 @@ constexpr std::size_t integer_bytes() noexcept {
 }
 
 namespace detail {
-/// The sign and size of an integer; the size of the lowest is one more than that of the highest.
+/// Sign and magnitude of an integer. The magnitude of the lowest value is one more than that of the highest.
 template<text_integer Integer>
 constexpr std::uint64_t size_of_integer(Integer value) noexcept {
     auto const bits = static_cast<std::uint64_t>(value); // a sign is repeated to the left
@@ -59,12 +59,12 @@ constexpr std::uint64_t size_of_integer(Integer value) noexcept {
 TENURE_API std::size_t format_integer(char* to, std::size_t room, bool is_negative, std::uint64_t size) noexcept;
 }
 
-/// As printf's "%.*f": also for infinity, what is no number ("nan", "-nan") and negative zero.
+/// Same as printf's "%.*f", also for infinity, NaN ("nan", "-nan") and negative zero.
 TENURE_API std::size_t format_fixed(char* to, std::size_t room, float value, unsigned precision) noexcept;
 TENURE_API std::size_t format_fixed(char* to, std::size_t room, double value, unsigned precision) noexcept;
 
-/// The same with a precision that is known when the program is compiled: inline where the value, with all its digits
-/// behind the point, has at most eight digits, and `room` is at least 16 bytes.
+/// The same with a precision known at compile time: inline when the value has at most eight digits, including those
+/// after the point, and `room` is at least 16 bytes.
 template<unsigned Precision, text_float Float>
 inline std::size_t format_fixed(char* to, std::size_t room, Float value) noexcept {
     static_assert(Precision <= max_precision);

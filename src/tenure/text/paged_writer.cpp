@@ -11,20 +11,20 @@
 
 namespace tenure::inline TENURE_ABI {
 
-// The block as it lies in memory:
+// Layout of the block:
 //
 //   | page 0         | page 1         | ...   | pieces, one per page | states, one per page |
 //   | text, not used | text, not used |
 //
-// A page is exactly its objects times their bound: records of a fixed width lie back to back, and joining them moves
-// nothing. What lies behind a page's text is touched only as far as text was ever written there.
+// A page is exactly its objects times their bound: records of a fixed width are adjacent, and joining them moves
+// nothing. Memory after a page's text is touched only where text was written before.
 
 namespace {
 
-/// States of a page that has not run, and of one that has and has not failed.
+/// States of a page that has not run, and of one that has run without failing.
 constexpr std::size_t not_run = SIZE_MAX, has_run = SIZE_MAX - 1;
 
-/// Bytes of a block; zero when they are more than an object may have.
+/// Size of the block; zero when it exceeds the maximum object size.
 std::size_t bytes_of(const page_shape& shape, std::size_t page_overhead, std::size_t& pages_bytes) noexcept {
     std::size_t page = 0, overhead = 0, whole = 0;
     bool const is_too_large = __builtin_mul_overflow(shape.objects_per_page, shape.bytes_per_object, &page) ||
@@ -41,7 +41,7 @@ std::size_t page_error::describe(std::span<char> room) const noexcept {
     text_writer to(room);
     if (!*this) return to.append("no record is longer than its bound").needed_bytes();
     to.append("object ").append(object).append(" of page ").append(page).append(" needs ").append(needed_bytes);
-    return to.append(" bytes, and ").append(bound_bytes).append(" are its bound").needed_bytes();
+    return to.append(" bytes, more than the bound of ").append(bound_bytes).append(" bytes").needed_bytes();
 }
 
 bool paged_writer::reserve(const page_shape& shape) noexcept {
@@ -85,7 +85,7 @@ bool paged_writer::begin_round(std::size_t pages) noexcept {
     if (pages > shape_.pages) {
         if constexpr (checks::caller)
             report_misuse("paged_writer was given more pages than it has room for", this,
-                          "Call reserve() with as many pages, objects and bytes as the largest round has.");
+                          "Call reserve() with the pages, objects and bytes of the largest round.");
         return false;
     }
     running_pages_ = pages;
@@ -99,21 +99,21 @@ bool paged_writer::begin_round(std::size_t pages) noexcept {
 bool paged_writer::begin_page(std::size_t page, std::size_t objects) noexcept {
     if (page >= running_pages_) [[unlikely]] {
         if constexpr (checks::caller)
-            report_misuse("an executor of a paged_writer ran a page that there is not", this,
-                          "It calls the body with the numbers from zero to the count that it was given.");
+            report_misuse("an executor of a paged_writer ran a page that does not exist", this,
+                          "The executor must call the body with the numbers below the count that it was given.");
         return false;
     }
     if constexpr (checks::caller) {
         if (std::atomic_ref(states_[page].object).exchange(has_run) != not_run) {
             report_misuse("an executor of a paged_writer ran a page twice", this,
-                          "It calls the body once with each number.");
+                          "The executor must call the body once for each number.");
             return false;
         }
     }
     if (objects > shape_.objects_per_page) [[unlikely]] {
         if constexpr (checks::caller)
             report_misuse("a page of a paged_writer has more objects than it has room for", this,
-                          "Call reserve() with as many objects as the largest page has.");
+                          "Call reserve() with the number of objects of the largest page.");
         return false;
     }
     return true;
@@ -137,7 +137,7 @@ bool paged_writer::end_round() noexcept {
         if constexpr (checks::caller) {
             if (states_[page].object == not_run)
                 report_misuse("an executor of a paged_writer left a page out", this,
-                              "It calls the body once with each number, and returns when all calls have.");
+                              "The executor must call the body once for each number, and wait for all calls.");
         }
     }
     if (all_written) piece_count_ = pages;

@@ -3,17 +3,18 @@
 #pragma once
 
 /// \file
-/// Records of many objects as one text, written by many threads at once.
+/// Writes records of many objects as one text, from many threads at once.
 ///
-/// Use it for     saving and dumping objects in parallel: each page of them has a place of its own to be written to.
+/// Use it for     saving and dumping objects in parallel: each page of objects is written to memory of its own.
 /// Not for        one record: text/text_writer.hpp; records without a bound on their size.
-/// Memory from    a block source, in one block, by reserve() only: the same memory for every round.
-/// Cost           what the records cost, and some ns per page; join() moves the text once, without its first page.
-/// Overhead       for an object the difference of its bound and its text, most of it never touched; 32 bytes per page.
-/// Threads        write() runs as many as its executor; everything else one at a time.
-/// Fork           usable in the child, unless another thread was using it just then.
-/// When full      refuses to reserve and changes nothing; a record above its bound is named by error(), and no byte is
-///                written past its page.
+/// Memory from    a block source, in one block, only in reserve(): every round reuses the same memory.
+/// Cost           formatting the records, and some ns per page; join() moves the text once, except its first page.
+/// Overhead       per object the difference between its bound and its text, most of it never touched; 32 bytes per
+///                page.
+/// Threads        write() uses the threads of its executor; everything else one at a time.
+/// Fork           usable in the child, unless another thread was using it at the fork.
+/// When full      reserve() fails and changes nothing. error() names a record longer than its bound; nothing is written
+///                past its page.
 /// Example        examples/text.cpp
 
 #include <cstddef>
@@ -28,14 +29,14 @@
 
 namespace tenure::inline TENURE_ABI {
 
-/// What room is taken beforehand.
+/// How much room to reserve.
 struct page_shape {
     std::size_t pages = 0;
     std::size_t objects_per_page = 0;
-    std::size_t bytes_per_object = 0; ///< the bound of a record
+    std::size_t bytes_per_object = 0; ///< maximum size of a record
 };
 
-/// Text in one piece. It lies in memory as struct iovec does, for writev().
+/// Contiguous text. Its layout is that of struct iovec, for writev().
 struct text_piece {
     char* data = nullptr;
     std::size_t size_bytes = 0;
@@ -44,17 +45,17 @@ struct text_piece {
 /// The first record, by page and object, that was longer than its bound.
 struct page_error {
     std::size_t page = 0;
-    std::size_t object = 0; ///< of the page
+    std::size_t object = 0; ///< index within the page
     std::size_t needed_bytes = 0;
     std::size_t bound_bytes = 0;
 
-    /// Whether there was one.
+    /// Whether there is an error.
     explicit operator bool() const noexcept { return needed_bytes > bound_bytes; }
-    /// Says it in a sentence, for people. Returns   the bytes that it needs, as the functions of format.hpp.
+    /// Describes the error in a sentence. Returns   the bytes that it needs, as the functions of format.hpp do.
     TENURE_API std::size_t describe(std::span<char> room) const noexcept;
 };
 
-/// Runs everything on the calling thread, in order: an executor for small rounds.
+/// An executor for small rounds: runs everything on the calling thread, in order.
 struct run_serially {
     template<class Body>
     void operator()(std::size_t count, const Body& body) const {
@@ -64,54 +65,55 @@ struct run_serially {
 
 class TENURE_API paged_writer {
 public:
-    /// Takes nothing from the source before reserve(). Requires  `source` outlives the writer.
+    /// Takes no memory from the source before reserve(). Requires  `source` outlives the writer.
     explicit paged_writer(block_source& source = page_source::process()) noexcept : source_(source) {}
     ~paged_writer() { trim(); }
     paged_writer(const paged_writer&) = delete;
     paged_writer& operator=(const paged_writer&) = delete;
 
-    /// Takes the memory of a round, or keeps what it has when that is enough. The text of the last round is gone.
-    /// Returns   false when the source refuses, or the product is more than an address: then nothing changes.
+    /// Reserves the memory of a round, or keeps the current memory if that is enough. Discards the text of the last
+    /// round.
+    /// Returns   false and changes nothing when out of memory, or when the total size overflows.
     [[nodiscard]] bool reserve(const page_shape& shape) noexcept;
 
-    /// Writes so many objects, page by page; the last page may have fewer. The text of the last round is gone.
+    /// Writes `objects` objects, page by page; the last page may have fewer. Discards the text of the last round.
     ///
     /// `executor(count, body)` calls `body(page)` once for each page below `count`, in any order, on any threads, and
-    /// returns when all calls have. `write_object(text_writer& to, page, object)` writes one record; calls for
-    /// different pages come at the same time. An exception of either passes through, and there is then no text.
+    /// returns when all calls have returned. `write_object(text_writer& to, page, object)` writes one record; calls for
+    /// different pages run concurrently. An exception thrown by either propagates, and there is no text then.
     ///
-    /// Returns   whether every record kept its bound; if not, error() names the first one, whatever the order in which
-    ///           pages ran. Also false, without an error, when there are more objects than reserve() took room for, and
-    ///           when the executor left pages out: mistakes, which checked builds report.
+    /// Returns   whether every record kept its bound. If not, error() names the first one, whatever the order in which
+    ///           the pages ran. Also false, without an error, when there are more objects than reserve() made room for
+    ///           or when the executor left pages out: checked builds report both as misuse.
     template<class Executor, class WriteObject>
     [[nodiscard]] bool write(std::size_t objects, Executor&& executor, const WriteObject& write_object);
 
-    /// The same with pages of different sizes: `objects_of(page)` says how many it has.
+    /// The same with pages of different sizes: `objects_of(page)` returns a page's number of objects.
     template<class CountObjects, class Executor, class WriteObject>
     [[nodiscard]] bool write_pages(std::size_t pages, const CountObjects& objects_of, Executor&& executor,
                                    const WriteObject& write_object);
 
     /// The text of each page, in order, for writev() and the like; one piece after join(). Empty when write() failed.
-    /// Returns   what is valid until the next call that writes, reserves or trims.
+    /// Returns   pieces that stay valid until the next call that writes, reserves or trims.
     [[nodiscard]] std::span<const text_piece> pieces() const noexcept { return {pieces_, piece_count_}; }
-    /// All of it in one piece: pages are moved up to the one before, where they do not lie there already.
+    /// Joins the text into one piece: moves each page up to the end of the previous one, unless it is already there.
     /// Cost      O(bytes), once in a round.
     [[nodiscard]] std::string_view join() noexcept;
     [[nodiscard]] std::size_t size_bytes() const noexcept;
 
     [[nodiscard]] const page_error& error() const noexcept { return error_; }
     [[nodiscard]] const page_shape& shape() const noexcept { return shape_; }
-    /// What was taken from the source.
+    /// Bytes held from the source.
     [[nodiscard]] std::size_t reserved_bytes() const noexcept { return block_bytes_; }
 
-    /// Gives the memory back; reserve() comes before the next round. Returns   the bytes given back.
+    /// Releases the memory; call reserve() before the next round. Returns   the bytes released.
     std::size_t trim() noexcept;
 
-    /// Looks at every page of the text and says whether all is consistent. Cost      O(pages).
+    /// Walks every page of the text and checks that it is consistent. Cost      O(pages).
     [[nodiscard]] bool valid() const noexcept;
 
 private:
-    /// Of a page that failed. Its piece stays empty.
+    /// State of a page that failed. Its piece stays empty.
     struct page_state {
         std::size_t object;
         std::size_t needed_bytes;
@@ -128,16 +130,16 @@ private:
 
     block_source& source_;
     page_shape shape_;
-    char* first_ = nullptr; // the block: the pages, the pieces, the states
+    char* first_ = nullptr; // the block: pages, pieces, states
     text_piece* pieces_ = nullptr;
     page_state* states_ = nullptr;
     std::size_t block_bytes_ = 0;
-    std::size_t running_pages_ = 0; // of the round that is being written
-    std::size_t piece_count_ = 0;   // of the text that is there
+    std::size_t running_pages_ = 0; // of the round being written
+    std::size_t piece_count_ = 0;   // of the finished text
     page_error error_;
 };
 
-// A page's thread writes to its text, and once, at its end, to its piece: what neighbours share a line of is not
+// A page's thread writes to its text, and only once, at the end, to its piece: cache lines that pages share are not
 // touched in between.
 template<class WriteObject>
 inline void paged_writer::write_page(std::size_t page, std::size_t objects, const WriteObject& write_object) {
@@ -148,7 +150,7 @@ inline void paged_writer::write_page(std::size_t page, std::size_t objects, cons
         std::size_t const before = to.needed_bytes();
         write_object(to, page, object);
         std::size_t const needed = to.needed_bytes() - before;
-        // While every record keeps its bound, the page has room for all.
+        // As long as every record keeps its bound, the page has room for all of them.
         if (needed > bound) [[unlikely]]
             return fail_page(page, object, needed);
     }
@@ -166,7 +168,7 @@ inline bool paged_writer::write_pages(std::size_t pages, const CountObjects& obj
 template<class Executor, class WriteObject>
 inline bool paged_writer::write(std::size_t objects, Executor&& executor, const WriteObject& write_object) {
     std::size_t const each = shape_.objects_per_page;
-    // Pages of no objects have room for none: one page too many is refused.
+    // Pages of zero objects have no room: asking for one page too many makes the call fail.
     std::size_t const pages = each != 0 ? objects / each + (objects % each != 0) : objects != 0 ? shape_.pages + 1 : 0;
     auto const objects_of = [&](std::size_t page) { return page * each + each <= objects ? each : objects % each; };
     return write_pages(pages, objects_of, executor, write_object);
