@@ -83,7 +83,7 @@ int main() {
     std::FILE* const file = std::tmpfile();
     std::size_t const saved = file != nullptr ? write_to(::fileno(file), writer.pieces()) : 0;
     if (file != nullptr) std::fclose(file);
-    std::string_view const text = writer.join(); // copies the pages into one text
+    std::string_view const text = writer.join(); // moves the pages together into one text
     std::printf("%zu bytes, all saved: %s, joined: %s\n", size, saved == size ? "yes" : "no",
                 text.size() == size ? "yes" : "no");
     return saved == size && text.size() == size ? 0 : 1;
