@@ -23,7 +23,7 @@ internal static unsafe class TenureFigures
     {
         "stats.allocated" => stats.LiveBytes,
         // Pages that hold blocks: what is committed without what is kept for the next.
-        "stats.active" => stats.CommittedBytes - Math.Min(stats.KeptBytes, stats.CommittedBytes),
+        "stats.active" => stats.CommittedBytes - Math.Min(stats.RetainedBytes, stats.CommittedBytes),
         "stats.resident" or "stats.mapped" => stats.CommittedBytes,
         // Addresses without memory behind them.
         "stats.retained" => stats.ReservedBytes - Math.Min(stats.CommittedBytes, stats.ReservedBytes),

@@ -63,7 +63,7 @@ public static class TenureMeter
             Figure("tenure.memory.committed", Bytes, "Bytes of the process heap that may be touched.",
                 static () => Now.CommittedBytes);
             Figure("tenure.memory.kept", Bytes, "Bytes of freed blocks that are kept for the next.",
-                static () => Now.KeptBytes);
+                static () => Now.RetainedBytes);
             Figure("tenure.memory.reserved", Bytes, "Bytes of addresses that the process heap has.",
                 static () => Now.ReservedBytes);
             Figure("tenure.allocations.live", "{allocation}", "Blocks in use of the process heap.",

@@ -27,7 +27,7 @@ public readonly record struct TenureStatistics
     public ulong ReservedBytes { get; init; }
 
     /// <summary>Bytes of freed blocks past 31 MiB that are kept for the next.</summary>
-    public ulong KeptBytes { get; init; }
+    public ulong RetainedBytes { get; init; }
 
     /// <summary>Threads that have a cache of the process heap.</summary>
     public ulong ThreadCount { get; init; }
@@ -61,7 +61,7 @@ public readonly record struct TenureStatistics
             PeakBytes = seen.PeakBytes,
             CommittedBytes = seen.CommittedBytes,
             ReservedBytes = seen.ReservedBytes,
-            KeptBytes = seen.KeptBytes,
+            RetainedBytes = seen.RetainedBytes,
             ThreadCount = seen.ThreadCount,
             TempJobLiveCount = seen.TempJobLiveCount,
             TempJobLiveBytes = seen.TempJobLiveBytes,
