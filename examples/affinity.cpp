@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: MIT
 
 /// \file
-/// A small scene graph: nodes beside nodes, their data elsewhere, and a look at what that takes.
+/// A small scene graph whose nodes are stored together and their data elsewhere, and the memory this uses.
 
 #include <array>
 #include <cstdio>
@@ -15,7 +15,7 @@
 
 namespace {
 
-// A class of which every object, and every object of derived classes, lives among the nodes.
+// Every object of this class and of its derived classes is allocated from the nodes group.
 class node : public tenure::affinity_object<tenure::affinities::nodes> {
 public:
     virtual ~node() = default;
@@ -29,7 +29,7 @@ public:
         for (const auto& child : children) all += child->count();
         return all;
     }
-    // The array of pointers is visited with the nodes, so it lies with them.
+    // The array of pointers is visited with the nodes, so it is stored with them.
     std::vector<std::unique_ptr<node>, tenure::stl_allocator<std::unique_ptr<node>, tenure::affinity_group>> children{
         tenure::stl_allocator<std::unique_ptr<node>, tenure::affinity_group>{tenure::affinities::nodes()}};
 };
@@ -49,12 +49,12 @@ bool ready_made_groups() {
         std::printf("%d nodes\n", root->count());
         tenure::write_usage(tenure::affinities::nodes().usage(), tenure::usage_form::text, print, nullptr);
     }
-    tenure::affinities::nodes().trim(); // empty blocks are the system's again
+    tenure::affinities::nodes().trim(); // returns empty blocks to the system
     return tenure::affinities::nodes().size() == 0;
 }
 
 bool a_group_of_your_own() {
-    // Every free names the size, so the group remembers none; each size has pages of its own.
+    // Every free passes the size, so the group stores none. Each size has its own pages.
     tenure::affinity_group particles("particles",
                                      {.sizes = tenure::size_on_free::required, .layout = tenure::page_layout::by_size});
     struct particle {
@@ -69,7 +69,7 @@ bool a_group_of_your_own() {
     return particles.owns(shared.get());
 }
 
-// An allocator of yours in place of a ready-made group, before its first object.
+// Replaces a ready-made group with your own allocator, before its first object.
 void* my_allocate(void*, std::size_t bytes, std::size_t alignment) {
     return std::aligned_alloc(alignment, (bytes + alignment - 1) / alignment * alignment);
 }

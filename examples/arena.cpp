@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: Tenure contributors
 // SPDX-License-Identifier: MIT
 
-// Memory that dies together: the words of each line go when the line is done, the table stays until it is cleared.
+// Objects that are freed together: copies of lines are freed line by line, the result stays until the arena is cleared.
 
 #include <cstdio>
 #include <cstring>
@@ -12,22 +12,22 @@
 
 namespace {
 
-/// A copy that lives as long as the arena's contents; empty when memory is refused.
+/// Returns a copy that is valid as long as the arena's contents; empty when out of memory.
 std::string_view copy_into(tenure::arena& memory, std::string_view text) {
-    auto* const copy = static_cast<char*>(memory.allocate(text.size(), 1)); // alignment 1: bytes lie back to back
+    auto* const copy = static_cast<char*>(memory.allocate(text.size(), 1)); // alignment 1: no padding between copies
     if (copy == nullptr) return {};
     std::memcpy(copy, text.data(), text.size());
     return {copy, text.size()};
 }
 
-/// The longest line, kept in `memory`; what the search needed is given back before the function returns.
+/// Returns a copy of the longest line in `memory`. Frees the search's scratch memory before it returns.
 std::string_view longest_of(tenure::arena& memory, const std::string_view* lines, std::size_t count) {
     std::string_view longest;
     for (std::size_t index = 0; index < count; ++index) {
         tenure::arena::marker const start = memory.mark();
         std::string_view const line = copy_into(memory, lines[index]);
         if (line.size() > longest.size()) longest = lines[index];
-        memory.rewind(start); // everything since mark() is gone, in one step
+        memory.rewind(start); // frees everything allocated since mark()
     }
     return copy_into(memory, longest);
 }
@@ -37,7 +37,7 @@ std::string_view longest_of(tenure::arena& memory, const std::string_view* lines
 int main() {
     constexpr std::string_view lines[] = {"one", "two words", "three"};
 
-    tenure::arena level; // takes nothing until the first allocation
+    tenure::arena level; // acquires no memory until the first allocation
     std::string_view const longest = longest_of(level, lines, std::size(lines));
     std::printf("longest: %.*s, %zu bytes in use\n", static_cast<int>(longest.size()), longest.data(),
                 level.stats().live_bytes);
@@ -46,10 +46,10 @@ int main() {
         for (int node = 0; node < 100'000; ++node) {
             if (level.allocate(32) == nullptr) return 1;
         }
-        level.clear(); // the chunks stay for the next round
+        level.clear(); // frees all blocks, keeps the chunks for the next round
     }
     std::size_t const kept = level.stats().reserved_bytes;
-    std::size_t const given_back = level.trim(); // now they go back to the source
-    std::printf("chunks were kept, and all given back: %s\n", kept != 0 && kept == given_back ? "yes" : "no");
+    std::size_t const given_back = level.trim(); // returns the chunks to the source
+    std::printf("clear kept the chunks, trim returned all: %s\n", kept != 0 && kept == given_back ? "yes" : "no");
     return kept == given_back ? 0 : 1;
 }

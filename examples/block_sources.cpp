@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: Tenure contributors
 // SPDX-License-Identifier: MIT
 
-// Where the memory comes from: a buffer of your own, a count of what is taken, huge pages, or a source you write.
+// Block sources provide an allocator's memory: a static buffer, counted requests, huge pages, or your own source.
 
 #include <cstdio>
 #include <cstdlib>
@@ -14,7 +14,7 @@
 
 namespace {
 
-/// No system call at all: when the buffer is full, the pool refuses.
+/// Makes no system calls. When the buffer is full, construct() returns nullptr.
 bool from_a_static_buffer() {
     static unsigned char buffer[64 * 1024];
     tenure::static_buffer_source source(buffer, sizeof buffer);
@@ -25,7 +25,7 @@ bool from_a_static_buffer() {
     return made > 3000;
 }
 
-/// What does a part take from the system, and when?
+/// Counts the blocks an allocator requests from the system.
 bool counted() {
     tenure::counting_source source(tenure::page_source::process());
     {
@@ -35,18 +35,19 @@ bool counted() {
         }
         std::printf("1000 allocations, %zu request\n", source.requests());
     }
-    std::printf("blocks not given back: %zu\n", source.live_blocks());
+    std::printf("blocks not released: %zu\n", source.live_blocks());
     return source.live_blocks() == 0;
 }
 
-/// Fewer page faults and translation misses for what is large and walked. The system may decline; all else is the same.
+/// Huge pages cause fewer page faults and TLB misses in large data. The system may ignore the request; nothing else
+/// changes.
 bool from_huge_pages() {
     tenure::page_source huge(tenure::page_size::huge);
     tenure::pool<double> numbers(huge);
     return numbers.construct(1.0) != nullptr;
 }
 
-/// A source of your own: what gives, what takes back, who may call them, and its limit.
+/// Your own source: it acquires and releases blocks and states which threads may call it and its maximum block size.
 class malloc_source final : public tenure::block_source {
 public:
     [[nodiscard]] void* acquire(std::size_t bytes, std::size_t alignment) noexcept override {
@@ -54,7 +55,7 @@ public:
     }
     void release(void* block, std::size_t) noexcept override { std::free(block); }
     [[nodiscard]] tenure::sharing threads() const noexcept override { return tenure::sharing::any_thread; }
-    [[nodiscard]] std::size_t max_bytes() const noexcept override { return 1 << 20; } // segments of a pool
+    [[nodiscard]] std::size_t max_bytes() const noexcept override { return 1 << 20; } // limits segment sizes
 };
 
 bool from_my_own_source() {

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: Tenure contributors
 // SPDX-License-Identifier: MIT
 
-// A sound that a mixer plays while the program may free it: handles, leases, and what is left at the end.
+// A mixer plays a sound that the program may free at any time: handles, leases, and a list of live handles.
 
 #include <cstdio>
 
@@ -11,18 +11,18 @@
 
 namespace {
 
-/// Copied freely; each copy knows when the samples were freed.
+/// Copyable. Each copy detects when the samples were freed.
 struct sound {
     tenure::fixed_utf8_string name;
     tenure::fixed_buffer<float> samples;
 };
 
-/// Returns   how loud it is; nothing when it was freed meanwhile.
+/// Returns   the sum of the samples; 0 when the sound was freed.
 float mix(const sound& from) {
-    auto const held = from.samples.lease(); // nobody frees it before the end of the scope
+    auto const held = from.samples.lease(); // no thread can free it before the end of the scope
     if (!held) return 0;
     float sum = 0;
-    for (float const sample : held) sum += sample; // as fast as over a pointer
+    for (float const sample : held) sum += sample; // as fast as through a pointer
     return sum;
 }
 
@@ -30,8 +30,8 @@ float mix(const sound& from) {
 
 int main() {
     sound const steps{tenure::fixed_utf8_string::make("steps"), tenure::fixed_buffer<float>::make(48'000)};
-    if (!steps.name || !steps.samples) return 1; // refused
-    steps.samples[100] = 0.5f;                   // checked: live, and inside
+    if (!steps.name || !steps.samples) return 1; // out of memory
+    steps.samples[100] = 0.5f;                   // checked: live and in range
 
     sound const copy = steps;
     std::printf("%.*s: %.1f\n", static_cast<int>(copy.name.size_bytes()), copy.name.view().data(),
@@ -42,13 +42,13 @@ int main() {
         if (steps.samples.deallocate() != tenure::status::still_held) return 1;
     }
     if (steps.samples.deallocate() != tenure::status::ok) return 1;
-    if (copy.samples.is_live() || mix(copy) != 0) return 1; // the copy knows
+    if (copy.samples.is_live() || mix(copy) != 0) return 1; // the copy detects it
 
-    // Four thousand million numbers, of which only what is touched takes memory.
+    // Four billion numbers. Only touched pages use memory.
     auto const heights = tenure::huge_array<float>::make(4'000'000'000);
     if (heights) heights[3'999'999'999] = 1;
 
-    // The name was forgotten: a listing says so, at any time or, with TENURE_HANDLE_REPORT=text, at the program's end.
+    // The name was not freed. List live handles at any time, or at exit with TENURE_HANDLE_REPORT=text.
     tenure::handle_table::process().for_each_live(
         [](const tenure::handle_info& info) { std::printf("live: %s of %zu bytes\n", info.kind, info.which.bytes); });
     return copy.name.deallocate() == tenure::status::ok ? 0 : 1;

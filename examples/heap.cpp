@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: Tenure contributors
 // SPDX-License-Identifier: MIT
 
-// Memory that stays until somebody frees it: single objects, arrays that grow, and a heap of a subsystem's own.
+// Memory that stays allocated until it is freed: single objects, growing arrays, and a separate heap for a subsystem.
 
 #include <cstdio>
 #include <string_view>
@@ -23,13 +23,13 @@ struct settings {
 }
 
 int main() {
-    // Objects and arrays on the process heap: null, and no exception, when memory is refused.
+    // Objects and arrays on the process heap. Out of memory returns nullptr and throws nothing.
     tenure::unique<settings> const chosen{tenure::make<settings>(3)};
-    auto* const heights = tenure::make_array<float>(1'000'000); // zero, and not touched before you write
+    auto* const heights = tenure::make_array<float>(1'000'000); // zeroed; pages are untouched until you write
     if (chosen == nullptr || heights == nullptr) return 1;
     tenure::destroy_array(heights, 1'000'000);
 
-    // A heap of a level's own, with a limit: measured, walked, and dropped as a whole.
+    // A separate heap for a level, with a limit. It can be measured, enumerated and cleared as a whole.
     tenure::heap level({.name = "level", .limit_bytes = std::size_t{512} << 20});
     {
         std::vector<int, tenure::stl_allocator<int, tenure::heap>> scores(
@@ -38,15 +38,15 @@ int main() {
         std::printf("blocks while the vector lives: %zu\n", level.stats().live_count);
     }
     void* text = level.allocate(100);
-    text = level.reallocate(text, 5000); // keeps the contents; null, and the old block as it was, when refused
+    text = level.reallocate(text, 5000); // keeps the contents; on failure returns nullptr and keeps the old block
     std::printf("owns its block: %s, a local: %s\n", level.owns(text) ? "yes" : "no",
                 level.owns(&level) ? "yes" : "no");
     level.walk([](void*, std::size_t bytes) {
         std::printf("still in use: a block of %zu bytes or more\n", bytes / 4096 * 4096);
     });
 
-    level.clear(); // everything is free; memory is kept for the next level
-    level.trim();  // and now it is the system's again
+    level.clear(); // frees all blocks and retains the memory for the next level
+    level.trim();  // returns the memory to the system
     tenure::write_usage(
         level.usage(), tenure::usage_form::json,
         [](void*, std::string_view piece) { std::printf("%.*s", static_cast<int>(piece.size()), piece.data()); },

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: Tenure contributors
 // SPDX-License-Identifier: MIT
 
-// Temp and TempJob: what one function needs, what a job leaves behind, and what happens to a block that is forgotten.
+// Temp for scratch memory of a function, TempJob for results of a job, and the report of a leaked block.
 
 #include <cstdio>
 #include <thread>
@@ -10,7 +10,7 @@
 
 namespace {
 
-/// Nothing is freed by hand: the scope's end takes it all back.
+/// No explicit free: the end of the scope frees all blocks.
 bool scratch_of_a_function() {
     tenure::temp_scope const scope;
     auto* const text = static_cast<char*>(tenure::allocate(32, tenure::lifetime::temp));
@@ -20,7 +20,7 @@ bool scratch_of_a_function() {
     return true;
 }
 
-/// Temp is a stack: blocks that are freed with their size, newest first, are used again at once.
+/// Temp is a stack: blocks freed with their size, newest first, are reused immediately.
 bool reversed_frees() {
     tenure::temp_scope const scope;
     void* const first = tenure::allocate(100, tenure::lifetime::temp);
@@ -28,17 +28,17 @@ bool reversed_frees() {
     tenure::deallocate(second, 100, tenure::lifetime::temp);
     tenure::deallocate(first, 100, tenure::lifetime::temp);
     void* const again = tenure::allocate(200, tenure::lifetime::temp);
-    std::printf("the same place: %s\n", first == again ? "yes" : "no");
+    std::printf("same address: %s\n", first == again ? "yes" : "no");
     return first != nullptr && again != nullptr;
 }
 
-/// One thread allocates and ends, another reads and frees.
+/// One thread allocates and ends. Another thread reads and frees.
 bool result_of_a_job() {
     int* result = nullptr;
     std::thread worker([&result] {
         result = static_cast<int*>(tenure::allocate(sizeof(int), tenure::lifetime::temp_job));
         if (result != nullptr) *result = 42;
-        tenure::reset_temp(); // a worker empties its own Temp at the end of each job
+        tenure::reset_temp(); // a worker resets its own Temp at the end of each job
     });
     worker.join();
     if (result == nullptr) return false;
@@ -55,7 +55,7 @@ void hear_of_leak(const tenure::temp_job_leak& leak) noexcept {
                 leak.owner.name().data(), static_cast<unsigned>(leak.age_frames));
 }
 
-/// A block that outlives its frames is named once; it stays valid, and a late free is legal.
+/// A block that outlives its frames is reported once. It stays valid, and a late free is allowed.
 bool forgotten_block() {
     tenure::temp_job::set_leak_handler(hear_of_leak);
     void* forgotten = nullptr;
@@ -65,7 +65,7 @@ bool forgotten_block() {
     }
     for (int frame = 0; frame < 6; ++frame) tenure::next_frame();
     tenure::deallocate(forgotten, tenure::lifetime::temp_job);
-    tenure::temp_job::set_leak_handler(nullptr); // back to a report on standard error
+    tenure::temp_job::set_leak_handler(nullptr); // restores the report on standard error
     return leaks_heard == 1;
 }
 

@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: Tenure contributors
 // SPDX-License-Identifier: MIT
 
-// A mixer of sound, whose callback must never wait for memory: it promises not to allocate, and marks what it does for
-// `tenure watch`. Where somebody looks, a broken promise ends the program with the stack of the call: `no_alloc broken`
-// breaks it, which tenure::checked sees; `no_alloc careless` by operator new, which the hardened drop-in sees.
+// The callback of a sound mixer must never wait for memory. It declares that it does not allocate, and names its region
+// for `tenure watch`. When checks are on, an allocation ends the program with the call stack: `no_alloc broken` calls
+// make(), which tenure::checked detects; `no_alloc careless` calls operator new, which the hardened drop-in detects.
 
 #include <cstdio>
 #include <string>
@@ -25,7 +25,7 @@ struct mixer {
 };
 
 void note_clipping(const mixer& from) {
-    tenure::allow_alloc_scope const permission; // rare, and known to be
+    tenure::allow_alloc_scope const permission; // rare, so allocation is allowed here
     std::string const text = "clipped " + std::to_string(from.clipped) + " times, which is worth a line of text";
     std::puts(text.c_str());
 }
@@ -54,7 +54,7 @@ void break_promise_carelessly(const mixer& with) {
 }
 
 int main(int count, char** arguments) {
-    tenure::arena memory; // what the callback needs is taken before it
+    tenure::arena memory; // the callback's memory is allocated in advance
     auto* const voice = static_cast<float*>(memory.allocate(frame_count * sizeof(float)));
     auto* const sound = tenure::make<mixer>();
     if (voice == nullptr || sound == nullptr) return 1;

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: Tenure contributors
 // SPDX-License-Identifier: MIT
 
-// A GPU's buffer of 64 MiB: which part of it is whose, while frames come and go. The buffer itself is never touched.
+// Manages the ranges of a 64 MiB GPU buffer over many frames. The allocator never touches the buffer itself.
 
 #include <cstdint>
 #include <cstdio>
@@ -12,14 +12,14 @@
 namespace {
 
 constexpr std::uint64_t mebibyte = 1 << 20;
-constexpr std::uint64_t alignment = 256; // what the device asks of a uniform buffer's offset
+constexpr std::uint64_t alignment = 256; // the device's minimum alignment of uniform buffer offsets
 constexpr unsigned frames_in_flight = 2;
 
-/// One frame draws a mesh of its own. Returns   whether there was room for it.
+/// Draws a frame with its own mesh. Returns   false when there is no room for the mesh.
 bool draw_frame(tenure::offset_allocator& buffer) {
     tenure::offset_range const mesh = buffer.allocate(5 * mebibyte + 100, alignment);
-    if (!mesh) return false; // refused: no free range of that size is there
-    // ... the program writes at mesh.offset, and the device reads there until this frame and the next have ended
+    if (!mesh) return false; // no free range is large enough
+    // ... the program writes at mesh.offset, and the device reads it until this frame and the next have ended
     buffer.deallocate_after(mesh, frames_in_flight);
     tenure::next_frame();
     return true;
@@ -27,7 +27,7 @@ bool draw_frame(tenure::offset_allocator& buffer) {
 
 void print(const tenure::offset_allocator& buffer) {
     tenure::offset_usage const now = buffer.usage();
-    std::printf("%zu ranges, %zu free ones, %.1f of %.1f MiB free, %.1f MiB of it in one piece\n", now.range_count,
+    std::printf("%zu ranges, %zu free ranges, %.1f of %.1f MiB free, largest %.1f MiB\n", now.range_count,
                 now.free_count, static_cast<double>(now.free) / mebibyte, static_cast<double>(now.capacity) / mebibyte,
                 static_cast<double>(now.largest_free) / mebibyte);
 }
@@ -46,11 +46,11 @@ int main() {
     for (int frame = 0; frame < 100; ++frame) {
         if (!draw_frame(buffer)) return 1;
     }
-    print(buffer); // the latest meshes wait for their frames
+    print(buffer); // the latest meshes are not free yet: their frames have not ended
 
     tenure::offset_range textures = buffer.allocate(48 * mebibyte, alignment);
     if (textures) return 1;
-    if (!buffer.grow(128 * mebibyte)) return 1; // the program has made a larger buffer, and what is allocated stays
+    if (!buffer.grow(128 * mebibyte)) return 1; // the program made a larger buffer; existing ranges stay
     textures = buffer.allocate(48 * mebibyte, alignment);
     print(buffer);
 
@@ -63,5 +63,5 @@ int main() {
 
     for (tenure::offset_range const range : {constants, vertices, textures}) buffer.deallocate(range);
     print(buffer);
-    return buffer.usage().largest_free == buffer.capacity() ? 0 : 1; // one piece again
+    return buffer.usage().largest_free == buffer.capacity() ? 0 : 1; // all memory is one free range again
 }

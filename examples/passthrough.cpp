@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: Tenure contributors
 // SPDX-License-Identifier: MIT
 
-// Passthrough: every block comes from malloc, so that heaptrack, Valgrind and LeakSanitizer see each object.
+// Passthrough allocates every block with malloc, so that heaptrack, Valgrind and LeakSanitizer see each object.
 //
-// Without a rebuild: TENURE_PASSTHROUGH=all ./program. This example sets the option itself and shows both ways.
+// No rebuild is needed: run TENURE_PASSTHROUGH=all ./program. This example sets the option itself, off and then on.
 
 #include <cstdio>
 
@@ -12,9 +12,9 @@
 
 namespace {
 
-/// Segments that the pool took for a thousand objects: none when each came from malloc.
+/// Returns the number of segments the pool acquired for a thousand objects; 0 when each object came from malloc.
 std::size_t segments_for_a_thousand() {
-    tenure::pool<double> numbers; // reads the option once, here
+    tenure::pool<double> numbers; // reads the option here, once
     for (int index = 0; index < 1000; ++index) {
         if (numbers.construct(1.0) == nullptr) return SIZE_MAX;
     }

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: Tenure contributors
 // SPDX-License-Identifier: MIT
 
-// Objects of one type, constructed and destroyed in any order, walked, dropped, and given back to the system.
+// Objects of one type: construct and destroy in any order, enumerate, clear, and return memory to the system.
 
 #include <cstdio>
 #include <vector>
@@ -23,19 +23,19 @@ int main() {
     std::vector<monster*> met;
     for (int index = 0; index < 100'000; ++index) {
         monster* const made = monsters.construct(index % 100);
-        if (made == nullptr) return 1; // memory was refused, and nothing has changed
+        if (made == nullptr) return 1; // out of memory; the pool is unchanged
         met.push_back(made);
     }
     for (std::size_t index = 0; index < met.size(); index += 2) monsters.destroy(met[index]); // any order
 
-    // The living, in the order of their addresses. A visit may destroy the object it is given.
+    // Visits live objects in address order. A visit may destroy its object.
     monsters.for_each([&](monster& each) {
         if (each.health < 50) monsters.destroy(&each);
     });
     std::printf("alive: %zu, owns a local: %s\n", monsters.size(), monsters.owns(&met) ? "yes" : "no");
 
-    monsters.clear(); // destroys the living, keeps the pages for the next ones
+    monsters.clear(); // destroys all objects and keeps the pages
     std::size_t const given_back = monsters.trim();
-    std::printf("alive: %zu, gave pages back: %s\n", monsters.size(), given_back != 0 ? "yes" : "no");
+    std::printf("alive: %zu, returned pages: %s\n", monsters.size(), given_back != 0 ? "yes" : "no");
     return monsters.empty() ? 0 : 1;
 }

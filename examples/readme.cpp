@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: Tenure contributors
 // SPDX-License-Identifier: MIT
 
-// The three questions that choose a part: how long is it held, is it one type, who frees it?
+// Three questions choose a part: how long do you hold the memory, is it one type, and which thread frees it?
 
 #include <cstdio>
 
@@ -13,16 +13,16 @@ struct monster {
 };
 
 int main() {
-    tenure::pool<monster> monsters; // one type, made and destroyed in any order
+    tenure::pool<monster> monsters; // one type; construct and destroy in any order
     monster* const orc = monsters.construct(250);
     {
-        tenure::temp_scope const scope; // scratch of this thread, until the closing brace
+        tenure::temp_scope const scope; // per-thread scratch memory, freed at the closing brace
         void* const path = tenure::allocate(4096, tenure::lifetime::temp);
-        if (path == nullptr || orc == nullptr) return 1; // refused: nothing throws
+        if (path == nullptr || orc == nullptr) return 1; // out of memory: nothing throws
     }
-    void* const results = tenure::allocate(4096, tenure::lifetime::temp_job); // a few frames, freed by any thread
+    void* const results = tenure::allocate(4096, tenure::lifetime::temp_job); // a few frames; any thread may free it
     tenure::deallocate(results, tenure::lifetime::temp_job);
-    tenure::next_frame(); // once a frame: blocks that were forgotten are named, with their owners
+    tenure::next_frame(); // once per frame: reports leaked TempJob blocks with their owners
 
     std::printf("%zu monster with health %d\n", monsters.size(), orc->health);
     monsters.destroy(orc);

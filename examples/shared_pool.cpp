@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: Tenure contributors
 // SPDX-License-Identifier: MIT
 
-// Messages that one thread makes and another destroys: no lock in the common call, no block lost when a thread ends.
+// One thread constructs messages and another destroys them. The common call takes no lock, and no block is lost when a
+// thread ends.
 
 #include <atomic>
 #include <cstdio>
@@ -19,7 +20,7 @@ struct message {
 
 constexpr int message_count = 100'000;
 
-/// A stack that producers push to and the consumer takes whole.
+/// A stack. Producers push to it, and the consumer takes all of it at once.
 std::atomic<message*> mailbox{nullptr};
 
 void produce(tenure::shared_pool<message>& messages) {
@@ -37,7 +38,7 @@ int consume(tenure::shared_pool<message>& messages) {
         if (each == nullptr) std::this_thread::yield();
         while (each != nullptr) {
             message* const next = each->next;
-            messages.destroy(each); // not the thread that constructed it
+            messages.destroy(each); // another thread constructed it
             ++received;
             each = next;
         }

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: Tenure contributors
 // SPDX-License-Identifier: MIT
 
-// A class hierarchy whose new and delete go to pools: only the base class changes.
+// A class hierarchy whose new and delete use pools. Only the base class changes.
 
 #include <cstdio>
 #include <memory>
@@ -13,7 +13,7 @@ namespace {
 
 class shape : public tenure::small_object {
 public:
-    virtual ~shape() = default; // as ever: deleted through a base pointer
+    virtual ~shape() = default; // as usual, to delete through a base pointer
     [[nodiscard]] virtual double area() const = 0;
 };
 
@@ -47,7 +47,7 @@ int main() {
     for (const std::unique_ptr<shape>& each : shapes) sum += each->area();
     std::printf("%zu shapes, area %.0f\n", shapes.size(), sum);
 
-    shapes.clear(); // each goes back to the pool of its own size
+    shapes.clear(); // returns each object to the pool of its size
     std::printf("alive: %zu\n", tenure::small_object::stats().live_count);
     return tenure::small_object::stats().live_count == 0 ? 0 : 1;
 }

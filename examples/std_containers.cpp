@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: Tenure contributors
 // SPDX-License-Identifier: MIT
 
-// The standard library over any of the allocators: containers, std::pmr, owning pointers.
+// Standard containers, std::pmr and owning pointers over Tenure's allocators.
 
 #include <cstdio>
 #include <memory_resource>
@@ -12,7 +12,7 @@
 
 namespace {
 
-/// A container that names its allocator. Growth leaves the old array behind until the arena is cleared: reserve().
+/// A container with an arena. Use reserve(): each growth keeps the old array allocated until the arena is cleared.
 std::size_t vector_in_an_arena() {
     tenure::arena scratch;
     std::vector<int, tenure::stl_allocator<int, tenure::arena>> numbers(scratch);
@@ -21,18 +21,18 @@ std::size_t vector_in_an_arena() {
     return numbers.size();
 }
 
-/// Allocators without state need no argument.
+/// Stateless allocators need no argument.
 std::size_t vector_for_some_frames() {
     std::vector<int, tenure::stl_allocator<int, tenure::temp_job>> numbers(100);
     return numbers.size();
 }
 
-/// One container type for all allocators, for one virtual call more.
+/// One container type for all allocators, at the cost of a virtual call.
 std::size_t polymorphic() {
     tenure::arena scratch;
     tenure::resource_adaptor resource(scratch);
     std::pmr::vector<std::pmr::string> names(&resource);
-    names.emplace_back("a name that is too long to lie within the string itself");
+    names.emplace_back("a name that is too long to be stored inside the string object");
     return names.size();
 }
 
@@ -41,7 +41,7 @@ struct node {
     int value;
 };
 
-/// Destroyed and given back when the pointer goes; empty when memory was refused.
+/// The pointer's destructor destroys and frees the object. The pointer is empty when out of memory.
 bool owning_pointers() {
     tenure::pool<node> nodes;
     tenure::arena scratch;

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: Tenure contributors
 // SPDX-License-Identifier: MIT
 
-// Owner tags: who allocated what, for a budget screen and for leak reports.
+// Owner tags record who allocated memory, for budget displays and leak reports.
 
 #include <cstdio>
 
@@ -26,7 +26,7 @@ void print_usage(tenure::tag owner) {
 
 int main() {
     tenure::tag_scope const game("game");
-    void* const world = tenure::allocate(5000, tenure::lifetime::temp_job); // belongs to "game"
+    void* const world = tenure::allocate(5000, tenure::lifetime::temp_job); // counted for "game"
     void* const path = path_of_one_monster();                               // the inner scope wins
     void* const other = path_of_one_monster();
     print_usage(tenure::tag::named("game"));

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: Tenure contributors
 // SPDX-License-Identifier: MIT
 
-// Records as text: one into a buffer, and a million by several threads into memory that was taken beforehand.
+// Formats one record into a buffer, and a million records from several threads into preallocated memory.
 
 #include <algorithm>
 #include <atomic>
@@ -21,8 +21,8 @@ struct monster {
     float health;
 };
 
-/// Threads that take the next page each. An executor is whatever runs `body` with each number below `count` once: a
-/// job system, OpenMP, std::for_each with a policy.
+/// Threads that each take the next page. An executor runs `body` once for each number below `count`: use a job system,
+/// OpenMP or std::for_each with a policy.
 struct crew {
     template<class Body>
     void operator()(std::size_t count, const Body& body) const {
@@ -37,23 +37,23 @@ struct crew {
 };
 
 constexpr std::size_t pages = 1024, page_size = 1024;
-constexpr std::size_t record_bytes = 1 + tenure::fixed_bytes<float>(2); // a letter, and the longest float
+constexpr std::size_t record_bytes = 1 + tenure::fixed_bytes<float>(2); // a letter and the longest float
 
 bool save(tenure::paged_writer& writer, const std::vector<std::vector<monster>>& world) {
     auto const objects_of = [&](std::size_t page) { return world[page].size(); };
     auto const write = [&](tenure::text_writer& to, std::size_t page, std::size_t object) {
         monster const& each = world[page][object];
-        to.append(each.is_alive ? 'y' : 'n').append_fixed<2>(each.health); // as printf's "%s%.2f"
+        to.append(each.is_alive ? 'y' : 'n').append_fixed<2>(each.health); // like printf with "%s%.2f"
     };
     return writer.write_pages(world.size(), objects_of, crew{}, write);
 }
 
-/// Hands the pages to the system as they lie, without a copy. Returns   the bytes that it took.
+/// Writes the pages to a file without copying them. Returns   the bytes written.
 std::size_t write_to(int file, std::span<const tenure::text_piece> pieces) {
     constexpr std::size_t at_once = 1024; // IOV_MAX
     std::size_t bytes = 0;
     for (; !pieces.empty(); pieces = pieces.subspan(std::min(at_once, pieces.size()))) {
-        // A piece lies in memory as an iovec does.
+        // text_piece has the memory layout of iovec.
         auto const* const vectors = reinterpret_cast<const iovec*>(pieces.data());
         bytes += static_cast<std::size_t>(::writev(file, vectors, static_cast<int>(std::min(at_once, pieces.size()))));
     }
@@ -65,14 +65,14 @@ std::size_t write_to(int file, std::span<const tenure::text_piece> pieces) {
 int main() {
     char line[40];
     tenure::text_writer to(line);
-    to.append("lap ").append(12).append(": ").append_fixed<3>(93.0625).append(" s"); // a half: to the even digit
+    to.append("lap ").append(12).append(": ").append_fixed<3>(93.0625).append(" s"); // a half rounds to the even digit
     std::printf("%.*s\n", static_cast<int>(to.size_bytes()), line);
 
     tenure::paged_writer writer;
     if (!writer.reserve({.pages = pages, .objects_per_page = page_size, .bytes_per_object = record_bytes})) return 1;
     std::vector<std::vector<monster>> world(pages, std::vector<monster>(page_size, {true, 99.995f}));
     world[3][5].health = -0.004f;
-    for (int round = 0; round < 3; ++round) { // the same memory every time
+    for (int round = 0; round < 3; ++round) { // reuses the same memory
         if (!save(writer, world)) {
             char words[100];
             std::printf("%.*s\n", static_cast<int>(writer.error().describe(words)), words);
@@ -83,7 +83,7 @@ int main() {
     std::FILE* const file = std::tmpfile();
     std::size_t const saved = file != nullptr ? write_to(::fileno(file), writer.pieces()) : 0;
     if (file != nullptr) std::fclose(file);
-    std::string_view const text = writer.join(); // one text, where that is wanted
+    std::string_view const text = writer.join(); // moves the pages together into one text
     std::printf("%zu bytes, all saved: %s, joined: %s\n", size, saved == size ? "yes" : "no",
                 text.size() == size ? "yes" : "no");
     return saved == size && text.size() == size ? 0 : 1;

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: Tenure contributors
 // SPDX-License-Identifier: MIT
 
-// Temperatures of ten million places, in a buffer: converted, compared, summed up.
+// Converts, compares and sums ten million temperatures in a buffer.
 
 #include <cstdio>
 
@@ -12,19 +12,19 @@ namespace vectors = tenure::vectors;
 
 int main() {
     constexpr std::size_t count = 10'000'000;
-    auto const fahrenheit = tenure::safe_array<float>::make(count); // zero
-    auto const from = fahrenheit.lease(); // checked once; then every function runs over plain pointers
+    auto const fahrenheit = tenure::safe_array<float>::make(count); // zeroed
+    auto const from = fahrenheit.lease(); // one check; the functions below then use plain pointers
     if (!from) return 1;
 
     vectors::fill(from.data(), count, 50.0f);
     from[7] = 212.0f;
 
-    vectors::subtract(from.data(), count, from.data(), 32.0f); // in place: now Celsius
+    vectors::subtract(from.data(), count, from.data(), 32.0f); // in place
     vectors::multiply(from.data(), count, from.data(), 5.0f);
-    if (!vectors::divide(from.data(), count, from.data(), 9.0f)) return 1; // false: only of integers, by zero
+    if (!vectors::divide(from.data(), count, from.data(), 9.0f)) return 1; // false only for integer division by zero
 
     std::size_t const hot = vectors::find_match(from.data(), count, vectors::comparison::greater, 99.0f);
-    auto const highest = vectors::try_maximum(from.data(), count); // empty: of an empty buffer
+    auto const highest = vectors::try_maximum(from.data(), count); // empty for an empty buffer
     float const mean = vectors::sum(from.data(), count) / static_cast<float>(count);
     std::printf("place %zu has %.0f degrees, the mean is %.2f\n", hot, static_cast<double>(highest.value_or(0)),
                 static_cast<double>(mean));

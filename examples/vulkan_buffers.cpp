@@ -1,12 +1,13 @@
 // SPDX-FileCopyrightText: Tenure contributors
 // SPDX-License-Identifier: MIT
 
-// Vulkan: one VkDeviceMemory for all buffers. Each frame places buffers in it, writes one half of them through mapped
-// memory, lets the queue copy them to the other half, and gives their ranges back for the frame at which the device has
-// done with them. What was copied is read and compared; a warning or an error of the validation layer is a failure.
+// Vulkan: one VkDeviceMemory for all buffers. Each frame places pairs of buffers in it, writes the sources through
+// mapped memory, copies them to the targets on the queue, and frees their ranges for the frame in which the device has
+// finished with them. The program then reads and compares the copies. A warning or error of the validation layer is a
+// failure.
 //
 // usage: vulkan_buffers [--validated]
-// Exits with 77 where there is no device; with --validated also where the validation layer is not installed.
+// Exits with 77 if there is no device. With --validated, also exits with 77 if the validation layer is not installed.
 
 #include <vulkan/vulkan.h>
 
@@ -60,7 +61,7 @@ struct gpu {
     VkDevice device = VK_NULL_HANDLE;
     VkQueue queue = VK_NULL_HANDLE;
     std::uint32_t family = 0;
-    VkDeviceSize atom = 1; ///< what flushes of mapped memory come in
+    VkDeviceSize atom = 1; ///< flushes of mapped memory are multiples of this size
 };
 
 template<class Function>
@@ -68,7 +69,7 @@ Function function(const gpu& on, char const* name) {
     return reinterpret_cast<Function>(vkGetInstanceProcAddr(on.instance, name));
 }
 
-/// Returns   whether there is an instance.
+/// Returns   false when there is no instance.
 bool open_instance(gpu& on, bool is_validated) {
     VkDebugUtilsMessengerCreateInfoEXT ear{};
     ear.sType = VK_STRUCTURE_TYPE_DEBUG_UTILS_MESSENGER_CREATE_INFO_EXT;
@@ -84,7 +85,7 @@ bool open_instance(gpu& on, bool is_validated) {
     info.sType = VK_STRUCTURE_TYPE_INSTANCE_CREATE_INFO;
     info.pApplicationInfo = &program;
     if (is_validated) {
-        info.pNext = &ear; // hears the instance made and destroyed; the messenger below hears what lies between
+        info.pNext = &ear; // reports on creation and destruction of the instance; the messenger below reports the rest
         info.enabledLayerCount = info.enabledExtensionCount = 1;
         info.ppEnabledLayerNames = &layer;
         info.ppEnabledExtensionNames = &extension;
@@ -104,7 +105,7 @@ void close(const gpu& on) {
     if (on.instance != VK_NULL_HANDLE) vkDestroyInstance(on.instance, nullptr);
 }
 
-/// The first device with a queue that can copy. Returns   false when there is none.
+/// Opens the first device if it has a queue that can copy. Returns   false otherwise.
 bool open_device(gpu& on) {
     std::uint32_t count = 0;
     if (vkEnumeratePhysicalDevices(on.instance, &count, nullptr) != VK_SUCCESS || count == 0) return false;
@@ -147,7 +148,7 @@ VkBuffer make_buffer(const gpu& on, VkDeviceSize size) {
     return made;
 }
 
-/// One block of the device's memory that the program sees, and which part of it is whose.
+/// One mapped block of device memory and its allocated ranges.
 struct device_memory {
     VkDeviceMemory block = VK_NULL_HANDLE;
     unsigned char* mapped = nullptr;
@@ -155,7 +156,7 @@ struct device_memory {
 };
 
 void open_memory(const gpu& on, device_memory& memory) {
-    VkBuffer const probe = make_buffer(on, 1); // buffers of one usage may lie in the same types of memory
+    VkBuffer const probe = make_buffer(on, 1); // buffers with the same usage accept the same memory types
     VkMemoryRequirements needs{};
     vkGetBufferMemoryRequirements(on.device, probe, &needs);
     vkDestroyBuffer(on.device, probe, nullptr);
@@ -166,7 +167,7 @@ void open_memory(const gpu& on, device_memory& memory) {
     info.allocationSize = memory_bytes;
     while ((needs.memoryTypeBits >> info.memoryTypeIndex & 1) == 0 ||
            (types.memoryTypes[info.memoryTypeIndex].propertyFlags & VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT) == 0)
-        ++info.memoryTypeIndex; // Vulkan promises that there is one
+        ++info.memoryTypeIndex; // Vulkan guarantees that one exists
     must(vkAllocateMemory(on.device, &info, nullptr, &memory.block), "vkAllocateMemory");
     void* mapped = nullptr;
     must(vkMapMemory(on.device, memory.block, 0, VK_WHOLE_SIZE, 0, &mapped), "vkMapMemory");
@@ -179,12 +180,12 @@ struct placed_buffer {
     tenure::offset_range range;
 };
 
-/// A buffer bound to a range of the memory. Its range is empty when there is no room.
+/// Creates a buffer and binds it to a range of the memory. The range is empty when there is no room.
 placed_buffer place_buffer(const gpu& on, device_memory& memory, VkDeviceSize size) {
     placed_buffer made{make_buffer(on, size), size, {}};
     VkMemoryRequirements needs{};
     vkGetBufferMemoryRequirements(on.device, made.buffer, &needs);
-    // Whole atoms from begin to end, so that a flush of one buffer does not reach into its neighbour.
+    // The range covers whole atoms, so that a flush of one buffer does not affect its neighbour.
     VkDeviceSize const whole = (needs.size + on.atom - 1) / on.atom * on.atom;
     made.range = memory.ranges.allocate(whole, std::max(needs.alignment, on.atom));
     if (made.range)
@@ -214,7 +215,7 @@ void write(const gpu& on, const device_memory& memory, const placed_buffer& to, 
 
 bool holds(const gpu& on, const device_memory& memory, const placed_buffer& from, unsigned seed) {
     VkDeviceSize const whole = (from.size + on.atom - 1) / on.atom * on.atom;
-    VkMappedMemoryRange const part = mapped_range(memory, from.range, whole); // its range may wait to be free
+    VkMappedMemoryRange const part = mapped_range(memory, from.range, whole); // its range may be freed, but deferred
     must(vkInvalidateMappedMemoryRanges(on.device, 1, &part), "vkInvalidateMappedMemoryRanges");
     for (VkDeviceSize index = 0; index < from.size; ++index) {
         if (memory.mapped[from.range.offset + index] != byte_of(seed, index)) return false;
@@ -227,14 +228,14 @@ struct copy {
     unsigned seed = 0;
 };
 
-/// What the device is doing for one frame.
+/// The device's work for one frame.
 struct frame {
     VkCommandBuffer commands = VK_NULL_HANDLE;
     VkFence done = VK_NULL_HANDLE;
     std::vector<copy> copies;
 };
 
-/// Waits for the device, and looks at what it copied. Returns   whether all of it came through.
+/// Waits for the device and compares the copies. Returns   whether all of them are correct.
 bool finish_frame(const gpu& on, const device_memory& memory, frame& of) {
     if (of.copies.empty()) return true;
     must(vkWaitForFences(on.device, 1, &of.done, VK_TRUE, UINT64_MAX), "vkWaitForFences");
@@ -272,7 +273,7 @@ void submit(const gpu& on, const frame& of) {
     must(vkQueueSubmit(on.queue, 1, &info, of.done), "vkQueueSubmit");
 }
 
-/// Places, writes and copies. Returns   false when there is no room.
+/// Places, writes and copies the buffers of a frame. Returns   false when there is no room.
 bool start_frame(const gpu& on, device_memory& memory, frame& of, unsigned number) {
     for (unsigned each = 0; each < copies_of_a_frame; ++each) {
         unsigned const seed = number * copies_of_a_frame + each;
@@ -283,7 +284,7 @@ bool start_frame(const gpu& on, device_memory& memory, frame& of, unsigned numbe
         of.copies.push_back(next);
     }
     submit(on, of);
-    for (copy const& each : of.copies) { // nobody has them before this frame's turn comes again
+    for (copy const& each : of.copies) { // not reused before this frame slot comes up again
         memory.ranges.deallocate_after(each.from.range, frames_in_flight);
         memory.ranges.deallocate_after(each.to.range, frames_in_flight);
     }
@@ -291,7 +292,7 @@ bool start_frame(const gpu& on, device_memory& memory, frame& of, unsigned numbe
     return true;
 }
 
-/// Returns   whether every byte came through and all of the memory was free in the end.
+/// Returns   whether every byte was copied correctly and all memory is free at the end.
 bool run_frames(const gpu& on, VkCommandPool pool) {
     device_memory memory;
     open_memory(on, memory);
@@ -307,7 +308,7 @@ bool run_frames(const gpu& on, VkCommandPool pool) {
         fence.sType = VK_STRUCTURE_TYPE_FENCE_CREATE_INFO;
         must(vkCreateFence(on.device, &fence, nullptr, &each.done), "vkCreateFence");
     }
-    placed_buffer const kept = place_buffer(on, memory, 300'000); // stays while all others come and go
+    placed_buffer const kept = place_buffer(on, memory, 300'000); // stays allocated during all frames
     write(on, memory, kept, frame_count * copies_of_a_frame);
 
     bool good = true;
@@ -316,8 +317,8 @@ bool run_frames(const gpu& on, VkCommandPool pool) {
         good = finish_frame(on, memory, turn) && start_frame(on, memory, turn, number);
     }
     tenure::offset_usage const late = memory.ranges.usage();
-    std::printf("after %u frames: %zu buffers, %llu KiB free, of it %llu KiB in one piece, waiting %llu KiB\n",
-                frame_count, late.range_count, static_cast<unsigned long long>(late.free >> 10),
+    std::printf("after %u frames: %zu buffers, %llu KiB free, largest range %llu KiB, deferred %llu KiB\n", frame_count,
+                late.range_count, static_cast<unsigned long long>(late.free >> 10),
                 static_cast<unsigned long long>(late.largest_free >> 10),
                 static_cast<unsigned long long>(late.waiting >> 10));
     must(vkDeviceWaitIdle(on.device), "vkDeviceWaitIdle");
@@ -327,7 +328,7 @@ bool run_frames(const gpu& on, VkCommandPool pool) {
         tenure::next_frame();
     }
     good = holds(on, memory, kept, frame_count * copies_of_a_frame) && good;
-    std::printf("every byte came through: %s\n", good ? "yes" : "no");
+    std::printf("every byte is correct: %s\n", good ? "yes" : "no");
     vkDestroyBuffer(on.device, kept.buffer, nullptr);
     memory.ranges.deallocate(kept.range);
     memory.ranges.collect();
@@ -347,7 +348,7 @@ int main(int count, char** arguments) {
     bool const must_be_validated = count > 1 && std::strcmp(arguments[1], "--validated") == 0;
     bool const is_validated = layer_is_there();
     gpu on;
-    if (must_be_validated && !is_validated) return leave_out(on, "no validation layer of Vulkan");
+    if (must_be_validated && !is_validated) return leave_out(on, "the Vulkan validation layer is not installed");
     if (!open_instance(on, is_validated) || !open_device(on)) return leave_out(on, "no Vulkan device");
     VkCommandPoolCreateInfo info{};
     info.sType = VK_STRUCTURE_TYPE_COMMAND_POOL_CREATE_INFO;
@@ -358,6 +359,6 @@ int main(int count, char** arguments) {
     bool const good = run_frames(on, pool);
     vkDestroyCommandPool(on.device, pool, nullptr);
     close(on);
-    std::printf("validation: %s, %d complaints\n", is_validated ? "on" : "the layer is not installed", complaints);
+    std::printf("validation: %s, %d messages\n", is_validated ? "on" : "the layer is not installed", complaints);
     return good && complaints == 0 ? 0 : 1;
 }

@@ -2,8 +2,9 @@
 // SPDX-License-Identifier: MIT
 
 /// \file
-/// Sebastian Aaltonen's OffsetAllocator as a library for `tenure bench offsets --against`: docs/guide/offset.md builds
-/// it. OffsetAllocator counts in 32 bits and has no alignment, so it counts in units of the alignment here.
+/// Sebastian Aaltonen's OffsetAllocator as a library for `tenure bench offsets --against`. docs/guide/offset.md shows
+/// how to build it. OffsetAllocator has 32-bit offsets and no alignment, so this adapter counts in units of the
+/// alignment.
 
 #include <offsetAllocator.hpp>
 
@@ -20,7 +21,7 @@ struct peer {
 
 void* tenure_offsets_create(std::uint64_t capacity_bytes, std::uint64_t alignment_bytes, std::uint64_t max_ranges) {
     std::uint64_t const units = capacity_bytes / alignment_bytes;
-    std::uint64_t const nodes = 2 * max_ranges + 2; // a free range may lie beside each allocated one
+    std::uint64_t const nodes = 2 * max_ranges + 2; // each allocated range may have a free neighbour
     if (units >= UINT32_MAX || nodes >= UINT32_MAX) return nullptr;
     auto const count = static_cast<std::uint32_t>(units), most = static_cast<std::uint32_t>(nodes);
     return new peer{alignment_bytes, OffsetAllocator::Allocator(count, most)};
