@@ -27,7 +27,7 @@ static_assert(offsetof(tn_block_cache, blocks) == offsetof(detail::block_cache, 
 static_assert(sizeof(detail::block_cache::count) == sizeof(std::uint32_t));
 static_assert(offsetof(tn_temp_state, cursor) == offsetof(detail::thread_lifetimes, temp_cursor));
 static_assert(offsetof(tn_temp_state, limit) == offsetof(detail::thread_lifetimes, temp_limit));
-static_assert(offsetof(tn_temp_state, region) == offsetof(detail::thread_lifetimes, temp_region));
+static_assert(offsetof(tn_temp_state, region) == offsetof(detail::thread_lifetimes, temp_chunk));
 static_assert(sizeof(std::uintptr_t) == sizeof(std::uint64_t));
 static_assert(offsetof(detail::thread_tag, id) == 0 && sizeof(detail::thread_tag::id) == sizeof(std::uint16_t));
 

@@ -50,7 +50,7 @@ void huge_blocks::release_all() noexcept {
     }
     memory_.uncount_use(live_bytes_);
     live_bytes_ = live_count_ = 0;
-    release_kept_before(UINT64_MAX);
+    release_retained_before(UINT64_MAX);
 }
 
 /// A moved block cannot move back. If its new head cannot be registered, the block is found through the lists.
@@ -72,7 +72,7 @@ std::size_t huge_blocks::release(huge_block& block) noexcept {
     return bytes;
 }
 
-std::size_t huge_blocks::release_kept_before(std::uint64_t freed_before_ns) noexcept {
+std::size_t huge_blocks::release_retained_before(std::uint64_t freed_before_ns) noexcept {
     std::size_t bytes = 0;
     for (huge_block* block = kept_.first; block != nullptr;) {
         huge_block* const next = block->next;
@@ -196,10 +196,10 @@ void* huge_blocks::allocate(std::size_t bytes, std::size_t alignment, std::uint6
     huge_block* head = is_ordinary ? reuse_retained(needed) : nullptr;
     if (head == nullptr) learn(needed, now_ns);
     found = head == nullptr && memory_.is_zeroed() ? contents::zero : contents::unknown;
-    if (now_ns > how_.time_ns) release_kept_before(now_ns - how_.time_ns);
+    if (now_ns > how_.time_ns) release_retained_before(now_ns - how_.time_ns);
     if (head == nullptr) head = is_ordinary ? map_new(needed) : map_aligned(bytes, alignment);
     if (head == nullptr && kept_.first != nullptr) { // the limit or the source may have room without them
-        release_kept_before(UINT64_MAX);
+        release_retained_before(UINT64_MAX);
         head = is_ordinary ? map_new(needed) : map_aligned(bytes, alignment);
     }
     if (head == nullptr) return nullptr;
@@ -250,7 +250,7 @@ freed_block huge_blocks::deallocate(void* block, std::uint64_t now_ns) noexcept 
     {
         platform::lock_guard const lock(mutex_);
         if (head.bytes != 0 && block_in(head) == block) {
-            if (now_ns > how_.time_ns) release_kept_before(now_ns - how_.time_ns);
+            if (now_ns > how_.time_ns) release_retained_before(now_ns - how_.time_ns);
             freed_block const freed{head.tag, head.bytes};
             free_locked(head, now_ns);
             return freed;
@@ -367,12 +367,12 @@ bool huge_blocks::owns(const void* pointer) const noexcept {
 
 std::size_t huge_blocks::expire(std::uint64_t now_ns) noexcept {
     platform::lock_guard const lock(mutex_);
-    return now_ns > how_.time_ns ? release_kept_before(now_ns - how_.time_ns) : 0;
+    return now_ns > how_.time_ns ? release_retained_before(now_ns - how_.time_ns) : 0;
 }
 
 std::size_t huge_blocks::trim() noexcept {
     platform::lock_guard const lock(mutex_);
-    return release_kept_before(UINT64_MAX);
+    return release_retained_before(UINT64_MAX);
 }
 
 void huge_blocks::set_purge_policy(purge_policy how) noexcept {

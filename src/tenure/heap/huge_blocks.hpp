@@ -137,7 +137,7 @@ private:
     void learn(std::size_t needed, std::uint64_t now_ns) noexcept;
     [[nodiscard]] bool may_keep(const huge_block& freed, std::uint64_t now_ns) noexcept;
     void free_locked(huge_block& head, std::uint64_t now_ns) noexcept;
-    std::size_t release_kept_before(std::uint64_t freed_before_ns) noexcept;
+    std::size_t release_retained_before(std::uint64_t freed_before_ns) noexcept;
     std::size_t release(huge_block& block) noexcept;
 
     heap_memory& memory_;

@@ -37,7 +37,7 @@ block_source& chunk_supply::source() const noexcept {
 
 lifetime_chunk* chunk_supply::acquire(std::size_t bytes, at_limit limit) noexcept {
     std::size_t const index = class_of(bytes);
-    if (index == class_count) return acquire(bytes, limit);
+    if (index == class_count) return acquire_from_source(bytes, limit);
     {
         platform::lock_guard const lock(mutex_);
         if (lifetime_chunk* const chunk = kept_[index]; chunk != nullptr) {
@@ -47,7 +47,7 @@ lifetime_chunk* chunk_supply::acquire(std::size_t bytes, at_limit limit) noexcep
             return chunk;
         }
     }
-    return acquire(min_bytes << index, limit);
+    return acquire_from_source(min_bytes << index, limit);
 }
 
 /// Counts bytes before acquiring them, so that two threads cannot both take the last of the limit.
@@ -59,12 +59,12 @@ bool chunk_supply::reserve(std::size_t bytes) noexcept {
     return false;
 }
 
-lifetime_chunk* chunk_supply::acquire(std::size_t bytes, at_limit limit) noexcept {
+lifetime_chunk* chunk_supply::acquire_from_source(std::size_t bytes, at_limit limit) noexcept {
     if (limit == at_limit::exceed) {
         held_bytes_ += bytes;
     } else if (!reserve(bytes)) {
         // Retained chunks count against the limit too, and none of this size is left.
-        if (release_kept_before(UINT64_MAX) == 0 || !reserve(bytes)) return nullptr;
+        if (release_retained_before(UINT64_MAX) == 0 || !reserve(bytes)) return nullptr;
     }
     block_source& from = source();
     void* memory = misaligned_.acquire(from, bytes, job_chunk_alignment);
@@ -85,7 +85,7 @@ lifetime_chunk* chunk_supply::acquire(std::size_t bytes, at_limit limit) noexcep
     return chunk;
 }
 
-void chunk_supply::release(lifetime_chunk* chunk) noexcept {
+void chunk_supply::release_to_source(lifetime_chunk* chunk) noexcept {
     std::size_t const bytes = chunk->bytes;
     if constexpr (checks::caller) {
         chunk_begins.erase(chunk);
@@ -101,15 +101,15 @@ void chunk_supply::set_source(block_source& source) noexcept {
         platform::lock_guard const lock(mutex_);
         source_.store(&source, std::memory_order_release);
     }
-    release_kept_before(UINT64_MAX); // so that no chunk of the former source is reused
+    release_retained_before(UINT64_MAX); // so that no chunk of the former source is reused
 }
 
 void chunk_supply::release(lifetime_chunk* chunk) noexcept {
-    if (class_of(chunk->bytes) == class_count) return release(chunk);
+    if (class_of(chunk->bytes) == class_count) return release_to_source(chunk);
     if constexpr (checks::caller) platform::poison_freed(pointer_at(chunk->begin()), chunk->limit() - chunk->begin());
     chunk->frame = frame_clock::now();
     bool const is_kept = keep(chunk);
-    if (!is_kept) release(chunk);
+    if (!is_kept) release_to_source(chunk);
 }
 
 /// Returns   false for a chunk whose source is no longer in use.
@@ -123,7 +123,7 @@ bool chunk_supply::keep(lifetime_chunk* chunk) noexcept {
     return true;
 }
 
-std::size_t chunk_supply::release_kept_before(std::uint64_t frame) noexcept {
+std::size_t chunk_supply::release_retained_before(std::uint64_t frame) noexcept {
     lifetime_chunk* released = nullptr;
     {
         platform::lock_guard const lock(mutex_);
@@ -146,7 +146,7 @@ std::size_t chunk_supply::release_kept_before(std::uint64_t frame) noexcept {
         lifetime_chunk* const chunk = released;
         released = chunk->next;
         bytes += chunk->bytes;
-        release(chunk);
+        release_to_source(chunk);
     }
     return bytes;
 }

@@ -78,7 +78,7 @@ public:
     void release(lifetime_chunk* chunk) noexcept;
 
     /// Releases the chunks retained since before `frame`. Returns   the bytes released.
-    std::size_t release_kept_before(std::uint64_t frame) noexcept;
+    std::size_t release_retained_before(std::uint64_t frame) noexcept;
 
     /// Reports a source that ignored the alignment; acquire() returns nullptr then. Requires  no lock is held.
     void report_misaligned() noexcept { misaligned_.report(); }
@@ -94,10 +94,10 @@ public:
     }
 
 private:
-    [[nodiscard]] lifetime_chunk* acquire(std::size_t bytes, at_limit limit) noexcept;
+    [[nodiscard]] lifetime_chunk* acquire_from_source(std::size_t bytes, at_limit limit) noexcept;
     [[nodiscard]] bool reserve(std::size_t bytes) noexcept;
     [[nodiscard]] bool keep(lifetime_chunk* chunk) noexcept;
-    void release(lifetime_chunk* chunk) noexcept;
+    void release_to_source(lifetime_chunk* chunk) noexcept;
 
     platform::mutex mutex_;
     std::atomic<block_source*> source_{nullptr};

@@ -193,7 +193,7 @@ void detail::end_job_frame(std::uint64_t now) noexcept {
         all_found = !leaks.is_full();
         leaks.report_all();
     }
-    if (now > frames_to_keep_chunks) process_chunks.release_kept_before(now - frames_to_keep_chunks);
+    if (now > frames_to_keep_chunks) process_chunks.release_retained_before(now - frames_to_keep_chunks);
 }
 
 void detail::retire_temp_job(thread_record& record) noexcept {
@@ -292,7 +292,7 @@ std::size_t temp_job::trim() noexcept {
         }
         release_empty(threads.orphans);
     }
-    return detail::process_chunks.release_kept_before(UINT64_MAX);
+    return detail::process_chunks.release_retained_before(UINT64_MAX);
 }
 
 bool temp_job::valid() noexcept {
