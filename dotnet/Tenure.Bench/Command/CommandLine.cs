@@ -9,7 +9,7 @@ using System.Linq;
 
 namespace Tenure.Bench;
 
-/// <summary>The command line: verbs, their options, and what is said when one is wrong.</summary>
+/// <summary>The command line: verbs, their options and the error messages.</summary>
 internal static class CommandLine
 {
     internal static int Run(string[] args)
@@ -18,7 +18,7 @@ internal static class CommandLine
         {
             HelpName = "jembench",
         };
-        // -h is Int16, as it was in jemalloc.NET's tool.
+        // -h is Int16, as in jemalloc.NET's tool.
         foreach (HelpOption option in root.Options.OfType<HelpOption>().ToArray())
         {
             root.Options.Remove(option);
@@ -61,7 +61,7 @@ internal static class CommandLine
         return parsed.Errors.Count == 0 ? parsed.Invoke() : Refuse(parsed.Errors[0].Message, "jembench --help");
     }
 
-    /// <summary>Says why a command line is not understood, and what to read.</summary>
+    /// <summary>Reports why a command line is not valid, and which help to read.</summary>
     internal static int Refuse(string reason, string read)
     {
         Console.Error.WriteLine($"jembench: {reason}");

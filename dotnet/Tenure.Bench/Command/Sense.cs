@@ -7,7 +7,7 @@ using System.Linq;
 
 namespace Tenure.Bench;
 
-/// <summary>Command lines whose words are right and which ask for nothing that can be done.</summary>
+/// <summary>Rejects command lines that parse but cannot be executed.</summary>
 internal static class Sense
 {
     private const int MaxIterations = 1000;
@@ -15,7 +15,7 @@ internal static class Sense
     private const int MaxRounds = 100_000;
     private const int MaxBlocks = 10_000_000;
 
-    /// <summary>Why it cannot be done; null: it can.</summary>
+    /// <summary>Gets the reason why the request cannot be executed; null if it can.</summary>
     internal static string? Refuse(Verb verb, Operations operations, IReadOnlyList<long> counts, int? iterations)
     {
         if (iterations is < 1 or > MaxIterations)

@@ -7,7 +7,7 @@ using System.Linq;
 
 namespace Tenure.Bench;
 
-/// <summary>-b -h -i -l -f -d -u -s --udt.</summary>
+/// <summary>The type options: -b -h -i -l -f -d -u -s --udt.</summary>
 internal sealed class TypeOptions
 {
     private readonly Verb _verb;
@@ -50,7 +50,7 @@ internal sealed class TypeOptions
             : ElementType.Integer(32, isUnsigned);
     }
 
-    /// <summary>Why these types cannot be measured; null when they can.</summary>
+    /// <summary>Gets the reason why these types cannot be measured; null if they can.</summary>
     internal string? Refusal(ParseResult parsed, Operations operations)
     {
         List<string> given = [.. _types.Where(parsed.GetValue).Select(option => option.Name)];

@@ -67,7 +67,7 @@ internal sealed class VerbCommand : Command
 
     internal int Begin(ParseResult parsed, string[] typed, string[] further)
     {
-        string name = parsed.CommandResult.IdentifierToken?.Value ?? Name; // as it was typed: "array" for buffer
+        string name = parsed.CommandResult.IdentifierToken?.Value ?? Name; // as typed: "array" for buffer
         string read = $"jembench {name} --help";
         string[] words = Words(parsed);
         if (words.FirstOrDefault(word => word.StartsWith('-')) is { } unknown)
@@ -105,7 +105,7 @@ internal sealed class VerbCommand : Command
         return _verb == Verb.Lifetimes ? LifetimesRun.Run(request) : BenchSession.Run(request);
     }
 
-    /// <summary>For children, whose command line was found good by their parent.</summary>
+    /// <summary>Parses a command line in a child process; its parent has already validated it.</summary>
     internal static BenchRequest Again(IReadOnlyList<string> typed)
     {
         var root = new RootCommand();
@@ -152,13 +152,13 @@ internal sealed class VerbCommand : Command
         };
     }
 
-    /// <summary>Who types -h often wants help.</summary>
+    /// <summary>A hint for -h, which often means help.</summary>
     internal static string NotHelp(string[] typed) => typed.Contains("-h") ? " (-h is Int16; the help is --help)" : "";
 
     private Operations Chosen(ParseResult parsed) =>
         _operations.Aggregate(Operations.None, (all, each) => parsed.GetValue(each.Value) ? all | each.Key : all);
 
-    /// <summary>One more thing that it can do.</summary>
+    /// <summary>Adds an operation.</summary>
     internal VerbCommand With(Operations operation, string name, string description)
     {
         _operations[operation] = Flag(name, description);
@@ -166,7 +166,7 @@ internal sealed class VerbCommand : Command
         return this;
     }
 
-    /// <summary>The options that stand behind those of its own.</summary>
+    /// <summary>Adds the options that follow those of the verb.</summary>
     internal VerbCommand Finish()
     {
         if (_verb != Verb.Lifetimes)
@@ -196,7 +196,7 @@ internal sealed class VerbCommand : Command
 
     private string[] Words(ParseResult parsed) => [.. parsed.GetResult(_counts)?.Tokens.Select(token => token.Value) ?? []];
 
-    /// <summary>10_000_000 is a number as well.</summary>
+    /// <summary>Accepts digits with separators, such as 10_000_000.</summary>
     private static string Digits(string word) => word.Replace("_", "", StringComparison.Ordinal);
 
     internal static Option<bool> Flag(string name, string description, params string[] aliases) =>

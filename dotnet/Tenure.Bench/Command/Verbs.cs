@@ -3,7 +3,7 @@
 
 namespace Tenure.Bench;
 
-/// <summary>What the tool can do, in words.</summary>
+/// <summary>The verbs of the tool and their descriptions.</summary>
 internal static class Verbs
 {
     private const string Size = "SIZE";

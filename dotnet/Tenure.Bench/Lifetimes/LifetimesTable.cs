@@ -10,7 +10,7 @@ using System.Linq;
 
 namespace Tenure.Bench;
 
-/// <summary>The rounds of all rows as one table: medians, and ratios to NativeMemory of the same round.</summary>
+/// <summary>The rounds of all rows as one table: medians, and ratios to NativeMemory in the same round.</summary>
 internal static class LifetimesTable
 {
     private const string Baseline = "NativeMemory";
@@ -67,7 +67,7 @@ internal static class LifetimesTable
         }
     }
 
-    /// <summary>Distances with how often each is there, in the order in which they come first.</summary>
+    /// <summary>Gets the distances with their counts, in order of first occurrence.</summary>
     internal static List<(long Distance, int Count)> Buckets(long[] distances)
     {
         var counts = new Dictionary<long, int>();

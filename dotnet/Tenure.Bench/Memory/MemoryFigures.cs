@@ -17,8 +17,8 @@ using BenchmarkDotNet.Validators;
 namespace Tenure.Bench;
 
 /// <summary>
-/// Native memory, which BenchmarkDotNet's own diagnosers see on Windows only: what the system counts for the process, and
-/// what Tenure counts for its heap. In a child it reads them, in the parent it tells what the child read.
+/// Native memory, which BenchmarkDotNet's own diagnosers measure only on Windows: the system's figures for the process,
+/// and Tenure's figures for its heap. The child process reads them; the parent process reports them.
 /// </summary>
 internal sealed class MemoryFigures : IDiagnoser
 {
@@ -27,10 +27,10 @@ internal sealed class MemoryFigures : IDiagnoser
     private readonly CaseReply? _reply;
     private readonly Func<BenchmarkCase, CaseReply?>? _find;
 
-    /// <summary>In a child.</summary>
+    /// <summary>For a child process.</summary>
     internal MemoryFigures(CaseReply reply) => _reply = reply;
 
-    /// <summary>In the parent.</summary>
+    /// <summary>For the parent process.</summary>
     internal MemoryFigures(Func<BenchmarkCase, CaseReply?> find) => _find = find;
 
     public IEnumerable<string> Ids => [nameof(MemoryFigures)];
@@ -87,7 +87,7 @@ internal sealed class MemoryFigures : IDiagnoser
 
     public IEnumerable<ValidationError> Validate(ValidationParameters validationParameters) => [];
 
-    /// <summary>A figure, and its column.</summary>
+    /// <summary>A figure and its column.</summary>
     internal sealed class Figure(string id, string name, string legend, int place) : IMetricDescriptor
     {
         internal static readonly Figure Peak = new(

@@ -6,7 +6,7 @@ using System.Runtime.InteropServices;
 
 namespace Tenure.Bench;
 
-/// <summary>What the native library counts, and its calls that the measured ones are compared with.</summary>
+/// <summary>The native library's counters, and the native calls that the measured ones are compared with.</summary>
 internal static unsafe partial class NativeCounters
 {
     /// <summary>tn_stats of tenure.h.</summary>

@@ -9,7 +9,7 @@ using BenchmarkDotNet.Running;
 
 namespace Tenure.Bench;
 
-/// <summary>A column of ours: what a case is, or its time by the element.</summary>
+/// <summary>One of our columns: a description of the case, or its time per element.</summary>
 internal sealed class CaseColumn : IColumn
 {
     private readonly Func<BenchmarkCase, Summary, string> _value;

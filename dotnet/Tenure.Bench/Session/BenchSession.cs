@@ -22,7 +22,7 @@ using Perfolizer.Horology;
 
 namespace Tenure.Bench;
 
-/// <summary>One command line: what fits is measured, printed and written.</summary>
+/// <summary>Runs one command line: measures the cases that fit, prints and writes the results.</summary>
 internal static class BenchSession
 {
     internal static int Run(BenchRequest request)
@@ -75,7 +75,7 @@ internal static class BenchSession
         return Finish(request, summaries, toolchain);
     }
 
-    /// <summary>What parent and child have in common: without it the child would measure something else.</summary>
+    /// <summary>The configuration that parent and child share, so that both measure the same cases.</summary>
     internal static IConfig ConfigOf(Job job, MemoryFigures memory) => ManualConfig.CreateEmpty()
         .AddJob(job).AddDiagnoser(MemoryDiagnoser.Default).AddDiagnoser(memory).WithOptions(ConfigOptions.DisableOptimizationsValidator);
 
@@ -125,7 +125,8 @@ internal static class BenchSession
         return config;
     }
 
-    /// <summary>BenchmarkDotNet's own arguments, as far as they do not say who is measured how: that is ours.</summary>
+    /// <summary>Reads BenchmarkDotNet's own arguments, except those that select cases or change how they are
+    /// measured.</summary>
     private static bool TryReadFurther(BenchRequest request, out IConfig? further)
     {
         further = null;
@@ -162,7 +163,7 @@ internal static class BenchSession
     private static int Finish(BenchRequest request, Summary[] summaries, ChildToolchain toolchain)
     {
         bool isWhole = true;
-        // After an interrupt: a table of which nothing was measured says nothing.
+        // After an interrupt, a table without measurements is not printed.
         foreach (Summary summary in summaries.Where(each => !Interrupt.Came || each.BenchmarksCases.Any(IsMeasured)))
         {
             TableText.Print(summary, Console.Out);

@@ -9,10 +9,10 @@ using System.Linq;
 
 namespace Tenure.Bench;
 
-/// <summary>Whether what is asked for can be had: said before anything starts.</summary>
+/// <summary>Checks that the request fits into this machine before anything starts.</summary>
 internal static class Fit
 {
-    /// <summary>Rows to measure, and what was said about the others. Null: nothing may start.</summary>
+    /// <summary>Gets the rows to measure and reports the others. Null if nothing can be measured.</summary>
     internal static IReadOnlyList<CaseInfo>? Check(BenchRequest request, IReadOnlyList<CaseInfo> rows, Action<string> say)
     {
         MachineMemory memory = MachineMemory.Now();
@@ -78,7 +78,8 @@ internal static class Fit
         }
     }
 
-    /// <summary>The folder of a file-backed array: there, writable, large enough, and not memory itself.</summary>
+    /// <summary>Checks the folder for a file-backed array: it must exist, be writable, have enough space, and not be in
+    /// memory.</summary>
     private static string? RefuseFolder(BenchRequest request, IReadOnlyList<CaseInfo> rows)
     {
         if (request.FileFolder is not { } folder)

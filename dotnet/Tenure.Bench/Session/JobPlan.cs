@@ -7,10 +7,11 @@ using Perfolizer.Horology;
 
 namespace Tenure.Bench;
 
-/// <summary>How often, and what runs before.</summary>
+/// <summary>The number of iterations and the preparation of a job.</summary>
 internal static class JobPlan
 {
-    /// <summary>Iterations of a cold start of which each takes milliseconds, and of one that takes seconds.</summary>
+    /// <summary>Cold start iterations when each takes milliseconds; a single one is used when it takes
+    /// seconds.</summary>
     private const int ColdIterations = 7;
     private const int LongIterations = 3;
 

@@ -9,12 +9,12 @@ using System.Text.Json;
 namespace Tenure.Bench;
 
 /// <summary>
-/// What `tenure bench dotnet` starts for each row, part and round: one row measured once, in this process, in well under a
-/// second. Rounds, their order and all statistics are the lab's.
+/// The command that `tenure bench dotnet` starts for each row, part and round: measures one row once, in this process,
+/// in well under a second. The lab controls the rounds, their order and all statistics.
 /// </summary>
 internal static class ShortCommand
 {
-    /// <summary>Changes when a reader of before would misunderstand.</summary>
+    /// <summary>Increased when an older reader would misinterpret the output.</summary>
     private const int Format = 2;
 
     internal static void AddTo(RootCommand root)

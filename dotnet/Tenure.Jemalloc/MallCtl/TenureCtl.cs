@@ -9,15 +9,16 @@ using System.Threading;
 
 namespace Tenure;
 
-/// <summary>Keys over Tenure's heap: those of jemalloc's that have an equivalent, and the options under their own names.</summary>
+/// <summary>Keys on Tenure's heap: the jemalloc keys that have an equivalent, and the options under their own
+/// names.</summary>
 internal static unsafe class TenureCtl
 {
     internal const string Prefix = "tenure.";
 
-    /// <summary>All of jemalloc's arenas at once: MALLCTL_ARENAS_ALL.</summary>
+    /// <summary>All of jemalloc's arenas: MALLCTL_ARENAS_ALL.</summary>
     private const string Purge = "arena.4096.purge";
 
-    /// <summary>In front of the options, which the library numbers.</summary>
+    /// <summary>The keys before the options, which the library numbers.</summary>
     private static readonly string[] s_keys = [.. TenureFigures.Names, "epoch", "version", "arenas.page", "arenas.quantum", Purge];
 
     private static ulong s_epoch = 1;
@@ -49,7 +50,7 @@ internal static unsafe class TenureCtl
         }
         else if (name == "epoch")
         {
-            // Figures are always fresh.
+            // Statistics are always current.
             Interlocked.Increment(ref s_epoch);
         }
         else
@@ -120,7 +121,7 @@ internal static unsafe class TenureCtl
 
     internal static bool IsKnown(string name) => Array.IndexOf(s_keys, name) >= 0 || Option(name) is not null;
 
-    /// <summary>The value of an option; null when the name is none's.</summary>
+    /// <summary>Gets the value of an option; null if the name is not an option.</summary>
     internal static ulong? Option(string name)
     {
         if (!name.StartsWith(Prefix, StringComparison.Ordinal))
@@ -174,7 +175,7 @@ internal static unsafe class TenureCtl
         return "";
     }
 
-    /// <summary>As strict as jemalloc: a value has one size.</summary>
+    /// <summary>As strict as jemalloc: a value has exactly one size.</summary>
     private static T Exact<T, TValue>(string name, TValue value)
         where T : unmanaged
         where TValue : unmanaged => sizeof(T) == sizeof(TValue)
@@ -182,7 +183,7 @@ internal static unsafe class TenureCtl
             : throw new MallCtlException(
                 name, MallCtlCalls.Invalid, $"\"{name}\" has a value of {sizeof(TValue)} bytes, not of {sizeof(T)}: Int64, UInt64 or nuint.");
 
-    /// <summary>Options have no size of their own: any type that holds the value.</summary>
+    /// <summary>Options have no fixed size: any type that can hold the value is accepted.</summary>
     private static T Narrowed<T>(string name, ulong value)
         where T : unmanaged
     {

@@ -11,19 +11,19 @@ using System.Threading;
 
 namespace Tenure;
 
-/// <summary>Sees once that the native library is there and speaks the ABI that this assembly was written for.</summary>
+/// <summary>Checks once that the native library is present and has the ABI version of this assembly.</summary>
 /// <remarks>
-/// No static constructor and no module initializer: an exception from either would reach the user wrapped in a
-/// <see cref="TypeInitializationException"/>, and every later use would repeat it without the library being looked for
+/// This is not a static constructor or a module initializer: an exception from either would reach the user wrapped in a
+/// <see cref="TypeInitializationException"/>, and every later use would repeat it without looking for the library
 /// again.
 /// </remarks>
 internal static class NativeLibraryCheck
 {
     private static bool _passed;
 
-    /// <summary>One load and one branch once the check has passed; it is repeated while it fails.</summary>
-    /// <exception cref="TenureLoadException">The library is missing, cannot be loaded, or is another
-    /// version's.</exception>
+    /// <summary>Runs the check until it passes; after that, costs one load and one branch.</summary>
+    /// <exception cref="TenureLoadException">The library is missing, cannot be loaded, or has another ABI
+    /// version.</exception>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     internal static void Ensure()
     {
@@ -63,8 +63,7 @@ internal static class NativeLibraryCheck
     internal static string FileName =>
         OperatingSystem.IsWindows() ? "tenure.dll" : OperatingSystem.IsMacOS() ? "libtenure.dylib" : "libtenure.so";
 
-    /// <summary>Whether the package has a library for this machine; the next step is another one when it has
-    /// none.</summary>
+    /// <summary>Whether the package has a library for this platform; the suggested next step depends on it.</summary>
     private static bool IsPlatformOfPackage =>
         OperatingSystem.IsLinux() && RuntimeInformation.ProcessArchitecture == Architecture.X64
         && !RuntimeInformation.RuntimeIdentifier.Contains("musl", StringComparison.Ordinal);
@@ -90,7 +89,8 @@ internal static class NativeLibraryCheck
                 .Append(" the system looks for libraries.");
         }
         text.Append(" Next step: ").Append(NextStep(there is not null));
-        // What the runtime threw has nothing but this text and our own call: inside, it would be printed once more.
+        // The runtime's exception adds only its message and our own call; as an inner exception it would be printed
+        // twice.
         text.Append(" The system said: ").Append(cause.Message.ReplaceLineEndings(" ").Trim());
         return new TenureLoadException(text.ToString()) { LibraryPath = there };
     }
@@ -123,7 +123,7 @@ internal static class NativeLibraryCheck
     private const string InOwnTree = "In Tenure's own tree: cmake --preset release, cmake --build --preset release, and "
         + "build this project again.";
 
-    /// <summary>Where the runtime looks before it asks the system, each folder once.</summary>
+    /// <summary>The folders that the runtime searches before it asks the system, without duplicates.</summary>
     private static List<string> SearchedFolders()
     {
         var folders = new List<string>();
@@ -145,7 +145,7 @@ internal static class NativeLibraryCheck
         }
     }
 
-    /// <summary>The file that the loader took; null where the system does not tell.</summary>
+    /// <summary>The file that the loader mapped; null if the system does not provide it.</summary>
     private static string? LoadedFrom()
     {
         try

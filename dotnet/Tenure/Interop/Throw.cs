@@ -8,7 +8,7 @@ using System.Runtime.CompilerServices;
 
 namespace Tenure;
 
-/// <summary>What is thrown, out of the way of the code that checks.</summary>
+/// <summary>Throws exceptions, outside the code that checks.</summary>
 internal static class Throw
 {
     [DoesNotReturn]
@@ -26,7 +26,7 @@ internal static class Throw
     internal static void OutOfRange(string name, object? value, string wanted) =>
         throw new ArgumentOutOfRangeException(name, value, wanted);
 
-    /// <summary>Refuses what is no power of two.</summary>
+    /// <summary>Rejects an alignment that is not a power of two.</summary>
     internal static void UnlessPowerOfTwo(nuint alignment, [CallerArgumentExpression(nameof(alignment))] string name = "")
     {
         if (!BitOperations.IsPow2(alignment))
