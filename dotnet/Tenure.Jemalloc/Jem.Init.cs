@@ -64,8 +64,8 @@ public static unsafe partial class Jem
         }
         string? wanted = MallCtlCalls.SizeOf(setter) switch
         {
-            1 when JemConf.Truth(setting.Value) is null => "\"true\" or \"false\" was wanted",
-            4 or 8 when JemConf.Number(setting.Value) is null => "a number was wanted",
+            1 when JemConf.Truth(setting.Value) is null => "expected \"true\" or \"false\"",
+            4 or 8 when JemConf.Number(setting.Value) is null => "expected a number",
             _ => null,
         };
         if (wanted is not null)
@@ -141,7 +141,7 @@ public static unsafe partial class Jem
         }
         else if (isThere || JemallocKeys.IsOption(setting.Key))
         {
-            result.Refuse(new JemRefusal(setting.Key, setting.Value, "jemalloc has started already, and takes it only at the start."));
+            result.Refuse(new JemRefusal(setting.Key, setting.Value, "jemalloc has already started and accepts this setting only at the start."));
         }
         else
         {

@@ -156,13 +156,13 @@ public static unsafe partial class Jem
     [DoesNotReturn]
     [MethodImpl(MethodImplOptions.NoInlining)]
     private static void ThrowRefused(ulong size) =>
-        throw new OutOfMemoryException($"{size} bytes were refused by {(JemallocSymbols.AreThere ? "jemalloc" : "Tenure's heap")}; nothing has changed.");
+        throw new OutOfMemoryException($"{(JemallocSymbols.AreThere ? "jemalloc" : "Tenure's heap")} is out of memory: {size} bytes were requested. Nothing has changed.");
 
     private static void IfNoPowerOfTwo(ulong alignment)
     {
         if (!ulong.IsPow2(alignment))
         {
-            throw new ArgumentOutOfRangeException(nameof(alignment), alignment, "An alignment is a power of two, in bytes.");
+            throw new ArgumentOutOfRangeException(nameof(alignment), alignment, "The alignment is not a power of two.");
         }
     }
 }

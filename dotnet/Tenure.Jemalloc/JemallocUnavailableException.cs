@@ -38,5 +38,5 @@ public sealed class JemallocUnavailableException : InvalidOperationException
 
     internal static string Text(string? asked) => (string.IsNullOrEmpty(asked) ? "" : asked + " ") + JemallocSymbols.WhyNot()
         + " Start the program on jemalloc: " + Command
-        + " (the package libjemalloc2 of Debian and Ubuntu brings it; without the command: LD_PRELOAD=libjemalloc.so.2 TENURE_PASSTHROUGH=heap).";
+        + " (Debian and Ubuntu: package libjemalloc2; without the command: LD_PRELOAD=libjemalloc.so.2 TENURE_PASSTHROUGH=heap).";
 }

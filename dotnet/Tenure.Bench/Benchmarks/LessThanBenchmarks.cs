@@ -100,7 +100,7 @@ public unsafe class LessThanBenchmarks<T> : CountedBenchmarks
     {
         if (!found)
         {
-            throw new InvalidOperationException("An element that is not less than the value was not found.");
+            throw new InvalidOperationException("The check missed an element that is not less than the value.");
         }
     }
 }

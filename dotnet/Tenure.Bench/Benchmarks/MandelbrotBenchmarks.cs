@@ -60,7 +60,7 @@ public unsafe class MandelbrotBenchmarks<T> : CountedBenchmarks
         ReadOnlySpan<byte> found = _native is null ? _managed : _native.Span;
         if (!found.SequenceEqual(wanted) || wanted.Distinct().Count() < 20)
         {
-            throw new InvalidOperationException("The picture is not that of the plain loop.");
+            throw new InvalidOperationException("The picture differs from that of the plain loop.");
         }
         _native?.Free();
     }

@@ -85,5 +85,5 @@ internal static unsafe class Pattern
         }
     }
 
-    private static void Fail() => throw new InvalidOperationException("The memory does not hold what was written into it.");
+    private static void Fail() => throw new InvalidOperationException("The memory does not contain the written values.");
 }

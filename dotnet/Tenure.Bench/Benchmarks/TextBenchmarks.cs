@@ -43,7 +43,7 @@ public class TextBenchmarks : CountedBenchmarks
         }
         if (texts[^1].Length != Format(room, texts.Length - 1).Length)
         {
-            throw new InvalidOperationException("A string is not as long as what it was made from.");
+            throw new InvalidOperationException("A string has another length than its source.");
         }
         foreach (ref FixedUtf8String text in texts)
         {

@@ -81,7 +81,7 @@ internal static class Selection
 
     internal static BenchRequest Request
     {
-        get => s_request ?? throw new InvalidOperationException("Nothing was asked for.");
+        get => s_request ?? throw new InvalidOperationException("There is no request.");
         set => s_request = value;
     }
 }

@@ -55,8 +55,8 @@ internal static class CommandLine
         if (parsed.CommandResult.Command == root)
         {
             return own is ["-h", ..]
-                ? Refuse("-h is Int16, an option of the verbs; the help is --help", "jembench --help")
-                : Refuse($"{own[0]} is no verb{NearestWord.Question(own[0], Words(root))}", "jembench --help");
+                ? Refuse("-h is Int16, an option of the verbs; use --help for help", "jembench --help")
+                : Refuse($"{own[0]} is not a verb{NearestWord.Question(own[0], Words(root))}", "jembench --help");
         }
         return parsed.Errors.Count == 0 ? parsed.Invoke() : Refuse(parsed.Errors[0].Message, "jembench --help");
     }
@@ -77,7 +77,7 @@ internal static class CommandLine
         Environment.NewLine,
         "Measures native memory in .NET: managed arrays, NativeMemory, jemalloc and Tenure, on BenchmarkDotNet.",
         "",
-        "Every row is measured in a process of its own; jemalloc's are the NativeMemory rows with jemalloc preloaded.",
+        "Each row is measured in its own process; jemalloc's rows are the NativeMemory rows with jemalloc preloaded.",
         ExitCode.Help,
         "",
         "Examples:",

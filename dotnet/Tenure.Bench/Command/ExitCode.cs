@@ -18,6 +18,6 @@ internal static class ExitCode
     internal const int Interrupted = 130;
 
     internal const string Help =
-        "Exit codes: 0 measured; 1 a row failed, does not fit into this machine, or could not be written; 2 a wrong argument; "
-        + "130 interrupted (what was finished is in the tables and files).";
+        "Exit codes: 0 success; 1 a row failed or does not fit into memory, or a file could not be written; 2 invalid argument; "
+        + "130 interrupted (finished rows are in the tables and files).";
 }

@@ -63,7 +63,7 @@ internal static class ColdCode
     {
         if (methods != 0)
         {
-            throw new InvalidOperationException($"{methods} methods were compiled within the times of the first batch.");
+            throw new InvalidOperationException($"{methods} methods were compiled while the first batch was timed.");
         }
     }
 

@@ -11,8 +11,8 @@ internal sealed record LifetimeRow(string Name, RowKind Kind, string Note)
 
     internal static LifetimeRow[] All { get; } =
     [
-        new("Temp", RowKind.Tenure, "deallocate is the end of the frame, which takes all of it; to give a block back does nothing"),
-        new("TempJob", RowKind.Tenure, "deallocate has the end of the frame with it"),
+        new("Temp", RowKind.Tenure, "deallocate is the end of the frame, which frees all blocks; freeing a single block does nothing"),
+        new("TempJob", RowKind.Tenure, "deallocate includes the end of the frame"),
         new("Persistent", RowKind.Tenure, ""),
         new("NativeMemory", RowKind.System, ""),
         new("jemalloc", RowKind.Jemalloc, "NativeMemory with jemalloc preloaded"),

@@ -124,7 +124,7 @@ internal static unsafe class LifetimeWorker
         {
             if (*(int*)blocks[i] != i)
             {
-                throw new InvalidOperationException("A block does not hold what was written into it.");
+                throw new InvalidOperationException("A block does not contain the written values.");
             }
         }
         compiled += ColdCode.CompiledMethods;

@@ -44,7 +44,7 @@ internal static class LifetimesRun
         using var interrupt = new Interrupt();
         Console.Error.WriteLine(Versions.Line);
         Console.Error.WriteLine(
-            $"{request.Counts[0]} blocks of {LifetimeRow.Bytes} bytes; {CountText.Of(rounds, "round")}; each row in a process of its own in each round");
+            $"{request.Counts[0]} blocks of {LifetimeRow.Bytes} bytes; {CountText.Of(rounds, "round")}; each row in its own process in each round");
         var replies = rows.ToDictionary(row => row.Name, _ => new List<LifetimeReply>());
         var random = new Random(Seed);
         for (int round = 0; round < rounds && !Interrupt.Came; round++)
@@ -66,7 +66,7 @@ internal static class LifetimesRun
         if (Interrupt.Came)
         {
             int whole = replies.Values.Min(each => each.Count);
-            Console.Error.WriteLine($"jembench: interrupted: the result has the {CountText.Of(whole, "round")} that {(whole == 1 ? "was" : "were")} finished");
+            Console.Error.WriteLine($"jembench: interrupted: the result contains the {CountText.Of(whole, "round")} that {(whole == 1 ? "was" : "were")} finished");
             if (whole == 0)
             {
                 return ExitCode.Interrupted;

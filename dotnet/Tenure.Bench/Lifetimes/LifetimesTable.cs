@@ -60,7 +60,7 @@ internal static class LifetimesTable
         }
         failures.ForEach(to.WriteLine);
         to.WriteLine();
-        to.WriteLine("Times in ns for a block, medians of the rounds; ratio: warm allocation, nothing written, to NativeMemory's of the same round.");
+        to.WriteLine("Times are ns per block, medians of the rounds. Ratio: warm allocation without writing, relative to NativeMemory in the same round.");
         foreach (LifetimeRow row in rows.Where(each => each.Note.Length != 0))
         {
             to.WriteLine($"{row.Name}: {row.Note}.");

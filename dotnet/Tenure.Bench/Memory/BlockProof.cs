@@ -39,7 +39,7 @@ internal sealed unsafe class BlockProof
     /// <summary>The result as a sentence.</summary>
     internal string Sentence => Asked == 0
         ? "no block was shown"
-        : $"{Owned} of {Asked} blocks are known to {Query}; 0x{Told[0].Address:x} lies in "
+        : $"{Owned} of {Asked} blocks are known to {Query}; 0x{Told[0].Address:x} is in "
         + (Told[0].Mapping.Length == 0 ? "no mapping" : Told[0].Mapping);
 
     internal void Begin(BlockOwner owner)

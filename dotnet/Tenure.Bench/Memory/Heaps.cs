@@ -22,7 +22,7 @@ internal static unsafe class Heaps
         s_folders.Select(folder => Path.Combine(folder, "libjemalloc.so.2")).FirstOrDefault(File.Exists);
 
     internal const string JemallocMissing =
-        "jemalloc's rows are left out: libjemalloc.so.2 is not on this machine (Debian and Ubuntu: the package libjemalloc2)";
+        "jemalloc's rows are left out: libjemalloc.so.2 was not found (Debian and Ubuntu: package libjemalloc2)";
 
     /// <summary>Fails the row if the preload failed: the loader only warns and uses the C library's malloc.</summary>
     internal static void Prove(RowKind kind, CaseReply reply)
@@ -32,8 +32,8 @@ internal static unsafe class Heaps
             void* block = Native.Allocate(64, Lifetime.Persistent);
             bool owned = NativeCounters.Owns(block);
             Native.Deallocate(block, Lifetime.Persistent);
-            reply.Proof = "a block of Native.Allocate is the process heap's by tn_owns";
-            reply.Error = owned ? "" : "a block of Native.Allocate is not the process heap's";
+            reply.Proof = "tn_owns confirms that the process heap owns a block of Native.Allocate";
+            reply.Error = owned ? "" : "the process heap does not own a block of Native.Allocate";
             return;
         }
         ProveMalloc(kind, reply);

@@ -92,17 +92,17 @@ internal sealed class MemoryFigures : IDiagnoser
     {
         internal static readonly Figure Peak = new(
             "private-peak", "Private MB",
-            "The most private memory that was resident during the measured iterations, the runtime's included", 10);
+            "Peak private resident memory during the measured iterations, including the runtime's", 10);
         internal static readonly Figure After = new(
-            "private-after", "After MB", "Private memory that is resident when everything was given up, after one collection", 11);
+            "private-after", "After MB", "Private resident memory after everything was freed and one collection", 11);
         internal static readonly Figure NativePeak = new(
-            "native-peak", "Native MB", "The most that was allocated of Tenure's heap at the same time", 12);
+            "native-peak", "Native MB", "Peak bytes allocated in Tenure's heap", 12);
         internal static readonly Figure NativeCommitted = new(
-            "native-committed", "Committed MB", "What Tenure's heap had of the system after the measured iterations", 13);
+            "native-committed", "Committed MB", "Bytes that Tenure's heap had committed after the measured iterations", 13);
         internal static readonly Figure Before = new(
             "private-before", "Before MB", "Private memory before the measured iterations", 14);
         internal static readonly Figure NativeLive = new(
-            "native-live", "Live MB", "What is allocated of Tenure's heap at the end", 15);
+            "native-live", "Live MB", "Bytes allocated in Tenure's heap at the end", 15);
         internal static readonly Figure[] Shown = [Peak, After, NativePeak, NativeCommitted];
 
         public string Id { get; } = id;

@@ -38,7 +38,7 @@ internal static unsafe partial class NativeCounters
     internal static void* AllocateZeroed(nuint count, nuint bytes)
     {
         void* block = tn_calloc(count, bytes);
-        return block != null ? block : throw new OutOfMemoryException("The system refuses the memory.");
+        return block != null ? block : throw new OutOfMemoryException("The system is out of memory.");
     }
 
     internal static bool Owns(void* block) => tn_owns(block) != 0;

@@ -58,7 +58,7 @@ internal static class BenchSession
         BenchmarkRunInfo[] runs = [.. CasesOf(config, request).Where(run => run.BenchmarksCases.Length != 0)];
         if (runs.Length == 0)
         {
-            say.WriteLine("jembench: the filter leaves no row");
+            say.WriteLine("jembench: the filter matches no row");
             return ExitCode.BadUsage;
         }
         Announce(request, say);
@@ -141,7 +141,7 @@ internal static class BenchSession
         {
             IEnumerable<string> reasons = log.GetLog().Split('\n').SkipWhile(line => !line.StartsWith("ERROR", StringComparison.Ordinal))
                 .Skip(1).TakeWhile(line => !line.StartsWith("USAGE", StringComparison.Ordinal)).Select(line => line.Trim());
-            Console.Error.WriteLine($"jembench: BenchmarkDotNet does not understand what stands behind --: {string.Join(' ', reasons)}");
+            Console.Error.WriteLine($"jembench: BenchmarkDotNet does not accept the arguments after --: {string.Join(' ', reasons)}");
         }
         return isGood;
     }
@@ -151,12 +151,12 @@ internal static class BenchSession
         say.WriteLine(Versions.Line);
         if (Environment.GetEnvironmentVariables().Keys.Cast<string>().Any(name => name.StartsWith("TENURE_", StringComparison.Ordinal)))
         {
-            say.WriteLine("TENURE_ settings of the environment have no effect: the rows are measured with the built-in ones");
+            say.WriteLine("TENURE_ environment variables are ignored: the rows are measured with the built-in settings");
         }
-        say.WriteLine($"{request.Element.Name}; {JobPlan.Describe(request)}; each row in a process of its own");
+        say.WriteLine($"{request.Element.Name}; {JobPlan.Describe(request)}; each row in its own process");
         if (request.Verb == Verb.Huge && request.Counts.Any(count => count > Array.MaxLength))
         {
-            say.WriteLine($"A managed array has at most {Array.MaxLength} elements, fewer than were asked for: see ns/element.");
+            say.WriteLine($"A managed array has at most {Array.MaxLength} elements, fewer than requested: compare ns/element.");
         }
     }
 
@@ -181,7 +181,7 @@ internal static class BenchSession
         if (Interrupt.Came)
         {
             int measured = summaries.Sum(summary => summary.BenchmarksCases.Count(IsMeasured));
-            Console.Error.WriteLine($"jembench: interrupted: the result has the {CountText.Of(measured, "row")} that {(measured == 1 ? "was" : "were")} finished");
+            Console.Error.WriteLine($"jembench: interrupted: the result contains the {CountText.Of(measured, "row")} that {(measured == 1 ? "was" : "were")} finished");
         }
         try
         {

@@ -76,7 +76,7 @@ internal sealed record ChildProcess(int ExitCode, int ProcessId, string ErrorTex
         const int Killed = 128 + 9;
         string said = ErrorText.Split('\n', StringSplitOptions.RemoveEmptyEntries).FirstOrDefault()?.Trim() ?? "";
         return ExitCode == Killed
-            ? "its process was killed, as the system does when memory runs out"
+            ? "its process was killed; the system does this when it runs out of memory"
             : $"its process ended with {ExitCode}{(said.Length == 0 ? "" : ": " + said)}";
     }
 

@@ -16,8 +16,8 @@ internal static class JobPlan
     private const int LongIterations = 3;
 
     internal const string ColdNote =
-        "Cold start: nothing is measured before, and memory is touched for the first time, but for that of the tables of warm "
-        + "memory. The code was compiled before; only once: the runtime compiles again, and better, what was called often.";
+        "Cold start: no iteration runs before the measured ones, and memory is touched for the first time, except in the tables "
+        + "for warm memory. The code was compiled before, but only once: the runtime recompiles and optimizes frequently called code.";
 
     internal static bool IsCold(BenchRequest request) => request.IsOnce || request.IsColdStart || IsLong(request);
 

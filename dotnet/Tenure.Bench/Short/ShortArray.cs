@@ -33,7 +33,7 @@ internal static unsafe class ShortArray
         };
         if (make is null)
         {
-            found.Error = $"{row} takes no part in {ShortPart.Array}";
+            found.Error = $"{row} does not take part in {ShortPart.Array}";
             return;
         }
         Settle(make(FewElements));

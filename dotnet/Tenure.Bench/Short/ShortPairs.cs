@@ -56,7 +56,7 @@ internal static unsafe class ShortPairs
                 Add(found, batch, UnsizedPairs, UnsizedBatch, new nint[batch], new nint[Few]);
                 break;
             default:
-                found.Error = $"{row} takes no part in {ShortPart.Pairs}";
+                found.Error = $"{row} does not take part in {ShortPart.Pairs}";
                 return;
         }
         ShortPart.AddPeak(ShortPart.Pairs, found);

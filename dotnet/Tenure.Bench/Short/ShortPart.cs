@@ -85,7 +85,7 @@ internal static class ShortPart
     {
         if (found.Proof.Asked != 0)
         {
-            throw new InvalidOperationException("The peak was read after the proof had allocated its blocks.");
+            throw new InvalidOperationException("The peak was read after the proof allocated its blocks.");
         }
         found.Add("peak private", VariantOf(part), "MiB", ProcessMemory.Now().PrivatePeakBytes / (double)(1 << 20));
     }
@@ -120,7 +120,7 @@ internal static class ShortPart
         };
         if (name.Length == 0)
         {
-            found.Error = $"{row} takes no part in {part}";
+            found.Error = $"{row} does not take part in {part}";
             return;
         }
         bool isFirstOnly = storing == Storing.Inside;
@@ -162,7 +162,7 @@ internal static class ShortPart
         var fragment = new FragmentBenchmarks<byte> { Count = rounds };
         if (KeptOf(part, row, settled) is not { } few || KeptOf(part, row, fragment) is not { } kept)
         {
-            found.Error = $"{row} takes no part in {part}";
+            found.Error = $"{row} does not take part in {part}";
             return;
         }
         HotCode.Settle(few); // the measured call is the first with big blocks, but its code is already compiled

@@ -34,19 +34,19 @@ internal static class JemConf
             string key = conf[begin..at];
             if (key.Length == 0)
             {
-                throw new JemConfException(conf, begin, $"a key was wanted instead of '{conf[begin]}'");
+                throw new JemConfException(conf, begin, $"expected a key instead of '{conf[begin]}'");
             }
             if (at == conf.Length || conf[at] != ':')
             {
                 throw new JemConfException(conf, at, at == conf.Length
-                    ? $"':' and a value were wanted after the key \"{key}\""
-                    : $"':' was wanted after the key \"{key}\" instead of '{conf[at]}'");
+                    ? $"expected ':' and a value after the key \"{key}\""
+                    : $"expected ':' after the key \"{key}\" instead of '{conf[at]}'");
             }
             int value = ++at, comma = conf.IndexOf(',', value);
             at = comma < 0 ? conf.Length : comma + 1;
             if (comma == conf.Length - 1 && comma >= 0)
             {
-                throw new JemConfException(conf, comma, "another setting was wanted after ','");
+                throw new JemConfException(conf, comma, "expected another setting after ','");
             }
             settings.Add(new Setting(key, conf[value..(comma < 0 ? conf.Length : comma)], value));
         }

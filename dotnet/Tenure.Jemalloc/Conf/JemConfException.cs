@@ -30,7 +30,7 @@ public sealed class JemConfException : FormatException
     }
 
     internal JemConfException(string conf, int position, string wanted)
-        : base($"\"{conf}\" is malformed at position {position}: {wanted}. A configuration is KEY:VALUE,KEY:VALUE; nothing was applied.") =>
+        : base($"\"{conf}\" is malformed at position {position}: {wanted}. Write a configuration as KEY:VALUE,KEY:VALUE. No setting was applied.") =>
         Position = position;
 
     /// <summary>Gets the position in the configuration, from 0.</summary>

@@ -43,10 +43,10 @@ public sealed class JemInitResult
     {
         if (Succeeded)
         {
-            return "Everything is as the configuration wants it.";
+            return "All settings are in effect.";
         }
-        var lines = _refused.Select(each => each.ToString()).Concat(_unknown.Select(each => each + " is no key of jemalloc's" + JemallocKeys.DidYouMean(each) + "."));
-        string start = MallocConf.Length == 0 ? "" : " Set at the start: " + MallocConf + " " + JemallocUnavailableException.Command;
+        var lines = _refused.Select(each => each.ToString()).Concat(_unknown.Select(each => each + " is not a jemalloc key" + JemallocKeys.DidYouMean(each) + "."));
+        string start = MallocConf.Length == 0 ? "" : " Set them at process start: " + MallocConf + " " + JemallocUnavailableException.Command;
         return string.Join(' ', lines) + start;
     }
 
@@ -89,7 +89,7 @@ public sealed record JemRefusal(string Key, string Value, string Reason)
 {
     /// <summary>Returns the key, the value and the reason.</summary>
     /// <returns>The text.</returns>
-    public override string ToString() => $"{Key}:{Value} was refused: {Reason}";
+    public override string ToString() => $"{Key}:{Value} was rejected: {Reason}";
 }
 
 /// <summary>The exception that is thrown when some settings of a configuration could not be applied. The others were

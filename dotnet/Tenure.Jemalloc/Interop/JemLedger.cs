@@ -17,7 +17,7 @@ namespace Tenure;
 /// </remarks>
 internal static unsafe class JemLedger
 {
-    private const string OffText = "The ledger is off, so that this cannot be told: Jem.Ledger = true before the first allocation.";
+    private const string OffText = "The ledger is off, so the answer is unknown. Set Jem.Ledger = true before the first allocation.";
 
     private static readonly ConcurrentDictionary<nint, NativeHandle> s_handles = new();
 
@@ -99,7 +99,7 @@ internal static unsafe class JemLedger
         if (holders != 0)
         {
             throw new InvalidOperationException(
-                $"The block at 0x{block:x} is held {holders} time{(holders == 1 ? "" : "s")}; nothing has changed.");
+                $"The block at 0x{block:x} is held {holders} time{(holders == 1 ? "" : "s")}. Nothing has changed.");
         }
     }
 
@@ -162,5 +162,5 @@ internal static unsafe class JemLedger
 
     [DoesNotReturn]
     private static void ThrowUnknown(nint block) => throw new InvalidOperationException(
-        $"There is no block of Jem's at 0x{block:x}: it was freed already, was not allocated by Jem, or was before the ledger was on. Nothing has changed.");
+        $"Jem has no block at 0x{block:x}: it was freed already, was not allocated by Jem, or was allocated before the ledger was on. Nothing has changed.");
 }

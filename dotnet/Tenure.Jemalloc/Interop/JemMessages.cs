@@ -94,8 +94,8 @@ internal static unsafe class JemMessages
             || (MallCtlCalls.IsThere("opt.prof_gdump") && Jem.GetMallCtlBool("opt.prof_gdump")))
         {
             throw new NotSupportedException(
-                "jemalloc is set to write messages in the middle of an allocation, where .NET cannot be called: take "
-                + "stats_interval, lg_prof_interval and prof_gdump out of MALLOC_CONF, or let them go to standard error.");
+                "jemalloc is configured to write messages during an allocation, when .NET code cannot run. Remove "
+                + "stats_interval, lg_prof_interval and prof_gdump from MALLOC_CONF, or leave the messages on standard error.");
         }
     }
 

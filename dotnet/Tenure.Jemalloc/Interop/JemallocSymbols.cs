@@ -68,7 +68,7 @@ internal static unsafe class JemallocSymbols
         string? late = LoadedFile();
         return late is null
             ? "This process does not run on jemalloc."
-            : "This process does not run on jemalloc: " + late + " was loaded too late, when another malloc was serving already.";
+            : "This process does not run on jemalloc: " + late + " was loaded too late, after another malloc.";
     }
 
     private static string? LoadedFile()

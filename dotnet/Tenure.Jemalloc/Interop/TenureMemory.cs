@@ -95,11 +95,11 @@ internal static unsafe class TenureMemory
         int cache = flags >> cacheShift & cacheMask;
         if (flags >>> arenaShift != 0)
         {
-            throw new JemallocUnavailableException("The flags name an arena, and Tenure's heap has none: see the class NativeHeap for heaps of their own.");
+            throw new JemallocUnavailableException("The flags name an arena, and Tenure's heap has none. Use the class NativeHeap for a separate heap.");
         }
         if (cache is not automatic and not none)
         {
-            throw new JemallocUnavailableException("The flags name a thread cache, and Tenure's heap has one for each thread by itself.");
+            throw new JemallocUnavailableException("The flags name a thread cache, and Tenure's heap manages one cache per thread itself.");
         }
         int shift = flags & 0x3f;
         return shift == 0 ? Native.DefaultAlignment : (nuint)1 << shift;

@@ -61,13 +61,13 @@ internal static class JemallocKeys
         ("retain", "the option tenure.heap_max_retained_bytes"),
         ("oversize", "the option tenure.heap_max_retained_bytes"),
         ("lg_extent_max_active_fit", "the option tenure.heap_max_retained_bytes"),
-        ("purge", "the key arena.4096.purge, for all of the heap"),
+        ("purge", "the key arena.4096.purge, for the whole heap"),
         ("prof", "the option tenure.handle_stack_frames, and Leaks.Snapshot"),
         ("stats_print", "the option tenure.handle_report"),
         ("junk", "the option tenure.buffer_fill"),
-        ("narenas", "nothing to set: its threads share by themselves"),
-        ("percpu_arena", "nothing to set: its threads share by themselves"),
-        ("tcache", "nothing to set: each thread has a cache by itself"),
+        ("narenas", "nothing to set: it distributes threads itself"),
+        ("percpu_arena", "nothing to set: it distributes threads itself"),
+        ("tcache", "nothing to set: each thread always has a cache"),
         ("arenas.create", "the class NativeHeap"),
     ];
 

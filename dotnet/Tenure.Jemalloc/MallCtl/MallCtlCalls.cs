@@ -180,7 +180,7 @@ internal static unsafe class MallCtlCalls
         if (typeof(T) != typeof(bool) && typeof(T) != typeof(int) && typeof(T) != typeof(uint) && typeof(T) != typeof(long)
             && typeof(T) != typeof(ulong) && typeof(T) != typeof(nint) && typeof(T) != typeof(nuint))
         {
-            throw new NotSupportedException($"A key of mallctl is bool, int, uint, long, ulong, nint or nuint, not {typeof(T).Name}.");
+            throw new NotSupportedException($"A mallctl value is bool, int, uint, long, ulong, nint or nuint, not {typeof(T).Name}.");
         }
     }
 
@@ -189,7 +189,7 @@ internal static unsafe class MallCtlCalls
     {
         if (!JemallocKeys.IsText(name))
         {
-            throw new MallCtlException(name, 0, $"\"{name}\" is not known to be text: read it as a number, or through Mallctl.");
+            throw new MallCtlException(name, 0, $"\"{name}\" is not known to be text. Read it as a number, or call Mallctl.");
         }
     }
 
@@ -211,16 +211,16 @@ internal static unsafe class MallCtlCalls
         string Reason() => error switch
         {
             NoEntry when IsThere(name) => name.Contains("prof", StringComparison.Ordinal)
-                ? "wants a jemalloc that was started to profile, with MALLOC_CONF=prof:true"
-                : "was left out when this jemalloc was built",
-            NoEntry => "is no key of this jemalloc, or names an index that is not there" + JemallocKeys.DidYouMean(name),
+                ? "requires jemalloc to be started with profiling, by MALLOC_CONF=prof:true"
+                : "was disabled when this jemalloc was built",
+            NoEntry => "is not a key of this jemalloc, or has an index that does not exist" + JemallocKeys.DidYouMean(name),
             NotPermitted => writes ? "can only be read" : "can only be set",
             Invalid when SizeOf(name) is int real && real != 0 && real != size =>
-                string.Create(CultureInfo.InvariantCulture, $"has a value of {real} bytes, not of {size}: {TypesOf(real)}"),
-            Invalid => writes ? "does not take this value, or no value of this type" : "has no value of this type",
-            Fault => "was refused: no such arena, profiling is off, or the value is out of range",
-            TryAgain => "was refused for lack of memory",
-            _ => string.Create(CultureInfo.InvariantCulture, $"was refused with error {error}"),
+                string.Create(CultureInfo.InvariantCulture, $"has a value of {real} bytes, not of {size}; use {TypesOf(real)}"),
+            Invalid => writes ? "does not accept this value or a value of this type" : "has no value of this type",
+            Fault => "was rejected: there is no such arena, profiling is off, or the value is out of range",
+            TryAgain => "was rejected: out of memory",
+            _ => string.Create(CultureInfo.InvariantCulture, $"was rejected with error {error}"),
         };
 
         static string TypesOf(int bytes) => bytes switch

@@ -35,7 +35,7 @@ internal static unsafe class TenureCtl
             "epoch" => Exact<T, ulong>(name, Interlocked.Read(ref s_epoch)),
             "arenas.page" or "arenas.quantum" => Exact<T, ulong>(
                 name, name == "arenas.page" ? (ulong)Environment.SystemPageSize : Native.DefaultAlignment),
-            "version" or Purge => throw new MallCtlException(name, MallCtlCalls.Invalid, $"\"{name}\" is no number."),
+            "version" or Purge => throw new MallCtlException(name, MallCtlCalls.Invalid, $"\"{name}\" is not a number."),
             _ when Array.IndexOf(TenureFigures.Names, name) >= 0 => Exact<T, ulong>(name, TenureFigures.Of(name, TenureFigures.Now())),
             _ => throw Unknown(name),
         };
@@ -62,7 +62,7 @@ internal static unsafe class TenureCtl
     internal static string GetText(string name) => Option(name) is ulong option
         ? option.ToString(CultureInfo.InvariantCulture)
         : name == "version" ? Version()
-        : IsKnown(name) ? throw new MallCtlException(name, MallCtlCalls.Invalid, $"\"{name}\" is no text.")
+        : IsKnown(name) ? throw new MallCtlException(name, MallCtlCalls.Invalid, $"\"{name}\" is not text.")
         : throw Unknown(name);
 
     internal static void SetText(string name, string value)
@@ -79,7 +79,7 @@ internal static unsafe class TenureCtl
         }
         if (status != NativeMethods.Ok)
         {
-            throw new MallCtlException(name, MallCtlCalls.Invalid, $"\"{name}\" does not take \"{value}\". {Help(name)}");
+            throw new MallCtlException(name, MallCtlCalls.Invalid, $"\"{name}\" does not accept \"{value}\". {Help(name)}");
         }
     }
 
@@ -87,7 +87,7 @@ internal static unsafe class TenureCtl
     {
         if (name != Purge)
         {
-            throw IsKnown(name) ? new MallCtlException(name, MallCtlCalls.Invalid, $"\"{name}\" has a value.") : Unknown(name);
+            throw IsKnown(name) ? new MallCtlException(name, MallCtlCalls.Invalid, $"\"{name}\" has a value and cannot be called.") : Unknown(name);
         }
         NativeLibraryCheck.Ensure();
         NativeMethods.tn_trim();
@@ -116,7 +116,7 @@ internal static unsafe class TenureCtl
         nuint number = mib.Length == 1 ? mib[0] : nuint.MaxValue, keys = (nuint)s_keys.Length;
         return number < keys ? s_keys[number]
             : number - keys < NativeMethods.tn_option_count() && number >= keys ? Prefix + OptionName((uint)(number - keys))
-            : throw new MallCtlException("", MallCtlCalls.NoEntry, "These numbers are no key's over Tenure's heap.");
+            : throw new MallCtlException("", MallCtlCalls.NoEntry, "These numbers are not a key on Tenure's heap.");
     }
 
     internal static bool IsKnown(string name) => Array.IndexOf(s_keys, name) >= 0 || Option(name) is not null;
@@ -141,11 +141,11 @@ internal static unsafe class TenureCtl
     {
         if (name.StartsWith(Prefix, StringComparison.Ordinal))
         {
-            return new MallCtlException(name, MallCtlCalls.NoEntry, $"\"{name}\" is no option of Tenure's; `tenure options` prints them.");
+            return new MallCtlException(name, MallCtlCalls.NoEntry, $"\"{name}\" is not a Tenure option. `tenure options` prints all options.");
         }
         return JemallocKeys.LooksLikeOne(name)
-            ? new JemallocUnavailableException($"\"{name}\" is a key of jemalloc's.{JemallocKeys.Instead(name)}")
-            : new MallCtlException(name, MallCtlCalls.NoEntry, $"\"{name}\" is no key: neither of jemalloc's nor an option of Tenure's (tenure.NAME).");
+            ? new JemallocUnavailableException($"\"{name}\" is a jemalloc key.{JemallocKeys.Instead(name)}")
+            : new MallCtlException(name, MallCtlCalls.NoEntry, $"\"{name}\" is neither a jemalloc key nor a Tenure option (tenure.NAME).");
     }
 
     private static string Version()
@@ -181,7 +181,7 @@ internal static unsafe class TenureCtl
         where TValue : unmanaged => sizeof(T) == sizeof(TValue)
             ? Unsafe.BitCast<TValue, T>(value)
             : throw new MallCtlException(
-                name, MallCtlCalls.Invalid, $"\"{name}\" has a value of {sizeof(TValue)} bytes, not of {sizeof(T)}: Int64, UInt64 or nuint.");
+                name, MallCtlCalls.Invalid, $"\"{name}\" has a value of {sizeof(TValue)} bytes, not of {sizeof(T)}; use Int64, UInt64 or nuint.");
 
     /// <summary>Options have no fixed size: any type that can hold the value is accepted.</summary>
     private static T Narrowed<T>(string name, ulong value)
@@ -202,5 +202,5 @@ internal static unsafe class TenureCtl
 
     [DoesNotReturn]
     private static void ThrowTooLarge(string name, ulong value) =>
-        throw new MallCtlException(name, MallCtlCalls.Invalid, $"\"{name}\" is {value}, which this type does not hold.");
+        throw new MallCtlException(name, MallCtlCalls.Invalid, $"\"{name}\" is {value}, which does not fit into this type.");
 }

@@ -27,6 +27,6 @@ internal static unsafe class TenureFigures
         "stats.resident" or "stats.mapped" => stats.CommittedBytes,
         // Address space without memory behind it.
         "stats.retained" => stats.ReservedBytes - Math.Min(stats.CommittedBytes, stats.ReservedBytes),
-        _ => throw new ArgumentOutOfRangeException(nameof(name), name, "No such figure."),
+        _ => throw new ArgumentOutOfRangeException(nameof(name), name, "There is no such statistic."),
     };
 }

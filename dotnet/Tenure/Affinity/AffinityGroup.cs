@@ -54,11 +54,11 @@ public sealed unsafe class AffinityGroup : IDisposable
         ArgumentNullException.ThrowIfNull(options);
         if (options.Alignment is < 8 or > 1024 || !BitOperations.IsPow2(options.Alignment))
         {
-            Throw.OutOfRange(nameof(options), options.Alignment, "A group's alignment is a power of two from 8 to 1024.");
+            Throw.OutOfRange(nameof(options), options.Alignment, "The alignment is not a power of two from 8 to 1024.");
         }
         if (options.BlockBytes is < LeastBlockBytes or > MaxBlockBytes || !BitOperations.IsPow2(options.BlockBytes))
         {
-            Throw.OutOfRange(nameof(options), options.BlockBytes, "A group's block has a power of two from 64 KiB to 1 GiB.");
+            Throw.OutOfRange(nameof(options), options.BlockBytes, "The block size is not a power of two from 64 KiB to 1 GiB.");
         }
         NativeLibraryCheck.Ensure();
         Name = options.Name ?? "";
@@ -81,7 +81,7 @@ public sealed unsafe class AffinityGroup : IDisposable
         }
         if (_group == null)
         {
-            Throw.Refused(0, "the system, for an affinity group");
+            Throw.Refused(0, "The system (for an affinity group)");
         }
         _owner = new OwnerHandle(_group, &NativeMethods.tn_affinity_destroy, $"The affinity group \"{Name}\"");
     }
@@ -141,7 +141,7 @@ public sealed unsafe class AffinityGroup : IDisposable
         if (_sizesRequired)
         {
             throw new InvalidOperationException(
-                $"Frees of the affinity group \"{Name}\" name the size, as its options say: use the form with it.");
+                $"The affinity group \"{Name}\" requires the size on every free (SizesRequired). Call the overload with the size.");
         }
         NativeMethods.tn_affinity_deallocate(group, block);
         GC.KeepAlive(this);
@@ -249,7 +249,7 @@ public sealed unsafe class AffinityGroup : IDisposable
     {
         if (block == null)
         {
-            Throw.Refused(bytes, $"the affinity group \"{Name}\"");
+            Throw.Refused(bytes, $"The affinity group \"{Name}\"");
         }
         return block;
     }

@@ -48,7 +48,7 @@ public sealed unsafe class Arena : IDisposable
         _arena = NativeMethods.tn_arena_create(firstChunkBytes, null);
         if (_arena == null)
         {
-            Throw.Refused(firstChunkBytes, "the system, for an arena");
+            Throw.Refused(firstChunkBytes, "The system (for an arena)");
         }
         _owner = new OwnerHandle(_arena, &NativeMethods.tn_arena_destroy, "An arena");
     }
@@ -162,8 +162,8 @@ public sealed unsafe class Arena : IDisposable
         {
             throw new ArgumentException(
                 to.Owner == this
-                    ? "The arena was cleared, or rewound to an earlier marker, after the marker was set."
-                    : "The marker is not of this arena.",
+                    ? "The arena was cleared or rewound to an earlier marker after this marker was set."
+                    : "The marker does not belong to this arena.",
                 nameof(to));
         }
         NativeArenaMarker place = to.Place;
@@ -221,7 +221,7 @@ public sealed unsafe class Arena : IDisposable
         GC.KeepAlive(this);
         if (block == null)
         {
-            Throw.Refused(bytes, "an arena");
+            Throw.Refused(bytes, "An arena");
         }
         return block;
     }

@@ -78,8 +78,8 @@ public static unsafe class Reports
     {
         if (NativeMethods.tn_check_level() != 0)
         {
-            Tell(ReportKind.Leak, what + " was not disposed and has been given back by the garbage collector. "
-                + "Next step: dispose it, or put it into a using statement.");
+            Tell(ReportKind.Leak, what + " was not disposed; the garbage collector freed it. "
+                + "Dispose it, or put it in a using statement.");
         }
     }
 
@@ -90,7 +90,7 @@ public static unsafe class Reports
         if (NativeMethods.tn_check_level() != 0)
         {
             Tell(ReportKind.Leak, $"{type} of {bytes} bytes was not disposed, and is held {holders} "
-                + $"time{(holders == 1 ? "" : "s")}: its memory stays. Next step: release it as often as it is acquired, "
+                + $"time{(holders == 1 ? "" : "s")}: its memory is not freed. Release it as often as it is acquired, "
                 + "and dispose it.");
         }
     }

@@ -57,19 +57,19 @@ public static class TenureMeter
 
         internal void Publish()
         {
-            Figure("tenure.memory.live", Bytes, "Bytes in use of the process heap.",
+            Figure("tenure.memory.live", Bytes, "Bytes in use in the process heap.",
                 static () => Now.LiveBytes);
-            Figure("tenure.memory.committed", Bytes, "Bytes of the process heap that may be touched.",
+            Figure("tenure.memory.committed", Bytes, "Committed bytes of the process heap.",
                 static () => Now.CommittedBytes);
-            Figure("tenure.memory.kept", Bytes, "Bytes of freed blocks that are kept for the next.",
+            Figure("tenure.memory.kept", Bytes, "Bytes of freed blocks retained for reuse.",
                 static () => Now.KeptBytes);
-            Figure("tenure.memory.reserved", Bytes, "Bytes of addresses that the process heap has.",
+            Figure("tenure.memory.reserved", Bytes, "Bytes of address space reserved by the process heap.",
                 static () => Now.ReservedBytes);
-            Figure("tenure.allocations.live", "{allocation}", "Blocks in use of the process heap.",
+            Figure("tenure.allocations.live", "{allocation}", "Blocks in use in the process heap.",
                 static () => Now.LiveCount);
-            Figure("tenure.temp_job.live", "{allocation}", "Blocks alive in TempJob.",
+            Figure("tenure.temp_job.live", "{allocation}", "Live TempJob blocks.",
                 static () => Now.TempJobLiveCount);
-            Figure("tenure.handles.live", "{handle}", "Handles that are live.", LiveHandles);
+            Figure("tenure.handles.live", "{handle}", "Live handles.", LiveHandles);
             _meter.CreateObservableUpDownCounter("tenure.tag.live", TagBytes, Bytes, "Bytes in use under each owner tag.");
         }
 

@@ -103,12 +103,12 @@ public static unsafe class TenureOptions
                 return;
             case NativeMethods.UnknownName:
                 string names = string.Join(", ", All.Select(static option => option.Name));
-                throw new ArgumentException($"No option is called \"{name}\". There are: {names}.", nameof(name));
+                throw new ArgumentException($"There is no option \"{name}\". The options are: {names}.", nameof(name));
             default:
                 TenureOption option = All.First(
                     option => option.Name == name || option.EnvironmentVariable == name);
                 throw new ArgumentException(
-                    $"\"{value}\" is not valid for the option {option.Name}; it stays {option.Value}. Valid is from "
+                    $"\"{value}\" is not valid for the option {option.Name}, which stays {option.Value}. Valid values are "
                     + $"{option.Lowest} to {option.Highest}. {option.Help}", nameof(value));
         }
     }

@@ -47,7 +47,7 @@ public sealed unsafe class NativeHeap : IDisposable
         ArgumentOutOfRangeException.ThrowIfLessThan(options.PurgeDelay, TimeSpan.Zero);
         if (options.LimitBytes is 0)
         {
-            Throw.OutOfRange(nameof(options), options.LimitBytes, "A limit is at least one byte; null is none.");
+            Throw.OutOfRange(nameof(options), options.LimitBytes, "The limit is zero bytes. Use null for no limit.");
         }
         NativeLibraryCheck.Ensure();
         Name = options.Name ?? "";
@@ -67,7 +67,7 @@ public sealed unsafe class NativeHeap : IDisposable
         }
         if (_heap == null)
         {
-            Throw.Refused(0, "the system, for a heap");
+            Throw.Refused(0, "The system (for a heap)");
         }
         _owner = new OwnerHandle(_heap, &NativeMethods.tn_heap_destroy, $"The heap \"{Name}\"");
     }
@@ -88,7 +88,7 @@ public sealed unsafe class NativeHeap : IDisposable
         void* block = TryAllocate(bytes, alignment);
         if (block == null)
         {
-            Throw.Refused(bytes, $"the heap \"{Name}\"");
+            Throw.Refused(bytes, $"The heap \"{Name}\"");
         }
         return block;
     }
@@ -123,7 +123,7 @@ public sealed unsafe class NativeHeap : IDisposable
         GC.KeepAlive(this);
         if (block == null)
         {
-            Throw.Refused(bytes, $"the heap \"{Name}\"");
+            Throw.Refused(bytes, $"The heap \"{Name}\"");
         }
         return block;
     }
@@ -159,7 +159,7 @@ public sealed unsafe class NativeHeap : IDisposable
         GC.KeepAlive(this);
         if (moved == null)
         {
-            Throw.Refused(bytes, $"the heap \"{Name}\"");
+            Throw.Refused(bytes, $"The heap \"{Name}\"");
         }
         return moved;
     }

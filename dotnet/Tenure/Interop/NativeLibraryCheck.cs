@@ -91,36 +91,36 @@ internal static class NativeLibraryCheck
         text.Append(" Next step: ").Append(NextStep(there is not null));
         // The runtime's exception adds only its message and our own call; as an inner exception it would be printed
         // twice.
-        text.Append(" The system said: ").Append(cause.Message.ReplaceLineEndings(" ").Trim());
+        text.Append(" System message: ").Append(cause.Message.ReplaceLineEndings(" ").Trim());
         return new TenureLoadException(text.ToString()) { LibraryPath = there };
     }
 
     internal static TenureLoadException Unlike(uint? found, string? path, Exception? cause)
     {
-        var text = new StringBuilder("Tenure's native library is of another version than Tenure.dll.");
+        var text = new StringBuilder("Tenure's native library has another version than Tenure.dll.");
         Wanted(text);
         text.Append(" Found: ").Append(path ?? FileName).Append(found is null
             ? ", which has no function tn_abi_version."
             : $" with ABI version {found}.");
-        text.Append(" Next step: take both from one version of the package Tenure; remove the other ").Append(FileName)
-            .Append(", and look for it in LD_LIBRARY_PATH. ").Append(InOwnTree);
+        text.Append(" Next step: use both from the same version of the package Tenure; remove the other ").Append(FileName)
+            .Append(", and check LD_LIBRARY_PATH. ").Append(InOwnTree);
         return new TenureLoadException(text.ToString(), cause) { LibraryPath = path, FoundAbiVersion = found };
     }
 
     private static void Wanted(StringBuilder text) => text
-        .Append(" Wanted: ").Append(FileName).Append(" for ").Append(RuntimeInformation.RuntimeIdentifier)
+        .Append(" Required: ").Append(FileName).Append(" for ").Append(RuntimeInformation.RuntimeIdentifier)
         .Append(" with ABI version ").Append(NativeMethods.AbiVersion).Append('.');
 
     private static string NextStep(bool there) => (IsPlatformOfPackage, there) switch
     {
-        (false, _) => "the package Tenure has a library for linux-x64 (glibc) and not for this platform; run there, "
+        (false, _) => "the package Tenure has no library for this platform, only for linux-x64 (glibc); run there, "
             + "or build the library from source and put it next to the program.",
-        (true, true) => "see what the system said about that file; the library needs glibc 2.34 or newer.",
-        (true, false) => "refer to the package Tenure from the project that is run or published, so that its "
-            + $"runtimes/linux-x64/native/{FileName} goes along. {InOwnTree}",
+        (true, true) => "see the system's message about that file; the library needs glibc 2.34 or newer.",
+        (true, false) => "reference the package Tenure from the project that you run or publish, so that its "
+            + $"runtimes/linux-x64/native/{FileName} is copied. {InOwnTree}",
     };
 
-    private const string InOwnTree = "In Tenure's own tree: cmake --preset release, cmake --build --preset release, and "
+    private const string InOwnTree = "In Tenure's own source tree: run cmake --preset release and cmake --build --preset release, and "
         + "build this project again.";
 
     /// <summary>The folders that the runtime searches before it asks the system, without duplicates.</summary>

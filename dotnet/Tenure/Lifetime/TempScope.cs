@@ -211,10 +211,10 @@ public unsafe ref struct TempScope : IDisposable
     {
         uint innermost = QuickThread.InnermostScope;
         throw new InvalidOperationException(innermost < depth
-            ? "A TempScope that this one was begun in has ended, and all that was allocated since with it. Next step: "
-                + "end scopes in the reverse order of their beginning."
-            : $"It is not the innermost TempScope: {innermost - depth} begun inside it "
-                + $"{(innermost - depth == 1 ? "is" : "are")} open, and what is allocated now would be gone at the end of "
-                + "that. Next step: allocate before the inner scope begins, or from the inner one.");
+            ? "An outer TempScope has ended, which freed everything allocated since it began. "
+                + "End scopes in the reverse order of their beginning."
+            : $"This is not the innermost TempScope: {innermost - depth} begun inside it "
+                + $"{(innermost - depth == 1 ? "is" : "are")} open, and the end of the innermost one would free "
+                + "this allocation. Allocate before the inner scope begins, or from the inner scope.");
     }
 }

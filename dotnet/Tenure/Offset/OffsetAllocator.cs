@@ -53,7 +53,7 @@ public sealed unsafe class OffsetAllocator : IDisposable
         _offsets = NativeMethods.tn_offset_create(capacity);
         if (_offsets == null)
         {
-            Throw.Refused(0, "the system, for an offset allocator");
+            Throw.Refused(0, "The system (for an offset allocator)");
         }
         _owner = new OwnerHandle(_offsets, &NativeMethods.tn_offset_destroy, "An offset allocator");
     }
@@ -70,7 +70,7 @@ public sealed unsafe class OffsetAllocator : IDisposable
     {
         if (!TryAllocate(size, alignment, out OffsetRange range))
         {
-            throw new OutOfMemoryException($"No free range has room for {size} at a multiple of {alignment}; nothing has changed.");
+            throw new OutOfMemoryException($"No free range has room for a size of {size} at an alignment of {alignment}. Nothing has changed.");
         }
         return range;
     }
@@ -140,11 +140,11 @@ public sealed unsafe class OffsetAllocator : IDisposable
         GC.KeepAlive(this);
         if (status == InvalidArgument)
         {
-            Throw.OutOfRange(nameof(capacity), capacity, "The room does not become smaller here, nor larger than MaxCapacity.");
+            Throw.OutOfRange(nameof(capacity), capacity, "The capacity is smaller than the current one or larger than MaxCapacity.");
         }
         if (status != 0)
         {
-            Throw.Refused(0, "the system, for a record");
+            Throw.Refused(0, "The system (for a record)");
         }
     }
 
@@ -161,7 +161,7 @@ public sealed unsafe class OffsetAllocator : IDisposable
         GC.KeepAlive(this);
         if (status == InvalidArgument)
         {
-            Throw.OutOfRange(nameof(capacity), capacity, "The room does not become larger here.");
+            Throw.OutOfRange(nameof(capacity), capacity, "The capacity is larger than the current one.");
         }
         return status == 0;
     }
