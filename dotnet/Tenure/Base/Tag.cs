@@ -107,6 +107,6 @@ public readonly struct Tag : IEquatable<Tag>
     /// <summary>Determines whether two tags differ.</summary>
     /// <param name="left">The first tag.</param>
     /// <param name="right">The second tag.</param>
-    /// <returns><c>true</c> if they are equal; otherwise <c>false</c>.</returns>
+    /// <returns><c>true</c> if they differ; otherwise <c>false</c>.</returns>
     public static bool operator !=(Tag left, Tag right) => !left.Equals(right);
 }
