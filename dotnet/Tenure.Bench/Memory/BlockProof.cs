@@ -16,8 +16,8 @@ namespace Tenure.Bench;
 /// </remarks>
 internal sealed unsafe class BlockProof
 {
-    /// <summary>The maximum number of blocks to ask about; below, the number of blocks whose addresses are
-    /// reported.</summary>
+    /// <summary>The maximum number of blocks to ask about; up to <see cref="MaxTold"/> of them are reported with
+    /// their addresses.</summary>
     private const int MaxAsked = 1000;
     private const int MaxTold = 8;
 

@@ -10,8 +10,8 @@ namespace Tenure.Bench;
 /// <summary>The number of iterations and the preparation of a job.</summary>
 internal static class JobPlan
 {
-    /// <summary>Cold start iterations when each takes milliseconds; a single one is used when it takes
-    /// seconds.</summary>
+    /// <summary>The number of iterations of a cold start if each takes milliseconds, and (<see cref="LongIterations"/>)
+    /// if each takes seconds.</summary>
     private const int ColdIterations = 7;
     private const int LongIterations = 3;
 

@@ -7,7 +7,7 @@ using System.Runtime.CompilerServices;
 
 namespace Tenure;
 
-/// <summary>Allocates objects that are visited together next to each other: mixed sizes in the group's own blocks, in
+/// <summary>Keeps objects that are visited together close together in memory: mixed sizes in the group's own blocks, in
 /// allocation order.</summary>
 /// <remarks>
 /// <para><b>Use it for</b> scene graphs, trees, meshes of small objects: one group per kind of traversal, so that data

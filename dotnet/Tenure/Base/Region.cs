@@ -50,7 +50,7 @@ public unsafe ref struct Region : IDisposable
         return Begin(text.Bytes);
     }
 
-    /// <summary>Marks a point in time: "level loaded".</summary>
+    /// <summary>Marks a moment: "level loaded".</summary>
     /// <param name="name">The name, as UTF-8.</param>
     /// <exception cref="TenureLoadException">The native library is missing, cannot be loaded, or has another ABI
     /// version.</exception>
@@ -63,7 +63,7 @@ public unsafe ref struct Region : IDisposable
         }
     }
 
-    /// <summary>Marks a point in time.</summary>
+    /// <summary>Marks a moment.</summary>
     /// <param name="name">The name.</param>
     /// <exception cref="TenureLoadException">The native library is missing, cannot be loaded, or has another ABI
     /// version.</exception>

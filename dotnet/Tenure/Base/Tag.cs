@@ -6,7 +6,7 @@ using System.Collections.Generic;
 
 namespace Tenure;
 
-/// <summary>A registered owner name. Allocations inside a <see cref="TagScope"/> are attributed to it in statistics and
+/// <summary>A registered owner name. Allocations inside a <see cref="TagScope"/> are assigned to it in statistics and
 /// leak reports. Tags with the same name are equal; the default value means no owner.</summary>
 /// <remarks>A process can register 4094 names with a total of 64 KiB, including those from C and C++. Later names are
 /// counted as "(other)". All threads share the tags, which are never removed.</remarks>

@@ -5,7 +5,7 @@ using System;
 
 namespace Tenure;
 
-/// <summary>Attributes the calling thread's allocations inside the scope to an owner tag.</summary>
+/// <summary>Assigns the calling thread's allocations inside the scope to an owner tag.</summary>
 /// <remarks>
 /// Cost: two native calls per scope, plus a name look-up when the scope is opened with a name instead of a tag; none
 /// per allocation. Scopes nest and belong to the thread that opened them. A copy is the same scope: dispose only one of

@@ -19,7 +19,7 @@ public enum OptionOrigin
 /// <summary>A setting of the native library, as it was when it was read.</summary>
 public sealed record TenureOption
 {
-    /// <summary>Gets the option's name: "temp_budget_bytes".</summary>
+    /// <summary>Gets the option's name in <see cref="TenureOptions"/>: "temp_budget_bytes".</summary>
     public required string Name { get; init; }
 
     /// <summary>Gets the environment variable that sets the option: "TENURE_TEMP_BUDGET".</summary>
