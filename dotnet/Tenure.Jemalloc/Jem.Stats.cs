@@ -108,7 +108,7 @@ public static unsafe partial class Jem
         }
         Add("live_count", stats.LiveCount);
         Add("peak_bytes", stats.PeakBytes);
-        Add("kept_bytes", stats.KeptBytes);
+        Add("retained_bytes", stats.RetainedBytes);
         Add("thread_count", stats.ThreadCount);
         return text.Append(json ? "}\n" : "").ToString();
 

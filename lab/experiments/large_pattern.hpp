@@ -15,7 +15,7 @@
 
 namespace tenure::lab {
 
-constexpr std::size_t kept_bytes = 90'000; ///< the article's number
+constexpr std::size_t retained_bytes = 90'000; ///< the article's number
 
 struct pattern_ns {
     double calls = 0, writes = 0;
@@ -30,7 +30,7 @@ public:
     /// The most that is alive at once.
     static std::size_t max_bytes(const parameters& options) {
         std::size_t const count = options.size("pattern-blocks");
-        return (options.size("pattern-mib") + count) * mebibyte + count * align_up(kept_bytes, 4096);
+        return (options.size("pattern-mib") + count) * mebibyte + count * align_up(retained_bytes, 4096);
     }
 
     /// Everything is written whole; before a large block is freed it is read back whole, untimed.
@@ -44,14 +44,14 @@ public:
             stopwatch const freeing;
             allocator_.deallocate(large, bytes);
             spent.calls += freeing.elapsed_ns();
-            kept_[i] = {take(kept_bytes, i, spent), kept_bytes, 0};
+            kept_[i] = {take(retained_bytes, i, spent), retained_bytes, 0};
         }
         return spent;
     }
 
     /// Whether every block held what was written to it, those that stay up to now.
     [[nodiscard]] bool intact() {
-        for (std::size_t i = 0; i < kept_.size(); ++i) intact_ &= holds_whole(kept_[i].place, kept_bytes, value_at(i));
+        for (std::size_t i = 0; i < kept_.size(); ++i) intact_ &= holds_whole(kept_[i].place, retained_bytes, value_at(i));
         return intact_;
     }
 

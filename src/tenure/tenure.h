@@ -527,7 +527,7 @@ typedef struct tn_stats {
     uint64_t peak_bytes;
     uint64_t committed_bytes;
     uint64_t reserved_bytes;
-    uint64_t kept_bytes; /**< freed huge blocks that are kept for the next */
+    uint64_t retained_bytes; /**< freed huge blocks that are kept for the next */
     uint64_t thread_count;
     uint64_t temp_job_live_count;
     uint64_t temp_job_live_bytes;

@@ -68,16 +68,16 @@ TEST_P(affinity_death, a_foreign_pointer_is_reported) {
     affinity_group other("other", GetParam());
     void* const foreign = other.allocate(40);
     alignas(16) int local[16] = {};
-    EXPECT_DEATH(group_.deallocate(foreign, 40), "a pointer that is not its own");
-    EXPECT_DEATH(group_.deallocate(foreign), "a pointer that is not its own");
-    EXPECT_DEATH(group_.deallocate(local, 40), "a pointer that is not its own");
-    EXPECT_DEATH(group_.deallocate(this, 40), "a pointer that is not its own");
+    EXPECT_DEATH(group_.deallocate(foreign, 40), "a pointer that does not belong to the group");
+    EXPECT_DEATH(group_.deallocate(foreign), "a pointer that does not belong to the group");
+    EXPECT_DEATH(group_.deallocate(local, 40), "a pointer that does not belong to the group");
+    EXPECT_DEATH(group_.deallocate(this, 40), "a pointer that does not belong to the group");
     EXPECT_DEATH(group_.deallocate(local, 40'000), "a group");
 }
 
 TEST_P(affinity_death, a_pointer_into_an_object_is_reported) {
     for (std::size_t offset : {1u, 8u, 32u, 39u})
-        EXPECT_DEATH(group_.deallocate(objects_[5] + offset, 40), "not the begin of an object") << offset;
+        EXPECT_DEATH(group_.deallocate(objects_[5] + offset, 40), "not the start of an object") << offset;
     auto* const head = static_cast<unsigned char*>(
         tenure::pointer_at(tenure::align_down(tenure::address_of(objects_[0]), group_.block_bytes())));
     EXPECT_DEATH(group_.deallocate(head + 64, 40), "a group was given a pointer|never allocated");
@@ -92,7 +92,7 @@ TEST_P(affinity_death, a_free_with_another_size_is_reported) {
 
 TEST_P(affinity_death, a_free_without_the_size_is_reported_where_sizes_are_given) {
     if (GetParam().sizes == size_on_free::required) {
-        EXPECT_DEATH(group_.deallocate(objects_[5]), "freed without its size.*Name the size");
+        EXPECT_DEATH(group_.deallocate(objects_[5]), "freed without its size.*Pass the size");
     } else {
         group_.deallocate(objects_[5]);
         EXPECT_EQ(group_.size(), 19u);
@@ -239,7 +239,7 @@ TEST_F(affinity_late_death, the_newest_object_freed_twice_behind_its_neighbour_h
 TEST_F(affinity_late_death, a_free_without_the_size_is_reported_where_sizes_are_given) {
     affinity_group given("given", {.alignment = 8, .sizes = size_on_free::required});
     void* const object = given.allocate(40);
-    EXPECT_DEATH(given.deallocate(object), "freed without its size.*Name the size");
+    EXPECT_DEATH(given.deallocate(object), "freed without its size.*Pass the size");
     given.deallocate(object, 40);
 }
 

@@ -181,10 +181,11 @@ TEST_F(options_environment, a_bad_value_is_told_what_would_be_good) {
     };
     EXPECT_EXIT(
         read_with("TENURE_TEMP_BUDGET", "4MB"), testing::ExitedWithCode(0),
-        "TENURE_TEMP_BUDGET=4MB is not valid and was left out: from [0-9]+K to [0-9]+G bytes, with K, M or G. It "
-        "stays 4M. ");
-    EXPECT_EXIT(read_with("TENURE_PASSTHROUGH", "shared_pool"), testing::ExitedWithCode(0),
-                "TENURE_PASSTHROUGH=shared_pool is not valid and was left out: \"all\", \"none\", or parts");
+        "TENURE_TEMP_BUDGET=4MB is not valid and was ignored. Valid values: [0-9]+K to [0-9]+G bytes, with an optional "
+        "suffix K, M or G. Using the default 4M. ");
+    EXPECT_EXIT(
+        read_with("TENURE_PASSTHROUGH", "shared_pool"), testing::ExitedWithCode(0),
+        "TENURE_PASSTHROUGH=shared_pool is not valid and was ignored. Valid values: \"all\", \"none\", or part names");
 }
 
 TEST_F(options_environment, the_program_wins_over_it) {

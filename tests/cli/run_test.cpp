@@ -59,7 +59,7 @@ TEST_F(run, serves_by_the_heap_that_is_asked_for) {
 
 TEST_F(run, proves_what_was_served) {
     auto const words = run_command("run --stats -- ls /");
-    expect_words(words.err, {"tenure_malloc: ls [", "most in use", "the C library's own heap 0 B"});
+    expect_words(words.err, {"tenure_malloc: ls [", "peak in use", "the C library's own heap 0 B"});
     auto const json = run_command("run --stats=json -- ls /");
     expect_words(json.err, {"{\"allocator\":\"tenure\"", "\"program\":\"ls\"", "\"c_library_bytes\":0}"});
 }

@@ -51,7 +51,7 @@ TEST(exit_report, is_written_to_standard_error_and_into_no_file_that_the_program
             good = ::fstat(file, &found) == 0 && found.st_size == 0 && good;
             std::_Exit(good ? 0 : 1);
         },
-        testing::ExitedWithCode(0), "^tenure_malloc: .*most in use [^\n]*\n$");
+        testing::ExitedWithCode(0), "^tenure_malloc: .*peak in use [^\n]*\n$");
 }
 
 }

@@ -54,13 +54,12 @@ TEST(guarded, mistakes_at_the_free_are_reported) {
     guarded_blocks tested;
     auto* const block = static_cast<unsigned char*>(tested.allocate(100, 16));
     tested.deallocate(block + 16);
-    EXPECT_NE(heard.last().find("no block's begin"), std::string::npos) << heard.last();
+    EXPECT_NE(heard.last().find("not the start of a block"), std::string::npos) << heard.last();
     block[100] = 0;
     tested.deallocate(block);
     EXPECT_NE(heard.last().find("was overwritten"), std::string::npos) << heard.last();
     tested.deallocate(block);
-    EXPECT_NE(heard.last().find("a block of the heap that was freed before was freed"), std::string::npos)
-        << heard.last();
+    EXPECT_NE(heard.last().find("a heap block that is already free was freed"), std::string::npos) << heard.last();
     EXPECT_EQ(heard.count(report_kind::misuse), 3u);
     EXPECT_EQ(tested.live_count(), 0u);
 }
@@ -80,8 +79,8 @@ TEST_F(guarded_death, an_access_past_the_end_stops_where_it_is_made) {
             auto* const block = static_cast<unsigned char volatile*>(tested.allocate(64, 16));
             block[64] = 1;
         },
-        "tenure: an access outside a block of the heap: 0x[0-9a-f]+, 0 bytes behind the end of the block at "
-        "0x[0-9a-f]+ of 64 bytes\n(.|\n)*the access(.|\n)*allocated at");
+        "tenure: an access outside a heap block: 0x[0-9a-f]+, 0 bytes past the end of the block at "
+        "0x[0-9a-f]+ of 64 bytes\n(.|\n)*accessed at(.|\n)*allocated at");
 }
 
 TEST_F(guarded_death, an_access_after_the_free_stops_where_it_is_made) {
@@ -92,7 +91,7 @@ TEST_F(guarded_death, an_access_after_the_free_stops_where_it_is_made) {
             tested.deallocate(const_cast<unsigned char*>(block));
             static_cast<void>(block[10]);
         },
-        "tenure: an access to a freed block of the heap: 0x[0-9a-f]+, byte 10 of the block at(.|\n)*freed at");
+        "tenure: an access to a freed heap block: 0x[0-9a-f]+, byte 10 of the block at(.|\n)*freed at");
 }
 
 TEST_F(guarded_death, a_heap_draws_a_sample) {
@@ -107,7 +106,7 @@ TEST_F(guarded_death, a_heap_draws_a_sample) {
             if (block[999] == 1 && tested.usable_size(block) == 4096)
                 static_cast<unsigned char volatile*>(block)[4096] = 1;
         },
-        "tenure: an access outside a block of the heap");
+        "tenure: an access outside a heap block");
 }
 
 }

@@ -47,37 +47,38 @@ TEST_F(heap_checks, a_double_free_is_reported_at_once_for_every_kind_of_block) {
         void* const block = heap_.allocate(bytes);
         heap_.deallocate(block);
         heap_.deallocate(block);
-        expect_report(bytes == 100'000 ? "of a block freed before, was freed" : "that was freed before was freed");
+        expect_report(bytes == 100'000 ? "or whose block is already free, was freed"
+                                       : "that is already free was freed");
         EXPECT_EQ(heap_.stats().live_count, 1u);
         heap_.deallocate(other);
     }
     void* const huge = heap_.allocate(50'000'000);
     heap_.deallocate(huge);
     heap_.deallocate(huge); // its memory is the system's again
-    expect_report("no block of this heap");
+    expect_report("not a block of this heap");
 }
 
 TEST_F(heap_checks, what_is_no_block_is_reported) {
     int local = 0;
     heap_.deallocate(&local);
-    expect_report("no block of this heap");
+    expect_report("not a block of this heap");
     heap other;
     void* const theirs = other.allocate(100);
     heap_.deallocate(theirs);
-    expect_report("no block of this heap");
+    expect_report("not a block of this heap");
     other.deallocate(theirs);
     tenure::block_pool pool(64);
     heap_.deallocate(pool.allocate());
-    expect_report("no block of this heap");
+    expect_report("not a block of this heap");
     EXPECT_EQ(heap_.reallocate(&local, 10), nullptr);
-    expect_report("no block of this heap");
+    expect_report("not a block of this heap");
 }
 
 TEST_F(heap_checks, an_address_inside_a_block_is_reported) {
     for (std::size_t const bytes : {std::size_t{200}, std::size_t{100'000}, std::size_t{50'000'000}}) {
         unsigned char* const block = allocate(bytes);
         heap_.deallocate(block + 16);
-        expect_report("no block's begin");
+        expect_report("not the start of a block");
         heap_.deallocate(block);
     }
     EXPECT_EQ(heap_.stats().live_count, 0u);
@@ -93,7 +94,7 @@ TEST_F(heap_checks, a_write_of_one_byte_past_the_end_is_reported) {
             unsigned char const before = block[bytes + past];
             block[bytes + past] ^= 1;
             heap_.deallocate(block);
-            expect_report("memory behind a block");
+            expect_report("memory past the end of a heap block");
             block[bytes + past] = before;
             heap_.deallocate(block);
             EXPECT_EQ(heard_.count(), expected_);
@@ -184,7 +185,7 @@ TEST(heap_misuse, stops_the_program_when_nobody_hears_it) {
             tested.deallocate(block);
             tested.deallocate(block);
         },
-        "tenure: a block of the heap that was freed before was freed: 0x[0-9a-f]+. Look for a second owner");
+        "tenure: a heap block that is already free was freed: 0x[0-9a-f]+. Look for a second owner");
 }
 
 }

@@ -52,7 +52,7 @@ TEST(heap_keeping, freed_memory_goes_back_at_a_slow_call_after_its_time) {
         if (resident < 20 * mebibyte) break;
     }
     EXPECT_LT(resident, 20 * mebibyte);
-    EXPECT_EQ(tested.usage().kept_bytes, 0u);
+    EXPECT_EQ(tested.usage().retained_bytes, 0u);
 }
 
 TEST(heap_keeping, before_its_time_it_is_there_for_the_next_request) {
@@ -63,9 +63,9 @@ TEST(heap_keeping, before_its_time_it_is_there_for_the_next_request) {
     EXPECT_GT(resident, 200 * mebibyte);
     use_and_free(tested);
     EXPECT_LT(tested.usage().resident_bytes, resident + resident / 10);
-    EXPECT_GE(tested.usage().kept_bytes, 60 * mebibyte);
+    EXPECT_GE(tested.usage().retained_bytes, 60 * mebibyte);
     tested.trim();
-    EXPECT_EQ(tested.usage().kept_bytes, 0u);
+    EXPECT_EQ(tested.usage().retained_bytes, 0u);
     EXPECT_LT(tested.usage().resident_bytes, mebibyte);
 }
 

@@ -79,7 +79,7 @@ TEST_F(heap_owns, a_block_of_somebody_else_behind_a_short_mapping_is_known_as_fo
     EXPECT_EQ(tested.usable_size(foreign), 0u);
     EXPECT_FALSE(tested.resize(foreign, 100));
     tested.deallocate(foreign);
-    EXPECT_NE(heard_.last().find("no block of this heap"), std::string::npos) << heard_.last();
+    EXPECT_NE(heard_.last().find("not a block of this heap"), std::string::npos) << heard_.last();
     tested.deallocate(block);
     EXPECT_EQ(tested.stats().live_count, 0u);
 }

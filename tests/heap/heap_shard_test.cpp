@@ -61,7 +61,7 @@ TEST_F(heap_shards, blocks_of_every_class_are_whole_aligned_and_apart) {
                 ASSERT_LE(place->first + bytes, std::next(place)->first);
             }
         }
-        EXPECT_EQ(shard_.usage_of(index).handed_out, 300u);
+        EXPECT_EQ(shard_.usage_of(index).allocated, 300u);
     }
     EXPECT_EQ(taken.size(), 300 * small_class_count);
 }
@@ -100,7 +100,7 @@ TEST_F(heap_shards, random_batches_agree_with_a_model) {
         if (step % 64 == 0) {
             ASSERT_TRUE(shard_.valid() && other_.valid());
             for (std::size_t each = 0; each < small_class_count; ++each) {
-                ASSERT_EQ(shard_.usage_of(each).handed_out + other_.usage_of(each).handed_out, alive[each].size());
+                ASSERT_EQ(shard_.usage_of(each).allocated + other_.usage_of(each).allocated, alive[each].size());
             }
         }
     }
@@ -136,7 +136,7 @@ TEST_F(heap_shards, a_refusal_gives_what_there_is_and_changes_nothing_else) {
     EXPECT_LT(blocks.size(), 1100u);
     EXPECT_GT(blocks.size(), 900u);
     EXPECT_TRUE(take(shard, index, 1).empty());
-    EXPECT_EQ(shard.usage_of(index).handed_out, blocks.size());
+    EXPECT_EQ(shard.usage_of(index).allocated, blocks.size());
     EXPECT_TRUE(shard.valid());
     failing.allow(1);
     EXPECT_EQ(take(shard, index, 1).size(), 1u);
@@ -148,11 +148,11 @@ TEST_F(heap_shards, a_double_free_is_found_when_it_is_written) {
     heap_shard::give(blocks.data(), 1, max_segment_bytes);
     heap_shard::give(blocks.data(), 1, max_segment_bytes);
     EXPECT_EQ(heard.count(tenure::report_kind::misuse), 1u);
-    EXPECT_EQ(shard_.usage_of(class_of(100)).handed_out, 9u);
+    EXPECT_EQ(shard_.usage_of(class_of(100)).allocated, 9u);
     void* const twice[] = {blocks[1], blocks[1]};
     heap_shard::give(twice, 2, max_segment_bytes);
     EXPECT_EQ(heard.count(tenure::report_kind::misuse), 2u);
-    EXPECT_EQ(shard_.usage_of(class_of(100)).handed_out, 8u);
+    EXPECT_EQ(shard_.usage_of(class_of(100)).allocated, 8u);
 }
 
 }

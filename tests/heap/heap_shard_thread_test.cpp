@@ -66,7 +66,7 @@ TEST(heap_shard, blocks_keep_their_contents_on_their_way_between_threads) {
         for (auto& each : shards) {
             EXPECT_TRUE(each->valid());
             for (std::size_t index = 0; index < small_class_count; ++index)
-                EXPECT_EQ(each->usage_of(index).handed_out, 0u);
+                EXPECT_EQ(each->usage_of(index).allocated, 0u);
             each->release_empty_pages();
         }
         pages.trim();

@@ -52,11 +52,11 @@ TEST_F(huge, blocks_are_aligned_whole_and_given_back) {
 TEST_F(huge, a_freed_block_is_there_for_the_next_also_for_a_somewhat_larger_one) {
     void* const first = blocks_.allocate(80 * mebibyte, 16, 1);
     blocks_.deallocate(first, 2);
-    EXPECT_GT(blocks_.kept_bytes(), 80 * mebibyte);
+    EXPECT_GT(blocks_.retained_bytes(), 80 * mebibyte);
     void* const second_one = blocks_.allocate(81 * mebibyte, 16, 3);
     EXPECT_EQ(second_one, first);
     EXPECT_EQ(source_.requests(), 1u);
-    EXPECT_EQ(blocks_.kept_bytes(), 0u);
+    EXPECT_EQ(blocks_.retained_bytes(), 0u);
     blocks_.deallocate(second_one, 4);
 }
 
@@ -67,7 +67,7 @@ TEST_F(huge, what_is_kept_goes_back_when_its_time_is_over) {
     EXPECT_EQ(source_.live_blocks(), 1u);
     EXPECT_GT(blocks_.expire(second + 11), 40 * mebibyte);
     EXPECT_EQ(source_.live_blocks(), 0u);
-    EXPECT_EQ(blocks_.kept_bytes(), 0u);
+    EXPECT_EQ(blocks_.retained_bytes(), 0u);
 }
 
 TEST_F(huge, a_block_past_the_limit_that_comes_again_in_time_is_kept_from_then_on) {
@@ -75,30 +75,30 @@ TEST_F(huge, a_block_past_the_limit_that_comes_again_in_time_is_kept_from_then_o
         void* const block = blocks_.allocate(400 * mebibyte, 16, 10 * round);
         ASSERT_NE(block, nullptr);
         blocks_.deallocate(block, 10 * round + 5);
-        EXPECT_EQ(blocks_.kept_bytes() >= 400 * mebibyte, round != 1) << round;
+        EXPECT_EQ(blocks_.retained_bytes() >= 400 * mebibyte, round != 1) << round;
     }
     EXPECT_EQ(source_.requests(), 2u);
     EXPECT_NE(blocks_.expire(3 * second), 0u);
-    EXPECT_EQ(blocks_.kept_bytes(), 0u);
+    EXPECT_EQ(blocks_.retained_bytes(), 0u);
     // It was not asked for in time: the limit is the old one again.
     blocks_.deallocate(blocks_.allocate(400 * mebibyte, 16, 5 * second), 5 * second + 1);
-    EXPECT_EQ(blocks_.kept_bytes(), 0u);
+    EXPECT_EQ(blocks_.retained_bytes(), 0u);
 }
 
 TEST_F(huge, a_block_past_the_limit_that_comes_again_late_or_as_another_is_not_kept) {
     blocks_.deallocate(blocks_.allocate(400 * mebibyte, 16, 1), 2);
     blocks_.deallocate(blocks_.allocate(400 * mebibyte, 16, 2 * second), 2 * second + 1);
-    EXPECT_EQ(blocks_.kept_bytes(), 0u);
+    EXPECT_EQ(blocks_.retained_bytes(), 0u);
     blocks_.deallocate(blocks_.allocate(1200 * mebibyte, 16, 2 * second + 2), 2 * second + 3);
-    EXPECT_EQ(blocks_.kept_bytes(), 0u);
+    EXPECT_EQ(blocks_.retained_bytes(), 0u);
 }
 
 TEST_F(huge, what_is_past_the_limit_goes_back_at_once) {
     std::vector<void*> blocks;
     for (int each = 0; each < 5; ++each) blocks.push_back(blocks_.allocate(70 * mebibyte, 16, 1));
     for (void* const block : blocks) blocks_.deallocate(block, 2);
-    EXPECT_LE(blocks_.kept_bytes(), 200 * mebibyte);
-    EXPECT_GT(blocks_.kept_bytes(), 140 * mebibyte);
+    EXPECT_LE(blocks_.retained_bytes(), 200 * mebibyte);
+    EXPECT_GT(blocks_.retained_bytes(), 140 * mebibyte);
     EXPECT_EQ(source_.live_blocks(), 2u);
 }
 
@@ -108,7 +108,7 @@ TEST_F(huge, kept_blocks_that_do_not_suit_do_not_raise_the_peak) {
     std::size_t const peak = source_.peak_bytes();
     block = blocks_.allocate(34 * mebibyte, 16, 3); // far smaller: not worth the larger one
     EXPECT_EQ(source_.peak_bytes(), peak);
-    EXPECT_EQ(blocks_.kept_bytes(), 0u);
+    EXPECT_EQ(blocks_.retained_bytes(), 0u);
     blocks_.deallocate(block, 4);
 }
 

@@ -53,7 +53,7 @@ public:
         std::size_t bytes = 0;
         for (auto const& [at, each] : blocks_) bytes += each.bytes;
         if (seen.live_bytes != bytes) return "TempJob counts other bytes than are alive";
-        if (seen.kept_bytes > seen.chunk_bytes) return "more is kept than there is";
+        if (seen.retained_bytes > seen.chunk_bytes) return "more is kept than there is";
         return {};
     }
 

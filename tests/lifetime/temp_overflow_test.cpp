@@ -25,7 +25,7 @@ unsigned char* take(std::size_t bytes, std::size_t alignment = tenure::default_a
     return static_cast<unsigned char*>(temp::allocate(bytes, alignment));
 }
 
-std::size_t chunks_in_use() { return tenure::temp_job::stats().chunk_bytes - tenure::temp_job::stats().kept_bytes; }
+std::size_t chunks_in_use() { return tenure::temp_job::stats().chunk_bytes - tenure::temp_job::stats().retained_bytes; }
 
 class temp_overflow : public support::temp_job_test {};
 

@@ -47,7 +47,7 @@ TYPED_TEST(pool_death, a_block_that_was_never_handed_out_is_reported) {
     auto& pool = this->pool_;
     auto* const block = static_cast<unsigned char*>(pool.allocate());
     EXPECT_DEATH(pool.deallocate(block + 40), "freed twice") << "it waits in the group";
-    EXPECT_DEATH(pool.deallocate(block + 40 * 1000), "not the begin of a block");
+    EXPECT_DEATH(pool.deallocate(block + 40 * 1000), "not the start of a block");
 }
 
 TYPED_TEST(pool_death, a_foreign_pointer_is_reported) {
@@ -57,9 +57,9 @@ TYPED_TEST(pool_death, a_foreign_pointer_is_reported) {
     static_cast<void>(pool.allocate());
     void* const foreign = other.allocate();
     int local = 0;
-    EXPECT_DEATH(pool.deallocate(foreign), "a pointer that is not its own");
-    EXPECT_DEATH(pool.deallocate(&local), "a pointer that is not its own");
-    EXPECT_DEATH(pool.deallocate(this), "a pointer that is not its own");
+    EXPECT_DEATH(pool.deallocate(foreign), "a pointer that it does not own");
+    EXPECT_DEATH(pool.deallocate(&local), "a pointer that it does not own");
+    EXPECT_DEATH(pool.deallocate(this), "a pointer that it does not own");
 }
 
 TYPED_TEST(pool_death, a_pointer_into_a_block_is_reported) {
@@ -67,7 +67,7 @@ TYPED_TEST(pool_death, a_pointer_into_a_block_is_reported) {
     auto& pool = this->pool_;
     auto* const block = static_cast<unsigned char*>(pool.allocate());
     for (std::size_t offset : {1u, 8u, 39u})
-        EXPECT_DEATH(pool.deallocate(block + offset), "not the begin of a block") << offset;
+        EXPECT_DEATH(pool.deallocate(block + offset), "not the start of a block") << offset;
 }
 
 TYPED_TEST(pool_death, a_free_after_clear_is_reported) {

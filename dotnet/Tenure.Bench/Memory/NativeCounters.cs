@@ -20,7 +20,7 @@ internal static unsafe partial class NativeCounters
         internal ulong PeakBytes;
         internal ulong CommittedBytes;
         internal ulong ReservedBytes;
-        internal ulong KeptBytes;
+        internal ulong RetainedBytes;
         internal ulong ThreadCount;
         internal ulong TempJobLiveCount;
         internal ulong TempJobLiveBytes;

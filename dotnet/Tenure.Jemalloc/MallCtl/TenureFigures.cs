@@ -23,7 +23,7 @@ internal static unsafe class TenureFigures
     {
         "stats.allocated" => stats.LiveBytes,
         // Pages that hold blocks: committed memory without memory retained for reuse.
-        "stats.active" => stats.CommittedBytes - Math.Min(stats.KeptBytes, stats.CommittedBytes),
+        "stats.active" => stats.CommittedBytes - Math.Min(stats.RetainedBytes, stats.CommittedBytes),
         "stats.resident" or "stats.mapped" => stats.CommittedBytes,
         // Address space without memory behind it.
         "stats.retained" => stats.ReservedBytes - Math.Min(stats.CommittedBytes, stats.ReservedBytes),

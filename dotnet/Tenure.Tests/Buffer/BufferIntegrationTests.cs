@@ -77,15 +77,15 @@ public sealed class BufferIntegrationTests
             owner.Dispose();
             owner.Dispose();
         }
-        Assert.Equal(4096, pool.KeptBytes);
+        Assert.Equal(4096, pool.RetainedBytes);
         Assert.Equal(4096, pool.Trim());
-        Assert.Equal(0, pool.KeptBytes);
+        Assert.Equal(0, pool.RetainedBytes);
         IMemoryOwner<byte> late = pool.Rent(100);
         pool.Dispose();
         Assert.Throws<ObjectDisposedException>(() => pool.Rent(1));
         late.Memory.Span[0] = 1;
         late.Dispose();
-        Assert.Equal(0, pool.KeptBytes);
+        Assert.Equal(0, pool.RetainedBytes);
         NativeMemoryPool<byte>.Shared.Dispose();
         NativeMemoryPool<byte>.Shared.Rent(1).Dispose();
         NativeMemoryPool<byte>.Shared.Trim();
@@ -100,7 +100,7 @@ public sealed class BufferIntegrationTests
         using (memory.Pin())
         {
             Assert.Throws<InvalidOperationException>(owner.Dispose);
-            Assert.Equal(0, pool.KeptBytes);
+            Assert.Equal(0, pool.RetainedBytes);
         }
         owner.Dispose();
         using IMemoryOwner<int> next = pool.Rent(20);
@@ -121,7 +121,7 @@ public sealed class BufferIntegrationTests
             Thread.Yield();
             Assert.True(span.IndexOfAnyExcept(i) < 0);
         });
-        Assert.True(pool.KeptBytes > 0);
+        Assert.True(pool.RetainedBytes > 0);
     }
 
     [Fact]

@@ -242,16 +242,16 @@ public sealed class BufferMisuseTests
     {
         using var bytes = new FixedBuffer<byte>(10);
         using var array = new SafeArray<int>(10);
-        Assert.Equal("From element 3 on, a buffer of 10 elements has 7 bytes, and 8 are asked for.",
+        Assert.Equal("8 bytes were requested at index 3, but only 7 bytes follow in a buffer of 10 elements.",
             Assert.Throws<IndexOutOfRangeException>(() => bytes.Read<long>(3)).Message);
-        Assert.Equal("From element 9 on, a buffer of 10 elements has 4 bytes, and 8 are asked for.",
+        Assert.Equal("8 bytes were requested at index 9, but only 4 bytes follow in a buffer of 10 elements.",
             Assert.Throws<IndexOutOfRangeException>(() => array.Write(9, 1L)).Message);
         int vector = System.Numerics.Vector<byte>.Count;
-        Assert.Equal($"From element 5 on, a buffer of 10 elements has 5 bytes, and {vector} are asked for.",
+        Assert.Equal($"{vector} bytes were requested at index 5, but only 5 bytes follow in a buffer of 10 elements.",
             Assert.Throws<IndexOutOfRangeException>(() => bytes.GetVector(5)).Message);
-        Assert.Equal("Index 10 is not in a buffer of 10 elements.",
+        Assert.Equal("Index 10 is out of range: the buffer has 10 elements.",
             Assert.Throws<IndexOutOfRangeException>(() => bytes.Read<long>(10)).Message);
-        Assert.Equal("Index -1 is not in a buffer of 10 elements.",
+        Assert.Equal("Index -1 is out of range: the buffer has 10 elements.",
             Assert.Throws<IndexOutOfRangeException>(() => bytes.Read<long>(-1)).Message);
     }
 

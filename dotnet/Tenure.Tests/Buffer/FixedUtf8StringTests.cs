@@ -221,7 +221,7 @@ public sealed class FixedUtf8StringTests
             Assert.True(text == "İi");
             var live = new LiveHandle(text.Handle, "kind", 1234, "", TimeSpan.FromSeconds(2.5), 1, null);
             Assert.Contains("kind of 1234 bytes", live.ToString(), StringComparison.Ordinal);
-            Assert.EndsWith("live since 2.5 s, held 1 time", live.ToString(), StringComparison.Ordinal);
+            Assert.EndsWith("live for 2.5 s, held 1 time", live.ToString(), StringComparison.Ordinal);
         }
         finally
         {

@@ -294,7 +294,7 @@ public sealed class KnownFaultTests
             }
         }
         first.Dispose();
-        Assert.Equal(1024, pool.KeptBytes);
+        Assert.Equal(1024, pool.RetainedBytes);
         using IMemoryOwner<byte> second = pool.Rent(1024);
         using MemoryHandle again = second.Memory.Pin();
         unsafe

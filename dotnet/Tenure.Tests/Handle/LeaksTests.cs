@@ -41,7 +41,7 @@ public sealed class LeaksTests
         Assert.Equal(1, live.Holders);
         Assert.Contains("FixedBuffer<Int64> of 40 bytes at 0x", exception.Message, StringComparison.Ordinal);
         Assert.Contains("held 1 time", exception.Message, StringComparison.Ordinal);
-        Assert.Contains("1 handle is live, of 40 bytes.", exception.Message, StringComparison.Ordinal);
+        Assert.Contains("1 handle is live, 40 bytes in total.", exception.Message, StringComparison.Ordinal);
         left.Release();
         left.Free();
     }

@@ -62,7 +62,7 @@ public static class TenureMeter
             Figure("tenure.memory.committed", Bytes, "Committed bytes of the process heap.",
                 static () => Now.CommittedBytes);
             Figure("tenure.memory.kept", Bytes, "Bytes of freed blocks retained for reuse.",
-                static () => Now.KeptBytes);
+                static () => Now.RetainedBytes);
             Figure("tenure.memory.reserved", Bytes, "Bytes of address space reserved by the process heap.",
                 static () => Now.ReservedBytes);
             Figure("tenure.allocations.live", "{allocation}", "Blocks in use in the process heap.",

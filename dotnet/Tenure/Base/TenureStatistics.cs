@@ -27,7 +27,7 @@ public readonly record struct TenureStatistics
     public ulong ReservedBytes { get; init; }
 
     /// <summary>Gets the number of bytes in freed blocks larger than 31 MiB that are retained for reuse.</summary>
-    public ulong KeptBytes { get; init; }
+    public ulong RetainedBytes { get; init; }
 
     /// <summary>Gets the number of threads that have a process heap cache.</summary>
     public ulong ThreadCount { get; init; }
@@ -63,7 +63,7 @@ public readonly record struct TenureStatistics
             PeakBytes = seen.PeakBytes,
             CommittedBytes = seen.CommittedBytes,
             ReservedBytes = seen.ReservedBytes,
-            KeptBytes = seen.KeptBytes,
+            RetainedBytes = seen.RetainedBytes,
             ThreadCount = seen.ThreadCount,
             TempJobLiveCount = seen.TempJobLiveCount,
             TempJobLiveBytes = seen.TempJobLiveBytes,

@@ -3,25 +3,25 @@
 
 namespace Tenure;
 
-/// <summary>How two elements are compared. Whatever is compared with NaN is not equal, and neither less nor
-/// greater.</summary>
+/// <summary>Specifies how two elements are compared. NaN is not equal to, less than or greater than any
+/// value.</summary>
 public enum Comparison
 {
-    /// <summary>Equal; -0 is +0.</summary>
+    /// <summary>Equal; -0 equals +0.</summary>
     Equal,
 
-    /// <summary>Not equal, as NaN to itself.</summary>
+    /// <summary>Not equal; NaN is not equal to itself.</summary>
     NotEqual,
 
-    /// <summary>The left side is less.</summary>
+    /// <summary>The left operand is less.</summary>
     Less,
 
-    /// <summary>The left side is less, or they are equal.</summary>
+    /// <summary>The left operand is less than or equal to the right one.</summary>
     LessOrEqual,
 
-    /// <summary>The left side is greater.</summary>
+    /// <summary>The left operand is greater.</summary>
     Greater,
 
-    /// <summary>The left side is greater, or they are equal.</summary>
+    /// <summary>The left operand is greater than or equal to the right one.</summary>
     GreaterOrEqual,
 }

@@ -11,9 +11,9 @@ namespace Tenure;
 
 public readonly unsafe partial struct FixedBuffer<T>
 {
-    /// <summary>The elements. The memory is checked once, now: hold it when somebody may free it while the span is
-    /// used.</summary>
-    /// <exception cref="ObjectDisposedException">It was freed, or never allocated.</exception>
+    /// <summary>Gets a span over the elements. The memory is checked once, when this is called. Hold the buffer if
+    /// another caller may free it while the span is in use.</summary>
+    /// <exception cref="ObjectDisposedException">The memory was freed or never allocated.</exception>
     public Span<T> Span
     {
         [MethodImpl(MethodImplOptions.AggressiveInlining)]
@@ -24,42 +24,43 @@ public readonly unsafe partial struct FixedBuffer<T>
         }
     }
 
-    /// <summary>Every element becomes <paramref name="value"/>.</summary>
-    /// <param name="value">What they become.</param>
-    /// <exception cref="ObjectDisposedException">It was freed, or never allocated.</exception>
+    /// <summary>Sets every element to <paramref name="value"/>.</summary>
+    /// <param name="value">The value to write.</param>
+    /// <exception cref="ObjectDisposedException">The memory was freed or never allocated.</exception>
     public void Fill(T value) => View.Fill(value);
 
-    /// <summary>Every byte becomes zero.</summary>
-    /// <exception cref="ObjectDisposedException">It was freed, or never allocated.</exception>
+    /// <summary>Sets every byte to zero.</summary>
+    /// <exception cref="ObjectDisposedException">The memory was freed or never allocated.</exception>
     public void Clear() => View.Clear();
 
     /// <summary>Copies all elements.</summary>
-    /// <param name="destination">At least as long.</param>
-    /// <exception cref="ObjectDisposedException">It was freed, or never allocated.</exception>
+    /// <param name="destination">The destination, at least as long as the buffer.</param>
+    /// <exception cref="ObjectDisposedException">The memory was freed or never allocated.</exception>
     /// <exception cref="ArgumentException">The destination is shorter; nothing was copied.</exception>
     public void CopyTo(Span<T> destination) => View.CopyTo(destination);
 
     /// <summary>Copies all elements into another buffer, which may be a view of this one.</summary>
-    /// <param name="destination">At least as long.</param>
-    /// <exception cref="ObjectDisposedException">One of them was freed, or never allocated.</exception>
+    /// <param name="destination">The destination, at least as long as the buffer.</param>
+    /// <exception cref="ObjectDisposedException">The memory of one of the buffers was freed or never
+    /// allocated.</exception>
     /// <exception cref="ArgumentException">The destination is shorter; nothing was copied.</exception>
     public void CopyTo(FixedBuffer<T> destination) => View.CopyTo(destination.View);
 
-    /// <summary>The first elements become these values; those after them stay.</summary>
-    /// <param name="values">At most as many as there are elements.</param>
-    /// <exception cref="ObjectDisposedException">It was freed, or never allocated.</exception>
+    /// <summary>Copies values to the start of the buffer. The elements after them are unchanged.</summary>
+    /// <param name="values">The values to copy, at most as many as there are elements.</param>
+    /// <exception cref="ObjectDisposedException">The memory was freed or never allocated.</exception>
     /// <exception cref="ArgumentException">There are more values than elements; nothing was copied.</exception>
     public void CopyFrom(ReadOnlySpan<T> values) => View.CopyFrom(values);
 
-    /// <summary>A managed array with all elements.</summary>
+    /// <summary>Copies all elements to a managed array.</summary>
     /// <returns>A new array.</returns>
-    /// <exception cref="ObjectDisposedException">It was freed, or never allocated.</exception>
+    /// <exception cref="ObjectDisposedException">The memory was freed or never allocated.</exception>
     public T[] CopyToArray() => View.CopyToArray();
 
-    /// <summary>A managed array with all elements; then the memory is given back.</summary>
+    /// <summary>Copies all elements to a managed array and then frees the memory.</summary>
     /// <returns>A new array.</returns>
-    /// <exception cref="ObjectDisposedException">It was freed, or never allocated.</exception>
-    /// <exception cref="InvalidOperationException">Somebody holds it.</exception>
+    /// <exception cref="ObjectDisposedException">The memory was freed or never allocated.</exception>
+    /// <exception cref="InvalidOperationException">The memory is held.</exception>
     public T[] CopyToArrayAndFree()
     {
         T[] values = View.CopyToArray();
@@ -67,32 +68,35 @@ public readonly unsafe partial struct FixedBuffer<T>
         return values;
     }
 
-    /// <summary>Whether it has exactly these values, in this order.</summary>
-    /// <param name="values">What it is compared with.</param>
-    /// <returns>False also when there are more or fewer.</returns>
-    /// <exception cref="ObjectDisposedException">It was freed, or never allocated.</exception>
+    /// <summary>Determines whether the buffer has exactly the given values, in the same order.</summary>
+    /// <param name="values">The values to compare with.</param>
+    /// <returns>True if the lengths and all elements are equal; otherwise, false.</returns>
+    /// <exception cref="ObjectDisposedException">The memory was freed or never allocated.</exception>
     public bool EqualTo(ReadOnlySpan<T> values) => View.EqualTo(values);
 
-    /// <summary>A part of the elements. The memory is checked once, now.</summary>
-    /// <param name="start">The first of them, 0 to the length.</param>
-    /// <param name="length">How many.</param>
+    /// <summary>Returns a span over a part of the elements. The memory is checked once, when this is called.</summary>
+    /// <param name="start">The index of the first element, 0 to the length.</param>
+    /// <param name="length">The number of elements.</param>
     /// <returns>A span of the same memory.</returns>
-    /// <exception cref="ObjectDisposedException">It was freed, or never allocated.</exception>
-    /// <exception cref="ArgumentOutOfRangeException">The part is not inside.</exception>
+    /// <exception cref="ObjectDisposedException">The memory was freed or never allocated.</exception>
+    /// <exception cref="ArgumentOutOfRangeException">The part is out of range.</exception>
     public Span<T> Slice(int start, int length) => View.Part(start, length).Span();
 
-    /// <summary>The elements from one on. The memory is checked once, now.</summary>
-    /// <param name="start">The first of them, 0 to the length.</param>
+    /// <summary>Returns a span over the elements from an index to the end. The memory is checked once, when this is
+    /// called.</summary>
+    /// <param name="start">The index of the first element, 0 to the length.</param>
     /// <returns>A span of the same memory.</returns>
-    /// <exception cref="ObjectDisposedException">It was freed, or never allocated.</exception>
-    /// <exception cref="ArgumentOutOfRangeException">The start is not inside.</exception>
+    /// <exception cref="ObjectDisposedException">The memory was freed or never allocated.</exception>
+    /// <exception cref="ArgumentOutOfRangeException">The start is out of range.</exception>
     public Span<T> Slice(int start) => View.From(start).Span();
 
-    /// <summary>The same bytes as elements of another type, as many as there are whole.</summary>
-    /// <typeparam name="TOther">The other type; its alignment must divide the address.</typeparam>
-    /// <returns>The same memory and the same handle: whichever is freed, all are stale.</returns>
-    /// <exception cref="ObjectDisposedException">It was freed, or never allocated.</exception>
-    /// <exception cref="InvalidOperationException">There are more than 2^31 - 1 of them.</exception>
+    /// <summary>Reinterprets the bytes as elements of another type. Trailing bytes that do not fill an element are left
+    /// out.</summary>
+    /// <typeparam name="TOther">The other type. The address must be a multiple of its alignment.</typeparam>
+    /// <returns>A buffer with the same memory and the same handle. Freeing any of them makes all of them
+    /// stale.</returns>
+    /// <exception cref="ObjectDisposedException">The memory was freed or never allocated.</exception>
+    /// <exception cref="InvalidOperationException">The result would have more than 2^31 - 1 elements.</exception>
     public FixedBuffer<TOther> Reinterpret<TOther>()
         where TOther : unmanaged
     {
@@ -104,39 +108,42 @@ public readonly unsafe partial struct FixedBuffer<T>
         return new FixedBuffer<TOther>(view);
     }
 
-    /// <summary>The same elements, which cannot be written through what is returned.</summary>
+    /// <summary>Returns a read-only view of the same elements.</summary>
     /// <returns>A view of the same memory.</returns>
     public ReadOnlyFixedBuffer<T> AsReadOnly() => new(this);
 
-    /// <summary>A value of another type at the bytes where an element begins.</summary>
+    /// <summary>Returns a reference to a value of another type at the first byte of an element.</summary>
     /// <typeparam name="TOther">The other type.</typeparam>
-    /// <param name="index">The element; the value may go past its end, but not past the buffer's.</param>
-    /// <returns>The value itself, to read and to write, wherever its address is.</returns>
-    /// <exception cref="ObjectDisposedException">It was freed, or never allocated.</exception>
-    /// <exception cref="IndexOutOfRangeException">The value is not inside.</exception>
+    /// <param name="index">The index of the element. The value may extend past the end of the element, but not past the
+    /// end of the buffer.</param>
+    /// <returns>A reference to the value, to read and to write. The address may be unaligned.</returns>
+    /// <exception cref="ObjectDisposedException">The memory was freed or never allocated.</exception>
+    /// <exception cref="IndexOutOfRangeException">The value is out of range.</exception>
     public ref TOther Read<TOther>(int index)
         where TOther : unmanaged => ref View.Other<TOther>(index);
 
-    /// <summary>Writes a value of another type over the bytes where an element begins.</summary>
+    /// <summary>Writes a value of another type over the bytes at an element.</summary>
     /// <typeparam name="TOther">The other type.</typeparam>
-    /// <param name="index">The element; the value may go past its end, but not past the buffer's.</param>
-    /// <param name="value">What is written.</param>
-    /// <exception cref="ObjectDisposedException">It was freed, or never allocated.</exception>
-    /// <exception cref="IndexOutOfRangeException">The value is not inside.</exception>
+    /// <param name="index">The index of the element. The value may extend past the end of the element, but not past the
+    /// end of the buffer.</param>
+    /// <param name="value">The value to write.</param>
+    /// <exception cref="ObjectDisposedException">The memory was freed or never allocated.</exception>
+    /// <exception cref="IndexOutOfRangeException">The value is out of range.</exception>
     public void Write<TOther>(int index, in TOther value)
         where TOther : unmanaged => View.Other<TOther>(index) = value;
 
-    /// <summary>Holds it, and gives its elements to read: <see cref="Release"/> it afterwards.</summary>
+    /// <summary>Holds the buffer and returns its elements for reading. Call <see cref="Release"/> afterwards.</summary>
     /// <returns>A span that is valid until the release.</returns>
-    /// <exception cref="ObjectDisposedException">It was freed, or never allocated.</exception>
+    /// <exception cref="ObjectDisposedException">The memory was freed or never allocated.</exception>
     public ReadOnlySpan<T> AcquireSpan() => AcquireWriteSpan();
 
-    /// <summary>Holds it, and gives its bytes as another type to read: <see cref="Release"/> it afterwards.</summary>
+    /// <summary>Holds the buffer and returns its bytes as elements of another type for reading. Call
+    /// <see cref="Release"/> afterwards.</summary>
     /// <typeparam name="TOther">The other type.</typeparam>
-    /// <returns>As many as there are whole: a span that is valid until the release.</returns>
-    /// <exception cref="ObjectDisposedException">It was freed, or never allocated.</exception>
-    /// <exception cref="InvalidOperationException">There are more than 2^31 - 1 of them; it is not held
-    /// then.</exception>
+    /// <returns>A span of all whole elements, valid until the release.</returns>
+    /// <exception cref="ObjectDisposedException">The memory was freed or never allocated.</exception>
+    /// <exception cref="InvalidOperationException">The result would have more than 2^31 - 1 elements; the buffer is not
+    /// held.</exception>
     public ReadOnlySpan<TOther> AcquireSpan<TOther>()
         where TOther : unmanaged
     {
@@ -145,21 +152,22 @@ public readonly unsafe partial struct FixedBuffer<T>
         return span;
     }
 
-    /// <summary>Holds it, and gives its elements to write: <see cref="Release"/> it afterwards.</summary>
+    /// <summary>Holds the buffer and returns its elements for writing. Call <see cref="Release"/> afterwards.</summary>
     /// <returns>A span that is valid until the release.</returns>
-    /// <exception cref="ObjectDisposedException">It was freed, or never allocated.</exception>
+    /// <exception cref="ObjectDisposedException">The memory was freed or never allocated.</exception>
     public Span<T> AcquireWriteSpan()
     {
         Acquire();
         return new Span<T>(_pointer, Length);
     }
 
-    /// <summary>Holds it, and gives its elements as one vector: <see cref="Release"/> it afterwards.</summary>
-    /// <returns>The vector in the buffer's memory, valid until the release.</returns>
-    /// <exception cref="ObjectDisposedException">It was freed, or never allocated.</exception>
-    /// <exception cref="NotSupportedException">The element is no element of a vector.</exception>
-    /// <exception cref="InvalidOperationException">It does not have as many elements as a vector; it is not held
-    /// then.</exception>
+    /// <summary>Holds the buffer and returns its elements as one vector. Call <see cref="Release"/>
+    /// afterwards.</summary>
+    /// <returns>A reference to the vector in the buffer's memory, valid until the release.</returns>
+    /// <exception cref="ObjectDisposedException">The memory was freed or never allocated.</exception>
+    /// <exception cref="NotSupportedException"><typeparamref name="T"/> cannot be an element of a vector.</exception>
+    /// <exception cref="InvalidOperationException">The number of elements differs from that of a vector; the buffer is
+    /// not held.</exception>
     public ref Vector<T> AcquireAsSingleVector()
     {
         Vectors();
@@ -171,16 +179,18 @@ public readonly unsafe partial struct FixedBuffer<T>
         return ref *(Vector<T>*)_pointer;
     }
 
-    /// <summary>Holds it, and gives its elements as vectors to read: <see cref="Release"/> it afterwards.</summary>
-    /// <returns>As many as there are whole: the elements that fill no vector are not among them.</returns>
-    /// <exception cref="ObjectDisposedException">It was freed, or never allocated.</exception>
-    /// <exception cref="NotSupportedException">The element is no element of a vector.</exception>
+    /// <summary>Holds the buffer and returns its elements as vectors for reading. Call <see cref="Release"/>
+    /// afterwards.</summary>
+    /// <returns>A span of all whole vectors. Trailing elements that do not fill a vector are left out.</returns>
+    /// <exception cref="ObjectDisposedException">The memory was freed or never allocated.</exception>
+    /// <exception cref="NotSupportedException"><typeparamref name="T"/> cannot be an element of a vector.</exception>
     public ReadOnlySpan<Vector<T>> AcquireVectorSpan() => AcquireVectorWriteSpan();
 
-    /// <summary>Holds it, and gives its elements as vectors to write: <see cref="Release"/> it afterwards.</summary>
-    /// <returns>As many as there are whole: the elements that fill no vector are not among them.</returns>
-    /// <exception cref="ObjectDisposedException">It was freed, or never allocated.</exception>
-    /// <exception cref="NotSupportedException">The element is no element of a vector.</exception>
+    /// <summary>Holds the buffer and returns its elements as vectors for writing. Call <see cref="Release"/>
+    /// afterwards.</summary>
+    /// <returns>A span of all whole vectors. Trailing elements that do not fill a vector are left out.</returns>
+    /// <exception cref="ObjectDisposedException">The memory was freed or never allocated.</exception>
+    /// <exception cref="NotSupportedException"><typeparamref name="T"/> cannot be an element of a vector.</exception>
     public Span<Vector<T>> AcquireVectorWriteSpan()
     {
         Vectors();
@@ -188,51 +198,52 @@ public readonly unsafe partial struct FixedBuffer<T>
         return new Span<Vector<T>>(_pointer, Length / Vector<T>.Count);
     }
 
-    /// <summary>One vector of the elements from one on.</summary>
-    /// <param name="index">The first of them.</param>
-    /// <returns>A copy.</returns>
-    /// <exception cref="ObjectDisposedException">It was freed, or never allocated.</exception>
-    /// <exception cref="NotSupportedException">The element is no element of a vector.</exception>
-    /// <exception cref="IndexOutOfRangeException">From there it has too few elements.</exception>
+    /// <summary>Returns the vector of elements that starts at an index.</summary>
+    /// <param name="index">The index of the first element.</param>
+    /// <returns>A copy of the elements.</returns>
+    /// <exception cref="ObjectDisposedException">The memory was freed or never allocated.</exception>
+    /// <exception cref="NotSupportedException"><typeparamref name="T"/> cannot be an element of a vector.</exception>
+    /// <exception cref="IndexOutOfRangeException">Too few elements follow the index.</exception>
     public Vector<T> GetVector(int index = 0)
     {
         Vectors();
         return View.Other<Vector<T>>(index);
     }
 
-    /// <summary>The elements for what takes <see cref="Memory{T}"/>: a pin of it holds the buffer. One
-    /// object.</summary>
-    /// <returns>Memory that is checked whenever a span is taken from it.</returns>
-    /// <exception cref="ObjectDisposedException">It was freed, or never allocated.</exception>
+    /// <summary>Returns the elements as memory for code that takes <see cref="Memory{T}"/>. Pinning the memory holds
+    /// the buffer. Allocates one object.</summary>
+    /// <returns>Memory that is checked each time a span is taken from it.</returns>
+    /// <exception cref="ObjectDisposedException">The memory was freed or never allocated.</exception>
     public Memory<T> AsMemory() => new BufferMemory<T>(View, null).Memory;
 
-    /// <summary>The bytes as a stream of fixed length, from the first on. It does not own the buffer.</summary>
+    /// <summary>Returns a fixed-length stream over all bytes. The stream does not own the buffer.</summary>
     /// <returns>A stream that can read, write and seek.</returns>
-    /// <exception cref="ObjectDisposedException">It was freed, or never allocated.</exception>
+    /// <exception cref="ObjectDisposedException">The memory was freed or never allocated.</exception>
     public Stream AsStream() => new BufferStream(View.As<byte>(), null);
 
-    /// <summary>A part of the bytes as a stream of fixed length. It does not own the buffer.</summary>
-    /// <param name="offset">The stream's first byte, 0 to <see cref="Size"/>.</param>
-    /// <param name="bytes">How many.</param>
+    /// <summary>Returns a fixed-length stream over a part of the bytes. The stream does not own the buffer.</summary>
+    /// <param name="offset">The offset of the stream's first byte, 0 to <see cref="Size"/>.</param>
+    /// <param name="bytes">The number of bytes.</param>
     /// <returns>A stream that can read, write and seek.</returns>
-    /// <exception cref="ObjectDisposedException">It was freed, or never allocated.</exception>
-    /// <exception cref="ArgumentOutOfRangeException">The part is not inside.</exception>
+    /// <exception cref="ObjectDisposedException">The memory was freed or never allocated.</exception>
+    /// <exception cref="ArgumentOutOfRangeException">The part is out of range.</exception>
     public Stream AsStream(long offset, long bytes) => new BufferStream(View.As<byte>().Part(offset, bytes), null);
 
-    /// <summary>For <c>fixed</c>, and for native functions: the first element. Native memory does not move.</summary>
-    /// <returns>A null reference when there is no element.</returns>
-    /// <exception cref="ObjectDisposedException">It was freed, or never allocated.</exception>
+    /// <summary>Returns a reference to the first element, for <c>fixed</c> and for native functions. Native memory does
+    /// not move.</summary>
+    /// <returns>The reference; a null reference when there are no elements.</returns>
+    /// <exception cref="ObjectDisposedException">The memory was freed or never allocated.</exception>
     public ref T GetPinnableReference()
     {
         HandleWords.ThrowIfStale(_word, Generation);
         return ref Length == 0 ? ref Unsafe.NullRef<T>() : ref *_pointer;
     }
 
-    /// <summary>The address of an element, for native functions.</summary>
-    /// <param name="index">The element.</param>
-    /// <returns>Valid until the memory is freed: hold it meanwhile.</returns>
-    /// <exception cref="ObjectDisposedException">It was freed, or never allocated.</exception>
-    /// <exception cref="IndexOutOfRangeException">There is no such element.</exception>
+    /// <summary>Returns the address of an element, for native functions.</summary>
+    /// <param name="index">The index of the element.</param>
+    /// <returns>The address, valid until the memory is freed. Hold the memory while using it.</returns>
+    /// <exception cref="ObjectDisposedException">The memory was freed or never allocated.</exception>
+    /// <exception cref="IndexOutOfRangeException">The index is negative or not less than the length.</exception>
     public T* PointerTo(int index)
     {
         HandleWords.ThrowIfStale(_word, Generation);

@@ -13,130 +13,131 @@ public readonly partial struct FixedUtf8String
 {
     private const int ScratchBytes = 256;
 
-    /// <summary>Where a text first occurs, in bytes.</summary>
-    /// <param name="value">What is looked for; the empty text is at 0.</param>
-    /// <returns>-1 when it does not occur.</returns>
-    /// <exception cref="ObjectDisposedException">One of them was freed.</exception>
+    /// <summary>Finds the first occurrence of a text.</summary>
+    /// <param name="value">The text to find. An empty text is found at 0.</param>
+    /// <returns>The position in bytes; -1 when it does not occur.</returns>
+    /// <exception cref="ObjectDisposedException">The memory of one of the buffers was freed.</exception>
     public int IndexOf(FixedUtf8String value) => Bytes.IndexOf(value.Bytes);
 
-    /// <summary>Where some UTF-8 first occurs, in bytes.</summary>
-    /// <param name="value">What is looked for; nothing is at 0.</param>
-    /// <returns>-1 when it does not occur.</returns>
-    /// <exception cref="ObjectDisposedException">It was freed.</exception>
+    /// <summary>Finds the first occurrence of UTF-8 bytes.</summary>
+    /// <param name="value">The bytes to find. An empty span is found at 0.</param>
+    /// <returns>The position in bytes; -1 when it does not occur.</returns>
+    /// <exception cref="ObjectDisposedException">The memory was freed.</exception>
     public int IndexOf(ReadOnlySpan<byte> value) => Bytes.IndexOf(value);
 
-    /// <summary>Where a text first occurs, in bytes.</summary>
-    /// <param name="value">What is looked for; the empty text is at 0.</param>
-    /// <returns>-1 when it does not occur.</returns>
-    /// <exception cref="ArgumentNullException">There is no text to look for.</exception>
-    /// <exception cref="ObjectDisposedException">It was freed.</exception>
+    /// <summary>Finds the first occurrence of a text.</summary>
+    /// <param name="value">The text to find. An empty text is found at 0.</param>
+    /// <returns>The position in bytes; -1 when it does not occur.</returns>
+    /// <exception cref="ArgumentNullException">The text to find is null.</exception>
+    /// <exception cref="ObjectDisposedException">The memory was freed.</exception>
     public int IndexOf(string value)
     {
         using var text = new Encoded(value, stackalloc byte[ScratchBytes]);
         return text.IsWellFormed ? Bytes.IndexOf(text.Bytes) : StringNotFound;
     }
 
-    /// <summary>Where a code point first occurs, in bytes.</summary>
-    /// <param name="value">What is looked for.</param>
-    /// <returns>-1 when it does not occur.</returns>
-    /// <exception cref="ObjectDisposedException">It was freed.</exception>
+    /// <summary>Finds the first occurrence of a code point.</summary>
+    /// <param name="value">The code point to find.</param>
+    /// <returns>The position in bytes; -1 when it does not occur.</returns>
+    /// <exception cref="ObjectDisposedException">The memory was freed.</exception>
     public int IndexOf(Rune value)
     {
         Span<byte> bytes = stackalloc byte[4];
         return Bytes.IndexOf(bytes[..value.EncodeToUtf8(bytes)]);
     }
 
-    /// <summary>Where a text last occurs, in bytes.</summary>
-    /// <param name="value">What is looked for; the empty text is at the end.</param>
-    /// <returns>-1 when it does not occur.</returns>
-    /// <exception cref="ObjectDisposedException">One of them was freed.</exception>
+    /// <summary>Finds the last occurrence of a text.</summary>
+    /// <param name="value">The text to find. An empty text is found at the end.</param>
+    /// <returns>The position in bytes; -1 when it does not occur.</returns>
+    /// <exception cref="ObjectDisposedException">The memory of one of the buffers was freed.</exception>
     public int LastIndexOf(FixedUtf8String value) => Bytes.LastIndexOf(value.Bytes);
 
-    /// <summary>Where some UTF-8 last occurs, in bytes.</summary>
-    /// <param name="value">What is looked for; nothing is at the end.</param>
-    /// <returns>-1 when it does not occur.</returns>
-    /// <exception cref="ObjectDisposedException">It was freed.</exception>
+    /// <summary>Finds the last occurrence of UTF-8 bytes.</summary>
+    /// <param name="value">The bytes to find. An empty span is found at the end.</param>
+    /// <returns>The position in bytes; -1 when it does not occur.</returns>
+    /// <exception cref="ObjectDisposedException">The memory was freed.</exception>
     public int LastIndexOf(ReadOnlySpan<byte> value) => Bytes.LastIndexOf(value);
 
-    /// <summary>Where a text last occurs, in bytes.</summary>
-    /// <param name="value">What is looked for; the empty text is at the end.</param>
-    /// <returns>-1 when it does not occur.</returns>
-    /// <exception cref="ArgumentNullException">There is no text to look for.</exception>
-    /// <exception cref="ObjectDisposedException">It was freed.</exception>
+    /// <summary>Finds the last occurrence of a text.</summary>
+    /// <param name="value">The text to find. An empty text is found at the end.</param>
+    /// <returns>The position in bytes; -1 when it does not occur.</returns>
+    /// <exception cref="ArgumentNullException">The text to find is null.</exception>
+    /// <exception cref="ObjectDisposedException">The memory was freed.</exception>
     public int LastIndexOf(string value)
     {
         using var text = new Encoded(value, stackalloc byte[ScratchBytes]);
         return text.IsWellFormed ? Bytes.LastIndexOf(text.Bytes) : StringNotFound;
     }
 
-    /// <summary>Where a code point last occurs, in bytes.</summary>
-    /// <param name="value">What is looked for.</param>
-    /// <returns>-1 when it does not occur.</returns>
-    /// <exception cref="ObjectDisposedException">It was freed.</exception>
+    /// <summary>Finds the last occurrence of a code point.</summary>
+    /// <param name="value">The code point to find.</param>
+    /// <returns>The position in bytes; -1 when it does not occur.</returns>
+    /// <exception cref="ObjectDisposedException">The memory was freed.</exception>
     public int LastIndexOf(Rune value)
     {
         Span<byte> bytes = stackalloc byte[4];
         return Bytes.LastIndexOf(bytes[..value.EncodeToUtf8(bytes)]);
     }
 
-    /// <summary>Whether a text occurs.</summary>
-    /// <param name="value">What is looked for.</param>
-    /// <returns>Whether it does.</returns>
-    /// <exception cref="ObjectDisposedException">It was freed.</exception>
+    /// <summary>Determines whether a text occurs in this one.</summary>
+    /// <param name="value">The code point to find.</param>
+    /// <returns>True if it does; otherwise, false.</returns>
+    /// <exception cref="ObjectDisposedException">The memory was freed.</exception>
     public bool Contains(string value) => IndexOf(value) >= 0;
 
-    /// <summary>Whether it begins with a text.</summary>
-    /// <param name="value">The text.</param>
-    /// <returns>Whether it does.</returns>
-    /// <exception cref="ObjectDisposedException">One of them was freed.</exception>
+    /// <summary>Determines whether the text starts with another one.</summary>
+    /// <param name="value">The text to compare with.</param>
+    /// <returns>True if it does; otherwise, false.</returns>
+    /// <exception cref="ObjectDisposedException">The memory of one of the buffers was freed.</exception>
     public bool StartsWith(FixedUtf8String value) => Bytes.StartsWith(value.Bytes);
 
-    /// <summary>Whether it begins with some UTF-8.</summary>
-    /// <param name="value">The text.</param>
-    /// <returns>Whether it does.</returns>
-    /// <exception cref="ObjectDisposedException">It was freed.</exception>
+    /// <summary>Determines whether the text starts with UTF-8 bytes.</summary>
+    /// <param name="value">The text to compare with.</param>
+    /// <returns>True if it does; otherwise, false.</returns>
+    /// <exception cref="ObjectDisposedException">The memory was freed.</exception>
     public bool StartsWith(ReadOnlySpan<byte> value) => Bytes.StartsWith(value);
 
-    /// <summary>Whether it begins with a text.</summary>
-    /// <param name="value">The text.</param>
-    /// <returns>Whether it does.</returns>
-    /// <exception cref="ArgumentNullException">There is no text to look for.</exception>
-    /// <exception cref="ObjectDisposedException">It was freed.</exception>
+    /// <summary>Determines whether the text starts with another one.</summary>
+    /// <param name="value">The text to compare with.</param>
+    /// <returns>True if it does; otherwise, false.</returns>
+    /// <exception cref="ArgumentNullException">The text to find is null.</exception>
+    /// <exception cref="ObjectDisposedException">The memory was freed.</exception>
     public bool StartsWith(string value)
     {
         using var text = new Encoded(value, stackalloc byte[ScratchBytes]);
         return Bytes.StartsWith(text.Bytes) && text.IsWellFormed;
     }
 
-    /// <summary>Whether it ends with a text.</summary>
-    /// <param name="value">The text.</param>
-    /// <returns>Whether it does.</returns>
-    /// <exception cref="ObjectDisposedException">One of them was freed.</exception>
+    /// <summary>Determines whether the text ends with another one.</summary>
+    /// <param name="value">The text to compare with.</param>
+    /// <returns>True if it does; otherwise, false.</returns>
+    /// <exception cref="ObjectDisposedException">The memory of one of the buffers was freed.</exception>
     public bool EndsWith(FixedUtf8String value) => Bytes.EndsWith(value.Bytes);
 
-    /// <summary>Whether it ends with some UTF-8.</summary>
-    /// <param name="value">The text.</param>
-    /// <returns>Whether it does.</returns>
-    /// <exception cref="ObjectDisposedException">It was freed.</exception>
+    /// <summary>Determines whether the text ends with UTF-8 bytes.</summary>
+    /// <param name="value">The text to compare with.</param>
+    /// <returns>True if it does; otherwise, false.</returns>
+    /// <exception cref="ObjectDisposedException">The memory was freed.</exception>
     public bool EndsWith(ReadOnlySpan<byte> value) => Bytes.EndsWith(value);
 
-    /// <summary>Whether it ends with a text.</summary>
-    /// <param name="value">The text.</param>
-    /// <returns>Whether it does.</returns>
-    /// <exception cref="ArgumentNullException">There is no text to look for.</exception>
-    /// <exception cref="ObjectDisposedException">It was freed.</exception>
+    /// <summary>Determines whether the text ends with another one.</summary>
+    /// <param name="value">The text to compare with.</param>
+    /// <returns>True if it does; otherwise, false.</returns>
+    /// <exception cref="ArgumentNullException">The text to find is null.</exception>
+    /// <exception cref="ObjectDisposedException">The memory was freed.</exception>
     public bool EndsWith(string value)
     {
         using var text = new Encoded(value, stackalloc byte[ScratchBytes]);
         return Bytes.EndsWith(text.Bytes) && text.IsWellFormed;
     }
 
-    /// <summary>The text from one byte on. Allocates nothing.</summary>
-    /// <param name="start">Its first byte, 0 to the length, where a code point begins.</param>
+    /// <summary>Returns the text from a byte position to the end. Allocates nothing.</summary>
+    /// <param name="start">The position of the first byte, 0 to the length. It must be at the start of a code
+    /// point.</param>
     /// <returns>A view of the same memory.</returns>
-    /// <exception cref="ObjectDisposedException">It was freed.</exception>
-    /// <exception cref="ArgumentOutOfRangeException">The start is not inside.</exception>
-    /// <exception cref="ArgumentException">It is inside a code point.</exception>
+    /// <exception cref="ObjectDisposedException">The memory was freed.</exception>
+    /// <exception cref="ArgumentOutOfRangeException">The start is out of range.</exception>
+    /// <exception cref="ArgumentException">The position is inside a code point.</exception>
     public FixedUtf8String Substring(int start)
     {
         if ((uint)start > (uint)Length)
@@ -147,13 +148,14 @@ public readonly partial struct FixedUtf8String
         return Substring(start, Length - start);
     }
 
-    /// <summary>A part of the text. Allocates nothing.</summary>
-    /// <param name="start">Its first byte, 0 to the length, where a code point begins.</param>
-    /// <param name="length">Its bytes, so that it ends where a code point ends.</param>
+    /// <summary>Returns a part of the text. Allocates nothing.</summary>
+    /// <param name="start">The position of the first byte, 0 to the length. It must be at the start of a code
+    /// point.</param>
+    /// <param name="length">The number of bytes. The part must end at the end of a code point.</param>
     /// <returns>A view of the same memory.</returns>
-    /// <exception cref="ObjectDisposedException">It was freed.</exception>
-    /// <exception cref="ArgumentOutOfRangeException">The part is not inside.</exception>
-    /// <exception cref="ArgumentException">It begins or ends inside a code point.</exception>
+    /// <exception cref="ObjectDisposedException">The memory was freed.</exception>
+    /// <exception cref="ArgumentOutOfRangeException">The part is out of range.</exception>
+    /// <exception cref="ArgumentException">The part starts or ends inside a code point.</exception>
     public FixedUtf8String Substring(int start, int length)
     {
         ReadOnlySpan<byte> bytes = Bytes;
@@ -167,20 +169,21 @@ public readonly partial struct FixedUtf8String
         }
         if (IsInside(bytes, start))
         {
-            throw new ArgumentException($"At byte {start} a code point is in its middle.", nameof(start));
+            throw new ArgumentException($"Byte {start} is inside a code point: use the position where one starts.", nameof(start));
         }
         if (IsInside(bytes, start + length))
         {
-            throw new ArgumentException($"At byte {start + length} a code point is in its middle.", nameof(length));
+            throw new ArgumentException($"Byte {start + length} is inside a code point: use the position where one ends.", nameof(length));
         }
         return length == 0 ? Empty : new FixedUtf8String(_buffer, _start + start, length);
     }
 
-    /// <summary>The text from where another one first occurs. Allocates nothing.</summary>
-    /// <param name="value">What is looked for.</param>
-    /// <param name="text">A view that begins with it; empty when it does not occur.</param>
-    /// <returns>Whether it occurs.</returns>
-    /// <exception cref="ObjectDisposedException">It was freed.</exception>
+    /// <summary>Gets the part of the text that starts at the first occurrence of another one. Allocates
+    /// nothing.</summary>
+    /// <param name="value">The code point to find.</param>
+    /// <param name="text">A view that starts with <paramref name="value"/>; empty when it does not occur.</param>
+    /// <returns>True if it occurs; otherwise, false.</returns>
+    /// <exception cref="ObjectDisposedException">The memory was freed.</exception>
     public bool TrySubstringFrom(string value, out FixedUtf8String text)
     {
         int at = IndexOf(value);
@@ -188,11 +191,11 @@ public readonly partial struct FixedUtf8String
         return at >= 0;
     }
 
-    /// <summary>The text up to where another one first occurs. Allocates nothing.</summary>
-    /// <param name="value">What is looked for.</param>
-    /// <param name="text">A view that ends before it; empty when it does not occur.</param>
-    /// <returns>Whether it occurs.</returns>
-    /// <exception cref="ObjectDisposedException">It was freed.</exception>
+    /// <summary>Gets the part of the text before the first occurrence of another one. Allocates nothing.</summary>
+    /// <param name="value">The code point to find.</param>
+    /// <param name="text">A view that ends before <paramref name="value"/>; empty when it does not occur.</param>
+    /// <returns>True if it occurs; otherwise, false.</returns>
+    /// <exception cref="ObjectDisposedException">The memory was freed.</exception>
     public bool TrySubstringTo(string value, out FixedUtf8String text)
     {
         int at = IndexOf(value);
@@ -200,22 +203,22 @@ public readonly partial struct FixedUtf8String
         return at >= 0;
     }
 
-    /// <summary>Whether both have the same code points.</summary>
-    /// <param name="other">The other one.</param>
-    /// <returns>Whether they have.</returns>
-    /// <exception cref="ObjectDisposedException">One of them was freed.</exception>
+    /// <summary>Determines whether two texts have the same code points.</summary>
+    /// <param name="other">The buffer to compare with.</param>
+    /// <returns>True if they are equal; otherwise, false.</returns>
+    /// <exception cref="ObjectDisposedException">The memory of one of the buffers was freed.</exception>
     public bool Equals(FixedUtf8String other) => Bytes.SequenceEqual(other.Bytes);
 
-    /// <summary>Whether it is this UTF-8.</summary>
-    /// <param name="other">The other text.</param>
-    /// <returns>Whether it is.</returns>
-    /// <exception cref="ObjectDisposedException">It was freed.</exception>
+    /// <summary>Determines whether the text equals the given UTF-8 bytes.</summary>
+    /// <param name="other">The text to compare with.</param>
+    /// <returns>True if it does; otherwise, false.</returns>
+    /// <exception cref="ObjectDisposedException">The memory was freed.</exception>
     public bool Equals(ReadOnlySpan<byte> other) => Bytes.SequenceEqual(other);
 
-    /// <summary>Whether it is this text.</summary>
-    /// <param name="other">The other text; null is none.</param>
-    /// <returns>Whether it is.</returns>
-    /// <exception cref="ObjectDisposedException">It was freed.</exception>
+    /// <summary>Determines whether the text equals a string.</summary>
+    /// <param name="other">The text to compare with. Null equals no text.</param>
+    /// <returns>True if it does; otherwise, false.</returns>
+    /// <exception cref="ObjectDisposedException">The memory was freed.</exception>
     public bool Equals([NotNullWhen(true)] string? other)
     {
         ReadOnlySpan<byte> bytes = Bytes;
@@ -231,9 +234,10 @@ public readonly partial struct FixedUtf8String
     public override bool Equals(object? obj) =>
         obj is FixedUtf8String text ? Equals(text) : obj is string managed && Equals(managed);
 
-    /// <summary>Of the bytes: the same for equal texts within a process, and not elsewhere.</summary>
-    /// <returns>The number.</returns>
-    /// <exception cref="ObjectDisposedException">It was freed.</exception>
+    /// <summary>Computes a hash of the bytes. Equal texts have equal hashes within a process, but not across
+    /// processes.</summary>
+    /// <returns>The hash code.</returns>
+    /// <exception cref="ObjectDisposedException">The memory was freed.</exception>
     public override int GetHashCode()
     {
         var hash = new HashCode();
@@ -241,16 +245,16 @@ public readonly partial struct FixedUtf8String
         return hash.ToHashCode();
     }
 
-    /// <summary>The order by code points.</summary>
-    /// <param name="other">The other one.</param>
-    /// <returns>Negative when this one comes first, zero when they are equal.</returns>
-    /// <exception cref="ObjectDisposedException">One of them was freed.</exception>
+    /// <summary>Compares two texts by code points.</summary>
+    /// <param name="other">The buffer to compare with.</param>
+    /// <returns>Negative when this text comes first, zero when they are equal, positive otherwise.</returns>
+    /// <exception cref="ObjectDisposedException">The memory of one of the buffers was freed.</exception>
     public int CompareTo(FixedUtf8String other) => Bytes.SequenceCompareTo(other.Bytes);
 
-    /// <summary>The order by code points. A surrogate that stands alone counts as U+FFFD.</summary>
-    /// <param name="other">The other text; null comes before all.</param>
-    /// <returns>Negative when this one comes first, zero when they are equal.</returns>
-    /// <exception cref="ObjectDisposedException">It was freed.</exception>
+    /// <summary>Compares the text with a string by code points. A lone surrogate counts as U+FFFD.</summary>
+    /// <param name="other">The text to compare with. Null comes before all texts.</param>
+    /// <returns>Negative when this text comes first, zero when they are equal, positive otherwise.</returns>
+    /// <exception cref="ObjectDisposedException">The memory was freed.</exception>
     public int CompareTo(string? other)
     {
         if (other is null)
@@ -262,66 +266,66 @@ public readonly partial struct FixedUtf8String
         return order == 0 && !text.IsWellFormed ? 1 : order;
     }
 
-    /// <summary>Whether both have the same code points.</summary>
-    /// <param name="left">One.</param>
-    /// <param name="right">The other.</param>
-    /// <returns>Whether they are equal.</returns>
-    /// <exception cref="ObjectDisposedException">One of them was freed.</exception>
+    /// <summary>Determines whether two texts have the same code points.</summary>
+    /// <param name="left">The first operand.</param>
+    /// <param name="right">The second operand.</param>
+    /// <returns>True if they are equal; otherwise, false.</returns>
+    /// <exception cref="ObjectDisposedException">The memory of one of the buffers was freed.</exception>
     public static bool operator ==(FixedUtf8String left, FixedUtf8String right) => left.Equals(right);
 
-    /// <summary>Whether they differ.</summary>
-    /// <param name="left">One.</param>
-    /// <param name="right">The other.</param>
-    /// <returns>Whether they differ.</returns>
-    /// <exception cref="ObjectDisposedException">One of them was freed.</exception>
+    /// <summary>Determines whether two texts differ.</summary>
+    /// <param name="left">The first operand.</param>
+    /// <param name="right">The second operand.</param>
+    /// <returns>True if they differ; otherwise, false.</returns>
+    /// <exception cref="ObjectDisposedException">The memory of one of the buffers was freed.</exception>
     public static bool operator !=(FixedUtf8String left, FixedUtf8String right) => !left.Equals(right);
 
-    /// <summary>Whether both have the same code points.</summary>
-    /// <param name="left">One.</param>
-    /// <param name="right">The other.</param>
-    /// <returns>Whether they are equal.</returns>
-    /// <exception cref="ObjectDisposedException">It was freed.</exception>
+    /// <summary>Determines whether two texts have the same code points.</summary>
+    /// <param name="left">The first operand.</param>
+    /// <param name="right">The second operand.</param>
+    /// <returns>True if they are equal; otherwise, false.</returns>
+    /// <exception cref="ObjectDisposedException">The memory was freed.</exception>
     public static bool operator ==(FixedUtf8String left, string? right) => left.Equals(right);
 
-    /// <summary>Whether they differ.</summary>
-    /// <param name="left">One.</param>
-    /// <param name="right">The other.</param>
-    /// <returns>Whether they differ.</returns>
-    /// <exception cref="ObjectDisposedException">It was freed.</exception>
+    /// <summary>Determines whether two texts differ.</summary>
+    /// <param name="left">The first operand.</param>
+    /// <param name="right">The second operand.</param>
+    /// <returns>True if they differ; otherwise, false.</returns>
+    /// <exception cref="ObjectDisposedException">The memory was freed.</exception>
     public static bool operator !=(FixedUtf8String left, string? right) => !left.Equals(right);
 
-    /// <summary>Whether the left one comes first, by code points.</summary>
-    /// <param name="left">One.</param>
-    /// <param name="right">The other.</param>
-    /// <returns>Whether it does.</returns>
-    /// <exception cref="ObjectDisposedException">One of them was freed.</exception>
+    /// <summary>Determines whether the left text comes before the right one, by code points.</summary>
+    /// <param name="left">The first operand.</param>
+    /// <param name="right">The second operand.</param>
+    /// <returns>True if it does; otherwise, false.</returns>
+    /// <exception cref="ObjectDisposedException">The memory of one of the buffers was freed.</exception>
     public static bool operator <(FixedUtf8String left, FixedUtf8String right) => left.CompareTo(right) < 0;
 
-    /// <summary>Whether the right one comes first, by code points.</summary>
-    /// <param name="left">One.</param>
-    /// <param name="right">The other.</param>
-    /// <returns>Whether it does.</returns>
-    /// <exception cref="ObjectDisposedException">One of them was freed.</exception>
+    /// <summary>Determines whether the left text comes after the right one, by code points.</summary>
+    /// <param name="left">The first operand.</param>
+    /// <param name="right">The second operand.</param>
+    /// <returns>True if it does; otherwise, false.</returns>
+    /// <exception cref="ObjectDisposedException">The memory of one of the buffers was freed.</exception>
     public static bool operator >(FixedUtf8String left, FixedUtf8String right) => left.CompareTo(right) > 0;
 
-    /// <summary>Whether the right one does not come first, by code points.</summary>
-    /// <param name="left">One.</param>
-    /// <param name="right">The other.</param>
-    /// <returns>Whether it does not.</returns>
-    /// <exception cref="ObjectDisposedException">One of them was freed.</exception>
+    /// <summary>Determines whether the left text comes before the right one or equals it, by code points.</summary>
+    /// <param name="left">The first operand.</param>
+    /// <param name="right">The second operand.</param>
+    /// <returns>True if it does; otherwise, false.</returns>
+    /// <exception cref="ObjectDisposedException">The memory of one of the buffers was freed.</exception>
     public static bool operator <=(FixedUtf8String left, FixedUtf8String right) => left.CompareTo(right) <= 0;
 
-    /// <summary>Whether the left one does not come first, by code points.</summary>
-    /// <param name="left">One.</param>
-    /// <param name="right">The other.</param>
-    /// <returns>Whether it does not.</returns>
-    /// <exception cref="ObjectDisposedException">One of them was freed.</exception>
+    /// <summary>Determines whether the left text comes after the right one or equals it, by code points.</summary>
+    /// <param name="left">The first operand.</param>
+    /// <param name="right">The second operand.</param>
+    /// <returns>True if it does; otherwise, false.</returns>
+    /// <exception cref="ObjectDisposedException">The memory of one of the buffers was freed.</exception>
     public static bool operator >=(FixedUtf8String left, FixedUtf8String right) => left.CompareTo(right) >= 0;
 
-    /// <summary>Whether a position is inside a code point: at a byte that continues one.</summary>
+    /// <summary>Determines whether a position is inside a code point, that is, at a continuation byte.</summary>
     private static bool IsInside(ReadOnlySpan<byte> bytes, int at) => at < bytes.Length && (bytes[at] & 0xC0) == 0x80;
 
-    /// <summary>UTF-16 as UTF-8, on the caller's stack when it is short.</summary>
+    /// <summary>UTF-16 converted to UTF-8, on the caller's stack when it is short.</summary>
     private ref struct Encoded
     {
         private byte[]? _rented;
@@ -342,7 +346,8 @@ public readonly partial struct FixedUtf8String
 
         internal ReadOnlySpan<byte> Bytes { get; }
 
-        /// <summary>False when a surrogate stands alone: nothing that is well-formed is equal to it.</summary>
+        /// <summary>Gets a value that indicates whether the text is well-formed. A text with a lone surrogate is not,
+        /// and equals no well-formed text.</summary>
         internal bool IsWellFormed { get; }
 
         public void Dispose()

@@ -10,21 +10,21 @@ using System.Text.Unicode;
 
 namespace Tenure;
 
-/// <summary>Text in native memory as UTF-8, as a value: immutable, 32 bytes, for fields of structures that lie in
-/// native memory themselves.</summary>
+/// <summary>Immutable UTF-8 text in native memory, as a value of 32 bytes. It can be kept in fields of structures that
+/// are in native memory themselves.</summary>
 /// <remarks>
-/// <para>Always well-formed UTF-8. Positions and lengths are in bytes; a substring begins and ends between code points.
-/// Comparison, order, search and hash go by bytes, which is the order of code points: no culture has a part in
-/// them.</para>
+/// <para>Always well-formed UTF-8. Positions and lengths are in bytes. A substring starts and ends between code points.
+/// Comparison, order, search and hash use the bytes, which gives the order of code points; cultures have no
+/// effect.</para>
 /// <para>All copies are checked against the same handle, as with <see cref="FixedBuffer{T}"/>. A substring is a view:
-/// it allocates nothing, cannot be freed, and goes stale with the text that it was taken from. The empty text is a
+/// it allocates nothing, cannot be freed, and becomes stale with the text that it was taken from. The empty text is a
 /// default value: it owns nothing and is always valid.</para>
-/// <para>Threads: any, each with a copy of its own. A field or an array element that several threads share, one of them
-/// writing, may be read torn: it is four words, and then pointer and length do not belong together. Share it under a
-/// lock, or share a reference to an object that has it. The check and the access are two steps, and a free on another
-/// thread between them is not seen: hold it (<see cref="Acquire"/>) where another thread may free it.
-/// <see cref="Bytes"/>, <c>fixed</c> and references do not hold the memory.</para>
-/// <para>Nobody frees it but the program; <see cref="Leaks"/> lists what is left.</para>
+/// <para>Threads: any thread, each with its own copy. When threads share a field or an array element of this type and
+/// one of them writes it, a read may be torn: the value is four words, so the pointer and the length may not match.
+/// Share it under a lock, or share a reference to an object that contains it. The check and the access are two steps,
+/// and a free on another thread between them is not detected: hold the text (<see cref="Acquire"/>) where another
+/// thread may free it. <see cref="Bytes"/>, <c>fixed</c> and references do not hold the memory.</para>
+/// <para>The program must free the memory; <see cref="Leaks"/> lists memory that was not freed.</para>
 /// </remarks>
 [DebuggerDisplay("{DebuggerText,nq}")]
 public readonly partial struct FixedUtf8String
@@ -34,27 +34,27 @@ public readonly partial struct FixedUtf8String
 
     private static readonly unsafe byte* s_kind = HandleMemory.Kind(nameof(FixedUtf8String));
 
-    // The whole text, and which part of it this is.
+    // The whole text, and the part of it that this value shows.
     private readonly FixedBuffer<byte> _buffer;
     private readonly int _start;
     private readonly int _length;
 
-    /// <summary>A copy of a text.</summary>
-    /// <param name="text">UTF-16.</param>
-    /// <exception cref="ArgumentNullException">There is no text.</exception>
-    /// <exception cref="ArgumentException">A surrogate stands alone.</exception>
-    /// <exception cref="OutOfMemoryException">The memory was refused.</exception>
-    /// <exception cref="TenureLoadException">The native library is missing, or is another version's.</exception>
+    /// <summary>Initializes a new instance with a copy of a text.</summary>
+    /// <param name="text">The UTF-16 text.</param>
+    /// <exception cref="ArgumentNullException">The text is null.</exception>
+    /// <exception cref="ArgumentException">The text contains a lone surrogate.</exception>
+    /// <exception cref="OutOfMemoryException">Out of memory.</exception>
+    /// <exception cref="TenureLoadException">The native library is missing or has a different version.</exception>
     public FixedUtf8String(string text)
         : this((text ?? throw new ArgumentNullException(nameof(text))).AsSpan())
     {
     }
 
-    /// <summary>A copy of a text.</summary>
-    /// <param name="text">UTF-16.</param>
-    /// <exception cref="ArgumentException">A surrogate stands alone.</exception>
-    /// <exception cref="OutOfMemoryException">The memory was refused.</exception>
-    /// <exception cref="TenureLoadException">The native library is missing, or is another version's.</exception>
+    /// <summary>Initializes a new instance with a copy of a text.</summary>
+    /// <param name="text">The UTF-16 text.</param>
+    /// <exception cref="ArgumentException">The text contains a lone surrogate.</exception>
+    /// <exception cref="OutOfMemoryException">Out of memory.</exception>
+    /// <exception cref="TenureLoadException">The native library is missing or has a different version.</exception>
     public FixedUtf8String(ReadOnlySpan<char> text)
     {
         if (text.IsEmpty)
@@ -65,17 +65,17 @@ public readonly partial struct FixedUtf8String
         if (Utf8.FromUtf16(text, buffer.Span, out _, out _, replaceInvalidSequences: false) != OperationStatus.Done)
         {
             buffer.Free();
-            throw new ArgumentException("A surrogate stands alone in the text.", nameof(text));
+            throw new ArgumentException("The text contains a lone surrogate.", nameof(text));
         }
         _buffer = buffer;
         _length = buffer.Length;
     }
 
-    /// <summary>A copy of a text.</summary>
-    /// <param name="text">UTF-8, such as <c>"text"u8</c>.</param>
-    /// <exception cref="ArgumentException">It is not well-formed.</exception>
-    /// <exception cref="OutOfMemoryException">The memory was refused.</exception>
-    /// <exception cref="TenureLoadException">The native library is missing, or is another version's.</exception>
+    /// <summary>Initializes a new instance with a copy of a text.</summary>
+    /// <param name="text">The UTF-8 text, such as <c>"text"u8</c>.</param>
+    /// <exception cref="ArgumentException">The text is not well-formed.</exception>
+    /// <exception cref="OutOfMemoryException">Out of memory.</exception>
+    /// <exception cref="TenureLoadException">The native library is missing or has a different version.</exception>
     public FixedUtf8String(ReadOnlySpan<byte> text)
     {
         if (text.IsEmpty)
@@ -98,49 +98,50 @@ public readonly partial struct FixedUtf8String
         _length = length;
     }
 
-    /// <summary>The text without a character.</summary>
+    /// <summary>Gets the empty text.</summary>
     public static FixedUtf8String Empty => default;
 
-    /// <summary>Whether it has no character. Not checked: it costs nothing.</summary>
+    /// <summary>Gets a value that indicates whether the text is empty. Not checked: it costs nothing.</summary>
     public bool IsEmpty => _length == 0;
 
-    /// <summary>How many bytes it has, also after it was freed. Not checked: it costs nothing.</summary>
+    /// <summary>Gets the length in bytes. Not checked, so it costs nothing and also works after the memory was
+    /// freed.</summary>
     public int Length => _length;
 
-    /// <summary>Whether the memory is there; true for the empty text.</summary>
+    /// <summary>Gets a value that indicates whether the memory is live; true for the empty text.</summary>
     public bool IsValid => IsEmpty || _buffer.IsValid;
 
-    /// <summary>Whether the memory was freed.</summary>
+    /// <summary>Gets a value that indicates whether the memory was freed.</summary>
     public bool IsInvalid => !IsValid;
 
-    /// <summary>Whether it shows a part of another text, which owns the memory.</summary>
+    /// <summary>Gets a value that indicates whether this is a part of another text, which owns the memory.</summary>
     public bool IsView => _length != _buffer.Length;
 
-    /// <summary>How often it is held, 0 to 2^31 - 1; 0 for the empty text.</summary>
-    /// <exception cref="ObjectDisposedException">It was freed.</exception>
+    /// <summary>Gets the number of holds, 0 to 2^31 - 1; 0 for the empty text.</summary>
+    /// <exception cref="ObjectDisposedException">The memory was freed.</exception>
     public int RefCount => IsEmpty ? 0 : _buffer.RefCount;
 
-    /// <summary>Whether somebody holds it, so that it cannot be freed.</summary>
-    /// <exception cref="ObjectDisposedException">It was freed.</exception>
+    /// <summary>Gets a value that indicates whether the memory is held and therefore cannot be freed.</summary>
+    /// <exception cref="ObjectDisposedException">The memory was freed.</exception>
     public bool IsRetained => RefCount != 0;
 
-    /// <summary>What it is checked against: for native code, and for listings. A default one for the empty
-    /// text.</summary>
+    /// <summary>Gets the handle that accesses are checked against, for native code and for listings. A default value
+    /// for the empty text.</summary>
     public NativeHandle Handle => _buffer.Handle;
 
-    /// <summary>Its UTF-8. The memory is checked once, now.</summary>
-    /// <exception cref="ObjectDisposedException">It was freed.</exception>
+    /// <summary>Gets the UTF-8 bytes. The memory is checked once, when this is called.</summary>
+    /// <exception cref="ObjectDisposedException">The memory was freed.</exception>
     public ReadOnlySpan<byte> Bytes
     {
         [MethodImpl(MethodImplOptions.AggressiveInlining)]
         get => IsEmpty ? default : _buffer.Span.Slice(_start, _length);
     }
 
-    /// <summary>One byte of its UTF-8.</summary>
-    /// <param name="index">From 0 to the length.</param>
-    /// <returns>The byte itself, to read.</returns>
-    /// <exception cref="ObjectDisposedException">It was freed.</exception>
-    /// <exception cref="IndexOutOfRangeException">There is no such byte.</exception>
+    /// <summary>Gets a read-only reference to a byte.</summary>
+    /// <param name="index">The zero-based index of the element.</param>
+    /// <returns>A reference to the byte, to read.</returns>
+    /// <exception cref="ObjectDisposedException">The memory was freed.</exception>
+    /// <exception cref="IndexOutOfRangeException">The index is negative or not less than the length.</exception>
     public ref readonly byte this[int index]
     {
         get
@@ -155,12 +156,12 @@ public readonly partial struct FixedUtf8String
     }
 
     /// <summary>Throws when the memory was freed.</summary>
-    /// <exception cref="ObjectDisposedException">It was freed.</exception>
+    /// <exception cref="ObjectDisposedException">The memory was freed.</exception>
     public void ThrowIfInvalid() => _ = Bytes;
 
-    /// <summary>Holds it: until the <see cref="Release"/> it cannot be freed. The empty text needs no
-    /// holding.</summary>
-    /// <exception cref="ObjectDisposedException">It was freed.</exception>
+    /// <summary>Holds the memory: it cannot be freed until <see cref="Release"/> is called. Does nothing for the empty
+    /// text.</summary>
+    /// <exception cref="ObjectDisposedException">The memory was freed.</exception>
     public void Acquire()
     {
         if (!IsEmpty)
@@ -169,35 +170,37 @@ public readonly partial struct FixedUtf8String
         }
     }
 
-    /// <summary>The same as <see cref="Acquire"/>.</summary>
-    /// <exception cref="ObjectDisposedException">It was freed.</exception>
+    /// <summary>Holds the memory. Same as <see cref="Acquire"/>.</summary>
+    /// <exception cref="ObjectDisposedException">The memory was freed.</exception>
     public void Retain() => Acquire();
 
-    /// <summary>No longer holds it.</summary>
-    /// <returns>True.</returns>
-    /// <exception cref="ObjectDisposedException">It was freed.</exception>
-    /// <exception cref="InvalidOperationException">It was released as often as it was acquired.</exception>
+    /// <summary>Releases one hold.</summary>
+    /// <returns>Always true.</returns>
+    /// <exception cref="ObjectDisposedException">The memory was freed.</exception>
+    /// <exception cref="InvalidOperationException">All holds were already released.</exception>
     public bool Release() => IsEmpty || _buffer.Release();
 
-    /// <summary>Gives the memory back. All copies and all substrings are invalid from now on: a second time throws.
-    /// The empty text stays.</summary>
-    /// <returns>True.</returns>
-    /// <exception cref="ObjectDisposedException">It was freed before, from this copy or another.</exception>
-    /// <exception cref="InvalidOperationException">Somebody holds it, and how often; or it is a substring. Nothing has
-    /// changed.</exception>
+    /// <summary>Frees the memory. All copies and all substrings become invalid. A second call throws. The empty text
+    /// stays valid.</summary>
+    /// <returns>Always true.</returns>
+    /// <exception cref="ObjectDisposedException">The memory was already freed, from this copy or another
+    /// one.</exception>
+    /// <exception cref="InvalidOperationException">The memory is held, and the message gives the number of holds; or
+    /// this is a substring. Nothing has changed.</exception>
     public bool Free()
     {
         if (IsView)
         {
             ThrowIfInvalid();
-            throw new InvalidOperationException("A substring owns no memory: free the text that it was taken from.");
+            throw new InvalidOperationException("A substring owns no memory. Free the text that it was taken from.");
         }
         return IsEmpty || _buffer.Free();
     }
 
-    /// <summary>Gives the memory back when it is there; a substring's and freed memory are left alone. Throws when it
-    /// is held, at the end of a <c>using</c> as well.</summary>
-    /// <exception cref="InvalidOperationException">Somebody holds it, and how often; nothing has changed.</exception>
+    /// <summary>Frees the memory if it is live; does nothing for a substring or freed memory. Throws when the memory is
+    /// held, also at the end of a <c>using</c>.</summary>
+    /// <exception cref="InvalidOperationException">The memory is held; the message gives the number of holds. Nothing
+    /// has changed.</exception>
     public void Dispose()
     {
         if (!IsView)
@@ -206,36 +209,37 @@ public readonly partial struct FixedUtf8String
         }
     }
 
-    /// <summary>For <c>fixed</c>, and for native functions. There is no zero after the last byte.</summary>
-    /// <returns>A null reference for the empty text.</returns>
-    /// <exception cref="ObjectDisposedException">It was freed.</exception>
+    /// <summary>Returns a reference to the first byte, for <c>fixed</c> and for native functions. The text is not
+    /// zero-terminated.</summary>
+    /// <returns>The reference; a null reference for the empty text.</returns>
+    /// <exception cref="ObjectDisposedException">The memory was freed.</exception>
     public ref readonly byte GetPinnableReference() =>
         ref IsEmpty ? ref Unsafe.NullRef<byte>() : ref _buffer[_start];
 
-    /// <summary>The code points one after the other.</summary>
-    /// <returns>What <c>foreach</c> uses: it allocates nothing.</returns>
-    /// <exception cref="ObjectDisposedException">It was freed.</exception>
+    /// <summary>Enumerates the code points.</summary>
+    /// <returns>The enumerator for <c>foreach</c>. It allocates nothing.</returns>
+    /// <exception cref="ObjectDisposedException">The memory was freed.</exception>
     public Utf8RuneEnumerator GetEnumerator() => new(Bytes);
 
-    /// <summary>The text as a managed string.</summary>
+    /// <summary>Converts the text to a managed string.</summary>
     /// <returns>A new string.</returns>
-    /// <exception cref="ObjectDisposedException">It was freed.</exception>
+    /// <exception cref="ObjectDisposedException">The memory was freed.</exception>
     public override string ToString() => Encoding.UTF8.GetString(Bytes);
 
-    /// <summary>The text as a managed string; the format and the culture are not looked at.</summary>
-    /// <param name="format">Not looked at.</param>
-    /// <param name="formatProvider">Not looked at.</param>
+    /// <summary>Converts the text to a managed string. The format and the culture are ignored.</summary>
+    /// <param name="format">Ignored.</param>
+    /// <param name="formatProvider">Ignored.</param>
     /// <returns>A new string.</returns>
-    /// <exception cref="ObjectDisposedException">It was freed.</exception>
+    /// <exception cref="ObjectDisposedException">The memory was freed.</exception>
     public string ToString(string? format, IFormatProvider? formatProvider) => ToString();
 
     /// <summary>Writes the text as UTF-16.</summary>
-    /// <param name="destination">Where to.</param>
-    /// <param name="charsWritten">How many characters; 0 when it does not fit.</param>
-    /// <param name="format">Not looked at.</param>
-    /// <param name="provider">Not looked at.</param>
-    /// <returns>False when it does not fit.</returns>
-    /// <exception cref="ObjectDisposedException">It was freed.</exception>
+    /// <param name="destination">The destination.</param>
+    /// <param name="charsWritten">The number of characters written; 0 when the destination is too short.</param>
+    /// <param name="format">Ignored.</param>
+    /// <param name="provider">Ignored.</param>
+    /// <returns>False when the destination is too short.</returns>
+    /// <exception cref="ObjectDisposedException">The memory was freed.</exception>
     public bool TryFormat(
         Span<char> destination, out int charsWritten, ReadOnlySpan<char> format = default, IFormatProvider? provider = null)
     {
@@ -248,12 +252,12 @@ public readonly partial struct FixedUtf8String
     }
 
     /// <summary>Writes the text as UTF-8.</summary>
-    /// <param name="utf8Destination">Where to.</param>
-    /// <param name="bytesWritten">How many bytes; 0 when it does not fit.</param>
-    /// <param name="format">Not looked at.</param>
-    /// <param name="provider">Not looked at.</param>
-    /// <returns>False when it does not fit.</returns>
-    /// <exception cref="ObjectDisposedException">It was freed.</exception>
+    /// <param name="utf8Destination">The destination.</param>
+    /// <param name="bytesWritten">The number of bytes written; 0 when the destination is too short.</param>
+    /// <param name="format">Ignored.</param>
+    /// <param name="provider">Ignored.</param>
+    /// <returns>False when the destination is too short.</returns>
+    /// <exception cref="ObjectDisposedException">The memory was freed.</exception>
     public bool TryFormat(
         Span<byte> utf8Destination, out int bytesWritten, ReadOnlySpan<char> format = default, IFormatProvider? provider = null)
     {
@@ -262,20 +266,20 @@ public readonly partial struct FixedUtf8String
         return bytesWritten == bytes.Length;
     }
 
-    /// <summary>Its UTF-8. The memory is checked once, now.</summary>
+    /// <summary>Gets the UTF-8 bytes. The memory is checked once, when this is called.</summary>
     /// <param name="text">The text.</param>
-    /// <exception cref="ObjectDisposedException">It was freed.</exception>
+    /// <exception cref="ObjectDisposedException">The memory was freed.</exception>
     public static implicit operator ReadOnlySpan<byte>(FixedUtf8String text) => text.Bytes;
 
-    /// <summary>The text as a managed string.</summary>
+    /// <summary>Converts the text to a managed string.</summary>
     /// <param name="text">The text.</param>
-    /// <exception cref="ObjectDisposedException">It was freed.</exception>
+    /// <exception cref="ObjectDisposedException">The memory was freed.</exception>
     public static explicit operator string(FixedUtf8String text) => text.ToString();
 
-    /// <summary>A copy in native memory, which somebody must free.</summary>
+    /// <summary>Copies a string to native memory, which the caller must free.</summary>
     /// <param name="text">The text.</param>
-    /// <exception cref="ArgumentNullException">There is no text.</exception>
-    /// <exception cref="ArgumentException">A surrogate stands alone.</exception>
+    /// <exception cref="ArgumentNullException">The text is null.</exception>
+    /// <exception cref="ArgumentException">The text contains a lone surrogate.</exception>
     public static explicit operator FixedUtf8String(string text) => new(text);
 
     [DebuggerBrowsable(DebuggerBrowsableState.Never)]
@@ -306,7 +310,7 @@ public readonly partial struct FixedUtf8String
             bytes, new BufferOptions { Alignment = 16, Fill = AllocationFill.Unwritten }, s_kind));
 }
 
-/// <summary>Goes from code point to code point of well-formed UTF-8.</summary>
+/// <summary>Enumerates the code points of well-formed UTF-8.</summary>
 public ref struct Utf8RuneEnumerator
 {
     private ReadOnlySpan<byte> _rest;
@@ -317,15 +321,15 @@ public ref struct Utf8RuneEnumerator
         Current = default;
     }
 
-    /// <summary>The code point.</summary>
+    /// <summary>Gets the current code point.</summary>
     public Rune Current { get; private set; }
 
-    /// <summary>This, so that it can be used with <c>foreach</c>.</summary>
-    /// <returns>A copy, where this one is.</returns>
+    /// <summary>Returns this enumerator, for use with <c>foreach</c>.</summary>
+    /// <returns>A copy at the current position.</returns>
     public readonly Utf8RuneEnumerator GetEnumerator() => this;
 
-    /// <summary>Goes to the next one.</summary>
-    /// <returns>False when there is none.</returns>
+    /// <summary>Advances to the next code point.</summary>
+    /// <returns>False when there are no more.</returns>
     public bool MoveNext()
     {
         if (_rest.IsEmpty)

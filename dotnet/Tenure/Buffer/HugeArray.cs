@@ -6,7 +6,8 @@ using System.Runtime.CompilerServices;
 
 namespace Tenure;
 
-/// <summary>An array in native memory past 2^31 elements: <see cref="HugeBuffer{T}"/> without anything added.</summary>
+/// <summary>An array in native memory that can have more than 2^31 elements: a <see cref="HugeBuffer{T}"/> without
+/// added members.</summary>
 /// <remarks>
 /// <code>
 /// using var counts = new HugeArray&lt;int&gt;(4_200_000_000);
@@ -14,7 +15,7 @@ namespace Tenure;
 /// counts[4_199_999_999]++;
 /// </code>
 /// </remarks>
-/// <typeparam name="T">Any unmanaged structure.</typeparam>
+/// <typeparam name="T">The type of the elements: any unmanaged type.</typeparam>
 [CollectionBuilder(typeof(HugeArray), nameof(HugeArray.Create))]
 public unsafe class HugeArray<T> : HugeBuffer<T>
     where T : unmanaged
@@ -22,49 +23,50 @@ public unsafe class HugeArray<T> : HugeBuffer<T>
     private static readonly byte* s_kind = HandleMemory.Kind($"HugeArray<{typeof(T).Name}>");
     private static readonly byte* s_fileKind = HandleMemory.Kind($"HugeArray<{typeof(T).Name}> of a file");
 
-    /// <summary>An array of zeros, which costs no memory where it was never written.</summary>
-    /// <param name="length">How many elements.</param>
+    /// <summary>Initializes a new array of zeros. Pages that were never written use no memory.</summary>
+    /// <param name="length">The number of elements.</param>
     /// <exception cref="ArgumentOutOfRangeException">The length is negative.</exception>
-    /// <exception cref="OutOfMemoryException">The memory was refused.</exception>
-    /// <exception cref="TenureLoadException">The native library is missing, or is another version's.</exception>
+    /// <exception cref="OutOfMemoryException">Out of memory.</exception>
+    /// <exception cref="TenureLoadException">The native library is missing or has a different version.</exception>
     public HugeArray(long length)
         : base(BufferView<T>.Allocate(length, default, s_kind))
     {
     }
 
-    /// <summary>An array with an alignment and a content of the caller's choice.</summary>
-    /// <param name="length">How many elements.</param>
-    /// <param name="options">The alignment, and what the memory contains.</param>
+    /// <summary>Initializes a new array with the specified alignment and contents.</summary>
+    /// <param name="length">The number of elements.</param>
+    /// <param name="options">The alignment and the contents of the memory.</param>
     /// <exception cref="ArgumentOutOfRangeException">The length is negative.</exception>
-    /// <exception cref="ArgumentException">The alignment is no power of two.</exception>
-    /// <exception cref="OutOfMemoryException">The memory was refused.</exception>
-    /// <exception cref="TenureLoadException">The native library is missing, or is another version's.</exception>
+    /// <exception cref="ArgumentException">The alignment is not a power of two.</exception>
+    /// <exception cref="OutOfMemoryException">Out of memory.</exception>
+    /// <exception cref="TenureLoadException">The native library is missing or has a different version.</exception>
     public HugeArray(long length, BufferOptions options)
         : base(BufferView<T>.Allocate(length, in options, s_kind))
     {
     }
 
-    /// <summary>An array that begins with some values; the elements after them are zero.</summary>
-    /// <param name="length">How many elements.</param>
-    /// <param name="values">At most as many.</param>
+    /// <summary>Initializes a new array that starts with the given values; the elements after them are zero.</summary>
+    /// <param name="length">The number of elements.</param>
+    /// <param name="values">The values to copy, at most as many as there are elements.</param>
     /// <exception cref="ArgumentOutOfRangeException">The length is negative.</exception>
     /// <exception cref="ArgumentException">There are more values than elements.</exception>
-    /// <exception cref="OutOfMemoryException">The memory was refused.</exception>
-    /// <exception cref="TenureLoadException">The native library is missing, or is another version's.</exception>
+    /// <exception cref="OutOfMemoryException">Out of memory.</exception>
+    /// <exception cref="TenureLoadException">The native library is missing or has a different version.</exception>
     public HugeArray(long length, params ReadOnlySpan<T> values)
         : base(BufferView<T>.Allocate(
             values.Length <= length ? length : TooMany(values.Length, length), default, s_kind)) => CopyFrom(values);
 
-    /// <summary>An array whose memory is a file's, so that it may be more than the machine has.</summary>
-    /// <param name="path">The file, which is made or kept, and stays; shorter ones get longer. Null: a file without a
-    /// name in the folder for temporary files, which goes with the array.</param>
-    /// <param name="length">How many elements, at least one.</param>
+    /// <summary>Initializes a new array whose memory is a mapped file, so that it can be larger than the memory of the
+    /// machine.</summary>
+    /// <param name="path">The file. It is created if missing, extended if shorter, and kept afterwards. Null: an
+    /// unnamed file in the folder for temporary files, which is deleted with the array.</param>
+    /// <param name="length">The number of elements, at least one.</param>
     /// <exception cref="ArgumentOutOfRangeException">The length is not positive.</exception>
-    /// <exception cref="ArgumentException">The path is empty, or has a character zero.</exception>
-    /// <exception cref="System.IO.IOException">The file cannot be opened, made longer or mapped; the message says
-    /// why.</exception>
-    /// <exception cref="OutOfMemoryException">The addresses were refused.</exception>
-    /// <exception cref="TenureLoadException">The native library is missing, or is another version's.</exception>
+    /// <exception cref="ArgumentException">The path is empty or contains a null character.</exception>
+    /// <exception cref="System.IO.IOException">The file cannot be opened, extended or mapped; the message gives the
+    /// reason.</exception>
+    /// <exception cref="OutOfMemoryException">Out of address space.</exception>
+    /// <exception cref="TenureLoadException">The native library is missing or has a different version.</exception>
     public HugeArray(string? path, long length)
         : base(BufferView<T>.MapFile(path, length, s_fileKind))
     {
@@ -78,16 +80,16 @@ public unsafe class HugeArray<T> : HugeBuffer<T>
     }
 }
 
-/// <summary>Makes arrays from values: <c>HugeArray.Create(1, 2, 3)</c>, and <c>HugeArray&lt;int&gt; a = [1, 2,
+/// <summary>Creates arrays from values: <c>HugeArray.Create(1, 2, 3)</c>, and <c>HugeArray&lt;int&gt; a = [1, 2,
 /// 3];</c>.</summary>
 public static class HugeArray
 {
-    /// <summary>A copy of some values.</summary>
-    /// <typeparam name="T">The element.</typeparam>
-    /// <param name="values">What the elements become.</param>
-    /// <returns>An array as long as there are values.</returns>
-    /// <exception cref="OutOfMemoryException">The memory was refused.</exception>
-    /// <exception cref="TenureLoadException">The native library is missing, or is another version's.</exception>
+    /// <summary>Copies values into new native memory.</summary>
+    /// <typeparam name="T">The type of the elements.</typeparam>
+    /// <param name="values">The values to copy.</param>
+    /// <returns>An array with the given values.</returns>
+    /// <exception cref="OutOfMemoryException">Out of memory.</exception>
+    /// <exception cref="TenureLoadException">The native library is missing or has a different version.</exception>
     public static HugeArray<T> Create<T>(params ReadOnlySpan<T> values)
         where T : unmanaged => new(values.Length, values);
 }

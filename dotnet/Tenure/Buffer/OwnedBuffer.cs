@@ -13,27 +13,28 @@ using System.Runtime.InteropServices;
 
 namespace Tenure;
 
-/// <summary>Native memory that an object owns: what <see cref="SafeBuffer{T}"/> and <see cref="HugeBuffer{T}"/> have in
-/// common.</summary>
+/// <summary>Native memory owned by an object: the common base of <see cref="SafeBuffer{T}"/> and
+/// <see cref="HugeBuffer{T}"/>.</summary>
 /// <remarks>
-/// <para>Dispose of it. When nobody does, the garbage collector gives the memory back in its own time
-/// (<see cref="Leaks.CollectedCount"/>): it sees a small object and knows nothing of the memory behind it.</para>
-/// <para>There is one count of holders, the handle's. Disposing of a buffer that is held throws; disposing of it a
-/// second time does nothing. <see cref="SafeHandle.DangerousAddRef"/> counts elsewhere and does not keep the memory:
-/// use <see cref="Acquire"/>.</para>
-/// <para>A reference, a span or a pointer of <c>fixed</c> taken from it neither keeps the object alive nor holds the
-/// memory: take a lease, which does both.</para>
-/// <para>Threads: any. A field that threads share is one word, and never read torn, unlike one of type
-/// <see cref="FixedBuffer{T}"/>. The check and the access are two steps: a free on another thread between them is not
-/// seen, so hold it (<see cref="Acquire"/>, a lease) where another thread may free it.</para>
+/// <para>Dispose of the buffer when done. Otherwise the memory is freed when the garbage collector finalizes the object
+/// (<see cref="Leaks.CollectedCount"/>). That can take long, because the collector sees only a small object and not the
+/// memory behind it.</para>
+/// <para>The only count of holds is that of the handle. Disposing of a held buffer throws; a second disposal does
+/// nothing. <see cref="SafeHandle.DangerousAddRef"/> uses a different count and does not keep the memory: use
+/// <see cref="Acquire"/>.</para>
+/// <para>A reference, a span or a <c>fixed</c> pointer taken from the buffer neither keeps the object alive nor holds
+/// the memory. Take a lease, which does both.</para>
+/// <para>Threads: any. A field shared by threads is one word and is never read torn, unlike one of type
+/// <see cref="FixedBuffer{T}"/>. The check and the access are two steps, and a free on another thread between them is
+/// not detected: hold the memory (<see cref="Acquire"/>, a lease) where another thread may free it.</para>
 /// </remarks>
-/// <typeparam name="T">Any unmanaged structure.</typeparam>
+/// <typeparam name="T">The type of the elements: any unmanaged type.</typeparam>
 [DebuggerDisplay("{DebuggerText,nq}")]
 [DebuggerTypeProxy(typeof(OwnedBufferDebugView<>))]
 public abstract unsafe partial class OwnedBuffer<T> : SafeHandle, IEnumerable<T>, IRetainable
     where T : unmanaged
 {
-    // Indexers read its fields one by one: an address of it in between would cost a check for null.
+    // Indexers read the fields one by one. Taking the address of the view instead would cost a null check.
     private protected readonly BufferView<T> _view;
 
     private protected OwnedBuffer(BufferView<T> view)
@@ -43,24 +44,24 @@ public abstract unsafe partial class OwnedBuffer<T> : SafeHandle, IEnumerable<T>
         SetHandle((nint)view.Pointer);
     }
 
-    /// <summary>The elements and the handle.</summary>
+    /// <summary>Gets the elements and the handle.</summary>
     internal ref readonly BufferView<T> View
     {
         [MethodImpl(MethodImplOptions.AggressiveInlining)]
         get => ref _view;
     }
 
-    /// <summary>How many bytes its elements have.</summary>
+    /// <summary>Gets the size of the elements in bytes.</summary>
     public long Size => _view.Size;
 
-    /// <summary>Whether the memory was freed.</summary>
+    /// <summary>Gets a value that indicates whether the memory was freed.</summary>
     public override bool IsInvalid => !_view.IsLive;
 
-    /// <summary>Whether the memory is there.</summary>
+    /// <summary>Gets a value that indicates whether the memory is live.</summary>
     public bool IsValid => _view.IsLive;
 
-    /// <summary>How often it is held, 0 to 2^31 - 1.</summary>
-    /// <exception cref="ObjectDisposedException">It was freed.</exception>
+    /// <summary>Gets the number of holds, 0 to 2^31 - 1.</summary>
+    /// <exception cref="ObjectDisposedException">The memory was freed.</exception>
     public int RefCount
     {
         get
@@ -70,44 +71,43 @@ public abstract unsafe partial class OwnedBuffer<T> : SafeHandle, IEnumerable<T>
         }
     }
 
-    /// <summary>Whether somebody holds it, so that it cannot be freed.</summary>
-    /// <exception cref="ObjectDisposedException">It was freed.</exception>
+    /// <summary>Gets a value that indicates whether the memory is held and therefore cannot be freed.</summary>
+    /// <exception cref="ObjectDisposedException">The memory was freed.</exception>
     public bool IsRetained => RefCount != 0;
 
-    /// <summary>What it is checked against: for native code, and for listings.</summary>
+    /// <summary>Gets the handle that accesses are checked against, for native code and for listings.</summary>
     public NativeHandle Handle => _view.Handle;
 
-    /// <summary>Holds it: until the <see cref="Release()"/> it cannot be freed.</summary>
-    /// <returns>True.</returns>
-    /// <exception cref="ObjectDisposedException">It was freed.</exception>
-    /// <exception cref="InvalidOperationException">It is held 2^31 - 1 times already.</exception>
+    /// <summary>Holds the memory: it cannot be freed until <see cref="Release()"/> is called.</summary>
+    /// <returns>Always true.</returns>
+    /// <exception cref="ObjectDisposedException">The memory was freed.</exception>
+    /// <exception cref="InvalidOperationException">The memory is already held 2^31 - 1 times.</exception>
     public bool Acquire()
     {
         HandleWords.Acquire(_view.Word, _view.Generation);
         return true;
     }
 
-    /// <summary>The same as <see cref="Acquire"/>.</summary>
-    /// <exception cref="ObjectDisposedException">It was freed.</exception>
-    /// <exception cref="InvalidOperationException">It is held 2^31 - 1 times already.</exception>
+    /// <summary>Holds the memory. Same as <see cref="Acquire"/>.</summary>
+    /// <exception cref="ObjectDisposedException">The memory was freed.</exception>
+    /// <exception cref="InvalidOperationException">The memory is already held 2^31 - 1 times.</exception>
     public void Retain() => Acquire();
 
-    /// <summary>No longer holds it.</summary>
-    /// <returns>True.</returns>
-    /// <exception cref="ObjectDisposedException">It was freed.</exception>
-    /// <exception cref="InvalidOperationException">It was released as often as it was acquired; nothing has
-    /// changed.</exception>
+    /// <summary>Releases one hold.</summary>
+    /// <returns>Always true.</returns>
+    /// <exception cref="ObjectDisposedException">The memory was freed.</exception>
+    /// <exception cref="InvalidOperationException">All holds were already released; nothing has changed.</exception>
     public bool Release()
     {
         HandleWords.Release(_view.Word, _view.Generation);
         return true;
     }
 
-    /// <summary>Gives the memory back. A second time throws; <see cref="SafeHandle.Dispose()"/> does nothing
-    /// then.</summary>
-    /// <returns>True.</returns>
-    /// <exception cref="ObjectDisposedException">It was freed before.</exception>
-    /// <exception cref="InvalidOperationException">Somebody holds it, and how often; nothing has changed.</exception>
+    /// <summary>Frees the memory. A second call throws; <see cref="SafeHandle.Dispose()"/> then does nothing.</summary>
+    /// <returns>Always true.</returns>
+    /// <exception cref="ObjectDisposedException">The memory was already freed.</exception>
+    /// <exception cref="InvalidOperationException">The memory is held; the message gives the number of holds. Nothing
+    /// has changed.</exception>
     public bool Free()
     {
         HandleMemory.Free(_view.Word, _view.Generation);
@@ -115,13 +115,15 @@ public abstract unsafe partial class OwnedBuffer<T> : SafeHandle, IEnumerable<T>
         return true;
     }
 
-    /// <summary>Gives the memory back, unless it was given back already. Throws when it is held, at the end of a
-    /// <c>using</c> as well: end leases and releases before it.</summary>
-    /// <param name="disposing">False from a finalizer, which leaves alone what is held.</param>
-    /// <exception cref="InvalidOperationException">Somebody holds it, and how often; nothing has changed.</exception>
+    /// <summary>Frees the memory if it was not freed before. Throws when the memory is held, also at the end of a
+    /// <c>using</c>: end leases and release holds first.</summary>
+    /// <param name="disposing">False when called from a finalizer, which does not free held memory.</param>
+    /// <exception cref="InvalidOperationException">The memory is held; the message gives the number of holds. Nothing
+    /// has changed.</exception>
     protected override void Dispose(bool disposing)
     {
-        // Here and not in ReleaseHandle: what throws there is lost, and whether it is held and the free are one step.
+        // Free here and not in ReleaseHandle: exceptions thrown there are lost, and the check for holds and the free
+        // must be one step.
         if (disposing)
         {
             HandleMemory.TryFree(_view.Word, _view.Generation);
@@ -130,9 +132,9 @@ public abstract unsafe partial class OwnedBuffer<T> : SafeHandle, IEnumerable<T>
         base.Dispose(disposing);
     }
 
-    /// <summary>Called by the runtime, for an object that nobody disposed of.</summary>
-    /// <returns>False when it is held still: then it stays, is listed, and checked builds of the native library report
-    /// it.</returns>
+    /// <summary>Called by the runtime for an object that was not disposed of.</summary>
+    /// <returns>False when the memory is still held. It is then not freed, stays in listings, and is reported by
+    /// checked builds of the native library.</returns>
     protected override bool ReleaseHandle()
     {
         bool freed = HandleMemory.FreeQuietly(_view.Word, _view.Generation, out uint holders);
@@ -147,17 +149,17 @@ public abstract unsafe partial class OwnedBuffer<T> : SafeHandle, IEnumerable<T>
         return freed;
     }
 
-    /// <summary>Every element becomes <paramref name="value"/>.</summary>
-    /// <param name="value">What they become.</param>
-    /// <exception cref="ObjectDisposedException">It was freed.</exception>
+    /// <summary>Sets every element to <paramref name="value"/>.</summary>
+    /// <param name="value">The value to write.</param>
+    /// <exception cref="ObjectDisposedException">The memory was freed.</exception>
     public void Fill(T value)
     {
         _view.Fill(value);
         GC.KeepAlive(this);
     }
 
-    /// <summary>Every byte becomes zero.</summary>
-    /// <exception cref="ObjectDisposedException">It was freed.</exception>
+    /// <summary>Sets every byte to zero.</summary>
+    /// <exception cref="ObjectDisposedException">The memory was freed.</exception>
     public void Clear()
     {
         _view.Clear();
@@ -165,8 +167,8 @@ public abstract unsafe partial class OwnedBuffer<T> : SafeHandle, IEnumerable<T>
     }
 
     /// <summary>Copies all elements.</summary>
-    /// <param name="destination">At least as long.</param>
-    /// <exception cref="ObjectDisposedException">It was freed.</exception>
+    /// <param name="destination">The destination, at least as long as the buffer.</param>
+    /// <exception cref="ObjectDisposedException">The memory was freed.</exception>
     /// <exception cref="ArgumentException">The destination is shorter; nothing was copied.</exception>
     public void CopyTo(Span<T> destination)
     {
@@ -175,8 +177,8 @@ public abstract unsafe partial class OwnedBuffer<T> : SafeHandle, IEnumerable<T>
     }
 
     /// <summary>Copies all elements into another buffer.</summary>
-    /// <param name="destination">At least as long.</param>
-    /// <exception cref="ObjectDisposedException">One of them was freed.</exception>
+    /// <param name="destination">The destination, at least as long as the buffer.</param>
+    /// <exception cref="ObjectDisposedException">The memory of one of the buffers was freed.</exception>
     /// <exception cref="ArgumentException">The destination is shorter; nothing was copied.</exception>
     public void CopyTo(OwnedBuffer<T> destination)
     {
@@ -186,9 +188,9 @@ public abstract unsafe partial class OwnedBuffer<T> : SafeHandle, IEnumerable<T>
         GC.KeepAlive(this);
     }
 
-    /// <summary>The first elements become these values; those after them stay.</summary>
-    /// <param name="values">At most as many as there are elements.</param>
-    /// <exception cref="ObjectDisposedException">It was freed.</exception>
+    /// <summary>Copies values to the start of the buffer. The elements after them are unchanged.</summary>
+    /// <param name="values">The values to copy, at most as many as there are elements.</param>
+    /// <exception cref="ObjectDisposedException">The memory was freed.</exception>
     /// <exception cref="ArgumentException">There are more values than elements; nothing was copied.</exception>
     public void CopyFrom(ReadOnlySpan<T> values)
     {
@@ -196,10 +198,10 @@ public abstract unsafe partial class OwnedBuffer<T> : SafeHandle, IEnumerable<T>
         GC.KeepAlive(this);
     }
 
-    /// <summary>A managed array with all elements.</summary>
+    /// <summary>Copies all elements to a managed array.</summary>
     /// <returns>A new array.</returns>
-    /// <exception cref="ObjectDisposedException">It was freed.</exception>
-    /// <exception cref="InvalidOperationException">There are more elements than an array can have.</exception>
+    /// <exception cref="ObjectDisposedException">The memory was freed.</exception>
+    /// <exception cref="InvalidOperationException">There are more elements than a managed array can have.</exception>
     public T[] CopyToArray()
     {
         T[] values = _view.CopyToArray();
@@ -207,10 +209,10 @@ public abstract unsafe partial class OwnedBuffer<T> : SafeHandle, IEnumerable<T>
         return values;
     }
 
-    /// <summary>Whether it has exactly these values, in this order.</summary>
-    /// <param name="values">What it is compared with.</param>
-    /// <returns>False also when there are more or fewer.</returns>
-    /// <exception cref="ObjectDisposedException">It was freed.</exception>
+    /// <summary>Determines whether the buffer has exactly the given values, in the same order.</summary>
+    /// <param name="values">The values to compare with.</param>
+    /// <returns>True if the lengths and all elements are equal; otherwise, false.</returns>
+    /// <exception cref="ObjectDisposedException">The memory was freed.</exception>
     public bool EqualTo(ReadOnlySpan<T> values)
     {
         bool equal = _view.EqualTo(values);
@@ -218,10 +220,10 @@ public abstract unsafe partial class OwnedBuffer<T> : SafeHandle, IEnumerable<T>
         return equal;
     }
 
-    /// <summary>Whether another buffer has the same values in the same order.</summary>
-    /// <param name="other">What it is compared with.</param>
-    /// <returns>False also when it has more or fewer.</returns>
-    /// <exception cref="ObjectDisposedException">One of them was freed.</exception>
+    /// <summary>Determines whether another buffer has the same values in the same order.</summary>
+    /// <param name="other">The buffer to compare with.</param>
+    /// <returns>True if the lengths and all elements are equal; otherwise, false.</returns>
+    /// <exception cref="ObjectDisposedException">The memory of one of the buffers was freed.</exception>
     public bool EqualTo(OwnedBuffer<T> other)
     {
         ArgumentNullException.ThrowIfNull(other);
@@ -231,21 +233,23 @@ public abstract unsafe partial class OwnedBuffer<T> : SafeHandle, IEnumerable<T>
         return equal;
     }
 
-    /// <summary>A value of another type at the bytes where an element begins.</summary>
+    /// <summary>Returns a reference to a value of another type at the first byte of an element.</summary>
     /// <typeparam name="TOther">The other type.</typeparam>
-    /// <param name="index">The element; the value may go past its end, but not past the buffer's.</param>
-    /// <returns>The value itself, to read and to write, wherever its address is.</returns>
-    /// <exception cref="ObjectDisposedException">It was freed.</exception>
-    /// <exception cref="IndexOutOfRangeException">The value is not inside.</exception>
+    /// <param name="index">The index of the element. The value may extend past the end of the element, but not past the
+    /// end of the buffer.</param>
+    /// <returns>A reference to the value, to read and to write. The address may be unaligned.</returns>
+    /// <exception cref="ObjectDisposedException">The memory was freed.</exception>
+    /// <exception cref="IndexOutOfRangeException">The value is out of range.</exception>
     public ref TOther Read<TOther>(long index)
         where TOther : unmanaged => ref _view.Other<TOther>(index);
 
-    /// <summary>Writes a value of another type over the bytes where an element begins.</summary>
+    /// <summary>Writes a value of another type over the bytes at an element.</summary>
     /// <typeparam name="TOther">The other type.</typeparam>
-    /// <param name="index">The element; the value may go past its end, but not past the buffer's.</param>
-    /// <param name="value">What is written.</param>
-    /// <exception cref="ObjectDisposedException">It was freed.</exception>
-    /// <exception cref="IndexOutOfRangeException">The value is not inside.</exception>
+    /// <param name="index">The index of the element. The value may extend past the end of the element, but not past the
+    /// end of the buffer.</param>
+    /// <param name="value">The value to write.</param>
+    /// <exception cref="ObjectDisposedException">The memory was freed.</exception>
+    /// <exception cref="IndexOutOfRangeException">The value is out of range.</exception>
     public void Write<TOther>(long index, in TOther value)
         where TOther : unmanaged
     {
@@ -253,12 +257,12 @@ public abstract unsafe partial class OwnedBuffer<T> : SafeHandle, IEnumerable<T>
         GC.KeepAlive(this);
     }
 
-    /// <summary>One vector of the elements from one on.</summary>
-    /// <param name="index">The first of them.</param>
-    /// <returns>A copy.</returns>
-    /// <exception cref="ObjectDisposedException">It was freed.</exception>
-    /// <exception cref="NotSupportedException">The element is no element of a vector.</exception>
-    /// <exception cref="IndexOutOfRangeException">From there it has too few elements.</exception>
+    /// <summary>Returns the vector of elements that starts at an index.</summary>
+    /// <param name="index">The index of the first element.</param>
+    /// <returns>A copy of the elements.</returns>
+    /// <exception cref="ObjectDisposedException">The memory was freed.</exception>
+    /// <exception cref="NotSupportedException"><typeparamref name="T"/> cannot be an element of a vector.</exception>
+    /// <exception cref="IndexOutOfRangeException">Too few elements follow the index.</exception>
     public Vector<T> GetVector(long index = 0)
     {
         if (!Vector<T>.IsSupported)
@@ -270,44 +274,45 @@ public abstract unsafe partial class OwnedBuffer<T> : SafeHandle, IEnumerable<T>
         return vector;
     }
 
-    /// <summary>The elements one after the other, as references; it is held meanwhile.</summary>
-    /// <returns>What <c>foreach</c> uses: it allocates nothing.</returns>
-    /// <exception cref="ObjectDisposedException">It was freed.</exception>
+    /// <summary>Enumerates the elements as references and holds the memory meanwhile.</summary>
+    /// <returns>The enumerator for <c>foreach</c>. It allocates nothing.</returns>
+    /// <exception cref="ObjectDisposedException">The memory was freed.</exception>
     public BufferEnumerator<T> GetEnumerator() => new(_view, this);
 
     IEnumerator<T> IEnumerable<T>.GetEnumerator() => _view.Enumerate(this);
 
     IEnumerator IEnumerable.GetEnumerator() => _view.Enumerate(this);
 
-    /// <summary>The bytes as a stream of fixed length, from the first on. It keeps the buffer alive and does not own
+    /// <summary>Returns a fixed-length stream over all bytes. The stream keeps the buffer alive and does not own
     /// it.</summary>
     /// <returns>A stream that can read, write and seek.</returns>
-    /// <exception cref="ObjectDisposedException">It was freed.</exception>
+    /// <exception cref="ObjectDisposedException">The memory was freed.</exception>
     public Stream AsStream() => new BufferStream(_view.As<byte>(), this);
 
-    /// <summary>A part of the bytes as a stream of fixed length. It keeps the buffer alive and does not own
-    /// it.</summary>
-    /// <param name="offset">The stream's first byte, 0 to <see cref="Size"/>.</param>
-    /// <param name="bytes">How many.</param>
+    /// <summary>Returns a fixed-length stream over a part of the bytes. The stream keeps the buffer alive and does not
+    /// own it.</summary>
+    /// <param name="offset">The offset of the stream's first byte, 0 to <see cref="Size"/>.</param>
+    /// <param name="bytes">The number of bytes.</param>
     /// <returns>A stream that can read, write and seek.</returns>
-    /// <exception cref="ObjectDisposedException">It was freed.</exception>
-    /// <exception cref="ArgumentOutOfRangeException">The part is not inside.</exception>
+    /// <exception cref="ObjectDisposedException">The memory was freed.</exception>
+    /// <exception cref="ArgumentOutOfRangeException">The part is out of range.</exception>
     public Stream AsStream(long offset, long bytes) => new BufferStream(_view.As<byte>().Part(offset, bytes), this);
 
-    /// <summary>For <c>fixed</c>, and for native functions: the first element. Native memory does not move.</summary>
-    /// <returns>A null reference when there is no element.</returns>
-    /// <exception cref="ObjectDisposedException">It was freed.</exception>
+    /// <summary>Returns a reference to the first element, for <c>fixed</c> and for native functions. Native memory does
+    /// not move.</summary>
+    /// <returns>The reference; a null reference when there are no elements.</returns>
+    /// <exception cref="ObjectDisposedException">The memory was freed.</exception>
     public ref T GetPinnableReference()
     {
         _view.ThrowIfStale();
         return ref _view.Length == 0 ? ref Unsafe.NullRef<T>() : ref *_view.Pointer;
     }
 
-    /// <summary>The address of an element, for native functions.</summary>
-    /// <param name="index">The element.</param>
-    /// <returns>Valid until the memory is freed: hold it meanwhile.</returns>
-    /// <exception cref="ObjectDisposedException">It was freed.</exception>
-    /// <exception cref="IndexOutOfRangeException">There is no such element.</exception>
+    /// <summary>Returns the address of an element, for native functions.</summary>
+    /// <param name="index">The index of the element.</param>
+    /// <returns>The address, valid until the memory is freed. Hold the memory while using it.</returns>
+    /// <exception cref="ObjectDisposedException">The memory was freed.</exception>
+    /// <exception cref="IndexOutOfRangeException">The index is negative or not less than the length.</exception>
     public T* PointerTo(long index)
     {
         _view.ThrowIfStale();
@@ -318,8 +323,8 @@ public abstract unsafe partial class OwnedBuffer<T> : SafeHandle, IEnumerable<T>
         return _view.Pointer + index;
     }
 
-    /// <summary>The type and the length, and whether it was freed. Reads no element.</summary>
-    /// <returns>Such as <c>SafeArray&lt;Int32&gt;[100]</c>.</returns>
+    /// <summary>Returns the type and the length, and whether the memory was freed. Reads no element.</summary>
+    /// <returns>A text such as <c>SafeArray&lt;Int32&gt;[100]</c>.</returns>
     public override string ToString() => DebuggerText;
 
     [DebuggerBrowsable(DebuggerBrowsableState.Never)]

@@ -9,17 +9,17 @@ using System.Runtime.CompilerServices;
 
 namespace Tenure;
 
-/// <summary>A <see cref="FixedBuffer{T}"/> that cannot be written, nor freed, through this type: the compiler sees to
-/// it.</summary>
+/// <summary>A read-only view of a <see cref="FixedBuffer{T}"/>: its elements cannot be written, and it cannot be freed,
+/// through this type.</summary>
 /// <remarks>
-/// <para>24 bytes, checked as the buffer itself, and stale when that is freed.</para>
-/// <para>Threads: any, each with a copy of its own. A field or an array element of this type that several threads
-/// share, one of them writing, may be read torn: it is three words, and then length and pointer do not belong together.
+/// <para>24 bytes, checked in the same way as the buffer, and stale after the buffer is freed.</para>
+/// <para>Threads: any thread, each with its own copy. When threads share a field or an array element of this type and
+/// one of them writes it, a read may be torn: the value is three words, so the length and the pointer may not match.
 /// Share it under a lock, or share a <see cref="SafeArray{T}"/>, whose reference is one word. The check and the access
-/// are two steps, and a free on another thread between them is not seen: hold it (<see cref="Acquire"/>) where another
-/// thread may free it. A span, a reference and this type's <c>foreach</c> do not hold the memory.</para>
+/// are two steps, and a free on another thread between them is not detected: hold the memory (<see cref="Acquire"/>)
+/// where another thread may free it. A span, a reference and this type's <c>foreach</c> do not hold the memory.</para>
 /// </remarks>
-/// <typeparam name="T">The element.</typeparam>
+/// <typeparam name="T">The type of the elements.</typeparam>
 [DebuggerDisplay("{_buffer}")]
 public readonly struct ReadOnlyFixedBuffer<T> : IEquatable<ReadOnlyFixedBuffer<T>>, IReadOnlyList<T>, IRetainable
     where T : unmanaged
@@ -28,23 +28,23 @@ public readonly struct ReadOnlyFixedBuffer<T> : IEquatable<ReadOnlyFixedBuffer<T
 
     internal ReadOnlyFixedBuffer(FixedBuffer<T> buffer) => _buffer = buffer;
 
-    /// <summary>How many elements it has, also after it was freed.</summary>
+    /// <summary>Gets the number of elements, also after the memory was freed.</summary>
     public int Length => _buffer.Length;
 
     int IReadOnlyCollection<T>.Count => _buffer.Length;
 
-    /// <summary>Whether the memory is there.</summary>
+    /// <summary>Gets a value that indicates whether the memory is live.</summary>
     public bool IsValid => _buffer.IsValid;
 
-    /// <summary>The elements. The memory is checked once, now.</summary>
-    /// <exception cref="ObjectDisposedException">It was freed, or never allocated.</exception>
+    /// <summary>Gets a span over the elements. The memory is checked once, when this is called.</summary>
+    /// <exception cref="ObjectDisposedException">The memory was freed or never allocated.</exception>
     public ReadOnlySpan<T> Span => _buffer.Span;
 
-    /// <summary>An element.</summary>
-    /// <param name="index">From 0 to the length.</param>
-    /// <returns>The element itself, to read.</returns>
-    /// <exception cref="ObjectDisposedException">It was freed, or never allocated.</exception>
-    /// <exception cref="IndexOutOfRangeException">There is no such element.</exception>
+    /// <summary>Gets a reference to an element.</summary>
+    /// <param name="index">The zero-based index of the element.</param>
+    /// <returns>A reference to the element, to read.</returns>
+    /// <exception cref="ObjectDisposedException">The memory was freed or never allocated.</exception>
+    /// <exception cref="IndexOutOfRangeException">The index is negative or not less than the length.</exception>
     public ref readonly T this[int index]
     {
         [MethodImpl(MethodImplOptions.AggressiveInlining)]
@@ -53,8 +53,8 @@ public readonly struct ReadOnlyFixedBuffer<T> : IEquatable<ReadOnlyFixedBuffer<T
 
     T IReadOnlyList<T>.this[int index] => _buffer[index];
 
-    /// <summary>Holds it: until the <see cref="Release"/> it cannot be freed.</summary>
-    /// <exception cref="ObjectDisposedException">It was freed, or never allocated.</exception>
+    /// <summary>Holds the memory: it cannot be freed until <see cref="Release"/> is called.</summary>
+    /// <exception cref="ObjectDisposedException">The memory was freed or never allocated.</exception>
     public void Acquire() => _buffer.Acquire();
 
     /// <inheritdoc/>
@@ -63,28 +63,28 @@ public readonly struct ReadOnlyFixedBuffer<T> : IEquatable<ReadOnlyFixedBuffer<T
     /// <inheritdoc/>
     public bool Release() => _buffer.Release();
 
-    /// <summary>A part of the elements. The memory is checked once, now.</summary>
-    /// <param name="start">The first of them, 0 to the length.</param>
-    /// <param name="length">How many.</param>
+    /// <summary>Returns a span over a part of the elements. The memory is checked once, when this is called.</summary>
+    /// <param name="start">The index of the first element, 0 to the length.</param>
+    /// <param name="length">The number of elements.</param>
     /// <returns>A span of the same memory.</returns>
-    /// <exception cref="ObjectDisposedException">It was freed, or never allocated.</exception>
-    /// <exception cref="ArgumentOutOfRangeException">The part is not inside.</exception>
+    /// <exception cref="ObjectDisposedException">The memory was freed or never allocated.</exception>
+    /// <exception cref="ArgumentOutOfRangeException">The part is out of range.</exception>
     public ReadOnlySpan<T> Slice(int start, int length) => _buffer.Slice(start, length);
 
     /// <summary>Copies all elements.</summary>
-    /// <param name="destination">At least as long.</param>
-    /// <exception cref="ObjectDisposedException">It was freed, or never allocated.</exception>
+    /// <param name="destination">The destination, at least as long as the buffer.</param>
+    /// <exception cref="ObjectDisposedException">The memory was freed or never allocated.</exception>
     /// <exception cref="ArgumentException">The destination is shorter; nothing was copied.</exception>
     public void CopyTo(Span<T> destination) => _buffer.CopyTo(destination);
 
-    /// <summary>A managed array with all elements.</summary>
+    /// <summary>Copies all elements to a managed array.</summary>
     /// <returns>A new array.</returns>
-    /// <exception cref="ObjectDisposedException">It was freed, or never allocated.</exception>
+    /// <exception cref="ObjectDisposedException">The memory was freed or never allocated.</exception>
     public T[] CopyToArray() => _buffer.CopyToArray();
 
-    /// <summary>The elements one after the other. The memory is checked once, now; it is not held.</summary>
-    /// <returns>A span's enumerator.</returns>
-    /// <exception cref="ObjectDisposedException">It was freed, or never allocated.</exception>
+    /// <summary>Enumerates the elements. The memory is checked once, when this is called, and is not held.</summary>
+    /// <returns>The enumerator of a span.</returns>
+    /// <exception cref="ObjectDisposedException">The memory was freed or never allocated.</exception>
     public ReadOnlySpan<T>.Enumerator GetEnumerator() => Span.GetEnumerator();
 
     IEnumerator<T> IEnumerable<T>.GetEnumerator() => _buffer.View.Enumerate();
@@ -100,15 +100,15 @@ public readonly struct ReadOnlyFixedBuffer<T> : IEquatable<ReadOnlyFixedBuffer<T
     /// <inheritdoc/>
     public override int GetHashCode() => _buffer.GetHashCode();
 
-    /// <summary>Whether both show the same elements of the same memory.</summary>
-    /// <param name="left">One.</param>
-    /// <param name="right">The other.</param>
-    /// <returns>Whether they are equal.</returns>
+    /// <summary>Determines whether two buffers refer to the same elements of the same memory.</summary>
+    /// <param name="left">The first operand.</param>
+    /// <param name="right">The second operand.</param>
+    /// <returns>True if they are equal; otherwise, false.</returns>
     public static bool operator ==(ReadOnlyFixedBuffer<T> left, ReadOnlyFixedBuffer<T> right) => left.Equals(right);
 
-    /// <summary>Whether they show different elements.</summary>
-    /// <param name="left">One.</param>
-    /// <param name="right">The other.</param>
-    /// <returns>Whether they differ.</returns>
+    /// <summary>Determines whether two buffers refer to different elements.</summary>
+    /// <param name="left">The first operand.</param>
+    /// <param name="right">The second operand.</param>
+    /// <returns>True if they differ; otherwise, false.</returns>
     public static bool operator !=(ReadOnlyFixedBuffer<T> left, ReadOnlyFixedBuffer<T> right) => !left.Equals(right);
 }

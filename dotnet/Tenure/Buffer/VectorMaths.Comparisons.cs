@@ -8,12 +8,12 @@ namespace Tenure;
 
 public static unsafe partial class VectorMaths
 {
-    /// <summary>For how many elements it holds.</summary>
-    /// <typeparam name="T">One of the ten types.</typeparam>
-    /// <param name="left">The left side.</param>
+    /// <summary>Counts the elements for which the comparison is true.</summary>
+    /// <typeparam name="T">One of the ten supported types.</typeparam>
+    /// <param name="left">The left operands.</param>
     /// <param name="how">The comparison.</param>
-    /// <param name="right">The right side, as long.</param>
-    /// <returns>How many.</returns>
+    /// <param name="right">The right operands, with the same length.</param>
+    /// <returns>The number of elements.</returns>
     /// <exception cref="ArgumentException">The lengths differ.</exception>
     public static nint CountMatches<T>(ReadOnlySpan<T> left, Comparison how, ReadOnlySpan<T> right)
         where T : unmanaged, INumber<T>
@@ -25,12 +25,12 @@ public static unsafe partial class VectorMaths
         }
     }
 
-    /// <summary>For how many elements it holds.</summary>
-    /// <typeparam name="T">One of the ten types.</typeparam>
-    /// <param name="left">The left side.</param>
+    /// <summary>Counts the elements for which the comparison is true.</summary>
+    /// <typeparam name="T">One of the ten supported types.</typeparam>
+    /// <param name="left">The left operands.</param>
     /// <param name="how">The comparison.</param>
-    /// <param name="right">The right side, for every element.</param>
-    /// <returns>How many.</returns>
+    /// <param name="right">The right operand for every element.</param>
+    /// <returns>The number of elements.</returns>
     public static nint CountMatches<T>(ReadOnlySpan<T> left, Comparison how, T right)
         where T : unmanaged, INumber<T>
     {
@@ -40,12 +40,12 @@ public static unsafe partial class VectorMaths
         }
     }
 
-    /// <summary>The first index for which it holds.</summary>
-    /// <typeparam name="T">One of the ten types.</typeparam>
-    /// <param name="left">The left side.</param>
+    /// <summary>Finds the first index for which the comparison is true.</summary>
+    /// <typeparam name="T">One of the ten supported types.</typeparam>
+    /// <param name="left">The left operands.</param>
     /// <param name="how">The comparison.</param>
-    /// <param name="right">The right side, as long.</param>
-    /// <returns>The index; -1 when it holds for none.</returns>
+    /// <param name="right">The right operands, with the same length.</param>
+    /// <returns>The index; -1 when there is none.</returns>
     /// <exception cref="ArgumentException">The lengths differ.</exception>
     public static nint FindMatch<T>(ReadOnlySpan<T> left, Comparison how, ReadOnlySpan<T> right)
         where T : unmanaged, INumber<T>
@@ -57,12 +57,12 @@ public static unsafe partial class VectorMaths
         }
     }
 
-    /// <summary>The first index for which it holds.</summary>
-    /// <typeparam name="T">One of the ten types.</typeparam>
-    /// <param name="left">The left side.</param>
+    /// <summary>Finds the first index for which the comparison is true.</summary>
+    /// <typeparam name="T">One of the ten supported types.</typeparam>
+    /// <param name="left">The left operands.</param>
     /// <param name="how">The comparison.</param>
-    /// <param name="right">The right side, for every element.</param>
-    /// <returns>The index; -1 when it holds for none.</returns>
+    /// <param name="right">The right operand for every element.</param>
+    /// <returns>The index; -1 when there is none.</returns>
     public static nint FindMatch<T>(ReadOnlySpan<T> left, Comparison how, T right)
         where T : unmanaged, INumber<T>
     {
@@ -72,12 +72,12 @@ public static unsafe partial class VectorMaths
         }
     }
 
-    /// <summary>The first index for which it does not hold.</summary>
-    /// <typeparam name="T">One of the ten types.</typeparam>
-    /// <param name="left">The left side.</param>
+    /// <summary>Finds the first index for which the comparison is false.</summary>
+    /// <typeparam name="T">One of the ten supported types.</typeparam>
+    /// <param name="left">The left operands.</param>
     /// <param name="how">The comparison.</param>
-    /// <param name="right">The right side, as long.</param>
-    /// <returns>The index; -1 when it holds for all.</returns>
+    /// <param name="right">The right operands, with the same length.</param>
+    /// <returns>The index; -1 when the comparison is true for all elements.</returns>
     /// <exception cref="ArgumentException">The lengths differ.</exception>
     public static nint FindMismatch<T>(ReadOnlySpan<T> left, Comparison how, ReadOnlySpan<T> right)
         where T : unmanaged, INumber<T>
@@ -89,12 +89,12 @@ public static unsafe partial class VectorMaths
         }
     }
 
-    /// <summary>The first index for which it does not hold.</summary>
-    /// <typeparam name="T">One of the ten types.</typeparam>
-    /// <param name="left">The left side.</param>
+    /// <summary>Finds the first index for which the comparison is false.</summary>
+    /// <typeparam name="T">One of the ten supported types.</typeparam>
+    /// <param name="left">The left operands.</param>
     /// <param name="how">The comparison.</param>
-    /// <param name="right">The right side, for every element.</param>
-    /// <returns>The index; -1 when it holds for all.</returns>
+    /// <param name="right">The right operand for every element.</param>
+    /// <returns>The index; -1 when the comparison is true for all elements.</returns>
     public static nint FindMismatch<T>(ReadOnlySpan<T> left, Comparison how, T right)
         where T : unmanaged, INumber<T>
     {
@@ -104,12 +104,13 @@ public static unsafe partial class VectorMaths
         }
     }
 
-    /// <summary>Whether every element is less than the bound; of nothing it is true.</summary>
-    /// <typeparam name="T">One of the ten types.</typeparam>
-    /// <param name="values">What is compared.</param>
-    /// <param name="bound">What every element must be less than.</param>
-    /// <param name="index">The first element that is not less, or is NaN; -1 when all are less.</param>
-    /// <returns>Whether all are.</returns>
+    /// <summary>Determines whether every element is less than the bound. True when there are no elements.</summary>
+    /// <typeparam name="T">One of the ten supported types.</typeparam>
+    /// <param name="values">The values to compare.</param>
+    /// <param name="bound">The exclusive upper bound.</param>
+    /// <param name="index">The index of the first element that is not less than the bound or is NaN; -1 when all
+    /// elements are less.</param>
+    /// <returns>True if all elements are less; otherwise, false.</returns>
     public static bool LessThanAll<T>(ReadOnlySpan<T> values, T bound, out nint index)
         where T : unmanaged, INumber<T>
     {
@@ -117,32 +118,31 @@ public static unsafe partial class VectorMaths
         return index < 0;
     }
 
-    /// <summary>Whether two buffers have the same length and equal elements: -0 equals +0, and NaN nothing.</summary>
-    /// <typeparam name="T">One of the ten types.</typeparam>
-    /// <param name="left">One.</param>
-    /// <param name="right">The other.</param>
-    /// <returns>Whether they are equal.</returns>
+    /// <summary>Determines whether two buffers have the same length and equal elements. -0 equals +0; NaN equals
+    /// nothing.</summary>
+    /// <typeparam name="T">One of the ten supported types.</typeparam>
+    /// <param name="left">The first operand.</param>
+    /// <param name="right">The second operand.</param>
+    /// <returns>True if they are equal; otherwise, false.</returns>
     public static bool Equal<T>(ReadOnlySpan<T> left, ReadOnlySpan<T> right)
         where T : unmanaged, INumber<T> =>
         left.Length == right.Length && FindMismatch(left, Comparison.Equal, right) < 0;
 
-    /// <summary>
-    /// Every element in another type. Integers wrap; what has a fraction is cut off; floating-point numbers beyond an
-    /// integer become its least or greatest, and NaN 0; what is not exact in a floating-point type becomes the nearest
-    /// that is, of two the even one.
-    /// </summary>
-    /// <typeparam name="TFrom">One of the ten types.</typeparam>
-    /// <typeparam name="TTo">One of the ten types.</typeparam>
-    /// <param name="source">What is read.</param>
-    /// <param name="destination">At least as long.</param>
-    /// <exception cref="ArgumentException">The destination is shorter, or overlaps the source.</exception>
+    /// <summary>Converts every element to another type. Integers wrap. Floating-point to integer: fractions are
+    /// truncated, values out of range become the minimum or the maximum of the integer type, and NaN becomes 0. Values
+    /// that a floating-point type cannot represent exactly are rounded to nearest, ties to even.</summary>
+    /// <typeparam name="TFrom">One of the ten supported types.</typeparam>
+    /// <typeparam name="TTo">One of the ten supported types.</typeparam>
+    /// <param name="source">The values to read.</param>
+    /// <param name="destination">The destination, at least as long as the buffer.</param>
+    /// <exception cref="ArgumentException">The destination is shorter than the source or overlaps it.</exception>
     public static void Convert<TFrom, TTo>(ReadOnlySpan<TFrom> source, Span<TTo> destination)
         where TFrom : unmanaged, INumber<TFrom>
         where TTo : unmanaged, INumber<TTo>
     {
         if (destination.Length < source.Length)
         {
-            throw new ArgumentException("The destination is shorter than what is read.", nameof(destination));
+            throw new ArgumentException("The destination is shorter than the source.", nameof(destination));
         }
         fixed (TFrom* from = source)
         fixed (TTo* to = destination)
@@ -151,7 +151,7 @@ public static unsafe partial class VectorMaths
             byte* begin = (byte*)from, target = (byte*)to;
             if (begin < target + count * (nuint)sizeof(TTo) && target < begin + count * (nuint)sizeof(TFrom))
             {
-                throw new ArgumentException("The destination overlaps what is read.", nameof(destination));
+                throw new ArgumentException("The destination overlaps the source.", nameof(destination));
             }
             Convert(from, to, count);
         }

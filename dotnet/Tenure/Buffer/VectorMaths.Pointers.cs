@@ -7,8 +7,8 @@ using System.Runtime.CompilerServices;
 
 namespace Tenure;
 
-/// <summary>Over pointers, for counts that no span has. A buffer that is written is one that is read, or overlaps
-/// none.</summary>
+/// <summary>The operations over pointers, for counts that exceed a span. A written buffer is one of the read buffers or
+/// overlaps none of them.</summary>
 public static unsafe partial class VectorMaths
 {
     internal static void Fill<T>(T* destination, T value, nuint count)
@@ -162,8 +162,8 @@ public static unsafe partial class VectorMaths
         return VectorComparisons.Best<T, MaxOperator<T>>(from, count);
     }
 
-    /// <summary>As a <typeparamref name="TSum"/>: T itself for float and double, long for signed integers, ulong for
-    /// others.</summary>
+    /// <summary>Computes a <typeparamref name="TSum"/>: T itself for float and double, long for signed integers, ulong
+    /// for unsigned ones.</summary>
     internal static TSum Sum<T, TSum>(T* from, nuint count)
         where T : unmanaged, INumber<T>
         where TSum : unmanaged, INumber<TSum>
@@ -177,8 +177,8 @@ public static unsafe partial class VectorMaths
         return Unsafe.As<ulong, TSum>(ref bits);
     }
 
-    /// <summary>As a <typeparamref name="TSum"/>: T itself for float and double, long for signed integers, ulong for
-    /// others.</summary>
+    /// <summary>Computes a <typeparamref name="TSum"/>: T itself for float and double, long for signed integers, ulong
+    /// for unsigned ones.</summary>
     internal static TSum Dot<T, TSum>(T* left, T* right, nuint count)
         where T : unmanaged, INumber<T>
         where TSum : unmanaged, INumber<TSum>
@@ -192,11 +192,13 @@ public static unsafe partial class VectorMaths
         return Unsafe.As<ulong, TSum>(ref bits);
     }
 
-    /// <summary>The first index for which it holds, or does not; the count when there is none.</summary>
+    /// <summary>Finds the first index for which the comparison is true or, with <paramref name="holds"/> false, is
+    /// false; the count when there is none.</summary>
     internal static nuint Find<T>(T* left, Comparison how, T* right, nuint count, bool holds)
         where T : unmanaged, INumber<T> => Find<T, BufferRight<T>>(left, how, right, count, holds);
 
-    /// <summary>The first index for which it holds, or does not; the count when there is none.</summary>
+    /// <summary>Finds the first index for which the comparison is true or, with <paramref name="holds"/> false, is
+    /// false; the count when there is none.</summary>
     internal static nuint Find<T>(T* left, Comparison how, T right, nuint count, bool holds)
         where T : unmanaged, INumber<T> => Find<T, ScalarRight<T>>(left, how, &right, count, holds);
 
@@ -254,10 +256,10 @@ public static unsafe partial class VectorMaths
 
     private static bool IsFloatingPoint<T>() => typeof(T) == typeof(float) || typeof(T) == typeof(double);
 
-    /// <summary>The greatest whose square is not more.</summary>
+    /// <summary>Computes the integer square root, rounded down.</summary>
     private static ulong Root(ulong value)
     {
-        // Exact below 2^52; above, the double may have been rounded up to a square, or cut off below one.
+        // Exact below 2^52. Above, the double may have been rounded up to a square or truncated below one.
         ulong root = (ulong)Math.Sqrt((double)value);
         if (value < 1UL << 52)
         {
@@ -268,7 +270,7 @@ public static unsafe partial class VectorMaths
         return root < uint.MaxValue && (root + 1) * (root + 1) <= value ? root + 1 : root;
     }
 
-    /// <summary>Nothing when compiled: which type it is, is known then.</summary>
+    /// <summary>Compiles to nothing for a supported type, because the type is known at compile time.</summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     private static void CheckType<T>()
     {
@@ -282,6 +284,6 @@ public static unsafe partial class VectorMaths
     }
 
     private static void ThrowType(Type type) => throw new NotSupportedException(
-        $"Vector maths is of sbyte, byte, short, ushort, int, uint, long, ulong, float and double, and not of {type}: "
-        + "copy the elements into numbers of one of these, or go through them in a loop.");
+        $"Vector maths supports sbyte, byte, short, ushort, int, uint, long, ulong, float and double, but not {type}. "
+        + "Convert the elements to one of these types, or process them in a loop.");
 }

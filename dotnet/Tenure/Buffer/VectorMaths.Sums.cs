@@ -8,11 +8,12 @@ namespace Tenure;
 
 public static unsafe partial class VectorMaths
 {
-    /// <summary>The least element. IEEE 754-2019 minimum: NaN if one is NaN, and -0 is less than +0.</summary>
-    /// <typeparam name="T">One of the ten types.</typeparam>
-    /// <param name="values">What is looked at.</param>
-    /// <param name="least">The least element; zero when there is none.</param>
-    /// <returns>False when there is no element.</returns>
+    /// <summary>Finds the minimum element. IEEE 754-2019 minimum: NaN if any element is NaN, and -0 is less than
+    /// +0.</summary>
+    /// <typeparam name="T">One of the ten supported types.</typeparam>
+    /// <param name="values">The elements to search.</param>
+    /// <param name="least">The minimum element; zero when there are no elements.</param>
+    /// <returns>False when there are no elements.</returns>
     public static bool TryMinimum<T>(ReadOnlySpan<T> values, out T least)
         where T : unmanaged, INumber<T>
     {
@@ -28,11 +29,12 @@ public static unsafe partial class VectorMaths
         return true;
     }
 
-    /// <summary>The greatest element. IEEE 754-2019 maximum: NaN if one is NaN, and +0 is more than -0.</summary>
-    /// <typeparam name="T">One of the ten types.</typeparam>
-    /// <param name="values">What is looked at.</param>
-    /// <param name="greatest">The greatest element; zero when there is none.</param>
-    /// <returns>False when there is no element.</returns>
+    /// <summary>Finds the maximum element. IEEE 754-2019 maximum: NaN if any element is NaN, and +0 is greater than
+    /// -0.</summary>
+    /// <typeparam name="T">One of the ten supported types.</typeparam>
+    /// <param name="values">The elements to search.</param>
+    /// <param name="greatest">The maximum element; zero when there are no elements.</param>
+    /// <returns>False when there are no elements.</returns>
     public static bool TryMaximum<T>(ReadOnlySpan<T> values, out T greatest)
         where T : unmanaged, INumber<T>
     {
@@ -48,8 +50,8 @@ public static unsafe partial class VectorMaths
         return true;
     }
 
-    /// <summary>The sum, in 64 bits, modulo 2^64; 0 of nothing.</summary>
-    /// <param name="values">What is added.</param>
+    /// <summary>Computes the sum of the elements in 64 bits, modulo 2^64; 0 when there are no elements.</summary>
+    /// <param name="values">The elements to add.</param>
     /// <returns>The sum.</returns>
     public static long Sum(ReadOnlySpan<sbyte> values)
     {
@@ -59,8 +61,8 @@ public static unsafe partial class VectorMaths
         }
     }
 
-    /// <summary>The sum, in 64 bits, modulo 2^64; 0 of nothing.</summary>
-    /// <param name="values">What is added.</param>
+    /// <summary>Computes the sum of the elements in 64 bits, modulo 2^64; 0 when there are no elements.</summary>
+    /// <param name="values">The elements to add.</param>
     /// <returns>The sum.</returns>
     public static ulong Sum(ReadOnlySpan<byte> values)
     {
@@ -70,8 +72,8 @@ public static unsafe partial class VectorMaths
         }
     }
 
-    /// <summary>The sum, in 64 bits, modulo 2^64; 0 of nothing.</summary>
-    /// <param name="values">What is added.</param>
+    /// <summary>Computes the sum of the elements in 64 bits, modulo 2^64; 0 when there are no elements.</summary>
+    /// <param name="values">The elements to add.</param>
     /// <returns>The sum.</returns>
     public static long Sum(ReadOnlySpan<short> values)
     {
@@ -81,8 +83,8 @@ public static unsafe partial class VectorMaths
         }
     }
 
-    /// <summary>The sum, in 64 bits, modulo 2^64; 0 of nothing.</summary>
-    /// <param name="values">What is added.</param>
+    /// <summary>Computes the sum of the elements in 64 bits, modulo 2^64; 0 when there are no elements.</summary>
+    /// <param name="values">The elements to add.</param>
     /// <returns>The sum.</returns>
     public static ulong Sum(ReadOnlySpan<ushort> values)
     {
@@ -92,8 +94,8 @@ public static unsafe partial class VectorMaths
         }
     }
 
-    /// <summary>The sum, in 64 bits, modulo 2^64; 0 of nothing.</summary>
-    /// <param name="values">What is added.</param>
+    /// <summary>Computes the sum of the elements in 64 bits, modulo 2^64; 0 when there are no elements.</summary>
+    /// <param name="values">The elements to add.</param>
     /// <returns>The sum.</returns>
     public static long Sum(ReadOnlySpan<int> values)
     {
@@ -103,8 +105,8 @@ public static unsafe partial class VectorMaths
         }
     }
 
-    /// <summary>The sum, in 64 bits, modulo 2^64; 0 of nothing.</summary>
-    /// <param name="values">What is added.</param>
+    /// <summary>Computes the sum of the elements in 64 bits, modulo 2^64; 0 when there are no elements.</summary>
+    /// <param name="values">The elements to add.</param>
     /// <returns>The sum.</returns>
     public static ulong Sum(ReadOnlySpan<uint> values)
     {
@@ -114,8 +116,8 @@ public static unsafe partial class VectorMaths
         }
     }
 
-    /// <summary>The sum, in 64 bits, modulo 2^64; 0 of nothing.</summary>
-    /// <param name="values">What is added.</param>
+    /// <summary>Computes the sum of the elements in 64 bits, modulo 2^64; 0 when there are no elements.</summary>
+    /// <param name="values">The elements to add.</param>
     /// <returns>The sum.</returns>
     public static long Sum(ReadOnlySpan<long> values)
     {
@@ -125,8 +127,8 @@ public static unsafe partial class VectorMaths
         }
     }
 
-    /// <summary>The sum, in 64 bits, modulo 2^64; 0 of nothing.</summary>
-    /// <param name="values">What is added.</param>
+    /// <summary>Computes the sum of the elements in 64 bits, modulo 2^64; 0 when there are no elements.</summary>
+    /// <param name="values">The elements to add.</param>
     /// <returns>The sum.</returns>
     public static ulong Sum(ReadOnlySpan<ulong> values)
     {
@@ -136,8 +138,9 @@ public static unsafe partial class VectorMaths
         }
     }
 
-    /// <summary>The sum, in the order that stands at the class; 0 of nothing.</summary>
-    /// <param name="values">What is added.</param>
+    /// <summary>Computes the sum of the elements in the order that the remarks of the class define; 0 when there are no
+    /// elements.</summary>
+    /// <param name="values">The elements to add.</param>
     /// <returns>The sum.</returns>
     public static float Sum(ReadOnlySpan<float> values)
     {
@@ -147,8 +150,9 @@ public static unsafe partial class VectorMaths
         }
     }
 
-    /// <summary>The sum, in the order that stands at the class; 0 of nothing.</summary>
-    /// <param name="values">What is added.</param>
+    /// <summary>Computes the sum of the elements in the order that the remarks of the class define; 0 when there are no
+    /// elements.</summary>
+    /// <param name="values">The elements to add.</param>
     /// <returns>The sum.</returns>
     public static double Sum(ReadOnlySpan<double> values)
     {
@@ -158,9 +162,10 @@ public static unsafe partial class VectorMaths
         }
     }
 
-    /// <summary>The sum of the products of elements, found and added in 64 bits, modulo 2^64; 0 of nothing.</summary>
-    /// <param name="left">One side.</param>
-    /// <param name="right">The other, as long.</param>
+    /// <summary>Computes the dot product. Multiplies and adds in 64 bits, modulo 2^64; 0 when there are no
+    /// elements.</summary>
+    /// <param name="left">The left operands.</param>
+    /// <param name="right">The right operands, with the same length.</param>
     /// <returns>The sum.</returns>
     /// <exception cref="ArgumentException">The lengths differ.</exception>
     public static long Dot(ReadOnlySpan<sbyte> left, ReadOnlySpan<sbyte> right)
@@ -172,9 +177,10 @@ public static unsafe partial class VectorMaths
         }
     }
 
-    /// <summary>The sum of the products of elements, found and added in 64 bits, modulo 2^64; 0 of nothing.</summary>
-    /// <param name="left">One side.</param>
-    /// <param name="right">The other, as long.</param>
+    /// <summary>Computes the dot product. Multiplies and adds in 64 bits, modulo 2^64; 0 when there are no
+    /// elements.</summary>
+    /// <param name="left">The left operands.</param>
+    /// <param name="right">The right operands, with the same length.</param>
     /// <returns>The sum.</returns>
     /// <exception cref="ArgumentException">The lengths differ.</exception>
     public static ulong Dot(ReadOnlySpan<byte> left, ReadOnlySpan<byte> right)
@@ -186,9 +192,10 @@ public static unsafe partial class VectorMaths
         }
     }
 
-    /// <summary>The sum of the products of elements, found and added in 64 bits, modulo 2^64; 0 of nothing.</summary>
-    /// <param name="left">One side.</param>
-    /// <param name="right">The other, as long.</param>
+    /// <summary>Computes the dot product. Multiplies and adds in 64 bits, modulo 2^64; 0 when there are no
+    /// elements.</summary>
+    /// <param name="left">The left operands.</param>
+    /// <param name="right">The right operands, with the same length.</param>
     /// <returns>The sum.</returns>
     /// <exception cref="ArgumentException">The lengths differ.</exception>
     public static long Dot(ReadOnlySpan<short> left, ReadOnlySpan<short> right)
@@ -200,9 +207,10 @@ public static unsafe partial class VectorMaths
         }
     }
 
-    /// <summary>The sum of the products of elements, found and added in 64 bits, modulo 2^64; 0 of nothing.</summary>
-    /// <param name="left">One side.</param>
-    /// <param name="right">The other, as long.</param>
+    /// <summary>Computes the dot product. Multiplies and adds in 64 bits, modulo 2^64; 0 when there are no
+    /// elements.</summary>
+    /// <param name="left">The left operands.</param>
+    /// <param name="right">The right operands, with the same length.</param>
     /// <returns>The sum.</returns>
     /// <exception cref="ArgumentException">The lengths differ.</exception>
     public static ulong Dot(ReadOnlySpan<ushort> left, ReadOnlySpan<ushort> right)
@@ -214,9 +222,10 @@ public static unsafe partial class VectorMaths
         }
     }
 
-    /// <summary>The sum of the products of elements, found and added in 64 bits, modulo 2^64; 0 of nothing.</summary>
-    /// <param name="left">One side.</param>
-    /// <param name="right">The other, as long.</param>
+    /// <summary>Computes the dot product. Multiplies and adds in 64 bits, modulo 2^64; 0 when there are no
+    /// elements.</summary>
+    /// <param name="left">The left operands.</param>
+    /// <param name="right">The right operands, with the same length.</param>
     /// <returns>The sum.</returns>
     /// <exception cref="ArgumentException">The lengths differ.</exception>
     public static long Dot(ReadOnlySpan<int> left, ReadOnlySpan<int> right)
@@ -228,9 +237,10 @@ public static unsafe partial class VectorMaths
         }
     }
 
-    /// <summary>The sum of the products of elements, found and added in 64 bits, modulo 2^64; 0 of nothing.</summary>
-    /// <param name="left">One side.</param>
-    /// <param name="right">The other, as long.</param>
+    /// <summary>Computes the dot product. Multiplies and adds in 64 bits, modulo 2^64; 0 when there are no
+    /// elements.</summary>
+    /// <param name="left">The left operands.</param>
+    /// <param name="right">The right operands, with the same length.</param>
     /// <returns>The sum.</returns>
     /// <exception cref="ArgumentException">The lengths differ.</exception>
     public static ulong Dot(ReadOnlySpan<uint> left, ReadOnlySpan<uint> right)
@@ -242,9 +252,10 @@ public static unsafe partial class VectorMaths
         }
     }
 
-    /// <summary>The sum of the products of elements, found and added in 64 bits, modulo 2^64; 0 of nothing.</summary>
-    /// <param name="left">One side.</param>
-    /// <param name="right">The other, as long.</param>
+    /// <summary>Computes the dot product. Multiplies and adds in 64 bits, modulo 2^64; 0 when there are no
+    /// elements.</summary>
+    /// <param name="left">The left operands.</param>
+    /// <param name="right">The right operands, with the same length.</param>
     /// <returns>The sum.</returns>
     /// <exception cref="ArgumentException">The lengths differ.</exception>
     public static long Dot(ReadOnlySpan<long> left, ReadOnlySpan<long> right)
@@ -256,9 +267,10 @@ public static unsafe partial class VectorMaths
         }
     }
 
-    /// <summary>The sum of the products of elements, found and added in 64 bits, modulo 2^64; 0 of nothing.</summary>
-    /// <param name="left">One side.</param>
-    /// <param name="right">The other, as long.</param>
+    /// <summary>Computes the dot product. Multiplies and adds in 64 bits, modulo 2^64; 0 when there are no
+    /// elements.</summary>
+    /// <param name="left">The left operands.</param>
+    /// <param name="right">The right operands, with the same length.</param>
     /// <returns>The sum.</returns>
     /// <exception cref="ArgumentException">The lengths differ.</exception>
     public static ulong Dot(ReadOnlySpan<ulong> left, ReadOnlySpan<ulong> right)
@@ -270,10 +282,10 @@ public static unsafe partial class VectorMaths
         }
     }
 
-    /// <summary>The sum of the products of elements, rounded, then added in the order that stands at the class; 0 of
-    /// nothing.</summary>
-    /// <param name="left">One side.</param>
-    /// <param name="right">The other, as long.</param>
+    /// <summary>Computes the dot product. Rounds each product, then adds in the order that the remarks of the class
+    /// define; 0 when there are no elements.</summary>
+    /// <param name="left">The left operands.</param>
+    /// <param name="right">The right operands, with the same length.</param>
     /// <returns>The sum.</returns>
     /// <exception cref="ArgumentException">The lengths differ.</exception>
     public static float Dot(ReadOnlySpan<float> left, ReadOnlySpan<float> right)
@@ -285,10 +297,10 @@ public static unsafe partial class VectorMaths
         }
     }
 
-    /// <summary>The sum of the products of elements, rounded, then added in the order that stands at the class; 0 of
-    /// nothing.</summary>
-    /// <param name="left">One side.</param>
-    /// <param name="right">The other, as long.</param>
+    /// <summary>Computes the dot product. Rounds each product, then adds in the order that the remarks of the class
+    /// define; 0 when there are no elements.</summary>
+    /// <param name="left">The left operands.</param>
+    /// <param name="right">The right operands, with the same length.</param>
     /// <returns>The sum.</returns>
     /// <exception cref="ArgumentException">The lengths differ.</exception>
     public static double Dot(ReadOnlySpan<double> left, ReadOnlySpan<double> right)

@@ -6,27 +6,27 @@ using System.Numerics;
 
 namespace Tenure;
 
-/// <summary>Arithmetic over whole buffers of numbers, as fast as the memory or the processor's vectors allow.</summary>
+/// <summary>Arithmetic over whole buffers of numbers, as fast as the memory or the processor's vector instructions
+/// allow.</summary>
 /// <remarks>
-/// <para>Use it for filling, converting, calculating with, comparing and summing up buffers of sbyte, byte, short,
-/// ushort, int, uint, long, ulong, float or double; another type is refused with a
-/// <see cref="NotSupportedException"/>.</para>
-/// <para>Every result is that of the plain loop, on every machine to the bit, save which NaN it is. Integers wrap;
-/// only a division by zero throws. A buffer that is written may be one that is read, from the same first element (in
-/// place); otherwise they must not overlap. A call that throws has written nothing.</para>
-/// <para>The order of floating-point sums, the same in C++ and in C#: blocks of 4096 elements; in a block, element i is
-/// added to lane i mod L, in the order of i; L is 64 lanes of float, 32 of double, and each begins at +0. Then the
-/// upper half of the lanes is added to the lower, lane by lane, until one is left: the sum of the block. The sum of n
-/// blocks is that of the first p, plus that of the others, where p is the greatest power of two that is less than n.
-/// Products of a dot product are rounded before they are added.</para>
-/// <para>Any thread; a call works on the caller's thread alone and allocates nothing.</para>
+/// <para>Use it for filling, converting, calculating, comparing and summing buffers of sbyte, byte, short, ushort, int,
+/// uint, long, ulong, float or double. Any other type throws a <see cref="NotSupportedException"/>.</para>
+/// <para>Results are bit-identical to those of the plain loop on every machine, except for which NaN is produced.
+/// Integers wrap; only a division by zero throws. A written buffer may be one of the read buffers if both start at the
+/// same element (in place); otherwise they must not overlap. A call that throws has written nothing.</para>
+/// <para>Floating-point sums use the same order in C++ and in C#. The elements are split into blocks of 4096. Within a
+/// block, element i is added to lane i mod L, in the order of i; L is 64 lanes of float or 32 of double, and each lane
+/// starts at +0. Then the upper half of the lanes is added to the lower half, lane by lane, until one lane is left: the
+/// sum of the block. The sum of n blocks is the sum of the first p blocks plus the sum of the others, where p is the
+/// greatest power of two that is less than n. Products of a dot product are rounded before they are added.</para>
+/// <para>Any thread. A call uses only the calling thread and allocates nothing.</para>
 /// </remarks>
 public static unsafe partial class VectorMaths
 {
-    /// <summary>Every element becomes <paramref name="value"/>.</summary>
-    /// <typeparam name="T">One of the ten types.</typeparam>
-    /// <param name="destination">What is written, all of it.</param>
-    /// <param name="value">What every element becomes.</param>
+    /// <summary>Sets every element to <paramref name="value"/>.</summary>
+    /// <typeparam name="T">One of the ten supported types.</typeparam>
+    /// <param name="destination">The elements to write.</param>
+    /// <param name="value">The value to write to every element.</param>
     public static void Fill<T>(Span<T> destination, T value)
         where T : unmanaged, INumber<T>
     {
@@ -36,13 +36,13 @@ public static unsafe partial class VectorMaths
         }
     }
 
-    /// <summary>The sum of every element of two buffers. Integers wrap.</summary>
-    /// <typeparam name="T">One of the ten types.</typeparam>
-    /// <param name="left">The left side.</param>
-    /// <param name="right">The right side, as long as the left one.</param>
-    /// <param name="destination">At least as long; may be one of them.</param>
-    /// <exception cref="ArgumentException">The lengths do not fit, or the destination overlaps a source elsewhere than
-    /// in place.</exception>
+    /// <summary>Adds the elements of two buffers. Integers wrap.</summary>
+    /// <typeparam name="T">One of the ten supported types.</typeparam>
+    /// <param name="left">The left operands.</param>
+    /// <param name="right">The right operands, with the same length as the left ones.</param>
+    /// <param name="destination">The destination, at least as long. May be one of the operands.</param>
+    /// <exception cref="ArgumentException">The lengths do not match, or the destination overlaps a source without
+    /// starting at the same element.</exception>
     public static void Add<T>(ReadOnlySpan<T> left, ReadOnlySpan<T> right, Span<T> destination)
         where T : unmanaged, INumber<T>
     {
@@ -53,13 +53,14 @@ public static unsafe partial class VectorMaths
         }
     }
 
-    /// <summary>The sum of every element and one value. Integers wrap.</summary>
-    /// <typeparam name="T">One of the ten types.</typeparam>
-    /// <param name="left">The left side.</param>
-    /// <param name="right">The right side, for every element.</param>
-    /// <param name="destination">At least as long as the left side; may be it.</param>
-    /// <exception cref="ArgumentException">The lengths do not fit, or the destination overlaps a source elsewhere than
-    /// in place.</exception>
+    /// <summary>Adds a value to every element. Integers wrap.</summary>
+    /// <typeparam name="T">One of the ten supported types.</typeparam>
+    /// <param name="left">The left operands.</param>
+    /// <param name="right">The right operand for every element.</param>
+    /// <param name="destination">The destination, at least as long as the left operands. May be the same
+    /// memory.</param>
+    /// <exception cref="ArgumentException">The lengths do not match, or the destination overlaps a source without
+    /// starting at the same element.</exception>
     public static void Add<T>(ReadOnlySpan<T> left, T right, Span<T> destination)
         where T : unmanaged, INumber<T>
     {
@@ -70,13 +71,13 @@ public static unsafe partial class VectorMaths
         }
     }
 
-    /// <summary>The difference of every element of one buffer and that of another. Integers wrap.</summary>
-    /// <typeparam name="T">One of the ten types.</typeparam>
-    /// <param name="left">The left side.</param>
-    /// <param name="right">The right side, as long as the left one.</param>
-    /// <param name="destination">At least as long; may be one of them.</param>
-    /// <exception cref="ArgumentException">The lengths do not fit, or the destination overlaps a source elsewhere than
-    /// in place.</exception>
+    /// <summary>Subtracts the elements of one buffer from those of another. Integers wrap.</summary>
+    /// <typeparam name="T">One of the ten supported types.</typeparam>
+    /// <param name="left">The left operands.</param>
+    /// <param name="right">The right operands, with the same length as the left ones.</param>
+    /// <param name="destination">The destination, at least as long. May be one of the operands.</param>
+    /// <exception cref="ArgumentException">The lengths do not match, or the destination overlaps a source without
+    /// starting at the same element.</exception>
     public static void Subtract<T>(ReadOnlySpan<T> left, ReadOnlySpan<T> right, Span<T> destination)
         where T : unmanaged, INumber<T>
     {
@@ -87,13 +88,14 @@ public static unsafe partial class VectorMaths
         }
     }
 
-    /// <summary>The difference of every element and one value. Integers wrap.</summary>
-    /// <typeparam name="T">One of the ten types.</typeparam>
-    /// <param name="left">The left side.</param>
-    /// <param name="right">The right side, for every element.</param>
-    /// <param name="destination">At least as long as the left side; may be it.</param>
-    /// <exception cref="ArgumentException">The lengths do not fit, or the destination overlaps a source elsewhere than
-    /// in place.</exception>
+    /// <summary>Subtracts a value from every element. Integers wrap.</summary>
+    /// <typeparam name="T">One of the ten supported types.</typeparam>
+    /// <param name="left">The left operands.</param>
+    /// <param name="right">The right operand for every element.</param>
+    /// <param name="destination">The destination, at least as long as the left operands. May be the same
+    /// memory.</param>
+    /// <exception cref="ArgumentException">The lengths do not match, or the destination overlaps a source without
+    /// starting at the same element.</exception>
     public static void Subtract<T>(ReadOnlySpan<T> left, T right, Span<T> destination)
         where T : unmanaged, INumber<T>
     {
@@ -104,13 +106,13 @@ public static unsafe partial class VectorMaths
         }
     }
 
-    /// <summary>The product of every element of two buffers. Integers wrap.</summary>
-    /// <typeparam name="T">One of the ten types.</typeparam>
-    /// <param name="left">The left side.</param>
-    /// <param name="right">The right side, as long as the left one.</param>
-    /// <param name="destination">At least as long; may be one of them.</param>
-    /// <exception cref="ArgumentException">The lengths do not fit, or the destination overlaps a source elsewhere than
-    /// in place.</exception>
+    /// <summary>Multiplies the elements of two buffers. Integers wrap.</summary>
+    /// <typeparam name="T">One of the ten supported types.</typeparam>
+    /// <param name="left">The left operands.</param>
+    /// <param name="right">The right operands, with the same length as the left ones.</param>
+    /// <param name="destination">The destination, at least as long. May be one of the operands.</param>
+    /// <exception cref="ArgumentException">The lengths do not match, or the destination overlaps a source without
+    /// starting at the same element.</exception>
     public static void Multiply<T>(ReadOnlySpan<T> left, ReadOnlySpan<T> right, Span<T> destination)
         where T : unmanaged, INumber<T>
     {
@@ -121,13 +123,14 @@ public static unsafe partial class VectorMaths
         }
     }
 
-    /// <summary>The product of every element and one value. Integers wrap.</summary>
-    /// <typeparam name="T">One of the ten types.</typeparam>
-    /// <param name="left">The left side.</param>
-    /// <param name="right">The right side, for every element.</param>
-    /// <param name="destination">At least as long as the left side; may be it.</param>
-    /// <exception cref="ArgumentException">The lengths do not fit, or the destination overlaps a source elsewhere than
-    /// in place.</exception>
+    /// <summary>Multiplies every element by a value. Integers wrap.</summary>
+    /// <typeparam name="T">One of the ten supported types.</typeparam>
+    /// <param name="left">The left operands.</param>
+    /// <param name="right">The right operand for every element.</param>
+    /// <param name="destination">The destination, at least as long as the left operands. May be the same
+    /// memory.</param>
+    /// <exception cref="ArgumentException">The lengths do not match, or the destination overlaps a source without
+    /// starting at the same element.</exception>
     public static void Multiply<T>(ReadOnlySpan<T> left, T right, Span<T> destination)
         where T : unmanaged, INumber<T>
     {
@@ -138,16 +141,16 @@ public static unsafe partial class VectorMaths
         }
     }
 
-    /// <summary>The quotient of every element of one buffer and that of another. Integers are cut off towards zero,
-    /// and the least divided by -1 wraps to itself.</summary>
-    /// <typeparam name="T">One of the ten types.</typeparam>
-    /// <param name="left">The left side.</param>
-    /// <param name="right">The right side, as long as the left one.</param>
-    /// <param name="destination">At least as long; may be one of them.</param>
-    /// <exception cref="DivideByZeroException">A divisor of integers is zero. It is looked for first: nothing was
+    /// <summary>Divides the elements of one buffer by those of another. Integer quotients are truncated toward zero,
+    /// and the minimum value divided by -1 wraps to itself.</summary>
+    /// <typeparam name="T">One of the ten supported types.</typeparam>
+    /// <param name="left">The left operands.</param>
+    /// <param name="right">The right operands, with the same length as the left ones.</param>
+    /// <param name="destination">The destination, at least as long. May be one of the operands.</param>
+    /// <exception cref="DivideByZeroException">An integer divisor is zero. Divisors are checked first: nothing was
     /// written.</exception>
-    /// <exception cref="ArgumentException">The lengths do not fit, or the destination overlaps a source elsewhere than
-    /// in place.</exception>
+    /// <exception cref="ArgumentException">The lengths do not match, or the destination overlaps a source without
+    /// starting at the same element.</exception>
     public static void Divide<T>(ReadOnlySpan<T> left, ReadOnlySpan<T> right, Span<T> destination)
         where T : unmanaged, INumber<T>
     {
@@ -158,15 +161,16 @@ public static unsafe partial class VectorMaths
         }
     }
 
-    /// <summary>The quotient of every element and one value. Integers are cut off towards zero, and the least divided
-    /// by -1 wraps to itself.</summary>
-    /// <typeparam name="T">One of the ten types.</typeparam>
-    /// <param name="left">The left side.</param>
-    /// <param name="right">The right side, for every element.</param>
-    /// <param name="destination">At least as long as the left side; may be it.</param>
-    /// <exception cref="DivideByZeroException">The divisor of integers is zero; nothing was written.</exception>
-    /// <exception cref="ArgumentException">The lengths do not fit, or the destination overlaps a source elsewhere than
-    /// in place.</exception>
+    /// <summary>Divides every element by a value. Integer quotients are truncated toward zero, and the minimum value
+    /// divided by -1 wraps to itself.</summary>
+    /// <typeparam name="T">One of the ten supported types.</typeparam>
+    /// <param name="left">The left operands.</param>
+    /// <param name="right">The right operand for every element.</param>
+    /// <param name="destination">The destination, at least as long as the left operands. May be the same
+    /// memory.</param>
+    /// <exception cref="DivideByZeroException">The integer divisor is zero; nothing was written.</exception>
+    /// <exception cref="ArgumentException">The lengths do not match, or the destination overlaps a source without
+    /// starting at the same element.</exception>
     public static void Divide<T>(ReadOnlySpan<T> left, T right, Span<T> destination)
         where T : unmanaged, INumber<T>
     {
@@ -177,14 +181,14 @@ public static unsafe partial class VectorMaths
         }
     }
 
-    /// <summary>The lesser of every element of two buffers. IEEE 754-2019 minimum: NaN if one is NaN, and -0 is less
-    /// than +0.</summary>
-    /// <typeparam name="T">One of the ten types.</typeparam>
-    /// <param name="left">The left side.</param>
-    /// <param name="right">The right side, as long as the left one.</param>
-    /// <param name="destination">At least as long; may be one of them.</param>
-    /// <exception cref="ArgumentException">The lengths do not fit, or the destination overlaps a source elsewhere than
-    /// in place.</exception>
+    /// <summary>Computes the minimum of the elements of two buffers. IEEE 754-2019 minimum: NaN if either is NaN, and
+    /// -0 is less than +0.</summary>
+    /// <typeparam name="T">One of the ten supported types.</typeparam>
+    /// <param name="left">The left operands.</param>
+    /// <param name="right">The right operands, with the same length as the left ones.</param>
+    /// <param name="destination">The destination, at least as long. May be one of the operands.</param>
+    /// <exception cref="ArgumentException">The lengths do not match, or the destination overlaps a source without
+    /// starting at the same element.</exception>
     public static void Minimum<T>(ReadOnlySpan<T> left, ReadOnlySpan<T> right, Span<T> destination)
         where T : unmanaged, INumber<T>
     {
@@ -195,14 +199,15 @@ public static unsafe partial class VectorMaths
         }
     }
 
-    /// <summary>The lesser of every element and one value. IEEE 754-2019 minimum: NaN if one is NaN, and -0 is less
-    /// than +0.</summary>
-    /// <typeparam name="T">One of the ten types.</typeparam>
-    /// <param name="left">The left side.</param>
-    /// <param name="right">The right side, for every element.</param>
-    /// <param name="destination">At least as long as the left side; may be it.</param>
-    /// <exception cref="ArgumentException">The lengths do not fit, or the destination overlaps a source elsewhere than
-    /// in place.</exception>
+    /// <summary>Computes the minimum of every element and a value. IEEE 754-2019 minimum: NaN if either is NaN, and -0
+    /// is less than +0.</summary>
+    /// <typeparam name="T">One of the ten supported types.</typeparam>
+    /// <param name="left">The left operands.</param>
+    /// <param name="right">The right operand for every element.</param>
+    /// <param name="destination">The destination, at least as long as the left operands. May be the same
+    /// memory.</param>
+    /// <exception cref="ArgumentException">The lengths do not match, or the destination overlaps a source without
+    /// starting at the same element.</exception>
     public static void Minimum<T>(ReadOnlySpan<T> left, T right, Span<T> destination)
         where T : unmanaged, INumber<T>
     {
@@ -213,14 +218,14 @@ public static unsafe partial class VectorMaths
         }
     }
 
-    /// <summary>The greater of every element of two buffers. IEEE 754-2019 maximum: NaN if one is NaN, and +0 is more
-    /// than -0.</summary>
-    /// <typeparam name="T">One of the ten types.</typeparam>
-    /// <param name="left">The left side.</param>
-    /// <param name="right">The right side, as long as the left one.</param>
-    /// <param name="destination">At least as long; may be one of them.</param>
-    /// <exception cref="ArgumentException">The lengths do not fit, or the destination overlaps a source elsewhere than
-    /// in place.</exception>
+    /// <summary>Computes the maximum of the elements of two buffers. IEEE 754-2019 maximum: NaN if either is NaN, and
+    /// +0 is greater than -0.</summary>
+    /// <typeparam name="T">One of the ten supported types.</typeparam>
+    /// <param name="left">The left operands.</param>
+    /// <param name="right">The right operands, with the same length as the left ones.</param>
+    /// <param name="destination">The destination, at least as long. May be one of the operands.</param>
+    /// <exception cref="ArgumentException">The lengths do not match, or the destination overlaps a source without
+    /// starting at the same element.</exception>
     public static void Maximum<T>(ReadOnlySpan<T> left, ReadOnlySpan<T> right, Span<T> destination)
         where T : unmanaged, INumber<T>
     {
@@ -231,14 +236,15 @@ public static unsafe partial class VectorMaths
         }
     }
 
-    /// <summary>The greater of every element and one value. IEEE 754-2019 maximum: NaN if one is NaN, and +0 is more
-    /// than -0.</summary>
-    /// <typeparam name="T">One of the ten types.</typeparam>
-    /// <param name="left">The left side.</param>
-    /// <param name="right">The right side, for every element.</param>
-    /// <param name="destination">At least as long as the left side; may be it.</param>
-    /// <exception cref="ArgumentException">The lengths do not fit, or the destination overlaps a source elsewhere than
-    /// in place.</exception>
+    /// <summary>Computes the maximum of every element and a value. IEEE 754-2019 maximum: NaN if either is NaN, and +0
+    /// is greater than -0.</summary>
+    /// <typeparam name="T">One of the ten supported types.</typeparam>
+    /// <param name="left">The left operands.</param>
+    /// <param name="right">The right operand for every element.</param>
+    /// <param name="destination">The destination, at least as long as the left operands. May be the same
+    /// memory.</param>
+    /// <exception cref="ArgumentException">The lengths do not match, or the destination overlaps a source without
+    /// starting at the same element.</exception>
     public static void Maximum<T>(ReadOnlySpan<T> left, T right, Span<T> destination)
         where T : unmanaged, INumber<T>
     {
@@ -249,13 +255,13 @@ public static unsafe partial class VectorMaths
         }
     }
 
-    /// <summary>The square root of every element. Integers: the greatest whose square is not more, and 0 of what is
-    /// negative.</summary>
-    /// <typeparam name="T">One of the ten types.</typeparam>
-    /// <param name="source">What is read.</param>
-    /// <param name="destination">At least as long; may be the source.</param>
-    /// <exception cref="ArgumentException">The lengths do not fit, or the destination overlaps the source elsewhere
-    /// than in place.</exception>
+    /// <summary>Computes the square root of every element. For integers, the result is rounded down, and it is 0 for
+    /// negative values.</summary>
+    /// <typeparam name="T">One of the ten supported types.</typeparam>
+    /// <param name="source">The values to read.</param>
+    /// <param name="destination">The destination, at least as long as the source. May be the same memory.</param>
+    /// <exception cref="ArgumentException">The lengths do not match, or the destination overlaps the source without
+    /// starting at the same element.</exception>
     public static void SquareRoot<T>(ReadOnlySpan<T> source, Span<T> destination)
         where T : unmanaged, INumber<T>
     {
@@ -277,12 +283,12 @@ public static unsafe partial class VectorMaths
     {
         if (destination.Length < source.Length)
         {
-            throw new ArgumentException("The destination is shorter than what is read.", nameof(destination));
+            throw new ArgumentException("The destination is shorter than the source.", nameof(destination));
         }
         if (source.Overlaps(destination[..source.Length], out int offset) && offset != 0)
         {
             throw new ArgumentException(
-                "The destination overlaps what is read, and does not begin where that begins.", nameof(destination));
+                "The destination overlaps a source without starting at the same element.", nameof(destination));
         }
     }
 
@@ -290,7 +296,7 @@ public static unsafe partial class VectorMaths
     {
         if (left != right)
         {
-            throw new ArgumentException($"The sides are of {left} and {right} elements.", nameof(right));
+            throw new ArgumentException($"The operands have different lengths: {left} and {right} elements.", nameof(right));
         }
     }
 }

@@ -8,7 +8,7 @@ using System.Runtime.InteropServices;
 
 namespace Tenure;
 
-/// <summary>The native listing, as objects.</summary>
+/// <summary>Converts the native listing to objects.</summary>
 internal static unsafe class HandleListing
 {
     internal static List<LiveHandle> Live()
@@ -24,7 +24,7 @@ internal static unsafe class HandleListing
         {
             context.Free();
         }
-        // Texts are made afterwards: nothing of ours runs long, or throws, below native code.
+        // Create the texts afterwards: managed code must not run long or throw inside a callback from native code.
         var live = new List<LiveHandle>(raw.Count);
         var kinds = new Dictionary<nint, string>();
         var tags = new Dictionary<uint, string>();

@@ -10,12 +10,13 @@ using System.Text;
 
 namespace Tenure;
 
-/// <summary>Memory with a handle: what all buffers are made of.</summary>
+/// <summary>Memory with a handle: the basis of all buffers.</summary>
 internal static unsafe class HandleMemory
 {
     private static readonly ConcurrentDictionary<string, nint> s_kinds = new(StringComparer.Ordinal);
 
-    /// <summary>The text in native memory, once for each text, for good: the table keeps its address.</summary>
+    /// <summary>Copies a text to native memory, once per distinct text. The copy is never freed, because the table
+    /// stores its address.</summary>
     internal static byte* Kind(string text) => (byte*)s_kinds.GetOrAdd(text, static text =>
     {
         int count = Encoding.UTF8.GetByteCount(text);
@@ -25,7 +26,7 @@ internal static unsafe class HandleMemory
         return (nint)kept;
     });
 
-    /// <summary>Requires a size that is not negative.</summary>
+    /// <summary>Requires a non-negative size.</summary>
     internal static NativeHandle Allocate(nint bytes, in BufferOptions options, byte* kind)
     {
         NativeLibraryCheck.Ensure();
@@ -56,14 +57,14 @@ internal static unsafe class HandleMemory
             BufferErrors.ThrowRefused(
                 status,
                 bytes,
-                path ?? "a file without a name in the folder for temporary files",
+                path ?? "an unnamed file in the folder for temporary files",
                 Marshal.GetLastPInvokeError());
         }
         Made(in handle);
         return handle;
     }
 
-    /// <summary>Memory of the caller's.</summary>
+    /// <summary>Adds a handle for the caller's memory.</summary>
     internal static NativeHandle Add(void* pointer, ulong bytes, delegate* unmanaged[Cdecl]<void*, nuint, void> release, byte* kind)
     {
         NativeLibraryCheck.Ensure();
@@ -77,7 +78,7 @@ internal static unsafe class HandleMemory
         return handle;
     }
 
-    /// <summary>Gives the memory back. True when it was; false when the handle was stale already.</summary>
+    /// <summary>Frees the memory. Returns true when it was freed; false when the handle was already stale.</summary>
     internal static bool TryFree(ulong* word, uint generation)
     {
         var handle = new NativeHandle(0, 0, HandleWords.EntryOf(word), generation);
@@ -106,10 +107,11 @@ internal static unsafe class HandleMemory
         }
     }
 
-    /// <summary>For finalizers, which must not throw: what is held still stays.</summary>
-    /// <param name="word">Where the handle's word is, or null.</param>
-    /// <param name="generation">The handle's.</param>
-    /// <param name="holders">How often it is held when that is why it stays; else 0.</param>
+    /// <summary>Frees the memory from a finalizer, which must not throw. Memory that is still held is not
+    /// freed.</summary>
+    /// <param name="word">The address of the handle's word, or null.</param>
+    /// <param name="generation">The generation of the handle.</param>
+    /// <param name="holders">The number of holds when they prevent the free; otherwise 0.</param>
     internal static bool FreeQuietly(ulong* word, uint generation, out uint holders)
     {
         holders = 0;
@@ -144,8 +146,8 @@ internal static unsafe class HandleMemory
         }
     }
 
-    /// <summary>The library made it, and its words are not to be had: nobody could check it, so nobody gets
-    /// it.</summary>
+    /// <summary>Frees memory that the library allocated while its table of words is missing: the handle could not be
+    /// checked.</summary>
     [DoesNotReturn]
     internal static void GiveBackUnknown(NativeHandle handle)
     {

@@ -8,13 +8,14 @@ using System.Threading;
 
 namespace Tenure;
 
-/// <summary>Hears of handles that C# makes, while anybody wants to: stacks for listings, and open scopes.</summary>
+/// <summary>Tracks handles created by C#, for stacks in listings and for open leak scopes. Off while neither needs
+/// it.</summary>
 internal static class HandleWatch
 {
     private static readonly ConcurrentDictionary<ulong, StackTrace> s_stacks = new();
     private static readonly AsyncLocal<LeakScope?> s_scope = new();
     private static int s_captures = AppContext.TryGetSwitch("Tenure.Leaks.Stacks", out bool wanted) && wanted ? 1 : 0;
-    private static int s_watchers = s_captures; // whoever wants to hear of handles: the line above, and each scope
+    private static int s_watchers = s_captures; // one for stack capture (the line above), plus one per open scope
 
     internal static bool IsOn => Volatile.Read(ref s_watchers) != 0;
 

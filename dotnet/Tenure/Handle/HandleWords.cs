@@ -8,31 +8,29 @@ using System.Threading;
 
 namespace Tenure;
 
-/// <summary>What C# does with the words of the handle table without a call.</summary>
-/// <remarks>
-/// A word has the generation in its lower half and the number of holders in its upper one. The same steps in the same
-/// order as in handle/handle_table.hpp: additions that are looked at afterwards, and undone when the handle was
-/// stale.
-/// </remarks>
+/// <summary>Accesses the words of the handle table without calling the library.</summary>
+/// <remarks>A word has the generation in its lower half and the number of holds in its upper half. The steps and their
+/// order are those of handle/handle_table.hpp: add first, check the result, and undo the addition when the handle was
+/// stale.</remarks>
 internal static unsafe class HandleWords
 {
     internal const long OneHolder = 1L << 32;
 
-    /// <summary>The word of what is held 2^31 - 1 times, which is as often as anything may be.</summary>
+    /// <summary>The word of a handle with 2^31 - 1 holds, the maximum.</summary>
     private const ulong MaxHolders = (ulong)int.MaxValue << 32;
 
-    /// <summary>What entry zero has, in the table too: an even generation, so that nothing it is compared with is
+    /// <summary>The word of entry zero, in the table too. Its generation is even, so no handle compared with it is
     /// live.</summary>
     private const ulong NothingWord = uint.MaxValue - 1;
 
     private static bool s_nothing;
 
-    // No static constructor and no exception: a program without the native library may still ask a handle whether it is
+    // No static constructor and no exception: a program without the native library can still check whether a handle is
     // live.
     private static readonly ulong* s_words = Find();
     private static readonly uint* s_generations = s_nothing ? (uint*)s_words : NativeMethods.tn_handle_generations();
 
-    /// <summary>Whether the table was there when it was first looked for.</summary>
+    /// <summary>Gets a value that indicates whether the table existed when it was first looked up.</summary>
     internal static bool AreThere => (uint)*s_words == (uint)NothingWord && !s_nothing;
 
     private static ulong* Find()
@@ -55,17 +53,18 @@ internal static unsafe class HandleWords
         return words;
     }
 
-    /// <summary>Where an entry's word is: what buffers carry, so that a check needs no table.</summary>
+    /// <summary>Returns the address of an entry's word. Buffers store this address, so that a check does not need the
+    /// table.</summary>
     internal static ulong* Of(uint entry) => s_words + entry;
 
     internal static uint EntryOf(ulong* word) => word is null ? 0 : (uint)(word - s_words);
 
-    /// <summary>One load and one compare, never reordered with what the caller reads after it. Requires a
+    /// <summary>Checks with one load and one compare, never reordered with later reads of the caller. Requires a
     /// word.</summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     internal static bool IsStale(ulong* word, uint generation) => (uint)Volatile.Read(ref *word) != generation;
 
-    /// <summary>The same for what may be a default value, which has no word.</summary>
+    /// <summary>Same check for a handle that may be a default value, which has no word.</summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     internal static bool IsLive(ulong* word, uint generation) => word is not null && !IsStale(word, generation);
 
@@ -92,8 +91,8 @@ internal static unsafe class HandleWords
         }
     }
 
-    /// <summary>Looks first, at the generation that lies apart from what is counted: a release by mistake must not take
-    /// the count of whoever has the entry now.</summary>
+    /// <summary>Releases one hold. Checks first, with the generation stored apart from the count: a mistaken release
+    /// must not take a hold of the entry's current owner.</summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     internal static void Release(ulong* word, uint generation)
     {
@@ -108,16 +107,16 @@ internal static unsafe class HandleWords
         }
     }
 
-    /// <summary>Generations take half the room of words.</summary>
+    /// <summary>Reads the generation of an entry. Generations are half as large as words.</summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     private static uint GenerationOf(ulong* word) =>
         Volatile.Read(ref *(uint*)((byte*)s_generations + (((byte*)word - (byte*)s_words) >> 1)));
 
-    /// <summary>Nobody has so many: a count of 2^31 and more is one below zero, which a mistaken release is about to
-    /// undo.</summary>
+    /// <summary>Returns the count, or zero while a mistaken release is about to be undone: a count of 2^31 or more is
+    /// really one below zero.</summary>
     internal static int Counted(uint holders) => (int)holders < 0 ? 0 : (int)holders;
 
-    /// <summary>Zero for what is stale.</summary>
+    /// <summary>Returns the number of holds; zero when the handle is stale.</summary>
     internal static int Holders(ulong* word, uint generation)
     {
         if (word is null)
@@ -136,8 +135,8 @@ internal static unsafe class HandleWords
         {
             BufferErrors.ThrowStale(word, generation);
         }
-        // Nobody has so many: a count below zero is one that a mistaken release is about to undo. The library waits for
-        // it.
+        // No handle has this many holds: a count below zero is a mistaken release that has not been undone yet. The
+        // library waits for it.
         var handle = new NativeHandle(0, 0, EntryOf(word), generation);
         int status = NativeMethods.tn_handle_acquire(&handle);
         if (status == NativeMethods.StaleHandle)

@@ -7,19 +7,19 @@ using System.Runtime.InteropServices;
 
 namespace Tenure;
 
-/// <summary>Whose memory a <see cref="LeakScope"/> looks at.</summary>
+/// <summary>Specifies which memory a <see cref="LeakScope"/> checks.</summary>
 public enum LeakScopeReach
 {
-    /// <summary>What C# makes in the calling method's flow: its thread, and the tasks that it starts and
+    /// <summary>Memory allocated by C# in the calling method's flow: its thread, and the tasks that it starts and
     /// awaits.</summary>
     Flow,
 
-    /// <summary>What anybody makes in the process, in C and C++ too. Tests that run at the same time disturb each
+    /// <summary>Memory allocated anywhere in the process, including C and C++. Concurrent tests affect each
     /// other.</summary>
     Process,
 }
 
-/// <summary>What is made inside must be freed inside: a test's assertion.</summary>
+/// <summary>Asserts in a test that all memory allocated in a scope is freed in it.</summary>
 /// <remarks>
 /// <code>
 /// using (new LeakScope())
@@ -27,11 +27,11 @@ public enum LeakScopeReach
 ///     using var buffer = new FixedBuffer&lt;int&gt;(100);
 /// }   // throws LeakException with a listing when something is left
 /// </code>
-/// <para>Stacks are in the listing while <see cref="Leaks.CaptureStacks"/> is set. Scopes nest.</para>
-/// <para>When the block is left by an exception, or the scope is ended in a catch block that it did not begin in, that
-/// exception is what counts: nothing is thrown over it, and the listing is told as a report
-/// (<see cref="ReportKind.Leak"/>, see <see cref="Reports"/>). In a program compiled ahead of time, whose runtime does
-/// not say whether an exception is on its way, <see cref="LeakException"/> takes its place.</para>
+/// <para>The listing includes stacks while <see cref="Leaks.CaptureStacks"/> is set. Scopes can be nested.</para>
+/// <para>When an exception leaves the block, or the scope ends in a catch block that it did not begin in, the scope
+/// does not throw over that exception. It sends the listing as a report instead (<see cref="ReportKind.Leak"/>, see
+/// <see cref="Reports"/>). In a program compiled ahead of time, the runtime does not say whether an exception is being
+/// thrown, and <see cref="LeakException"/> replaces it.</para>
 /// </remarks>
 public sealed class LeakScope : IDisposable
 {
@@ -42,8 +42,8 @@ public sealed class LeakScope : IDisposable
     private bool _ended;
 
     /// <summary>Begins a scope.</summary>
-    /// <param name="reach">Whose memory is looked at.</param>
-    /// <exception cref="TenureLoadException">The native library is missing, or is another version's.</exception>
+    /// <param name="reach">The memory to check.</param>
+    /// <exception cref="TenureLoadException">The native library is missing or has a different version.</exception>
     public LeakScope(LeakScopeReach reach = LeakScopeReach.Flow)
     {
         _reach = reach;
@@ -63,8 +63,8 @@ public sealed class LeakScope : IDisposable
 
     internal LeakScope? Outer { get; }
 
-    /// <summary>What was made inside and is still live, so far.</summary>
-    /// <returns>Nothing when all of it was freed.</returns>
+    /// <summary>Lists the memory that was allocated in the scope and is still live.</summary>
+    /// <returns>The live handles; empty when all memory was freed.</returns>
     public IReadOnlyList<LiveHandle> Live()
     {
         var live = new List<LiveHandle>();
@@ -86,9 +86,9 @@ public sealed class LeakScope : IDisposable
         return live;
     }
 
-    /// <summary>Ends the scope. A second time does nothing.</summary>
-    /// <exception cref="LeakException">Something that was made inside is still live, and no exception is on its
-    /// way.</exception>
+    /// <summary>Ends the scope. A second call does nothing.</summary>
+    /// <exception cref="LeakException">Memory allocated in the scope is still live, and no exception is being
+    /// thrown.</exception>
     public void Dispose()
     {
         if (_ended)
@@ -118,8 +118,8 @@ public sealed class LeakScope : IDisposable
         Reports.TellLeak(leak.Message);
     }
 
-    /// <summary>Which exception the calling thread is handling; zero for none, and where the runtime does not
-    /// say.</summary>
+    /// <summary>Returns the exception that the calling thread is handling; zero when there is none or the runtime does
+    /// not say.</summary>
     private static nint ExceptionInFlight()
     {
         try
@@ -153,33 +153,34 @@ public sealed class LeakScope : IDisposable
     }
 }
 
-/// <summary>Something that was made in a <see cref="LeakScope"/> was not freed there. The message lists it.</summary>
+/// <summary>The exception thrown when memory allocated in a <see cref="LeakScope"/> was not freed. The message lists
+/// it.</summary>
 public sealed class LeakException : Exception
 {
-    /// <summary>Without a listing.</summary>
+    /// <summary>Initializes a new instance without a listing.</summary>
     public LeakException()
         : base("Native memory was not freed.")
     {
     }
 
-    /// <summary>With a sentence.</summary>
-    /// <param name="message">The sentence.</param>
+    /// <summary>Initializes a new instance with a message.</summary>
+    /// <param name="message">The message.</param>
     public LeakException(string message)
         : base(message)
     {
     }
 
-    /// <summary>With a sentence and a cause.</summary>
-    /// <param name="message">The sentence.</param>
-    /// <param name="innerException">The cause.</param>
+    /// <summary>Initializes a new instance with a message and an inner exception.</summary>
+    /// <param name="message">The message.</param>
+    /// <param name="innerException">The exception that caused this one.</param>
     public LeakException(string message, Exception innerException)
         : base(message, innerException)
     {
     }
 
     internal LeakException(IReadOnlyList<LiveHandle> live)
-        : base("Made inside a LeakScope and not freed there:\n" + Leaks.Listing(live)) => Live = live;
+        : base("Memory was allocated in a LeakScope and not freed there:\n" + Leaks.Listing(live)) => Live = live;
 
-    /// <summary>What was not freed.</summary>
+    /// <summary>Gets the handles that were not freed.</summary>
     public IReadOnlyList<LiveHandle> Live { get; } = [];
 }

@@ -9,31 +9,31 @@ using System.Threading;
 
 namespace Tenure;
 
-/// <summary>What native memory is still there, and where it was made: on demand, without waiting for a
+/// <summary>Lists native memory that was not freed and where it was allocated, on demand, without waiting for a garbage
 /// collection.</summary>
-/// <remarks>Buffers of C# and handles of C and C++ stand in one list. For a test, see
+/// <remarks>Buffers of C# and handles of C and C++ are in the same list. For tests, see
 /// <see cref="LeakScope"/>.</remarks>
 public static class Leaks
 {
     private static long s_collected;
 
-    /// <summary>Whether the call stack of what C# makes is kept for listings. About 10 µs and 2 KB for each
-    /// handle.</summary>
-    /// <remarks>Off unless the AppContext switch <c>Tenure.Leaks.Stacks</c> is on. Switching it off forgets what was
-    /// kept. Handles of C and C++ have stacks with the option <c>handle_stack_frames</c>.</remarks>
+    /// <summary>Gets or sets a value that indicates whether listings include the call stack of each allocation made by
+    /// C#. Costs about 10 µs and 2 KB per handle.</summary>
+    /// <remarks>Off unless the AppContext switch <c>Tenure.Leaks.Stacks</c> is on. Turning it off discards the recorded
+    /// stacks. Handles of C and C++ have stacks when the option <c>handle_stack_frames</c> is set.</remarks>
     public static bool CaptureStacks
     {
         get => HandleWatch.CapturesStacks;
         set => HandleWatch.CapturesStacks = value;
     }
 
-    /// <summary>How many buffers of class type were given back by the garbage collector because nobody disposed of
-    /// them.</summary>
+    /// <summary>Gets the number of buffers of class type that the garbage collector freed because they were not
+    /// disposed of.</summary>
     public static long CollectedCount => Interlocked.Read(ref s_collected);
 
-    /// <summary>Everything that is live. Cost: every entry of the table that was ever used is looked at.</summary>
-    /// <returns>The oldest first.</returns>
-    /// <exception cref="TenureLoadException">The native library is missing, or is another version's.</exception>
+    /// <summary>Lists everything that is live. Cost: reads every entry of the table that was ever used.</summary>
+    /// <returns>The live handles, oldest first.</returns>
+    /// <exception cref="TenureLoadException">The native library is missing or has a different version.</exception>
     public static IReadOnlyList<LiveHandle> Snapshot()
     {
         List<LiveHandle> live = HandleListing.Live();
@@ -41,11 +41,11 @@ public static class Leaks
         return live;
     }
 
-    /// <summary>Writes what is live, an item a line, and then the total.</summary>
-    /// <param name="writer">Where to.</param>
-    /// <param name="leastAge">Only what is at least so old; everything by default.</param>
-    /// <returns>How many are live and so old.</returns>
-    /// <exception cref="TenureLoadException">The native library is missing, or is another version's.</exception>
+    /// <summary>Writes the live handles, one per line, and then the total.</summary>
+    /// <param name="writer">The destination.</param>
+    /// <param name="leastAge">The minimum age of the handles to include; by default all are included.</param>
+    /// <returns>The number of live handles of at least that age.</returns>
+    /// <exception cref="TenureLoadException">The native library is missing or has a different version.</exception>
     public static int Report(TextWriter writer, TimeSpan leastAge = default)
     {
         ArgumentNullException.ThrowIfNull(writer);
@@ -73,7 +73,7 @@ public static class Leaks
             bytes += handle.Size;
         }
         text.WriteLine(string.Create(
-            CultureInfo.InvariantCulture, $"{handles.Count} handle{(handles.Count == 1 ? " is" : "s are")} live, of {bytes} bytes."));
+            CultureInfo.InvariantCulture, $"{handles.Count} handle{(handles.Count == 1 ? " is" : "s are")} live, {bytes} bytes in total."));
         return text.ToString();
     }
 }

@@ -6,15 +6,15 @@ using System.Runtime.InteropServices;
 
 namespace Tenure;
 
-/// <summary>What stands for a piece of native memory, and goes stale with it in every copy and on every
-/// thread.</summary>
+/// <summary>A handle for native memory. After the memory is freed, every copy on every thread is stale.</summary>
 /// <remarks>
-/// <para>24 bytes, the same in C, C++ and C#: it may be handed to native code as it is. Copied freely. A default one is
-/// stale.</para>
-/// <para>Threads: any, each with a copy of its own. A field or an array element that several threads share, one of them
-/// writing, may be read torn: it is three words, and then address, size and generation do not belong together. Share it
-/// under a lock, or share a reference to an object that has it. Whether it is live and what is done next are two steps,
-/// and a free on another thread between them is not seen: <see cref="HandleTable.Acquire"/> is one step.</para>
+/// <para>24 bytes with the same layout in C, C++ and C#, so it can be passed to native code as is. Copy it freely. A
+/// default value is stale.</para>
+/// <para>Threads: any thread, each with its own copy. When threads share a field or an array element of this type and
+/// one of them writes it, a read may be torn: the value is three words, so the address, the size and the generation may
+/// not match. Share it under a lock, or share a reference to an object that contains it. Checking that a handle is live
+/// and the next operation are two steps, and a free on another thread between them is not detected.
+/// <see cref="HandleTable.Acquire"/> does both in one step.</para>
 /// </remarks>
 [StructLayout(LayoutKind.Sequential)]
 public readonly unsafe struct NativeHandle : IEquatable<NativeHandle>
@@ -32,26 +32,27 @@ public readonly unsafe struct NativeHandle : IEquatable<NativeHandle>
         _generation = generation;
     }
 
-    /// <summary>Where the memory is, or was.</summary>
+    /// <summary>Gets the address of the memory, also after it was freed.</summary>
     public nint Address => _pointer;
 
-    /// <summary>How many bytes it has, or had.</summary>
+    /// <summary>Gets the size of the memory in bytes, also after it was freed.</summary>
     public ulong Bytes => _bytes;
 
-    /// <summary>Its place in the table; zero stands for none.</summary>
+    /// <summary>Gets the index of the entry in the table; zero means none.</summary>
     public uint Entry => _entry;
 
-    /// <summary>Which of all that had the place; odd while it is live.</summary>
+    /// <summary>Gets the generation, which distinguishes successive handles in one entry. Odd for an allocated handle;
+    /// zero for a default value.</summary>
     public uint Generation => _generation;
 
-    /// <summary>Whether the memory is there still. One load and one compare.</summary>
+    /// <summary>Gets a value that indicates whether the memory is still live. One load and one compare.</summary>
     public bool IsLive => HandleWords.IsLive(Word, _generation);
 
-    /// <summary>Null for a default one: it may be asked before the library can be loaded, and then the table is not
-    /// looked for, whose place is found once and for good.</summary>
+    /// <summary>Gets the address of the handle's word; null for a default value. A default value can be checked before
+    /// the library can be loaded, so it must not look up the table, whose address is determined only once.</summary>
     internal ulong* Word => _entry == 0 ? null : HandleWords.Of(_entry);
 
-    /// <summary>A number that no other handle of the process has, live or stale.</summary>
+    /// <summary>Gets a number that is unique among all handles of the process, live or stale.</summary>
     internal ulong Identity => (ulong)_entry << 32 | _generation;
 
     /// <inheritdoc/>
@@ -64,16 +65,16 @@ public readonly unsafe struct NativeHandle : IEquatable<NativeHandle>
     /// <inheritdoc/>
     public override int GetHashCode() => HashCode.Combine(_entry, _generation);
 
-    /// <summary>Whether both stand for the same memory.</summary>
-    /// <param name="left">One.</param>
-    /// <param name="right">The other.</param>
-    /// <returns>Whether they are equal.</returns>
+    /// <summary>Determines whether two handles refer to the same memory.</summary>
+    /// <param name="left">The first operand.</param>
+    /// <param name="right">The second operand.</param>
+    /// <returns>True if they are equal; otherwise, false.</returns>
     public static bool operator ==(NativeHandle left, NativeHandle right) => left.Equals(right);
 
-    /// <summary>Whether they stand for different memory.</summary>
-    /// <param name="left">One.</param>
-    /// <param name="right">The other.</param>
-    /// <returns>Whether they differ.</returns>
+    /// <summary>Determines whether two handles refer to different memory.</summary>
+    /// <param name="left">The first operand.</param>
+    /// <param name="right">The second operand.</param>
+    /// <returns>True if they differ; otherwise, false.</returns>
     public static bool operator !=(NativeHandle left, NativeHandle right) => !left.Equals(right);
 
     /// <inheritdoc/>

@@ -9,11 +9,11 @@ using System.Text;
 
 namespace Tenure;
 
-/// <summary>Return addresses of native code, as text.</summary>
+/// <summary>Formats return addresses of native code as text.</summary>
 internal static class StackText
 {
-    /// <summary>A line for each address: the file that it lies in and the place there, or the method that the perf map
-    /// of the process names, where there is one (DOTNET_PerfMapEnabled). Null when there is no address.</summary>
+    /// <summary>Returns one line per address: the mapped file and the offset in it, or the method name from the perf
+    /// map of the process if there is one (DOTNET_PerfMapEnabled). Null when there are no addresses.</summary>
     internal static string? Of(ReadOnlySpan<nint> addresses)
     {
         if (addresses.IsEmpty)
@@ -39,7 +39,7 @@ internal static class StackText
         return text.ToString();
     }
 
-    /// <summary>What is mapped where; nothing where the system does not tell.</summary>
+    /// <summary>Returns the mapped files and their addresses; empty when the system does not provide them.</summary>
     private static List<(ulong Begin, ulong End, ulong Offset, string File)> Files()
     {
         var files = new List<(ulong, ulong, ulong, string)>();

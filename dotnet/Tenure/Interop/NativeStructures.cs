@@ -221,7 +221,7 @@ internal unsafe struct NativeStats
     public ulong PeakBytes;
     public ulong CommittedBytes;
     public ulong ReservedBytes;
-    public ulong KeptBytes;
+    public ulong RetainedBytes;
     public ulong ThreadCount;
     public ulong TempJobLiveCount;
     public ulong TempJobLiveBytes;

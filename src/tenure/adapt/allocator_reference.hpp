@@ -3,7 +3,7 @@
 #pragma once
 
 /// \file
-/// How adaptors hold the allocator below them: by pointer, or not at all when its type is all there is of it.
+/// How adaptors refer to their allocator: by pointer, or by nothing at all if the allocator type is stateless.
 
 #include <concepts>
 #include <type_traits>
@@ -13,7 +13,7 @@
 
 namespace tenure::inline TENURE_ABI::detail {
 
-/// Of an allocator with state: a pointer. Requires  the allocator outlives every copy.
+/// For an allocator with state: a pointer. Requires  the allocator outlives every copy.
 template<allocator A>
 class allocator_reference {
 public:
@@ -25,7 +25,7 @@ private:
     A* referred_;
 };
 
-/// Of temp, temp_job and the like: nothing, and every object is the same allocator.
+/// For temp, temp_job and other stateless allocators: empty, because every object is the same allocator.
 template<allocator A>
 requires std::is_empty_v<A> && std::default_initializable<A>
 class allocator_reference<A> {

@@ -3,11 +3,11 @@
 #pragma once
 
 /// \file
-/// std::pmr over any allocator of this library.
+/// resource_adaptor: a std::pmr::memory_resource over any allocator of this library.
 ///
-/// `resource_adaptor resource{scratch}; std::pmr::string name{&resource};` One virtual call more than stl_allocator,
-/// and one container type for all allocators. Throws std::bad_alloc when the allocator refuses. Threads: as the
-/// allocator below.
+/// `resource_adaptor resource{scratch}; std::pmr::string name{&resource};` Compared with stl_allocator it costs one
+/// more virtual call, and all allocators share one container type. Throws std::bad_alloc when the allocator is out of
+/// memory. Threads: as the allocator.
 
 #include <cstddef>
 #include <memory_resource>
@@ -41,7 +41,7 @@ private:
         from.deallocate(block, bytes, alignment);
     }
 
-    /// Without run-time type information the question is only whether it is the same object.
+    /// Two adaptors are equal only if they are the same object: run-time type information is not available.
     [[nodiscard]] bool do_is_equal(const std::pmr::memory_resource& other) const noexcept override {
         return this == &other;
     }

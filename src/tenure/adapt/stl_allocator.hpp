@@ -3,11 +3,11 @@
 #pragma once
 
 /// \file
-/// The standard library's containers over any allocator of this library.
+/// stl_allocator: standard library containers over any allocator of this library.
 ///
-/// `std::vector<int, stl_allocator<int, arena>> numbers{scratch};` takes its memory from the arena `scratch`; over
-/// temp_job and the like, which have no state, the container needs no argument. Throws std::bad_alloc when the
-/// allocator refuses, as containers expect. Threads: as the allocator below.
+/// `std::vector<int, stl_allocator<int, arena>> numbers{scratch};` allocates from the arena `scratch`. With temp_job
+/// and other stateless allocators the container needs no argument. Throws std::bad_alloc when the allocator is out of
+/// memory, as containers expect. Threads: as the allocator.
 
 #include <cstddef>
 #include <limits>
@@ -26,11 +26,11 @@ public:
     stl_allocator() noexcept requires detail::stateless_allocator<Allocator>
     = default;
 
-    /// Requires  `from` outlives every container that has a copy of this.
+    /// Requires  `from` outlives every container that holds a copy of this allocator.
     stl_allocator(Allocator& from) noexcept : from_(from) {} // NOLINT: implicit, so that containers take an allocator
 
     template<class U>
-    stl_allocator(const stl_allocator<U, Allocator>& other) noexcept // NOLINT: the rebinding that containers do
+    stl_allocator(const stl_allocator<U, Allocator>& other) noexcept // NOLINT: implicit, as containers rebind
         : from_(other.reference()) {}
 
     [[nodiscard]] TENURE_LOCAL T* allocate(std::size_t count) {

@@ -17,8 +17,7 @@
 
 namespace tenure::inline TENURE_ABI {
 
-/// Destroys an object and gives its memory back to the allocator. As large as a pointer; empty over an allocator
-/// without state.
+/// Destroys an object and deallocates its memory. As large as a pointer; empty for a stateless allocator.
 template<class T, allocator Allocator>
 class allocator_delete {
 public:
@@ -47,9 +46,9 @@ private:
     Pool* pool_;
 };
 
-class process_memory; // heap/make.hpp: whoever owns what make() made includes it
+class process_memory; // heap/make.hpp: include it to own what make() returns
 
-/// Owns one object whose memory came from `Allocator`, by default the process heap. The allocator must outlive it.
+/// Owns one object in memory of `Allocator`, by default the process heap. The allocator must outlive it.
 template<class T, allocator Allocator = process_memory>
 using unique = std::unique_ptr<T, allocator_delete<T, Allocator>>;
 
@@ -58,7 +57,8 @@ template<class Pool>
 using pool_unique = std::unique_ptr<typename Pool::value_type, pool_delete<Pool>>;
 
 /// Constructs an object in memory of `from`.
-/// Returns   empty when memory is refused. Fails     when the constructor throws: the memory is given back.
+/// Returns   an empty pointer when out of memory.
+/// Fails     when the constructor throws: the memory is deallocated.
 template<class T, allocator Allocator, class... Arguments>
 [[nodiscard]] TENURE_LOCAL unique<T, Allocator>
 make_unique_in(Allocator& from, Arguments&&... arguments) noexcept(std::is_nothrow_constructible_v<T, Arguments...>) {
@@ -76,7 +76,7 @@ make_unique_in(Allocator& from, Arguments&&... arguments) noexcept(std::is_nothr
     return unique<T, Allocator>{object, allocator_delete<T, Allocator>{from}};
 }
 
-/// Constructs an object in a pool. Returns   empty when memory is refused.
+/// Constructs an object in a pool. Returns   an empty pointer when out of memory.
 template<class Pool, class... Arguments>
 [[nodiscard]] TENURE_LOCAL pool_unique<Pool> make_unique_in_pool(Pool& pool, Arguments&&... arguments) {
     return pool_unique<Pool>{pool.construct(std::forward<Arguments>(arguments)...), pool_delete<Pool>{pool}};

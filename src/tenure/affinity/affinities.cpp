@@ -14,7 +14,7 @@ namespace tenure::inline TENURE_ABI {
 
 namespace {
 
-// Made at the first call and never destroyed: objects of static duration may be deleted last.
+// Created at the first call and never destroyed: objects of static duration may be deleted after everything else.
 struct ready_made {
     std::atomic<affinity_group*> made{nullptr};
     alignas(affinity_group) unsigned char memory[sizeof(affinity_group)];
@@ -24,7 +24,7 @@ constinit ready_made made_objects{}, made_data{}, made_nodes{}, made_physics{};
 affinity_group& group_of(ready_made& place, const char* name, std::size_t alignment) noexcept {
     affinity_group* group = place.made.load(std::memory_order_acquire);
     if (group != nullptr) return *group;
-    // Before the lock: the first question of all may report a bad value, to a handler that allocates.
+    // Before the lock: the first query may report an invalid value to a handler that allocates.
     std::uint64_t const block_bytes = option_value(option::affinity_block_bytes);
     platform::lock_guard const lock(platform::making_mutex());
     group = place.made.load(std::memory_order_relaxed);

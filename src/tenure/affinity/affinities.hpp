@@ -3,11 +3,11 @@
 #pragma once
 
 /// \file
-/// The ready-made affinity groups of a process, and a base class whose `new` and `delete` go to one of them.
+/// The ready-made affinity groups of a process, and a base class whose `new` and `delete` use one of them.
 ///
-/// They serve any thread, remember where objects begin, and are never destroyed. A program may set their block size
-/// (TENURE_AFFINITY_BLOCK, or affinity_group::set_block_bytes() before the first object) and replace any of them by an
-/// allocator of its own (affinity_group::replace_with()).
+/// The groups serve any thread, remember where objects begin, and are never destroyed. A program may set their block
+/// size (TENURE_AFFINITY_BLOCK, or affinity_group::set_block_bytes() before the first object) and replace any of them
+/// by its own allocator (affinity_group::replace_with()).
 
 #include <concepts>
 #include <cstddef>
@@ -19,25 +19,26 @@
 
 namespace tenure::inline TENURE_ABI {
 
-/// Four kinds of objects of a scene graph that are seldom visited together, after VulkanSceneGraph's allocator
-/// affinities. Threads   any.
+/// Four groups for objects of a scene graph that are seldom visited together, after VulkanSceneGraph's allocator
+/// affinities.
+/// Threads   any.
 namespace affinities {
-/// What is neither of the others, at multiples of 8.
+/// Objects that fit none of the other groups, at multiples of 8.
 [[nodiscard]] TENURE_API affinity_group& objects() noexcept;
 /// Arrays and other data that nodes point to, at multiples of 16.
 [[nodiscard]] TENURE_API affinity_group& data() noexcept;
-/// What a traversal visits, at multiples of 8.
+/// Objects that a traversal visits, at multiples of 8.
 [[nodiscard]] TENURE_API affinity_group& nodes() noexcept;
-/// What a physics engine keeps, at multiples of 16, as PhysX asks.
+/// Objects of a physics engine, at multiples of 16, as PhysX requires.
 [[nodiscard]] TENURE_API affinity_group& physics() noexcept;
 }
 
-/// Objects of derived classes live in a group: `class node : public affinity_object<affinities::nodes>`.
+/// Base class that places objects in a group: `class node : public affinity_object<affinities::nodes>`.
 ///
-/// Throws std::bad_alloc where memory is refused; the nothrow forms return null. Deleting a derived object through a
-/// base pointer needs a virtual destructor, as ever. std::make_shared does not ask the class: std::allocate_shared with
-/// an stl_allocator over the group does.
-/// Requires  the group is one of size_on_free::optional: where a constructor throws, some forms of delete name no size.
+/// Throws std::bad_alloc when out of memory; the nothrow forms return nullptr. Deleting a derived object through a base
+/// pointer needs a virtual destructor, as always. std::make_shared does not use the class's operators;
+/// std::allocate_shared with an stl_allocator over the group does.
+/// Requires  the group uses size_on_free::optional: when a constructor throws, some forms of delete receive no size.
 template<affinity_group& (*Group)()>
 class affinity_object {
 public:
@@ -82,8 +83,8 @@ public:
     TENURE_LOCAL static void operator delete[](void* object, std::size_t bytes, std::align_val_t alignment) noexcept {
         Group().deallocate(object, bytes, static_cast<std::size_t>(alignment));
     }
-    // When a constructor throws under a form of new for which the language names no size. Templates, as a plain
-    // function of this shape would be taken by every aligned delete.
+    // Called when a constructor throws in a form of new for which the language passes no size. They are templates
+    // because every aligned delete would pick a plain function of this signature.
     template<std::same_as<std::align_val_t> Alignment>
     TENURE_LOCAL static void operator delete(void* object, Alignment) noexcept {
         Group().deallocate(object);
@@ -114,8 +115,8 @@ protected:
     ~affinity_object() = default;
 
 private:
-    /// What a plain `new` may expect: it is not told the alignment of types that need 16, whose sizes are multiples of
-    /// it.
+    /// The alignment that a plain `new` may expect. It is not told the alignment, but types that need 16 have sizes
+    /// that are multiples of 16.
     [[nodiscard]] static constexpr std::size_t plain_alignment(std::size_t bytes) noexcept {
         return bytes % default_alignment == 0 ? default_alignment : 1;
     }

@@ -3,15 +3,15 @@
 #pragma once
 
 /// \file
-/// What an affinity group takes from its source at a time, and how it is divided. Private to this room.
+/// The layout of an affinity group's blocks, which are its unit of acquisition. Private to this room.
 ///
 ///     block   | head | a record per page | free bits | start bits | page | page | page ...
-///     page    64 KiB; objects lie within one
-///     granule the group's alignment, 8 bytes or more: what sizes are rounded to and bits are for
+///     page    64 KiB; no object crosses a page boundary
+///     granule the group's alignment, 8 bytes or more: sizes are rounded up to it, and each has its bits
 ///
-/// A free bit says that the granule is free and in nobody's extent. Where nothing was ever freed they are zero and were
-/// never written, so they take no memory. A start bit says that an object begins there; an object ends where the next
-/// start bit or free bit is set, or its page ends. Groups whose frees name the size have none of them.
+/// A free bit marks a granule that is free and in no extent. Where nothing was ever freed, free bits are zero and were
+/// never written, so they take no memory. A start bit marks the start of an object; the object ends at the next start
+/// bit or free bit, or at the end of its page. Groups whose frees pass the size have no start bits.
 
 #include <atomic>
 #include <cstddef>
@@ -25,35 +25,36 @@ namespace tenure::inline TENURE_ABI {
 
 namespace detail {
 
-// Whoever frees an object without its size reads bits around it without the lock of a shared group, while their one
-// writer, who has the page or the lock, changes others of the same word. At every moment one of the two bits at the
-// object's end is set: the start bit is set before the free bit is cleared, and looked at after it.
+// A free without a size reads bits around the object without the lock of a shared group. Meanwhile the words' only
+// writer, which owns the page or holds the lock, may change other bits of the same words. One of the two bits at the
+// object's end is set at every moment: the writer sets the start bit before it clears the free bit, and the reader
+// loads the start bit after the free bit.
 
 [[nodiscard]] inline bit_word load_bits(const bit_word& word, std::memory_order order) noexcept {
     return std::atomic_ref<bit_word>(const_cast<bit_word&>(word)).load(order);
 }
-/// Requires  nobody else writes the word meanwhile.
+/// Requires  there is no concurrent writer of the word.
 inline void store_bits(bit_word& word, bit_word bits) noexcept {
     std::atomic_ref<bit_word>(word).store(bits, std::memory_order_release);
 }
 
 enum class page_place : std::uint8_t {
-    untouched, ///< never handed out since the block was taken or cleared
-    taken,     ///< some thread's extents come from it
-    full,      ///< nothing in it is free
+    untouched, ///< never used since the block was acquired or cleared
+    taken,     ///< a thread's extents come from it
+    full,      ///< has no free granule
     partial,   ///< in the list of pages in which something was freed
     filed,     ///< in the list for its largest run
     empty,     ///< in the list of empty pages; its bits are zero
 };
 
-/// A page's record.
+/// The record of a page.
 struct affinity_page {
     affinity_page* next;
     affinity_page* previous;
-    std::uint16_t free_granules; ///< as its bits say
-    std::uint16_t capacity;      ///< granules that may be handed out
-    std::uint16_t largest;       ///< of a page that is filed: granules of its largest run, when it was filed
-    std::uint8_t stream;         ///< zero: of all sizes, else one size
+    std::uint16_t free_granules; ///< number of set free bits
+    std::uint16_t capacity;      ///< granules available to objects
+    std::uint16_t largest;       ///< in a filed page: granules of its largest run when it was filed
+    std::uint8_t stream;         ///< zero: all sizes; otherwise one size
     page_place place;
 };
 
@@ -61,24 +62,24 @@ struct affinity_block {
     affinity_block* next;
     affinity_block* previous;
     std::uint64_t canary;
-    std::size_t touched_pages; ///< pages from the first usable one on that were handed out
-    std::size_t empty_pages;   ///< of them, those that are empty
-    affinity_page pages[1];    ///< as many as the layout says
+    std::size_t touched_pages; ///< pages in use so far, from the first usable one on
+    std::size_t empty_pages;   ///< the empty ones among them
+    affinity_page pages[1];    ///< as many as the layout has
 };
 
 constexpr std::size_t affinity_page_bytes = std::size_t{64} << 10;
 
-/// Where everything is in a block.
+/// Offsets and sizes within a block.
 struct affinity_layout {
     std::size_t block_bytes = 0;
     unsigned granule_shift = 3;
     std::size_t page_count = 0;
     std::size_t words_per_page = 0;
-    std::size_t free_offset = 0;  ///< of the bits, from the block's begin
-    std::size_t start_offset = 0; ///< zero: there are none
-    std::size_t front_bytes = 0;  ///< before the first byte that may be handed out
+    std::size_t free_offset = 0;  ///< of the free bits, from the block's start
+    std::size_t start_offset = 0; ///< of the start bits; zero: none
+    std::size_t front_bytes = 0;  ///< before the first usable byte
 
-    /// Requires  `block_bytes` is a power of two of at least a page; `granule` is one from 8 to 1024.
+    /// Requires  `block_bytes` is a power of two of at least one page; `granule` is a power of two from 8 to 1024.
     [[nodiscard]] static constexpr affinity_layout of(std::size_t block_bytes, std::size_t granule,
                                                       bool has_starts) noexcept {
         affinity_layout made;
@@ -96,7 +97,7 @@ struct affinity_layout {
     }
 
     [[nodiscard]] std::size_t granule_bytes() const noexcept { return std::size_t{1} << granule_shift; }
-    /// The first page of which enough is left behind the front for any object, with its alignment.
+    /// The first page with enough room behind the front for any object, with its alignment.
     [[nodiscard]] std::size_t first_page() const noexcept {
         constexpr std::size_t least = affinity_page_bytes / 4 + 4096;
         return (front_bytes + least - 1) / affinity_page_bytes;
@@ -118,11 +119,11 @@ struct affinity_layout {
     [[nodiscard]] bit_word* start_bits(affinity_block* block) const noexcept {
         return static_cast<bit_word*>(pointer_at(address_of(block) + start_offset));
     }
-    /// The page's place in its block, found from its record.
+    /// The page's index in its block, computed from its record.
     [[nodiscard]] std::size_t index_of(const affinity_page& page) const noexcept {
         return static_cast<std::size_t>(&page - block_of(&page)->pages);
     }
-    /// The first byte that may be handed out.
+    /// The first usable byte of the page.
     [[nodiscard]] unsigned char* begin_of(const affinity_page& page) const noexcept {
         std::size_t const offset = index_of(page) * affinity_page_bytes;
         return static_cast<unsigned char*>(
@@ -137,12 +138,12 @@ struct affinity_layout {
     }
 };
 
-/// Memory in which one thread allocates, one object after the other, and two runs of what it freed last: a tree that is
-/// freed from its leaves leaves a gap for each inner node, and closes it later.
+/// The memory in which a thread allocates one object after the other, and the two runs that it freed last. Two, because
+/// freeing a tree from its leaves leaves a gap for each inner node and closes it later.
 struct alignas(cache_line_bytes) affinity_stream {
     unsigned char* next = nullptr; ///< the extent
     unsigned char* end = nullptr;
-    // Runs whose bits are not yet set. There is a run before only when there is one after it.
+    // Runs whose free bits are not yet set. "before" is used only while "freed" is.
     unsigned char* freed_begin = nullptr;
     unsigned char* freed_end = nullptr;
     unsigned char* before_begin = nullptr;

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: MIT
 
 /// \file
-/// Frees in checked builds, and whether all of a group is consistent.
+/// Frees in checked builds, and the consistency check of a group.
 
 #include <tenure/affinity/affinity_group.hpp>
 #include <tenure/affinity/affinity_map.hpp>
@@ -13,19 +13,19 @@ namespace tenure::inline TENURE_ABI {
 
 using detail::page_place;
 
-/// Cost      O(1): the bits are looked at, and the records of the page and the block.
+/// Cost      O(1): reads the bits and the records of the page and the block.
 void affinity_group::deallocate_checked(void* object, std::size_t bytes) noexcept {
     constexpr std::string_view advice =
-        "Give a group back what it handed out, once, with the size that it was asked for.";
+        "Free each object once, to its own group, with the size that it was allocated with.";
     if (detail::affinity_owners.get(object) != this) {
-        note_misuse("a group was given a pointer that is not its own", object, advice);
+        note_misuse("a pointer that does not belong to the group was freed to an affinity group", object, advice);
         return;
     }
     block* const in = layout_.block_of(object);
     page& home = layout_.page_of(object);
     if (!is_block(*in) || home.free_granules > home.capacity) {
         note_misuse("the bookkeeping of a group's block was overwritten", in,
-                    "Look for a write in front of an object, or past the end of one in the block before.");
+                    "Look for a write before the start of an object, or past the end of one in the preceding block.");
         return;
     }
     std::size_t const granule = layout_.granule_of(object);
@@ -38,14 +38,14 @@ void affinity_group::deallocate_checked(void* object, std::size_t bytes) noexcep
         return;
     }
     if (!is_behind_front || (layout_.start_bits(in)[granule / bits_per_word] & bit_at(granule)) == 0) {
-        note_misuse("a group was given a pointer that is not the begin of an object", object, advice);
+        note_misuse("a pointer that is not the start of an object was freed to an affinity group", object, advice);
         return;
     }
     std::size_t const taken = bytes_of(object);
     bool const is_known = bytes != unknown_bytes;
     if (!is_known && options_.sizes == size_on_free::required) {
-        note_misuse("an object of a group of given sizes was freed without its size", object,
-                    "Name the size at every free, or make the group with size_on_free::optional.");
+        note_misuse("an object of a group with size_on_free::required was freed without its size", object,
+                    "Pass the size at every free, or create the group with size_on_free::optional.");
         return;
     }
     if (is_known && rounded(bytes) != taken) {
@@ -59,7 +59,7 @@ void affinity_group::deallocate_checked(void* object, std::size_t bytes) noexcep
     free_run(begin, begin + taken);
 }
 
-/// Requires  nothing of the page is in an extent or a run of freed memory.
+/// Requires  no part of the page is in an extent or in a freed run.
 bool affinity_group::is_valid_page(const page& which, std::size_t& live_count) const noexcept {
     block* const in = layout_.block_of(&which);
     bit_word const* const free = layout_.free_bits(in) + layout_.index_of(which) * layout_.words_per_page;

@@ -35,14 +35,14 @@ constexpr affinity_options possible(affinity_options options) noexcept {
     return options;
 }
 
-/// What a size takes where each has pages of its own: the next multiple of a cache line, when that is an eighth more at
-/// most, so that no object lies in two lines without need.
+/// The rounded size where each size has its own pages: the next multiple of a cache line, if that adds at most an
+/// eighth of it, so that no object is in two lines without need.
 constexpr std::size_t apart_bytes(std::size_t bytes) noexcept {
     std::size_t const lines = align_up(bytes, cache_line_bytes);
     return (lines - bytes) * 8 <= lines ? lines : bytes;
 }
 
-/// What a source can give at a time, at a multiple of itself.
+/// Halves the block size until the source can deliver a block at a multiple of its size.
 affinity_options within(block_source& source, affinity_options options) noexcept {
     if (is_possible(options)) {
         while (options.block_bytes > affinity_page_bytes && options.block_bytes > source.max_bytes() / 2)
@@ -51,23 +51,23 @@ affinity_options within(block_source& source, affinity_options options) noexcept
     return options;
 }
 
-/// Whether an address is in a stream's extent, or in a run that was freed and whose bits are not yet set.
+/// Whether an address is in a stream's extent, or in a freed run whose bits are not yet set.
 [[nodiscard]] bool is_free_in(const detail::affinity_stream& of, const unsigned char* at) noexcept {
     return (at >= of.next && at < of.end) || (at >= of.freed_begin && at < of.freed_end) ||
            (at >= of.before_begin && at < of.before_end);
 }
 
-/// What a thread may have been writing when another one forked: the runs of what it freed are written without a lock,
-/// an address at a time. Each order of writes makes sure that the run before lies within the other one while a gap is
-/// closed, and that a run has one end only while another begins: then neither is whole, and the object that was just
-/// freed stays in use.
+/// Repairs a stream that its thread may have been writing when another thread forked. Freed runs are written without a
+/// lock, one address at a time. The order of the writes guarantees two things. While a gap is closed, the "before" run
+/// is inside the other. While a new run begins, it has only one end. A half-written run is dropped, and the object that
+/// was just freed stays in use.
 void make_sound(detail::affinity_stream& of) noexcept {
     if (of.freed_begin == nullptr || of.freed_end == nullptr) of.freed_begin = of.freed_end = nullptr;
     bool const is_whole = of.before_begin != nullptr && of.before_end != nullptr;
     bool const is_inside = of.before_begin >= of.freed_begin && of.before_end <= of.freed_end;
     if (!is_whole || is_inside) of.before_begin = of.before_end = nullptr;
     if (of.freed_begin != nullptr) return;
-    of.freed_begin = of.before_begin; // there is a run before only when there is one after it
+    of.freed_begin = of.before_begin; // "before" is used only while "freed" is
     of.freed_end = of.before_end;
     of.before_begin = of.before_end = nullptr;
 }
@@ -99,7 +99,7 @@ affinity_layout layout_for(const affinity_options& options) noexcept {
 
 }
 
-/// A lock that only shared groups take. What was noted under it is reported after it.
+/// A lock that only shared groups take. Misuse recorded under it is reported after unlocking.
 class affinity_group::shared_lock {
 public:
     explicit shared_lock(const affinity_group& group) noexcept : group_(const_cast<affinity_group&>(group)) {
@@ -118,7 +118,7 @@ private:
     affinity_group& group_;
 };
 
-/// Reported when the lock is given up, where there is one.
+/// Records misuse to report after the lock is released; reports at once if there is no lock.
 void affinity_group::note_misuse(std::string_view what, const void* at, std::string_view advice) noexcept {
     if (!is_shared_) return report_misuse(what, at, advice);
     if (misuse_.count < std::size(misuse_.each)) misuse_.each[misuse_.count++] = {what, advice, at};
@@ -147,10 +147,10 @@ affinity_group::affinity_group(std::string_view name, affinity_options options, 
       layout_(layout_for(possible(within(source, options)))), options_(possible(within(source, options))), name_(name),
       source_(source), fork_(platform::fork_order::objects, this, fork_steps),
       is_passthrough_(passthrough_enabled(part::affinity)),
-      is_refused_(!is_possible(options) || (is_shared_ && source.threads() != sharing::any_thread)) {
-    if (checks::caller && is_refused_) {
-        report_misuse("an affinity group was made with options that it cannot have", this,
-                      "Look at the ranges of affinity_options; a group for any thread needs a source for any.");
+      is_invalid_(!is_possible(options) || (is_shared_ && source.threads() != sharing::any_thread)) {
+    if (checks::caller && is_invalid_) {
+        report_misuse("an affinity group was created with invalid options", this,
+                      "Check the ranges in affinity_options; a group for any thread needs a source for any thread.");
     }
     std::size_t const granule = layout_.granule_bytes();
     for (std::size_t index = 0; index < stream_count; ++index) {
@@ -160,7 +160,7 @@ affinity_group::affinity_group(std::string_view name, affinity_options options, 
         std::size_t const taken = is_apart ? align_up(apart_bytes(whole), granule) : whole;
         table_[index] = {static_cast<std::uint16_t>(taken), static_cast<std::uint16_t>(is_apart ? taken / 8 : 0)};
     }
-    // Sizes that are rounded past the table have no stream.
+    // Sizes that round up past the table have no stream of their own.
     for (size_entry& entry : table_)
         if (entry.stream >= stream_count) entry.stream = 0;
     if (is_shared_) {
@@ -188,7 +188,7 @@ affinity_group::~affinity_group() {
     if (heap* const large = large_.load(std::memory_order_relaxed)) large->~heap();
 }
 
-/// The calling thread's part of a shared group; its own is in place, and serves threads that can have none.
+/// The calling thread's part of a shared group. own_ serves threads that cannot have a part.
 affinity_group::thread_part* affinity_group::open_part() noexcept {
     if (thread_part* const mine = part_of_this_thread(); mine != nullptr) return mine;
     if (!platform::may_set_slot(slot_) || checks::caller) return &own_;
@@ -214,7 +214,7 @@ void affinity_group::retire(thread_part& part) noexcept {
     free_part(&part);
 }
 
-/// In the child of a fork. Nothing is written to the parts of threads that it does not have: most children soon run
+/// Handler in the child of a fork. Nothing is written to the parts of missing threads, because most children soon run
 /// another program.
 void affinity_group::leave_to_child() noexcept {
     mutex_.abandon();
@@ -228,7 +228,8 @@ void affinity_group::leave_to_child() noexcept {
     if (mine != nullptr) link(*mine, parts_);
 }
 
-/// Takes apart what threads have left that the child of a fork does not have. Requires  the lock of a shared group.
+/// Dissolves the parts of threads that the child of a fork does not have.
+/// Requires  the lock of a shared group.
 void affinity_group::settle_ownerless() noexcept {
     while (ownerless_ != nullptr) {
         thread_part* const part = ownerless_;
@@ -252,7 +253,7 @@ affinity_group::size_entry affinity_group::entry_for(std::size_t bytes) const no
 
 void* affinity_group::allocate_slow(std::size_t bytes, std::size_t alignment) noexcept {
     [[maybe_unused]] detail::caller_allocation const allocation("of an affinity group", bytes);
-    if (!is_power_of_two(alignment) || bytes > max_object_bytes - alignment || is_refused_) return nullptr;
+    if (!is_power_of_two(alignment) || bytes > max_object_bytes - alignment || is_invalid_) return nullptr;
     std::size_t const whole_alignment = std::max(alignment, options_.alignment);
     if (functions_.allocate != nullptr) {
         void* const object = functions_.allocate(functions_.context, std::max<std::size_t>(bytes, 1), whole_alignment);
@@ -263,12 +264,12 @@ void* affinity_group::allocate_slow(std::size_t bytes, std::size_t alignment) no
     if (bytes > max_object_bytes() || alignment > max_block_alignment) return allocate_large(bytes, whole_alignment);
     thread_part& mine = *open_part();
     size_entry entry = entry_for(bytes);
-    // Pages of one size know nothing of begins that lie otherwise than one after the other.
+    // Pages of one size assume that objects follow each other without gaps.
     bool const is_in_order =
         alignment <= layout_.granule_bytes() || (alignment <= cache_line_bytes && entry.bytes % alignment == 0);
     if (!is_in_order) entry.stream = 0;
     stream& from = mine.streams[entry.stream];
-    bool const is_ours = !is_shared_ || &mine != &own_; // else it is of all threads that have no part
+    bool const is_ours = !is_shared_ || &mine != &own_; // otherwise shared by all threads without a part
     if (!checks::caller && is_ours && from.next != nullptr && is_aligned(from.next, alignment) &&
         entry.bytes <= static_cast<std::size_t>(from.end - from.next)) {
         unsigned char* const object = std::exchange(from.next, from.next + entry.bytes);
@@ -292,7 +293,7 @@ void* affinity_group::allocate_slow(std::size_t bytes, std::size_t alignment) no
     if (has_starts_ && (entry.stream == 0 || checks::caller)) mark_end(from.next);
     mine.count(1);
     if constexpr (checks::caller) {
-        abandon_extent(from); // so that the bits say the truth at every call
+        abandon_extent(from); // so that the bits are exact at every call
         mine.scanned[entry.stream] = granule_in_page(object + entry.bytes - 1);
         platform::unpoison(object, entry.bytes);
     }
@@ -309,7 +310,7 @@ void* affinity_group::allocate_large(std::size_t bytes, std::size_t alignment) n
             large_.store(large, std::memory_order_release);
         }
     }
-    // At multiples of a page of the system: a free that names no size looks for large objects there only.
+    // At multiples of an OS page: a free without a size looks for large objects only there.
     return large->allocate(bytes, std::max(alignment, max_block_alignment));
 }
 
@@ -317,11 +318,11 @@ bool affinity_group::is_large(const void* object, std::size_t bytes, std::size_t
     if ((bytes != unknown_bytes && bytes > max_object_bytes()) || alignment > max_block_alignment) return true;
     if (!is_aligned(object, max_block_alignment)) return false;
     heap const* const large = large_.load(std::memory_order_acquire);
-    // Most objects lie in the group's blocks, which are asked without a lock.
+    // Most objects are in the group's blocks; that lookup takes no lock.
     return large != nullptr && detail::affinity_owners.get(object) != this && large->owns(object);
 }
 
-/// Bytes that an object in a block takes. Zero when that is not remembered.
+/// Bytes that an object in a block takes. Zero if the group does not record it.
 std::size_t affinity_group::bytes_of(const void* object) const noexcept {
     detail::affinity_page const& home = layout_.page_of(object);
     if (home.stream != 0) return std::size_t{home.stream} * 8;
@@ -352,8 +353,8 @@ void affinity_group::deallocate(void* object) noexcept {
     if (is_elsewhere || checks::caller) return deallocate_slow(object, unknown_bytes, 1);
     std::size_t const bytes = bytes_of(object);
     if (bytes == 0) {
-        report_misuse("an object of a group of given sizes was freed without its size", object,
-                      "Name the size at every free, or make the group with size_on_free::optional.");
+        report_misuse("an object of a group with size_on_free::required was freed without its size", object,
+                      "Pass the size at every free, or create the group with size_on_free::optional.");
         return;
     }
     thread_part* const mine = part_of_this_thread();
@@ -368,7 +369,7 @@ void affinity_group::free_large(heap& large, void* object, std::size_t bytes, st
             return large.deallocate(object, bytes, std::max(alignment, max_block_alignment));
         if (is_known && large.owns(object) && large.usable_size(object) > max_object_bytes()) {
             report_misuse("a large object was freed with another size than it was allocated with", object,
-                          "Give a group back what it handed out, once, with the size that it was asked for.");
+                          "Free each object once, to its own group, with the size that it was allocated with.");
             return;
         }
     }
@@ -387,8 +388,8 @@ void affinity_group::deallocate_slow(void* object, std::size_t bytes, std::size_
     if (is_large(object, bytes, alignment)) {
         heap* const large = large_.load(std::memory_order_acquire);
         if (large != nullptr) return free_large(*large, object, bytes, alignment);
-        report_misuse("a large object was freed into a group that has none", object,
-                      "Give a group back what it handed out, with the size that it was asked for.");
+        report_misuse("a large object was freed to a group that has none", object,
+                      "Free each object to its own group, with the size that it was allocated with.");
         return;
     }
     if constexpr (checks::caller) {
@@ -400,20 +401,20 @@ void affinity_group::deallocate_slow(void* object, std::size_t bytes, std::size_
     if (mine == nullptr || !free_beside(*mine, entry, static_cast<unsigned char*>(object))) free_apart(object, entry);
 }
 
-/// Frees what was allocated last, or begins a new run where there is room for one. Returns   false, and nothing has
-/// changed, for anything else.
+/// Frees the object that was allocated last, or begins a new run if there is room for one.
+/// Returns   false, and changes nothing, for any other object.
 bool affinity_group::free_quickly(stream& of, size_entry entry, unsigned char* begin) noexcept {
     unsigned char* const end = begin + entry.bytes;
     if (is_free_in(of, begin)) return false;
     if (end == of.next && (address_of(end) & (affinity_page_bytes - 1)) != 0) {
-        // Within the page of the extent: at a page's end the object may lie in the page before.
-        // At the extent's end another object may begin.
+        // Only inside the extent's page: at a page boundary the object may be in the page before. At the end of the
+        // extent another object may begin.
         if (has_starts_ && entry.stream == 0 && end != of.end) unmark_start(end);
         of.next = begin;
         return true;
     }
     if (of.before_begin != nullptr) return false;
-    // In this order for the child of a fork: make_sound().
+    // This order matters to the child of a fork: make_sound().
     of.before_begin = of.freed_begin;
     of.before_end = of.freed_end;
     std::atomic_signal_fence(std::memory_order_release);
@@ -423,19 +424,19 @@ bool affinity_group::free_quickly(stream& of, size_entry entry, unsigned char* b
     std::atomic_signal_fence(std::memory_order_release);
     of.freed_end = end;
     if (of.before_begin == nullptr) return true;
-    // Written when a third run begins: fetched meanwhile.
+    // These bits are written when a third run begins; prefetch them now.
     unsigned char const* const next = of.before_begin;
     prefetch_for_write(&layout_.page_of(next));
     prefetch_for_write(layout_.free_bits(layout_.block_of(next)) + layout_.granule_of(next) / bits_per_word);
     return true;
 }
 
-/// Frees what does not lie beside what was freed last.
+/// Frees an object that is not adjacent to the memory that the thread freed last.
 void affinity_group::free_apart(void* object, size_entry entry) noexcept {
     thread_part& mine = *open_part();
     auto* const begin = static_cast<unsigned char*>(object);
     stream& of = mine.streams[entry.stream];
-    bool const is_ours = !is_shared_ || &mine != &own_; // else it is of all threads that have no part
+    bool const is_ours = !is_shared_ || &mine != &own_; // otherwise shared by all threads without a part
     if (is_ours && free_quickly(of, entry, begin)) return mine.count(-1);
     shared_lock const lock(*this);
     if (is_free_in(of, begin)) return note_misuse(freed_twice, object, freed_twice_advice);
@@ -490,7 +491,7 @@ bool affinity_group::set_block_bytes(std::size_t bytes) noexcept {
     shared_lock const lock(*this);
     affinity_options wanted = options_;
     wanted.block_bytes = bytes;
-    if (blocks_ != nullptr || is_refused_ || !is_possible(wanted)) return false;
+    if (blocks_ != nullptr || is_invalid_ || !is_possible(wanted)) return false;
     wanted = within(source_, wanted);
     options_ = wanted;
     layout_ = layout_for(options_);
@@ -498,7 +499,7 @@ bool affinity_group::set_block_bytes(std::size_t bytes) noexcept {
 }
 
 bool affinity_group::replace_with(const affinity_functions& functions) noexcept {
-    if ((functions.allocate == nullptr) != (functions.deallocate == nullptr) || is_refused_ || size() != 0)
+    if ((functions.allocate == nullptr) != (functions.deallocate == nullptr) || is_invalid_ || size() != 0)
         return false;
     settle_all();
     functions_ = functions;

@@ -3,27 +3,28 @@
 #pragma once
 
 /// \file
-/// Objects that are visited together live together: mixed sizes in blocks of their own, in the order of allocation.
+/// Affinity group: objects of mixed sizes that are visited together, stored together in allocation order.
 ///
-/// Use it for     scene graphs, trees, meshes of small objects: one group per kind of visit, so that what a traversal
-///                does not look at does not lie between what it does.
-/// Not for        one type in bulk: pool/pool.hpp. What is large or visited alone: heap/heap.hpp.
-/// Memory from    a block source, in naturally aligned blocks of 2 MiB, touched as they are used; empty ones go back at
-///                trim(), or at once past options.max_retained_bytes. Objects past max_object_bytes() from a heap that
-///                belongs to the group.
-/// Cost           allocate and deallocate O(1): an add and a compare, and for every page of 64 KiB, or run of free
-///                memory in it, a look at its 128 words of bits at most. Before a request is refused all pages are
-///                looked at that may have it. clear O(blocks), with their bits.
-/// Overhead       no header. Sizes are rounded up to the alignment. Where frees name the size: a bit for 8 bytes where
-///                something was freed, nothing elsewhere. Where they need not: one more bit for 8 bytes, 4 bytes up to
-///                256 bytes of size and 1.6 % above. Objects lie within a page of 64 KiB: what is left at its end is
-///                lost to objects that are larger. Apart: sizes near a multiple of a cache line are rounded to it.
-/// Threads        one at a time, or any with sharing::any_thread, which takes a lock for what a thread does not find in
-///                what it has; the functions below say where not.
-/// Fork           usable in the child: a group for any thread always, one for one thread unless another thread was
-///                using it just then. The object that a thread the child does not have was just allocating or freeing
-///                may be lost to the child, and size() differ by it.
-/// When full      asks the source; if refused, returns null and changes nothing.
+/// Use it for     scene graphs, trees, meshes of small objects. Use one group per kind of traversal, so that objects
+///                that a traversal skips are not stored between objects that it visits.
+/// Not for        many objects of one type: pool/pool.hpp. Large objects or objects visited alone: heap/heap.hpp.
+/// Memory from    a block source, in naturally aligned blocks of 2 MiB that are touched as they are used. trim()
+///                returns empty blocks; blocks past options.max_retained_bytes are returned at once. Objects past
+///                max_object_bytes() come from a heap that belongs to the group.
+/// Cost           allocate and deallocate O(1): an add and a compare, plus at most 128 words of bits per page of 64 KiB
+///                or run of free memory in it. Before a request fails, all pages that may have room are searched. clear
+///                O(blocks), including their bits.
+/// Overhead       no header. Sizes are rounded up to the alignment. If frees pass the size: one bit per 8 bytes where
+///                something was freed, nothing elsewhere. If they need not: one more bit per 8 bytes, at most 4 bytes
+///                per object up to 256 bytes and 1.6 % above. No object crosses a page of 64 KiB: objects larger than
+///                the rest of a page waste it. With page_layout::by_size, sizes near a multiple of a cache line are
+///                rounded up to it.
+/// Threads        one at a time; any with sharing::any_thread, which takes a lock when the thread's own memory does not
+///                suffice. Functions below state exceptions.
+/// Fork           usable in the child: always with sharing::any_thread, otherwise unless another thread was using the
+///                group during the fork. An object that a thread missing in the child was just allocating or freeing
+///                may be lost to the child, and size() may be off by it.
+/// When full      asks the source; if that fails, returns nullptr and changes nothing.
 /// Example        examples/affinity.cpp
 
 #include <atomic>
@@ -46,110 +47,119 @@
 
 namespace tenure::inline TENURE_ABI {
 
-/// What the frees of a group say.
+/// Whether frees must pass the size.
 enum class size_on_free : std::uint8_t {
-    optional, ///< any free may leave the size out: the group knows where objects begin
-    given,    ///< every free names the size or the type; the group remembers none
+    optional, ///< any free may omit the size: the group records where objects begin
+    required, ///< every free passes the size or the type; the group records nothing
 };
 
-/// Where objects of different sizes go.
+/// How objects of different sizes are placed.
 enum class page_layout : std::uint8_t {
-    together, ///< one after the other, as they were allocated
-    apart,    ///< each size up to 512 bytes has pages of its own, in which none crosses a cache line without need
+    mixed,   ///< one after the other, in allocation order
+    by_size, ///< each size up to 512 bytes has its own pages, where no object crosses a cache line without need
 };
 
-/// How a group is to be.
+/// Group configuration.
 struct affinity_options {
-    std::size_t alignment = 8; ///< of every object that asks for no more: 8 to 1024, a power of two
-    std::size_t block_bytes = std::size_t{2}
-                              << 20; ///< taken from the source at a time: 64 KiB to 1 GiB, a power of two
-    std::size_t max_retained_bytes = max_object_bytes; ///< of empty blocks; what is past it goes back at once
+    std::size_t alignment = 8; ///< minimum alignment of every object: a power of two from 8 to 1024
+    std::size_t block_bytes = std::size_t{2} << 20;    ///< of each block: a power of two, 64 KiB to 1 GiB
+    std::size_t max_retained_bytes = max_object_bytes; ///< of empty blocks; blocks beyond it are released at once
     size_on_free sizes = size_on_free::optional;
     page_layout layout = page_layout::mixed;
     sharing threads = sharing::one_thread;
 };
 
-/// Blocks of the user's own, in place of a group's: see affinity_group::replace_with().
+/// User-supplied functions that replace a group's blocks: see affinity_group::replace_with().
 struct affinity_functions {
     void* context = nullptr;
-    void* (*allocate)(void* context, std::size_t bytes, std::size_t alignment) = nullptr; ///< null when refused
-    /// `bytes` is zero where the free did not name the size; `alignment` is the group's where it names none.
+    /// Returns   nullptr when out of memory.
+    void* (*allocate)(void* context, std::size_t bytes, std::size_t alignment) = nullptr;
+    /// `bytes` is zero if the free passed no size; `alignment` is the group's if the free passed none.
     void (*deallocate)(void* context, void* block, std::size_t bytes, std::size_t alignment) = nullptr;
 };
 
 class TENURE_API affinity_group {
 public:
-    /// Takes nothing from the source until the first object. Options out of range, and a source for one thread in a
-    /// group for any, refuse every allocation; with checks they are reported. A source whose blocks are smaller than
-    /// options.block_bytes gives smaller ones, down to 64 KiB.
+    /// Acquires nothing from the source before the first object. With options out of range, or a single-threaded source
+    /// in a group for any thread, every allocation fails; checked builds report it. If the source's blocks are smaller
+    /// than options.block_bytes, the group uses smaller blocks, down to 64 KiB.
     /// Requires  the text of `name` and the source outlive the group.
     explicit affinity_group(std::string_view name, affinity_options options = {},
                             block_source& source = page_source::process()) noexcept;
 
-    /// Gives every block back, whatever is still allocated; runs no destructor.
-    /// Requires  no other thread uses the group any more; threads that did may go on.
+    /// Releases every block, including those in use; runs no destructors.
+    /// Requires  no thread uses the group during or after this call. Threads that used it earlier may keep running.
     ~affinity_group();
     affinity_group(const affinity_group&) = delete;
     affinity_group& operator=(const affinity_group&) = delete;
 
-    /// Zero bytes count as one.
-    /// Returns   memory, not initialised, at a multiple of the group's alignment; null when refused.
+    /// Allocates uninitialized memory. Zero bytes count as one.
+    /// Returns   memory at a multiple of the group's alignment; nullptr when out of memory.
     [[nodiscard]] TENURE_LOCAL void* allocate(std::size_t bytes) noexcept;
-    /// The same at a multiple of `alignment` as well. Null also when that is no power of two.
+    /// Allocates memory that is also a multiple of `alignment`.
+    /// Returns   nullptr also when `alignment` is not a power of two.
     [[nodiscard]] TENURE_LOCAL void* allocate(std::size_t bytes, std::size_t alignment) noexcept;
 
-    /// Gives an object's memory back. Null is allowed and does nothing.
-    /// Requires  it is of this group and allocated; in a group of size_on_free::required, that one of the forms below
-    /// is called
-    ///           instead, which is reported for objects that lie in blocks.
+    /// Frees an object. nullptr is allowed and does nothing.
+    /// Requires  the object is allocated from this group, and the group does not use size_on_free::required. With that
+    ///           option, call one of the forms below; a violation is reported for objects in blocks.
     void deallocate(void* object) noexcept;
-    /// Requires  also that `bytes` is what it was allocated with.
+    /// Frees an object of known size.
+    /// Requires  also that `bytes` is the size that it was allocated with.
     TENURE_LOCAL void deallocate(void* object, std::size_t bytes) noexcept;
     TENURE_LOCAL void deallocate(void* object, std::size_t bytes, std::size_t alignment) noexcept;
 
-    /// Everything is free; destructors are not run, and pages are kept until trim(), whatever
-    /// options.max_retained_bytes says. What functions of yours hold stays as it is. Cost      O(blocks). Requires  no
-    /// other thread uses the group meanwhile, or any of its objects afterwards.
+    /// Frees every object without running destructors. The pages stay until trim(), whatever options.max_retained_bytes
+    /// says. Memory held by replacement functions is not affected.
+    /// Requires  no other thread uses the group during the call, or any of its objects afterwards.
+    /// Cost      O(blocks).
     void clear() noexcept;
 
-    /// Gives back empty blocks, and the empty pages of others where the source can; of large objects, as heap::trim().
-    /// Requires  no other thread uses the group meanwhile. Returns   the bytes given back.
+    /// Returns empty blocks to the source, and empty pages of other blocks if the source can decommit. Trims large
+    /// objects like heap::trim().
+    /// Requires  no other thread uses the group meanwhile.
+    /// Returns   the number of bytes returned.
     std::size_t trim() noexcept;
 
-    /// Whether the pointer is inside memory of this group. Any pointer may be asked for. Cost      two loads; as
-    /// heap::owns() for large objects.
+    /// Whether the pointer is inside memory of this group. Accepts any pointer.
+    /// Cost      two loads; for large objects as heap::owns().
     [[nodiscard]] bool owns(const void* pointer) const noexcept;
 
-    /// Objects allocated now. Cost      O(1); O(threads), with a lock, in a shared group.
+    /// Number of allocated objects.
+    /// Cost      O(1); in a shared group O(threads), with a lock.
     [[nodiscard]] std::size_t size() const noexcept;
-    /// peak_bytes is of pages taken into use, and of large objects; live_bytes of a shared group is with what threads
-    /// hold for their next objects. Cost      O(pages), with a lock in a shared group.
+    /// peak_bytes counts pages in use and large objects. In a shared group, live_bytes includes memory that threads
+    /// hold for their next objects.
+    /// Cost      O(pages), with a lock in a shared group.
     [[nodiscard]] allocator_stats stats() const noexcept;
-    /// For reports. Requires  no other thread uses the group meanwhile. Cost      O(pages), with their bits.
+    /// Memory usage, for reports.
+    /// Requires  no other thread uses the group meanwhile.
+    /// Cost      O(pages), including their bits.
     [[nodiscard]] affinity_usage usage() noexcept;
 
-    /// Walks every page and bit and says whether all is consistent.
+    /// Checks every page and bit for consistency.
     /// Requires  no other thread uses the group meanwhile.
     [[nodiscard]] bool valid() noexcept;
 
-    /// From now on blocks are as large; the same rules as for the option. Returns   false, and nothing has changed,
-    /// when the group has a block.
+    /// Sets the block size, under the same rules as the option.
+    /// Returns   false, and changes nothing, when the group already has a block.
     [[nodiscard]] bool set_block_bytes(std::size_t bytes) noexcept;
 
-    /// From now on what the group is asked for comes from functions of yours, which serve whatever threads the group
-    /// does; functions that are null bring the group's own back. Returns   false, and nothing has changed, when an
-    /// object is allocated, when only one of the functions is null, and where the group's options refuse everything.
+    /// Makes the group allocate and free through the given functions, which must serve the same threads as the group.
+    /// Null functions restore the group's own memory.
     /// Requires  no other thread uses the group meanwhile.
+    /// Returns   false, and changes nothing, when an object is allocated, when only one of the functions is null, or
+    ///           when the group's options are invalid.
     [[nodiscard]] bool replace_with(const affinity_functions& functions) noexcept;
 
     [[nodiscard]] std::string_view name() const noexcept { return name_; }
     [[nodiscard]] std::size_t alignment() const noexcept { return options_.alignment; }
     [[nodiscard]] std::size_t block_bytes() const noexcept { return options_.block_bytes; }
-    /// The largest object that lies in a block; larger ones, and those aligned to more than 4096, are on the group's
-    /// heap.
+    /// The largest object that is stored in a block. Larger objects, and those aligned to more than 4096, are stored in
+    /// the group's heap.
     [[nodiscard]] static constexpr std::size_t max_object_bytes() noexcept { return detail::affinity_page_bytes / 4; }
 
-    /// Takes what a thread that ends has of this group. Called by the library.
+    /// Takes over the memory of a thread that ends. Called by the library.
     struct thread_part;
     void retire(thread_part& part) noexcept;
 
@@ -160,27 +170,27 @@ private:
     using block = detail::affinity_block;
 
     static constexpr std::size_t table_limit_bytes = 512;
-    static constexpr std::size_t least_alignment = 8;        // of every group: known when a call is compiled
-    static constexpr std::size_t max_block_alignment = 4096; // more than that is the heap's
-    static constexpr std::size_t unknown_bytes = SIZE_MAX;   // of a free that names no size
+    static constexpr std::size_t least_alignment = 8;        // of every group; known at compile time
+    static constexpr std::size_t max_block_alignment = 4096; // larger alignments use the heap
+    static constexpr std::size_t unknown_bytes = SIZE_MAX;   // of a free without a size
     static constexpr std::size_t stream_count = table_limit_bytes / 8 + 1;
-    static constexpr std::size_t run_classes = 14; // by the binary logarithm of a run's granules
+    static constexpr std::size_t run_classes = 14; // by binary logarithm of a run's granules
 
-    /// What a size up to table_limit_bytes takes, and which stream it goes to.
+    /// The rounded size of a request up to table_limit_bytes, and its stream.
     struct size_entry {
         std::uint16_t bytes;
         std::uint16_t stream;
     };
 
 public:
-    /// What one thread allocates from.
+    /// A thread's allocation state.
     struct thread_part {
-        std::atomic<std::ptrdiff_t> live_count{0}; ///< less what others freed of it, so it may be negative
+        std::atomic<std::ptrdiff_t> live_count{0}; ///< the thread's allocations minus its frees: may be negative
         thread_part* next = nullptr;
         thread_part* previous = nullptr;
         stream streams[stream_count];
-        page* taken[stream_count] = {};                   ///< the page that a stream's extents come from
-        std::uint16_t scanned[stream_count] = {};         ///< granules of it that were looked at for runs
+        page* taken[stream_count] = {};                   ///< the page that each stream's extents come from
+        std::uint16_t scanned[stream_count] = {};         ///< granules of it that were searched for runs
         std::uint16_t largest_skipped[stream_count] = {}; ///< the largest run that was too small
         std::uint16_t skipped[stream_count] = {};         ///< granules in all runs that were too small
 
@@ -211,7 +221,7 @@ private:
     [[nodiscard]] std::size_t bytes_of(const void* object) const noexcept;
 
     [[nodiscard]] thread_part* open_part() noexcept;
-    /// Memory that is asked for, with what it must be a multiple of.
+    /// A requested size and alignment.
     struct request {
         std::size_t bytes;
         std::size_t alignment;
@@ -228,7 +238,7 @@ private:
     void unlist_pages(block& which) noexcept;
     [[nodiscard]] bool is_block(const block& which) const noexcept;
     [[nodiscard]] bool is_valid_page(const page& which, std::size_t& live_count) const noexcept;
-    /// Whether the begins of a page's objects are marked. Checked builds mark those of one size as well.
+    /// Whether the starts of a page's objects are marked. Checked builds also mark those in pages of one size.
     [[nodiscard]] bool is_marked(const page& which) const noexcept {
         return has_starts_ && (which.stream == 0 || checks::caller);
     }
@@ -256,20 +266,20 @@ private:
     void forget_block(block& which) noexcept;
     void empty_bits(page& which) noexcept;
 
-    // First what each call touches.
+    // First the fields that every call touches.
     bool is_shared_;
-    bool has_starts_; // objects' begins are marked, in pages of the stream of all sizes
+    bool has_starts_; // object starts are marked in pages of the mixed stream
     detail::affinity_layout layout_;
     size_entry table_[stream_count];
-    thread_part own_; // of the one thread
+    thread_part own_; // the only thread's part, or that of threads without one
 
     affinity_options options_;
     std::string_view name_;
     block_source& source_;
     platform::thread_slot slot_;
-    platform::fork_handler fork_;   // of a shared group
-    mutable platform::mutex mutex_; // of everything below, in a shared group
-    /// What is to be reported when the lock is free again: whoever hears it may ask the group. The first eight.
+    platform::fork_handler fork_;   // used by shared groups
+    mutable platform::mutex mutex_; // guards everything below, in a shared group
+    /// Misuse to report after the lock is released, because the report handler may use the group. The first eight.
     struct misuse {
         std::string_view what, advice;
         const void* at = nullptr;
@@ -280,21 +290,21 @@ private:
     } misuse_;
     static void report_all(const noted_misuse& noted) noexcept;
     thread_part* parts_ = nullptr;
-    thread_part* ownerless_ = nullptr;  // in the child of a fork, of threads that it does not have
-    std::size_t uncertain_objects_ = 0; // that such threads may have been about to count
+    thread_part* ownerless_ = nullptr;  // in the child of a fork: parts of threads that it does not have
+    std::size_t uncertain_objects_ = 0; // objects that such threads may have been about to count
     page* partial_[stream_count] = {};
     page* filed_[run_classes] = {};
-    std::uint32_t filed_classes_ = 0; // as a set
+    std::uint32_t filed_classes_ = 0; // bit set
     page* empty_ = nullptr;
     block* blocks_ = nullptr;
     block* last_ = nullptr;
-    block* newest_ = nullptr; // the first that may have pages that were never handed out
+    block* newest_ = nullptr; // the first block that may have unused pages
     std::size_t block_count_ = 0;
     std::size_t empty_block_count_ = 0;
     std::size_t used_pages_ = 0;
     std::size_t peak_pages_ = 0;
     bool is_passthrough_;
-    bool is_refused_;
+    bool is_invalid_;
     affinity_functions functions_;
     std::atomic<std::ptrdiff_t> function_count_{0};
     detail::passthrough_blocks passthrough_;
@@ -306,14 +316,14 @@ inline affinity_group::thread_part* affinity_group::part_of_this_thread() noexce
     return is_shared_ ? static_cast<thread_part*>(platform::slot_value(slot_)) : &own_;
 }
 
-/// An object, or the free rest of an extent, begins there.
+/// Marks the start of an object or of the free rest of an extent.
 inline void affinity_group::mark_start(const unsigned char* at) noexcept {
     std::size_t const granule = layout_.granule_of(at);
     bit_word& word = layout_.start_bits(layout_.block_of(at))[granule / bits_per_word];
     detail::store_bits(word, word | bit_at(granule));
 }
 
-/// The same where an object ends, unless its page does.
+/// Marks the end of an object, unless it is the end of the page.
 inline void affinity_group::mark_end(const unsigned char* at) noexcept {
     if ((address_of(at) & (detail::affinity_page_bytes - 1)) != 0) mark_start(at);
 }
@@ -332,7 +342,7 @@ inline void* affinity_group::allocate(std::size_t bytes, std::size_t alignment) 
         size_entry const entry = table_[(bytes + 7) / 8];
         stream& from = mine->streams[entry.stream];
         unsigned char* const object = from.next;
-        // That it lies at a multiple by chance is enough; what is no power of two is refused by the slow way.
+        // An object that is aligned by chance is good enough. The slow path rejects values that are not powers of two.
         bool const is_aligned = alignment <= least_alignment || alignment <= options_.alignment ||
                                 (alignment <= max_block_alignment && (address_of(object) & (alignment - 1)) == 0);
         if (is_power_of_two(alignment) && is_aligned && entry.bytes <= static_cast<std::size_t>(from.end - object))
@@ -361,17 +371,17 @@ inline void affinity_group::deallocate(void* object, std::size_t bytes, std::siz
     if (alignment > max_block_alignment || !free_near(object, bytes)) deallocate_slow(object, bytes, alignment);
 }
 
-/// Frees what lies beside what the thread freed last. Returns   false, and nothing has changed, for anything else, null
-/// among it.
+/// Frees an object that is adjacent to the memory that the thread freed last.
+/// Returns   false, and changes nothing, for any other object and for nullptr.
 inline bool affinity_group::free_beside(thread_part& mine, size_entry entry, unsigned char* begin) noexcept {
     stream& of = mine.streams[entry.stream];
     unsigned char* const end = begin + entry.bytes;
     if (begin == nullptr) return false;
     if (end == of.freed_begin) {
         of.freed_begin = begin;
-        if (begin == of.before_end) [[unlikely]] { // the gap between the two is closed
+        if (begin == of.before_end) [[unlikely]] { // the gap between the two runs is closed
             of.freed_begin = of.before_begin;
-            std::atomic_signal_fence(std::memory_order_release); // in this order for the child of a fork: make_sound()
+            std::atomic_signal_fence(std::memory_order_release); // for the child of a fork: make_sound()
             of.before_begin = of.before_end = nullptr;
         }
     } else if (begin == of.freed_end) {

@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: MIT
 
 /// \file
-/// Where a group's extents come from: runs of free granules, found in the bits, in pages that are listed by what is
-/// free in them. Everything here is called under the lock of a shared group.
+/// The source of a group's extents: runs of free granules, found through the bits of pages that are listed by their
+/// free memory. Every function here runs under the lock of a shared group.
 
 #include <algorithm>
 #include <bit>
@@ -33,8 +33,8 @@ namespace {
 
 constexpr std::uint64_t block_canary = 0xAFF1'2E0D'B10C'4A5E;
 
-// Pages in which something was freed are looked at before fresh ones are taken, but no more than this for one
-// allocation: a look that finds no run of the size is paid for by the free that has put the page into the list.
+// Pages in which something was freed are searched before fresh ones are used, but at most this many per allocation. The
+// free that listed a page pays for a search that finds no run of the size.
 constexpr unsigned max_looks = 4;
 
 void clear_bits(bit_word* words, std::size_t first, std::size_t count) noexcept {
@@ -42,7 +42,7 @@ void clear_bits(bit_word* words, std::size_t first, std::size_t count) noexcept 
                      [&](std::size_t word, bit_word bits) { detail::store_bits(words[word], words[word] & ~bits); });
 }
 
-/// The first granule from `from` on, before `end`, whose bit is `wanted`; `end` when there is none.
+/// The first granule from `from` on, before `end`, whose bit equals `wanted`; `end` if there is none.
 std::size_t find_bit(const bit_word* words, std::size_t from, std::size_t end, bool wanted) noexcept {
     bit_word const flip = wanted ? 0 : ~bit_word{0};
     while (from < end) {
@@ -53,7 +53,7 @@ std::size_t find_bit(const bit_word* words, std::size_t from, std::size_t end, b
     return end;
 }
 
-/// Bytes from an address to the first multiple of an alignment.
+/// Bytes from an address to the next multiple of an alignment.
 [[nodiscard]] std::size_t gap_before(std::uintptr_t begin, std::size_t alignment) noexcept {
     return (0 - begin) & (alignment - 1);
 }
@@ -62,7 +62,7 @@ std::size_t find_bit(const bit_word* words, std::size_t from, std::size_t end, b
     return layout.granules_in(which) << layout.granule_shift;
 }
 
-/// The class of a run: those of one class have as many granules as two to its power, or more.
+/// The class of a run: the binary logarithm of its granules, rounded down.
 [[nodiscard]] std::size_t class_of_run(std::size_t granules) noexcept { return std::bit_width(granules | 1) - 1; }
 
 }
@@ -87,7 +87,7 @@ affinity_page*& affinity_group::list_of(const page& which) noexcept {
     return empty_;
 }
 
-/// Takes a page from the list that it is in, if it is in one.
+/// Removes a page from its list, if it is in one.
 void affinity_group::unlist(page& which) noexcept {
     bool const is_listed =
         which.place == page_place::partial || which.place == page_place::filed || which.place == page_place::empty;
@@ -163,7 +163,7 @@ void affinity_group::empty_bits(page& which) noexcept {
     which.free_granules = 0;
 }
 
-/// Requires  all of a page is free, and the page in no list.
+/// Requires  the whole page is free, and the page is in no list.
 void affinity_group::make_empty(page& which) noexcept {
     affinity_block* const in = layout_.block_of(&which);
     empty_bits(which);
@@ -177,7 +177,7 @@ void affinity_group::make_empty(page& which) noexcept {
     }
 }
 
-/// As after add_block(); the block stays.
+/// Resets a block to its state after add_block(), without releasing it.
 void affinity_group::forget_block(block& which) noexcept {
     for (std::size_t index = 0; index < which.touched_pages; ++index) {
         page& each = which.pages[layout_.first_page() + index];
@@ -208,7 +208,7 @@ std::size_t affinity_group::trim() noexcept {
     }
     given += (blocks_before - block_count_) * layout_.block_bytes;
     for (page* each = empty_; each != nullptr; each = each->next) {
-        if (each->capacity == 0) continue; // given back already
+        if (each->capacity == 0) continue; // already returned
         if (!source_.decommit(layout_.begin_of(*each), bytes_in(layout_, *each))) break;
         given += bytes_in(layout_, *each);
         each->capacity = 0;
@@ -218,7 +218,7 @@ std::size_t affinity_group::trim() noexcept {
 
 // Pages.
 
-/// A page in which nothing is in use; null when the source refuses.
+/// A page without objects; nullptr when the source fails.
 affinity_page* affinity_group::fresh_page() noexcept {
     page* fresh = empty_;
     if (fresh != nullptr) {
@@ -246,7 +246,8 @@ void affinity_group::open_fresh_page(thread_part& mine, std::size_t stream_index
     open_extent(mine.streams[stream_index], begin, begin + (std::size_t{fresh.capacity} << layout_.granule_shift));
 }
 
-/// From now on extents of the stream come from this page. Requires  it is in no list.
+/// Makes a page the source of the stream's extents.
+/// Requires  the page is in no list.
 void affinity_group::open_page(thread_part& mine, std::size_t stream_index, page& which) noexcept {
     which.place = page_place::taken;
     mine.taken[stream_index] = &which;
@@ -257,14 +258,14 @@ void affinity_group::open_extent(stream& at, unsigned char* begin, unsigned char
     at.next = begin;
     at.end = end;
     if (!is_marked(layout_.page_of(begin))) return;
-    // The begin of an extent is the end of what lies before it. Begins of objects that were there are forgotten.
+    // The start of an extent is the end of the object before it. The starts of objects that were there are cleared.
     mark_start(begin);
     std::size_t const first = layout_.granule_of(begin) + 1;
     std::size_t const granules = static_cast<std::size_t>(end - begin) >> layout_.granule_shift;
     clear_bits(layout_.start_bits(layout_.block_of(begin)), first, granules - 1);
 }
 
-/// The rest of an extent is free again.
+/// Frees the rest of an extent.
 void affinity_group::abandon_extent(stream& at) noexcept {
     unsigned char* const begin = at.next;
     unsigned char* const end = at.end;
@@ -272,14 +273,14 @@ void affinity_group::abandon_extent(stream& at) noexcept {
     if (begin != end) free_run(begin, end);
 }
 
-/// The page that the extents of a stream came from goes to where others find it.
+/// Moves the page that a stream used to a list where other streams find it.
 void affinity_group::leave(thread_part& mine, std::size_t stream_index) noexcept {
     page* const left = mine.taken[stream_index];
     if (left == nullptr) return;
     mine.taken[stream_index] = nullptr;
     if (left->free_granules == left->capacity) return make_empty(*left);
     left->place = page_place::full;
-    // All that is free was looked at, and too small: the next request may be content with it.
+    // Every free run was searched and was too small, but the next request may be smaller.
     bool const is_known = mine.skipped[stream_index] == left->free_granules;
     if (left->free_granules == 0) return;
     if (is_known && stream_index != 0) return;
@@ -289,7 +290,7 @@ void affinity_group::leave(thread_part& mine, std::size_t stream_index) noexcept
     filed_classes_ |= std::uint32_t{1} << class_of_run(left->largest);
 }
 
-/// After something was freed in a page.
+/// Updates a page's list after a free in it.
 void affinity_group::settle(page& which) noexcept {
     if (which.place == page_place::taken) return;
     if (which.free_granules == which.capacity) {
@@ -301,7 +302,7 @@ void affinity_group::settle(page& which) noexcept {
     list(which, partial_[which.stream], page_place::partial);
 }
 
-/// Sets the bits of what is free.
+/// Sets the free bits of a run.
 void affinity_group::free_run(unsigned char* begin, unsigned char* end) noexcept {
     while (begin != end) {
         page& home = layout_.page_of(begin);
@@ -319,7 +320,7 @@ void affinity_group::free_run(unsigned char* begin, unsigned char* end) noexcept
         home.free_granules = static_cast<std::uint16_t>(home.free_granules + count - twice);
         if (is_used) settle(home);
         if (twice != 0) [[unlikely]] {
-            own_.count(1); // it was counted as freed twice; most often it is one object
+            own_.count(1); // subtracted at both frees; usually it is one object
             note_misuse(freed_twice, begin, freed_twice_advice);
         }
         begin = stop;
@@ -351,17 +352,17 @@ void affinity_group::settle_all() noexcept {
     settle_ownerless();
     settle_part(own_);
     for (thread_part* part = parts_; part != nullptr; part = part->next) settle_part(*part);
-    report_all(std::exchange(misuse_, {})); // no other thread uses the group, and nobody holds the lock
+    report_all(std::exchange(misuse_, {})); // no other thread uses the group or holds the lock
 }
 
 // Extents.
 
-/// The run that was freed last becomes the extent: it is near, and in the cache.
+/// Makes the run that was freed last the extent: it is close, and in the CPU cache.
 bool affinity_group::reuse_freed(thread_part& mine, std::size_t stream_index, request asked) noexcept {
     stream& at = mine.streams[stream_index];
     std::size_t const wanted = asked.bytes + gap_before(address_of(at.freed_begin), asked.alignment);
     if (at.freed_begin == nullptr || static_cast<std::size_t>(at.freed_end - at.freed_begin) < wanted) return false;
-    flush_before(at); // the bits that are looked at below are among those
+    flush_before(at); // the bits that are read below include these
     page& home = layout_.page_of(at.freed_begin);
     bool const is_ours = home.place != page_place::taken || &home == mine.taken[stream_index];
     bool const is_used = home.place != page_place::empty && home.place != page_place::untouched;
@@ -373,7 +374,7 @@ bool affinity_group::reuse_freed(thread_part& mine, std::size_t stream_index, re
                      [&](std::size_t word, bit_word mask) {
                          twice = twice || (layout_.free_bits(layout_.block_of(begin))[word] & mask) != 0;
                      });
-    if (twice) return false; // flush() reports it
+    if (twice) return false; // flush() reports the double free
     at.freed_begin = at.freed_end = nullptr;
     abandon_extent(at);
     if (&home != mine.taken[stream_index]) {
@@ -385,7 +386,7 @@ bool affinity_group::reuse_freed(thread_part& mine, std::size_t stream_index, re
     return true;
 }
 
-/// The next run of the size in the page that the stream has taken becomes its extent.
+/// Makes the next large enough run of the stream's page its extent.
 bool affinity_group::next_run(thread_part& mine, std::size_t stream_index, request asked) noexcept {
     page* const home = mine.taken[stream_index];
     if (home == nullptr || home->free_granules == 0) return false;
@@ -415,8 +416,8 @@ bool affinity_group::next_run(thread_part& mine, std::size_t stream_index, reque
     return false;
 }
 
-/// A filed page that has a run for a request: asked only before that is refused, because it looks at all of those that
-/// may have one.
+/// Finds a filed page with a run for the request. Used only before an allocation fails, because it searches every page
+/// that may have such a run.
 affinity_page* affinity_group::search_filed(request asked) noexcept {
     std::size_t const granules = asked.bytes >> layout_.granule_shift;
     for (std::size_t index = class_of_run(granules); index < run_classes; ++index) {
@@ -439,7 +440,7 @@ affinity_page* affinity_group::search_filed(request asked) noexcept {
     return nullptr;
 }
 
-/// A listed page that may have, or has, a run of the size; taken from its list.
+/// Removes a page from its list that has, or may have, a run of the size.
 affinity_page* affinity_group::find_page(std::size_t stream_index, std::size_t bytes, bool may_look) noexcept {
     page* found = may_look ? partial_[stream_index] : nullptr;
     if (found == nullptr && stream_index == 0) {
@@ -451,7 +452,8 @@ affinity_page* affinity_group::find_page(std::size_t stream_index, std::size_t b
     return found;
 }
 
-/// Makes an extent ready that a request fits into. Returns   false when memory is refused.
+/// Prepares an extent that fits the request.
+/// Returns   false when out of memory.
 bool affinity_group::refill(thread_part& mine, std::size_t stream_index, request asked) noexcept {
     stream& at = mine.streams[stream_index];
     if (reuse_freed(mine, stream_index, asked)) return true;
@@ -481,7 +483,7 @@ bool affinity_group::refill(thread_part& mine, std::size_t stream_index, request
             return true;
         }
         if (is_refused) return false;
-        // Then every page that is listed is looked at, and what the thread holds for other sizes is free.
+        // Next, search every listed page, and free the memory that the thread holds for other sizes.
         is_refused = true;
         settle_part(mine);
     }

@@ -12,7 +12,7 @@ namespace tenure::inline TENURE_ABI {
 
 using detail::page_place;
 
-/// The longest run of free granules of a page, in bytes.
+/// The longest run of free granules in a page, in bytes.
 std::size_t affinity_group::largest_run_bytes(const page& which) const noexcept {
     bit_word const* const free =
         layout_.free_bits(layout_.block_of(&which)) + layout_.index_of(which) * layout_.words_per_page;
@@ -29,7 +29,7 @@ std::size_t affinity_group::large_count() const noexcept {
     return large != nullptr ? large->stats().live_count : 0;
 }
 
-/// Bytes that extents have left, and those of runs whose bits are not yet set.
+/// Bytes left in extents and in freed runs whose bits are not yet set.
 std::size_t affinity_group::unused_bytes(const thread_part& part) noexcept {
     std::size_t bytes = 0;
     for (stream const& each : part.streams)
@@ -108,9 +108,9 @@ void write_usage(const affinity_usage& usage, usage_form form, void (*write)(voi
         {"block_count", "blocks", usage.block_count, false},
         {"largest_free_bytes", "longest free run", usage.largest_free_bytes, true},
         {"free_bytes", "free between objects", usage.free_bytes, true},
-        {"scattered_bytes", "of it outside the longest run of a page", usage.scattered_bytes, true},
+        {"scattered_bytes", "free outside the longest run of each page", usage.scattered_bytes, true},
         {"large_count", "large objects, on the group's heap", usage.large_count, false},
-        {"large_bytes", "bytes of them", usage.large_bytes, true},
+        {"large_bytes", "bytes in large objects", usage.large_bytes, true},
     };
     detail::write_figures({form, write, context}, "affinity group", usage.name, figures);
     if (form == usage_form::json) write(context, "}\n");

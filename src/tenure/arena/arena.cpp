@@ -17,18 +17,18 @@ namespace tenure::inline TENURE_ABI {
 
 namespace detail {
 
-// A chunk as it lies in memory:
+// The layout of a chunk:
 //
 //   chunk                    chunk + 64                                            chunk + bytes
 //   | header (a cache line)  | blocks, bumped from the front ...        | not yet touched |
 //
-// Chunks form a list in the order in which they are filled. Those after the current one are empty and kept.
+// Chunks form a list in the order in which they are filled. Those after the current one are empty and retained.
 struct alignas(cache_line_bytes) arena_chunk {
     arena_chunk* next;
     arena_chunk* previous;
     std::size_t bytes;  // with this header
     std::size_t before; // bytes in use in all chunks before this one
-    std::size_t lead;   // bytes from what malloc gave to begin(), for a passthrough chunk; zero for one of the source
+    std::size_t lead; // bytes from malloc's address to begin(), for a passthrough chunk; zero for a chunk of the source
 
     [[nodiscard]] std::uintptr_t begin() const noexcept { return address_of(this) + sizeof(arena_chunk); }
     [[nodiscard]] std::uintptr_t end() const noexcept { return address_of(this) + bytes; }
@@ -69,7 +69,7 @@ void* arena::allocate_slow(std::size_t bytes, std::size_t alignment) noexcept {
     std::size_t const size = bytes + (bytes == 0);
     if (size > max_object_bytes - sizeof(arena_chunk) || !is_power_of_two(alignment)) return nullptr;
     if (passthrough_) return allocate_passthrough(size, alignment);
-    void* block = bump(bytes, alignment); // checked builds come here first
+    void* block = bump(bytes, alignment); // checked builds always come here
     if (block == nullptr) {
         arena_chunk* const chunk = next_chunk(size, alignment);
         if (chunk == nullptr) return nullptr;
@@ -82,7 +82,7 @@ void* arena::allocate_slow(std::size_t bytes, std::size_t alignment) noexcept {
 }
 
 arena_chunk* arena::next_chunk(std::size_t bytes, std::size_t alignment) noexcept {
-    // The gap that alignment may cost comes on top; a chunk's first block is aligned to a cache line anyway.
+    // Add the padding that alignment may need. A chunk's first block is always aligned to a cache line.
     std::size_t const gap = alignment > cache_line_bytes ? alignment - cache_line_bytes : 0;
     if (gap > max_object_bytes - sizeof(arena_chunk) - bytes) return nullptr;
     std::size_t const needed = sizeof(arena_chunk) + gap + bytes;
@@ -110,7 +110,7 @@ void* arena::allocate_passthrough(std::size_t bytes, std::size_t alignment) noex
     std::size_t const total = align_up(bytes, actual) + actual;
     void* const memory = std::aligned_alloc(actual, total);
     if (memory == nullptr) return nullptr;
-    // The header lies just before the block, so that the block has the alignment that it asks for.
+    // The header is just before the block, so that the block itself has the requested alignment.
     std::uintptr_t const block = address_of(memory) + actual;
     auto* const chunk = new (pointer_at(block - sizeof(arena_chunk)))
         arena_chunk{nullptr, current_, bytes + sizeof(arena_chunk), live_bytes(), actual};
@@ -133,7 +133,7 @@ std::uint64_t arena::log_marker() const noexcept {
     return log.open[log.count++] = ++log.last;
 }
 
-/// Whether the arena may be rewound to the marker; those set after it may not be used any more.
+/// Whether the arena may be rewound to the marker. Invalidates the markers set after it.
 bool arena::is_open(marker to) const noexcept {
     arena_chunk* chunk = current_;
     while (chunk != to.chunk && chunk != nullptr) chunk = chunk->previous;
@@ -144,15 +144,16 @@ bool arena::is_open(marker to) const noexcept {
     bool const is_known = count != 0 && log.open[count - 1] == to.number;
     if (!is_known && to.number > log.forgotten) return false;
     log.count = count;
-    if (to.number == 0) log.forgotten = 0; // clear(): no marker is left
+    if (to.number == 0) log.forgotten = 0; // clear(): no markers remain
     return true;
 }
 
 void arena::rewind(marker to) noexcept {
     if constexpr (checks::caller) {
         if (!is_open(to)) {
-            report_misuse("arena::rewind got a marker that is not before the arena's end", this,
-                          "Rewind to markers in reverse order, and to none from before clear() or trim().");
+            report_misuse(
+                "arena::rewind got a marker that is not valid for this arena", this,
+                "Rewind to this arena's markers in reverse order, and never to one set before clear() or trim().");
             return;
         }
     }
@@ -167,11 +168,11 @@ void arena::rewind(marker to) noexcept {
         for (; current_ != to.chunk; current_ = current_->previous) {
             drop_after(current_->begin());
             std::uintptr_t const end = current_->previous != nullptr ? current_->previous->end() : 0;
-            cursor_ = end; // the whole of the chunk before: blocks of it may be dropped too
+            cursor_ = end; // the end of the previous chunk: blocks in it may be dropped too
         }
         drop_after(to.cursor);
     }
-    // The cursor is lower already when a block from before the marker was freed after it.
+    // The cursor may already be lower: a block from before the marker may have been freed after it.
     if (to.chunk != nullptr) return enter(to.chunk, to.chunk == current_ ? std::min(to.cursor, cursor_) : to.cursor);
     current_ = nullptr;
     cursor_ = limit_ = 0;
@@ -206,11 +207,12 @@ void arena::release_list(arena_chunk* first) noexcept {
     }
 }
 
-/// Reports a block that is not in the arena, in checked builds. Null is allowed.
+/// In checked builds, reports a block that is not in the arena. nullptr is allowed.
 bool arena::is_ours(const void* block) const noexcept {
     if (block == nullptr) return false;
     if (owns(block)) return true;
-    report_misuse("an arena was given a pointer that is not its own", block, "Give an arena back what it handed out.");
+    report_misuse("an arena was asked to free a pointer that it does not own", block,
+                  "Free to an arena only blocks that it allocated.");
     return false;
 }
 

@@ -3,16 +3,16 @@
 #pragma once
 
 /// \file
-/// Memory that dies together: allocate freely, give it all back at once.
+/// Arena: bump allocation for objects that are freed together.
 ///
-/// Use it for     data of one request, one level, one build step.
-/// Not for        single objects that die early: see pool/pool.hpp.
-/// Memory from    a block source; grows by chunks that double up to 8 MiB, keeps them for the next time.
-/// Cost           allocate O(1), one add and one compare; clear and rewind O(1); trim O(chunks).
-/// Overhead       none per allocation; one header of 64 bytes per chunk.
-/// Threads        one thread at a time; give each thread its own.
-/// Fork           usable in the child, unless another thread was using it just then.
-/// When full      asks the source; if refused, returns null and changes nothing.
+/// Use it for     the data of one request, one level, one build step.
+/// Not for        objects that are freed one by one: see pool/pool.hpp.
+/// Memory from    a block source, in chunks that double in size up to 8 MiB and are retained for reuse.
+/// Cost           allocate O(1): one add and one compare; clear and rewind O(1); trim O(chunks).
+/// Overhead       none per allocation; a 64-byte header per chunk.
+/// Threads        one thread at a time; use one arena per thread.
+/// Fork           usable in the child, unless another thread was using it at the time of the fork.
+/// When full      acquires another chunk; returns nullptr if that fails and leaves the arena unchanged.
 /// Example        examples/arena.cpp
 
 #include <cstddef>
@@ -30,12 +30,12 @@ namespace detail {
 
 struct arena_chunk;
 
-/// Markers that may still be rewound to, in checked builds: the latest so many, in the order in which they were set.
+/// In checked builds: the latest markers that may still be rewound to, in the order in which they were set.
 struct marker_log {
     static constexpr std::size_t capacity = checks::caller ? 32 : 1;
 
     std::uint64_t last = 0;      ///< number of the newest marker ever
-    std::uint64_t forgotten = 0; ///< of this one and those before it nothing is known
+    std::uint64_t forgotten = 0; ///< nothing is known about this marker and those before it
     std::size_t count = 0;
     std::uint64_t open[capacity];
 };
@@ -44,55 +44,59 @@ struct marker_log {
 
 class TENURE_API arena {
 public:
-    /// A place in the arena: everything allocated after it can be dropped by rewind().
+    /// A position in the arena. rewind() drops everything allocated after it.
     class marker {
         friend class arena;
         detail::arena_chunk* chunk = nullptr;
         std::uintptr_t cursor = 0;
-        std::uint64_t number = 0; // in checked builds, from 1
+        std::uint64_t number = 0; // in checked builds, starts at 1
     };
 
-    /// Takes nothing from the source until the first allocation.
-    /// Requires  `source` outlives the arena. `first_chunk_bytes` is how much is taken first; at least 1 KiB is.
+    /// Acquires nothing from the source until the first allocation.
+    /// Requires  `source` outlives the arena. `first_chunk_bytes` is the size of the first chunk; values below 1 KiB
+    ///           are raised to 1 KiB.
     explicit arena(block_source& source = page_source::process(), std::size_t first_chunk_bytes = 64 * 1024) noexcept;
 
-    /// Gives every chunk back; runs no destructors.
+    /// Releases every chunk; runs no destructors.
     ~arena();
     arena(const arena&) = delete;
     arena& operator=(const arena&) = delete;
 
-    /// Allocates `bytes` after what was allocated last, without rounding: two blocks of 4 bytes lie 4 bytes apart.
+    /// Allocates `bytes` directly behind the previous allocation, without rounding: two blocks of 4 bytes are 4 bytes
+    /// apart if their alignment allows it.
     /// Requires  `alignment` is a power of two. Zero bytes count as one.
-    /// Returns   memory valid until the next clear() or a rewind() to an earlier marker; null when the source refuses.
+    /// Returns   memory that stays valid until clear() or a rewind() to an earlier marker; nullptr when the source
+    ///           fails.
     [[nodiscard]] void* allocate(std::size_t bytes, std::size_t alignment = default_alignment) noexcept;
 
-    /// Takes the block back when it is the newest one; otherwise does nothing until rewind() or clear().
-    /// Requires  `block` and `bytes` are what allocate() gave and was given.
+    /// Frees the block if it is the newest one; otherwise does nothing until rewind() or clear().
+    /// Requires  `block` was returned by allocate() for `bytes`.
     void deallocate(void* block, std::size_t bytes, std::size_t alignment = default_alignment) noexcept;
 
     [[nodiscard]] marker mark() const noexcept;
 
-    /// Everything allocated since the marker is gone; chunks are kept.
-    /// Requires  the marker is of this arena, and neither clear() nor a rewind to an earlier marker came after it;
-    ///           checked builds know the latest 32 markers.
+    /// Drops everything allocated since the marker and retains the chunks.
+    /// Requires  the marker is of this arena, and neither clear() nor a rewind() to an earlier marker was called after
+    ///           it; checked builds know the latest 32 markers.
     void rewind(marker to) noexcept;
 
-    /// Everything allocated is gone; its chunks are kept.
+    /// Drops every allocation and retains the chunks.
     void clear() noexcept;
 
-    /// Gives back the chunks that hold nothing.
-    /// Returns   the bytes given back to the source.
+    /// Releases the empty chunks to the source.
+    /// Returns   the bytes released.
     std::size_t trim() noexcept;
 
     /// Cost      O(chunks).
     [[nodiscard]] bool owns(const void* pointer) const noexcept;
 
-    /// live_bytes counts what lies before the cursor, alignment gaps included; live_count is not known and zero;
-    /// peak_bytes is as of rewinds, clears and this call, so that a block that deallocate() took back may be missing.
+    /// live_bytes counts everything before the cursor, alignment gaps included. live_count is unknown and therefore
+    /// zero. peak_bytes is sampled at each rewind(), clear() and stats(), so a block that deallocate() freed earlier
+    /// may be missing.
     /// Cost      O(chunks).
     [[nodiscard]] allocator_stats stats() const noexcept;
 
-    /// Walks everything and says whether it is consistent. Cost      O(chunks).
+    /// Checks the whole structure. Returns whether it is consistent. Cost      O(chunks).
     [[nodiscard]] bool valid() const noexcept;
 
 private:
@@ -116,13 +120,13 @@ private:
     std::size_t next_bytes_;
     std::size_t peak_bytes_ = 0;
     mutable detail::marker_log markers_;
-    bool passthrough_; // every block comes from malloc: each is a chunk of its own, and cursor_ and limit_ stay zero
+    bool passthrough_; // every block comes from malloc as a chunk of its own; cursor_ and limit_ stay zero
 };
 
 inline void* arena::bump(std::size_t bytes, std::size_t alignment) noexcept {
     std::size_t const size = bytes + (bytes == 0);
     std::uintptr_t const block = align_up(cursor_, alignment);
-    // An address and half the address space never overflow together; limit_ is zero when there is no chunk.
+    // The sum of an address and half the address space never overflows; limit_ is zero when there is no chunk.
     if (size > max_object_bytes || block + size > limit_) return nullptr;
     cursor_ = block + size;
     return pointer_at(block);

@@ -13,10 +13,10 @@
 
 namespace tenure::inline TENURE_ABI {
 
-/// What an allocation without a stated alignment gets: enough for every fundamental type (16 on x86-64).
+/// The alignment of an allocation that states none: enough for every fundamental type (16 on x86-64).
 constexpr std::size_t default_alignment = alignof(std::max_align_t);
 
-/// Without std::has_single_bit, which counts bits: a call into the compiler's library on x86-64 without POPCNT.
+/// Avoids std::has_single_bit, which counts bits: on x86-64 without POPCNT that calls the compiler's runtime library.
 [[nodiscard]] constexpr bool is_power_of_two(std::size_t value) noexcept {
     return value != 0 && (value & (value - 1)) == 0;
 }
@@ -36,14 +36,14 @@ constexpr std::size_t default_alignment = alignof(std::max_align_t);
 }
 
 [[nodiscard]] inline void* pointer_at(std::uintptr_t address) noexcept {
-    return reinterpret_cast<void*>(address); // NOLINT(performance-no-int-to-ptr): this is where addresses become memory
+    return reinterpret_cast<void*>(address); // NOLINT(performance-no-int-to-ptr): the one place that converts addresses
 }
 
 [[nodiscard]] inline bool is_aligned(const void* pointer, std::size_t alignment) noexcept {
     return (address_of(pointer) & (alignment - 1)) == 0;
 }
 
-/// Fetches the cache line of `address`, which is to be written soon. A hint; any address is allowed.
+/// Prefetches the cache line of `address` for writing. A hint; any address is allowed.
 inline void prefetch_for_write(const void* address) noexcept { __builtin_prefetch(address, 1); }
 
 }

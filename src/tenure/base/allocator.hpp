@@ -3,7 +3,7 @@
 #pragma once
 
 /// \file
-/// The one shape that every allocator fits: adaptors, conformance tests and replay are written once, against it.
+/// The concept that every allocator satisfies. Adaptors, conformance tests and replay are written against it once.
 
 #include <concepts>
 #include <cstddef>
@@ -12,12 +12,13 @@
 
 namespace tenure::inline TENURE_ABI {
 
-/// An allocator gives memory of a size and an alignment, takes it back with both, and knows its own.
+/// An allocator allocates memory by size and alignment, deallocates it with both, and recognises its own memory.
 ///
-/// - `allocate(bytes, alignment)`: memory, or null when refused, and then nothing has changed. Zero bytes count as one.
-/// - `deallocate(pointer, bytes, alignment)`: takes back what the same two numbers were given for. An allocator that
-///   cannot use a single block again yet does nothing and says so in its header.
-/// - `owns(pointer)`: whether the pointer is inside memory that this allocator took from its source.
+/// - `allocate(bytes, alignment)`: returns memory, or nullptr when out of memory, and then changes nothing. Zero bytes
+///   count as one.
+/// - `deallocate(pointer, bytes, alignment)`: frees a block; `bytes` and `alignment` are those passed to allocate(). An
+///   allocator that cannot reuse a single block does nothing; its header says so.
+/// - `owns(pointer)`: whether the pointer is inside memory that this allocator acquired from its source.
 template<class A>
 concept allocator = requires(A& a, const A& constant, void* pointer, std::size_t number) {
     { a.allocate(number, number) }

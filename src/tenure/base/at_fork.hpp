@@ -3,17 +3,18 @@
 #pragma once
 
 /// \file
-/// What of base a fork must know, for platform/fork_handler.cpp, which calls it.
+/// The parts of base that take part in a fork. platform/fork_handler.cpp calls them.
 
 #include <tenure/base/config.hpp>
 
 namespace tenure::inline TENURE_ABI::detail {
 
-/// The registry of owner tags: a lock, under which no other is taken.
+/// Locks the registry of owner tags. No other lock is taken under this one.
 void lock_tags() noexcept;
 void unlock_tags() noexcept;
 
-/// In the child: if a thread was reading the environment for the options, it is gone, and the next question reads it.
+/// Called in the child. If a thread of the parent was reading the options from the environment, the next caller of
+/// option_value() reads them.
 void forget_reader_of_options() noexcept;
 
 }

@@ -3,13 +3,13 @@
 #pragma once
 
 /// \file
-/// The one exception of this library: what the standard library and operator new ask for when memory is refused.
+/// The only exception of this library. The standard library and operator new require it when out of memory.
 
 #include <tenure/base/config.hpp>
 
 namespace tenure::inline TENURE_ABI {
 
-/// Throws std::bad_alloc. Called by adaptors and operator new alone; everything else answers null.
+/// Throws std::bad_alloc. Only adaptors and operator new call it; everything else returns nullptr.
 [[noreturn]] TENURE_API TENURE_COLD void throw_bad_alloc();
 
 }

@@ -3,7 +3,7 @@
 #pragma once
 
 /// \file
-/// Sets of small numbers as words of 64 bits.
+/// Bit sets stored as 64-bit words.
 
 #include <bit>
 #include <cstddef>
@@ -20,7 +20,7 @@ constexpr std::size_t bits_per_word = 64;
     return (bits + bits_per_word - 1) / bits_per_word;
 }
 
-/// The index of the lowest bit that is set. Requires  `word` is not zero.
+/// The index of the lowest set bit. Requires  `word` is not zero.
 [[nodiscard]] constexpr std::size_t lowest_bit(bit_word word) noexcept {
     return static_cast<std::size_t>(std::countr_zero(word));
 }
@@ -31,15 +31,15 @@ constexpr std::size_t bits_per_word = 64;
     return static_cast<std::size_t>(std::popcount(word));
 }
 
-/// The lowest `count` bits set. Requires  `count` is at most 64.
+/// A word with the lowest `count` bits set. Requires  `count` is at most 64.
 [[nodiscard]] constexpr bit_word low_bits(std::size_t count) noexcept {
     return count >= bits_per_word ? ~bit_word{0} : (bit_word{1} << count) - 1;
 }
 
 [[nodiscard]] constexpr bit_word bit_at(std::size_t index) noexcept { return bit_word{1} << (index % bits_per_word); }
 
-/// Calls `visit(word, bits)` for each word of a set that has a part in `count` bits from `first` on: its index, and
-/// which of its bits they are.
+/// Calls `visit(word, bits)` for each word that overlaps the `count` bits from `first` on: the word's index, and a mask
+/// of its bits in that range.
 template<class Visit>
 constexpr void for_each_word_of(std::size_t first, std::size_t count, Visit&& visit) {
     while (count != 0) {
@@ -51,7 +51,7 @@ constexpr void for_each_word_of(std::size_t first, std::size_t count, Visit&& vi
     }
 }
 
-/// Calls `visit(index)` for each bit that is set, from the lowest.
+/// Calls `visit(index)` for each set bit, lowest first.
 template<class Visit>
 constexpr void for_each_bit(bit_word word, Visit&& visit) {
     for (; word != 0; word = without_lowest_bit(word)) visit(lowest_bit(word));

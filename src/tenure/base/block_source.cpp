@@ -22,8 +22,8 @@ namespace {
 
 void report_misaligned(const void* block, std::size_t alignment) noexcept {
     report_text advice;
-    advice.text("The block goes back. Make acquire() and remap() return a multiple of ");
-    advice.number(alignment).text(", which was asked for.");
+    advice.text("The block is returned to its source. Make acquire() and remap() return a multiple of ");
+    advice.number(alignment).text(", the requested alignment.");
     report_misuse(detail::ignored_alignment, block, advice.view());
 }
 
@@ -46,7 +46,7 @@ void* detail::acquire_aligned(block_source& source, std::size_t bytes, std::size
 void* detail::misaligned_block::acquire(block_source& source, std::size_t bytes, std::size_t alignment) noexcept {
     void* const block = source.acquire(bytes, alignment);
     if (is_aligned(block, alignment)) [[likely]]
-        return block; // null as well
+        return block; // also nullptr
     source.release(block, bytes);
     alignment_.store(alignment, std::memory_order_relaxed);
     at_.store(address_of(block), std::memory_order_relaxed);
@@ -55,7 +55,7 @@ void* detail::misaligned_block::acquire(block_source& source, std::size_t bytes,
 
 void detail::misaligned_block::write() noexcept {
     std::uintptr_t const at = at_.exchange(0, std::memory_order_relaxed);
-    if (at != 0) report_misaligned(pointer_at(at), alignment_.load(std::memory_order_relaxed)); // else a thread has
+    if (at != 0) report_misaligned(pointer_at(at), alignment_.load(std::memory_order_relaxed)); // else already reported
 }
 
 }

@@ -3,13 +3,15 @@
 #pragma once
 
 /// \file
-/// Where big blocks come from and go back to: the one seam below every allocator.
+/// Block source: the interface through which every allocator acquires large blocks.
 ///
-/// Arenas, pools and lifetimes take a source by reference and ask it for a few large blocks. A test hands them one
-/// that counts or fails, a program one that is a static buffer, huge pages or a file. Calls are rare, so they are
-/// virtual. They may come while a lock of the allocator's is held: a source must not use the allocator that it serves,
-/// and one behind Temp and TempJob neither of the two. Nor may it make a heap, a shared pool or a shared group in a
-/// call: a fork waits for those locks while it holds the one that is needed for that. It makes them before.
+/// Arenas, pools and lifetimes take a source by reference and request a few large blocks. Tests pass a source that
+/// counts or fails; programs pass a static buffer, huge pages or a file. Calls are rare, so they are virtual.
+///
+/// An allocator may call its source while it holds a lock. Therefore a source must not use the allocator that it
+/// serves, and a source behind Temp or TempJob must use neither. A source must also not create a heap, a shared pool or
+/// a shared group inside a call: creation needs a lock that a forking thread holds while it waits for the locks of
+/// allocators. Create them beforehand.
 
 #include <atomic>
 #include <cstddef>
@@ -20,9 +22,9 @@
 
 namespace tenure::inline TENURE_ABI {
 
-/// Who may call a source.
+/// Which threads may call a source.
 enum class sharing : std::uint8_t {
-    one_thread, ///< one thread at a time: the allocator above must not be shared either
+    one_thread, ///< one thread at a time: the allocator on top must not be shared either
     any_thread, ///< any number of threads at once
 };
 
@@ -32,35 +34,35 @@ public:
     block_source& operator=(const block_source&) = delete;
 
     /// Requires  `bytes` is not zero; `alignment` is a power of two.
-    /// Returns   memory of at least `bytes` at a multiple of `alignment`, not touched where that can be had; null when
-    ///           refused, and nothing changes. Allocators give a block that is not so aligned back, as refused.
+    /// Returns   at least `bytes` of memory at a multiple of `alignment`, untouched where possible; nullptr when out of
+    ///           memory, and nothing changes. Allocators release a misaligned block and treat the call as failed.
     [[nodiscard]] virtual void* acquire(std::size_t bytes, std::size_t alignment) noexcept = 0;
 
-    /// Gives back a whole block, with the size it was acquired with (or extended to).
+    /// Releases a whole block. Requires  `bytes` is the size it was acquired with (or extended to).
     virtual void release(void* block, std::size_t bytes) noexcept = 0;
 
-    /// Makes a block larger where it is. Returns whether it did; the default refuses. A block that has the size already
-    /// is left as it is, and counts as done where the source can extend at all; a smaller size is refused.
+    /// Extends a block in place. The default returns false. Called with the current size, it changes nothing and
+    /// returns true if the source supports extending at all; a smaller size returns false.
     [[nodiscard]] virtual bool extend(void* block, std::size_t old_bytes, std::size_t new_bytes) noexcept;
 
     /// Moves a block's pages to a larger or smaller range without copying bytes.
     /// Requires  `alignment` is a power of two.
-    /// Returns   the new address, contents kept, at a multiple of `alignment`; null when refused, and nothing changes.
-    ///           The default refuses.
+    /// Returns   the new address, contents preserved, at a multiple of `alignment`; nullptr on failure, and nothing
+    ///           changes. The default returns nullptr.
     [[nodiscard]] virtual void* remap(void* block, std::size_t old_bytes, std::size_t new_bytes,
                                       std::size_t alignment) noexcept;
 
-    /// Gives back the pages wholly inside a part of a block while its addresses stay: the contents are lost, the next
-    /// touch finds some page again. Returns whether memory was given back; the default does nothing.
+    /// Decommits the OS pages that are wholly inside a part of a block. The addresses stay valid, the contents are
+    /// lost, and the next touch commits a page again. Returns whether memory was decommitted; the default does nothing.
     virtual bool decommit(void* part, std::size_t bytes) noexcept;
 
     [[nodiscard]] virtual sharing threads() const noexcept = 0;
 
-    /// Whether fresh and decommitted memory reads as zero. The default says no.
+    /// Whether fresh and decommitted memory reads as zero. The default returns false.
     [[nodiscard]] virtual bool is_zeroed() const noexcept;
 
-    /// The largest block it could ever give, so that whoever wants naturally aligned segments asks for a size it has.
-    /// The default says that there is no limit.
+    /// The largest block that this source can ever provide. Allocators that need naturally aligned segments use it to
+    /// choose a segment size. The default is no limit.
     [[nodiscard]] virtual std::size_t max_bytes() const noexcept;
 
 protected:
@@ -70,17 +72,17 @@ protected:
 
 namespace detail {
 
-/// Whether a source has kept to the alignment that it was asked for; checked builds report it when it has not.
+/// Whether a block has the alignment that was requested from its source. Checked builds report a block that does not.
 constexpr std::string_view ignored_alignment = "a block source ignored the alignment",
-                           ignored_alignment_advice = "The block goes back. Make acquire() and remap() return a "
-                                                      "multiple of the alignment that is asked for.";
+                           ignored_alignment_advice = "The block is returned to its source. Make acquire() and remap() "
+                                                      "return a multiple of the requested alignment.";
 [[nodiscard]] TENURE_API bool has_alignment(const void* block, std::size_t alignment) noexcept;
 
-/// Acquires a block as allocators do: one that ignores the alignment goes back to its source, and counts as refused.
+/// Acquires a block. Releases a misaligned block, reports it in checked builds, and returns nullptr.
 [[nodiscard]] TENURE_API void* acquire_aligned(block_source& source, std::size_t bytes, std::size_t alignment) noexcept;
 
-/// The same under a lock, where nothing may be reported: whoever hears of it may use the allocator. It is noted, and
-/// reported once, without the lock.
+/// The same for callers that hold a lock. Nothing may be reported under a lock, because the report handler may use the
+/// allocator. acquire() records the misaligned block; report() reports it once, after the lock is released.
 /// Threads   any.
 class misaligned_block {
 public:

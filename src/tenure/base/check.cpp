@@ -15,9 +15,9 @@ void report_misuse(std::string_view what, const void* pointer, std::string_view 
 
 void report_broken(std::string_view what, const void* pointer) noexcept {
     report_text text;
-    text.text("an invariant of the library does not hold: ").text(what).text(" at ").address(pointer);
-    text.text(". This is a fault in tenure or memory that something else overwrote; the debug build or "
-              "AddressSanitizer will say which.");
+    text.text("an internal invariant failed: ").text(what).text(" at ").address(pointer);
+    text.text(". Either Tenure has a bug, or something else overwrote its memory. Run the debug build or "
+              "AddressSanitizer to find out which.");
     report(report_kind::invariant, text.view());
 }
 

@@ -3,7 +3,7 @@
 #pragma once
 
 /// \file
-/// A block source that passes every call on and counts: for tests, and to see what an allocator takes.
+/// A block source that forwards every call and counts it: for tests, and to measure what an allocator acquires.
 
 #include <atomic>
 #include <cstddef>
@@ -12,7 +12,7 @@
 
 namespace tenure::inline TENURE_ABI {
 
-/// Threads   as the source behind it; the counts may be read at any time.
+/// Threads   as the source behind it; any thread may read the counts at any time.
 class TENURE_API counting_source final : public block_source {
 public:
     /// Requires  `behind` outlives this source.

@@ -3,7 +3,7 @@
 #pragma once
 
 /// \file
-/// A block source that refuses from the n-th request on: every path that runs out of memory can be walked in a test.
+/// A block source that fails from the n-th request on, so that tests can exercise every out-of-memory path.
 
 #include <atomic>
 #include <cstddef>
@@ -15,7 +15,7 @@ namespace tenure::inline TENURE_ABI {
 /// Threads   as the source behind it.
 class TENURE_API failing_source final : public block_source {
 public:
-    /// Lets `allowed` requests through, then refuses until allow() is called. acquire, extend and remap are requests.
+    /// Forwards `allowed` requests, then fails until allow() is called. acquire, extend and remap count as requests.
     failing_source(block_source& behind, std::size_t allowed) noexcept : behind_(behind), allowed_(allowed) {}
 
     void allow(std::size_t requests) noexcept { allowed_ = requests; }

@@ -3,7 +3,7 @@
 #pragma once
 
 /// \file
-/// The count of frames: TempJob's blocks and deferred releases age by it.
+/// The frame counter. TempJob blocks and deferred releases age by it.
 
 #include <cstdint>
 
@@ -13,11 +13,11 @@ namespace tenure::inline TENURE_ABI {
 
 class TENURE_API frame_clock {
 public:
-    /// How often the process has ended a frame; zero before the first.
+    /// The number of frames that the process has ended; zero before the first.
     /// Threads   any.
     [[nodiscard]] static std::uint64_t now() noexcept;
 
-    /// Counts one frame more and returns the new count. Called by next_frame() alone.
+    /// Adds one frame and returns the new count. Only next_frame() calls it.
     static std::uint64_t advance() noexcept;
 };
 

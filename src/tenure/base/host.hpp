@@ -3,8 +3,8 @@
 #pragma once
 
 /// \file
-/// What base needs from the operating system. Declared here and defined in platform/, so that base includes nothing of
-/// it: the linker joins them.
+/// What base needs from the operating system. platform/ defines these functions, so that base includes no system
+/// header; the linker connects them.
 
 #include <cstddef>
 #include <string_view>
@@ -15,35 +15,35 @@ struct tenure_observer_table;
 
 namespace tenure::inline TENURE_ABI::host {
 
-/// Writes to standard error without allocating.
+/// Writes to standard error. Allocates nothing.
 void write_report(std::string_view text) noexcept;
 
-/// Fills `frames` with return addresses of the calling thread, the caller's first, and returns how many.
+/// Fills `frames` with return addresses of the calling thread, innermost caller first. Returns the number of frames.
 /// Cost      microseconds; allocates nothing after its first call.
 std::size_t walk_stack(void** frames, std::size_t capacity) noexcept;
 
 /// Writes one line per frame to standard error: module, nearest exported function, offset.
 void write_stack(void* const* frames, std::size_t count) noexcept;
 
-/// Whoever observes the process's scopes (observer.hpp), as the loader finds it; null when nobody does.
-/// Cost      microseconds, with the loader's lock.
+/// The observer of the process's scopes (observer.hpp) that the loader finds; nullptr when there is none.
+/// Cost      microseconds; takes the loader's lock.
 [[nodiscard]] const tenure_observer_table* process_observer() noexcept;
 
-/// Whether the process has its environment yet: a drop-in malloc is called before that.
+/// Whether the process environment exists yet. A drop-in malloc is called before it does.
 [[nodiscard]] bool has_environment() noexcept;
 
-/// The value of an environment variable; null when there is none, and always in a program that runs with more rights
-/// than whoever started it (set-user-ID, file capabilities), who sets the environment.
+/// The value of an environment variable; nullptr when it is not set. Always nullptr in a program that runs with more
+/// rights than the user who started it (set-user-ID, file capabilities), because that user controls the environment.
 [[nodiscard]] const char* environment(const char* name) noexcept;
 
-/// For a loop that waits for another thread: the first times the processor is only offered to others, later the thread
-/// sleeps for some microseconds, so that a thread of a lower priority gets on as well. errno stays as it is.
+/// Back-off for a loop that waits for another thread. The first calls only yield the processor; later calls sleep for
+/// some microseconds, so that a lower-priority thread can run too. Preserves errno.
 void let_others_run(unsigned looks_before) noexcept;
 
-// The process's own malloc, for blocks that take the detour (option passthrough). Inside the drop-in it is the C
-// library's.
+// The process's malloc, for blocks under passthrough (option passthrough). Inside the drop-in it is the C library's
+// malloc.
 
-/// Requires  `alignment` is a power of two. Zero bytes count as one. Null when refused.
+/// Requires  `alignment` is a power of two. Zero bytes count as one. Returns nullptr when out of memory.
 [[nodiscard]] void* process_allocate(std::size_t bytes, std::size_t alignment) noexcept;
 [[nodiscard]] void* process_allocate_zeroed(std::size_t bytes, std::size_t alignment) noexcept;
 [[nodiscard]] void* process_reallocate(void* block, std::size_t bytes, std::size_t alignment) noexcept;

@@ -11,7 +11,8 @@ void report_broken_promise(std::string_view what, std::size_t bytes) noexcept {
     report_text text;
     text.text("memory was allocated inside a no_alloc_scope: ");
     if (bytes != 0) text.number(bytes).text(" bytes ");
-    text.text(what).text(". Allocate before the scope begins, or put an allow_alloc_scope around what may.");
+    text.text(what).text(". Allocate before the scope begins, or open an allow_alloc_scope around allocations that are "
+                         "permitted.");
     report(report_kind::misuse, text.view());
 }
 

@@ -3,18 +3,18 @@
 #pragma once
 
 /// \file
-/// A thread's promise not to allocate, and the permission to break it.
+/// No-allocation scopes: a thread promises not to allocate, and exceptions to that promise.
 ///
-/// Use it for     audio callbacks, frames, request loops: what must not wait for memory, and must stay so.
-/// Cost           a scope: an add, a load and a test of thread-local state at each end; two calls where somebody
-///                observes. An allocation: nothing; in checked builds a load and a test.
-/// Seen           in checked builds every allocation and reallocation through this library, by the call that makes it;
+/// Use it for     audio callbacks, frames, request loops: code that must not wait for memory.
+/// Cost           a scope: an add, a load and a test of thread-local state at each end, plus two calls if an observer
+///                is present. An allocation: nothing; in checked builds a load and a test.
+/// Detected       in checked builds every allocation and reallocation through this library, at the call that makes it;
 ///                under the hardened drop-in or `tenure watch` every malloc and operator new as well. Frees are
-///                allowed, and so is what the library takes for itself where nobody asked it for memory.
-/// Reported       at once, as the caller's mistake, which by default writes the stack and aborts. Where a handler
-///                returns, the allocation goes on. Of calls within each other the outermost is reported, once. Under
-///                `tenure watch` counted, by place, until the program has ended.
-/// Threads        a promise is its thread's, and says nothing of others.
+///                allowed, and so are the library's own internal allocations.
+/// Reported       at once, as misuse: the default handler writes the stack and aborts. If a handler returns, the
+///                allocation continues. Of nested calls only the outermost is reported, once. `tenure watch` counts
+///                violations by place until the program ends.
+/// Threads        a promise applies to the calling thread only.
 /// Example        examples/no_alloc.cpp
 
 #include <cstddef>
@@ -26,7 +26,7 @@
 
 namespace tenure::inline TENURE_ABI {
 
-/// While it lives, the calling thread allocates nothing. Scopes nest, and end on the thread that began them.
+/// While it exists, the calling thread promises not to allocate. Scopes nest, and end on the thread that began them.
 class [[nodiscard]] no_alloc_scope {
 public:
     TENURE_LOCAL no_alloc_scope() noexcept {
@@ -38,15 +38,15 @@ public:
     no_alloc_scope(const no_alloc_scope&) = delete;
     no_alloc_scope& operator=(const no_alloc_scope&) = delete;
 
-    /// Whether an allocation by the calling thread would break a promise now.
+    /// Whether an allocation on the calling thread would violate a promise now.
     [[nodiscard]] TENURE_LOCAL static bool is_active() noexcept {
         detail::thread_scopes const& scopes = detail::this_thread_scopes;
         return scopes.promises != 0 && scopes.permissions == 0;
     }
 };
 
-/// While it lives, the calling thread may allocate whatever was promised, also inside a no_alloc_scope that is opened
-/// within: who permits answers for what is called. For a report, a first use, a path that is known to be rare.
+/// While it exists, the calling thread may allocate, even inside a no_alloc_scope that is opened within it: the
+/// permission covers everything that is called. Use it for a report, a first use, or a path that is known to be rare.
 class [[nodiscard]] allow_alloc_scope {
 public:
     TENURE_LOCAL allow_alloc_scope() noexcept {
@@ -61,8 +61,8 @@ public:
 
 namespace detail {
 
-/// Around what the library does for itself: what the C library allocates meanwhile breaks no promise. Costs nothing
-/// and looks for nobody where there is no promise.
+/// Surrounds the library's internal work, so that allocations of the C library during it violate no promise. Without a
+/// promise it costs nothing and does not look for an observer.
 class own_work {
 public:
     TENURE_LOCAL own_work() noexcept : is_permitted_(no_alloc_scope::is_active()) {
@@ -80,11 +80,11 @@ protected:
     bool is_permitted_;
 };
 
-/// `bytes` of zero: nobody knows how many.
+/// `bytes` of zero means that the size is unknown.
 TENURE_API TENURE_COLD void report_broken_promise(std::string_view what, std::size_t bytes) noexcept;
 
-/// What stands at the begin of every function that allocates for a caller: reports it inside a no_alloc_scope, and then
-/// nothing more until the function returns, neither itself nor what it calls.
+/// Begins every function that allocates for a caller. Reports an allocation inside a no_alloc_scope, then suppresses
+/// further reports from this function and its callees until the function returns.
 class reported_allocation : own_work {
 public:
     TENURE_LOCAL explicit reported_allocation(std::string_view what, std::size_t bytes = 0) noexcept {
@@ -93,7 +93,7 @@ public:
     }
 };
 
-/// What stands there without checks.
+/// Replaces reported_allocation in builds without checks.
 struct unreported_allocation {
     constexpr explicit unreported_allocation(std::string_view, std::size_t = 0) noexcept {}
 };

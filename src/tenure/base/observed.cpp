@@ -15,7 +15,8 @@ TENURE_THREAD_LOCAL thread_scopes this_thread_scopes{};
 
 namespace {
 
-// Read by every thread once, by those that are heard at every scope. Threads that look at the same time find the same.
+// Each thread reads it once; observed threads read it at every scope. Threads that look it up concurrently find the
+// same observer.
 constinit std::atomic<const tenure_observer_table*> observer{nullptr};
 constinit std::atomic<bool> was_looked_for{false};
 
@@ -57,10 +58,10 @@ void tell_observer(observed what, std::string_view name) noexcept {
 
 void report_unbalanced(observed what) noexcept {
     if constexpr (checks::caller) {
-        std::string_view said = "a region ended on a thread that has none open";
-        if (what == observed::no_alloc_end) said = "a promise not to allocate ended on a thread that has made none";
-        if (what == observed::allow_alloc_end) said = "a permission to allocate ended on a thread that has none";
-        report_misuse(said, nullptr, "End what was begun, once, on the thread that began it.");
+        std::string_view said = "a region ended on a thread that has no open region";
+        if (what == observed::no_alloc_end) said = "a no-allocation scope ended on a thread that has none open";
+        if (what == observed::allow_alloc_end) said = "an allow-allocation scope ended on a thread that has none open";
+        report_misuse(said, nullptr, "End each scope once, on the thread that began it.");
     }
 }
 

@@ -3,8 +3,8 @@
 #pragma once
 
 /// \file
-/// What a thread keeps of its promises not to allocate and of its regions, and how an observer of the process is told
-/// of them. Private: no_alloc.hpp and region.hpp are what a program includes.
+/// A thread's open scopes (no_alloc.hpp, region.hpp), and how the process's observer learns of them. Private: programs
+/// include no_alloc.hpp and region.hpp.
 
 #include <cstddef>
 #include <cstdint>
@@ -14,13 +14,13 @@
 
 namespace tenure::inline TENURE_ABI::detail {
 
-/// Whether somebody hears what this thread's scopes say: asked for once, at the thread's first scope.
+/// Whether this thread's scopes have an observer. Looked up once, at the thread's first scope.
 enum class hearing : std::uint8_t { unknown, nobody, somebody };
 
-/// Thread-local state, never touched by another thread.
+/// Thread-local state. No other thread touches it.
 struct thread_scopes {
-    std::uint32_t promises = 0;    ///< no_alloc_scopes that are open
-    std::uint32_t permissions = 0; ///< allow_alloc_scopes that are open, and what the library does for itself
+    std::uint32_t promises = 0;    ///< open no_alloc_scopes
+    std::uint32_t permissions = 0; ///< open allow_alloc_scopes, and the library's internal work
     std::uint32_t regions = 0;
     hearing heard = hearing::unknown;
 };
@@ -28,7 +28,7 @@ static_assert(sizeof(thread_scopes) == 16);
 
 extern TENURE_API TENURE_THREAD_LOCAL thread_scopes this_thread_scopes TENURE_TLS_MODEL;
 
-/// What an observer is told: the functions of tenure_observer_table, in its order.
+/// Events that an observer receives: the functions of tenure_observer_table, in its order.
 enum class observed : std::uint8_t {
     region_begin,
     region_end,
@@ -39,10 +39,10 @@ enum class observed : std::uint8_t {
     mark,
 };
 
-/// Tells the observer, and looks for one at the thread's first scope.
+/// Notifies the observer; looks for one at the thread's first scope.
 TENURE_API void tell_observer(observed what, std::string_view name) noexcept;
 
-/// Reports, in checked builds, an end without a begin on this thread.
+/// In checked builds, reports an end without a begin on this thread.
 TENURE_API TENURE_COLD void report_unbalanced(observed what) noexcept;
 
 TENURE_LOCAL inline void tell(observed what, std::string_view name = {}) noexcept {
@@ -55,7 +55,7 @@ TENURE_LOCAL inline void begin_observed(std::uint32_t& depth, observed what, std
     tell(what, name);
 }
 
-/// An end without a begin is reported in checked builds, and otherwise does nothing.
+/// Reports an end without a begin in checked builds; otherwise ignores it.
 TENURE_LOCAL inline void end_observed(std::uint32_t& depth, observed what) noexcept {
     if (depth == 0) [[unlikely]]
         return report_unbalanced(what);

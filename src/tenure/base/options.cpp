@@ -21,36 +21,38 @@ constexpr std::uint64_t tebibyte = std::uint64_t{1} << 40;
 
 constexpr std::array<option_info, option_count> table{{
     {option::temp_budget_bytes, option_form::bytes, "temp_budget_bytes", "TENURE_TEMP_BUDGET", 4 * mebibyte, 4096,
-     tebibyte, "Bytes of Temp that each thread reserves; what goes past it overflows into TempJob's chunks."},
+     tebibyte, "Bytes of Temp that each thread reserves; allocations past this budget overflow into TempJob's chunks."},
     {option::temp_job_frames, option_form::count, "temp_job_frames", "TENURE_TEMP_JOB_FRAMES", 4, 1, 1000,
      "Frames that a TempJob block may live before it is reported as a leak."},
     {option::temp_job_limit_bytes, option_form::bytes, "temp_job_limit_bytes", "TENURE_TEMP_JOB_LIMIT", tebibyte, 0,
-     tebibyte, "Bytes of chunks that TempJob takes in the whole process; what goes past it is taken one by one."},
+     tebibyte,
+     "Maximum bytes of chunks that TempJob acquires for the whole process; blocks past this limit come from the "
+     "process heap one at a time."},
     {option::passthrough, option_form::parts, "passthrough", "TENURE_PASSTHROUGH", 0, 0, all_parts,
-     "Parts whose blocks come from the process's malloc instead: all, none, or some of arena, temp, temp_job, pool, "
-     "small_object, heap, affinity with commas between them."},
+     "Parts that allocate each block with the process's malloc instead: all, none, or some of arena, temp, temp_job, "
+     "pool, small_object, heap, affinity, separated by commas."},
     {option::malloc_stats, option_form::report, "malloc_stats", "TENURE_MALLOC_STATS", 0, 0, 2,
-     "What the drop-in malloc writes to standard error at the program's end, about what it served: none, text, json."},
+     "Statistics of the drop-in malloc that are written to standard error when the program ends: none, text, json."},
     {option::heap_purge_delay_ms, option_form::count, "heap_purge_delay_ms", "TENURE_HEAP_PURGE_DELAY_MS", 1000, 0,
      86'400'000,
-     "Milliseconds for which the process heap keeps freed memory for the next request before the system gets it back."},
+     "Milliseconds that the process heap retains freed memory for reuse before it returns the memory to the system."},
     {option::heap_max_retained_bytes, option_form::bytes, "heap_max_retained_bytes", "TENURE_HEAP_MAX_RETAINED",
      256 * mebibyte, 0, tebibyte,
-     "Bytes of freed blocks past 31 MiB that the process heap keeps; more only while a "
-     "program asks again and again for what is past it; 0: none."},
+     "Maximum bytes of freed blocks past 31 MiB that the process heap retains; it retains more only while the program "
+     "repeatedly requests blocks past this limit; 0: none."},
     {option::heap_background, option_form::count, "heap_background", "TENURE_HEAP_BACKGROUND", 0, 0, 1,
-     "1: a thread of the library's gives memory back when its keeping time is over, also when nobody calls a heap."},
+     "1: a background thread of the library purges memory when its purge delay is over, even if no thread calls a "
+     "heap."},
     {option::heap_guard_sample, option_form::count, "heap_guard_sample", "TENURE_HEAP_GUARD_SAMPLE", 1000, 0, 1'000'000,
-     "Checked builds put one in so many blocks of up to 64 KiB between pages that fault; 0 puts none there."},
+     "Checked builds place one in this many blocks of up to 64 KiB between guard pages; 0: none."},
     {option::affinity_block_bytes, option_form::bytes, "affinity_block_bytes", "TENURE_AFFINITY_BLOCK", 2 * mebibyte,
      65'536, 1024 * mebibyte, "Bytes of a block of the ready-made affinity groups, rounded down to a power of two."},
     {option::handle_report, option_form::report, "handle_report", "TENURE_HANDLE_REPORT", 0, 0, 2,
-     "What is written to standard error at the program's end about handles that are live still: none, text, json."},
+     "Report on handles that are still live, written to standard error when the program ends: none, text, json."},
     {option::handle_stack_frames, option_form::count, "handle_stack_frames", "TENURE_HANDLE_STACK_FRAMES", 0, 0, 16,
-     "Return addresses that each handle remembers of the call that made it, for listings; microseconds a handle."},
+     "Return addresses of the creating call that each handle records for listings; costs microseconds per handle."},
     {option::buffer_fill, option_form::count, "buffer_fill", "TENURE_BUFFER_FILL", 0, 0, 1,
-     "1: the memory of a buffer, up to 64 MiB of it, is overwritten with 0xDF when it is freed; checked builds always "
-     "do."},
+     "1: overwrite up to 64 MiB of a buffer's memory with 0xDF when the buffer is freed; checked builds always do."},
 }};
 
 constexpr std::array<std::string_view, 3> report_names{"none", "text", "json"};
@@ -72,7 +74,7 @@ bool parse_parts(std::string_view text, std::uint64_t& value) noexcept {
     while (!text.empty()) {
         std::size_t const comma = text.find(',');
         std::string_view const word{text.data(), std::min(comma, text.size())};
-        text.remove_prefix(std::min(word.size() + 1, text.size())); // substr() would bring in the C++ library's throws
+        text.remove_prefix(std::min(word.size() + 1, text.size())); // substr() would link libstdc++'s throws
         bool known = word == "none" || word == "all";
         if (word == "all") found = all_parts;
         for (const named_part& candidate : part_names) {
@@ -111,7 +113,7 @@ struct settings {
 };
 constinit settings current{};
 
-/// Returns  what the environment says when that is not valid, null otherwise.
+/// Returns  the environment's text if it is not valid, nullptr otherwise.
 char const* read_environment(const option_info& info) noexcept {
     auto const index = static_cast<std::size_t>(info.id);
     current.values[index].store(info.built_in);
@@ -124,7 +126,7 @@ char const* read_environment(const option_info& info) noexcept {
     return nullptr;
 }
 
-/// A number as an option takes it, with the largest suffix that leaves it whole.
+/// Appends a number in an option's own format, with the largest suffix that keeps it whole.
 void say_value(report_text& message, const option_info& info, std::uint64_t value) noexcept {
     char const* suffix = "";
     for (char const* larger : {"K", "M", "G"}) {
@@ -137,15 +139,16 @@ void say_value(report_text& message, const option_info& info, std::uint64_t valu
 
 void say_what_is_valid(report_text& message, const option_info& info) noexcept {
     if (info.form == option_form::parts) {
-        message.text(": \"all\", \"none\", or parts with commas between them. Nothing is sent to malloc. ");
+        message.text("Valid values: \"all\", \"none\", or part names separated by commas. No part uses passthrough. ");
     } else if (info.form == option_form::report) {
-        message.text(": \"none\", \"text\" or \"json\". Nothing is written. ");
+        message.text("Valid values: \"none\", \"text\" or \"json\". No report is written. ");
     } else {
-        message.text(": from ");
+        message.text("Valid values: ");
         say_value(message, info, info.lowest);
         message.text(" to ");
         say_value(message, info, info.highest);
-        message.text(info.form == option_form::bytes ? " bytes, with K, M or G. It stays " : ". It stays ");
+        message.text(info.form == option_form::bytes ? " bytes, with an optional suffix K, M or G. Using the default "
+                                                     : ". Using the default ");
         say_value(message, info, info.built_in);
         message.text(". ");
     }
@@ -156,12 +159,12 @@ void read_all() noexcept {
     char const* wrong[option_count];
     for (std::size_t index = 0; index < option_count; ++index) wrong[index] = read_environment(table[index]);
     current.ready.store(2, std::memory_order_release);
-    // Only now, because the handler that hears of it may ask for an option itself.
+    // Reported only now, because the report handler may read options itself.
     for (std::size_t index = 0; index < option_count; ++index) {
         if (wrong[index] == nullptr) continue;
         report_text message;
         message.text(table[index].environment).text("=").text(wrong[index]);
-        message.text(" is not valid and was left out");
+        message.text(" is not valid and was ignored. ");
         say_what_is_valid(message, table[index]);
         report(report_kind::notice, message.view());
     }
@@ -170,7 +173,7 @@ void read_all() noexcept {
 void make_ready() noexcept {
     int expected = 0;
     if (current.ready.compare_exchange_strong(expected, 1)) read_all();
-    // Another thread is reading: microseconds, once.
+    // Another thread is reading; this takes microseconds, once.
     for (unsigned look = 0; current.ready.load(std::memory_order_acquire) != 2; ++look) host::let_others_run(look);
 }
 

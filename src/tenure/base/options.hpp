@@ -5,9 +5,9 @@
 /// \file
 /// Every setting that can change without a rebuild, in one table. `tenure options` prints it.
 ///
-/// A value comes from the built-in default, from the environment (read once, at the first question, and not in a
-/// set-user-ID program) or from the program; the program wins. Parts read their options when they are first used, so a
-/// program sets them at its start.
+/// A value comes from the built-in default, from the environment (read once, at the first query, and not in a
+/// set-user-ID program) or from the program; the program has priority. Parts read their options at first use, so set
+/// them when the program starts.
 
 #include <cstddef>
 #include <cstdint>
@@ -35,7 +35,7 @@ enum class option : std::uint8_t {
 };
 constexpr std::size_t option_count = 13;
 
-/// Parts that can be sent to the process's malloc; a set of them is the value of option::passthrough.
+/// Parts that can use the process's malloc. The value of option::passthrough is a set of them.
 enum class part : std::uint8_t {
     arena = 1,
     temp = 2,
@@ -50,7 +50,7 @@ constexpr std::uint64_t all_parts = 127;
 enum class option_form : std::uint8_t {
     count,  ///< a whole number
     bytes,  ///< a whole number, with an optional suffix K, M or G (powers of 1024)
-    parts,  ///< "all", "none", or names of parts with commas between them
+    parts,  ///< "all", "none", or names of parts separated by commas
     report, ///< 0 or "none", 1 or "text", 2 or "json"
 };
 
@@ -62,7 +62,7 @@ struct option_info {
     std::string_view name;
     std::string_view environment;
     std::uint64_t built_in;
-    std::uint64_t lowest, highest; ///< valid range, both included
+    std::uint64_t lowest, highest; ///< valid range, inclusive
     std::string_view help;         ///< one sentence
 };
 
@@ -75,13 +75,14 @@ TENURE_API std::uint64_t option_value(option) noexcept;
 TENURE_API option_origin option_source(option) noexcept;
 
 /// Returns   whether the value is in the option's range; if not, nothing changes.
-/// Threads   any; parts that already read the option keep what they read.
+/// Threads   any; parts that already read the option keep the value they read.
 TENURE_API bool set_option(option, std::uint64_t value) noexcept;
 
-/// Parses what the environment or a command line says. Returns false, and leaves `value`, when it is not valid.
+/// Parses a value from the environment or a command line. Returns false, and leaves `value` unchanged, if it is not
+/// valid.
 TENURE_API bool parse_option(const option_info&, std::string_view text, std::uint64_t& value) noexcept;
 
-/// Whether blocks of this part are to come from malloc.
+/// Whether this part allocates its blocks with malloc.
 [[nodiscard]] inline bool passthrough_enabled(part which) noexcept {
     return (option_value(option::passthrough) & static_cast<std::uint64_t>(which)) != 0;
 }

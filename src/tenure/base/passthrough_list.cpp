@@ -18,7 +18,8 @@ std::uintptr_t canary_of(const void* node) noexcept { return address_of(node) ^ 
 
 }
 
-// The link lies at the front of what malloc gave, the block one alignment (at least 32 bytes) behind it.
+// The link is at the front of the memory from malloc; the block follows at an offset of one alignment (at least 32
+// bytes).
 
 void* passthrough_list::allocate(std::size_t bytes, std::size_t alignment) noexcept {
     std::size_t const lead = lead_bytes(alignment);
@@ -34,14 +35,15 @@ void* passthrough_list::allocate(std::size_t bytes, std::size_t alignment) noexc
 
 void passthrough_list::deallocate(void* block, std::size_t alignment) noexcept {
     auto* const node = static_cast<link*>(pointer_at(address_of(block) - lead_bytes(alignment)));
-    // Of a block that was freed before, this reads freed memory: AddressSanitizer and Valgrind name both frees.
+    // If the block was freed before, this reads freed memory: AddressSanitizer and Valgrind then report both frees.
     if (node->canary != canary_of(node)) {
         if constexpr (checks::caller) {
-            report_misuse("an allocator under passthrough was given a block that is not its own, or was freed before",
-                          block, "Look for a second owner; AddressSanitizer or Valgrind name where it was freed.");
+            report_misuse("an allocator under passthrough was asked to free a block that is not its own, or was freed "
+                          "before",
+                          block, "Look for a second owner, or find the first free with AddressSanitizer or Valgrind.");
             return;
         }
-        return std::free(node); // NOLINT: malloc's own checks see it
+        return std::free(node); // NOLINT: malloc's own checks detect it
     }
     node->canary = 0;
     (node->previous != nullptr ? node->previous->next : first_) = node->next;

@@ -3,7 +3,8 @@
 #pragma once
 
 /// \file
-/// Blocks of the process's malloc, listed so that an allocator under passthrough can still drop and visit them.
+/// Blocks of the process's malloc, linked in a list, so that an allocator under passthrough can still free and visit
+/// all of them.
 
 #include <cstddef>
 #include <cstdint>
@@ -19,19 +20,20 @@ public:
     passthrough_list(const passthrough_list&) = delete;
     passthrough_list& operator=(const passthrough_list&) = delete;
 
-    /// Requires  `alignment` is a power of two. Null when malloc refuses.
+    /// Requires  `alignment` is a power of two. Returns nullptr when malloc fails.
     [[nodiscard]] void* allocate(std::size_t bytes, std::size_t alignment) noexcept;
-    /// Requires  `alignment` is what the block was allocated with. What is not a block of a list goes to malloc's free
-    /// as it is, whose own checks and tools then say what they think of it; in checked builds it is reported.
+    /// Requires  `alignment` is the one passed to allocate(). A pointer that is not a block of a list is reported in
+    ///           checked builds; otherwise it goes to free() unchanged, so that malloc's own checks and tools detect
+    ///           it.
     void deallocate(void* block, std::size_t alignment) noexcept;
     void deallocate_all(std::size_t alignment) noexcept;
 
-    /// Whether the pointer is inside one of the blocks, which are all of `bytes`. Cost      O(blocks).
+    /// Whether the pointer is inside one of the blocks, all of which have `bytes` bytes. Cost      O(blocks).
     [[nodiscard]] bool contains(const void* pointer, std::size_t bytes, std::size_t alignment) const noexcept;
     [[nodiscard]] std::size_t count() const noexcept { return count_; }
     [[nodiscard]] std::size_t peak_count() const noexcept { return peak_count_; }
 
-    /// Calls `visit(block)` for each, newest first; a visit may deallocate its own block.
+    /// Calls `visit(block)` for each block, newest first; a visit may deallocate its own block.
     template<class Visit>
     void for_each(std::size_t alignment, Visit&& visit) const {
         for (link* node = first_; node != nullptr;) {
@@ -45,7 +47,7 @@ private:
     struct link {
         link* next;
         link* previous;
-        std::uintptr_t canary; // says that this is a block of ours that is allocated
+        std::uintptr_t canary; // identifies an allocated block of ours
     };
     [[nodiscard]] static std::size_t lead_bytes(std::size_t alignment) noexcept {
         constexpr std::size_t smallest = 32; // a power of two, for a link

@@ -3,14 +3,14 @@
 #pragma once
 
 /// \file
-/// Marks in a program's course: regions with a name, and moments, for whoever observes the process.
+/// Named regions and marks that show an observer of the process what the program is doing.
 ///
-/// Use it for     telling `tenure watch` what the program is doing while it allocates and waits: a frame's parts, the
-///                parallel loop, the level that is loaded.
-/// Cost           an add, a load and a test of thread-local state at each end; a call where somebody observes.
-/// Names          UTF-8, read during the call: an observer copies up to 63 bytes of one that is new to it. Best are
-///                literals, by whose address it may know them again.
-/// Threads        a region is its thread's: it begins and ends there. Regions nest.
+/// Use it for     telling `tenure watch` what the program does while it allocates and waits: a part of a frame, a
+///                parallel loop, the loading of a level.
+/// Cost           an add, a load and a test of thread-local state at each end; plus a call if an observer is present.
+/// Names          UTF-8, read during the call: an observer copies up to 63 bytes of each new name. Prefer literals,
+///                which an observer may recognise by their address.
+/// Threads        a region belongs to its thread: it begins and ends there. Regions nest.
 /// Example        examples/no_alloc.cpp
 
 #include <string_view>
@@ -20,7 +20,7 @@
 
 namespace tenure::inline TENURE_ABI {
 
-/// What the calling thread does while it lives is done in the region of that name.
+/// While it exists, the calling thread is in the region with this name.
 class [[nodiscard]] region_scope {
 public:
     TENURE_LOCAL explicit region_scope(std::string_view name) noexcept {
@@ -33,7 +33,7 @@ public:
     region_scope& operator=(const region_scope&) = delete;
 };
 
-/// A moment with a name: "level loaded".
+/// Marks a named moment: "level loaded".
 TENURE_LOCAL inline void mark(std::string_view name) noexcept { detail::tell(detail::observed::mark, name); }
 
 }

@@ -17,7 +17,7 @@ report_text& report_text::text(std::string_view part) noexcept {
     constexpr std::string_view cut = "...";
     std::size_t const room = capacity - length_;
     std::size_t const taken = std::min(part.size(), room);
-    if (taken != 0) std::memcpy(buffer_ + length_, part.data(), taken); // an empty view may point nowhere
+    if (taken != 0) std::memcpy(buffer_ + length_, part.data(), taken); // an empty view may have a null data()
     length_ += taken;
     if (taken < part.size()) std::memcpy(buffer_ + capacity - cut.size(), cut.data(), cut.size());
     return *this;

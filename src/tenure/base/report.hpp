@@ -3,7 +3,7 @@
 #pragma once
 
 /// \file
-/// What the library has to say: text built without allocation, and the handlers that hear it.
+/// Reports: text that is built without allocation, and the handlers that receive it.
 
 #include <cstddef>
 #include <cstdint>
@@ -13,15 +13,15 @@
 
 namespace tenure::inline TENURE_ABI {
 
-/// Why a report is made.
+/// The kind of a report.
 enum class report_kind : std::uint8_t {
     misuse,    ///< the caller's mistake: double free, foreign pointer, wrong thread; the default handler aborts
-    invariant, ///< our mistake: a structure is torn; the default handler aborts
-    leak,      ///< a block outlived its lifetime; the program goes on
-    notice,    ///< worth knowing once: a budget that overflows while no frame ever ends
+    invariant, ///< a bug in Tenure: a broken internal invariant; the default handler aborts
+    leak,      ///< a block outlived its lifetime; the program continues
+    notice,    ///< worth knowing once: a budget that overflows although no frame ever ends
 };
 
-/// Text in a fixed buffer on the stack; what does not fit is cut off and ends in "...".
+/// Text in a fixed buffer on the stack. Text that does not fit is truncated and ends in "...".
 class report_text {
 public:
     report_text& text(std::string_view part) noexcept;
@@ -38,13 +38,14 @@ private:
 /// Receives a finished report. It may be called on any thread and must not allocate from the part that reports.
 using report_handler = void (*)(report_kind, std::string_view) noexcept;
 
-/// Installs a handler for all reports and returns the former one; null restores the default, which writes to standard
-/// error and, for misuse and broken invariants, aborts. A handler that returns lets the program go on where it can:
-/// the offending call then does nothing, save an allocation against a promise (no_alloc.hpp), which goes on.
+/// Installs a handler for all reports and returns the previous one; nullptr restores the default handler, which writes
+/// to standard error and, for misuse and broken invariants, aborts. If a handler returns, the program continues where
+/// it can: the reported call then does nothing, except that an allocation inside a no_alloc_scope (no_alloc.hpp) is
+/// still made.
 /// Threads   any; takes effect at the next report.
 TENURE_API report_handler set_report_handler(report_handler) noexcept;
 
-/// Hands a report to the handler.
+/// Passes a report to the handler.
 TENURE_API void report(report_kind, std::string_view) noexcept;
 
 }

@@ -3,7 +3,7 @@
 #pragma once
 
 /// \file
-/// A block source over memory that the caller already has: a static array, a console's fixed budget, a shared mapping.
+/// A block source over memory that you provide: a static array, a console's fixed budget, a shared mapping.
 
 #include <cstddef>
 
@@ -11,15 +11,15 @@
 
 namespace tenure::inline TENURE_ABI {
 
-/// Hands out a buffer from its front. Blocks given back in reverse order are used again at once, down to the first gap
-/// that an alignment left between them; everything once all are back. So it suits an allocator that keeps what it
-/// takes.
+/// Allocates from the front of a buffer. Blocks released in reverse order are reused at once, down to the first gap
+/// that an alignment left between them; the whole buffer is reused once every block is released. It suits an allocator
+/// that keeps what it acquires.
 ///
 /// Threads   one at a time.
-/// When full refuses.
+/// When full returns nullptr.
 class TENURE_API static_buffer_source final : public block_source {
 public:
-    /// Requires  `buffer` outlives the source and everything taken from it.
+    /// Requires  `buffer` outlives the source and every block acquired from it.
     static_buffer_source(void* buffer, std::size_t bytes) noexcept;
 
     [[nodiscard]] void* acquire(std::size_t bytes, std::size_t alignment) noexcept override;

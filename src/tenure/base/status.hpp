@@ -3,7 +3,7 @@
 #pragma once
 
 /// \file
-/// Why a call did not do what was asked, where there is more than one reason: the same list in C++, C and C#.
+/// Status codes for calls that can fail for more than one reason: the same list in C++, C and C#.
 
 #include <cstdint>
 
@@ -11,17 +11,17 @@
 
 namespace tenure::inline TENURE_ABI {
 
-/// The values are those of tn_status in tenure.h.
+/// The values equal those of tn_status in tenure.h.
 enum class status : std::int32_t {
     ok = 0,
-    out_of_memory = 1,    ///< the source or the system refused
-    invalid_argument = 2, ///< a size, alignment or index out of its range
-    stale_handle = 3,     ///< what it stood for was freed, or it never stood for anything
-    still_held = 4,       ///< somebody has acquired it and not released it
+    out_of_memory = 1,    ///< the source or the system has no memory
+    invalid_argument = 2, ///< a size, alignment or index is out of range
+    stale_handle = 3,     ///< the object was freed, or the handle never named one
+    still_held = 4,       ///< acquired and not released
     not_held = 5,         ///< released more often than acquired
     unsupported = 6,      ///< this build, system or heap cannot do it
-    file_error = 7,       ///< a file cannot be opened, made larger or mapped
-    unknown_name = 8,     ///< no option, tag or key is called so
+    file_error = 7,       ///< a file cannot be opened, extended or mapped
+    unknown_name = 8,     ///< no such option, tag or key
 };
 
 }

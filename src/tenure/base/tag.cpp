@@ -25,10 +25,10 @@ struct tag_name {
     std::size_t length;
 };
 
-// Static, because a tag may be made before anything else is and after everything else is gone. Untouched until used.
+// Static, because tags may be created before and after all other objects exist. Untouched until used.
 struct registry {
     std::atomic<bool> is_locked; // held while a name is copied; not std::mutex, which the drop-in malloc cannot link
-    std::atomic<std::uint16_t> slots[table_size]{}; // 0: empty; written once, after the name it stands for
+    std::atomic<std::uint16_t> slots[table_size]{}; // hash table of ids; 0: empty; written once, after the name
     tag_name names[max_tags]{{"(no tag)", 8}, {"(other)", 7}};
     std::uint16_t count = 2;
     std::size_t used_bytes = 0;
@@ -50,7 +50,7 @@ std::size_t hash_of(std::string_view name) noexcept {
     return static_cast<std::size_t>(hash ^ (hash >> 32));
 }
 
-/// The slot that holds `name`, or the empty one where it belongs.
+/// The hash table's slot that holds `name`, or the empty slot where it belongs.
 std::atomic<std::uint16_t>& slot_for(std::string_view name, std::uint16_t& found) noexcept {
     for (std::size_t index = hash_of(name);; ++index) {
         std::atomic<std::uint16_t>& candidate = tags.slots[index & (table_size - 1)];

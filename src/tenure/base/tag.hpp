@@ -3,13 +3,13 @@
 #pragma once
 
 /// \file
-/// Owner tags: allocations inside a tag_scope belong to a name, for statistics and leak reports.
+/// Owner tags: allocations inside a tag_scope are counted for a name, in statistics and leak reports.
 ///
-/// Use it for     naming subsystems ("physics", "level loader") so that a leak report says whose block it is.
-/// Cost           a scope: two thread-local stores, and a name look-up when it is given a name instead of a tag;
-///                an allocation: nothing, because its thread keeps the tag ready in the word it writes anyway.
-/// Limits         4094 names of 64 KiB together in a process; later ones count as "(other)".
-/// Threads        tags are shared by all threads; a scope belongs to the thread that opened it.
+/// Use it for     naming subsystems ("physics", "level loader"), so that a leak report names the owner of a block.
+/// Cost           a scope: two thread-local stores, plus a name look-up if it gets a name instead of a tag. An
+///                allocation: nothing, because the thread keeps the tag in a word that it writes anyway.
+/// Limits         4094 names with 64 KiB of text in a process; later names count as "(other)".
+/// Threads        all threads share the tags; a scope belongs to the thread that opened it.
 /// Example        examples/tags.cpp
 
 #include <cstddef>
@@ -23,7 +23,7 @@ namespace tenure::inline TENURE_ABI {
 /// A registered owner name: two bytes, copied freely.
 class tag {
 public:
-    /// No owner: what allocations outside every scope have.
+    /// No owner: the tag of allocations outside every scope.
     constexpr tag() noexcept = default;
 
     /// Finds or registers a name. The name is copied.
@@ -34,9 +34,9 @@ public:
     [[nodiscard]] TENURE_API std::string_view name() const noexcept;
 
     [[nodiscard]] constexpr std::uint16_t id() const noexcept { return id_; }
-    /// The tag with an id that id() gave. Any other number is a tag without a name, of which nothing is counted.
+    /// The tag with an id from id(). Any other number is a tag without a name, for which nothing is counted.
     [[nodiscard]] static constexpr tag from_id(std::uint16_t id) noexcept { return tag{id}; }
-    /// How many there are, the default one among them: their ids are the numbers below.
+    /// The number of tags, including the default one. Valid ids are below it.
     [[nodiscard]] TENURE_API static std::size_t count() noexcept;
     friend constexpr bool operator==(tag, tag) noexcept = default;
 
@@ -49,8 +49,8 @@ namespace detail {
 
 constexpr std::uint16_t max_tags = 4096;
 
-/// What a thread's tag is, and who wants to hear when it changes: TempJob keeps it in a ready-made header word, the
-/// heap has pages for each.
+/// A thread's tag, and the functions to call when it changes: TempJob keeps the tag in a prepared header word, the heap
+/// has separate pages for each tag.
 struct thread_tag {
     std::uint16_t id = 0;
     void (*changed)(std::uint16_t before, std::uint16_t now) noexcept = nullptr;

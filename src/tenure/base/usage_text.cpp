@@ -11,7 +11,7 @@ namespace tenure::inline TENURE_ABI::detail {
 
 namespace {
 
-/// Bytes as people read them: three digits and a unit.
+/// Appends a size in human-readable form: three digits and a unit.
 void say_bytes(report_text& line, std::size_t bytes) {
     constexpr std::string_view units[] = {" B", " KiB", " MiB", " GiB", " TiB"};
     std::size_t unit = 0, tenths = bytes * 10;

@@ -3,7 +3,7 @@
 #pragma once
 
 /// \file
-/// Figures of an allocator, written in pieces and without allocating: lines for people, or an object of JSON.
+/// Writes an allocator's statistics piece by piece without allocating, as text or as a JSON object.
 
 #include <cstddef>
 #include <cstdint>
@@ -18,7 +18,7 @@ enum class usage_form : std::uint8_t { text, json };
 
 namespace detail {
 
-/// Takes the pieces.
+/// Receives the pieces.
 struct usage_writer {
     usage_form form;
     void (*function)(void* context, std::string_view piece);
@@ -28,13 +28,14 @@ struct usage_writer {
 
 struct usage_figure {
     std::string_view key;   ///< in JSON
-    std::string_view words; ///< for people
+    std::string_view words; ///< in text
     std::size_t value;
     bool is_bytes;
 };
 
-/// `kind name`, or `{"name": "name"`, and the figures. JSON is left open for more: whoever is done writes "}\n".
-/// The name may have anything in it: JSON escapes it; for people, controls are question marks. UTF-8 stays as it is.
+/// Writes `kind name`, or `{"name": "name"`, followed by the figures. The JSON object stays open for further members:
+/// the caller closes it with "}\n". The name may contain any bytes: JSON output escapes them, text output shows control
+/// characters as question marks. UTF-8 is written unchanged.
 void write_figures(const usage_writer& write, std::string_view kind, std::string_view name,
                    std::span<const usage_figure> figures);
 

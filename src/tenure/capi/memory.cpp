@@ -110,7 +110,7 @@ void tn_get_stats(tn_stats* stats) {
     filled.peak_bytes = heap_seen.peak_bytes;
     filled.committed_bytes = usage.committed_bytes;
     filled.reserved_bytes = heap_seen.reserved_bytes;
-    filled.kept_bytes = usage.kept_bytes;
+    filled.retained_bytes = usage.retained_bytes;
     filled.thread_count = usage.thread_count;
     filled.temp_job_live_count = job.live_count;
     filled.temp_job_live_bytes = job.live_bytes;

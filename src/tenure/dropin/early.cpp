@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: Tenure contributors
 // SPDX-License-Identifier: MIT
 
-// What runs here before relocation must call nothing outside the library: not even memset, which the compiler likes to
-// make of a loop, so that bytes are written as volatile ones.
+// Code that runs here before relocation must not call anything outside the library, not even memset. Compilers turn
+// loops into memset, so bytes are written as volatile.
 
 #include <tenure/dropin/early.hpp>
 
@@ -18,21 +18,21 @@ namespace tenure::inline TENURE_ABI::dropin {
 
 namespace {
 
-/// In front of each block.
+/// Header in front of each block.
 struct alignas(16) early_head {
     std::size_t bytes;
 };
 
-// Shaped as a segment, so that free() may mask a pointer and read: all of its slices are said to hold no blocks.
+// Laid out like a segment, so that free() may mask a pointer and read: all slices are marked as having no blocks.
 struct early_segment {
-    std::uintptr_t next = 0; ///< where the next block may begin; 0 until there is a first one
+    std::uintptr_t next = 0; ///< where the next block may start; 0 before the first
     std::uintptr_t end = 0;
 };
 constinit early_segment segment{};
 
 [[nodiscard]] bool make_segment() noexcept {
     constexpr std::size_t bytes = detail::max_segment_bytes;
-    void* const mapped = platform::map_unrelocated(2 * bytes); // what is not touched costs nothing
+    void* const mapped = platform::map_unrelocated(2 * bytes); // untouched memory costs nothing
     if (mapped == nullptr) return false;
     std::uintptr_t const begin = align_up(address_of(mapped), bytes);
     auto volatile* const classes = static_cast<std::uint8_t volatile*>(pointer_at(begin));

@@ -3,12 +3,13 @@
 #pragma once
 
 /// \file
-/// Blocks for whoever calls before the loader has relocated the drop-in: the resolvers of indirect functions of
-/// libraries that it comes to before. Private to this room.
+/// Blocks for callers that run before the loader has relocated the drop-in: resolvers of indirect functions in
+/// libraries that are relocated earlier. Private to this room.
 ///
-/// Until then the thread's pointer to its cache is read where the thread's control block begins, whose unused part lies
-/// where the caches' counts are looked for (thread_cache.hpp), so that requests of up to 14 KiB, and past 32, find
-/// their cache empty and come to the slow path, which asks whether it may go on. There is one thread.
+/// Until then, the thread's pointer to its cache reads as the address of the thread's control block. The cache's counts
+/// then fall into an unused part of the control block (thread_cache.hpp). Requests of up to 14 KiB, and above 32 KiB,
+/// therefore see an empty cache and take the slow path, which checks whether the drop-in is relocated. There is only
+/// one thread at that time.
 
 #include <cstddef>
 
@@ -16,16 +17,19 @@
 
 namespace tenure::inline TENURE_ABI::dropin {
 
-/// Zeroed memory. It is never given back. Null when there is none.
+/// Allocates zeroed memory, which is never freed.
+/// Returns   nullptr when out of memory.
 [[nodiscard]] void* allocate_early(std::size_t bytes, std::size_t alignment) noexcept;
 
-/// Whether the block came from there.
+/// Whether allocate_early() returned the block.
 [[nodiscard]] bool is_early(const void* block) noexcept;
 
-/// Bytes that were asked for. Requires  the block is early.
+/// The requested size of the block.
+/// Requires  the block is early.
 [[nodiscard]] std::size_t early_bytes(const void* block) noexcept;
 
-/// A larger or smaller block with its contents, early or not, as the time is. Requires  the block is early.
+/// Moves an early block to one of another size, early or not, depending on relocation.
+/// Requires  the block is early.
 [[nodiscard]] void* move_early(const void* block, std::size_t bytes) noexcept;
 
 }

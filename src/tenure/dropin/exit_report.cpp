@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: MIT
 
 /// \file
-/// The report at the program's end, when TENURE_MALLOC_STATS asks for it: one line of text or of JSON, so that the
-/// lines of several processes do not mix.
+/// The report at exit, enabled by TENURE_MALLOC_STATS: one line of text or JSON, so that the lines of several processes
+/// do not mix.
 
 #include <tenure/base/options.hpp>
 #include <tenure/base/report.hpp>
@@ -17,13 +17,13 @@ namespace {
 
 constexpr std::uint64_t as_text = 1, as_json = 2;
 
-constinit platform::kept_file standard_error{}; // of the start: programs close theirs before our end
+constinit platform::kept_file standard_error{}; // as of the start: programs may close theirs before the report
 
 __attribute__((constructor)) void prepare_report() noexcept {
     if (option_value(option::malloc_stats) != 0) standard_error = platform::copy_of_standard_error();
 }
 
-/// A size with a unit that leaves three digits or four in front of the point.
+/// Writes a size in a unit that leaves at most four digits before the decimal point.
 void say_bytes(report_text& line, std::size_t bytes) noexcept {
     constexpr const char* units[] = {" B", " KiB", " MiB", " GiB", " TiB"};
     std::size_t unit = 0, scale = 1;
@@ -38,22 +38,22 @@ void say_bytes(report_text& line, std::size_t bytes) noexcept {
 
 void say_text(report_text& line, const figures& now) noexcept {
     line.text("tenure_malloc: ").text(platform::program_name()).text(" [").number(platform::process_id());
-    line.text("]: most in use ");
+    line.text("]: peak in use ");
     say_bytes(line, now.all.peak_bytes);
-    line.text(", at the end ");
+    line.text(", at exit ");
     say_bytes(line, now.all.live_bytes);
     line.text(" in ")
         .number(now.all.live_count)
         .text(now.all.live_count == 1 ? " block; reserved " : " blocks; reserved ");
     say_bytes(line, now.all.reserved_bytes);
-    line.text("; most resident of the process ");
+    line.text("; peak resident size of the process ");
     say_bytes(line, platform::peak_resident_bytes());
     line.text("; the C library's own heap ");
     say_bytes(line, c_library_bytes());
     line.text("\n");
 }
 
-/// The name of a program may hold anything; what JSON would have to escape is left out.
+/// A program's name may contain any character; characters that JSON would escape are replaced by '?'.
 void say_name(report_text& line, std::string_view name) noexcept {
     for (const char& letter : name) {
         bool const is_plain = letter >= ' ' && letter != '"' && letter != '\\' && letter != '\x7f';
@@ -74,7 +74,7 @@ void say_json(report_text& line, const figures& now) noexcept {
     line.text(",\"c_library_bytes\":").number(c_library_bytes()).text("}\n");
 }
 
-// After the program's own destructors: we were loaded before its libraries, save the C library.
+// Runs after the program's own destructors: the drop-in is loaded before all its libraries except the C library.
 __attribute__((destructor)) void write_report() noexcept {
     if (!platform::is_still_open(standard_error)) return;
     report_text line;

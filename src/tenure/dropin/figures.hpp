@@ -3,8 +3,7 @@
 #pragma once
 
 /// \file
-/// What the drop-in has served, for mallinfo and its relatives and for the report at the program's end.
-/// Private to this room.
+/// Statistics of the drop-in, for mallinfo and its relatives and for the report at exit. Private to this room.
 
 #include <cstddef>
 
@@ -14,16 +13,15 @@ namespace tenure::inline TENURE_ABI::dropin {
 
 struct figures {
     allocator_stats all;
-    std::size_t huge_count = 0; ///< of blocks in memory of their own
+    std::size_t huge_count = 0; ///< blocks with their own memory
     std::size_t huge_bytes = 0;
-    std::size_t kept_bytes = 0; ///< of freed ones
+    std::size_t retained_bytes = 0; ///< freed huge blocks that are retained
 };
 
 /// Cost      O(threads x sizes), with locks.
 [[nodiscard]] figures figures_now() noexcept;
 
-/// Bytes that the C library's own heap has in use beside us: what was allocated by names that only it has, or under
-/// passthrough.
+/// Bytes in use in the C library's own heap: allocated by names that only the C library has, or under passthrough.
 [[nodiscard]] std::size_t c_library_bytes() noexcept;
 
 }

@@ -2,9 +2,9 @@
 // SPDX-License-Identifier: MIT
 
 /// \file
-/// At a fork the C library's lock of open files comes before the heap's. Of a thread that has a file and allocates, and
-/// one that has the list and waits for the file, neither would go on if the thread that forks had the heap's locks and
-/// waited for the list.
+/// At a fork, the C library's lock of its list of open files is taken before the heap's locks. Otherwise three threads
+/// can deadlock: one locks a file and allocates, one locks the list and waits for the file, and the forking thread
+/// holds the heap's locks and waits for the list.
 
 #include <tenure/platform/fork.hpp>
 #include <tenure/platform/fork_handler.hpp>

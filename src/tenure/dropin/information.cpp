@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: MIT
 
 /// \file
-/// What glibc's malloc tells of itself and lets itself be told, in the form that programs read.
+/// glibc's malloc statistics and controls, in the form that programs expect.
 
 #include <malloc.h>
 #include <stdio.h>
@@ -23,7 +23,7 @@ namespace tenure::inline TENURE_ABI::dropin {
 figures figures_now() noexcept {
     const heap& all = heap::process();
     const detail::huge_blocks& huge = all.core().huge();
-    return {all.stats(), huge.live_count(), huge.live_bytes(), huge.kept_bytes()};
+    return {all.stats(), huge.live_count(), huge.live_bytes(), huge.retained_bytes()};
 }
 
 std::size_t c_library_bytes() noexcept {
@@ -39,7 +39,7 @@ namespace {
 
 using namespace tenure;
 
-/// The old struct has room for 2 GiB; more is said as the most that it holds.
+/// The old struct holds up to 2 GiB; larger values are clamped.
 [[nodiscard]] int as_int(std::size_t value) noexcept { return static_cast<int>(std::min<std::size_t>(value, INT_MAX)); }
 
 void write_classes(FILE* file) noexcept {
@@ -49,7 +49,7 @@ void write_classes(FILE* file) noexcept {
         std::size_t const from = index == 0 ? 1 : detail::class_bytes(index - 1) + 1;
         std::size_t const to = detail::class_bytes(index);
         detail::class_usage const usage = core.usage_of(index);
-        std::size_t const used = usage.handed_out - usage.cached;
+        std::size_t const used = usage.allocated - usage.cached;
         if (usage.pages == 0) continue;
         std::fprintf(file, "  <size from=\"%zu\" to=\"%zu\" total=\"%zu\" count=\"%zu\" cached=\"%zu\"/>\n", from, to,
                      used * to, used, usage.cached);
@@ -71,8 +71,8 @@ struct mallinfo2 mallinfo2() noexcept {
     told.hblkhd = now.huge_bytes;
     told.usmblks = now.all.peak_bytes;
     told.uordblks = now.all.live_bytes - std::min(now.all.live_bytes, now.huge_bytes);
-    told.fordblks = told.arena - std::min(told.arena, told.uordblks); // addresses: most of it was never touched
-    told.keepcost = now.kept_bytes;
+    told.fordblks = told.arena - std::min(told.arena, told.uordblks); // reserved addresses: most of them untouched
+    told.keepcost = now.retained_bytes;
     return told;
 }
 
@@ -89,8 +89,8 @@ struct mallinfo mallinfo() noexcept {
     return told;
 }
 
-// Every parameter of glibc's is a hint about its own arenas, thresholds and pads, of which there are none here: it is
-// accepted and does nothing, save those that change what a program may see, which are refused.
+// glibc's parameters are hints about its own arenas, thresholds and pads, which do not exist here. They are accepted
+// and ignored. Parameters that change observable behaviour are rejected.
 int mallopt(int parameter, int) noexcept {
     switch (parameter) {
     case M_MXFAST:
@@ -113,7 +113,7 @@ int malloc_trim(std::size_t) noexcept {
 
 int malloc_info(int options, FILE* file) noexcept {
     if (options != 0) return EINVAL;
-    platform::no_cancel_scope const scope; // glibc's is a cancellation point, and unwinds; ours does not
+    platform::no_cancel_scope const scope; // glibc's version is a cancellation point and unwinds; this one does not
     dropin::figures const now = dropin::figures_now();
     std::fprintf(file, "<malloc version=\"1\" allocator=\"tenure %d.%d.%d\">\n<heap nr=\"0\">\n", TENURE_VERSION_MAJOR,
                  TENURE_VERSION_MINOR, TENURE_VERSION_PATCH);
@@ -131,8 +131,8 @@ void malloc_stats() noexcept {
     dropin::figures const now = dropin::figures_now();
     report_text text;
     text.text("tenure: in use bytes = ").number(now.all.live_bytes).text(" in ").number(now.all.live_count);
-    text.text(" blocks, of them in memory of their own = ").number(now.huge_bytes).text(" in ").number(now.huge_count);
-    text.text("\ntenure: most bytes in use = ").number(now.all.peak_bytes).text(", reserved addresses = ");
+    text.text(" blocks, of which huge bytes = ").number(now.huge_bytes).text(" in ").number(now.huge_count);
+    text.text(" blocks\ntenure: peak bytes in use = ").number(now.all.peak_bytes).text(", reserved addresses = ");
     text.number(now.all.reserved_bytes).text("\n");
     host::write_report(text.view());
 }

@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: MIT
 
 /// \file
-/// The C library's malloc family, with the promises of glibc's manual: alignment 16, errno, and what each does with
-/// zero, with overflow and with alignments that are none.
+/// The C library's malloc family, as documented in glibc's manual: alignment 16, errno, and the treatment of zero
+/// sizes, overflow and invalid alignments.
 
 #include <malloc.h>
 #include <stdlib.h>
@@ -21,8 +21,8 @@ namespace {
 
 using namespace tenure;
 
-// Of blocks past the small ones the heap knows whether the system gave them as zero. Not up to those: a cache is only
-// empty up to here before the loader has relocated us (early.hpp).
+// The heap knows whether the system delivered large blocks zeroed. The limit is below the small sizes' maximum, because
+// caches look empty only up to here before the loader has relocated the drop-in (early.hpp).
 constexpr std::size_t zeroed_here_bytes = std::size_t{14} * 1024;
 
 [[nodiscard]] void* refuse_with(int error) noexcept {
@@ -30,7 +30,8 @@ constexpr std::size_t zeroed_here_bytes = std::size_t{14} * 1024;
     return nullptr;
 }
 
-/// Null and ENOMEM where the product is none.
+/// Multiplies.
+/// Returns   false, with ENOMEM, on overflow.
 [[nodiscard]] bool multiply(std::size_t count, std::size_t bytes, std::size_t& product) noexcept {
     if (!__builtin_mul_overflow(count, bytes, &product)) [[likely]]
         return true;
@@ -38,7 +39,7 @@ constexpr std::size_t zeroed_here_bytes = std::size_t{14} * 1024;
     return false;
 }
 
-/// The size of a small block, when the thread has a cache; zero when the heap is to be asked.
+/// The size of a small block if the thread has a cache; zero if the heap must be asked.
 [[nodiscard]] std::size_t room_of_small(const void* block) noexcept {
     bool const is_special = (address_of(block) & (detail::max_segment_bytes - 1)) == 0;
     if (checks::caller || detail::process_cache == nullptr || is_special) return 0;
@@ -46,11 +47,11 @@ constexpr std::size_t zeroed_here_bytes = std::size_t{14} * 1024;
     return number < detail::small_class_count ? detail::class_bytes(number) : 0;
 }
 
-/// A block that is to shrink stays where it is when there is no other.
+/// Moves a small block. A shrinking block stays in place when out of memory.
 [[nodiscard]] void* move_small(void* block, std::size_t room, std::size_t bytes) noexcept {
     bool const shrinks = bytes <= room;
     int const saved = shrinks ? errno : 0;
-    void* const moved = dropin::take<default_alignment>(bytes);
+    void* const moved = dropin::allocate<default_alignment>(bytes);
     if (moved == nullptr && shrinks) {
         errno = saved;
         return block;
@@ -79,7 +80,7 @@ constexpr std::size_t zeroed_here_bytes = std::size_t{14} * 1024;
 #pragma GCC visibility push(default)
 extern "C" {
 
-void* malloc(std::size_t bytes) noexcept { return dropin::take<default_alignment>(bytes); }
+void* malloc(std::size_t bytes) noexcept { return dropin::allocate<default_alignment>(bytes); }
 
 void free(void* block) noexcept { dropin::deallocate(block); }
 
@@ -109,13 +110,13 @@ void* reallocarray(void* block, std::size_t count, std::size_t bytes) noexcept {
     return multiply(count, bytes, whole) ? realloc(block, whole) : nullptr;
 }
 
-// C23. What a caller says of size and alignment is not believed: a wrong word would put the block among others.
+// C23. The passed size and alignment are ignored: a wrong value would put the block into the wrong size class.
 void free_sized(void* block, std::size_t) noexcept;
 void free_sized(void* block, std::size_t) noexcept { free(block); }
 void free_aligned_sized(void* block, std::size_t, std::size_t) noexcept;
 void free_aligned_sized(void* block, std::size_t, std::size_t) noexcept { free(block); }
 
-// Before 2.26 a name of free(); programs linked then still ask for it.
+// An alias of free() before glibc 2.26; programs linked then still use it.
 void cfree(void* block) noexcept;
 void cfree(void* block) noexcept { free(block); }
 
@@ -131,7 +132,7 @@ void* memalign(std::size_t alignment, std::size_t bytes) noexcept {
 int posix_memalign(void** result, std::size_t alignment, std::size_t bytes) noexcept {
     if (alignment < sizeof(void*) || !is_power_of_two(alignment)) return EINVAL;
     void* const block = aligned(alignment, bytes);
-    if (block == nullptr) return ENOMEM; // errno says so too, as glibc leaves it
+    if (block == nullptr) return ENOMEM; // errno is ENOMEM, too, as in glibc
     *result = block;
     return 0;
 }

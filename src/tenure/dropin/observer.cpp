@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: MIT
 
 /// \file
-/// Nobody observes the drop-in: it hears of the scopes of the program's own copies of the library (hardened/), and to
-/// look for somebody would be a call of the loader's within malloc. platform/posix/observer.cpp is left out here.
+/// The drop-in has no observer. It receives the scopes of the program's own copies of the library (hardened/), and
+/// looking for an observer would call the loader within malloc. This file replaces platform/posix/observer.cpp.
 
 #include <tenure/base/host.hpp>
 

@@ -2,11 +2,11 @@
 // SPDX-License-Identifier: MIT
 
 /// \file
-/// Every form of operator new and delete, on the process heap: in the drop-in malloc, and in the library that a program
-/// links to replace them.
+/// Every form of operator new and delete, on the process heap. Part of the drop-in malloc, and of the library that a
+/// program links to replace its operators.
 ///
-/// The sizes that sized deletes say are not believed: a wrong one, as of a class without a virtual destructor, would
-/// put the block among those of another size.
+/// Sized deletes ignore the size: a wrong one, for example of a class without a virtual destructor, would put the block
+/// into the wrong size class.
 
 #include <new>
 
@@ -17,11 +17,11 @@ namespace {
 
 using namespace tenure;
 
-// The standard asks of operator new(n) an address for any object of n bytes, so that up to 8 bytes 8 will do; the sizes
-// above are multiples of 16.
+// The standard requires that operator new(n) returns an address suitable for any object of n bytes, so 8 is enough for
+// up to 8 bytes. Larger size classes are multiples of 16.
 constexpr std::size_t plain_alignment = 8;
 
-// What follows the quick path is called last of all, so that the quick path needs no frame.
+// The slow path is a tail call, so that the fast path needs no frame.
 [[nodiscard]] TENURE_NOINLINE void* create_slow(std::size_t bytes, std::size_t alignment) {
     void* const block = dropin::allocate_slow(bytes, alignment);
     return block != nullptr ? block : dropin::new_failed(bytes, alignment);
@@ -32,11 +32,11 @@ constexpr std::size_t plain_alignment = 8;
 }
 
 [[nodiscard]] TENURE_ALWAYS_INLINE void* create(std::size_t bytes) {
-    void* block; // set, or not used
+    void* block; // assigned, or not used
     return dropin::allocate_fast<plain_alignment>(block, bytes) ? block : create_slow(bytes, plain_alignment);
 }
 [[nodiscard]] TENURE_ALWAYS_INLINE void* create_quietly(std::size_t bytes) noexcept {
-    void* block; // set, or not used
+    void* block; // assigned, or not used
     return dropin::allocate_fast<plain_alignment>(block, bytes) ? block : create_slow_quietly(bytes, plain_alignment);
 }
 

@@ -13,15 +13,15 @@ namespace tenure::inline TENURE_ABI::dropin {
 
 namespace {
 
-// The runtime's own operator new calls the handler, asks malloc again, which is us, and throws: all that the standard
-// says, by the runtime that the program catches with. It is looked up now and not when the library is loaded, because a
-// program written in C may have loaded a plug-in, and the runtime with it, since.
+// The runtime's own operator new does all that the standard requires: it calls the new handler, asks malloc again,
+// which is the drop-in, and throws from the runtime that the program catches with. It is looked up here and not at load
+// time, because a C program may have loaded a plug-in, and with it the runtime, since.
 constexpr const char* runtimes[] = {"libstdc++.so.6", "libc++abi.so.1", "libc++.so.1"};
 
 template<class Function>
 [[nodiscard]] Function* find_in_runtime(const char* name) noexcept {
-    // A runtime that the program itself is linked to is found without memory. To ask for one by name takes some when it
-    // is done for the first time, so that a plug-in's own may not be found when nothing at all is left.
+    // A runtime that the program itself is linked to is found without allocating. The first lookup by name allocates,
+    // so the runtime of a plug-in may not be found when no memory is left.
     if (void* const next = platform::next_symbol(name)) return reinterpret_cast<Function*>(next);
     for (const char* runtime : runtimes) {
         void* const found = platform::symbol_of_loaded(runtime, name);
@@ -32,12 +32,10 @@ template<class Function>
 
 [[noreturn]] void give_up(std::size_t bytes) noexcept {
     report_text text;
-    text.text("operator new was asked for ")
-        .number(bytes)
-        .text(" bytes that there are not, and no shared C++ library ");
+    text.text("operator new failed to allocate ").number(bytes).text(" bytes, and no shared C++ library ");
     text.text("was found that could throw std::bad_alloc. Link the program to libstdc++.so, or use the nothrow form.");
     report(report_kind::misuse, text.view());
-    __builtin_trap(); // a handler of reports may return; operator new may not
+    __builtin_trap(); // a report handler may return; operator new may not
 }
 
 }
@@ -51,7 +49,7 @@ void* new_failed(std::size_t bytes, std::size_t alignment) {
     give_up(bytes);
 }
 
-// Without a runtime there is no handler either.
+// Without a runtime there is no new handler either.
 void* new_failed_nothrow(std::size_t bytes, std::size_t alignment) noexcept {
     constexpr std::nothrow_t quietly{};
     if (alignment <= default_alignment) {

@@ -3,10 +3,10 @@
 #pragma once
 
 /// \file
-/// What operator new does when the heap has refused. Private to this room.
+/// The out-of-memory path of operator new. Private to this room.
 ///
-/// There are two of it: the drop-in malloc, which links no C++ runtime, asks the program's; the library that a program
-/// links to replace its operators has one.
+/// There are two implementations. The drop-in malloc links no C++ runtime and uses the program's. The library that a
+/// program links to replace its operators has its own.
 
 #include <cstddef>
 
@@ -14,10 +14,11 @@
 
 namespace tenure::inline TENURE_ABI::dropin {
 
-/// Calls the new handler until there is memory or no handler. Returns   a block, or throws what the standard says.
+/// Calls the new handler until memory is available or no handler is left.
+/// Returns   a block, or throws as the standard says.
 [[nodiscard]] TENURE_COLD void* new_failed(std::size_t bytes, std::size_t alignment);
 
-/// The same for the forms that throw nothing: null where the other throws.
+/// new_failed() for the nothrow forms: returns nullptr instead of throwing.
 [[nodiscard]] TENURE_COLD void* new_failed_nothrow(std::size_t bytes, std::size_t alignment) noexcept;
 
 }

@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: MIT
 
 /// \file
-/// The process's own malloc inside the drop-in, which has taken its names: the C library's, by the names that it calls
-/// itself by. platform/posix/process_malloc.cpp is left out here.
+/// The process's own malloc inside the drop-in, which has taken over the public names: calls the C library's functions
+/// by their internal names. This file replaces platform/posix/process_malloc.cpp.
 
 #include <algorithm>
 #include <atomic>
@@ -37,7 +37,7 @@ void* process_allocate_zeroed(std::size_t bytes, std::size_t alignment) noexcept
 
 void* process_reallocate(void* block, std::size_t bytes, std::size_t alignment) noexcept {
     if (alignment <= default_alignment) return __libc_realloc(block, std::max<std::size_t>(bytes, 1));
-    void* const fresh = process_allocate(bytes, alignment); // realloc keeps no alignment
+    void* const fresh = process_allocate(bytes, alignment); // realloc does not keep an alignment
     if (fresh == nullptr) return nullptr;
     std::memcpy(fresh, block, std::min(bytes, process_usable(block)));
     __libc_free(block);
@@ -46,7 +46,7 @@ void* process_reallocate(void* block, std::size_t bytes, std::size_t alignment) 
 
 void process_deallocate(void* block) noexcept { __libc_free(block); }
 
-// The only one of the family that has no second name.
+// The only function of the family without an internal name.
 std::size_t process_usable(const void* block) noexcept {
     using usable_size = std::size_t(void*);
     static std::atomic<usable_size*> known{nullptr};

@@ -3,11 +3,11 @@
 #pragma once
 
 /// \file
-/// What an entry point does before it calls anything: the thread's cache of the process heap. Private to this room.
+/// The fast path of the entry points: the thread's cache of the process heap. Private to this room.
 ///
-/// The heap's own inline functions serve any alignment, and end in slow paths that leave errno to their caller. Entry
-/// points know the alignment and end in slow paths that keep errno or set it, so that malloc is a jump away from them
-/// and nothing but the quick path is in it.
+/// The heap's own inline functions serve any alignment, and their slow paths leave errno to the caller. Entry points
+/// know the alignment, and their slow paths preserve or set errno. Therefore malloc contains only the fast path and a
+/// jump to the slow one.
 
 #include <array>
 #include <cstddef>
@@ -18,14 +18,14 @@
 
 namespace tenure::inline TENURE_ABI::dropin {
 
-/// Allocates, whatever it takes. errno stays as it was unless the request is refused, which makes it ENOMEM.
+/// Allocates by the slow path. Preserves errno on success; sets it to ENOMEM on failure.
 [[nodiscard]] void* allocate_slow(std::size_t bytes, std::size_t alignment) noexcept;
 [[nodiscard]] void* allocate_zeroed_slow(std::size_t bytes, std::size_t alignment) noexcept;
 
-/// Frees, and leaves errno.
+/// Frees by the slow path and preserves errno.
 void deallocate_slow(void* block) noexcept;
 
-/// Where in a thread's cache the blocks for a request of up to 1 KiB lie, by steps of the alignment.
+/// Offsets in a thread cache of the blocks for requests of up to 1 KiB, in steps of the alignment.
 template<std::size_t alignment>
 constexpr auto offsets_by_step = [] {
     static_assert(alignment == 8 || alignment == 16);
@@ -46,7 +46,8 @@ template<std::size_t alignment>
     return *reinterpret_cast<detail::block_cache*>(reinterpret_cast<char*>(&cache) + offset);
 }
 
-/// Takes a block from the calling thread's cache. Returns   whether it had one at hand.
+/// Takes a block from the calling thread's cache.
+/// Returns   whether the cache had one.
 template<std::size_t alignment>
 [[nodiscard]] TENURE_ALWAYS_INLINE bool allocate_fast(void*& block, std::size_t bytes) noexcept {
     detail::thread_cache* const cache = detail::process_cache;
@@ -57,21 +58,22 @@ template<std::size_t alignment>
     return bytes <= detail::max_small_bytes && detail::pop(block, cache->of_class[detail::geometric_class_of(bytes)]);
 }
 
-/// Requires  `alignment` is 8 or 16: what malloc and the plain forms of operator new promise.
+/// Requires  `alignment` is 8 or 16: what malloc and the plain forms of operator new guarantee.
 template<std::size_t alignment>
 [[nodiscard]] TENURE_ALWAYS_INLINE void* allocate(std::size_t bytes) noexcept {
-    void* block; // set, or not used
+    void* block; // assigned, or not used
     return allocate_fast<alignment>(block, bytes) ? block : allocate_slow(bytes, alignment);
 }
 
-/// The same for any alignment. Requires  `alignment` is a power of two.
+/// allocate_fast() for any alignment.
+/// Requires  `alignment` is a power of two.
 [[nodiscard]] TENURE_ALWAYS_INLINE bool allocate_aligned_fast(void*& block, std::size_t bytes,
                                                               std::size_t alignment) noexcept {
     detail::thread_cache* const cache = detail::process_cache;
     bool const is_small = bytes <= detail::max_small_bytes && alignment <= detail::max_small_bytes;
     if (checks::caller || cache == nullptr || !is_small) [[unlikely]]
         return false;
-    // A class past the small ones has a count of zero.
+    // Classes past the small ones have a count of zero.
     return detail::pop(block, cache->of_class[detail::class_for(bytes, alignment)]);
 }
 
@@ -81,10 +83,10 @@ template<std::size_t alignment>
     return allocate_aligned_fast(block, bytes, alignment) ? block : allocate_slow(bytes, alignment);
 }
 
-/// Requires  `block` is null or of the process heap.
+/// Requires  `block` is nullptr or from the process heap.
 TENURE_ALWAYS_INLINE void deallocate(void* block) noexcept {
     detail::thread_cache* const cache = detail::process_cache;
-    bool const is_special = (address_of(block) & (detail::max_segment_bytes - 1)) == 0; // null, or a huge block
+    bool const is_special = (address_of(block) & (detail::max_segment_bytes - 1)) == 0; // nullptr, or a huge block
     bool const is_quick = !checks::caller && cache != nullptr && !is_special &&
                           detail::push(*cache, detail::class_number_at(block, detail::max_segment_bytes), block);
     if (!is_quick) [[unlikely]]

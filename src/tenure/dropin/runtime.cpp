@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: MIT
 
 /// \file
-/// What compilers call and the C++ library would bring: the drop-in links the C library only.
+/// Functions that compilers call and that the C++ library would provide: the drop-in links only the C library.
 
 #include <tenure/base/check.hpp>
 

@@ -22,14 +22,14 @@ namespace {
     return platform::random_of_process() ^ (static_cast<std::uint64_t>(address_of(block)) * 0x9E37'79B9'7F4A'7C15);
 }
 
-/// Whether all bytes are the same as the first. An overlapping comparison: each byte with the one before it.
+/// Whether all bytes are `value`. Compares overlapping ranges: each byte with the one before it.
 [[nodiscard]] bool all_are(const unsigned char* bytes, std::size_t count, unsigned char value) noexcept {
     return count == 0 || (bytes[0] == value && std::memcmp(bytes, bytes + 1, count - 1) == 0);
 }
 
 }
 
-void arm_guard(void* block, std::size_t usable, std::size_t bytes) noexcept {
+void set_guard_canary(void* block, std::size_t usable, std::size_t bytes) noexcept {
     std::uint64_t const word = bytes ^ key_of(block);
     unsigned char* const end = bytes_of(block) + usable - sizeof word;
     std::memset(bytes_of(block) + bytes, guard_fill, usable - sizeof word - bytes);

@@ -3,8 +3,8 @@
 #pragma once
 
 /// \file
-/// What checked builds write behind a block's bytes and into freed ones, to see later who wrote where. Private to this
-/// room.
+/// Guard bytes behind a block and a fill pattern in freed blocks, with which checked builds detect stray writes.
+/// Private to this room.
 
 #include <cstddef>
 #include <cstdint>
@@ -13,30 +13,33 @@
 
 namespace tenure::inline TENURE_ABI::detail {
 
-// A block of `usable` bytes that was asked for with `bytes`:
+// Layout of a block of `usable` bytes that was requested with `bytes`:
 //
 //   | bytes ... | guard: at least 8 bytes of guard_fill ... | size word |
 //
-// The size word is the size, mixed with the block's address and a number of the process's own, so that neither a plain
-// overrun nor a word copied from another block passes. A freed block is full of freed_fill, the size word included.
+// The size word is a canary: the size, mixed with the block's address and a secret of the process, so that neither a
+// plain overrun nor a word copied from another block passes. A freed block is full of freed_fill, including the size
+// word.
 
 constexpr unsigned char guard_fill = 0xFB;
-constexpr std::size_t guard_bytes = 16; ///< that a block is asked for more than its user wants
+constexpr std::size_t guard_bytes = 16; ///< added to the requested size
 constexpr std::size_t canary_overwritten = SIZE_MAX;
 
-/// Writes guard and size word. Requires  `bytes` + guard_bytes <= `usable`, a multiple of 8.
-void arm_guard(void* block, std::size_t usable, std::size_t bytes) noexcept;
+/// Writes the guard and the size word.
+/// Requires  `bytes` + guard_bytes <= `usable`, a multiple of 8.
+void set_guard_canary(void* block, std::size_t usable, std::size_t bytes) noexcept;
 
-/// The size that the block was asked for with; canary_overwritten when the size word was overwritten.
+/// The requested size of the block; canary_overwritten if the size word was overwritten.
 [[nodiscard]] std::size_t guarded_bytes(const void* block, std::size_t usable) noexcept;
 
-/// Whether the guard is as it was written. Requires  `bytes` is what guarded_bytes() said.
+/// Whether the guard bytes are unchanged.
+/// Requires  `bytes` is the result of guarded_bytes().
 [[nodiscard]] bool guard_is_whole(const void* block, std::size_t usable, std::size_t bytes) noexcept;
 
-/// Fills a block that is freed; of one past the small ones, the pages that are in memory.
+/// Fills a freed block. In a block past the small ones, fills only resident pages.
 void fill_freed(void* block, std::size_t usable) noexcept;
 
-/// The first byte of a freed block that was written since, or `usable`.
+/// Offset of the first byte of a freed block that was written after the free, or `usable`.
 [[nodiscard]] std::size_t first_written(const void* block, std::size_t usable) noexcept;
 
 }

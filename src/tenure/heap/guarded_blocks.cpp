@@ -18,10 +18,10 @@ namespace tenure::inline TENURE_ABI::detail {
 
 namespace {
 
-constexpr std::size_t page = 4096; // the smallest of any system; the range is laid out in these
+constexpr std::size_t page = 4096; // the smallest OS page of any system; the range uses this size
 constexpr std::size_t stride = guarded_blocks::place_bytes + page;
 
-/// All that have a range, for whoever is told of a fault.
+/// All objects that have a range, for the fault handler.
 constinit std::atomic<guarded_blocks*> with_range{nullptr};
 constinit platform::mutex list_mutex;
 
@@ -56,7 +56,7 @@ std::uintptr_t guarded_blocks::begin_of(std::size_t index) const noexcept {
     return begin_.load(std::memory_order_relaxed) + page + index * stride;
 }
 
-/// The place that an address is in, or whose faulting page behind it.
+/// The place that an address is in, or the place in front of the guard page that it is in.
 guarded_blocks::place* guarded_blocks::place_of(const void* pointer) const noexcept {
     std::uintptr_t const offset = address_of(pointer) - begin_.load(std::memory_order_relaxed);
     std::size_t const index = offset < page ? 0 : (offset - page) / stride;
@@ -83,12 +83,12 @@ guarded_blocks::~guarded_blocks() {
 /// Requires  the lock.
 bool guarded_blocks::reserve() noexcept {
     if (begin_.load(std::memory_order_relaxed) != 0) return true;
-    if (is_refused_ || platform::page_bytes() != page) return false;
-    places_ = static_cast<place*>(platform::map(places_bytes(sizeof(place)), cache_line_bytes)); // pages come zeroed
+    if (is_invalid_ || platform::page_bytes() != page) return false;
+    places_ = static_cast<place*>(platform::map(places_bytes(sizeof(place)), cache_line_bytes)); // pages are zeroed
     void* const range = places_ != nullptr ? platform::reserve(range_bytes(), page) : nullptr;
     if (range == nullptr) {
         if (places_ != nullptr) platform::unreserve(places_, places_bytes(sizeof(place)));
-        is_refused_ = true;
+        is_invalid_ = true;
         return false;
     }
     begin_.store(address_of(range), std::memory_order_release);
@@ -130,7 +130,7 @@ void guarded_blocks::release(place& freed) noexcept {
     std::uintptr_t const first_page = align_down(freed.block, page);
     std::uintptr_t const end = begin_of(static_cast<std::size_t>(&freed - places_)) + place_bytes;
     platform::remove_leak_root(pointer_at(first_page), end - first_page);
-    // Refused at the system's limit of mappings: a use of the block then goes unnoticed, a second free of it does not.
+    // This fails at the system's limit on mappings: a use after free of the block is then missed, a double free is not.
     static_cast<void>(platform::seal(pointer_at(first_page), end - first_page));
     freed.is_live = false;
     freed.freed_in_turn = ++turns_;
@@ -147,40 +147,39 @@ void guarded_blocks::deallocate(void* block) noexcept {
         place& found = *place_of(block);
         copy = found;
         if (!found.is_live) {
-            what = "a block of the heap that was freed before was freed";
+            what = "a heap block that is already free was freed";
         } else if (address_of(block) != found.block) {
-            what = "an address that is no block's begin was freed";
+            what = "a pointer that is not the start of a block was freed";
         } else {
             auto const* const bytes = static_cast<unsigned char const*>(block);
             std::uintptr_t const end = begin_of(static_cast<std::size_t>(&found - places_)) + place_bytes;
             for (std::size_t at = found.bytes; at < end - found.block; ++at) {
-                if (bytes[at] != guard_fill) what = "memory behind a block of the heap was overwritten";
+                if (bytes[at] != guard_fill) what = "memory past the end of a heap block was overwritten";
             }
             release(found);
         }
     }
     if (what == nullptr) return;
     copy.allocated.write("tenure: a guarded block, allocated at\n");
-    if (!copy.is_live) copy.freed.write("tenure: and freed at\n");
+    if (!copy.is_live) copy.freed.write("tenure: freed at\n");
     report_text text;
-    text.text(what).text(": ").address(block).text(", of the block at ").address(pointer_at(copy.block));
-    text.text(" of ").number(copy.bytes).text(" bytes. Its stacks stand above.");
+    text.text(what).text(": ").address(block).text(", in the guarded block at ").address(pointer_at(copy.block));
+    text.text(" of ").number(copy.bytes).text(" bytes. Its stacks are printed above.");
     report(report_kind::misuse, text.view());
 }
 
 bool guarded_blocks::report_fault(const void* address) noexcept {
     if (!contains(address)) return false;
-    // Without the lock: the thread that faulted may hold it, and the process ends here.
+    // No lock: the thread that faulted may hold it, and the process ends here.
     place const& found = *place_of(address);
     report_text text;
     if (found.block == 0) {
-        text.text("an address between guarded blocks of the heap was used: ").address(address);
+        text.text("an address between guarded heap blocks was accessed: ").address(address);
     } else {
         std::uintptr_t const at = address_of(address);
-        text.text(found.is_live ? "an access outside a block of the heap: "
-                                : "an access to a freed block of the heap: ");
+        text.text(found.is_live ? "an access outside a heap block: " : "an access to a freed heap block: ");
         text.address(address).text(", ");
-        at >= found.block + found.bytes ? text.number(at - found.block - found.bytes).text(" bytes behind the end of ")
+        at >= found.block + found.bytes ? text.number(at - found.block - found.bytes).text(" bytes past the end of ")
         : at < found.block              ? text.number(found.block - at).text(" bytes before ")
                                         : text.text("byte ").number(at - found.block).text(" of ");
         text.text("the block at ").address(pointer_at(found.block)).text(" of ").number(found.bytes).text(" bytes");
@@ -189,7 +188,7 @@ bool guarded_blocks::report_fault(const void* address) noexcept {
     host::write_report(text.text("\n").view());
     trace here{};
     here.capture();
-    here.write("tenure: the access\n");
+    here.write("tenure: accessed at\n");
     if (found.block == 0) return true;
     found.allocated.write("tenure: allocated at\n");
     if (!found.is_live) found.freed.write("tenure: freed at\n");

@@ -3,8 +3,9 @@
 #pragma once
 
 /// \file
-/// A sample of a heap's blocks, each between pages that fault: an overflow or a use after the free stops at the access
-/// itself, and is reported with the stacks of its allocation and its free. Private to this room; checked builds only.
+/// Guarded allocations: a sample of a heap's blocks, each between guard pages. An overflow or a use after free faults
+/// at the access itself and is reported with the stacks of the allocation and the free. Private to this room; checked
+/// builds only.
 ///
 /// After the idea of Electric Fence (Perens, 1987), as a sample after GWP-ASan (Serebryany and others, 2018).
 
@@ -18,14 +19,14 @@
 
 namespace tenure::inline TENURE_ABI::detail {
 
-// A range of addresses, reserved at the first block that is drawn:
+// A range of addresses, reserved at the first sampled block:
 //
-//   | page that faults | place: 64 KiB | page that faults | place | ... | page that faults |
+//   | guard page | place: 64 KiB | guard page | place | ... | guard page |
 //
-// A block ends where its place does, as near as its alignment lets it. A freed place faults as a whole, and the one
-// that was freed first is used first.
+// A block ends at the end of its place, as close as its alignment allows. A freed place is inaccessible as a whole.
+// Places are reused in the order in which they were freed.
 
-/// Threads   any; a lock per call, and a range check for blocks that are none of its.
+/// Threads   any; one lock per call, and a range check for other blocks.
 class guarded_blocks {
 public:
     static constexpr std::size_t place_bytes = std::size_t{64} * 1024;
@@ -36,16 +37,20 @@ public:
     guarded_blocks(const guarded_blocks&) = delete;
     guarded_blocks& operator=(const guarded_blocks&) = delete;
 
-    /// Null when it is too large, when every place is in use, or when memory is refused: an ordinary block serves then.
+    /// Allocates a guarded block.
+    /// Returns   nullptr when the block is too large, every place is in use, or memory is out; the caller then uses an
+    ///           ordinary block.
     [[nodiscard]] void* allocate(std::size_t bytes, std::size_t alignment) noexcept;
-    /// Reports a block that is free, or an address that is no block's begin. Requires  contains(block).
+    /// Frees a block. Reports a block that is already free, or an address that is not the start of a block.
+    /// Requires  contains(block).
     void deallocate(void* block) noexcept;
 
     [[nodiscard]] bool contains(const void* pointer) const noexcept {
         std::uintptr_t const begin = begin_.load(std::memory_order_acquire);
         return begin != 0 && address_of(pointer) - begin < range_bytes();
     }
-    /// The size that a block was asked for with; zero when it is none. Requires  contains(block).
+    /// The requested size of a block; zero if it is not a block.
+    /// Requires  contains(block).
     [[nodiscard]] std::size_t bytes_of(const void* block) const noexcept;
     void for_each(void (*visit)(void* context, void* block, std::size_t bytes), void* context) const noexcept;
     void free_all() noexcept;
@@ -53,9 +58,10 @@ public:
     [[nodiscard]] std::size_t live_bytes() const noexcept;
     [[nodiscard]] platform::mutex& mutex() const noexcept { return mutex_; }
 
-    /// Reports an access that faulted. Returns   whether it was to one of these places.
+    /// Reports an access that faulted.
+    /// Returns   whether the address is in this range.
     bool report_fault(const void* address) noexcept;
-    guarded_blocks* next = nullptr; ///< in the list of those that have a range
+    guarded_blocks* next = nullptr; ///< in the list of all objects that have a range
 
 private:
     static constexpr std::size_t max_frames = 16;
@@ -68,7 +74,7 @@ private:
     struct place {
         std::uintptr_t block;
         std::size_t bytes;
-        std::uint64_t freed_in_turn; ///< zero: never used
+        std::uint64_t freed_in_turn; ///< order of frees; zero: never used
         bool is_live;
         trace allocated, freed;
     };
@@ -79,13 +85,13 @@ private:
     [[nodiscard]] bool reserve() noexcept;
     void release(place& freed) noexcept;
 
-    mutable platform::mutex mutex_; ///< of everything below
+    mutable platform::mutex mutex_; ///< guards everything below
     std::atomic<std::uintptr_t> begin_{0};
     place* places_ = nullptr;
     std::uint64_t turns_ = 0;
     std::size_t live_count_ = 0;
     std::size_t live_bytes_ = 0;
-    bool is_refused_ = false;
+    bool is_invalid_ = false;
 };
 
 }

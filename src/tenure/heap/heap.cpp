@@ -19,7 +19,7 @@ using detail::thread_cache;
 
 namespace {
 
-/// The size of a heap's segments: the largest, or so many that small ones, large ones and a few huge blocks fit.
+/// The segment size of a heap: the maximum, or small enough that small, large and a few huge blocks fit.
 std::size_t segment_bytes_for(std::size_t limit_bytes, const block_source& source) noexcept {
     constexpr std::size_t segments_at_least = 8;
     std::size_t const most = std::min(limit_bytes, source.max_bytes());
@@ -36,15 +36,15 @@ TENURE_THREAD_LOCAL thread_cache* detail::process_cache = nullptr;
 
 namespace {
 
-// How often the thread's end has been told to us: destructors that come between two rounds may use the process heap and
-// get a cache once more; after the last round none is made, and calls are slow.
+// How many rounds of thread-end destructors have run. Destructors between two rounds may use the process heap and open
+// a cache again. After the last round no cache is opened, and calls take the slow path.
 TENURE_THREAD_LOCAL std::size_t rounds_of_end = 0;
 TENURE_THREAD_LOCAL bool is_opening = false;
 constinit std::atomic<bool> is_set_up{false};
 
 }
 
-/// What reaches into heaps when threads end and processes fork.
+/// Entry points into heaps for thread ends and forks.
 struct heap_events {
     static detail::heap_core& process_core() noexcept { return heap::process().core_; }
 
@@ -57,8 +57,8 @@ struct heap_events {
         detail::forget_tags();
         thread_cache* cache = detail::process_cache != nullptr ? detail::process_cache->main : nullptr;
         detail::process_cache = nullptr;
-        // What is found when a cache is emptied is reported, and whoever hears of it may allocate: meanwhile the thread
-        // opens no cache, which would take those that are still to come for an earlier thread's.
+        // Emptying a cache may report a double free, and the report handler may allocate. The thread must not open a
+        // cache meanwhile: that would mistake the caches still to be closed for those of an earlier thread.
         bool const was_opening = std::exchange(is_opening, true);
         while (cache != nullptr) {
             thread_cache* const next = cache->next_of_thread;
@@ -77,7 +77,7 @@ struct heap_events {
         },
     };
 
-    /// In the child of a fork: threads are not inherited.
+    /// In the child of a fork: background threads are not inherited.
     static void restart_background(void*) noexcept {
         if (is_set_up.load() && option_value(option::heap_background) != 0)
             (void)platform::start_background(&tend_heaps);
@@ -85,20 +85,20 @@ struct heap_events {
 
     static void register_fork_handlers() noexcept {
         heap::process().fork_.enlist();
-        platform::hear_of_forks(); // once more, where the system refused it
+        platform::hear_of_forks(); // again, in case the system rejected it before
     }
 
     static thread_cache* open_process_cache() noexcept {
         bool const is_over = rounds_of_end >= platform::thread_end_rounds();
         if (is_opening || is_over) return nullptr;
-        is_opening = true; // what follows may allocate, and then goes without a cache
-        process_core().close_left_behind();
+        is_opening = true; // the calls below may allocate; they then run without a cache
+        process_core().close_abandoned();
         thread_cache* const cache = process_core().open_cache();
         detail::process_cache = cache;
         if (cache != nullptr && !platform::at_thread_end(&end_of_process_cache)) {
-            process_core().close_cache(*cache); // nobody would tell of the thread's end
+            process_core().close_cache(*cache); // nobody would announce the thread's end
             detail::process_cache = nullptr;
-            // Not again where all of the system's slots are taken; a moment without memory goes by.
+            // Do not retry if all of the system's slots are taken; do retry after a temporary lack of memory.
             if (!platform::has_end_slot(&end_of_process_cache)) rounds_of_end = platform::thread_end_rounds();
         } else if (cache != nullptr) {
             register_fork_handlers();
@@ -109,7 +109,7 @@ struct heap_events {
         return detail::process_cache;
     }
 
-    /// Once in a process, and once more in a forked child: what the options say.
+    /// Applies the options: once per process.
     static void set_up() noexcept {
         if (is_set_up.exchange(true)) return;
         constexpr std::uint64_t ns_per_ms = 1'000'000;
@@ -118,7 +118,7 @@ struct heap_events {
         if (option_value(option::heap_background) != 0) (void)platform::start_background(&tend_heaps);
     }
 
-    /// The background thread. It has no cache, so it never takes part in what it looks after.
+    /// The background thread. It has no cache, so it does not change the heaps that it maintains.
     static void tend_heaps() noexcept {
         for (;;) {
             platform::sleep_ns(process_core().sweep_every_ns());
@@ -139,7 +139,7 @@ constexpr heap::heap(for_process) noexcept
       core_(pages_of_process, detail::max_segment_bytes, max_object_bytes, detail::passthrough_form::plain),
       fork_(platform::fork_order::process_heap, this, heap_events::fork_steps) {}
 
-/// Never destroyed: objects of static duration may free to it last of all.
+/// Never destroyed: objects of static duration may free to it at the very end.
 union heap::process_heap {
     constexpr process_heap() noexcept : value(for_process{}) {}
     ~process_heap() {}

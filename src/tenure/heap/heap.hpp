@@ -3,26 +3,27 @@
 #pragma once
 
 /// \file
-/// Memory of any size, held for any time, from any thread.
+/// Heap: general-purpose allocation of blocks of any size, from any thread.
 ///
-/// Use it for     what lives until somebody frees it; a heap of its own for a subsystem that is to be measured, limited
-///                or dropped as a whole.
-/// Not for        scratch memory: lifetime/temp.hpp. Many objects of one type: pool/pool.hpp, which has no caches to
-///                ask. What dies together: arena/arena.hpp.
-/// Memory from    a block source, in segments of 32 MiB (smaller ones where the source or the limit is); what is freed
-///                goes back to it after the keeping time, at a later slow call, or at trim().
-/// Cost           up to 32 KiB: O(1) in the thread's cache, a lock for every batch, of up to 512 blocks. Above: O(1)
-///                under a lock; past 31 MiB a system call, unless a kept block serves.
-/// Overhead       no header. Sizes are rounded up, by an eighth on average, to 8, 16, 32 ... 128 and four sizes to each
-///                doubling; above 32 KiB to 4 KiB. A bit per block; 4 KiB per thread, 58 when it is busy, and at most
-///                32 KiB of free blocks of each size that it uses, two blocks of the four largest.
-/// Threads        any, for everything but walk(), clear() and the destructor, also the free of a block whose thread has
-///                ended. Not from signal handlers.
-/// Fork           usable in the child. What waits in the caches of threads that the child does not have serves its own
-///                threads; what such a thread was just moving, a batch at most, is lost to the child. Not over a source
-///                that keeps its blocks from the child, as platform/file_source.hpp does.
-/// When full      asks the source, then the pages that other threads allocate from, then gives back what is free and
-///                asks once more; if refused, returns null and changes nothing.
+/// Use it for     blocks that live until they are freed one by one; a separate heap for a subsystem that you want to
+///                measure, limit or drop as a whole.
+/// Not for        scratch memory: lifetime/temp.hpp. Many objects of one type: pool/pool.hpp, which needs no cache
+///                lookup. Objects that are freed together: arena/arena.hpp.
+/// Memory from    a block source, in segments of 32 MiB (smaller if the source or the limit is small). A slow call
+///                returns freed memory to the source once the purge delay has passed; trim() returns it at once.
+/// Cost           up to 32 KiB: O(1) in the thread cache, and a lock per batch of up to 512 blocks. Above: O(1) under a
+///                lock. Past 31 MiB: a system call, unless a retained block fits.
+/// Overhead       no header. Sizes are rounded up, by an eighth on average, to 8, 16, 32 ... 128 and then four sizes
+///                per doubling; above 32 KiB to 4 KiB. One bit per block. Per thread 4 KiB, or 58 KiB when it is busy,
+///                and at most 32 KiB of free blocks of each size that it uses (two blocks of each of the four largest
+///                sizes).
+/// Threads        any thread, except for walk(), clear() and the destructor. A block may be freed after the thread that
+///                allocated it has ended. Not from signal handlers.
+/// Fork           usable in the child. Blocks in the caches of threads that the child does not have serve the child's
+///                own threads. A batch that such a thread was moving at the time of the fork is lost to the child. Not
+///                usable over a source that does not pass its blocks to the child, such as platform/file_source.hpp.
+/// When full      asks the source, then takes from pages that other threads allocate from, then returns free memory to
+///                the source and asks once more. If that fails, returns nullptr; no block changes.
 /// Example        examples/heap.cpp
 
 #include <atomic>
@@ -42,90 +43,103 @@ namespace tenure::inline TENURE_ABI {
 
 using detail::fill;
 
-/// How a heap is to be.
+/// Heap configuration.
 struct heap_options {
-    std::string_view name = "(no name)"; ///< in reports; the text outlives the heap
-    /// The most that it takes from its source. Below 256 KiB no small block fits; below 512 KiB either small blocks fit
-    /// or large ones, and the first request decides.
+    std::string_view name = "(no name)"; ///< shown in reports; the text must outlive the heap
+    /// Maximum number of bytes taken from the source. Below 256 KiB no small block fits. Below 512 KiB either small or
+    /// large blocks fit, and the first request decides which.
     std::size_t limit_bytes = max_object_bytes;
-    std::uint64_t purge_delay_ns = 1'000'000'000; ///< how long freed memory is kept for the next request
-    /// Of freed huge blocks that are kept; more only while larger ones come again within the keeping time. Zero: none.
+    std::uint64_t purge_delay_ns = 1'000'000'000; ///< how long freed memory is retained for reuse
+    /// Maximum total size of retained huge blocks. The heap exceeds it only while larger blocks are requested again
+    /// within the purge delay. Zero: retain none.
     std::size_t max_retained_bytes = std::size_t{256} << 20;
 };
 
 class TENURE_API heap {
 public:
-    /// Requires  the source outlives the heap. One that serves one thread at a time will do: the heap asks it so.
+    /// Requires  the source outlives the heap. A single-threaded source is enough: the heap serializes its calls.
     explicit heap(heap_options = {}, block_source& source = page_source::process()) noexcept;
 
-    /// Gives everything back. Requires  no thread uses the heap any more; threads that did may go on.
+    /// Returns all memory to the source.
+    /// Requires  no thread uses the heap during or after this call. Threads that used it earlier may keep running.
     ~heap();
     heap(const heap&) = delete;
     heap& operator=(const heap&) = delete;
 
-    /// The heap behind `persistent`, make() and everything that asks for no other. It is never destroyed.
+    /// The heap behind `persistent`, make() and all callers that name no other heap. It is never destroyed.
     [[nodiscard]] static heap& process() noexcept;
 
-    /// Zero bytes count as one. Blocks of up to 8 bytes lie at multiples of 8 when that is the alignment asked for.
-    /// Returns   memory valid until it is freed; null when refused, or when `alignment` is no power of two.
+    /// Allocates a block. Zero bytes count as one. A block of up to 8 bytes is aligned to 8 if the requested alignment
+    /// is at most 8.
+    /// Returns   memory that is valid until it is freed; nullptr when out of memory or when `alignment` is not a power
+    ///           of two.
     [[nodiscard]] TENURE_LOCAL void* allocate(std::size_t bytes, std::size_t alignment = default_alignment) noexcept;
-    /// The same, filled as `how` says: memory that the system gave as zero is not written.
+    /// Allocates a block and fills it as `how` says. Above 32 KiB, memory that the system delivered zeroed is not
+    /// written.
     [[nodiscard]] TENURE_LOCAL void* allocate(std::size_t bytes, std::size_t alignment, fill how) noexcept;
 
-    /// Gives a block back. Null is allowed and does nothing.
-    /// Requires  `block` is of this heap and allocated.
+    /// Frees a block. nullptr is allowed and does nothing.
+    /// Requires  `block` is allocated from this heap.
     TENURE_LOCAL void deallocate(void* block) noexcept;
-    /// Requires  also that size and alignment are what it was allocated with, or last reallocated to.
+    /// Frees a block of known size.
+    /// Requires  also that size and alignment are those of the allocation, or of the last reallocation.
     TENURE_LOCAL void deallocate(void* block, std::size_t bytes, std::size_t alignment = default_alignment) noexcept;
 
-    /// Makes a block larger or smaller, where it is if that can be; its contents are kept up to the smaller size. A
-    /// null `block` is allocated. Huge blocks grow without a copy. Returns   null when refused, and then the block is
-    /// as it was.
+    /// Makes a block larger or smaller, in place if possible. The contents are preserved up to the smaller size. If
+    /// `block` is nullptr, allocates. Huge blocks grow without a copy.
+    /// Returns   nullptr when out of memory; the block is then unchanged.
     [[nodiscard]] void* reallocate(void* block, std::size_t bytes, std::size_t alignment = default_alignment) noexcept;
-    /// Makes a block larger or smaller where it is. Returns   whether it did; if not, nothing has changed.
-    /// Deallocate  without the size afterwards, or with usable_size().
+    /// Makes a block larger or smaller in place. Afterwards, free it without a size or with usable_size().
+    /// Returns   whether it succeeded; if not, nothing has changed.
     [[nodiscard]] bool resize(void* block, std::size_t bytes) noexcept;
 
-    /// Bytes that may be used from the block's begin: what was asked for, or more. Zero for null.
+    /// Number of bytes that may be used from the start of the block: the requested size or more. Zero for nullptr.
     [[nodiscard]] std::size_t usable_size(const void* block) const noexcept { return core_.usable_bytes(block); }
 
-    /// Whether the pointer is inside memory that this heap has from its source. Any pointer may be asked for.
-    /// Cost      two loads; O(huge blocks) under a lock for what lies in none of its segments.
+    /// Whether the pointer is inside memory that this heap acquired from its source. Accepts any pointer.
+    /// Cost      two loads; O(huge blocks) under a lock for a pointer outside its segments.
     [[nodiscard]] bool owns(const void* pointer) const noexcept { return core_.owns(pointer); }
 
-    /// Gives free pages back to the source: what the calling thread's cache holds at once, what others' hold as soon as
-    /// they next need more than their caches. Returns   the bytes given back.
+    /// Returns free pages to the source. Flushes the calling thread's cache at once; other threads flush theirs when
+    /// they next take a slow path.
+    /// Returns   the number of bytes returned.
     /// Cost      O(pages).
     std::size_t trim() noexcept;
 
-    /// Everything is free; memory is kept as after any free. Cost      O(pages + large blocks).
-    /// Requires  no other thread uses the heap meanwhile, or any of its blocks afterwards.
+    /// Frees every block. Memory is retained as after any free.
+    /// Requires  no other thread uses the heap during the call, or any of its blocks afterwards.
+    /// Cost      O(pages + large blocks).
     void clear() noexcept { core_.clear(); }
 
     /// Calls `visit(void* block, std::size_t bytes)` for every block, with its usable size. `visit` must not use the
-    /// heap. Requires  no other thread uses the heap meanwhile.
+    /// heap.
+    /// Requires  no other thread uses the heap during the call.
     template<class Visit>
     void walk(Visit&& visit) {
         core_.walk([](void* to, void* block, std::size_t bytes) { (*static_cast<Visit*>(to))(block, bytes); }, &visit);
     }
 
-    /// Blocks and bytes in use; while threads go on, each thread as of some moment during the call. `peak_bytes` is of
-    /// pages and larger blocks taken into use. Cost      O(threads x sizes), with locks.
+    /// Blocks and bytes in use. While other threads run, each thread's share is read at some moment during the call.
+    /// `peak_bytes` counts pages and larger blocks in use.
+    /// Cost      O(threads x sizes), with locks.
     [[nodiscard]] allocator_stats stats() const noexcept { return core_.stats(); }
 
-    /// The same by size, with what is free, committed and resident: for reports. Cost      O(pages of the system).
+    /// The same by size, plus free, committed and resident memory, for reports.
+    /// Cost      O(OS pages).
     [[nodiscard]] heap_usage usage() const noexcept;
 
-    /// Calls `visit(heap_usage)` for the process heap and every other, while none can come or go.
+    /// Calls `visit(heap_usage)` for the process heap and every other heap. No heap can be created or destroyed
+    /// meanwhile.
     template<class Visit>
     static void for_each_usage(Visit&& visit) {
         visit_usages([](void* to, const heap_usage& usage) { (*static_cast<Visit*>(to))(usage); }, &visit);
     }
 
-    /// Cost      O(pages), with locks: for assertions and tests.
+    /// Checks the heap's consistency, for assertions and tests.
+    /// Cost      O(pages), with locks.
     [[nodiscard]] bool valid() const noexcept { return core_.valid(); }
 
-    /// The parts and their figures: for reports.
+    /// The heap's parts and their figures, for reports.
     [[nodiscard]] const detail::heap_core& core() const noexcept { return core_; }
 
 private:
@@ -144,7 +158,7 @@ private:
     void deallocate_slow(void* block) noexcept;
     void deallocate_sized(void* block, std::size_t bytes) noexcept;
 
-    static constexpr std::size_t process_index = SIZE_MAX - 1; // no slot: it has a thread-local pointer of its own
+    static constexpr std::size_t process_index = SIZE_MAX - 1; // no slot: it has its own thread-local pointer
 
     platform::thread_slot slot_;
     std::string_view name_;
@@ -154,12 +168,12 @@ private:
 
 namespace detail {
 
-/// The calling thread's cache of the process heap; null before its first slow call and after its end.
+/// The calling thread's cache of the process heap; nullptr before the thread's first slow call and after its end.
 extern TENURE_API TENURE_THREAD_LOCAL thread_cache* process_cache TENURE_TLS_MODEL;
 
 [[nodiscard]] heap_core& process_core() noexcept;
 
-/// From now on the calling thread's cache is the one for its owner tag, until forget_tags().
+/// Makes the calling thread use the cache that matches its owner tag, until forget_tags().
 void follow_tags() noexcept;
 void forget_tags() noexcept;
 
@@ -167,8 +181,8 @@ void forget_tags() noexcept;
 TENURE_API void process_deallocate_slow(void* block) noexcept;
 TENURE_API void process_deallocate_sized(void* block, std::size_t bytes) noexcept;
 
-/// Takes what a cache has at hand. Returns   whether it had a block. (A result that is null instead would be tested
-/// once more.)
+/// Pops a block from a cache.
+/// Returns   whether the cache had a block. (With a nullptr result the caller would test once more.)
 [[nodiscard]] TENURE_LOCAL TENURE_ALWAYS_INLINE bool pop(void*& block, block_cache& blocks) noexcept {
     std::uint32_t const count = blocks.count.load(std::memory_order_relaxed);
     if (count == 0) [[unlikely]]
@@ -178,6 +192,7 @@ TENURE_API void process_deallocate_sized(void* block, std::size_t bytes) noexcep
     return true;
 }
 
+/// Pushes a block into a cache.
 /// Returns   whether there was room.
 TENURE_LOCAL TENURE_ALWAYS_INLINE bool push(thread_cache& cache, std::size_t class_number, void* block) noexcept {
     block_cache& blocks = cache.of_class[class_number];
@@ -185,27 +200,28 @@ TENURE_LOCAL TENURE_ALWAYS_INLINE bool push(thread_cache& cache, std::size_t cla
     if (count >= blocks.capacity) [[unlikely]]
         return false;
     blocks.blocks[count] = block;
-    blocks.count.store(count + 1, std::memory_order_release); // in this order for the child of a fork
+    blocks.count.store(count + 1, std::memory_order_release); // this order matters to the child of a fork
     return true;
 }
 
-/// The number of the class of a block that is no segment's begin, in segments of the size.
+/// The class number of a block in segments of this size.
+/// Requires  the block is not at the start of a segment.
 [[nodiscard]] TENURE_LOCAL TENURE_ALWAYS_INLINE std::size_t class_number_at(const void* block,
                                                                             std::size_t segment_bytes) noexcept {
     segment_head const* const head = segment_head::of(block, segment_bytes);
     return head->class_of_slice[segment_head::slice_of(block, segment_bytes)];
 }
 
-/// The process heap's allocate and deallocate, inline.
+/// allocate() and deallocate() of the process heap, inline.
 [[nodiscard]] TENURE_LOCAL inline void* process_allocate(std::size_t bytes, std::size_t alignment) noexcept {
-    constexpr std::uint32_t usual_alignments = 1u << 1 | 1u << 2 | 1u << 4 | 1u << 8 | 1u << 16; // as a set
+    constexpr std::uint32_t usual_alignments = 1u << 1 | 1u << 2 | 1u << 4 | 1u << 8 | 1u << 16; // as a bit set
     static_assert(default_alignment == 16);
     thread_cache* const cache = process_cache;
     void* block = nullptr;
     if (checks::caller || cache == nullptr) return process_allocate_slow(bytes, alignment, fill::none);
     bool const is_usual = alignment <= default_alignment && (usual_alignments >> alignment & 1) != 0;
     if (bytes <= table_limit_bytes && is_usual) [[likely]] {
-        std::size_t const least = alignment <= 8 ? 0 : 9; // the smallest class lies at multiples of 8 only
+        std::size_t const least = alignment <= 8 ? 0 : 9; // blocks of the smallest class are multiples of 8 only
         if (pop(block, cache->of_class[class_table[((bytes < least ? least : bytes) + 7) / 8]])) [[likely]]
             return block;
     } else if (bytes <= max_small_bytes && alignment <= max_small_bytes && is_power_of_two(alignment)) {
@@ -216,7 +232,7 @@ TENURE_LOCAL TENURE_ALWAYS_INLINE bool push(thread_cache& cache, std::size_t cla
 
 TENURE_LOCAL inline void process_deallocate(void* block) noexcept {
     thread_cache* const cache = process_cache;
-    // Null, and the begin of a segment, which no small block is.
+    // nullptr, or the start of a segment, where no small block is.
     bool const is_special = (address_of(block) & (max_segment_bytes - 1)) == 0;
     if (!checks::caller && cache != nullptr && !is_special) [[likely]] {
         if (push(*cache, class_number_at(block, max_segment_bytes), block)) [[likely]]
@@ -225,16 +241,17 @@ TENURE_LOCAL inline void process_deallocate(void* block) noexcept {
     process_deallocate_slow(block);
 }
 
-/// Whether two numbers are equal, without the compiler using the one where the other is asked for afterwards.
+/// Compares two numbers without letting the compiler substitute one for the other afterwards.
 [[nodiscard]] TENURE_LOCAL TENURE_ALWAYS_INLINE bool is_equal_unnoticed(std::size_t left, std::size_t right) noexcept {
     TENURE_OPAQUE(left);
     TENURE_OPAQUE(right);
     return left == right;
 }
 
-/// With the size, which checked builds compare. The class is read from the page and not made from the size: a block
-/// that was reallocated where it is has another, and one of an owner tag must not get into a cache that has none. But
-/// mostly it is the size's, and then the cache is found by the size: the loads of a free need not wait for each other.
+/// Frees a block of known size; checked builds compare the size. The class is read from the page, not computed from the
+/// size: a block that was reallocated in place has another class, and a block of an owner tag must not enter a cache
+/// without one. Usually the class matches the size. The cache is then found by the size, so that the loads of a free
+/// need not wait for each other.
 TENURE_LOCAL inline void process_deallocate(void* block, std::size_t bytes, std::size_t alignment) noexcept {
     if constexpr (checks::caller) return process_deallocate_sized(block, bytes);
     thread_cache* const cache = process_cache;

@@ -13,8 +13,8 @@
 #include <tenure/platform/sanitizer.hpp>
 #include <tenure/platform/thread.hpp>
 
-// Checked builds: no thread keeps blocks, so that the bits of the pages say of every block whether it is in use, and
-// each call finds the mistake that it makes.
+// Checked builds: thread caches stay empty, so the bits of a page say for every block whether it is in use, and each
+// call detects its own mistake.
 
 namespace tenure::inline TENURE_ABI::detail {
 
@@ -22,7 +22,7 @@ namespace {
 
 constinit std::atomic<std::uint64_t> last_draw{0};
 
-/// Numbers that nobody foretells who does not know the process's own. After Steele, Lea and Flood, "Fast splittable
+/// Numbers that are unpredictable without the process's secret. After Steele, Lea and Flood, "Fast splittable
 /// pseudorandom number generators" (2014).
 [[nodiscard]] std::uint64_t next_draw() noexcept {
     std::uint64_t draw = last_draw.fetch_add(0x9E37'79B9'7F4A'7C15, std::memory_order_relaxed);
@@ -50,7 +50,7 @@ std::size_t heap_core::whole_bytes(const void* block, std::uint8_t number) const
 
 void* heap_core::sample_guarded(std::size_t bytes, std::size_t alignment, fill how) noexcept {
     std::uint64_t const one_in = option_value(option::heap_guard_sample);
-    // A draw of 32 bits lies below its one_in-th part; the option stays below 2^32.
+    // A 32-bit draw is below 2^32 / one_in once in one_in draws; the option is below 2^32.
     if (one_in == 0 || (next_draw() >> 32) * one_in >> 32 != 0) [[likely]]
         return nullptr;
     void* const block = guarded_.allocate(bytes, std::max(alignment, default_alignment));
@@ -63,7 +63,7 @@ void* heap_core::allocate_checked(thread_cache* cache, std::size_t class_index) 
     std::uint64_t const draw = next_draw();
     twice_freed noted;
     void* block = own.allocate_scattered(class_index, draw);
-    for (int attempt = 0; block == nullptr && attempt < 2; ++attempt) { // as refill_after_failure()
+    for (int attempt = 0; block == nullptr && attempt < 2; ++attempt) { // as in refill_after_failure()
         if (attempt == 1 && make_room(cache, noted) == 0) return nullptr;
         platform::lock_guard const lock(mutex_);
         for (heap_shard* shard = shards_; block == nullptr && shard != nullptr; shard = shard->next)
@@ -75,8 +75,8 @@ void* heap_core::allocate_checked(thread_cache* cache, std::size_t class_index) 
     std::size_t const written = first_written(block, whole);
     if (written != whole) {
         report_block("memory was written after it was freed", block, whole, written,
-                     "Look for a pointer that outlived its block; TENURE_HEAP_GUARD_SAMPLE=1 or AddressSanitizer says "
-                     "who wrote.");
+                     "Look for a pointer that outlived its block; TENURE_HEAP_GUARD_SAMPLE=1 or AddressSanitizer finds "
+                     "the writer.");
     }
     return block;
 }
@@ -85,7 +85,7 @@ void* heap_core::set_canary(void* block, std::size_t bytes) noexcept {
     if (block == nullptr) return nullptr;
     std::size_t const whole = whole_bytes(block, class_number_of(block, slice_number_of(block)));
     platform::unpoison(block, whole);
-    arm_guard(block, whole, bytes);
+    set_guard_canary(block, whole, bytes);
     platform::poison(static_cast<unsigned char*>(block) + bytes, whole - bytes);
     return block;
 }
@@ -105,9 +105,9 @@ std::size_t heap_core::checked_bytes(const void* block, std::uint8_t number) con
 bool heap_core::check_block(const void* block, std::uint8_t number, std::string_view what_for) const noexcept {
     bool is_begin = number == huge_class && huge_.block_of(block) == block;
     if (number == large_class) is_begin = large_.is_block(block);
-    block_state state = is_begin ? block_state::handed_out : block_state::no_begin;
+    block_state state = is_begin ? block_state::allocated : block_state::no_begin;
     if (number < small_class_count) state = heap_shard::state_of(block, memory_.segment_bytes());
-    if (state == block_state::handed_out && checked_bytes(block, number) != canary_overwritten) [[likely]]
+    if (state == block_state::allocated && checked_bytes(block, number) != canary_overwritten) [[likely]]
         return true;
     report_unsound(block, number, state, what_for);
     return false;
@@ -117,19 +117,19 @@ TENURE_COLD void heap_core::report_unsound(const void* block, std::uint8_t numbe
                                            std::string_view what_for) const noexcept {
     report_text text;
     if (number == no_class) {
-        text.text("an address that is no block of this heap was ").text(what_for).text(": ").address(block);
-        text.text(". Hand it to where it was allocated: another heap, a pool, or the C library; or it was a block past "
-                  "31 MiB that was freed before.");
+        text.text("a pointer that is not a block of this heap was ").text(what_for).text(": ").address(block);
+        text.text(". Free it where it was allocated: another heap, a pool or the C library. A block past 31 MiB that "
+                  "was freed before is reported this way, too.");
     } else if (state == block_state::free) {
-        text.text("a block of the heap that was freed before was ").text(what_for).text(": ").address(block);
+        text.text("a heap block that is already free was ").text(what_for).text(": ").address(block);
         text.text(". Look for a second owner of this block.");
     } else if (state == block_state::no_begin) {
-        text.text("an address that is no block's begin, or of a block freed before, was ").text(what_for);
-        text.text(": ").address(block).text(". Hand over what allocate() returned, once; look for a second owner.");
+        text.text("a pointer that is not the start of a block, or whose block is already free, was ").text(what_for);
+        text.text(": ").address(block).text(". Pass what allocate() returned, once; look for a second owner.");
     } else {
-        text.text("memory behind a block of the heap was overwritten: ").address(block).text(", of at most ");
+        text.text("memory past the end of a heap block was overwritten: ").address(block).text(", of at most ");
         text.number(whole_bytes(block, number) - guard_bytes).text(" bytes, when it was ").text(what_for);
-        text.text(". Look for a write past its end; TENURE_HEAP_GUARD_SAMPLE=1 or AddressSanitizer says who wrote.");
+        text.text(". Look for a write past its end; TENURE_HEAP_GUARD_SAMPLE=1 or AddressSanitizer finds the writer.");
     }
     report(report_kind::misuse, text.view());
 }
@@ -141,7 +141,7 @@ bool heap_core::resize_checked(void* block, std::size_t bytes, std::uint8_t numb
     platform::unpoison(block, whole);
     bool const is_resized = resize_to(block, bytes + guard_bytes, number);
     if (is_resized) return set_canary(block, std::max<std::size_t>(bytes, 1)) == block;
-    // As it was: the guard stands, and its bytes may not be touched again.
+    // Restores the previous state: the guard is unchanged, and its bytes become inaccessible again.
     std::size_t const asked = guarded_bytes(block, whole);
     platform::poison(static_cast<unsigned char*>(block) + asked, whole - asked);
     return false;
@@ -160,11 +160,11 @@ void heap_core::deallocate_sized(thread_cache* cache, void* block, std::size_t b
     std::size_t const asked = is_ours ? usable_bytes(block) : 0;
     if (checks::caller && asked != 0 && asked != std::max<std::size_t>(bytes, 1)) {
         report_text text;
-        text.text("a block of the heap was freed with the size ").number(bytes).text(", and is of ").number(asked);
-        text.text(": ").address(block).text(". Free it with the size that it was allocated with, or with none.");
+        text.text("a heap block was freed with size ").number(bytes).text(", but its size is ").number(asked);
+        text.text(": ").address(block).text(". Free it with the size that it was allocated with, or without a size.");
         report(report_kind::misuse, text.view());
     }
-    if (!checks::caller || !is_ours || asked != 0) deallocate(cache, block); // reported already
+    if (!checks::caller || !is_ours || asked != 0) deallocate(cache, block); // already reported
 }
 
 void heap_core::check_alone(std::string_view what) const noexcept {
@@ -174,7 +174,7 @@ void heap_core::check_alone(std::string_view what) const noexcept {
     text.text("a heap was used (").text(what).text(") ");
     text.text(thread == platform::thread_id() ? "by the function that walk() calls"
                                               : "by another thread during walk() or clear()");
-    text.text(". Let both have the heap to themselves.");
+    text.text(". Do not use the heap while walk() or clear() runs.");
     report(report_kind::misuse, text.view());
 }
 

@@ -21,10 +21,10 @@ namespace tenure::inline TENURE_ABI::detail {
 
 namespace {
 
-// More shards than threads run at a time help nobody, and each keeps pages of its own.
+// More shards than running threads do not help, and each shard keeps its own pages.
 constexpr std::size_t shards_per_processor = 4;
 
-// Each tag that allocates has pages of its own, at least one for each size.
+// Each tag that allocates has its own pages: at least one per size.
 constexpr std::size_t max_tags = 256;
 
 [[nodiscard]] std::size_t page_rounded(std::size_t bytes) noexcept { return align_up(bytes, platform::page_bytes()); }
@@ -46,7 +46,7 @@ heap_core::~heap_core() {
 }
 
 TENURE_COLD block_origin heap_core::choose_origin() noexcept {
-    // What is asked for before the process has its environment is served, and decides nothing.
+    // Requests before the process has its environment are served and decide nothing.
     if (!host::has_environment()) return block_origin::own;
     block_origin const wanted = passthrough_enabled(part::heap) ? block_origin::malloc : block_origin::own;
     block_origin chosen = block_origin::unknown; // another thread may have chosen already
@@ -72,7 +72,8 @@ std::size_t heap_core::passthrough_bytes(const void* block) const noexcept {
     return passthrough_form_ == passthrough_form::plain ? host::process_usable(block) : passthrough_.bytes_of(block);
 }
 
-/// Requires  the lock. Null when memory for it is refused.
+/// Requires  the lock.
+/// Returns   nullptr when out of memory.
 heap_shard* heap_core::add_shard(std::uint16_t tag) noexcept {
     void* const memory = platform::map(page_rounded(sizeof(heap_shard)), cache_line_bytes);
     if (memory == nullptr) return nullptr;
@@ -83,7 +84,8 @@ heap_shard* heap_core::add_shard(std::uint16_t tag) noexcept {
     return shard;
 }
 
-/// Requires  the lock. A shard that no thread uses, a new one, or the one that fewest use.
+/// Finds a shard that no thread uses, adds one, or picks the least used.
+/// Requires  the lock.
 heap_shard* heap_core::shard_for_thread() noexcept {
     heap_shard* best = &first_shard_;
     for (heap_shard* shard = shards_; shard != nullptr; shard = shard->next) {
@@ -94,7 +96,8 @@ heap_shard* heap_core::shard_for_thread() noexcept {
     return added != nullptr ? added : best;
 }
 
-/// Requires  the lock. The tag's own; null when too many have one.
+/// The tag's own shard; nullptr when too many tags have one.
+/// Requires  the lock.
 heap_shard* heap_core::shard_for_tag(std::uint16_t tag) noexcept {
     for (heap_shard* shard = shards_; shard != nullptr; shard = shard->next) {
         if (shard->tag == tag) return shard;
@@ -103,7 +106,7 @@ heap_shard* heap_core::shard_for_tag(std::uint16_t tag) noexcept {
 }
 
 thread_cache* heap_core::open_cache(std::uint16_t tag) noexcept {
-    // While nothing is decided there is none either: under passthrough malloc's blocks must not come to a cache.
+    // No cache while the origin is undecided either: under passthrough, malloc's blocks must not enter a cache.
     bool const is_undecided =
         origin() == block_origin::own && origin_.load(std::memory_order_relaxed) == block_origin::unknown;
     if (is_undecided || origin() == block_origin::malloc) return nullptr;
@@ -114,11 +117,11 @@ thread_cache* heap_core::open_cache(std::uint16_t tag) noexcept {
     thread_cache* cache = unused_;
     if (cache != nullptr) {
         unused_ = cache->next_unused;
-        if (cache->tag != 0 || tag != 0) empty(*cache, noted); // in the child of a fork, unused ones hold blocks
+        if (cache->tag != 0 || tag != 0) empty(*cache, noted); // in the child of a fork, unused caches hold blocks
     } else {
         void* const memory = platform::map(page_rounded(sizeof(thread_cache)), cache_line_bytes);
         if (memory == nullptr) return nullptr;
-        cache = new (memory) thread_cache; // pages come zeroed, and the arrays of blocks need nothing
+        cache = new (memory) thread_cache; // pages are zeroed, and the arrays of blocks need no construction
         cache->next = caches_;
         caches_ = cache;
     }
@@ -133,7 +136,7 @@ thread_cache* heap_core::open_cache(std::uint16_t tag) noexcept {
             return nullptr;
         }
     }
-    if (tag != 0) { // no room that an inline free could use: see deallocate_tagged()
+    if (tag != 0) { // no room for an inline free: see deallocate_tagged()
         for (block_cache& blocks : cache->of_class) blocks.capacity = 0;
     }
     cache->tag = tag;
@@ -148,12 +151,12 @@ thread_cache* heap_core::open_cache(std::uint16_t tag) noexcept {
 
 void heap_core::close_cache(thread_cache& cache) noexcept {
     twice_freed noted;
-    platform::lock_guard const lock(mutex_); // so that figures see the blocks either in the cache or free
+    platform::lock_guard const lock(mutex_); // so that statistics see each block either cached or free
     empty(cache, noted);
     retire_cache(cache);
 }
 
-void heap_core::close_left_behind() noexcept {
+void heap_core::close_abandoned() noexcept {
     platform::lock_guard const lock(mutex_);
     while (thread_cache* const cache = used_.find(&platform::this_thread_slots)) retire_cache(*cache);
 }
@@ -167,8 +170,8 @@ void heap_core::retire_cache(thread_cache& cache) noexcept {
     unused_ = &cache;
 }
 
-/// Gives the oldest blocks of a cache back. They leave the cache first: at no moment is a block in both places, so that
-/// the child of a fork may take what is in the caches of threads that it has not.
+/// Returns the oldest blocks of a cache to their pages. They leave the cache first, so that no block is ever in both
+/// places, and the child of a fork may take over the caches of threads that it does not have.
 void heap_core::flush(block_cache& blocks, std::size_t count, twice_freed& noted) const noexcept {
     std::uint32_t const before = blocks.count.load(std::memory_order_relaxed);
     auto const rest = static_cast<std::uint32_t>(before - count);
@@ -185,11 +188,11 @@ void heap_core::empty(thread_cache& cache, twice_freed& noted) const noexcept {
         block_cache& blocks = cache.of_class[index];
         std::uint32_t const count = blocks.count.load(std::memory_order_relaxed);
         if (count != 0) flush(blocks, count, noted);
-        if (blocks.capacity > first_capacity) blocks.capacity = first_capacity; // to be earned again
+        if (blocks.capacity > first_capacity) blocks.capacity = first_capacity; // must grow again
     }
 }
 
-/// Empties the cache if a heap was trimmed since its thread last came here.
+/// Empties the cache if the heap was trimmed since its thread last called this.
 void heap_core::follow_trims(thread_cache& cache) const noexcept {
     std::uint32_t const trims = trims_.load(std::memory_order_relaxed);
     if (cache.trims_seen == trims) return;
@@ -198,7 +201,8 @@ void heap_core::follow_trims(thread_cache& cache) const noexcept {
     empty(cache, noted);
 }
 
-/// Makes more room for a class. Returns   whether there is more than before.
+/// Makes more room for a class.
+/// Returns   whether there is more room than before.
 bool heap_core::grow(thread_cache& cache, std::size_t class_index) const noexcept {
     block_cache& blocks = cache.of_class[class_index];
     std::uint32_t const most = max_cached(class_index);
@@ -222,8 +226,9 @@ bool heap_core::grow(thread_cache& cache, std::size_t class_index) const noexcep
     return true;
 }
 
-/// After a refusal: what is free of every kind, and what waits at the calling thread, goes back to the source, which
-/// may then have what is asked for. Returns   the bytes.
+/// Called when out of memory. Returns all free memory, including the calling thread's caches, to the source, which may
+/// then serve the request.
+/// Returns   the number of bytes.
 std::size_t heap_core::make_room(thread_cache* cache, twice_freed& noted) noexcept {
     for (thread_cache* each = cache != nullptr ? cache->main : nullptr; each != nullptr; each = each->next_of_thread)
         empty(*each, noted);
@@ -231,7 +236,7 @@ std::size_t heap_core::make_room(thread_cache* cache, twice_freed& noted) noexce
     return pages_.trim() + large_.trim() + huge_.trim();
 }
 
-/// When the source has refused a page: from pages that others own, then from what goes back and comes again.
+/// Called when the source has no page: refills from pages of other shards, then purges and tries once more.
 std::size_t heap_core::refill_after_failure(thread_cache* cache, std::size_t class_index, void** blocks,
                                             std::size_t count, twice_freed& noted) noexcept {
     std::uint16_t const tag = cache != nullptr ? cache->tag : std::uint16_t{0};
@@ -261,7 +266,7 @@ void* heap_core::refill(thread_cache& cache, std::size_t class_index) noexcept {
 
 void* heap_core::allocate_small(thread_cache* cache, std::size_t class_index) noexcept {
     if constexpr (checks::caller) return allocate_checked(cache, class_index);
-    if (cache == nullptr) { // no room for caches, or a thread past its end
+    if (cache == nullptr) { // no memory for a cache, or the thread is past its end
         twice_freed noted;
         void* block = nullptr;
         bool const is_taken = first_shard_.refill(class_index, &block, 1) == 1 ||
@@ -288,8 +293,8 @@ void* heap_core::allocate_past_small(thread_cache* cache, std::size_t bytes, std
         block = huge_.allocate(bytes, alignment, platform::coarse_ns(), found, tag);
         if (block == nullptr && make_room(cache, noted) != 0)
             block = huge_.allocate(bytes, alignment, platform::coarse_ns(), found, tag);
-        // New memory does not come on top of as much that lies free. To touch that again later costs no more than to
-        // touch the new for the first time, which is due now.
+        // A new mapping releases the same amount of free memory elsewhere. Touching that memory again later costs no
+        // more than the first touch of the new memory, which is due now.
         if (block != nullptr && found == contents::zero) large_.release_free(bytes);
     }
     if (tag != 0 && block != nullptr) count_tagged(tag, 1, larger_bytes(block, slice_number_of(block)));
@@ -306,15 +311,15 @@ void* heap_core::allocate(thread_cache* cache, std::size_t bytes, std::size_t al
     std::size_t const asked = std::max<std::size_t>(bytes, 1); // zero bytes count as one
     if constexpr (checks::caller) {
         check_alone("allocate");
-        // Their pages are the system's own, and they carry no tag.
+        // Guarded blocks have OS pages of their own and carry no tag.
         bool const may_guard = memory_.is_plentiful() && (cache == nullptr || cache->tag == 0);
         void* const guarded = may_guard ? sample_guarded(asked, alignment, how) : nullptr;
         if (guarded != nullptr) return guarded;
         bytes += guard_bytes;
     }
     std::size_t const class_index = class_for(bytes, alignment);
-    bool const is_small = class_index < small_class_count &&
-                          2 * slices_of_page(class_index) * slice_bytes <= memory_.segment_bytes(); // beside the head
+    bool const is_small = class_index < small_class_count && 2 * slices_of_page(class_index) * slice_bytes <=
+                                                                 memory_.segment_bytes(); // leaves room for the head
     purge_expired(platform::coarse_ns());
     void* block = nullptr;
     if (is_small) {
@@ -336,7 +341,7 @@ void heap_core::deallocate_small(thread_cache* cache, void* block, std::size_t c
     block_cache& blocks = cache->of_class[class_index];
     std::uint32_t count = blocks.count.load(std::memory_order_relaxed);
     if (count >= blocks.capacity && !grow(*cache, class_index)) {
-        // The older half goes; the newer one is warmer.
+        // Flushes the older half; the newer blocks are more likely to be in the CPU cache.
         flush(blocks, (count + 1) / 2, noted);
         count = blocks.count.load(std::memory_order_relaxed);
     }
@@ -344,7 +349,7 @@ void heap_core::deallocate_small(thread_cache* cache, void* block, std::size_t c
     blocks.count.store(count + 1, std::memory_order_release);
 }
 
-/// A block of a page that is a tag's own. It goes to the thread's cache for that tag, if it has one.
+/// Frees a block of a tag's own page. It goes to the thread's cache for that tag, if there is one.
 void heap_core::deallocate_tagged(thread_cache* cache, void* block, std::size_t class_index) noexcept {
     small_page const& page = heap_segment::page_of(block, memory_.segment_bytes());
     heap_shard const* const owner = page.owner.load(std::memory_order_acquire);
@@ -362,8 +367,8 @@ void heap_core::deallocate_tagged(thread_cache* cache, void* block, std::size_t 
     blocks.count.store(count + 1, std::memory_order_release);
 }
 
-/// What a block lies behind the head of. At a segment's begin lies none but a huge block, whose head is a segment
-/// before it. The memory of a huge block may end within its segment: what comes then is somebody else's.
+/// The kind of head that a block belongs to. Only a huge block can start at a segment boundary; its head is in the
+/// segment before. The memory of a huge block may end within its last segment, and what follows belongs to others.
 head_kind heap_core::kind_of_head(const void* block) const noexcept {
     bool const is_at_begin = (address_of(block) & (memory_.segment_bytes() - 1)) == 0;
     if (!is_at_begin && memory_.kind_of(block) == head_kind::segment) return head_kind::segment;
@@ -371,22 +376,22 @@ head_kind heap_core::kind_of_head(const void* block) const noexcept {
     return huge_.has_head(inside) ? head_kind::huge : head_kind::none;
 }
 
-/// What the slice of a block says; no_class for what is none of this heap's.
+/// The number stored for a block's slice; no_class for pointers outside this heap.
 std::uint8_t heap_core::slice_number_of(const void* block) const noexcept {
     std::size_t const segment_bytes = memory_.segment_bytes();
     bool const is_at_begin = (address_of(block) & (segment_bytes - 1)) == 0;
     if (!is_at_begin && memory_.kind_of(block) == head_kind::segment)
         return segment_head::of(block, segment_bytes)->class_of_slice[segment_head::slice_of(block, segment_bytes)];
-    if (huge_.is_known_block(block)) return huge_class; // the commonest, without a lock
+    if (huge_.is_known_block(block)) return huge_class; // the common case, without a lock
     return kind_of_head(block) == head_kind::huge ? huge_class : no_class;
 }
 
-/// Under passthrough, whether a block is of the process's malloc: not of what was handed out before that was decided.
+/// Under passthrough, whether a block belongs to the process's malloc. Blocks allocated before the decision do not.
 bool heap_core::is_passthrough(const void* block) const noexcept {
     return origin_.load(std::memory_order_relaxed) == block_origin::malloc && kind_of_head(block) == head_kind::none;
 }
 
-/// The same for a block of a tag's page: its class.
+/// The class number of a block; for a block of a tag's page, read from the page.
 std::uint8_t heap_core::class_number_of(const void* block, std::uint8_t number) const noexcept {
     return number == tagged_class ? heap_segment::page_of(block, memory_.segment_bytes()).class_index : number;
 }
@@ -406,16 +411,16 @@ void heap_core::deallocate(thread_cache* cache, void* block) noexcept {
     if (slice_number == tagged_class) {
         deallocate_tagged(cache, block, number);
     } else if (number < small_class_count) {
-        // A cache for a tag keeps its own blocks alone, so that every block in it counts for the tag.
+        // A tag's cache holds only that tag's blocks, so that every block in it counts for the tag.
         deallocate_small(cache != nullptr ? cache->main : nullptr, block, number);
     } else if (number == large_class) {
         uncount_tagged(large_.deallocate(block));
     } else if (number == huge_class) {
         uncount_tagged(huge_.deallocate(block, platform::coarse_ns()));
-        if constexpr (checks::caller) huge_.trim(); // so that whoever touches it again is seen
+        if constexpr (checks::caller) huge_.trim(); // so that a use after free faults
     } else {
-        report_misuse("what was freed is no block of this heap", block,
-                      "Free it where it was allocated: another heap, a pool, or the C library.");
+        report_misuse("a pointer that is not a block of this heap was freed", block,
+                      "Free it where it was allocated: another heap, a pool or the C library.");
         return;
     }
     purge_expired(platform::coarse_ns());
@@ -426,9 +431,9 @@ std::size_t heap_core::usable_bytes(const void* block) const noexcept {
     if (is_passthrough(block)) return passthrough_bytes(block);
     if (checks::caller && guarded_.contains(block)) return guarded_.bytes_of(block);
     std::uint8_t const number = class_number_of(block, slice_number_of(block));
-    // What lies behind the bytes that were asked for is the guard's.
+    // The bytes behind the requested size belong to the guard.
     if constexpr (checks::caller)
-        return check_block(block, number, "asked for its size") ? checked_bytes(block, number) : 0;
+        return check_block(block, number, "queried for its size") ? checked_bytes(block, number) : 0;
     if (number < small_class_count) return class_bytes(number);
     if (number == large_class) return large_.usable_bytes(block);
     return number == huge_class ? huge_.usable_bytes(block) : 0;
@@ -445,7 +450,7 @@ void heap_core::purge_expired(std::uint64_t now_ns) noexcept {
     if (now_ns < due) return;
     std::uint64_t const next = now_ns + sweep_every_ns_.load(std::memory_order_relaxed);
     if (!next_sweep_ns_.compare_exchange_strong(due, next, std::memory_order_relaxed)) return;
-    if (due == 0) return; // the first call of all: nothing can be old
+    if (due == 0) return; // the first call: nothing is old yet
     pages_.sweep();
     large_.sweep();
     huge_.expire(now_ns);
@@ -457,7 +462,7 @@ void heap_core::set_purge_policy(purge_policy how) noexcept {
     huge_.set_purge_policy(how);
 }
 
-/// With what waits in caches that no thread uses.
+/// Also flushes caches that no thread uses.
 std::size_t heap_core::release_empty_pages(twice_freed& noted) noexcept {
     std::size_t count = 0;
     platform::lock_guard const lock(mutex_);

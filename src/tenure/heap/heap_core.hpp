@@ -3,7 +3,7 @@
 #pragma once
 
 /// \file
-/// A heap's parts and its slow paths. Private to this room; heap.hpp is what programs use.
+/// The parts of a heap and its slow paths. Private to this room; programs use heap.hpp.
 
 #include <atomic>
 #include <cstddef>
@@ -28,16 +28,17 @@
 
 namespace tenure::inline TENURE_ABI::detail {
 
-/// Whether a heap's blocks come from itself or from the process's malloc; read once, at its first call.
+/// Whether a heap's blocks come from its own pages or from the process's malloc. Decided once, at the first call.
 enum class block_origin : std::uint8_t { unknown, own, malloc };
 
-/// How blocks of malloc are handed out: as they are, or listed, so that clear() and walk() find them.
+/// How blocks from malloc are tracked under passthrough: not at all, or in a list, so that clear() and walk() find
+/// them.
 enum class passthrough_form : std::uint8_t { plain, listed };
 
-/// What is in fresh blocks.
+/// The contents of fresh blocks.
 enum class fill : std::uint8_t { none, zero };
 
-/// What was allocated under an owner tag and is in use.
+/// Blocks in use that were allocated under an owner tag.
 struct tagged_usage {
     std::size_t live_count = 0;
     std::size_t live_bytes = 0;
@@ -45,13 +46,13 @@ struct tagged_usage {
 
 using block_visitor = void (*)(void* context, void* block, std::size_t bytes);
 
-// How a call goes:
+// The path of a call:
 //
-//   allocate:   the thread's cache of the class | its shard's pages, a batch | a page of a segment | the source
-//   deallocate: the thread's cache of the class | a batch to the shards that own the pages | empty pages to the heap
+//   allocate:   thread cache of the class | a batch from its shard's pages | a page of a segment | the source
+//   deallocate: thread cache of the class | a batch to the shards that own the pages | empty pages to the heap
 //
-// Blocks past the small ones go to large_blocks or huge_blocks, each under one lock. Locks are taken in this order:
-// mutex_, a shard's, the pages', large, huge, the source's; none calls back into the heap.
+// Larger blocks go to large_blocks or huge_blocks, each under one lock. Locks are taken in this order: mutex_, a
+// shard's, the pages', large, huge, the source's. No lock holder calls back into the heap.
 class TENURE_API heap_core {
 public:
     constexpr heap_core(block_source& source, std::size_t segment_bytes, std::size_t limit_bytes,
@@ -62,10 +63,10 @@ public:
     heap_core(const heap_core&) = delete;
     heap_core& operator=(const heap_core&) = delete;
 
-    /// Every request that the thread's cache, null when there is none, does not answer at once.
+    /// Serves every request that the thread's cache does not serve at once. `cache` is nullptr if the thread has none.
     [[nodiscard]] void* allocate(thread_cache* cache, std::size_t bytes, std::size_t alignment, fill how) noexcept;
     void deallocate(thread_cache* cache, void* block) noexcept;
-    /// The same for checked builds, which compare the size.
+    /// deallocate() with a size, which checked builds compare.
     void deallocate_sized(thread_cache* cache, void* block, std::size_t bytes) noexcept;
     [[nodiscard]] void* reallocate(thread_cache* cache, void* block, std::size_t bytes, std::size_t alignment) noexcept;
     [[nodiscard]] bool resize(void* block, std::size_t bytes) noexcept;
@@ -77,7 +78,8 @@ public:
     void walk(block_visitor visit, void* context) noexcept;
     [[nodiscard]] bool valid() const noexcept;
     void set_purge_policy(purge_policy how) noexcept;
-    /// Gives back what has been free for the keeping time, if a look is due. Cost      a load when it is not.
+    /// Returns memory that has been free for the purge delay, if a sweep is due.
+    /// Cost      one load when no sweep is due.
     void purge_expired(std::uint64_t now_ns) noexcept;
     [[nodiscard]] std::uint64_t sweep_every_ns() const noexcept {
         return sweep_every_ns_.load(std::memory_order_relaxed);
@@ -85,7 +87,7 @@ public:
 
     [[nodiscard]] allocator_stats stats() const noexcept;
     [[nodiscard]] heap_usage usage() const noexcept;
-    /// Blocks in use that were allocated under a tag: exact when no thread is at work.
+    /// Blocks in use that were allocated under a tag. Exact only while no thread is running.
     [[nodiscard]] tagged_usage usage_of_tag(std::uint16_t tag) const noexcept;
     [[nodiscard]] class_usage usage_of(std::size_t class_index) const noexcept;
     [[nodiscard]] std::size_t cached_count(std::size_t class_index) const noexcept;
@@ -93,18 +95,19 @@ public:
     [[nodiscard]] const large_blocks& large() const noexcept { return large_; }
     [[nodiscard]] const huge_blocks& huge() const noexcept { return huge_; }
 
-    /// A cache for the calling thread, for what it allocates under a tag or, with zero, under none; null when memory
-    /// for it is refused, when too many tags have pages of their own, and where calls are to be slow.
+    /// Opens a cache for the calling thread's allocations under `tag`, or under no tag if it is zero.
+    /// Returns   nullptr when out of memory, when too many tags have pages of their own, and where all calls must take
+    ///           the slow path.
     [[nodiscard]] thread_cache* open_cache(std::uint16_t tag = 0) noexcept;
-    /// Takes the cache of a thread that ends.
+    /// Closes the cache of a thread that ends.
     void close_cache(thread_cache& cache) noexcept;
-    /// Takes the caches that an earlier thread left which lay where the calling one lies. Requires  the calling thread
-    /// has none.
-    void close_left_behind() noexcept;
+    /// Closes caches that an earlier thread abandoned, if its thread-local state was at the calling thread's address.
+    /// Requires  the calling thread has no cache.
+    void close_abandoned() noexcept;
 
-    /// Around fork(): the first takes every lock, the second gives them back in the parent, the third in the child,
-    /// whose other threads are gone. Their caches keep what is in them, for the child's own threads or the next trim:
-    /// most children soon run another program. `mine` is the calling thread's cache.
+    /// Handlers around fork(). The first takes every lock, the second releases them in the parent, the third in the
+    /// child, which has only the forking thread. The caches of the other threads keep their blocks for the child's own
+    /// threads or the next trim, because most children soon run another program. `mine` is the calling thread's cache.
     void before_fork() noexcept;
     void after_fork_in_parent() noexcept;
     void after_fork_in_child(const thread_cache* mine) noexcept;
@@ -129,7 +132,7 @@ private:
     [[nodiscard]] bool resize_to(void* block, std::size_t bytes, std::uint8_t number) noexcept;
     void deallocate_small(thread_cache* cache, void* block, std::size_t class_index) noexcept;
     void deallocate_tagged(thread_cache* cache, void* block, std::size_t class_index) noexcept;
-    // Blocks past the small ones, which share segments, carry their tag; what they come to is counted apart.
+    // Larger blocks of all tags share segments, so each block carries its tag, and their totals are counted separately.
     // Differences wrap around.
     static void count_tagged(std::uint16_t tag, std::size_t count, std::size_t bytes) noexcept;
     static void uncount_tagged(freed_block freed) noexcept {
@@ -152,7 +155,7 @@ private:
     template<class Visit>
     void for_each_inner_lock(Visit&& visit) noexcept;
 
-    // Of checked builds: heap_checked.cpp.
+    // Checked builds only: heap_checked.cpp.
     [[nodiscard]] void* allocate_checked(thread_cache* cache, std::size_t class_index) noexcept;
     [[nodiscard]] bool resize_checked(void* block, std::size_t bytes, std::uint8_t number) noexcept;
     [[nodiscard]] void* sample_guarded(std::size_t bytes, std::size_t alignment, fill how) noexcept;
@@ -175,20 +178,20 @@ private:
     heap_pages pages_;
     large_blocks large_;
     huge_blocks huge_;
-    guarded_blocks guarded_; ///< used by checked builds alone
+    guarded_blocks guarded_; ///< used by checked builds only
     heap_shard first_shard_;
     std::atomic<block_origin> origin_{block_origin::unknown};
-    std::atomic<std::uint32_t> trims_{0}; ///< threads that see another number empty their caches
+    std::atomic<std::uint32_t> trims_{0}; ///< a thread that sees a new number empties its caches
     std::atomic<std::uint64_t> next_sweep_ns_{0};
     std::atomic<std::uint64_t> sweep_every_ns_{50'000'000};
-    std::atomic<std::uint64_t> alone_{0}; ///< the thread that walks or clears, in checked builds
-    mutable platform::mutex mutex_;       ///< of everything below
+    std::atomic<std::uint64_t> alone_{0}; ///< the thread that runs walk() or clear(), in checked builds
+    mutable platform::mutex mutex_;       ///< guards everything below
     heap_shard* shards_;
-    std::size_t shard_count_ = 1;    ///< without those of tags
-    std::size_t tag_count_ = 0;      ///< that have a shard
-    thread_cache* caches_ = nullptr; ///< of every thread that has one, and of ended ones
+    std::size_t shard_count_ = 1;    ///< without the shards of tags
+    std::size_t tag_count_ = 0;      ///< tags that have a shard
+    thread_cache* caches_ = nullptr; ///< every cache, used or not
     platform::by_thread<thread_cache> used_;
-    thread_cache* unused_ = nullptr; ///< of ended ones; empty, save in the child of a fork and when left behind
+    thread_cache* unused_ = nullptr; ///< of ended threads; empty, except if abandoned or in a fork's child
 };
 
 }

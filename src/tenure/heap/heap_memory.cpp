@@ -16,9 +16,9 @@ namespace tenure::inline TENURE_ABI::detail {
 
 namespace {
 
-/// The first pieces of all segments of all heaps, and whose they are: what may be masked and read. Outside the
-/// segments, because it is asked about addresses that their heap may be giving back. The heads of huge blocks have an
-/// odd owner.
+/// The heads of all segments of all heaps, with their owners: the addresses that may be masked and read. The map is
+/// outside the segments, because it is queried for addresses that their heap may be releasing. An odd owner marks the
+/// head of a huge block.
 constinit platform::address_map known_heads{};
 static_assert(alignof(heap_memory) > 1);
 
@@ -58,10 +58,9 @@ void* heap_memory::acquire(std::size_t bytes, std::size_t alignment) noexcept {
 
 void heap_memory::write_misaligned() noexcept {
     std::uintptr_t const at = misaligned_.exchange(0, std::memory_order_relaxed);
-    if (at == 0) return; // another thread has
-    report_misuse("a heap's block source ignored the alignment that it was asked for", pointer_at(at),
-                  "The block went back. Look at acquire() and remap() of the source: they return multiples of "
-                  "`alignment`.");
+    if (at == 0) return; // another thread has reported it
+    report_misuse("a heap's block source ignored the alignment that was requested", pointer_at(at),
+                  "The block was released. acquire() and remap() of the source must return multiples of `alignment`.");
 }
 
 void heap_memory::release(void* memory, std::size_t bytes) noexcept {
@@ -87,11 +86,11 @@ bool heap_memory::extend(void* memory, std::size_t old_bytes, std::size_t new_by
     return true;
 }
 
-/// What a source moved to an address that it was not asked for. It cannot stay there, and where it was it is no more.
+/// Replaces memory that a source moved to a misaligned address. It cannot stay there, and the old address is gone.
 TENURE_COLD void* heap_memory::copy_aligned(void* odd, std::size_t bytes) noexcept {
     misaligned_.store(address_of(odd), std::memory_order_relaxed);
     void* const memory = source_.acquire(bytes, segment_bytes_);
-    if (memory == nullptr || !is_aligned(memory, segment_bytes_)) std::abort(); // the block's contents have no place
+    if (memory == nullptr || !is_aligned(memory, segment_bytes_)) std::abort(); // the contents have no place
     std::memcpy(memory, odd, bytes);
     source_.release(odd, bytes);
     return memory;
@@ -128,7 +127,7 @@ void heap_memory::clear(void* part, std::size_t bytes) noexcept {
     }
     std::memset(part, 0, first - begin);
     for (std::uintptr_t at = first; at < last; at += step) {
-        // What is hardly there is given back, and what is in swap with it: to touch a few pages anew costs less.
+        // Pieces that are hardly resident are decommitted, including their swap: touching a few pages again costs less.
         bool const is_there = platform::resident_bytes_in(pointer_at(at), step) > step / 4;
         if (is_there || !decommit(pointer_at(at), step)) std::memset(pointer_at(at), 0, step);
     }

@@ -3,7 +3,7 @@
 #pragma once
 
 /// \file
-/// What one heap takes from its source: within a limit, known by address, and counted. Private to this room.
+/// Memory that one heap acquires from its source: limited, found by address, and counted. Private to this room.
 
 #include <atomic>
 #include <cstddef>
@@ -16,16 +16,16 @@
 
 namespace tenure::inline TENURE_ABI::detail {
 
-// A segment of 32 MiB lies at a multiple of its size, so that masking a pointer finds its head. A heap over a small
-// source has smaller ones: down to 256 KiB, of which a head takes 32.
+// A segment of 32 MiB starts at a multiple of its size, so masking a pointer finds its head. A heap over a small source
+// has smaller segments, down to 256 KiB, of which the head takes 32 KiB.
 constexpr std::size_t slice_bytes = std::size_t{32} * 1024;
 constexpr std::size_t max_segment_bytes = std::size_t{32} << 20;
 constexpr std::size_t min_segment_bytes = std::size_t{256} << 10;
 constexpr std::size_t max_slices = max_segment_bytes / slice_bytes;
 
-/// What every segment begins with, whether it holds pages of small blocks, large blocks or one huge block.
+/// The start of every segment, whether it holds pages of small blocks, large blocks or one huge block.
 struct segment_head {
-    /// The size class of a slice's blocks, or one of the numbers below.
+    /// The size class of each slice's blocks, or one of the numbers below.
     std::uint8_t class_of_slice[max_slices];
 
     [[nodiscard]] static segment_head* of(const void* inside, std::size_t segment_bytes) noexcept {
@@ -35,17 +35,17 @@ struct segment_head {
         return (address_of(inside) & (segment_bytes - 1)) / slice_bytes;
     }
 };
-constexpr std::uint8_t no_class = 63;     ///< of a slice that holds no blocks
-constexpr std::uint8_t large_class = 62;  ///< of every slice of a segment of large blocks
-constexpr std::uint8_t tagged_class = 60; ///< of a page whose owner tag has pages of its own: it knows its class
-constexpr std::uint8_t huge_class = 61;   ///< of every slice in the head of a huge block
+constexpr std::uint8_t no_class = 63;     ///< a slice that holds no blocks
+constexpr std::uint8_t large_class = 62;  ///< every slice of a segment of large blocks
+constexpr std::uint8_t tagged_class = 60; ///< a page of an owner tag, whose record has the class
+constexpr std::uint8_t huge_class = 61;   ///< every slice in the head of a huge block
 constexpr std::size_t class_numbers = 64;
 
-/// What is known of a segment's worth of addresses by its first piece.
+/// What starts at a segment-aligned address.
 enum class head_kind : std::uint8_t {
     none,
-    segment, ///< a segment of this heap begins there, and all of it is the heap's
-    huge,    ///< the head of a huge block of this heap lies there; its memory may end anywhere
+    segment, ///< a segment of this heap; all of it belongs to the heap
+    huge,    ///< the head of a huge block of this heap; the block's memory may end anywhere
 };
 
 /// Threads   any.
@@ -60,36 +60,36 @@ public:
     [[nodiscard]] std::size_t segment_bytes() const noexcept { return segment_bytes_; }
     [[nodiscard]] std::size_t limit_bytes() const noexcept { return limit_bytes_; }
 
-    /// Memory at a multiple of the larger of a segment's size and `alignment`. Null when the source or the limit
-    /// refuses, and when the source ignores the alignment.
+    /// Acquires memory at a multiple of the larger of the segment size and `alignment`.
+    /// Returns   nullptr when the source fails, the limit is reached, or the source ignores the alignment.
     [[nodiscard]] void* acquire(std::size_t bytes, std::size_t alignment) noexcept;
-    /// Reports, once, that the source gave a block at another alignment, which acquire() refused: without a lock of the
-    /// heap's, because whoever hears of it may use the heap.
+    /// Reports, once, that the source returned a misaligned block, which acquire() rejected. Call it without any lock
+    /// of the heap, because the report handler may use the heap.
     void report_misaligned() noexcept {
         if (misaligned_.load(std::memory_order_relaxed) != 0) [[unlikely]]
             write_misaligned();
     }
     void release(void* memory, std::size_t bytes) noexcept;
     [[nodiscard]] bool extend(void* memory, std::size_t old_bytes, std::size_t new_bytes) noexcept;
-    /// Keeps the alignment of a segment. A source that does not is made up for by a copy; without memory for it the
-    /// process ends.
+    /// Moves memory to another size; the result is segment-aligned. If the source ignores the alignment, the contents
+    /// are copied; if there is no memory for the copy, the process aborts.
     [[nodiscard]] void* remap(void* memory, std::size_t old_bytes, std::size_t new_bytes) noexcept;
     bool decommit(void* part, std::size_t bytes) noexcept;
-    /// Makes part of a block zero. Of a large one only what is mostly in memory is written, and the rest given back: a
-    /// block that was kept and mostly not touched takes no more memory than it had.
+    /// Zeroes part of a block. In a large part, only pieces that are mostly resident are written; the others are
+    /// decommitted. A retained block that was mostly untouched therefore takes no more memory than before.
     void clear(void* part, std::size_t bytes) noexcept;
-    /// Whether the source has addresses to spare.
+    /// Whether neither the source nor the limit restricts addresses.
     [[nodiscard]] bool is_plentiful() const noexcept;
     [[nodiscard]] bool is_zeroed() const noexcept { return source_.is_zeroed(); }
 
-    /// Makes a head known, with all its slices of one class, and forgets it.
+    /// Registers a head and sets the class of all its slices; withdraw() removes it.
     [[nodiscard]] bool announce(segment_head& head, std::uint8_t class_of_all) noexcept;
     void withdraw(segment_head& head) noexcept;
-    /// What a segment's worth of addresses that `pointer` is in begins with: asked for any pointer, without a lock, and
-    /// nothing is read there. Of a huge block only the first segment is known.
+    /// What starts at the segment-aligned address below `pointer`. Accepts any pointer, takes no lock and does not read
+    /// that memory. Only the first segment of a huge block is known.
     [[nodiscard]] head_kind kind_of(const void* pointer) const noexcept;
 
-    /// Counts bytes that pages and blocks take up, shared by all threads: for slow paths.
+    /// Counts bytes used by pages and blocks. The counter is shared by all threads: slow paths only.
     void count_use(std::size_t bytes) noexcept;
     void uncount_use(std::size_t bytes) noexcept { in_use_bytes_.fetch_sub(bytes, std::memory_order_relaxed); }
 
@@ -106,13 +106,13 @@ private:
     TENURE_COLD void write_misaligned() noexcept;
     [[nodiscard]] TENURE_COLD void* copy_aligned(void* odd, std::size_t bytes) noexcept;
 
-    platform::mutex mutex_; ///< around the source's calls: it may be one for one thread at a time
+    platform::mutex mutex_; ///< serializes the source's calls: the source may be single-threaded
     block_source& source_;
     std::size_t const segment_bytes_;
     std::size_t const limit_bytes_;
     std::atomic<std::size_t> reserved_bytes_{0};
     std::atomic<std::size_t> blocks_{0};
-    std::atomic<std::uintptr_t> misaligned_{0}; ///< what the source gave, to be reported
+    std::atomic<std::uintptr_t> misaligned_{0}; ///< address of a misaligned block, still to be reported
     std::atomic<std::size_t> in_use_bytes_{0};
     std::atomic<std::size_t> peak_bytes_{0};
 };

@@ -19,7 +19,7 @@ constexpr std::size_t slice_words = max_slices / bits_per_word;
     return pointer_at(address_of(&segment) + slice * slice_bytes);
 }
 
-/// Calls `visit(first, count)` for each run of bits that are set.
+/// Calls `visit(first, count)` for each run of set bits.
 template<class Visit>
 void for_each_run(const bit_word (&words)[slice_words], Visit&& visit) noexcept {
     std::size_t begin = 0, count = 0;
@@ -35,13 +35,14 @@ void for_each_run(const bit_word (&words)[slice_words], Visit&& visit) noexcept 
 
 }
 
-/// Takes a run of 1, 2, 4 or 8 slices, at a multiple of as many. Returns   the first, or max_slices.
+/// Allocates a run of 1, 2, 4 or 8 slices, at a multiple of its length.
+/// Returns   the first slice, or max_slices.
 std::size_t heap_pages::allocate_slices(heap_segment& segment, std::size_t count, among which) const noexcept {
     bit_word const first_of_each = ~bit_word{0} / low_bits(count); // every count-th bit
     for (std::size_t word = 0; word < slice_words; ++word) {
         bit_word free = segment.free_slices[word];
         if (which == among::touched) free &= segment.dirty_slices[word];
-        // The first bit of each run stays when all of its bits are set.
+        // The first bit of each run stays set if all bits of the run are set.
         for (std::size_t joined = 1; joined < count; joined *= 2) free &= free >> joined;
         free &= first_of_each;
         if (free == 0) continue;
@@ -74,7 +75,7 @@ void heap_pages::list_free(heap_segment& segment) noexcept {
     first_free_ = &segment;
 }
 
-/// After segments have gone.
+/// Rebuilds the list after segments were released.
 void heap_pages::relist_free() noexcept {
     first_free_ = nullptr;
     for (heap_segment* segment = first_; segment != nullptr; segment = segment->next) {
@@ -91,7 +92,7 @@ heap_segment* heap_pages::add_segment() noexcept {
         memory_.release(memory, memory_.segment_bytes());
         return nullptr;
     }
-    // Pages and bits are made with each page.
+    // allocate() initializes page records and bits.
     std::memset(segment->free_slices, 0, sizeof segment->free_slices);
     std::memset(segment->dirty_slices, 0, sizeof segment->dirty_slices);
     std::memset(segment->stale_slices, 0, sizeof segment->stale_slices);
@@ -116,7 +117,7 @@ small_page* heap_pages::allocate(std::size_t class_index, std::uint8_t number) n
             first_free_->is_listed_free = false;
             first_free_ = first_free_->next_free;
         }
-        // Memory that was touched costs no fault, and the process no more than it has.
+        // Touched memory causes no page fault and does not increase the process's memory.
         for (among const which : {among::touched, among::all}) {
             for (segment = first_free_; segment != nullptr; segment = segment->next_free) {
                 slice = allocate_slices(*segment, slices, which);
@@ -128,7 +129,7 @@ small_page* heap_pages::allocate(std::size_t class_index, std::uint8_t number) n
             segment = add_segment();
             if (segment == nullptr) return nullptr;
             slice = allocate_slices(*segment, slices, among::all);
-            if (slice == max_slices) return nullptr; // segments too small for a long page
+            if (slice == max_slices) return nullptr; // the segments are too small for a long page
         }
     }
     memory_.count_use(slices * slice_bytes);
@@ -225,7 +226,7 @@ void heap_pages::for_each_page(void (*visit)(void* context, small_page&), void* 
                 continue;
             }
             small_page& page = segment->pages[slice];
-            slice += slices_of_page(page.class_index); // before the visit, which may give the page away
+            slice += slices_of_page(page.class_index); // before the visit, which may free the page
             visit(context, page);
         }
     }

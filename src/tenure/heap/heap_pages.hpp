@@ -3,7 +3,7 @@
 #pragma once
 
 /// \file
-/// Where the pages of one heap come from and go back to. Private to this room.
+/// Allocates and frees the pages of one heap. Private to this room.
 
 #include <cstddef>
 #include <cstdint>
@@ -15,7 +15,7 @@
 
 namespace tenure::inline TENURE_ABI::detail {
 
-/// Threads   any; a lock per call, which is once per page.
+/// Threads   any; one lock per call, which is one per page.
 class heap_pages {
 public:
     constexpr explicit heap_pages(heap_memory& memory) noexcept : memory_(memory) {}
@@ -23,26 +23,31 @@ public:
     heap_pages(const heap_pages&) = delete;
     heap_pages& operator=(const heap_pages&) = delete;
 
-    /// A page of the class, with no owner and nothing handed out, whose slices say `number`: the class, or
-    /// tagged_class. Null when the source refuses.
+    /// Allocates a page of the class, without an owner and with no block in use. `number` is stored for its slices: the
+    /// class, or tagged_class.
+    /// Returns   nullptr when the source fails.
     [[nodiscard]] small_page* allocate(std::size_t class_index, std::uint8_t number) noexcept;
-    /// Requires  no block of the page is handed out.
+    /// Requires  no block of the page is in use or cached.
     void deallocate(small_page& page) noexcept;
 
-    /// Gives empty segments and the memory of free slices back. Returns   the bytes given back.
+    /// Returns empty segments and the memory of free slices.
+    /// Returns   the number of bytes returned.
     std::size_t trim() noexcept;
-    /// Gives back the free slices that the last call found free and touched already.
+    /// Decommits the slices that were already free and touched at the previous sweep.
     std::size_t sweep() noexcept;
-    /// Gives every segment back, whatever is in it.
+    /// Releases every segment, including those in use.
     void release_all() noexcept;
 
-    /// Calls `visit(context, page)` for every page. Requires  no other thread takes or gives pages meanwhile.
+    /// Calls `visit(context, page)` for every page.
+    /// Requires  no other thread allocates or frees pages meanwhile.
     void for_each_page(void (*visit)(void* context, small_page&), void* context) const noexcept;
 
     [[nodiscard]] std::size_t segment_count() const noexcept;
-    /// Bytes of heads, of what is in use, and of what is free and was touched. Cost      O(segments), with the lock.
+    /// Bytes of heads, of slices in use, and of free slices that were touched.
+    /// Cost      O(segments), with the lock.
     [[nodiscard]] std::size_t committed_bytes() const noexcept;
-    /// What of it is in memory now. Cost      O(pages of the system), with the lock.
+    /// The resident part of them.
+    /// Cost      O(OS pages), with the lock.
     [[nodiscard]] std::size_t resident_bytes() const noexcept;
     [[nodiscard]] heap_memory& memory() const noexcept { return memory_; }
     [[nodiscard]] platform::mutex& mutex() const noexcept { return mutex_; }
@@ -59,7 +64,7 @@ private:
     void relist_free() noexcept;
 
     heap_memory& memory_;
-    mutable platform::mutex mutex_; ///< of everything below
+    mutable platform::mutex mutex_; ///< guards everything below
     heap_segment* first_ = nullptr;
     heap_segment* first_free_ = nullptr;
     std::size_t segment_count_ = 0;

@@ -12,15 +12,15 @@
 #include <tenure/platform/process.hpp>
 #include <tenure/platform/resident.hpp>
 
-// Blocks that become larger or smaller: where they are, elsewhere with their pages, or by a copy.
+// Resizing of blocks: in place, by moving their pages, or by a copy.
 
 namespace tenure::inline TENURE_ABI::detail {
 
 namespace {
 
-/// Whether less than half of a block is in memory, so that a copy of all of it would take far more than it has.
+/// Whether less than half of a block is resident, so that a full copy would take far more memory than the block has.
 [[nodiscard]] bool is_sparse(const void* block, std::size_t bytes) noexcept {
-    constexpr std::size_t least_looked_at = std::size_t{256} * 1024; // below, the look costs more than it saves
+    constexpr std::size_t least_looked_at = std::size_t{256} * 1024; // below, the query costs more than it saves
     return bytes >= least_looked_at && platform::resident_bytes_in(block, bytes) < bytes / 2;
 }
 
@@ -28,8 +28,9 @@ namespace {
     return bytes[0] == 0 && std::memcmp(bytes, bytes + 1, count - 1) == 0;
 }
 
-/// Copies what is not zero. A page that is not in memory may be in swap or in a file, so that only reading it says what
-/// is in it; reading one that was never touched takes no memory. Requires  the target is zero.
+/// Copies the parts that are not zero. A page that is not resident may be in swap or in a file, so only reading it
+/// shows its contents. Reading a page that was never touched takes no memory.
+/// Requires  the target is zero.
 void copy_sparse(void* to, const void* from, std::size_t bytes) noexcept {
     auto* const target = static_cast<unsigned char*>(to);
     auto const* const source = static_cast<unsigned char const*>(from);
@@ -52,13 +53,13 @@ void copy_sparse(void* to, const void* from, std::size_t bytes) noexcept {
 }
 
 bool heap_core::resize(void* block, std::size_t bytes) noexcept {
-    if (checks::caller && guarded_.contains(block)) return false; // a block of another size lies elsewhere
+    if (checks::caller && guarded_.contains(block)) return false; // a block of another size needs another address
     std::uint8_t const number = class_number_of(block, slice_number_of(block));
     if constexpr (checks::caller) return resize_checked(block, bytes, number);
     return resize_to(block, bytes, number);
 }
 
-/// What a block past the small ones counts for.
+/// The bytes that a block past the small ones counts for.
 std::size_t heap_core::larger_bytes(const void* block, std::uint8_t number) const noexcept {
     return number == large_class ? large_.usable_bytes(block) : huge_.asked_bytes(block);
 }
@@ -83,13 +84,13 @@ void* heap_core::reallocate(thread_cache* cache, void* block, std::size_t bytes,
         return host::process_reallocate(block, bytes, alignment);
     if (is_of_malloc) return reallocate_by_copy(cache, block, bytes, alignment, passthrough_.bytes_of(block));
     std::size_t const usable = usable_bytes(block);
-    if (checks::caller && usable == 0) return nullptr; // reported; every sound block has a byte
+    if (checks::caller && usable == 0) return nullptr; // reported; every valid block has at least one byte
     bool const is_aligned_so = is_aligned(block, alignment);
-    // A block that shrinks to less than half moves, so that what it does not need serves others.
+    // A block that shrinks to less than half moves, so that the memory it no longer needs can serve others.
     bool const is_worth_keeping = bytes <= usable ? bytes >= usable / 2 : usable > max_small_bytes;
     if (is_aligned_so && is_worth_keeping && resize(block, bytes)) return block;
     std::uint8_t const number = class_number_of(block, slice_number_of(block));
-    // A block that moves keeps its distance from a segment's begin, and so no more than a segment's alignment.
+    // A moved block keeps its distance from a segment boundary, and therefore at most a segment's alignment.
     bool const may_move = number == huge_class && alignment <= memory_.segment_bytes() / 2;
     bool const stays_huge = bytes > usable || !fits_segment(bytes, alignment, memory_.segment_bytes());
     if (!checks::caller && is_aligned_so && may_move && stays_huge) {
@@ -100,11 +101,11 @@ void* heap_core::reallocate(thread_cache* cache, void* block, std::size_t bytes,
         if (moved != nullptr) return moved;
     }
     void* const fresh = reallocate_by_copy(cache, block, bytes, alignment, usable);
-    // A refused shrink need not fail: the block is large enough as it is.
-    bool const is_guarded = checks::caller && guarded_.contains(block); // it ends where it ends
+    // A shrink that cannot allocate need not fail: the block is large enough as it is.
+    bool const is_guarded = checks::caller && guarded_.contains(block); // a guarded block cannot shrink in place
     bool const stays = fresh == nullptr && is_aligned_so && bytes <= usable && !is_guarded;
     if (checks::caller && stays) {
-        // Cut as far as it can be, so that the guard behind it is short.
+        // Shrink as far as possible, so that the guard behind it is short.
         (void)resize_to(block, std::max(bytes + guard_bytes, max_small_bytes), number);
         return set_canary(block, std::max<std::size_t>(bytes, 1));
     }
@@ -114,7 +115,7 @@ void* heap_core::reallocate(thread_cache* cache, void* block, std::size_t bytes,
 void* heap_core::reallocate_by_copy(thread_cache* cache, void* block, std::size_t bytes, std::size_t alignment,
                                     std::size_t usable) noexcept {
     std::size_t const copied = std::min(bytes, usable);
-    // Not under passthrough: memory checkers look at what is read.
+    // Not under passthrough: memory checkers track reads.
     bool const by_pages = origin() == block_origin::own && is_sparse(block, copied);
     void* const fresh = allocate(cache, bytes, alignment, by_pages ? fill::zero : fill::none);
     if (fresh == nullptr) return nullptr;

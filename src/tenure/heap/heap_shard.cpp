@@ -16,7 +16,7 @@ struct heap_shard::freed_bits {
     small_page* page;
     bit_word* word;
     bit_word bits;
-    std::uint32_t count; ///< of the bits: cheaper to keep than to count
+    std::uint32_t count; ///< number of set bits: cheaper to store than to count
 };
 
 void heap_shard::list(small_page& page) noexcept {
@@ -46,7 +46,8 @@ small_page* heap_shard::page_with_blocks(std::size_t class_index) noexcept {
 
 namespace {
 
-/// Moves blocks of a page to the end of `blocks`, lowest address last. Returns   how many, at most `room`.
+/// Moves blocks of a page to the end of `blocks`, lowest address last.
+/// Returns   the number of blocks, at most `room`.
 std::size_t move_blocks(small_page& page, void** blocks, std::size_t room) noexcept {
     bit_word* const bits = page.bits;
     std::size_t taken = 0;
@@ -84,13 +85,13 @@ std::size_t heap_shard::refill(std::size_t class_index, void** blocks, std::size
         if (!page->has_blocks()) unlist(*page);
     }
     if (left != 0) std::copy(blocks + left, blocks + count, blocks);
-    handed_out_[class_index] += count - left;
+    allocated_[class_index] += count - left;
     return count - left;
 }
 
 namespace {
 
-/// Makes the next group of a page's blocks free, in the bits and in what is in them.
+/// Makes the next group of a page's blocks available: sets their bits and poisons their contents.
 void open_group(small_page& page) noexcept {
     std::size_t const word = page.words_used++;
     std::size_t const count = std::min(page.capacity - word * bits_per_word, bits_per_word);
@@ -100,7 +101,7 @@ void open_group(small_page& page) noexcept {
     platform::poison_freed(page.block(word * bits_per_word), count * page.block_bytes);
 }
 
-/// One of the bits that are set, chosen by `draw`.
+/// One of the set bits, chosen by `draw`.
 [[nodiscard]] std::size_t some_bit(bit_word word, std::uint64_t draw) noexcept {
     auto const by = static_cast<int>(draw % bits_per_word);
     return (lowest_bit(std::rotr(word, by)) + static_cast<std::size_t>(by)) % bits_per_word;
@@ -120,7 +121,7 @@ void* heap_shard::allocate_scattered(std::size_t class_index, std::uint64_t draw
     --page->free_count;
     if (page->bits[word] == 0) page->words_with_free &= ~bit_at(word);
     if (!page->has_blocks()) unlist(*page);
-    ++handed_out_[class_index];
+    ++allocated_[class_index];
     return page->block(word * bits_per_word + bit);
 }
 
@@ -132,7 +133,7 @@ block_state heap_shard::state_of(const void* address, std::size_t segment_bytes)
     std::size_t const offset = address_of(address) - page.begin;
     std::size_t const index = offset / page.block_bytes;
     if (offset % page.block_bytes != 0 || index >= page.capacity) return block_state::no_begin;
-    return page.is_handed_out(index) ? block_state::handed_out : block_state::free;
+    return page.is_allocated(index) ? block_state::allocated : block_state::free;
 }
 
 void heap_shard::release(small_page& page) noexcept {
@@ -145,11 +146,12 @@ void twice_freed::report() const noexcept {
     for (std::size_t each = 0; each < count_; ++each) {
         report_misuse("a heap block was freed twice", pointer_at(pages_[each]),
                       "The address is that of the block's page. Look for a second owner; the library built with checks "
-                      "reports it at the second free itself.");
+                      "reports the second free itself.");
     }
 }
 
-/// Requires  the lock. Returns   whether one of the blocks was free already.
+/// Requires  the lock.
+/// Returns   whether one of the blocks was already free.
 TENURE_ALWAYS_INLINE bool heap_shard::set_free(const freed_bits& freed) noexcept {
     small_page& page = *freed.page;
     bit_word const before = *freed.word;
@@ -158,11 +160,11 @@ TENURE_ALWAYS_INLINE bool heap_shard::set_free(const freed_bits& freed) noexcept
     std::size_t const count = twice == 0 ? freed.count : count_bits(freed.bits & ~before);
     page.free_count = static_cast<std::uint16_t>(page.free_count + count);
     page.words_with_free |= bit_at(static_cast<std::size_t>(freed.word - page.bits));
-    handed_out_[page.class_index] -= count;
+    allocated_[page.class_index] -= count;
     if (!page.is_listed) [[unlikely]]
         list(page);
-    // At once, for other sizes to use: taking it again costs no more than a batch, and its memory stays a while.
-    // Checked builds keep the last one, which knows its freed blocks.
+    // Release an empty page at once, so that other sizes can use it: allocating it again costs no more than a batch,
+    // and its memory is retained for a while. Checked builds keep the last page, which knows its freed blocks.
     if (page.is_empty()) [[unlikely]] {
         bool const is_last = page.next == nullptr && page.previous == nullptr;
         if (!(checks::caller && is_last)) release(page);
@@ -170,9 +172,11 @@ TENURE_ALWAYS_INLINE bool heap_shard::set_free(const freed_bits& freed) noexcept
     return twice != 0;
 }
 
-/// Where the bits of blocks lie, which the slice's class tells without a look at its page: pages are seldom near, and
-/// are fetched while the next are looked for. Blocks freed one after another often share a word: it is written once for
-/// all of them; where they share a page as well, as `Near` hopes, that is not looked for each time. Returns   how many.
+/// Finds the bits of blocks. The slice's class is enough to find them, without reading the page record: records are
+/// seldom in the CPU cache, and are prefetched while the next ones are looked up. Blocks that are freed in sequence
+/// often share a word, which is then written once for all of them. With `Near`, blocks that share a page reuse its
+/// lookup.
+/// Returns   the number of entries in `found`.
 template<bool Near>
 TENURE_ALWAYS_INLINE std::size_t heap_shard::find_bits(void* const* blocks, std::size_t count,
                                                        std::size_t segment_bytes, freed_bits* found) noexcept {
@@ -206,7 +210,7 @@ void heap_shard::flush(void* const* blocks, std::size_t count, std::size_t segme
                                             : find_bits<false>(blocks, count, segment_bytes, freed);
     for (std::size_t each = 0; each < freed_count;) {
         heap_shard* const owner = freed[each].page->owner.load(std::memory_order_acquire);
-        if (owner == nullptr) { // its page went back when all its blocks had
+        if (owner == nullptr) { // the page was released when all its blocks were free
             noted.note(*freed[each++].page);
             continue;
         }
@@ -220,27 +224,28 @@ void heap_shard::flush(void* const* blocks, std::size_t count, std::size_t segme
 
 namespace {
 
-/// Gives the memory of runs of free blocks back. Returns   the bytes.
+/// Decommits runs of free blocks in a page.
+/// Returns   the number of bytes.
 std::size_t trim_page(const small_page& page, heap_memory& memory) noexcept {
     std::size_t const page_bytes = slices_of_page(page.class_index) * slice_bytes;
     std::size_t const system_page = platform::page_bytes();
     std::size_t bytes = 0;
     for (std::size_t index = 0; index < page.capacity;) {
         std::size_t const first = index;
-        while (index < page.capacity && !page.is_handed_out(index)) ++index;
+        while (index < page.capacity && !page.is_allocated(index)) ++index;
         std::uintptr_t const end =
             index == page.capacity ? page.begin + page_bytes : page.begin + index * page.block_bytes;
         std::uintptr_t const from = align_up(page.begin + first * page.block_bytes, system_page);
         std::uintptr_t const to = align_down(end, system_page);
         if (from < to && memory.decommit(pointer_at(from), to - from)) bytes += to - from;
-        while (index < page.capacity && page.is_handed_out(index)) ++index;
+        while (index < page.capacity && page.is_allocated(index)) ++index;
     }
     return bytes;
 }
 
 }
 
-// Not in checked builds: what is in a freed block is looked at when it is used again.
+// Not in checked builds: they inspect a freed block's contents when it is reused.
 std::size_t heap_shard::trim_pages() noexcept {
     if constexpr (checks::caller) return 0;
     std::size_t bytes = 0;
@@ -271,13 +276,13 @@ void heap_shard::forget_pages() noexcept {
     platform::lock_guard const lock(mutex_);
     for (std::size_t index = 0; index < small_class_count; ++index) {
         listed_[index] = nullptr;
-        page_count_[index] = handed_out_[index] = 0;
+        page_count_[index] = allocated_[index] = 0;
     }
 }
 
 class_usage heap_shard::usage_of(std::size_t class_index) const noexcept {
     platform::lock_guard const lock(mutex_);
-    return {page_count_[class_index], handed_out_[class_index]};
+    return {page_count_[class_index], allocated_[class_index]};
 }
 
 bool heap_shard::valid() const noexcept {

@@ -3,7 +3,8 @@
 #pragma once
 
 /// \file
-/// The owner of pages of small blocks: what threads take batches from and give batches back to. Private to this room.
+/// A shard: a part of a heap with its own lock. It owns pages of small blocks; threads refill from it and flush to it
+/// in batches. Private to this room.
 
 #include <cstddef>
 #include <cstdint>
@@ -14,18 +15,18 @@
 
 namespace tenure::inline TENURE_ABI::detail {
 
-/// Blocks that are handed out, and those of them that wait in the caches of threads are among them.
+/// Blocks that left the pages: those in use and those in thread caches.
 struct class_usage {
     std::size_t pages = 0;
-    std::size_t handed_out = 0;
-    std::size_t cached = 0; ///< of these, in the caches of threads; zero of a single shard
+    std::size_t allocated = 0;
+    std::size_t cached = 0; ///< the part in thread caches; zero for a single shard
 };
 
-enum class block_state : std::uint8_t { handed_out, free, no_begin };
+enum class block_state : std::uint8_t { allocated, free, no_begin };
 
-/// Pages of which a block was found to be freed twice, the first eight. Noted under locks and reported at the end of
-/// its life, because whoever hears of it may use the heap: it is declared before any lock is taken, and stands in the
-/// frame of the function that leaves caches and pages whole.
+/// Records pages in which a block was freed twice: the first eight. They are recorded under locks and reported by the
+/// destructor, because the report handler may use the heap. Declare it before taking any lock, in the function that
+/// leaves caches and pages consistent.
 class twice_freed {
 public:
     twice_freed() noexcept = default;
@@ -48,45 +49,52 @@ private:
     std::uintptr_t pages_[most];
 };
 
-/// A thread allocates from one shard, so that threads do not write to each other's pages; it frees whatever it is
-/// given, and the batch goes to the pages' owners, a lock for each owner in it. Shards outlive threads: the next thread
-/// takes over the shard of one that has ended, with its pages, and nothing has to be moved when a thread ends.
+/// A thread allocates from one shard, so that threads do not write to each other's pages. It may free any block; a
+/// batch of freed blocks goes to the owners of their pages, with one lock per owner. Shards outlive threads: a new
+/// thread takes over the shard of an ended one, with its pages, so nothing moves when a thread ends.
 ///
-/// Threads   any; a lock per batch.
+/// Threads   any; one lock per batch.
 class alignas(cache_line_bytes) heap_shard {
 public:
     constexpr explicit heap_shard(heap_pages& pages, std::uint16_t tag_id = 0) noexcept : tag(tag_id), pages_(pages) {}
-    /// Requires  no block of its pages is used any more: they go back with the segments.
+    /// Requires  no block of its pages is in use. The pages are released with their segments.
     ~heap_shard() = default;
     heap_shard(const heap_shard&) = delete;
     heap_shard& operator=(const heap_shard&) = delete;
 
-    /// Takes up to `count` blocks, the one with the lowest address last, so that a cache that hands out its last first
-    /// does so in the order of addresses. Returns   how many; fewer, or none, when the source refuses.
+    /// Allocates up to `count` blocks. The block with the lowest address comes last, so that a cache that pops its last
+    /// block first allocates in address order.
+    /// Returns   the number of blocks; fewer or none when the source fails.
     [[nodiscard]] std::size_t refill(std::size_t class_index, void** blocks, std::size_t count) noexcept;
 
-    /// Takes one block, which `draw` chooses among those of a page, full of freed_fill: how checked builds allocate, so
-    /// that addresses are not foretold and a freed block rests a while. Null when the source refuses.
+    /// Allocates one block, full of freed_fill, chosen by `draw` among those of a page. Checked builds allocate this
+    /// way, so that addresses are unpredictable and a freed block is not reused at once.
+    /// Returns   nullptr when the source fails.
     [[nodiscard]] void* allocate_scattered(std::size_t class_index, std::uint64_t draw) noexcept;
 
-    /// What is known of an address in a page. Requires  it lies in a page of a segment of this size.
+    /// The state of the block at an address.
+    /// Requires  the address is in a page of a segment of this size.
     [[nodiscard]] static block_state state_of(const void* address, std::size_t segment_bytes) noexcept;
 
-    /// Gives blocks back to the shards that own their pages. Requires  the blocks lie in segments of this size.
+    /// Returns blocks to the shards that own their pages.
+    /// Requires  the blocks are in segments of this size.
     static void flush(void* const* blocks, std::size_t count, std::size_t segment_bytes, twice_freed& noted) noexcept;
     static void flush(void* const* blocks, std::size_t count, std::size_t segment_bytes) noexcept {
         twice_freed noted;
         flush(blocks, count, segment_bytes, noted);
     }
 
-    /// Forgets every page. Requires  no other thread uses it; the pages go back by other ways.
+    /// Forgets every page without freeing it.
+    /// Requires  no other thread uses the shard; the caller frees the pages.
     void forget_pages() noexcept;
 
-    /// Gives back what the system can have of pages that are in use: its pages that hold free blocks alone.
-    /// Returns   the bytes. Cost      O(blocks), a system call for each run.
+    /// Decommits OS pages inside pages in use, if they hold only free blocks.
+    /// Returns   the number of bytes.
+    /// Cost      O(blocks), with a system call per run.
     std::size_t trim_pages() noexcept;
 
-    /// Gives empty pages back to the heap. Returns   how many.
+    /// Returns empty pages to the heap.
+    /// Returns   the number of pages.
     std::size_t release_empty_pages() noexcept;
 
     [[nodiscard]] class_usage usage_of(std::size_t class_index) const noexcept;
@@ -95,7 +103,7 @@ public:
 
     std::uint16_t const tag;    ///< of all its pages; zero: none
     heap_shard* next = nullptr; ///< in the heap's list, under the heap's lock
-    std::size_t user_count = 0; ///< threads that take from it, under the heap's lock
+    std::size_t user_count = 0; ///< number of threads that allocate from it, under the heap's lock
 
 private:
     struct freed_bits;
@@ -109,10 +117,10 @@ private:
     [[nodiscard]] small_page* page_with_blocks(std::size_t class_index) noexcept;
 
     heap_pages& pages_;
-    mutable platform::mutex mutex_;           ///< of everything below and of the pages that it owns
-    small_page* listed_[small_class_count]{}; ///< pages that have blocks to give
+    mutable platform::mutex mutex_;           ///< guards everything below and the pages that it owns
+    small_page* listed_[small_class_count]{}; ///< pages with available blocks
     std::size_t page_count_[small_class_count]{};
-    std::size_t handed_out_[small_class_count]{};
+    std::size_t allocated_[small_class_count]{};
 };
 
 }

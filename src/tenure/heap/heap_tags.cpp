@@ -8,14 +8,14 @@
 #include <tenure/base/tag.hpp>
 #include <tenure/heap/heap.hpp>
 
-// What is allocated under an owner tag has pages of its own, so that live figures by tag are exact and cost the calls
-// without a tag nothing. A thread that changes its tag changes its cache; a free of a tagged block takes the slow path.
+// Allocations under an owner tag have their own pages, so that live statistics by tag are exact and untagged calls pay
+// nothing. A thread that changes its tag changes its cache. A free of a tagged block takes the slow path.
 
 namespace tenure::inline TENURE_ABI::detail {
 
 namespace {
 
-/// Blocks past the small ones, of the heaps of the process that have tags: the process heap.
+/// Larger blocks of the one heap with tags, the process heap.
 struct larger_blocks {
     std::atomic<std::size_t> count;
     std::atomic<std::size_t> bytes;
@@ -23,7 +23,7 @@ struct larger_blocks {
 constinit larger_blocks by_tag[max_tags]{};
 
 void change_cache(std::uint16_t now) noexcept {
-    if (now >= max_tags) now = 0; // a number that is no tag's: nothing is counted
+    if (now >= max_tags) now = 0; // not the number of a tag: nothing is counted
     thread_cache* const main = process_cache->main;
     thread_cache* last = main;
     while (last->tag != now && last->next_of_thread != nullptr) last = last->next_of_thread;
@@ -71,8 +71,8 @@ tagged_usage heap_core::usage_of_tag(std::uint16_t tag) const noexcept {
             for (thread_cache const* cache = caches_; cache != nullptr; cache = cache->next) {
                 if (cache->tag == tag) cached += cache->of_class[index].count.load(std::memory_order_relaxed);
             }
-            std::size_t const handed_out = shard->usage_of(index).handed_out;
-            std::size_t const live = handed_out - std::min(handed_out, cached);
+            std::size_t const allocated = shard->usage_of(index).allocated;
+            std::size_t const live = allocated - std::min(allocated, cached);
             answer.live_count += live;
             answer.live_bytes += live * class_bytes(index);
         }

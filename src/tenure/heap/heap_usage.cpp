@@ -19,7 +19,7 @@ heap_usage detail::heap_core::usage() const noexcept {
         heap_size_usage& size = answer.sizes[index];
         size.block_bytes = class_bytes(index);
         size.cached_count = pages.cached;
-        size.live_count = pages.handed_out - size.cached_count;
+        size.live_count = pages.allocated - size.cached_count;
         size.page_count = pages.pages;
         answer.cached_bytes += size.cached_count * size.block_bytes;
     }
@@ -27,12 +27,12 @@ heap_usage detail::heap_core::usage() const noexcept {
     answer.large_bytes = large_.live_bytes();
     answer.huge_count = huge_.live_count();
     answer.huge_bytes = huge_.live_bytes();
-    answer.kept_bytes = huge_.kept_bytes();
+    answer.retained_bytes = huge_.retained_bytes();
     answer.committed_bytes = pages_.committed_bytes() + large_.committed_bytes() + huge_.committed_bytes();
     answer.resident_bytes = pages_.resident_bytes() + large_.resident_bytes() + huge_.resident_bytes();
     platform::lock_guard const lock(mutex_);
     for (thread_cache const* cache = caches_; cache != nullptr; cache = cache->next)
-        answer.thread_count += std::size_t{cache->is_used && cache->tag == 0}; // one more for each tag
+        answer.thread_count += std::size_t{cache->is_used && cache->tag == 0}; // others belong to tags
     return answer;
 }
 
@@ -42,18 +42,18 @@ void write_usage(const heap_usage& usage, usage_form form, void (*write)(void* c
     detail::usage_figure const figures[] = {
         {"live_count", "blocks in use", usage.total.live_count, false},
         {"live_bytes", "bytes in use", usage.total.live_bytes, true},
-        {"peak_bytes", "most ever in use, by pages", usage.total.peak_bytes, true},
+        {"peak_bytes", "peak in use, by pages", usage.total.peak_bytes, true},
         {"in_use_bytes", "pages and larger blocks in use", usage.in_use_bytes, true},
         {"committed_bytes", "committed", usage.committed_bytes, true},
         {"resident_bytes", "resident", usage.resident_bytes, true},
         {"reserved_bytes", "addresses reserved", usage.total.reserved_bytes, true},
-        {"source_blocks", "blocks of its source", usage.total.source_blocks, false},
-        {"cached_bytes", "free in threads' caches", usage.cached_bytes, true},
-        {"kept_bytes", "kept of freed huge blocks", usage.kept_bytes, true},
+        {"source_blocks", "blocks from the source", usage.total.source_blocks, false},
+        {"cached_bytes", "free in thread caches", usage.cached_bytes, true},
+        {"retained_bytes", "retained huge blocks", usage.retained_bytes, true},
         {"large_count", "large blocks", usage.large_count, false},
-        {"large_bytes", "bytes of them", usage.large_bytes, true},
+        {"large_bytes", "bytes in large blocks", usage.large_bytes, true},
         {"huge_count", "huge blocks", usage.huge_count, false},
-        {"huge_bytes", "bytes of them", usage.huge_bytes, true},
+        {"huge_bytes", "bytes in huge blocks", usage.huge_bytes, true},
         {"thread_count", "threads with a cache", usage.thread_count, false},
     };
     detail::write_figures({form, write, context}, "heap", usage.name, figures);

@@ -12,7 +12,7 @@ namespace tenure::inline TENURE_ABI::detail {
 
 namespace {
 
-/// Says, in checked builds, who has the heap to itself.
+/// Records, in checked builds, which thread has exclusive use of the heap.
 class alone {
 public:
     explicit alone(std::atomic<std::uint64_t>& thread) noexcept : thread_(thread) {
@@ -51,7 +51,7 @@ void heap_core::walk(block_visitor visit, void* context) noexcept {
     pages_.for_each_page(
         [](void* argument, small_page& page) {
             for (std::size_t index = 0; index < page.blocks_used(); ++index) {
-                if (page.is_handed_out(index)) visiting::block(argument, page.block(index), page.block_bytes);
+                if (page.is_allocated(index)) visiting::block(argument, page.block(index), page.block_bytes);
             }
         },
         &who);
@@ -75,7 +75,7 @@ void heap_core::clear() noexcept {
     large_.free_all();
     huge_.free_all(platform::coarse_ns());
     if constexpr (checks::caller) huge_.trim();
-    if (passthrough_form_ == passthrough_form::plain) forget_tagged(); // the process heap alone has tags
+    if (passthrough_form_ == passthrough_form::plain) forget_tagged(); // only the process heap has tags
 }
 
 std::size_t heap_core::cached_count(std::size_t class_index) const noexcept { return usage_of(class_index).cached; }
@@ -86,12 +86,12 @@ class_usage heap_core::usage_of(std::size_t class_index) const noexcept {
     for (heap_shard const* shard = shards_; shard != nullptr; shard = shard->next) {
         class_usage const one = shard->usage_of(class_index);
         sum.pages += one.pages;
-        sum.handed_out += one.handed_out;
+        sum.allocated += one.allocated;
     }
     for (thread_cache const* cache = caches_; cache != nullptr; cache = cache->next)
         sum.cached += cache->of_class[class_index].count.load(std::memory_order_relaxed);
-    // While threads refill and flush, the two are not of one moment.
-    sum.cached = std::min(sum.cached, sum.handed_out);
+    // While threads refill and flush, the two numbers are not from the same moment.
+    sum.cached = std::min(sum.cached, sum.allocated);
     return sum;
 }
 
@@ -99,7 +99,7 @@ allocator_stats heap_core::stats() const noexcept {
     allocator_stats answer;
     for (std::size_t index = 0; index < small_class_count; ++index) {
         class_usage const found = usage_of(index);
-        std::size_t const live = found.handed_out - found.cached;
+        std::size_t const live = found.allocated - found.cached;
         answer.live_count += live;
         answer.live_bytes += live * class_bytes(index);
     }
@@ -119,7 +119,7 @@ bool heap_core::valid() const noexcept {
     return large_.valid();
 }
 
-/// All but mutex_, under which the list of shards stands still.
+/// All locks except mutex_, which keeps the list of shards unchanged.
 template<class Visit>
 void heap_core::for_each_inner_lock(Visit&& visit) noexcept {
     for (heap_shard const* shard = shards_; shard != nullptr; shard = shard->next) visit(shard->mutex());

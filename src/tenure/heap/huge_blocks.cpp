@@ -19,7 +19,7 @@ static_assert(sizeof(huge_block) <= least_lead_bytes);
 
 [[nodiscard]] void* block_in(const huge_block& head) noexcept { return pointer_at(head.mapped + head.lead_bytes); }
 
-/// The pages that were asked for. What is mapped behind them is room to grow: it is to be asked for first.
+/// The requested OS pages. Memory mapped behind them is room to grow, which must be requested first.
 [[nodiscard]] std::size_t usable_in(const huge_block& head) noexcept {
     return align_up(head.lead_bytes + head.bytes, unit_bytes) - head.lead_bytes;
 }
@@ -56,7 +56,7 @@ void huge_blocks::release_all() noexcept {
     release_kept_before(UINT64_MAX);
 }
 
-/// A block that moved cannot go back, so that one whose new place cannot be noted is found by the lists.
+/// A moved block cannot move back. If its new head cannot be registered, the block is found through the lists.
 void huge_blocks::announce(huge_block& block) noexcept {
     block.is_known = memory_.announce(block, huge_class);
     if (!block.is_known) unknown_count_.fetch_add(1, std::memory_order_relaxed);
@@ -89,13 +89,13 @@ std::size_t huge_blocks::release_kept_before(std::uint64_t freed_before_ns) noex
     return bytes;
 }
 
-/// Room to grow where it is: untouched, it costs addresses alone. A source with a limit has none to spare.
+/// Adds room to grow in place. Untouched, it costs only addresses. A limited source has none to spare.
 std::size_t huge_blocks::with_slack(std::size_t needed) const noexcept {
     return memory_.is_plentiful() ? align_up(needed + needed / 4, step_bytes) : needed;
 }
 
-/// A block that is in no list, made larger where it is or elsewhere, or smaller elsewhere, with its touched pages. Null
-/// when that cannot be.
+/// Resizes a block that is in no list: larger in place or elsewhere, or smaller elsewhere, with its touched pages.
+/// Returns   nullptr when that is impossible.
 huge_block* huge_blocks::resized(huge_block& block, std::size_t needed) noexcept {
     if (block.mapped != address_of(&block)) return nullptr;
     std::size_t const before = block.mapped_bytes;
@@ -114,8 +114,8 @@ huge_block* huge_blocks::resized(huge_block& block, std::size_t needed) noexcept
     return moved;
 }
 
-/// The smallest kept block that is large enough and not more than half as large again; else the largest smaller one
-/// that is not much smaller, grown.
+/// Returns the smallest retained block that is large enough and at most half as large again. Otherwise grows the
+/// largest retained block that is smaller but at least half the size.
 huge_block* huge_blocks::reuse_retained(std::size_t needed) noexcept {
     huge_block* best = nullptr;
     huge_block* largest = nullptr;
@@ -131,13 +131,13 @@ huge_block* huge_blocks::reuse_retained(std::size_t needed) noexcept {
     }
     if (largest == nullptr) return nullptr;
     kept_.remove(*largest);
-    make_room(needed); // what it grows by counts as any new mapping
+    make_room(needed); // its growth counts as a new mapping
     huge_block* const larger = resized(*largest, needed);
     if (larger == nullptr) kept_.insert(*largest);
     return larger;
 }
 
-/// Gives kept blocks back, the oldest first, while a new mapping on top of them would be more than there ever was.
+/// Releases retained blocks, oldest first, while a new mapping on top of them would exceed the previous peak.
 void huge_blocks::make_room(std::size_t mapped) noexcept {
     while (kept_.first != nullptr && live_.mapped_bytes + kept_.mapped_bytes + mapped > peak_mapped_bytes_) {
         huge_block* oldest = kept_.first;
@@ -167,8 +167,8 @@ huge_block* huge_blocks::map_new(std::size_t needed) noexcept {
     return head;
 }
 
-/// For alignments past half a segment: the block begins one alignment behind the mapping, and its head one segment in
-/// front of it.
+/// Maps a block for an alignment above half a segment. The block starts one alignment behind the start of the mapping,
+/// and its head is one segment in front of the block.
 huge_block* huge_blocks::map_aligned(std::size_t bytes, std::size_t alignment) noexcept {
     std::size_t const lead = std::max(alignment, memory_.segment_bytes());
     std::size_t const mapped = align_up(lead + bytes, step_bytes);
@@ -218,25 +218,26 @@ void* huge_blocks::allocate(std::size_t bytes, std::size_t alignment, std::uint6
     return block_in(*head);
 }
 
-/// Whether a block of so many bytes would have been served by the one that the limit let go: then the next stays.
+/// Checks whether the block that the limit released could have served this request. If so, raises the limit for the
+/// next.
 void huge_blocks::learn(std::size_t needed, std::uint64_t now_ns) noexcept {
-    bool const is_like_it = needed >= let_go_bytes_ / 2 && needed - needed / 3 <= let_go_bytes_;
-    if (let_go_bytes_ == 0 || !is_like_it || now_ns - let_go_at_ns_ > how_.time_ns) return;
+    bool const is_like_it = needed >= released_bytes_ / 2 && needed - needed / 3 <= released_bytes_;
+    if (released_bytes_ == 0 || !is_like_it || now_ns - released_at_ns_ > how_.time_ns) return;
     learned_limit_bytes_ = std::max(learned_limit_bytes_, kept_with_let_go_ + kept_with_let_go_ / 4);
-    let_go_bytes_ = 0;
+    released_bytes_ = 0;
 }
 
 bool huge_blocks::may_keep(const huge_block& freed, std::uint64_t now_ns) noexcept {
     if (how_.time_ns == 0 || how_.limit_bytes == 0 || freed.mapped != address_of(&freed)) return false;
     std::size_t const kept = kept_.mapped_bytes + freed.mapped_bytes;
     if (kept <= std::max(how_.limit_bytes, learned_limit_bytes_)) return true;
-    let_go_bytes_ = freed.mapped_bytes;
+    released_bytes_ = freed.mapped_bytes;
     kept_with_let_go_ = kept;
-    let_go_at_ns_ = now_ns;
+    released_at_ns_ = now_ns;
     return false;
 }
 
-/// Takes a block out of those in use and keeps it or gives it back.
+/// Removes a block from the blocks in use, and retains or releases it.
 void huge_blocks::free_locked(huge_block& head, std::uint64_t now_ns) noexcept {
     live_.remove(head);
     live_bytes_ -= head.bytes;
@@ -258,7 +259,7 @@ freed_block huge_blocks::deallocate(void* block, std::uint64_t now_ns) noexcept 
             return freed;
         }
     }
-    report_misuse("a huge heap block was freed twice, or is not the begin of one", block,
+    report_misuse("a huge heap block was freed twice, or the pointer is not the start of one", block,
                   "Look for a second owner of this block.");
     return {};
 }
@@ -309,7 +310,7 @@ void* huge_blocks::move(void* block, std::size_t bytes) noexcept {
     return block_in(*moved);
 }
 
-// Without the lock: nobody but the block's owner changes its head.
+// No lock: only the block's owner changes its head.
 std::size_t huge_blocks::usable_bytes(const void* block) const noexcept { return usable_in(head_of(block)); }
 
 void huge_blocks::for_each(void (*visit)(void* context, void* block, std::size_t bytes), void* context) const noexcept {
@@ -330,7 +331,7 @@ void* huge_blocks::block_of(const void* pointer) const noexcept {
 
 bool huge_blocks::has_head_locked(const void* pointer) const noexcept {
     void* const at = segment_head::of(pointer, memory_.segment_bytes());
-    if (memory_.kind_of(pointer) == head_kind::huge) { // it stays while the lock is held
+    if (memory_.kind_of(pointer) == head_kind::huge) { // the head stays while the lock is held
         auto const& head = *static_cast<huge_block const*>(at);
         return address_of(pointer) - head.mapped < head.mapped_bytes;
     }
@@ -351,7 +352,7 @@ bool huge_blocks::has_head(const void* pointer) const noexcept {
     return has_head_locked(pointer);
 }
 
-// Nobody but the block's owner takes its head away or changes it.
+// No lock: only the block's owner removes or changes its head.
 bool huge_blocks::is_known_block(const void* block) const noexcept {
     return memory_.kind_of(pointer_at(address_of(block) - 1)) == head_kind::huge && block_in(head_of(block)) == block;
 }
@@ -392,7 +393,7 @@ std::size_t huge_blocks::live_count() const noexcept {
     return live_count_;
 }
 
-std::size_t huge_blocks::kept_bytes() const noexcept {
+std::size_t huge_blocks::retained_bytes() const noexcept {
     platform::lock_guard const lock(mutex_);
     return kept_.mapped_bytes;
 }

@@ -3,8 +3,8 @@
 #pragma once
 
 /// \file
-/// Blocks larger than a segment holds, each in memory of its own, and freed ones that are kept a while. Private to this
-/// room.
+/// Blocks larger than a segment holds, each in its own memory, and freed ones that are retained for a while. Private to
+/// this room.
 
 #include <atomic>
 #include <cstddef>
@@ -17,35 +17,37 @@
 
 namespace tenure::inline TENURE_ABI::detail {
 
-/// In the segment in front of a block, at a multiple of a segment's size: masking the address before the block's begin
-/// finds it.
+/// The head in the segment in front of a block, at a multiple of the segment size. Masking the address before the
+/// block's start finds it.
 struct huge_block : segment_head {
     huge_block* next;
     huge_block* previous;
-    std::uintptr_t mapped;     ///< where what the source gave begins: here, or earlier for the largest alignments
-    std::size_t mapped_bytes;  ///< as the source gave them
+    std::uintptr_t mapped;     ///< start of the memory from the source: here, or earlier for the largest alignments
+    std::size_t mapped_bytes;  ///< as acquired from the source
     std::size_t lead_bytes;    ///< from `mapped` to the block
-    std::size_t bytes;         ///< as asked for; zero when it is free
-    std::size_t touched_bytes; ///< from `mapped` on, at most
+    std::size_t bytes;         ///< requested size; zero when free
+    std::size_t touched_bytes; ///< maximum, from `mapped` on
     std::uint64_t freed_at_ns;
-    std::uint16_t tag; ///< its owner; zero: none
-    bool is_known;     ///< by its address: see heap_memory::announce()
+    std::uint16_t tag; ///< owner tag; zero: none
+    bool is_known;     ///< registered by address: see heap_memory::announce()
 };
 
-/// What freed blocks may cost.
+/// Limits for retained blocks.
 struct purge_policy {
     std::uint64_t time_ns = 1'000'000'000;
     std::size_t limit_bytes = std::size_t{256} << 20;
 };
 
-/// The first touch of a page costs several times what writing to it costs, so a program that allocates, writes and
-/// frees a large block again and again wins by finding its pages touched, also when the next block is somewhat larger:
-/// the kept one grows. What is kept longer than its time goes back at the next call. A new block is never mapped on top
-/// of kept ones past the most that was mapped before: kept ones go back first. A block past the limit goes back at
-/// once, unless the one before it was asked for again within the keeping time: the limit learns that, and forgets it
-/// when something that was kept was not asked for in time.
+/// Allocates huge blocks and retains freed ones. The first touch of a page costs several times what writing to it
+/// costs. A program that allocates, writes and frees a large block again and again therefore wins if the pages are
+/// already touched, even if the next block is somewhat larger: the retained block grows. A block retained longer than
+/// the purge delay is released at the next call. A new block is never mapped on top of retained ones beyond the
+/// previous peak of mapped memory: retained blocks are released first. A block beyond the limit is released at once,
+/// unless the previous such block was requested again within the purge delay. The limit learns from this, and forgets
+/// it when a retained block is not requested in time.
 ///
-/// Threads   any; a lock per call. The clock is the caller's: every function that may keep or give back takes the time.
+/// Threads   any; one lock per call. The caller supplies the clock: every function that may retain or release a block
+///           takes the time.
 class huge_blocks {
 public:
     constexpr explicit huge_blocks(heap_memory& memory, purge_policy how = {}) noexcept : memory_(memory), how_(how) {}
@@ -54,55 +56,63 @@ public:
     huge_blocks& operator=(const huge_blocks&) = delete;
 
     /// Requires  `bytes` is not zero; `alignment` is a power of two.
-    /// Returns   null when the source refuses, and nothing changes but what is kept. `found` says what is in it.
+    /// Returns   nullptr when the source fails; only retained blocks may have changed. `found` receives the block's
+    ///           contents.
     [[nodiscard]] void* allocate(std::size_t bytes, std::size_t alignment, std::uint64_t now_ns, contents& found,
                                  std::uint16_t tag = 0) noexcept;
     [[nodiscard]] void* allocate(std::size_t bytes, std::size_t alignment, std::uint64_t now_ns) noexcept {
         contents found{};
         return allocate(bytes, alignment, now_ns, found);
     }
-    /// A block that is free, or an address that is no block's begin, is reported.
+    /// Frees a block. Reports a block that is already free, or an address that is not the start of a block.
     freed_block deallocate(void* block, std::uint64_t now_ns) noexcept;
 
-    /// Makes a block larger or smaller where it is. Returns   whether it did; if not, nothing changes.
+    /// Makes a block larger or smaller in place.
+    /// Returns   whether it succeeded; if not, nothing changes.
     [[nodiscard]] bool resize(void* block, std::size_t bytes) noexcept;
-    /// Makes a block larger or smaller, elsewhere, without copying its bytes. Returns   null when that cannot be;
-    /// nothing changes.
+    /// Makes a block larger or smaller at another address, without copying its bytes.
+    /// Returns   nullptr when that is impossible; nothing changes then.
     [[nodiscard]] void* move(void* block, std::size_t bytes) noexcept;
     [[nodiscard]] std::size_t usable_bytes(const void* block) const noexcept;
     [[nodiscard]] std::uint16_t tag_of(const void* block) const noexcept { return head_of(block).tag; }
-    /// What the block was asked for with.
+    /// The size that the block was requested with.
     [[nodiscard]] std::size_t asked_bytes(const void* block) const noexcept { return head_of(block).bytes; }
 
-    /// Gives back what has been kept longer than its time. Returns   the bytes given back.
+    /// Releases blocks that were retained longer than the purge delay.
+    /// Returns   the number of bytes released.
     std::size_t expire(std::uint64_t now_ns) noexcept;
-    /// Gives back everything that is kept.
+    /// Releases all retained blocks.
     std::size_t trim() noexcept;
-    /// Frees every block; what may be kept is.
+    /// Frees every block; retains what the policy allows.
     void free_all(std::uint64_t now_ns) noexcept;
-    /// Gives everything back, blocks in use too.
+    /// Releases everything, including blocks in use.
     void release_all() noexcept;
     void set_purge_policy(purge_policy how) noexcept;
 
-    /// Calls `visit(context, block, bytes)` for every block. Requires  no other thread uses the heap meanwhile.
+    /// Calls `visit(context, block, bytes)` for every block.
+    /// Requires  no other thread uses the heap meanwhile.
     void for_each(void (*visit)(void* context, void* block, std::size_t bytes), void* context) const noexcept;
-    /// The block that `pointer` is in, or null. Cost      O(blocks), with the lock.
+    /// The block that contains `pointer`, or nullptr.
+    /// Cost      O(blocks), with the lock.
     [[nodiscard]] void* block_of(const void* pointer) const noexcept;
-    /// Whether masking the pointer finds the head of a block whose memory, in use or kept, `pointer` is in. Any pointer
-    /// may be asked for. Cost      the lock, and none for what lies in no head's segment.
+    /// Whether masking the pointer finds the head of a block, in use or retained, whose memory contains `pointer`.
+    /// Accepts any pointer.
+    /// Cost      one lock; none if there is no head in the pointer's segment.
     [[nodiscard]] bool has_head(const void* pointer) const noexcept;
-    /// Whether `block` is a block in use of those that are found by masking; false also for some that are. No lock:
-    /// Requires  nobody frees it meanwhile, if it is one.
+    /// Whether `block` is a block in use that masking finds. May return false for a block in use. Takes no lock.
+    /// Requires  nobody frees it meanwhile, if it is a block.
     [[nodiscard]] bool is_known_block(const void* block) const noexcept;
-    /// Whether the pointer is in the memory of a block in use or kept. Cost      O(blocks), with the lock.
+    /// Whether the pointer is in the memory of a block in use or retained.
+    /// Cost      O(blocks), with the lock.
     [[nodiscard]] bool owns(const void* pointer) const noexcept;
 
     [[nodiscard]] std::size_t live_bytes() const noexcept;
     [[nodiscard]] std::size_t live_count() const noexcept;
-    [[nodiscard]] std::size_t kept_bytes() const noexcept;
-    /// Bytes of blocks in use and kept that may have been touched.
+    [[nodiscard]] std::size_t retained_bytes() const noexcept;
+    /// Bytes of blocks, in use and retained, that may have been touched.
     [[nodiscard]] std::size_t committed_bytes() const noexcept;
-    /// What of it is in memory now. Cost      O(pages of the system), with the lock.
+    /// The resident part of them.
+    /// Cost      O(OS pages), with the lock.
     [[nodiscard]] std::size_t resident_bytes() const noexcept;
     [[nodiscard]] platform::mutex& mutex() const noexcept { return mutex_; }
 
@@ -132,16 +142,16 @@ private:
 
     heap_memory& memory_;
     purge_policy how_;
-    mutable platform::mutex mutex_; ///< of everything else and of all heads
+    mutable platform::mutex mutex_; ///< guards everything else and all heads
     list live_, kept_;
     std::size_t live_bytes_ = 0;
     std::size_t live_count_ = 0;
-    std::atomic<std::size_t> unknown_count_{0}; ///< blocks whose heads could not be announced when they moved
+    std::atomic<std::size_t> unknown_count_{0}; ///< blocks whose heads could not be registered when they moved
     std::size_t peak_mapped_bytes_ = 0;
-    std::size_t learned_limit_bytes_ = 0; ///< of what is kept, in place of a smaller one
-    std::size_t let_go_bytes_ = 0;        ///< of the latest block that the limit let go; zero: none that counts still
-    std::size_t kept_with_let_go_ = 0;    ///< what would have been kept, had it stayed
-    std::uint64_t let_go_at_ns_ = 0;
+    std::size_t learned_limit_bytes_ = 0; ///< of retained memory; used when it exceeds the configured limit
+    std::size_t released_bytes_ = 0; ///< size of the latest block that the limit released; zero: none that still counts
+    std::size_t kept_with_let_go_ = 0; ///< retained memory if that block had been retained
+    std::uint64_t released_at_ns_ = 0;
 };
 
 }

@@ -21,7 +21,7 @@ struct list_place {
     std::size_t list;
 };
 
-/// The list that a free run of so many units is in: below eight units each count has one of its own.
+/// The list for a free run of this many units. Below eight units, each count has its own list.
 [[nodiscard]] list_place place_of(std::size_t units) noexcept {
     if (units < 8) return {0, units};
     auto const exponent = static_cast<std::size_t>(std::bit_width(units)) - 1;
@@ -35,7 +35,7 @@ struct list_place {
     return units + (std::size_t{1} << (exponent - 3)) - 1;
 }
 
-/// Writes what both ends of a run say of it.
+/// Writes the size and state of a run to both of its ends.
 void mark(large_run& run, std::size_t units, bool is_free) noexcept {
     large_run& last = *(&run + units - 1);
     run.units = last.units = static_cast<std::uint32_t>(units);
@@ -120,7 +120,7 @@ void large_blocks::remove(large_run& run) noexcept {
     if (lists_with_free_[doubling] == 0) doublings_with_free_ &= ~bit_at(doubling);
 }
 
-/// The best of the first runs in a list: the smallest that is large enough.
+/// Best fit among the first runs of a list: the smallest that is large enough.
 large_run* large_blocks::best_in(large_run* first, std::size_t units) noexcept {
     constexpr int max_looks = 16;
     large_run* best = nullptr;
@@ -131,8 +131,8 @@ large_run* large_blocks::best_in(large_run* first, std::size_t units) noexcept {
     return best;
 }
 
-/// A free run of at least so many units, taken out of its list; null when there is none. The list of the size itself
-/// has smaller and larger ones: a few looks there cost less than what a larger run would leave in pieces.
+/// Removes a free run of at least this many units from its list; nullptr if there is none. The list of the size itself
+/// holds smaller and larger runs: a few looks there cost less than the fragments that a larger run would leave.
 large_run* large_blocks::find(std::size_t units) noexcept {
     auto const [own_doubling, own_list] = place_of(units);
     large_run* found = best_in(lists_[own_doubling][own_list], units);
@@ -152,7 +152,7 @@ large_run* large_blocks::find(std::size_t units) noexcept {
     return found;
 }
 
-/// When nothing else is to be had: any run that is large enough, however long the look takes.
+/// The last resort: any run that is large enough, however long the search takes.
 large_run* large_blocks::find_any(std::size_t units) noexcept {
     auto const [doubling, list] = place_of(units);
     large_run* found = lists_[doubling][list];
@@ -173,7 +173,7 @@ large_run* large_blocks::add_segment() noexcept {
     segment->next = first_;
     first_ = segment;
     ++segment_count_;
-    // What lies before the first run is the head, which is never free.
+    // The head is in front of the first run and is never free.
     segment->runs[head_units() - 1].is_free = false;
     large_run& whole = segment->runs[head_units()];
     mark(whole, unit_count() - head_units(), true);
@@ -182,7 +182,7 @@ large_run* large_blocks::add_segment() noexcept {
     return &whole;
 }
 
-/// Leaves the first `units` of a run that is in no list, and makes the rest a free run.
+/// Keeps the first `units` of a run that is in no list, and frees the rest.
 void large_blocks::split(large_run& run, std::size_t units) noexcept {
     std::size_t const rest = run.units - units;
     if (rest == 0) return;
@@ -192,7 +192,7 @@ void large_blocks::split(large_run& run, std::size_t units) noexcept {
     release(behind);
 }
 
-/// Makes a run free and joins it with free neighbours.
+/// Frees a run and joins it with free neighbours.
 void large_blocks::release(large_run& run) noexcept {
     large_run* first = &run;
     std::size_t units = run.units;
@@ -224,7 +224,7 @@ void* large_blocks::allocate(std::size_t bytes, std::size_t alignment, contents&
         large_run* const aligned = run + skipped;
         mark(*aligned, run->units - skipped, false);
         mark(*run, skipped, true);
-        insert(*run); // what is before it is not free, or it would be part of it
+        insert(*run); // its predecessor is not free, or both would be one run
         run = aligned;
     }
     mark(*run, run->units, false);
@@ -250,7 +250,7 @@ freed_block large_blocks::deallocate(void* block) noexcept {
             return freed;
         }
     }
-    report_misuse("a large heap block was freed twice, or is not the begin of one", block,
+    report_misuse("a large heap block was freed twice, or the pointer is not the start of one", block,
                   "Look for a second owner of this block.");
     return {};
 }
@@ -276,7 +276,7 @@ bool large_blocks::resize(void* block, std::size_t bytes) noexcept {
     return true;
 }
 
-// Without the lock: nobody but the block's owner changes its record.
+// No lock: only the block's owner changes its record.
 std::size_t large_blocks::usable_bytes(const void* block) const noexcept {
     return std::size_t{run_of(block).units} * unit_bytes;
 }
@@ -300,7 +300,9 @@ void large_blocks::for_each(void (*visit)(void* context, void* block, std::size_
     }
 }
 
-/// Notes that units of a run are to be written. Returns   what is in them until then. Requires  the lock.
+/// Marks units of a run as touched.
+/// Returns   their contents before that.
+/// Requires  the lock.
 contents large_blocks::touch(large_run& run, std::size_t first, std::size_t count) noexcept {
     large_segment& segment = segment_of(&run);
     bit_word any = 0;
@@ -312,8 +314,9 @@ contents large_blocks::touch(large_run& run, std::size_t first, std::size_t coun
     return any == 0 && memory_.is_zeroed() ? contents::zero : contents::unknown;
 }
 
-/// Gives to the system what of a free run is among the units in the set, where it makes at least so many in a row.
-/// Returns   the bytes. Requires  the lock.
+/// Decommits the units of a free run that are in the set `among`, in sequences of at least `at_least` units.
+/// Returns   the number of bytes.
+/// Requires  the lock.
 std::size_t large_blocks::decommit_run(large_run& run, std::size_t at_least, const bit_word* among) noexcept {
     large_segment& segment = segment_of(&run);
     std::size_t const end = index_of(run) + run.units;
@@ -332,7 +335,7 @@ std::size_t large_blocks::decommit_run(large_run& run, std::size_t at_least, con
         std::size_t const size = (last - first) * unit_bytes;
         if (!memory_.decommit(pointer_at(address_of(&segment) + first * unit_bytes), size)) continue;
         bytes += size;
-        if (platform::page_bytes() > unit_bytes) continue; // the ends may still hold something
+        if (platform::page_bytes() > unit_bytes) continue; // the ends may still hold data
         for_each_word_of(first, last - first, [&](std::size_t word, bit_word bits) {
             segment.dirty[word] &= ~bits;
             segment.stale[word] &= ~bits;

@@ -3,16 +3,16 @@
 #pragma once
 
 /// \file
-/// Objects and arrays on the process heap, without exceptions where memory is refused.
+/// Objects and arrays on the process heap. Out of memory is reported by nullptr, not by an exception.
 ///
-/// Use it for     single objects and arrays that live until somebody destroys them.
+/// Use it for     single objects and arrays that live until they are destroyed one by one.
 /// Not for        many objects of one type: pool/pool.hpp.
 /// Memory from    the process heap: heap/heap.hpp.
-/// Cost           a pop and a push in the thread's cache; the class of the size is found when this is compiled.
-/// Overhead       none beyond the rounding of sizes; arrays keep no count, so destroy_array() is told it.
-/// Threads        any, also the destruction of what another thread has made.
+/// Cost           a pop and a push in the thread cache; the size class is computed at compile time.
+/// Overhead       none beyond the rounding of sizes; arrays store no count, so destroy_array() takes it.
+/// Threads        any thread may create an object, and any other may destroy it.
 /// Fork           as heap/heap.hpp.
-/// When full      null; what a throwing constructor leaves is undone, and its exception goes on.
+/// When full      returns nullptr. If a constructor throws, the memory is freed and the exception propagates.
 /// Example        examples/heap.cpp
 
 #include <cstddef>
@@ -26,7 +26,7 @@
 
 namespace tenure::inline TENURE_ABI {
 
-/// The process heap as an allocator without state: for stl_allocator, unique and whatever else takes one.
+/// The process heap as a stateless allocator, for stl_allocator, unique and other adaptors.
 class process_memory {
 public:
     [[nodiscard]] TENURE_LOCAL static void* allocate(std::size_t bytes,
@@ -42,7 +42,7 @@ public:
 
 namespace detail {
 
-/// Gives memory back unless it is told to keep it: when a constructor throws.
+/// Frees its memory unless released: for constructors that throw.
 class unmade_block {
 public:
     TENURE_LOCAL unmade_block(std::size_t bytes, std::size_t alignment) noexcept
@@ -62,7 +62,8 @@ private:
 
 }
 
-/// Constructs an object. Returns   null when memory is refused.
+/// Constructs an object.
+/// Returns   nullptr when out of memory.
 template<class T, class... Arguments>
 [[nodiscard]] TENURE_LOCAL T*
 make(Arguments&&... arguments) noexcept(std::is_nothrow_constructible_v<T, Arguments...>) {
@@ -74,8 +75,8 @@ make(Arguments&&... arguments) noexcept(std::is_nothrow_constructible_v<T, Argum
     return object;
 }
 
-/// Destroys an object that make() made. Null is allowed and does nothing.
-/// Requires  T is what was made, or a base of it with a virtual destructor.
+/// Destroys an object that make() created. nullptr is allowed and does nothing.
+/// Requires  T is the type of the object, or a base of it with a virtual destructor.
 template<class T>
 TENURE_LOCAL void destroy(T* object) noexcept {
     if (object == nullptr) return;
@@ -89,26 +90,26 @@ TENURE_LOCAL void destroy(T* object) noexcept {
     }
 }
 
-/// Constructs `count` objects, each as T() does: numbers are zero.
-/// Returns   null when memory is refused, or when so many need more bytes than there can be. Zero objects have an
-///           address too, for destroy_array().
+/// Constructs `count` objects as T() does: numbers are zero.
+/// Returns   nullptr when out of memory or when the size in bytes overflows. An array of zero objects also has an
+///           address, for destroy_array().
 template<class T>
 [[nodiscard]] TENURE_LOCAL T* make_array(std::size_t count) noexcept(std::is_nothrow_default_constructible_v<T>) {
     if (count > max_object_bytes / sizeof(T)) return nullptr;
-    if constexpr (std::is_arithmetic_v<T> || std::is_pointer_v<T>) { // large ones are zero and stay untouched
+    if constexpr (std::is_arithmetic_v<T> || std::is_pointer_v<T>) { // large ones are zero and untouched
         return static_cast<T*>(heap::process().allocate(count * sizeof(T), alignof(T), fill::zero));
     }
     detail::unmade_block memory(count * sizeof(T), alignof(T));
     if (memory.block == nullptr) [[unlikely]]
         return nullptr;
     auto* const first = static_cast<T*>(memory.block);
-    std::uninitialized_value_construct_n(first, count); // destroys what it has made when one throws
+    std::uninitialized_value_construct_n(first, count); // destroys the objects made so far if a constructor throws
     memory.block = nullptr;
     return first;
 }
 
-/// Destroys what make_array() made, the last object first. Null is allowed and does nothing.
-/// Requires  `count` is what it was made with.
+/// Destroys an array that make_array() created, last object first. nullptr is allowed and does nothing.
+/// Requires  `count` is the count that it was created with.
 template<class T>
 TENURE_LOCAL void destroy_array(T* first, std::size_t count) noexcept {
     if (first == nullptr) return;

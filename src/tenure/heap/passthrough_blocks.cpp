@@ -12,13 +12,13 @@
 
 namespace tenure::inline TENURE_ABI::detail {
 
-/// Right in front of each block.
+/// The header directly in front of each block.
 struct passthrough_blocks::node {
     node* next;
     node* previous;
-    void* memory; ///< as malloc gave it
+    void* memory; ///< as returned by malloc
     std::size_t bytes;
-    std::uintptr_t canary; ///< says that this is a block of ours that is in use
+    std::uintptr_t canary; ///< marks a block of this list that is in use
 };
 
 namespace {
@@ -48,7 +48,7 @@ void* passthrough_blocks::allocate(std::size_t bytes, std::size_t alignment) noe
 
 void passthrough_blocks::deallocate(void* block) noexcept {
     node* const freed = node_of(block);
-    // Of a block that was freed before, this reads freed memory: AddressSanitizer and Valgrind name both frees.
+    // For a block that was freed before, this reads freed memory: AddressSanitizer and Valgrind name both frees.
     if (freed->canary != canary_of(freed)) return host::process_deallocate(block);
     {
         platform::lock_guard const lock(mutex_);

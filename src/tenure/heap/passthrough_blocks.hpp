@@ -3,8 +3,8 @@
 #pragma once
 
 /// \file
-/// Blocks of the process's malloc that a heap under passthrough has handed out, so that it can still walk and clear
-/// them. Private to this room.
+/// A list of the malloc blocks that a heap under passthrough has allocated, so that it can still walk and clear them.
+/// Private to this room.
 
 #include <cstddef>
 
@@ -13,7 +13,7 @@
 
 namespace tenure::inline TENURE_ABI::detail {
 
-/// Threads   any; a lock per call.
+/// Threads   any; one lock per call.
 class passthrough_blocks {
 public:
     constexpr passthrough_blocks() noexcept = default;
@@ -21,14 +21,16 @@ public:
     passthrough_blocks(const passthrough_blocks&) = delete;
     passthrough_blocks& operator=(const passthrough_blocks&) = delete;
 
-    /// Requires  `alignment` is a power of two. Null when malloc refuses.
+    /// Requires  `alignment` is a power of two.
+    /// Returns   nullptr when malloc fails.
     [[nodiscard]] void* allocate(std::size_t bytes, std::size_t alignment) noexcept;
-    /// What is not one of its blocks goes to malloc's free as it is, whose own checks and tools say what they think.
+    /// Frees a block. Any other pointer goes to malloc's free unchanged, so that malloc's checks and tools report it.
     void deallocate(void* block) noexcept;
     void free_all() noexcept;
 
     [[nodiscard]] std::size_t bytes_of(const void* block) const noexcept;
-    /// Whether the pointer is inside a block. Cost      O(blocks).
+    /// Whether the pointer is inside a block.
+    /// Cost      O(blocks).
     [[nodiscard]] bool owns(const void* pointer) const noexcept;
     /// Requires  no other thread uses the heap meanwhile.
     void for_each(void (*visit)(void* context, void* block, std::size_t bytes), void* context) const noexcept;
@@ -40,7 +42,7 @@ private:
     struct node;
     [[nodiscard]] static node* node_of(const void* block) noexcept;
 
-    mutable platform::mutex mutex_; ///< of everything below
+    mutable platform::mutex mutex_; ///< guards everything below
     node* first_ = nullptr;
     std::size_t count_ = 0;
     std::size_t bytes_ = 0;

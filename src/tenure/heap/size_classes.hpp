@@ -3,7 +3,7 @@
 #pragma once
 
 /// \file
-/// The sizes that small blocks come in. Private to this room.
+/// Size classes of small blocks. Private to this room.
 
 #include <array>
 #include <bit>
@@ -14,8 +14,8 @@
 
 namespace tenure::inline TENURE_ABI::detail {
 
-// 8, then every 16 up to 128, then four to a doubling: at most a quarter of a block is lost to rounding, an eighth on
-// average. Every power of two is a size, so an alignment is met by a size that is a multiple of it.
+// 8, then every 16 up to 128, then four per doubling. Rounding wastes at most a quarter of a block, an eighth on
+// average. Every power of two is a class, so an alignment is met by a size that is a multiple of it.
 constexpr std::size_t max_small_bytes = std::size_t{32} * 1024;
 constexpr std::size_t small_class_count = 41;
 constexpr std::size_t linear_limit_bytes = 128;
@@ -23,7 +23,7 @@ constexpr std::size_t first_geometric_class = 9;
 
 /// Requires  1 <= `bytes` <= max_small_bytes.
 [[nodiscard]] constexpr std::size_t geometric_class_of(std::size_t bytes) noexcept {
-    auto const exponent = static_cast<std::size_t>(std::bit_width(bytes - 1)) - 1; // 7 and more
+    auto const exponent = static_cast<std::size_t>(std::bit_width(bytes - 1)) - 1; // at least 7
     std::size_t const quarter = ((bytes - 1) >> (exponent - 2)) & 3;
     return first_geometric_class + (exponent - 7) * 4 + quarter;
 }
@@ -38,7 +38,7 @@ constexpr std::size_t first_geometric_class = 9;
 
 constexpr std::size_t table_limit_bytes = 1024;
 
-/// Classes of sizes up to 1 KiB, by eights.
+/// Classes of sizes up to 1 KiB, in steps of 8.
 constexpr auto class_table = [] {
     std::array<std::uint8_t, table_limit_bytes / 8 + 1> table{};
     for (std::size_t eights = 0; eights < table.size(); ++eights) {
@@ -50,7 +50,8 @@ constexpr auto class_table = [] {
     return table;
 }();
 
-/// The smallest class that holds `bytes`. Requires  `bytes` <= max_small_bytes.
+/// The smallest class that holds `bytes`.
+/// Requires  `bytes` <= max_small_bytes.
 [[nodiscard]] constexpr std::size_t class_of(std::size_t bytes) noexcept {
     return bytes <= table_limit_bytes ? class_table[(bytes + 7) / 8] : geometric_class_of(bytes);
 }

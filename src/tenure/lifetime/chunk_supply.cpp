@@ -43,7 +43,7 @@ lifetime_chunk* chunk_supply::acquire(std::size_t bytes, at_limit limit) noexcep
         if (lifetime_chunk* const chunk = kept_[index]; chunk != nullptr) {
             kept_[index] = chunk->next;
             chunk->next = nullptr;
-            kept_bytes_ -= chunk->bytes;
+            retained_bytes_ -= chunk->bytes;
             return chunk;
         }
     }
@@ -119,7 +119,7 @@ bool chunk_supply::keep(lifetime_chunk* chunk) noexcept {
     lifetime_chunk*& first = kept_[class_of(chunk->bytes)];
     chunk->next = first;
     first = chunk;
-    kept_bytes_ += chunk->bytes;
+    retained_bytes_ += chunk->bytes;
     return true;
 }
 
@@ -137,7 +137,7 @@ std::size_t chunk_supply::release_kept_before(std::uint64_t frame) noexcept {
                 *link = chunk->next;
                 chunk->next = released;
                 released = chunk;
-                kept_bytes_ -= chunk->bytes;
+                retained_bytes_ -= chunk->bytes;
             }
         }
     }

@@ -89,7 +89,7 @@ public:
     void set_source(block_source& source) noexcept;
     [[nodiscard]] block_source& source() const noexcept;
     [[nodiscard]] std::size_t held_bytes() const noexcept { return held_bytes_.load(std::memory_order_relaxed); }
-    [[nodiscard]] std::size_t kept_bytes() const noexcept { return kept_bytes_.load(std::memory_order_relaxed); }
+    [[nodiscard]] std::size_t retained_bytes() const noexcept { return retained_bytes_.load(std::memory_order_relaxed); }
 
 private:
     [[nodiscard]] lifetime_chunk* acquire(std::size_t bytes, at_limit limit) noexcept;
@@ -101,7 +101,7 @@ private:
     std::atomic<block_source*> source_{nullptr};
     lifetime_chunk* kept_[class_count]{};
     std::atomic<std::size_t> held_bytes_{0};
-    std::atomic<std::size_t> kept_bytes_{0};
+    std::atomic<std::size_t> retained_bytes_{0};
     misaligned_block misaligned_;
 };
 

@@ -259,7 +259,7 @@ temp_job_stats temp_job::stats() noexcept {
         },
         &answer);
     answer.chunk_bytes = detail::process_chunks.held_bytes();
-    answer.kept_bytes = detail::process_chunks.kept_bytes();
+    answer.retained_bytes = detail::process_chunks.retained_bytes();
     answer.overflow_count = detail::job_seen.overflow_count.load(std::memory_order_relaxed);
     answer.overflow_bytes = detail::job_seen.overflow_bytes.load(std::memory_order_relaxed);
     answer.leaked_count = detail::job_seen.leaked_count.load(std::memory_order_relaxed);

@@ -53,7 +53,7 @@ struct temp_job_stats {
     std::size_t live_count = 0;       ///< blocks alive, as of this call
     std::size_t live_bytes = 0;       ///< bytes that were asked for in them
     std::size_t chunk_bytes = 0;      ///< bytes of chunks held, kept ones included
-    std::size_t kept_bytes = 0;       ///< of these, in chunks that hold nothing
+    std::size_t retained_bytes = 0;       ///< of these, in chunks that hold nothing
     std::uint64_t overflow_count = 0; ///< blocks that were taken one by one because chunks were refused
     std::uint64_t overflow_bytes = 0;
     std::uint64_t leaked_count = 0; ///< blocks that were reported as leaks

@@ -14,7 +14,7 @@ address_map::leaf* address_map::make_leaf(std::size_t index) noexcept {
     if (fresh == nullptr) return nullptr;
     leaf* present = nullptr;
     if (leaves_[index].compare_exchange_strong(present, fresh, std::memory_order_acq_rel)) return fresh;
-    unreserve(fresh, bytes); // another thread was first
+    unreserve(fresh, bytes); // another thread has set it first
     return present;
 }
 

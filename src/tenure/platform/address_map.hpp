@@ -3,9 +3,9 @@
 #pragma once
 
 /// \file
-/// Whom pieces of 64 KiB of the address space belong to: asked for any pointer, without a lock.
+/// address_map: the owner of each 64 KiB piece of the address space. Look-ups work for any pointer and take no lock.
 ///
-/// Whoever is given a pointer asks it before reading what should lie around it.
+/// Allocators look up a pointer here before they read the memory around it.
 
 #include <atomic>
 #include <cstddef>
@@ -16,12 +16,12 @@
 
 namespace tenure::inline TENURE_ABI::platform {
 
-/// A pointer per piece, in leaves that are mapped when their 2 GiB of addresses get a first piece, and never unmapped.
-/// It is meant to be static: 512 KiB of zeros for addresses of 47 bits and 1 MiB for 48, of which the system gives what
-/// is touched.
+/// One pointer per piece, in leaves. A leaf covers 2 GiB of addresses; it is mapped for the first piece in that range
+/// and never unmapped. Make the map static: it is 512 KiB of zeros for 47-bit addresses and 1 MiB for 48-bit addresses,
+/// of which the system commits only what is touched.
 ///
-/// Cost      two loads to ask; a system call for a first piece.
-/// Threads   any, at once; what one thread writes another sees if anything else tells it so.
+/// Cost      two loads per look-up; a system call for the first piece of a leaf.
+/// Threads   any, concurrently; a thread sees another thread's entry once something else orders the two.
 class TENURE_API address_map {
 public:
     static constexpr std::size_t piece_bytes = std::size_t{64} * 1024;
@@ -30,11 +30,11 @@ public:
     address_map(const address_map&) = delete;
     address_map& operator=(const address_map&) = delete;
 
-    /// Sets the owner of the piece that `address` is in. Returns   false when memory for it is refused, or when it lies
-    /// past the addresses that the map knows.
+    /// Sets the owner of the piece that contains `address`. Returns   false when out of memory, or when the address is
+    /// outside the range that the map covers.
     [[nodiscard]] bool set(const void* address, void* owner) noexcept;
     void erase(const void* address) noexcept;
-    /// The owner, or null.
+    /// The owner, or nullptr.
     [[nodiscard]] void* get(const void* address) const noexcept;
     [[nodiscard]] bool contains(const void* address) const noexcept { return get(address) != nullptr; }
 

@@ -3,7 +3,7 @@
 #pragma once
 
 /// \file
-/// What belongs to threads, found by the thread that it belongs to.
+/// by_thread: objects that belong to threads, found by their thread.
 
 #include <cstddef>
 #include <cstdint>
@@ -13,7 +13,7 @@
 
 namespace tenure::inline TENURE_ABI::platform {
 
-/// T has the members `const void* thread`, an address in its thread's local state, and `T* next_by_thread` and
+/// T has the members `const void* thread`, an address in its thread's thread-local storage, and `T* next_by_thread` and
 /// `T* previous_by_thread`. Threads   one at a time.
 template<class T>
 class by_thread {
@@ -30,7 +30,7 @@ public:
         (previous != nullptr ? previous->next_by_thread : list_of(removed.thread)) = removed.next_by_thread;
         if (removed.next_by_thread != nullptr) removed.next_by_thread->previous_by_thread = previous;
     }
-    /// One of the thread's; null when it has none.
+    /// One object of the thread; nullptr when it has none.
     [[nodiscard]] T* find(const void* thread) noexcept {
         T* found = list_of(thread);
         while (found != nullptr && found->thread != thread) found = found->next_by_thread;
@@ -40,7 +40,7 @@ public:
 private:
     static constexpr unsigned list_bits = 6;
 
-    /// Threads' local state lies a stack apart, mostly.
+    /// The thread-local storage of two threads is usually at least a stack apart.
     [[nodiscard]] T*& list_of(const void* thread) noexcept {
         return lists_[(address_of(thread) >> 12) * 0x9E37'79B9'7F4A'7C15 >> (64 - list_bits)];
     }

@@ -3,7 +3,7 @@
 #pragma once
 
 /// \file
-/// Time that only goes forward.
+/// Monotonic time.
 
 #include <cstdint>
 
@@ -11,13 +11,13 @@
 
 namespace tenure::inline TENURE_ABI::platform {
 
-/// Nanoseconds since some fixed moment. Cost      about 20 ns.
+/// Nanoseconds since a fixed moment. Cost      about 20 ns.
 [[nodiscard]] TENURE_API std::uint64_t monotonic_ns() noexcept;
 
-/// Lets the calling thread wait so long, or less when a signal comes.
+/// Suspends the calling thread for this time, or less if a signal arrives.
 TENURE_API void sleep_ns(std::uint64_t time_ns) noexcept;
 
-/// monotonic_ns() as of the kernel's last tick: some milliseconds behind. Cost      about 5 ns.
+/// monotonic_ns() as of the kernel's last tick: some milliseconds old. Cost      about 5 ns.
 [[nodiscard]] TENURE_API std::uint64_t coarse_ns() noexcept;
 
 }

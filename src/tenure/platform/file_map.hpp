@@ -3,7 +3,7 @@
 #pragma once
 
 /// \file
-/// Memory that is a file's: it may be more than the machine has, and outlive the process where the file has a name.
+/// File-backed memory. It may exceed the machine's memory, and outlives the process if the file has a name.
 
 #include <cstddef>
 #include <cstdint>
@@ -13,30 +13,30 @@
 
 namespace tenure::inline TENURE_ABI::platform {
 
-/// A file's memory, until it is kept or undone.
+/// A file mapping that the destructor undoes unless keep() was called.
 class TENURE_API mapped_file {
 public:
-    /// Maps the first `bytes` of a file, shared with whoever else maps it. A file that is not there is made; one that
-    /// is shorter becomes so long, with zeros; one that is longer stays so. Null for `path`: a file without a name in
-    /// the folder that TMPDIR names, else in /var/tmp, which is a disk's where /tmp may be memory; it goes with the
-    /// mapping.
+    /// Maps the first `bytes` of a file, shared with every other mapping of it. Creates the file if it does not exist,
+    /// and extends a shorter file with zeros; a longer file keeps its size. With nullptr for `path` it maps an unnamed
+    /// file in the folder that TMPDIR names, otherwise in /var/tmp (usually on disk, while /tmp may be in memory); that
+    /// file disappears with the mapping.
     ///
-    /// A disk that is full is told at the first touch, by a fault (SIGBUS), and not by a refusal.
-    /// Requires  `bytes` is not zero; `path` stays until the end of this.
+    /// A full disk is not detected here: the first touch faults (SIGBUS).
+    /// Requires  `bytes` is not zero; `path` stays valid for the lifetime of this object.
     mapped_file(const char* path, std::size_t bytes) noexcept;
 
-    /// Undoes it all, unless it was kept: a file that was made is gone, one that was made longer is as it was. What
-    /// another process has made of it meanwhile stays. errno stays what the system said.
+    /// Undoes everything unless keep() was called: removes a file that it created, and restores the size of one that it
+    /// extended. Changes that another process has made to the file meanwhile stay. Preserves errno.
     ~mapped_file();
     mapped_file(const mapped_file&) = delete;
     mapped_file& operator=(const mapped_file&) = delete;
 
-    /// Null when refused; why() says what stood in the way, file_error or out_of_memory (addresses), and errno holds
-    /// the system's own reason.
+    /// nullptr on failure. why() then says whether the cause was file_error or out_of_memory (addresses), and errno
+    /// holds the system's reason.
     [[nodiscard]] void* memory() const noexcept { return memory_; }
     [[nodiscard]] status why() const noexcept { return why_; }
 
-    /// It stays. unmap_file() takes it back.
+    /// Keeps the mapping. Release it with unmap_file().
     void keep() noexcept { is_kept_ = true; }
 
 private:
@@ -52,7 +52,7 @@ private:
     bool is_new_ = false, is_longer_ = false, is_kept_ = false;
 };
 
-/// Takes back what was kept. What was written reaches the file in the system's own time.
+/// Unmaps a kept mapping. The system writes modified pages to the file in its own time.
 TENURE_API void unmap_file(void* memory, std::size_t bytes) noexcept;
 
 }

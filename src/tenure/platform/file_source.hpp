@@ -3,7 +3,7 @@
 #pragma once
 
 /// \file
-/// A block source whose memory is a file's: more than the machine has, as slow as the disk where it does not fit.
+/// A block source backed by a file: larger than the machine's memory, and as slow as the disk once it does not fit.
 
 #include <cstddef>
 #include <cstdint>
@@ -13,21 +13,21 @@
 
 namespace tenure::inline TENURE_ABI {
 
-/// The file is made, or emptied, and grows with each block; what is released becomes a hole in it where the file system
-/// can. It is scratch space: the file says nothing of what is in it, and is removed at once from its folder, so that it
-/// goes with the process.
+/// Creates or empties the file and extends it with each block. A released block becomes a hole in the file where the
+/// file system supports that. The file is scratch space: its layout is not recorded, and its name is removed from the
+/// folder at once, so it disappears with the process.
 ///
-/// The child of a fork() does not have the blocks: an access of its faults, and what stands on the source must not be
-/// used there. A disk that is full is told at the first touch, by a fault (SIGBUS), and not by a refusal.
+/// The child of a fork() does not have the blocks: an access there faults, so allocators on this source must not be
+/// used in the child. A full disk is not detected by acquire(): the first touch faults (SIGBUS).
 ///
 /// Threads   any.
-/// Cost      system calls; a first touch is a fault, and what the machine has no memory for is written to the disk.
+/// Cost      system calls; a first touch is a fault, and pages that exceed the machine's memory are written to disk.
 class TENURE_API file_source final : public block_source {
 public:
-    /// Requires  `path` is in a folder that may be written to. is_open() says whether it was; otherwise every block is
-    ///           refused.
+    /// Requires  the folder of `path` is writable. is_open() says whether the file was opened; if not, acquire() always
+    ///           fails.
     explicit file_source(const char* path) noexcept;
-    /// Requires  every block is released.
+    /// Requires  every block has been released.
     ~file_source();
 
     [[nodiscard]] bool is_open() const noexcept { return file_ >= 0; }

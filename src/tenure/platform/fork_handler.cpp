@@ -14,18 +14,18 @@ namespace {
 struct participants {
     mutex forking; ///< one fork at a time; taken before every other
     mutex list;    ///< of `objects`; taken between `lifetimes` and `objects`
-    /// Linked by next_ alone, in no order. They come and stay, so a walk needs no lock.
+    /// Linked by next_ alone, in no order. Lasting handlers are never removed, so a walk needs no lock.
     std::atomic<fork_handler*> lasting{nullptr};
     fork_handler* objects = nullptr; ///< the newest first
     std::atomic<bool> is_heard{false};
-    std::atomic<bool> is_alone{false}; ///< from the begin of a fork to its end
+    std::atomic<bool> is_alone{false}; ///< from the start of a fork to its end
 };
 constinit participants all{};
 constinit mutex making;
 
 }
 
-/// What a fork does with all of them.
+/// The steps of a fork, applied to every handler.
 struct fork_handlers {
     using visitor = void (*)(fork_handler&) noexcept;
 
@@ -76,7 +76,7 @@ struct fork_handlers {
     }
 
 private:
-    // Of those that last: one may be added while a fork is under way, and is then not given back what it has not.
+    // A lasting handler may be added during a fork: a lock that this fork has not taken is not released.
     static void lock(fork_handler& each) noexcept {
         each.steps_->before(each.owner_);
         each.is_taken_ = true;
@@ -118,7 +118,7 @@ mutex& making_mutex() noexcept { return making; }
 void hear_of_forks() noexcept {
     if (all.is_heard.load(std::memory_order_relaxed) || all.is_heard.exchange(true)) return;
     bool const is_heard = at_fork(&fork_handlers::before, &fork_handlers::in_parent, &fork_handlers::in_child);
-    if (!is_heard) all.is_heard.store(false); // whoever comes next asks again
+    if (!is_heard) all.is_heard.store(false); // the next caller tries again
 }
 
 namespace {
@@ -134,8 +134,8 @@ constinit fork_handler of_tags{fork_order::leaf, nullptr, steps_of_tags};
 constinit fork_handler of_options{fork_order::leaf, nullptr, steps_of_options};
 constinit fork_handler of_making{fork_order::making, nullptr, steps_of_making};
 
-// Before whoever else asks to be told of forks: our locks are then taken last and given back first, and what the others
-// do at a fork may allocate. Before main(): no fork comes between the first use of a lock and this.
+// Registers before other handlers do: the library's locks are then taken last and released first, so other handlers may
+// allocate during a fork. Runs before main(), so no fork can come between the first use of a lock and this.
 __attribute__((constructor(101))) void begin() noexcept {
     hear_of_forks();
     for (fork_handler* const each : {&of_tags, &of_options, &of_making}) each->enlist();

@@ -3,11 +3,11 @@
 #pragma once
 
 /// \file
-/// What takes part in a fork: the locks of the library, in one order.
+/// Fork handlers: they take the library's locks in one fixed order around a fork.
 ///
-/// fork() copies the thread that calls it and no other. A lock that another thread holds stays taken in the child for
-/// ever, and what it guards may be half written. So a fork takes every lock first, and gives them back in the parent
-/// and in the child. In the child each participant also takes over, or forgets, what belonged to threads that are gone.
+/// fork() copies only the calling thread. A lock held by another thread would stay locked in the child for ever, and
+/// the data that it guards may be half written. So a fork takes every lock first, and releases them in the parent and
+/// in the child. In the child, each handler also adopts or discards what belonged to threads that no longer exist.
 
 #include <atomic>
 #include <cstddef>
@@ -19,32 +19,33 @@
 
 namespace tenure::inline TENURE_ABI::platform {
 
-/// The order in which a fork takes locks. Code that holds one may take another of a later place, and none of an earlier
-/// one. A fork takes what is listed first here last back.
+/// The order in which a fork takes locks; it releases them in reverse. Code that holds a lock may take locks of later
+/// places only.
 enum class fork_order : std::uint8_t {
-    open_files, ///< the C library's, where the library is the process's malloc
-    background, ///< no lock: threads of the library's own, which the child starts when all locks are free
+    open_files, ///< the C library's lock, where the library is the process's malloc
+    background, ///< no lock: the library's own threads, which the child starts when all locks are free
     making,     ///< making_mutex()
     slots,      ///< slots_mutex()
-    lifetimes,  ///< of the registry of threads, then of each thread's TempJob, of its single blocks, of the chunks
-    /// Of heaps, shared pools, shared groups and handle tables, the newest first: one that stands on another is newer.
+    lifetimes,  ///< the registry of threads, then each thread's TempJob, its single blocks, the chunks
+    /// Heaps, shared pools, shared groups and handle tables, newest first: an object that uses another is newer.
     objects,
-    process_heap, ///< of the heap that any other may stand on
-    leaf,         ///< under which no other is taken
+    process_heap, ///< the heap that any other object may use
+    leaf,         ///< no other lock is taken under these
 };
 constexpr std::size_t fork_orders = 8;
 
-/// What a participant does on the thread that forks.
+/// The steps of one handler, called on the forking thread.
 struct fork_steps {
-    void (*before)(void* owner) noexcept;    ///< takes its locks
-    void (*in_parent)(void* owner) noexcept; ///< gives them back
-    void (*in_child)(void* owner) noexcept;  ///< frees them: the child has this one thread. Takes no other lock
+    void (*before)(void* owner) noexcept;    ///< takes the handler's locks
+    void (*in_parent)(void* owner) noexcept; ///< releases them
+    void (*in_child)(void* owner) noexcept;  ///< frees them: the child has only this thread. Must take no other lock
 };
 
-/// A member of what has locks: 40 bytes, no destructor, because objects of static duration are used to the last.
+/// A member of every object that has locks. 40 bytes, without a destructor, because objects of static duration may be
+/// used until the end of the process.
 ///
-/// A process of one thread takes no locks at a fork: nobody else holds one then, and a signal handler that forks may
-/// have interrupted whoever does, which goes on in both processes. No step is called then.
+/// A single-threaded process takes no locks at a fork and calls no steps. No other thread can hold a lock, and if a
+/// signal handler forks, it may have interrupted the holder, which continues in both processes.
 class TENURE_API fork_handler {
 public:
     constexpr fork_handler(fork_order order, void* owner, const fork_steps& steps) noexcept
@@ -52,12 +53,12 @@ public:
     fork_handler(const fork_handler&) = delete;
     fork_handler& operator=(const fork_handler&) = delete;
 
-    /// From now on forks call its steps. Once counts: it may be called again.
-    /// Requires  the caller holds no lock that comes after `lifetimes`; nobody has taken the participant's locks yet.
+    /// Registers the handler: forks call its steps from now on. Further calls do nothing.
+    /// Requires  the caller holds no lock that comes after `lifetimes`; no thread has taken the handler's locks yet.
     TENURE_LOCAL void enlist() noexcept {
         if (!is_listed_.load(std::memory_order_acquire)) enlist_slow();
     }
-    /// Before the owner is destroyed. Participants of another place than fork_order::objects stay for ever.
+    /// Call it before the owner is destroyed. Only handlers of fork_order::objects can be removed.
     void delist() noexcept;
 
 private:
@@ -67,18 +68,18 @@ private:
     fork_handler* next_ = nullptr;
     fork_handler* previous_ = nullptr;
     fork_order order_;
-    bool is_taken_ = false; ///< between the steps of a fork
+    bool is_taken_ = false; ///< true between the steps of a fork
     std::atomic<bool> is_listed_{false};
     void* owner_;
     const fork_steps* steps_;
 };
 static_assert(sizeof(fork_handler) == 5 * sizeof(void*) && std::is_trivially_destructible_v<fork_handler>);
 
-/// The lock under which the library makes what it makes at its first use: ready-made groups, the pools of small
-/// objects, the heap of a group.
+/// Guards objects that the library creates at first use: ready-made groups, the pools of small objects, the heap of a
+/// group.
 [[nodiscard]] TENURE_API mutex& making_mutex() noexcept;
 
-/// The steps of what has one lock: Lock is a function that returns it, given the owner.
+/// The steps for an object with one lock. Lock is a function that returns the lock of an owner.
 template<auto Lock>
 constexpr fork_steps steps_of_lock{
     [](void* owner) noexcept { Lock(owner).lock(); },
@@ -86,8 +87,8 @@ constexpr fork_steps steps_of_lock{
     [](void* owner) noexcept { Lock(owner).abandon(); },
 };
 
-/// Asks the system to be told of forks, unless it was asked. Said again by whoever begins to use a lock, because the
-/// system may have had no memory for it.
+/// Registers the fork hooks with the system, unless that is done. Code that starts to use a lock calls it again,
+/// because an earlier attempt may have run out of memory.
 TENURE_API void hear_of_forks() noexcept;
 
 }

@@ -3,10 +3,10 @@
 #pragma once
 
 /// \file
-/// A lock of four bytes that needs the kernel only to wait.
+/// mutex: a four-byte lock that calls the kernel only to wait and to wake.
 ///
-/// The heap uses it and not std::mutex, whose refusals throw: a drop-in malloc may not link the C++ library. A child of
-/// fork() may take apart what its parent's threads held, because a lock is nothing but its word.
+/// The heap uses it instead of std::mutex, whose failures throw: a drop-in malloc must not link the C++ library. The
+/// child of a fork() can reset a lock that a thread of the parent held, because the lock is only its word.
 
 #include <atomic>
 #include <cstdint>
@@ -17,11 +17,11 @@
 
 namespace tenure::inline TENURE_ABI::platform {
 
-/// After Drepper, "Futexes are tricky" (2011), the second of its mutexes, with a short spin in front.
+/// Based on Drepper, "Futexes are tricky" (2011), the second of its mutexes, with a short spin before waiting.
 ///
-/// Cost      about 10 ns for a pair that nobody contends.
-/// Threads   any; it is not recursive, and not fair.
-/// Checks    from level 2 on it knows who holds it, and reports when another thread unlocks it.
+/// Cost      about 10 ns for an uncontended lock and unlock.
+/// Threads   any; neither recursive nor fair.
+/// Checks    from level 2 on it records its holder, and reports an unlock by another thread.
 class TENURE_API mutex {
 public:
     constexpr mutex() noexcept = default;
@@ -37,7 +37,7 @@ public:
         if (word_.exchange(is_free, std::memory_order_release) == is_awaited) wake();
     }
 
-    /// Makes it free, whoever held it. Requires  no other thread exists that knows of it: a child after fork().
+    /// Frees the lock regardless of its holder. Requires  no other thread can access it: a child after fork().
     void abandon() noexcept { word_.store(is_free, std::memory_order_relaxed); }
 
 private:

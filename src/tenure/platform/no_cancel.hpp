@@ -3,15 +3,15 @@
 #pragma once
 
 /// \file
-/// Keeps a thread from being cancelled inside the library.
+/// no_cancel_scope: protects a thread from being cancelled inside the library.
 
 #include <tenure/base/config.hpp>
 
 namespace tenure::inline TENURE_ABI::platform {
 
-/// While it lives, a cancellation of the calling thread (pthread_cancel) stays pending. It stands around calls of the
-/// system that are cancellation points, such as write, open and nanosleep: the library makes them in functions that do
-/// not throw, and a cancellation that unwinds such a function ends the process. Cost      nanoseconds.
+/// While it exists, a cancellation of the calling thread (pthread_cancel) stays pending. It surrounds system calls that
+/// are cancellation points, such as write, open and nanosleep. The library makes them in noexcept functions, and a
+/// cancellation that unwinds such a function ends the process. Cost      nanoseconds.
 class TENURE_API no_cancel_scope {
 public:
     no_cancel_scope() noexcept;

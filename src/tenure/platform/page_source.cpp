@@ -12,7 +12,7 @@ namespace {
 
 constinit page_source ordinary_pages{page_size::ordinary};
 
-/// Whole pages, or zero when `bytes` is beyond any object.
+/// Rounds up to whole OS pages; zero when `bytes` is larger than any object.
 std::size_t whole_pages(std::size_t bytes) noexcept {
     return bytes > max_object_bytes ? 0 : align_up(bytes, platform::page_bytes());
 }

@@ -3,7 +3,7 @@
 #pragma once
 
 /// \file
-/// The block source below everything by default: pages of the operating system.
+/// page_source: the default block source, OS pages of the operating system.
 
 #include <cstddef>
 
@@ -12,17 +12,17 @@
 namespace tenure::inline TENURE_ABI {
 
 enum class page_size : unsigned char {
-    ordinary, ///< what the system gives: 4 KiB on x86-64
-    huge,     ///< asks for huge pages: fewer faults and translation misses, memory in steps of 2 MiB
+    ordinary, ///< the system's default: 4 KiB on x86-64
+    huge,     ///< requests huge pages: fewer faults and TLB misses, memory in steps of 2 MiB
 };
 
 /// Threads   any.
-/// Cost      a system call each; the first touch of a page costs a fault of 0.25 to 1.5 us on top.
+/// Cost      a system call each; plus a fault of 0.25 to 1.5 us for the first touch of each OS page.
 class TENURE_API page_source final : public block_source {
 public:
     constexpr explicit page_source(page_size pages = page_size::ordinary) noexcept : pages_(pages) {}
 
-    /// The one that allocators use when they are given none.
+    /// The source that allocators use by default.
     [[nodiscard]] static page_source& process() noexcept;
 
     [[nodiscard]] void* acquire(std::size_t bytes, std::size_t alignment) noexcept override;

@@ -3,7 +3,7 @@
 #pragma once
 
 /// \file
-/// The process as the system sees it: how much of it is in memory.
+/// The memory of this process as the system reports it.
 
 #include <cstddef>
 #include <cstdint>
@@ -12,20 +12,20 @@
 
 namespace tenure::inline TENURE_ABI::platform {
 
-/// Bytes of this process that are in memory now; zero when the system does not say.
-/// Cost      microseconds: it reads a file of the system's.
+/// Bytes of this process that are in memory now; zero if the system does not report it.
+/// Cost      microseconds: reads a system file.
 [[nodiscard]] TENURE_API std::size_t resident_bytes() noexcept;
 
-/// The most that was in memory since the process began or reset_peak_resident() last worked.
+/// Maximum resident bytes since the process started or reset_peak_resident() last succeeded.
 [[nodiscard]] TENURE_API std::size_t peak_resident_bytes() noexcept;
 
-/// A number that another run of the program does not have: the system's own draw for this process.
+/// A random number that differs in each run of the program: the system draws it for this process.
 [[nodiscard]] TENURE_API std::uint64_t random_of_process() noexcept;
 
-/// What of a range is in memory now. Cost      a system call per 4 MiB, and what the kernel looks up.
+/// Bytes of a range that are in memory now. Cost      a system call per 4 MiB, and the kernel's look-ups.
 [[nodiscard]] TENURE_API std::size_t resident_bytes_in(const void* range, std::size_t bytes) noexcept;
 
-/// Starts the peak anew from what is resident now. Returns whether the system allows it.
+/// Restarts the peak from the current resident size. Returns whether the system supports it.
 TENURE_API bool reset_peak_resident() noexcept;
 
 }

@@ -3,7 +3,7 @@
 #pragma once
 
 /// \file
-/// Which pages of a range are in memory: for whoever would fill or copy them, and must not touch the others.
+/// Finds which OS pages of a range are in memory, for code that fills or copies them without touching the others.
 
 #include <cstddef>
 #include <type_traits>
@@ -12,9 +12,9 @@
 
 namespace tenure::inline TENURE_ABI::platform {
 
-/// Calls `visit(context, part, bytes)` for every run of pages that are in memory, in the order of addresses; `part` and
-/// `bytes` stay within the range. Where the system does not say, pages count as in memory. A page that is in swap is
-/// not in memory and has contents all the same.
+/// Calls `visit(context, part, bytes)` for every run of OS pages that are in memory, in address order; `part` and
+/// `bytes` stay within the range. If the system does not tell, pages count as in memory. A swapped-out page is not in
+/// memory, although it has contents.
 /// Cost      a system call per 2 MiB, and 512 bytes of stack.
 TENURE_API void visit_resident(void* range, std::size_t bytes,
                                void (*visit)(void* context, void* part, std::size_t bytes), void* context) noexcept;

@@ -3,8 +3,9 @@
 #pragma once
 
 /// \file
-/// Tells AddressSanitizer, when it is in the process, what may be touched, and Valgrind, when the library was built
-/// with TENURE_VALGRIND. Without either each call is one load and a branch, and checked builds alone make them.
+/// Tells AddressSanitizer, if it is in the process, and Valgrind, if the library was built with TENURE_VALGRIND, which
+/// memory may be touched. Without either, each call is one load and a branch. Only checked builds poison and unpoison;
+/// every build registers leak roots.
 
 #include <cstddef>
 
@@ -12,22 +13,22 @@
 
 namespace tenure::inline TENURE_ABI::platform {
 
-/// An access to these bytes is an error from now on.
+/// From now on an access to these bytes is an error.
 TENURE_API void poison(const void* bytes, std::size_t count) noexcept;
 
-/// These bytes may be touched again; what is in them counts as not yet written.
+/// These bytes may be touched again; their contents count as uninitialised.
 TENURE_API void unpoison(const void* bytes, std::size_t count) noexcept;
 
-/// Whether an access to one of these bytes is an error; never without the sanitizer.
+/// Whether an access to one of these bytes is an error; always false without the sanitizer.
 [[nodiscard]] TENURE_API bool is_poisoned(const void* bytes, std::size_t count) noexcept;
 
-/// Fills with freed_fill and poisons.
+/// Fills the bytes with freed_fill and poisons them.
 TENURE_API void poison_freed(void* bytes, std::size_t count) noexcept;
 
-/// The same for what is dropped at once and may be large: pages that are not in memory are left as they are.
+/// The same for large ranges that are dropped at once: skips OS pages that are not in memory.
 TENURE_API void poison_dropped(void* bytes, std::size_t count) noexcept;
 
-/// The bytes hold pointers to memory that is in use: LeakSanitizer looks there.
+/// Tells LeakSanitizer that the bytes hold pointers to memory in use.
 TENURE_API void add_leak_root(const void* bytes, std::size_t count) noexcept;
 TENURE_API void remove_leak_root(const void* bytes, std::size_t count) noexcept;
 

@@ -3,18 +3,18 @@
 #pragma once
 
 /// \file
-/// Functions that are found by name while the program runs.
+/// Looks up functions by name at run time.
 
 #include <tenure/base/config.hpp>
 
 namespace tenure::inline TENURE_ABI::platform {
 
-/// The symbol as the libraries behind this one define it: what a library that stands in for another calls on. Null when
-/// there is none. Cost      microseconds, with the loader's lock.
+/// The next definition of the symbol in the loader's order after this library: an interposing library calls the
+/// original through it. nullptr when there is none. Cost      microseconds; takes the loader's lock.
 [[nodiscard]] TENURE_API void* next_symbol(const char* name) noexcept;
 
-/// A symbol of a library that the process has loaded already, by the file name that it is known by; null when the
-/// library is not there or has no such symbol. The library stays loaded.
+/// A symbol of an already loaded library, given the library's file name; nullptr when the library is not loaded or has
+/// no such symbol. The library stays loaded.
 [[nodiscard]] TENURE_API void* symbol_of_loaded(const char* library, const char* name) noexcept;
 
 }

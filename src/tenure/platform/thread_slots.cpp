@@ -24,35 +24,35 @@ struct slot_owner {
     void* owner;
     slot_end_function function;
     std::uint64_t key;
-    std::size_t calls; ///< of the function that are under way
+    std::size_t calls; ///< calls of the function in progress
 };
 
-/// In front of a thread's entries.
+/// Precedes a thread's entries.
 struct table_head {
     table_head* next;
     table_head* previous;
-    const void* thread; ///< where the thread's local state is: no two live threads have the same
+    const void* thread; ///< address of the thread's local state: unique among live threads
     std::size_t count;  ///< of entries
 };
 static_assert(sizeof(table_head) % alignof(slot_entry) == 0);
 
 constexpr std::size_t table_lists = 64;
 
-// Threads take `lock` alone to set a pointer and when they end, while they may hold any other of the library's: a
-// heap's statistics are visited under `owners_lock`, and a source of TempJob's may be a heap. Under it no other is
-// taken.
+// Threads take `lock` alone to set a pointer and when they end, possibly while they hold any other lock of the library:
+// a heap's statistics are visited under `owners_lock`, and a source of TempJob may be a heap. No other lock is taken
+// under `lock`.
 struct slot_registry {
-    mutex owners_lock;                 ///< taken before the other
-    mutex lock;                        ///< of the tables and the calls; owners change under both
-    table_head* tables[table_lists]{}; ///< of live threads, and those that were left behind, by their threads
+    mutex owners_lock;                 ///< taken before `lock`
+    mutex lock;                        ///< guards tables and calls; owners change under both locks
+    table_head* tables[table_lists]{}; ///< hash lists by thread: tables of live threads, and abandoned ones
     std::uint64_t last_key = 0;
-    std::size_t first_free = 0; ///< no place below is free
-    std::size_t past_last = 0;  ///< no place from here on was ever taken: each fork looks at all that were
+    std::size_t first_free = 0; ///< no free slot is below this
+    std::size_t past_last = 0;  ///< no slot from here on was ever used; each fork visits all slots below
     slot_owner owners[max_slots]{};
 };
 constinit slot_registry registry{};
 
-/// A call of an owner's function. The calling thread's, of which one may come during another.
+/// A call of an owner's function on the calling thread. Calls may nest.
 struct call_of_owner {
     slot_owner* owner;
     call_of_owner* outer;
@@ -64,12 +64,12 @@ constexpr fork_steps steps_of_tables{
     [](void*) noexcept { registry.lock.unlock(); },
     [](void*) noexcept {
         registry.lock.abandon();
-        for (std::size_t index = 0; index < registry.past_last; ++index) { // calls of threads that are gone
+        for (std::size_t index = 0; index < registry.past_last; ++index) { // calls of threads that do not exist here
             std::size_t& calls = registry.owners[index].calls;
-            if (calls != 0) calls = 0; // what is not written stays the parent's page
+            if (calls != 0) calls = 0; // written only if needed: untouched pages stay shared with the parent
         }
         for (call_of_owner const* each = innermost_call; each != nullptr; each = each->outer) ++each->owner->calls;
-        // Their owners have taken over what was set in their tables.
+        // The owners have adopted what was set in the tables of other threads.
         for (table_head*& first : registry.tables) {
             while (first != nullptr && first->thread != &this_thread_slots) first = first->next;
             if (first != nullptr) first->next = first->previous = nullptr;
@@ -95,13 +95,13 @@ table_head* head_of(const slot_table& table) noexcept {
     return static_cast<table_head*>(static_cast<void*>(table.entries)) - 1;
 }
 
-/// Threads' local state lies a stack apart, mostly.
+/// The thread-local storage of two threads is usually at least a stack apart.
 table_head*& list_of(const void* thread) noexcept {
     return registry.tables[(address_of(thread) >> 12) * 0x9E37'79B9'7F4A'7C15 >> 58];
 }
 static_assert(table_lists == std::size_t{1} << (64 - 58));
 
-/// Requires  the lock, for this and the next.
+/// Requires  registry.lock, for this and the next function.
 void list(table_head& head) noexcept {
     table_head*& first = list_of(head.thread);
     head.previous = nullptr;
@@ -118,7 +118,7 @@ TENURE_THREAD_LOCAL std::size_t rounds_of_end = 0;
 
 [[nodiscard]] bool is_over() noexcept { return rounds_of_end >= thread_end_rounds(); }
 
-/// Returns   false when the owner has gone.
+/// Returns   false when the owner no longer exists.
 [[nodiscard]] bool begin_call(call_of_owner& call, std::size_t index, std::uint64_t key) noexcept {
     lock_guard const lock(registry.lock);
     slot_owner& owner = registry.owners[index];
@@ -135,10 +135,10 @@ void end_call(const call_of_owner& call) noexcept {
     --call.owner->calls;
 }
 
-/// Hands what an ended thread has set to the owners that are still there. Requires  the table is in no list.
+/// Passes the values that an ended thread has set to the owners that still exist. Requires  the table is in no list.
 void tell_owners(table_head* table) noexcept {
-    // Without the lock, because the function may report, and whoever hears of it may ask for anything; an owner that
-    // goes waits until the call is over.
+    // Called without the lock: the function may report, and the report handler may call anything. An owner that is
+    // being unregistered waits until the call is over.
     for (std::size_t index = 0; index < std::min(table->count, max_slots); ++index) {
         slot_entry const& entry = entries_of(table)[index];
         if (entry.key == 0) continue;
@@ -162,7 +162,8 @@ void end_of_thread() noexcept {
     tell_owners(head_of(table));
 }
 
-/// What an earlier thread left that lay where the calling one lies, which has no table; null when none did.
+/// The table that an earlier thread abandoned at the address where the calling thread, which has no table, is now;
+/// nullptr when there is none.
 [[nodiscard]] table_head* take_left_behind() noexcept {
     lock_guard const lock(registry.lock);
     for (table_head* each = list_of(&this_thread_slots); each != nullptr; each = each->next) {
@@ -173,7 +174,7 @@ void end_of_thread() noexcept {
     return nullptr;
 }
 
-/// A table with room for the index, and with what the thread has set so far. Returns   false when memory is refused.
+/// Makes room for the index in the thread's table and keeps the values set so far. Returns   false when out of memory.
 [[nodiscard]] bool grow_table(std::size_t index) noexcept {
     slot_table& table = this_thread_slots;
     std::size_t const bytes = table_bytes(std::max(index + 1, 2 * table.count));
@@ -199,7 +200,7 @@ void end_of_thread() noexcept {
 
 thread_slot register_slot(void* owner, slot_end_function function) noexcept {
     lock_guard const lock(registry.owners_lock);
-    // Keys of two copies of the library in one process must not be taken for each other.
+    // Different start values keep the keys of two copies of the library in one process apart.
     if (registry.last_key == 0) registry.last_key = static_cast<std::uint64_t>(address_of(&registry)) << 16;
     for (std::size_t index = registry.first_free; index < max_slots; ++index) {
         if (registry.owners[index].key != 0) continue;
@@ -235,7 +236,7 @@ bool set_slot(thread_slot slot, void* value) noexcept {
     if (!may_set_slot(slot)) return false;
     if (this_thread_slots.entries == nullptr) {
         if (!at_thread_end(&end_of_thread)) {
-            // All of the system's slots are taken: this thread keeps nothing, and asks no more.
+            // All slots of the system are taken: stop trying on this thread.
             if (!has_end_slot(&end_of_thread)) rounds_of_end = thread_end_rounds();
             return false;
         }

@@ -3,10 +3,11 @@
 #pragma once
 
 /// \file
-/// A pointer per thread and owner, for any number of owners that come and go: what each thread keeps of each shared
-/// pool and of each heap.
+/// Thread slots: one pointer per thread and owner, for any number of owners created and destroyed at run time. Shared
+/// pools and heaps keep their thread caches in them.
 ///
-/// The C library's keys are at most 1024, cost a call, and are not told from an earlier one in their place.
+/// pthread keys do not suffice: there are at most 1024, each access is a call, and a reused key cannot be told from its
+/// predecessor.
 
 #include <cstddef>
 #include <cstdint>
@@ -16,37 +17,38 @@
 
 namespace tenure::inline TENURE_ABI::platform {
 
-/// An owner's place. The key tells it from an earlier owner in its place.
+/// An owner's slot. The key distinguishes it from earlier owners with the same index.
 struct thread_slot {
-    std::size_t index = SIZE_MAX; ///< SIZE_MAX when all places are taken: there is then no pointer for any thread
+    std::size_t index = SIZE_MAX; ///< SIZE_MAX when all slots are taken: no thread then has a pointer
     std::uint64_t key = 0;
 };
 
-/// Called at the end of a thread that has set a pointer, on that thread, while the owner cannot be unregistered.
+/// Called when a thread that has set a pointer ends, on that thread. The owner cannot be unregistered meanwhile.
 using slot_end_function = void (*)(void* owner, void* value) noexcept;
 
-/// Owners at a time in a process.
+/// Maximum number of owners in a process at one time.
 constexpr std::size_t max_slots = 4096;
 
-/// Threads   any; a lock.
+/// Threads   any; takes a lock.
 [[nodiscard]] TENURE_API thread_slot register_slot(void* owner, slot_end_function function) noexcept;
-/// Afterwards no thread that ends touches the owner any more.
+/// After this call no ending thread touches the owner.
 TENURE_API void unregister_slot(thread_slot slot) noexcept;
 
-/// Sets the calling thread's pointer. Returns   false when memory for the thread's table is refused, and where nobody
-/// would be told of the thread's end: after its last round, and when the system has no slot for it. Takes a lock
-/// under which no other is taken, so the caller may hold slots_mutex().
+/// Sets the calling thread's pointer. Returns   false when there is no memory for the thread's table, and when the end
+/// of the thread would go unnoticed: after its last round of destructors, and when the system has no slot. Takes a lock
+/// under which no other lock is taken, so the caller may hold slots_mutex().
 ///
-/// A thread that sets its first pointer in the last round of its end may still leave it behind. The owner is told of it
-/// when another thread comes to lie where that one lay, which is soon: the C library keeps the stacks of ended threads.
+/// A thread that sets its first pointer in the last round of its end may still abandon it. The owner learns of it when
+/// another thread gets the same address for its thread-local state. That happens soon, because the C library reuses the
+/// stacks of ended threads.
 [[nodiscard]] TENURE_API bool set_slot(thread_slot slot, void* value) noexcept;
-/// Whether set_slot() may succeed on the calling thread. Cost      a load: asked before anything is made to be set.
+/// Whether set_slot() may succeed on the calling thread. Cost      a load: call it before creating the value.
 [[nodiscard]] TENURE_API bool may_set_slot(thread_slot slot) noexcept;
 
-/// The lock under which owners come and go.
+/// The lock under which owners are registered and unregistered.
 [[nodiscard]] TENURE_API mutex& slots_mutex() noexcept;
-/// Calls `visit(context, slot, owner)` for every owner with this function, the newest first: an owner that stands on
-/// another is newer. Requires  the lock. Cost      O(owners x slots).
+/// Calls `visit(context, slot, owner)` for every owner with this function, newest first: an owner that uses another is
+/// newer. Requires  slots_mutex() is held. Cost      O(owners x slots).
 TENURE_API void for_each_slot_owner(slot_end_function function,
                                     void (*visit)(void* context, thread_slot slot, void* owner) noexcept,
                                     void* context) noexcept;
@@ -61,7 +63,7 @@ struct slot_table {
 };
 extern TENURE_API TENURE_THREAD_LOCAL slot_table this_thread_slots TENURE_TLS_MODEL;
 
-/// The calling thread's pointer; null when it has set none.
+/// The calling thread's pointer; nullptr when it has set none.
 [[nodiscard]] TENURE_LOCAL inline void* slot_value(const thread_slot& slot) noexcept {
     slot_table const& table = this_thread_slots;
     if (slot.index >= table.count) return nullptr;

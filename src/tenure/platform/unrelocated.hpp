@@ -3,9 +3,9 @@
 #pragma once
 
 /// \file
-/// Before the loader has relocated this library nothing of the C library can be called, and no pointer that is stored
-/// in the library's data is right yet. Somebody may call it all the same: the resolver of an indirect function of a
-/// library that is relocated before it.
+/// Support for calls that arrive before the loader has relocated this library. The C library cannot be called then, and
+/// no pointer stored in the library's data is right yet. Such calls come from the resolver of an indirect function in a
+/// library that is relocated earlier.
 
 #include <cstddef>
 
@@ -13,10 +13,11 @@
 
 namespace tenure::inline TENURE_ABI::platform {
 
-/// Whether the loader has come to this library. Cost      a load and a compare.
+/// Whether the loader has relocated this library. Cost      a load and a compare.
 [[nodiscard]] bool is_relocated() noexcept;
 
-/// Usable pages, by the kernel's own interface. Null when refused, and on machines whose interface is not known.
+/// Maps usable pages with a raw system call. nullptr on failure, and on processors whose system call convention is not
+/// known here.
 [[nodiscard]] void* map_unrelocated(std::size_t bytes) noexcept;
 
 }

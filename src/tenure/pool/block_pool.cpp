@@ -22,10 +22,10 @@ namespace {
 
 constexpr std::size_t min_segment_bytes = 4096;
 constexpr std::size_t max_segment_bytes = std::size_t{4} << 30;
-constexpr std::size_t blocks_wanted = 15; // in a segment, and never fewer than one
+constexpr std::size_t blocks_wanted = 15; // minimum per segment where possible; a segment always holds at least one
 constexpr std::uint64_t segment_canary = 0x5E65'E27E'0B10'C4A1;
 
-/// A layout for the first segment size, from the largest down, that the source can give.
+/// The layout for the requested segment size, enlarged if it would hold too few blocks.
 segment_layout choose_layout(std::size_t stride, std::size_t alignment, std::size_t segment_bytes) noexcept {
     std::size_t const wanted = std::bit_ceil(std::max(segment_bytes, (blocks_wanted + 1) * stride));
     return segment_layout::of(std::min(wanted, max_segment_bytes), stride, alignment);
@@ -69,7 +69,7 @@ void block_pool::note_misuse(std::string_view what, const void* at, std::string_
 }
 
 segment* block_pool::acquire_segment() noexcept {
-    // Chosen anew for a pool's first segment: that a source once refused large ones must not hold for ever.
+    // Chosen again for a pool's first segment: a source that once could not provide large ones may do so now.
     segment_layout layout = layout_;
     if (first_ == nullptr && layout.capacity != 0)
         layout = choose_layout(layout.stride_bytes, alignment_, wanted_segment_bytes_);
@@ -83,17 +83,17 @@ segment* block_pool::acquire_segment() noexcept {
         }
         if (memory != nullptr) {
             layout_ = layout;
-            // What the source gives may have been used before; only the bits have to be zero.
+            // The source may return used memory; only the bits must be zero.
             auto* const fresh = new (memory) segment{};
             fresh->canary = segment_canary ^ address_of(this);
             std::memset(fresh->level2(), 0, (layout_.level1_words + layout_.level2_words) * sizeof(bit_word));
-            fresh->groups_used = layout_.word_count; // forget() zeroes what is in use
+            fresh->groups_used = layout_.word_count; // forget() zeroes the bits of used groups
             if (&source_ != &page_source::process()) fresh->forget(layout_);
             fresh->groups_used = 0;
             platform::add_leak_root(memory, layout_.segment_bytes);
             return fresh;
         }
-        // All segments of a pool have one size, so only the first may become smaller.
+        // All segments of a pool have the same size, so only the first one may become smaller.
         if (first_ != nullptr || layout.segment_bytes <= min_segment_bytes) return nullptr;
         layout = segment_layout::of(layout.segment_bytes / 2, layout.stride_bytes, alignment_);
     }
@@ -123,10 +123,10 @@ void block_pool::hand_out(segment* from, std::size_t word, bit_word blocks) noex
     group_begin_ = from->blocks(layout_) + word * bits_per_word * layout_.stride_bytes;
 }
 
-/// Makes a group ready: freed blocks before fresh ones, fresh ones before a new segment.
+/// Prepares the next group: freed blocks first, then fresh blocks, then a new segment.
 bool block_pool::refill() noexcept {
-    check_invariant(free_in_bits_ + cached_count() <= handed_out_, "block_pool: more is free than was handed out",
-                    this);
+    check_invariant(free_in_bits_ + cached_count() <= allocated_,
+                    "block_pool: more blocks are free than were put in use", this);
     while (partial_ != nullptr) {
         if (partial_->has_free(layout_)) {
             std::size_t word = 0;
@@ -151,10 +151,10 @@ bool block_pool::refill() noexcept {
     bump_->is_trimmed = false;
     bump_->groups_touched = std::max(bump_->groups_touched, bump_->groups_used);
     std::size_t const count = segment::group_size(layout_, word);
-    handed_out_ += count;
-    peak_handed_out_ = std::max(peak_handed_out_, handed_out_);
+    allocated_ += count;
+    peak_allocated_ = std::max(peak_allocated_, allocated_);
     hand_out(bump_, word, low_bits(count));
-    // Poisoned by the group, not by the segment: what AddressSanitizer notes of an untouched segment is 4 MiB.
+    // Poison one group at a time: AddressSanitizer's shadow of a whole untouched segment would take 4 MiB.
     if constexpr (checks::caller) platform::poison(pointer_at(group_begin_), count * layout_.stride_bytes);
     return true;
 }
@@ -178,21 +178,20 @@ struct block_pool::place {
     bit_word bits;
 };
 
-/// Undoes the second free of blocks of one word and reports each.
+/// Undoes the second free of blocks in one word and reports each.
 void block_pool::report_twice(const place& where, bit_word twice) noexcept {
     bit_word const in_group = where.home == group_segment_ && where.word == group_word_ ? group_ & twice : 0;
-    group_ &= ~in_group; // those are free in the bits now, and once is enough
+    group_ &= ~in_group; // the bits already mark them free
     free_in_bits_ -= count_bits(twice & ~in_group);
     for_each_bit(twice, [&](std::size_t bit) {
         std::size_t const index = where.word * bits_per_word + bit;
         note_misuse("a pool block was freed twice",
                     pointer_at(where.home->blocks(layout_) + index * layout_.stride_bytes),
-                    "Look for a second owner of this block; the library built with checks reports it at the second "
-                    "free itself.");
+                    "Look for a second owner of this block. A checked build reports the error at the second free.");
     });
 }
 
-/// Sets bits of a word that had none, or some that are set already: what write_back() does not do by itself.
+/// Sets bits in a word that was empty, or bits that are already set. write_back() leaves these rare cases to it.
 void block_pool::write_rare(bit_word* at, bit_word before, bit_word bits) noexcept {
     segment* const home = segment::of(at, layout_.segment_bytes);
     auto const word = static_cast<std::size_t>(at - home->level0(layout_));
@@ -210,8 +209,8 @@ void block_pool::write_back(void* const* blocks, std::size_t count) noexcept {
     for (; count > max_at_once; blocks += max_at_once, count -= max_at_once) write_back(blocks, max_at_once);
     if (count == 0) return;
     free_in_bits_ += count;
-    // First where each bit lies, so that the words, which are seldom near, are fetched while the next are looked for.
-    // Blocks freed one after another often share a word: it is written once for all of them.
+    // Find all words first, so that they are prefetched while the next ones are computed: they are rarely near each
+    // other. Blocks freed in sequence often share a word, which is then written once for all of them.
     bit_word* words[max_at_once];
     bit_word bits[max_at_once];
     std::size_t word_count = 0;
@@ -266,10 +265,10 @@ void block_pool::deallocate_slow(void* block) noexcept {
 }
 
 void block_pool::deallocate_checked(void* block) noexcept {
-    constexpr std::string_view advice = "Give a pool back what it handed out, once.";
+    constexpr std::string_view advice = "Free to a pool only blocks that it allocated, once each.";
     if (block == nullptr) return;
     if (!owns(block)) {
-        note_misuse("a pool was given a pointer that is not its own", block, advice);
+        note_misuse("a pool was asked to free a pointer that it does not own", block, advice);
         return;
     }
     segment* const home = segment::of(block, layout_.segment_bytes);
@@ -277,7 +276,7 @@ void block_pool::deallocate_checked(void* block) noexcept {
     std::size_t const index = layout_.index_of(offset);
     bool const is_block = index * layout_.stride_bytes == offset && index / bits_per_word < home->groups_used;
     if (home->canary != (segment_canary ^ address_of(this)) || !is_block) {
-        note_misuse("a pool was given a pointer that is not the begin of a block", block, advice);
+        note_misuse("a pool was asked to free a pointer that is not the start of a block", block, advice);
         return;
     }
     bool const waits_in_group =
@@ -290,7 +289,7 @@ void block_pool::deallocate_checked(void* block) noexcept {
     write_back(&block, 1);
 }
 
-/// Writes what is kept outside the bits into them, so that they say the truth.
+/// Writes the stack, the newest freed block and the group into the bits, so that the bits are complete.
 void block_pool::settle() noexcept {
     write_back(recent_, recent_count_);
     recent_count_ = 0;
@@ -322,7 +321,7 @@ void block_pool::clear() noexcept {
     group_segment_ = nullptr;
     partial_ = nullptr;
     bump_ = first_;
-    handed_out_ = free_in_bits_ = 0;
+    allocated_ = free_in_bits_ = 0;
 }
 
 std::size_t block_pool::cached_count() const noexcept {
@@ -330,7 +329,7 @@ std::size_t block_pool::cached_count() const noexcept {
 }
 
 std::size_t block_pool::size() const noexcept {
-    return passthrough_blocks_.count() + handed_out_ - free_in_bits_ - cached_count();
+    return passthrough_blocks_.count() + allocated_ - free_in_bits_ - cached_count();
 }
 
 bool block_pool::owns(const void* pointer) const noexcept {
@@ -345,7 +344,7 @@ allocator_stats block_pool::stats() const noexcept {
     allocator_stats answer;
     answer.live_count = size();
     answer.live_bytes = answer.live_count * layout_.stride_bytes;
-    answer.peak_bytes = std::max(peak_handed_out_, passthrough_blocks_.peak_count()) * layout_.stride_bytes;
+    answer.peak_bytes = std::max(peak_allocated_, passthrough_blocks_.peak_count()) * layout_.stride_bytes;
     answer.source_blocks = segment_count_;
     answer.reserved_bytes = segment_count_ * layout_.segment_bytes;
     return answer;
@@ -354,14 +353,14 @@ allocator_stats block_pool::stats() const noexcept {
 bool block_pool::valid() noexcept {
     settle();
     std::size_t free_count = 0;
-    std::size_t handed_out = 0;
+    std::size_t allocated = 0;
     std::size_t count = 0;
     for (segment* each = first_; each != nullptr; each = each->next) {
         if (!each->valid(layout_, free_count)) return false;
-        handed_out += std::min(each->groups_used * bits_per_word, layout_.capacity);
+        allocated += std::min(each->groups_used * bits_per_word, layout_.capacity);
         ++count;
     }
-    return free_count == free_in_bits_ && handed_out == handed_out_ && count == segment_count_;
+    return free_count == free_in_bits_ && allocated == allocated_ && count == segment_count_;
 }
 
 }

@@ -3,17 +3,17 @@
 #pragma once
 
 /// \file
-/// Equal blocks, taken and given back in any order.
+/// block_pool: blocks of one size, allocated and freed in any order.
 ///
 /// Use it for     many blocks of one size that come and go: nodes, messages, entities.
 /// Not for        mixed sizes, nor a handful of blocks. Objects of one type: see pool/pool.hpp.
 /// Memory from    a block source, in naturally aligned segments of 32 MiB of addresses, touched as they are used;
-///                a source that has no such blocks gives smaller ones.
+///                smaller segments if the source has no such blocks.
 /// Cost           allocate and deallocate O(1); clear O(segments) and a bit per block; trim a bit per block.
-/// Overhead       none in or beside a block; one bit per block and 1/64 of that again, apart from the blocks.
-/// Threads        one thread at a time: see pool/shared_block_pool.hpp for the other case.
-/// Fork           usable in the child, unless another thread was using it just then.
-/// When full      asks the source for a segment; if refused, returns null and changes nothing.
+/// Overhead       none in or beside a block; one bit per block and 1/64 of that again, stored apart from the blocks.
+/// Threads        one thread at a time; for several threads see pool/shared_block_pool.hpp.
+/// Fork           usable in the child, unless another thread was using it at the time of the fork.
+/// When full      acquires another segment; returns nullptr if that fails and leaves the pool unchanged.
 /// Example        examples/pool.cpp
 
 #include <cstddef>
@@ -33,7 +33,8 @@ namespace tenure::inline TENURE_ABI {
 
 namespace detail {
 
-/// What was found under the lock of a shared pool: whoever hears of it may use the pool. More at once is not told.
+/// Misuse found under the lock of a shared pool. It is reported after the lock is released, because the report handler
+/// may use the pool. At most eight reports are kept at a time; further ones are dropped.
 struct noted_misuses {
     struct misuse {
         std::string_view what, advice;
@@ -49,59 +50,59 @@ struct noted_misuses {
 
 class TENURE_API block_pool {
 public:
-    /// The largest block: a segment of 4 GiB holds fifteen.
+    /// The largest block. A segment of 4 GiB holds fifteen of them.
     static constexpr std::size_t max_block_bytes = std::size_t{256} << 20;
     static constexpr std::size_t default_segment_bytes = std::size_t{32} << 20;
 
-    /// Takes nothing from the source until the first block.
+    /// Acquires nothing from the source until the first allocation.
     /// Requires  `source` outlives the pool; `bytes` is at least 1 and at most max_block_bytes; `alignment` is a power
-    ///           of two. Otherwise every allocation is refused.
+    ///           of two. Otherwise every allocation fails.
     explicit block_pool(std::size_t bytes, std::size_t alignment = default_alignment,
                         block_source& source = page_source::process(),
                         std::size_t segment_bytes = default_segment_bytes) noexcept;
 
-    /// Gives every segment back, whatever is still allocated.
+    /// Releases every segment, even if blocks are still allocated.
     ~block_pool();
     block_pool(const block_pool&) = delete;
     block_pool& operator=(const block_pool&) = delete;
 
-    /// Returns   a block of block_bytes(), not initialised; null when the source refuses.
+    /// Returns   an uninitialised block of block_bytes(); nullptr when the source fails.
     [[nodiscard]] void* allocate() noexcept { return allocate_strided(layout_.stride_bytes); }
 
-    /// Gives a block back. Null is allowed and does nothing.
-    /// Requires  `block` is of this pool and allocated.
+    /// Frees a block. nullptr is allowed and does nothing.
+    /// Requires  `block` is an allocated block of this pool.
     void deallocate(void* block) noexcept;
 
-    /// The same in the shape of the allocator concept: null when the block would be too small.
+    /// The allocator concept's form. Returns nullptr when a block would be too small or not aligned enough.
     [[nodiscard]] void* allocate(std::size_t bytes, std::size_t alignment) noexcept {
         return bytes <= layout_.stride_bytes && alignment <= alignment_ ? allocate() : nullptr;
     }
     void deallocate(void* block, std::size_t, std::size_t) noexcept { deallocate(block); }
 
-    /// Everything is free; pages are kept.
+    /// Frees every block and retains the pages.
     void clear() noexcept;
 
-    /// Gives back empty segments, and the empty pages of others where the source can.
-    /// Returns   the bytes given back: whole segments, touched or not, and pages. A segment that is as the last trim
-    ///           left it is not looked at; one that changed gives all its free pages, also those given back before.
+    /// Releases empty segments, and decommits the empty OS pages of others where the source supports it.
+    /// Returns   the bytes returned: whole segments, touched or not, and pages. Skips segments unchanged since the last
+    ///           trim; in a changed segment it decommits all free pages again, including those already decommitted.
     std::size_t trim() noexcept;
 
     /// Whether the pointer is inside memory of this pool. Cost      O(segments).
     [[nodiscard]] bool owns(const void* pointer) const noexcept;
 
-    /// Blocks allocated now. Cost      O(1).
+    /// The number of allocated blocks. Cost      O(1).
     [[nodiscard]] std::size_t size() const noexcept;
     [[nodiscard]] std::size_t block_bytes() const noexcept { return layout_.stride_bytes; }
 
-    /// peak_bytes is the most that was ever handed out or ready to be. Cost      O(segments).
+    /// peak_bytes is the maximum that was ever allocated or ready for allocation. Cost      O(segments).
     [[nodiscard]] allocator_stats stats() const noexcept;
 
-    /// Calls `visit(block)` for every block allocated, lowest address first within a segment. A visit may deallocate
-    /// the block it is given, and must not otherwise use the pool.
+    /// Calls `visit(block)` for every allocated block, lowest address first within a segment. A visit may deallocate
+    /// the block it receives, and must not otherwise use the pool.
     template<class Visit>
     void for_each(Visit&& visit);
 
-    /// Walks every bit and says whether all is consistent. Cost      a bit per block.
+    /// Checks every bit. Returns whether the structure is consistent. Cost      a bit per block.
     [[nodiscard]] bool valid() noexcept;
 
 private:
@@ -109,9 +110,9 @@ private:
     friend class pool;
     friend class shared_block_pool;
 
-    // What is freed is first kept in a stack of pointers, so that a free touches neither the block nor its bit; the
-    // older half is written into the bits when the stack is full. The newest is in a slot in front of the stack, so
-    // that the commonest pair, allocate after deallocate, does not move the stack's top.
+    // Freed blocks first go to a stack of pointers, so that a free touches neither the block nor its bit. When the
+    // stack is full, its older half is written into the bits. The newest freed block is in a slot in front of the
+    // stack, so that the most common pair, deallocate and then allocate, does not move the top of the stack.
     static constexpr std::size_t recent_capacity = 128;
 
     [[nodiscard]] void* allocate_strided(std::size_t stride) noexcept;
@@ -132,33 +133,33 @@ private:
     [[nodiscard]] bool is_cached(const void* block) const noexcept;
     [[nodiscard]] std::size_t cached_count() const noexcept;
 
-    // First what each call touches.
+    // The members that every call touches come first.
     void* last_freed_ = nullptr;
     std::size_t recent_count_ = 0;
     std::size_t recent_room_; // recent_capacity; zero under passthrough and in checked builds, where frees are slow
-    bit_word group_ = 0;      // blocks of one word of level 0 that are ready to be handed out
-    std::uintptr_t group_begin_ = 0; // where that word's first block lies
+    bit_word group_ = 0;      // blocks of one word of level 0 that are ready for allocation
+    std::uintptr_t group_begin_ = 0; // address of that word's first block
     detail::segment_layout layout_;
     void* recent_[recent_capacity];
 
     detail::segment* group_segment_ = nullptr;
     std::size_t group_word_ = 0;
     detail::segment* partial_ = nullptr; // segments with free bits
-    detail::segment* first_ = nullptr;   // all segments, in the order in which they were taken
+    detail::segment* first_ = nullptr;   // all segments, in the order in which they were acquired
     detail::segment* last_ = nullptr;
-    detail::segment* bump_ = nullptr; // the first one with groups that were never handed out
+    detail::segment* bump_ = nullptr; // the first segment with groups that were never used
     std::size_t segment_count_ = 0;
-    std::size_t handed_out_ = 0; // blocks in all groups that were handed out
+    std::size_t allocated_ = 0; // blocks in all groups put in use
     std::size_t free_in_bits_ = 0;
-    std::size_t peak_handed_out_ = 0;
+    std::size_t peak_allocated_ = 0;
     std::size_t alignment_;
-    std::size_t wanted_segment_bytes_ = 0; // what a pool without segments asks for
+    std::size_t wanted_segment_bytes_ = 0; // the size that a pool without segments requests
     block_source& source_;
     detail::passthrough_list passthrough_blocks_;
     bool passthrough_;
 
     void note_misuse(std::string_view what, const void* at, std::string_view advice) noexcept;
-    detail::noted_misuses* noted_ = nullptr; // of a shared pool: what happens under its lock is reported after it
+    detail::noted_misuses* noted_ = nullptr; // set by a shared pool, which reports misuse after it releases its lock
 };
 
 inline void* block_pool::allocate_strided(std::size_t stride) noexcept {

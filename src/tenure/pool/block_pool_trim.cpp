@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: Tenure contributors
 // SPDX-License-Identifier: MIT
 
-// How a block_pool gives memory back.
+// How a block_pool returns memory to its source.
 
 #include <algorithm>
 
@@ -15,7 +15,7 @@ using detail::segment;
 
 namespace {
 
-/// Runs of free blocks, joined, and given back as pages once a run ends.
+/// Joins runs of free blocks, and decommits the OS pages of each joined run.
 class free_runs {
 public:
     explicit free_runs(block_source& source) noexcept : source_(source) {}
@@ -25,7 +25,7 @@ public:
         if (begin != end_) begin_ = begin;
         end_ = end;
     }
-    /// Returns the bytes given back in all.
+    /// Returns the total of decommitted bytes.
     std::size_t finish() noexcept {
         give_back();
         return bytes_;
@@ -87,7 +87,7 @@ std::size_t block_pool::trim() noexcept {
         for (std::size_t word = 0; word < each->groups_used; ++word) free += count_bits(each->level0(layout_)[word]);
         if (free == handed) {
             *link = each->next;
-            handed_out_ -= handed;
+            allocated_ -= handed;
             free_in_bits_ -= free;
             --segment_count_;
             bytes += layout_.segment_bytes;

@@ -3,17 +3,18 @@
 #pragma once
 
 /// \file
-/// Objects of one type, constructed and destroyed in any order.
+/// pool: objects of one type, constructed and destroyed in any order.
 ///
 /// Use it for     many objects of one type that come and go: monsters, effects, nodes.
-/// Not for        mixed types, nor objects that all die together: see arena/arena.hpp.
+/// Not for        mixed types, nor objects that are all freed together: see arena/arena.hpp.
 /// Memory from    a block source, as pool/block_pool.hpp.
-/// Cost           construct and destroy O(1) beside the constructor and destructor; clear of a type without a
-///                destructor O(segments) and a bit per object, otherwise O(objects).
-/// Overhead       none per object: the stride is sizeof(T); one bit per object and 1/64 of that, apart from them.
-/// Threads        one thread at a time: see pool/shared_pool.hpp for the other case.
-/// Fork           usable in the child, unless another thread was using it just then.
-/// When full      asks the source; if refused, construct returns null and changes nothing.
+/// Cost           construct and destroy O(1) plus the constructor and destructor; clear O(segments) and a bit per
+///                object if the type has a trivial destructor, otherwise O(objects).
+/// Overhead       none per object: the stride is sizeof(T); one bit per object and 1/64 of that, stored apart from the
+///                objects.
+/// Threads        one thread at a time; for several threads see pool/shared_pool.hpp.
+/// Fork           usable in the child, unless another thread was using it at the time of the fork.
+/// When full      acquires another segment; if that fails, construct returns nullptr and leaves the pool unchanged.
 /// Example        examples/pool.cpp
 
 #include <cstddef>
@@ -28,7 +29,7 @@ namespace tenure::inline TENURE_ABI {
 
 namespace detail {
 
-/// Gives a block back unless its object came to be: what is left of try and catch in builds without exceptions.
+/// Frees a block unless its object was constructed. It replaces try and catch in builds without exceptions.
 template<class Pool>
 class construction {
 public:
@@ -66,17 +67,17 @@ class pool {
 public:
     using value_type = T;
 
-    /// Takes nothing from the source until the first object. Requires  `source` outlives the pool.
+    /// Acquires nothing from the source until the first object. Requires  `source` outlives the pool.
     explicit pool(block_source& source = page_source::process()) noexcept : blocks_(sizeof(T), alignof(T), source) {}
 
-    /// Destroys the living and gives everything back.
+    /// Destroys the live objects and releases all memory.
     ~pool() { destroy_living(); }
     pool(const pool&) = delete;
     pool& operator=(const pool&) = delete;
 
     /// Constructs an object.
-    /// Returns   null when memory is refused.
-    /// Fails     when the constructor throws: the memory is free again and nothing was destroyed.
+    /// Returns   nullptr when out of memory.
+    /// Fails     when the constructor throws: the memory is freed and no destructor runs.
     template<class... Arguments>
     [[nodiscard]] T* construct(Arguments&&... arguments) noexcept(std::is_nothrow_constructible_v<T, Arguments...>) {
         void* const block = blocks_.allocate_strided(sizeof(T));
@@ -85,23 +86,23 @@ public:
         return detail::construct_in<T>(blocks_, block, std::forward<Arguments>(arguments)...);
     }
 
-    /// Destroys an object. Null is allowed and does nothing.
-    /// Requires  `object` was constructed by this pool and not destroyed since.
+    /// Destroys an object. nullptr is allowed and does nothing.
+    /// Requires  `object` was constructed by this pool and has not been destroyed.
     void destroy(T* object) noexcept {
         if (object == nullptr) return;
         object->~T();
         blocks_.deallocate(object);
     }
 
-    /// Memory for one object, not constructed, in the shape of the allocator concept. The pool cannot tell it from an
-    /// object: clear(), for_each() and the pool's end take what is in it for a living T, so construct one or give it
-    /// back before.
+    /// Memory for one object, not constructed, in the form of the allocator concept. The pool cannot distinguish it
+    /// from an object: clear(), for_each() and ~pool() treat its contents as a live T. Construct an object in it or
+    /// deallocate it before.
     [[nodiscard]] void* allocate(std::size_t bytes, std::size_t alignment) noexcept {
         return blocks_.allocate(bytes, alignment);
     }
     void deallocate(void* block, std::size_t, std::size_t) noexcept { blocks_.deallocate(block); }
 
-    /// Destroys the living and drops everything; pages are kept.
+    /// Destroys the live objects, frees every block and retains the pages.
     /// Requires  no destructor of T constructs or destroys another object of this pool meanwhile; the same holds for
     ///           ~pool().
     void clear() noexcept {
@@ -109,7 +110,7 @@ public:
         blocks_.clear();
     }
 
-    /// Gives back the memory of empty segments and pages. Returns the bytes given back.
+    /// Releases empty segments and decommits empty pages. Returns the bytes returned.
     std::size_t trim() noexcept { return blocks_.trim(); }
 
     [[nodiscard]] bool owns(const void* pointer) const noexcept { return blocks_.owns(pointer); }
@@ -118,8 +119,8 @@ public:
     [[nodiscard]] allocator_stats stats() const noexcept { return blocks_.stats(); }
     [[nodiscard]] bool valid() noexcept { return blocks_.valid(); }
 
-    /// Calls `visit(T&)` for the living, lowest address first within a segment. A visit may destroy the object that it
-    /// is given, and must not otherwise use the pool.
+    /// Calls `visit(T&)` for every live object, lowest address first within a segment. A visit may destroy the object
+    /// it receives, and must not otherwise use the pool.
     template<class Visit>
     void for_each(Visit&& visit) {
         blocks_.for_each([&](void* block) { visit(*std::launder(static_cast<T*>(block))); });

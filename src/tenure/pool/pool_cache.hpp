@@ -3,7 +3,7 @@
 #pragma once
 
 /// \file
-/// What a thread keeps of a shared pool. Private to this room.
+/// A thread's cache of a shared pool. Private to this room.
 
 #include <atomic>
 #include <cstddef>
@@ -13,7 +13,8 @@
 
 namespace tenure::inline TENURE_ABI::detail {
 
-/// Free blocks of one shared pool at one thread. Only the thread moves blocks in and out; others read the count.
+/// Free blocks of one shared pool in one thread. Only that thread moves blocks in and out; other threads read the
+/// count.
 struct pool_cache {
     static constexpr std::uint32_t max_blocks = 256;
     static constexpr std::size_t max_bytes = std::size_t{128} * 1024; ///< unless one block is larger

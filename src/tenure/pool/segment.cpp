@@ -12,7 +12,7 @@ segment_layout segment_layout::of(std::size_t segment_bytes, std::size_t stride_
     layout.segment_bytes = segment_bytes;
     layout.stride_bytes = stride_bytes;
     layout.inverse = ((std::uint64_t{1} << 32) + stride_bytes - 1) / stride_bytes;
-    // The bits for as many blocks as there would be without bits are at most a few too many.
+    // Reserve bits for as many blocks as would fit without bits: at most a few too many.
     std::size_t const most = segment_bytes / stride_bytes;
     layout.word_count = words_for(most);
     layout.level1_words = words_for(layout.word_count);

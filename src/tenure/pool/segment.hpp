@@ -3,7 +3,7 @@
 #pragma once
 
 /// \file
-/// A naturally aligned run of equal blocks and the bits that say which are free. Private to this room.
+/// A naturally aligned memory segment of equal blocks, with bits that mark the free ones. Private to this room.
 
 #include <cstddef>
 #include <cstdint>
@@ -14,16 +14,15 @@
 
 namespace tenure::inline TENURE_ABI::detail {
 
-// A segment as it lies in memory, at a multiple of its size:
+// The layout of a segment, at an address that is a multiple of its size:
 //
-//   | header | level 2 | level 1 | level 0: a bit per block | blocks, handed out in groups of 64 ... | not yet touched
-//   |
+//   | header | level 2 | level 1 | level 0: a bit per block | blocks, used in groups of 64 ... | not yet touched |
 //
-// Level 0 has a bit per block: set when the block is free. Level 1 has a bit per word of level 0 that is not zero, and
-// level 2 one per word of level 1. So a free block is found in three looks, lowest address first; a free touches
-// level 1 only when its word was empty before; and nothing is linked or touched ahead.
+// Level 0 has a bit per block, set when the block is free. Level 1 has a bit per nonzero word of level 0, and level 2 a
+// bit per nonzero word of level 1. So three look-ups find the free block with the lowest address. A free touches level
+// 1 only when its word was empty before. No block is linked or touched in advance.
 
-/// Where things lie in every segment of one pool. Computed once from the size of a block and of a segment.
+/// The layout of every segment of one pool. Computed once from the size of a block and of a segment.
 struct segment_layout {
     std::size_t segment_bytes = 0;
     std::size_t stride_bytes = 0;  ///< from one block to the next
@@ -33,25 +32,25 @@ struct segment_layout {
     std::size_t level1_words = 0;
     std::size_t level2_words = 0;
     std::size_t level0_offset = 0;
-    std::uint64_t inverse = 0; ///< 2^32 / stride, rounded up: division by the stride as one multiplication
+    std::uint64_t inverse = 0; ///< 2^32 / stride, rounded up: replaces division by the stride with a multiplication
 
-    /// The number of the block at `offset` bytes past the first one. Exact for multiples of the stride below 4 GiB.
+    /// The index of the block at `offset` bytes past the first one. Exact for multiples of the stride below 4 GiB.
     [[nodiscard]] std::size_t index_of(std::size_t offset) const noexcept { return (offset * inverse) >> 32; }
 
-    /// A layout with room for one block at least; capacity is zero when the segment is too small for that.
+    /// A layout with room for at least one block; capacity is zero when the segment is too small for that.
     [[nodiscard]] static segment_layout of(std::size_t segment_bytes, std::size_t stride_bytes,
                                            std::size_t alignment) noexcept;
 };
 
 struct segment {
-    segment* next;              ///< in the order in which they were taken
+    segment* next;              ///< in the order in which they were acquired
     segment* next_partial;      ///< in the list of segments that have free bits
-    std::size_t groups_used;    ///< words of level 0 whose blocks have been handed out, once at least
-    std::size_t groups_touched; ///< the most that groups_used ever was since pages were given back
+    std::size_t groups_used;    ///< words of level 0 whose blocks have been used at least once
+    std::size_t groups_touched; ///< maximum of groups_used since pages were last decommitted
     bool is_partial;            ///< in that list
-    bool is_trimmed;            ///< nothing was handed out since free_at_trim blocks were free and their pages went
+    bool is_trimmed;            ///< no refill since a trim that found free_at_trim free blocks
     std::uint32_t free_at_trim;
-    std::uint64_t canary; ///< says that this is a segment, in checked builds
+    std::uint64_t canary; ///< identifies a segment of this pool, in checked builds
 
     [[nodiscard]] bit_word* level2() noexcept {
         return static_cast<bit_word*>(pointer_at(address_of(this) + sizeof(segment)));
@@ -67,7 +66,7 @@ struct segment {
         return static_cast<segment*>(pointer_at(align_down(address_of(block), segment_bytes)));
     }
 
-    /// Marks blocks of one word as free. Returns those that already were: a double free.
+    /// Marks blocks of one word as free. Returns those that were free already: a double free.
     bit_word set_free(const segment_layout& layout, std::size_t word, bit_word blocks) noexcept {
         bit_word* const bits = level0(layout);
         bit_word const before = bits[word];
@@ -79,15 +78,15 @@ struct segment {
     void summarise(const segment_layout& layout, std::size_t word) noexcept;
 
     [[nodiscard]] bool has_free(const segment_layout& layout) noexcept;
-    /// Takes all free blocks of the lowest word that has some. Requires  has_free().
+    /// Takes all free blocks of the lowest word that has any. Requires  has_free().
     bit_word take_word(const segment_layout& layout, std::size_t& word) noexcept;
 
-    /// How many blocks of a group exist: 64, fewer in a segment's last group.
+    /// The number of blocks in a group: 64, fewer in a segment's last group.
     [[nodiscard]] static std::size_t group_size(const segment_layout& layout, std::size_t word) noexcept {
         std::size_t const left = layout.capacity - word * bits_per_word;
         return left < bits_per_word ? left : bits_per_word;
     }
-    /// All blocks are as new; pages stay.
+    /// Resets all blocks to unused; the pages stay.
     void forget(const segment_layout& layout) noexcept;
     [[nodiscard]] bool valid(const segment_layout& layout, std::size_t& free_count) noexcept;
 };

@@ -14,8 +14,8 @@ namespace tenure::inline TENURE_ABI {
 
 using detail::pool_cache;
 
-// In checked builds and under passthrough no thread gets a cache: every call takes the lock, so that a mistake is
-// reported at the call that makes it.
+// In checked builds and under passthrough no thread gets a cache: every call takes the lock, so that misuse is reported
+// at the call that causes it.
 
 namespace {
 
@@ -67,8 +67,8 @@ shared_block_pool::~shared_block_pool() {
     }
 }
 
-/// In the child of a fork. Nothing is written to the caches of threads that it does not have: most children soon run
-/// another program.
+/// Runs in the child of a fork. It writes nothing to the caches of threads that the child does not have: most children
+/// soon execute another program, so those pages should stay shared.
 void shared_block_pool::leave_to_child() noexcept {
     mutex_.abandon();
     pool_cache* const mine = cache_of_this_thread();
@@ -105,12 +105,12 @@ pool_cache* shared_block_pool::add_cache() noexcept {
         link(*cache, caches_);
         return cache;
     }
-    cache->next = ownerless_; // for whoever comes next
+    cache->next = ownerless_; // for the next thread
     ownerless_ = cache;
     return nullptr;
 }
 
-/// The lock around what may find misuse, which is reported without it.
+/// A lock for calls that may find misuse, which is reported after the unlock.
 class shared_block_pool::reporting_lock {
 public:
     explicit reporting_lock(shared_block_pool& pool) noexcept : pool_(pool) { pool.mutex_.lock(); }
@@ -130,7 +130,7 @@ private:
     shared_block_pool& pool_;
 };
 
-/// Takes up to `count` blocks. Requires  the lock.
+/// Refills: takes up to `count` blocks. Requires  the lock.
 std::size_t shared_block_pool::take(void** blocks, std::size_t count) noexcept {
     if (stash_count_ != 0) {
         std::size_t const taken = std::min(count, stash_count_);
@@ -138,7 +138,7 @@ std::size_t shared_block_pool::take(void** blocks, std::size_t count) noexcept {
         std::memcpy(blocks, stash_ + stash_count_, taken * sizeof(void*));
         return taken;
     }
-    // In reverse, so that the cache, which hands out its newest first, does so in the order of addresses.
+    // In reverse, because the cache allocates its newest block first: it then allocates in address order.
     std::size_t taken = 0;
     while (taken < count) {
         void* const block = blocks_.allocate();
@@ -149,7 +149,7 @@ std::size_t shared_block_pool::take(void** blocks, std::size_t count) noexcept {
     return taken;
 }
 
-/// Takes blocks back. Requires  the lock.
+/// Flushes: accepts blocks from a cache. Requires  the lock.
 void shared_block_pool::give(void* const* blocks, std::size_t count) noexcept {
     if (stash_capacity - stash_count_ >= count) {
         std::memcpy(stash_ + stash_count_, blocks, count * sizeof(void*));
@@ -164,7 +164,7 @@ void* shared_block_pool::allocate_slow(pool_cache* cache) noexcept {
     if (cache == nullptr) cache = add_cache();
     reporting_lock const lock(*this);
     if (cache == nullptr) return blocks_.allocate();
-    std::size_t taken = cache->count.load(std::memory_order_relaxed); // it may have been a gone thread's
+    std::size_t taken = cache->count.load(std::memory_order_relaxed); // not zero if the cache is an adopted one
     if (taken == 0) taken = take(cache->blocks, batch_);
     if (taken == 0) return nullptr;
     cache->count.store(static_cast<std::uint32_t>(taken - 1), std::memory_order_relaxed);
@@ -178,7 +178,7 @@ void shared_block_pool::deallocate_slow(pool_cache* cache, void* block) noexcept
     if (cache == nullptr) return blocks_.deallocate(block);
     std::uint32_t count = cache->count.load(std::memory_order_relaxed);
     if (count == cache_capacity_) {
-        // The older half goes; the newer one is warmer.
+        // Flush the older half; the newer half is more likely in the CPU cache.
         give(cache->blocks, batch_);
         count -= batch_;
         std::memmove(cache->blocks, cache->blocks + batch_, count * sizeof(void*));
@@ -189,7 +189,8 @@ void shared_block_pool::deallocate_slow(pool_cache* cache, void* block) noexcept
 
 void shared_block_pool::empty_cache(pool_cache& cache) noexcept {
     std::uint32_t const count = cache.count.load(std::memory_order_relaxed);
-    check_invariant(count <= cache.capacity, "shared_block_pool: a cache holds more than it may", &cache);
+    check_invariant(count <= cache.capacity, "shared_block_pool: a thread cache holds more blocks than its capacity",
+                    &cache);
     for (std::uint32_t index = 0; index < count; ++index) blocks_.deallocate(cache.blocks[index]);
     cache.count.store(0, std::memory_order_relaxed);
 }

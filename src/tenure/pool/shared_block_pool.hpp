@@ -3,20 +3,21 @@
 #pragma once
 
 /// \file
-/// Equal blocks, taken by any thread and given back by any thread, in any order.
+/// shared_block_pool: blocks of one size, allocated and freed by any thread in any order.
 ///
-/// Use it for     blocks of one size that threads hand to each other: messages, jobs, nodes of shared structures.
-/// Not for        blocks that stay with one thread: see pool/block_pool.hpp, which needs no look at the thread.
+/// Use it for     blocks of one size that threads pass to each other: messages, jobs, nodes of shared structures.
+/// Not for        blocks that stay with one thread: pool/block_pool.hpp needs no thread cache look-up.
 /// Memory from    a block source, as pool/block_pool.hpp.
-/// Cost           allocate and deallocate O(1) in the thread's cache; a lock for every 128th call of a kind, oftener
-///                for blocks past 512 bytes.
-/// Overhead       as block_pool, and per thread that uses the pool a page of 4 KiB and a cache of free blocks: 256, or
-///                128 KiB of them, or one. The pool's object is 18 KiB: up to 2048 free blocks wait in it as pointers.
-/// Threads        any, also the free of a block whose allocating thread has ended; the functions below say where not.
-/// Fork           usable in the child. What waits in the caches of threads that the child does not have serves its own
-///                threads; the block that such a thread was just taking or giving back is lost to the child.
-/// When full      asks the source; if refused, returns null and changes nothing. Blocks in the caches of other
-///                threads are not taken from them.
+/// Cost           allocate and deallocate O(1) in the thread's cache; one lock per 128 calls of a kind, more often for
+///                blocks larger than 512 bytes.
+/// Overhead       as block_pool; per thread that uses the pool 4 KiB and a cache of up to 256 free blocks or 128 KiB,
+///                but at least one block. The pool object is 18 KiB: it holds pointers to up to 2048 free blocks.
+/// Threads        any; a block may be freed after its allocating thread has ended. The functions below state
+///                exceptions.
+/// Fork           usable in the child. The child's threads adopt the caches of threads that the child does not have; a
+///                block that such a thread was allocating or freeing at the time of the fork is lost to the child.
+/// When full      acquires another segment; returns nullptr if that fails and leaves the pool unchanged. Blocks in the
+///                caches of other threads stay there.
 /// Example        examples/shared_pool.cpp
 
 #include <cstddef>
@@ -34,19 +35,20 @@ namespace tenure::inline TENURE_ABI {
 
 class TENURE_API shared_block_pool {
 public:
-    /// Requires  as block_pool; `source` is called by one thread at a time, under this pool's lock.
+    /// Requires  as block_pool. The pool calls `source` from one thread at a time, under its lock.
     explicit shared_block_pool(std::size_t bytes, std::size_t alignment = default_alignment,
                                block_source& source = page_source::process()) noexcept;
 
-    /// Gives every segment back. Requires  no other thread uses the pool any more; threads that did may go on.
+    /// Releases every segment. Requires  no other thread uses the pool during or after this call; threads that used it
+    /// earlier may keep running.
     ~shared_block_pool();
     shared_block_pool(const shared_block_pool&) = delete;
     shared_block_pool& operator=(const shared_block_pool&) = delete;
 
     [[nodiscard]] TENURE_LOCAL void* allocate() noexcept;
 
-    /// Gives a block back. Null is allowed and does nothing.
-    /// Requires  `block` is of this pool and allocated.
+    /// Frees a block. nullptr is allowed and does nothing.
+    /// Requires  `block` is an allocated block of this pool.
     TENURE_LOCAL void deallocate(void* block) noexcept;
 
     [[nodiscard]] TENURE_LOCAL void* allocate(std::size_t bytes, std::size_t alignment) noexcept {
@@ -54,23 +56,25 @@ public:
     }
     TENURE_LOCAL void deallocate(void* block, std::size_t, std::size_t) noexcept { deallocate(block); }
 
-    /// Everything is free; pages are kept. Requires  no other thread uses the pool meanwhile.
+    /// Frees every block and retains the pages. Requires  no other thread uses the pool meanwhile.
     void clear() noexcept;
 
-    /// Gives back empty segments and pages, first of all what the threads' caches hold.
-    /// Requires  no other thread uses the pool meanwhile. Returns   the bytes given back.
+    /// Flushes all thread caches, releases empty segments and decommits empty pages.
+    /// Requires  no other thread uses the pool meanwhile.
+    /// Returns   the bytes returned.
     std::size_t trim() noexcept;
 
-    /// Cost      O(segments), with a lock.
+    /// Cost      O(segments); takes a lock.
     [[nodiscard]] bool owns(const void* pointer) const noexcept;
 
-    /// Blocks allocated now; while other threads go on, as of some moment during the call for each of them.
-    /// Cost      O(threads), with a lock.
+    /// The number of allocated blocks. While other threads use the pool, each thread's part is as of some moment during
+    /// the call.
+    /// Cost      O(threads); takes a lock.
     [[nodiscard]] std::size_t size() const noexcept;
     [[nodiscard]] std::size_t block_bytes() const noexcept { return block_bytes_; }
     [[nodiscard]] allocator_stats stats() const noexcept;
 
-    /// Calls `visit(block)` for every block allocated. Requires  no other thread uses the pool meanwhile.
+    /// Calls `visit(block)` for every allocated block. Requires  no other thread uses the pool meanwhile.
     template<class Visit>
     void for_each(Visit&& visit) {
         empty_caches();
@@ -80,7 +84,7 @@ public:
     /// Requires  no other thread uses the pool meanwhile.
     [[nodiscard]] bool valid() noexcept;
 
-    /// Takes the cache of a thread that ends. Called by the library.
+    /// Takes the cache of an ending thread. Called by the library.
     void retire(detail::pool_cache& cache) noexcept;
 
 private:
@@ -100,24 +104,24 @@ private:
     static const platform::fork_steps fork_steps;
     class reporting_lock;
 
-    // Batches that come back wait here for the thread that wants one: moved as pointers, neither blocks nor bits are
-    // touched. What does not fit goes into the pool's bits.
+    // The stash: batches flushed by one thread wait here for another thread's refill. They move as pointers, so neither
+    // blocks nor bits are touched. Blocks that do not fit go into the pool's bits.
     static constexpr std::size_t stash_capacity = std::size_t{8} * detail::pool_cache::max_blocks;
 
     platform::thread_slot slot_;
     platform::fork_handler fork_;
-    alignas(cache_line_bytes) mutable platform::mutex mutex_; ///< of everything below
+    alignas(cache_line_bytes) mutable platform::mutex mutex_; ///< guards everything below
     detail::pool_cache* caches_ = nullptr;
-    detail::pool_cache* ownerless_ = nullptr; ///< in the child of a fork, of threads that it does not have
+    detail::pool_cache* ownerless_ = nullptr; ///< caches to adopt: in a forked child, those of threads it does not have
     std::size_t stash_count_ = 0;
     block_pool blocks_;
     void* stash_[stash_capacity];
     detail::noted_misuses misuse_;
-    // Of blocks_, which may not be read without the lock.
+    // Copies of block_pool's values: blocks_ may not be read without the lock.
     alignas(cache_line_bytes) std::size_t const block_bytes_;
     std::size_t const alignment_;
     std::uint32_t const cache_capacity_;
-    std::uint32_t const batch_; ///< blocks that go to or come from a cache at a time: half of it
+    std::uint32_t const batch_; ///< blocks per refill or flush: half of cache_capacity_
 };
 
 inline detail::pool_cache* shared_block_pool::cache_of_this_thread() const noexcept {
@@ -143,7 +147,7 @@ inline void shared_block_pool::deallocate(void* block) noexcept {
         std::uint32_t const count = cache->count.load(std::memory_order_relaxed);
         if (count != cache->capacity) [[likely]] {
             cache->blocks[count] = block;
-            cache->count.store(count + 1, std::memory_order_release); // in this order for the child of a fork
+            cache->count.store(count + 1, std::memory_order_release); // after the block, for the child of a fork
             return;
         }
     }

@@ -3,18 +3,18 @@
 #pragma once
 
 /// \file
-/// Objects of one type, constructed by any thread and destroyed by any thread, in any order.
+/// shared_pool: objects of one type, constructed and destroyed by any thread in any order.
 ///
-/// Use it for     objects of one type that threads hand to each other.
+/// Use it for     objects of one type that threads pass to each other.
 /// Not for        objects that stay with one thread: see pool/pool.hpp.
 /// Memory from    a block source, as pool/block_pool.hpp.
-/// Cost           construct and destroy O(1) in the thread's cache; a lock for every 128th call of a kind, oftener
-///                for objects past 512 bytes.
-/// Overhead       as pool, and per thread that uses the pool a page of 4 KiB and a cache of free objects: 256, or
-///                128 KiB of them, or one.
-/// Threads        any; clear, trim, for_each and destruction while no other thread uses the pool.
+/// Cost           construct and destroy O(1) in the thread's cache; one lock per 128 calls of a kind, more often for
+///                objects larger than 512 bytes.
+/// Overhead       as pool; per thread that uses the pool 4 KiB and a cache of up to 256 free objects or 128 KiB, but at
+///                least one object.
+/// Threads        any; no other thread may use the pool during clear, trim, for_each and destruction.
 /// Fork           as pool/shared_block_pool.hpp.
-/// When full      asks the source; if refused, construct returns null and changes nothing.
+/// When full      acquires another segment; if that fails, construct returns nullptr and leaves the pool unchanged.
 /// Example        examples/shared_pool.cpp
 
 #include <cstddef>
@@ -38,14 +38,14 @@ public:
     TENURE_LOCAL explicit shared_pool(block_source& source = page_source::process()) noexcept
         : blocks_(sizeof(T), alignof(T), source) {}
 
-    /// Destroys the living and gives everything back.
+    /// Destroys the live objects and releases all memory.
     TENURE_LOCAL ~shared_pool() { destroy_living(); }
     shared_pool(const shared_pool&) = delete;
     shared_pool& operator=(const shared_pool&) = delete;
 
     /// Constructs an object.
-    /// Returns   null when memory is refused.
-    /// Fails     when the constructor throws: the memory is free again and nothing was destroyed.
+    /// Returns   nullptr when out of memory.
+    /// Fails     when the constructor throws: the memory is freed and no destructor runs.
     template<class... Arguments>
     [[nodiscard]] TENURE_LOCAL T*
     construct(Arguments&&... arguments) noexcept(std::is_nothrow_constructible_v<T, Arguments...>) {
@@ -55,24 +55,23 @@ public:
         return detail::construct_in<T>(blocks_, block, std::forward<Arguments>(arguments)...);
     }
 
-    /// Destroys an object. Null is allowed and does nothing.
+    /// Destroys an object. nullptr is allowed and does nothing.
     TENURE_LOCAL void destroy(T* object) noexcept {
         if (object == nullptr) return;
         object->~T();
         blocks_.deallocate(object);
     }
 
-    /// Memory for one object, not constructed, in the shape of the allocator concept. The pool cannot tell it from an
-    /// object: clear(), for_each() and the pool's end take what is in it for a living T.
+    /// Memory for one object, not constructed, in the form of the allocator concept. The pool cannot distinguish it
+    /// from an object: clear(), for_each() and ~shared_pool() treat its contents as a live T.
     [[nodiscard]] TENURE_LOCAL void* allocate(std::size_t bytes, std::size_t alignment) noexcept {
         return blocks_.allocate(bytes, alignment);
     }
     TENURE_LOCAL void deallocate(void* block, std::size_t, std::size_t) noexcept { blocks_.deallocate(block); }
 
-    /// Destroys the living and drops everything; pages are kept.
+    /// Destroys the live objects, frees every block and retains the pages.
     /// Requires  no destructor of T constructs or destroys another object of this pool meanwhile, and no other thread
-    /// uses
-    ///           the pool; the same holds for ~shared_pool().
+    ///           uses the pool; the same holds for ~shared_pool().
     TENURE_LOCAL void clear() noexcept {
         destroy_living();
         blocks_.clear();

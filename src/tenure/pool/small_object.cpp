@@ -26,7 +26,7 @@ constexpr std::size_t small_limit = 32768;
 constexpr std::size_t fine_count = fine_limit / 8;
 constexpr std::size_t middle_count = (middle_limit - fine_limit) / 16;
 constexpr std::size_t size_count = fine_count + middle_count + 4 * 5;
-// Blocks begin at a multiple of a cache line, so a size that is a multiple of an alignment up to that keeps it.
+// Blocks start at a multiple of a cache line, so sizes that are multiples of an alignment up to that preserve it.
 constexpr std::size_t alignment_limit = cache_line_bytes;
 
 constexpr std::size_t index_of_size(std::size_t bytes) noexcept {
@@ -53,7 +53,7 @@ constexpr bool sizes_are_consistent() noexcept {
 }
 static_assert(sizes_are_consistent());
 
-// One pool per size, made at its first object and never destroyed: objects of static duration may be deleted last.
+// One pool per size, created with its first object and never destroyed: objects of static duration may be deleted last.
 struct size_pool {
     std::atomic<shared_block_pool*> made{nullptr};
     alignas(shared_block_pool) unsigned char memory[sizeof(shared_block_pool)];
@@ -77,7 +77,7 @@ shared_block_pool& pool_of(std::size_t index) noexcept {
     return pool != nullptr ? *pool : make_pool(index);
 }
 
-// Read once: a block must go back the way it came, and the look costs one load.
+// Chosen once: a block must be freed where it was allocated. A check costs one load.
 enum class origin : unsigned char { unknown, pools, malloc };
 constinit std::atomic<origin> chosen_origin{origin::unknown};
 
@@ -93,7 +93,7 @@ bool is_passthrough() noexcept {
     return chosen == origin::pools ? false : choose_origin();
 }
 
-/// Whether the size and alignment have a pool; `bytes` becomes the size to ask it for.
+/// Whether a pool serves this size and alignment. Sets `bytes` to the size to request from it.
 bool is_small(std::size_t& bytes, std::size_t alignment) noexcept {
     if (bytes > small_limit || alignment > alignment_limit || is_passthrough()) return false;
     bytes = align_up(std::max<std::size_t>(bytes, 1), alignment);

@@ -3,17 +3,17 @@
 #pragma once
 
 /// \file
-/// A base class whose `new` and `delete` go to shared pools, one per size.
+/// small_object: a base class whose `new` and `delete` use shared pools, one per size.
 ///
-/// Use it for     class hierarchies of small objects that are made and deleted one by one, anywhere.
-/// Not for        one type in bulk: see pool/pool.hpp, which needs no base class and drops all at once.
+/// Use it for     class hierarchies of small objects that are created and deleted one by one, anywhere.
+/// Not for        many objects of one type: pool/pool.hpp needs no base class and frees them all at once.
 /// Memory from    the system's pages, in pools that last as long as the process.
-/// Cost           as pool/shared_block_pool.hpp; past 32 KiB, or aligned to more than 64 bytes, as malloc.
-/// Overhead       sizes are rounded up: to 8 bytes up to 128, to 16 up to 1024, by at most a quarter up to 32 KiB.
-///                The class adds no member and no virtual function.
+/// Cost           as pool/shared_block_pool.hpp; as malloc for sizes past 32 KiB or alignments above 64 bytes.
+/// Overhead       sizes are rounded up: to multiples of 8 up to 128 bytes, of 16 up to 1024, by at most a quarter up to
+///                32 KiB. The class adds no member and no virtual function.
 /// Threads        any thread allocates, any thread deletes.
 /// Fork           usable in the child, as pool/shared_block_pool.hpp.
-/// When full      throws std::bad_alloc, as operator new does; the nothrow form returns null.
+/// When full      throws std::bad_alloc, as operator new does; the nothrow form returns nullptr.
 /// Example        examples/small_object.cpp
 
 #include <concepts>
@@ -27,19 +27,19 @@
 namespace tenure::inline TENURE_ABI {
 
 namespace detail {
-/// Null when refused. Requires  `alignment` is a power of two.
+/// Returns   nullptr when out of memory. Requires  `alignment` is a power of two.
 [[nodiscard]] TENURE_API void* allocate_small(std::size_t bytes, std::size_t alignment) noexcept;
 TENURE_API void deallocate_small(void* block, std::size_t bytes, std::size_t alignment) noexcept;
-/// For the one case in which the language does not say the size: a constructor that throws under new (std::nothrow) or
-/// under an aligned new.
+/// For the one case in which the language does not pass the size: a constructor that throws in new (std::nothrow) or in
+/// an aligned new.
 /// Cost      O(all segments of all sizes).
 TENURE_API void deallocate_small_unsized(void* block) noexcept;
 }
 
 class small_object {
 public:
-    // Deleting a derived object through a base pointer needs the base to have a virtual destructor, as ever; the
-    // compiler then passes the size of the derived class.
+    // To delete a derived object through a base pointer, the base needs a virtual destructor, as always; the compiler
+    // then passes the size of the derived class.
     TENURE_LOCAL static void* operator new(std::size_t bytes) {
         return or_throw(detail::allocate_small(bytes, plain_alignment));
     }
@@ -81,9 +81,8 @@ public:
     TENURE_LOCAL static void operator delete[](void* block, std::size_t bytes, std::align_val_t alignment) noexcept {
         detail::deallocate_small(block, bytes, static_cast<std::size_t>(alignment));
     }
-    // What the language calls when a constructor throws under an aligned form: it looks for these exact parameters.
-    // Templates, because a plain function of this shape would be taken by every aligned delete, which then says no
-    // size.
+    // The language calls these when a constructor throws in an aligned form; it requires these exact parameters. They
+    // are templates, because every aligned delete would choose a plain function of this form, which gets no size.
     template<std::same_as<std::align_val_t> Alignment>
     TENURE_LOCAL static void operator delete(void* block, Alignment) noexcept {
         detail::deallocate_small_unsized(block);
@@ -92,7 +91,7 @@ public:
     TENURE_LOCAL static void operator delete[](void* block, Alignment) noexcept {
         detail::deallocate_small_unsized(block);
     }
-    // What the language calls when a constructor throws under the nothrow and placement forms.
+    // The language calls these when a constructor throws in the nothrow and placement forms.
     TENURE_LOCAL static void operator delete(void* block, const std::nothrow_t&) noexcept {
         detail::deallocate_small_unsized(block);
     }
@@ -108,12 +107,13 @@ public:
     TENURE_LOCAL static void operator delete(void*, void*) noexcept {}
     TENURE_LOCAL static void operator delete[](void*, void*) noexcept {}
 
-    /// Gives back the empty pages of every size. Requires  no other thread uses small objects meanwhile.
-    /// Returns   the bytes given back.
+    /// Releases empty segments and decommits the empty pages of every size. Requires  no other thread uses small
+    /// objects meanwhile.
+    /// Returns   the bytes returned.
     TENURE_API static std::size_t trim() noexcept;
 
-    /// All sizes together, without what went past 32 KiB; peak_bytes is the sum of the sizes' own peaks. Cost O(sizes x
-    /// threads).
+    /// The sum over all sizes, without blocks past 32 KiB; peak_bytes is the sum of the peaks of the sizes.
+    /// Cost      O(sizes x threads).
     [[nodiscard]] TENURE_API static allocator_stats stats() noexcept;
 
 protected:
@@ -123,8 +123,8 @@ protected:
     ~small_object() = default;
 
 private:
-    // Sizes that are multiples of 16 lie at multiples of 16, others at multiples of 8, which is all that a type of
-    // such a size can ask for without an explicit alignment.
+    // Blocks whose size is a multiple of 16 are at multiples of 16, others at multiples of 8. A type of such a size
+    // needs no more unless it has an explicit alignment.
     static constexpr std::size_t plain_alignment = 1;
 
     [[nodiscard]] static void* or_throw(void* block) {

@@ -6,15 +6,15 @@ using System.Buffers;
 
 namespace Tenure;
 
-/// <summary>Native elements for what takes <see cref="Memory{T}"/>: a span is checked when it is taken, a pin holds the
-/// memory.</summary>
+/// <summary>Exposes native elements to code that takes <see cref="Memory{T}"/>. Each span is checked when it is taken;
+/// a pin holds the memory.</summary>
 internal sealed unsafe class BufferMemory<T> : MemoryManager<T>
     where T : unmanaged
 {
     private readonly BufferView<T> _view;
     private readonly object? _owner;
 
-    /// <summary>Checks the view, which has at most as many elements as a span.</summary>
+    /// <summary>Checks the view. The view must have at most as many elements as a span can have.</summary>
     internal BufferMemory(BufferView<T> view, object? owner)
     {
         view.ThrowIfStale();
@@ -48,13 +48,13 @@ internal sealed unsafe class BufferMemory<T> : MemoryManager<T>
         GC.KeepAlive(_owner);
     }
 
-    /// <summary>The buffer owns the memory.</summary>
+    /// <summary>Does nothing: the buffer owns the memory.</summary>
     protected override void Dispose(bool disposing)
     {
     }
 }
 
-/// <summary>A part of a long buffer in a <see cref="ReadOnlySequence{T}"/>.</summary>
+/// <summary>One segment of a long buffer in a <see cref="ReadOnlySequence{T}"/>.</summary>
 internal sealed unsafe class BufferSegment<T> : ReadOnlySequenceSegment<T>
     where T : unmanaged
 {

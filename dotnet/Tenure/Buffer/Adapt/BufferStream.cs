@@ -8,7 +8,8 @@ using System.Threading.Tasks;
 
 namespace Tenure;
 
-/// <summary>A stream over bytes of a buffer: of fixed length, in memory, so that nothing waits.</summary>
+/// <summary>A fixed-length stream over the bytes of a buffer. All operations are in memory, so none of them
+/// waits.</summary>
 /// <remarks>Each call holds the memory while it copies. Threads: one at a time, as with any stream.</remarks>
 internal sealed unsafe class BufferStream(BufferView<byte> view, object? owner) : Stream
 {
@@ -62,7 +63,7 @@ internal sealed unsafe class BufferStream(BufferView<byte> view, object? owner) 
         using Hold hold = view.Held();
         if (buffer.Length > view.Length - _position)
         {
-            throw new IOException($"A stream over a buffer does not grow: {buffer.Length} bytes at {_position} go past its {view.Length}.");
+            throw new IOException($"A stream over a buffer cannot grow: {buffer.Length} bytes at {_position} exceed its {view.Length}.");
         }
         buffer.CopyTo(new Span<byte>(view.Pointer + _position, buffer.Length));
         _position += buffer.Length;
@@ -118,17 +119,17 @@ internal sealed unsafe class BufferStream(BufferView<byte> view, object? owner) 
             SeekOrigin.Begin => 0,
             SeekOrigin.Current => _position,
             SeekOrigin.End => view.Length,
-            _ => throw new ArgumentException("A seek begins at the begin, the position or the end.", nameof(origin)),
+            _ => throw new ArgumentException("The origin must be Begin, Current or End.", nameof(origin)),
         };
         long to = unchecked(from + offset);
         if (to < 0)
         {
-            throw new IOException("A position is not before the begin.");
+            throw new IOException("The position is before the start of the stream.");
         }
         return _position = to;
     }
 
-    public override void SetLength(long value) => throw new NotSupportedException("A stream over a buffer has the buffer's length.");
+    public override void SetLength(long value) => throw new NotSupportedException("A stream over a buffer has a fixed length.");
 
     public override void Flush() => ObjectDisposedException.ThrowIf(_closed, this);
 

@@ -6,13 +6,10 @@ using System.Buffers;
 
 namespace Tenure;
 
-/// <summary>A list of elements in native memory that grows at its end, for what takes
-/// <see cref="IBufferWriter{T}"/>.</summary>
-/// <remarks>
-/// Grows by doubling: what was written is copied, and spans and memory taken before a growth are stale. Dispose of it.
-/// Threads: one at a time.
-/// </remarks>
-/// <typeparam name="T">Any unmanaged structure.</typeparam>
+/// <summary>A growing list of elements in native memory, for code that takes <see cref="IBufferWriter{T}"/>.</summary>
+/// <remarks>Grows by doubling and copies the written elements. Growing invalidates spans and memory taken earlier.
+/// Dispose of the writer when done. Threads: one at a time.</remarks>
+/// <typeparam name="T">The type of the elements: any unmanaged type.</typeparam>
 public sealed class NativeBufferWriter<T> : IBufferWriter<T>, IDisposable
     where T : unmanaged
 {
@@ -23,78 +20,78 @@ public sealed class NativeBufferWriter<T> : IBufferWriter<T>, IDisposable
     private SafeArray<T> _array;
     private int _count;
 
-    /// <summary>An empty one.</summary>
-    /// <param name="capacity">Elements for which there is room before it grows.</param>
+    /// <summary>Initializes a new, empty writer.</summary>
+    /// <param name="capacity">The number of elements that can be written before the writer grows.</param>
     /// <exception cref="ArgumentOutOfRangeException">The number is negative.</exception>
-    /// <exception cref="OutOfMemoryException">The memory was refused.</exception>
-    /// <exception cref="TenureLoadException">The native library is missing, or is another version's.</exception>
+    /// <exception cref="OutOfMemoryException">Out of memory.</exception>
+    /// <exception cref="TenureLoadException">The native library is missing or has a different version.</exception>
     public NativeBufferWriter(int capacity = DefaultCapacity)
     {
         ArgumentOutOfRangeException.ThrowIfNegative(capacity);
         _array = new SafeArray<T>(capacity, s_options);
     }
 
-    /// <summary>How many elements were written.</summary>
+    /// <summary>Gets the number of elements written.</summary>
     public int WrittenCount => _count;
 
-    /// <summary>How many elements there is room for, written or not.</summary>
+    /// <summary>Gets the total capacity in elements, written and free.</summary>
     public int Capacity => _array.Length;
 
-    /// <summary>How many elements may be written before it grows.</summary>
+    /// <summary>Gets the number of elements that can be written before the writer grows.</summary>
     public int FreeCapacity => _array.Length - _count;
 
-    /// <summary>What was written. Valid until it grows.</summary>
-    /// <exception cref="ObjectDisposedException">It was disposed of.</exception>
+    /// <summary>Gets the written elements. Valid until the writer grows.</summary>
+    /// <exception cref="ObjectDisposedException">The object was disposed of.</exception>
     public ReadOnlySpan<T> WrittenSpan => _array.Slice(0, _count);
 
-    /// <summary>What was written. Checked at each use; stale when it has grown.</summary>
-    /// <exception cref="ObjectDisposedException">It was disposed of.</exception>
+    /// <summary>Gets the written elements. Checked at each use; invalid after the writer grows.</summary>
+    /// <exception cref="ObjectDisposedException">The object was disposed of.</exception>
     public ReadOnlyMemory<T> WrittenMemory => _array.Memory[.._count];
 
-    /// <summary>So many elements of what was taken last are written.</summary>
-    /// <param name="count">From 0 to <see cref="FreeCapacity"/>.</param>
-    /// <exception cref="ArgumentOutOfRangeException">The number is negative, or there is no room for so
-    /// many.</exception>
-    /// <exception cref="ObjectDisposedException">It was disposed of.</exception>
+    /// <summary>Advances past elements written to the span or memory taken last.</summary>
+    /// <param name="count">The number of elements, 0 to <see cref="FreeCapacity"/>.</param>
+    /// <exception cref="ArgumentOutOfRangeException">The number is negative or greater than
+    /// <see cref="FreeCapacity"/>.</exception>
+    /// <exception cref="ObjectDisposedException">The object was disposed of.</exception>
     public void Advance(int count)
     {
         _array.View.ThrowIfStale();
         if ((uint)count > (uint)FreeCapacity)
         {
-            throw new ArgumentOutOfRangeException(nameof(count), count, $"There is room for {FreeCapacity} elements.");
+            throw new ArgumentOutOfRangeException(nameof(count), count, $"The count must be from 0 to {FreeCapacity}, the free capacity.");
         }
         _count += count;
     }
 
-    /// <summary>Room for more.</summary>
-    /// <param name="sizeHint">At least so many elements; 0 for at least one.</param>
-    /// <returns>All the room there is. What is written there counts after <see cref="Advance"/>.</returns>
+    /// <summary>Gets free space to write to.</summary>
+    /// <param name="sizeHint">The minimum number of elements; 0 means at least one.</param>
+    /// <returns>All free space. Elements written there count after <see cref="Advance"/>.</returns>
     /// <exception cref="ArgumentOutOfRangeException">The number is negative.</exception>
-    /// <exception cref="ObjectDisposedException">It was disposed of.</exception>
-    /// <exception cref="OutOfMemoryException">The memory was refused; nothing has changed.</exception>
+    /// <exception cref="ObjectDisposedException">The object was disposed of.</exception>
+    /// <exception cref="OutOfMemoryException">Out of memory; nothing has changed.</exception>
     public Span<T> GetSpan(int sizeHint = 0)
     {
         Grow(sizeHint);
         return _array.Slice(_count);
     }
 
-    /// <summary>Room for more.</summary>
-    /// <param name="sizeHint">At least so many elements; 0 for at least one.</param>
-    /// <returns>All the room there is. What is written there counts after <see cref="Advance"/>.</returns>
+    /// <summary>Gets free space to write to.</summary>
+    /// <param name="sizeHint">The minimum number of elements; 0 means at least one.</param>
+    /// <returns>All free space. Elements written there count after <see cref="Advance"/>.</returns>
     /// <exception cref="ArgumentOutOfRangeException">The number is negative.</exception>
-    /// <exception cref="ObjectDisposedException">It was disposed of.</exception>
-    /// <exception cref="OutOfMemoryException">The memory was refused; nothing has changed.</exception>
+    /// <exception cref="ObjectDisposedException">The object was disposed of.</exception>
+    /// <exception cref="OutOfMemoryException">Out of memory; nothing has changed.</exception>
     public Memory<T> GetMemory(int sizeHint = 0)
     {
         Grow(sizeHint);
         return _array.Memory[_count..];
     }
 
-    /// <summary>Nothing is written any more; the memory is kept.</summary>
+    /// <summary>Discards the written elements and keeps the memory.</summary>
     public void Clear() => _count = 0;
 
-    /// <summary>Gives the memory back. A second time does nothing.</summary>
-    /// <exception cref="InvalidOperationException">Memory taken from it is pinned.</exception>
+    /// <summary>Frees the memory. A second call does nothing.</summary>
+    /// <exception cref="InvalidOperationException">Memory taken from the writer is pinned.</exception>
     public void Dispose() => _array.Dispose();
 
     private void Grow(int sizeHint)
@@ -109,7 +106,7 @@ public sealed class NativeBufferWriter<T> : IBufferWriter<T>, IDisposable
         long least = (long)_count + wanted;
         if (least > int.MaxValue)
         {
-            throw new OutOfMemoryException($"{least} elements are more than a buffer writer has; nothing has changed.");
+            throw new OutOfMemoryException($"A buffer writer cannot hold {least} elements; nothing has changed.");
         }
         int capacity = (int)long.Min(int.MaxValue, long.Max(least, long.Max(DefaultCapacity, 2L * _array.Length)));
         if (_array.IsRetained)

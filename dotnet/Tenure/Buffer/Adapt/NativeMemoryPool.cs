@@ -10,20 +10,19 @@ using System.Threading;
 
 namespace Tenure;
 
-/// <summary>A pool of native memory for what takes <see cref="MemoryPool{T}"/>: what is given back is rented
+/// <summary>A pool of native memory for code that takes <see cref="MemoryPool{T}"/>. Returned memory is rented
 /// again.</summary>
 /// <remarks>
-/// <para>Sizes are powers of two. What was given back is kept up to a limit of bytes; what is more is freed.</para>
-/// <para>Cost: one small object per rental, and a lock per size. After a rental was given back, its
-/// <see cref="Memory{T}"/>
-/// throws <see cref="ObjectDisposedException"/>, also when the memory is somebody else's by then. One that is pinned
-/// cannot be given back. Threads: any.</para>
+/// <para>Sizes are powers of two. The pool retains returned memory up to a limit in bytes and frees the rest.</para>
+/// <para>Cost: one small object per rental and a lock per size. After a rental was returned, its
+/// <see cref="Memory{T}"/> throws <see cref="ObjectDisposedException"/>, even when the memory was rented again. A
+/// pinned rental cannot be returned. Threads: any.</para>
 /// </remarks>
-/// <typeparam name="T">Any unmanaged structure.</typeparam>
+/// <typeparam name="T">The type of the elements: any unmanaged type.</typeparam>
 public sealed class NativeMemoryPool<T> : MemoryPool<T>
     where T : unmanaged
 {
-    /// <summary>Bytes that are kept when nothing is said: 64 MiB.</summary>
+    /// <summary>The default limit for retained memory in bytes: 64 MiB.</summary>
     public const long DefaultKeptBytes = 64L << 20;
 
     private const int DefaultBytes = 4096;
@@ -35,12 +34,12 @@ public sealed class NativeMemoryPool<T> : MemoryPool<T>
     private long _keptBytes;
     private volatile bool _disposed;
 
-    /// <summary>A pool of its own.</summary>
-    /// <param name="keptBytes">So many bytes are kept for the next rental.</param>
-    /// <param name="options">The alignment; and whether each rental is zeroed (by default), or as the last one left
-    /// it.</param>
+    /// <summary>Initializes a new pool.</summary>
+    /// <param name="keptBytes">The maximum number of bytes to retain for later rentals.</param>
+    /// <param name="options">The alignment, and whether each rental is zeroed (the default) or keeps the contents left
+    /// by the previous one.</param>
     /// <exception cref="ArgumentOutOfRangeException">The number of bytes is negative.</exception>
-    /// <exception cref="ArgumentException">The alignment is no power of two.</exception>
+    /// <exception cref="ArgumentException">The alignment is not a power of two.</exception>
     public NativeMemoryPool(long keptBytes = DefaultKeptBytes, BufferOptions options = default)
     {
         ArgumentOutOfRangeException.ThrowIfNegative(keptBytes);
@@ -53,24 +52,24 @@ public sealed class NativeMemoryPool<T> : MemoryPool<T>
         }
     }
 
-    /// <summary>The process's own pool, whose memory is as its last user left it. Disposing of it does
-    /// nothing.</summary>
+    /// <summary>Gets the pool of the process. Its memory keeps the contents left by the previous user. Disposing of it
+    /// does nothing.</summary>
     [SuppressMessage("Design", "CA1000", Justification = "As MemoryPool<T> has it.")]
     public static new NativeMemoryPool<T> Shared { get; } = new(options: new BufferOptions { Fill = AllocationFill.Unwritten });
 
-    /// <summary>2^30 elements.</summary>
+    /// <summary>Gets the maximum number of elements of a rental: 2^30.</summary>
     public override int MaxBufferSize => 1 << 30;
 
-    /// <summary>Bytes that wait for the next rental.</summary>
-    public long KeptBytes => Interlocked.Read(ref _keptBytes);
+    /// <summary>Gets the number of bytes retained for later rentals.</summary>
+    public long RetainedBytes => Interlocked.Read(ref _keptBytes);
 
-    /// <summary>Takes memory.</summary>
-    /// <param name="minBufferSize">At least so many elements; -1 for about 4 KiB of them.</param>
-    /// <returns>Dispose of it to give the memory back.</returns>
-    /// <exception cref="ArgumentOutOfRangeException">The number is less than -1 or more than
+    /// <summary>Rents memory.</summary>
+    /// <param name="minBufferSize">The minimum number of elements; -1 for about 4 KiB of elements.</param>
+    /// <returns>The rental. Dispose of it to return the memory.</returns>
+    /// <exception cref="ArgumentOutOfRangeException">The number is less than -1 or greater than
     /// <see cref="MaxBufferSize"/>.</exception>
     /// <exception cref="ObjectDisposedException">The pool was disposed of.</exception>
-    /// <exception cref="OutOfMemoryException">The memory was refused.</exception>
+    /// <exception cref="OutOfMemoryException">Out of memory.</exception>
     public override IMemoryOwner<T> Rent(int minBufferSize = -1)
     {
         ObjectDisposedException.ThrowIf(_disposed, this);
@@ -80,7 +79,7 @@ public sealed class NativeMemoryPool<T> : MemoryPool<T>
         }
         if ((uint)minBufferSize > (uint)MaxBufferSize)
         {
-            throw new ArgumentOutOfRangeException(nameof(minBufferSize), minBufferSize, $"From -1 to {MaxBufferSize} elements.");
+            throw new ArgumentOutOfRangeException(nameof(minBufferSize), minBufferSize, $"The size must be from -1 to {MaxBufferSize}.");
         }
         int log = int.Max(LeastLog, minBufferSize <= 1 ? 0 : BitOperations.Log2((uint)minBufferSize - 1) + 1);
         SafeArray<T>? array = _kept[log - LeastLog].Take();
@@ -99,8 +98,9 @@ public sealed class NativeMemoryPool<T> : MemoryPool<T>
         return new Rental(this, array, log - LeastLog);
     }
 
-    /// <summary>Frees what is kept, now. What is rented stays, and is kept again when it is given back.</summary>
-    /// <returns>The bytes.</returns>
+    /// <summary>Frees the retained memory now. Rented memory is unaffected and can be retained again when it is
+    /// returned.</summary>
+    /// <returns>The number of bytes freed.</returns>
     public long Trim()
     {
         long bytes = 0;
@@ -142,7 +142,7 @@ public sealed class NativeMemoryPool<T> : MemoryPool<T>
         array.Dispose();
     }
 
-    /// <summary>What is kept of one size; the last one given back is the first one rented, its pages being
+    /// <summary>The retained arrays of one size. The last one returned is the first one rented, because its pages are
     /// warm.</summary>
     private sealed class Kept
     {
@@ -177,8 +177,8 @@ public sealed class NativeMemoryPool<T> : MemoryPool<T>
         }
     }
 
-    /// <summary>A rental: an object of its own each time, so that memory of an earlier one never shows a later
-    /// one's.</summary>
+    /// <summary>A rental. Each rental is a new object, so that memory of an earlier rental never shows a later one's
+    /// data.</summary>
     private sealed unsafe class Rental(NativeMemoryPool<T> pool, SafeArray<T> array, int size) : MemoryManager<T>
     {
         private int _returned;
@@ -204,7 +204,7 @@ public sealed class NativeMemoryPool<T> : MemoryPool<T>
             {
                 BufferErrors.ThrowStart(elementIndex, array.Length, nameof(elementIndex));
             }
-            // First the count, then the look: the return sets its mark first and looks at the count then.
+            // Acquire first, then check: the return sets its mark first and then checks the hold count.
             array.Acquire();
             if (Volatile.Read(ref _returned) != 0)
             {

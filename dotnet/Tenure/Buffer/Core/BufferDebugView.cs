@@ -7,7 +7,7 @@ using System.Globalization;
 
 namespace Tenure;
 
-/// <summary>What buffers say of themselves. Reads no element.</summary>
+/// <summary>Formats the debugger text of buffers. Reads no element.</summary>
 internal static unsafe class BufferText
 {
     internal static string Of(string type, long length, ulong* word, uint generation)
@@ -17,8 +17,8 @@ internal static unsafe class BufferText
     }
 }
 
-/// <summary>What a debugger shows: a copy of at most 1000 elements, taken while the memory is held; nothing when it was
-/// freed.</summary>
+/// <summary>The debugger view: a copy of at most 1000 elements, taken while the memory is held; empty when the memory
+/// was freed.</summary>
 internal static class BufferDebugView
 {
     private const int Most = 1000;

@@ -6,14 +6,12 @@ using System.Runtime.CompilerServices;
 
 namespace Tenure;
 
-/// <summary>The elements of a buffer one after the other, as references; the buffer is held meanwhile. Allocates
+/// <summary>Enumerates the elements of a buffer as references and holds the buffer meanwhile. Allocates
 /// nothing.</summary>
-/// <remarks>
-/// What <c>foreach</c> uses: it acquires at the beginning and releases at the end, and each step costs what it costs in
-/// a span. A <c>Free</c> inside the loop throws <see cref="InvalidOperationException"/>. It is not copied: a copy that
-/// is disposed of as well releases what somebody else holds, or throws.
-/// </remarks>
-/// <typeparam name="T">The element.</typeparam>
+/// <remarks>For <c>foreach</c>: acquires at the start and releases at the end; each step costs the same as in a span. A
+/// <c>Free</c> inside the loop throws <see cref="InvalidOperationException"/>. Do not copy the enumerator: disposing of
+/// a copy as well releases another holder's hold or throws.</remarks>
+/// <typeparam name="T">The type of the elements.</typeparam>
 public unsafe ref struct BufferEnumerator<T>
     where T : unmanaged
 {
@@ -35,15 +33,16 @@ public unsafe ref struct BufferEnumerator<T>
         _owner = owner;
     }
 
-    /// <summary>The element: to read, and to write. Requires a <see cref="MoveNext"/> that was true.</summary>
+    /// <summary>Gets a reference to the current element, to read and to write. Requires that the last
+    /// <see cref="MoveNext"/> returned true.</summary>
     public readonly ref T Current
     {
         [MethodImpl(MethodImplOptions.AggressiveInlining)]
         get => ref _first[_index];
     }
 
-    /// <summary>Goes to the next element.</summary>
-    /// <returns>False when there is none.</returns>
+    /// <summary>Advances to the next element.</summary>
+    /// <returns>False when there are no more.</returns>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     public bool MoveNext()
     {
@@ -56,7 +55,7 @@ public unsafe ref struct BufferEnumerator<T>
         return true;
     }
 
-    /// <summary>No longer holds the buffer. A second time does nothing.</summary>
+    /// <summary>Releases the buffer. A second call does nothing.</summary>
     public void Dispose()
     {
         uint generation = _generation;

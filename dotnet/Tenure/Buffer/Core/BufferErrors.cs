@@ -9,11 +9,9 @@ using System.Runtime.InteropServices;
 
 namespace Tenure;
 
-/// <summary>What the checks of handles and buffers throw, out of the way of the code that checks.</summary>
-/// <remarks>
-/// A helper is one throw and nothing else, and may be inlined: so the compiler sees that it does not return, and keeps
-/// nothing in registers for what would come after. What makes the exception is never inlined.
-/// </remarks>
+/// <summary>Throws the exceptions of handle and buffer checks, outside the code that checks.</summary>
+/// <remarks>Each helper is a single throw and may be inlined. The compiler then sees that it does not return and keeps
+/// no registers for code after it. The methods that create the exceptions are never inlined.</remarks>
 internal static unsafe class BufferErrors
 {
     [DoesNotReturn]
@@ -24,10 +22,10 @@ internal static unsafe class BufferErrors
     {
         if (generation == 0)
         {
-            return new ObjectDisposedException("buffer", "It was never allocated: it is a default value.");
+            return new ObjectDisposedException("buffer", "The memory was never allocated: this is a default value.");
         }
         return new ObjectDisposedException(
-            "buffer", $"Its memory was freed, from this copy or from another one (entry {HandleWords.EntryOf(word)}, generation {generation}).");
+            "buffer", $"The memory was already freed, from this copy or another one (entry {HandleWords.EntryOf(word)}, generation {generation}).");
     }
 
     [DoesNotReturn]
@@ -35,9 +33,9 @@ internal static unsafe class BufferErrors
 
     [MethodImpl(MethodImplOptions.NoInlining)]
     private static IndexOutOfRangeException Index(long index, long length) =>
-        new IndexOutOfRangeException($"Index {index} is not in a buffer of {length} elements.");
+        new IndexOutOfRangeException($"Index {index} is out of range: the buffer has {length} elements.");
 
-    /// <summary>An index that is not inside, unless the memory is not there: that counts for more.</summary>
+    /// <summary>Throws for an index out of range. When the memory is not live, throws for that instead.</summary>
     [DoesNotReturn]
     internal static void ThrowIndex(long index, long length, ulong* word, uint generation) =>
         throw Index(index, length, word, generation);
@@ -46,7 +44,7 @@ internal static unsafe class BufferErrors
     private static Exception Index(long index, long length, ulong* word, uint generation) =>
         HandleWords.IsLive(word, generation) ? Index(index, length) : Stale(word, generation);
 
-    /// <summary>A value that goes past the end, or begins outside.</summary>
+    /// <summary>Throws for a value that extends past the end or starts out of range.</summary>
     [DoesNotReturn]
     internal static void ThrowPart(long bytes, long index, long length, long elementBytes) =>
         throw Part(bytes, index, length, elementBytes);
@@ -56,22 +54,22 @@ internal static unsafe class BufferErrors
         (ulong)index >= (ulong)length
             ? Index(index, length)
             : new IndexOutOfRangeException(
-                $"From element {index} on, a buffer of {length} elements has {(length - index) * elementBytes} bytes, "
-                + $"and {bytes} are asked for.");
+                $"{bytes} bytes were requested at index {index}, but only {(length - index) * elementBytes} bytes follow in a "
+                + $"buffer of {length} elements.");
 
     [DoesNotReturn]
     internal static void ThrowStart(long start, long length, string name = "start") => throw Start(start, length, name);
 
     [MethodImpl(MethodImplOptions.NoInlining)]
     private static ArgumentOutOfRangeException Start(long start, long length, string name) =>
-        new ArgumentOutOfRangeException(name, start, $"A start is from 0 to the length, {length}.");
+        new ArgumentOutOfRangeException(name, start, $"The start must be from 0 to {length}, the length.");
 
     [DoesNotReturn]
     internal static void ThrowCount(long count, long rest, string name = "length") => throw Count(count, rest, name);
 
     [MethodImpl(MethodImplOptions.NoInlining)]
     private static ArgumentOutOfRangeException Count(long count, long rest, string name) =>
-        new ArgumentOutOfRangeException(name, count, $"From there it has {rest} elements.");
+        new ArgumentOutOfRangeException(name, count, $"The length must be from 0 to {rest}, the number of elements after the start.");
 
     [DoesNotReturn]
     internal static void ThrowStillHeld(long holders) => throw StillHeld(holders);
@@ -79,21 +77,21 @@ internal static unsafe class BufferErrors
     [MethodImpl(MethodImplOptions.NoInlining)]
     private static InvalidOperationException StillHeld(long holders) =>
         new InvalidOperationException(
-            $"It is held {holders} time{(holders == 1 ? "" : "s")}: release it, or end its leases, before it is freed.");
+            $"The memory is held {holders} time{(holders == 1 ? "" : "s")}. Release it or end its leases before freeing it.");
 
     [DoesNotReturn]
     internal static void ThrowNotHeld() => throw NotHeld();
 
     [MethodImpl(MethodImplOptions.NoInlining)]
     private static InvalidOperationException NotHeld() =>
-        new InvalidOperationException("It was released as often as it was acquired.");
+        new InvalidOperationException("The memory is not held: all holds were already released.");
 
     [DoesNotReturn]
     internal static void ThrowHeldTooOften() => throw HeldTooOften();
 
     [MethodImpl(MethodImplOptions.NoInlining)]
     private static InvalidOperationException HeldTooOften() =>
-        new InvalidOperationException("It is held 2147483647 times; no more are counted.");
+        new InvalidOperationException("The memory is already held 2147483647 times, the maximum.");
 
     [DoesNotReturn]
     internal static void ThrowLeaseEnded() => throw LeaseEnded();
@@ -106,14 +104,14 @@ internal static unsafe class BufferErrors
 
     [MethodImpl(MethodImplOptions.NoInlining)]
     private static ArgumentException TooLong(long count, long room, string name) =>
-        new ArgumentException($"{count} elements do not fit into {room}.", name);
+        new ArgumentException($"{count} elements do not fit: there is room for {room}.", name);
 
     [DoesNotReturn]
     internal static void ThrowUnlikeLengths(long left, long right, string name) => throw UnlikeLengths(left, right, name);
 
     [MethodImpl(MethodImplOptions.NoInlining)]
     private static ArgumentException UnlikeLengths(long left, long right, string name) =>
-        new ArgumentException($"It has {right} elements, and the buffer {left}.", name);
+        new ArgumentException($"The lengths differ: the buffer has {left} elements, the right operand {right}.", name);
 
     [DoesNotReturn]
     internal static void ThrowPastSpan(long length) => throw PastSpan(length);
@@ -121,7 +119,7 @@ internal static unsafe class BufferErrors
     [MethodImpl(MethodImplOptions.NoInlining)]
     private static InvalidOperationException PastSpan(long length) =>
         new InvalidOperationException(
-            $"A span has at most {int.MaxValue} elements, and this buffer {length}: take spans of parts of it.");
+            $"The buffer has {length} elements, but a span has at most {int.MaxValue}. Take spans of parts of it.");
 
     [DoesNotReturn]
     internal static void ThrowNoVector(Type type) => throw NoVector(type);
@@ -129,23 +127,23 @@ internal static unsafe class BufferErrors
     [MethodImpl(MethodImplOptions.NoInlining)]
     private static NotSupportedException NoVector(Type type) =>
         new NotSupportedException(
-            $"{type.Name} is no element of a vector: those are sbyte, byte, short, ushort, int, uint, long, ulong, nint, "
-            + "nuint, float and double. For other numbers go through the elements, or copy them into a buffer of one of "
-            + "these.");
+            $"{type.Name} cannot be an element of a vector. Vectors support sbyte, byte, short, ushort, int, uint, long, ulong, "
+            + "nint, nuint, float and double. Process the elements in a loop, or copy them into a buffer of one of these "
+            + "types.");
 
     [DoesNotReturn]
     internal static void ThrowVectorLength(long length, int count) => throw VectorLength(length, count);
 
     [MethodImpl(MethodImplOptions.NoInlining)]
     private static InvalidOperationException VectorLength(long length, int count) =>
-        new InvalidOperationException($"One vector has {count} elements, and this buffer {length}.");
+        new InvalidOperationException($"A vector has {count} elements, but the buffer has {length}.");
 
     [DoesNotReturn]
     internal static void ThrowTooLarge(long count, long elementBytes) => throw TooLarge(count, elementBytes);
 
     [MethodImpl(MethodImplOptions.NoInlining)]
     private static OutOfMemoryException TooLarge(long count, long elementBytes) =>
-        new OutOfMemoryException($"{count} elements of {elementBytes} bytes are more than there are addresses; nothing has changed.");
+        new OutOfMemoryException($"{count} elements of {elementBytes} bytes exceed the address space; nothing has changed.");
 
     [DoesNotReturn]
     internal static void ThrowTableMissing() => throw TableMissing();
@@ -153,8 +151,8 @@ internal static unsafe class BufferErrors
     [MethodImpl(MethodImplOptions.NoInlining)]
     private static TenureLoadException TableMissing() =>
         new TenureLoadException(
-            "Tenure's native library gives no table of handles. Next step: look whether the process may reserve "
-            + "addresses (ulimit -v).");
+            "Tenure's native library has no handle table. Check whether the process may reserve "
+            + "address space (ulimit -v).");
 
     [DoesNotReturn]
     internal static void ThrowRefused(int status, nint bytes, string? file, int systemError = 0) =>
@@ -163,14 +161,14 @@ internal static unsafe class BufferErrors
     [MethodImpl(MethodImplOptions.NoInlining)]
     private static Exception Refused(int status, nint bytes, string? file, int systemError)
     {
-        string reason = systemError == 0 ? "" : $" The system said: {Marshal.GetPInvokeErrorMessage(systemError)}.";
+        string reason = systemError == 0 ? "" : $" The system reported: {Marshal.GetPInvokeErrorMessage(systemError)}.";
         return status switch
         {
             NativeMethods.FileError => new IOException(
-                $"The file cannot be opened, made larger or mapped with {bytes} bytes: {file}.{reason}"),
-            NativeMethods.InvalidArgument => new ArgumentException("A size or an alignment is out of its range."),
+                $"Cannot open, extend or map a file with {bytes} bytes: {file}.{reason}"),
+            NativeMethods.InvalidArgument => new ArgumentException("The size or the alignment is out of range."),
             _ => new OutOfMemoryException(
-                $"{bytes} bytes were refused{(file is null ? "" : " for " + file)}; nothing has changed.{reason}"),
+                $"Out of memory: {bytes} bytes were requested{(file is null ? "" : " for " + file)}; nothing has changed.{reason}"),
         };
     }
 }

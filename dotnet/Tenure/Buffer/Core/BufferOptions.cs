@@ -6,27 +6,27 @@ using System.Numerics;
 
 namespace Tenure;
 
-/// <summary>What fresh memory contains.</summary>
+/// <summary>Specifies the contents of newly allocated memory.</summary>
 public enum AllocationFill
 {
     /// <summary>Zeros.</summary>
     Zero,
 
-    /// <summary>Whatever it is: for what is written in full before it is read. Saves the cost of one write.</summary>
+    /// <summary>Undefined contents, for memory that is written completely before it is read. Saves the cost of one
+    /// write.</summary>
     Unwritten,
 }
 
-/// <summary>How a buffer gets its memory. A default one: zeros, at multiples of 64.</summary>
+/// <summary>Options for allocating a buffer. The default value: zeros, aligned to 64 bytes.</summary>
 public readonly record struct BufferOptions
 {
-    /// <summary>What a buffer is aligned to when nothing is said: a cache line, and the widest vector.</summary>
+    /// <summary>The default alignment in bytes: a cache line and the widest vector.</summary>
     public const int DefaultAlignment = 64;
 
-    /// <summary>Bytes that the first element's address is a multiple of: a power of two, 1 to 2^30. 0 stands for
-    /// 64.</summary>
+    /// <summary>Gets the alignment of the first element in bytes: a power of two from 1 to 2^30. 0 means 64.</summary>
     public int Alignment { get; init; }
 
-    /// <summary>What the memory contains.</summary>
+    /// <summary>Gets the contents of the memory.</summary>
     public AllocationFill Fill { get; init; }
 
     internal int AlignmentOrDefault => Alignment == 0 ? DefaultAlignment : Alignment;
@@ -35,11 +35,11 @@ public readonly record struct BufferOptions
     {
         if (Alignment < 0 || (Alignment != 0 && !BitOperations.IsPow2(Alignment)))
         {
-            throw new ArgumentException($"An alignment is a power of two, in bytes; this is {Alignment}.", parameter);
+            throw new ArgumentException($"The alignment is {Alignment} bytes, but must be a power of two.", parameter);
         }
         if (Fill is not AllocationFill.Zero and not AllocationFill.Unwritten)
         {
-            throw new ArgumentException("Memory is filled with zeros or unwritten.", parameter);
+            throw new ArgumentException("The fill must be Zero or Unwritten.", parameter);
         }
     }
 }

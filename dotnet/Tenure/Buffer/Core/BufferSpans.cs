@@ -5,14 +5,13 @@ using System;
 
 namespace Tenure;
 
-/// <summary>The elements of a long buffer as spans, one after the other; the buffer is held while they are gone
-/// through.</summary>
+/// <summary>Enumerates the elements of a long buffer as consecutive spans and holds the buffer meanwhile.</summary>
 /// <remarks><code>foreach (Span&lt;float&gt; span in huge.Spans()) { span.Reverse(); }</code></remarks>
-/// <typeparam name="T">The element.</typeparam>
+/// <typeparam name="T">The type of the elements.</typeparam>
 public readonly ref struct BufferSpans<T>
     where T : unmanaged
 {
-    /// <summary>Elements of a span when nothing is said: 2^30.</summary>
+    /// <summary>The default number of elements of a span: 2^30.</summary>
     public const int Most = 1 << 30;
 
     private readonly BufferView<T> _view;
@@ -26,13 +25,13 @@ public readonly ref struct BufferSpans<T>
         _most = most;
     }
 
-    /// <summary>Begins, and holds the buffer.</summary>
-    /// <returns>What <c>foreach</c> uses.</returns>
-    /// <exception cref="ObjectDisposedException">It was freed.</exception>
+    /// <summary>Starts the enumeration and holds the buffer.</summary>
+    /// <returns>The enumerator for <c>foreach</c>.</returns>
+    /// <exception cref="ObjectDisposedException">The memory was freed.</exception>
     public Enumerator GetEnumerator() => new(_view, _owner, _most);
 
-    /// <summary>Goes from span to span. It is not copied: a copy that is disposed of as well releases what somebody
-    /// else holds, or throws.</summary>
+    /// <summary>Enumerates the spans. Do not copy the enumerator: disposing of a copy as well releases another holder's
+    /// hold or throws.</summary>
     public unsafe ref struct Enumerator
     {
         private readonly BufferView<T> _view;
@@ -51,11 +50,11 @@ public readonly ref struct BufferSpans<T>
             _holds = true;
         }
 
-        /// <summary>The span. Requires a <see cref="MoveNext"/> that was true.</summary>
+        /// <summary>Gets the current span. Requires that the last <see cref="MoveNext"/> returned true.</summary>
         public readonly Span<T> Current => new(_view.Pointer + _start, (int)(_next - _start));
 
-        /// <summary>Goes to the next span.</summary>
-        /// <returns>False when there is none.</returns>
+        /// <summary>Advances to the next span.</summary>
+        /// <returns>False when there are no more.</returns>
         public bool MoveNext()
         {
             _start = _next;
@@ -67,7 +66,7 @@ public readonly ref struct BufferSpans<T>
             return true;
         }
 
-        /// <summary>No longer holds the buffer. A second time does nothing.</summary>
+        /// <summary>Releases the buffer. A second call does nothing.</summary>
         public void Dispose()
         {
             if (_holds)

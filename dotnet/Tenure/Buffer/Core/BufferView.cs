@@ -7,16 +7,13 @@ using System.Runtime.CompilerServices;
 
 namespace Tenure;
 
-/// <summary>Elements in native memory and the handle that they are checked against: what all kinds of buffers do
-/// alike.</summary>
-/// <remarks>
-/// What takes longer than one access holds the memory meanwhile, so that a free on another thread is refused and
-/// does not take it away below a loop.
-/// </remarks>
+/// <summary>Elements in native memory and their handle: the operations shared by all kinds of buffers.</summary>
+/// <remarks>Operations that take longer than one access hold the memory meanwhile, so that a free on another thread is
+/// rejected and does not remove the memory during a loop.</remarks>
 internal readonly unsafe struct BufferView<T>
     where T : unmanaged
 {
-    /// <summary>So many elements go into one span: the greatest multiple of 2^16 that a span can have.</summary>
+    /// <summary>The maximum number of elements per span: the greatest multiple of 2^16 that a span can have.</summary>
     internal const int SpanCount = 0x7FFF_0000;
 
     internal readonly T* Pointer;
@@ -61,13 +58,13 @@ internal readonly unsafe struct BufferView<T>
     {
         if (length <= 0)
         {
-            throw new ArgumentOutOfRangeException(nameof(length), length, "A file is mapped for at least one element.");
+            throw new ArgumentOutOfRangeException(nameof(length), length, "The length of a mapped file must be at least one element.");
         }
         if (path is not null && (path.Length == 0 || path.Contains('\0', StringComparison.Ordinal)))
         {
             throw new ArgumentException(
-                path.Length == 0 ? "A path has at least one character; null stands for a file without a name."
-                    : "A path has no character zero.",
+                path.Length == 0 ? "The path is empty. Pass null to map an unnamed file."
+                    : "The path contains a null character.",
                 nameof(path));
         }
         NativeHandle handle = HandleMemory.MapFile(path, SizeOf(length), kind);
@@ -95,7 +92,7 @@ internal readonly unsafe struct BufferView<T>
     {
         if (BufferChecks.AreOn)
         {
-            // The index first: a default value has no elements, so that its word, which is none, is never looked at.
+            // Check the index first: a default value has no elements, so its missing word is never read.
             if ((ulong)index >= (ulong)Length)
             {
                 BufferErrors.ThrowIndex(index, Length, Word, Generation);
@@ -118,7 +115,8 @@ internal readonly unsafe struct BufferView<T>
         return new Span<T>(Pointer, (int)Length);
     }
 
-    /// <summary>The part from <paramref name="start"/> on; each of the two numbers is checked by itself.</summary>
+    /// <summary>Returns the part that starts at <paramref name="start"/>. The start and the length are checked
+    /// separately.</summary>
     internal BufferView<T> Part(long start, long length)
     {
         ThrowIfStale();
@@ -143,7 +141,8 @@ internal readonly unsafe struct BufferView<T>
         return new BufferView<T>(Pointer + start, Length - (nint)start, Word, Generation);
     }
 
-    /// <summary>The same bytes as elements of another type, as many as there are whole.</summary>
+    /// <summary>Reinterprets the bytes as elements of another type. Trailing bytes that do not fill an element are left
+    /// out.</summary>
     internal BufferView<TOther> As<TOther>()
         where TOther : unmanaged
     {
@@ -151,7 +150,7 @@ internal readonly unsafe struct BufferView<T>
         return new BufferView<TOther>((TOther*)Pointer, Size / sizeof(TOther), Word, Generation);
     }
 
-    /// <summary>One value of another type at the bytes that begin at an element.</summary>
+    /// <summary>Returns a reference to a value of another type at the first byte of an element.</summary>
     internal ref TOther Other<TOther>(long index)
         where TOther : unmanaged
     {
@@ -213,7 +212,7 @@ internal readonly unsafe struct BufferView<T>
         using Hold hold = Held();
         if (Length > Array.MaxLength)
         {
-            throw new InvalidOperationException($"An array has at most {Array.MaxLength} elements, and this buffer {Length}.");
+            throw new InvalidOperationException($"The buffer has {Length} elements, but a managed array has at most {Array.MaxLength}.");
         }
         return new ReadOnlySpan<T>(Pointer, (int)Length).ToArray();
     }
@@ -250,7 +249,7 @@ internal readonly unsafe struct BufferView<T>
 
     private IEnumerator<T> Each(object? owner)
     {
-        // An iterator holds nothing: nobody may ever dispose of it. Each element is checked instead.
+        // An iterator must not hold the memory, because the caller may never dispose of it. Check each element instead.
         for (nint i = 0; i < Length; i++)
         {
             T value = At(i);
@@ -260,7 +259,7 @@ internal readonly unsafe struct BufferView<T>
     }
 }
 
-/// <summary>One acquire, released at the end of a block.</summary>
+/// <summary>One hold, released at the end of a block.</summary>
 internal readonly unsafe ref struct Hold
 {
     private readonly ulong* _word;

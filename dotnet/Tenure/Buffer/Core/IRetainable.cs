@@ -5,16 +5,16 @@ using System;
 
 namespace Tenure;
 
-/// <summary>What can be held, so that nobody frees it meanwhile.</summary>
+/// <summary>An object that can be held: while held, it cannot be freed.</summary>
 public interface IRetainable
 {
-    /// <summary>Holds it once more.</summary>
-    /// <exception cref="ObjectDisposedException">It was freed.</exception>
+    /// <summary>Acquires one more hold.</summary>
+    /// <exception cref="ObjectDisposedException">The memory was freed.</exception>
     void Retain();
 
-    /// <summary>No longer holds it.</summary>
-    /// <returns>True.</returns>
-    /// <exception cref="ObjectDisposedException">It was freed.</exception>
-    /// <exception cref="InvalidOperationException">It was released as often as it was acquired.</exception>
+    /// <summary>Releases one hold.</summary>
+    /// <returns>Always true.</returns>
+    /// <exception cref="ObjectDisposedException">The memory was freed.</exception>
+    /// <exception cref="InvalidOperationException">All holds were already released.</exception>
     bool Release();
 }

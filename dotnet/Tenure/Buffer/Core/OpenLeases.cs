@@ -6,29 +6,29 @@ using System.Runtime.CompilerServices;
 
 namespace Tenure;
 
-/// <summary>Which leases of a thread have not ended: so that of several copies of one only the first releases what it
-/// holds.</summary>
-/// <remarks>A lease does not leave its thread, and leases mostly end in reverse order: a few numbers, and no lock. Each
-/// lease keeps this object, so that its end looks up nothing of the thread.</remarks>
+/// <summary>Records the open leases of a thread, so that of several copies of one lease only the first one disposed of
+/// releases the hold.</summary>
+/// <remarks>A lease does not leave its thread, and leases mostly end in reverse order, so a small array without a lock
+/// is enough. Each lease stores a reference to this object, so that ending it needs no thread-local lookup.</remarks>
 internal sealed class OpenLeases
 {
     [ThreadStatic]
     private static OpenLeases? t_mine;
 
-    private ulong[] _open = new ulong[8]; // the number of the lease at each place; 0 when it has ended
+    private ulong[] _open = new ulong[8]; // the number of the lease at each place; 0 after it has ended
     private int _count;
     private ulong _last;
 
-    /// <summary>The calling thread's.</summary>
+    /// <summary>Gets the instance of the calling thread.</summary>
     internal static OpenLeases Mine
     {
         [MethodImpl(MethodImplOptions.AggressiveInlining)]
         get => t_mine ?? Make();
     }
 
-    /// <summary>A lease begins.</summary>
-    /// <param name="place">Its place among the thread's.</param>
-    /// <returns>Its number, which no other lease of the thread ever has.</returns>
+    /// <summary>Records the start of a lease.</summary>
+    /// <param name="place">The place of the lease in the thread's list.</param>
+    /// <returns>The number of the lease, unique in the thread.</returns>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     internal ulong Begin(out int place)
     {
@@ -45,8 +45,8 @@ internal sealed class OpenLeases
         return number;
     }
 
-    /// <summary>A lease, or a copy of it, ends.</summary>
-    /// <returns>False when it had ended before.</returns>
+    /// <summary>Records the end of a lease or of a copy of it.</summary>
+    /// <returns>False when the lease had already ended.</returns>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     internal bool End(int place, ulong number)
     {
@@ -67,7 +67,7 @@ internal sealed class OpenLeases
         return true;
     }
 
-    /// <summary>Those before the last one that ended before it.</summary>
+    /// <summary>Removes leases at the end of the list that have already ended.</summary>
     [MethodImpl(MethodImplOptions.NoInlining)]
     private void Shrink()
     {

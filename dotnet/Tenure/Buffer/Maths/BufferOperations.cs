@@ -107,7 +107,7 @@ internal readonly unsafe struct MaximumOperation : IBufferOperation
     }
 }
 
-/// <summary>Of the left side; the right one is not looked at.</summary>
+/// <summary>Uses only the left operand and ignores the right one.</summary>
 internal readonly unsafe struct SquareRootOperation : IBufferOperation
 {
     public static nuint Run<T>(T* left, T* right, nuint count, RightSide side)
@@ -118,7 +118,7 @@ internal readonly unsafe struct SquareRootOperation : IBufferOperation
     }
 }
 
-/// <summary>The least element, to where the right side is.</summary>
+/// <summary>Writes the minimum element to the address of the right operand.</summary>
 internal readonly unsafe struct LeastOperation : IBufferOperation
 {
     public static nuint Run<T>(T* left, T* right, nuint count, RightSide side)
@@ -129,7 +129,7 @@ internal readonly unsafe struct LeastOperation : IBufferOperation
     }
 }
 
-/// <summary>The greatest element, to where the right side is.</summary>
+/// <summary>Writes the maximum element to the address of the right operand.</summary>
 internal readonly unsafe struct GreatestOperation : IBufferOperation
 {
     public static nuint Run<T>(T* left, T* right, nuint count, RightSide side)
@@ -140,7 +140,7 @@ internal readonly unsafe struct GreatestOperation : IBufferOperation
     }
 }
 
-/// <summary>The first element that is not less; the count when all are.</summary>
+/// <summary>Finds the first element that is not less than the bound; the count when all are less.</summary>
 internal readonly unsafe struct NotLessOperation : IBufferOperation
 {
     public static nuint Run<T>(T* left, T* right, nuint count, RightSide side)

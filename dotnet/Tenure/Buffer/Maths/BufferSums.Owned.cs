@@ -7,10 +7,10 @@ namespace Tenure;
 
 public static partial class BufferSums
 {
-    /// <summary>The sum, in 64 bits, modulo 2^64; 0 of nothing.</summary>
-    /// <param name="buffer">What is added.</param>
+    /// <summary>Computes the sum of the elements in 64 bits, modulo 2^64; 0 when there are no elements.</summary>
+    /// <param name="buffer">The elements to add.</param>
     /// <returns>The sum.</returns>
-    /// <exception cref="ObjectDisposedException">It was freed.</exception>
+    /// <exception cref="ObjectDisposedException">The memory was freed.</exception>
     public static long VectorSum(this OwnedBuffer<sbyte> buffer)
     {
         ArgumentNullException.ThrowIfNull(buffer);
@@ -19,10 +19,10 @@ public static partial class BufferSums
         return sum;
     }
 
-    /// <summary>The sum, in 64 bits, modulo 2^64; 0 of nothing.</summary>
-    /// <param name="buffer">What is added.</param>
+    /// <summary>Computes the sum of the elements in 64 bits, modulo 2^64; 0 when there are no elements.</summary>
+    /// <param name="buffer">The elements to add.</param>
     /// <returns>The sum.</returns>
-    /// <exception cref="ObjectDisposedException">It was freed.</exception>
+    /// <exception cref="ObjectDisposedException">The memory was freed.</exception>
     public static ulong VectorSum(this OwnedBuffer<byte> buffer)
     {
         ArgumentNullException.ThrowIfNull(buffer);
@@ -31,10 +31,10 @@ public static partial class BufferSums
         return sum;
     }
 
-    /// <summary>The sum, in 64 bits, modulo 2^64; 0 of nothing.</summary>
-    /// <param name="buffer">What is added.</param>
+    /// <summary>Computes the sum of the elements in 64 bits, modulo 2^64; 0 when there are no elements.</summary>
+    /// <param name="buffer">The elements to add.</param>
     /// <returns>The sum.</returns>
-    /// <exception cref="ObjectDisposedException">It was freed.</exception>
+    /// <exception cref="ObjectDisposedException">The memory was freed.</exception>
     public static long VectorSum(this OwnedBuffer<short> buffer)
     {
         ArgumentNullException.ThrowIfNull(buffer);
@@ -43,10 +43,10 @@ public static partial class BufferSums
         return sum;
     }
 
-    /// <summary>The sum, in 64 bits, modulo 2^64; 0 of nothing.</summary>
-    /// <param name="buffer">What is added.</param>
+    /// <summary>Computes the sum of the elements in 64 bits, modulo 2^64; 0 when there are no elements.</summary>
+    /// <param name="buffer">The elements to add.</param>
     /// <returns>The sum.</returns>
-    /// <exception cref="ObjectDisposedException">It was freed.</exception>
+    /// <exception cref="ObjectDisposedException">The memory was freed.</exception>
     public static ulong VectorSum(this OwnedBuffer<ushort> buffer)
     {
         ArgumentNullException.ThrowIfNull(buffer);
@@ -55,10 +55,10 @@ public static partial class BufferSums
         return sum;
     }
 
-    /// <summary>The sum, in 64 bits, modulo 2^64; 0 of nothing.</summary>
-    /// <param name="buffer">What is added.</param>
+    /// <summary>Computes the sum of the elements in 64 bits, modulo 2^64; 0 when there are no elements.</summary>
+    /// <param name="buffer">The elements to add.</param>
     /// <returns>The sum.</returns>
-    /// <exception cref="ObjectDisposedException">It was freed.</exception>
+    /// <exception cref="ObjectDisposedException">The memory was freed.</exception>
     public static long VectorSum(this OwnedBuffer<int> buffer)
     {
         ArgumentNullException.ThrowIfNull(buffer);
@@ -67,10 +67,10 @@ public static partial class BufferSums
         return sum;
     }
 
-    /// <summary>The sum, in 64 bits, modulo 2^64; 0 of nothing.</summary>
-    /// <param name="buffer">What is added.</param>
+    /// <summary>Computes the sum of the elements in 64 bits, modulo 2^64; 0 when there are no elements.</summary>
+    /// <param name="buffer">The elements to add.</param>
     /// <returns>The sum.</returns>
-    /// <exception cref="ObjectDisposedException">It was freed.</exception>
+    /// <exception cref="ObjectDisposedException">The memory was freed.</exception>
     public static ulong VectorSum(this OwnedBuffer<uint> buffer)
     {
         ArgumentNullException.ThrowIfNull(buffer);
@@ -79,10 +79,10 @@ public static partial class BufferSums
         return sum;
     }
 
-    /// <summary>The sum, in 64 bits, modulo 2^64; 0 of nothing.</summary>
-    /// <param name="buffer">What is added.</param>
+    /// <summary>Computes the sum of the elements in 64 bits, modulo 2^64; 0 when there are no elements.</summary>
+    /// <param name="buffer">The elements to add.</param>
     /// <returns>The sum.</returns>
-    /// <exception cref="ObjectDisposedException">It was freed.</exception>
+    /// <exception cref="ObjectDisposedException">The memory was freed.</exception>
     public static long VectorSum(this OwnedBuffer<long> buffer)
     {
         ArgumentNullException.ThrowIfNull(buffer);
@@ -91,10 +91,10 @@ public static partial class BufferSums
         return sum;
     }
 
-    /// <summary>The sum, in 64 bits, modulo 2^64; 0 of nothing.</summary>
-    /// <param name="buffer">What is added.</param>
+    /// <summary>Computes the sum of the elements in 64 bits, modulo 2^64; 0 when there are no elements.</summary>
+    /// <param name="buffer">The elements to add.</param>
     /// <returns>The sum.</returns>
-    /// <exception cref="ObjectDisposedException">It was freed.</exception>
+    /// <exception cref="ObjectDisposedException">The memory was freed.</exception>
     public static ulong VectorSum(this OwnedBuffer<ulong> buffer)
     {
         ArgumentNullException.ThrowIfNull(buffer);
@@ -103,10 +103,11 @@ public static partial class BufferSums
         return sum;
     }
 
-    /// <summary>The sum, in the order that <see cref="VectorMaths"/> tells; 0 of nothing.</summary>
-    /// <param name="buffer">What is added.</param>
+    /// <summary>Computes the sum of the elements in the order that <see cref="VectorMaths"/> defines; 0 when there are
+    /// no elements.</summary>
+    /// <param name="buffer">The elements to add.</param>
     /// <returns>The sum.</returns>
-    /// <exception cref="ObjectDisposedException">It was freed.</exception>
+    /// <exception cref="ObjectDisposedException">The memory was freed.</exception>
     public static float VectorSum(this OwnedBuffer<float> buffer)
     {
         ArgumentNullException.ThrowIfNull(buffer);
@@ -115,10 +116,11 @@ public static partial class BufferSums
         return sum;
     }
 
-    /// <summary>The sum, in the order that <see cref="VectorMaths"/> tells; 0 of nothing.</summary>
-    /// <param name="buffer">What is added.</param>
+    /// <summary>Computes the sum of the elements in the order that <see cref="VectorMaths"/> defines; 0 when there are
+    /// no elements.</summary>
+    /// <param name="buffer">The elements to add.</param>
     /// <returns>The sum.</returns>
-    /// <exception cref="ObjectDisposedException">It was freed.</exception>
+    /// <exception cref="ObjectDisposedException">The memory was freed.</exception>
     public static double VectorSum(this OwnedBuffer<double> buffer)
     {
         ArgumentNullException.ThrowIfNull(buffer);
@@ -127,11 +129,11 @@ public static partial class BufferSums
         return sum;
     }
 
-    /// <summary>The sum of the products of elements, in 64 bits, modulo 2^64; 0 of nothing.</summary>
-    /// <param name="buffer">One side.</param>
-    /// <param name="right">The other, as long.</param>
+    /// <summary>Computes the dot product in 64 bits, modulo 2^64; 0 when there are no elements.</summary>
+    /// <param name="buffer">The left operands.</param>
+    /// <param name="right">The right operands, with the same length.</param>
     /// <returns>The sum.</returns>
-    /// <exception cref="ObjectDisposedException">One of them was freed.</exception>
+    /// <exception cref="ObjectDisposedException">The memory of one of the buffers was freed.</exception>
     /// <exception cref="ArgumentException">The lengths differ.</exception>
     public static long VectorDot(this OwnedBuffer<sbyte> buffer, OwnedBuffer<sbyte> right)
     {
@@ -143,11 +145,11 @@ public static partial class BufferSums
         return sum;
     }
 
-    /// <summary>The sum of the products of elements, in 64 bits, modulo 2^64; 0 of nothing.</summary>
-    /// <param name="buffer">One side.</param>
-    /// <param name="right">The other, as long.</param>
+    /// <summary>Computes the dot product in 64 bits, modulo 2^64; 0 when there are no elements.</summary>
+    /// <param name="buffer">The left operands.</param>
+    /// <param name="right">The right operands, with the same length.</param>
     /// <returns>The sum.</returns>
-    /// <exception cref="ObjectDisposedException">One of them was freed.</exception>
+    /// <exception cref="ObjectDisposedException">The memory of one of the buffers was freed.</exception>
     /// <exception cref="ArgumentException">The lengths differ.</exception>
     public static ulong VectorDot(this OwnedBuffer<byte> buffer, OwnedBuffer<byte> right)
     {
@@ -159,11 +161,11 @@ public static partial class BufferSums
         return sum;
     }
 
-    /// <summary>The sum of the products of elements, in 64 bits, modulo 2^64; 0 of nothing.</summary>
-    /// <param name="buffer">One side.</param>
-    /// <param name="right">The other, as long.</param>
+    /// <summary>Computes the dot product in 64 bits, modulo 2^64; 0 when there are no elements.</summary>
+    /// <param name="buffer">The left operands.</param>
+    /// <param name="right">The right operands, with the same length.</param>
     /// <returns>The sum.</returns>
-    /// <exception cref="ObjectDisposedException">One of them was freed.</exception>
+    /// <exception cref="ObjectDisposedException">The memory of one of the buffers was freed.</exception>
     /// <exception cref="ArgumentException">The lengths differ.</exception>
     public static long VectorDot(this OwnedBuffer<short> buffer, OwnedBuffer<short> right)
     {
@@ -175,11 +177,11 @@ public static partial class BufferSums
         return sum;
     }
 
-    /// <summary>The sum of the products of elements, in 64 bits, modulo 2^64; 0 of nothing.</summary>
-    /// <param name="buffer">One side.</param>
-    /// <param name="right">The other, as long.</param>
+    /// <summary>Computes the dot product in 64 bits, modulo 2^64; 0 when there are no elements.</summary>
+    /// <param name="buffer">The left operands.</param>
+    /// <param name="right">The right operands, with the same length.</param>
     /// <returns>The sum.</returns>
-    /// <exception cref="ObjectDisposedException">One of them was freed.</exception>
+    /// <exception cref="ObjectDisposedException">The memory of one of the buffers was freed.</exception>
     /// <exception cref="ArgumentException">The lengths differ.</exception>
     public static ulong VectorDot(this OwnedBuffer<ushort> buffer, OwnedBuffer<ushort> right)
     {
@@ -191,11 +193,11 @@ public static partial class BufferSums
         return sum;
     }
 
-    /// <summary>The sum of the products of elements, in 64 bits, modulo 2^64; 0 of nothing.</summary>
-    /// <param name="buffer">One side.</param>
-    /// <param name="right">The other, as long.</param>
+    /// <summary>Computes the dot product in 64 bits, modulo 2^64; 0 when there are no elements.</summary>
+    /// <param name="buffer">The left operands.</param>
+    /// <param name="right">The right operands, with the same length.</param>
     /// <returns>The sum.</returns>
-    /// <exception cref="ObjectDisposedException">One of them was freed.</exception>
+    /// <exception cref="ObjectDisposedException">The memory of one of the buffers was freed.</exception>
     /// <exception cref="ArgumentException">The lengths differ.</exception>
     public static long VectorDot(this OwnedBuffer<int> buffer, OwnedBuffer<int> right)
     {
@@ -207,11 +209,11 @@ public static partial class BufferSums
         return sum;
     }
 
-    /// <summary>The sum of the products of elements, in 64 bits, modulo 2^64; 0 of nothing.</summary>
-    /// <param name="buffer">One side.</param>
-    /// <param name="right">The other, as long.</param>
+    /// <summary>Computes the dot product in 64 bits, modulo 2^64; 0 when there are no elements.</summary>
+    /// <param name="buffer">The left operands.</param>
+    /// <param name="right">The right operands, with the same length.</param>
     /// <returns>The sum.</returns>
-    /// <exception cref="ObjectDisposedException">One of them was freed.</exception>
+    /// <exception cref="ObjectDisposedException">The memory of one of the buffers was freed.</exception>
     /// <exception cref="ArgumentException">The lengths differ.</exception>
     public static ulong VectorDot(this OwnedBuffer<uint> buffer, OwnedBuffer<uint> right)
     {
@@ -223,11 +225,11 @@ public static partial class BufferSums
         return sum;
     }
 
-    /// <summary>The sum of the products of elements, in 64 bits, modulo 2^64; 0 of nothing.</summary>
-    /// <param name="buffer">One side.</param>
-    /// <param name="right">The other, as long.</param>
+    /// <summary>Computes the dot product in 64 bits, modulo 2^64; 0 when there are no elements.</summary>
+    /// <param name="buffer">The left operands.</param>
+    /// <param name="right">The right operands, with the same length.</param>
     /// <returns>The sum.</returns>
-    /// <exception cref="ObjectDisposedException">One of them was freed.</exception>
+    /// <exception cref="ObjectDisposedException">The memory of one of the buffers was freed.</exception>
     /// <exception cref="ArgumentException">The lengths differ.</exception>
     public static long VectorDot(this OwnedBuffer<long> buffer, OwnedBuffer<long> right)
     {
@@ -239,11 +241,11 @@ public static partial class BufferSums
         return sum;
     }
 
-    /// <summary>The sum of the products of elements, in 64 bits, modulo 2^64; 0 of nothing.</summary>
-    /// <param name="buffer">One side.</param>
-    /// <param name="right">The other, as long.</param>
+    /// <summary>Computes the dot product in 64 bits, modulo 2^64; 0 when there are no elements.</summary>
+    /// <param name="buffer">The left operands.</param>
+    /// <param name="right">The right operands, with the same length.</param>
     /// <returns>The sum.</returns>
-    /// <exception cref="ObjectDisposedException">One of them was freed.</exception>
+    /// <exception cref="ObjectDisposedException">The memory of one of the buffers was freed.</exception>
     /// <exception cref="ArgumentException">The lengths differ.</exception>
     public static ulong VectorDot(this OwnedBuffer<ulong> buffer, OwnedBuffer<ulong> right)
     {
@@ -255,12 +257,12 @@ public static partial class BufferSums
         return sum;
     }
 
-    /// <summary>The sum of the products of elements, in the order that <see cref="VectorMaths"/> tells; 0 of
-    /// nothing.</summary>
-    /// <param name="buffer">One side.</param>
-    /// <param name="right">The other, as long.</param>
+    /// <summary>Computes the dot product in the order that <see cref="VectorMaths"/> defines; 0 when there are no
+    /// elements.</summary>
+    /// <param name="buffer">The left operands.</param>
+    /// <param name="right">The right operands, with the same length.</param>
     /// <returns>The sum.</returns>
-    /// <exception cref="ObjectDisposedException">One of them was freed.</exception>
+    /// <exception cref="ObjectDisposedException">The memory of one of the buffers was freed.</exception>
     /// <exception cref="ArgumentException">The lengths differ.</exception>
     public static float VectorDot(this OwnedBuffer<float> buffer, OwnedBuffer<float> right)
     {
@@ -272,12 +274,12 @@ public static partial class BufferSums
         return sum;
     }
 
-    /// <summary>The sum of the products of elements, in the order that <see cref="VectorMaths"/> tells; 0 of
-    /// nothing.</summary>
-    /// <param name="buffer">One side.</param>
-    /// <param name="right">The other, as long.</param>
+    /// <summary>Computes the dot product in the order that <see cref="VectorMaths"/> defines; 0 when there are no
+    /// elements.</summary>
+    /// <param name="buffer">The left operands.</param>
+    /// <param name="right">The right operands, with the same length.</param>
     /// <returns>The sum.</returns>
-    /// <exception cref="ObjectDisposedException">One of them was freed.</exception>
+    /// <exception cref="ObjectDisposedException">The memory of one of the buffers was freed.</exception>
     /// <exception cref="ArgumentException">The lengths differ.</exception>
     public static double VectorDot(this OwnedBuffer<double> buffer, OwnedBuffer<double> right)
     {

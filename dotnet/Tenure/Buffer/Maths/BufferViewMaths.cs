@@ -6,29 +6,27 @@ using System.Numerics;
 
 namespace Tenure;
 
-/// <summary>What the right side of an operation is.</summary>
+/// <summary>Specifies the right operand of an operation.</summary>
 internal enum RightSide
 {
     /// <summary>One value for every element.</summary>
     Value,
 
-    /// <summary>As many elements.</summary>
+    /// <summary>As many elements as the left operand.</summary>
     Elements,
 }
 
-/// <summary>An operation of <see cref="VectorMaths"/> over elements, whatever their type.</summary>
+/// <summary>An operation of <see cref="VectorMaths"/> over elements of any type.</summary>
 internal unsafe interface IBufferOperation
 {
     static abstract nuint Run<T>(T* left, T* right, nuint count, RightSide side)
         where T : unmanaged, INumber<T>;
 }
 
-/// <summary><see cref="VectorMaths"/> over the elements of buffers, which are held meanwhile. Results go where the left
-/// side was.</summary>
-/// <remarks>
-/// The element is any unmanaged type, because a buffer's is: which of the ten types it is, is found when the method is
-/// compiled, and another one throws.
-/// </remarks>
+/// <summary>Applies <see cref="VectorMaths"/> to the elements of buffers and holds the buffers meanwhile. Results
+/// replace the left operands.</summary>
+/// <remarks>The element type of a buffer is any unmanaged type. The JIT compiler selects the code for one of the ten
+/// supported types; any other type throws.</remarks>
 internal static unsafe class BufferViewMaths
 {
     internal static void Run<TOperation, T>(BufferView<T> left, T right)
@@ -55,7 +53,7 @@ internal static unsafe class BufferViewMaths
         using Hold hold = view.Held();
         if (view.Length == 0)
         {
-            throw new InvalidOperationException("A buffer without elements has no least and no greatest.");
+            throw new InvalidOperationException("The buffer has no elements, so it has no minimum or maximum.");
         }
         T best = default;
         Run<TOperation, T>(view.Pointer, &best, (nuint)view.Length, RightSide.Value);
@@ -137,12 +135,12 @@ internal static unsafe class BufferViewMaths
             return TOperation.Run((double*)left, (double*)right, count, side);
         }
         throw new NotSupportedException(
-            $"Vector maths is of sbyte, byte, short, ushort, int, uint, long, ulong, float and double, and not of {typeof(T)}: "
-            + "copy the elements into a buffer of one of these, or go through them in a loop.");
+            $"Vector maths supports sbyte, byte, short, ushort, int, uint, long, ulong, float and double, but not {typeof(T)}. "
+            + "Copy the elements into a buffer of one of these types, or process them in a loop.");
     }
 
-    /// <summary>The same length, and the same elements or none in common: what was written must not be read
-    /// again.</summary>
+    /// <summary>Checks that the lengths are equal, and that both sides have the same elements or none in common, so
+    /// that no written element is read again.</summary>
     private static void Check<T>(BufferView<T> left, BufferView<T> right)
         where T : unmanaged
     {
@@ -152,7 +150,7 @@ internal static unsafe class BufferViewMaths
         }
         if (left.Pointer != right.Pointer && left.Pointer < right.Pointer + right.Length && right.Pointer < left.Pointer + left.Length)
         {
-            throw new ArgumentException("The sides overlap, and do not begin at the same element.", nameof(right));
+            throw new ArgumentException("The operands overlap without starting at the same element.", nameof(right));
         }
     }
 }

@@ -3,12 +3,10 @@
 
 namespace Tenure;
 
-/// <summary>A vector of some width: what the loops of <see cref="VectorMaths"/> are written in, once for all
-/// widths.</summary>
-/// <remarks>
-/// The three structs below hold one hardware vector each, and every member is one of its operations, so that a loop
-/// over them compiles to what it would be if it named the vector itself.
-/// </remarks>
+/// <summary>A vector of some width. The loops of <see cref="VectorMaths"/> use this interface and are written once for
+/// all widths.</summary>
+/// <remarks>Each of the three implementing structs holds one hardware vector, and each member is one vector operation.
+/// A loop over them compiles to the same code as one that names the vector type.</remarks>
 internal interface ILanes<TSelf, T>
     where TSelf : struct, ILanes<TSelf, T>
     where T : unmanaged
@@ -25,22 +23,22 @@ internal interface ILanes<TSelf, T>
     static abstract TSelf Max(TSelf left, TSelf right);
     static abstract TSelf Sqrt(TSelf value);
 
-    /// <summary>A lane's bits are all set where it holds, else none.</summary>
+    /// <summary>Sets all bits of a lane where the comparison is true, and none otherwise.</summary>
     static abstract TSelf Equal(TSelf left, TSelf right);
     static abstract TSelf Less(TSelf left, TSelf right);
     static abstract TSelf LessOrEqual(TSelf left, TSelf right);
     static abstract TSelf operator &(TSelf left, TSelf right);
     static abstract TSelf operator |(TSelf left, TSelf right);
 
-    /// <summary>One bit for each byte of what a comparison gave, the first byte lowest.</summary>
+    /// <summary>Returns one bit per byte of a comparison result, with the first byte in the lowest bit.</summary>
     static abstract ulong Bits(TSelf mask);
 
-    /// <summary>One more in each lane, of four or eight bytes, that the comparison holds for.</summary>
+    /// <summary>Adds one to each lane, of four or eight bytes, for which the comparison is true.</summary>
     static abstract TSelf CountUp(TSelf counts, TSelf mask);
 
-    /// <summary>The counts of all lanes.</summary>
+    /// <summary>Adds the counts of all lanes.</summary>
     static abstract ulong Total(TSelf counts);
 
-    /// <summary>The lanes added as a tree: lane j and lane j + half, halving until one is left.</summary>
+    /// <summary>Adds the lanes as a tree: lane j plus lane j + half, halving until one lane is left.</summary>
     static abstract T Tree(TSelf value);
 }

@@ -6,7 +6,7 @@ using System.Runtime.Intrinsics;
 
 namespace Tenure;
 
-/// <summary>128 bits of <typeparamref name="T"/>.</summary>
+/// <summary>A vector of 128 bits of <typeparamref name="T"/>.</summary>
 internal readonly struct Lanes128<T>(Vector128<T> value) : ILanes<Lanes128<T>, T>
     where T : unmanaged
 {
@@ -41,8 +41,8 @@ internal readonly struct Lanes128<T>(Vector128<T> value) : ILanes<Lanes128<T>, T
 #if NET9_0_OR_GREATER
         return new(Vector128.Min(left._value, right._value));
 #else
-        // The instruction gives the right one of two zeros, and where one is no number. Both ways round and joined:
-        // -0 | +0 is -0, and what is no number stays so whatever bits are added to it.
+        // For two zeros, and when either operand is NaN, the instruction returns the right operand. So compute both
+        // orders and OR the results: -0 | +0 is -0, and a NaN stays a NaN with any bits added.
         Vector128<T> first = Vector128.Min(left._value, right._value);
         return typeof(T) == typeof(float) || typeof(T) == typeof(double)
             ? new(first | Vector128.Min(right._value, left._value))
@@ -56,7 +56,7 @@ internal readonly struct Lanes128<T>(Vector128<T> value) : ILanes<Lanes128<T>, T
 #if NET9_0_OR_GREATER
         return new(Vector128.Max(left._value, right._value));
 #else
-        // As above; of the zeros the bits in common, and all bits where one is no number.
+        // As above, but for zeros AND the bits, and set all bits where either operand is NaN.
         Vector128<T> first = Vector128.Max(left._value, right._value);
         return typeof(T) == typeof(float) || typeof(T) == typeof(double)
             ? new((first & Vector128.Max(right._value, left._value))
@@ -108,7 +108,7 @@ internal readonly struct Lanes128<T>(Vector128<T> value) : ILanes<Lanes128<T>, T
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     public static T Tree(Lanes128<T> value)
     {
-        // Shifted down by half: the upper half then lies in the lower lanes.
+        // Shift down by half: the upper half is then in the lower lanes.
         Vector128<T> whole = value._value;
         if (typeof(T) == typeof(float))
         {
@@ -119,8 +119,8 @@ internal readonly struct Lanes128<T>(Vector128<T> value) : ILanes<Lanes128<T>, T
         return (T)(object)(whole.AsDouble().GetElement(0) + whole.AsDouble().GetElement(1));
     }
 
-    /// <summary>The lanes from so many bytes on, which is half of them or less; what follows them does not
-    /// matter.</summary>
+    /// <summary>Returns the lanes from byte offset <paramref name="bytes"/> on, at most half of the vector. The lanes
+    /// after them are unspecified.</summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     public static Lanes128<T> ShiftedDown(Lanes128<T> value, int bytes) => new((bytes switch
     {

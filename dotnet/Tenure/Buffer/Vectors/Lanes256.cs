@@ -6,7 +6,7 @@ using System.Runtime.Intrinsics;
 
 namespace Tenure;
 
-/// <summary>256 bits of <typeparamref name="T"/>.</summary>
+/// <summary>A vector of 256 bits of <typeparamref name="T"/>.</summary>
 internal readonly struct Lanes256<T>(Vector256<T> value) : ILanes<Lanes256<T>, T>
     where T : unmanaged
 {
@@ -41,8 +41,8 @@ internal readonly struct Lanes256<T>(Vector256<T> value) : ILanes<Lanes256<T>, T
 #if NET9_0_OR_GREATER
         return new(Vector256.Min(left._value, right._value));
 #else
-        // The instruction gives the right one of two zeros, and where one is no number. Both ways round and joined:
-        // -0 | +0 is -0, and what is no number stays so whatever bits are added to it.
+        // For two zeros, and when either operand is NaN, the instruction returns the right operand. So compute both
+        // orders and OR the results: -0 | +0 is -0, and a NaN stays a NaN with any bits added.
         Vector256<T> first = Vector256.Min(left._value, right._value);
         return typeof(T) == typeof(float) || typeof(T) == typeof(double)
             ? new(first | Vector256.Min(right._value, left._value))
@@ -56,7 +56,7 @@ internal readonly struct Lanes256<T>(Vector256<T> value) : ILanes<Lanes256<T>, T
 #if NET9_0_OR_GREATER
         return new(Vector256.Max(left._value, right._value));
 #else
-        // As above; of the zeros the bits in common, and all bits where one is no number.
+        // As above, but for zeros AND the bits, and set all bits where either operand is NaN.
         Vector256<T> first = Vector256.Max(left._value, right._value);
         return typeof(T) == typeof(float) || typeof(T) == typeof(double)
             ? new((first & Vector256.Max(right._value, left._value))

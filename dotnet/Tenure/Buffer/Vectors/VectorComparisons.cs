@@ -7,7 +7,7 @@ using System.Runtime.Intrinsics;
 
 namespace Tenure;
 
-/// <summary>A comparison, said once for a single element and once for a vector of any width.</summary>
+/// <summary>A comparison, defined for a single element and for a vector of any width.</summary>
 internal interface IComparisonOperator<T>
     where T : unmanaged
 {
@@ -67,10 +67,11 @@ internal readonly struct GreaterOrEqualOperator<T> : IComparisonOperator<T>
         where TLanes : struct, ILanes<TLanes, T> => TLanes.LessOrEqual(right, left);
 }
 
-/// <summary>The loops under <see cref="VectorMaths"/> that look and do not write.</summary>
+/// <summary>The loops of <see cref="VectorMaths"/> that read and do not write.</summary>
 internal static unsafe class VectorComparisons
 {
-    /// <summary>The first index for which it holds, or does not; the count when there is none.</summary>
+    /// <summary>Finds the first index for which the comparison is true or, with <paramref name="holds"/> false, is
+    /// false; the count when there is none.</summary>
     internal static nuint Find<T, TOperator, TRight>(T* left, T* right, nuint count, bool holds)
         where T : unmanaged, INumber<T>
         where TOperator : struct, IComparisonOperator<T>
@@ -128,13 +129,13 @@ internal static unsafe class VectorComparisons
                 return i + (nuint)BitOperations.TrailingZeroCount(bits) / (nuint)sizeof(T);
             }
         }
-        // The last vector overlaps what was seen before, where nothing was found.
+        // The last vector overlaps elements that were already checked without a match.
         TLanes lastMask = TOperator.Apply(TLanes.Load(left + last), TRight.Load(right + last, all));
         ulong ending = TLanes.Bits(lastMask) ^ uninteresting;
         return ending == 0 ? count : last + (nuint)BitOperations.TrailingZeroCount(ending) / (nuint)sizeof(T);
     }
 
-    /// <summary>For how many elements it holds.</summary>
+    /// <summary>Counts the elements for which the comparison is true.</summary>
     internal static nuint Count<T, TOperator, TRight>(T* left, T* right, nuint count)
         where T : unmanaged, INumber<T>
         where TOperator : struct, IComparisonOperator<T>
@@ -177,7 +178,7 @@ internal static unsafe class VectorComparisons
         nuint rest = count % (2 * lanes);
         if (sizeof(T) >= 4)
         {
-            // In the lanes themselves; a lane of 32 bits is emptied before it is full.
+            // Count in the lanes. 32-bit lanes are flushed before they can overflow.
             for (nuint twos = count / (2 * lanes); twos != 0;)
             {
                 TLanes c = TLanes.All(default), d = c;
@@ -206,7 +207,7 @@ internal static unsafe class VectorComparisons
         }
         if (rest != 0 && count >= lanes)
         {
-            // The last vector; what it has of those before is shifted out.
+            // The last vector: shift out the elements that were already counted.
             x -= lanes - rest;
             y -= lanes - rest;
             ulong bits = TLanes.Bits(TOperator.Apply(TLanes.Load(x), TRight.Load(y, all)));
@@ -217,7 +218,7 @@ internal static unsafe class VectorComparisons
         return (a + b) / (nuint)sizeof(T);
     }
 
-    /// <summary>The least or the greatest of at least one element; the operator is Min or Max.</summary>
+    /// <summary>Finds the minimum or the maximum of at least one element; the operator is Min or Max.</summary>
     internal static T Best<T, TOperator>(T* from, nuint count)
         where T : unmanaged, INumber<T>
         where TOperator : struct, IBinaryOperator<T>
@@ -244,7 +245,7 @@ internal static unsafe class VectorComparisons
     {
         nuint lanes = (nuint)TLanes.Count;
         T* x = from, last = from + (count - lanes);
-        // Whatever is looked at twice does not matter.
+        // Reading an element twice does not change the result.
         TLanes a = TLanes.Load(last), b = a, c = a, d = a;
         for (nuint fours = count / (4 * lanes); fours != 0; fours--, x += 4 * lanes)
         {
@@ -268,7 +269,8 @@ internal static unsafe class VectorComparisons
         return BestOfSixteenBytes<T, TOperator>(best);
     }
 
-    /// <summary>Each lane with the one half the lanes on, until the first has met all.</summary>
+    /// <summary>Combines each lane with the one half the remaining lanes above it, until the first lane has combined
+    /// all.</summary>
     private static T BestOfSixteenBytes<T, TOperator>(Lanes128<T> best)
         where T : unmanaged, INumber<T>
         where TOperator : struct, IBinaryOperator<T>

@@ -6,12 +6,10 @@ using System.Runtime.CompilerServices;
 
 namespace Tenure;
 
-/// <summary>Conversions: a vector becomes wider by halves, several become narrower in pairs, and in between the kind
-/// changes.</summary>
-/// <remarks>
-/// What reads as a recursion is one of types: the compiler sees a different method at each step, and puts all of them
-/// into the loop. From floating point, values are brought into the range of the target before they are narrowed.
-/// </remarks>
+/// <summary>Conversions: widens a vector by halves, narrows several vectors in pairs, and changes the kind of number in
+/// between.</summary>
+/// <remarks>The recursion is over types: each step is a different method for the compiler, which inlines all of them
+/// into the loop. Floating-point values are clamped to the range of the target before they are narrowed.</remarks>
 internal static unsafe class VectorConversions
 {
     internal static void Convert<TFrom, TTo>(TFrom* from, TTo* to, nuint count)
@@ -41,7 +39,8 @@ internal static unsafe class VectorConversions
         }
         else if (!IsInteger<TFrom>() || (typeof(TTo) != typeof(float) && sizeof(TFrom) < 8 * sizeof(TTo)))
         {
-            // Not 64 bits to float, by way of double rounded twice; nor to 8, where a plain loop is as fast.
+            // Exclude 64 bits to float, because converting by way of double rounds twice, and 64 bits to 8, where a
+            // plain loop is as fast.
             Vector<TFrom> least = default, greatest = default;
             if (!IsInteger<TFrom>() && IsInteger<TTo>())
             {
@@ -76,7 +75,7 @@ internal static unsafe class VectorConversions
         where TTo : unmanaged, INumber<TTo>
     {
 #if !NET9_0_OR_GREATER
-        // .NET 8 makes of NaN the least int, and rounds a ulong twice where the processor has no conversion of it.
+        // .NET 8 converts NaN to the minimum int, and rounds a ulong twice on processors without an instruction for it.
         if (!IsInteger<TFrom>() && IsInteger<TTo>() && TFrom.IsNaN(value))
         {
             return TTo.Zero;
@@ -89,7 +88,8 @@ internal static unsafe class VectorConversions
         if (typeof(TFrom) == typeof(ulong) && typeof(TTo) == typeof(float))
         {
             ulong whole = (ulong)(object)value;
-            // Half of it, in which the bit that is lost is kept where it decides between above and at the middle.
+            // Convert half of the value. The lost bit is ORed into the lowest one, so that a value above the midpoint
+            // does not round as a tie.
             float found = whole <= long.MaxValue ? (long)whole : (float)(long)((whole >> 1) | (whole & 1)) * 2;
             return TTo.CreateTruncating(found);
         }
@@ -99,7 +99,7 @@ internal static unsafe class VectorConversions
 
     private static bool IsInteger<T>() => typeof(T) != typeof(float) && typeof(T) != typeof(double);
 
-    /// <summary>One vector to as many as it becomes.</summary>
+    /// <summary>Converts one vector to one or more vectors.</summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     private static void Spread<TFrom, TTo>(Vector<TFrom> value, TTo* to)
         where TFrom : unmanaged, INumber<TFrom>
@@ -129,7 +129,7 @@ internal static unsafe class VectorConversions
         }
         else if (typeof(TFrom) == typeof(ushort))
         {
-            // Signed from here on: they are small, and signed ones are converted to floating point faster.
+            // Signed from here on: the values are small enough, and signed ones convert to floating point faster.
             Vector.Widen(value.As<TFrom, ushort>(), out Vector<uint> low, out Vector<uint> high);
             Spread(low.As<uint, int>(), to);
             Spread(high.As<uint, int>(), to + Vector<uint>.Count);
@@ -154,7 +154,7 @@ internal static unsafe class VectorConversions
         }
     }
 
-    /// <summary>One vector from as many as it takes, on the way to <typeparamref name="TFinal"/>.</summary>
+    /// <summary>Combines one or more vectors into one, on the way to <typeparamref name="TFinal"/>.</summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     private static Vector<TTo> Gather<TFrom, TTo, TFinal>(TFrom* from, Vector<TFrom> least, Vector<TFrom> greatest)
         where TFrom : unmanaged, INumber<TFrom>
@@ -193,7 +193,8 @@ internal static unsafe class VectorConversions
             .As<uint, TTo>();
     }
 
-    /// <summary>Between types of one size. Integers on the way to a narrower one may have either sign.</summary>
+    /// <summary>Converts between types of the same size. Integers that will be narrowed later may have either
+    /// sign.</summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     private static Vector<TTo> Cast<TFrom, TTo, TFinal>(
         Vector<TFrom> value, Vector<TFrom> least, Vector<TFrom> greatest)
@@ -214,7 +215,7 @@ internal static unsafe class VectorConversions
         }
         if (sizeof(TFinal) < sizeof(TTo))
         {
-            // The bounds are exact, and the conversion is of what every machine converts alike.
+            // The bounds are exact, and every value in range converts to the same result on every machine.
             Vector<TFrom> inside = Inside(value, least, greatest);
 #if NET9_0_OR_GREATER
             return typeof(TFrom) == typeof(float) ? Vector.ConvertToInt32Native(inside.As<TFrom, float>()).As<int, TTo>()
@@ -225,13 +226,14 @@ internal static unsafe class VectorConversions
 #endif
         }
 #if NET9_0_OR_GREATER
-        // Since .NET 9 these give the least or the greatest beyond the range, and 0 for NaN, on every machine.
+        // Since .NET 9, these return the minimum or the maximum for values out of range, and 0 for NaN, on every
+        // machine.
         return typeof(TTo) == typeof(int) ? Vector.ConvertToInt32(value.As<TFrom, float>()).As<int, TTo>()
             : typeof(TTo) == typeof(uint) ? Vector.ConvertToUInt32(value.As<TFrom, float>()).As<uint, TTo>()
             : typeof(TTo) == typeof(long) ? Vector.ConvertToInt64(value.As<TFrom, double>()).As<long, TTo>()
             : Vector.ConvertToUInt64(value.As<TFrom, double>()).As<ulong, TTo>();
 #else
-        // The greatest is not exact, the one after it is: what reaches that is set afterwards.
+        // The maximum is not exact, but the number after it is: values that reach that number are set afterwards.
         TFrom end = TFrom.CreateTruncating(TTo.IsNegative(Least<TTo>()) ? 2147483648.0 : 4294967296.0);
         end = sizeof(TTo) == 8 ? end * TFrom.CreateTruncating(4294967296.0) : end;
         Vector<TFrom> first = new(TFrom.CreateTruncating(Least<TTo>())), last = new(end);

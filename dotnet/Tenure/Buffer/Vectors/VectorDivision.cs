@@ -9,15 +9,14 @@ using System.Runtime.Intrinsics.X86;
 
 namespace Tenure;
 
-/// <summary>Division of integers. No divisor is zero: whoever calls has looked. The least divided by -1 is
+/// <summary>Division of integers. The caller has checked that no divisor is zero. The minimum value divided by -1 is
 /// itself.</summary>
-/// <remarks>
-/// Processors have no vector division of integers, and one of floating-point numbers that is exact here: with 8 and 16
-/// bits in float, with 32 in double. Below an integer k a quotient is at least 1/divisor away from it, which is
-/// 2^-16 or 2^-32 of the dividend, and rounding moves it by 2^-24 or 2^-53 at most: so cut off, it is right. By one
-/// divisor for all, it is a multiplication by the reciprocal's next greater neighbour, whose error is as small.
-/// 64 bits by one divisor are a multiplication too; by many, they are left to the processor.
-/// </remarks>
+/// <remarks>Processors have no vector instruction for integer division, but their floating-point division is exact
+/// here: float for 8 and 16 bits, double for 32 bits. A quotient below an integer k is at least 1/divisor away from k,
+/// which is 2^-16 or 2^-32 relative to the dividend, and rounding moves it by at most 2^-24 or 2^-53. The truncated
+/// result is therefore correct. Division by a single divisor multiplies by the next greater neighbour of the
+/// reciprocal, whose error is as small. 64-bit division by a single divisor is a multiplication too; with many
+/// divisors, it uses the processor's division.</remarks>
 internal static unsafe class VectorDivision
 {
     internal static void By<T>(T* left, T divisor, T* destination, nuint count)
@@ -70,14 +69,14 @@ internal static unsafe class VectorDivision
         }
     }
 
-    /// <summary>C# throws where the least is divided by -1, as the processor does.</summary>
+    /// <summary>C# throws for the minimum value divided by -1, because the processor does.</summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     private static T Quotient<T>(T left, T right)
         where T : unmanaged, INumber<T>
     {
         if (sizeof(T) == 8)
         {
-            // Of what fits 32 bits the processor divides half of the time or less.
+            // Division of operands that fit in 32 bits takes the processor at most half the time.
             ulong x = ulong.CreateTruncating(left), y = ulong.CreateTruncating(right);
             if ((x | y) <= uint.MaxValue)
             {
@@ -91,7 +90,7 @@ internal static unsafe class VectorDivision
 
     private static double NextGreater(double value) => Math.CopySign(Math.BitIncrement(Math.Abs(value)), value);
 
-    /// <summary>8 and 16 bits. With step 0 the right side of the operator is <paramref name="value"/>.</summary>
+    /// <summary>Divides 8- and 16-bit integers. With step 0, the right operand is <paramref name="value"/>.</summary>
     private static void InSingle<T, TOperator>(T* left, T* right, nuint step, float value, T* destination, nuint count)
         where T : unmanaged, INumber<T>
         where TOperator : struct, IBinaryOperator<float>
@@ -127,7 +126,7 @@ internal static unsafe class VectorDivision
         }
     }
 
-    /// <summary>One vector of 16 bits, as two of float.</summary>
+    /// <summary>Divides one vector of 16-bit integers as two vectors of float.</summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     private static Vector<T> Pair<T, TOperator>(Vector<T> x, Vector<T> y, nuint step, Vector<float> all)
         where T : unmanaged
@@ -158,7 +157,7 @@ internal static unsafe class VectorDivision
         }
     }
 
-    /// <summary>The operator's result cut off; it is always in the range of an int.</summary>
+    /// <summary>Returns the truncated result of the operator, which always fits in an int.</summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     private static Vector<int> OfSingle<TOperator>(Vector<float> x, Vector<float> y)
         where TOperator : struct, IBinaryOperator<float>
@@ -169,7 +168,7 @@ internal static unsafe class VectorDivision
             : Vector.ConvertToInt32(result);
     }
 
-    /// <summary>32 bits, four at a time. With step 0 the right side of the operator is
+    /// <summary>Divides 32-bit integers, four at a time. With step 0, the right operand is
     /// <paramref name="value"/>.</summary>
     private static void InDouble<T, TOperator>(T* left, T* right, nuint step, double value, T* destination, nuint count)
         where T : unmanaged, INumber<T>
@@ -199,7 +198,7 @@ internal static unsafe class VectorDivision
         {
             return Avx.ConvertToVector256Double(value.AsInt32());
         }
-        // There is no conversion of unsigned ones: as signed ones that are 2^31 less.
+        // There is no conversion from unsigned integers: convert them as signed ones that are 2^31 less.
         Vector128<int> less = value.AsInt32() ^ Vector128.Create(int.MinValue);
         return Avx.ConvertToVector256Double(less) + Vector256.Create(TwoTo31);
     }
@@ -209,7 +208,7 @@ internal static unsafe class VectorDivision
     {
         if (typeof(T) == typeof(int))
         {
-            // What is out of range becomes the least: so the least by -1 is itself.
+            // Values out of range become the minimum, so the minimum value divided by -1 is itself.
             return Avx.ConvertToVector128Int32WithTruncation(value).As<int, T>();
         }
         Vector256<double> less = Avx.RoundToZero(value) - Vector256.Create(TwoTo31);
@@ -228,10 +227,8 @@ internal static unsafe class VectorDivision
         }
     }
 
-    /// <summary>
-    /// Division by a multiplication: Granlund and Montgomery, "Division by invariant integers using multiplication"
-    /// (1994), with a factor of 65 bits, whose highest is always set and is added by hand.
-    /// </summary>
+    /// <summary>Division by multiplication, after Granlund and Montgomery, "Division by invariant integers using
+    /// multiplication" (1994). The factor has 65 bits; the highest one is always set and is added separately.</summary>
     private readonly struct Reciprocal64
     {
         private readonly ulong _factor;
@@ -239,7 +236,7 @@ internal static unsafe class VectorDivision
 
         internal Reciprocal64(ulong divisor)
         {
-            // 2^length is the least power of two that is not less than the divisor.
+            // 2^length is the smallest power of two that is not less than the divisor.
             int length = divisor == 1 ? 0 : 64 - BitOperations.LeadingZeroCount(divisor - 1);
             UInt128 power = length == 64 ? UInt128.Zero - divisor : ((UInt128)1 << length) - divisor;
             power &= ulong.MaxValue;

@@ -8,11 +8,10 @@ using System.Runtime.Intrinsics.X86;
 
 namespace Tenure;
 
-/// <summary>Sums and dot products of integers in 64 bits, modulo 2^64: in which order does not matter.</summary>
-/// <remarks>
-/// Narrow types are added up in lanes of twice or four times their size, for as many vectors as cannot overflow them.
-/// T is a signed or an unsigned type and the result has the bits of a long or a ulong.
-/// </remarks>
+/// <summary>Sums and dot products of integers in 64 bits, modulo 2^64. The order of additions does not
+/// matter.</summary>
+/// <remarks>Narrow types are added in lanes of two or four times their size, for as many vectors as cannot overflow. T
+/// is a signed or an unsigned type, and the result has the bits of a long or a ulong.</remarks>
 internal static unsafe class VectorIntegerSums
 {
     internal static ulong Sum<T>(T* from, nuint count)
@@ -173,12 +172,12 @@ internal static unsafe class VectorIntegerSums
         return sum;
     }
 
-    /// <summary>With its sign, in 64 bits.</summary>
+    /// <summary>Extends the value to 64 bits with its sign.</summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     private static ulong Wide<T>(T value)
         where T : unmanaged, INumber<T> => ulong.CreateTruncating(value);
 
-    /// <summary>The products of the lower halves of the lanes.</summary>
+    /// <summary>Multiplies the lower halves of the lanes.</summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     private static Vector<ulong> LowProduct(Vector<ulong> left, Vector<ulong> right)
     {
@@ -205,7 +204,7 @@ internal static unsafe class VectorIntegerSums
         while (vectors != 0)
         {
             Vector<ushort> a = default, b = default;
-            nuint taken = nuint.Min(vectors, 256); // 256 times 255 are less than 2^16
+            nuint taken = nuint.Min(vectors, 256); // 256 * 255 < 2^16
             for (nuint i = 0; i < taken; i++, from += Vector<byte>.Count)
             {
                 Vector.Widen(Vector.Load(from), out Vector<ushort> low, out Vector<ushort> high);
@@ -227,7 +226,7 @@ internal static unsafe class VectorIntegerSums
         while (vectors != 0)
         {
             Vector<short> a = default, b = default;
-            nuint taken = nuint.Min(vectors, 255); // 255 times -128 are more than -2^15
+            nuint taken = nuint.Min(vectors, 255); // 255 * -128 > -2^15
             for (nuint i = 0; i < taken; i++, from += Vector<sbyte>.Count)
             {
                 Vector.Widen(Vector.Load(from), out Vector<short> low, out Vector<short> high);
@@ -249,7 +248,7 @@ internal static unsafe class VectorIntegerSums
         while (vectors != 0)
         {
             Vector<uint> a = default, b = default;
-            nuint taken = nuint.Min(vectors, 1 << 15); // as many times 2^16, and both together, are at most 2^32 - 1
+            nuint taken = nuint.Min(vectors, 1 << 15); // 2^15 values < 2^16 per lane; a + b <= 2^32 - 1
             for (nuint i = 0; i < taken; i++, from += Vector<ushort>.Count)
             {
                 Vector.Widen(Vector.Load(from), out Vector<uint> low, out Vector<uint> high);
@@ -269,7 +268,7 @@ internal static unsafe class VectorIntegerSums
         while (vectors != 0)
         {
             Vector<int> a = default, b = default;
-            nuint taken = nuint.Min(vectors, 1 << 15); // as many times -2^15, and both together, are -2^31
+            nuint taken = nuint.Min(vectors, 1 << 15); // 2^15 values >= -2^15 per lane; a + b >= -2^31
             for (nuint i = 0; i < taken; i++, from += Vector<short>.Count)
             {
                 Vector.Widen(Vector.Load(from), out Vector<int> low, out Vector<int> high);
@@ -289,7 +288,7 @@ internal static unsafe class VectorIntegerSums
         while (vectors != 0)
         {
             Vector<uint> a = default, b = default;
-            nuint taken = nuint.Min(vectors, 1 << 14); // four products of less than 2^16 in each round
+            nuint taken = nuint.Min(vectors, 1 << 14); // four products below 2^16 in each round
             for (nuint i = 0; i < taken; i++, left += Vector<byte>.Count, right += Vector<byte>.Count)
             {
                 Vector.Widen(Vector.Load(left), out Vector<ushort> l0, out Vector<ushort> l1);

@@ -6,7 +6,7 @@ using System.Runtime.Intrinsics;
 
 namespace Tenure;
 
-/// <summary>The right side of an operation: a buffer, or one value for every element.</summary>
+/// <summary>The right operand of an operation: a buffer, or one value for every element.</summary>
 internal unsafe interface IRight<T>
     where T : unmanaged
 {
@@ -38,17 +38,15 @@ internal readonly unsafe struct ScalarRight<T> : IRight<T>
         where TLanes : struct, ILanes<TLanes, T> => all;
 }
 
-/// <summary>The loops under <see cref="VectorMaths"/> that make one element of every element.</summary>
-/// <remarks>
-/// The destination is the left source, the right one, or overlaps neither. The first and the last vector are computed
-/// before anything is written and written after everything else, so that no element is read after it was written and
-/// there is no loop over single elements at either end; a buffer shorter than one vector takes a narrower one.
-/// Stores around the cache were measured and are not used: where a source is read at the same time they lose
-/// everywhere, and a fill does not win by them.
-/// </remarks>
+/// <summary>The loops of <see cref="VectorMaths"/> that compute one element from each element.</summary>
+/// <remarks>The destination is the left source or the right one, or overlaps neither. The first and the last vector are
+/// computed before anything is written and are written last. So no element is read after it was written, and neither
+/// end needs a loop over single elements. A buffer shorter than one vector uses a narrower vector. Non-temporal stores
+/// were measured and are not used: they are slower wherever a source is read at the same time, and no faster for a
+/// fill.</remarks>
 internal static unsafe class VectorLoops
 {
-    /// <summary>destination[i] = left[i] op right[i], or op the one value that right points to.</summary>
+    /// <summary>destination[i] = left[i] op right[i], or left[i] op *right for a single value.</summary>
     internal static void Run<T, TOperator, TRight>(T* left, T* right, T* destination, nuint count)
         where T : unmanaged
         where TOperator : struct, IBinaryOperator<T>
@@ -115,8 +113,8 @@ internal static unsafe class VectorLoops
         TLanes.Store(atEnd, destination + last);
     }
 
-    /// <summary>The first index at which a vector is aligned: at most one vector on, which the one at the start
-    /// covers.</summary>
+    /// <summary>Returns the first index at which a vector is aligned. It is at most one vector from the start, and the
+    /// first vector covers the elements before it.</summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     private static nuint UpToAlignment<T, TLanes>(T* destination)
         where T : unmanaged

@@ -6,7 +6,7 @@ using System.Runtime.CompilerServices;
 
 namespace Tenure;
 
-/// <summary>An operation on two values, said once for a single element and once for a vector of any width.</summary>
+/// <summary>An operation on two values, defined for a single element and for a vector of any width.</summary>
 internal interface IBinaryOperator<T>
     where T : unmanaged
 {
@@ -49,7 +49,7 @@ internal readonly struct MultiplyOperator<T> : IBinaryOperator<T>
         where TLanes : struct, ILanes<TLanes, T> => left * right;
 }
 
-/// <summary>Of float and double; integers are divided in VectorDivision.cs.</summary>
+/// <summary>Divides float and double; VectorDivision.cs divides integers.</summary>
 internal readonly struct DivideOperator<T> : IBinaryOperator<T>
     where T : unmanaged, INumber<T>
 {
@@ -61,7 +61,7 @@ internal readonly struct DivideOperator<T> : IBinaryOperator<T>
         where TLanes : struct, ILanes<TLanes, T> => left / right;
 }
 
-/// <summary>IEEE 754-2019 minimum: a NaN stays one, and -0 is less than +0.</summary>
+/// <summary>IEEE 754-2019 minimum: NaN if either operand is NaN, and -0 is less than +0.</summary>
 internal readonly struct MinOperator<T> : IBinaryOperator<T>
     where T : unmanaged, INumber<T>
 {
@@ -73,7 +73,7 @@ internal readonly struct MinOperator<T> : IBinaryOperator<T>
         where TLanes : struct, ILanes<TLanes, T> => TLanes.Min(left, right);
 }
 
-/// <summary>IEEE 754-2019 maximum: a NaN stays one, and +0 is more than -0.</summary>
+/// <summary>IEEE 754-2019 maximum: NaN if either operand is NaN, and +0 is greater than -0.</summary>
 internal readonly struct MaxOperator<T> : IBinaryOperator<T>
     where T : unmanaged, INumber<T>
 {
@@ -85,7 +85,7 @@ internal readonly struct MaxOperator<T> : IBinaryOperator<T>
         where TLanes : struct, ILanes<TLanes, T> => TLanes.Max(left, right);
 }
 
-/// <summary>Of the left value only; the right one is not looked at.</summary>
+/// <summary>Uses only the left value and ignores the right one.</summary>
 internal readonly struct SqrtOperator<T> : IBinaryOperator<T>
     where T : unmanaged, IRootFunctions<T>
 {

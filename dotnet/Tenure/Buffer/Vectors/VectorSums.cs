@@ -7,7 +7,7 @@ using System.Runtime.Intrinsics;
 
 namespace Tenure;
 
-/// <summary>What is summed: element i of one buffer, or the product of elements i of two.</summary>
+/// <summary>The summands: element i of one buffer, or the product of elements i of two buffers.</summary>
 internal unsafe interface ISummand<T>
     where T : unmanaged
 {
@@ -23,7 +23,8 @@ internal readonly unsafe struct ElementSummand<T> : ISummand<T>
         where TLanes : struct, ILanes<TLanes, T> => TLanes.Load(left);
 }
 
-/// <summary>The product is rounded before it is added: a fused one would give other sums on other machines.</summary>
+/// <summary>The product is rounded before it is added: a fused multiply-add would give other sums on other
+/// machines.</summary>
 internal readonly unsafe struct ProductSummand<T> : ISummand<T>
     where T : unmanaged
 {
@@ -32,20 +33,18 @@ internal readonly unsafe struct ProductSummand<T> : ISummand<T>
         where TLanes : struct, ILanes<TLanes, T> => TLanes.Load(left) * TLanes.Load(right);
 }
 
-/// <summary>Sums of float and double in one order, whatever the machine has: the order that the C++ side has.</summary>
-/// <remarks>
-/// A block of at most <see cref="BlockCount"/> elements is summed in 256 bytes of lanes that begin at +0: element i is
-/// added to lane i modulo their number, and then lane j and lane j + half, halving until one is left.
-/// </remarks>
+/// <summary>Sums of float and double in one order on every machine, the same as on the C++ side.</summary>
+/// <remarks>A block of at most <see cref="BlockCount"/> elements is summed in 256 bytes of lanes that start at +0.
+/// Element i is added to lane i modulo the number of lanes. Then lane j + half is added to lane j, halving until one
+/// lane is left.</remarks>
 internal static unsafe class VectorSums
 {
     internal const int BlockCount = 4096;
     private const int LaneBytes = 256;
 
-    /// <summary>
-    /// The sum of n blocks is that of the first p, plus that of the others, where p is the greatest power of two that
-    /// is less than n. Sums of 1, 2, 4… blocks wait for their like, as the bits of the number of blocks so far say.
-    /// </summary>
+    /// <summary>The sum of n blocks is the sum of the first p blocks plus the sum of the others, where p is the
+    /// greatest power of two that is less than n. Sums of 1, 2, 4… blocks wait until a second sum of the same size
+    /// exists; the bits of the number of blocks summed so far tell which ones wait.</summary>
     internal static T Sum<T, TSummand>(T* left, T* right, nuint count)
         where T : unmanaged, INumber<T>
         where TSummand : struct, ISummand<T>
@@ -94,7 +93,7 @@ internal static unsafe class VectorSums
         Part<T, TSummand, TLanes>(left, right, count, 0, out TLanes a, out TLanes b, out TLanes c, out TLanes d);
         if (TLanes.Count * sizeof(T) == 16)
         {
-            // Sixteen vectors: this is the other half of them.
+            // With 16-byte vectors there are sixteen of them: this is the other half.
             nuint four = 4 * (nuint)TLanes.Count;
             Part<T, TSummand, TLanes>(left, right, count, four, out TLanes e, out TLanes f, out TLanes g, out TLanes h);
             a += e;
@@ -105,10 +104,9 @@ internal static unsafe class VectorSums
         return TLanes.Count * sizeof(T) == 64 ? TLanes.Tree(a + b) : TLanes.Tree((a + c) + (b + d));
     }
 
-    /// <summary>
-    /// The vectors from lane <paramref name="first"/> on, and those half the lanes further, added in pairs: all eight
-    /// of 32 bytes, all four of 64 (then a and b alone), or eight of sixteen.
-    /// </summary>
+    /// <summary>Adds the vectors from lane <paramref name="first"/> on, in pairs with those half the lanes further on:
+    /// all eight vectors of 32 bytes, all four of 64 bytes (then only a and b), or eight of the sixteen of 16
+    /// bytes.</summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     private static void Part<T, TSummand, TLanes>(
         T* left, T* right, nuint count, nuint first, out TLanes a, out TLanes b, out TLanes c, out TLanes d)
@@ -162,10 +160,8 @@ internal static unsafe class VectorSums
         d += h;
     }
 
-    /// <summary>
-    /// The vector at <paramref name="index"/> of the <paramref name="rest"/>, with +0 behind its end. That adds
-    /// nothing: no lane is -0, because all begin at +0.
-    /// </summary>
+    /// <summary>Loads the vector at <paramref name="index"/> of the <paramref name="rest"/>, padded with +0 past its
+    /// end. Adding +0 changes nothing: no lane is -0, because all start at +0.</summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     private static TLanes AtEnd<T, TSummand, TLanes>(T* left, T* right, nuint rest, nuint index)
         where T : unmanaged

@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: MIT
 
 /// \file
-/// What the hardened drop-in hears of promises not to allocate: they become promises of its own copy of the library,
-/// whose heap then reports every malloc and operator new that breaks one. Regions and marks are nothing to it.
+/// Receives no-allocation promises in the hardened drop-in and repeats them in its own copy of the library, whose heap
+/// then reports every malloc and operator new that breaks one. It ignores regions and marks.
 
 #include <tenure/base/no_alloc.hpp>
 #include <tenure/base/observer.hpp>
@@ -12,7 +12,7 @@ namespace {
 
 using tenure::detail::this_thread_scopes;
 
-// Whoever tells counts; but an end too many, of somebody who does not, must not become a promise for ever.
+// Callers count their scopes. An extra end from a caller that does not must not turn into an endless promise.
 void end(std::uint32_t& depth) noexcept { depth -= depth != 0 ? 1 : 0; }
 
 void promise() noexcept { ++this_thread_scopes.promises; }

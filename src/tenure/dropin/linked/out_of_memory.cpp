@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: Tenure contributors
 // SPDX-License-Identifier: MIT
 
-// Built with exceptions: part of the program that links it, and not of the drop-in.
+// Built with exceptions: linked into the program, not into the drop-in.
 
 #include <tenure/dropin/out_of_memory.hpp>
 
@@ -16,7 +16,7 @@ void* new_failed(std::size_t bytes, std::size_t alignment) {
     for (;;) {
         std::new_handler const handler = std::get_new_handler();
         if (handler == nullptr) throw_bad_alloc();
-        handler(); // makes room, throws, or takes itself away
+        handler(); // frees memory, throws, or uninstalls itself
         if (void* const block = allocate_slow(bytes, alignment); block != nullptr) return block;
     }
 }

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: Tenure contributors
 // SPDX-License-Identifier: MIT
 
-// The slow path of operators that are part of a program: the library that they call is relocated, and a refusal is told
-// by an exception.
+// The slow path of operators that are linked into a program. The library that they call is relocated, and failure is
+// reported by an exception.
 
 #include <tenure/dropin/quick.hpp>
 

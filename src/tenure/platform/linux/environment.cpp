@@ -8,7 +8,7 @@
 namespace tenure::inline TENURE_ABI::host {
 
 const char* environment(const char* name) noexcept {
-    return ::secure_getenv(name); // NOLINT(concurrency-mt-unsafe): a program that changes it meanwhile errs itself
+    return ::secure_getenv(name); // NOLINT(concurrency-mt-unsafe): a program must not change it concurrently
 }
 
 }

@@ -15,7 +15,7 @@ namespace tenure::inline TENURE_ABI::platform {
 
 namespace {
 
-// What our locks guard takes tens to hundreds of nanoseconds: to sleep and be woken costs several microseconds.
+// Critical sections take tens to hundreds of nanoseconds; sleeping and waking costs several microseconds.
 constexpr int looks_before_sleep = 100;
 
 void pause() noexcept {
@@ -32,7 +32,7 @@ void pause() noexcept {
 
 namespace {
 
-TENURE_THREAD_LOCAL char this_thread = 0; // its address is the thread's
+TENURE_THREAD_LOCAL char this_thread = 0; // its address identifies the thread
 
 }
 
@@ -40,12 +40,12 @@ void mutex::note_holder() noexcept { holder_.store(&this_thread, std::memory_ord
 
 void mutex::check_holder() const noexcept {
     bool const is_mine = holder_.load(std::memory_order_relaxed) == &this_thread;
-    if (!is_mine) report_broken("a lock was given back by a thread that does not hold it", this);
+    if (!is_mine) report_broken("a mutex was unlocked by a thread that does not hold it", this);
 }
 
 #endif
 
-// An allocator is called where errno is in use: a lock must leave it as it was.
+// Allocators are called where errno is in use, so a lock must preserve it.
 void mutex::wait() noexcept {
     for (int look = 0; look < looks_before_sleep; ++look) {
         if (word_.load(std::memory_order_relaxed) == is_free && try_lock()) return;

@@ -22,7 +22,7 @@ namespace tenure::inline TENURE_ABI::platform {
 
 namespace {
 
-/// Reads a small file of the kernel's into `buffer`.
+/// Reads a small kernel file into `buffer`.
 std::string_view read_file(char const* path, char* buffer, std::size_t capacity) noexcept {
     no_cancel_scope const scope;
     int const file = ::open(path, O_RDONLY | O_CLOEXEC);
@@ -67,7 +67,7 @@ bool reset_peak_resident() noexcept {
 
 std::size_t resident_bytes_in(const void* range, std::size_t bytes) noexcept {
     std::size_t const page = page_bytes();
-    unsigned char states[1024]; // threads may have 16 KiB of stack
+    unsigned char states[1024]; // small: threads may have 16 KiB of stack
     std::size_t count = 0;
     std::uintptr_t const first = align_down(address_of(range), page);
     std::uintptr_t const last = align_up(address_of(range) + bytes, page);
@@ -84,7 +84,7 @@ std::uint64_t random_of_process() noexcept {
     std::uint64_t number = known.load(std::memory_order_relaxed);
     if (number != 0) [[likely]]
         return number;
-    // Sixteen bytes that the kernel drew at exec; no system call.
+    // The kernel provides sixteen random bytes at exec; no system call is needed.
     auto const* const drawn = static_cast<const void*>(pointer_at(::getauxval(AT_RANDOM)));
     number = 0x5DEE'CE66'D1CE'4E5B;
     if (drawn != nullptr) std::memcpy(&number, drawn, sizeof number);

@@ -20,7 +20,7 @@ std::string_view program_name() noexcept {
 std::uint64_t process_id() noexcept { return static_cast<std::uint64_t>(::getpid()); }
 
 kept_file copy_of_standard_error() noexcept {
-    constexpr int lowest = 200;  // out of the way of programs that count their files
+    constexpr int lowest = 200;  // above the low numbers that programs may rely on
     no_cancel_scope const scope; // fcntl
     struct stat found {};
     kept_file copy;

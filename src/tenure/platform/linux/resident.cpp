@@ -15,9 +15,9 @@ namespace tenure::inline TENURE_ABI::platform {
 void visit_resident(void* range, std::size_t bytes, void (*visit)(void* context, void* part, std::size_t bytes),
                     void* context) noexcept {
     std::size_t const page = page_bytes();
-    unsigned char states[512]; // threads may have 16 KiB of stack
+    unsigned char states[512]; // small: threads may have 16 KiB of stack
     std::uintptr_t const begin = address_of(range), end = begin + bytes;
-    std::uintptr_t first = begin; // of the run that is being looked at
+    std::uintptr_t first = begin; // of the current run
     auto const end_run = [&](std::uintptr_t at) {
         if (at > first) visit(context, pointer_at(first), at - first);
     };

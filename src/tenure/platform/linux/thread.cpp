@@ -31,9 +31,9 @@ bool is_single_threaded() noexcept {
 #endif
 }
 
-// Not sysconf(), which opens a file.
+// Not sysconf(): it opens a file.
 std::size_t processor_count() noexcept {
-    // The kernel refuses a set that is smaller than its own. Linux is built for 8192 processors at most.
+    // The kernel rejects a set that is smaller than its own. Linux supports at most 8192 processors.
     cpu_set_t sets[8192 / CPU_SETSIZE];
     for (std::size_t count = 1; count <= std::size(sets); count *= 2) {
         if (::sched_getaffinity(0, count * sizeof sets[0], sets) != 0) continue;
@@ -51,7 +51,7 @@ void let_others_run(unsigned looks_before) noexcept {
     constexpr unsigned offers = 64;
     constexpr timespec pause{0, 50'000};
     int const saved = errno;
-    // By its number: nanosleep() is a point where a thread may be cancelled.
+    // A raw system call, because nanosleep() is a cancellation point.
     looks_before < offers ? ::sched_yield() : static_cast<int>(::syscall(SYS_nanosleep, &pause, nullptr));
     errno = saved;
 }

@@ -14,7 +14,8 @@ namespace tenure::inline TENURE_ABI::platform {
 
 namespace {
 
-// Right only when the loader has added where the library lies. Volatile, because the compiler knows what it would be.
+// Equal only after the loader has added the library's load address. Volatile, because the compiler could fold the
+// compare.
 const volatile void* volatile own_address = &own_address;
 
 }

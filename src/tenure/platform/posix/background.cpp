@@ -13,7 +13,7 @@ namespace {
 constexpr std::size_t stack_bytes = std::size_t{256} * 1024;
 
 using background_function = void (*)() noexcept;
-constinit background_function started = nullptr; // one in a process: the thread reads it when it begins
+constinit background_function started = nullptr; // one per process: the thread reads it when it starts
 
 void* run(void*) noexcept {
     started();

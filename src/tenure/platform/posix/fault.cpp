@@ -14,11 +14,11 @@ namespace {
 constinit std::atomic<fault_function> told{nullptr};
 
 void handle(int signal, siginfo_t* info, void*) noexcept {
-    bool const is_access = info->si_code > 0; // and not sent by somebody
+    bool const is_access = info->si_code > 0; // not a signal sent by kill() or raise()
     fault_function const function = told.load(std::memory_order_acquire);
     if (function != nullptr && is_access) function(info->si_addr);
-    // The access is made once more, and this time ends the process as it would have: with its core, at its place. What
-    // was sent is sent again.
+    // With the default action restored, the access repeats and ends the process as it would have, with its core dump at
+    // the right place. A signal that was sent is raised again.
     struct sigaction by_default = {};
     by_default.sa_handler = SIG_DFL;
     ::sigaction(signal, &by_default, nullptr);

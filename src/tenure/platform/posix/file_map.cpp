@@ -23,7 +23,7 @@ namespace tenure::inline TENURE_ABI::platform {
 
 namespace {
 
-/// A file that has no name any more. Negative when the folder cannot be written to.
+/// Opens a file without a name. Negative when the folder is not writable.
 int open_nameless() noexcept {
     char const* const asked = host::environment("TMPDIR");
     std::string_view const folder = asked != nullptr && *asked != '\0' ? asked : "/var/tmp";
@@ -41,7 +41,7 @@ int open_nameless() noexcept {
     return file;
 }
 
-/// Whether `path` leads to the file that is open.
+/// Whether `path` names the open file.
 [[nodiscard]] bool leads_to(const char* path, const struct ::stat& file) noexcept {
     struct ::stat found {};
     return ::stat(path, &found) == 0 && found.st_dev == file.st_dev && found.st_ino == file.st_ino;
@@ -49,8 +49,8 @@ int open_nameless() noexcept {
 
 }
 
-// Asked in this order, so that it is known whether the file is new. A link to a file that is not there is neither: what
-// it leads to is made at last, and stays.
+// Tries in this order to know whether the file is new. A dangling symbolic link counts as not new: its target is
+// created by the last attempt, and stays.
 bool mapped_file::open() noexcept {
     constexpr mode_t rights = S_IRUSR | S_IWUSR | S_IRGRP | S_IWGRP;
     constexpr int usual = O_RDWR | O_CLOEXEC;
@@ -71,7 +71,7 @@ bool mapped_file::make_room() noexcept {
     struct ::stat about {};
     if (::fstat(file_, &about) != 0) return false;
     if (!S_ISREG(about.st_mode)) {
-        errno = ENODEV; // as mmap() says of what cannot be mapped
+        errno = ENODEV; // the error of mmap() for files that cannot be mapped
         return false;
     }
     auto const wanted = static_cast<off_t>(bytes_);
@@ -93,7 +93,7 @@ mapped_file::mapped_file(const char* path, std::size_t bytes) noexcept : path_(p
         memory_ = mapped;
         why_ = status::ok;
     } else if (errno == ENOMEM) {
-        why_ = status::out_of_memory; // other reasons are the file's: some have a size, and cannot be mapped
+        why_ = status::out_of_memory; // other errors concern the file: some files have a size but cannot be mapped
     }
 }
 
@@ -105,7 +105,7 @@ mapped_file::~mapped_file() {
     if (!is_kept_) {
         if (memory_ != nullptr) unmap_file(memory_, bytes_);
         bool const is_known = ::fstat(file_, &about) == 0;
-        // Not one that another process has put in its place, nor one that another has made longer still.
+        // Do not remove a file that another process has put in its place, nor shrink one that another has extended.
         if (is_new_ && is_known && leads_to(path_, about)) ::unlink(path_);
         bool const is_as_left = is_known && about.st_size == static_cast<off_t>(bytes_);
         if (is_longer_ && is_as_left) is_longer_ = ::ftruncate(file_, static_cast<off_t>(former_bytes_)) != 0;

@@ -5,7 +5,7 @@
 
 #include <pthread.h>
 
-// glibc's own, in no header: other C libraries have none.
+// Internal functions of glibc, declared in no header. Other C libraries lack them.
 extern "C" {
 __attribute__((weak)) void _IO_list_lock() noexcept;
 __attribute__((weak)) void _IO_list_unlock() noexcept;

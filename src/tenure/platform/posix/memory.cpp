@@ -18,8 +18,8 @@ namespace {
 
 constexpr int private_flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE;
 
-/// Where addresses for both ends are refused (ulimit -v): takes no more than asked for, at a multiple near the place
-/// that the system chooses, or near the last one that was found so.
+/// For address limits (ulimit -v) that leave no room to over-allocate: maps exactly `bytes`. Tries multiples of the
+/// alignment near the address that the system chooses, then near the last address found this way.
 void* map_exactly(std::size_t bytes, std::size_t alignment, int protection) noexcept {
     static constinit std::atomic<std::uintptr_t> last_found{0};
     constexpr int max_tries = 16;
@@ -32,7 +32,7 @@ void* map_exactly(std::size_t bytes, std::size_t alignment, int protection) noex
         for (int tries = 0; tries < max_tries && wanted != 0; ++tries, wanted -= alignment) {
             void* const mapped = ::mmap(pointer_at(wanted), bytes, protection, private_flags, -1, 0);
             if (mapped == MAP_FAILED) return nullptr;
-            if (is_aligned(mapped, alignment)) { // the hint was taken, or luck had it
+            if (is_aligned(mapped, alignment)) { // the hint was taken, or the address is aligned by chance
                 last_found.store(address_of(mapped), std::memory_order_relaxed);
                 return mapped;
             }
@@ -42,7 +42,7 @@ void* map_exactly(std::size_t bytes, std::size_t alignment, int protection) noex
     return nullptr;
 }
 
-/// Maps more than asked for and gives back both ends, so that the rest is aligned.
+/// Maps more than requested and unmaps both ends, so that the rest is aligned.
 void* map_aligned(std::size_t bytes, std::size_t alignment, int protection) noexcept {
     std::size_t const page = page_bytes();
     std::size_t const extra = alignment > page ? alignment - page : 0;
@@ -58,13 +58,13 @@ void* map_aligned(std::size_t bytes, std::size_t alignment, int protection) noex
     return pointer_at(first);
 }
 
-// At the limit of mappings (vm.max_map_count) the kernel refuses to unmap the middle of a mapping, which would make two
-// of it. The pages of such a range go back, and its addresses wait here until the kernel takes them. No lock, so that
+// At the limit of mappings (vm.max_map_count) the kernel cannot unmap the middle of a mapping, which would split it in
+// two. Such a range is decommitted, and its addresses wait here until the kernel can unmap them. There is no lock, so
 // the child of a fork finds none taken.
 struct waiting_range {
     static constexpr std::uintptr_t none = 0, changing = 1;
     std::atomic<std::uintptr_t> begin{none};
-    std::size_t bytes = 0; ///< of whoever has set `begin` to `changing`
+    std::size_t bytes = 0; ///< owned by the thread that has set `begin` to `changing`
 };
 struct waiting_ranges {
     std::atomic<std::size_t> count{0};
@@ -72,9 +72,10 @@ struct waiting_ranges {
 };
 constinit waiting_ranges waiting{};
 
-/// Further ones stay mapped, without pages.
+/// Queues a range. Ranges past the capacity stay mapped, without pages.
 void let_wait(void* range, std::size_t bytes) noexcept {
-    // A child of a fork has the list too, and unmaps what is in it: there it must find the range, and nobody else's.
+    // The child of a fork copies the list and unmaps its ranges, so it must have this range, and not another mapping
+    // there.
     if (!include_in_fork(range, bytes)) return;
     for (waiting_range& each : waiting.ranges) {
         std::uintptr_t expected = waiting_range::none;
@@ -86,7 +87,7 @@ void let_wait(void* range, std::size_t bytes) noexcept {
     }
 }
 
-/// Unmaps those that wait, up to the first that is refused again.
+/// Unmaps the waiting ranges, up to the first one that fails again.
 TENURE_COLD void unmap_waiting() noexcept {
     for (waiting_range& each : waiting.ranges) {
         std::uintptr_t begin = each.begin.load();
@@ -102,7 +103,7 @@ TENURE_COLD void unmap_waiting() noexcept {
 }
 
 std::size_t page_bytes() noexcept {
-    return static_cast<std::size_t>(::sysconf(_SC_PAGESIZE)); // a load: the C library has it from the kernel
+    return static_cast<std::size_t>(::sysconf(_SC_PAGESIZE)); // cheap: the C library caches the kernel's value
 }
 
 std::size_t address_limit_bytes() noexcept {
@@ -119,18 +120,18 @@ void* map(std::size_t bytes, std::size_t alignment) noexcept {
 
 void unreserve(void* range, std::size_t bytes) noexcept {
     if (::munmap(range, bytes) != 0) {
-        if (errno != ENOMEM) return; // no range at all
+        if (errno != ENOMEM) return; // not a valid range
         decommit(range, bytes);
         let_wait(range, bytes);
         return;
     }
-    // A mapping less: what was refused before may succeed now.
+    // There is one mapping less now: a range that failed before may succeed.
     if (waiting.count.load(std::memory_order_relaxed) != 0) [[unlikely]]
         unmap_waiting();
 }
 
 bool seal(void* pages, std::size_t bytes) noexcept {
-    bool const is_given_back = decommit(pages, bytes); // not where the program has locked its memory
+    bool const is_given_back = decommit(pages, bytes); // fails if the program has locked its memory
     return ::mprotect(pages, bytes, PROT_NONE) == 0 && is_given_back;
 }
 

@@ -33,7 +33,7 @@ void* process_allocate_zeroed(std::size_t bytes, std::size_t alignment) noexcept
 
 void* process_reallocate(void* block, std::size_t bytes, std::size_t alignment) noexcept {
     if (alignment <= default_alignment) return ::realloc(block, std::max<std::size_t>(bytes, 1));
-    void* const fresh = process_allocate(bytes, alignment); // realloc keeps no alignment
+    void* const fresh = process_allocate(bytes, alignment); // realloc does not preserve alignment
     if (fresh == nullptr) return nullptr;
     std::memcpy(fresh, block, std::min(bytes, process_usable(block)));
     ::free(block);

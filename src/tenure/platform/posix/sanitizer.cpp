@@ -14,7 +14,7 @@
 #    define VALGRIND_MAKE_MEM_UNDEFINED(bytes, count) static_cast<void>(0)
 #endif
 
-// Weak: present only when the program was built with the sanitizer, whatever the library was built with.
+// Weak: defined only if the program was built with the sanitizer, however the library was built.
 extern "C" {
 __attribute__((weak)) void __asan_poison_memory_region(void const volatile*, std::size_t);
 __attribute__((weak)) void __asan_unpoison_memory_region(void const volatile*, std::size_t);
@@ -41,13 +41,13 @@ bool is_poisoned(const void* bytes, std::size_t count) noexcept {
 }
 
 void poison_freed(void* bytes, std::size_t count) noexcept {
-    unpoison(bytes, count); // parts of it may be: gaps between blocks, blocks that were freed one by one
+    unpoison(bytes, count); // parts may be poisoned: gaps between blocks, blocks that were freed one by one
     std::memset(bytes, freed_fill, count);
     poison(bytes, count);
 }
 
 void poison_dropped(void* bytes, std::size_t count) noexcept {
-    constexpr std::size_t max_filled_unseen = std::size_t{64} * 1024; // to fill so few costs less than to ask
+    constexpr std::size_t max_filled_unseen = std::size_t{64} * 1024; // below this, filling is cheaper than asking
     if (count <= max_filled_unseen) return poison_freed(bytes, count);
     unpoison(bytes, count);
     for_each_resident(bytes, count, [](void* part, std::size_t size) { std::memset(part, freed_fill, size); });

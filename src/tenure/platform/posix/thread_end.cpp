@@ -16,8 +16,8 @@ namespace tenure::inline TENURE_ABI::platform {
 
 namespace {
 
-// A key of the C library's, because its destructors run after those of C++ thread_local objects, run again (four
-// rounds) for whoever comes back late, and need neither allocation nor a handle on this module.
+// Uses pthread keys: their destructors run after those of C++ thread_local objects, run again (four rounds) if a key is
+// set again, and need neither allocation nor a handle on this module.
 constexpr std::size_t max_functions = 8;
 
 struct end_slots {
@@ -36,7 +36,7 @@ void call_at_end(void* slot) noexcept {
     if (function != nullptr) function();
 }
 
-/// The index of the function's slot, made when it is new; max_functions when there is none left.
+/// The index of the function's slot, created for a new function; max_functions when none is left.
 std::size_t slot_of(thread_end_function function) noexcept {
     for (std::size_t index = 0; index < max_functions; ++index) {
         if (slots_of_process.functions[index].load(std::memory_order_acquire) == function) return index;
@@ -53,7 +53,7 @@ std::size_t slot_of(thread_end_function function) noexcept {
     return max_functions;
 }
 
-// A static copy inside a plug-in goes with it: the C library must not call into it when threads end later.
+// Runs when a plug-in with a static copy is unloaded: the C library must not call into it when threads end later.
 __attribute__((destructor)) void forget_keys() noexcept {
     for (std::size_t index = 0; index < max_functions; ++index) {
         if (slots_of_process.functions[index].exchange(nullptr) != nullptr)
@@ -71,7 +71,7 @@ bool has_end_slot(thread_end_function function) noexcept {
 }
 
 bool at_thread_end(thread_end_function function) noexcept {
-    detail::own_work const work; // the C library may take memory for a thread's first value
+    detail::own_work const work; // the C library may allocate for a thread's first value
     std::size_t const index = slot_of(function);
     return index != max_functions &&
            ::pthread_setspecific(slots_of_process.keys[index], &slots_of_process.functions[index]) == 0;
