@@ -37,7 +37,7 @@ public static unsafe partial class Jem
     }
 
     /// <summary>Gets the flag for a cache created by <c>tcache.create</c>. jemalloc only.</summary>
-    /// <param name="cache">The number of the cache or arena.</param>
+    /// <param name="cache">The number of the cache.</param>
     /// <returns>A flag to combine with others by <c>|</c>.</returns>
     /// <exception cref="ArgumentOutOfRangeException">The value is out of range.</exception>
     public static int MallocxTcache(int cache)
@@ -47,7 +47,7 @@ public static unsafe partial class Jem
     }
 
     /// <summary>Gets the flag for an arena, such as one created by <c>arenas.create</c>. jemalloc only.</summary>
-    /// <param name="arena">The number of the cache or arena.</param>
+    /// <param name="arena">The number of the arena.</param>
     /// <returns>A flag to combine with others by <c>|</c>.</returns>
     /// <exception cref="ArgumentOutOfRangeException">The value is out of range.</exception>
     public static int MallocxArena(int arena)

@@ -26,13 +26,13 @@ public unsafe interface IOwnArray<TSelf, T>
     /// <summary>Fills every element.</summary>
     void Fill(T value);
 
-    /// <summary>The start of the range.</summary>
+    /// <summary>The address of the first element.</summary>
     T* Begin { get; }
 
     /// <summary>Gets the element at an index.</summary>
     T At(long index);
 
-    /// <summary>Frees the native memory.</summary>
+    /// <summary>Frees the array.</summary>
     void Free();
 }
 

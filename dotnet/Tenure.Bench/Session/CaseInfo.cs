@@ -12,7 +12,7 @@ namespace Tenure.Bench;
 /// <param name="Row">The name in the tables.</param>
 /// <param name="Kind">The allocator.</param>
 /// <param name="Operation">The table that the case belongs to.</param>
-/// <param name="Count">The requested counts.</param>
+/// <param name="Count">The requested count.</param>
 /// <param name="Elements">The number of elements that an operation processes; 0 if elements are not counted.</param>
 /// <param name="NeedBytes">The memory that it needs at the same time, in bytes.</param>
 /// <param name="NeedFileBytes">The space that it needs in the folder for files, in bytes.</param>

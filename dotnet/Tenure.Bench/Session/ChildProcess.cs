@@ -13,7 +13,7 @@ namespace Tenure.Bench;
 
 /// <summary>This program, started again and awaited.</summary>
 /// <param name="ExitCode">The exit code.</param>
-/// <param name="ProcessId">The number of the cache or arena.</param>
+/// <param name="ProcessId">The process ID.</param>
 /// <param name="ErrorText">The end of its standard error output.</param>
 internal sealed record ChildProcess(int ExitCode, int ProcessId, string ErrorText)
 {

@@ -36,7 +36,7 @@ public sealed class MallCtlException : InvalidOperationException
         ErrorCode = error;
     }
 
-    /// <summary>The key.</summary>
+    /// <summary>Gets the key.</summary>
     public string Key { get; } = "";
 
     /// <summary>Gets the C error code: 1 (EPERM), 2 (ENOENT), 11 (EAGAIN), 14 (EFAULT) or 22 (EINVAL); zero if jemalloc

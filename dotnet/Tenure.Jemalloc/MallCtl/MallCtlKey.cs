@@ -32,7 +32,7 @@ public readonly unsafe struct MallCtlKey<T> : IEquatable<MallCtlKey<T>>
 
     private MallCtlKey(string name, MallCtlMib mib, int parts) => (_name, _mib, _parts) = (name, mib, parts);
 
-    /// <summary>The name.</summary>
+    /// <summary>Gets the name.</summary>
     public string Name => _name ?? "";
 
     /// <summary>Gets the numbers of the key, as <c>mallctlbymib</c> takes them.</summary>
@@ -91,14 +91,14 @@ public readonly unsafe struct MallCtlKey<T> : IEquatable<MallCtlKey<T>>
     public override int GetHashCode() => Name.GetHashCode(StringComparison.Ordinal);
 
     /// <summary>Determines whether two keys are equal.</summary>
-    /// <param name="left">The first tag.</param>
-    /// <param name="right">The second tag.</param>
+    /// <param name="left">The first key.</param>
+    /// <param name="right">The second key.</param>
     /// <returns><c>true</c> if they are equal; otherwise <c>false</c>.</returns>
     public static bool operator ==(MallCtlKey<T> left, MallCtlKey<T> right) => left.Equals(right);
 
     /// <summary>Determines whether two keys differ.</summary>
-    /// <param name="left">The first tag.</param>
-    /// <param name="right">The second tag.</param>
+    /// <param name="left">The first key.</param>
+    /// <param name="right">The second key.</param>
     /// <returns><c>true</c> if they differ; otherwise <c>false</c>.</returns>
     public static bool operator !=(MallCtlKey<T> left, MallCtlKey<T> right) => !left.Equals(right);
 

@@ -66,7 +66,7 @@ public sealed unsafe class AffinityGroup : IDisposable
         using var name = new Utf8Text(Name, stackalloc byte[Utf8Text.StackBytes]);
         fixed (byte* text = name.Bytes)
         {
-            // In these settings, zero selects the default and the largest number disables retention.
+            // In these settings, zero selects the default and the largest number means none.
             var settings = new NativeAffinitySettings
             {
                 AnyThread = options.AnyThread ? 1u : 0u,
@@ -86,7 +86,7 @@ public sealed unsafe class AffinityGroup : IDisposable
         _owner = new OwnerHandle(_group, &NativeMethods.tn_affinity_destroy, $"The affinity group \"{Name}\"");
     }
 
-    /// <summary>The group's name in reports.</summary>
+    /// <summary>Gets the group's name in reports.</summary>
     public string Name { get; }
 
     /// <summary>Allocates uninitialized memory directly after the previous allocation.</summary>
@@ -149,7 +149,7 @@ public sealed unsafe class AffinityGroup : IDisposable
 
     /// <summary>Frees an object's memory. Null is allowed and does nothing.</summary>
     /// <param name="block">Memory of this group that is not deallocated.</param>
-    /// <param name="bytes">The lifetime that the block was allocated with.</param>
+    /// <param name="bytes">The size that it was allocated with.</param>
     /// <exception cref="ObjectDisposedException">The group is disposed.</exception>
     public void Deallocate(void* block, nuint bytes)
     {
@@ -159,7 +159,7 @@ public sealed unsafe class AffinityGroup : IDisposable
 
     /// <summary>Frees an object's memory. Null is allowed and does nothing.</summary>
     /// <param name="block">Memory of this group that is not deallocated.</param>
-    /// <param name="bytes">The lifetime that the block was allocated with.</param>
+    /// <param name="bytes">The size that it was allocated with.</param>
     /// <param name="alignment">The alignment that it was allocated with.</param>
     /// <exception cref="ArgumentOutOfRangeException">The alignment is not a power of two.</exception>
     /// <exception cref="ObjectDisposedException">The group is disposed.</exception>

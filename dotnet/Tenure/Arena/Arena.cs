@@ -124,7 +124,7 @@ public sealed unsafe class Arena : IDisposable
 
     /// <summary>Frees memory if it is the newest allocation; otherwise does nothing until a rewind or clear.</summary>
     /// <param name="block">Memory of this arena; null does nothing.</param>
-    /// <param name="bytes">The lifetime that the block was allocated with.</param>
+    /// <param name="bytes">The size that it was allocated with.</param>
     /// <exception cref="ObjectDisposedException">The arena is disposed.</exception>
     public void Deallocate(void* block, nuint bytes)
     {

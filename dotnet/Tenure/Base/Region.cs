@@ -73,7 +73,7 @@ public unsafe ref struct Region : IDisposable
         Mark(text.Bytes);
     }
 
-    /// <summary>Ends the scope. A second call does nothing.</summary>
+    /// <summary>Ends the region. A second call does nothing.</summary>
     public void Dispose()
     {
         if (_isOpen)

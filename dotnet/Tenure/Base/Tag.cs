@@ -94,7 +94,7 @@ public readonly struct Tag : IEquatable<Tag>
     /// <inheritdoc/>
     public override int GetHashCode() => (int)Id;
 
-    /// <summary>The name.</summary>
+    /// <summary>Returns the tag's name.</summary>
     /// <returns>The value of <see cref="Name"/>.</returns>
     public override string ToString() => Name;
 

@@ -54,7 +54,7 @@ public sealed unsafe class NativeHeap : IDisposable
         using var name = new Utf8Text(Name, stackalloc byte[Utf8Text.StackBytes]);
         fixed (byte* text = name.Bytes)
         {
-            // In these settings, zero selects the default and the largest number disables retention.
+            // In these settings, zero selects the default and the largest number means none.
             ulong purgeDelayNanoseconds = (ulong)options.PurgeDelay.Ticks * 100;
             var settings = new NativeHeapSettings
             {
@@ -72,7 +72,7 @@ public sealed unsafe class NativeHeap : IDisposable
         _owner = new OwnerHandle(_heap, &NativeMethods.tn_heap_destroy, $"The heap \"{Name}\"");
     }
 
-    /// <summary>The group's name in reports.</summary>
+    /// <summary>Gets the heap's name in reports.</summary>
     public string Name { get; }
 
     /// <summary>Allocates uninitialized memory.</summary>
