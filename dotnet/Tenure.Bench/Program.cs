@@ -3,7 +3,8 @@
 
 using Tenure.Bench;
 
-// The tool starts itself once for each measured row: what comes first tells a child from a person's command line.
+// The tool starts itself once for each measured row: the first argument distinguishes a child's command line from a
+// user's.
 return args switch
 {
     [CaseWorker.Word, ..] => CaseWorker.Run(args),

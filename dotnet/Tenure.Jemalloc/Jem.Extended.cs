@@ -10,59 +10,60 @@ namespace Tenure;
 // Memory: jemalloc's own calls, with flags.
 public static unsafe partial class Jem
 {
-    /// <summary>A flag: the memory, or what a larger block has beyond the earlier one, is all zero.</summary>
+    /// <summary>A flag: the memory, or the part added to a reallocated block, is zeroed.</summary>
     public const int MallocxZero = 0x40;
 
-    /// <summary>A flag: past the thread's cache. Over Tenure's heap a wish that changes nothing.</summary>
+    /// <summary>A flag: bypasses the thread's cache. Has no effect on Tenure's heap.</summary>
     public const int MallocxTcacheNone = 1 << 8;
 
-    /// <summary>A flag: at multiples of an alignment.</summary>
-    /// <param name="alignment">A power of two, in bytes.</param>
-    /// <returns>To be combined with others by <c>|</c>.</returns>
-    /// <exception cref="ArgumentOutOfRangeException">It is no power of two.</exception>
+    /// <summary>Gets the flag for an alignment.</summary>
+    /// <param name="alignment">The alignment in bytes, a power of two.</param>
+    /// <returns>A flag to combine with others by <c>|</c>.</returns>
+    /// <exception cref="ArgumentOutOfRangeException">The alignment is not a power of two.</exception>
     public static int MallocxAlign(ulong alignment)
     {
         IfNoPowerOfTwo(alignment);
         return BitOperations.TrailingZeroCount(alignment);
     }
 
-    /// <summary>A flag: at multiples of 2 to the power of <paramref name="exponent"/>.</summary>
-    /// <param name="exponent">0 to 62.</param>
-    /// <returns>To be combined with others by <c>|</c>.</returns>
-    /// <exception cref="ArgumentOutOfRangeException">It is out of range.</exception>
+    /// <summary>Gets the flag for an alignment of 2 to the power of <paramref name="exponent"/>.</summary>
+    /// <param name="exponent">The exponent, 0 to 62.</param>
+    /// <returns>A flag to combine with others by <c>|</c>.</returns>
+    /// <exception cref="ArgumentOutOfRangeException">The value is out of range.</exception>
     public static int MallocxLgAlign(int exponent)
     {
         IfOutside(exponent, 62);
         return exponent;
     }
 
-    /// <summary>A flag: through a cache that was made by <c>tcache.create</c>. jemalloc only.</summary>
-    /// <param name="cache">Its number.</param>
-    /// <returns>To be combined with others by <c>|</c>.</returns>
-    /// <exception cref="ArgumentOutOfRangeException">It is out of range.</exception>
+    /// <summary>Gets the flag for a cache created by <c>tcache.create</c>. jemalloc only.</summary>
+    /// <param name="cache">The number of the cache.</param>
+    /// <returns>A flag to combine with others by <c>|</c>.</returns>
+    /// <exception cref="ArgumentOutOfRangeException">The value is out of range.</exception>
     public static int MallocxTcache(int cache)
     {
         IfOutside(cache, 0xfff - 2);
         return (cache + 2) << 8;
     }
 
-    /// <summary>A flag: from an arena, such as one that was made by <c>arenas.create</c>. jemalloc only.</summary>
-    /// <param name="arena">Its number.</param>
-    /// <returns>To be combined with others by <c>|</c>.</returns>
-    /// <exception cref="ArgumentOutOfRangeException">It is out of range.</exception>
+    /// <summary>Gets the flag for an arena, such as one created by <c>arenas.create</c>. jemalloc only.</summary>
+    /// <param name="arena">The number of the arena.</param>
+    /// <returns>A flag to combine with others by <c>|</c>.</returns>
+    /// <exception cref="ArgumentOutOfRangeException">The value is out of range.</exception>
     public static int MallocxArena(int arena)
     {
         IfOutside(arena, 4094);
         return (arena + 1) << 20;
     }
 
-    /// <summary>Allocates memory as the flags say.</summary>
-    /// <param name="size">Bytes, at least one.</param>
-    /// <param name="flags">Zero, or <c>Mallocx…</c> combined by <c>|</c>.</param>
+    /// <summary>Allocates memory with flags.</summary>
+    /// <param name="size">The size in bytes, at least one.</param>
+    /// <param name="flags">Zero, or <c>Mallocx…</c> flags combined by <c>|</c>.</param>
     /// <returns>The memory.</returns>
     /// <exception cref="ArgumentOutOfRangeException">The size is zero.</exception>
-    /// <exception cref="JemallocUnavailableException">The flags name what only jemalloc has, and it is not there.</exception>
-    /// <exception cref="OutOfMemoryException">Refused; nothing has changed.</exception>
+    /// <exception cref="JemallocUnavailableException">The flags require jemalloc, and the process does not run on
+    /// it.</exception>
+    /// <exception cref="OutOfMemoryException">There is not enough memory; nothing has changed.</exception>
     public static nint Mallocx(ulong size, int flags)
     {
         ArgumentOutOfRangeException.ThrowIfZero(size);
@@ -70,16 +71,18 @@ public static unsafe partial class Jem
             JemallocSymbols.AreThere ? JemallocMethods.Mallocx((nuint)size, flags) : TenureMemory.Mallocx((nuint)size, flags), size);
     }
 
-    /// <summary>Makes a block larger or smaller, perhaps elsewhere, as the flags say.</summary>
-    /// <param name="ptr">Of this class.</param>
-    /// <param name="size">Bytes, at least one.</param>
-    /// <param name="flags">Zero, or <c>Mallocx…</c> combined by <c>|</c>.</param>
+    /// <summary>Resizes a block with flags. The block may move.</summary>
+    /// <param name="ptr">A block allocated by this class.</param>
+    /// <param name="size">The size in bytes, at least one.</param>
+    /// <param name="flags">Zero, or <c>Mallocx…</c> flags combined by <c>|</c>.</param>
     /// <returns>The block; <paramref name="ptr"/> is no longer valid.</returns>
     /// <exception cref="ArgumentNullException"><paramref name="ptr"/> is zero.</exception>
     /// <exception cref="ArgumentOutOfRangeException">The size is zero.</exception>
-    /// <exception cref="InvalidOperationException">The ledger is on, and the block is held or not in it.</exception>
-    /// <exception cref="JemallocUnavailableException">The flags name what only jemalloc has, and it is not there.</exception>
-    /// <exception cref="OutOfMemoryException">Refused; the block is as it was.</exception>
+    /// <exception cref="InvalidOperationException">The ledger is on, and the block is held or not in the
+    /// ledger.</exception>
+    /// <exception cref="JemallocUnavailableException">The flags require jemalloc, and the process does not run on
+    /// it.</exception>
+    /// <exception cref="OutOfMemoryException">There is not enough memory; the block is unchanged.</exception>
     public static nint Rallocx(nint ptr, ulong size, int flags)
     {
         IfZero(ptr);
@@ -95,15 +98,17 @@ public static unsafe partial class Jem
             size);
     }
 
-    /// <summary>Makes a block larger or smaller where it is, as far as that goes. Tenure's heap leaves it as it is.</summary>
-    /// <param name="ptr">Of this class.</param>
-    /// <param name="size">Bytes, at least one.</param>
-    /// <param name="extra">So many more, if there is room.</param>
-    /// <param name="flags">Zero, or <c>Mallocx…</c> combined by <c>|</c>.</param>
-    /// <returns>How many bytes may be used now; less than <paramref name="size"/> when it could not grow.</returns>
+    /// <summary>Resizes a block in place, as far as possible. Tenure's heap leaves the block unchanged.</summary>
+    /// <param name="ptr">A block allocated by this class.</param>
+    /// <param name="size">The size in bytes, at least one.</param>
+    /// <param name="extra">The number of extra bytes to add if there is room.</param>
+    /// <param name="flags">Zero, or <c>Mallocx…</c> flags combined by <c>|</c>.</param>
+    /// <returns>The number of usable bytes; less than <paramref name="size"/> if the block could not grow.</returns>
     /// <exception cref="ArgumentNullException"><paramref name="ptr"/> is zero.</exception>
-    /// <exception cref="ArgumentOutOfRangeException">The size is zero, or both together overflow.</exception>
-    /// <exception cref="InvalidOperationException">The ledger is on, and the block is held or not in it.</exception>
+    /// <exception cref="ArgumentOutOfRangeException">The size is zero, or the size plus the extra bytes
+    /// overflows.</exception>
+    /// <exception cref="InvalidOperationException">The ledger is on, and the block is held or not in the
+    /// ledger.</exception>
     public static ulong Xallocx(nint ptr, ulong size, ulong extra, int flags)
     {
         IfZero(ptr);
@@ -118,10 +123,10 @@ public static unsafe partial class Jem
             : TenureMemory.Xallocx((void*)ptr, flags);
     }
 
-    /// <summary>How many bytes of a block may be used.</summary>
-    /// <param name="ptr">Of this class.</param>
-    /// <param name="flags">Zero, or <c>Mallocx…</c> combined by <c>|</c>.</param>
-    /// <returns>What was asked for, or more.</returns>
+    /// <summary>Gets the number of usable bytes in a block.</summary>
+    /// <param name="ptr">A block allocated by this class.</param>
+    /// <param name="flags">Zero, or <c>Mallocx…</c> flags combined by <c>|</c>.</param>
+    /// <returns>The requested size or more.</returns>
     /// <exception cref="ArgumentNullException"><paramref name="ptr"/> is zero.</exception>
     public static ulong Sallocx(nint ptr, int flags)
     {
@@ -129,11 +134,12 @@ public static unsafe partial class Jem
         return JemallocSymbols.AreThere ? JemallocMethods.Sallocx((void*)ptr, flags) : TenureMemory.UsableSize((void*)ptr);
     }
 
-    /// <summary>Gives a block back, as the flags say.</summary>
-    /// <param name="ptr">Of this class.</param>
-    /// <param name="flags">Zero, or <c>Mallocx…</c> combined by <c>|</c>.</param>
+    /// <summary>Frees a block with flags.</summary>
+    /// <param name="ptr">A block allocated by this class.</param>
+    /// <param name="flags">Zero, or <c>Mallocx…</c> flags combined by <c>|</c>.</param>
     /// <exception cref="ArgumentNullException"><paramref name="ptr"/> is zero.</exception>
-    /// <exception cref="InvalidOperationException">The ledger is on, and the block is held or not in it.</exception>
+    /// <exception cref="InvalidOperationException">The ledger is on, and the block is held or not in the
+    /// ledger.</exception>
     public static void Dallocx(nint ptr, int flags)
     {
         IfZero(ptr);
@@ -147,14 +153,16 @@ public static unsafe partial class Jem
         }
     }
 
-    /// <summary>Gives a block back whose size is known.</summary>
-    /// <param name="ptr">Of this class.</param>
-    /// <param name="size">Between what was asked for and <see cref="Sallocx"/>. jemalloc takes the caller's word for it;
-    /// Tenure's heap and the ledger look.</param>
-    /// <param name="flags">Zero, or <c>Mallocx…</c> combined by <c>|</c>.</param>
+    /// <summary>Frees a block of known size.</summary>
+    /// <param name="ptr">A block allocated by this class.</param>
+    /// <param name="size">A size between the requested one and <see cref="Sallocx"/>. jemalloc does not check it;
+    /// Tenure's heap and the ledger do.</param>
+    /// <param name="flags">Zero, or <c>Mallocx…</c> flags combined by <c>|</c>.</param>
     /// <exception cref="ArgumentNullException"><paramref name="ptr"/> is zero.</exception>
-    /// <exception cref="ArgumentOutOfRangeException">The block has not so many bytes; nothing has changed.</exception>
-    /// <exception cref="InvalidOperationException">The ledger is on, and the block is held or not in it.</exception>
+    /// <exception cref="ArgumentOutOfRangeException">The block is smaller than the size; nothing has
+    /// changed.</exception>
+    /// <exception cref="InvalidOperationException">The ledger is on, and the block is held or not in the
+    /// ledger.</exception>
     public static void Sdallocx(nint ptr, ulong size, int flags)
     {
         IfZero(ptr);
@@ -171,10 +179,11 @@ public static unsafe partial class Jem
         Free(ptr);
     }
 
-    /// <summary>How many bytes could be used of a block that <see cref="Mallocx"/> would make. Tenure's heap makes one to see.</summary>
-    /// <param name="size">Bytes, at least one.</param>
-    /// <param name="flags">Zero, or <c>Mallocx…</c> combined by <c>|</c>.</param>
-    /// <returns>Zero when no such block can be.</returns>
+    /// <summary>Gets the usable size of a block that <see cref="Mallocx"/> would return. Tenure's heap allocates a
+    /// block to find out.</summary>
+    /// <param name="size">The size in bytes, at least one.</param>
+    /// <param name="flags">Zero, or <c>Mallocx…</c> flags combined by <c>|</c>.</param>
+    /// <returns>The size in bytes; zero if no such block can be allocated.</returns>
     /// <exception cref="ArgumentOutOfRangeException">The size is zero.</exception>
     public static ulong Nallocx(ulong size, int flags)
     {
@@ -189,7 +198,7 @@ public static unsafe partial class Jem
     {
         if ((uint)number > (uint)most)
         {
-            throw new ArgumentOutOfRangeException(name, number, $"From 0 to {most}.");
+            throw new ArgumentOutOfRangeException(name, number, $"The value is not from 0 to {most}.");
         }
     }
 }

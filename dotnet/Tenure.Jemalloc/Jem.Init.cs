@@ -7,26 +7,29 @@ using System.Globalization;
 
 namespace Tenure;
 
-// Settings: jemalloc has started with the process, so that some come too late, and are told.
+// Settings. jemalloc starts with the process, so some settings come too late; these are reported.
 public static unsafe partial class Jem
 {
-    /// <summary>Applies a configuration, as far as that can still be done. Anything else is thrown, by name.</summary>
-    /// <param name="conf">As MALLOC_CONF has it: <c>narenas:4,background_thread:true</c>. Tenure's own options may stand among
-    /// them: <c>tenure.heap_purge_delay_ms:500</c>.</param>
-    /// <returns>What was applied, and what had the wanted value already.</returns>
-    /// <exception cref="JemConfException">It is malformed; the message says where. Nothing was applied.</exception>
-    /// <exception cref="JemInitException">Some keys can no longer be set, or are unknown; the message names them, and the
-    /// MALLOC_CONF that sets them at the start. The others were applied.</exception>
+    /// <summary>Applies a configuration. Throws if a setting cannot be applied; the message names it.</summary>
+    /// <param name="conf">The configuration in MALLOC_CONF's format: <c>narenas:4,background_thread:true</c>. It may
+    /// include Tenure's own options: <c>tenure.heap_purge_delay_ms:500</c>.</param>
+    /// <returns>The settings that were applied, and those that already had the requested value.</returns>
+    /// <exception cref="JemConfException">The configuration is malformed; the message gives the position. No setting
+    /// was applied.</exception>
+    /// <exception cref="JemInitException">Some keys are unknown or can no longer be set; the message names them and the
+    /// MALLOC_CONF that sets them at process start. The others were applied.</exception>
     public static JemInitResult Init(string conf)
     {
         JemInitResult result = TryInit(conf);
         return result.Succeeded ? result : throw new JemInitException(result);
     }
 
-    /// <summary>Applies a configuration as <see cref="Init"/> does, and leaves it to the caller to look at what was refused.</summary>
-    /// <param name="conf">As for <see cref="Init"/>.</param>
-    /// <returns>What became of each setting.</returns>
-    /// <exception cref="JemConfException">It is malformed; the message says where. Nothing was applied.</exception>
+    /// <summary>Applies a configuration as <see cref="Init"/> does, but returns rejected settings instead of
+    /// throwing.</summary>
+    /// <param name="conf">The configuration; see <see cref="Init"/>.</param>
+    /// <returns>The result for each setting.</returns>
+    /// <exception cref="JemConfException">The configuration is malformed; the message gives the position. No setting
+    /// was applied.</exception>
     public static JemInitResult TryInit(string conf)
     {
         List<JemConf.Setting> settings = JemConf.Parse(conf);
@@ -42,16 +45,17 @@ public static unsafe partial class Jem
         return result.Finish();
     }
 
-    /// <summary>What jemalloc was configured with: MALLOC_CONF at the start of the process. Setting it is <see cref="Init"/>.</summary>
-    /// <exception cref="JemConfException">Set to what is malformed.</exception>
-    /// <exception cref="JemInitException">Set to what can no longer be set.</exception>
+    /// <summary>Gets or sets the configuration of jemalloc: MALLOC_CONF at process start. Setting it calls
+    /// <see cref="Init"/>.</summary>
+    /// <exception cref="JemConfException">The value is malformed.</exception>
+    /// <exception cref="JemInitException">The value contains a setting that can no longer be applied.</exception>
     public static string MallocConf
     {
         get => JemConf.Environment;
         set => Init(value);
     }
 
-    /// <summary>A word that is no value for its key is as malformed as a missing colon.</summary>
+    /// <summary>An invalid value for a key is a format error, like a missing colon.</summary>
     private static void UnlessValue(string conf, JemConf.Setting setting)
     {
         if (Backend != JemBackend.Jemalloc || JemallocKeys.SettersOf(setting.Key) is not [string setter, ..])
@@ -60,8 +64,8 @@ public static unsafe partial class Jem
         }
         string? wanted = MallCtlCalls.SizeOf(setter) switch
         {
-            1 when JemConf.Truth(setting.Value) is null => "\"true\" or \"false\" was wanted",
-            4 or 8 when JemConf.Number(setting.Value) is null => "a number was wanted",
+            1 when JemConf.Truth(setting.Value) is null => "expected \"true\" or \"false\"",
+            4 or 8 when JemConf.Number(setting.Value) is null => "expected a number",
             _ => null,
         };
         if (wanted is not null)
@@ -125,7 +129,8 @@ public static unsafe partial class Jem
         }
     }
 
-    /// <summary>Too late to set; what has the value already is as it should be.</summary>
+    /// <summary>Handles a setting that is too late to apply: it is in effect if its value is already the requested
+    /// one.</summary>
     private static void Compare(JemConf.Setting setting, JemInitResult result)
     {
         string key = "opt." + setting.Key;
@@ -136,7 +141,7 @@ public static unsafe partial class Jem
         }
         else if (isThere || JemallocKeys.IsOption(setting.Key))
         {
-            result.Refuse(new JemRefusal(setting.Key, setting.Value, "jemalloc has started already, and takes it only at the start."));
+            result.Refuse(new JemRefusal(setting.Key, setting.Value, "jemalloc has already started and accepts this setting only at the start."));
         }
         else
         {
@@ -153,7 +158,7 @@ public static unsafe partial class Jem
         _ => false,
     };
 
-    /// <summary>A key, or the same of every arena: those that threads have already keep what they were made with otherwise.</summary>
+    /// <summary>Sets a key, or the same key of every arena, because existing arenas keep their own values.</summary>
     private static void SetEach(string key, string value)
     {
         if (!key.Contains('#', StringComparison.Ordinal))
@@ -165,7 +170,7 @@ public static unsafe partial class Jem
         for (uint arena = 0; arena < arenas; arena++)
         {
             string one = key.Replace("#", arena.ToString(CultureInfo.InvariantCulture), StringComparison.Ordinal);
-            // One that nobody has used yet refuses, and begins with the default.
+            // An arena that was never used rejects the setting; it starts with the default.
             if (GetMallCtlBool(one[..one.LastIndexOf('.')] + ".initialized"))
             {
                 SetWord(one, value);

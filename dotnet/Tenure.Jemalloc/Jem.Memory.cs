@@ -10,28 +10,29 @@ namespace Tenure;
 // Memory: the calls that C has.
 public static unsafe partial class Jem
 {
-    /// <summary>Allocates memory, not initialised.</summary>
-    /// <param name="size">Bytes; zero counts as one.</param>
-    /// <returns>At a multiple of 16, or of 8 when it is smaller than 16 bytes.</returns>
-    /// <exception cref="OutOfMemoryException">Refused; nothing has changed.</exception>
+    /// <summary>Allocates uninitialized memory.</summary>
+    /// <param name="size">The size in bytes; zero counts as one.</param>
+    /// <returns>Memory at a multiple of 16, or of 8 if it is smaller than 16 bytes.</returns>
+    /// <exception cref="OutOfMemoryException">There is not enough memory; nothing has changed.</exception>
     public static nint Malloc(ulong size) => Made(
         JemallocSymbols.AreThere ? JemallocMethods.Malloc((nuint)size) : Native.TryAllocate((nuint)size, Lifetime.Persistent), size);
 
-    /// <summary>Allocates memory, all zero.</summary>
-    /// <param name="num">How many.</param>
-    /// <param name="size">Bytes of each.</param>
-    /// <returns>At a multiple of 16, or of 8 when it is smaller than 16 bytes.</returns>
-    /// <exception cref="OutOfMemoryException">Refused, or the product overflows; nothing has changed.</exception>
+    /// <summary>Allocates zeroed memory.</summary>
+    /// <param name="num">The number of elements.</param>
+    /// <param name="size">The size of each element in bytes.</param>
+    /// <returns>Memory at a multiple of 16, or of 8 if it is smaller than 16 bytes.</returns>
+    /// <exception cref="OutOfMemoryException">There is not enough memory, or the product overflows; nothing has
+    /// changed.</exception>
     public static nint Calloc(ulong num, ulong size) => Made(
         JemallocSymbols.AreThere ? JemallocMethods.Calloc((nuint)num, (nuint)size) : TenureMemory.Calloc((nuint)num, (nuint)size),
         unchecked(num * size));
 
-    /// <summary>Allocates memory at a multiple of an alignment, not initialised. Says what is wrong as C does.</summary>
-    /// <param name="memptr">Where the address goes; not written to when refused.</param>
-    /// <param name="alignment">A power of two, and at least 8.</param>
-    /// <param name="size">Bytes; zero counts as one.</param>
-    /// <returns>0; 22 (EINVAL) for an alignment that is none; 12 (ENOMEM) when refused.</returns>
-    /// <exception cref="ArgumentNullException">There is no place for the address.</exception>
+    /// <summary>Allocates uninitialized memory with an alignment. Reports errors by return value, as in C.</summary>
+    /// <param name="memptr">The location that receives the address; not written on failure.</param>
+    /// <param name="alignment">The alignment in bytes: a power of two of at least 8.</param>
+    /// <param name="size">The size in bytes; zero counts as one.</param>
+    /// <returns>0; 22 (EINVAL) if the alignment is not valid; 12 (ENOMEM) when out of memory.</returns>
+    /// <exception cref="ArgumentNullException">The location for the address is null.</exception>
     public static int PosixMemalign(void** memptr, ulong alignment, ulong size)
     {
         ArgumentNullException.ThrowIfNull(memptr);
@@ -46,11 +47,11 @@ public static unsafe partial class Jem
         return error;
     }
 
-    /// <summary>Allocates memory at a multiple of an alignment, not initialised. Says what is wrong as C does.</summary>
-    /// <param name="block">The memory; zero when refused.</param>
-    /// <param name="alignment">A power of two, and at least 8.</param>
-    /// <param name="size">Bytes; zero counts as one.</param>
-    /// <returns>0; 22 (EINVAL) for an alignment that is none; 12 (ENOMEM) when refused.</returns>
+    /// <summary>Allocates uninitialized memory with an alignment. Reports errors by return value, as in C.</summary>
+    /// <param name="block">The memory; zero on failure.</param>
+    /// <param name="alignment">The alignment in bytes: a power of two of at least 8.</param>
+    /// <param name="size">The size in bytes; zero counts as one.</param>
+    /// <returns>0; 22 (EINVAL) if the alignment is not valid; 12 (ENOMEM) when out of memory.</returns>
     public static int PosixMemalign(out nint block, ulong alignment, ulong size)
     {
         void* made = null;
@@ -59,12 +60,13 @@ public static unsafe partial class Jem
         return error;
     }
 
-    /// <summary>Allocates memory at a multiple of an alignment, not initialised.</summary>
-    /// <param name="alignment">A power of two, in bytes. It stands before the size, as in jemalloc.</param>
-    /// <param name="size">Bytes; zero counts as one.</param>
+    /// <summary>Allocates uninitialized memory with an alignment.</summary>
+    /// <param name="alignment">The alignment in bytes, a power of two. It comes before the size, as in
+    /// jemalloc.</param>
+    /// <param name="size">The size in bytes; zero counts as one.</param>
     /// <returns>The memory.</returns>
-    /// <exception cref="ArgumentOutOfRangeException">The alignment is no power of two.</exception>
-    /// <exception cref="OutOfMemoryException">Refused; nothing has changed.</exception>
+    /// <exception cref="ArgumentOutOfRangeException">The alignment is not a power of two.</exception>
+    /// <exception cref="OutOfMemoryException">There is not enough memory; nothing has changed.</exception>
     public static nint AlignedAlloc(ulong alignment, ulong size)
     {
         IfNoPowerOfTwo(alignment);
@@ -75,12 +77,13 @@ public static unsafe partial class Jem
             size);
     }
 
-    /// <summary>Makes a block larger or smaller, perhaps elsewhere; its contents are kept up to the smaller size.</summary>
-    /// <param name="ptr">Of this class; zero allocates.</param>
-    /// <param name="size">Bytes; zero counts as one, and frees nothing.</param>
+    /// <summary>Resizes a block. The block may move; contents are kept up to the smaller size.</summary>
+    /// <param name="ptr">A block allocated by this class; zero allocates.</param>
+    /// <param name="size">The size in bytes; zero counts as one and does not free.</param>
     /// <returns>The block; <paramref name="ptr"/> is no longer valid.</returns>
-    /// <exception cref="OutOfMemoryException">Refused; the block is as it was.</exception>
-    /// <exception cref="InvalidOperationException">The ledger is on, and the block is held or not in it.</exception>
+    /// <exception cref="OutOfMemoryException">There is not enough memory; the block is unchanged.</exception>
+    /// <exception cref="InvalidOperationException">The ledger is on, and the block is held or not in the
+    /// ledger.</exception>
     public static nint Realloc(nint ptr, ulong size)
     {
         size = Math.Max(size, 1);
@@ -95,11 +98,11 @@ public static unsafe partial class Jem
             size);
     }
 
-    /// <summary>Gives a block back, whichever call of this class it came from.</summary>
+    /// <summary>Frees a block allocated by any method of this class.</summary>
     /// <param name="ptr">The block.</param>
-    /// <returns>True; false for zero, which is allowed.</returns>
-    /// <exception cref="InvalidOperationException">The ledger is on, and the block is held or not in it: freed before, or
-    /// never allocated. Nothing has changed.</exception>
+    /// <returns><c>true</c>; <c>false</c> for zero, which is allowed.</returns>
+    /// <exception cref="InvalidOperationException">The ledger is on, and the block is held or is not in the ledger
+    /// because it was freed before or never allocated. Nothing has changed.</exception>
     public static bool Free(nint ptr)
     {
         if (ptr == 0)
@@ -117,13 +120,13 @@ public static unsafe partial class Jem
         return true;
     }
 
-    /// <summary>How many bytes of a block may be used.</summary>
-    /// <param name="ptr">Of this class; zero is allowed.</param>
-    /// <returns>What was asked for, or more; zero for zero.</returns>
+    /// <summary>Gets the number of usable bytes in a block.</summary>
+    /// <param name="ptr">A block allocated by this class; zero is allowed.</param>
+    /// <returns>The requested size or more; zero for zero.</returns>
     public static ulong MallocUsableSize(nint ptr) =>
         JemallocSymbols.AreThere ? JemallocMethods.MallocUsableSize((void*)ptr) : TenureMemory.UsableSize((void*)ptr);
 
-    /// <summary>Past the ledger.</summary>
+    /// <summary>Frees a block without the ledger.</summary>
     internal static void GiveBack(void* block)
     {
         if (JemallocSymbols.AreThere)
@@ -153,13 +156,13 @@ public static unsafe partial class Jem
     [DoesNotReturn]
     [MethodImpl(MethodImplOptions.NoInlining)]
     private static void ThrowRefused(ulong size) =>
-        throw new OutOfMemoryException($"{size} bytes were refused by {(JemallocSymbols.AreThere ? "jemalloc" : "Tenure's heap")}; nothing has changed.");
+        throw new OutOfMemoryException($"{(JemallocSymbols.AreThere ? "jemalloc" : "Tenure's heap")} is out of memory: {size} bytes were requested. Nothing has changed.");
 
     private static void IfNoPowerOfTwo(ulong alignment)
     {
         if (!ulong.IsPow2(alignment))
         {
-            throw new ArgumentOutOfRangeException(nameof(alignment), alignment, "An alignment is a power of two, in bytes.");
+            throw new ArgumentOutOfRangeException(nameof(alignment), alignment, "The alignment is not a power of two.");
         }
     }
 }

@@ -9,31 +9,34 @@ using System.Text;
 
 namespace Tenure;
 
-// Figures: each is as of the call that asks for it. jemalloc gathers them over all of its arenas, which takes tens of microseconds.
+// Statistics. Each read gathers current values over all of jemalloc's arenas, which takes tens of microseconds.
 public static unsafe partial class Jem
 {
-    /// <summary>Bytes that the program has allocated and not freed; over Tenure's heap, on that. Cost of each of these
-    /// figures: tens of microseconds, for gathering it.</summary>
+    /// <summary>Gets the number of bytes that the program has allocated and not freed; on Tenure's heap, the bytes
+    /// allocated there. Reading any of these statistics takes tens of microseconds.</summary>
     public static ulong AllocatedBytes => Fresh("stats.allocated");
 
-    /// <summary>Bytes of the pages that these lie in.</summary>
+    /// <summary>Gets the number of bytes in the pages that hold these allocations.</summary>
     public static ulong ActiveBytes => Fresh("stats.active");
 
-    /// <summary>Bytes of memory that is mapped for blocks, in use or not; over Tenure's heap what was touched of it.</summary>
+    /// <summary>Gets the number of bytes mapped for blocks, in use or not; on Tenure's heap, the bytes that were
+    /// touched.</summary>
     public static ulong MappedBytes => Fresh("stats.mapped");
 
-    /// <summary>Bytes of memory that the machine may have to provide: the former, the allocator's own records, and pages that it keeps.</summary>
+    /// <summary>Gets the number of bytes that may be resident: the active pages, the allocator's own records, and
+    /// retained pages.</summary>
     public static ulong ResidentBytes => Fresh("stats.resident");
 
-    /// <summary>Bytes of addresses that are kept, without memory behind them.</summary>
+    /// <summary>Gets the number of bytes of address space retained without memory behind it.</summary>
     public static ulong RetainedBytes => Fresh("stats.retained");
 
-    /// <summary>Bytes of jemalloc's own records.</summary>
-    /// <exception cref="JemallocUnavailableException">The process does not run on jemalloc; Tenure's heap does not count them apart.</exception>
+    /// <summary>Gets the number of bytes of jemalloc's own records.</summary>
+    /// <exception cref="JemallocUnavailableException">The process does not run on jemalloc; Tenure's heap does not
+    /// count them separately.</exception>
     public static ulong MetadataBytes => Fresh("stats.metadata");
 
-    /// <summary>Lets jemalloc gather its figures anew, for keys that begin with <c>stats.</c>. The properties above do this
-    /// themselves. Tenure's figures are always fresh.</summary>
+    /// <summary>Refreshes jemalloc's statistics for keys that begin with <c>stats.</c>. The properties above do this
+    /// themselves. Tenure's statistics are always current.</summary>
     public static void RefreshStats()
     {
         if (Backend == JemBackend.Jemalloc)
@@ -42,12 +45,12 @@ public static unsafe partial class Jem
         }
     }
 
-    /// <summary>Everything that is told about the allocator, as text.</summary>
+    /// <summary>Gets all allocator statistics as text.</summary>
     public static string MallocStats => GetMallocStats("");
 
-    /// <summary>What is told about the allocator, as text.</summary>
-    /// <param name="opt">Letters, as jemalloc takes them: <c>J</c> for JSON; <c>g m d a b l x e h</c> each leave something out.
-    /// Tenure's heap heeds the first.</param>
+    /// <summary>Gets allocator statistics as text.</summary>
+    /// <param name="opt">Option letters as in jemalloc: <c>J</c> for JSON; each of <c>g m d a b l x e h</c> omits a
+    /// part. Tenure's heap supports only <c>J</c>.</param>
     /// <returns>The text.</returns>
     public static string GetMallocStats(string opt)
     {
@@ -69,10 +72,10 @@ public static unsafe partial class Jem
         {
             context.Free();
         }
-        return text.Refusal is null ? text.ToString() : throw new OutOfMemoryException("The statistics do not fit.", text.Refusal);
+        return text.Refusal is null ? text.ToString() : throw new OutOfMemoryException("There is not enough memory for the statistics.", text.Refusal);
     }
 
-    /// <summary>Nothing may cross jemalloc: what goes wrong is thrown when it has returned.</summary>
+    /// <summary>No exception may cross jemalloc; it is rethrown after the call returns.</summary>
     [UnmanagedCallersOnly(CallConvs = [typeof(CallConvCdecl)])]
     private static void Append(void* context, byte* piece)
     {
@@ -81,7 +84,7 @@ public static unsafe partial class Jem
         {
             text.Add(MemoryMarshal.CreateReadOnlySpanFromNullTerminated(piece));
         }
-#pragma warning disable CA1031 // whatever it is
+#pragma warning disable CA1031 // any exception
         catch (Exception exception)
 #pragma warning restore CA1031
         {
@@ -114,7 +117,7 @@ public static unsafe partial class Jem
                 : string.Create(CultureInfo.InvariantCulture, $"{name}: {value}\n"));
     }
 
-    /// <summary>Bytes until the end: a piece may end inside a letter.</summary>
+    /// <summary>Collects bytes until the end, because a piece may end inside a character.</summary>
     private sealed class StatsText
     {
         private byte[] _bytes = new byte[64 * 1024];

@@ -3,7 +3,7 @@
 
 namespace Tenure;
 
-/// <summary>What the calls of <see cref="Jem"/> go to.</summary>
+/// <summary>The allocator that serves the calls of <see cref="Jem"/>.</summary>
 public enum JemBackend
 {
     /// <summary>jemalloc, which is the malloc of this process.</summary>

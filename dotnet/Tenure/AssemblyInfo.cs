@@ -4,9 +4,9 @@
 using System.Runtime.CompilerServices;
 using System.Runtime.InteropServices;
 
-// Every signature is blittable: nothing is converted between C# and C.
+// Every signature is blittable, so no runtime marshalling is needed.
 [assembly: DisableRuntimeMarshalling]
-// The folders of the package first, then this assembly's own, then what the system searches.
+// Search the package's folders first, then this assembly's folder, then the system's search path.
 [assembly: DefaultDllImportSearchPaths(DllImportSearchPath.AssemblyDirectory | DllImportSearchPath.SafeDirectories)]
-// Scratch on the stack is written before it is read.
+// Stack scratch memory is always written before it is read.
 [module: SkipLocalsInit]

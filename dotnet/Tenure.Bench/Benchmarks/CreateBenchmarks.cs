@@ -7,15 +7,15 @@ using BenchmarkDotNet.Attributes;
 
 namespace Tenure.Bench;
 
-/// <summary>Question: what does it cost to get an array and to give it up, zeroed or as it comes?</summary>
+/// <summary>Question: what does it cost to create and release an array, zeroed or uninitialized?</summary>
 /// <remarks>
-/// Unfair would be to compare zeroed arrays with unwritten ones: they are apart. Zeroed memory fresh from the system is
-/// never touched here, so its pages cost nothing yet: "create and fill" shows that. A managed array is given up to the
-/// collector, whose later work is in the time only when a collection happens. NativeMemory.Alloc aligns to 16 and our
-/// arrays to 64: each has a row with the other alignment.
+/// Comparing zeroed with uninitialized arrays would be unfair, so they are in separate rows. Zeroed memory fresh from
+/// the system is never touched here, so its pages cost nothing yet; "create and fill" shows that cost. A managed array
+/// is left to the garbage collector, whose later work is in the time only if a collection happens. NativeMemory.Alloc
+/// aligns to 16 and our arrays to 64: each has a row with the other alignment.
 /// </remarks>
-/// <typeparam name="T">The element.</typeparam>
-/// <typeparam name="TOwn">Our array.</typeparam>
+/// <typeparam name="T">The element type.</typeparam>
+/// <typeparam name="TOwn">The type of our array.</typeparam>
 public unsafe class CreateBenchmarks<T, TOwn> : CountedBenchmarks
     where T : unmanaged
     where TOwn : struct, IOwnArray<TOwn, T>

@@ -7,16 +7,16 @@ using BenchmarkDotNet.Attributes;
 
 namespace Tenure.Bench;
 
-/// <summary>Question: what does it cost to write one value into every element of an array, old or new?</summary>
+/// <summary>Question: what does it cost to write one value into every element of a new or existing array?</summary>
 /// <remarks>
-/// All rows fill by the same vectorised loop of the runtime. "Create and fill" gives the array up within the time: native
-/// memory is freed, a managed array is left to the collector. The collector zeroes an array before it is filled; the row
-/// "not zeroed" does without. Who keeps freed memory for the next array need not have it touched again; that is part of
-/// the answer, and the memory columns show what it costs. NativeMemory.Alloc aligns to 16 and our arrays to 64: each has
-/// a row with the other alignment.
+/// All rows fill with the same vectorized loop of the runtime. "Create and fill" releases the array within the time:
+/// native memory is freed, a managed array is left to the garbage collector. The collector zeroes an array before it is
+/// filled; the row "not zeroed" omits that. An allocator that retains freed memory for the next array does not touch
+/// fresh pages again; that is part of the answer, and the memory columns show what it costs. NativeMemory.Alloc aligns
+/// to 16 and our arrays to 64: each has a row with the other alignment.
 /// </remarks>
-/// <typeparam name="T">The element.</typeparam>
-/// <typeparam name="TOwn">Our array.</typeparam>
+/// <typeparam name="T">The element type.</typeparam>
+/// <typeparam name="TOwn">The type of our array.</typeparam>
 public unsafe class FillBenchmarks<T, TOwn> : CountedBenchmarks
     where T : unmanaged
     where TOwn : struct, IOwnArray<TOwn, T>
@@ -29,14 +29,14 @@ public unsafe class FillBenchmarks<T, TOwn> : CountedBenchmarks
     private T* _native;
     private TOwn _own;
 
-    /// <summary>What is filled, between the set-up and the check.</summary>
+    /// <summary>The array that is filled, between set-up and check.</summary>
     internal T[] ManagedHeld => _managed;
 
     internal T* NativeHeld => _native;
 
     internal TOwn OwnHeld => _own;
 
-    /// <summary>Written once before anything is measured.</summary>
+    /// <summary>Writes the array once before the measurement.</summary>
     [GlobalSetup(Target = nameof(Managed))]
     public void SetUpManaged()
     {
@@ -44,7 +44,7 @@ public unsafe class FillBenchmarks<T, TOwn> : CountedBenchmarks
         Managed();
     }
 
-    /// <summary>Written once before anything is measured.</summary>
+    /// <summary>Writes the array once before the measurement.</summary>
     [GlobalSetup(Targets = [nameof(System), nameof(Jemalloc)])]
     public void SetUpNative()
     {
@@ -52,7 +52,7 @@ public unsafe class FillBenchmarks<T, TOwn> : CountedBenchmarks
         System();
     }
 
-    /// <summary>Written once before anything is measured.</summary>
+    /// <summary>Writes the array once before the measurement.</summary>
     [GlobalSetup(Target = nameof(SystemAligned))]
     public void SetUpAligned()
     {
@@ -60,7 +60,7 @@ public unsafe class FillBenchmarks<T, TOwn> : CountedBenchmarks
         System();
     }
 
-    /// <summary>Written once before anything is measured.</summary>
+    /// <summary>Writes the array once before the measurement.</summary>
     [GlobalSetup(Target = nameof(Tenure))]
     public void SetUpTenure()
     {
@@ -68,7 +68,7 @@ public unsafe class FillBenchmarks<T, TOwn> : CountedBenchmarks
         Tenure();
     }
 
-    /// <summary>Written once before anything is measured.</summary>
+    /// <summary>Writes the array once before the measurement.</summary>
     [GlobalSetup(Target = nameof(TenureOtherAlignment))]
     public void SetUpOtherAlignment()
     {
@@ -76,7 +76,7 @@ public unsafe class FillBenchmarks<T, TOwn> : CountedBenchmarks
         Tenure();
     }
 
-    /// <summary>What was written is there.</summary>
+    /// <summary>Checks the written values.</summary>
     [GlobalCleanup(Target = nameof(Managed))]
     public void CheckManaged()
     {
@@ -84,7 +84,7 @@ public unsafe class FillBenchmarks<T, TOwn> : CountedBenchmarks
         _managed = [];
     }
 
-    /// <summary>What was written is there.</summary>
+    /// <summary>Checks the written values.</summary>
     [GlobalCleanup(Targets = [nameof(System), nameof(Jemalloc)])]
     public void CheckNative()
     {
@@ -92,7 +92,7 @@ public unsafe class FillBenchmarks<T, TOwn> : CountedBenchmarks
         NativeMemory.Free(_native);
     }
 
-    /// <summary>What was written is there.</summary>
+    /// <summary>Checks the written values.</summary>
     [GlobalCleanup(Target = nameof(SystemAligned))]
     public void CheckAligned()
     {
@@ -100,7 +100,7 @@ public unsafe class FillBenchmarks<T, TOwn> : CountedBenchmarks
         NativeMemory.AlignedFree(_native);
     }
 
-    /// <summary>What was written is there.</summary>
+    /// <summary>Checks the written values.</summary>
     [GlobalCleanup(Targets = [nameof(Tenure), nameof(TenureOtherAlignment)])]
     public void CheckTenure()
     {

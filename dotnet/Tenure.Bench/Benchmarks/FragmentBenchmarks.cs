@@ -9,14 +9,15 @@ using BenchmarkDotNet.Attributes;
 
 namespace Tenure.Bench;
 
-/// <summary>Question: what do big blocks cost between which small ones are kept, so that no old hole takes the next?</summary>
+/// <summary>Question: what do big blocks cost when small blocks kept between them prevent the reuse of earlier
+/// holes?</summary>
 /// <remarks>
-/// A round takes a big block, 64 MiB and 1 MiB more each round, and a small one of 90000 elements; the big one goes at once.
-/// jemalloc.NET's article never writes its native blocks, while the collector zeroes every array: the first table is that
-/// one, with a row of arrays that are not zeroed, and says little about allocators. In the second every element is written,
-/// on both sides.
+/// Each round allocates a big block (64 MiB, and 1 MiB more each round) and a small one of 90000 elements, and frees
+/// the big one immediately. jemalloc.NET's article never writes its native blocks, while the collector zeroes every
+/// array. The first table repeats that, plus a row of arrays that are not zeroed, and says little about allocators. In
+/// the second table every element is written on both sides.
 /// </remarks>
-/// <typeparam name="T">The element.</typeparam>
+/// <typeparam name="T">The element type.</typeparam>
 public unsafe class FragmentBenchmarks<T> : CountedBenchmarks
     where T : unmanaged
 {
@@ -29,16 +30,16 @@ public unsafe class FragmentBenchmarks<T> : CountedBenchmarks
     private readonly List<T[]> _kept = [];
     private readonly List<nint> _keptNative = [];
 
-    /// <summary>Bytes of the steps by which the big block grows: it begins with 64 of them.</summary>
+    /// <summary>The growth of the big block per round in bytes; the first one has 64 times this size.</summary>
     internal long StepBytes { get; init; } = Mebibyte;
 
-    /// <summary>Elements of the small block.</summary>
+    /// <summary>The number of elements of the small block.</summary>
     internal int SmallElements { get; init; } = SmallCount;
 
-    /// <summary>Shown what is kept before it is given up; null while the clock runs.</summary>
+    /// <summary>Receives the kept blocks before they are freed; null during the measurement.</summary>
     internal Action<List<nint>>? BlocksHeld { get; set; }
 
-    /// <summary>As <see cref="BlocksHeld"/>, of arrays.</summary>
+    /// <summary>As <see cref="BlocksHeld"/>, for arrays.</summary>
     internal Action<List<T[]>>? ArraysHeld { get; set; }
 
     private enum Kept
@@ -56,10 +57,10 @@ public unsafe class FragmentBenchmarks<T> : CountedBenchmarks
         WrittenNotZeroed,
     }
 
-    /// <summary>Bytes of the big block of a round.</summary>
+    /// <summary>The size of a round's big block in bytes.</summary>
     internal static long BigBytes(long round, long stepBytes = Mebibyte) => (64 + round) * stepBytes;
 
-    /// <summary>Bytes that are needed at the same time.</summary>
+    /// <summary>The number of bytes needed at the same time.</summary>
     internal static long Need(long rounds) => (2 * BigBytes(rounds)) + (rounds * SmallCount * sizeof(T));
 
     /// <summary>A row.</summary>

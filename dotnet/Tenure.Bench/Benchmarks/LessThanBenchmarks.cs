@@ -8,9 +8,10 @@ using BenchmarkDotNet.Attributes;
 
 namespace Tenure.Bench;
 
-/// <summary>Question: how long does it take to see that all elements are less than a value?</summary>
-/// <remarks>All are, so that everything is looked at; that one which is not is found as well is checked before.</remarks>
-/// <typeparam name="T">The element.</typeparam>
+/// <summary>Question: how long does it take to determine that all elements are less than a value?</summary>
+/// <remarks>All elements are less, so every element is read. A check before the measurement ensures that a larger
+/// element is found.</remarks>
+/// <typeparam name="T">The element type.</typeparam>
 public unsafe class LessThanBenchmarks<T> : CountedBenchmarks
     where T : unmanaged, INumber<T>
 {
@@ -21,7 +22,7 @@ public unsafe class LessThanBenchmarks<T> : CountedBenchmarks
     private T[] _managed = [];
     private SafeArray<T>? _native;
 
-    /// <summary>Written once before anything is measured.</summary>
+    /// <summary>Writes the array once before the measurement.</summary>
     [GlobalSetup(Targets = [nameof(ManagedLoop), nameof(ManagedVectors)])]
     public void SetUpManaged()
     {
@@ -32,7 +33,7 @@ public unsafe class LessThanBenchmarks<T> : CountedBenchmarks
         _managed[^1] = _value;
     }
 
-    /// <summary>Written once before anything is measured.</summary>
+    /// <summary>Writes the array once before the measurement.</summary>
     [GlobalSetup(Targets = [nameof(NativeVectors), nameof(NativeTenure)])]
     public void SetUpNative()
     {
@@ -43,7 +44,7 @@ public unsafe class LessThanBenchmarks<T> : CountedBenchmarks
         _native[(int)Count - 1] = _value;
     }
 
-    /// <summary>Gives it back.</summary>
+    /// <summary>Frees the native memory.</summary>
     [GlobalCleanup]
     public void Free() => _native?.Free();
 
@@ -99,7 +100,7 @@ public unsafe class LessThanBenchmarks<T> : CountedBenchmarks
     {
         if (!found)
         {
-            throw new InvalidOperationException("An element that is not less than the value was not found.");
+            throw new InvalidOperationException("The check missed an element that is not less than the value.");
         }
     }
 }

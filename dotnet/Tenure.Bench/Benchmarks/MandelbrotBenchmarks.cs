@@ -9,10 +9,12 @@ using BenchmarkDotNet.Attributes;
 
 namespace Tenure.Bench;
 
-/// <summary>Question: does it matter to a calculation where its result is written, managed or native?</summary>
+/// <summary>Question: does it matter to a calculation whether its result is written to managed or native
+/// memory?</summary>
 /// <remarks>
-/// It should not: calculating takes far longer than writing. Elements and vectors do the same operations in the same
-/// order, so their pictures are the same to the bit; each row's is compared with that of the plain loop.
+/// It should not: the calculation takes far longer than the writes. Element and vector versions do the same operations
+/// in the same order, so their pictures are identical to the bit; each row's picture is compared with that of the plain
+/// loop.
 /// </remarks>
 /// <typeparam name="T">float or double.</typeparam>
 public unsafe class MandelbrotBenchmarks<T> : CountedBenchmarks
@@ -27,10 +29,10 @@ public unsafe class MandelbrotBenchmarks<T> : CountedBenchmarks
     private byte[] _managed = [];
     private SafeArray<byte>? _native;
 
-    /// <summary>Points of a picture.</summary>
+    /// <summary>The number of points in a picture.</summary>
     internal static long Points(long scale) => 768 * scale * 512 * scale;
 
-    /// <summary>The managed picture.</summary>
+    /// <summary>Allocates the managed picture.</summary>
     [GlobalSetup(Targets = [nameof(ManagedLoop), nameof(ManagedVectors), nameof(ManagedLoopAll), nameof(ManagedVectorsAll)])]
     public void SetUpManaged()
     {
@@ -38,7 +40,7 @@ public unsafe class MandelbrotBenchmarks<T> : CountedBenchmarks
         _managed = new byte[_width * _height];
     }
 
-    /// <summary>The native picture.</summary>
+    /// <summary>Allocates the native picture.</summary>
     [GlobalSetup(Targets = [nameof(NativeLoop), nameof(NativeVectors), nameof(NativeLoopAll), nameof(NativeVectorsAll)])]
     public void SetUpNative()
     {
@@ -46,7 +48,7 @@ public unsafe class MandelbrotBenchmarks<T> : CountedBenchmarks
         _native = new SafeArray<byte>(_width * _height);
     }
 
-    /// <summary>The picture is that of the plain loop.</summary>
+    /// <summary>Checks the picture against that of the plain loop.</summary>
     [GlobalCleanup]
     public void Check()
     {
@@ -58,7 +60,7 @@ public unsafe class MandelbrotBenchmarks<T> : CountedBenchmarks
         ReadOnlySpan<byte> found = _native is null ? _managed : _native.Span;
         if (!found.SequenceEqual(wanted) || wanted.Distinct().Count() < 20)
         {
-            throw new InvalidOperationException("The picture is not that of the plain loop.");
+            throw new InvalidOperationException("The picture differs from that of the plain loop.");
         }
         _native?.Free();
     }
@@ -174,7 +176,8 @@ public unsafe class MandelbrotBenchmarks<T> : CountedBenchmarks
                     }
                     steps += Vector.BitwiseAnd(inside, Vector<T>.One);
                     Vector<T> next = (x * x) - (y * y) + cx;
-                    // Lanes that have left stay where they left, or they might come back as NaN compared.
+                    // Lanes that have escaped keep their values; otherwise they could become NaN and compare as inside
+                    // again.
                     y = Vector.ConditionalSelect(inside, (two * x * y) + cy, y);
                     x = Vector.ConditionalSelect(inside, next, x);
                 }

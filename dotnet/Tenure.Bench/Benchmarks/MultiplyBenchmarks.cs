@@ -11,14 +11,14 @@ namespace Tenure.Bench;
 
 /// <summary>Question: what does it cost to multiply every element of a warm array by a value, in place?</summary>
 /// <remarks>
-/// The managed array is multiplied by a plain loop and by the runtime's own vectors; unfair would be the loop with an
-/// object for each element that jemalloc.NET compared itself with. Arrays beyond the processor's caches are limited by the
-/// memory: then all vectorised rows are alike. The result is compared with one element calculated alone. NativeMemory.Alloc
-/// aligns to 16 and our arrays to 64: each has a row with the other alignment.
+/// The managed array is multiplied by a plain loop and by the runtime's own vectors. The loop with an object per
+/// element that jemalloc.NET compared itself with would be unfair. Arrays larger than the processor's caches are
+/// limited by memory: all vectorized rows are then alike. The result is compared with one element that is multiplied
+/// alone. NativeMemory.Alloc aligns to 16 and our arrays to 64: each has a row with the other alignment.
 /// </remarks>
-/// <typeparam name="T">The element.</typeparam>
-/// <typeparam name="TOwn">Our array.</typeparam>
-/// <typeparam name="TMultiply">How it multiplies.</typeparam>
+/// <typeparam name="T">The element type.</typeparam>
+/// <typeparam name="TOwn">The type of our array.</typeparam>
+/// <typeparam name="TMultiply">The multiplication.</typeparam>
 public unsafe class MultiplyBenchmarks<T, TOwn, TMultiply> : CountedBenchmarks
     where T : unmanaged, INumber<T>
     where TOwn : struct, IOwnArray<TOwn, T>
@@ -34,7 +34,7 @@ public unsafe class MultiplyBenchmarks<T, TOwn, TMultiply> : CountedBenchmarks
     private T* _native;
     private TOwn _own;
 
-    /// <summary>Written once before anything is measured.</summary>
+    /// <summary>Writes the array once before the measurement.</summary>
     [GlobalSetup(Targets = [nameof(Loop), nameof(Tensor)])]
     public void SetUpManaged()
     {
@@ -42,7 +42,7 @@ public unsafe class MultiplyBenchmarks<T, TOwn, TMultiply> : CountedBenchmarks
         _managed.AsSpan().Fill(_first);
     }
 
-    /// <summary>Written once before anything is measured.</summary>
+    /// <summary>Writes the array once before the measurement.</summary>
     [GlobalSetup(Targets = [nameof(SystemLoop), nameof(SystemTensor), nameof(JemallocTensor)])]
     public void SetUpNative()
     {
@@ -50,7 +50,7 @@ public unsafe class MultiplyBenchmarks<T, TOwn, TMultiply> : CountedBenchmarks
         Pattern.Fill(_native, Count, _first);
     }
 
-    /// <summary>Written once before anything is measured.</summary>
+    /// <summary>Writes the array once before the measurement.</summary>
     [GlobalSetup(Target = nameof(SystemAligned))]
     public void SetUpAligned()
     {
@@ -58,7 +58,7 @@ public unsafe class MultiplyBenchmarks<T, TOwn, TMultiply> : CountedBenchmarks
         Pattern.Fill(_native, Count, _first);
     }
 
-    /// <summary>Written once before anything is measured.</summary>
+    /// <summary>Writes the array once before the measurement.</summary>
     [GlobalSetup(Target = nameof(Tenure))]
     public void SetUpTenure()
     {
@@ -66,7 +66,7 @@ public unsafe class MultiplyBenchmarks<T, TOwn, TMultiply> : CountedBenchmarks
         _own.Fill(_first);
     }
 
-    /// <summary>Written once before anything is measured.</summary>
+    /// <summary>Writes the array once before the measurement.</summary>
     [GlobalSetup(Target = nameof(TenureOtherAlignment))]
     public void SetUpOtherAlignment()
     {
@@ -74,7 +74,7 @@ public unsafe class MultiplyBenchmarks<T, TOwn, TMultiply> : CountedBenchmarks
         _own.Fill(_first);
     }
 
-    /// <summary>Every element is what one is that was multiplied alone.</summary>
+    /// <summary>Checks that every element equals one that was multiplied alone.</summary>
     [GlobalCleanup(Targets = [nameof(Loop), nameof(Tensor)])]
     public void CheckManaged()
     {
@@ -82,7 +82,7 @@ public unsafe class MultiplyBenchmarks<T, TOwn, TMultiply> : CountedBenchmarks
         _managed = [];
     }
 
-    /// <summary>Every element is what one is that was multiplied alone.</summary>
+    /// <summary>Checks that every element equals one that was multiplied alone.</summary>
     [GlobalCleanup(Targets = [nameof(SystemLoop), nameof(SystemTensor), nameof(JemallocTensor)])]
     public void CheckNative()
     {
@@ -90,7 +90,7 @@ public unsafe class MultiplyBenchmarks<T, TOwn, TMultiply> : CountedBenchmarks
         NativeMemory.Free(_native);
     }
 
-    /// <summary>Every element is what one is that was multiplied alone.</summary>
+    /// <summary>Checks that every element equals one that was multiplied alone.</summary>
     [GlobalCleanup(Target = nameof(SystemAligned))]
     public void CheckAligned()
     {
@@ -98,7 +98,7 @@ public unsafe class MultiplyBenchmarks<T, TOwn, TMultiply> : CountedBenchmarks
         NativeMemory.AlignedFree(_native);
     }
 
-    /// <summary>Every element is what one is that was multiplied alone.</summary>
+    /// <summary>Checks that every element equals one that was multiplied alone.</summary>
     [GlobalCleanup(Targets = [nameof(Tenure), nameof(TenureOtherAlignment)])]
     public void CheckTenure()
     {

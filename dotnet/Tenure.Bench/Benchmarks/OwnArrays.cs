@@ -5,38 +5,39 @@ using System.IO;
 
 namespace Tenure.Bench;
 
-/// <summary>An array of ours, as the benchmarks use it: one benchmark is written for all of them.</summary>
-/// <typeparam name="TSelf">The array.</typeparam>
-/// <typeparam name="T">The element.</typeparam>
+/// <summary>One of our arrays as the benchmarks use it, so that each benchmark is written once for all of
+/// them.</summary>
+/// <typeparam name="TSelf">The array type.</typeparam>
+/// <typeparam name="T">The element type.</typeparam>
 public unsafe interface IOwnArray<TSelf, T>
     where TSelf : struct, IOwnArray<TSelf, T>
     where T : unmanaged
 {
-    /// <summary>In the tables.</summary>
+    /// <summary>The name in the tables.</summary>
     static abstract string Name { get; }
 
-    /// <summary>What <see cref="Create"/> aligns to when nothing is said, and what the other row is aligned to: 16 as
+    /// <summary>The alignment that <see cref="Create"/> does not use by default, for the other row: 16 as
     /// NativeMemory.Alloc, or 64 as buffers.</summary>
     static abstract int OtherAlignment { get; }
 
-    /// <summary>A new one. An alignment of 0 is the type's default.</summary>
+    /// <summary>Creates an array. An alignment of 0 selects the type's default.</summary>
     static abstract TSelf Create(long count, AllocationFill fill, int alignment = 0);
 
-    /// <summary>Every element.</summary>
+    /// <summary>Fills every element.</summary>
     void Fill(T value);
 
-    /// <summary>Where it begins.</summary>
+    /// <summary>The address of the first element.</summary>
     T* Begin { get; }
 
-    /// <summary>An element by its index.</summary>
+    /// <summary>Gets the element at an index.</summary>
     T At(long index);
 
-    /// <summary>Gives it back.</summary>
+    /// <summary>Frees the array.</summary>
     void Free();
 }
 
-/// <summary>A block by its pointer.</summary>
-/// <typeparam name="T">The element.</typeparam>
+/// <summary>A block by pointer.</summary>
+/// <typeparam name="T">The element type.</typeparam>
 public readonly unsafe struct OwnBlock<T> : IOwnArray<OwnBlock<T>, T>
     where T : unmanaged
 {
@@ -79,7 +80,7 @@ public readonly unsafe struct OwnBlock<T> : IOwnArray<OwnBlock<T>, T>
 }
 
 /// <summary>A FixedBuffer.</summary>
-/// <typeparam name="T">The element.</typeparam>
+/// <typeparam name="T">The element type.</typeparam>
 public unsafe struct OwnFixedBuffer<T> : IOwnArray<OwnFixedBuffer<T>, T>
     where T : unmanaged
 {
@@ -109,7 +110,7 @@ public unsafe struct OwnFixedBuffer<T> : IOwnArray<OwnFixedBuffer<T>, T>
 }
 
 /// <summary>A SafeArray.</summary>
-/// <typeparam name="T">The element.</typeparam>
+/// <typeparam name="T">The element type.</typeparam>
 public unsafe struct OwnSafeArray<T> : IOwnArray<OwnSafeArray<T>, T>
     where T : unmanaged
 {
@@ -139,7 +140,7 @@ public unsafe struct OwnSafeArray<T> : IOwnArray<OwnSafeArray<T>, T>
 }
 
 /// <summary>A HugeArray, in memory or in a file.</summary>
-/// <typeparam name="T">The element.</typeparam>
+/// <typeparam name="T">The element type.</typeparam>
 public unsafe struct OwnHugeArray<T> : IOwnArray<OwnHugeArray<T>, T>
     where T : unmanaged
 {

@@ -5,18 +5,18 @@ using System.Numerics;
 
 namespace Tenure.Bench;
 
-/// <summary>How each of our arrays multiplies.</summary>
-/// <typeparam name="TArray">The array.</typeparam>
-/// <typeparam name="T">The element.</typeparam>
+/// <summary>The multiplication of one of our arrays.</summary>
+/// <typeparam name="TArray">The array type.</typeparam>
+/// <typeparam name="T">The element type.</typeparam>
 public interface IMultiply<TArray, T>
     where T : unmanaged, INumber<T>
 {
-    /// <summary>Every element, in place.</summary>
+    /// <summary>Multiplies every element, in place.</summary>
     static abstract void Multiply(TArray array, T by);
 }
 
-/// <summary>FixedBuffer's.</summary>
-/// <typeparam name="T">The element.</typeparam>
+/// <summary>FixedBuffer's multiplication.</summary>
+/// <typeparam name="T">The element type.</typeparam>
 public readonly struct FixedBufferMultiply<T> : IMultiply<OwnFixedBuffer<T>, T>
     where T : unmanaged, INumber<T>
 {
@@ -24,8 +24,8 @@ public readonly struct FixedBufferMultiply<T> : IMultiply<OwnFixedBuffer<T>, T>
     public static void Multiply(OwnFixedBuffer<T> array, T by) => array.Buffer.VectorMultiply(by);
 }
 
-/// <summary>SafeArray's.</summary>
-/// <typeparam name="T">The element.</typeparam>
+/// <summary>SafeArray's multiplication.</summary>
+/// <typeparam name="T">The element type.</typeparam>
 public readonly struct SafeArrayMultiply<T> : IMultiply<OwnSafeArray<T>, T>
     where T : unmanaged, INumber<T>
 {
@@ -33,8 +33,8 @@ public readonly struct SafeArrayMultiply<T> : IMultiply<OwnSafeArray<T>, T>
     public static void Multiply(OwnSafeArray<T> array, T by) => array.Array.VectorMultiply(by);
 }
 
-/// <summary>HugeArray's.</summary>
-/// <typeparam name="T">The element.</typeparam>
+/// <summary>HugeArray's multiplication.</summary>
+/// <typeparam name="T">The element type.</typeparam>
 public readonly struct HugeArrayMultiply<T> : IMultiply<OwnHugeArray<T>, T>
     where T : unmanaged, INumber<T>
 {

@@ -7,12 +7,12 @@ using System.Runtime.InteropServices;
 
 namespace Tenure.Bench;
 
-/// <summary>What arrays are filled with, and how it is found again: every byte is 0x5A, which no allocator writes.</summary>
+/// <summary>Writes and checks the fill pattern: every byte is 0x5A, which no allocator writes.</summary>
 internal static unsafe class Pattern
 {
     private const byte Byte = 0x5A;
 
-    /// <summary>Elements of a span at most: more need several.</summary>
+    /// <summary>The maximum number of elements per span; longer memory needs several spans.</summary>
     private const int MaxOfSpan = 1 << 30;
 
     internal static T Of<T>()
@@ -23,7 +23,7 @@ internal static unsafe class Pattern
         return value;
     }
 
-    /// <summary>The plain way over memory of any length.</summary>
+    /// <summary>Fills memory of any length with plain spans.</summary>
     internal static void Fill<T>(T* begin, long count, T value)
         where T : unmanaged
     {
@@ -36,7 +36,7 @@ internal static unsafe class Pattern
         }
     }
 
-    /// <summary>The last element is what was written: keeps the writing from being left out.</summary>
+    /// <summary>Checks the last element, which also prevents the compiler from removing the writes.</summary>
     internal static void CheckLast<T>(T last)
         where T : unmanaged
     {
@@ -46,7 +46,8 @@ internal static unsafe class Pattern
         }
     }
 
-    /// <summary>About a thousand places and both ends. Throws when one of them is not <paramref name="value"/>.</summary>
+    /// <summary>Checks about a thousand positions and both ends; throws if one of them is not
+    /// <paramref name="value"/>.</summary>
     internal static void Check<T>(T* begin, long count, T value)
         where T : unmanaged
     {
@@ -71,7 +72,7 @@ internal static unsafe class Pattern
     internal static T* Allocate<T>(long count)
         where T : unmanaged => (T*)NativeMemory.Alloc((nuint)count, (nuint)sizeof(T));
 
-    /// <summary>At multiples of 64, as buffers lie. Give it back with NativeMemory.AlignedFree.</summary>
+    /// <summary>Allocates at a multiple of 64, as buffers do. Free it with NativeMemory.AlignedFree.</summary>
     internal static T* AllocateAligned<T>(long count)
         where T : unmanaged => (T*)NativeMemory.AlignedAlloc((nuint)count * (nuint)sizeof(T), BufferOptions.DefaultAlignment);
 
@@ -84,5 +85,5 @@ internal static unsafe class Pattern
         }
     }
 
-    private static void Fail() => throw new InvalidOperationException("The memory does not hold what was written into it.");
+    private static void Fail() => throw new InvalidOperationException("The memory does not contain the written values.");
 }

@@ -5,30 +5,30 @@ using System;
 
 namespace Tenure.Bench;
 
-/// <summary>Whose memory a row measures.</summary>
+/// <summary>The allocator that a row measures.</summary>
 public enum RowKind
 {
-    /// <summary>The garbage collector's.</summary>
+    /// <summary>The garbage collector.</summary>
     Managed,
 
     /// <summary>NativeMemory: the process's malloc.</summary>
     System,
 
-    /// <summary>NativeMemory in a process that has jemalloc preloaded.</summary>
+    /// <summary>NativeMemory in a process with jemalloc preloaded.</summary>
     Jemalloc,
 
-    /// <summary>Ours.</summary>
+    /// <summary>Tenure.</summary>
     Tenure,
 }
 
-/// <summary>What a measured method is called in the tables. "{ours}" is the type of ours that the verb is about, "{other}" the
-/// alignment that it does not have by itself.</summary>
+/// <summary>The row name of a measured method. "{ours}" stands for our type that the verb measures, "{other}" for its
+/// non-default alignment.</summary>
 [AttributeUsage(AttributeTargets.Method)]
 public sealed class RowAttribute(RowKind kind, string name) : Attribute
 {
-    /// <summary>Whose memory.</summary>
+    /// <summary>The allocator.</summary>
     public RowKind Kind { get; } = kind;
 
-    /// <summary>In the tables.</summary>
+    /// <summary>The name in the tables.</summary>
     public string Name { get; } = name;
 }

@@ -7,10 +7,11 @@ using BenchmarkDotNet.Attributes;
 
 namespace Tenure.Bench;
 
-/// <summary>Question: what does an array of strings cost to make and to give up, managed or native?</summary>
+/// <summary>Question: what does it cost to create and release an array of strings, managed or native?</summary>
 /// <remarks>
-/// Both are made from the same characters, formatted on the stack. A String has two bytes for each of them, a FixedUtf8String
-/// one. The native ones are freed one by one within the time; the managed ones are left to the collector.
+/// Both are created from the same characters, formatted on the stack. A String uses two bytes per character, a
+/// FixedUtf8String one. The native strings are freed one by one within the time; the managed ones are left to the
+/// garbage collector.
 /// </remarks>
 public class TextBenchmarks : CountedBenchmarks
 {
@@ -42,7 +43,7 @@ public class TextBenchmarks : CountedBenchmarks
         }
         if (texts[^1].Length != Format(room, texts.Length - 1).Length)
         {
-            throw new InvalidOperationException("A string is not as long as what it was made from.");
+            throw new InvalidOperationException("A string has another length than its source.");
         }
         foreach (ref FixedUtf8String text in texts)
         {

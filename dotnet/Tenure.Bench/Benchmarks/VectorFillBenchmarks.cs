@@ -8,8 +8,8 @@ using BenchmarkDotNet.Attributes;
 
 namespace Tenure.Bench;
 
-/// <summary>Question: which way of filling warm memory is the fastest, and does it matter whose memory it is?</summary>
-/// <typeparam name="T">The element.</typeparam>
+/// <summary>Question: which way to fill warm memory is the fastest, and does the allocator matter?</summary>
+/// <typeparam name="T">The element type.</typeparam>
 public unsafe class VectorFillBenchmarks<T> : CountedBenchmarks
     where T : unmanaged, INumber<T>
 {
@@ -19,7 +19,7 @@ public unsafe class VectorFillBenchmarks<T> : CountedBenchmarks
     private T[] _managed = [];
     private SafeArray<T>? _native;
 
-    /// <summary>Written once before anything is measured.</summary>
+    /// <summary>Writes the array once before the measurement.</summary>
     [GlobalSetup(Targets = [nameof(ManagedLoop), nameof(ManagedVectors), nameof(ManagedSpan)])]
     public void SetUpManaged()
     {
@@ -27,7 +27,7 @@ public unsafe class VectorFillBenchmarks<T> : CountedBenchmarks
         _managed.AsSpan().Fill(_value);
     }
 
-    /// <summary>Written once before anything is measured.</summary>
+    /// <summary>Writes the array once before the measurement.</summary>
     [GlobalSetup(Targets = [nameof(NativeVectors), nameof(NativeTenure)])]
     public void SetUpNative()
     {
@@ -35,7 +35,7 @@ public unsafe class VectorFillBenchmarks<T> : CountedBenchmarks
         _native.Fill(_value);
     }
 
-    /// <summary>What was written is there.</summary>
+    /// <summary>Checks the written values.</summary>
     [GlobalCleanup]
     public void Check()
     {

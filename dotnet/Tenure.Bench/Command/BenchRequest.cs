@@ -6,7 +6,7 @@ using System.Collections.Generic;
 
 namespace Tenure.Bench;
 
-/// <summary>What is measured with what.</summary>
+/// <summary>The verb: the data structure or workload to measure.</summary>
 internal enum Verb
 {
     Malloc,
@@ -17,7 +17,7 @@ internal enum Verb
     Lifetimes,
 }
 
-/// <summary>What is done; several may be asked for at once.</summary>
+/// <summary>The operations to measure; several can be combined.</summary>
 [Flags]
 internal enum Operations
 {
@@ -30,17 +30,17 @@ internal enum Operations
     Test = 32,
 }
 
-/// <summary>A command line that was understood.</summary>
+/// <summary>A parsed command line.</summary>
 internal sealed record BenchRequest
 {
     internal required Verb Verb { get; init; }
 
-    /// <summary>As it was typed: "array" for the buffers.</summary>
+    /// <summary>The verb as typed: "array" for the buffers.</summary>
     internal required string VerbName { get; init; }
 
     internal Operations Operations { get; init; }
 
-    /// <summary>Elements, rounds or scales.</summary>
+    /// <summary>The numbers of elements, rounds or scales.</summary>
     internal IReadOnlyList<long> Counts { get; init; } = [];
 
     internal required ElementType Element { get; init; }
@@ -51,36 +51,37 @@ internal sealed record BenchRequest
 
     internal int? Iterations { get; init; }
 
-    /// <summary>Of the lifetimes: whether the first batch is written while the clock runs.</summary>
+    /// <summary>For lifetimes: whether the first batch is written within the time.</summary>
     internal Storing FirstBatch { get; init; }
 
-    /// <summary>Where a file-backed array's file goes; null: memory.</summary>
+    /// <summary>The folder for the file of a file-backed array; null for memory.</summary>
     internal string? FileFolder { get; init; }
 
     internal string? JsonFile { get; init; }
 
     internal string? OutFolder { get; init; }
 
-    /// <summary>What BenchmarkDotNet prints while it runs is shown.</summary>
+    /// <summary>Whether BenchmarkDotNet's output is shown while it runs.</summary>
     internal bool IsVerbose { get; init; }
 
-    /// <summary>For BenchmarkDotNet: what stood behind "--".</summary>
+    /// <summary>The arguments after "--", for BenchmarkDotNet.</summary>
     internal IReadOnlyList<string> Further { get; init; } = [];
 
-    /// <summary>Everything that was typed: a child is told the same.</summary>
+    /// <summary>All arguments as typed; a child process receives the same.</summary>
     internal required IReadOnlyList<string> Arguments { get; init; }
 
     internal string CommandText => "jembench " + string.Join(' ', Arguments);
 }
 
-/// <summary>What this process measures. Benchmark classes are made by reflection and read it here.</summary>
+/// <summary>The request that this process measures. Benchmark classes are created by reflection and read it
+/// here.</summary>
 internal static class Selection
 {
     private static BenchRequest? s_request;
 
     internal static BenchRequest Request
     {
-        get => s_request ?? throw new InvalidOperationException("Nothing was asked for.");
+        get => s_request ?? throw new InvalidOperationException("There is no request.");
         set => s_request = value;
     }
 }

@@ -9,7 +9,7 @@ using System.Linq;
 
 namespace Tenure.Bench;
 
-/// <summary>The command line: verbs, their options, and what is said when one is wrong.</summary>
+/// <summary>The command line: verbs, their options and the error messages.</summary>
 internal static class CommandLine
 {
     internal static int Run(string[] args)
@@ -18,7 +18,7 @@ internal static class CommandLine
         {
             HelpName = "jembench",
         };
-        // -h is Int16, as it was in jemalloc.NET's tool.
+        // -h is Int16, as in jemalloc.NET's tool.
         foreach (HelpOption option in root.Options.OfType<HelpOption>().ToArray())
         {
             root.Options.Remove(option);
@@ -55,13 +55,13 @@ internal static class CommandLine
         if (parsed.CommandResult.Command == root)
         {
             return own is ["-h", ..]
-                ? Refuse("-h is Int16, an option of the verbs; the help is --help", "jembench --help")
-                : Refuse($"{own[0]} is no verb{NearestWord.Question(own[0], Words(root))}", "jembench --help");
+                ? Refuse("-h is Int16, an option of the verbs; use --help for help", "jembench --help")
+                : Refuse($"{own[0]} is not a verb{NearestWord.Question(own[0], Words(root))}", "jembench --help");
         }
         return parsed.Errors.Count == 0 ? parsed.Invoke() : Refuse(parsed.Errors[0].Message, "jembench --help");
     }
 
-    /// <summary>Says why a command line is not understood, and what to read.</summary>
+    /// <summary>Reports why a command line is not valid, and which help to read.</summary>
     internal static int Refuse(string reason, string read)
     {
         Console.Error.WriteLine($"jembench: {reason}");
@@ -77,7 +77,7 @@ internal static class CommandLine
         Environment.NewLine,
         "Measures native memory in .NET: managed arrays, NativeMemory, jemalloc and Tenure, on BenchmarkDotNet.",
         "",
-        "Every row is measured in a process of its own; jemalloc's are the NativeMemory rows with jemalloc preloaded.",
+        "Each row is measured in its own process; jemalloc's rows are the NativeMemory rows with jemalloc preloaded.",
         ExitCode.Help,
         "",
         "Examples:",

@@ -7,11 +7,11 @@ using System.Runtime.InteropServices;
 
 namespace Tenure.Bench;
 
-/// <summary>What arrays are made of.</summary>
-/// <param name="Name">As .NET calls it.</param>
-/// <param name="Type">The type itself.</param>
-/// <param name="Size">Bytes of an element.</param>
-/// <param name="Option">How it is asked for.</param>
+/// <summary>The element type of an array.</summary>
+/// <param name="Name">The .NET name.</param>
+/// <param name="Type">The type.</param>
+/// <param name="Size">The size of an element in bytes.</param>
+/// <param name="Option">The option that selects it.</param>
 internal sealed record ElementType(string Name, Type Type, int Size, string Option)
 {
     internal static ElementType UserDefined { get; } =
@@ -25,7 +25,7 @@ internal sealed record ElementType(string Name, Type Type, int Size, string Opti
     internal static ElementType Of<T>(string option)
         where T : unmanaged => new(typeof(T).Name, typeof(T), Marshal.SizeOf<T>(), option);
 
-    /// <summary>The integer of so many bits.</summary>
+    /// <summary>Gets the integer type with a number of bits.</summary>
     internal static ElementType Integer(int bits, bool isUnsigned) => (bits, isUnsigned) switch
     {
         (8, false) => Of<sbyte>("-b"),
@@ -38,7 +38,8 @@ internal sealed record ElementType(string Name, Type Type, int Size, string Opti
         _ => Of<ulong>("-l -u"),
     };
 
-    /// <summary>The same kind of integer with half the bits and so on: what would need less memory. Null for 8 bits and others.</summary>
+    /// <summary>A narrower integer of the same kind, which needs less memory. Null for 8 bits and other
+    /// types.</summary>
     internal ElementType? Narrower => Type == typeof(ulong) ? Of<ushort>("-h -u")
         : Type == typeof(long) ? Of<short>("-h")
         : Type == typeof(uint) ? Of<ushort>("-h -u")
@@ -47,23 +48,23 @@ internal sealed record ElementType(string Name, Type Type, int Size, string Opti
         : null;
 }
 
-/// <summary>A structure of several fields, as a program would keep in an array.</summary>
+/// <summary>A structure with several fields, as a program would keep in an array.</summary>
 [StructLayout(LayoutKind.Sequential)]
 [SuppressMessage("Performance", "CA1815:Override equals and operator equals on value types", Justification = "None is compared.")]
 public struct Employee
 {
-    /// <summary>Who it is.</summary>
+    /// <summary>The identity.</summary>
     public Guid Id;
 
-    /// <summary>In what is paid.</summary>
+    /// <summary>The balance.</summary>
     public decimal Balance;
 
-    /// <summary>In ticks.</summary>
+    /// <summary>The date of birth, in ticks.</summary>
     public long Born;
 
-    /// <summary>A number.</summary>
+    /// <summary>The department number.</summary>
     public int Department;
 
-    /// <summary>A number.</summary>
+    /// <summary>The department number.</summary>
     public float Rating;
 }

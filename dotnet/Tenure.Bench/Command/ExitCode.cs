@@ -3,21 +3,21 @@
 
 namespace Tenure.Bench;
 
-/// <summary>What the tool ends with.</summary>
+/// <summary>The exit codes of the tool.</summary>
 internal static class ExitCode
 {
     internal const int Ok = 0;
 
-    /// <summary>A row failed, or what was asked for does not fit into this machine, or a file could not be written.</summary>
+    /// <summary>A row failed, the request does not fit into this machine, or a file could not be written.</summary>
     internal const int Failed = 1;
 
-    /// <summary>The command line is wrong: nothing was measured.</summary>
+    /// <summary>The command line is not valid; nothing was measured.</summary>
     internal const int BadUsage = 2;
 
-    /// <summary>By Ctrl-C or SIGTERM: what was finished is in the result.</summary>
+    /// <summary>Interrupted by Ctrl-C or SIGTERM; the result contains the finished rows.</summary>
     internal const int Interrupted = 130;
 
     internal const string Help =
-        "Exit codes: 0 measured; 1 a row failed, does not fit into this machine, or could not be written; 2 a wrong argument; "
-        + "130 interrupted (what was finished is in the tables and files).";
+        "Exit codes: 0 success; 1 a row failed or does not fit into memory, or a file could not be written; 2 invalid argument; "
+        + "130 interrupted (finished rows are in the tables and files).";
 }

@@ -6,10 +6,10 @@ using System.Collections.Generic;
 
 namespace Tenure.Bench;
 
-/// <summary>What somebody may have meant.</summary>
+/// <summary>Suggests a similar word for a misspelled one.</summary>
 internal static class NearestWord
 {
-    /// <summary>The known word with the fewest letters changed, or null when none is near.</summary>
+    /// <summary>Gets the known word with the smallest distance; null if none is similar.</summary>
     internal static string? To(string word, IEnumerable<string> known)
     {
         string? best = null;
@@ -25,11 +25,11 @@ internal static class NearestWord
         return best;
     }
 
-    /// <summary>"; did you mean --fill?", or nothing.</summary>
+    /// <summary>"; did you mean --fill?", or an empty string.</summary>
     internal static string Question(string word, IEnumerable<string> known) =>
         To(word, known) is { } near ? $"; did you mean {near}?" : "";
 
-    /// <summary>Letters to insert, delete, change, or swap with a neighbour.</summary>
+    /// <summary>The number of letters to insert, delete, change, or swap with a neighbor.</summary>
     internal static int Distance(string left, string right)
     {
         int[,] cost = new int[left.Length + 1, right.Length + 1];

@@ -17,27 +17,27 @@ internal sealed class VerbCommand : Command
     private readonly TypeOptions _types;
     private readonly Argument<string[]> _counts;
     private readonly string _countName;
-    private readonly Option<bool> _cold = Flag("--cold-start", "No warm-up: what is made is touched for the first time. The code was compiled before.", "-c");
-    private readonly Option<bool> _once = Flag("--once", "A cold start of one iteration.");
-    private readonly Option<bool> _written = Flag("--written", "The first batch's blocks are written while the clock runs; the article's are not.");
-    private readonly Option<bool> _verbose = Flag("--verbose", "Shows what BenchmarkDotNet says while it runs.");
+    private readonly Option<bool> _cold = Flag("--cold-start", "No warm-up: memory is touched for the first time. The code is compiled before.", "-c");
+    private readonly Option<bool> _once = Flag("--once", "A cold start with one iteration.");
+    private readonly Option<bool> _written = Flag("--written", "Writes the first batch's blocks within the measured time; the article does not.");
+    private readonly Option<bool> _verbose = Flag("--verbose", "Shows BenchmarkDotNet's output while it runs.");
 
     private readonly Option<int?> _iterations = new("--target-count", "-t")
     {
         HelpName = "N",
-        Description = "Measured iterations, 1 to 1000.",
+        Description = "Number of measured iterations, 1 to 1000.",
     };
 
     private readonly Option<string?> _file = new("--file")
     {
         HelpName = "FOLDER",
-        Description = "Tenure's array lies in a file of this folder, so that it may be more than the memory. The file goes with it.",
+        Description = "Puts Tenure's array in a file in this folder, so it can be larger than memory. The file is deleted with the array.",
     };
 
     private readonly Option<string?> _json = new("--json")
     {
         HelpName = "FILE",
-        Description = "Writes everything that was measured as JSON; - is the standard output.",
+        Description = "Writes all measurements as JSON; - is standard output.",
     };
 
     private readonly Option<string?> _out = new("--out")
@@ -67,15 +67,15 @@ internal sealed class VerbCommand : Command
 
     internal int Begin(ParseResult parsed, string[] typed, string[] further)
     {
-        string name = parsed.CommandResult.IdentifierToken?.Value ?? Name; // as it was typed: "array" for buffer
+        string name = parsed.CommandResult.IdentifierToken?.Value ?? Name; // as typed: "array" for buffer
         string read = $"jembench {name} --help";
         string[] words = Words(parsed);
         if (words.FirstOrDefault(word => word.StartsWith('-')) is { } unknown)
         {
             string near = unknown == "-h"
-                ? "; the help is --help"
+                ? "; use --help for help"
                 : NearestWord.Question(unknown, CommandLine.Words(this).Append("--help"));
-            return CommandLine.Refuse($"{unknown} is no option of {name}{near}", read);
+            return CommandLine.Refuse($"{unknown} is not an option of {name}{near}", read);
         }
         var counts = new List<long>();
         foreach (string word in words)
@@ -83,7 +83,7 @@ internal sealed class VerbCommand : Command
             if (!long.TryParse(Digits(word), NumberStyles.None, CultureInfo.InvariantCulture, out long count) || count < 1)
             {
                 string near = NearestWord.Question(word, CommandLine.Words(this));
-                return CommandLine.Refuse($"{word} is no {_countName.ToLowerInvariant()}: a whole number from 1 on is needed{near}", read);
+                return CommandLine.Refuse($"{word} is not a valid {_countName.ToLowerInvariant()}: use a whole number of at least 1{near}", read);
             }
             counts.Add(count);
         }
@@ -93,7 +93,7 @@ internal sealed class VerbCommand : Command
         }
         Operations operations = Chosen(parsed);
         string? refusal = operations == Operations.None && _operations.Count != 0
-            ? $"{name} needs to know what to do: {string.Join(", ", _operations.Values.Select(each => each.Name))}{NotHelp(typed)}"
+            ? $"{name} needs an operation: {string.Join(", ", _operations.Values.Select(each => each.Name))}{NotHelp(typed)}"
             : counts.Count == 0 && _verb is not (Verb.Vector or Verb.Lifetimes)
             ? $"{name} needs at least one {_countName.ToLowerInvariant()}, such as {(operations == Operations.Fragment ? "100" : "1000000")}"
             : Sense.Refuse(_verb, operations, counts, parsed.GetValue(_iterations)) ?? _types.Refusal(parsed, operations);
@@ -105,7 +105,7 @@ internal sealed class VerbCommand : Command
         return _verb == Verb.Lifetimes ? LifetimesRun.Run(request) : BenchSession.Run(request);
     }
 
-    /// <summary>For children, whose command line was found good by their parent.</summary>
+    /// <summary>Parses a command line in a child process; its parent has already validated it.</summary>
     internal static BenchRequest Again(IReadOnlyList<string> typed)
     {
         var root = new RootCommand();
@@ -152,13 +152,13 @@ internal sealed class VerbCommand : Command
         };
     }
 
-    /// <summary>Who types -h often wants help.</summary>
-    internal static string NotHelp(string[] typed) => typed.Contains("-h") ? " (-h is Int16; the help is --help)" : "";
+    /// <summary>A hint for -h, which often means help.</summary>
+    internal static string NotHelp(string[] typed) => typed.Contains("-h") ? " (-h is Int16; use --help for help)" : "";
 
     private Operations Chosen(ParseResult parsed) =>
         _operations.Aggregate(Operations.None, (all, each) => parsed.GetValue(each.Value) ? all | each.Key : all);
 
-    /// <summary>One more thing that it can do.</summary>
+    /// <summary>Adds an operation.</summary>
     internal VerbCommand With(Operations operation, string name, string description)
     {
         _operations[operation] = Flag(name, description);
@@ -166,7 +166,7 @@ internal sealed class VerbCommand : Command
         return this;
     }
 
-    /// <summary>The options that stand behind those of its own.</summary>
+    /// <summary>Adds the options that follow those of the verb.</summary>
     internal VerbCommand Finish()
     {
         if (_verb != Verb.Lifetimes)
@@ -189,14 +189,14 @@ internal sealed class VerbCommand : Command
         if (_verb != Verb.Lifetimes)
         {
             Add(_verbose);
-            Description += $"{Environment.NewLine}What stands behind -- goes to BenchmarkDotNet: exporters, columns and filters.";
+            Description += $"{Environment.NewLine}Arguments after -- go to BenchmarkDotNet: exporters, columns and filters.";
         }
         return this;
     }
 
     private string[] Words(ParseResult parsed) => [.. parsed.GetResult(_counts)?.Tokens.Select(token => token.Value) ?? []];
 
-    /// <summary>10_000_000 is a number as well.</summary>
+    /// <summary>Accepts digits with separators, such as 10_000_000.</summary>
     private static string Digits(string word) => word.Replace("_", "", StringComparison.Ordinal);
 
     internal static Option<bool> Flag(string name, string description, params string[] aliases) =>

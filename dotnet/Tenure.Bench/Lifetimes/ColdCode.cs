@@ -10,11 +10,12 @@ using System.Runtime.InteropServices;
 
 namespace Tenure.Bench;
 
-/// <summary>Compiles and links what a first batch calls, and allocates nothing of the measured allocator.</summary>
+/// <summary>Compiles and links the code that a first batch calls, without allocating from the measured
+/// allocator.</summary>
 /// <remarks>
-/// The first batch includes what an allocator does once for the process and once for the thread: its first range or
-/// chunk, the thread's record, the first page faults. So neither a block nor a frame comes before it. Outside the clock
-/// are the compiler and the loading of the library, which a program compiled ahead of time and linked has behind it.
+/// The first batch includes the allocator's one-time work for the process and the thread: its first range or chunk, the
+/// thread's record, the first page faults. Therefore no block and no frame may come before it. The compiler and the
+/// loading of the library are outside the measurement; a program that is compiled ahead of time and linked has neither.
 /// malloc is the exception: the runtime itself has used it since the process started.
 /// </remarks>
 internal static class ColdCode
@@ -53,16 +54,16 @@ internal static class ColdCode
         T.Deallocate(null);
     }
 
-    /// <summary>Methods that this thread has had compiled until now: none is, between the two times of a first
-    /// batch.</summary>
+    /// <summary>The number of methods compiled for this thread so far; none may be compiled between the two times of a
+    /// first batch.</summary>
     internal static long CompiledMethods => JitInfo.GetCompiledMethodCount(currentThread: true);
 
-    /// <exception cref="InvalidOperationException">The times have the compiler's in them.</exception>
+    /// <exception cref="InvalidOperationException">The times include compilation.</exception>
     internal static void RefuseCompiled(long methods)
     {
         if (methods != 0)
         {
-            throw new InvalidOperationException($"{methods} methods were compiled within the times of the first batch.");
+            throw new InvalidOperationException($"{methods} methods were compiled while the first batch was timed.");
         }
     }
 

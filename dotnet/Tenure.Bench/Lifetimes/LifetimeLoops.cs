@@ -7,8 +7,8 @@ using System.Runtime.InteropServices;
 
 namespace Tenure.Bench;
 
-/// <summary>Blocks of one lifetime. A batch of Temp or TempJob is a frame: its end is part of giving the batch back, as in
-/// `tenure bench lifetimes`.</summary>
+/// <summary>Blocks of one lifetime. A batch of Temp or TempJob is a frame: ending the frame is part of freeing the
+/// batch, as in `tenure bench lifetimes`.</summary>
 internal unsafe interface ILifetimeBlocks
 {
     static abstract void* Allocate();
@@ -66,13 +66,13 @@ internal readonly unsafe struct SystemBlocks : ILifetimeBlocks
     }
 }
 
-/// <summary>The measured loops. Each is compiled for its lifetime alone, so that nothing stands between the clock and the
+/// <summary>The measured loops. Each is compiled for one lifetime, so nothing else is between the clock and the
 /// calls.</summary>
 /// <remarks>
-/// The first batch is one of cold memory, not of cold code: its loops are compiled as hot code is before they are called
-/// first, as the article's were. The warm ones are compiled as the runtime does for everybody.
+/// The first batch measures cold memory, not cold code: its loops are compiled as hot code before their first call, as
+/// the article's were. The warm loops are compiled by the runtime's normal tiering.
 /// </remarks>
-/// <typeparam name="T">Whose blocks.</typeparam>
+/// <typeparam name="T">The allocator of the blocks.</typeparam>
 internal static unsafe class LifetimeLoops<T>
     where T : struct, ILifetimeBlocks
 {
@@ -134,7 +134,7 @@ internal static unsafe class LifetimeLoops<T>
     }
 }
 
-/// <summary>The same of arrays, which the collector takes back.</summary>
+/// <summary>The same loops for arrays, which the garbage collector frees.</summary>
 internal static class ManagedLoops
 {
     [MethodImpl(MethodImplOptions.AggressiveOptimization)]

@@ -8,21 +8,21 @@ using System.Linq;
 
 namespace Tenure.Bench;
 
-/// <summary>What a child found about one row.</summary>
+/// <summary>The result of a child process for one row.</summary>
 internal sealed record LifetimeReply
 {
-    /// <summary>Of the first batch, whole, as the article writes them.</summary>
+    /// <summary>The time of the whole first batch, as the article reports it.</summary>
     internal long AllocateTicks { get; init; }
 
     internal long DeallocateTicks { get; init; }
 
-    /// <summary>Of a block, when the batch before was given back.</summary>
+    /// <summary>The time per block after a previous batch was freed.</summary>
     internal WarmNs Warm { get; init; }
 
-    /// <summary>As <see cref="Warm"/>, with all of each block written while the clock ran.</summary>
+    /// <summary>As <see cref="Warm"/>, with every byte of each block written within the time.</summary>
     internal WarmNs WarmWritten { get; init; }
 
-    /// <summary>Of the first batch.</summary>
+    /// <summary>The distances of the first batch.</summary>
     internal long[] Distances { get; init; } = [];
 
     internal string Proof { get; init; } = "";
@@ -64,5 +64,5 @@ internal sealed record LifetimeReply
     }
 }
 
-/// <summary>Of a block, in ns.</summary>
+/// <summary>The times per block, in ns.</summary>
 internal readonly record struct WarmNs(double Allocate, double Deallocate);

@@ -3,7 +3,7 @@
 
 namespace Tenure.Bench;
 
-/// <summary>Whose blocks: the name is also that of the CSV files.</summary>
+/// <summary>A row: the allocator's name, which also names the CSV files.</summary>
 internal sealed record LifetimeRow(string Name, RowKind Kind, string Note)
 {
     /// <summary>The article's size and alignment.</summary>
@@ -11,8 +11,8 @@ internal sealed record LifetimeRow(string Name, RowKind Kind, string Note)
 
     internal static LifetimeRow[] All { get; } =
     [
-        new("Temp", RowKind.Tenure, "deallocate is the end of the frame, which takes all of it; to give a block back does nothing"),
-        new("TempJob", RowKind.Tenure, "deallocate has the end of the frame with it"),
+        new("Temp", RowKind.Tenure, "deallocate is the end of the frame, which frees all blocks; freeing a single block does nothing"),
+        new("TempJob", RowKind.Tenure, "deallocate includes the end of the frame"),
         new("Persistent", RowKind.Tenure, ""),
         new("NativeMemory", RowKind.System, ""),
         new("jemalloc", RowKind.Jemalloc, "NativeMemory with jemalloc preloaded"),
@@ -20,7 +20,7 @@ internal sealed record LifetimeRow(string Name, RowKind Kind, string Note)
             + "deallocate is one collection of the youngest generation, forced after each batch"),
     ];
 
-    /// <summary>Whom the proof asks about the row's blocks.</summary>
+    /// <summary>The owner that the proof queries about the row's blocks.</summary>
     internal BlockOwner Owner => Name switch
     {
         "Temp" => BlockOwner.Temp,
@@ -32,12 +32,12 @@ internal sealed record LifetimeRow(string Name, RowKind Kind, string Note)
     };
 }
 
-/// <summary>Whether blocks are written while the clock runs.</summary>
+/// <summary>Whether blocks are written within the time.</summary>
 internal enum Storing
 {
-    /// <summary>As the article: allocated only, and written outside the times.</summary>
+    /// <summary>As in the article: blocks are only allocated within the time, and written outside it.</summary>
     Outside,
 
-    /// <summary>All of a block is written as soon as it is allocated.</summary>
+    /// <summary>Every byte of a block is written as soon as it is allocated.</summary>
     Inside,
 }

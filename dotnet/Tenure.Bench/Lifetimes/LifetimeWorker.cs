@@ -9,16 +9,16 @@ using System.Linq;
 
 namespace Tenure.Bench;
 
-/// <summary>The child's side: one row, its first batch and warm ones.</summary>
+/// <summary>The child process: measures one row, its first batch and warm batches.</summary>
 internal static unsafe class LifetimeWorker
 {
     internal const string Word = "measure-lifetime";
     private const int WarmBatches = 101;
 
-    /// <summary>Blocks that the proof is shown.</summary>
+    /// <summary>The number of blocks shown to the proof.</summary>
     private const int ShownBlocks = 1000;
 
-    /// <summary>Starts a child and reads what it found.</summary>
+    /// <summary>Starts a child process and reads its result.</summary>
     internal static LifetimeReply Ask(LifetimeRow row, long count, Storing first)
     {
         string file = Path.GetTempFileName();
@@ -54,7 +54,7 @@ internal static unsafe class LifetimeWorker
             found = Measure(row, count, first, LifetimePasses.FirstAndWarm, proof, static () => { });
             if (row.Kind == RowKind.Tenure)
             {
-                Heaps.Prove(row.Kind, malloc); // it allocates: not before the first batch
+                Heaps.Prove(row.Kind, malloc); // it allocates, so it must come after the first batch
             }
             found = found with { Proof = $"{malloc.Proof}; {proof.Sentence}", Error = proof.IsProven ? "" : $"not proven: {proof.Sentence}" };
         }
@@ -62,7 +62,7 @@ internal static unsafe class LifetimeWorker
         return found.Error.Length == 0 ? ExitCode.Ok : ExitCode.Failed;
     }
 
-    /// <summary>A row, in this process. Requires that the row's allocator has not been used in it.</summary>
+    /// <summary>Measures a row in this process. Requires that this process has not used the row's allocator.</summary>
     internal static LifetimeReply Measure(
         LifetimeRow row, int count, Storing first, LifetimePasses passes, BlockProof proof, Action beforeProof) =>
         row.Name switch
@@ -99,7 +99,8 @@ internal static unsafe class LifetimeWorker
             found = found with { Warm = plain, WarmWritten = written };
         }
         beforeProof();
-        // Behind the times, and many, whatever was asked for: an allocator that only counts keeps a few freed ones in its count.
+        // Comes after the measurement. Uses many blocks regardless of the count, because an allocator that only counts
+        // may keep a few freed blocks in its count.
         nint[] shown = new nint[int.Max(count, ShownBlocks)];
         proof.Begin(row.Owner);
         LifetimeLoops<T>.AllocateAndWrite(shown);
@@ -123,7 +124,7 @@ internal static unsafe class LifetimeWorker
         {
             if (*(int*)blocks[i] != i)
             {
-                throw new InvalidOperationException("A block does not hold what was written into it.");
+                throw new InvalidOperationException("A block does not contain the written values.");
             }
         }
         compiled += ColdCode.CompiledMethods;
@@ -177,7 +178,7 @@ internal static unsafe class LifetimeWorker
         return new(Stopwatch.GetTimestamp() - begin, Collect(blocks), 0);
     }
 
-    /// <summary>Both ways in turn, so that neither has the quieter moments.</summary>
+    /// <summary>Measures both variants alternately, so that neither benefits from quieter moments.</summary>
     private static (WarmNs Plain, WarmNs Written) Warm(int count, Func<Times> plain, Func<Times> written)
     {
         HotCode.Settle(() =>
@@ -203,7 +204,7 @@ internal static unsafe class LifetimeWorker
         return Stopwatch.GetTimestamp() - from;
     }
 
-    /// <summary>From the end of a block to the begin of the next, as the article counts.</summary>
+    /// <summary>The distances from the end of a block to the start of the next, as the article counts them.</summary>
     private static long[] Distances(nint[] blocks)
     {
         long[] distances = new long[blocks.Length - 1];
@@ -214,7 +215,8 @@ internal static unsafe class LifetimeWorker
         return distances;
     }
 
-    /// <summary>Of arrays that no collection moves meanwhile: nothing is allocated here but the result.</summary>
+    /// <summary>The distances of arrays. No collection moves them meanwhile: only the result is allocated
+    /// here.</summary>
     private static long[] ManagedDistances(byte[][] blocks)
     {
         long[] distances = new long[blocks.Length - 1];
@@ -236,16 +238,16 @@ internal static unsafe class LifetimeWorker
             SampleStatistics.Median([.. batches.Select(each => (double)which(each))]) * 1e9 / Stopwatch.Frequency / count;
     }
 
-    /// <summary>Of a batch, in ticks; and the methods that were compiled meanwhile.</summary>
+    /// <summary>The times of a batch in ticks, and the number of methods compiled meanwhile.</summary>
     private readonly record struct Times(long Allocate, long Deallocate, long Compiled);
 }
 
-/// <summary>What a process measures.</summary>
+/// <summary>The passes that a process measures.</summary>
 internal enum LifetimePasses
 {
     /// <summary>The first batch.</summary>
     FirstOnly,
 
-    /// <summary>That, and batches of warm memory.</summary>
+    /// <summary>The first batch and batches of warm memory.</summary>
     FirstAndWarm,
 }

@@ -11,7 +11,8 @@ using System.Text.Json;
 
 namespace Tenure.Bench;
 
-/// <summary>The article's three files for each row, byte for byte as its script writes them, and everything as JSON.</summary>
+/// <summary>Writes the article's three files for each row, byte for byte as its script does, and all results as
+/// JSON.</summary>
 internal static class LifetimesFiles
 {
     internal static void Write(BenchRequest request, IReadOnlyList<LifetimeRow> rows, Dictionary<string, List<LifetimeReply>> replies)
@@ -32,7 +33,7 @@ internal static class LifetimesFiles
         }
     }
 
-    /// <summary>The first round's first batch: what the article's script does once.</summary>
+    /// <summary>Writes the first batch of the first round: the article's script runs once.</summary>
     private static void Csv(string folder, string name, LifetimeReply reply)
     {
         string times = $"Operation,Ticks\nAllocate,{Text(reply.AllocateTicks)}\nDeallocate,{Text(reply.DeallocateTicks)}";

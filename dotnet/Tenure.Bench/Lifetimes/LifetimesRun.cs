@@ -8,21 +8,22 @@ using System.Linq;
 
 namespace Tenure.Bench;
 
-/// <summary>The article's experiment: blocks of four bytes, one after the other, then all given back in the same order.</summary>
+/// <summary>The article's experiment: allocates blocks of four bytes one after the other, then frees them all in the
+/// same order.</summary>
 /// <remarks>
-/// Question: what does a block cost from each lifetime, and how far do neighbours lie apart? Each row runs in a process of
-/// its own, rounds are shuffled, and medians are shown. The first batch meets memory that nobody touched; the warm ones
-/// meet what the batch before gave back. A frame ends with its batch, and is timed with the frees: it is what frees Temp.
-/// The article's clock stops before a block is written: the warm ones are measured both ways, and --written does the first
-/// batch so.
-/// Unfair would be to compare frees with the collector's, which come when the youngest generation is full: here one is
-/// forced after each batch, and timed. It does not show what many threads do to each other.
+/// Question: what does a block of each lifetime cost, and how far apart are neighbors? Each row runs in its own
+/// process, the rounds are shuffled, and medians are shown. The first batch uses memory that was never touched; the
+/// warm batches use memory that the previous batch freed. A frame ends with its batch and is timed with the frees,
+/// because ending the frame frees Temp. The article's clock stops before a block is written: the warm batches are
+/// measured both ways, and --written writes the first batch within the time. Comparing frees with ordinary garbage
+/// collections, which happen when the youngest generation is full, would be unfair: here a collection is forced after
+/// each batch and timed. The experiment does not show contention between threads.
 /// </remarks>
 internal static class LifetimesRun
 {
     private const int Rounds = 7;
 
-    /// <summary>The article's seed would be its date; any will do.</summary>
+    /// <summary>The article's seed would be its date; any seed works.</summary>
     private const int Seed = 20191104;
 
     internal static int Run(BenchRequest request)
@@ -43,7 +44,7 @@ internal static class LifetimesRun
         using var interrupt = new Interrupt();
         Console.Error.WriteLine(Versions.Line);
         Console.Error.WriteLine(
-            $"{request.Counts[0]} blocks of {LifetimeRow.Bytes} bytes; {CountText.Of(rounds, "round")}; each row in a process of its own in each round");
+            $"{request.Counts[0]} blocks of {LifetimeRow.Bytes} bytes; {CountText.Of(rounds, "round")}; each row in its own process in each round");
         var replies = rows.ToDictionary(row => row.Name, _ => new List<LifetimeReply>());
         var random = new Random(Seed);
         for (int round = 0; round < rounds && !Interrupt.Came; round++)
@@ -65,7 +66,7 @@ internal static class LifetimesRun
         if (Interrupt.Came)
         {
             int whole = replies.Values.Min(each => each.Count);
-            Console.Error.WriteLine($"jembench: interrupted: the result has the {CountText.Of(whole, "round")} that {(whole == 1 ? "was" : "were")} finished");
+            Console.Error.WriteLine($"jembench: interrupted: the result contains the {CountText.Of(whole, "round")} that {(whole == 1 ? "was" : "were")} finished");
             if (whole == 0)
             {
                 return ExitCode.Interrupted;

@@ -10,7 +10,7 @@ using System.Linq;
 
 namespace Tenure.Bench;
 
-/// <summary>The rounds of all rows as one table: medians, and ratios to NativeMemory of the same round.</summary>
+/// <summary>The rounds of all rows as one table: medians, and ratios to NativeMemory in the same round.</summary>
 internal static class LifetimesTable
 {
     private const string Baseline = "NativeMemory";
@@ -60,14 +60,14 @@ internal static class LifetimesTable
         }
         failures.ForEach(to.WriteLine);
         to.WriteLine();
-        to.WriteLine("Times in ns for a block, medians of the rounds; ratio: warm allocation, nothing written, to NativeMemory's of the same round.");
+        to.WriteLine("Times are ns per block, medians of the rounds. Ratio: warm allocation without writing, relative to NativeMemory in the same round.");
         foreach (LifetimeRow row in rows.Where(each => each.Note.Length != 0))
         {
             to.WriteLine($"{row.Name}: {row.Note}.");
         }
     }
 
-    /// <summary>Distances with how often each is there, in the order in which they come first.</summary>
+    /// <summary>Gets the distances with their counts, in order of first occurrence.</summary>
     internal static List<(long Distance, int Count)> Buckets(long[] distances)
     {
         var counts = new Dictionary<long, int>();

@@ -6,10 +6,10 @@ using System.Runtime.InteropServices;
 
 namespace Tenure.Bench;
 
-/// <summary>Whose blocks a proof is about, and how that one is asked.</summary>
+/// <summary>The owner of the blocks that a proof checks, which determines how it is queried.</summary>
 internal enum BlockOwner
 {
-    /// <summary>The garbage collector, which counts the bytes that the thread was given. It has no call that knows a
+    /// <summary>The garbage collector, which counts the bytes allocated by the thread. It cannot be asked about a
     /// single object.</summary>
     Collector,
 
@@ -19,7 +19,7 @@ internal enum BlockOwner
     /// <summary>jemalloc, which knows the arena of each block.</summary>
     Jemalloc,
 
-    /// <summary>Our process heap, which knows each block.</summary>
+    /// <summary>Tenure's process heap, which knows each block.</summary>
     Heap,
 
     /// <summary>The thread's Temp, which counts bytes.</summary>
@@ -29,10 +29,10 @@ internal enum BlockOwner
     TempJob,
 }
 
-/// <summary>The allocators' own answers.</summary>
+/// <summary>Queries the allocators.</summary>
 internal static unsafe class BlockOwners
 {
-    /// <summary>The call that is asked.</summary>
+    /// <summary>Gets the name of the query function.</summary>
     internal static string QueryOf(BlockOwner owner) => owner switch
     {
         BlockOwner.Collector => "GC.GetAllocatedBytesForCurrentThread",
@@ -43,7 +43,7 @@ internal static unsafe class BlockOwners
         _ => "tn_get_stats",
     };
 
-    /// <summary>Whether it knows a block; null: it only counts.</summary>
+    /// <summary>Gets a function that tests ownership of a block; null if the allocator only counts.</summary>
     internal static Func<nint, bool>? KnowsOf(BlockOwner owner) => owner switch
     {
         BlockOwner.Jemalloc => JemallocOwns,
@@ -51,7 +51,7 @@ internal static unsafe class BlockOwners
         _ => null,
     };
 
-    /// <summary>What it counts as given out: blocks of TempJob, else bytes.</summary>
+    /// <summary>Gets the allocated amount: blocks for TempJob, otherwise bytes.</summary>
     internal static ulong CountOf(BlockOwner owner) => owner switch
     {
         BlockOwner.Collector => (ulong)GC.GetAllocatedBytesForCurrentThread(),

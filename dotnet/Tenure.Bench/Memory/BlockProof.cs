@@ -7,15 +7,17 @@ using System.Runtime.InteropServices;
 
 namespace Tenure.Bench;
 
-/// <summary>What proves whose the measured blocks are: their addresses, the mappings that hold them, and the answer of the
-/// allocator that is said to have given them out.</summary>
+/// <summary>Proves which allocator owns the measured blocks: records their addresses, their mappings and the
+/// allocator's own answer.</summary>
 /// <remarks>
-/// <see cref="Begin"/> before the blocks are allocated, <see cref="Show"/> while they are held; both outside the times. An
-/// allocator that knows its blocks is asked about each; one that only counts must count them all.
+/// Call <see cref="Begin"/> before the blocks are allocated and <see cref="Show"/> while they are held; both outside
+/// the measurement. An allocator that knows its blocks is asked about each one; an allocator that only counts must have
+/// counted them all.
 /// </remarks>
 internal sealed unsafe class BlockProof
 {
-    /// <summary>Blocks that are asked about, and of these the ones whose addresses are told.</summary>
+    /// <summary>The maximum number of blocks to ask about; up to <see cref="MaxTold"/> of them are reported with
+    /// their addresses.</summary>
     private const int MaxAsked = 1000;
     private const int MaxTold = 8;
 
@@ -31,13 +33,13 @@ internal sealed unsafe class BlockProof
 
     internal string Query => BlockOwners.QueryOf(Owner);
 
-    /// <summary>Blocks were shown, the allocator has them all, and they are mapped.</summary>
+    /// <summary>Whether blocks were shown, the allocator owns them all, and they are mapped.</summary>
     internal bool IsProven => Asked > 0 && Owned == Asked && Told.TrueForAll(each => each.Mapping.Length != 0);
 
-    /// <summary>As a sentence.</summary>
+    /// <summary>The result as a sentence.</summary>
     internal string Sentence => Asked == 0
         ? "no block was shown"
-        : $"{Owned} of {Asked} blocks are known to {Query}; 0x{Told[0].Address:x} lies in "
+        : $"{Owned} of {Asked} blocks are known to {Query}; 0x{Told[0].Address:x} is in "
         + (Told[0].Mapping.Length == 0 ? "no mapping" : Told[0].Mapping);
 
     internal void Begin(BlockOwner owner)
@@ -46,7 +48,7 @@ internal sealed unsafe class BlockProof
         _countBefore = BlockOwners.CountOf(owner);
     }
 
-    /// <summary>Blocks that are held, of so many bytes each at least.</summary>
+    /// <summary>Shows blocks that are held, each with at least this many bytes.</summary>
     internal void Show(ReadOnlySpan<nint> held, nuint bytesEach)
     {
         Asked = int.Min(held.Length, MaxAsked);
@@ -67,8 +69,8 @@ internal sealed unsafe class BlockProof
         Tell(held);
     }
 
-    /// <summary>As the other, of arrays that this thread has allocated since <see cref="Begin"/>: the collector must have
-    /// counted the bytes of them all.</summary>
+    /// <summary>Shows arrays that this thread has allocated since <see cref="Begin"/>: the collector must have counted
+    /// the bytes of all of them.</summary>
     internal void Show<T>(ReadOnlySpan<T[]> held)
         where T : unmanaged
     {
@@ -80,7 +82,7 @@ internal sealed unsafe class BlockProof
         }
         Asked = int.Min(held.Length, MaxAsked);
         Owned = wanted != 0 && counted >= wanted ? Asked : 0;
-        // Pinned, so that they lie where they are said to lie while the mappings are read.
+        // Pinned, so that they keep their addresses while the mappings are read.
         var pins = new GCHandle[int.Min(held.Length, MaxTold)];
         nint[] addresses = new nint[pins.Length];
         for (int i = 0; i < pins.Length; i++)
@@ -104,6 +106,6 @@ internal sealed unsafe class BlockProof
         }
     }
 
-    /// <summary>The i-th of some that are taken evenly from all.</summary>
+    /// <summary>Gets the index of the i-th of some items chosen evenly from all.</summary>
     private static int At(int i, int some, int all) => (int)((long)i * all / some);
 }

@@ -8,7 +8,7 @@ using System.Runtime.InteropServices;
 
 namespace Tenure.Bench;
 
-/// <summary>Whose malloc NativeMemory is in this process, and where jemalloc is.</summary>
+/// <summary>Identifies the malloc that NativeMemory uses in this process, and finds jemalloc.</summary>
 internal static unsafe class Heaps
 {
     private static readonly string[] s_folders =
@@ -16,14 +16,15 @@ internal static unsafe class Heaps
 
     internal const string PreloadVariable = "LD_PRELOAD";
 
-    /// <summary>jemalloc's file, or null. It must be preloaded: a running process has not enough room for its thread-local state.</summary>
+    /// <summary>Gets jemalloc's file, or null. It must be preloaded: a running process has not enough room for its
+    /// thread-local state.</summary>
     internal static string? FindJemalloc() =>
         s_folders.Select(folder => Path.Combine(folder, "libjemalloc.so.2")).FirstOrDefault(File.Exists);
 
     internal const string JemallocMissing =
-        "jemalloc's rows are left out: libjemalloc.so.2 is not on this machine (Debian and Ubuntu: the package libjemalloc2)";
+        "jemalloc's rows are left out: libjemalloc.so.2 was not found (Debian and Ubuntu: package libjemalloc2)";
 
-    /// <summary>A preload that fails only warns and runs the C library's malloc: the row fails instead.</summary>
+    /// <summary>Fails the row if the preload failed: the loader only warns and uses the C library's malloc.</summary>
     internal static void Prove(RowKind kind, CaseReply reply)
     {
         if (kind == RowKind.Tenure)
@@ -31,14 +32,14 @@ internal static unsafe class Heaps
             void* block = Native.Allocate(64, Lifetime.Persistent);
             bool owned = NativeCounters.Owns(block);
             Native.Deallocate(block, Lifetime.Persistent);
-            reply.Proof = "a block of Native.Allocate is the process heap's by tn_owns";
-            reply.Error = owned ? "" : "a block of Native.Allocate is not the process heap's";
+            reply.Proof = "tn_owns confirms that the process heap owns a block of Native.Allocate";
+            reply.Error = owned ? "" : "the process heap does not own a block of Native.Allocate";
             return;
         }
         ProveMalloc(kind, reply);
     }
 
-    /// <summary>As <see cref="Prove"/>, and allocates nothing of Tenure's: for its rows nothing is said.</summary>
+    /// <summary>As <see cref="Prove"/>, without allocating from Tenure; reports nothing for Tenure's rows.</summary>
     internal static void ProveMalloc(RowKind kind, CaseReply reply)
     {
         if (kind == RowKind.Tenure)
@@ -54,7 +55,7 @@ internal static unsafe class Heaps
         }
     }
 
-    /// <summary>The file that the process's malloc comes from.</summary>
+    /// <summary>Gets the file that provides the process's malloc.</summary>
     internal static string FileOfMalloc()
     {
         if (!NativeLibrary.TryGetExport(NativeLibrary.GetMainProgramHandle(), "malloc", out nint address))

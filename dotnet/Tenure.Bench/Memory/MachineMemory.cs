@@ -7,13 +7,13 @@ using System.IO;
 
 namespace Tenure.Bench;
 
-/// <summary>What memory there is for this process.</summary>
-/// <param name="TotalBytes">The machine's, or the group's limit where that is less.</param>
-/// <param name="AvailableBytes">What can be had now without anything being pushed out.</param>
-/// <param name="IsLimited">A control group says so, and not the machine.</param>
+/// <summary>The memory available to this process.</summary>
+/// <param name="TotalBytes">The machine's memory, or the control group's limit if that is smaller.</param>
+/// <param name="AvailableBytes">The memory that can be allocated now without evicting anything.</param>
+/// <param name="IsLimited">Whether a control group sets the limit.</param>
 internal readonly record struct MachineMemory(long TotalBytes, long AvailableBytes, bool IsLimited)
 {
-    /// <summary>For the runtime, and for what others take meanwhile.</summary>
+    /// <summary>Reserved for the runtime and for other processes.</summary>
     private const long Reserve = 512L << 20;
 
     internal static MachineMemory Now()
@@ -35,7 +35,7 @@ internal readonly record struct MachineMemory(long TotalBytes, long AvailableByt
     internal string Describe() =>
         $"{ByteText.Of(AvailableBytes)} of {ByteText.Of(TotalBytes)} are available{(IsLimited ? " in this control group" : "")}";
 
-    /// <summary>The tightest limit of a group and those above it, and what is left of it.</summary>
+    /// <summary>Gets the tightest limit among a group and its ancestors, and what remains of it.</summary>
     private static (long Limit, long Left) OfGroup(string groups)
     {
         (long Limit, long Left) tightest = (long.MaxValue, long.MaxValue);
@@ -61,7 +61,7 @@ internal readonly record struct MachineMemory(long TotalBytes, long AvailableByt
                     continue;
                 }
                 long used = Number(folder + (isSecond ? "memory.current" : "memory.usage_in_bytes"), 0);
-                // Of the files that count as used, the inactive ones go first.
+                // Inactive files count as used but are evicted first.
                 long files = FieldOf(Read(folder + "memory.stat"), isSecond ? "inactive_file " : "total_inactive_file ");
                 long left = Math.Max(0, limit - used + files);
                 if (left < tightest.Left)

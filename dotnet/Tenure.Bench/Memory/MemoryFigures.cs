@@ -17,8 +17,8 @@ using BenchmarkDotNet.Validators;
 namespace Tenure.Bench;
 
 /// <summary>
-/// Native memory, which BenchmarkDotNet's own diagnosers see on Windows only: what the system counts for the process, and
-/// what Tenure counts for its heap. In a child it reads them, in the parent it tells what the child read.
+/// Native memory, which BenchmarkDotNet's own diagnosers measure only on Windows: the system's figures for the process,
+/// and Tenure's figures for its heap. The child process reads them; the parent process reports them.
 /// </summary>
 internal sealed class MemoryFigures : IDiagnoser
 {
@@ -27,10 +27,10 @@ internal sealed class MemoryFigures : IDiagnoser
     private readonly CaseReply? _reply;
     private readonly Func<BenchmarkCase, CaseReply?>? _find;
 
-    /// <summary>In a child.</summary>
+    /// <summary>For a child process.</summary>
     internal MemoryFigures(CaseReply reply) => _reply = reply;
 
-    /// <summary>In the parent.</summary>
+    /// <summary>For the parent process.</summary>
     internal MemoryFigures(Func<BenchmarkCase, CaseReply?> find) => _find = find;
 
     public IEnumerable<string> Ids => [nameof(MemoryFigures)];
@@ -87,22 +87,22 @@ internal sealed class MemoryFigures : IDiagnoser
 
     public IEnumerable<ValidationError> Validate(ValidationParameters validationParameters) => [];
 
-    /// <summary>A figure, and its column.</summary>
+    /// <summary>A figure and its column.</summary>
     internal sealed class Figure(string id, string name, string legend, int place) : IMetricDescriptor
     {
         internal static readonly Figure Peak = new(
             "private-peak", "Private MB",
-            "The most private memory that was resident during the measured iterations, the runtime's included", 10);
+            "Peak private resident memory during the measured iterations, including the runtime's", 10);
         internal static readonly Figure After = new(
-            "private-after", "After MB", "Private memory that is resident when everything was given up, after one collection", 11);
+            "private-after", "After MB", "Private resident memory after everything was freed and one collection", 11);
         internal static readonly Figure NativePeak = new(
-            "native-peak", "Native MB", "The most that was allocated of Tenure's heap at the same time", 12);
+            "native-peak", "Native MB", "Peak bytes allocated in Tenure's heap", 12);
         internal static readonly Figure NativeCommitted = new(
-            "native-committed", "Committed MB", "What Tenure's heap had of the system after the measured iterations", 13);
+            "native-committed", "Committed MB", "Bytes that Tenure's heap had committed after the measured iterations", 13);
         internal static readonly Figure Before = new(
             "private-before", "Before MB", "Private memory before the measured iterations", 14);
         internal static readonly Figure NativeLive = new(
-            "native-live", "Live MB", "What is allocated of Tenure's heap at the end", 15);
+            "native-live", "Live MB", "Bytes allocated in Tenure's heap at the end", 15);
         internal static readonly Figure[] Shown = [Peak, After, NativePeak, NativeCommitted];
 
         public string Id { get; } = id;

@@ -8,7 +8,7 @@ using System.IO;
 
 namespace Tenure.Bench;
 
-/// <summary>The mappings of this process, as /proc/self/maps had them when it was read.</summary>
+/// <summary>The mappings of this process, as read from /proc/self/maps.</summary>
 internal sealed class MemoryMap
 {
     private readonly List<(nuint Begin, nuint End, string Line)> _mappings = [];
@@ -29,15 +29,15 @@ internal sealed class MemoryMap
 
     internal static MemoryMap Now() => new(File.ReadAllLines("/proc/self/maps"));
 
-    /// <summary>"7f00-7f10 rw-p [heap]": the range, the access, and what is mapped there, if that has a name. Empty when
-    /// the address is not mapped.</summary>
+    /// <summary>Describes the mapping of an address: "7f00-7f10 rw-p [heap]", which is the range, the access, and the
+    /// name if any. Empty if the address is not mapped.</summary>
     internal string Describe(nint address)
     {
         string[] fields = LineOf(address).Split(' ', 6, StringSplitOptions.RemoveEmptyEntries);
         return fields.Length < 5 ? "" : $"{fields[0]} {fields[1]} {(fields.Length == 6 ? fields[5].Trim() : "")}".TrimEnd();
     }
 
-    /// <summary>The file that is mapped at an address; empty when there is none.</summary>
+    /// <summary>Gets the file mapped at an address; empty if there is none.</summary>
     internal string FileAt(nint address)
     {
         string line = LineOf(address);

@@ -6,7 +6,7 @@ using System.Runtime.InteropServices;
 
 namespace Tenure.Bench;
 
-/// <summary>What the native library counts, and its calls that the measured ones are compared with.</summary>
+/// <summary>The native library's counters, and the native calls that the measured ones are compared with.</summary>
 internal static unsafe partial class NativeCounters
 {
     /// <summary>tn_stats of tenure.h.</summary>
@@ -38,7 +38,7 @@ internal static unsafe partial class NativeCounters
     internal static void* AllocateZeroed(nuint count, nuint bytes)
     {
         void* block = tn_calloc(count, bytes);
-        return block != null ? block : throw new OutOfMemoryException("The system refuses the memory.");
+        return block != null ? block : throw new OutOfMemoryException("The system is out of memory.");
     }
 
     internal static bool Owns(void* block) => tn_owns(block) != 0;

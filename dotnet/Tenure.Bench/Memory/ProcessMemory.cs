@@ -7,13 +7,14 @@ using System.IO;
 
 namespace Tenure.Bench;
 
-/// <summary>What this process has resident, as the system counts it. Zeros where it does not say.</summary>
-/// <param name="PrivateBytes">Nobody else's: neither a file's nor shared.</param>
-/// <param name="FileBytes">Of files and shared memory.</param>
-/// <param name="PeakBytes">The most of both since <see cref="ForgetPeak"/>.</param>
+/// <summary>The resident memory of this process, as reported by the system. Zero where it reports nothing.</summary>
+/// <param name="PrivateBytes">The private resident bytes: neither file-backed nor shared.</param>
+/// <param name="FileBytes">The resident bytes of files and shared memory.</param>
+/// <param name="PeakBytes">The peak of both since <see cref="ForgetPeak"/>.</param>
 internal readonly record struct ProcessMemory(long PrivateBytes, long FileBytes, long PeakBytes)
 {
-    /// <summary>The most that was private, as far as it is known: files are taken to have been as much as now.</summary>
+    /// <summary>The private peak as far as it is known, assuming that the file-backed memory was the same as
+    /// now.</summary>
     internal long PrivatePeakBytes => Math.Max(PeakBytes - FileBytes, PrivateBytes);
 
     internal static ProcessMemory Now()
@@ -28,11 +29,11 @@ internal readonly record struct ProcessMemory(long PrivateBytes, long FileBytes,
         }
     }
 
-    /// <summary>Of the text of /proc/self/status.</summary>
+    /// <summary>Parses the text of /proc/self/status.</summary>
     internal static ProcessMemory Parse(string status) => new(
         Field(status, "RssAnon:"), Field(status, "RssFile:") + Field(status, "RssShmem:"), Field(status, "VmHWM:"));
 
-    /// <summary>The peak begins anew from what is resident now.</summary>
+    /// <summary>Resets the peak to the current resident size.</summary>
     internal static void ForgetPeak()
     {
         try
@@ -41,11 +42,11 @@ internal readonly record struct ProcessMemory(long PrivateBytes, long FileBytes,
         }
         catch (Exception refused) when (refused is IOException or UnauthorizedAccessException)
         {
-            // The peak then is that of the whole process.
+            // The peak is then that of the whole process.
         }
     }
 
-    /// <summary>"Name:   123 kB" in bytes.</summary>
+    /// <summary>Gets the value of "Name: 123 kB" in bytes.</summary>
     internal static long Field(string text, string name)
     {
         int begin = text.IndexOf(name, StringComparison.Ordinal);

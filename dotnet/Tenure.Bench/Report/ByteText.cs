@@ -5,7 +5,7 @@ using System.Globalization;
 
 namespace Tenure.Bench;
 
-/// <summary>Bytes, decimal, as source and command line count them.</summary>
+/// <summary>Formats bytes in decimal units, as the source and the command line do.</summary>
 internal static class ByteText
 {
     internal static string Of(long bytes) => bytes switch

@@ -9,7 +9,7 @@ using BenchmarkDotNet.Running;
 
 namespace Tenure.Bench;
 
-/// <summary>A column of ours: what a case is, or its time by the element.</summary>
+/// <summary>One of our columns: a description of the case, or its time per element.</summary>
 internal sealed class CaseColumn : IColumn
 {
     private readonly Func<BenchmarkCase, Summary, string> _value;
@@ -20,17 +20,17 @@ internal sealed class CaseColumn : IColumn
     }
 
     internal static CaseColumn Operation { get; } = new(
-        "Operation", "What is done", ColumnCategory.Job, 0, static (each, _) => CaseInfo.Of(each).Operation);
+        "Operation", "The operation", ColumnCategory.Job, 0, static (each, _) => CaseInfo.Of(each).Operation);
 
     internal static CaseColumn Memory { get; } = new(
-        "Memory", "Whose memory, and how it is gone through", ColumnCategory.Job, 1, static (each, _) => CaseInfo.Of(each).Row);
+        "Memory", "The allocator, and the way the memory is traversed", ColumnCategory.Job, 1, static (each, _) => CaseInfo.Of(each).Row);
 
     internal static CaseColumn PerElement { get; } = new(
-        "ns/element", "Mean by the elements that this row went through: the largest managed array has fewer than a huge one",
+        "ns/element", "Mean divided by the number of elements in this row: the largest managed array has fewer than a huge one",
         ColumnCategory.Statistics, 1000, PerElementText);
 
     internal static CaseColumn Ratio { get; } = new(
-        "Ratio", "Median, by the element where elements are counted, to the first row's",
+        "Ratio", "Median relative to the first row's; per element where elements are counted",
         ColumnCategory.Baseline, 0, static (each, summary) => RatioText(Ratios.Of(summary, each)));
 
     public string Id => $"{nameof(CaseColumn)}.{ColumnName}";

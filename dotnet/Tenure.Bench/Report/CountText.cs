@@ -5,7 +5,7 @@ using System.Globalization;
 
 namespace Tenure.Bench;
 
-/// <summary>"1 round", "7 rounds".</summary>
+/// <summary>Formats "1 round", "7 rounds".</summary>
 internal static class CountText
 {
     internal static string Of(long count, string noun) =>

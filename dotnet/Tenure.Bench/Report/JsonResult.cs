@@ -12,10 +12,10 @@ using BenchmarkDotNet.Running;
 
 namespace Tenure.Bench;
 
-/// <summary>Everything that was measured, as JSON: rows with their samples, from which every table can be made.</summary>
+/// <summary>Writes all measurements as JSON: rows with their samples, from which every table can be computed.</summary>
 internal static class JsonResult
 {
-    /// <summary>Of MemoryDiagnoser, and what they are called here.</summary>
+    /// <summary>MemoryDiagnoser's metrics, and their names here.</summary>
     private static readonly (string Id, string Name)[] s_collections =
     [
         ("Gen0Collects", "gen0_per_1000"),

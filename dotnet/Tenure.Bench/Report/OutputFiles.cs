@@ -7,12 +7,12 @@ using System.Text.RegularExpressions;
 
 namespace Tenure.Bench;
 
-/// <summary>Where results go: looked at before anything is measured.</summary>
+/// <summary>The output files; checked before anything is measured.</summary>
 internal static partial class OutputFiles
 {
     internal const string StandardOutput = "-";
 
-    /// <summary>Where the standard output is to be JSON and nothing else, tables and the like go to the standard error.</summary>
+    /// <summary>Sends tables and other text to standard error if standard output must contain only JSON.</summary>
     internal static void LeaveStandardOutput(BenchRequest request)
     {
         if (request.JsonFile == StandardOutput)
@@ -21,7 +21,8 @@ internal static partial class OutputFiles
         }
     }
 
-    /// <summary>BenchmarkDotNet names files by types, with commas and spaces: a name that needs no quotes in a shell.</summary>
+    /// <summary>Renames BenchmarkDotNet's files, whose names contain types with commas and spaces, to names that need
+    /// no quotes in a shell.</summary>
     internal static void Rename(string folder)
     {
         string results = Path.Combine(folder, "results");
@@ -35,7 +36,7 @@ internal static partial class OutputFiles
     [GeneratedRegex("[^A-Za-z0-9.-]+")]
     private static partial Regex UnwantedInNames();
 
-    /// <summary>Why a result could not be written; null: it can.</summary>
+    /// <summary>Gets the reason why a result cannot be written; null if it can.</summary>
     internal static string? Refuse(BenchRequest request)
     {
         try

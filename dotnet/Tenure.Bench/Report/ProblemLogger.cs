@@ -7,7 +7,7 @@ using BenchmarkDotNet.Loggers;
 
 namespace Tenure.Bench;
 
-/// <summary>Of what BenchmarkDotNet says, the errors: everything else is said by the progress lines and the tables.</summary>
+/// <summary>Shows only BenchmarkDotNet's errors; the progress lines and tables replace its other output.</summary>
 internal sealed class ProblemLogger : ILogger
 {
     private static readonly string[] s_known =
@@ -31,7 +31,7 @@ internal sealed class ProblemLogger : ILogger
 
     public void WriteLine(LogKind logKind, string text)
     {
-        // Hints and the like are told as errors as well, and begin as comments; a row that failed is told by its own line.
+        // Hints are also logged as errors and begin as comments; a failed row is reported on its own line.
         if (logKind == LogKind.Error && IsNews(text))
         {
             Console.Error.WriteLine(text);

@@ -7,14 +7,14 @@ using BenchmarkDotNet.Running;
 
 namespace Tenure.Bench;
 
-/// <summary>A row's time over that of its table's baseline.</summary>
+/// <summary>The ratio of a row's time to that of its table's baseline.</summary>
 /// <remarks>
-/// Of medians: the first iteration of a cold start is longer by what is touched then, and a mean of three is mostly that
-/// one. By the element where rows go through different numbers of them.
+/// Uses medians: the first iteration of a cold start is longer because it touches fresh memory, and it dominates a mean
+/// of three. Uses times per element if rows process different numbers of elements.
 /// </remarks>
 internal static class Ratios
 {
-    /// <summary>NaN when one of both was not measured.</summary>
+    /// <summary>NaN if either was not measured.</summary>
     internal static double Of(Summary summary, BenchmarkCase measured)
     {
         CaseInfo info = CaseInfo.Of(measured);

@@ -11,7 +11,7 @@ using BenchmarkDotNet.Reports;
 
 namespace Tenure.Bench;
 
-/// <summary>A summary as text, with what its columns are.</summary>
+/// <summary>Formats a summary as text, with explanations of its columns.</summary>
 internal static class TableText
 {
     internal static void Print(Summary summary, TextWriter to)
@@ -36,7 +36,8 @@ internal static class TableText
         to.WriteLine();
     }
 
-    /// <summary>Mean, Error and the like are BenchmarkDotNet's, and well known; ours are not, nor what collections are by.</summary>
+    /// <summary>Mean, Error and similar columns are BenchmarkDotNet's and well known; our columns need an explanation,
+    /// and so does the unit of the collection counts.</summary>
     private static bool IsOurs(IColumn column) =>
         column is CaseColumn { IsNumeric: true } or MetricColumn;
 }

@@ -7,7 +7,7 @@ using System.Linq;
 
 namespace Tenure.Bench;
 
-/// <summary>Nanoseconds, in a unit that suits them.</summary>
+/// <summary>Formats nanoseconds in a suitable unit.</summary>
 internal static class TimeText
 {
     internal static string Of(double ns) => ns switch
@@ -22,7 +22,7 @@ internal static class TimeText
         value.ToString(value >= 100 ? "0.0" : value >= 10 ? "0.00" : "0.000", CultureInfo.InvariantCulture) + " " + unit;
 }
 
-/// <summary>Of times that were measured.</summary>
+/// <summary>Statistics of measured times.</summary>
 internal static class SampleStatistics
 {
     internal static double Median(double[] samples)

@@ -6,7 +6,7 @@ using System.Reflection;
 
 namespace Tenure.Bench;
 
-/// <summary>Who measures whom.</summary>
+/// <summary>The versions of the tool, the runtime and the allocators.</summary>
 internal static class Versions
 {
     internal static string Tool { get; } = Of(typeof(Versions).Assembly);
@@ -17,7 +17,7 @@ internal static class Versions
 
     internal static string Runtime { get; } = Environment.Version.ToString();
 
-    /// <summary>"on" as the runtime has it by itself, or as DOTNET_TieredPGO says.</summary>
+    /// <summary>"on" by the runtime's default, or the value of DOTNET_TieredPGO.</summary>
     internal static string TieredPgo =>
         Environment.GetEnvironmentVariable("DOTNET_TieredPGO") is { Length: > 0 } set && set.TrimStart('0').Length == 0 ? "off" : "on";
 

@@ -22,7 +22,7 @@ using Perfolizer.Horology;
 
 namespace Tenure.Bench;
 
-/// <summary>One command line: what fits is measured, printed and written.</summary>
+/// <summary>Runs one command line: measures the cases that fit, prints and writes the results.</summary>
 internal static class BenchSession
 {
     internal static int Run(BenchRequest request)
@@ -58,7 +58,7 @@ internal static class BenchSession
         BenchmarkRunInfo[] runs = [.. CasesOf(config, request).Where(run => run.BenchmarksCases.Length != 0)];
         if (runs.Length == 0)
         {
-            say.WriteLine("jembench: the filter leaves no row");
+            say.WriteLine("jembench: the filter matches no row");
             return ExitCode.BadUsage;
         }
         Announce(request, say);
@@ -75,7 +75,7 @@ internal static class BenchSession
         return Finish(request, summaries, toolchain);
     }
 
-    /// <summary>What parent and child have in common: without it the child would measure something else.</summary>
+    /// <summary>The configuration that parent and child share, so that both measure the same cases.</summary>
     internal static IConfig ConfigOf(Job job, MemoryFigures memory) => ManualConfig.CreateEmpty()
         .AddJob(job).AddDiagnoser(MemoryDiagnoser.Default).AddDiagnoser(memory).WithOptions(ConfigOptions.DisableOptimizationsValidator);
 
@@ -125,7 +125,8 @@ internal static class BenchSession
         return config;
     }
 
-    /// <summary>BenchmarkDotNet's own arguments, as far as they do not say who is measured how: that is ours.</summary>
+    /// <summary>Reads BenchmarkDotNet's own arguments, except those that select cases or change how they are
+    /// measured.</summary>
     private static bool TryReadFurther(BenchRequest request, out IConfig? further)
     {
         further = null;
@@ -140,7 +141,7 @@ internal static class BenchSession
         {
             IEnumerable<string> reasons = log.GetLog().Split('\n').SkipWhile(line => !line.StartsWith("ERROR", StringComparison.Ordinal))
                 .Skip(1).TakeWhile(line => !line.StartsWith("USAGE", StringComparison.Ordinal)).Select(line => line.Trim());
-            Console.Error.WriteLine($"jembench: BenchmarkDotNet does not understand what stands behind --: {string.Join(' ', reasons)}");
+            Console.Error.WriteLine($"jembench: BenchmarkDotNet does not accept the arguments after --: {string.Join(' ', reasons)}");
         }
         return isGood;
     }
@@ -150,19 +151,19 @@ internal static class BenchSession
         say.WriteLine(Versions.Line);
         if (Environment.GetEnvironmentVariables().Keys.Cast<string>().Any(name => name.StartsWith("TENURE_", StringComparison.Ordinal)))
         {
-            say.WriteLine("TENURE_ settings of the environment have no effect: the rows are measured with the built-in ones");
+            say.WriteLine("TENURE_ environment variables are ignored: the rows are measured with the built-in settings");
         }
-        say.WriteLine($"{request.Element.Name}; {JobPlan.Describe(request)}; each row in a process of its own");
+        say.WriteLine($"{request.Element.Name}; {JobPlan.Describe(request)}; each row in its own process");
         if (request.Verb == Verb.Huge && request.Counts.Any(count => count > Array.MaxLength))
         {
-            say.WriteLine($"A managed array has at most {Array.MaxLength} elements, fewer than were asked for: see ns/element.");
+            say.WriteLine($"A managed array has at most {Array.MaxLength} elements, fewer than requested: compare ns/element.");
         }
     }
 
     private static int Finish(BenchRequest request, Summary[] summaries, ChildToolchain toolchain)
     {
         bool isWhole = true;
-        // After an interrupt: a table of which nothing was measured says nothing.
+        // After an interrupt, a table without measurements is not printed.
         foreach (Summary summary in summaries.Where(each => !Interrupt.Came || each.BenchmarksCases.Any(IsMeasured)))
         {
             TableText.Print(summary, Console.Out);
@@ -180,7 +181,7 @@ internal static class BenchSession
         if (Interrupt.Came)
         {
             int measured = summaries.Sum(summary => summary.BenchmarksCases.Count(IsMeasured));
-            Console.Error.WriteLine($"jembench: interrupted: the result has the {CountText.Of(measured, "row")} that {(measured == 1 ? "was" : "were")} finished");
+            Console.Error.WriteLine($"jembench: interrupted: the result contains the {CountText.Of(measured, "row")} that {(measured == 1 ? "was" : "were")} finished");
         }
         try
         {

@@ -6,7 +6,7 @@ using System.Collections.Generic;
 
 namespace Tenure.Bench;
 
-/// <summary>Which benchmark classes a request asks for.</summary>
+/// <summary>Selects the benchmark classes for a request.</summary>
 internal static class BenchmarkTypes
 {
     internal static IReadOnlyList<Type> Of(BenchRequest request)

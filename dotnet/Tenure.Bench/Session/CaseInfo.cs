@@ -8,15 +8,15 @@ using BenchmarkDotNet.Running;
 
 namespace Tenure.Bench;
 
-/// <summary>What a case of BenchmarkDotNet is for us.</summary>
-/// <param name="Row">As the tables call it.</param>
-/// <param name="Kind">Whose memory.</param>
-/// <param name="Operation">The table that it belongs to.</param>
-/// <param name="Count">As asked for.</param>
-/// <param name="Elements">Elements that an operation goes through; 0 where none are counted.</param>
-/// <param name="NeedBytes">Memory that it takes at the same time.</param>
-/// <param name="NeedFileBytes">Room in a file's folder.</param>
-/// <param name="Key">Tells it apart within a command line.</param>
+/// <summary>Our description of a BenchmarkDotNet case.</summary>
+/// <param name="Row">The name in the tables.</param>
+/// <param name="Kind">The allocator.</param>
+/// <param name="Operation">The table that the case belongs to.</param>
+/// <param name="Count">The requested count.</param>
+/// <param name="Elements">The number of elements that an operation processes; 0 if elements are not counted.</param>
+/// <param name="NeedBytes">The memory that it needs at the same time, in bytes.</param>
+/// <param name="NeedFileBytes">The space that it needs in the folder for files, in bytes.</param>
+/// <param name="Key">Identifies the case within a command line.</param>
 internal sealed record CaseInfo(
     string Row, RowKind Kind, string Operation, long Count, long Elements, long NeedBytes, long NeedFileBytes, string Key)
 {

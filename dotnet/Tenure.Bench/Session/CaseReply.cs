@@ -11,7 +11,8 @@ using BenchmarkDotNet.Toolchains.Results;
 
 namespace Tenure.Bench;
 
-/// <summary>What a child says about its case: BenchmarkDotNet's own lines, our figures, what proves whose memory it was.</summary>
+/// <summary>A child process's reply for its case: BenchmarkDotNet's output lines, our figures, and the proof of the
+/// allocator.</summary>
 internal sealed class CaseReply
 {
     private const string FigurePrefix = "figure ";
@@ -76,7 +77,7 @@ internal sealed class CaseReply
         return reply;
     }
 
-    /// <summary>Times of the measured iterations per operation, in ns.</summary>
+    /// <summary>The times of the measured iterations per operation, in ns.</summary>
     internal double[] Samples() =>
     [
         .. Lines.Select(line => Measurement.Parse(line, 1))

@@ -19,10 +19,11 @@ using BenchmarkDotNet.Toolchains.Results;
 
 namespace Tenure.Bench;
 
-/// <summary>The child's side: one case, measured by BenchmarkDotNet's engine in this process.</summary>
+/// <summary>The child process: measures one case with BenchmarkDotNet's engine.</summary>
 internal static class CaseWorker
 {
-    /// <summary>The first word of a child's command line: then the file for the reply, the case, and what was typed.</summary>
+    /// <summary>The first argument of a child's command line; then come the reply file, the case, and the user's
+    /// arguments.</summary>
     internal const string Word = "measure-case";
 
     internal static int Run(string[] args)
@@ -82,12 +83,12 @@ internal static class CaseWorker
         }
     }
 
-    /// <summary>BenchmarkDotNet writes an exception of a benchmark into its log only.</summary>
+    /// <summary>BenchmarkDotNet writes a benchmark's exception only to its log.</summary>
     private static string Cause(string log) =>
         log.Split('\n').FirstOrDefault(line => line.Contains("Exception: ", StringComparison.Ordinal))?.Trim()
         ?? "the benchmark ended without a result";
 
-    /// <summary>The collections of the run; the property is BenchmarkDotNet's own, and not public.</summary>
+    /// <summary>The collections of the run; the property is internal to BenchmarkDotNet.</summary>
     private static string GcLine(ExecuteResult result)
     {
         const BindingFlags Any = BindingFlags.Instance | BindingFlags.NonPublic | BindingFlags.Public;

@@ -11,15 +11,15 @@ using System.Text;
 
 namespace Tenure.Bench;
 
-/// <summary>This program, started once more and waited for.</summary>
-/// <param name="ExitCode">What it ended with.</param>
-/// <param name="ProcessId">Its number.</param>
-/// <param name="ErrorText">What it wrote on its standard error, the end of it.</param>
+/// <summary>This program, started again and awaited.</summary>
+/// <param name="ExitCode">The exit code.</param>
+/// <param name="ProcessId">The process ID.</param>
+/// <param name="ErrorText">The end of its standard error output.</param>
 internal sealed record ChildProcess(int ExitCode, int ProcessId, string ErrorText)
 {
     private const int MaxText = 8192;
 
-    /// <summary>A child has no preloaded library but the one that is given here, whatever this process has.</summary>
+    /// <summary>Starts a child with only the given preloaded library, whatever this process has preloaded.</summary>
     internal static ChildProcess Run(IReadOnlyList<string> arguments, string? preload, bool countsCallsAtOnce = false)
     {
         var start = new ProcessStartInfo(Environment.ProcessPath ?? "dotnet")
@@ -70,13 +70,13 @@ internal sealed record ChildProcess(int ExitCode, int ProcessId, string ErrorTex
         return new(child.ExitCode, child.Id, text.ToString());
     }
 
-    /// <summary>Why it gave no result, as a sentence.</summary>
+    /// <summary>Explains in one sentence why it returned no result.</summary>
     internal string Explain()
     {
         const int Killed = 128 + 9;
         string said = ErrorText.Split('\n', StringSplitOptions.RemoveEmptyEntries).FirstOrDefault()?.Trim() ?? "";
         return ExitCode == Killed
-            ? "its process was killed, as the system does when memory runs out"
+            ? "its process was killed; the system does this when it runs out of memory"
             : $"its process ended with {ExitCode}{(said.Length == 0 ? "" : ": " + said)}";
     }
 
@@ -91,7 +91,7 @@ internal sealed record ChildProcess(int ExitCode, int ProcessId, string ErrorTex
         }
     }
 
-    /// <summary>A child does not go on when its parent is interrupted.</summary>
+    /// <summary>Ends a child when its parent is interrupted.</summary>
     private sealed class ChildEnd : IDisposable
     {
         private readonly Process _child;

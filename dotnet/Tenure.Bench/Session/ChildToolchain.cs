@@ -16,11 +16,11 @@ using BenchmarkDotNet.Validators;
 
 namespace Tenure.Bench;
 
-/// <summary>Every case in a process of its own, which is this program once more.</summary>
+/// <summary>Runs every case in its own process, which is this program again.</summary>
 /// <remarks>
-/// BenchmarkDotNet's own processes need an SDK and the sources of the benchmarks, and a tool has neither; its in-process
-/// toolchain would give every row the heap that the rows before left behind, and jemalloc has to be preloaded. So a child
-/// is started for each case, and measures it by the in-process toolchain.
+/// BenchmarkDotNet's own processes need an SDK and the benchmark sources, and a tool has neither. Its in-process
+/// toolchain would give every row the heap that the previous rows left behind, and jemalloc must be preloaded. So each
+/// case gets a child process, which measures it with the in-process toolchain.
 /// </remarks>
 internal sealed class ChildToolchain(BenchRequest request, int cases) : IToolchain, IGenerator, IBuilder, IExecutor
 {

@@ -9,11 +9,12 @@ using BenchmarkDotNet.Running;
 
 namespace Tenure.Bench;
 
-/// <summary>Before a cold start: the code of a case is compiled, so that its first iteration is of memory and not of the
+/// <summary>Compiles the code of a case before a cold start, so that its first iteration measures memory and not the
 /// compiler.</summary>
 /// <remarks>
-/// Every method of the benchmark is compiled, as hot code is where it has a loop. What it calls is compiled by a run over
-/// one element; --fragment and --mandel have no run as small, and what they call is compiled when it is called first.
+/// Every method of the benchmark is compiled, at the hot-code level if it has a loop. The methods that it calls are
+/// compiled by a run over one element; --fragment and --mandel have no run that small, so the methods that they call
+/// are compiled at the first call.
 /// </remarks>
 internal static class Compilation
 {

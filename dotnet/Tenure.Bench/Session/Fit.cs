@@ -9,10 +9,10 @@ using System.Linq;
 
 namespace Tenure.Bench;
 
-/// <summary>Whether what is asked for can be had: said before anything starts.</summary>
+/// <summary>Checks that the request fits into this machine before anything starts.</summary>
 internal static class Fit
 {
-    /// <summary>Rows to measure, and what was said about the others. Null: nothing may start.</summary>
+    /// <summary>Gets the rows to measure and reports the others. Null if nothing can be measured.</summary>
     internal static IReadOnlyList<CaseInfo>? Check(BenchRequest request, IReadOnlyList<CaseInfo> rows, Action<string> say)
     {
         MachineMemory memory = MachineMemory.Now();
@@ -52,19 +52,19 @@ internal static class Fit
             ? $"{CountText.Of(worst.Count, "round")} of {element.Name}"
             : $"{CountText.Of(worst.Elements, "element")} of {element.Name}, {element.Size} bytes each,";
         string need = worst.Count == 1 ? "needs" : "need";
-        yield return $"{what} {need} {ByteText.Of(worst.NeedBytes)} of memory, and {memory.Describe()}. Nothing was started. Ways out:";
+        yield return $"{what} {need} {ByteText.Of(worst.NeedBytes)} of memory, and {memory.Describe()}. Nothing was started. Options:";
         if (request.Operations != Operations.Fragment)
         {
             if (element.Narrower is { } narrower)
             {
                 long bytes = worst.Count * narrower.Size;
-                string fits = memory.Fits(bytes) ? "which fit" : "which is still too much";
+                string fits = memory.Fits(bytes) ? "which fits" : "which is still too much";
                 yield return $"  {narrower.Option} instead of {element.Option}: {narrower.Name} needs {ByteText.Of(bytes)}, {fits}.";
             }
             if (request.Verb == Verb.Huge)
             {
-                yield return $"  --file FOLDER: Tenure's array lies in a file of that folder, which needs "
-                    + $"{ByteText.Of(worst.Count * element.Size)} there. Rows that do not fit are left out.";
+                yield return $"  --file FOLDER: Tenure's array is in a file in that folder, which needs "
+                    + $"{ByteText.Of(worst.Count * element.Size)} of space. Rows that do not fit are left out.";
             }
             long most = (long)(memory.AvailableBytes * 0.9) / element.Size / 1_000_000 * 1_000_000;
             if (most > 0)
@@ -78,7 +78,8 @@ internal static class Fit
         }
     }
 
-    /// <summary>The folder of a file-backed array: there, writable, large enough, and not memory itself.</summary>
+    /// <summary>Checks the folder for a file-backed array: it must exist, be writable, have enough space, and not be in
+    /// memory.</summary>
     private static string? RefuseFolder(BenchRequest request, IReadOnlyList<CaseInfo> rows)
     {
         if (request.FileFolder is not { } folder)
@@ -87,7 +88,7 @@ internal static class Fit
         }
         if (!Directory.Exists(folder))
         {
-            return $"--file {folder}: there is no such folder.";
+            return $"--file {folder}: the folder does not exist.";
         }
         long need = rows.Max(row => row.NeedFileBytes);
         try
@@ -95,11 +96,11 @@ internal static class Fit
             var drive = new DriveInfo(Path.GetFullPath(folder));
             if (drive.DriveFormat is "tmpfs" or "ramfs")
             {
-                return $"--file {folder}: that folder is memory itself ({drive.DriveFormat}); name one on a disk.";
+                return $"--file {folder}: the folder is in memory ({drive.DriveFormat}). Name a folder on a disk.";
             }
             if (drive.AvailableFreeSpace < need)
             {
-                return $"--file {folder}: the array needs {ByteText.Of(need)}, and {ByteText.Of(drive.AvailableFreeSpace)} are free there.";
+                return $"--file {folder}: the array needs {ByteText.Of(need)}, and only {ByteText.Of(drive.AvailableFreeSpace)} are free.";
             }
             File.Delete(Touch(folder));
             return null;

@@ -8,12 +8,12 @@ using System.Threading;
 
 namespace Tenure.Bench;
 
-/// <summary>Waits for the runtime to compile, as well as it will, what is measured warm.</summary>
+/// <summary>Waits until the runtime has fully optimized the warm code.</summary>
 /// <remarks>
-/// With the options that a program has, code is compiled quickly first, once more with counters when it was called thirty
-/// times, and a last time by what they counted. Calls count only when for a tenth of a second nothing was called for the
-/// first time, and for a second in a process with one processor; <see cref="NoDelay"/> in the environment takes that wait
-/// away, and changes nothing about the code. What is measured is called until nothing more is compiled.
+/// By default, code is first compiled quickly, again with counters after thirty calls, and finally with the counters'
+/// results. Calls count only after a tenth of a second without first calls of other methods, or a second in a process
+/// with one processor. <see cref="NoDelay"/> in the environment removes that wait without changing the code. The
+/// measured code is called until nothing more is compiled.
 /// </remarks>
 internal static class HotCode
 {
@@ -40,8 +40,7 @@ internal static class HotCode
         }
     }
 
-    /// <summary>Waits for what is being compiled already: the first batch of memory is not to share its processor with
-    /// that.</summary>
+    /// <summary>Waits for pending compilation, so that the first batch does not share its processor with it.</summary>
     internal static void Drain()
     {
         for (int pass = 0; pass < MaxPasses && IsCompiling(JitInfo.GetCompiledMethodCount()); pass++)

@@ -7,8 +7,8 @@ using System.Threading;
 
 namespace Tenure.Bench;
 
-/// <summary>While it is there, Ctrl-C or a SIGTERM ends the row that is measured and the run after it; what was finished is
-/// written. A second one ends the tool at once.</summary>
+/// <summary>While this object exists, Ctrl-C or SIGTERM ends the current row and then the run; finished rows are
+/// written. A second signal ends the tool immediately.</summary>
 internal sealed class Interrupt : IDisposable
 {
     private static int s_count;
@@ -17,7 +17,7 @@ internal sealed class Interrupt : IDisposable
 
     internal static bool Came => Volatile.Read(ref s_count) != 0;
 
-    /// <summary>Called once, on another thread.</summary>
+    /// <summary>Raised once, on another thread.</summary>
     internal static event Action? Coming;
 
     public void Dispose()

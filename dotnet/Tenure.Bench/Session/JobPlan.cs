@@ -7,16 +7,17 @@ using Perfolizer.Horology;
 
 namespace Tenure.Bench;
 
-/// <summary>How often, and what runs before.</summary>
+/// <summary>The number of iterations and the preparation of a job.</summary>
 internal static class JobPlan
 {
-    /// <summary>Iterations of a cold start of which each takes milliseconds, and of one that takes seconds.</summary>
+    /// <summary>The number of iterations of a cold start if each takes milliseconds, and (<see cref="LongIterations"/>)
+    /// if each takes seconds.</summary>
     private const int ColdIterations = 7;
     private const int LongIterations = 3;
 
     internal const string ColdNote =
-        "Cold start: nothing is measured before, and memory is touched for the first time, but for that of the tables of warm "
-        + "memory. The code was compiled before; only once: the runtime compiles again, and better, what was called often.";
+        "Cold start: no iteration runs before the measured ones, and memory is touched for the first time, except in the tables "
+        + "for warm memory. The code was compiled before, but only once: the runtime recompiles and optimizes frequently called code.";
 
     internal static bool IsCold(BenchRequest request) => request.IsOnce || request.IsColdStart || IsLong(request);
 

@@ -6,14 +6,14 @@ using System.Diagnostics;
 
 namespace Tenure.Bench;
 
-/// <summary>An array: made, filled and given up; warm memory filled and multiplied.</summary>
+/// <summary>Array part: creates, fills and releases an array; fills and multiplies warm memory.</summary>
 /// <remarks>
-/// Before anything is measured, a short array goes through the same calls until they are compiled as hot code is. The
-/// measured ones are larger than the caches: what they cost is their memory.
+/// Before the measurement, a short array runs through the same calls until they are fully optimized. The measured
+/// arrays are larger than the caches, so memory dominates their cost.
 /// </remarks>
 internal static unsafe class ShortArray
 {
-    /// <summary>Passes of which the median counts.</summary>
+    /// <summary>The number of passes; the median counts.</summary>
     private const int Passes = 5;
 
     private const int FewElements = 1000;
@@ -33,20 +33,20 @@ internal static unsafe class ShortArray
         };
         if (make is null)
         {
-            found.Error = $"{row} takes no part in {ShortPart.Array}";
+            found.Error = $"{row} does not take part in {ShortPart.Array}";
             return;
         }
         Settle(make(FewElements));
         Calls all = make(count);
         found.Add("create and fill", "array", "ms", Milliseconds(all.Create));
-        bool isWarmMeasured = row != "managed-not-zeroed"; // warm memory is the same with and without zeros
+        bool isWarmMeasured = row != "managed-not-zeroed"; // warm memory is the same with and without zeroing
         all.SetUpFill();
         if (isWarmMeasured)
         {
             found.Add("fill", "array, warm", "ms", Milliseconds(all.Fill));
         }
         all.CheckFill();
-        all.SetUpMultiply(); // for the peak also where it is not measured: that is of the same work in every row
+        all.SetUpMultiply(); // for the peak even if it is not measured: every row does the same work
         if (isWarmMeasured)
         {
             found.Add("multiply", "array, warm", "ms", Milliseconds(all.Multiply));
@@ -150,7 +150,7 @@ internal static unsafe class ShortArray
 
     private static nuint Bytes(int count) => sizeof(ulong) * (nuint)count;
 
-    /// <summary>What a row does with arrays of one length.</summary>
+    /// <summary>The calls of a row for arrays of one length.</summary>
     private sealed record Calls(
         Action Create, Action SetUpFill, Action Fill, Action<BlockProof> Show, Action CheckFill,
         Action SetUpMultiply, Action Multiply, Action CheckMultiply);

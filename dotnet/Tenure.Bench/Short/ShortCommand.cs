@@ -9,12 +9,12 @@ using System.Text.Json;
 namespace Tenure.Bench;
 
 /// <summary>
-/// What `tenure bench dotnet` starts for each row, part and round: one row measured once, in this process, in well under a
-/// second. Rounds, their order and all statistics are the lab's.
+/// The command that `tenure bench dotnet` starts for each row, part and round: measures one row once, in this process,
+/// in well under a second. The lab controls the rounds, their order and all statistics.
 /// </summary>
 internal static class ShortCommand
 {
-    /// <summary>Changes when a reader of before would misunderstand.</summary>
+    /// <summary>Increased when an older reader would misinterpret the output.</summary>
     private const int Format = 2;
 
     internal static void AddTo(RootCommand root)
@@ -24,10 +24,10 @@ internal static class ShortCommand
         var count = new Option<int>("--count")
         {
             HelpName = "N",
-            Description = "Blocks, elements, rounds or blocks of a batch; 0 takes the usual number.",
+            Description = "Number of blocks, elements, rounds or blocks per batch; 0 selects the default.",
             DefaultValueFactory = static _ => 0,
         };
-        var command = new Command("short", "One row, once, as JSON: what `tenure bench dotnet` is made of.") { part, row, count };
+        var command = new Command("short", "Measures one row once and prints JSON; used by `tenure bench dotnet`.") { part, row, count };
         command.SetAction(parsed => Run(parsed.GetRequiredValue(part), parsed.GetRequiredValue(row), parsed.GetValue(count)));
         root.Add(command);
     }
@@ -37,15 +37,15 @@ internal static class ShortCommand
         const string Read = "jembench short --help";
         if (!ShortPart.Names.Contains(part))
         {
-            return CommandLine.Refuse($"{part} is no part{NearestWord.Question(part, ShortPart.Names)}", Read);
+            return CommandLine.Refuse($"{part} is not a part{NearestWord.Question(part, ShortPart.Names)}", Read);
         }
         if (!ShortPart.Rows.Contains(row))
         {
-            return CommandLine.Refuse($"{row} is no row{NearestWord.Question(row, ShortPart.Rows)}", Read);
+            return CommandLine.Refuse($"{row} is not a row{NearestWord.Question(row, ShortPart.Rows)}", Read);
         }
         if (count < 0)
         {
-            return CommandLine.Refuse($"{count} is no count", Read);
+            return CommandLine.Refuse($"{count} is not a valid count", Read);
         }
         var found = new ShortResult();
         var malloc = new CaseReply();

@@ -9,33 +9,33 @@ using System.Runtime.InteropServices;
 
 namespace Tenure.Bench;
 
-/// <summary>Blocks of 128 bytes: one allocated and freed after the other, and whole batches of them.</summary>
+/// <summary>Pairs part: blocks of 128 bytes, allocated and freed one at a time and in whole batches.</summary>
 /// <remarks>
-/// The loops of a row stand in methods of its own; every block's first bytes are written. Shorter passes go before, until
-/// the runtime has compiled loops and calls as hot code is.
+/// The loops of each row are in its own methods; the first bytes of every block are written. Shorter passes run first,
+/// until the runtime has fully optimized loops and calls.
 /// </remarks>
 internal static unsafe class ShortPairs
 {
     private const int Bytes = 128;
 
-    /// <summary>One after the other, in a pass: about a millisecond.</summary>
+    /// <summary>The number of pairs in a pass that takes about a millisecond.</summary>
     private const int OneByOne = 100_000;
 
-    /// <summary>Passes of which the median counts.</summary>
+    /// <summary>The number of passes; the median counts.</summary>
     private const int Passes = 11;
 
-    /// <summary>Of a pass before.</summary>
+    /// <summary>The number of pairs in a preparatory pass.</summary>
     private const int Few = 200;
 
-    /// <summary>Blocks that the proof is shown: many, because an allocator that only counts keeps a few freed ones in its
-    /// count.</summary>
+    /// <summary>The number of blocks shown to the proof: many, because an allocator that only counts may keep a few
+    /// freed blocks in its count.</summary>
     private const int Shown = 1000;
 
     internal static void Measure(string row, int batch, ShortResult found)
     {
         if (row == "array-pool")
         {
-            // What the pool lends later was allocated after this, or is allocated for the proof.
+            // The pool's later rentals were allocated after this point, or are allocated for the proof.
             found.Proof.Begin(BlockOwner.Collector);
         }
         switch (row)
@@ -56,7 +56,7 @@ internal static unsafe class ShortPairs
                 Add(found, batch, UnsizedPairs, UnsizedBatch, new nint[batch], new nint[Few]);
                 break;
             default:
-                found.Error = $"{row} takes no part in {ShortPart.Pairs}";
+                found.Error = $"{row} does not take part in {ShortPart.Pairs}";
                 return;
         }
         ShortPart.AddPeak(ShortPart.Pairs, found);
@@ -87,7 +87,7 @@ internal static unsafe class ShortPairs
         return SampleStatistics.Median(passes);
     }
 
-    /// <summary>Blocks as those that were measured, while they are held.</summary>
+    /// <summary>Allocates blocks like the measured ones and shows them while they are held.</summary>
     private static void Show(string row, BlockProof proof)
     {
         switch (row)

@@ -7,10 +7,11 @@ using System.Linq;
 
 namespace Tenure.Bench;
 
-/// <summary>The parts of the short form: small blocks, an array, big blocks with small ones kept between them, pairs.</summary>
+/// <summary>The parts of the short form: small blocks, an array, big blocks with small blocks kept between them,
+/// pairs.</summary>
 /// <remarks>
-/// What is written while the clock runs and what is not are parts of their own where memory is met for the first time,
-/// because that happens once in a process.
+/// Where memory is touched for the first time, writing within the time and writing outside it are separate parts,
+/// because a process touches memory for the first time only once.
 /// </remarks>
 internal static class ShortPart
 {
@@ -25,8 +26,8 @@ internal static class ShortPart
     private const int UsualRounds = 10;
     private const int UsualBatch = 10_000;
 
-    /// <summary>Blocks with which the code of the big ones is compiled: small, but past the sizes for which an allocator or
-    /// the collector takes another way through the code.</summary>
+    /// <summary>The block size that prepares the code for big blocks: small, but beyond the sizes for which an
+    /// allocator or the collector uses a different code path.</summary>
     private const long SettledStepBytes = 64;
     private const int SettledSmallBytes = 4096;
 
@@ -46,7 +47,7 @@ internal static class ShortPart
         _ => RowKind.Tenure,
     };
 
-    /// <summary>Whom the proof asks.</summary>
+    /// <summary>Gets the owner that the proof queries.</summary>
     internal static BlockOwner OwnerOf(string row) => KindOf(row) switch
     {
         RowKind.Managed => BlockOwner.Collector,
@@ -78,20 +79,21 @@ internal static class ShortPart
         }
     }
 
-    /// <summary>The peak of what was measured. Requires that the proof has not begun: its own blocks are not part of
-    /// it.</summary>
+    /// <summary>Adds the peak of the measurement. Requires that the proof has not begun, because its blocks must not be
+    /// included.</summary>
     internal static void AddPeak(string part, ShortResult found)
     {
         if (found.Proof.Asked != 0)
         {
-            throw new InvalidOperationException("The peak was read after the proof had allocated its blocks.");
+            throw new InvalidOperationException("The peak was read after the proof allocated its blocks.");
         }
         found.Add("peak private", VariantOf(part), "MiB", ProcessMemory.Now().PrivatePeakBytes / (double)(1 << 20));
     }
 
-    /// <summary>Proves whose the row's blocks are: <paramref name="show"/> allocates some and shows them.</summary>
-    /// <remarks>An owner that counts bytes counts those of the runtime too. What the runtime frees meanwhile hides as much
-    /// of the shown blocks: so it is quiet before, and there are three tries.</remarks>
+    /// <summary>Proves the owner of the row's blocks: <paramref name="show"/> allocates some and shows them.</summary>
+    /// <remarks>An owner that counts bytes also counts the runtime's bytes. Memory that the runtime frees meanwhile
+    /// hides as many bytes of the shown blocks, so the method first waits until the runtime is quiet, and tries three
+    /// times.</remarks>
     internal static void Prove(string row, BlockProof proof, Action show)
     {
         for (int tried = 0; tried < 3 && !proof.IsProven; tried++)
@@ -118,14 +120,14 @@ internal static class ShortPart
         };
         if (name.Length == 0)
         {
-            found.Error = $"{row} takes no part in {part}";
+            found.Error = $"{row} does not take part in {part}";
             return;
         }
         bool isFirstOnly = storing == Storing.Inside;
         LifetimePasses passes = isFirstOnly ? LifetimePasses.FirstOnly : LifetimePasses.FirstAndWarm;
         LifetimeReply reply = LifetimeWorker.Measure(
             LifetimeRow.All.First(each => each.Name == name), count, storing, passes, found.Proof, BeforeProof);
-        bool isCollected = name == "Managed"; // its "free" is a collection, which comes when it comes
+        bool isCollected = name == "Managed"; // its "free" is a collection, at the collector's own time
         Add("first batch" + (isFirstOnly ? ", written" : ""), new(Ns(reply.AllocateTicks), Ns(reply.DeallocateTicks)));
         if (!isFirstOnly)
         {
@@ -135,7 +137,7 @@ internal static class ShortPart
 
         void BeforeProof()
         {
-            if (!isFirstOnly) // after the first batch alone, the memory is that of the other part
+            if (!isFirstOnly) // after the first batch alone, the memory figures belong to the other part
             {
                 AddPeak(part, found);
             }
@@ -160,10 +162,10 @@ internal static class ShortPart
         var fragment = new FragmentBenchmarks<byte> { Count = rounds };
         if (KeptOf(part, row, settled) is not { } few || KeptOf(part, row, fragment) is not { } kept)
         {
-            found.Error = $"{row} takes no part in {part}";
+            found.Error = $"{row} does not take part in {part}";
             return;
         }
-        HotCode.Settle(few); // the measured call is the first one of big blocks, and not of its code
+        HotCode.Settle(few); // the measured call is the first with big blocks, but its code is already compiled
         long begin = Stopwatch.GetTimestamp();
         kept();
         found.Add("big blocks, small ones kept", VariantOf(part), "ms", Stopwatch.GetElapsedTime(begin).TotalMilliseconds);

@@ -9,16 +9,16 @@ using System.Text;
 
 namespace Tenure;
 
-/// <summary>jemalloc's form of a configuration, and what the environment said when the process began.</summary>
+/// <summary>Parses jemalloc configurations, and keeps the one in the environment at process start.</summary>
 internal static class JemConf
 {
-    /// <summary>A setting, and where its value begins.</summary>
+    /// <summary>A setting, and the position of its value.</summary>
     internal readonly record struct Setting(string Key, string Value, int Position);
 
-    /// <summary>MALLOC_CONF of the process's start, whatever the program has made of its environment since.</summary>
+    /// <summary>MALLOC_CONF at process start; unaffected by later changes to the environment.</summary>
     internal static readonly string Environment = AtStart("MALLOC_CONF");
 
-    /// <summary>Refuses what jemalloc would not take for a configuration.</summary>
+    /// <summary>Parses a configuration; rejects what jemalloc would not accept.</summary>
     internal static List<Setting> Parse(string conf)
     {
         ArgumentNullException.ThrowIfNull(conf);
@@ -34,26 +34,26 @@ internal static class JemConf
             string key = conf[begin..at];
             if (key.Length == 0)
             {
-                throw new JemConfException(conf, begin, $"a key was wanted instead of '{conf[begin]}'");
+                throw new JemConfException(conf, begin, $"expected a key instead of '{conf[begin]}'");
             }
             if (at == conf.Length || conf[at] != ':')
             {
                 throw new JemConfException(conf, at, at == conf.Length
-                    ? $"':' and a value were wanted after the key \"{key}\""
-                    : $"':' was wanted after the key \"{key}\" instead of '{conf[at]}'");
+                    ? $"expected ':' and a value after the key \"{key}\""
+                    : $"expected ':' after the key \"{key}\" instead of '{conf[at]}'");
             }
             int value = ++at, comma = conf.IndexOf(',', value);
             at = comma < 0 ? conf.Length : comma + 1;
             if (comma == conf.Length - 1 && comma >= 0)
             {
-                throw new JemConfException(conf, comma, "another setting was wanted after ','");
+                throw new JemConfException(conf, comma, "expected another setting after ','");
             }
             settings.Add(new Setting(key, conf[value..(comma < 0 ? conf.Length : comma)], value));
         }
         return settings;
     }
 
-    /// <summary>As jemalloc reads a truth value; null for another word.</summary>
+    /// <summary>Parses a Boolean value as jemalloc does; null for any other word.</summary>
     internal static bool? Truth(string value) => value switch
     {
         "true" => true,
@@ -61,7 +61,7 @@ internal static class JemConf
         _ => null,
     };
 
-    /// <summary>As jemalloc reads a number: decimal, or hexadecimal with 0x; null for another word.</summary>
+    /// <summary>Parses a number as jemalloc does: decimal, or hexadecimal with 0x; null for any other word.</summary>
     internal static long? Number(string value)
     {
         bool isHex = value.StartsWith("0x", StringComparison.OrdinalIgnoreCase);

@@ -5,33 +5,34 @@ using System;
 
 namespace Tenure;
 
-/// <summary>A configuration is malformed: the message says where, and what is wanted there. Nothing of it was applied.</summary>
+/// <summary>The exception that is thrown when a configuration is malformed. The message gives the position and what is
+/// expected there. No setting was applied.</summary>
 public sealed class JemConfException : FormatException
 {
-    /// <summary>Without a place.</summary>
+    /// <summary>Initializes a new instance of the class.</summary>
     public JemConfException()
     {
     }
 
-    /// <summary>With a sentence.</summary>
-    /// <param name="message">The sentence.</param>
+    /// <summary>Initializes a new instance of the class with a message.</summary>
+    /// <param name="message">The message.</param>
     public JemConfException(string? message)
         : base(message)
     {
     }
 
-    /// <summary>With a sentence and a cause.</summary>
-    /// <param name="message">The sentence.</param>
-    /// <param name="innerException">The cause.</param>
+    /// <summary>Initializes a new instance of the class with a message and an inner exception.</summary>
+    /// <param name="message">The message.</param>
+    /// <param name="innerException">The exception that is the cause.</param>
     public JemConfException(string? message, Exception? innerException)
         : base(message, innerException)
     {
     }
 
     internal JemConfException(string conf, int position, string wanted)
-        : base($"\"{conf}\" is malformed at position {position}: {wanted}. A configuration is KEY:VALUE,KEY:VALUE; nothing was applied.") =>
+        : base($"\"{conf}\" is malformed at position {position}: {wanted}. Write a configuration as KEY:VALUE,KEY:VALUE. No setting was applied.") =>
         Position = position;
 
-    /// <summary>Where, from 0.</summary>
+    /// <summary>Gets the position in the configuration, from 0.</summary>
     public int Position { get; }
 }

@@ -7,7 +7,7 @@ using System.Linq;
 
 namespace Tenure;
 
-/// <summary>What became of a configuration, setting by setting.</summary>
+/// <summary>The result of applying a configuration, setting by setting.</summary>
 public sealed class JemInitResult
 {
     private readonly List<string> _applied = [], _inEffect = [], _unknown = [];
@@ -17,34 +17,36 @@ public sealed class JemInitResult
     {
     }
 
-    /// <summary>Keys that were set just now.</summary>
+    /// <summary>Gets the keys that were set.</summary>
     public IReadOnlyList<string> Applied => _applied;
 
-    /// <summary>Keys that can no longer be set, and have had the wanted value since the start.</summary>
+    /// <summary>Gets the keys that can no longer be set and already have the requested value.</summary>
     public IReadOnlyList<string> InEffect => _inEffect;
 
-    /// <summary>Keys that can no longer be set, or whose value was refused; each with its reason.</summary>
+    /// <summary>Gets the keys that can no longer be set or whose value was rejected, each with its reason.</summary>
     public IReadOnlyList<JemRefusal> Refused => _refused;
 
-    /// <summary>Keys that nobody knows.</summary>
+    /// <summary>Gets the unknown keys.</summary>
     public IReadOnlyList<string> Unknown => _unknown;
 
-    /// <summary>Whether everything is as the configuration wants it.</summary>
+    /// <summary>Gets a value indicating whether every setting has the requested value.</summary>
     public bool Succeeded => _refused.Count == 0 && _unknown.Count == 0;
 
-    /// <summary>What the environment must say at the start, for what was refused to be set then:
-    /// <c>MALLOC_CONF=narenas:4,retain:false</c>. What else it said at this start stands in front. Empty when nothing was refused.</summary>
+    /// <summary>Gets the environment setting that applies the rejected settings at process start:
+    /// <c>MALLOC_CONF=narenas:4,retain:false</c>. It begins with the settings of this process's own environment. Empty
+    /// if no setting was rejected.</summary>
     public string MallocConf { get; private set; } = "";
 
-    /// <summary>What was refused and unknown, with the line that sets it and the command; one sentence when there is nothing.</summary>
+    /// <summary>Returns the rejected and unknown settings, with the environment line and command that apply them; one
+    /// sentence if there are none.</summary>
     public override string ToString()
     {
         if (Succeeded)
         {
-            return "Everything is as the configuration wants it.";
+            return "All settings are in effect.";
         }
-        var lines = _refused.Select(each => each.ToString()).Concat(_unknown.Select(each => each + " is no key of jemalloc's" + JemallocKeys.DidYouMean(each) + "."));
-        string start = MallocConf.Length == 0 ? "" : " Set at the start: " + MallocConf + " " + JemallocUnavailableException.Command;
+        var lines = _refused.Select(each => each.ToString()).Concat(_unknown.Select(each => each + " is not a jemalloc key" + JemallocKeys.DidYouMean(each) + "."));
+        string start = MallocConf.Length == 0 ? "" : " Set them at process start: " + MallocConf + " " + JemallocUnavailableException.Command;
         return string.Join(' ', lines) + start;
     }
 
@@ -56,7 +58,7 @@ public sealed class JemInitResult
 
     internal void Refuse(JemRefusal refusal) => _refused.Add(refusal);
 
-    /// <summary>Once, when all is known. Tenure's own options are no business of jemalloc's.</summary>
+    /// <summary>Completes the result; called once. Tenure's own options are not part of MALLOC_CONF.</summary>
     internal JemInitResult Finish()
     {
         List<string> wanted = [.. _refused
@@ -71,7 +73,7 @@ public sealed class JemInitResult
                 before = before.Where(each => !each.StartsWith("prof:", StringComparison.Ordinal)).Append("prof:true");
             }
             string all = string.Join(',', before.Concat(wanted));
-            // As a shell takes it.
+            // Quoted for a shell where necessary.
             bool plain = all.All(each => char.IsAsciiLetterOrDigit(each) || "_:,.-+/".Contains(each, StringComparison.Ordinal));
             MallocConf = "MALLOC_CONF=" + (plain ? all : "'" + all.Replace("'", "'\\''", StringComparison.Ordinal) + "'");
         }
@@ -80,34 +82,35 @@ public sealed class JemInitResult
 }
 
 /// <summary>A setting that was not applied.</summary>
-/// <param name="Key">Its key.</param>
-/// <param name="Value">The value that was wanted.</param>
-/// <param name="Reason">One sentence.</param>
+/// <param name="Key">The key.</param>
+/// <param name="Value">The requested value.</param>
+/// <param name="Reason">The reason, as one sentence.</param>
 public sealed record JemRefusal(string Key, string Value, string Reason)
 {
-    /// <summary>All three.</summary>
+    /// <summary>Returns the key, the value and the reason.</summary>
     /// <returns>The text.</returns>
-    public override string ToString() => $"{Key}:{Value} was refused: {Reason}";
+    public override string ToString() => $"{Key}:{Value} was rejected: {Reason}";
 }
 
-/// <summary>Not everything is as a configuration wants it. What could be applied was: see <see cref="Result"/>.</summary>
+/// <summary>The exception that is thrown when some settings of a configuration could not be applied. The others were
+/// applied: see <see cref="Result"/>.</summary>
 public sealed class JemInitException : InvalidOperationException
 {
-    /// <summary>Without a result.</summary>
+    /// <summary>Initializes a new instance of the class.</summary>
     public JemInitException()
     {
     }
 
-    /// <summary>With a sentence.</summary>
-    /// <param name="message">The sentence.</param>
+    /// <summary>Initializes a new instance of the class with a message.</summary>
+    /// <param name="message">The message.</param>
     public JemInitException(string? message)
         : base(message)
     {
     }
 
-    /// <summary>With a sentence and a cause.</summary>
-    /// <param name="message">The sentence.</param>
-    /// <param name="innerException">The cause.</param>
+    /// <summary>Initializes a new instance of the class with a message and an inner exception.</summary>
+    /// <param name="message">The message.</param>
+    /// <param name="innerException">The exception that is the cause.</param>
     public JemInitException(string? message, Exception? innerException)
         : base(message, innerException)
     {
@@ -116,6 +119,6 @@ public sealed class JemInitException : InvalidOperationException
     internal JemInitException(JemInitResult result)
         : base(result.ToString()) => Result = result;
 
-    /// <summary>What was applied, refused and unknown.</summary>
+    /// <summary>Gets the applied, rejected and unknown settings.</summary>
     public JemInitResult? Result { get; }
 }

@@ -10,21 +10,21 @@ using System.Runtime.InteropServices;
 
 namespace Tenure;
 
-/// <summary>From where a block begins to its handle. All else, who holds it and whether it is stale, is the table's business.</summary>
+/// <summary>Maps the start of each block to its handle. The handle table tracks holders and staleness.</summary>
 /// <remarks>
-/// The handle decides who of several threads frees a block, and its releaser gives the memory back: after the handle has
-/// gone stale, and after the entry here has gone, because the address may be handed out again at once.
+/// The handle decides which of several threads frees a block. Its release function frees the memory only after the
+/// handle is stale and the entry here is removed, because the address may be reused immediately.
 /// </remarks>
 internal static unsafe class JemLedger
 {
-    private const string OffText = "The ledger is off, so that this cannot be told: Jem.Ledger = true before the first allocation.";
+    private const string OffText = "The ledger is off, so the answer is unknown. Set Jem.Ledger = true before the first allocation.";
 
     private static readonly ConcurrentDictionary<nint, NativeHandle> s_handles = new();
 
-    /// <summary>Whether allocations are entered.</summary>
+    /// <summary>Whether allocations are entered in the ledger.</summary>
     internal static volatile bool IsOn = AppContext.TryGetSwitch("Tenure.Jem.Ledger", out bool isOn) && isOn;
 
-    /// <summary>Whether it was ever on: then a free has to look.</summary>
+    /// <summary>Whether the ledger was ever on; a free must then look the block up.</summary>
     internal static volatile bool WasUsed = IsOn;
 
     internal static void Switch(bool on)
@@ -33,7 +33,7 @@ internal static unsafe class JemLedger
         IsOn = on;
     }
 
-    /// <summary>Takes the memory over; when the table is full it is given back, and that is thrown.</summary>
+    /// <summary>Enters a block; if the table is full, frees the block and throws.</summary>
     internal static void Enter(nint block, ulong size)
     {
         try
@@ -64,7 +64,8 @@ internal static unsafe class JemLedger
         }
     }
 
-    /// <summary>A reallocation: a new block, the contents, and the old one freed, which is refused while it is held.</summary>
+    /// <summary>Reallocates: allocates a new block, copies the contents, and frees the old block, which fails while it
+    /// is held.</summary>
     internal static nint Replace(nint block, ulong size, int flags)
     {
         IfHeld(block);
@@ -83,7 +84,7 @@ internal static unsafe class JemLedger
         return made;
     }
 
-    /// <summary>Refuses what is held, and while the ledger is on what is not in it.</summary>
+    /// <summary>Rejects a block that is held or, while the ledger is on, not in the ledger.</summary>
     internal static void IfHeld(nint block)
     {
         if (!s_handles.TryGetValue(block, out NativeHandle handle))
@@ -98,11 +99,11 @@ internal static unsafe class JemLedger
         if (holders != 0)
         {
             throw new InvalidOperationException(
-                $"The block at 0x{block:x} is held {holders} time{(holders == 1 ? "" : "s")}; nothing has changed.");
+                $"The block at 0x{block:x} is held {holders} time{(holders == 1 ? "" : "s")}. Nothing has changed.");
         }
     }
 
-    /// <summary>Among what the facade allocated, then among all handles.</summary>
+    /// <summary>Finds a handle among the facade's allocations, then among all handles.</summary>
     internal static bool Find(nint block, out NativeHandle handle)
     {
         if (s_handles.TryGetValue(block, out handle))
@@ -129,7 +130,7 @@ internal static unsafe class JemLedger
         return handle;
     }
 
-    /// <summary>What is entered or freed meanwhile may be seen or not.</summary>
+    /// <summary>Blocks entered or freed by other threads during the call may be missed.</summary>
     internal static int FreeAll()
     {
         int freed = 0;
@@ -146,7 +147,7 @@ internal static unsafe class JemLedger
             }
             catch (InvalidOperationException)
             {
-                // Somebody was faster: it is held now, or freed.
+                // Another thread acquired or freed it first.
             }
         }
         return freed;
@@ -161,5 +162,5 @@ internal static unsafe class JemLedger
 
     [DoesNotReturn]
     private static void ThrowUnknown(nint block) => throw new InvalidOperationException(
-        $"There is no block of Jem's at 0x{block:x}: it was freed already, was not allocated by Jem, or was before the ledger was on. Nothing has changed.");
+        $"Jem has no block at 0x{block:x}: it was freed already, was not allocated by Jem, or was allocated before the ledger was on. Nothing has changed.");
 }

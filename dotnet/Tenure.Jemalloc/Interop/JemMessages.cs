@@ -9,11 +9,12 @@ using System.Threading;
 
 namespace Tenure;
 
-/// <summary>jemalloc's variable <c>malloc_message</c>, while somebody listens.</summary>
+/// <summary>Redirects jemalloc's variable <c>malloc_message</c> once messages are requested.</summary>
 /// <remarks>
-/// jemalloc calls from any thread, perhaps with locks of its own held: nothing is allocated there, and nobody else's code
-/// runs. The bytes are copied into memory taken beforehand, and a thread of ours makes text of them. Before the runtime
-/// ends jemalloc gets its own writer back: it may print statistics later than managed code can run.
+/// jemalloc calls from any thread, perhaps holding its own locks, so the callback allocates nothing and runs no user
+/// code. It copies the bytes into a preallocated buffer, and a separate thread converts them to text. Before the
+/// runtime shuts down, jemalloc's own writer is restored, because jemalloc may print statistics after managed code can
+/// no longer run.
 /// </remarks>
 internal static unsafe class JemMessages
 {
@@ -69,7 +70,7 @@ internal static unsafe class JemMessages
             }
             UnlessQuietWhileAllocating();
             s_room = (byte*)NativeMemory.Alloc(RoomBytes);
-            // Compiled before it is needed inside jemalloc.
+            // Compiles the callback before jemalloc calls it.
             delegate* unmanaged[Cdecl]<void*, byte*, void> heard = &Hear;
             heard(null, null);
             nint before = Volatile.Read(ref *(nint*)variable);
@@ -84,7 +85,8 @@ internal static unsafe class JemMessages
         }
     }
 
-    /// <summary>The runtime allocates in states in which no managed code may be entered: a message then would end the process.</summary>
+    /// <summary>The runtime allocates in states where managed code must not be entered; a message at that moment would
+    /// end the process.</summary>
     private static void UnlessQuietWhileAllocating()
     {
         if ((MallCtlCalls.IsThere("opt.stats_interval") && Jem.GetMallCtlInt64("opt.stats_interval") >= 0)
@@ -92,8 +94,8 @@ internal static unsafe class JemMessages
             || (MallCtlCalls.IsThere("opt.prof_gdump") && Jem.GetMallCtlBool("opt.prof_gdump")))
         {
             throw new NotSupportedException(
-                "jemalloc is set to write messages in the middle of an allocation, where .NET cannot be called: take "
-                + "stats_interval, lg_prof_interval and prof_gdump out of MALLOC_CONF, or let them go to standard error.");
+                "jemalloc is configured to write messages during an allocation, when .NET code cannot run. Remove "
+                + "stats_interval, lg_prof_interval and prof_gdump from MALLOC_CONF, or leave the messages on standard error.");
         }
     }
 
@@ -108,7 +110,8 @@ internal static unsafe class JemMessages
         {
             Thread.SpinWait(20);
         }
-        // What does not fit before somebody reads is lost: waiting here would wait for locks that are held.
+        // Bytes that do not fit before the reader runs are lost: waiting here would wait for locks that the caller
+        // holds.
         while (*message != 0 && s_filled < RoomBytes)
         {
             s_room[s_filled++] = *message++;
@@ -125,7 +128,7 @@ internal static unsafe class JemMessages
         }
     }
 
-    /// <summary>Takes what has arrived, keeps it and tells it.</summary>
+    /// <summary>Takes the bytes that have arrived, stores them and raises the event.</summary>
     private static void Drain()
     {
         byte[] taken = new byte[RoomBytes];
@@ -161,7 +164,7 @@ internal static unsafe class JemMessages
             {
                 ((Action<string>)handler)(text);
             }
-#pragma warning disable CA1031 // whatever a handler throws
+#pragma warning disable CA1031 // any exception that a handler throws
             catch (Exception)
 #pragma warning restore CA1031
             {

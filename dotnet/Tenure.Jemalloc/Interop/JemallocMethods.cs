@@ -3,8 +3,8 @@
 
 namespace Tenure;
 
-/// <summary>jemalloc's functions, where the loader put them. Null, all of them, unless <see cref="JemallocSymbols.AreThere"/>.</summary>
-/// <remarks>Fields that never change: compiled code has the addresses in it.</remarks>
+/// <summary>jemalloc's functions in this process. All are null unless <see cref="JemallocSymbols.AreThere"/>.</summary>
+/// <remarks>The fields never change, so compiled code contains the addresses.</remarks>
 internal static unsafe class JemallocMethods
 {
     internal static readonly delegate* unmanaged[Cdecl]<nuint, void*> Malloc =

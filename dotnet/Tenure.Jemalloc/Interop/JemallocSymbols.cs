@@ -7,18 +7,19 @@ using System.Runtime.InteropServices;
 
 namespace Tenure;
 
-/// <summary>Looks for jemalloc where it can be: in this process, serving malloc. Nothing is loaded.</summary>
+/// <summary>Finds a jemalloc that serves malloc in this process. It loads nothing.</summary>
 internal static unsafe class JemallocSymbols
 {
     internal static readonly bool AreThere = Look();
 
-    /// <summary>The address of a function or variable of jemalloc's; zero where it has none. Requires that it is there.</summary>
+    /// <summary>Gets the address of a jemalloc function or variable; zero if jemalloc does not have it. Requires that
+    /// jemalloc is present.</summary>
     internal static nint Address(string name) =>
         AreThere && NativeLibrary.TryGetExport(NativeLibrary.GetMainProgramHandle(), name, out nint address) ? address : 0;
 
     /// <summary>
-    /// Whether everything that the facade calls is there and comes from one file. That a jemalloc is loaded is not enough:
-    /// behind another malloc it serves nobody, and its figures would be of nothing.
+    /// Whether every function that the facade calls is present and comes from one file. A loaded jemalloc is not
+    /// enough: behind another malloc it serves no allocations and its statistics would be meaningless.
     /// </summary>
     private static bool Look()
     {
@@ -45,7 +46,8 @@ internal static unsafe class JemallocSymbols
         return true;
     }
 
-    /// <summary>Where the file begins that an address lies in; zero when the system does not tell.</summary>
+    /// <summary>Gets the base address of the file that contains an address; zero if the system does not provide
+    /// it.</summary>
     private static nint FileOf(nint everything, nint address)
     {
         if (!NativeLibrary.TryGetExport(everything, "dladdr", out nint dladdr))
@@ -56,7 +58,7 @@ internal static unsafe class JemallocSymbols
         return ((delegate* unmanaged[Cdecl]<nint, FoundAt*, int>)dladdr)(address, &found) != 0 ? found.Begin : 0;
     }
 
-    /// <summary>One sentence: jemalloc is absent, or it came too late.</summary>
+    /// <summary>Explains in one sentence why jemalloc is not used: it is absent, or it was loaded too late.</summary>
     internal static string WhyNot()
     {
         if (AreThere)
@@ -66,7 +68,7 @@ internal static unsafe class JemallocSymbols
         string? late = LoadedFile();
         return late is null
             ? "This process does not run on jemalloc."
-            : "This process does not run on jemalloc: " + late + " was loaded too late, when another malloc was serving already.";
+            : "This process does not run on jemalloc: " + late + " was loaded too late, after another malloc.";
     }
 
     private static string? LoadedFile()
@@ -94,7 +96,7 @@ internal static unsafe class JemallocSymbols
     /// <summary><c>Dl_info</c>.</summary>
     private struct FoundAt
     {
-#pragma warning disable CS0649 // the system fills them in
+#pragma warning disable CS0649 // filled in by the system
         internal byte* File;
         internal nint Begin;
         internal byte* Symbol;

@@ -5,7 +5,7 @@ using System.Runtime.InteropServices;
 
 namespace Tenure;
 
-/// <summary>jemalloc's calls over Tenure's own heap.</summary>
+/// <summary>Implements jemalloc's calls on Tenure's heap.</summary>
 internal static unsafe class TenureMemory
 {
     private const int InvalidArgument = 22, OutOfMemory = 12;
@@ -64,7 +64,7 @@ internal static unsafe class TenureMemory
     {
         nuint alignment = Alignment(flags), before = UsableSize(block);
         void* made = NativeMethods.tn_aligned_realloc(block, size, alignment);
-        // As jemalloc has it: what the block really had before is its contents, and what it gets beyond is new.
+        // As in jemalloc: the block's previous usable size counts as contents, and only what is added is zeroed.
         if (made != null && size > before && (flags & Jem.MallocxZero) != 0)
         {
             NativeMemory.Clear((byte*)made + before, size - before);
@@ -72,14 +72,14 @@ internal static unsafe class TenureMemory
         return made;
     }
 
-    /// <summary>The heap does not resize in place: the size stays, which is an answer that callers are prepared for.</summary>
+    /// <summary>The heap does not resize in place, so the size stays; callers must handle that result.</summary>
     internal static nuint Xallocx(void* block, int flags)
     {
         Alignment(flags);
         return UsableSize(block);
     }
 
-    /// <summary>Asked of a block that is made for it: sizes are the heap's own business.</summary>
+    /// <summary>Measures a block allocated for this purpose, since the heap's size rounding is internal.</summary>
     internal static nuint Nallocx(nuint size, int flags)
     {
         void* block = AlignedAlloc(Alignment(flags), size);
@@ -88,18 +88,18 @@ internal static unsafe class TenureMemory
         return usable;
     }
 
-    /// <summary>Of the flags; those that name one of jemalloc's arenas or caches are refused.</summary>
+    /// <summary>Gets the alignment from the flags; rejects flags that name jemalloc's arenas or caches.</summary>
     internal static nuint Alignment(int flags)
     {
         const int arenaShift = 20, cacheShift = 8, cacheMask = 0xfff, automatic = 0, none = 1;
         int cache = flags >> cacheShift & cacheMask;
         if (flags >>> arenaShift != 0)
         {
-            throw new JemallocUnavailableException("The flags name an arena, and Tenure's heap has none: see the class NativeHeap for heaps of their own.");
+            throw new JemallocUnavailableException("The flags name an arena, and Tenure's heap has none. Use the class NativeHeap for a separate heap.");
         }
         if (cache is not automatic and not none)
         {
-            throw new JemallocUnavailableException("The flags name a thread cache, and Tenure's heap has one for each thread by itself.");
+            throw new JemallocUnavailableException("The flags name a thread cache, and Tenure's heap manages one cache per thread itself.");
         }
         int shift = flags & 0x3f;
         return shift == 0 ? Native.DefaultAlignment : (nuint)1 << shift;

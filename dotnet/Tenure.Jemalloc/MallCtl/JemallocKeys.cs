@@ -7,8 +7,8 @@ using System.Globalization;
 
 namespace Tenure;
 
-/// <summary>What jemalloc 5 calls its keys and options, as far as the library tells nobody: which are text, which can be
-/// set while it runs, and what Tenure has instead.</summary>
+/// <summary>Facts about jemalloc 5's keys and options that the library does not expose: which are text, which can be
+/// set at run time, and what Tenure offers instead.</summary>
 internal static class JemallocKeys
 {
     private static readonly HashSet<string> s_text = new(StringComparer.Ordinal)
@@ -20,7 +20,8 @@ internal static class JemallocKeys
         "opt.malloc_conf.global_var_2_conf_harder",
     };
 
-    /// <summary>Options of MALLOC_CONF that a running jemalloc takes, by the key that sets them; # is each arena in turn.</summary>
+    /// <summary>Options of MALLOC_CONF that a running jemalloc accepts, with the key that sets them; # stands for each
+    /// arena.</summary>
     private static readonly Dictionary<string, string[]> s_settable = new(StringComparer.Ordinal)
     {
         ["background_thread"] = ["background_thread"],
@@ -52,7 +53,7 @@ internal static class JemallocKeys
 
     private static readonly string[] s_whole = ["background_thread", "epoch", "max_background_threads", "version"];
 
-    /// <summary>Part of a name, and what of Tenure's does something of the kind.</summary>
+    /// <summary>Part of a name, and the Tenure feature with a similar purpose.</summary>
     private static readonly (string Part, string Instead)[] s_instead =
     [
         ("decay", "the option tenure.heap_purge_delay_ms"),
@@ -60,13 +61,13 @@ internal static class JemallocKeys
         ("retain", "the option tenure.heap_max_retained_bytes"),
         ("oversize", "the option tenure.heap_max_retained_bytes"),
         ("lg_extent_max_active_fit", "the option tenure.heap_max_retained_bytes"),
-        ("purge", "the key arena.4096.purge, for all of the heap"),
+        ("purge", "the key arena.4096.purge, for the whole heap"),
         ("prof", "the option tenure.handle_stack_frames, and Leaks.Snapshot"),
         ("stats_print", "the option tenure.handle_report"),
         ("junk", "the option tenure.buffer_fill"),
-        ("narenas", "nothing to set: its threads share by themselves"),
-        ("percpu_arena", "nothing to set: its threads share by themselves"),
-        ("tcache", "nothing to set: each thread has a cache by itself"),
+        ("narenas", "nothing to set: it distributes threads itself"),
+        ("percpu_arena", "nothing to set: it distributes threads itself"),
+        ("tcache", "nothing to set: each thread always has a cache"),
         ("arenas.create", "the class NativeHeap"),
     ];
 
@@ -80,27 +81,28 @@ internal static class JemallocKeys
         return s_text.Contains(string.Join('.', parts));
     }
 
-    /// <summary>Whether jemalloc could have such a key: over Tenure's heap nobody is there to be asked.</summary>
+    /// <summary>Whether jemalloc could have this key, for use on Tenure's heap, where jemalloc cannot be
+    /// asked.</summary>
     internal static bool LooksLikeOne(string key) => Array.IndexOf(s_whole, key) >= 0
         || Array.Exists(s_beginnings, each => key.StartsWith(each, StringComparison.Ordinal));
 
     internal static bool IsOption(string option) => Array.IndexOf(s_options, option) >= 0;
 
-    /// <summary>The keys that set an option of a running jemalloc; none when it is too late.</summary>
+    /// <summary>Gets the keys that set an option at run time; none if it can only be set at start.</summary>
     internal static string[] SettersOf(string option) => s_settable.TryGetValue(option, out string[]? keys) ? keys : [];
 
-    /// <summary>A sentence; empty when there is nothing to say.</summary>
+    /// <summary>Gets a sentence about Tenure's alternative; empty if there is none.</summary>
     internal static string Instead(string name)
     {
         (string part, string instead) = Array.Find(s_instead, each => name.Contains(each.Part, StringComparison.Ordinal));
         return part is null ? "" : $" Tenure's heap has {instead}.";
     }
 
-    /// <summary>Whether a running jemalloc takes the option only if it was started to profile.</summary>
+    /// <summary>Whether a running jemalloc accepts the option only if profiling was enabled at start.</summary>
     internal static bool NeedsProfiling(string option) =>
         option.StartsWith("prof_", StringComparison.Ordinal) && s_settable.ContainsKey(option);
 
-    /// <summary>Of an option, or of a key for one; empty when nothing is near.</summary>
+    /// <summary>Gets a suggestion for an option or key; empty if none is similar.</summary>
     internal static string DidYouMean(string name)
     {
         string option = name.StartsWith("opt.", StringComparison.Ordinal) ? name[4..] : name;
@@ -118,7 +120,7 @@ internal static class JemallocKeys
         return nearest is null || nearest == option ? "" : $"; did you mean \"{name[..^option.Length]}{nearest}\"?";
     }
 
-    /// <summary>Letters to insert, remove or replace.</summary>
+    /// <summary>The number of letters to insert, remove or replace.</summary>
     private static int Distance(string from, string to)
     {
         int[] row = new int[to.Length + 1];

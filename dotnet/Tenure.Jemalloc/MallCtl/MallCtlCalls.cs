@@ -9,12 +9,12 @@ using System.Text;
 
 namespace Tenure;
 
-/// <summary>Keys of either side, by name and by number; what is refused, in words.</summary>
+/// <summary>Reads and sets keys of both allocators, by name and by number, and words the errors.</summary>
 internal static unsafe class MallCtlCalls
 {
     internal const int NotPermitted = 1, NoEntry = 2, TryAgain = 11, Fault = 14, Invalid = 22;
 
-    /// <summary>Larger than any number: jemalloc answers with how many bytes the value really has.</summary>
+    /// <summary>Larger than any number, so that jemalloc answers with the actual size of the value.</summary>
     private const int ProbedBytes = 64;
 
     internal static T Get<T>(string name)
@@ -76,13 +76,13 @@ internal static unsafe class MallCtlCalls
         UnlessText(name);
         fixed (byte* key = Utf8(name), text = Utf8(value))
         {
-            // All of them copy the text, or are done with it when they return.
+            // jemalloc copies the text or has finished with it when the call returns.
             byte* pointer = text;
             Check(name, JemallocMethods.MallCtl(key, null, null, &pointer, (nuint)sizeof(byte*)), sizeof(byte*), writes: true);
         }
     }
 
-    /// <summary>Keys that do something and have no value.</summary>
+    /// <summary>Performs the action of a key without a value.</summary>
     internal static void Do(string name)
     {
         if (!IsJemallocs(name))
@@ -96,7 +96,7 @@ internal static unsafe class MallCtlCalls
         }
     }
 
-    /// <summary>Returns how many parts it has.</summary>
+    /// <summary>Returns the number of parts.</summary>
     internal static int NameToMib(string name, ref MallCtlMib mib)
     {
         if (!IsJemallocs(name))
@@ -145,7 +145,7 @@ internal static unsafe class MallCtlCalls
         }
     }
 
-    /// <summary>How many bytes the value of a key of jemalloc's has; zero when it cannot be read.</summary>
+    /// <summary>Gets the size in bytes of a jemalloc key's value; zero if it cannot be read.</summary>
     internal static int SizeOf(string name)
     {
         byte* value = stackalloc byte[ProbedBytes];
@@ -167,7 +167,7 @@ internal static unsafe class MallCtlCalls
         }
     }
 
-    /// <summary>Everything on jemalloc, save Tenure's own options.</summary>
+    /// <summary>Whether jemalloc handles the key: on jemalloc, every key except Tenure's own options.</summary>
     internal static bool IsJemallocs(string name)
     {
         ArgumentException.ThrowIfNullOrEmpty(name);
@@ -180,16 +180,16 @@ internal static unsafe class MallCtlCalls
         if (typeof(T) != typeof(bool) && typeof(T) != typeof(int) && typeof(T) != typeof(uint) && typeof(T) != typeof(long)
             && typeof(T) != typeof(ulong) && typeof(T) != typeof(nint) && typeof(T) != typeof(nuint))
         {
-            throw new NotSupportedException($"A key of mallctl is bool, int, uint, long, ulong, nint or nuint, not {typeof(T).Name}.");
+            throw new NotSupportedException($"A mallctl value is bool, int, uint, long, ulong, nint or nuint, not {typeof(T).Name}.");
         }
     }
 
-    /// <summary>A number that was read as text would be taken for an address.</summary>
+    /// <summary>Rejects a key that is not text: a number read as text would be used as an address.</summary>
     private static void UnlessText(string name)
     {
         if (!JemallocKeys.IsText(name))
         {
-            throw new MallCtlException(name, 0, $"\"{name}\" is not known to be text: read it as a number, or through Mallctl.");
+            throw new MallCtlException(name, 0, $"\"{name}\" is not known to be text. Read it as a number, or call Mallctl.");
         }
     }
 
@@ -211,16 +211,16 @@ internal static unsafe class MallCtlCalls
         string Reason() => error switch
         {
             NoEntry when IsThere(name) => name.Contains("prof", StringComparison.Ordinal)
-                ? "wants a jemalloc that was started to profile, with MALLOC_CONF=prof:true"
-                : "was left out when this jemalloc was built",
-            NoEntry => "is no key of this jemalloc, or names an index that is not there" + JemallocKeys.DidYouMean(name),
+                ? "requires jemalloc to be started with profiling, by MALLOC_CONF=prof:true"
+                : "was disabled when this jemalloc was built",
+            NoEntry => "is not a key of this jemalloc, or has an index that does not exist" + JemallocKeys.DidYouMean(name),
             NotPermitted => writes ? "can only be read" : "can only be set",
             Invalid when SizeOf(name) is int real && real != 0 && real != size =>
-                string.Create(CultureInfo.InvariantCulture, $"has a value of {real} bytes, not of {size}: {TypesOf(real)}"),
-            Invalid => writes ? "does not take this value, or no value of this type" : "has no value of this type",
-            Fault => "was refused: no such arena, profiling is off, or the value is out of range",
-            TryAgain => "was refused for lack of memory",
-            _ => string.Create(CultureInfo.InvariantCulture, $"was refused with error {error}"),
+                string.Create(CultureInfo.InvariantCulture, $"has a value of {real} bytes, not of {size}; use {TypesOf(real)}"),
+            Invalid => writes ? "does not accept this value or a value of this type" : "has no value of this type",
+            Fault => "was rejected: there is no such arena, profiling is off, or the value is out of range",
+            TryAgain => "was rejected: out of memory",
+            _ => string.Create(CultureInfo.InvariantCulture, $"was rejected with error {error}"),
         };
 
         static string TypesOf(int bytes) => bytes switch

@@ -5,24 +5,25 @@ using System;
 
 namespace Tenure;
 
-/// <summary>A key of <c>mallctl</c> was refused: the message names it and says why.</summary>
+/// <summary>The exception that is thrown when a <c>mallctl</c> key is rejected. The message names the key and the
+/// reason.</summary>
 public sealed class MallCtlException : InvalidOperationException
 {
-    /// <summary>Without a reason.</summary>
+    /// <summary>Initializes a new instance of the class.</summary>
     public MallCtlException()
     {
     }
 
-    /// <summary>With a sentence.</summary>
-    /// <param name="message">The sentence.</param>
+    /// <summary>Initializes a new instance of the class with a message.</summary>
+    /// <param name="message">The message.</param>
     public MallCtlException(string? message)
         : base(message)
     {
     }
 
-    /// <summary>With a sentence and a cause.</summary>
-    /// <param name="message">The sentence.</param>
-    /// <param name="innerException">The cause.</param>
+    /// <summary>Initializes a new instance of the class with a message and an inner exception.</summary>
+    /// <param name="message">The message.</param>
+    /// <param name="innerException">The exception that is the cause.</param>
     public MallCtlException(string? message, Exception? innerException)
         : base(message, innerException)
     {
@@ -35,9 +36,10 @@ public sealed class MallCtlException : InvalidOperationException
         ErrorCode = error;
     }
 
-    /// <summary>The key.</summary>
+    /// <summary>Gets the key.</summary>
     public string Key { get; } = "";
 
-    /// <summary>What C says: 1 (EPERM), 2 (ENOENT), 11 (EAGAIN), 14 (EFAULT) or 22 (EINVAL); zero when it was not asked.</summary>
+    /// <summary>Gets the C error code: 1 (EPERM), 2 (ENOENT), 11 (EAGAIN), 14 (EFAULT) or 22 (EINVAL); zero if jemalloc
+    /// was not called.</summary>
     public int ErrorCode { get; }
 }

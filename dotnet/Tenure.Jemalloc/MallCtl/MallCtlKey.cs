@@ -6,9 +6,10 @@ using System.Globalization;
 
 namespace Tenure;
 
-/// <summary>A key of <c>mallctl</c>, looked up once: for what is read or set often.</summary>
-/// <typeparam name="T">What jemalloc has there: bool, int, uint, long, ulong, nint or nuint.</typeparam>
-/// <remarks>A value of its own for each index: <see cref="WithIndex"/>. Any thread. A default one is refused.</remarks>
+/// <summary>A <c>mallctl</c> key that is looked up once, for frequent reads and writes.</summary>
+/// <typeparam name="T">The type of the value in jemalloc: bool, int, uint, long, ulong, nint or nuint.</typeparam>
+/// <remarks>Each index has its own key: see <see cref="WithIndex"/>. Any thread may use a key. The default value is
+/// rejected.</remarks>
 public readonly unsafe struct MallCtlKey<T> : IEquatable<MallCtlKey<T>>
     where T : unmanaged
 {
@@ -16,11 +17,12 @@ public readonly unsafe struct MallCtlKey<T> : IEquatable<MallCtlKey<T>>
     private readonly MallCtlMib _mib;
     private readonly int _parts;
 
-    /// <summary>Looks a key up.</summary>
-    /// <param name="name">Such as <c>stats.allocated</c> or <c>arenas.bin.0.size</c>.</param>
-    /// <exception cref="MallCtlException">There is no such key.</exception>
-    /// <exception cref="JemallocUnavailableException">Only jemalloc has it, and the process does not run on it.</exception>
-    /// <exception cref="NotSupportedException"><typeparamref name="T"/> is none of the above.</exception>
+    /// <summary>Looks up a key.</summary>
+    /// <param name="name">The key, such as <c>stats.allocated</c> or <c>arenas.bin.0.size</c>.</param>
+    /// <exception cref="MallCtlException">The key does not exist.</exception>
+    /// <exception cref="JemallocUnavailableException">The key exists only in jemalloc, and the process does not run on
+    /// it.</exception>
+    /// <exception cref="NotSupportedException"><typeparamref name="T"/> is not one of these types.</exception>
     public MallCtlKey(string name)
     {
         MallCtlCalls.UnlessNumber<T>();
@@ -30,27 +32,27 @@ public readonly unsafe struct MallCtlKey<T> : IEquatable<MallCtlKey<T>>
 
     private MallCtlKey(string name, MallCtlMib mib, int parts) => (_name, _mib, _parts) = (name, mib, parts);
 
-    /// <summary>Its name.</summary>
+    /// <summary>Gets the name.</summary>
     public string Name => _name ?? "";
 
-    /// <summary>Its numbers, as <c>mallctlbymib</c> takes them.</summary>
+    /// <summary>Gets the numbers of the key, as <c>mallctlbymib</c> takes them.</summary>
     public nuint[] ToMib()
     {
         MallCtlMib mib = _mib;
         return ((ReadOnlySpan<nuint>)mib)[.._parts].ToArray();
     }
 
-    /// <summary>The same key with another number in it, without a look-up.</summary>
-    /// <param name="part">Which part of the name, from 0; it is a number there: 2 in <c>arenas.bin.0.size</c>.</param>
-    /// <param name="index">The number.</param>
-    /// <returns>The other key.</returns>
-    /// <exception cref="ArgumentOutOfRangeException">There is no number at that part, or it is negative.</exception>
+    /// <summary>Gets the same key with another index, without a look-up.</summary>
+    /// <param name="part">The part of the name, from 0, that is the index: 2 in <c>arenas.bin.0.size</c>.</param>
+    /// <param name="index">The index.</param>
+    /// <returns>The new key.</returns>
+    /// <exception cref="ArgumentOutOfRangeException">That part is not a number, or the index is negative.</exception>
     public MallCtlKey<T> WithIndex(int part, int index)
     {
         string[] parts = Name.Split('.');
         if ((uint)part >= (uint)_parts || !uint.TryParse(parts[part], NumberStyles.None, CultureInfo.InvariantCulture, out _))
         {
-            throw new ArgumentOutOfRangeException(nameof(part), part, $"The part of \"{Name}\" with this number, from 0, is no index.");
+            throw new ArgumentOutOfRangeException(nameof(part), part, $"The part of \"{Name}\" with this number, counted from 0, is not an index.");
         }
         ArgumentOutOfRangeException.ThrowIfNegative(index);
         parts[part] = index.ToString(CultureInfo.InvariantCulture);
@@ -59,9 +61,9 @@ public readonly unsafe struct MallCtlKey<T> : IEquatable<MallCtlKey<T>>
         return new MallCtlKey<T>(string.Join('.', parts), mib, _parts);
     }
 
-    /// <summary>Reads it. Figures are as of the last <see cref="Jem.RefreshStats"/>.</summary>
+    /// <summary>Reads the value. Statistics are as of the last <see cref="Jem.RefreshStats"/>.</summary>
     /// <returns>The value.</returns>
-    /// <exception cref="MallCtlException">It cannot be read, or is of another size.</exception>
+    /// <exception cref="MallCtlException">The key cannot be read or has another size.</exception>
     public T Get()
     {
         UnlessThere();
@@ -69,9 +71,9 @@ public readonly unsafe struct MallCtlKey<T> : IEquatable<MallCtlKey<T>>
         return MallCtlCalls.GetByMib<T>(Name, ((ReadOnlySpan<nuint>)mib)[.._parts]);
     }
 
-    /// <summary>Sets it.</summary>
+    /// <summary>Sets the value.</summary>
     /// <param name="value">The value.</param>
-    /// <exception cref="MallCtlException">It cannot be set, is of another size, or refuses the value.</exception>
+    /// <exception cref="MallCtlException">The key cannot be set, has another size, or rejects the value.</exception>
     public void Set(T value)
     {
         UnlessThere();
@@ -88,16 +90,16 @@ public readonly unsafe struct MallCtlKey<T> : IEquatable<MallCtlKey<T>>
     /// <inheritdoc/>
     public override int GetHashCode() => Name.GetHashCode(StringComparison.Ordinal);
 
-    /// <summary>Whether both are the same key.</summary>
-    /// <param name="left">One.</param>
-    /// <param name="right">The other.</param>
-    /// <returns>Whether they are equal.</returns>
+    /// <summary>Determines whether two keys are equal.</summary>
+    /// <param name="left">The first key.</param>
+    /// <param name="right">The second key.</param>
+    /// <returns><c>true</c> if they are equal; otherwise <c>false</c>.</returns>
     public static bool operator ==(MallCtlKey<T> left, MallCtlKey<T> right) => left.Equals(right);
 
-    /// <summary>Whether they are different keys.</summary>
-    /// <param name="left">One.</param>
-    /// <param name="right">The other.</param>
-    /// <returns>Whether they differ.</returns>
+    /// <summary>Determines whether two keys differ.</summary>
+    /// <param name="left">The first key.</param>
+    /// <param name="right">The second key.</param>
+    /// <returns><c>true</c> if they differ; otherwise <c>false</c>.</returns>
     public static bool operator !=(MallCtlKey<T> left, MallCtlKey<T> right) => !left.Equals(right);
 
     /// <inheritdoc/>
@@ -107,7 +109,7 @@ public readonly unsafe struct MallCtlKey<T> : IEquatable<MallCtlKey<T>>
     {
         if (_name is null)
         {
-            throw new InvalidOperationException("This key is default: make it with its name.");
+            throw new InvalidOperationException("This key is the default value. Create it with its name.");
         }
     }
 }

@@ -5,13 +5,13 @@ using System.Runtime.CompilerServices;
 
 namespace Tenure;
 
-/// <summary>A key as numbers. No key of jemalloc's has more parts.</summary>
+/// <summary>A key as numbers. No jemalloc key has more parts.</summary>
 [InlineArray(MaxParts)]
 internal struct MallCtlMib
 {
     internal const int MaxParts = 7;
 
-#pragma warning disable IDE0044, IDE0051, CA1823 // an inline array is its one field
+#pragma warning disable IDE0044, IDE0051, CA1823 // the single field of an inline array
     private nuint _first;
 #pragma warning restore IDE0044, IDE0051, CA1823
 }

@@ -9,15 +9,16 @@ using System.Threading;
 
 namespace Tenure;
 
-/// <summary>Keys over Tenure's heap: those of jemalloc's that have an equivalent, and the options under their own names.</summary>
+/// <summary>Keys on Tenure's heap: the jemalloc keys that have an equivalent, and the options under their own
+/// names.</summary>
 internal static unsafe class TenureCtl
 {
     internal const string Prefix = "tenure.";
 
-    /// <summary>All of jemalloc's arenas at once: MALLCTL_ARENAS_ALL.</summary>
+    /// <summary>All of jemalloc's arenas: MALLCTL_ARENAS_ALL.</summary>
     private const string Purge = "arena.4096.purge";
 
-    /// <summary>In front of the options, which the library numbers.</summary>
+    /// <summary>The keys before the options, which the library numbers.</summary>
     private static readonly string[] s_keys = [.. TenureFigures.Names, "epoch", "version", "arenas.page", "arenas.quantum", Purge];
 
     private static ulong s_epoch = 1;
@@ -34,7 +35,7 @@ internal static unsafe class TenureCtl
             "epoch" => Exact<T, ulong>(name, Interlocked.Read(ref s_epoch)),
             "arenas.page" or "arenas.quantum" => Exact<T, ulong>(
                 name, name == "arenas.page" ? (ulong)Environment.SystemPageSize : Native.DefaultAlignment),
-            "version" or Purge => throw new MallCtlException(name, MallCtlCalls.Invalid, $"\"{name}\" is no number."),
+            "version" or Purge => throw new MallCtlException(name, MallCtlCalls.Invalid, $"\"{name}\" is not a number."),
             _ when Array.IndexOf(TenureFigures.Names, name) >= 0 => Exact<T, ulong>(name, TenureFigures.Of(name, TenureFigures.Now())),
             _ => throw Unknown(name),
         };
@@ -49,7 +50,7 @@ internal static unsafe class TenureCtl
         }
         else if (name == "epoch")
         {
-            // Figures are always fresh.
+            // Statistics are always current.
             Interlocked.Increment(ref s_epoch);
         }
         else
@@ -61,7 +62,7 @@ internal static unsafe class TenureCtl
     internal static string GetText(string name) => Option(name) is ulong option
         ? option.ToString(CultureInfo.InvariantCulture)
         : name == "version" ? Version()
-        : IsKnown(name) ? throw new MallCtlException(name, MallCtlCalls.Invalid, $"\"{name}\" is no text.")
+        : IsKnown(name) ? throw new MallCtlException(name, MallCtlCalls.Invalid, $"\"{name}\" is not text.")
         : throw Unknown(name);
 
     internal static void SetText(string name, string value)
@@ -78,7 +79,7 @@ internal static unsafe class TenureCtl
         }
         if (status != NativeMethods.Ok)
         {
-            throw new MallCtlException(name, MallCtlCalls.Invalid, $"\"{name}\" does not take \"{value}\". {Help(name)}");
+            throw new MallCtlException(name, MallCtlCalls.Invalid, $"\"{name}\" does not accept \"{value}\". {Help(name)}");
         }
     }
 
@@ -86,7 +87,7 @@ internal static unsafe class TenureCtl
     {
         if (name != Purge)
         {
-            throw IsKnown(name) ? new MallCtlException(name, MallCtlCalls.Invalid, $"\"{name}\" has a value.") : Unknown(name);
+            throw IsKnown(name) ? new MallCtlException(name, MallCtlCalls.Invalid, $"\"{name}\" has a value and cannot be called.") : Unknown(name);
         }
         NativeLibraryCheck.Ensure();
         NativeMethods.tn_trim();
@@ -115,12 +116,12 @@ internal static unsafe class TenureCtl
         nuint number = mib.Length == 1 ? mib[0] : nuint.MaxValue, keys = (nuint)s_keys.Length;
         return number < keys ? s_keys[number]
             : number - keys < NativeMethods.tn_option_count() && number >= keys ? Prefix + OptionName((uint)(number - keys))
-            : throw new MallCtlException("", MallCtlCalls.NoEntry, "These numbers are no key's over Tenure's heap.");
+            : throw new MallCtlException("", MallCtlCalls.NoEntry, "These numbers are not a key on Tenure's heap.");
     }
 
     internal static bool IsKnown(string name) => Array.IndexOf(s_keys, name) >= 0 || Option(name) is not null;
 
-    /// <summary>The value of an option; null when the name is none's.</summary>
+    /// <summary>Gets the value of an option; null if the name is not an option.</summary>
     internal static ulong? Option(string name)
     {
         if (!name.StartsWith(Prefix, StringComparison.Ordinal))
@@ -140,11 +141,11 @@ internal static unsafe class TenureCtl
     {
         if (name.StartsWith(Prefix, StringComparison.Ordinal))
         {
-            return new MallCtlException(name, MallCtlCalls.NoEntry, $"\"{name}\" is no option of Tenure's; `tenure options` prints them.");
+            return new MallCtlException(name, MallCtlCalls.NoEntry, $"\"{name}\" is not a Tenure option. `tenure options` prints all options.");
         }
         return JemallocKeys.LooksLikeOne(name)
-            ? new JemallocUnavailableException($"\"{name}\" is a key of jemalloc's.{JemallocKeys.Instead(name)}")
-            : new MallCtlException(name, MallCtlCalls.NoEntry, $"\"{name}\" is no key: neither of jemalloc's nor an option of Tenure's (tenure.NAME).");
+            ? new JemallocUnavailableException($"\"{name}\" is a jemalloc key.{JemallocKeys.Instead(name)}")
+            : new MallCtlException(name, MallCtlCalls.NoEntry, $"\"{name}\" is neither a jemalloc key nor a Tenure option (tenure.NAME).");
     }
 
     private static string Version()
@@ -174,15 +175,15 @@ internal static unsafe class TenureCtl
         return "";
     }
 
-    /// <summary>As strict as jemalloc: a value has one size.</summary>
+    /// <summary>As strict as jemalloc: a value has exactly one size.</summary>
     private static T Exact<T, TValue>(string name, TValue value)
         where T : unmanaged
         where TValue : unmanaged => sizeof(T) == sizeof(TValue)
             ? Unsafe.BitCast<TValue, T>(value)
             : throw new MallCtlException(
-                name, MallCtlCalls.Invalid, $"\"{name}\" has a value of {sizeof(TValue)} bytes, not of {sizeof(T)}: Int64, UInt64 or nuint.");
+                name, MallCtlCalls.Invalid, $"\"{name}\" has a value of {sizeof(TValue)} bytes, not of {sizeof(T)}; use Int64, UInt64 or nuint.");
 
-    /// <summary>Options have no size of their own: any type that holds the value.</summary>
+    /// <summary>Options have no fixed size: any type that can hold the value is accepted.</summary>
     private static T Narrowed<T>(string name, ulong value)
         where T : unmanaged
     {
@@ -201,5 +202,5 @@ internal static unsafe class TenureCtl
 
     [DoesNotReturn]
     private static void ThrowTooLarge(string name, ulong value) =>
-        throw new MallCtlException(name, MallCtlCalls.Invalid, $"\"{name}\" is {value}, which this type does not hold.");
+        throw new MallCtlException(name, MallCtlCalls.Invalid, $"\"{name}\" is {value}, which does not fit into this type.");
 }

@@ -5,7 +5,7 @@ using System;
 
 namespace Tenure;
 
-/// <summary>What Tenure's heap knows of itself, under the names that jemalloc has for it.</summary>
+/// <summary>Statistics of Tenure's heap under jemalloc's names.</summary>
 internal static unsafe class TenureFigures
 {
     internal static readonly string[] Names =
@@ -22,11 +22,11 @@ internal static unsafe class TenureFigures
     internal static ulong Of(string name, in NativeStats stats) => name switch
     {
         "stats.allocated" => stats.LiveBytes,
-        // Pages that hold blocks: what is committed without what is kept for the next.
+        // Pages that hold blocks: committed memory without memory retained for reuse.
         "stats.active" => stats.CommittedBytes - Math.Min(stats.RetainedBytes, stats.CommittedBytes),
         "stats.resident" or "stats.mapped" => stats.CommittedBytes,
-        // Addresses without memory behind them.
+        // Address space without memory behind it.
         "stats.retained" => stats.ReservedBytes - Math.Min(stats.CommittedBytes, stats.ReservedBytes),
-        _ => throw new ArgumentOutOfRangeException(nameof(name), name, "No such figure."),
+        _ => throw new ArgumentOutOfRangeException(nameof(name), name, "There is no such statistic."),
     };
 }

@@ -40,27 +40,27 @@ public sealed class BenchCommandTests
 
     [Theory]
     [InlineData("mallok --fill 10", "did you mean malloc?")]
-    [InlineData("nothing", "nothing is no verb")]
+    [InlineData("nothing", "nothing is not a verb")]
     [InlineData("malloc --fil 10", "did you mean --fill?")]
     [InlineData("array --fill 10 --cold-strat", "did you mean --cold-start?")]
-    [InlineData("array --fill ten", "ten is no size")]
-    [InlineData("array --fill 0", "0 is no size")]
-    [InlineData("array --fill -3", "-3 is no option")]
+    [InlineData("array --fill ten", "ten is not a valid size")]
+    [InlineData("array --fill 0", "0 is not a valid size")]
+    [InlineData("array --fill -3", "-3 is not an option")]
     [InlineData("array --fill", "array needs at least one size")]
     [InlineData("array --fil 10", "See: jembench array --help")]
     [InlineData("-h", "-h is Int16")]
-    [InlineData("array -h", "(-h is Int16; the help is --help)")]
-    [InlineData("lifetimes -h", "; the help is --help")]
-    [InlineData("array 10", "needs to know what to do: --create, --fill, --math")]
+    [InlineData("array -h", "(-h is Int16; use --help for help)")]
+    [InlineData("lifetimes -h", "; use --help for help")]
+    [InlineData("array 10", "needs an operation: --create, --fill, --math")]
     [InlineData("array --fill -l -b 10", "different types")]
     [InlineData("array --fill -f -u 10", "-u is for integers")]
-    [InlineData("array --math --udt 10", "cannot be calculated with")]
-    [InlineData("array --fill -s 10", "strings are made")]
-    [InlineData("array --fill 4200000000", "`jembench huge` measures those")]
-    [InlineData("array --fill 10 -t 0", "-t takes 1 to 1000")]
+    [InlineData("array --math --udt 10", "does not support arithmetic")]
+    [InlineData("array --fill -s 10", "strings are created")]
+    [InlineData("array --fill 4200000000", "use `jembench huge`")]
+    [InlineData("array --fill 10 -t 0", "-t must be from 1 to 1000")]
     [InlineData("array --fill 10 -t many", "many")]
-    [InlineData("malloc --fragment --fill 10", "one by one")]
-    [InlineData("vector --mandel -i", "calculates with -f or -d")]
+    [InlineData("malloc --fragment --fill 10", "measure them separately")]
+    [InlineData("vector --mandel -i", "requires -f or -d")]
     [InlineData("lifetimes 1", "2 to 10000000")]
     [InlineData("short --part blocks", "--row")]
     [InlineData("short --part block --row temp", "did you mean blocks?")]
@@ -90,7 +90,7 @@ public sealed class BenchCommandTests
     {
         BenchTool said = BenchTool.Run("huge", "--fill", "1000", "--file", "/nowhere/at/all");
         Assert.Equal(1, said.ExitCode);
-        Assert.StartsWith("jembench: --file /nowhere/at/all: there is no such folder", said.Errors, StringComparison.Ordinal);
+        Assert.StartsWith("jembench: --file /nowhere/at/all: the folder does not exist", said.Errors, StringComparison.Ordinal);
     }
 
     [Fact]

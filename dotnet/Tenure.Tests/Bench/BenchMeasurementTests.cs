@@ -59,7 +59,7 @@ public sealed class BenchMeasurementTests
     {
         using var folder = new BenchTool.Folder();
         BenchTool said = BenchTool.Run("huge", "--fill", "100000", "--once", "--file", folder.Path);
-        if (said.Errors.Contains("is memory itself", StringComparison.Ordinal))
+        if (said.Errors.Contains("the folder is in memory", StringComparison.Ordinal))
         {
             Assert.Equal(1, said.ExitCode);
             return;
@@ -110,7 +110,7 @@ public sealed class BenchMeasurementTests
         string file = folder.File("result.json");
         BenchTool said = BenchTool.RunUntil("[3/", "malloc", "--create", "1000", "--once", "--json", file);
         Assert.Equal(130, said.ExitCode);
-        Assert.Contains("interrupted: the result has the", said.Errors, StringComparison.Ordinal);
+        Assert.Contains("interrupted: the result contains the", said.Errors, StringComparison.Ordinal);
         using JsonDocument result = JsonDocument.Parse(File.ReadAllText(file));
         Assert.False(result.RootElement.GetProperty("complete").GetBoolean());
         JsonElement[] rows = [.. result.RootElement.GetProperty("rows").EnumerateArray()];

@@ -62,8 +62,8 @@ public sealed class JemInitTests
         Assert.Equal(["narenas", "percpu_arena", "lg_tcache_max"], result.Refused.Select(each => each.Key));
         Assert.Equal(["retian"], result.Unknown);
         Assert.Equal("MALLOC_CONF=tcache:true,narenas:7,percpu_arena:phycpu,lg_tcache_max:16", result.MallocConf);
-        foreach (string part in (string[])["narenas:7 was refused", result.MallocConf + " " + JemallocUnavailableException.Command,
-            "retian is no key of jemalloc's; did you mean \"retain\"?"])
+        foreach (string part in (string[])["narenas:7 was rejected", result.MallocConf + " " + JemallocUnavailableException.Command,
+            "retian is not a jemalloc key; did you mean \"retain\"?"])
         {
             Assert.Contains(part, thrown.Message, StringComparison.Ordinal);
         }
@@ -114,6 +114,6 @@ public sealed class JemInitTests
         Assert.Equal(["tenure.heap_kep_ms"], Jem.TryInit("tenure.heap_kep_ms:900").Unknown);
         JemInitResult refused = Jem.TryInit("tenure.heap_purge_delay_ms:often");
         Assert.Equal("", refused.MallocConf);
-        Assert.Contains("does not take \"often\"", Assert.Single(refused.Refused).Reason, StringComparison.Ordinal);
+        Assert.Contains("does not accept \"often\"", Assert.Single(refused.Refused).Reason, StringComparison.Ordinal);
     }
 }

@@ -54,7 +54,7 @@ public sealed class JemOverTenureTests
     [InlineData("background_thread", "tenure.heap_background")]
     [InlineData("opt.narenas", "nothing to set")]
     [InlineData("thread.tcache.enabled", "nothing to set")]
-    [InlineData("stats.metadata", "key of jemalloc's")]
+    [InlineData("stats.metadata", "is a jemalloc key")]
     public void what_only_jemalloc_has_is_refused_by_name_with_what_is_near_and_the_command(string key, string near)
     {
         foreach (Action call in (Action[])[() => Jem.GetMallCtlUInt64(key), () => Jem.SetMallCtlUInt64(key, 1), () => Jem.GetMallCtlStr(key),

@@ -225,7 +225,7 @@ public sealed unsafe class TempScopeTests
                     message = exception.Message;
                 }
             }
-            Assert.StartsWith("It is not the innermost TempScope: 2 begun inside it are open", message, StringComparison.Ordinal);
+            Assert.StartsWith("This is not the innermost TempScope: 2 begun inside it are open", message, StringComparison.Ordinal);
             Ask(in outer, way); // again the innermost
         }
 

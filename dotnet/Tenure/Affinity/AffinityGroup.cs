@@ -7,21 +7,22 @@ using System.Runtime.CompilerServices;
 
 namespace Tenure;
 
-/// <summary>Objects that are visited together live together: mixed sizes in blocks of their own, in the order of
-/// allocation.</summary>
+/// <summary>Keeps objects that are visited together close together in memory: mixed sizes in the group's own blocks, in
+/// allocation order.</summary>
 /// <remarks>
-/// <para><b>Use it for</b> scene graphs, trees, meshes of small objects: one group per kind of visit, so that what a
-/// traversal does not look at does not lie between what it does. <b>Not for</b> one type in bulk:
-/// <see cref="Pool{T}"/>; what
-/// is large or visited alone: <see cref="Native"/>.</para>
+/// <para><b>Use it for</b> scene graphs, trees, meshes of small objects: one group per kind of traversal, so that data
+/// the traversal does not read is not between data it does. <b>Not for</b> one type in bulk: see <see cref="Pool{T}"/>;
+/// large objects or objects visited alone: see <see cref="Native"/>.</para>
 /// <para><b>Memory from</b> pages of the system, in naturally aligned blocks of 2 MiB, touched as they are used.
-/// <b>Cost</b> a call, and O(1) in it. <b>Overhead</b> no header; where frees name the size, a bit for 8 bytes where
-/// something was freed, otherwise one more bit for 8 bytes, and 4 bytes up to 256 bytes of size and 1.6 % above.</para>
-/// <para><b>Threads</b> one at a time, or any with <see cref="AffinityGroupOptions.AnyThread"/>; no other during
-/// <see cref="Clear"/>, <see cref="Trim"/> and <see cref="Dispose"/>. <b>When full</b> <see cref="TryAllocate"/>
-/// returns null, the others throw <see cref="OutOfMemoryException"/>; nothing has changed then.</para>
-/// <para>Its objects go with it, also when the garbage collector takes a group that nobody disposed: keep it reachable
-/// as long as they are used.</para>
+/// <b>Cost</b> one native call, O(1). <b>Overhead</b> no header. If every free names the size: one bit per 8 bytes
+/// where objects were freed. Otherwise: one more bit per 8 bytes, and 4 bytes for objects of up to 256 bytes or 1.6 %
+/// for larger ones.</para>
+/// <para><b>Threads</b> one at a time, or any with <see cref="AffinityGroupOptions.AnyThread"/>; no other thread may
+/// use the group during <see cref="Clear"/>, <see cref="Trim"/> and <see cref="Dispose"/>. <b>When full</b>
+/// <see cref="TryAllocate"/> returns null and the others throw <see cref="OutOfMemoryException"/>; both leave
+/// everything unchanged.</para>
+/// <para>The group frees its objects, even when the garbage collector finalizes a group that was not disposed. Keep the
+/// group reachable while its objects are used.</para>
 /// </remarks>
 public sealed unsafe class AffinityGroup : IDisposable
 {
@@ -30,32 +31,34 @@ public sealed unsafe class AffinityGroup : IDisposable
 
     private readonly OwnerHandle _owner;
     private readonly bool _sizesRequired;
-    private void* _group; // null once disposed
+    private void* _group; // null after Dispose
 
-    /// <summary>A group with the usual options.</summary>
-    /// <param name="name">What it is called in reports.</param>
-    /// <exception cref="OutOfMemoryException">The system refuses.</exception>
-    /// <exception cref="TenureLoadException">There is no native library, or another version's.</exception>
+    /// <summary>Initializes a group with default options.</summary>
+    /// <param name="name">The group's name in reports.</param>
+    /// <exception cref="OutOfMemoryException">There is not enough memory.</exception>
+    /// <exception cref="TenureLoadException">The native library is missing, cannot be loaded, or has another ABI
+    /// version.</exception>
     public AffinityGroup(string name = "")
         : this(new AffinityGroupOptions { Name = name })
     {
     }
 
-    /// <summary>A group as the options say.</summary>
-    /// <param name="options">How it is to be.</param>
-    /// <exception cref="ArgumentOutOfRangeException">An option is out of its range.</exception>
-    /// <exception cref="OutOfMemoryException">The system refuses.</exception>
-    /// <exception cref="TenureLoadException">There is no native library, or another version's.</exception>
+    /// <summary>Initializes a group with the given options.</summary>
+    /// <param name="options">The options.</param>
+    /// <exception cref="ArgumentOutOfRangeException">An option is out of range.</exception>
+    /// <exception cref="OutOfMemoryException">There is not enough memory.</exception>
+    /// <exception cref="TenureLoadException">The native library is missing, cannot be loaded, or has another ABI
+    /// version.</exception>
     public AffinityGroup(AffinityGroupOptions options)
     {
         ArgumentNullException.ThrowIfNull(options);
         if (options.Alignment is < 8 or > 1024 || !BitOperations.IsPow2(options.Alignment))
         {
-            Throw.OutOfRange(nameof(options), options.Alignment, "A group's alignment is a power of two from 8 to 1024.");
+            Throw.OutOfRange(nameof(options), options.Alignment, "The alignment is not a power of two from 8 to 1024.");
         }
         if (options.BlockBytes is < LeastBlockBytes or > MaxBlockBytes || !BitOperations.IsPow2(options.BlockBytes))
         {
-            Throw.OutOfRange(nameof(options), options.BlockBytes, "A group's block has a power of two from 64 KiB to 1 GiB.");
+            Throw.OutOfRange(nameof(options), options.BlockBytes, "The block size is not a power of two from 64 KiB to 1 GiB.");
         }
         NativeLibraryCheck.Ensure();
         Name = options.Name ?? "";
@@ -63,7 +66,7 @@ public sealed unsafe class AffinityGroup : IDisposable
         using var name = new Utf8Text(Name, stackalloc byte[Utf8Text.StackBytes]);
         fixed (byte* text = name.Bytes)
         {
-            // Zero stands for the default there, and the largest number for none.
+            // In these settings, zero selects the default and the largest number means none.
             var settings = new NativeAffinitySettings
             {
                 AnyThread = options.AnyThread ? 1u : 0u,
@@ -78,27 +81,28 @@ public sealed unsafe class AffinityGroup : IDisposable
         }
         if (_group == null)
         {
-            Throw.Refused(0, "the system, for an affinity group");
+            Throw.Refused(0, "The system (for an affinity group)");
         }
         _owner = new OwnerHandle(_group, &NativeMethods.tn_affinity_destroy, $"The affinity group \"{Name}\"");
     }
 
-    /// <summary>What it is called in reports.</summary>
+    /// <summary>Gets the group's name in reports.</summary>
     public string Name { get; }
 
-    /// <summary>Allocates memory, not initialised, next to what was allocated last.</summary>
-    /// <param name="bytes">How much; zero counts as one.</param>
+    /// <summary>Allocates uninitialized memory directly after the previous allocation.</summary>
+    /// <param name="bytes">The size in bytes; zero counts as one.</param>
     /// <returns>Memory at a multiple of the group's alignment.</returns>
-    /// <exception cref="OutOfMemoryException">The system refuses; nothing has changed.</exception>
+    /// <exception cref="OutOfMemoryException">There is not enough memory; nothing has changed.</exception>
     /// <exception cref="ObjectDisposedException">The group is disposed.</exception>
     public void* Allocate(nuint bytes) => Demand(AllocateAt(bytes, 0), bytes);
 
-    /// <summary>Allocates memory, not initialised, next to what was allocated last.</summary>
-    /// <param name="bytes">How much; zero counts as one.</param>
-    /// <param name="alignment">A power of two, in bytes; the group's own is met as well.</param>
-    /// <returns>Memory at a multiple of both.</returns>
-    /// <exception cref="ArgumentOutOfRangeException">The alignment is no power of two.</exception>
-    /// <exception cref="OutOfMemoryException">The system refuses; nothing has changed.</exception>
+    /// <summary>Allocates uninitialized memory directly after the previous allocation.</summary>
+    /// <param name="bytes">The size in bytes; zero counts as one.</param>
+    /// <param name="alignment">The alignment in bytes, a power of two; the group's own alignment is met as
+    /// well.</param>
+    /// <returns>Memory at a multiple of both alignments.</returns>
+    /// <exception cref="ArgumentOutOfRangeException">The alignment is not a power of two.</exception>
+    /// <exception cref="OutOfMemoryException">There is not enough memory; nothing has changed.</exception>
     /// <exception cref="ObjectDisposedException">The group is disposed.</exception>
     public void* Allocate(nuint bytes, nuint alignment)
     {
@@ -106,17 +110,18 @@ public sealed unsafe class AffinityGroup : IDisposable
         return Demand(AllocateAt(bytes, alignment), bytes);
     }
 
-    /// <summary>As <see cref="Allocate(nuint)"/>, without an exception when it is refused.</summary>
-    /// <param name="bytes">How much; zero counts as one.</param>
-    /// <returns>Null when refused, and then nothing has changed.</returns>
+    /// <summary>Allocates as <see cref="Allocate(nuint)"/> does, but returns null instead of throwing when out of
+    /// memory.</summary>
+    /// <param name="bytes">The size in bytes; zero counts as one.</param>
+    /// <returns>The memory; null when out of memory, which changes nothing.</returns>
     /// <exception cref="ObjectDisposedException">The group is disposed.</exception>
     public void* TryAllocate(nuint bytes) => AllocateAt(bytes, 0);
 
-    /// <summary>Makes an object next to what was allocated last.</summary>
-    /// <typeparam name="T">What it is.</typeparam>
-    /// <param name="value">What it is to be.</param>
-    /// <returns>The object, valid until it is freed, or the group is cleared or disposed.</returns>
-    /// <exception cref="OutOfMemoryException">The system refuses; nothing has changed.</exception>
+    /// <summary>Creates an object directly after the previous allocation.</summary>
+    /// <typeparam name="T">The object's type.</typeparam>
+    /// <param name="value">The object's initial value.</param>
+    /// <returns>The object, valid until it is freed or the group is cleared or disposed.</returns>
+    /// <exception cref="OutOfMemoryException">There is not enough memory; nothing has changed.</exception>
     /// <exception cref="ObjectDisposedException">The group is disposed.</exception>
     public ref T Construct<T>(in T value)
         where T : unmanaged
@@ -126,9 +131,9 @@ public sealed unsafe class AffinityGroup : IDisposable
         return ref *made;
     }
 
-    /// <summary>Gives an object's memory back. Null is allowed and does nothing.</summary>
-    /// <param name="block">Of this group, not deallocated since.</param>
-    /// <exception cref="InvalidOperationException">The group's frees name the size.</exception>
+    /// <summary>Frees an object's memory. Null is allowed and does nothing.</summary>
+    /// <param name="block">Memory of this group that is not deallocated.</param>
+    /// <exception cref="InvalidOperationException">The group requires the size on every free.</exception>
     /// <exception cref="ObjectDisposedException">The group is disposed.</exception>
     public void Deallocate(void* block)
     {
@@ -136,15 +141,15 @@ public sealed unsafe class AffinityGroup : IDisposable
         if (_sizesRequired)
         {
             throw new InvalidOperationException(
-                $"Frees of the affinity group \"{Name}\" name the size, as its options say: use the form with it.");
+                $"The affinity group \"{Name}\" requires the size on every free (SizesRequired). Call the overload with the size.");
         }
         NativeMethods.tn_affinity_deallocate(group, block);
         GC.KeepAlive(this);
     }
 
-    /// <summary>Gives an object's memory back. Null is allowed and does nothing.</summary>
-    /// <param name="block">Of this group, not deallocated since.</param>
-    /// <param name="bytes">What it was allocated with.</param>
+    /// <summary>Frees an object's memory. Null is allowed and does nothing.</summary>
+    /// <param name="block">Memory of this group that is not deallocated.</param>
+    /// <param name="bytes">The size that it was allocated with.</param>
     /// <exception cref="ObjectDisposedException">The group is disposed.</exception>
     public void Deallocate(void* block, nuint bytes)
     {
@@ -152,11 +157,11 @@ public sealed unsafe class AffinityGroup : IDisposable
         GC.KeepAlive(this);
     }
 
-    /// <summary>Gives an object's memory back. Null is allowed and does nothing.</summary>
-    /// <param name="block">Of this group, not deallocated since.</param>
-    /// <param name="bytes">What it was allocated with.</param>
-    /// <param name="alignment">Likewise.</param>
-    /// <exception cref="ArgumentOutOfRangeException">The alignment is no power of two.</exception>
+    /// <summary>Frees an object's memory. Null is allowed and does nothing.</summary>
+    /// <param name="block">Memory of this group that is not deallocated.</param>
+    /// <param name="bytes">The size that it was allocated with.</param>
+    /// <param name="alignment">The alignment that it was allocated with.</param>
+    /// <exception cref="ArgumentOutOfRangeException">The alignment is not a power of two.</exception>
     /// <exception cref="ObjectDisposedException">The group is disposed.</exception>
     public void Deallocate(void* block, nuint bytes, nuint alignment)
     {
@@ -165,9 +170,10 @@ public sealed unsafe class AffinityGroup : IDisposable
         GC.KeepAlive(this);
     }
 
-    /// <summary>Gives an object's memory back.</summary>
-    /// <typeparam name="T">What it is.</typeparam>
-    /// <param name="instance">What <see cref="Construct"/> returned, and not a copy of it; not freed since.</param>
+    /// <summary>Frees an object's memory.</summary>
+    /// <typeparam name="T">The object's type.</typeparam>
+    /// <param name="instance">The reference that <see cref="Construct"/> returned, not a copy of the object, and not
+    /// freed since.</param>
     /// <exception cref="ObjectDisposedException">The group is disposed.</exception>
     public void Free<T>(ref T instance)
         where T : unmanaged
@@ -177,8 +183,8 @@ public sealed unsafe class AffinityGroup : IDisposable
         GC.KeepAlive(this);
     }
 
-    /// <summary>Everything is free; pages are kept until <see cref="Trim"/>. Cost O(blocks). No other thread uses the
-    /// group meanwhile.</summary>
+    /// <summary>Frees every object and keeps the pages until <see cref="Trim"/>. Cost: O(blocks). No other thread may
+    /// use the group during the call.</summary>
     /// <exception cref="ObjectDisposedException">The group is disposed.</exception>
     public void Clear()
     {
@@ -186,9 +192,9 @@ public sealed unsafe class AffinityGroup : IDisposable
         GC.KeepAlive(this);
     }
 
-    /// <summary>Gives back empty blocks, and the empty pages of others. No other thread uses the group
-    /// meanwhile.</summary>
-    /// <returns>The bytes given back.</returns>
+    /// <summary>Returns empty blocks, and the empty pages of other blocks, to the system. No other thread may use the
+    /// group during the call.</summary>
+    /// <returns>The number of bytes returned.</returns>
     /// <exception cref="ObjectDisposedException">The group is disposed.</exception>
     public nuint Trim()
     {
@@ -197,7 +203,7 @@ public sealed unsafe class AffinityGroup : IDisposable
         return bytes;
     }
 
-    /// <summary>Its figures of now. Cost O(pages), with a lock where any thread may use it.</summary>
+    /// <summary>Gets the current statistics. Cost: O(pages), with a lock if any thread may use the group.</summary>
     /// <exception cref="ObjectDisposedException">The group is disposed.</exception>
     public AllocatorStats Stats
     {
@@ -210,8 +216,8 @@ public sealed unsafe class AffinityGroup : IDisposable
         }
     }
 
-    /// <summary>Gives every block back, whatever is still allocated. A second time does nothing. No other thread uses
-    /// the group any more.</summary>
+    /// <summary>Returns all blocks to the system, including objects still allocated. A second call does nothing. No
+    /// other thread may use the group during or after the call.</summary>
     public void Dispose()
     {
         _group = null;
@@ -243,7 +249,7 @@ public sealed unsafe class AffinityGroup : IDisposable
     {
         if (block == null)
         {
-            Throw.Refused(bytes, $"the affinity group \"{Name}\"");
+            Throw.Refused(bytes, $"The affinity group \"{Name}\"");
         }
         return block;
     }

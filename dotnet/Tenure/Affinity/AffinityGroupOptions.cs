@@ -3,30 +3,31 @@
 
 namespace Tenure;
 
-/// <summary>How an <see cref="AffinityGroup"/> is to be.</summary>
+/// <summary>Options of an <see cref="AffinityGroup"/>.</summary>
 public sealed record AffinityGroupOptions
 {
-    /// <summary>What it is called in reports; up to 63 bytes of UTF-8 are kept.</summary>
+    /// <summary>Gets the name in reports; up to 63 bytes of UTF-8 are kept.</summary>
     public string Name { get; init; } = "";
 
-    /// <summary>Alignment of every object that asks for no more, in bytes: a power of two from 8 to 1024.</summary>
+    /// <summary>Gets the minimum alignment of every object in bytes: a power of two from 8 to 1024.</summary>
     public int Alignment { get; init; } = 8;
 
-    /// <summary>Bytes taken from the system at a time: a power of two from 64 KiB to 1 GiB.</summary>
+    /// <summary>Gets the number of bytes acquired from the system at a time: a power of two from 64 KiB to 1
+    /// GiB.</summary>
     public int BlockBytes { get; init; } = 2 << 20;
 
-    /// <summary>Bytes of empty blocks that are kept; what is past it goes back at once. Null: all, until
-    /// <see cref="AffinityGroup.Trim"/>.</summary>
+    /// <summary>Gets the maximum number of bytes retained in empty blocks; blocks beyond it are returned to the system
+    /// immediately. Null retains all until <see cref="AffinityGroup.Trim"/>.</summary>
     public ulong? MaxRetainedBytes { get; init; }
 
-    /// <summary>Whether any thread may use the group, with a lock for what a thread does not find in what it
-    /// has.</summary>
+    /// <summary>Gets a value indicating whether any thread may use the group. A thread takes a lock only when its own
+    /// memory cannot serve a call.</summary>
     public bool AnyThread { get; init; }
 
-    /// <summary>Whether every free names the size; the group remembers none then.</summary>
+    /// <summary>Gets a value indicating whether every free names the size. The group then stores no sizes.</summary>
     public bool SizesRequired { get; init; }
 
-    /// <summary>Whether each size up to 512 bytes has pages of its own, in which none crosses a cache line without
-    /// need; otherwise objects lie one after the other, as they were allocated.</summary>
+    /// <summary>Gets a value indicating whether each size up to 512 bytes has its own pages, where no object crosses a
+    /// cache line unnecessarily. Otherwise objects are placed one after the other, in allocation order.</summary>
     public bool SplitBySize { get; init; }
 }

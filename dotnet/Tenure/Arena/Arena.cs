@@ -8,37 +8,39 @@ using System.Runtime.CompilerServices;
 
 namespace Tenure;
 
-/// <summary>Memory that dies together: allocate freely, give it all back at once.</summary>
+/// <summary>Bump allocation for objects that are freed together.</summary>
 /// <remarks>
-/// <para><b>Use it for</b> data of one request, one level, one build step. <b>Not for</b> single objects that die
-/// early: <see cref="Pool{T}"/>.</para>
-/// <para><b>Memory from</b> pages of the system; grows by chunks that double up to 8 MiB, keeps them for the next time.
-/// <b>Cost</b> allocate O(1), an add and a compare, without a call into native code; clear and rewind O(1); trim
-/// O(chunks). <b>Overhead</b> none per allocation; one header of 64 bytes per chunk.</para>
-/// <para><b>Threads</b> one at a time; give each thread its own. <b>When full</b> asks the system; throws
-/// <see cref="OutOfMemoryException"/> when that refuses, and nothing has changed.</para>
-/// <para>Its memory goes with it, also when the garbage collector takes an arena that nobody disposed: keep it
-/// reachable as long as its spans are used. A span from before a clear or a rewind is not checked.</para>
+/// <para><b>Use it for</b> the data of one request, one level, one build step. <b>Not for</b> objects that are freed
+/// one by one: see <see cref="Pool{T}"/>.</para>
+/// <para><b>Memory from</b> pages of the system, in chunks that double up to 8 MiB and are reused. <b>Cost</b> allocate
+/// O(1): an add and a compare, without a call into native code; clear and rewind O(1); trim O(chunks). <b>Overhead</b>
+/// none per allocation; a 64-byte header per chunk.</para>
+/// <para><b>Threads</b> not thread-safe; use one arena per thread. <b>When full</b> requests another chunk from the
+/// system; throws <see cref="OutOfMemoryException"/> if that fails and leaves the arena unchanged.</para>
+/// <para>The arena frees its memory, even when the garbage collector finalizes an arena that was not disposed. Keep the
+/// arena reachable while its spans are used. Use of a span from before a clear or a rewind is not detected.</para>
 /// </remarks>
 public sealed unsafe class Arena : IDisposable
 {
-    /// <summary>Without room, and zero throughout: stands for the arena that was disposed.</summary>
+    /// <summary>An all-zero arena without room, which replaces a disposed arena.</summary>
     private static readonly nint _closed =
         RuntimeHelpers.AllocateTypeAssociatedMemory(typeof(Arena), sizeof(NativeArena));
 
     private readonly OwnerHandle _owner;
-    private NativeArena* _arena; // once disposed, one without room: the quick path needs no look at it
+    private NativeArena* _arena; // an arena without room after Dispose, so the quick path needs no check
 
-    // What may be rewound to: markers at one place in a row share a serial, so a loop of Mark and Rewind adds none.
+    // The valid rewind targets. Consecutive markers at the same position share a serial, so a loop of Mark and Rewind
+    // adds none.
     private readonly List<ulong> _open = []; // ascending
-    private NativeArenaMarker _newest; // the place of the last of them
+    private NativeArenaMarker _newest; // the position of the last marker
     private ulong _serials;
 
-    /// <summary>An arena that takes nothing from the system until the first allocation.</summary>
-    /// <param name="firstChunkBytes">How much it takes then; at least 1 KiB is.</param>
-    /// <exception cref="ArgumentOutOfRangeException">Zero bytes.</exception>
-    /// <exception cref="OutOfMemoryException">The system refuses.</exception>
-    /// <exception cref="TenureLoadException">There is no native library, or another version's.</exception>
+    /// <summary>Initializes an arena. It acquires no memory until the first allocation.</summary>
+    /// <param name="firstChunkBytes">The size of the first chunk; at least 1 KiB is acquired.</param>
+    /// <exception cref="ArgumentOutOfRangeException">The size is zero.</exception>
+    /// <exception cref="OutOfMemoryException">There is not enough memory.</exception>
+    /// <exception cref="TenureLoadException">The native library is missing, cannot be loaded, or has another ABI
+    /// version.</exception>
     public Arena(nuint firstChunkBytes = 64 * 1024)
     {
         ArgumentOutOfRangeException.ThrowIfZero(firstChunkBytes);
@@ -46,17 +48,17 @@ public sealed unsafe class Arena : IDisposable
         _arena = NativeMethods.tn_arena_create(firstChunkBytes, null);
         if (_arena == null)
         {
-            Throw.Refused(firstChunkBytes, "the system, for an arena");
+            Throw.Refused(firstChunkBytes, "The system (for an arena)");
         }
         _owner = new OwnerHandle(_arena, &NativeMethods.tn_arena_destroy, "An arena");
     }
 
-    /// <summary>Allocates elements after what was allocated last, not initialised.</summary>
-    /// <typeparam name="T">What they are. They lie at a multiple of their own alignment.</typeparam>
-    /// <param name="count">How many.</param>
-    /// <returns>Elements valid until the next clear, a rewind to an earlier marker, or the arena's end.</returns>
+    /// <summary>Allocates uninitialized elements after the previous allocation.</summary>
+    /// <typeparam name="T">The element type. Elements are placed at a multiple of their own alignment.</typeparam>
+    /// <param name="count">The number of elements.</param>
+    /// <returns>Elements valid until the next clear, a rewind to an earlier marker, or the arena's disposal.</returns>
     /// <exception cref="ArgumentOutOfRangeException">The count is negative.</exception>
-    /// <exception cref="OutOfMemoryException">The system refuses; nothing has changed.</exception>
+    /// <exception cref="OutOfMemoryException">There is not enough memory; nothing has changed.</exception>
     /// <exception cref="ObjectDisposedException">The arena is disposed.</exception>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     public Span<T> Allocate<T>(int count)
@@ -66,12 +68,12 @@ public sealed unsafe class Arena : IDisposable
         return new Span<T>(AllocateBytes((nuint)(uint)count * (nuint)sizeof(T), AlignmentOf<T>.Bytes), count);
     }
 
-    /// <summary>Allocates elements, all zero.</summary>
-    /// <typeparam name="T">What they are. They lie at a multiple of their own alignment.</typeparam>
-    /// <param name="count">How many.</param>
-    /// <returns>As <see cref="Allocate{T}"/>.</returns>
+    /// <summary>Allocates zeroed elements.</summary>
+    /// <typeparam name="T">The element type. Elements are placed at a multiple of their own alignment.</typeparam>
+    /// <param name="count">The number of elements.</param>
+    /// <returns>The elements, valid as those of <see cref="Allocate{T}"/>.</returns>
     /// <exception cref="ArgumentOutOfRangeException">The count is negative.</exception>
-    /// <exception cref="OutOfMemoryException">The system refuses; nothing has changed.</exception>
+    /// <exception cref="OutOfMemoryException">There is not enough memory; nothing has changed.</exception>
     /// <exception cref="ObjectDisposedException">The arena is disposed.</exception>
     public Span<T> AllocateZeroed<T>(int count)
         where T : unmanaged
@@ -81,14 +83,14 @@ public sealed unsafe class Arena : IDisposable
         return elements;
     }
 
-    /// <summary>Allocates memory after what was allocated last, without rounding: two blocks of 4 bytes lie 4 bytes
-    /// apart.</summary>
-    /// <param name="bytes">How much; zero counts as one.</param>
-    /// <param name="alignment">A power of two, in bytes.</param>
-    /// <returns>Memory, not initialised, valid until the next clear, a rewind to an earlier marker, or the arena's
-    /// end.</returns>
-    /// <exception cref="ArgumentOutOfRangeException">The alignment is no power of two.</exception>
-    /// <exception cref="OutOfMemoryException">The system refuses; nothing has changed.</exception>
+    /// <summary>Allocates memory after the previous allocation, without rounding: two blocks of 4 bytes are 4 bytes
+    /// apart if the alignment permits.</summary>
+    /// <param name="bytes">The size in bytes; zero counts as one.</param>
+    /// <param name="alignment">The alignment in bytes, a power of two.</param>
+    /// <returns>Uninitialized memory, valid until the next clear, a rewind to an earlier marker, or the arena's
+    /// disposal.</returns>
+    /// <exception cref="ArgumentOutOfRangeException">The alignment is not a power of two.</exception>
+    /// <exception cref="OutOfMemoryException">There is not enough memory; nothing has changed.</exception>
     /// <exception cref="ObjectDisposedException">The arena is disposed.</exception>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     public void* AllocateBytes(nuint bytes, nuint alignment = Native.DefaultAlignment)
@@ -96,7 +98,7 @@ public sealed unsafe class Arena : IDisposable
         NativeArena* arena = _arena;
         ulong block = (arena->Cursor + (alignment - 1)) & ~((ulong)alignment - 1);
         ulong end = block + bytes + (bytes == 0 ? 1u : 0u);
-        // Sizes near the end of the number range come round to less. An alignment that is none is the slow path's.
+        // Sizes near the maximum wrap around to a smaller end. The slow path rejects invalid alignments.
         if (end > arena->Limit || end <= block || !BitOperations.IsPow2(alignment))
         {
             return AllocateByCall(bytes, alignment);
@@ -107,10 +109,10 @@ public sealed unsafe class Arena : IDisposable
     }
 
     /// <summary>Copies elements into the arena.</summary>
-    /// <typeparam name="T">What they are.</typeparam>
-    /// <param name="elements">What is copied.</param>
-    /// <returns>The copies, valid as those of <see cref="Allocate{T}"/>.</returns>
-    /// <exception cref="OutOfMemoryException">The system refuses; nothing has changed.</exception>
+    /// <typeparam name="T">The element type.</typeparam>
+    /// <param name="elements">The elements to copy.</param>
+    /// <returns>The copies, valid as the elements of <see cref="Allocate{T}"/>.</returns>
+    /// <exception cref="OutOfMemoryException">There is not enough memory; nothing has changed.</exception>
     /// <exception cref="ObjectDisposedException">The arena is disposed.</exception>
     public Span<T> Copy<T>(ReadOnlySpan<T> elements)
         where T : unmanaged
@@ -120,10 +122,9 @@ public sealed unsafe class Arena : IDisposable
         return copies;
     }
 
-    /// <summary>Takes memory back when it is what was allocated last; otherwise does nothing until a rewind or
-    /// clear.</summary>
-    /// <param name="block">Of this arena; null does nothing.</param>
-    /// <param name="bytes">What it was allocated with.</param>
+    /// <summary>Frees memory if it is the newest allocation; otherwise does nothing until a rewind or clear.</summary>
+    /// <param name="block">Memory of this arena; null does nothing.</param>
+    /// <param name="bytes">The size that it was allocated with.</param>
     /// <exception cref="ObjectDisposedException">The arena is disposed.</exception>
     public void Deallocate(void* block, nuint bytes)
     {
@@ -131,9 +132,9 @@ public sealed unsafe class Arena : IDisposable
         GC.KeepAlive(this);
     }
 
-    /// <summary>The place behind what was allocated last.</summary>
-    /// <remarks>8 bytes of managed memory for each place that is marked, until a rewind or a clear drops it.</remarks>
-    /// <returns>For <see cref="Rewind"/>.</returns>
+    /// <summary>Marks the position after the newest allocation.</summary>
+    /// <remarks>Each marked position uses 8 bytes of managed memory until a rewind or a clear drops it.</remarks>
+    /// <returns>A marker for <see cref="Rewind"/>.</returns>
     /// <exception cref="ObjectDisposedException">The arena is disposed.</exception>
     public ArenaMarker Mark()
     {
@@ -148,10 +149,10 @@ public sealed unsafe class Arena : IDisposable
         return new ArenaMarker(this, place, _open[^1]);
     }
 
-    /// <summary>Everything allocated since the marker is gone; chunks are kept.</summary>
-    /// <param name="to">Of this arena; it may be rewound to again.</param>
-    /// <exception cref="ArgumentException">The marker is another arena's, or none, or a clear or a rewind to an earlier
-    /// marker came after it; nothing has changed.</exception>
+    /// <summary>Frees everything allocated since the marker and keeps the chunks.</summary>
+    /// <param name="to">A marker of this arena; it can be rewound to again.</param>
+    /// <exception cref="ArgumentException">The marker is from another arena, is the default value, or was invalidated
+    /// by a clear or by a rewind to an earlier marker; nothing has changed.</exception>
     /// <exception cref="ObjectDisposedException">The arena is disposed.</exception>
     public void Rewind(ArenaMarker to)
     {
@@ -161,8 +162,8 @@ public sealed unsafe class Arena : IDisposable
         {
             throw new ArgumentException(
                 to.Owner == this
-                    ? "The arena was cleared, or rewound to an earlier marker, after the marker was set."
-                    : "The marker is not of this arena.",
+                    ? "The arena was cleared or rewound to an earlier marker after this marker was set."
+                    : "The marker does not belong to this arena.",
                 nameof(to));
         }
         NativeArenaMarker place = to.Place;
@@ -172,7 +173,7 @@ public sealed unsafe class Arena : IDisposable
         GC.KeepAlive(this);
     }
 
-    /// <summary>Everything allocated is gone; its chunks are kept.</summary>
+    /// <summary>Frees every allocation and keeps the chunks.</summary>
     /// <exception cref="ObjectDisposedException">The arena is disposed.</exception>
     public void Clear()
     {
@@ -181,8 +182,8 @@ public sealed unsafe class Arena : IDisposable
         GC.KeepAlive(this);
     }
 
-    /// <summary>Gives back the chunks that hold nothing. Cost O(chunks).</summary>
-    /// <returns>The bytes given back.</returns>
+    /// <summary>Returns empty chunks to the system. Cost: O(chunks).</summary>
+    /// <returns>The number of bytes returned.</returns>
     /// <exception cref="ObjectDisposedException">The arena is disposed.</exception>
     public nuint Trim()
     {
@@ -191,7 +192,8 @@ public sealed unsafe class Arena : IDisposable
         return bytes;
     }
 
-    /// <summary>Its figures of now: bytes in use with alignment gaps, no count. Cost O(chunks).</summary>
+    /// <summary>Gets the current statistics: bytes in use including alignment gaps, and no count. Cost:
+    /// O(chunks).</summary>
     /// <exception cref="ObjectDisposedException">The arena is disposed.</exception>
     public AllocatorStats Stats
     {
@@ -204,7 +206,7 @@ public sealed unsafe class Arena : IDisposable
         }
     }
 
-    /// <summary>Gives every chunk back. A second time does nothing.</summary>
+    /// <summary>Returns all chunks to the system. A second call does nothing.</summary>
     public void Dispose()
     {
         _arena = (NativeArena*)_closed;
@@ -219,7 +221,7 @@ public sealed unsafe class Arena : IDisposable
         GC.KeepAlive(this);
         if (block == null)
         {
-            Throw.Refused(bytes, "an arena");
+            Throw.Refused(bytes, "An arena");
         }
         return block;
     }

@@ -3,8 +3,8 @@
 
 namespace Tenure;
 
-/// <summary>A place in an <see cref="Arena"/>: <see cref="Arena.Rewind"/> drops everything allocated after it. The
-/// default one is a place in none.</summary>
+/// <summary>A position in an <see cref="Arena"/>: <see cref="Arena.Rewind"/> frees everything allocated after it. The
+/// default value is not a valid position.</summary>
 public readonly struct ArenaMarker
 {
     internal readonly Arena? Owner;

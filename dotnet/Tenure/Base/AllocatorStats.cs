@@ -3,22 +3,25 @@
 
 namespace Tenure;
 
-/// <summary>Figures of an allocator.</summary>
+/// <summary>Statistics of an allocator.</summary>
 public readonly record struct AllocatorStats
 {
-    /// <summary>Blocks in use. Zero where it is not known: an <see cref="Arena"/> does not count.</summary>
+    /// <summary>Gets the number of blocks in use. Zero where the allocator does not count them, as
+    /// <see cref="Arena"/>.</summary>
     public ulong LiveCount { get; init; }
 
-    /// <summary>Bytes in use, with what rounding adds.</summary>
+    /// <summary>Gets the number of bytes in use, including rounding.</summary>
     public ulong LiveBytes { get; init; }
 
-    /// <summary>The most bytes ever in use, or taken into use, as the allocator can tell.</summary>
+    /// <summary>Gets the largest number of bytes ever in use, or ever taken into use, whichever the allocator
+    /// tracks.</summary>
     public ulong PeakBytes { get; init; }
 
-    /// <summary>Bytes taken from the system now: addresses, touched or not.</summary>
+    /// <summary>Gets the number of bytes currently acquired from the system: address space, whether touched or
+    /// not.</summary>
     public ulong ReservedBytes { get; init; }
 
-    /// <summary>Big blocks taken from the system now.</summary>
+    /// <summary>Gets the number of large blocks currently acquired from the system.</summary>
     public ulong SourceBlocks { get; init; }
 
     internal static AllocatorStats From(in NativeAllocatorStats seen) => new()

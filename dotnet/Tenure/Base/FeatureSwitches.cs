@@ -5,7 +5,8 @@ using System;
 
 namespace Tenure;
 
-/// <summary>What a program was published without: MSBuild's EventSourceSupport and MeterSupport.</summary>
+/// <summary>The feature switches that a program was published with: MSBuild's EventSourceSupport and
+/// MeterSupport.</summary>
 internal static class FeatureSwitches
 {
     internal static bool EventSourceIsSupported { get; } = IsOn("System.Diagnostics.Tracing.EventSource.IsSupported");

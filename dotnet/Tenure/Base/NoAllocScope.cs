@@ -5,17 +5,17 @@ using System;
 
 namespace Tenure;
 
-/// <summary>The calling thread's promise not to allocate native memory.</summary>
+/// <summary>A promise by the calling thread not to allocate native memory.</summary>
 /// <remarks>
-/// <para><b>Seen</b> with the checked native library (<see cref="Reports.CheckLevel"/> of 1 and more) every allocation
-/// and reallocation through Tenure, of C# as of C and C++, by the call that makes it. Frees are allowed. What the
-/// garbage collector allocates is not looked at. Under the hardened drop-in or <c>tenure watch</c> every malloc of the
-/// thread is seen as well, the runtime's own among them: it compiles a method at its first call.</para>
-/// <para><b>Reported</b> at once, as the caller's mistake (<see cref="ReportKind.Misuse"/>), which by default writes the
-/// native stack and aborts the process; where <see cref="Reports.Handler"/> returns, the allocation goes on.
-/// <b>Cost</b> a call at each end.</para>
-/// <para><b>Threads</b> the promise is its thread's: a ref struct does not leave its stack. Scopes nest. A copy is the
-/// same scope: only one of them may be disposed.</para>
+/// <para><b>Checked</b> with the checked native library (<see cref="Reports.CheckLevel"/> of 1 or more): every
+/// allocation and reallocation through Tenure, from C#, C or C++. Frees are allowed. Garbage-collected allocations are
+/// not checked. Under the hardened drop-in or <c>tenure watch</c>, every malloc of the thread is checked as well,
+/// including the runtime's own: the runtime allocates when it compiles a method at its first call.</para>
+/// <para><b>Reported</b> immediately as misuse (<see cref="ReportKind.Misuse"/>). By default the report includes the
+/// native stack and the process is aborted; if <see cref="Reports.Handler"/> returns, the allocation continues.
+/// <b>Cost</b> one native call at each end.</para>
+/// <para><b>Threads</b> the promise applies to the thread that begins it: a ref struct cannot leave its stack. Scopes
+/// nest. A copy is the same scope: dispose only one of them.</para>
 /// <example><code>
 /// using var promise = NoAllocScope.Begin();
 /// </code></example>
@@ -26,8 +26,10 @@ public ref struct NoAllocScope : IDisposable
 
     private NoAllocScope(bool isOpen) => _isOpen = isOpen;
 
-    /// <summary>Whether an allocation by the calling thread would break a promise now.</summary>
-    /// <exception cref="TenureLoadException">There is no native library, or another version's.</exception>
+    /// <summary>Gets a value indicating whether an allocation by the calling thread would break a promise
+    /// now.</summary>
+    /// <exception cref="TenureLoadException">The native library is missing, cannot be loaded, or has another ABI
+    /// version.</exception>
     public static bool IsActive
     {
         get
@@ -38,8 +40,9 @@ public ref struct NoAllocScope : IDisposable
     }
 
     /// <summary>Begins a scope on the calling thread.</summary>
-    /// <returns>The scope; <c>using</c> ends it.</returns>
-    /// <exception cref="TenureLoadException">There is no native library, or another version's.</exception>
+    /// <returns>The scope; a <c>using</c> statement ends it.</returns>
+    /// <exception cref="TenureLoadException">The native library is missing, cannot be loaded, or has another ABI
+    /// version.</exception>
     public static NoAllocScope Begin()
     {
         NativeLibraryCheck.Ensure();
@@ -47,7 +50,7 @@ public ref struct NoAllocScope : IDisposable
         return new NoAllocScope(true);
     }
 
-    /// <summary>Ends it. A second time does nothing.</summary>
+    /// <summary>Ends the scope. A second call does nothing.</summary>
     public void Dispose()
     {
         if (_isOpen)
@@ -58,10 +61,10 @@ public ref struct NoAllocScope : IDisposable
     }
 }
 
-/// <summary>The permission to allocate in spite of a <see cref="NoAllocScope"/>, also of one that is begun inside: who
-/// permits answers for what is called.</summary>
-/// <remarks>For a report, a first use, a path that is known to be rare. Cost, threads and copies as
-/// <see cref="NoAllocScope"/>.
+/// <summary>Permits the calling thread to allocate despite a <see cref="NoAllocScope"/>, including one begun inside
+/// this scope.</summary>
+/// <remarks>Use it for a report, a first use, or a path that is known to be rare. The code that opens the scope is
+/// responsible for what it calls. Cost, threads and copies are as for <see cref="NoAllocScope"/>.
 /// <example><code>
 /// using var permission = AllowAllocScope.Begin();
 /// </code></example>
@@ -73,8 +76,9 @@ public ref struct AllowAllocScope : IDisposable
     private AllowAllocScope(bool isOpen) => _isOpen = isOpen;
 
     /// <summary>Begins a scope on the calling thread.</summary>
-    /// <returns>The scope; <c>using</c> ends it.</returns>
-    /// <exception cref="TenureLoadException">There is no native library, or another version's.</exception>
+    /// <returns>The scope; a <c>using</c> statement ends it.</returns>
+    /// <exception cref="TenureLoadException">The native library is missing, cannot be loaded, or has another ABI
+    /// version.</exception>
     public static AllowAllocScope Begin()
     {
         NativeLibraryCheck.Ensure();
@@ -82,7 +86,7 @@ public ref struct AllowAllocScope : IDisposable
         return new AllowAllocScope(true);
     }
 
-    /// <summary>Ends it. A second time does nothing.</summary>
+    /// <summary>Ends the scope. A second call does nothing.</summary>
     public void Dispose()
     {
         if (_isOpen)

@@ -5,14 +5,15 @@ using System;
 
 namespace Tenure;
 
-/// <summary>A named part of what the calling thread does, for whoever observes the process: <c>tenure watch</c>.</summary>
+/// <summary>A named part of the calling thread's work, for tools that observe the process: <c>tenure
+/// watch</c>.</summary>
 /// <remarks>
-/// <para><b>Use it for</b> a frame's parts, a parallel loop, the level that is loaded. <b>Cost</b> a call at each end,
-/// and one more where somebody observes; names as text are turned into UTF-8 on the stack.</para>
-/// <para><b>Names</b> are read during the call: an observer copies up to 63 bytes of one that it sees for the first
-/// time. Best are literals: <c>"frame"u8</c>.</para>
-/// <para><b>Threads</b> a region begins and ends on one thread. Regions nest. A copy is the same region: only one of
-/// them may be disposed.</para>
+/// <para><b>Use it for</b> the parts of a frame, a parallel loop, loading a level. <b>Cost</b> one native call at each
+/// end, and one more while a tool observes the process. UTF-16 names are converted to UTF-8 on the stack.</para>
+/// <para><b>Names</b> are read during the call: an observer copies up to 63 bytes of a name when it first sees it.
+/// Prefer literals: <c>"frame"u8</c>.</para>
+/// <para><b>Threads</b> a region begins and ends on one thread. Regions nest. A copy is the same region: dispose only
+/// one of them.</para>
 /// <example><code>
 /// using var region = Region.Begin("physics"u8);
 /// </code></example>
@@ -24,9 +25,10 @@ public unsafe ref struct Region : IDisposable
     private Region(bool isOpen) => _isOpen = isOpen;
 
     /// <summary>Begins a region on the calling thread.</summary>
-    /// <param name="name">Its name as UTF-8.</param>
-    /// <returns>The region; <c>using</c> ends it.</returns>
-    /// <exception cref="TenureLoadException">There is no native library, or another version's.</exception>
+    /// <param name="name">The name, as UTF-8.</param>
+    /// <returns>The region; a <c>using</c> statement ends it.</returns>
+    /// <exception cref="TenureLoadException">The native library is missing, cannot be loaded, or has another ABI
+    /// version.</exception>
     public static Region Begin(scoped ReadOnlySpan<byte> name)
     {
         NativeLibraryCheck.Ensure();
@@ -38,9 +40,10 @@ public unsafe ref struct Region : IDisposable
     }
 
     /// <summary>Begins a region on the calling thread.</summary>
-    /// <param name="name">Its name.</param>
-    /// <returns>The region; <c>using</c> ends it.</returns>
-    /// <exception cref="TenureLoadException">There is no native library, or another version's.</exception>
+    /// <param name="name">The name.</param>
+    /// <returns>The region; a <c>using</c> statement ends it.</returns>
+    /// <exception cref="TenureLoadException">The native library is missing, cannot be loaded, or has another ABI
+    /// version.</exception>
     public static Region Begin(scoped ReadOnlySpan<char> name)
     {
         using var text = new Utf8Text(name, stackalloc byte[Utf8Text.StackBytes]);
@@ -48,8 +51,9 @@ public unsafe ref struct Region : IDisposable
     }
 
     /// <summary>Marks a moment: "level loaded".</summary>
-    /// <param name="name">Its name as UTF-8.</param>
-    /// <exception cref="TenureLoadException">There is no native library, or another version's.</exception>
+    /// <param name="name">The name, as UTF-8.</param>
+    /// <exception cref="TenureLoadException">The native library is missing, cannot be loaded, or has another ABI
+    /// version.</exception>
     public static void Mark(scoped ReadOnlySpan<byte> name)
     {
         NativeLibraryCheck.Ensure();
@@ -60,15 +64,16 @@ public unsafe ref struct Region : IDisposable
     }
 
     /// <summary>Marks a moment.</summary>
-    /// <param name="name">Its name.</param>
-    /// <exception cref="TenureLoadException">There is no native library, or another version's.</exception>
+    /// <param name="name">The name.</param>
+    /// <exception cref="TenureLoadException">The native library is missing, cannot be loaded, or has another ABI
+    /// version.</exception>
     public static void Mark(scoped ReadOnlySpan<char> name)
     {
         using var text = new Utf8Text(name, stackalloc byte[Utf8Text.StackBytes]);
         Mark(text.Bytes);
     }
 
-    /// <summary>Ends it. A second time does nothing.</summary>
+    /// <summary>Ends the region. A second call does nothing.</summary>
     public void Dispose()
     {
         if (_isOpen)

@@ -3,19 +3,19 @@
 
 namespace Tenure;
 
-/// <summary>Why a report is made.</summary>
+/// <summary>The kind of a report.</summary>
 public enum ReportKind
 {
-    /// <summary>The caller's mistake: double free, foreign pointer, wrong thread. By default the process is
-    /// aborted.</summary>
+    /// <summary>Misuse by the caller: double free, foreign pointer, wrong thread. The process is aborted by
+    /// default.</summary>
     Misuse = 0,
 
-    /// <summary>The library's mistake: a structure is torn. By default the process is aborted.</summary>
+    /// <summary>A broken invariant, which is a bug in the library. The process is aborted by default.</summary>
     Invariant = 1,
 
-    /// <summary>Something outlived its lifetime; the program goes on.</summary>
+    /// <summary>A block or object outlived its lifetime. The program continues.</summary>
     Leak = 2,
 
-    /// <summary>Worth knowing once: a budget that overflows while no frame ever ends.</summary>
+    /// <summary>A one-time notice, for example a budget that overflows while no frame ever ends.</summary>
     Notice = 3,
 }

@@ -9,27 +9,29 @@ using System.Threading;
 
 namespace Tenure;
 
-/// <summary>Hears what the library has to say.</summary>
-/// <remarks>Called on the thread where it happened, finalizer threads included. It must not allocate from the part that
-/// reports, and not block. What it throws is written to standard error and goes no further.</remarks>
-/// <param name="kind">Why the report is made.</param>
-/// <param name="text">What happened, where, and the next step.</param>
+/// <summary>Handles a report from the library.</summary>
+/// <remarks>Called on the thread that caused the report, which may be the finalizer thread. The handler must not block
+/// and must not allocate from the part that reports. An exception that it throws is written to standard error and not
+/// propagated.</remarks>
+/// <param name="kind">The kind of the report.</param>
+/// <param name="text">What happened, where, and what to do.</param>
 public delegate void ReportHandler(ReportKind kind, string text);
 
-/// <summary>What the native library, and owners that were never disposed, have to say.</summary>
+/// <summary>Reports from the native library and about owners that were not disposed.</summary>
 /// <remarks>
-/// The caller's mistakes are looked for in checked builds of the native library only (<see cref="CheckLevel"/> of 1 and
-/// more). Leaks of TempJob and notices are reported in every build.
+/// Misuse is detected only in checked builds of the native library (<see cref="CheckLevel"/> of 1 or more). TempJob
+/// leaks and notices are reported in every build.
 /// </remarks>
 public static unsafe class Reports
 {
     private static readonly object _lock = new();
     private static ReportHandler? _handler;
-    private static bool _isHeard; // by the event source
+    private static bool _isHeard; // whether the event source has a session
 
-    /// <summary>0 no checks, 1 the caller's mistakes, 2 also the library's own invariants, 3 also whole structures;
-    /// fixed when the native library was built.</summary>
-    /// <exception cref="TenureLoadException">There is no native library, or another version's.</exception>
+    /// <summary>Gets the check level, which is fixed when the native library is built: 0 no checks, 1 misuse by the
+    /// caller, 2 also the library's own invariants, 3 also whole structures.</summary>
+    /// <exception cref="TenureLoadException">The native library is missing, cannot be loaded, or has another ABI
+    /// version.</exception>
     public static int CheckLevel
     {
         get
@@ -39,11 +41,12 @@ public static unsafe class Reports
         }
     }
 
-    /// <summary>Who hears the reports of the process, C and C++ in it included. Null is the default: they are written
-    /// to standard error, and the process is aborted for misuse and broken invariants. A handler that returns lets the
-    /// program go on: the offending call then does nothing.</summary>
-    /// <remarks>Threads any; takes effect at the next report.</remarks>
-    /// <exception cref="TenureLoadException">There is no native library, or another version's.</exception>
+    /// <summary>Gets or sets the handler for all reports of the process, including those from C and C++ code. Null is
+    /// the default: reports are written to standard error, and misuse and broken invariants abort the process. If the
+    /// handler returns, the program continues and the offending call does nothing.</summary>
+    /// <remarks>Any thread may set it. The change takes effect at the next report.</remarks>
+    /// <exception cref="TenureLoadException">The native library is missing, cannot be loaded, or has another ABI
+    /// version.</exception>
     public static ReportHandler? Handler
     {
         get => Volatile.Read(ref _handler);
@@ -58,8 +61,8 @@ public static unsafe class Reports
         }
     }
 
-    /// <summary>The event source begins or ceases to listen: native reports come here only while somebody
-    /// does.</summary>
+    /// <summary>Called when the event source starts or stops listening. Native reports are routed here only while it
+    /// listens or a handler is set.</summary>
     internal static void SetHeard(bool heard)
     {
         lock (_lock)
@@ -69,29 +72,30 @@ public static unsafe class Reports
         }
     }
 
-    /// <summary>An owner was left to the garbage collector. Says so in checked builds.</summary>
+    /// <summary>Reports, in checked builds, that the garbage collector finalized an owner that was not
+    /// disposed.</summary>
     internal static void TellLeakedOwner(string what)
     {
         if (NativeMethods.tn_check_level() != 0)
         {
-            Tell(ReportKind.Leak, what + " was not disposed and has been given back by the garbage collector. "
-                + "Next step: dispose it, or put it into a using statement.");
+            Tell(ReportKind.Leak, what + " was not disposed; the garbage collector freed it. "
+                + "Dispose it, or put it in a using statement.");
         }
     }
 
-    /// <summary>A buffer was left to the garbage collector while it is held, and so stays for good. Says so in checked
-    /// builds.</summary>
+    /// <summary>Reports, in checked builds, that the garbage collector finalized a buffer that is still held. Its
+    /// memory is never freed.</summary>
     internal static void TellHeldBuffer(string type, long bytes, uint holders)
     {
         if (NativeMethods.tn_check_level() != 0)
         {
             Tell(ReportKind.Leak, $"{type} of {bytes} bytes was not disposed, and is held {holders} "
-                + $"time{(holders == 1 ? "" : "s")}: its memory stays. Next step: release it as often as it is acquired, "
+                + $"time{(holders == 1 ? "" : "s")}: its memory is not freed. Release it as often as it is acquired, "
                 + "and dispose it.");
         }
     }
 
-    /// <summary>What nobody can be thrown: in every build.</summary>
+    /// <summary>Reports a leak in every build, for code that cannot throw.</summary>
     internal static void TellLeak(string text) => Tell(ReportKind.Leak, text);
 
     private static void Install()
@@ -107,7 +111,7 @@ public static unsafe class Reports
         {
             Tell((ReportKind)kind, length == 0 ? "" : Encoding.UTF8.GetString(text, (int)length));
         }
-#pragma warning disable CA1031 // whatever it is, it must not cross into native code, and there is nobody left to tell
+#pragma warning disable CA1031 // no exception may cross into native code, and none can be reported from here
         catch (Exception)
 #pragma warning restore CA1031
         {
@@ -130,7 +134,7 @@ public static unsafe class Reports
         {
             handler(kind, text);
         }
-#pragma warning disable CA1031 // whatever a handler throws must not cross into native code
+#pragma warning disable CA1031 // an exception from a handler must not cross into native code
         catch (Exception exception)
 #pragma warning restore CA1031
         {
@@ -139,7 +143,7 @@ public static unsafe class Reports
         }
     }
 
-    /// <summary>What the native library does by itself while nobody listens.</summary>
+    /// <summary>Does what the native library does when no handler is set.</summary>
     private static void TellByDefault(ReportKind kind, string text)
     {
         Console.Error.WriteLine("tenure: " + text);

@@ -6,10 +6,10 @@ using System.Collections.Generic;
 
 namespace Tenure;
 
-/// <summary>A registered owner name: what is allocated inside a <see cref="TagScope"/> belongs to it, in statistics and
-/// leak reports. Two tags of one name are equal; the default one is no owner.</summary>
-/// <remarks>4094 names of 64 KiB together in a process, C and C++ included; later ones count as "(other)". Tags are
-/// shared by all threads and are never given back.</remarks>
+/// <summary>A registered owner name. Allocations inside a <see cref="TagScope"/> are assigned to it in statistics and
+/// leak reports. Tags with the same name are equal; the default value means no owner.</summary>
+/// <remarks>A process can register 4094 names with a total of 64 KiB, including those from C and C++. Later names are
+/// counted as "(other)". All threads share the tags, which are never removed.</remarks>
 public readonly struct Tag : IEquatable<Tag>
 {
     internal Tag(uint id)
@@ -17,11 +17,11 @@ public readonly struct Tag : IEquatable<Tag>
         Id = id;
     }
 
-    /// <summary>Its number: from 1 on, zero for no owner.</summary>
+    /// <summary>Gets the tag's number: 1 or more, or zero for no owner.</summary>
     public uint Id { get; }
 
-    /// <summary>Every tag that has a name.</summary>
-    /// <remarks>Cost O(tags).</remarks>
+    /// <summary>Gets all tags that have a name.</summary>
+    /// <remarks>Cost: O(tags).</remarks>
     public static IReadOnlyList<Tag> All
     {
         get
@@ -36,7 +36,7 @@ public readonly struct Tag : IEquatable<Tag>
         }
     }
 
-    /// <summary>Its name; "(no tag)" for no owner.</summary>
+    /// <summary>Gets the tag's name, or "(no tag)" for no owner.</summary>
     public unsafe string Name
     {
         get
@@ -48,8 +48,8 @@ public readonly struct Tag : IEquatable<Tag>
         }
     }
 
-    /// <summary>What its blocks amount to.</summary>
-    /// <remarks>Cost O(live TempJob blocks), with a lock.</remarks>
+    /// <summary>Gets the memory usage of the tag.</summary>
+    /// <remarks>Cost: O(live TempJob blocks), with a lock.</remarks>
     public unsafe TagUsage Usage
     {
         get
@@ -68,12 +68,13 @@ public readonly struct Tag : IEquatable<Tag>
         }
     }
 
-    /// <summary>Finds or registers a name.</summary>
-    /// <remarks>Cost a hash and a compare once the name is known; a lock the first time. Keep the tag where it is asked
-    /// for often.</remarks>
-    /// <param name="name">The owner: "physics", "level loader". No owner when it is empty.</param>
+    /// <summary>Finds or registers a tag by name.</summary>
+    /// <remarks>Cost: a hash and a compare if the name is registered; a lock the first time. Keep the tag where it is
+    /// needed often.</remarks>
+    /// <param name="name">The owner's name: "physics", "level loader". An empty name means no owner.</param>
     /// <returns>The tag.</returns>
-    /// <exception cref="TenureLoadException">There is no native library, or another version's.</exception>
+    /// <exception cref="TenureLoadException">The native library is missing, cannot be loaded, or has another ABI
+    /// version.</exception>
     public static unsafe Tag Named(ReadOnlySpan<char> name)
     {
         NativeLibraryCheck.Ensure();
@@ -93,19 +94,19 @@ public readonly struct Tag : IEquatable<Tag>
     /// <inheritdoc/>
     public override int GetHashCode() => (int)Id;
 
-    /// <summary>Its name.</summary>
-    /// <returns>As <see cref="Name"/>.</returns>
+    /// <summary>Returns the tag's name.</summary>
+    /// <returns>The value of <see cref="Name"/>.</returns>
     public override string ToString() => Name;
 
-    /// <summary>Whether both are one tag.</summary>
-    /// <param name="left">One.</param>
-    /// <param name="right">The other.</param>
-    /// <returns>Whether they are.</returns>
+    /// <summary>Determines whether two tags are equal.</summary>
+    /// <param name="left">The first tag.</param>
+    /// <param name="right">The second tag.</param>
+    /// <returns><c>true</c> if they are equal; otherwise <c>false</c>.</returns>
     public static bool operator ==(Tag left, Tag right) => left.Equals(right);
 
-    /// <summary>Whether they are two tags.</summary>
-    /// <param name="left">One.</param>
-    /// <param name="right">The other.</param>
-    /// <returns>Whether they are.</returns>
+    /// <summary>Determines whether two tags differ.</summary>
+    /// <param name="left">The first tag.</param>
+    /// <param name="right">The second tag.</param>
+    /// <returns><c>true</c> if they differ; otherwise <c>false</c>.</returns>
     public static bool operator !=(Tag left, Tag right) => !left.Equals(right);
 }

@@ -5,10 +5,11 @@ using System;
 
 namespace Tenure;
 
-/// <summary>What the calling thread allocates inside the scope belongs to an owner tag.</summary>
+/// <summary>Assigns the calling thread's allocations inside the scope to an owner tag.</summary>
 /// <remarks>
-/// Cost of a scope: two calls, and a name look-up when it is given a name instead of a tag; of an allocation: nothing.
-/// Scopes nest and belong to the thread that opened them. A copy is the same scope: only one of them may be disposed.
+/// Cost: two native calls per scope, plus a name look-up when the scope is opened with a name instead of a tag; none
+/// per allocation. Scopes nest and belong to the thread that opened them. A copy is the same scope: dispose only one of
+/// them.
 /// <example><code>
 /// using var owner = new TagScope("physics");
 /// </code></example>
@@ -19,8 +20,9 @@ public ref struct TagScope : IDisposable
     private bool _isOpen;
 
     /// <summary>Begins a scope for a tag.</summary>
-    /// <param name="tag">The owner; the default one for none.</param>
-    /// <exception cref="TenureLoadException">There is no native library, or another version's.</exception>
+    /// <param name="tag">The owner's tag; the default value for no owner.</param>
+    /// <exception cref="TenureLoadException">The native library is missing, cannot be loaded, or has another ABI
+    /// version.</exception>
     public TagScope(Tag tag)
     {
         NativeLibraryCheck.Ensure();
@@ -29,14 +31,15 @@ public ref struct TagScope : IDisposable
     }
 
     /// <summary>Begins a scope for an owner's name.</summary>
-    /// <param name="name">As <see cref="Tag.Named"/>.</param>
-    /// <exception cref="TenureLoadException">There is no native library, or another version's.</exception>
+    /// <param name="name">The owner's name; see <see cref="Tag.Named"/>.</param>
+    /// <exception cref="TenureLoadException">The native library is missing, cannot be loaded, or has another ABI
+    /// version.</exception>
     public TagScope(ReadOnlySpan<char> name)
         : this(Tag.Named(name))
     {
     }
 
-    /// <summary>Ends it: the thread's tag is what it was before. A second time does nothing.</summary>
+    /// <summary>Ends the scope and restores the thread's previous tag. A second call does nothing.</summary>
     public void Dispose()
     {
         if (_isOpen)

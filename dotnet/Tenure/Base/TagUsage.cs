@@ -3,22 +3,22 @@
 
 namespace Tenure;
 
-/// <summary>What the blocks of one owner tag amount to: <see cref="Tag.Usage"/>.</summary>
+/// <summary>Memory usage of one owner tag; see <see cref="Tag.Usage"/>.</summary>
 public readonly record struct TagUsage
 {
-    /// <summary>Blocks in use of the process heap; exact when no thread is at work.</summary>
+    /// <summary>Gets the number of process heap blocks in use. Exact while no thread allocates or frees.</summary>
     public ulong PersistentCount { get; init; }
 
-    /// <summary>Their bytes, with what rounding adds.</summary>
+    /// <summary>Gets the size of these blocks in bytes, including rounding.</summary>
     public ulong PersistentBytes { get; init; }
 
-    /// <summary>Blocks alive in TempJob.</summary>
+    /// <summary>Gets the number of live TempJob blocks.</summary>
     public ulong TempJobCount { get; init; }
 
-    /// <summary>Their bytes.</summary>
+    /// <summary>Gets the size of these blocks in bytes.</summary>
     public ulong TempJobBytes { get; init; }
 
-    /// <summary>Bytes ever allocated from Temp under the tag and not taken back by a free that names its size, as of
-    /// each thread's last change of tag, scope end, reset or overflow.</summary>
+    /// <summary>Gets the number of bytes ever allocated from Temp under this tag, less those that a free with a size
+    /// took back. Updated at each thread's tag change, scope end, reset or overflow.</summary>
     public ulong TempBytes { get; init; }
 }

@@ -6,19 +6,19 @@ using System.Diagnostics.Tracing;
 
 namespace Tenure;
 
-/// <summary>EventSource "Tenure": counters that are read while somebody polls them, and an event for each
+/// <summary>The EventSource "Tenure": counters that are read while a session polls them, and an event for each
 /// report.</summary>
-/// <remarks>Without a session nothing is read and no report comes this way. In trimmed programs whose
-/// <c>EventSourceSupport</c> is off nothing of it is left.</remarks>
+/// <remarks>Without a session, no counter is read and no report is routed through it. A trimmed program with
+/// <c>EventSourceSupport</c> off contains none of it.</remarks>
 [EventSource(Name = SourceName)]
 internal sealed class TenureEventSource : EventSource
 {
     internal const string SourceName = "Tenure";
 
-    /// <summary>Of reports.</summary>
+    /// <summary>Keywords of the events.</summary>
     public static class Keywords
     {
-        /// <summary>Misuse, broken invariants, leaks, notices.</summary>
+        /// <summary>Reports: misuse, broken invariants, leaks, notices.</summary>
         public const EventKeywords Reports = (EventKeywords)1;
     }
 
@@ -33,21 +33,21 @@ internal sealed class TenureEventSource : EventSource
     {
     }
 
-    /// <summary>The only one. Made at its first use.</summary>
+    /// <summary>Gets the single instance, created at its first use.</summary>
     internal static TenureEventSource Log { get; } = new();
 
-    /// <summary>Whether a session listens.</summary>
+    /// <summary>Gets a value indicating whether a session listens.</summary>
     internal static bool IsOn => FeatureSwitches.EventSourceIsSupported && Log.IsEnabled();
 
-    /// <summary>A misuse or a broken invariant.</summary>
+    /// <summary>Reports misuse or a broken invariant.</summary>
     [Event(MisuseId, Level = EventLevel.Error, Keywords = Keywords.Reports, Message = "{0}")]
     public void Misuse(string text) => WriteEvent(MisuseId, text);
 
-    /// <summary>Something outlived its lifetime.</summary>
+    /// <summary>Reports that a block or object outlived its lifetime.</summary>
     [Event(LeakId, Level = EventLevel.Warning, Keywords = Keywords.Reports, Message = "{0}")]
     public void Leak(string text) => WriteEvent(LeakId, text);
 
-    /// <summary>Worth knowing once.</summary>
+    /// <summary>Reports a one-time notice.</summary>
     [Event(NoticeId, Level = EventLevel.Informational, Keywords = Keywords.Reports, Message = "{0}")]
     public void Notice(string text) => WriteEvent(NoticeId, text);
 
@@ -82,7 +82,7 @@ internal sealed class TenureEventSource : EventSource
         }
         catch (TenureLoadException)
         {
-            return; // whoever uses the library is told; a session is not the one to be
+            return; // the first call by the program reports the error; a session must not
         }
         if (on)
         {

@@ -8,27 +8,26 @@ using System.Threading;
 
 namespace Tenure;
 
-/// <summary>Meter "Tenure": native memory for dotnet-counters, OpenTelemetry and whoever else listens to
-/// meters.</summary>
+/// <summary>The meter "Tenure": native memory for dotnet-counters, OpenTelemetry and other listeners.</summary>
 /// <remarks>
-/// <para>Instruments, all observable, read when somebody scrapes and never otherwise; allocations and frees know
-/// nothing of them. In bytes (By): <c>tenure.memory.live</c>, <c>tenure.memory.committed</c>,
-/// <c>tenure.memory.kept</c>,
-/// <c>tenure.memory.reserved</c>, and <c>tenure.tag.live</c>, one value for each owner tag, named by the attribute
-/// <c>tenure.tag</c>: a walk of the live TempJob blocks for each. Counts: <c>tenure.allocations.live</c>,
+/// <para>All instruments are observable: they are read when a listener collects them and cost allocations and frees
+/// nothing. In bytes (By): <c>tenure.memory.live</c>, <c>tenure.memory.committed</c>, <c>tenure.memory.kept</c>,
+/// <c>tenure.memory.reserved</c>, and <c>tenure.tag.live</c>, which has one value per owner tag, named by the attribute
+/// <c>tenure.tag</c>; each value costs a walk of the live TempJob blocks. Counts: <c>tenure.allocations.live</c>,
 /// <c>tenure.temp_job.live</c>, <c>tenure.handles.live</c>.</para>
-/// <para>In trimmed programs whose <c>MeterSupport</c> is off, <see cref="Start"/> does nothing.</para>
+/// <para>In trimmed programs with <c>MeterSupport</c> off, <see cref="Start"/> does nothing.</para>
 /// </remarks>
 public static class TenureMeter
 {
-    /// <summary>What the meter and the event source are called.</summary>
+    /// <summary>The name of the meter and the event source.</summary>
     public const string Name = TenureEventSource.SourceName;
 
     private static Instruments? _instruments;
 
-    /// <summary>Publishes the meter and the event source. A second time does nothing.</summary>
-    /// <remarks>Call it once at the program's start. Threads any.</remarks>
-    /// <exception cref="TenureLoadException">There is no native library, or another version's.</exception>
+    /// <summary>Publishes the meter and the event source. A second call does nothing.</summary>
+    /// <remarks>Call it once when the program starts, from any thread.</remarks>
+    /// <exception cref="TenureLoadException">The native library is missing, cannot be loaded, or has another ABI
+    /// version.</exception>
     public static void Start()
     {
         NativeLibraryCheck.Ensure();
@@ -58,19 +57,19 @@ public static class TenureMeter
 
         internal void Publish()
         {
-            Figure("tenure.memory.live", Bytes, "Bytes in use of the process heap.",
+            Figure("tenure.memory.live", Bytes, "Bytes in use in the process heap.",
                 static () => Now.LiveBytes);
-            Figure("tenure.memory.committed", Bytes, "Bytes of the process heap that may be touched.",
+            Figure("tenure.memory.committed", Bytes, "Committed bytes of the process heap.",
                 static () => Now.CommittedBytes);
-            Figure("tenure.memory.kept", Bytes, "Bytes of freed blocks that are kept for the next.",
+            Figure("tenure.memory.kept", Bytes, "Bytes of freed blocks retained for reuse.",
                 static () => Now.RetainedBytes);
-            Figure("tenure.memory.reserved", Bytes, "Bytes of addresses that the process heap has.",
+            Figure("tenure.memory.reserved", Bytes, "Bytes of address space reserved by the process heap.",
                 static () => Now.ReservedBytes);
-            Figure("tenure.allocations.live", "{allocation}", "Blocks in use of the process heap.",
+            Figure("tenure.allocations.live", "{allocation}", "Blocks in use in the process heap.",
                 static () => Now.LiveCount);
-            Figure("tenure.temp_job.live", "{allocation}", "Blocks alive in TempJob.",
+            Figure("tenure.temp_job.live", "{allocation}", "Live TempJob blocks.",
                 static () => Now.TempJobLiveCount);
-            Figure("tenure.handles.live", "{handle}", "Handles that are live.", LiveHandles);
+            Figure("tenure.handles.live", "{handle}", "Live handles.", LiveHandles);
             _meter.CreateObservableUpDownCounter("tenure.tag.live", TagBytes, Bytes, "Bytes in use under each owner tag.");
         }
 

@@ -3,43 +3,43 @@
 
 namespace Tenure;
 
-/// <summary>Where an option's value came from.</summary>
+/// <summary>The origin of an option's value.</summary>
 public enum OptionOrigin
 {
     /// <summary>The library's default.</summary>
     BuiltIn = 0,
 
-    /// <summary>The environment, read once.</summary>
+    /// <summary>An environment variable, read once.</summary>
     Environment = 1,
 
-    /// <summary>The program set it.</summary>
+    /// <summary>Set by the program.</summary>
     Program = 2,
 }
 
-/// <summary>A setting of the native library, as of the moment when it was asked for.</summary>
+/// <summary>A setting of the native library, as it was when it was read.</summary>
 public sealed record TenureOption
 {
-    /// <summary>What <see cref="TenureOptions"/> calls it: "temp_budget_bytes".</summary>
+    /// <summary>Gets the option's name in <see cref="TenureOptions"/>: "temp_budget_bytes".</summary>
     public required string Name { get; init; }
 
-    /// <summary>The environment variable that sets it: "TENURE_TEMP_BUDGET".</summary>
+    /// <summary>Gets the environment variable that sets the option: "TENURE_TEMP_BUDGET".</summary>
     public required string EnvironmentVariable { get; init; }
 
-    /// <summary>One sentence about it.</summary>
+    /// <summary>Gets a one-sentence description.</summary>
     public required string Help { get; init; }
 
-    /// <summary>Its value.</summary>
+    /// <summary>Gets the value.</summary>
     public ulong Value { get; init; }
 
     /// <summary>The library's default.</summary>
     public ulong BuiltInValue { get; init; }
 
-    /// <summary>The lowest value that is valid.</summary>
+    /// <summary>Gets the lowest valid value.</summary>
     public ulong Lowest { get; init; }
 
-    /// <summary>The highest value that is valid.</summary>
+    /// <summary>Gets the highest valid value.</summary>
     public ulong Highest { get; init; }
 
-    /// <summary>Where the value came from.</summary>
+    /// <summary>Gets the origin of the value.</summary>
     public OptionOrigin Origin { get; init; }
 }

@@ -8,14 +8,15 @@ using System.Linq;
 
 namespace Tenure;
 
-/// <summary>Every setting of the native library that can change without a rebuild.</summary>
-/// <remarks>A value comes from the built-in default, from the environment (read once, at the first question) or from
-/// the program; the program wins. Parts read their options when they are first used and keep what they read, so a
-/// program sets them at its start. Threads any.</remarks>
+/// <summary>The settings of the native library that can change without a rebuild.</summary>
+/// <remarks>A value comes from the program, else from the environment (read once, when an option is first read), else
+/// from the built-in default. A part of the library reads its options when it is first used and keeps them, so set
+/// options when the program starts. Any thread may call these members.</remarks>
 public static unsafe class TenureOptions
 {
-    /// <summary>All of them, with their values of now.</summary>
-    /// <exception cref="TenureLoadException">There is no native library, or another version's.</exception>
+    /// <summary>Gets all options with their current values.</summary>
+    /// <exception cref="TenureLoadException">The native library is missing, cannot be loaded, or has another ABI
+    /// version.</exception>
     public static IReadOnlyList<TenureOption> All
     {
         get
@@ -42,11 +43,13 @@ public static unsafe class TenureOptions
         }
     }
 
-    /// <summary>An option's value.</summary>
-    /// <param name="name">Its name, or its environment variable's.</param>
-    /// <returns>The value of now.</returns>
-    /// <exception cref="ArgumentException">No option is called so; the message lists those that there are.</exception>
-    /// <exception cref="TenureLoadException">There is no native library, or another version's.</exception>
+    /// <summary>Gets the value of an option.</summary>
+    /// <param name="name">The option's name or its environment variable.</param>
+    /// <returns>The current value.</returns>
+    /// <exception cref="ArgumentException">There is no option with this name; the message lists the
+    /// options.</exception>
+    /// <exception cref="TenureLoadException">The native library is missing, cannot be loaded, or has another ABI
+    /// version.</exception>
     public static ulong Get(string name)
     {
         ArgumentNullException.ThrowIfNull(name);
@@ -61,19 +64,21 @@ public static unsafe class TenureOptions
     }
 
     /// <summary>Sets an option to a number.</summary>
-    /// <param name="name">Its name, or its environment variable's.</param>
-    /// <param name="value">In the option's own unit.</param>
-    /// <exception cref="ArgumentException">No option is called so, or the value is not valid; the message says what
-    /// is.</exception>
-    /// <exception cref="TenureLoadException">There is no native library, or another version's.</exception>
+    /// <param name="name">The option's name or its environment variable.</param>
+    /// <param name="value">The value, in the option's unit.</param>
+    /// <exception cref="ArgumentException">There is no option with this name, or the value is not valid; the message
+    /// says what is valid.</exception>
+    /// <exception cref="TenureLoadException">The native library is missing, cannot be loaded, or has another ABI
+    /// version.</exception>
     public static void Set(string name, ulong value) => Set(name, value.ToString(CultureInfo.InvariantCulture));
 
-    /// <summary>Sets an option to what the environment would say.</summary>
-    /// <param name="name">Its name, or its environment variable's.</param>
-    /// <param name="value">"64M", "all", "heap,pool".</param>
-    /// <exception cref="ArgumentException">No option is called so, or the value is not valid; the message says what
-    /// is.</exception>
-    /// <exception cref="TenureLoadException">There is no native library, or another version's.</exception>
+    /// <summary>Sets an option to a text value, as in the environment variable.</summary>
+    /// <param name="name">The option's name or its environment variable.</param>
+    /// <param name="value">The value: "64M", "all", "heap,pool".</param>
+    /// <exception cref="ArgumentException">There is no option with this name, or the value is not valid; the message
+    /// says what is valid.</exception>
+    /// <exception cref="TenureLoadException">The native library is missing, cannot be loaded, or has another ABI
+    /// version.</exception>
     public static void Set(string name, string value)
     {
         ArgumentNullException.ThrowIfNull(name);
@@ -98,12 +103,12 @@ public static unsafe class TenureOptions
                 return;
             case NativeMethods.UnknownName:
                 string names = string.Join(", ", All.Select(static option => option.Name));
-                throw new ArgumentException($"No option is called \"{name}\". There are: {names}.", nameof(name));
+                throw new ArgumentException($"There is no option \"{name}\". The options are: {names}.", nameof(name));
             default:
                 TenureOption option = All.First(
                     option => option.Name == name || option.EnvironmentVariable == name);
                 throw new ArgumentException(
-                    $"\"{value}\" is not valid for the option {option.Name}; it stays {option.Value}. Valid is from "
+                    $"\"{value}\" is not valid for the option {option.Name}, which stays {option.Value}. Valid values are "
                     + $"{option.Lowest} to {option.Highest}. {option.Help}", nameof(value));
         }
     }

@@ -3,51 +3,53 @@
 
 namespace Tenure;
 
-/// <summary>Figures of the whole process, native and managed users together. While threads go on, each figure is as of
-/// some moment during the call.</summary>
+/// <summary>Statistics of the whole process, native and managed code together. While other threads run, each figure is
+/// taken at some moment during the call.</summary>
 public readonly record struct TenureStatistics
 {
-    /// <summary>Whether persistent memory is Tenure's; not so when it comes from the process's malloc (option
-    /// passthrough).</summary>
+    /// <summary>Gets a value indicating whether persistent memory comes from Tenure's heap; <c>false</c> if it comes
+    /// from the process's malloc (option passthrough).</summary>
     public bool HeapIsOurs { get; init; }
 
-    /// <summary>Blocks in use of the process heap.</summary>
+    /// <summary>Gets the number of process heap blocks in use.</summary>
     public ulong LiveCount { get; init; }
 
-    /// <summary>Their bytes, with what rounding adds.</summary>
+    /// <summary>Gets the size of these blocks in bytes, including rounding.</summary>
     public ulong LiveBytes { get; init; }
 
-    /// <summary>The most bytes of the process heap ever taken into use.</summary>
+    /// <summary>Gets the largest number of process heap bytes ever taken into use.</summary>
     public ulong PeakBytes { get; init; }
 
-    /// <summary>Bytes of the process heap that may be touched without asking the system.</summary>
+    /// <summary>Gets the number of committed process heap bytes, which can be touched without a system call.</summary>
     public ulong CommittedBytes { get; init; }
 
-    /// <summary>Bytes of addresses that the process heap has.</summary>
+    /// <summary>Gets the number of address space bytes that the process heap has reserved.</summary>
     public ulong ReservedBytes { get; init; }
 
-    /// <summary>Bytes of freed blocks past 31 MiB that are kept for the next.</summary>
+    /// <summary>Gets the number of bytes in freed blocks larger than 31 MiB that are retained for reuse.</summary>
     public ulong RetainedBytes { get; init; }
 
-    /// <summary>Threads that have a cache of the process heap.</summary>
+    /// <summary>Gets the number of threads that have a process heap cache.</summary>
     public ulong ThreadCount { get; init; }
 
-    /// <summary>Blocks alive in TempJob.</summary>
+    /// <summary>Gets the number of live TempJob blocks.</summary>
     public ulong TempJobLiveCount { get; init; }
 
-    /// <summary>Bytes that were asked for in them.</summary>
+    /// <summary>Gets the number of bytes requested in live TempJob blocks.</summary>
     public ulong TempJobLiveBytes { get; init; }
 
-    /// <summary>Bytes of TempJob's chunks, kept ones included.</summary>
+    /// <summary>Gets the number of bytes in TempJob's chunks, including retained ones.</summary>
     public ulong TempJobChunkBytes { get; init; }
 
-    /// <summary>TempJob blocks that were reported as leaks.</summary>
+    /// <summary>Gets the number of TempJob blocks reported as leaks.</summary>
     public ulong TempJobLeakedCount { get; init; }
 
-    /// <summary>The figures of now.</summary>
-    /// <remarks>Cost O(threads, pages and live TempJob blocks), with locks: for reports, not for hot paths.</remarks>
-    /// <returns>A copy.</returns>
-    /// <exception cref="TenureLoadException">There is no native library, or another version's.</exception>
+    /// <summary>Captures the current statistics.</summary>
+    /// <remarks>Cost: O(threads, pages and live TempJob blocks), with locks. Use it for reports, not in hot
+    /// paths.</remarks>
+    /// <returns>A snapshot of the statistics.</returns>
+    /// <exception cref="TenureLoadException">The native library is missing, cannot be loaded, or has another ABI
+    /// version.</exception>
     public static unsafe TenureStatistics Capture()
     {
         NativeLibraryCheck.Ensure();

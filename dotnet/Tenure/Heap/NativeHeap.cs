@@ -7,53 +7,54 @@ using System.Runtime.InteropServices;
 
 namespace Tenure;
 
-/// <summary>A heap of its own: memory of any size, held for any time, from any thread, that is dropped as a
-/// whole.</summary>
+/// <summary>A separate heap: memory of any size, for any time, on any thread, that can be freed as a whole.</summary>
 /// <remarks>
-/// <para><b>Use it for</b> a subsystem that is to be measured, limited or dropped as a whole.
-/// <b>Not for</b> what the process heap serves as well: <see cref="Native"/>, without a call; scratch memory:
-/// <see cref="TempScope"/>; one type in bulk: <see cref="Pool{T}"/>; what dies together: <see cref="Arena"/>.</para>
-/// <para><b>Memory from</b> pages of the system, in segments of 32 MiB of addresses. <b>Cost</b> a call, and O(1) in it
-/// up to 32 KiB; above, O(1) under a lock. <b>Overhead</b> no header; sizes are rounded up by an eighth on
+/// <para><b>Use it for</b> a subsystem that you measure, limit or free as a whole. <b>Not for</b> general use: see
+/// <see cref="Native"/> for the process heap, which needs no native call; scratch memory: see <see cref="TempScope"/>;
+/// one type in bulk: see <see cref="Pool{T}"/>; memory that is freed together: see <see cref="Arena"/>.</para>
+/// <para><b>Memory from</b> pages of the system, in segments of 32 MiB of address space. <b>Cost</b> one native call;
+/// O(1) up to 32 KiB, above that O(1) under a lock. <b>Overhead</b> no header; sizes are rounded up by an eighth on
 /// average.</para>
-/// <para><b>Threads</b> any, for everything but <see cref="Clear"/> and <see cref="Dispose"/>, during which no other
-/// may use the heap. <b>When full</b> <c>Try…</c> returns null, the others throw <see cref="OutOfMemoryException"/>;
-/// nothing has changed then.</para>
-/// <para>Its blocks go with it, also when the garbage collector takes a heap that nobody disposed: keep it reachable as
-/// long as they are used.</para>
+/// <para><b>Threads</b> any; but no other thread may use the heap during <see cref="Clear"/> and <see cref="Dispose"/>.
+/// <b>When full</b> <c>Try…</c> methods return null and the others throw <see cref="OutOfMemoryException"/>; both leave
+/// everything unchanged.</para>
+/// <para>The heap frees its blocks, even when the garbage collector finalizes a heap that was not disposed. Keep the
+/// heap reachable while its blocks are used.</para>
 /// </remarks>
 public sealed unsafe class NativeHeap : IDisposable
 {
     private readonly OwnerHandle _owner;
-    private void* _heap; // null once disposed
+    private void* _heap; // null after Dispose
 
-    /// <summary>A heap with the usual options.</summary>
-    /// <exception cref="OutOfMemoryException">The system refuses.</exception>
-    /// <exception cref="TenureLoadException">There is no native library, or another version's.</exception>
+    /// <summary>Initializes a heap with default options.</summary>
+    /// <exception cref="OutOfMemoryException">There is not enough memory.</exception>
+    /// <exception cref="TenureLoadException">The native library is missing, cannot be loaded, or has another ABI
+    /// version.</exception>
     public NativeHeap()
         : this(new NativeHeapOptions())
     {
     }
 
-    /// <summary>A heap as the options say.</summary>
-    /// <param name="options">How it is to be.</param>
-    /// <exception cref="ArgumentOutOfRangeException">The keeping time is negative, or the limit is zero.</exception>
-    /// <exception cref="OutOfMemoryException">The system refuses.</exception>
-    /// <exception cref="TenureLoadException">There is no native library, or another version's.</exception>
+    /// <summary>Initializes a heap with the given options.</summary>
+    /// <param name="options">The options.</param>
+    /// <exception cref="ArgumentOutOfRangeException">The purge delay is negative, or the limit is zero.</exception>
+    /// <exception cref="OutOfMemoryException">There is not enough memory.</exception>
+    /// <exception cref="TenureLoadException">The native library is missing, cannot be loaded, or has another ABI
+    /// version.</exception>
     public NativeHeap(NativeHeapOptions options)
     {
         ArgumentNullException.ThrowIfNull(options);
         ArgumentOutOfRangeException.ThrowIfLessThan(options.PurgeDelay, TimeSpan.Zero);
         if (options.LimitBytes is 0)
         {
-            Throw.OutOfRange(nameof(options), options.LimitBytes, "A limit is at least one byte; null is none.");
+            Throw.OutOfRange(nameof(options), options.LimitBytes, "The limit is zero bytes. Use null for no limit.");
         }
         NativeLibraryCheck.Ensure();
         Name = options.Name ?? "";
         using var name = new Utf8Text(Name, stackalloc byte[Utf8Text.StackBytes]);
         fixed (byte* text = name.Bytes)
         {
-            // Zero stands for the default there, and the largest number for none.
+            // In these settings, zero selects the default and the largest number means none.
             ulong purgeDelayNanoseconds = (ulong)options.PurgeDelay.Ticks * 100;
             var settings = new NativeHeapSettings
             {
@@ -66,36 +67,38 @@ public sealed unsafe class NativeHeap : IDisposable
         }
         if (_heap == null)
         {
-            Throw.Refused(0, "the system, for a heap");
+            Throw.Refused(0, "The system (for a heap)");
         }
         _owner = new OwnerHandle(_heap, &NativeMethods.tn_heap_destroy, $"The heap \"{Name}\"");
     }
 
-    /// <summary>What it is called in reports.</summary>
+    /// <summary>Gets the heap's name in reports.</summary>
     public string Name { get; }
 
-    /// <summary>Allocates memory, not initialised.</summary>
-    /// <param name="bytes">How much; zero counts as one.</param>
-    /// <param name="alignment">A power of two, in bytes.</param>
+    /// <summary>Allocates uninitialized memory.</summary>
+    /// <param name="bytes">The size in bytes; zero counts as one.</param>
+    /// <param name="alignment">The alignment in bytes, a power of two.</param>
     /// <returns>Memory valid until it is deallocated, or the heap is cleared or disposed.</returns>
-    /// <exception cref="ArgumentOutOfRangeException">The alignment is no power of two.</exception>
-    /// <exception cref="OutOfMemoryException">The system or the limit refuses; nothing has changed.</exception>
+    /// <exception cref="ArgumentOutOfRangeException">The alignment is not a power of two.</exception>
+    /// <exception cref="OutOfMemoryException">The system or the heap's limit has no memory left; nothing has
+    /// changed.</exception>
     /// <exception cref="ObjectDisposedException">The heap is disposed.</exception>
     public void* Allocate(nuint bytes, nuint alignment = Native.DefaultAlignment)
     {
         void* block = TryAllocate(bytes, alignment);
         if (block == null)
         {
-            Throw.Refused(bytes, $"the heap \"{Name}\"");
+            Throw.Refused(bytes, $"The heap \"{Name}\"");
         }
         return block;
     }
 
-    /// <summary>As <see cref="Allocate"/>, without an exception when it is refused.</summary>
-    /// <param name="bytes">How much; zero counts as one.</param>
-    /// <param name="alignment">A power of two, in bytes.</param>
-    /// <returns>Null when refused, and then nothing has changed.</returns>
-    /// <exception cref="ArgumentOutOfRangeException">The alignment is no power of two.</exception>
+    /// <summary>Allocates as <see cref="Allocate"/> does, but returns null instead of throwing when out of
+    /// memory.</summary>
+    /// <param name="bytes">The size in bytes; zero counts as one.</param>
+    /// <param name="alignment">The alignment in bytes, a power of two.</param>
+    /// <returns>The memory; null when out of memory, which changes nothing.</returns>
+    /// <exception cref="ArgumentOutOfRangeException">The alignment is not a power of two.</exception>
     /// <exception cref="ObjectDisposedException">The heap is disposed.</exception>
     public void* TryAllocate(nuint bytes, nuint alignment = Native.DefaultAlignment)
     {
@@ -105,12 +108,13 @@ public sealed unsafe class NativeHeap : IDisposable
         return block;
     }
 
-    /// <summary>Allocates memory, all zero. Memory that the system gave as zero is not written.</summary>
-    /// <param name="bytes">How much; zero counts as one.</param>
-    /// <param name="alignment">A power of two, in bytes.</param>
-    /// <returns>As <see cref="Allocate"/>.</returns>
-    /// <exception cref="ArgumentOutOfRangeException">The alignment is no power of two.</exception>
-    /// <exception cref="OutOfMemoryException">The system or the limit refuses; nothing has changed.</exception>
+    /// <summary>Allocates zeroed memory. Memory that the system provides already zeroed is not written again.</summary>
+    /// <param name="bytes">The size in bytes; zero counts as one.</param>
+    /// <param name="alignment">The alignment in bytes, a power of two.</param>
+    /// <returns>The memory, valid as that of <see cref="Allocate"/>.</returns>
+    /// <exception cref="ArgumentOutOfRangeException">The alignment is not a power of two.</exception>
+    /// <exception cref="OutOfMemoryException">The system or the heap's limit has no memory left; nothing has
+    /// changed.</exception>
     /// <exception cref="ObjectDisposedException">The heap is disposed.</exception>
     public void* AllocateZeroed(nuint bytes, nuint alignment = Native.DefaultAlignment)
     {
@@ -119,17 +123,18 @@ public sealed unsafe class NativeHeap : IDisposable
         GC.KeepAlive(this);
         if (block == null)
         {
-            Throw.Refused(bytes, $"the heap \"{Name}\"");
+            Throw.Refused(bytes, $"The heap \"{Name}\"");
         }
         return block;
     }
 
-    /// <summary>Allocates elements, not initialised.</summary>
-    /// <typeparam name="T">What they are. An alignment of at most 16 bytes is met.</typeparam>
-    /// <param name="count">How many.</param>
+    /// <summary>Allocates uninitialized elements.</summary>
+    /// <typeparam name="T">The element type. Alignments of up to 16 bytes are met.</typeparam>
+    /// <param name="count">The number of elements.</param>
     /// <returns>The elements; the span does not own them.</returns>
     /// <exception cref="ArgumentOutOfRangeException">The count is negative.</exception>
-    /// <exception cref="OutOfMemoryException">The system or the limit refuses; nothing has changed.</exception>
+    /// <exception cref="OutOfMemoryException">The system or the heap's limit has no memory left; nothing has
+    /// changed.</exception>
     /// <exception cref="ObjectDisposedException">The heap is disposed.</exception>
     public Span<T> AllocateSpan<T>(int count)
         where T : unmanaged
@@ -138,14 +143,14 @@ public sealed unsafe class NativeHeap : IDisposable
         return new Span<T>(Allocate((nuint)(uint)count * (nuint)sizeof(T)), count);
     }
 
-    /// <summary>Makes a block larger or smaller, where it is if that can be; contents are kept up to the smaller
-    /// size.</summary>
-    /// <param name="block">Of this heap, not deallocated; null is allocated.</param>
-    /// <param name="bytes">Its new size; zero counts as one.</param>
-    /// <param name="alignment">A power of two, in bytes.</param>
-    /// <returns>The block's begin from now on.</returns>
-    /// <exception cref="ArgumentOutOfRangeException">The alignment is no power of two.</exception>
-    /// <exception cref="OutOfMemoryException">The system or the limit refuses; the block is as it was.</exception>
+    /// <summary>Resizes a block, in place if possible. Contents are kept up to the smaller size.</summary>
+    /// <param name="block">A block of this heap that is not deallocated; null allocates a new block.</param>
+    /// <param name="bytes">The new size in bytes; zero counts as one.</param>
+    /// <param name="alignment">The alignment in bytes, a power of two.</param>
+    /// <returns>The block's new address.</returns>
+    /// <exception cref="ArgumentOutOfRangeException">The alignment is not a power of two.</exception>
+    /// <exception cref="OutOfMemoryException">The system or the heap's limit has no memory left; the block is
+    /// unchanged.</exception>
     /// <exception cref="ObjectDisposedException">The heap is disposed.</exception>
     public void* Reallocate(void* block, nuint bytes, nuint alignment = Native.DefaultAlignment)
     {
@@ -154,13 +159,13 @@ public sealed unsafe class NativeHeap : IDisposable
         GC.KeepAlive(this);
         if (moved == null)
         {
-            Throw.Refused(bytes, $"the heap \"{Name}\"");
+            Throw.Refused(bytes, $"The heap \"{Name}\"");
         }
         return moved;
     }
 
-    /// <summary>Gives a block back. Null is allowed and does nothing.</summary>
-    /// <param name="block">Of this heap, not deallocated since.</param>
+    /// <summary>Frees a block. Null is allowed and does nothing.</summary>
+    /// <param name="block">A block of this heap, not deallocated since.</param>
     /// <exception cref="ObjectDisposedException">The heap is disposed.</exception>
     public void Deallocate(void* block)
     {
@@ -168,16 +173,16 @@ public sealed unsafe class NativeHeap : IDisposable
         GC.KeepAlive(this);
     }
 
-    /// <summary>Gives elements back. A span of nowhere does nothing.</summary>
-    /// <typeparam name="T">What they are.</typeparam>
-    /// <param name="elements">As they were allocated: from the first one on.</param>
+    /// <summary>Frees elements. A default span is allowed and does nothing.</summary>
+    /// <typeparam name="T">The element type.</typeparam>
+    /// <param name="elements">The elements as they were allocated, starting at the first one.</param>
     /// <exception cref="ObjectDisposedException">The heap is disposed.</exception>
     public void Deallocate<T>(Span<T> elements)
         where T : unmanaged => Deallocate(Unsafe.AsPointer(ref MemoryMarshal.GetReference(elements)));
 
-    /// <summary>Bytes of a block that may be used.</summary>
-    /// <param name="block">Of this heap, not deallocated; or null.</param>
-    /// <returns>What was asked for, or more; zero for null.</returns>
+    /// <summary>Gets the number of usable bytes in a block.</summary>
+    /// <param name="block">A block of this heap that is not deallocated; or null.</param>
+    /// <returns>The requested size or more; zero for null.</returns>
     /// <exception cref="ObjectDisposedException">The heap is disposed.</exception>
     public nuint UsableSize(void* block)
     {
@@ -186,9 +191,9 @@ public sealed unsafe class NativeHeap : IDisposable
         return bytes;
     }
 
-    /// <summary>Whether an address is inside memory of this heap. Any may be asked for.</summary>
-    /// <param name="address">Anything.</param>
-    /// <returns>Whether it is.</returns>
+    /// <summary>Determines whether an address is inside memory of this heap. Any address is allowed.</summary>
+    /// <param name="address">The address.</param>
+    /// <returns><c>true</c> if it is; otherwise <c>false</c>.</returns>
     /// <exception cref="ObjectDisposedException">The heap is disposed.</exception>
     public bool Owns(void* address)
     {
@@ -197,8 +202,8 @@ public sealed unsafe class NativeHeap : IDisposable
         return owns;
     }
 
-    /// <summary>Everything is free; memory is kept as after any free.</summary>
-    /// <remarks>Cost O(pages + large blocks). No other thread uses the heap meanwhile.</remarks>
+    /// <summary>Frees every block. The memory is retained as after any free.</summary>
+    /// <remarks>Cost: O(pages + large blocks). No other thread may use the heap during the call.</remarks>
     /// <exception cref="ObjectDisposedException">The heap is disposed.</exception>
     public void Clear()
     {
@@ -206,8 +211,8 @@ public sealed unsafe class NativeHeap : IDisposable
         GC.KeepAlive(this);
     }
 
-    /// <summary>Gives free pages back to the system. Cost O(pages).</summary>
-    /// <returns>The bytes given back.</returns>
+    /// <summary>Returns free pages to the system. Cost: O(pages).</summary>
+    /// <returns>The number of bytes returned.</returns>
     /// <exception cref="ObjectDisposedException">The heap is disposed.</exception>
     public nuint Trim()
     {
@@ -216,7 +221,7 @@ public sealed unsafe class NativeHeap : IDisposable
         return bytes;
     }
 
-    /// <summary>Its figures of now. Cost O(threads x sizes), with locks.</summary>
+    /// <summary>Gets the current statistics. Cost: O(threads x sizes), with locks.</summary>
     /// <exception cref="ObjectDisposedException">The heap is disposed.</exception>
     public AllocatorStats Stats
     {
@@ -229,8 +234,8 @@ public sealed unsafe class NativeHeap : IDisposable
         }
     }
 
-    /// <summary>Gives everything back, whatever is still allocated. A second time does nothing. No other thread uses
-    /// the heap any more.</summary>
+    /// <summary>Returns all memory to the system, including blocks still allocated. A second call does nothing. No
+    /// other thread may use the heap during or after the call.</summary>
     public void Dispose()
     {
         _heap = null;

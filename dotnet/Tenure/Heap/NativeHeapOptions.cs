@@ -5,19 +5,22 @@ using System;
 
 namespace Tenure;
 
-/// <summary>How a <see cref="NativeHeap"/> is to be.</summary>
+/// <summary>Options of a <see cref="NativeHeap"/>.</summary>
 public sealed record NativeHeapOptions
 {
-    /// <summary>What it is called in reports; up to 63 bytes of UTF-8 are kept.</summary>
+    /// <summary>Gets the name in reports; up to 63 bytes of UTF-8 are kept.</summary>
     public string Name { get; init; } = "";
 
-    /// <summary>The most bytes that it takes from the system; null for no limit. Below 256 KiB no small block fits;
-    /// below 512 KiB either small blocks fit or large ones, and the first request decides.</summary>
+    /// <summary>Gets the maximum number of bytes that the heap acquires from the system; null for no limit. Below 256
+    /// KiB, no small block fits. Below 512 KiB, either small or large blocks fit; the first request decides
+    /// which.</summary>
     public ulong? LimitBytes { get; init; }
 
-    /// <summary>How long freed memory is kept for the next request; one second. Zero: not at all.</summary>
+    /// <summary>Gets the time for which freed memory is retained before it is purged; one second by default. Zero
+    /// returns it immediately.</summary>
     public TimeSpan PurgeDelay { get; init; } = TimeSpan.FromSeconds(1);
 
-    /// <summary>The most bytes of freed blocks past 31 MiB that are kept; 256 MiB. Zero: none.</summary>
+    /// <summary>Gets the maximum number of bytes retained in freed blocks larger than 31 MiB; 256 MiB by default. Zero
+    /// retains none.</summary>
     public ulong MaxRetainedBytes { get; init; } = 256ul << 20;
 }

@@ -6,7 +6,7 @@ using System.Runtime.InteropServices;
 
 namespace Tenure;
 
-/// <summary>A type's alignment, in bytes: a constant to the compiler.</summary>
+/// <summary>The alignment of a type in bytes, which the compiler treats as a constant.</summary>
 internal static unsafe class AlignmentOf<T>
     where T : unmanaged
 {
@@ -16,7 +16,7 @@ internal static unsafe class AlignmentOf<T>
         get => (nuint)(sizeof(Pair) - sizeof(T));
     }
 
-#pragma warning disable CS0649, CA1823 // only its size is looked at
+#pragma warning disable CS0649, CA1823 // only the size is used
     [StructLayout(LayoutKind.Sequential)]
     private struct Pair
     {

@@ -11,19 +11,19 @@ using System.Threading;
 
 namespace Tenure;
 
-/// <summary>Sees once that the native library is there and speaks the ABI that this assembly was written for.</summary>
+/// <summary>Checks once that the native library is present and has the ABI version of this assembly.</summary>
 /// <remarks>
-/// No static constructor and no module initializer: an exception from either would reach the user wrapped in a
-/// <see cref="TypeInitializationException"/>, and every later use would repeat it without the library being looked for
+/// This is not a static constructor or a module initializer: an exception from either would reach the user wrapped in a
+/// <see cref="TypeInitializationException"/>, and every later use would repeat it without looking for the library
 /// again.
 /// </remarks>
 internal static class NativeLibraryCheck
 {
     private static bool _passed;
 
-    /// <summary>One load and one branch once the check has passed; it is repeated while it fails.</summary>
-    /// <exception cref="TenureLoadException">The library is missing, cannot be loaded, or is another
-    /// version's.</exception>
+    /// <summary>Runs the check until it passes; after that, costs one load and one branch.</summary>
+    /// <exception cref="TenureLoadException">The library is missing, cannot be loaded, or has another ABI
+    /// version.</exception>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     internal static void Ensure()
     {
@@ -63,8 +63,7 @@ internal static class NativeLibraryCheck
     internal static string FileName =>
         OperatingSystem.IsWindows() ? "tenure.dll" : OperatingSystem.IsMacOS() ? "libtenure.dylib" : "libtenure.so";
 
-    /// <summary>Whether the package has a library for this machine; the next step is another one when it has
-    /// none.</summary>
+    /// <summary>Whether the package has a library for this platform; the suggested next step depends on it.</summary>
     private static bool IsPlatformOfPackage =>
         OperatingSystem.IsLinux() && RuntimeInformation.ProcessArchitecture == Architecture.X64
         && !RuntimeInformation.RuntimeIdentifier.Contains("musl", StringComparison.Ordinal);
@@ -90,40 +89,41 @@ internal static class NativeLibraryCheck
                 .Append(" the system looks for libraries.");
         }
         text.Append(" Next step: ").Append(NextStep(there is not null));
-        // What the runtime threw has nothing but this text and our own call: inside, it would be printed once more.
-        text.Append(" The system said: ").Append(cause.Message.ReplaceLineEndings(" ").Trim());
+        // The runtime's exception adds only its message and our own call; as an inner exception it would be printed
+        // twice.
+        text.Append(" System message: ").Append(cause.Message.ReplaceLineEndings(" ").Trim());
         return new TenureLoadException(text.ToString()) { LibraryPath = there };
     }
 
     internal static TenureLoadException Unlike(uint? found, string? path, Exception? cause)
     {
-        var text = new StringBuilder("Tenure's native library is of another version than Tenure.dll.");
+        var text = new StringBuilder("Tenure's native library has another version than Tenure.dll.");
         Wanted(text);
         text.Append(" Found: ").Append(path ?? FileName).Append(found is null
             ? ", which has no function tn_abi_version."
             : $" with ABI version {found}.");
-        text.Append(" Next step: take both from one version of the package Tenure; remove the other ").Append(FileName)
-            .Append(", and look for it in LD_LIBRARY_PATH. ").Append(InOwnTree);
+        text.Append(" Next step: use both from the same version of the package Tenure; remove the other ").Append(FileName)
+            .Append(", and check LD_LIBRARY_PATH. ").Append(InOwnTree);
         return new TenureLoadException(text.ToString(), cause) { LibraryPath = path, FoundAbiVersion = found };
     }
 
     private static void Wanted(StringBuilder text) => text
-        .Append(" Wanted: ").Append(FileName).Append(" for ").Append(RuntimeInformation.RuntimeIdentifier)
+        .Append(" Required: ").Append(FileName).Append(" for ").Append(RuntimeInformation.RuntimeIdentifier)
         .Append(" with ABI version ").Append(NativeMethods.AbiVersion).Append('.');
 
     private static string NextStep(bool there) => (IsPlatformOfPackage, there) switch
     {
-        (false, _) => "the package Tenure has a library for linux-x64 (glibc) and not for this platform; run there, "
+        (false, _) => "the package Tenure has no library for this platform, only for linux-x64 (glibc); run there, "
             + "or build the library from source and put it next to the program.",
-        (true, true) => "see what the system said about that file; the library needs glibc 2.34 or newer.",
-        (true, false) => "refer to the package Tenure from the project that is run or published, so that its "
-            + $"runtimes/linux-x64/native/{FileName} goes along. {InOwnTree}",
+        (true, true) => "see the system's message about that file; the library needs glibc 2.34 or newer.",
+        (true, false) => "reference the package Tenure from the project that you run or publish, so that its "
+            + $"runtimes/linux-x64/native/{FileName} is copied. {InOwnTree}",
     };
 
-    private const string InOwnTree = "In Tenure's own tree: cmake --preset release, cmake --build --preset release, and "
+    private const string InOwnTree = "In Tenure's own source tree: run cmake --preset release and cmake --build --preset release, and "
         + "build this project again.";
 
-    /// <summary>Where the runtime looks before it asks the system, each folder once.</summary>
+    /// <summary>The folders that the runtime searches before it asks the system, without duplicates.</summary>
     private static List<string> SearchedFolders()
     {
         var folders = new List<string>();
@@ -145,7 +145,7 @@ internal static class NativeLibraryCheck
         }
     }
 
-    /// <summary>The file that the loader took; null where the system does not tell.</summary>
+    /// <summary>The file that the loader mapped; null if the system does not provide it.</summary>
     private static string? LoadedFrom()
     {
         try

@@ -6,7 +6,7 @@ using System.Runtime.InteropServices;
 
 namespace Tenure;
 
-// tenure.h: memory held until it is freed, lifetimes, short calls, and the layouts that need none.
+// tenure.h: memory held until it is freed, lifetimes, short calls and direct access.
 internal static unsafe partial class NativeMethods
 {
     [LibraryImport(Library)]

@@ -6,17 +6,17 @@ using System.Runtime.InteropServices;
 
 namespace Tenure;
 
-/// <summary>The functions of <c>tenure.h</c>, under the names that they have there.</summary>
+/// <summary>The functions of <c>tenure.h</c>, under their C names.</summary>
 /// <remarks>
-/// Blittable signatures only. Whoever calls one has had <see cref="NativeLibraryCheck.Ensure"/> called before the
-/// calling method was compiled: a call without a transition is bound when its caller is compiled, not when it is made.
+/// Blittable signatures only. Callers run <see cref="NativeLibraryCheck.Ensure"/> before the calling method is
+/// compiled: a call without a GC transition is bound when its caller is compiled, not when it is made.
 /// </remarks>
 internal static unsafe partial class NativeMethods
 {
-    /// <summary>Without prefix and extension: the runtime adds what the platform has.</summary>
+    /// <summary>The name without prefix and extension; the runtime adds those of the platform.</summary>
     internal const string Library = "tenure";
 
-    /// <summary>The version of the C ABI that this assembly was written for.</summary>
+    /// <summary>The C ABI version that this assembly requires.</summary>
     internal const uint AbiVersion = 1;
 
     [LibraryImport(Library)]

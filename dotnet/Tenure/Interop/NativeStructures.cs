@@ -5,8 +5,8 @@ using System.Runtime.InteropServices;
 
 namespace Tenure;
 
-// The structures of tenure.h, field by field; tests/consumers/c/layout.c and NativeStructuresTests hold both to the
-// same sizes and offsets. Those that begin with their size are made by their own constructor, which sets it.
+// The structures of tenure.h, field by field; tests/consumers/c/layout.c and NativeStructuresTests check both for the
+// same sizes and offsets. The constructor of a structure that begins with its size sets that size.
 
 /// <summary><c>tn_temp_marker</c>.</summary>
 [StructLayout(LayoutKind.Sequential)]
@@ -36,7 +36,7 @@ internal unsafe struct NativeTempStats
     }
 }
 
-/// <summary><c>tn_block_cache</c>: free blocks of one size at one thread.</summary>
+/// <summary><c>tn_block_cache</c>: a thread's free blocks of one size.</summary>
 [StructLayout(LayoutKind.Sequential)]
 internal unsafe struct NativeBlockCache
 {
@@ -45,7 +45,7 @@ internal unsafe struct NativeBlockCache
     public void** Blocks;
 }
 
-/// <summary><c>tn_temp_state</c>: where the calling thread's next Temp block lies.</summary>
+/// <summary><c>tn_temp_state</c>: the position of the calling thread's next Temp block.</summary>
 [StructLayout(LayoutKind.Sequential)]
 internal struct NativeTempState
 {
@@ -126,7 +126,7 @@ internal unsafe struct NativeHeapSettings
     }
 }
 
-/// <summary><c>tn_arena</c>: its begin, which may be advanced by whoever allocates.</summary>
+/// <summary><c>tn_arena</c>: the fields that a caller may advance itself.</summary>
 [StructLayout(LayoutKind.Sequential)]
 internal struct NativeArena
 {

@@ -15,16 +15,16 @@ internal unsafe struct NativeUtf8
     public byte* Data;
     public ulong Length;
 
-    /// <summary>A copy; the empty text for none.</summary>
+    /// <summary>Returns a copy of the text; the empty string if there is none.</summary>
     public override readonly string ToString() =>
         Length == 0 ? "" : Encoding.UTF8.GetString(Data, checked((int)Length));
 }
 
-/// <summary>Text as UTF-8, on the stack when it is short; disposed, a longer one's array goes back to its
-/// pool.</summary>
+/// <summary>Converts text to UTF-8, on the stack if it is short. A longer text uses a pooled array, which Dispose
+/// returns.</summary>
 internal ref struct Utf8Text : IDisposable
 {
-    /// <summary>Bytes that a caller takes on its stack.</summary>
+    /// <summary>The number of bytes that a caller provides on its stack.</summary>
     internal const int StackBytes = 128;
 
     private readonly Span<byte> _bytes;
@@ -43,7 +43,7 @@ internal ref struct Utf8Text : IDisposable
 
     internal readonly ReadOnlySpan<byte> Bytes => _bytes;
 
-    /// <summary>Once.</summary>
+    /// <summary>Returns the pooled array, once.</summary>
     public void Dispose()
     {
         byte[]? rented = _rented;

@@ -6,12 +6,11 @@ using System.Runtime.InteropServices;
 
 namespace Tenure;
 
-/// <summary>A native object that belongs to a managed owner; given back once, by Dispose or by the garbage
-/// collector.</summary>
+/// <summary>A native object with a managed owner. It is freed once, by Dispose or by the garbage collector.</summary>
 /// <remarks>
-/// Owners keep the pointer beside this handle, because the count that a SafeHandle keeps of its users would be a locked
-/// instruction before and after every allocation. Each of their methods keeps its owner alive to its end, so the
-/// collector takes none that is being used; that nobody disposes one meanwhile is the caller's part.
+/// An owner stores the pointer beside this handle, because a SafeHandle's use count would cost a locked instruction
+/// before and after every allocation. Each method of an owner keeps the owner alive until it returns, so the collector
+/// does not finalize an owner in use. The caller must not dispose an owner while another thread uses it.
 /// </remarks>
 internal sealed unsafe class OwnerHandle : SafeHandle
 {
@@ -20,8 +19,8 @@ internal sealed unsafe class OwnerHandle : SafeHandle
     private bool _isDisposed;
 
     /// <param name="native">The object, not null.</param>
-    /// <param name="destroy">Takes it back.</param>
-    /// <param name="what">For a leak report: "An Arena".</param>
+    /// <param name="destroy">The function that frees the object.</param>
+    /// <param name="what">The name for a leak report: "An Arena".</param>
     internal OwnerHandle(void* native, delegate*<void*, void> destroy, string what)
         : base(0, ownsHandle: true)
     {

@@ -8,17 +8,17 @@ using System.Threading;
 
 namespace Tenure;
 
-/// <summary>What lets C# allocate and free as the C++ inline paths do, without a call: see tn_quick_layout.</summary>
+/// <summary>Allocates and frees without a native call, as the C++ inline paths do; see tn_quick_layout.</summary>
 /// <remarks>
-/// <para>A call from C# into C costs 3 ns, twice what the allocation itself does. So the thread's caches of free
-/// blocks, its place in Temp and the table of size classes are read and written here, at the places that tenure.h
-/// fixes.</para>
-/// <para>What is fixed is written as constants, which the compiler puts into the instructions, and compared with what
-/// the library says before the first use: where one differs, and where the library wants every call (checked builds,
-/// passthrough), the thread statics below stay zero and everything goes the long way. So the test whether a thread has
-/// been here before is also the test whether the quick paths may be taken, and no second one is needed.</para>
-/// <para>A collection may stop a thread between any two of these loads and stores. Nothing is lost by it: what they
-/// touch is the thread's own, and others read the counts at most.</para>
+/// <para>A call from C# into C costs 3 ns, twice the cost of the allocation itself. This class therefore reads and
+/// writes the thread's caches of free blocks, its Temp position and the table of size classes directly, at the offsets
+/// that tenure.h fixes.</para>
+/// <para>The fixed values are constants here, so the compiler puts them into the instructions. They are compared with
+/// the library's values before the first use. If one differs, or if the library requires every call (checked builds,
+/// passthrough), the thread statics below stay zero and all requests take the slow path. A single test therefore shows
+/// both that the thread is attached and that the quick paths may be used.</para>
+/// <para>The garbage collector may stop a thread between any two of these loads and stores. That is safe: only the
+/// owning thread writes this data, and other threads read at most the counts.</para>
 /// </remarks>
 internal static unsafe class QuickThread
 {
@@ -29,31 +29,31 @@ internal static unsafe class QuickThread
     private const int ClassesOfSlicesOffset = 0;
     private const nuint SegmentMask = ((nuint)1 << SegmentShift) - 1;
 
-    /// <summary>Where the calling thread's pointer to its heap cache lies; zero until <see cref="Attach"/>, or for
-    /// good.</summary>
+    /// <summary>The location of the calling thread's pointer to its heap cache; zero until <see cref="Attach"/>, and
+    /// always zero if the quick paths are not available.</summary>
     [ThreadStatic]
     internal static nint HeapCache;
 
-    /// <summary>The calling thread's <see cref="NativeTempState"/>; zero as above.</summary>
+    /// <summary>The calling thread's <see cref="NativeTempState"/>; zero as for <see cref="HeapCache"/>.</summary>
     [ThreadStatic]
     internal static nint Temp;
 
-    /// <summary>How many <see cref="TempScope"/>s the calling thread has open: the number of the innermost
+    /// <summary>The number of open <see cref="TempScope"/>s on the calling thread, which is the number of the innermost
     /// one.</summary>
     [ThreadStatic]
     internal static uint InnermostScope;
 
-    /// <summary>How far the number of a thread's owner tag lies from its Temp: the same for all, as both are the
-    /// library's.</summary>
+    /// <summary>The distance from a thread's Temp state to its owner tag. It is the same for all threads, since both
+    /// are in the library.</summary>
     private static nint _tagFromTemp;
 
-    /// <summary>0 not asked, 1 available, 2 not: every request takes the long way.</summary>
+    /// <summary>0 not checked, 1 available, 2 not available: every request takes the slow path.</summary>
     private static int _availability;
 
     private static nint _noTemp;
 
-    /// <summary>The class of a size by eights. Blocks lie at multiples of 16, so the class of 8 bytes is not among
-    /// them.</summary>
+    /// <summary>The size class for each size divided by eight. Blocks are at multiples of 16, so the class of 8 bytes
+    /// is not used.</summary>
     private static ReadOnlySpan<byte> ClassOfEights =>
     [
         1, 1, 1, 2, 2, 3, 3, 4, 4, 5, 5, 6, 6, 7, 7, 8, 8, 9, 9, 9, 9, 10, 10, 10,
@@ -64,31 +64,31 @@ internal static unsafe class QuickThread
         20, 20, 20, 20, 20, 20, 20, 20, 20,
     ];
 
-    // The callers below write out what they do with these, instead of sharing a function that says whether it worked:
-    // the compiler tests such an answer once more, and a free costs half a nanosecond more for it.
+    // The callers write out the steps below instead of sharing a function that returns success: the compiler would test
+    // that result again, which costs half a nanosecond per free.
 
-    /// <summary>Free blocks that serve a size, at multiples of 16. Requires at most
+    /// <summary>Gets the cache of free blocks for a size, at multiples of 16. Requires at most
     /// <see cref="ClassesLimitBytes"/>.</summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     internal static NativeBlockCache* BlocksFor(nint cache, nuint bytes) =>
         Blocks(cache, NumberFor(bytes));
 
-    /// <summary>Free blocks of a class.</summary>
+    /// <summary>Gets the cache of free blocks of a class.</summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     internal static NativeBlockCache* Blocks(nint cache, nuint number) =>
         (NativeBlockCache*)(cache + CachesOffset) + number;
 
-    /// <summary>The number of a size's class. Requires at most <see cref="ClassesLimitBytes"/>.</summary>
+    /// <summary>Gets the number of the class of a size. Requires at most <see cref="ClassesLimitBytes"/>.</summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     internal static nuint NumberFor(nuint bytes) =>
         Unsafe.Add(ref MemoryMarshal.GetReference(ClassOfEights), (bytes + 7) >> 3);
 
-    /// <summary>Whether it is null or the begin of a segment, which no small block is.</summary>
+    /// <summary>Whether the pointer is null or the start of a segment, which is never a small block.</summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     internal static bool IsSpecial(void* block) => ((nuint)block & SegmentMask) == 0;
 
-    /// <summary>The number of a block's class, or one whose cache has no room, as its segment says. Requires a block
-    /// that is not special.</summary>
+    /// <summary>Gets the number of a block's class from its segment, or that of a class whose cache has no room.
+    /// Requires a block that is not special.</summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     internal static nuint NumberOf(void* block)
     {
@@ -96,7 +96,8 @@ internal static unsafe class QuickThread
         return ((byte*)block - inside + ClassesOfSlicesOffset)[inside >> SliceShift];
     }
 
-    /// <summary>Takes the last block. Requires <paramref name="count"/> is the cache's, and not zero.</summary>
+    /// <summary>Takes the last block. Requires that <paramref name="count"/> is the cache's count and not
+    /// zero.</summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     internal static void* Take(NativeBlockCache* blocks, uint count)
     {
@@ -105,26 +106,27 @@ internal static unsafe class QuickThread
         return block;
     }
 
-    /// <summary>Puts a block at the end. Requires <paramref name="count"/> is the cache's, and below its
+    /// <summary>Appends a block. Requires that <paramref name="count"/> is the cache's count and below its
     /// capacity.</summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     internal static void Put(NativeBlockCache* blocks, uint count, void* block)
     {
         blocks->Blocks[count] = block;
-        Volatile.Write(ref blocks->Count, count + 1); // in this order for the child of a fork
+        Volatile.Write(ref blocks->Count, count + 1); // the count is written last, for the child of a fork
     }
 
-    /// <summary>Whether an owner tag is set on the thread whose Temp this is: the calling one.</summary>
+    /// <summary>Whether an owner tag is set on the thread of this Temp state, which is the calling thread.</summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     internal static bool HasTag(NativeTempState* state) => *(ushort*)((byte*)state + _tagFromTemp) != 0;
 
-    /// <summary>A block of the calling thread's Temp at a multiple of 16; null when there is no room.</summary>
+    /// <summary>Allocates a block from the calling thread's Temp at a multiple of 16; null if there is no
+    /// room.</summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     internal static void* Bump(NativeTempState* state, nuint bytes)
     {
         ulong cursor = state->Cursor;
         ulong end = cursor + Rounded(bytes);
-        // Sizes near the end of the number range come round to less than the cursor, or to the cursor itself.
+        // Sizes near the maximum wrap around to the cursor or below it.
         if (end > state->Limit || end <= cursor)
         {
             return null;
@@ -133,17 +135,17 @@ internal static unsafe class QuickThread
         return (void*)cursor;
     }
 
-    /// <summary>Where a block of Temp that begins at the cursor would end; not past the cursor when there is no
-    /// room.</summary>
+    /// <summary>Gets the end of a Temp block that begins at the cursor; not past the cursor if the sum
+    /// overflows.</summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     internal static ulong EndOf(ulong cursor, nuint bytes) => cursor + Rounded(bytes);
 
-    /// <summary>What a block of Temp takes up: a multiple of 16, and one granule for zero bytes.</summary>
+    /// <summary>Gets the space of a Temp block: a multiple of 16, and 16 for zero bytes.</summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     internal static ulong Rounded(nuint bytes) => ((ulong)bytes + (bytes == 0 ? 16u : 15u)) & ~15ul;
 
-    /// <summary>Stands for a thread's Temp in scopes where every request is a call: it has no room, and no region is
-    /// its.</summary>
+    /// <summary>Replaces a thread's Temp state in scopes where every request is a native call: it has no room and
+    /// matches no region.</summary>
     internal static NativeTempState* NoTemp
     {
         get
@@ -153,15 +155,16 @@ internal static unsafe class QuickThread
                 var made = (NativeTempState*)RuntimeHelpers.AllocateTypeAssociatedMemory(
                     typeof(QuickThread), sizeof(NativeTempState));
                 made->Region = ulong.MaxValue;
-                Interlocked.CompareExchange(ref _noTemp, (nint)made, 0); // the other one, if any, is lost: 24 bytes
+                Interlocked.CompareExchange(ref _noTemp, (nint)made, 0); // if not first, these 24 bytes are lost
             }
             return (NativeTempState*)_noTemp;
         }
     }
 
-    /// <summary>Makes the calling thread's quick paths available, where the process has them.</summary>
-    /// <returns>Whether it has.</returns>
-    /// <exception cref="TenureLoadException">There is no library, or another version's.</exception>
+    /// <summary>Makes the quick paths available on the calling thread, if the process has them.</summary>
+    /// <returns><c>true</c> if the process has them; otherwise <c>false</c>.</returns>
+    /// <exception cref="TenureLoadException">The native library is missing, cannot be loaded, or has another ABI
+    /// version.</exception>
     [MethodImpl(MethodImplOptions.NoInlining)]
     internal static bool Attach()
     {
@@ -191,7 +194,7 @@ internal static unsafe class QuickThread
         return true;
     }
 
-    /// <summary>Whether blocks may be handed out and taken back without a call.</summary>
+    /// <summary>Whether the library's layout matches the constants here.</summary>
     private static bool IsAsExpected()
     {
         var layout = new NativeQuickLayout();

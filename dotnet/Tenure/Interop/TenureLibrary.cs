@@ -3,17 +3,19 @@
 
 namespace Tenure;
 
-/// <summary>The native library under this assembly. It is loaded by whatever first needs it; here a program may ask
-/// earlier.</summary>
+/// <summary>The native library of this assembly. It is loaded at its first use; a program can load it earlier
+/// here.</summary>
 public static class TenureLibrary
 {
-    /// <summary>Loads the native library and sees that it fits. Nothing when that has been done.</summary>
-    /// <exception cref="TenureLoadException">It is missing, cannot be loaded, or is another version's.</exception>
+    /// <summary>Loads the native library and checks its version. Does nothing if it is already loaded.</summary>
+    /// <exception cref="TenureLoadException">The native library is missing, cannot be loaded, or has another ABI
+    /// version.</exception>
     public static void Load() => NativeLibraryCheck.Ensure();
 
-    /// <summary>The version of the C ABI that the native library has, which is the one that this assembly
-    /// wants.</summary>
-    /// <exception cref="TenureLoadException">It is missing, cannot be loaded, or is another version's.</exception>
+    /// <summary>Gets the C ABI version of the native library, which equals the version that this assembly
+    /// requires.</summary>
+    /// <exception cref="TenureLoadException">The native library is missing, cannot be loaded, or has another ABI
+    /// version.</exception>
     public static int AbiVersion
     {
         get

@@ -8,30 +8,30 @@ using System.Runtime.CompilerServices;
 
 namespace Tenure;
 
-/// <summary>What is thrown, out of the way of the code that checks.</summary>
+/// <summary>Throws exceptions, outside the code that checks.</summary>
 internal static class Throw
 {
     [DoesNotReturn]
     [MethodImpl(MethodImplOptions.NoInlining)]
     internal static void Refused(nuint bytes, string of) =>
-        throw new OutOfMemoryException($"{bytes} bytes were refused by {of}; nothing has changed.");
+        throw new OutOfMemoryException($"{of} is out of memory: {bytes} bytes were requested. Nothing has changed.");
 
     [DoesNotReturn]
     [MethodImpl(MethodImplOptions.NoInlining)]
     internal static void Disposed(string type) =>
-        throw new ObjectDisposedException(type, "Its memory was given back by Dispose.");
+        throw new ObjectDisposedException(type, "The object has been disposed.");
 
     [DoesNotReturn]
     [MethodImpl(MethodImplOptions.NoInlining)]
     internal static void OutOfRange(string name, object? value, string wanted) =>
         throw new ArgumentOutOfRangeException(name, value, wanted);
 
-    /// <summary>Refuses what is no power of two.</summary>
+    /// <summary>Rejects an alignment that is not a power of two.</summary>
     internal static void UnlessPowerOfTwo(nuint alignment, [CallerArgumentExpression(nameof(alignment))] string name = "")
     {
         if (!BitOperations.IsPow2(alignment))
         {
-            OutOfRange(name, alignment, "An alignment is a power of two, in bytes.");
+            OutOfRange(name, alignment, "The alignment is not a power of two.");
         }
     }
 
@@ -39,7 +39,7 @@ internal static class Throw
     {
         if (count < 0)
         {
-            OutOfRange(name, count, "A count is not negative.");
+            OutOfRange(name, count, "The count is negative.");
         }
     }
 
@@ -47,7 +47,7 @@ internal static class Throw
     {
         if (lifetime > Lifetime.Persistent)
         {
-            OutOfRange(nameof(lifetime), lifetime, "A lifetime is Temp, TempJob or Persistent.");
+            OutOfRange(nameof(lifetime), lifetime, "The lifetime is not Temp, TempJob or Persistent.");
         }
     }
 }

@@ -9,12 +9,13 @@ namespace Tenure;
 [SuppressMessage("Design", "CA1028:Enum Storage should be Int32", Justification = "It is what the C ABI takes.")]
 public enum Lifetime : uint
 {
-    /// <summary>This frame, this thread: gone at the end of its <see cref="TempScope"/>, reset or frame.</summary>
+    /// <summary>Valid for this frame on this thread: freed at the end of its <see cref="TempScope"/>, reset or
+    /// frame.</summary>
     Temp = 0,
 
-    /// <summary>A few frames, any thread: freed by whoever is done with it.</summary>
+    /// <summary>Valid for a few frames on any thread: freed by the last user.</summary>
     TempJob = 1,
 
-    /// <summary>Until it is freed, any thread: the process heap.</summary>
+    /// <summary>Valid until it is freed, on any thread: the process heap.</summary>
     Persistent = 2,
 }

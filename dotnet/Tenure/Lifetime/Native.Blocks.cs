@@ -8,15 +8,15 @@ namespace Tenure;
 
 public static unsafe partial class Native
 {
-    /// <summary>Allocates memory, all zero.</summary>
-    /// <remarks>Persistent: memory that the system gave as zero is not written.</remarks>
-    /// <param name="bytes">How much; zero counts as one.</param>
-    /// <param name="lifetime">How long it is held.</param>
-    /// <param name="alignment">A power of two, in bytes.</param>
-    /// <returns>As <see cref="Allocate(nuint, Lifetime, nuint)"/>.</returns>
-    /// <exception cref="ArgumentOutOfRangeException">The alignment is no power of two, or the lifetime is
-    /// none.</exception>
-    /// <exception cref="OutOfMemoryException">The system refuses; nothing has changed.</exception>
+    /// <summary>Allocates zeroed memory.</summary>
+    /// <remarks>Persistent: memory that the system provides already zeroed is not written again.</remarks>
+    /// <param name="bytes">The size in bytes; zero counts as one.</param>
+    /// <param name="lifetime">How long the memory is held.</param>
+    /// <param name="alignment">The alignment in bytes, a power of two.</param>
+    /// <returns>The block; see <see cref="Allocate(nuint, Lifetime, nuint)"/>.</returns>
+    /// <exception cref="ArgumentOutOfRangeException">The alignment is not a power of two, or the lifetime is not
+    /// valid.</exception>
+    /// <exception cref="OutOfMemoryException">There is not enough memory; nothing has changed.</exception>
     public static void* AllocateZeroed(nuint bytes, Lifetime lifetime, nuint alignment = DefaultAlignment)
     {
         Throw.UnlessLifetime(lifetime);
@@ -36,15 +36,16 @@ public static unsafe partial class Native
         return block;
     }
 
-    /// <summary>Makes a persistent block larger or smaller, where it is if that can be.</summary>
-    /// <remarks>Contents are kept up to the smaller size; what comes to it is not initialised. Blocks past 31 MiB grow
-    /// without a copy.</remarks>
-    /// <param name="block">Of <see cref="Lifetime.Persistent"/>, not deallocated; null is allocated.</param>
-    /// <param name="bytes">Its new size; zero counts as one.</param>
-    /// <param name="alignment">A power of two, in bytes.</param>
-    /// <returns>The block's begin from now on; the old pointer is not to be used any more.</returns>
-    /// <exception cref="ArgumentOutOfRangeException">The alignment is no power of two.</exception>
-    /// <exception cref="OutOfMemoryException">The system refuses; the block is as it was.</exception>
+    /// <summary>Resizes a persistent block, in place if possible.</summary>
+    /// <remarks>Contents are kept up to the smaller size; added memory is not initialized. Blocks larger than 31 MiB
+    /// grow without a copy.</remarks>
+    /// <param name="block">A block of <see cref="Lifetime.Persistent"/> that is not deallocated; null allocates a new
+    /// block.</param>
+    /// <param name="bytes">The new size in bytes; zero counts as one.</param>
+    /// <param name="alignment">The alignment in bytes, a power of two.</param>
+    /// <returns>The block's new address. Do not use the old pointer.</returns>
+    /// <exception cref="ArgumentOutOfRangeException">The alignment is not a power of two.</exception>
+    /// <exception cref="OutOfMemoryException">There is not enough memory; the block is unchanged.</exception>
     public static void* Reallocate(void* block, nuint bytes, nuint alignment = DefaultAlignment)
     {
         void* moved = TryReallocate(block, bytes, alignment);
@@ -55,12 +56,14 @@ public static unsafe partial class Native
         return moved;
     }
 
-    /// <summary>As <see cref="Reallocate"/>, without an exception when it is refused.</summary>
-    /// <param name="block">Of <see cref="Lifetime.Persistent"/>, not deallocated; null is allocated.</param>
-    /// <param name="bytes">Its new size; zero counts as one.</param>
-    /// <param name="alignment">A power of two, in bytes.</param>
-    /// <returns>The block's begin from now on; null when refused, and then the block is as it was.</returns>
-    /// <exception cref="ArgumentOutOfRangeException">The alignment is no power of two.</exception>
+    /// <summary>Resizes a persistent block as <see cref="Reallocate"/> does, but returns null instead of throwing when
+    /// out of memory.</summary>
+    /// <param name="block">A block of <see cref="Lifetime.Persistent"/> that is not deallocated; null allocates a new
+    /// block.</param>
+    /// <param name="bytes">The new size in bytes; zero counts as one.</param>
+    /// <param name="alignment">The alignment in bytes, a power of two.</param>
+    /// <returns>The block's new address; null when out of memory, which leaves the block unchanged.</returns>
+    /// <exception cref="ArgumentOutOfRangeException">The alignment is not a power of two.</exception>
     public static void* TryReallocate(void* block, nuint bytes, nuint alignment = DefaultAlignment)
     {
         Throw.UnlessPowerOfTwo(alignment);
@@ -70,20 +73,20 @@ public static unsafe partial class Native
             : NativeMethods.tn_aligned_realloc(block, bytes, alignment);
     }
 
-    /// <summary>Bytes of a persistent block that may be used.</summary>
-    /// <param name="block">Of <see cref="Lifetime.Persistent"/>, not deallocated; or null.</param>
-    /// <returns>What was asked for, or more; zero for null.</returns>
+    /// <summary>Gets the number of usable bytes in a persistent block.</summary>
+    /// <param name="block">A block of <see cref="Lifetime.Persistent"/> that is not deallocated; or null.</param>
+    /// <returns>The requested size or more; zero for null.</returns>
     public static nuint UsableSize(void* block)
     {
         NativeLibraryCheck.Ensure();
         return NativeMethods.tn_usable_size(block);
     }
 
-    /// <summary>Whether an address is inside memory of the process heap. Any may be asked for.</summary>
-    /// <remarks>Cost two loads and a call; O(huge blocks) under a lock for what lies in none of the heap's
+    /// <summary>Determines whether an address is inside memory of the process heap. Any address is allowed.</summary>
+    /// <remarks>Cost: two loads and a native call; O(huge blocks) under a lock for an address in none of the heap's
     /// segments.</remarks>
-    /// <param name="address">Anything.</param>
-    /// <returns>Whether it is.</returns>
+    /// <param name="address">The address.</param>
+    /// <returns><c>true</c> if it is; otherwise <c>false</c>.</returns>
     public static bool Owns(void* address)
     {
         NativeLibraryCheck.Ensure();

@@ -5,16 +5,17 @@ namespace Tenure;
 
 public static unsafe partial class Native
 {
-    /// <summary>Gives free pages of the process heap and of TempJob back to the system.</summary>
-    /// <remarks>Cost O(pages). Threads any.</remarks>
-    /// <returns>The bytes given back.</returns>
+    /// <summary>Returns free pages of the process heap and of TempJob to the system.</summary>
+    /// <remarks>Cost: O(pages). Any thread may call it.</remarks>
+    /// <returns>The number of bytes returned.</returns>
     public static nuint Trim()
     {
         NativeLibraryCheck.Ensure();
         return NativeMethods.tn_trim();
     }
 
-    /// <summary>Frames ended so far, by <see cref="NextFrame"/> or by C and C++ in this process.</summary>
+    /// <summary>Gets the number of frames ended so far, by <see cref="NextFrame"/> or by C and C++ code in this
+    /// process.</summary>
     public static ulong Frame
     {
         get
@@ -24,17 +25,17 @@ public static unsafe partial class Native
         }
     }
 
-    /// <summary>Ends the frame: TempJob ages by one and what has outlived its frames (option temp_job_frames) is
-    /// reported, the calling thread's Temp is emptied.</summary>
-    /// <remarks>Cost O(threads + chunks). Threads one, once a frame, outside every <see cref="TempScope"/>; others may
-    /// allocate and deallocate meanwhile.</remarks>
+    /// <summary>Ends the frame: TempJob blocks age by one frame, blocks older than their frames (option
+    /// temp_job_frames) are reported, and the calling thread's Temp is emptied.</summary>
+    /// <remarks>Cost: O(threads + chunks). Call it from one thread, once per frame, outside every
+    /// <see cref="TempScope"/>; other threads may allocate and deallocate meanwhile.</remarks>
     public static void NextFrame()
     {
         NativeLibraryCheck.Ensure();
         NativeMethods.tn_next_frame();
     }
 
-    /// <summary>Empties the calling thread's Temp: for worker threads, once a job, outside every
+    /// <summary>Empties the calling thread's Temp. Worker threads call it once per job, outside every
     /// <see cref="TempScope"/>.</summary>
     public static void ResetTemp()
     {
@@ -42,7 +43,7 @@ public static unsafe partial class Native
         NativeMethods.tn_reset_temp();
     }
 
-    /// <summary>What the calling thread's Temp has seen.</summary>
+    /// <summary>Gets the statistics of the calling thread's Temp.</summary>
     public static TempStats TempStats
     {
         get

@@ -8,43 +8,43 @@ using System.Runtime.CompilerServices;
 namespace Tenure;
 
 /// <summary>
-/// Native memory by how long it is held: <see cref="Lifetime.Temp"/>, <see cref="Lifetime.TempJob"/>,
-/// <see cref="Lifetime.Persistent"/>, and the frames that the first two live by.
+/// Allocates native memory by how long it is held (<see cref="Lifetime.Temp"/>, <see cref="Lifetime.TempJob"/>,
+/// <see cref="Lifetime.Persistent"/>) and ends the frames that the first two depend on.
 /// </summary>
 /// <remarks>
-/// <para><b>Use it for</b> memory that the garbage collector is to know nothing of.
-/// <b>Not for</b> many objects of one type: <see cref="Pool{T}"/>; what dies together: <see cref="Arena"/>; memory with
-/// an owner that is checked: the buffers.</para>
-/// <para><b>Memory from</b> the process heap, which C and C++ in this process share.
-/// <b>Cost</b> Persistent up to 1024 bytes, and Temp, without a call into native code while the thread has memory at
-/// hand; otherwise a call. <b>Overhead</b> Persistent none but rounding, by an eighth on average; Temp rounds to 16
-/// bytes; TempJob 8 bytes a block.</para>
-/// <para><b>Threads</b> any; Temp is each thread's own. <b>When full</b> <c>Try…</c> returns null, the others throw
-/// <see cref="OutOfMemoryException"/>; nothing has changed then.</para>
-/// <para>Memory is not initialised unless a name says so. Nothing here keeps a block from being used after it was
-/// freed: checked builds of the native library report what they see of it.</para>
+/// <para><b>Use it for</b> memory that the garbage collector should not manage. <b>Not for</b> many objects of one
+/// type: see <see cref="Pool{T}"/>; memory that is freed together: see <see cref="Arena"/>; memory with a checked
+/// owner: see the buffers.</para>
+/// <para><b>Memory from</b> the process heap, which C and C++ code in this process shares. <b>Cost</b> Persistent up to
+/// 1024 bytes, and Temp: no call into native code while the thread has memory cached; otherwise one call.
+/// <b>Overhead</b> Persistent: only rounding, an eighth on average; Temp: rounding to 16 bytes; TempJob: 8 bytes per
+/// block.</para>
+/// <para><b>Threads</b> any; each thread has its own Temp. <b>When full</b> <c>Try…</c> methods return null and the
+/// others throw <see cref="OutOfMemoryException"/>; both leave everything unchanged.</para>
+/// <para>Memory is not initialized unless the method's name says so. Nothing here prevents use after free; checked
+/// builds of the native library report the cases that they detect.</para>
 /// </remarks>
 public static unsafe partial class Native
 {
-    /// <summary>What blocks are aligned to when nothing else is asked for, in bytes.</summary>
+    /// <summary>The default alignment of blocks, in bytes.</summary>
     public const int DefaultAlignment = 16;
 
-    /// <summary>Alignments up to 16, as a set: bit n for alignment n.</summary>
+    /// <summary>The set of alignments up to 16: bit n is set for alignment n.</summary>
     private const uint UsualAlignments = 1u << 1 | 1u << 2 | 1u << 4 | 1u << 8 | 1u << 16;
 
-    /// <summary>Allocates memory, not initialised.</summary>
-    /// <param name="bytes">How much; zero counts as one.</param>
-    /// <param name="lifetime">How long it is held.</param>
-    /// <param name="alignment">A power of two, in bytes.</param>
-    /// <returns>The block's begin, at a multiple of <paramref name="alignment"/>. Temp: valid until the end of the
-    /// innermost <see cref="TempScope"/>, reset or frame; otherwise until it is deallocated.</returns>
-    /// <exception cref="ArgumentOutOfRangeException">The alignment is no power of two, or the lifetime is
-    /// none.</exception>
-    /// <exception cref="OutOfMemoryException">The system refuses; nothing has changed.</exception>
+    /// <summary>Allocates uninitialized memory.</summary>
+    /// <param name="bytes">The size in bytes; zero counts as one.</param>
+    /// <param name="lifetime">How long the memory is held.</param>
+    /// <param name="alignment">The alignment in bytes, a power of two.</param>
+    /// <returns>The block, at a multiple of <paramref name="alignment"/>. Temp: valid until the end of the innermost
+    /// <see cref="TempScope"/>, reset or frame; otherwise valid until it is deallocated.</returns>
+    /// <exception cref="ArgumentOutOfRangeException">The alignment is not a power of two, or the lifetime is not
+    /// valid.</exception>
+    /// <exception cref="OutOfMemoryException">There is not enough memory; nothing has changed.</exception>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     public static void* Allocate(nuint bytes, Lifetime lifetime, nuint alignment = DefaultAlignment)
     {
-        // Folds away where lifetime and alignment are constants.
+        // The compiler folds this when lifetime and alignment are constants.
         bool usual = alignment <= DefaultAlignment && (UsualAlignments >> (int)alignment & 1) != 0;
         if (usual && lifetime == Lifetime.Persistent && bytes <= QuickThread.ClassesLimitBytes)
         {
@@ -76,14 +76,14 @@ public static unsafe partial class Native
         return AllocateByCall(bytes, lifetime, alignment);
     }
 
-    /// <summary>Allocates memory, not initialised, unless it is refused.</summary>
-    /// <param name="bytes">How much; zero counts as one.</param>
-    /// <param name="lifetime">How long it is held.</param>
-    /// <param name="alignment">A power of two, in bytes.</param>
-    /// <returns>As <see cref="Allocate(nuint, Lifetime, nuint)"/>; null when refused, and then nothing has
-    /// changed.</returns>
-    /// <exception cref="ArgumentOutOfRangeException">The alignment is no power of two, or the lifetime is
-    /// none.</exception>
+    /// <summary>Allocates uninitialized memory, or returns null when out of memory.</summary>
+    /// <param name="bytes">The size in bytes; zero counts as one.</param>
+    /// <param name="lifetime">How long the memory is held.</param>
+    /// <param name="alignment">The alignment in bytes, a power of two.</param>
+    /// <returns>The block, as for <see cref="Allocate(nuint, Lifetime, nuint)"/>; null when out of memory, which
+    /// changes nothing.</returns>
+    /// <exception cref="ArgumentOutOfRangeException">The alignment is not a power of two, or the lifetime is not
+    /// valid.</exception>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     public static void* TryAllocate(nuint bytes, Lifetime lifetime, nuint alignment = DefaultAlignment)
     {
@@ -118,12 +118,12 @@ public static unsafe partial class Native
         return TryAllocateByCall(bytes, lifetime, alignment);
     }
 
-    /// <summary>Gives a block back. Null is allowed and does nothing.</summary>
-    /// <remarks>Temp: does nothing until its scope, reset or frame ends. TempJob and Persistent: from any thread, also
-    /// when the allocating one has ended.</remarks>
-    /// <param name="block">Allocated with this lifetime and not deallocated since.</param>
-    /// <param name="lifetime">What it was allocated with.</param>
-    /// <exception cref="ArgumentOutOfRangeException">The lifetime is none.</exception>
+    /// <summary>Frees a block. Null is allowed and does nothing.</summary>
+    /// <remarks>Temp: does nothing until its scope, reset or frame ends. TempJob and Persistent: may be called on any
+    /// thread, even after the allocating thread has ended.</remarks>
+    /// <param name="block">A block allocated with this lifetime and not deallocated since.</param>
+    /// <param name="lifetime">The lifetime that the block was allocated with.</param>
+    /// <exception cref="ArgumentOutOfRangeException">The lifetime is not valid.</exception>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     public static void Deallocate(void* block, Lifetime lifetime)
     {
@@ -143,18 +143,18 @@ public static unsafe partial class Native
         }
         else if (lifetime == Lifetime.Temp && QuickThread.Temp != 0)
         {
-            return; // it waits for its scope; only checked builds look at it, and they take the long way
+            return; // its scope frees it; only checked builds check it, and they take the slow path
         }
         DeallocateByCall(block, lifetime);
     }
 
-    /// <summary>Gives a block back whose size is known. Null is allowed and does nothing.</summary>
-    /// <remarks>Temp: takes it back at once when it is the newest one. The others: checked builds compare the
+    /// <summary>Frees a block of known size. Null is allowed and does nothing.</summary>
+    /// <remarks>Temp: frees the block immediately if it is the newest one. The others: checked builds compare the
     /// size.</remarks>
-    /// <param name="block">Allocated with this lifetime and size, and not deallocated since.</param>
-    /// <param name="bytes">What it was allocated with, or last reallocated to.</param>
-    /// <param name="lifetime">What it was allocated with.</param>
-    /// <exception cref="ArgumentOutOfRangeException">The lifetime is none.</exception>
+    /// <param name="block">A block allocated with this lifetime and size, and not deallocated since.</param>
+    /// <param name="bytes">The size that it was allocated with, or last reallocated to.</param>
+    /// <param name="lifetime">The lifetime that the block was allocated with.</param>
+    /// <exception cref="ArgumentOutOfRangeException">The lifetime is not valid.</exception>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     public static void Deallocate(void* block, nuint bytes, Lifetime lifetime)
     {
@@ -163,11 +163,11 @@ public static unsafe partial class Native
             nint* slot = (nint*)QuickThread.HeapCache;
             if (slot != null && *slot != 0)
             {
-                // The class is what the block's segment says, also here: a block that was reallocated where it is has
-                // another than its size would give, and one of an owner tag must not get into a cache that has none.
-                // But where both agree, which is nearly always, the cache is found by the size: the processor foresees
-                // the branch and does not wait for the class. A free right after its allocation, and the next
-                // allocation after it, wait for one another through the cache's count, and this was half of the wait.
+                // The segment determines the block's class, even here: a block that was reallocated in place may have
+                // another class than its size gives, and a block of an owner tag must not enter a cache that has no
+                // tag. But both nearly always agree, so the size selects the cache: the processor predicts the branch
+                // and does not wait for the class. A free directly after its allocation, and the next allocation after
+                // it, depend on each other through the cache's count; waiting for the class was half of that delay.
                 nuint number = QuickThread.NumberFor(bytes);
                 NativeBlockCache* blocks = QuickThread.Blocks(*slot, number);
                 uint count = blocks->Count;
@@ -181,7 +181,7 @@ public static unsafe partial class Native
         else if (lifetime == Lifetime.Temp && block != null)
         {
             var state = (NativeTempState*)QuickThread.Temp;
-            // In the thread's own range the newest block is taken back by the cursor alone.
+            // In the thread's own range, moving the cursor back is enough to free the newest block.
             if (state != null && state->Region == 0 && QuickThread.EndOf((ulong)block, bytes) == state->Cursor)
             {
                 state->Cursor = (ulong)block;
@@ -191,7 +191,7 @@ public static unsafe partial class Native
         DeallocateByCall(block, bytes, lifetime);
     }
 
-    /// <summary>For scopes, when the thread's Temp has no room at hand.</summary>
+    /// <summary>Serves scopes when the thread's Temp has no room left.</summary>
     internal static void* AllocateFromTemp(nuint bytes, nuint alignment) => AllocateByCall(bytes, Lifetime.Temp, alignment);
 
     [MethodImpl(MethodImplOptions.NoInlining)]
@@ -219,8 +219,7 @@ public static unsafe partial class Native
         return quick && bytes > QuickThread.ClassesLimitBytes ? AllocateMedium(bytes) : AllocatePersistent(bytes);
     }
 
-    /// <summary>Past the table of classes: what the thread has at hand is asked for without leaving managed
-    /// code.</summary>
+    /// <summary>Handles sizes beyond the class table: tries the thread's cache without leaving managed code.</summary>
     [MethodImpl(MethodImplOptions.NoInlining)]
     private static void* AllocateMedium(nuint bytes)
     {
@@ -260,7 +259,7 @@ public static unsafe partial class Native
         NativeLibraryCheck.Ensure();
         if (lifetime == Lifetime.Persistent && quick)
         {
-            Deallocate(block, lifetime); // of another class than the size has: what its segment says is enough
+            Deallocate(block, lifetime); // the class differs from the size's; the segment's class is used
             return;
         }
         if (lifetime == Lifetime.Persistent)

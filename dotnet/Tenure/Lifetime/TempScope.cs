@@ -8,25 +8,25 @@ using System.Runtime.CompilerServices;
 namespace Tenure;
 
 /// <summary>
-/// What the calling thread allocates from Temp inside the scope is gone at its end. The compiler sees to it that no
-/// span outlives the scope that it is asked of; that this is the innermost one is looked at with every allocation.
+/// Frees the calling thread's Temp allocations when the scope ends. The compiler ensures that no span outlives the
+/// scope that allocated it; each allocation checks that this scope is the innermost one.
 /// </summary>
 /// <remarks>
-/// <para><b>Use it for</b> scratch memory of a function, a job, a frame. <b>Not for</b> what another thread frees or
-/// what outlives the scope: <see cref="Lifetime.TempJob"/>, <see cref="Lifetime.Persistent"/>.</para>
-/// <para><b>Memory from</b> one address range per thread (option temp_budget_bytes), committed as it grows; past it,
-/// TempJob's chunks. <b>Cost</b> allocate O(1), an add and a compare, without a call; the end O(1), O(chunks) when Temp
-/// had overflowed. <b>Overhead</b> sizes are rounded up to 16 bytes.</para>
-/// <para><b>Threads</b> the one that began it: a ref struct does not leave its stack. <b>When full</b> overflows;
-/// throws <see cref="OutOfMemoryException"/> when the system refuses as well.</para>
-/// <para>Scopes nest, and only the innermost one allocates: a block lies above the mark of every scope that is open,
-/// and would be gone with the innermost one, while a span of an outer one may be kept longer. So an outer scope throws
-/// <see cref="InvalidOperationException"/> until those begun inside it have ended, also one that somebody forgot to
-/// end. <see cref="Native.Allocate(nuint, Lifetime, nuint)"/> with <see cref="Lifetime.Temp"/> asks no scope: its block
-/// goes with the innermost one.</para>
-/// <para>Scopes end in reverse order; checked builds of the native library report another one. Inside a scope,
-/// <see cref="Native.ResetTemp"/> and <see cref="Native.NextFrame"/> must not be called. A copy is the same scope: only
-/// one of them may be disposed.</para>
+/// <para><b>Use it for</b> scratch memory of a function, a job, a frame. <b>Not for</b> memory that another thread
+/// frees or that outlives the scope: see <see cref="Lifetime.TempJob"/>, <see cref="Lifetime.Persistent"/>.</para>
+/// <para><b>Memory from</b> one address range per thread (option temp_budget_bytes), committed as it grows; beyond it,
+/// TempJob's chunks. <b>Cost</b> allocate O(1): an add and a compare, without a native call; end O(1), or O(chunks)
+/// after an overflow. <b>Overhead</b> sizes are rounded up to 16 bytes.</para>
+/// <para><b>Threads</b> the thread that began it: a ref struct cannot leave its stack. <b>When full</b> overflows into
+/// TempJob's chunks; throws <see cref="OutOfMemoryException"/> if the system is out of memory.</para>
+/// <para>Scopes nest, and only the innermost one allocates. A block is above the marks of all open scopes, so the
+/// innermost scope would free it, while a span from an outer scope may be kept longer. An outer scope therefore throws
+/// <see cref="InvalidOperationException"/> until all scopes begun inside it have ended, including one that was never
+/// disposed. <see cref="Native.Allocate(nuint, Lifetime, nuint)"/> with <see cref="Lifetime.Temp"/> does not check
+/// scopes: the innermost scope frees its block.</para>
+/// <para>Scopes end in reverse order; checked builds of the native library report any other order. Inside a scope, do
+/// not call <see cref="Native.ResetTemp"/> or <see cref="Native.NextFrame"/>. A copy is the same scope: dispose only
+/// one of them.</para>
 /// <example><code>
 /// using var scope = TempScope.Begin();
 /// Span&lt;float&gt; weights = scope.Allocate&lt;float&gt;(1000);
@@ -34,16 +34,17 @@ namespace Tenure;
 /// </remarks>
 public unsafe ref struct TempScope : IDisposable
 {
-    // Whatever has to be called gets these by value: a scope whose address is known to nobody stays in registers.
-    private NativeTempState* _state; // null when there is no scope, or no more
+    // Native calls get these fields by value: a scope whose address is never taken stays in registers.
+    private NativeTempState* _state; // null before the scope begins and after it ends
     private readonly ulong _cursor;
     private readonly ulong _region;
-    private readonly uint _markerDepth; // the native side's, for its own check
+    private readonly uint _markerDepth; // the native depth, for the native check
     private readonly uint _depth;
     private readonly ref uint _innermost; // the thread's QuickThread.InnermostScope
 
     /// <summary>Begins a scope on the calling thread.</summary>
-    /// <exception cref="TenureLoadException">There is no native library, or another version's.</exception>
+    /// <exception cref="TenureLoadException">The native library is missing, cannot be loaded, or has another ABI
+    /// version.</exception>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     public TempScope()
     {
@@ -73,20 +74,21 @@ public unsafe ref struct TempScope : IDisposable
     }
 
     /// <summary>Begins a scope on the calling thread.</summary>
-    /// <returns>The scope; <c>using</c> ends it.</returns>
-    /// <exception cref="TenureLoadException">There is no native library, or another version's.</exception>
+    /// <returns>The scope; a <c>using</c> statement ends it.</returns>
+    /// <exception cref="TenureLoadException">The native library is missing, cannot be loaded, or has another ABI
+    /// version.</exception>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     public static TempScope Begin() => new();
 
-    /// <summary>Allocates elements, not initialised, that are gone at the end of the scope.</summary>
-    /// <typeparam name="T">What they are. Its alignment of at most 16 bytes is met.</typeparam>
-    /// <param name="count">How many; zero gives an empty span.</param>
-    /// <returns>The elements, which cannot be kept past the scope's block.</returns>
+    /// <summary>Allocates uninitialized elements that are freed at the end of the scope.</summary>
+    /// <typeparam name="T">The element type. Its alignment of up to 16 bytes is met.</typeparam>
+    /// <param name="count">The number of elements; zero returns an empty span.</param>
+    /// <returns>The elements, which cannot be kept beyond the scope's block.</returns>
     /// <exception cref="ArgumentOutOfRangeException">The count is negative.</exception>
-    /// <exception cref="OutOfMemoryException">The system refuses; nothing has changed.</exception>
-    /// <exception cref="InvalidOperationException">A scope that was begun inside it is open; nothing has
+    /// <exception cref="OutOfMemoryException">There is not enough memory; nothing has changed.</exception>
+    /// <exception cref="InvalidOperationException">A scope begun inside this one is still open; nothing has
     /// changed.</exception>
-    /// <exception cref="ObjectDisposedException">The scope has ended, or never began.</exception>
+    /// <exception cref="ObjectDisposedException">The scope has ended or never began.</exception>
     [UnscopedRef]
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     public Span<T> Allocate<T>(int count)
@@ -96,15 +98,15 @@ public unsafe ref struct TempScope : IDisposable
         return new Span<T>(AllocateBytes((nuint)(uint)count * (nuint)sizeof(T)), count);
     }
 
-    /// <summary>Allocates elements, all zero, that are gone at the end of the scope.</summary>
-    /// <typeparam name="T">What they are. Its alignment of at most 16 bytes is met.</typeparam>
-    /// <param name="count">How many; zero gives an empty span.</param>
-    /// <returns>The elements, which cannot be kept past the scope's block.</returns>
+    /// <summary>Allocates zeroed elements that are freed at the end of the scope.</summary>
+    /// <typeparam name="T">The element type. Its alignment of up to 16 bytes is met.</typeparam>
+    /// <param name="count">The number of elements; zero returns an empty span.</param>
+    /// <returns>The elements, which cannot be kept beyond the scope's block.</returns>
     /// <exception cref="ArgumentOutOfRangeException">The count is negative.</exception>
-    /// <exception cref="OutOfMemoryException">The system refuses; nothing has changed.</exception>
-    /// <exception cref="InvalidOperationException">A scope that was begun inside it is open; nothing has
+    /// <exception cref="OutOfMemoryException">There is not enough memory; nothing has changed.</exception>
+    /// <exception cref="InvalidOperationException">A scope begun inside this one is still open; nothing has
     /// changed.</exception>
-    /// <exception cref="ObjectDisposedException">The scope has ended, or never began.</exception>
+    /// <exception cref="ObjectDisposedException">The scope has ended or never began.</exception>
     [UnscopedRef]
     public Span<T> AllocateZeroed<T>(int count)
         where T : unmanaged
@@ -114,16 +116,16 @@ public unsafe ref struct TempScope : IDisposable
         return elements;
     }
 
-    /// <summary>Allocates memory, not initialised, that is gone at the end of the scope.</summary>
-    /// <param name="bytes">How much; zero counts as one.</param>
-    /// <param name="alignment">A power of two, in bytes.</param>
-    /// <returns>The block's begin. Unlike a span, a pointer can be kept past the scope: it is the caller's
-    /// care.</returns>
-    /// <exception cref="ArgumentOutOfRangeException">The alignment is no power of two.</exception>
-    /// <exception cref="OutOfMemoryException">The system refuses; nothing has changed.</exception>
-    /// <exception cref="InvalidOperationException">A scope that was begun inside it is open; nothing has
+    /// <summary>Allocates uninitialized memory that is freed at the end of the scope.</summary>
+    /// <param name="bytes">The size in bytes; zero counts as one.</param>
+    /// <param name="alignment">The alignment in bytes, a power of two.</param>
+    /// <returns>The block. Unlike a span, a pointer can be kept beyond the scope; the caller must not use it
+    /// there.</returns>
+    /// <exception cref="ArgumentOutOfRangeException">The alignment is not a power of two.</exception>
+    /// <exception cref="OutOfMemoryException">There is not enough memory; nothing has changed.</exception>
+    /// <exception cref="InvalidOperationException">A scope begun inside this one is still open; nothing has
     /// changed.</exception>
-    /// <exception cref="ObjectDisposedException">The scope has ended, or never began.</exception>
+    /// <exception cref="ObjectDisposedException">The scope has ended or never began.</exception>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     public readonly void* AllocateBytes(nuint bytes, nuint alignment = Native.DefaultAlignment)
     {
@@ -141,7 +143,7 @@ public unsafe ref struct TempScope : IDisposable
         return AllocateByCall(state, _depth, bytes, alignment);
     }
 
-    /// <summary>Ends the scope: what was allocated from Temp since its begin is gone. A second time does
+    /// <summary>Ends the scope and frees everything allocated from Temp since it began. A second call does
     /// nothing.</summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     public void Dispose()
@@ -152,15 +154,16 @@ public unsafe ref struct TempScope : IDisposable
             return;
         }
         _state = null;
-        // Lower already when an outer scope was ended first.
+        // It is already lower if an outer scope ended first.
         if (_innermost >= _depth)
         {
             _innermost = _depth - 1;
         }
-        // A tag counts what was allocated under it, so under a tag the native side looks at the cursor before it goes back.
+        // A tag counts the allocations made under it, so with a tag set the native code reads the cursor before
+        // rewinding it.
         if (state->Region == _region && _cursor != 0 && !QuickThread.HasTag(state))
         {
-            // Lower already when a block from before the scope was freed inside it.
+            // It is already lower if a block from before the scope was freed inside it.
             if (_cursor < state->Cursor)
             {
                 state->Cursor = _cursor;
@@ -170,7 +173,7 @@ public unsafe ref struct TempScope : IDisposable
         EndByCall(_cursor, _region, _markerDepth);
     }
 
-    /// <summary>The first scope of a thread, and every one where requests are calls.</summary>
+    /// <summary>Begins the first scope of a thread, and every scope where the quick paths are not available.</summary>
     [MethodImpl(MethodImplOptions.NoInlining)]
     private static TempScope BeginByCall()
     {
@@ -208,10 +211,10 @@ public unsafe ref struct TempScope : IDisposable
     {
         uint innermost = QuickThread.InnermostScope;
         throw new InvalidOperationException(innermost < depth
-            ? "A TempScope that this one was begun in has ended, and all that was allocated since with it. Next step: "
-                + "end scopes in the reverse order of their beginning."
-            : $"It is not the innermost TempScope: {innermost - depth} begun inside it "
-                + $"{(innermost - depth == 1 ? "is" : "are")} open, and what is allocated now would be gone at the end of "
-                + "that. Next step: allocate before the inner scope begins, or from the inner one.");
+            ? "An outer TempScope has ended, which freed everything allocated since it began. "
+                + "End scopes in the reverse order of their beginning."
+            : $"This is not the innermost TempScope: {innermost - depth} begun inside it "
+                + $"{(innermost - depth == 1 ? "is" : "are")} open, and the end of the innermost one would free "
+                + "this allocation. Allocate before the inner scope begins, or from the inner scope.");
     }
 }

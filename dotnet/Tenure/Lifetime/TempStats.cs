@@ -3,24 +3,24 @@
 
 namespace Tenure;
 
-/// <summary>What a thread's Temp has seen: <see cref="Native.TempStats"/>.</summary>
+/// <summary>Statistics of a thread's Temp; see <see cref="Native.TempStats"/>.</summary>
 public readonly record struct TempStats
 {
-    /// <summary>Bytes reserved as one range; zero before the thread's first use.</summary>
+    /// <summary>Gets the number of bytes reserved as one address range; zero before the thread's first use.</summary>
     public ulong BudgetBytes { get; init; }
 
-    /// <summary>Bytes in use now, overflow included.</summary>
+    /// <summary>Gets the number of bytes in use, including overflow.</summary>
     public ulong UsedBytes { get; init; }
 
-    /// <summary>The peak within the budget in bytes, rounded up to a step of doubling.</summary>
+    /// <summary>Gets the peak use within the budget in bytes, rounded up to a doubling step.</summary>
     public ulong CommittedBytes { get; init; }
 
-    /// <summary>Chunks taken because the budget, or the chunk before, was full.</summary>
+    /// <summary>Gets the number of chunks acquired because the budget or the previous chunk was full.</summary>
     public ulong OverflowCount { get; init; }
 
-    /// <summary>Bytes of those chunks.</summary>
+    /// <summary>Gets the size of those chunks in bytes.</summary>
     public ulong OverflowBytes { get; init; }
 
-    /// <summary>The most bytes of chunks held at a time.</summary>
+    /// <summary>Gets the largest number of bytes ever held in chunks at one time.</summary>
     public ulong OverflowPeakBytes { get; init; }
 }

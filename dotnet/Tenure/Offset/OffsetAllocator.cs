@@ -8,42 +8,44 @@ using System.Runtime.InteropServices;
 
 namespace Tenure;
 
-/// <summary>Hears of a range: <see cref="OffsetAllocator.Walk"/>.</summary>
-/// <param name="offset">Where it begins.</param>
-/// <param name="size">How long it is.</param>
-/// <param name="isFree">Whether nobody has it.</param>
+/// <summary>Receives one range; see <see cref="OffsetAllocator.Walk"/>.</summary>
+/// <param name="offset">The start of the range.</param>
+/// <param name="size">The size of the range.</param>
+/// <param name="isFree"><c>true</c> if the range is free.</param>
 public delegate void OffsetVisitor(ulong offset, ulong size, bool isFree);
 
-/// <summary>Ranges of memory that is not ours: which part of a buffer, a file or a device is whose.</summary>
+/// <summary>Address ranges that you manage yourself: parts of a GPU buffer, a file or a device.</summary>
 /// <remarks>
-/// <para><b>Use it for</b> GPU buffers and device memory, files, ring buffers, anything that is counted from 0 to a
-/// capacity. <b>Not for</b> memory of the process itself: <see cref="Native"/>, <see cref="Pool{T}"/>.</para>
+/// <para><b>Use it for</b> GPU buffers and device memory, files, ring buffers, and anything else that is numbered from
+/// 0 to a capacity. <b>Not for</b> memory of the process itself: see <see cref="Native"/>,
+/// <see cref="Pool{T}"/>.</para>
 /// <para><b>Memory from</b> pages of the system, for its records only; the ranges themselves are never touched.
-/// <b>Cost</b> a call, and O(1) in it. <b>Overhead</b> 32 bytes for each range, allocated or free; sizes are not
+/// <b>Cost</b> one native call, O(1). <b>Overhead</b> 32 bytes per range, allocated or free; sizes are not
 /// rounded.</para>
-/// <para><b>Threads</b> one at a time, also of those that only look. <b>When full</b> <see cref="TryAllocate"/> returns
-/// false, <see cref="Allocate"/> throws; nothing has changed then.</para>
-/// <para>A range that was given back already is reported by checked builds of the native library, unless its record
-/// serves another.</para>
+/// <para><b>Threads</b> one at a time, even for read-only members. <b>When full</b> <see cref="TryAllocate"/> returns
+/// false and <see cref="Allocate"/> throws; both leave everything unchanged.</para>
+/// <para>Checked builds of the native library report a double free of a range, unless its record has been reused for
+/// another range.</para>
 /// </remarks>
 public sealed unsafe class OffsetAllocator : IDisposable
 {
-    /// <summary>Frames that a deallocation may be put off.</summary>
+    /// <summary>The maximum number of frames by which a deallocation can be delayed.</summary>
     public const int MaxFrames = 63;
 
-    /// <summary>The largest capacity.</summary>
+    /// <summary>The maximum capacity.</summary>
     public const ulong MaxCapacity = 1ul << 62;
 
     private const int InvalidArgument = 2;
 
     private readonly OwnerHandle _owner;
-    private void* _offsets; // null once disposed
+    private void* _offsets; // null after Dispose
 
-    /// <summary>An allocator of a room that begins at zero.</summary>
-    /// <param name="capacity">Where it ends, in a unit of yours; at most <see cref="MaxCapacity"/>.</param>
-    /// <exception cref="ArgumentOutOfRangeException">The capacity is larger.</exception>
-    /// <exception cref="OutOfMemoryException">The system refuses.</exception>
-    /// <exception cref="TenureLoadException">There is no native library, or another version's.</exception>
+    /// <summary>Initializes an allocator for offsets from zero to a capacity.</summary>
+    /// <param name="capacity">The capacity, in a unit of your choice; at most <see cref="MaxCapacity"/>.</param>
+    /// <exception cref="ArgumentOutOfRangeException">The capacity is larger than the maximum.</exception>
+    /// <exception cref="OutOfMemoryException">There is not enough memory.</exception>
+    /// <exception cref="TenureLoadException">The native library is missing, cannot be loaded, or has another ABI
+    /// version.</exception>
     public OffsetAllocator(ulong capacity)
     {
         ArgumentOutOfRangeException.ThrowIfGreaterThan(capacity, MaxCapacity);
@@ -51,16 +53,16 @@ public sealed unsafe class OffsetAllocator : IDisposable
         _offsets = NativeMethods.tn_offset_create(capacity);
         if (_offsets == null)
         {
-            Throw.Refused(0, "the system, for an offset allocator");
+            Throw.Refused(0, "The system (for an offset allocator)");
         }
         _owner = new OwnerHandle(_offsets, &NativeMethods.tn_offset_destroy, "An offset allocator");
     }
 
-    /// <summary>Allocates a range. What was deallocated for a frame that has come is free before.</summary>
-    /// <param name="size">How long; zero counts as one.</param>
-    /// <param name="alignment">A power of two: the offset is a multiple of it.</param>
+    /// <summary>Allocates a range. Delayed deallocations whose frame has passed are freed first.</summary>
+    /// <param name="size">The size; zero counts as one.</param>
+    /// <param name="alignment">The alignment, a power of two: the offset is a multiple of it.</param>
     /// <returns>The range.</returns>
-    /// <exception cref="ArgumentOutOfRangeException">The alignment is no power of two.</exception>
+    /// <exception cref="ArgumentOutOfRangeException">The alignment is not a power of two.</exception>
     /// <exception cref="OutOfMemoryException">No free range has the size and alignment; nothing has
     /// changed.</exception>
     /// <exception cref="ObjectDisposedException">The allocator is disposed.</exception>
@@ -68,17 +70,19 @@ public sealed unsafe class OffsetAllocator : IDisposable
     {
         if (!TryAllocate(size, alignment, out OffsetRange range))
         {
-            throw new OutOfMemoryException($"No free range has room for {size} at a multiple of {alignment}; nothing has changed.");
+            throw new OutOfMemoryException($"No free range has room for a size of {size} at an alignment of {alignment}. Nothing has changed.");
         }
         return range;
     }
 
-    /// <summary>As <see cref="Allocate"/>, without an exception when there is no room.</summary>
-    /// <param name="size">How long; zero counts as one.</param>
-    /// <param name="alignment">A power of two: the offset is a multiple of it.</param>
-    /// <param name="range">The range; <see cref="OffsetRange.None"/> when refused.</param>
-    /// <returns>Whether there was room; if not, nothing has changed.</returns>
-    /// <exception cref="ArgumentOutOfRangeException">The alignment is no power of two.</exception>
+    /// <summary>Allocates as <see cref="Allocate"/> does, but returns false instead of throwing when there is no
+    /// room.</summary>
+    /// <param name="size">The size; zero counts as one.</param>
+    /// <param name="alignment">The alignment, a power of two: the offset is a multiple of it.</param>
+    /// <param name="range">The range; <see cref="OffsetRange.None"/> if there is no room.</param>
+    /// <returns><c>true</c> if the range was allocated; <c>false</c> if there was no room, which changes
+    /// nothing.</returns>
+    /// <exception cref="ArgumentOutOfRangeException">The alignment is not a power of two.</exception>
     /// <exception cref="ObjectDisposedException">The allocator is disposed.</exception>
     public bool TryAllocate(ulong size, ulong alignment, out OffsetRange range)
     {
@@ -90,9 +94,9 @@ public sealed unsafe class OffsetAllocator : IDisposable
         return status == 0;
     }
 
-    /// <summary>Gives a range back; neighbours that are free become one with it. No range is allowed and does
+    /// <summary>Frees a range and merges it with free neighbors. <see cref="OffsetRange.None"/> is allowed and does
     /// nothing.</summary>
-    /// <param name="range">Allocated, and not given back since.</param>
+    /// <param name="range">An allocated range, not deallocated since.</param>
     /// <exception cref="ObjectDisposedException">The allocator is disposed.</exception>
     public void Deallocate(OffsetRange range)
     {
@@ -100,11 +104,11 @@ public sealed unsafe class OffsetAllocator : IDisposable
         GC.KeepAlive(this);
     }
 
-    /// <summary>Gives a range back when frames have ended from now (<see cref="Native.NextFrame"/>): when the device
-    /// has done with it. It is free at the next allocation or <see cref="Collect"/> after that.</summary>
-    /// <param name="range">As <see cref="Deallocate"/>.</param>
-    /// <param name="frames">How many: 0 to <see cref="MaxFrames"/>.</param>
-    /// <exception cref="ArgumentOutOfRangeException">The frames are negative or too many.</exception>
+    /// <summary>Frees a range after a number of frames have ended (<see cref="Native.NextFrame"/>), when the device no
+    /// longer uses it. The range is free at the next allocation or <see cref="Collect"/> after that.</summary>
+    /// <param name="range">The range; see <see cref="Deallocate"/>.</param>
+    /// <param name="frames">The number of frames: 0 to <see cref="MaxFrames"/>.</param>
+    /// <exception cref="ArgumentOutOfRangeException">The number of frames is negative or too large.</exception>
     /// <exception cref="ObjectDisposedException">The allocator is disposed.</exception>
     public void DeallocateAfter(OffsetRange range, int frames)
     {
@@ -114,8 +118,8 @@ public sealed unsafe class OffsetAllocator : IDisposable
         GC.KeepAlive(this);
     }
 
-    /// <summary>Frees what waits for frames that have come. Cost O(those).</summary>
-    /// <returns>How many ranges.</returns>
+    /// <summary>Frees the delayed ranges whose frame has passed. Cost: O(ranges freed).</summary>
+    /// <returns>The number of ranges freed.</returns>
     /// <exception cref="ObjectDisposedException">The allocator is disposed.</exception>
     public ulong Collect()
     {
@@ -124,10 +128,11 @@ public sealed unsafe class OffsetAllocator : IDisposable
         return count;
     }
 
-    /// <summary>More room at the end; allocations stay.</summary>
-    /// <param name="capacity">The new end: the present one to <see cref="MaxCapacity"/>.</param>
-    /// <exception cref="ArgumentOutOfRangeException">The capacity is less than now, or too large.</exception>
-    /// <exception cref="OutOfMemoryException">Memory for a record is refused; nothing has changed.</exception>
+    /// <summary>Increases the capacity and keeps all allocations.</summary>
+    /// <param name="capacity">The new capacity: from the current one to <see cref="MaxCapacity"/>.</param>
+    /// <exception cref="ArgumentOutOfRangeException">The capacity is smaller than the current one, or too
+    /// large.</exception>
+    /// <exception cref="OutOfMemoryException">There is not enough memory for a record; nothing has changed.</exception>
     /// <exception cref="ObjectDisposedException">The allocator is disposed.</exception>
     public void Grow(ulong capacity)
     {
@@ -135,18 +140,20 @@ public sealed unsafe class OffsetAllocator : IDisposable
         GC.KeepAlive(this);
         if (status == InvalidArgument)
         {
-            Throw.OutOfRange(nameof(capacity), capacity, "The room does not become smaller here, nor larger than MaxCapacity.");
+            Throw.OutOfRange(nameof(capacity), capacity, "The capacity is smaller than the current one or larger than MaxCapacity.");
         }
         if (status != 0)
         {
-            Throw.Refused(0, "the system, for a record");
+            Throw.Refused(0, "The system (for a record)");
         }
     }
 
-    /// <summary>Less room; allocations stay. What waits for a frame that has come is free before.</summary>
-    /// <param name="capacity">The new end: at most the present one.</param>
-    /// <returns>False, and the room has not changed, when an allocation lies past the new end.</returns>
-    /// <exception cref="ArgumentOutOfRangeException">The capacity is more than now.</exception>
+    /// <summary>Reduces the capacity and keeps all allocations. Delayed deallocations whose frame has passed are freed
+    /// first.</summary>
+    /// <param name="capacity">The new capacity: at most the current one.</param>
+    /// <returns><c>true</c> if the capacity was reduced; <c>false</c> if an allocation is beyond the new capacity,
+    /// which changes nothing.</returns>
+    /// <exception cref="ArgumentOutOfRangeException">The capacity is larger than the current one.</exception>
     /// <exception cref="ObjectDisposedException">The allocator is disposed.</exception>
     public bool Shrink(ulong capacity)
     {
@@ -154,12 +161,12 @@ public sealed unsafe class OffsetAllocator : IDisposable
         GC.KeepAlive(this);
         if (status == InvalidArgument)
         {
-            Throw.OutOfRange(nameof(capacity), capacity, "The room does not become larger here.");
+            Throw.OutOfRange(nameof(capacity), capacity, "The capacity is larger than the current one.");
         }
         return status == 0;
     }
 
-    /// <summary>Everything is free; ranges from before must not be given back. Cost O(1).</summary>
+    /// <summary>Frees every range; do not deallocate earlier ranges afterwards. Cost: O(1).</summary>
     /// <exception cref="ObjectDisposedException">The allocator is disposed.</exception>
     public void Clear()
     {
@@ -167,9 +174,9 @@ public sealed unsafe class OffsetAllocator : IDisposable
         GC.KeepAlive(this);
     }
 
-    /// <summary>The size that a range was allocated with.</summary>
-    /// <param name="range">Allocated, or waiting for its frame.</param>
-    /// <returns>In the allocator's unit.</returns>
+    /// <summary>Gets the size that a range was allocated with.</summary>
+    /// <param name="range">A range that is allocated or waiting for its frame.</param>
+    /// <returns>The size, in the allocator's unit.</returns>
     /// <exception cref="ObjectDisposedException">The allocator is disposed.</exception>
     public ulong SizeOf(OffsetRange range)
     {
@@ -178,7 +185,7 @@ public sealed unsafe class OffsetAllocator : IDisposable
         return size;
     }
 
-    /// <summary>Its figures of now. Cost O(free ranges of the largest sizes), at most O(ranges).</summary>
+    /// <summary>Gets the current usage. Cost: O(free ranges of the largest sizes), at most O(ranges).</summary>
     /// <exception cref="ObjectDisposedException">The allocator is disposed.</exception>
     public OffsetUsage Usage
     {
@@ -200,8 +207,9 @@ public sealed unsafe class OffsetAllocator : IDisposable
         }
     }
 
-    /// <summary>Tells all ranges, lowest offset first.</summary>
-    /// <param name="visit">Must not use the allocator. What it throws ends the telling, and is thrown here.</param>
+    /// <summary>Enumerates all ranges, lowest offset first.</summary>
+    /// <param name="visit">Called for each range; must not use the allocator. An exception that it throws ends the walk
+    /// and is thrown by this method.</param>
     /// <exception cref="ObjectDisposedException">The allocator is disposed.</exception>
     public void Walk(OffsetVisitor visit)
     {
@@ -221,7 +229,7 @@ public sealed unsafe class OffsetAllocator : IDisposable
         walk.Thrown?.Throw();
     }
 
-    /// <summary>Gives its records back. A second time does nothing.</summary>
+    /// <summary>Frees the allocator's records. A second call does nothing.</summary>
     public void Dispose()
     {
         _offsets = null;
@@ -255,7 +263,7 @@ public sealed unsafe class OffsetAllocator : IDisposable
         {
             walk.Visit(offset, size, isFree != 0);
         }
-#pragma warning disable CA1031 // whatever it is, it must not cross native code; Walk throws it on
+#pragma warning disable CA1031 // no exception may cross native code; Walk rethrows it
         catch (Exception exception)
 #pragma warning restore CA1031
         {

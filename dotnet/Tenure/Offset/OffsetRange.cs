@@ -3,13 +3,14 @@
 
 namespace Tenure;
 
-/// <summary>What an <see cref="OffsetAllocator"/> returns; give it back as it is. The default one is none.</summary>
+/// <summary>A range allocated by an <see cref="OffsetAllocator"/>; deallocate it unchanged. The default value is no
+/// range.</summary>
 public readonly record struct OffsetRange
 {
-    private readonly uint _number; // one more than the id, so that zero is none
+    private readonly uint _number; // one more than the id, so that zero means no range
 
-    /// <summary>A range as somebody kept it.</summary>
-    /// <param name="offset">Where it begins.</param>
+    /// <summary>Initializes a range from a stored offset and id.</summary>
+    /// <param name="offset">The start of the range.</param>
     /// <param name="id">The number of its record.</param>
     public OffsetRange(ulong offset, uint id)
     {
@@ -17,15 +18,15 @@ public readonly record struct OffsetRange
         _number = unchecked(id + 1);
     }
 
-    /// <summary>The range that is none.</summary>
+    /// <summary>Gets the value that is no range.</summary>
     public static OffsetRange None => default;
 
-    /// <summary>Where it begins, in the allocator's unit.</summary>
+    /// <summary>Gets the start of the range, in the allocator's unit.</summary>
     public ulong Offset { get; }
 
-    /// <summary>The number of its record; the largest number for none.</summary>
+    /// <summary>Gets the number of its record; the largest number if it is no range.</summary>
     public uint Id => unchecked(_number - 1);
 
-    /// <summary>Whether it is none: what a refused request returns.</summary>
+    /// <summary>Gets a value indicating whether this is no range, as returned when there is no room.</summary>
     public bool IsNone => _number == 0;
 }

@@ -3,32 +3,32 @@
 
 namespace Tenure;
 
-/// <summary>Figures of an <see cref="OffsetAllocator"/>, in its own unit.</summary>
+/// <summary>Usage of an <see cref="OffsetAllocator"/>, in its own unit.</summary>
 public readonly record struct OffsetUsage
 {
-    /// <summary>Where the room ends.</summary>
+    /// <summary>Gets the capacity.</summary>
     public ulong Capacity { get; init; }
 
-    /// <summary>In all free ranges.</summary>
+    /// <summary>Gets the total size of all free ranges.</summary>
     public ulong Free { get; init; }
 
-    /// <summary>The largest allocation at alignment 1 that would not be refused.</summary>
+    /// <summary>Gets the largest size that can be allocated at alignment 1.</summary>
     public ulong LargestFree { get; init; }
 
-    /// <summary>Deallocated for a later frame; also one that has come, until
+    /// <summary>Gets the total size of delayed deallocations, including those whose frame has passed, until
     /// <see cref="OffsetAllocator.Collect"/>.</summary>
     public ulong Waiting { get; init; }
 
-    /// <summary>Ranges allocated, those that wait among them.</summary>
+    /// <summary>Gets the number of allocated ranges, including delayed deallocations.</summary>
     public ulong RangeCount { get; init; }
 
-    /// <summary>Free ranges; no two of them touch.</summary>
+    /// <summary>Gets the number of free ranges; no two of them are adjacent.</summary>
     public ulong FreeCount { get; init; }
 
-    /// <summary>Bytes of memory taken for records.</summary>
+    /// <summary>Gets the number of bytes of memory used for records.</summary>
     public ulong RecordBytes { get; init; }
 
-    /// <summary>The part of the free room that is not in the largest free range: 0 when it is in one piece, below
-    /// 1.</summary>
+    /// <summary>Gets the share of the free space that is outside the largest free range: from 0, when the free space is
+    /// one range, to below 1.</summary>
     public double Fragmentation => Free == 0 ? 0 : 1 - ((double)LargestFree / Free);
 }

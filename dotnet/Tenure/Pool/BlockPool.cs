@@ -6,34 +6,34 @@ using System.Runtime.CompilerServices;
 
 namespace Tenure;
 
-/// <summary>Equal blocks, taken and given back in any order.</summary>
+/// <summary>Allocates blocks of one size, freed in any order.</summary>
 /// <remarks>
-/// <para><b>Use it for</b> many blocks of one size that come and go: nodes, messages, entities.
-/// <b>Not for</b> mixed sizes, nor a handful of blocks; objects of one type: <see cref="Pool{T}"/>.</para>
-/// <para><b>Memory from</b> pages of the system, in segments of 32 MiB of addresses, touched as they are used.
-/// <b>Cost</b> a call, and O(1) in it; clear O(segments) and a bit per block.
-/// <b>Overhead</b> none in or beside a block; one bit per block and 1/64 of that again, apart from the blocks.</para>
-/// <para><b>Threads</b> one at a time: see <see cref="SharedBlockPool"/> for the other case.
-/// <b>When full</b> <see cref="TryAllocate"/> returns null, <see cref="Allocate"/> throws; nothing has changed
-/// then.</para>
-/// <para>Its blocks go with it, also when the garbage collector takes a pool that nobody disposed: keep it reachable as
-/// long as they are used.</para>
+/// <para><b>Use it for</b> many short-lived blocks of one size: nodes, messages, entities. <b>Not for</b> mixed sizes
+/// or a handful of blocks; for objects of one type, see <see cref="Pool{T}"/>.</para>
+/// <para><b>Memory from</b> pages of the system, in segments of 32 MiB of address space, touched as they are used.
+/// <b>Cost</b> one native call, O(1); clear O(segments) plus one bit per block. <b>Overhead</b> none in or beside a
+/// block; one bit per block plus 1/64 of that, stored separately.</para>
+/// <para><b>Threads</b> not thread-safe: see <see cref="SharedBlockPool"/>. <b>When full</b> <see cref="TryAllocate"/>
+/// returns null and <see cref="Allocate"/> throws; both leave everything unchanged.</para>
+/// <para>The pool frees its blocks, even when the garbage collector finalizes a pool that was not disposed. Keep the
+/// pool reachable while its blocks are used.</para>
 /// </remarks>
 public sealed unsafe class BlockPool : IDisposable
 {
-    /// <summary>The largest block, in bytes.</summary>
+    /// <summary>The maximum block size, in bytes.</summary>
     public const int MaxBlockBytes = 256 << 20;
 
     private readonly OwnerHandle _owner;
     private readonly string _what;
-    private void* _pool; // null once disposed
+    private void* _pool; // null after Dispose
 
-    /// <summary>A pool that takes nothing from the system until the first block.</summary>
-    /// <param name="blockBytes">Of each block: 1 to <see cref="MaxBlockBytes"/>.</param>
-    /// <param name="alignment">A power of two, in bytes.</param>
-    /// <exception cref="ArgumentOutOfRangeException">The size or the alignment is out of its range.</exception>
-    /// <exception cref="OutOfMemoryException">The system refuses.</exception>
-    /// <exception cref="TenureLoadException">There is no native library, or another version's.</exception>
+    /// <summary>Initializes a pool. It acquires no memory until the first allocation.</summary>
+    /// <param name="blockBytes">The size of each block in bytes: 1 to <see cref="MaxBlockBytes"/>.</param>
+    /// <param name="alignment">The alignment in bytes, a power of two.</param>
+    /// <exception cref="ArgumentOutOfRangeException">The size or the alignment is out of range.</exception>
+    /// <exception cref="OutOfMemoryException">There is not enough memory.</exception>
+    /// <exception cref="TenureLoadException">The native library is missing, cannot be loaded, or has another ABI
+    /// version.</exception>
     public BlockPool(nuint blockBytes, nuint alignment = Native.DefaultAlignment)
         : this(blockBytes, alignment, $"A pool of blocks of {blockBytes} bytes")
     {
@@ -43,26 +43,26 @@ public sealed unsafe class BlockPool : IDisposable
     {
         if (blockBytes is 0 or > MaxBlockBytes)
         {
-            Throw.OutOfRange(nameof(blockBytes), blockBytes, "A block has from 1 byte to 256 MiB.");
+            Throw.OutOfRange(nameof(blockBytes), blockBytes, "The block size is not from 1 byte to 256 MiB.");
         }
         Throw.UnlessPowerOfTwo(alignment);
         NativeLibraryCheck.Ensure();
         _pool = NativeMethods.tn_pool_create(blockBytes, alignment, null);
         if (_pool == null)
         {
-            Throw.Refused(blockBytes, "the system, for a pool");
+            Throw.Refused(blockBytes, "The system (for a pool)");
         }
         BlockBytes = blockBytes;
         _what = what;
         _owner = new OwnerHandle(_pool, &NativeMethods.tn_pool_destroy, what);
     }
 
-    /// <summary>Bytes of each block, as they were asked for.</summary>
+    /// <summary>Gets the requested size of each block, in bytes.</summary>
     public nuint BlockBytes { get; }
 
-    /// <summary>Takes a block, not initialised.</summary>
-    /// <returns>Memory valid until it is given back, or the pool is cleared or disposed.</returns>
-    /// <exception cref="OutOfMemoryException">The system refuses; nothing has changed.</exception>
+    /// <summary>Allocates an uninitialized block.</summary>
+    /// <returns>Memory valid until it is freed, or the pool is cleared or disposed.</returns>
+    /// <exception cref="OutOfMemoryException">There is not enough memory; nothing has changed.</exception>
     /// <exception cref="ObjectDisposedException">The pool is disposed.</exception>
     public void* Allocate()
     {
@@ -74,8 +74,9 @@ public sealed unsafe class BlockPool : IDisposable
         return block;
     }
 
-    /// <summary>As <see cref="Allocate"/>, without an exception when it is refused.</summary>
-    /// <returns>Null when refused, and then nothing has changed.</returns>
+    /// <summary>Allocates as <see cref="Allocate"/> does, but returns null instead of throwing when out of
+    /// memory.</summary>
+    /// <returns>The memory; null when out of memory, which changes nothing.</returns>
     /// <exception cref="ObjectDisposedException">The pool is disposed.</exception>
     public void* TryAllocate()
     {
@@ -84,8 +85,8 @@ public sealed unsafe class BlockPool : IDisposable
         return block;
     }
 
-    /// <summary>Gives a block back. Null is allowed and does nothing.</summary>
-    /// <param name="block">Of this pool, and allocated.</param>
+    /// <summary>Frees a block. Null is allowed and does nothing.</summary>
+    /// <param name="block">An allocated block of this pool.</param>
     /// <exception cref="ObjectDisposedException">The pool is disposed.</exception>
     public void Free(void* block)
     {
@@ -93,7 +94,7 @@ public sealed unsafe class BlockPool : IDisposable
         GC.KeepAlive(this);
     }
 
-    /// <summary>Everything is free; pages are kept.</summary>
+    /// <summary>Frees everything and keeps the pages.</summary>
     /// <exception cref="ObjectDisposedException">The pool is disposed.</exception>
     public void Clear()
     {
@@ -101,8 +102,9 @@ public sealed unsafe class BlockPool : IDisposable
         GC.KeepAlive(this);
     }
 
-    /// <summary>Gives back empty segments, and the empty pages of others. Cost a bit per block.</summary>
-    /// <returns>The bytes given back: whole segments, touched or not, and pages.</returns>
+    /// <summary>Returns empty segments, and the empty pages of other segments, to the system. Cost: one bit per
+    /// block.</summary>
+    /// <returns>The number of bytes returned: whole segments, touched or not, and pages.</returns>
     /// <exception cref="ObjectDisposedException">The pool is disposed.</exception>
     public nuint Trim()
     {
@@ -111,7 +113,7 @@ public sealed unsafe class BlockPool : IDisposable
         return bytes;
     }
 
-    /// <summary>Blocks allocated now. Cost O(1).</summary>
+    /// <summary>Gets the number of blocks allocated. Cost: O(1).</summary>
     /// <exception cref="ObjectDisposedException">The pool is disposed.</exception>
     public long Count
     {
@@ -123,7 +125,7 @@ public sealed unsafe class BlockPool : IDisposable
         }
     }
 
-    /// <summary>Its figures of now. Cost O(segments).</summary>
+    /// <summary>Gets the current statistics. Cost: O(segments).</summary>
     /// <exception cref="ObjectDisposedException">The pool is disposed.</exception>
     public AllocatorStats Stats
     {
@@ -136,7 +138,8 @@ public sealed unsafe class BlockPool : IDisposable
         }
     }
 
-    /// <summary>Gives every segment back, whatever is still allocated. A second time does nothing.</summary>
+    /// <summary>Returns all segments to the system, including memory still allocated. A second call does
+    /// nothing.</summary>
     public void Dispose()
     {
         _pool = null;

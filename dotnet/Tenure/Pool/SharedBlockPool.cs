@@ -6,35 +6,36 @@ using System.Runtime.CompilerServices;
 
 namespace Tenure;
 
-/// <summary>Equal blocks, taken by any thread and given back by any thread, in any order.</summary>
+/// <summary>Allocates blocks of one size on any thread; any thread may free them, in any order.</summary>
 /// <remarks>
-/// <para><b>Use it for</b> blocks of one size that threads hand to each other: messages, jobs, nodes of shared
-/// structures. <b>Not for</b> blocks that stay with one thread: <see cref="BlockPool"/>.</para>
-/// <para><b>Memory from</b> pages of the system, in segments of 32 MiB of addresses, touched as they are used.
-/// <b>Cost</b> a call, and O(1) in the thread's cache; a lock for every 128th call of a kind, oftener for blocks past
-/// 512 bytes. <b>Overhead</b> one bit per block; per thread that uses the pool 4 KiB and a cache of free blocks: 256, or
-/// 128 KiB of them, or one.</para>
-/// <para><b>Threads</b> any, also the free of a block whose allocating thread has ended; not during
-/// <see cref="Clear"/>, <see cref="Trim"/> and <see cref="Dispose"/>. <b>When full</b> <see cref="TryAllocate"/> returns
-/// null, <see cref="Allocate"/> throws; nothing has changed then.</para>
-/// <para>Its blocks go with it, also when the garbage collector takes a pool that nobody disposed: keep it reachable as
-/// long as they are used.</para>
+/// <para><b>Use it for</b> blocks of one size that threads pass to each other: messages, jobs, nodes of shared
+/// structures. <b>Not for</b> blocks that stay on one thread: see <see cref="BlockPool"/>.</para>
+/// <para><b>Memory from</b> pages of the system, in segments of 32 MiB of address space, touched as they are used.
+/// <b>Cost</b> one native call, O(1) in the thread's cache; a lock on every 128th call of a kind, more often for blocks
+/// larger than 512 bytes. <b>Overhead</b> one bit per block; for each thread that uses the pool, 4 KiB and a cache of
+/// free blocks: 256 blocks or 128 KiB, whichever is less, but at least one block.</para>
+/// <para><b>Threads</b> any; a block may be freed after its allocating thread has ended. No other thread may use the
+/// pool during <see cref="Clear"/>, <see cref="Trim"/> and <see cref="Dispose"/>. <b>When full</b>
+/// <see cref="TryAllocate"/> returns null and <see cref="Allocate"/> throws; both leave everything unchanged.</para>
+/// <para>The pool frees its blocks, even when the garbage collector finalizes a pool that was not disposed. Keep the
+/// pool reachable while its blocks are used.</para>
 /// </remarks>
 public sealed unsafe class SharedBlockPool : IDisposable
 {
-    /// <summary>The largest block, in bytes.</summary>
+    /// <summary>The maximum block size, in bytes.</summary>
     public const int MaxBlockBytes = 256 << 20;
 
     private readonly OwnerHandle _owner;
     private readonly string _what;
-    private void* _pool; // null once disposed
+    private void* _pool; // null after Dispose
 
-    /// <summary>A pool that takes nothing from the system until the first block.</summary>
-    /// <param name="blockBytes">Of each block: 1 to <see cref="MaxBlockBytes"/>.</param>
-    /// <param name="alignment">A power of two, in bytes.</param>
-    /// <exception cref="ArgumentOutOfRangeException">The size or the alignment is out of its range.</exception>
-    /// <exception cref="OutOfMemoryException">The system refuses.</exception>
-    /// <exception cref="TenureLoadException">There is no native library, or another version's.</exception>
+    /// <summary>Initializes a pool. It acquires no memory until the first allocation.</summary>
+    /// <param name="blockBytes">The size of each block in bytes: 1 to <see cref="MaxBlockBytes"/>.</param>
+    /// <param name="alignment">The alignment in bytes, a power of two.</param>
+    /// <exception cref="ArgumentOutOfRangeException">The size or the alignment is out of range.</exception>
+    /// <exception cref="OutOfMemoryException">There is not enough memory.</exception>
+    /// <exception cref="TenureLoadException">The native library is missing, cannot be loaded, or has another ABI
+    /// version.</exception>
     public SharedBlockPool(nuint blockBytes, nuint alignment = Native.DefaultAlignment)
         : this(blockBytes, alignment, $"A shared pool of blocks of {blockBytes} bytes")
     {
@@ -44,26 +45,26 @@ public sealed unsafe class SharedBlockPool : IDisposable
     {
         if (blockBytes is 0 or > MaxBlockBytes)
         {
-            Throw.OutOfRange(nameof(blockBytes), blockBytes, "A block has from 1 byte to 256 MiB.");
+            Throw.OutOfRange(nameof(blockBytes), blockBytes, "The block size is not from 1 byte to 256 MiB.");
         }
         Throw.UnlessPowerOfTwo(alignment);
         NativeLibraryCheck.Ensure();
         _pool = NativeMethods.tn_shared_pool_create(blockBytes, alignment, null);
         if (_pool == null)
         {
-            Throw.Refused(blockBytes, "the system, for a pool");
+            Throw.Refused(blockBytes, "The system (for a pool)");
         }
         BlockBytes = blockBytes;
         _what = what;
         _owner = new OwnerHandle(_pool, &NativeMethods.tn_shared_pool_destroy, what);
     }
 
-    /// <summary>Bytes of each block, as they were asked for.</summary>
+    /// <summary>Gets the requested size of each block, in bytes.</summary>
     public nuint BlockBytes { get; }
 
-    /// <summary>Takes a block, not initialised.</summary>
-    /// <returns>Memory valid until it is given back, or the pool is cleared or disposed.</returns>
-    /// <exception cref="OutOfMemoryException">The system refuses; nothing has changed.</exception>
+    /// <summary>Allocates an uninitialized block.</summary>
+    /// <returns>Memory valid until it is freed, or the pool is cleared or disposed.</returns>
+    /// <exception cref="OutOfMemoryException">There is not enough memory; nothing has changed.</exception>
     /// <exception cref="ObjectDisposedException">The pool is disposed.</exception>
     public void* Allocate()
     {
@@ -75,8 +76,9 @@ public sealed unsafe class SharedBlockPool : IDisposable
         return block;
     }
 
-    /// <summary>As <see cref="Allocate"/>, without an exception when it is refused.</summary>
-    /// <returns>Null when refused, and then nothing has changed.</returns>
+    /// <summary>Allocates as <see cref="Allocate"/> does, but returns null instead of throwing when out of
+    /// memory.</summary>
+    /// <returns>The memory; null when out of memory, which changes nothing.</returns>
     /// <exception cref="ObjectDisposedException">The pool is disposed.</exception>
     public void* TryAllocate()
     {
@@ -85,8 +87,8 @@ public sealed unsafe class SharedBlockPool : IDisposable
         return block;
     }
 
-    /// <summary>Gives a block back. Null is allowed and does nothing.</summary>
-    /// <param name="block">Of this pool, and allocated.</param>
+    /// <summary>Frees a block. Null is allowed and does nothing.</summary>
+    /// <param name="block">An allocated block of this pool.</param>
     /// <exception cref="ObjectDisposedException">The pool is disposed.</exception>
     public void Free(void* block)
     {
@@ -94,7 +96,7 @@ public sealed unsafe class SharedBlockPool : IDisposable
         GC.KeepAlive(this);
     }
 
-    /// <summary>Everything is free; pages are kept. No other thread uses the pool meanwhile.</summary>
+    /// <summary>Frees everything and keeps the pages. No other thread may use the pool during the call.</summary>
     /// <exception cref="ObjectDisposedException">The pool is disposed.</exception>
     public void Clear()
     {
@@ -102,9 +104,9 @@ public sealed unsafe class SharedBlockPool : IDisposable
         GC.KeepAlive(this);
     }
 
-    /// <summary>Gives back empty segments, and the empty pages of others. No other thread uses the pool meanwhile. Cost
-    /// a bit per block.</summary>
-    /// <returns>The bytes given back: whole segments, touched or not, and pages.</returns>
+    /// <summary>Returns empty segments, and the empty pages of other segments, to the system. No other thread may use
+    /// the pool during the call. Cost: one bit per block.</summary>
+    /// <returns>The number of bytes returned: whole segments, touched or not, and pages.</returns>
     /// <exception cref="ObjectDisposedException">The pool is disposed.</exception>
     public nuint Trim()
     {
@@ -113,8 +115,8 @@ public sealed unsafe class SharedBlockPool : IDisposable
         return bytes;
     }
 
-    /// <summary>Blocks allocated now. Cost O(threads), with a lock; while other threads go on, as of some moment during
-    /// the call.</summary>
+    /// <summary>Gets the number of blocks allocated. Cost: O(threads), with a lock. While other threads run, the count
+    /// is taken at some moment during the call.</summary>
     /// <exception cref="ObjectDisposedException">The pool is disposed.</exception>
     public long Count
     {
@@ -126,7 +128,7 @@ public sealed unsafe class SharedBlockPool : IDisposable
         }
     }
 
-    /// <summary>Its figures of now. Cost O(segments), with a lock.</summary>
+    /// <summary>Gets the current statistics. Cost: O(segments), with a lock.</summary>
     /// <exception cref="ObjectDisposedException">The pool is disposed.</exception>
     public AllocatorStats Stats
     {
@@ -139,8 +141,8 @@ public sealed unsafe class SharedBlockPool : IDisposable
         }
     }
 
-    /// <summary>Gives every segment back, whatever is still allocated. A second time does nothing. No other thread uses
-    /// the pool any more.</summary>
+    /// <summary>Returns all segments to the system, including memory still allocated. A second call does nothing. No
+    /// other thread may use the pool during or after the call.</summary>
     public void Dispose()
     {
         _pool = null;

@@ -6,49 +6,53 @@ using System.Runtime.CompilerServices;
 
 namespace Tenure;
 
-/// <summary>Objects of one type, constructed and freed by any thread, in any order.</summary>
+/// <summary>Allocates objects of one type on any thread; any thread may free them, in any order.</summary>
 /// <remarks>
-/// <para><b>Use it for</b> objects that threads hand to each other: messages, jobs.
-/// <b>Not for</b> objects that stay with one thread: <see cref="Pool{T}"/>.</para>
-/// <para><b>Memory from</b> pages of the system, as <see cref="SharedBlockPool"/>. <b>Cost</b> a call, and O(1) in it.
-/// <b>Overhead</b> none per object: they lie <c>sizeof(T)</c> apart; one bit per object and 1/64 of that, apart from
-/// them.</para>
-/// <para><b>Threads</b> any, also the free of an object whose allocating thread has ended; not during
-/// <see cref="Clear"/>, <see cref="Trim"/> and <see cref="Dispose"/>. <b>When full</b> <see cref="TryAllocate"/> returns
-/// null, the others throw <see cref="OutOfMemoryException"/>; nothing has changed then.</para>
-/// <para>Its objects go with it, also when the garbage collector takes a pool that nobody disposed: keep it reachable
-/// as long as they are used.</para>
+/// <para><b>Use it for</b> objects that threads pass to each other: messages, jobs. <b>Not for</b> objects that stay on
+/// one thread: see <see cref="Pool{T}"/>.</para>
+/// <para><b>Memory from</b> pages of the system, as in <see cref="SharedBlockPool"/>. <b>Cost</b> one native call,
+/// O(1). <b>Overhead</b> none per object: objects are <c>sizeof(T)</c> apart; one bit per object plus 1/64 of that,
+/// stored separately.</para>
+/// <para><b>Threads</b> any; an object may be freed after its allocating thread has ended. No other thread may use the
+/// pool during <see cref="Clear"/>, <see cref="Trim"/> and <see cref="Dispose"/>. <b>When full</b>
+/// <see cref="TryAllocate"/> returns null and the others throw <see cref="OutOfMemoryException"/>; both leave
+/// everything unchanged.</para>
+/// <para>The pool frees its objects, even when the garbage collector finalizes a pool that was not disposed. Keep the
+/// pool reachable while its objects are used.</para>
 /// </remarks>
-/// <typeparam name="T">What they are: no references in it, so nothing is to be done at their end.</typeparam>
+/// <typeparam name="T">The object type. It contains no references, so no cleanup is needed when an object is
+/// freed.</typeparam>
 public sealed unsafe class SharedPool<T> : IDisposable
     where T : unmanaged
 {
     private readonly SharedBlockPool _blocks;
 
-    /// <summary>A pool that takes nothing from the system until the first object.</summary>
+    /// <summary>Initializes a pool. It acquires no memory until the first object.</summary>
     /// <exception cref="ArgumentOutOfRangeException">The type is larger than 256 MiB.</exception>
-    /// <exception cref="OutOfMemoryException">The system refuses.</exception>
-    /// <exception cref="TenureLoadException">There is no native library, or another version's.</exception>
+    /// <exception cref="OutOfMemoryException">There is not enough memory.</exception>
+    /// <exception cref="TenureLoadException">The native library is missing, cannot be loaded, or has another ABI
+    /// version.</exception>
     public SharedPool()
     {
         _blocks = new SharedBlockPool((nuint)sizeof(T), AlignmentOf<T>.Bytes, $"A shared pool of {typeof(T).Name}");
     }
 
-    /// <summary>Takes memory for an object, not initialised.</summary>
+    /// <summary>Allocates uninitialized memory for one object.</summary>
     /// <returns>Memory valid until it is freed, or the pool is cleared or disposed.</returns>
-    /// <exception cref="OutOfMemoryException">The system refuses; nothing has changed.</exception>
+    /// <exception cref="OutOfMemoryException">There is not enough memory; nothing has changed.</exception>
     /// <exception cref="ObjectDisposedException">The pool is disposed.</exception>
     public T* Allocate() => (T*)_blocks.Allocate();
 
-    /// <summary>As <see cref="Allocate"/>, without an exception when it is refused.</summary>
-    /// <returns>Null when refused, and then nothing has changed.</returns>
+    /// <summary>Allocates as <see cref="Allocate"/> does, but returns null instead of throwing when out of
+    /// memory.</summary>
+    /// <returns>The memory; null when out of memory, which changes nothing.</returns>
     /// <exception cref="ObjectDisposedException">The pool is disposed.</exception>
     public T* TryAllocate() => (T*)_blocks.TryAllocate();
 
-    /// <summary>Makes an object.</summary>
-    /// <param name="value">What it is to be.</param>
+    /// <summary>Creates an object.</summary>
+    /// <param name="value">The object's initial value.</param>
     /// <returns>The object, valid until it is freed, or the pool is cleared or disposed.</returns>
-    /// <exception cref="OutOfMemoryException">The system refuses; nothing has changed.</exception>
+    /// <exception cref="OutOfMemoryException">There is not enough memory; nothing has changed.</exception>
     /// <exception cref="ObjectDisposedException">The pool is disposed.</exception>
     public ref T Construct(in T value)
     {
@@ -57,36 +61,37 @@ public sealed unsafe class SharedPool<T> : IDisposable
         return ref *made;
     }
 
-    /// <summary>Gives an object's memory back. Null is allowed and does nothing.</summary>
-    /// <param name="instance">Of this pool, and not freed since.</param>
+    /// <summary>Frees an object's memory. Null is allowed and does nothing.</summary>
+    /// <param name="instance">An object of this pool, not freed since.</param>
     /// <exception cref="ObjectDisposedException">The pool is disposed.</exception>
     public void Free(T* instance) => _blocks.Free(instance);
 
-    /// <summary>Gives an object's memory back. A null reference is allowed and does nothing.</summary>
-    /// <param name="instance">What <see cref="Construct"/> returned, and not a copy of it; not freed since.</param>
+    /// <summary>Frees an object's memory. A null reference is allowed and does nothing.</summary>
+    /// <param name="instance">The reference that <see cref="Construct"/> returned, not a copy of the object, and not
+    /// freed since.</param>
     /// <exception cref="ObjectDisposedException">The pool is disposed.</exception>
     public void Free(ref T instance) => _blocks.Free(Unsafe.AsPointer(ref instance));
 
-    /// <summary>Everything is free; pages are kept. No other thread uses the pool meanwhile.</summary>
+    /// <summary>Frees everything and keeps the pages. No other thread may use the pool during the call.</summary>
     /// <exception cref="ObjectDisposedException">The pool is disposed.</exception>
     public void Clear() => _blocks.Clear();
 
-    /// <summary>Gives back empty segments, and the empty pages of others. No other thread uses the pool meanwhile. Cost
-    /// a bit per object.</summary>
-    /// <returns>The bytes given back: whole segments, touched or not, and pages.</returns>
+    /// <summary>Returns empty segments, and the empty pages of other segments, to the system. No other thread may use
+    /// the pool during the call. Cost: one bit per object.</summary>
+    /// <returns>The number of bytes returned: whole segments, touched or not, and pages.</returns>
     /// <exception cref="ObjectDisposedException">The pool is disposed.</exception>
     public nuint Trim() => _blocks.Trim();
 
-    /// <summary>Objects allocated now. Cost O(threads), with a lock; while other threads go on, as of some moment
-    /// during the call.</summary>
+    /// <summary>Gets the number of objects allocated. Cost: O(threads), with a lock. While other threads run, the count
+    /// is taken at some moment during the call.</summary>
     /// <exception cref="ObjectDisposedException">The pool is disposed.</exception>
     public long Count => _blocks.Count;
 
-    /// <summary>Its figures of now. Cost O(segments), with a lock.</summary>
+    /// <summary>Gets the current statistics. Cost: O(segments), with a lock.</summary>
     /// <exception cref="ObjectDisposedException">The pool is disposed.</exception>
     public AllocatorStats Stats => _blocks.Stats;
 
-    /// <summary>Gives every segment back, whatever is still allocated. A second time does nothing. No other thread uses
-    /// the pool any more.</summary>
+    /// <summary>Returns all segments to the system, including memory still allocated. A second call does nothing. No
+    /// other thread may use the pool during or after the call.</summary>
     public void Dispose() => _blocks.Dispose();
 }
