@@ -45,7 +45,7 @@ public sealed unsafe class TenureMeterTests
         {
             Assert.Contains(seen, each => each.Name == name && each.Unit == "By" && each.Value >= 5_000_000);
         }
-        Assert.Contains(seen, each => each.Name == "tenure.memory.kept");
+        Assert.Contains(seen, each => each.Name == "tenure.memory.retained");
         Assert.Contains(seen, each => each.Name == "tenure.allocations.live" && each.Value > 0);
         Assert.Contains(seen, each => each.Name == "tenure.temp_job.live" && each.Value > 0);
         Assert.Contains(seen, each => each.Name == "tenure.handles.live");

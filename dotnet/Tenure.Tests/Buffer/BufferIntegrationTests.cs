@@ -70,7 +70,7 @@ public sealed class BufferIntegrationTests
     public void what_a_pool_keeps_is_freed_by_a_trim_and_by_its_end()
     {
         using var leaks = new LeakScope();
-        var pool = new NativeMemoryPool<byte>(keptBytes: 5000);
+        var pool = new NativeMemoryPool<byte>(retainedBytes: 5000);
         IMemoryOwner<byte>[] owners = [.. Enumerable.Range(0, 4).Select(_ => pool.Rent(2048))];
         foreach (IMemoryOwner<byte> owner in owners)
         {

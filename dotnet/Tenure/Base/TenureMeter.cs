@@ -11,7 +11,7 @@ namespace Tenure;
 /// <summary>The meter "Tenure": native memory for dotnet-counters, OpenTelemetry and other listeners.</summary>
 /// <remarks>
 /// <para>All instruments are observable: they are read when a listener collects them and cost allocations and frees
-/// nothing. In bytes (By): <c>tenure.memory.live</c>, <c>tenure.memory.committed</c>, <c>tenure.memory.kept</c>,
+/// nothing. In bytes (By): <c>tenure.memory.live</c>, <c>tenure.memory.committed</c>, <c>tenure.memory.retained</c>,
 /// <c>tenure.memory.reserved</c>, and <c>tenure.tag.live</c>, which has one value per owner tag, named by the attribute
 /// <c>tenure.tag</c>; each value costs a walk of the live TempJob blocks. Counts: <c>tenure.allocations.live</c>,
 /// <c>tenure.temp_job.live</c>, <c>tenure.handles.live</c>.</para>
@@ -61,7 +61,7 @@ public static class TenureMeter
                 static () => Now.LiveBytes);
             Figure("tenure.memory.committed", Bytes, "Committed bytes of the process heap.",
                 static () => Now.CommittedBytes);
-            Figure("tenure.memory.kept", Bytes, "Bytes of freed blocks retained for reuse.",
+            Figure("tenure.memory.retained", Bytes, "Bytes of freed blocks retained for reuse.",
                 static () => Now.RetainedBytes);
             Figure("tenure.memory.reserved", Bytes, "Bytes of address space reserved by the process heap.",
                 static () => Now.ReservedBytes);

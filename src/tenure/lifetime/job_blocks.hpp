@@ -24,7 +24,7 @@ namespace tenure::inline TENURE_ABI::detail {
 // The canary is the block's own address, scrambled. It detects pointers that TempJob did not return.
 constexpr std::size_t stack_capacity = 6;
 struct checked_prefix {
-    std::uint64_t proof;
+    std::uint64_t canary;
     void* stack[stack_capacity];
 };
 constexpr std::uint64_t canary_of_block = 0x7E27'0B10'C4A1'1735;

@@ -87,7 +87,7 @@ void fill_prefix(std::uintptr_t begin, std::size_t bytes) noexcept {
     if constexpr (!checks::caller) return;
     platform::unpoison(pointer_at(begin), temp_job::prefix_bytes + bytes + (bytes == 0));
     auto& prefix = *static_cast<detail::checked_prefix*>(pointer_at(begin));
-    prefix.proof = detail::canary_of_block ^ begin;
+    prefix.canary = detail::canary_of_block ^ begin;
     std::fill(prefix.stack, prefix.stack + detail::stack_capacity, nullptr);
 }
 
@@ -100,7 +100,7 @@ void fill_prefix(std::uintptr_t begin, std::size_t bytes) noexcept {
     if (!in_chunk && !detail::is_direct(bytes_at)) return false;
     // The prefixes in a chunk that was released to the supply are poisoned.
     auto const* const prefix = static_cast<detail::checked_prefix const*>(pointer_at(begin));
-    return !platform::is_poisoned(prefix, sizeof *prefix) && prefix->proof == (detail::canary_of_block ^ begin);
+    return !platform::is_poisoned(prefix, sizeof *prefix) && prefix->canary == (detail::canary_of_block ^ begin);
 }
 
 /// Records the allocating stack, in checked builds. It starts at `caller`, the code that called the library: the number

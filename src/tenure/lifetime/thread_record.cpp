@@ -7,6 +7,7 @@
 
 #include <tenure/base/align.hpp>
 #include <tenure/base/check.hpp>
+#include <tenure/base/linked_list.hpp>
 #include <tenure/base/options.hpp>
 #include <tenure/base/tag.hpp>
 #include <tenure/lifetime/direct_blocks.hpp>
@@ -110,9 +111,8 @@ __attribute__((constructor(101))) void register_fork_handlers() noexcept { of_li
 
 std::size_t record_bytes() noexcept { return align_up(sizeof(thread_record), platform::page_bytes()); }
 
-void unlink(thread_record& record) noexcept {
-    (record.previous != nullptr ? record.previous->next : threads.first) = record.next;
-    if (record.next != nullptr) record.next->previous = record.previous;
+void remove(thread_record& record) noexcept {
+    unlink(threads.first, record);
     threads.of_threads.remove(record);
 }
 
@@ -121,7 +121,7 @@ void close_record(thread_record& record) noexcept {
     release_temp(record);
     platform::lock_guard const lock(threads.mutex);
     retire_temp_job(record);
-    unlink(record);
+    remove(record);
     this_thread.record = nullptr;
     this_thread.job = &no_job_front;
     current_tag.changed = nullptr;
@@ -160,9 +160,7 @@ thread_record* make_record(bool temp_passthrough, bool temp_job_passthrough) noe
     record->scratch.passthrough = temp_passthrough;
     record->job.passthrough = temp_job_passthrough;
     record->thread = &this_thread;
-    record->next = threads.first;
-    if (threads.first != nullptr) threads.first->previous = record;
-    threads.first = record;
+    push_front(threads.first, *record);
     threads.of_threads.add(*record);
     return record;
 }

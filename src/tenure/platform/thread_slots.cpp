@@ -8,6 +8,7 @@
 #include <new>
 
 #include <tenure/base/align.hpp>
+#include <tenure/base/linked_list.hpp>
 #include <tenure/platform/clock.hpp>
 #include <tenure/platform/fork_handler.hpp>
 #include <tenure/platform/memory.hpp>
@@ -102,17 +103,8 @@ table_head*& list_of(const void* thread) noexcept {
 static_assert(table_lists == std::size_t{1} << (64 - 58));
 
 /// Requires  registry.lock, for this and the next function.
-void list(table_head& head) noexcept {
-    table_head*& first = list_of(head.thread);
-    head.previous = nullptr;
-    head.next = first;
-    if (first != nullptr) first->previous = &head;
-    first = &head;
-}
-void unlist(table_head& head) noexcept {
-    (head.previous != nullptr ? head.previous->next : list_of(head.thread)) = head.next;
-    if (head.next != nullptr) head.next->previous = head.previous;
-}
+void list(table_head& head) noexcept { detail::push_front(list_of(head.thread), head); }
+void unlist(table_head& head) noexcept { detail::unlink(list_of(head.thread), head); }
 
 TENURE_THREAD_LOCAL std::size_t rounds_of_end = 0;
 

@@ -124,10 +124,10 @@ def workloads(check, tool, failed, left_out):
     def own_tests(session):
         # One wants glibc's own report of a double free, one that malloc keeps nothing of what is freed, and some change
         # the process heap for all that come after them: ctest runs each in a process of its own.
-        others = ("passthrough_list.what_is_not_a_block_of_a_list_is_reported_or_left_to_malloc",
+        others = ("passthrough_blocks.other_pointers_are_left_to_malloc",
                   "block_pool_trim.memory_really_leaves_the_process", "heap_passthrough.*")
         ran = 0
-        for name in ("base", "platform", "arena", "adapt", "pool", "lifetime", "heap"):
+        for name in ("base", "platform", "engine", "arena", "adapt", "pool", "lifetime", "heap"):
             for kind in ("test", "thread_test"):
                 path = Path(session.build).resolve() / "tests" / f"{name}_{kind}"
                 if not path.exists():

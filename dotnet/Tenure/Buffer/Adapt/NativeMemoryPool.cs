@@ -23,28 +23,28 @@ public sealed class NativeMemoryPool<T> : MemoryPool<T>
     where T : unmanaged
 {
     /// <summary>The default limit for retained memory in bytes: 64 MiB.</summary>
-    public const long DefaultKeptBytes = 64L << 20;
+    public const long DefaultRetainedBytes = 64L << 20;
 
     private const int DefaultBytes = 4096;
     private const int LeastLog = 4;
 
     private readonly BufferOptions _options;
-    private readonly long _maxKeptBytes;
+    private readonly long _maxRetainedBytes;
     private readonly Kept[] _kept = new Kept[31 - LeastLog];
-    private long _keptBytes;
+    private long _retainedBytes;
     private volatile bool _disposed;
 
     /// <summary>Initializes a new pool.</summary>
-    /// <param name="keptBytes">The maximum number of bytes to retain for later rentals.</param>
+    /// <param name="retainedBytes">The maximum number of bytes to retain for later rentals.</param>
     /// <param name="options">The alignment, and whether each rental is zeroed (the default) or keeps the contents left
     /// by the previous one.</param>
     /// <exception cref="ArgumentOutOfRangeException">The number of bytes is negative.</exception>
     /// <exception cref="ArgumentException">The alignment is not a power of two.</exception>
-    public NativeMemoryPool(long keptBytes = DefaultKeptBytes, BufferOptions options = default)
+    public NativeMemoryPool(long retainedBytes = DefaultRetainedBytes, BufferOptions options = default)
     {
-        ArgumentOutOfRangeException.ThrowIfNegative(keptBytes);
+        ArgumentOutOfRangeException.ThrowIfNegative(retainedBytes);
         options.Check(nameof(options));
-        _maxKeptBytes = keptBytes;
+        _maxRetainedBytes = retainedBytes;
         _options = options;
         for (int i = 0; i < _kept.Length; i++)
         {
@@ -61,7 +61,7 @@ public sealed class NativeMemoryPool<T> : MemoryPool<T>
     public override int MaxBufferSize => 1 << 30;
 
     /// <summary>Gets the number of bytes retained for later rentals.</summary>
-    public long RetainedBytes => Interlocked.Read(ref _keptBytes);
+    public long RetainedBytes => Interlocked.Read(ref _retainedBytes);
 
     /// <summary>Rents memory.</summary>
     /// <param name="minBufferSize">The minimum number of elements; -1 for about 4 KiB of elements.</param>
@@ -89,7 +89,7 @@ public sealed class NativeMemoryPool<T> : MemoryPool<T>
         }
         else
         {
-            Interlocked.Add(ref _keptBytes, -array.Size);
+            Interlocked.Add(ref _retainedBytes, -array.Size);
             if (_options.Fill == AllocationFill.Zero)
             {
                 array.Clear();
@@ -109,7 +109,7 @@ public sealed class NativeMemoryPool<T> : MemoryPool<T>
             while (kept.Take() is SafeArray<T> array)
             {
                 bytes += array.Size;
-                Interlocked.Add(ref _keptBytes, -array.Size);
+                Interlocked.Add(ref _retainedBytes, -array.Size);
                 array.Dispose();
             }
         }
@@ -128,7 +128,7 @@ public sealed class NativeMemoryPool<T> : MemoryPool<T>
 
     private void Return(SafeArray<T> array, int size)
     {
-        bool room = Interlocked.Add(ref _keptBytes, array.Size) <= _maxKeptBytes;
+        bool room = Interlocked.Add(ref _retainedBytes, array.Size) <= _maxRetainedBytes;
         if (room && !_disposed)
         {
             _kept[size].Put(array);
@@ -138,7 +138,7 @@ public sealed class NativeMemoryPool<T> : MemoryPool<T>
             }
             return;
         }
-        Interlocked.Add(ref _keptBytes, -array.Size);
+        Interlocked.Add(ref _retainedBytes, -array.Size);
         array.Dispose();
     }
 
