@@ -12,7 +12,7 @@
 # Products are rounded before they are added: sums are the same everywhere. Loops that say so have vectors at -O2 too,
 # but the compiler unrolls and peels better at -O3. Nobody asks for errno or the flags of floating-point exceptions,
 # which would keep choices between two results out of vectors.
-# Vectors of 32 bytes at most: see src/tenure/buffer/vector_loops.hpp.
+# Vectors of 32 bytes at most: see src/tenure/buffer/detail/vector_loops.hpp.
 set(tenure_vector_flags -ffp-contract=off -fopenmp-simd -fno-math-errno -fno-trapping-math)
 if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
     list(APPEND tenure_vector_flags -mprefer-vector-width=256)
@@ -25,7 +25,7 @@ if(NOT hwy_FOUND)
 endif()
 
 set(buffer_dir ${PROJECT_SOURCE_DIR}/src/tenure/buffer)
-file(GLOB buffer_sources CONFIGURE_DEPENDS ${buffer_dir}/vector_*.cpp)
+file(GLOB buffer_sources CONFIGURE_DEPENDS ${buffer_dir}/vector_*.cpp ${buffer_dir}/detail/vector_*.cpp)
 set(buffer_loops ${buffer_sources})
 list(FILTER buffer_loops INCLUDE REGEX "_loops\\.cpp$")
 list(FILTER buffer_sources EXCLUDE REGEX "_loops\\.cpp$")

@@ -13,16 +13,9 @@ endif()
 include(CMakePackageConfigHelpers)
 set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/tenure)
 
-# Headers: the public ones, and what they include. A header that calls itself private to its room, and that no public one
-# needs, stays at home with the folders of the systems.
+# Headers: those of the rooms, and what they include from the rooms' detail folders.
 set(source_dir ${PROJECT_SOURCE_DIR}/src)
 file(GLOB reached CONFIGURE_DEPENDS RELATIVE ${source_dir} src/tenure/*.h src/tenure/*.hpp src/tenure/*/*.hpp)
-foreach(header IN LISTS reached)
-    file(STRINGS ${source_dir}/${header} private REGEX "Private to this room")
-    if(private)
-        list(REMOVE_ITEM reached ${header})
-    endif()
-endforeach()
 set(headers)
 while(reached)
     list(POP_FRONT reached header)

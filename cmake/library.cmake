@@ -9,9 +9,10 @@
 
 # Globbed and not listed: a room is its folder, and a file belongs to the room that it lies in, so a list here would say
 # the same thing twice. CONFIGURE_DEPENDS makes the build look again, at the cost of a directory walk.
-file(GLOB tenure_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/tenure/*/*.cpp)
+file(GLOB tenure_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/tenure/*/*.cpp
+    ${PROJECT_SOURCE_DIR}/src/tenure/*/detail/*.cpp)
 list(FILTER tenure_sources EXCLUDE REGEX "/src/tenure/dropin/") # a library of its own: dropin.cmake
-list(FILTER tenure_sources EXCLUDE REGEX "/src/tenure/buffer/vector_") # likewise: buffer.cmake
+list(FILTER tenure_sources EXCLUDE REGEX "/src/tenure/buffer/(detail/)?vector_") # likewise: buffer.cmake
 
 # One folder per system, and posix where the system is one: sources choose by lying there, not by #if.
 string(TOLOWER ${CMAKE_SYSTEM_NAME} tenure_system)

@@ -4,7 +4,7 @@
 // Large blocks in small segments: the lists, the bits and the records agree after each step.
 
 #include <tenure/base/counting_source.hpp>
-#include <tenure/heap/large_blocks.hpp>
+#include <tenure/heap/detail/large_blocks.hpp>
 #include <tenure/platform/page_source.hpp>
 
 #include "operations.hpp"

@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-#include <tenure/buffer/vector_pieces.hpp>
+#include <tenure/buffer/detail/vector_pieces.hpp>
 
 #include "buffer/vector_fixture.hpp"
 

@@ -5,7 +5,7 @@
 #include <string>
 #include <thread>
 
-#include <tenure/handle/handle_holders.hpp>
+#include <tenure/handle/detail/handle_holders.hpp>
 
 #include "handle/fixture.hpp"
 #include "support/reports.hpp"

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: Tenure contributors
 // SPDX-License-Identifier: MIT
 
-#include <tenure/heap/guarded_blocks.hpp>
+#include <tenure/heap/detail/guarded_blocks.hpp>
 
 #include <cstring>
 #include <set>

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: Tenure contributors
 // SPDX-License-Identifier: MIT
 
-#include <tenure/heap/huge_blocks.hpp>
+#include <tenure/heap/detail/huge_blocks.hpp>
 
 #include <cstring>
 #include <vector>

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: Tenure contributors
 // SPDX-License-Identifier: MIT
 
-#include <tenure/heap/large_blocks.hpp>
+#include <tenure/heap/detail/large_blocks.hpp>
 
 #include <cstring>
 #include <vector>

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: Tenure contributors
 // SPDX-License-Identifier: MIT
 
-#include <tenure/pool/segment.hpp>
+#include <tenure/pool/detail/segment.hpp>
 
 #include <algorithm>
 #include <cstddef>

@@ -5,7 +5,7 @@
 /// Frees in checked builds, and the consistency check of a group.
 
 #include <tenure/affinity/affinity_group.hpp>
-#include <tenure/affinity/affinity_map.hpp>
+#include <tenure/affinity/detail/affinity_map.hpp>
 #include <tenure/base/check.hpp>
 #include <tenure/platform/sanitizer.hpp>
 

@@ -7,7 +7,7 @@
 #include <new>
 #include <utility>
 
-#include <tenure/affinity/affinity_map.hpp>
+#include <tenure/affinity/detail/affinity_map.hpp>
 #include <tenure/base/check.hpp>
 #include <tenure/base/no_alloc.hpp>
 #include <tenure/base/options.hpp>

@@ -32,7 +32,7 @@
 #include <cstdint>
 #include <string_view>
 
-#include <tenure/affinity/affinity_block.hpp>
+#include <tenure/affinity/detail/affinity_block.hpp>
 #include <tenure/affinity/affinity_usage.hpp>
 #include <tenure/base/align.hpp>
 #include <tenure/base/block_source.hpp>

@@ -12,7 +12,7 @@
 #include <utility>
 
 #include <tenure/affinity/affinity_group.hpp>
-#include <tenure/affinity/affinity_map.hpp>
+#include <tenure/affinity/detail/affinity_map.hpp>
 #include <tenure/base/check.hpp>
 #include <tenure/base/linked_list.hpp>
 #include <tenure/platform/sanitizer.hpp>

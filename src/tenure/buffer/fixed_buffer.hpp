@@ -26,7 +26,7 @@
 
 #include <tenure/base/align.hpp>
 #include <tenure/base/config.hpp>
-#include <tenure/buffer/buffer_checks.hpp>
+#include <tenure/buffer/detail/buffer_checks.hpp>
 #include <tenure/buffer/lease.hpp>
 #include <tenure/handle/handle_memory.hpp>
 #include <tenure/handle/handle_table.hpp>

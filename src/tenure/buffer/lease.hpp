@@ -11,7 +11,7 @@
 
 #include <tenure/base/check.hpp>
 #include <tenure/base/config.hpp>
-#include <tenure/buffer/buffer_checks.hpp>
+#include <tenure/buffer/detail/buffer_checks.hpp>
 #include <tenure/handle/handle_table.hpp>
 
 namespace tenure::inline TENURE_ABI {

@@ -27,7 +27,7 @@
 
 #include <tenure/base/align.hpp>
 #include <tenure/base/config.hpp>
-#include <tenure/buffer/buffer_checks.hpp>
+#include <tenure/buffer/detail/buffer_checks.hpp>
 #include <tenure/buffer/fixed_buffer.hpp>
 #include <tenure/buffer/lease.hpp>
 #include <tenure/handle/handle_memory.hpp>

@@ -6,8 +6,8 @@
 
 #include <concepts>
 
-#include <tenure/buffer/vector_dispatch.hpp>
-#include <tenure/buffer/vector_operations.hpp>
+#include <tenure/buffer/detail/vector_dispatch.hpp>
+#include <tenure/buffer/detail/vector_operations.hpp>
 
 namespace tenure::inline TENURE_ABI {
 namespace vectors::detail {

@@ -10,7 +10,7 @@
 /// Memory from    the caller: nothing is allocated.
 /// Cost           about 5 ns per call, then O(count): mostly the time to read and write the memory.
 /// Overhead       none; buffers need only the alignment of their type.
-/// Threads        any; a call runs on the caller's thread. To use several threads: buffer/vector_pieces.hpp.
+/// Threads        any; a call runs on the caller's thread. To use several threads: buffer/detail/vector_pieces.hpp.
 /// When full      never. An operation that cannot be done (division by zero, the minimum of nothing) says so in its
 ///                result and changes nothing.
 /// Example        examples/vector_maths.cpp
@@ -32,7 +32,7 @@
 #include <type_traits>
 
 #include <tenure/base/config.hpp>
-#include <tenure/buffer/vector_operations.hpp>
+#include <tenure/buffer/detail/vector_operations.hpp>
 
 namespace tenure::inline TENURE_ABI {
 namespace vectors {

@@ -4,7 +4,7 @@
 // tenure.h: affinity groups.
 
 #include <tenure/affinity/affinity_group.hpp>
-#include <tenure/capi/callback_source.hpp>
+#include <tenure/capi/detail/callback_source.hpp>
 
 using namespace tenure;
 

@@ -6,7 +6,7 @@
 #include <new>
 
 #include <tenure/arena/arena.hpp>
-#include <tenure/capi/callback_source.hpp>
+#include <tenure/capi/detail/callback_source.hpp>
 
 using namespace tenure;
 

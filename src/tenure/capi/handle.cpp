@@ -3,7 +3,7 @@
 //
 // tenure.h: handles.
 
-#include <tenure/capi/callback_source.hpp>
+#include <tenure/capi/detail/callback_source.hpp>
 #include <tenure/handle/handle_memory.hpp>
 #include <tenure/handle/handle_table.hpp>
 

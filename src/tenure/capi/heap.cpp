@@ -3,7 +3,7 @@
 //
 // tenure.h: heaps.
 
-#include <tenure/capi/callback_source.hpp>
+#include <tenure/capi/detail/callback_source.hpp>
 #include <tenure/heap/heap.hpp>
 
 using namespace tenure;

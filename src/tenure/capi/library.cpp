@@ -8,7 +8,7 @@
 #include <tenure/base/options.hpp>
 #include <tenure/base/report.hpp>
 #include <tenure/base/status.hpp>
-#include <tenure/capi/callback_source.hpp>
+#include <tenure/capi/detail/callback_source.hpp>
 #include <tenure/platform/fork_handler.hpp>
 #include <tenure/platform/mutex.hpp>
 

@@ -9,7 +9,7 @@
 
 #include <tenure/base/frame_clock.hpp>
 #include <tenure/base/options.hpp>
-#include <tenure/capi/callback_source.hpp>
+#include <tenure/capi/detail/callback_source.hpp>
 #include <tenure/heap/heap.hpp>
 #include <tenure/lifetime/lifetime.hpp>
 #include <tenure/lifetime/temp.hpp>

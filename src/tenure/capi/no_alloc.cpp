@@ -6,7 +6,7 @@
 #include <tenure/base/no_alloc.hpp>
 #include <tenure/base/observed.hpp>
 #include <tenure/base/region.hpp>
-#include <tenure/capi/callback_source.hpp>
+#include <tenure/capi/detail/callback_source.hpp>
 
 using namespace tenure;
 using detail::observed;

@@ -3,7 +3,7 @@
 //
 // tenure.h: offsets.
 
-#include <tenure/capi/callback_source.hpp>
+#include <tenure/capi/detail/callback_source.hpp>
 #include <tenure/offset/offset_allocator.hpp>
 
 using namespace tenure;

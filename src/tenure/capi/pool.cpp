@@ -3,7 +3,7 @@
 //
 // tenure.h: pools of one size.
 
-#include <tenure/capi/callback_source.hpp>
+#include <tenure/capi/detail/callback_source.hpp>
 #include <tenure/pool/block_pool.hpp>
 #include <tenure/pool/shared_block_pool.hpp>
 

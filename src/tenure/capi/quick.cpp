@@ -8,12 +8,12 @@
 
 #include <tenure/base/options.hpp>
 #include <tenure/base/tag.hpp>
-#include <tenure/capi/callback_source.hpp>
+#include <tenure/capi/detail/callback_source.hpp>
 #include <tenure/heap/heap.hpp>
-#include <tenure/heap/heap_memory.hpp>
-#include <tenure/heap/size_classes.hpp>
-#include <tenure/heap/thread_cache.hpp>
-#include <tenure/lifetime/thread_lifetimes.hpp>
+#include <tenure/heap/detail/heap_memory.hpp>
+#include <tenure/heap/detail/size_classes.hpp>
+#include <tenure/heap/detail/thread_cache.hpp>
+#include <tenure/lifetime/detail/thread_lifetimes.hpp>
 
 using namespace tenure;
 

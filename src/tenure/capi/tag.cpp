@@ -6,7 +6,7 @@
 #include <string_view>
 
 #include <tenure/base/tag.hpp>
-#include <tenure/capi/callback_source.hpp>
+#include <tenure/capi/detail/callback_source.hpp>
 #include <tenure/lifetime/lifetime.hpp>
 
 using namespace tenure;

@@ -4,14 +4,14 @@
 // Code that runs here before relocation must not call anything outside the library, not even memset. Compilers turn
 // loops into memset, so bytes are written as volatile.
 
-#include <tenure/dropin/early.hpp>
+#include <tenure/dropin/detail/early.hpp>
 
 #include <algorithm>
 #include <cstdint>
 
 #include <tenure/base/align.hpp>
-#include <tenure/dropin/quick.hpp>
-#include <tenure/heap/heap_memory.hpp>
+#include <tenure/dropin/detail/quick.hpp>
+#include <tenure/heap/detail/heap_memory.hpp>
 #include <tenure/platform/unrelocated.hpp>
 
 namespace tenure::inline TENURE_ABI::dropin {

@@ -7,7 +7,7 @@
 
 #include <tenure/base/options.hpp>
 #include <tenure/base/report.hpp>
-#include <tenure/dropin/figures.hpp>
+#include <tenure/dropin/detail/figures.hpp>
 #include <tenure/platform/process.hpp>
 #include <tenure/platform/program.hpp>
 

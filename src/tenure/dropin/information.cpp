@@ -13,7 +13,7 @@
 
 #include <tenure/base/host.hpp>
 #include <tenure/base/report.hpp>
-#include <tenure/dropin/figures.hpp>
+#include <tenure/dropin/detail/figures.hpp>
 #include <tenure/heap/heap.hpp>
 #include <tenure/platform/no_cancel.hpp>
 #include <tenure/platform/symbol.hpp>

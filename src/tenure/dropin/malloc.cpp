@@ -13,8 +13,8 @@
 #include <cerrno>
 #include <cstring>
 
-#include <tenure/dropin/early.hpp>
-#include <tenure/dropin/quick.hpp>
+#include <tenure/dropin/detail/early.hpp>
+#include <tenure/dropin/detail/quick.hpp>
 #include <tenure/platform/memory.hpp>
 
 namespace {

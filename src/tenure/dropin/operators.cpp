@@ -10,8 +10,8 @@
 
 #include <new>
 
-#include <tenure/dropin/out_of_memory.hpp>
-#include <tenure/dropin/quick.hpp>
+#include <tenure/dropin/detail/out_of_memory.hpp>
+#include <tenure/dropin/detail/quick.hpp>
 
 namespace {
 

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: Tenure contributors
 // SPDX-License-Identifier: MIT
 
-#include <tenure/dropin/out_of_memory.hpp>
+#include <tenure/dropin/detail/out_of_memory.hpp>
 
 #include <new>
 

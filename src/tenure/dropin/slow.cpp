@@ -1,11 +1,11 @@
 // SPDX-FileCopyrightText: Tenure contributors
 // SPDX-License-Identifier: MIT
 
-#include <tenure/dropin/quick.hpp>
+#include <tenure/dropin/detail/quick.hpp>
 
 #include <cerrno>
 
-#include <tenure/dropin/early.hpp>
+#include <tenure/dropin/detail/early.hpp>
 #include <tenure/platform/unrelocated.hpp>
 
 namespace tenure::inline TENURE_ABI::dropin {

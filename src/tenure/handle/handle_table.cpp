@@ -10,8 +10,8 @@
 #include <tenure/base/check.hpp>
 #include <tenure/base/host.hpp>
 #include <tenure/base/options.hpp>
-#include <tenure/handle/handle_holders.hpp>
-#include <tenure/handle/handle_record.hpp>
+#include <tenure/handle/detail/handle_holders.hpp>
+#include <tenure/handle/detail/handle_record.hpp>
 #include <tenure/platform/clock.hpp>
 #include <tenure/platform/memory.hpp>
 

@@ -35,7 +35,7 @@
 #include <tenure/base/config.hpp>
 #include <tenure/base/stats.hpp>
 #include <tenure/engine/local_cache.hpp>
-#include <tenure/heap/heap_core.hpp>
+#include <tenure/heap/detail/heap_core.hpp>
 #include <tenure/platform/fork_handler.hpp>
 #include <tenure/platform/page_source.hpp>
 #include <tenure/platform/thread_slots.hpp>

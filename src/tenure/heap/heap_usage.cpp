@@ -6,7 +6,7 @@
 #include <algorithm>
 
 #include <tenure/base/report.hpp>
-#include <tenure/heap/heap_core.hpp>
+#include <tenure/heap/detail/heap_core.hpp>
 
 namespace tenure::inline TENURE_ABI {
 

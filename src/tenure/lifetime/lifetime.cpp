@@ -5,10 +5,10 @@
 
 #include <tenure/base/check.hpp>
 #include <tenure/base/frame_clock.hpp>
-#include <tenure/lifetime/chunk_supply.hpp>
-#include <tenure/lifetime/direct_blocks.hpp>
-#include <tenure/lifetime/job_walk.hpp>
-#include <tenure/lifetime/thread_record.hpp>
+#include <tenure/lifetime/detail/chunk_supply.hpp>
+#include <tenure/lifetime/detail/direct_blocks.hpp>
+#include <tenure/lifetime/detail/job_walk.hpp>
+#include <tenure/lifetime/detail/thread_record.hpp>
 
 namespace tenure::inline TENURE_ABI {
 

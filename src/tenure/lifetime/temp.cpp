@@ -12,8 +12,8 @@
 #include <tenure/base/frame_clock.hpp>
 #include <tenure/base/no_alloc.hpp>
 #include <tenure/base/options.hpp>
-#include <tenure/lifetime/chunk_supply.hpp>
-#include <tenure/lifetime/thread_record.hpp>
+#include <tenure/lifetime/detail/chunk_supply.hpp>
+#include <tenure/lifetime/detail/thread_record.hpp>
 #include <tenure/platform/memory.hpp>
 #include <tenure/platform/sanitizer.hpp>
 

@@ -25,7 +25,7 @@
 #include <tenure/base/align.hpp>
 #include <tenure/base/config.hpp>
 #include <tenure/base/tag.hpp>
-#include <tenure/lifetime/thread_lifetimes.hpp>
+#include <tenure/lifetime/detail/thread_lifetimes.hpp>
 
 namespace tenure::inline TENURE_ABI {
 

@@ -11,10 +11,10 @@
 #include <tenure/base/host.hpp>
 #include <tenure/base/no_alloc.hpp>
 #include <tenure/base/options.hpp>
-#include <tenure/lifetime/direct_blocks.hpp>
-#include <tenure/lifetime/job_blocks.hpp>
-#include <tenure/lifetime/job_counters.hpp>
-#include <tenure/lifetime/thread_record.hpp>
+#include <tenure/lifetime/detail/direct_blocks.hpp>
+#include <tenure/lifetime/detail/job_blocks.hpp>
+#include <tenure/lifetime/detail/job_counters.hpp>
+#include <tenure/lifetime/detail/thread_record.hpp>
 #include <tenure/platform/sanitizer.hpp>
 
 namespace tenure::inline TENURE_ABI {

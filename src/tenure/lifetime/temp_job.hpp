@@ -31,7 +31,7 @@
 #include <tenure/base/block_source.hpp>
 #include <tenure/base/config.hpp>
 #include <tenure/base/tag.hpp>
-#include <tenure/lifetime/thread_lifetimes.hpp>
+#include <tenure/lifetime/detail/thread_lifetimes.hpp>
 
 namespace tenure::inline TENURE_ABI {
 

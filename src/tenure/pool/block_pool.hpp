@@ -30,7 +30,7 @@
 #include <tenure/engine/misuse_log.hpp>
 #include <tenure/engine/passthrough_blocks.hpp>
 #include <tenure/platform/page_source.hpp>
-#include <tenure/pool/segment.hpp>
+#include <tenure/pool/detail/segment.hpp>
 
 namespace tenure::inline TENURE_ABI {
 

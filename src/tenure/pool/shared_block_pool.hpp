@@ -32,7 +32,7 @@
 #include <tenure/platform/mutex.hpp>
 #include <tenure/platform/thread_slots.hpp>
 #include <tenure/pool/block_pool.hpp>
-#include <tenure/pool/pool_cache.hpp>
+#include <tenure/pool/detail/pool_cache.hpp>
 
 namespace tenure::inline TENURE_ABI {
 

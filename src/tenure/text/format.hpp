@@ -21,7 +21,7 @@
 #include <limits>
 
 #include <tenure/base/config.hpp>
-#include <tenure/text/digits.hpp>
+#include <tenure/text/detail/digits.hpp>
 
 namespace tenure::inline TENURE_ABI {
 

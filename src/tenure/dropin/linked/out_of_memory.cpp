@@ -3,12 +3,12 @@
 
 // Built with exceptions: linked into the program, not into the drop-in.
 
-#include <tenure/dropin/out_of_memory.hpp>
+#include <tenure/dropin/detail/out_of_memory.hpp>
 
 #include <new>
 
 #include <tenure/base/bad_alloc.hpp>
-#include <tenure/dropin/quick.hpp>
+#include <tenure/dropin/detail/quick.hpp>
 
 namespace tenure::inline TENURE_ABI::dropin {
 

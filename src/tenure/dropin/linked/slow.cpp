@@ -4,7 +4,7 @@
 // The slow path of operators that are linked into a program. The library that they call is relocated, and failure is
 // reported by an exception.
 
-#include <tenure/dropin/quick.hpp>
+#include <tenure/dropin/detail/quick.hpp>
 
 #include <cerrno>
 

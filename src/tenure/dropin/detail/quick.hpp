@@ -1,0 +1,96 @@
+// SPDX-FileCopyrightText: Tenure contributors
+// SPDX-License-Identifier: MIT
+#pragma once
+
+/// \file
+/// The fast path of the entry points: the thread's cache of the process heap.
+///
+/// The heap's own inline functions serve any alignment, and their slow paths leave errno to the caller. Entry points
+/// know the alignment, and their slow paths preserve or set errno. Therefore malloc contains only the fast path and a
+/// jump to the slow one.
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+
+#include <tenure/base/align.hpp>
+#include <tenure/heap/heap.hpp>
+
+namespace tenure::inline TENURE_ABI::dropin {
+
+/// Allocates by the slow path. Preserves errno on success; sets it to ENOMEM on failure.
+[[nodiscard]] void* allocate_slow(std::size_t bytes, std::size_t alignment) noexcept;
+[[nodiscard]] void* allocate_zeroed_slow(std::size_t bytes, std::size_t alignment) noexcept;
+
+/// Frees by the slow path and preserves errno.
+void deallocate_slow(void* block) noexcept;
+
+/// Offsets in a thread cache of the blocks for requests of up to 1 KiB, in steps of the alignment.
+template<std::size_t alignment>
+constexpr auto offsets_by_step = [] {
+    static_assert(alignment == 8 || alignment == 16);
+    std::array<std::uint16_t, detail::table_limit_bytes / alignment + 1> offsets{};
+    for (std::size_t step = 0; step < offsets.size(); ++step) {
+        std::size_t const class_index = detail::class_for(step * alignment, alignment);
+        std::size_t const offset = offsetof(detail::thread_cache, of_class) + class_index * sizeof(detail::block_cache);
+        offsets[step] = static_cast<std::uint16_t>(offset);
+    }
+    return offsets;
+}();
+
+/// Requires  `bytes` is at most 1 KiB.
+template<std::size_t alignment>
+[[nodiscard]] TENURE_ALWAYS_INLINE detail::block_cache& blocks_for(detail::thread_cache& cache,
+                                                                   std::size_t bytes) noexcept {
+    std::size_t const offset = offsets_by_step<alignment>[(bytes + alignment - 1) / alignment];
+    return *reinterpret_cast<detail::block_cache*>(reinterpret_cast<char*>(&cache) + offset);
+}
+
+/// Takes a block from the calling thread's cache.
+/// Returns   whether the cache had one.
+template<std::size_t alignment>
+[[nodiscard]] TENURE_ALWAYS_INLINE bool allocate_fast(void*& block, std::size_t bytes) noexcept {
+    detail::thread_cache* const cache = detail::process_cache;
+    if (checks::caller || cache == nullptr) [[unlikely]]
+        return false;
+    if (bytes <= detail::table_limit_bytes) [[likely]]
+        return detail::pop(block, blocks_for<alignment>(*cache, bytes));
+    return bytes <= detail::max_small_bytes && detail::pop(block, cache->of_class[detail::geometric_class_of(bytes)]);
+}
+
+/// Requires  `alignment` is 8 or 16: what malloc and the plain forms of operator new guarantee.
+template<std::size_t alignment>
+[[nodiscard]] TENURE_ALWAYS_INLINE void* allocate(std::size_t bytes) noexcept {
+    void* block; // assigned, or not used
+    return allocate_fast<alignment>(block, bytes) ? block : allocate_slow(bytes, alignment);
+}
+
+/// allocate_fast() for any alignment.
+/// Requires  `alignment` is a power of two.
+[[nodiscard]] TENURE_ALWAYS_INLINE bool allocate_aligned_fast(void*& block, std::size_t bytes,
+                                                              std::size_t alignment) noexcept {
+    detail::thread_cache* const cache = detail::process_cache;
+    bool const is_small = bytes <= detail::max_small_bytes && alignment <= detail::max_small_bytes;
+    if (checks::caller || cache == nullptr || !is_small) [[unlikely]]
+        return false;
+    // Classes past the small ones have a count of zero.
+    return detail::pop(block, cache->of_class[detail::class_for(bytes, alignment)]);
+}
+
+/// Requires  `alignment` is a power of two.
+[[nodiscard]] TENURE_ALWAYS_INLINE void* allocate_aligned(std::size_t bytes, std::size_t alignment) noexcept {
+    void* block = nullptr;
+    return allocate_aligned_fast(block, bytes, alignment) ? block : allocate_slow(bytes, alignment);
+}
+
+/// Requires  `block` is nullptr or from the process heap.
+TENURE_ALWAYS_INLINE void deallocate(void* block) noexcept {
+    detail::thread_cache* const cache = detail::process_cache;
+    bool const is_special = (address_of(block) & (detail::max_segment_bytes - 1)) == 0; // nullptr, or a huge block
+    bool const is_quick = !checks::caller && cache != nullptr && !is_special &&
+                          detail::push(cache->of_class[detail::class_number_at(block, detail::max_segment_bytes)], block);
+    if (!is_quick) [[unlikely]]
+        deallocate_slow(block);
+}
+
+}

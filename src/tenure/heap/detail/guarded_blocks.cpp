@@ -1,0 +1,228 @@
+// SPDX-FileCopyrightText: Tenure contributors
+// SPDX-License-Identifier: MIT
+
+#include <tenure/heap/detail/guarded_blocks.hpp>
+
+#include <algorithm>
+#include <cstring>
+
+#include <tenure/base/check.hpp>
+#include <tenure/base/host.hpp>
+#include <tenure/heap/detail/block_guard.hpp>
+#include <tenure/platform/fault.hpp>
+#include <tenure/platform/fork_handler.hpp>
+#include <tenure/platform/memory.hpp>
+#include <tenure/platform/sanitizer.hpp>
+
+namespace tenure::inline TENURE_ABI::detail {
+
+namespace {
+
+constexpr std::size_t page = 4096; // the smallest OS page of any system; the range uses this size
+constexpr std::size_t stride = guarded_blocks::place_bytes + page;
+
+/// All objects that have a range, for the fault handler.
+constinit std::atomic<guarded_blocks*> with_range{nullptr};
+constinit platform::mutex list_mutex;
+
+constexpr platform::fork_steps steps_of_list =
+    platform::steps_of_lock<[](void*) noexcept -> platform::mutex& { return list_mutex; }>;
+constinit platform::fork_handler of_list{platform::fork_order::leaf, nullptr, steps_of_list};
+__attribute__((constructor(101))) void register_fork_handlers() noexcept { of_list.enlist(); }
+
+bool report_any_fault(const void* address) noexcept {
+    for (guarded_blocks* each = with_range.load(std::memory_order_acquire); each != nullptr; each = each->next) {
+        if (each->report_fault(address)) return true;
+    }
+    return false;
+}
+
+std::size_t places_bytes(std::size_t one) noexcept {
+    return align_up(guarded_blocks::place_count * one, platform::page_bytes());
+}
+
+}
+
+void guarded_blocks::trace::capture() noexcept { count = host::walk_stack(frames, max_frames); }
+
+void guarded_blocks::trace::write(char const* title) const noexcept {
+    host::write_report(title);
+    host::write_stack(frames, count);
+}
+
+std::size_t guarded_blocks::range_bytes() noexcept { return place_count * stride + page; }
+
+std::uintptr_t guarded_blocks::begin_of(std::size_t index) const noexcept {
+    return begin_.load(std::memory_order_relaxed) + page + index * stride;
+}
+
+/// The place that an address is in, or the place in front of the guard page that it is in.
+guarded_blocks::place* guarded_blocks::place_of(const void* pointer) const noexcept {
+    std::uintptr_t const offset = address_of(pointer) - begin_.load(std::memory_order_relaxed);
+    std::size_t const index = offset < page ? 0 : (offset - page) / stride;
+    return &places_[std::min(index, place_count - 1)];
+}
+
+guarded_blocks::~guarded_blocks() {
+    std::uintptr_t const begin = begin_.load(std::memory_order_relaxed);
+    if (begin == 0) return;
+    free_all();
+    platform::lock_guard const lock(list_mutex);
+    std::atomic<guarded_blocks*>& first = with_range;
+    if (first.load() == this) {
+        first.store(next);
+    } else {
+        guarded_blocks* before = first.load();
+        while (before->next != this) before = before->next;
+        before->next = next;
+    }
+    platform::unreserve(pointer_at(begin), range_bytes());
+    platform::unreserve(places_, places_bytes(sizeof(place)));
+}
+
+/// Requires  the lock.
+bool guarded_blocks::reserve() noexcept {
+    if (begin_.load(std::memory_order_relaxed) != 0) return true;
+    if (is_invalid_ || platform::page_bytes() != page) return false;
+    places_ = static_cast<place*>(platform::map(places_bytes(sizeof(place)), cache_line_bytes)); // pages are zeroed
+    void* const range = places_ != nullptr ? platform::reserve(range_bytes(), page) : nullptr;
+    if (range == nullptr) {
+        if (places_ != nullptr) platform::unreserve(places_, places_bytes(sizeof(place)));
+        is_invalid_ = true;
+        return false;
+    }
+    begin_.store(address_of(range), std::memory_order_release);
+    platform::lock_guard const lock(list_mutex);
+    next = with_range.load(std::memory_order_relaxed);
+    with_range.store(this, std::memory_order_release);
+    platform::on_fault(&report_any_fault);
+    return true;
+}
+
+void* guarded_blocks::allocate(std::size_t bytes, std::size_t alignment) noexcept {
+    if (bytes == 0 || bytes > place_bytes || alignment > page) return nullptr;
+    platform::lock_guard const lock(mutex_);
+    if (!reserve()) return nullptr;
+    place* oldest = nullptr;
+    for (std::size_t index = 0; index < place_count; ++index) {
+        place& each = places_[index];
+        if (!each.is_live && (oldest == nullptr || each.freed_in_turn < oldest->freed_in_turn)) oldest = &each;
+    }
+    if (oldest == nullptr) return nullptr;
+    auto const index = static_cast<std::size_t>(oldest - places_);
+    std::uintptr_t const end = begin_of(index) + place_bytes;
+    std::uintptr_t const block = align_down(end - bytes, alignment);
+    std::uintptr_t const first_page = align_down(block, page);
+    if (!platform::commit(pointer_at(first_page), end - first_page)) return nullptr;
+    std::memset(pointer_at(block + bytes), guard_fill, end - block - bytes);
+    platform::add_leak_root(pointer_at(first_page), end - first_page);
+    oldest->block = block;
+    oldest->bytes = bytes;
+    oldest->is_live = true;
+    oldest->allocated.capture();
+    ++live_count_;
+    live_bytes_ += bytes;
+    return pointer_at(block);
+}
+
+/// Requires  the lock.
+void guarded_blocks::release(place& freed) noexcept {
+    std::uintptr_t const first_page = align_down(freed.block, page);
+    std::uintptr_t const end = begin_of(static_cast<std::size_t>(&freed - places_)) + place_bytes;
+    platform::remove_leak_root(pointer_at(first_page), end - first_page);
+    // This fails at the system's limit on mappings: a use after free of the block is then missed, a double free is not.
+    static_cast<void>(platform::seal(pointer_at(first_page), end - first_page));
+    freed.is_live = false;
+    freed.freed_in_turn = ++turns_;
+    freed.freed.capture();
+    --live_count_;
+    live_bytes_ -= freed.bytes;
+}
+
+void guarded_blocks::deallocate(void* block) noexcept {
+    char const* what = nullptr;
+    place copy{};
+    {
+        platform::lock_guard const lock(mutex_);
+        place& found = *place_of(block);
+        copy = found;
+        if (!found.is_live) {
+            what = "a heap block that is already free was freed";
+        } else if (address_of(block) != found.block) {
+            what = "a pointer that is not the start of a block was freed";
+        } else {
+            auto const* const bytes = static_cast<unsigned char const*>(block);
+            std::uintptr_t const end = begin_of(static_cast<std::size_t>(&found - places_)) + place_bytes;
+            for (std::size_t at = found.bytes; at < end - found.block; ++at) {
+                if (bytes[at] != guard_fill) what = "memory past the end of a heap block was overwritten";
+            }
+            release(found);
+        }
+    }
+    if (what == nullptr) return;
+    copy.allocated.write("tenure: a guarded block, allocated at\n");
+    if (!copy.is_live) copy.freed.write("tenure: freed at\n");
+    report_text text;
+    text.text(what).text(": ").address(block).text(", in the guarded block at ").address(pointer_at(copy.block));
+    text.text(" of ").number(copy.bytes).text(" bytes. Its stacks are printed above.");
+    report(report_kind::misuse, text.view());
+}
+
+bool guarded_blocks::report_fault(const void* address) noexcept {
+    if (!contains(address)) return false;
+    // No lock: the thread that faulted may hold it, and the process ends here.
+    place const& found = *place_of(address);
+    report_text text;
+    if (found.block == 0) {
+        text.text("an address between guarded heap blocks was accessed: ").address(address);
+    } else {
+        std::uintptr_t const at = address_of(address);
+        text.text(found.is_live ? "an access outside a heap block: " : "an access to a freed heap block: ");
+        text.address(address).text(", ");
+        at >= found.block + found.bytes ? text.number(at - found.block - found.bytes).text(" bytes past the end of ")
+        : at < found.block              ? text.number(found.block - at).text(" bytes before ")
+                                        : text.text("byte ").number(at - found.block).text(" of ");
+        text.text("the block at ").address(pointer_at(found.block)).text(" of ").number(found.bytes).text(" bytes");
+    }
+    host::write_report("tenure: ");
+    host::write_report(text.text("\n").view());
+    trace here{};
+    here.capture();
+    here.write("tenure: accessed at\n");
+    if (found.block == 0) return true;
+    found.allocated.write("tenure: allocated at\n");
+    if (!found.is_live) found.freed.write("tenure: freed at\n");
+    return true;
+}
+
+std::size_t guarded_blocks::bytes_of(const void* block) const noexcept {
+    platform::lock_guard const lock(mutex_);
+    place const& found = *place_of(block);
+    return found.is_live && found.block == address_of(block) ? found.bytes : 0;
+}
+
+void guarded_blocks::for_each(void (*visit)(void* context, void* block, std::size_t bytes),
+                              void* context) const noexcept {
+    for (std::size_t index = 0; places_ != nullptr && index < place_count; ++index) {
+        if (places_[index].is_live) visit(context, pointer_at(places_[index].block), places_[index].bytes);
+    }
+}
+
+void guarded_blocks::free_all() noexcept {
+    platform::lock_guard const lock(mutex_);
+    for (std::size_t index = 0; places_ != nullptr && index < place_count; ++index) {
+        if (places_[index].is_live) release(places_[index]);
+    }
+}
+
+std::size_t guarded_blocks::live_count() const noexcept {
+    platform::lock_guard const lock(mutex_);
+    return live_count_;
+}
+
+std::size_t guarded_blocks::live_bytes() const noexcept {
+    platform::lock_guard const lock(mutex_);
+    return live_bytes_;
+}
+
+}

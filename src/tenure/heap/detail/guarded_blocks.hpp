@@ -1,0 +1,97 @@
+// SPDX-FileCopyrightText: Tenure contributors
+// SPDX-License-Identifier: MIT
+#pragma once
+
+/// \file
+/// Guarded allocations: a sample of a heap's blocks, each between guard pages. An overflow or a use after free faults
+/// at the access itself and is reported with the stacks of the allocation and the free. Checked
+/// builds only.
+///
+/// After the idea of Electric Fence (Perens, 1987), as a sample after GWP-ASan (Serebryany and others, 2018).
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+
+#include <tenure/base/align.hpp>
+#include <tenure/base/config.hpp>
+#include <tenure/platform/mutex.hpp>
+
+namespace tenure::inline TENURE_ABI::detail {
+
+// A range of addresses, reserved at the first sampled block:
+//
+//   | guard page | place: 64 KiB | guard page | place | ... | guard page |
+//
+// A block ends at the end of its place, as close as its alignment allows. A freed place is inaccessible as a whole.
+// Places are reused in the order in which they were freed.
+
+/// Threads   any; one lock per call, and a range check for other blocks.
+class guarded_blocks {
+public:
+    static constexpr std::size_t place_bytes = std::size_t{64} * 1024;
+    static constexpr std::size_t place_count = 256;
+
+    constexpr guarded_blocks() noexcept = default;
+    ~guarded_blocks();
+    guarded_blocks(const guarded_blocks&) = delete;
+    guarded_blocks& operator=(const guarded_blocks&) = delete;
+
+    /// Allocates a guarded block.
+    /// Returns   nullptr when the block is too large, every place is in use, or memory is out; the caller then uses an
+    ///           ordinary block.
+    [[nodiscard]] void* allocate(std::size_t bytes, std::size_t alignment) noexcept;
+    /// Frees a block. Reports a block that is already free, or an address that is not the start of a block.
+    /// Requires  contains(block).
+    void deallocate(void* block) noexcept;
+
+    [[nodiscard]] bool contains(const void* pointer) const noexcept {
+        std::uintptr_t const begin = begin_.load(std::memory_order_acquire);
+        return begin != 0 && address_of(pointer) - begin < range_bytes();
+    }
+    /// The requested size of a block; zero if it is not a block.
+    /// Requires  contains(block).
+    [[nodiscard]] std::size_t bytes_of(const void* block) const noexcept;
+    void for_each(void (*visit)(void* context, void* block, std::size_t bytes), void* context) const noexcept;
+    void free_all() noexcept;
+    [[nodiscard]] std::size_t live_count() const noexcept;
+    [[nodiscard]] std::size_t live_bytes() const noexcept;
+    [[nodiscard]] platform::mutex& mutex() const noexcept { return mutex_; }
+
+    /// Reports an access that faulted.
+    /// Returns   whether the address is in this range.
+    bool report_fault(const void* address) noexcept;
+    guarded_blocks* next = nullptr; ///< in the list of all objects that have a range
+
+private:
+    static constexpr std::size_t max_frames = 16;
+    struct trace {
+        void* frames[max_frames];
+        std::size_t count;
+        void capture() noexcept;
+        void write(char const* title) const noexcept;
+    };
+    struct place {
+        std::uintptr_t block;
+        std::size_t bytes;
+        std::uint64_t freed_in_turn; ///< order of frees; zero: never used
+        bool is_live;
+        trace allocated, freed;
+    };
+
+    [[nodiscard]] static std::size_t range_bytes() noexcept;
+    [[nodiscard]] std::uintptr_t begin_of(std::size_t index) const noexcept;
+    [[nodiscard]] place* place_of(const void* pointer) const noexcept;
+    [[nodiscard]] bool reserve() noexcept;
+    void release(place& freed) noexcept;
+
+    mutable platform::mutex mutex_; ///< guards everything below
+    std::atomic<std::uintptr_t> begin_{0};
+    place* places_ = nullptr;
+    std::uint64_t turns_ = 0;
+    std::size_t live_count_ = 0;
+    std::size_t live_bytes_ = 0;
+    bool is_invalid_ = false;
+};
+
+}

@@ -1,0 +1,197 @@
+// SPDX-FileCopyrightText: Tenure contributors
+// SPDX-License-Identifier: MIT
+#pragma once
+
+/// \file
+/// The parts of a heap and its slow paths.hpp.
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+
+#include <tenure/base/block_source.hpp>
+#include <tenure/base/config.hpp>
+#include <tenure/base/stats.hpp>
+#include <tenure/heap/detail/guarded_blocks.hpp>
+#include <tenure/heap/detail/heap_memory.hpp>
+#include <tenure/heap/detail/heap_pages.hpp>
+#include <tenure/heap/detail/heap_shard.hpp>
+#include <tenure/heap/heap_usage.hpp>
+#include <tenure/heap/detail/huge_blocks.hpp>
+#include <tenure/heap/detail/large_blocks.hpp>
+#include <tenure/engine/passthrough_blocks.hpp>
+#include <tenure/heap/detail/thread_cache.hpp>
+#include <tenure/platform/by_thread.hpp>
+#include <tenure/platform/mutex.hpp>
+#include <tenure/platform/thread_slots.hpp>
+
+namespace tenure::inline TENURE_ABI::detail {
+
+/// Whether a heap's blocks come from its own pages or from the process's malloc. Decided once, at the first call.
+enum class block_origin : std::uint8_t { unknown, own, malloc };
+
+/// How blocks from malloc are tracked under passthrough: not at all, or in a list, so that clear() and walk() find
+/// them.
+enum class passthrough_form : std::uint8_t { plain, listed };
+
+/// The contents of fresh blocks.
+enum class fill : std::uint8_t { none, zero };
+
+/// Blocks in use that were allocated under an owner tag.
+struct tagged_usage {
+    std::size_t live_count = 0;
+    std::size_t live_bytes = 0;
+};
+
+using block_visitor = void (*)(void* context, void* block, std::size_t bytes);
+
+// The path of a call:
+//
+//   allocate:   thread cache of the class | a batch from its shard's pages | a page of a segment | the source
+//   deallocate: thread cache of the class | a batch to the shards that own the pages | empty pages to the heap
+//
+// Larger blocks go to large_blocks or huge_blocks, each under one lock. Locks are taken in this order: mutex_, a
+// shard's, the pages', large, huge, the source's. No lock holder calls back into the heap.
+class TENURE_API heap_core {
+public:
+    constexpr heap_core(block_source& source, std::size_t segment_bytes, std::size_t limit_bytes,
+                        passthrough_form how) noexcept
+        : passthrough_form_(how), memory_(source, segment_bytes, limit_bytes), pages_(memory_), large_(memory_),
+          huge_(memory_), first_shard_(pages_), shards_{&first_shard_} {}
+    ~heap_core();
+    heap_core(const heap_core&) = delete;
+    heap_core& operator=(const heap_core&) = delete;
+
+    /// Serves every request that the thread's cache does not serve at once. `cache` is nullptr if the thread has none.
+    [[nodiscard]] void* allocate(thread_cache* cache, std::size_t bytes, std::size_t alignment, fill how) noexcept;
+    void deallocate(thread_cache* cache, void* block) noexcept;
+    /// deallocate() with a size, which checked builds compare.
+    void deallocate_sized(thread_cache* cache, void* block, std::size_t bytes) noexcept;
+    [[nodiscard]] void* reallocate(thread_cache* cache, void* block, std::size_t bytes, std::size_t alignment) noexcept;
+    [[nodiscard]] bool resize(void* block, std::size_t bytes) noexcept;
+    [[nodiscard]] std::size_t usable_bytes(const void* block) const noexcept;
+
+    [[nodiscard]] bool owns(const void* pointer) const noexcept;
+    std::size_t trim(thread_cache* cache) noexcept;
+    void clear() noexcept;
+    void walk(block_visitor visit, void* context) noexcept;
+    [[nodiscard]] bool valid() const noexcept;
+    void set_purge_policy(purge_policy how) noexcept;
+    /// Returns memory that has been free for the purge delay, if a sweep is due.
+    /// Cost      one load when no sweep is due.
+    void purge_expired(std::uint64_t now_ns) noexcept;
+    [[nodiscard]] std::uint64_t sweep_every_ns() const noexcept {
+        return sweep_every_ns_.load(std::memory_order_relaxed);
+    }
+
+    [[nodiscard]] allocator_stats stats() const noexcept;
+    [[nodiscard]] heap_usage usage() const noexcept;
+    /// Blocks in use that were allocated under a tag. Exact only while no thread is running.
+    [[nodiscard]] tagged_usage usage_of_tag(std::uint16_t tag) const noexcept;
+    [[nodiscard]] class_usage usage_of(std::size_t class_index) const noexcept;
+    [[nodiscard]] std::size_t cached_count(std::size_t class_index) const noexcept;
+    [[nodiscard]] const heap_memory& memory() const noexcept { return memory_; }
+    [[nodiscard]] const large_blocks& large() const noexcept { return large_; }
+    [[nodiscard]] const huge_blocks& huge() const noexcept { return huge_; }
+
+    /// Opens a cache for the calling thread's allocations under `tag`, or under no tag if it is zero.
+    /// Returns   nullptr when out of memory, when too many tags have pages of their own, and where all calls must take
+    ///           the slow path.
+    [[nodiscard]] thread_cache* open_cache(std::uint16_t tag = 0) noexcept;
+    /// Closes the cache of a thread that ends.
+    void close_cache(thread_cache& cache) noexcept;
+    /// Closes caches that an earlier thread abandoned, if its thread-local state was at the calling thread's address.
+    /// Requires  the calling thread has no cache.
+    void close_abandoned() noexcept;
+
+    /// Handlers around fork(). The first takes every lock, the second releases them in the parent, the third in the
+    /// child, which has only the forking thread. The caches of the other threads keep their blocks for the child's own
+    /// threads or the next trim, because most children soon run another program. `mine` is the calling thread's cache.
+    void before_fork() noexcept;
+    void after_fork_in_parent() noexcept;
+    void after_fork_in_child(const thread_cache* mine) noexcept;
+
+private:
+    [[nodiscard]] block_origin origin() noexcept {
+        block_origin const chosen = origin_.load(std::memory_order_relaxed);
+        return chosen != block_origin::unknown ? chosen : choose_origin();
+    }
+    block_origin choose_origin() noexcept;
+
+    [[nodiscard]] heap_shard* shard_for_thread() noexcept;
+    [[nodiscard]] heap_shard* shard_for_tag(std::uint16_t tag) noexcept;
+    [[nodiscard]] heap_shard* add_shard(std::uint16_t tag) noexcept;
+    [[nodiscard]] std::uint8_t class_number_of(const void* block, std::uint8_t number) const noexcept;
+    [[nodiscard]] void* allocate_small(thread_cache* cache, std::size_t class_index) noexcept;
+    [[nodiscard]] void* refill(thread_cache& cache, std::size_t class_index) noexcept;
+    [[nodiscard]] void* allocate_past_small(thread_cache* cache, std::size_t bytes, std::size_t alignment,
+                                            fill how) noexcept;
+    [[nodiscard]] void* reallocate_by_copy(thread_cache* cache, void* block, std::size_t bytes, std::size_t alignment,
+                                           std::size_t usable) noexcept;
+    [[nodiscard]] bool resize_to(void* block, std::size_t bytes, std::uint8_t number) noexcept;
+    void deallocate_small(thread_cache* cache, void* block, std::size_t class_index) noexcept;
+    void deallocate_tagged(thread_cache* cache, void* block, std::size_t class_index) noexcept;
+    // Larger blocks of all tags share segments, so each block carries its tag, and their totals are counted separately.
+    // Differences wrap around.
+    static void count_tagged(std::uint16_t tag, std::size_t count, std::size_t bytes) noexcept;
+    static void uncount_tagged(freed_block freed) noexcept {
+        if (freed.tag != 0) count_tagged(freed.tag, std::size_t{0} - 1, std::size_t{0} - freed.bytes);
+    }
+    static void forget_tagged() noexcept;
+    [[nodiscard]] std::size_t larger_bytes(const void* block, std::uint8_t number) const noexcept;
+    [[nodiscard]] std::size_t refill_after_failure(thread_cache* cache, std::size_t class_index, void** blocks,
+                                                   std::size_t count, twice_freed& noted) noexcept;
+    [[nodiscard]] bool grow(thread_cache& cache, std::size_t class_index) const noexcept;
+    void flush(block_cache& blocks, std::size_t count, twice_freed& noted) const noexcept;
+    void empty(thread_cache& cache, twice_freed& noted) const noexcept;
+    void follow_trims(thread_cache& cache) const noexcept;
+    void retire_cache(thread_cache& cache) noexcept;
+    std::size_t release_empty_pages(twice_freed& noted) noexcept;
+    std::size_t make_room(thread_cache* cache, twice_freed& noted) noexcept;
+    [[nodiscard]] head_kind kind_of_head(const void* block) const noexcept;
+    [[nodiscard]] bool is_passthrough(const void* block) const noexcept;
+    [[nodiscard]] std::uint8_t slice_number_of(const void* block) const noexcept;
+    template<class Visit>
+    void for_each_inner_lock(Visit&& visit) noexcept;
+
+    // Checked builds only: heap_checked.cpp.
+    [[nodiscard]] void* allocate_checked(thread_cache* cache, std::size_t class_index) noexcept;
+    [[nodiscard]] bool resize_checked(void* block, std::size_t bytes, std::uint8_t number) noexcept;
+    [[nodiscard]] void* sample_guarded(std::size_t bytes, std::size_t alignment, fill how) noexcept;
+    [[nodiscard]] void* set_canary(void* block, std::size_t bytes) noexcept;
+    [[nodiscard]] std::size_t whole_bytes(const void* block, std::uint8_t number) const noexcept;
+    [[nodiscard]] std::size_t checked_bytes(const void* block, std::uint8_t number) const noexcept;
+    [[nodiscard]] bool check_block(const void* block, std::uint8_t number, std::string_view what_for) const noexcept;
+    void report_unsound(const void* block, std::uint8_t number, block_state state,
+                        std::string_view what_for) const noexcept;
+    void retire(void* block, std::uint8_t number) noexcept;
+    void check_alone(std::string_view what) const noexcept;
+
+    [[nodiscard]] void* allocate_passthrough(std::size_t bytes, std::size_t alignment, fill how) noexcept;
+    void deallocate_passthrough(void* block) noexcept;
+    [[nodiscard]] std::size_t passthrough_bytes(const void* block) const noexcept;
+
+    passthrough_form const passthrough_form_;
+    passthrough_blocks passthrough_;
+    heap_memory memory_;
+    heap_pages pages_;
+    large_blocks large_;
+    huge_blocks huge_;
+    guarded_blocks guarded_; ///< used by checked builds only
+    heap_shard first_shard_;
+    std::atomic<block_origin> origin_{block_origin::unknown};
+    std::atomic<std::uint32_t> trims_{0}; ///< a thread that sees a new number empties its caches
+    std::atomic<std::uint64_t> next_sweep_ns_{0};
+    std::atomic<std::uint64_t> sweep_every_ns_{50'000'000};
+    std::atomic<std::uint64_t> alone_{0}; ///< the thread that runs walk() or clear(), in checked builds
+    mutable platform::mutex mutex_;       ///< guards everything below
+    heap_shard* shards_;
+    std::size_t shard_count_ = 1;    ///< without the shards of tags
+    std::size_t tag_count_ = 0;      ///< tags that have a shard
+    thread_cache* caches_ = nullptr; ///< every cache, used or not
+    platform::by_thread<thread_cache> used_;
+    thread_cache* unused_ = nullptr; ///< of ended threads; empty, except if abandoned or in a fork's child
+};
+
+}

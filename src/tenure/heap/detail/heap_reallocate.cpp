@@ -1,0 +1,132 @@
+// SPDX-FileCopyrightText: Tenure contributors
+// SPDX-License-Identifier: MIT
+
+#include <tenure/heap/detail/heap_core.hpp>
+
+#include <algorithm>
+#include <cstring>
+
+#include <tenure/base/align.hpp>
+#include <tenure/base/host.hpp>
+#include <tenure/heap/detail/block_guard.hpp>
+#include <tenure/platform/process.hpp>
+#include <tenure/platform/resident.hpp>
+
+// Resizing of blocks: in place, by moving their pages, or by a copy.
+
+namespace tenure::inline TENURE_ABI::detail {
+
+namespace {
+
+/// Whether less than half of a block is resident, so that a full copy would take far more memory than the block has.
+[[nodiscard]] bool is_sparse(const void* block, std::size_t bytes) noexcept {
+    constexpr std::size_t least_looked_at = std::size_t{256} * 1024; // below, the query costs more than it saves
+    return bytes >= least_looked_at && platform::resident_bytes_in(block, bytes) < bytes / 2;
+}
+
+[[nodiscard]] bool is_zero(const unsigned char* bytes, std::size_t count) noexcept {
+    return bytes[0] == 0 && std::memcmp(bytes, bytes + 1, count - 1) == 0;
+}
+
+/// Copies the parts that are not zero. A page that is not resident may be in swap or in a file, so only reading it
+/// shows its contents. Reading a page that was never touched takes no memory.
+/// Requires  the target is zero.
+void copy_sparse(void* to, const void* from, std::size_t bytes) noexcept {
+    auto* const target = static_cast<unsigned char*>(to);
+    auto const* const source = static_cast<unsigned char const*>(from);
+    auto const copy_absent = [&](std::size_t at, std::size_t end) {
+        for (std::size_t part = 0; at < end; at += part) {
+            part = std::min(end - at, unit_bytes - (address_of(source + at) & (unit_bytes - 1)));
+            if (!is_zero(source + at, part)) std::memcpy(target + at, source + at, part);
+        }
+    };
+    std::size_t done = 0;
+    platform::for_each_resident(const_cast<void*>(from), bytes, [&](void* part, std::size_t part_bytes) {
+        std::size_t const at = address_of(part) - address_of(from);
+        copy_absent(done, at);
+        std::memcpy(target + at, part, part_bytes);
+        done = at + part_bytes;
+    });
+    copy_absent(done, bytes);
+}
+
+}
+
+bool heap_core::resize(void* block, std::size_t bytes) noexcept {
+    if (checks::caller && guarded_.contains(block)) return false; // a block of another size needs another address
+    std::uint8_t const number = class_number_of(block, slice_number_of(block));
+    if constexpr (checks::caller) return resize_checked(block, bytes, number);
+    return resize_to(block, bytes, number);
+}
+
+/// The bytes that a block past the small ones counts for.
+std::size_t heap_core::larger_bytes(const void* block, std::uint8_t number) const noexcept {
+    return number == large_class ? large_.usable_bytes(block) : huge_.asked_bytes(block);
+}
+
+bool heap_core::resize_to(void* block, std::size_t bytes, std::uint8_t number) noexcept {
+    if (number < small_class_count) return bytes <= class_bytes(number);
+    if (number != large_class && number != huge_class) return false;
+    std::uint16_t const tag = number == large_class ? large_.tag_of(block) : huge_.tag_of(block);
+    std::size_t const before = larger_bytes(block, number);
+    bool const is_resized =
+        number == large_class ? bytes > max_small_bytes / 2 && large_.resize(block, bytes) : huge_.resize(block, bytes);
+    if (tag != 0) count_tagged(tag, 0, larger_bytes(block, number) - before);
+    return is_resized;
+}
+
+void* heap_core::reallocate(thread_cache* cache, void* block, std::size_t bytes, std::size_t alignment) noexcept {
+    if (block == nullptr) return allocate(cache, bytes, alignment, fill::none);
+    constexpr std::size_t most = max_object_bytes / 4;
+    if (bytes > most || alignment > most || !is_power_of_two(alignment)) return nullptr;
+    bool const is_of_malloc = origin() == block_origin::malloc && is_passthrough(block);
+    if (is_of_malloc && passthrough_form_ == passthrough_form::plain)
+        return host::process_reallocate(block, bytes, alignment);
+    if (is_of_malloc) return reallocate_by_copy(cache, block, bytes, alignment, passthrough_.bytes_of(block));
+    std::size_t const usable = usable_bytes(block);
+    if (checks::caller && usable == 0) return nullptr; // reported; every valid block has at least one byte
+    bool const is_aligned_so = is_aligned(block, alignment);
+    // A block that shrinks to less than half moves, so that the memory it no longer needs can serve others.
+    bool const is_worth_keeping = bytes <= usable ? bytes >= usable / 2 : usable > max_small_bytes;
+    if (is_aligned_so && is_worth_keeping && resize(block, bytes)) return block;
+    std::uint8_t const number = class_number_of(block, slice_number_of(block));
+    // A moved block keeps its distance from a segment boundary, and therefore at most a segment's alignment.
+    bool const may_move = number == huge_class && alignment <= memory_.segment_bytes() / 2;
+    bool const stays_huge = bytes > usable || !fits_segment(bytes, alignment, memory_.segment_bytes());
+    if (!checks::caller && is_aligned_so && may_move && stays_huge) {
+        std::uint16_t const tag = huge_.tag_of(block);
+        std::size_t const before = huge_.asked_bytes(block);
+        void* const moved = huge_.move(block, bytes);
+        if (tag != 0 && moved != nullptr) count_tagged(tag, 0, bytes - before);
+        if (moved != nullptr) return moved;
+    }
+    void* const fresh = reallocate_by_copy(cache, block, bytes, alignment, usable);
+    // A shrink that cannot allocate need not fail: the block is large enough as it is.
+    bool const is_guarded = checks::caller && guarded_.contains(block); // a guarded block cannot shrink in place
+    bool const stays = fresh == nullptr && is_aligned_so && bytes <= usable && !is_guarded;
+    if (checks::caller && stays) {
+        // Shrink as far as possible, so that the guard behind it is short.
+        (void)resize_to(block, std::max(bytes + guard_bytes, max_small_bytes), number);
+        return set_canary(block, std::max<std::size_t>(bytes, 1));
+    }
+    return stays ? block : fresh;
+}
+
+void* heap_core::reallocate_by_copy(thread_cache* cache, void* block, std::size_t bytes, std::size_t alignment,
+                                    std::size_t usable) noexcept {
+    std::size_t const copied = std::min(bytes, usable);
+    // Not under passthrough: memory checkers track reads.
+    bool const by_pages = origin() == block_origin::own && is_sparse(block, copied);
+    void* const fresh = allocate(cache, bytes, alignment, by_pages ? fill::zero : fill::none);
+    if (fresh == nullptr) return nullptr;
+    if (by_pages) {
+        copy_sparse(fresh, block, copied);
+        memory_.decommit(block, copied); // pages that were read look as if they had been touched
+    } else {
+        std::memcpy(fresh, block, copied);
+    }
+    deallocate(cache, block);
+    return fresh;
+}
+
+}

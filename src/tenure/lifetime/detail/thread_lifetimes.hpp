@@ -1,0 +1,44 @@
+// SPDX-FileCopyrightText: Tenure contributors
+// SPDX-License-Identifier: MIT
+#pragma once
+
+/// \file
+/// The part of a thread's Temp and TempJob that the inline paths use.
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+
+#include <tenure/base/config.hpp>
+
+namespace tenure::inline TENURE_ABI::detail {
+
+struct thread_record;
+
+/// Position of a thread's next TempJob block. It is in the thread's record and not in thread-local storage, because
+/// next_frame() reads it and closes it from another thread, possibly after this thread has ended.
+struct job_front {
+    std::atomic<std::uintptr_t> cursor{0}; ///< only the owner writes it
+    /// End of the current chunk. next_frame() sets it to zero, so that the owner's next request sees the new frame.
+    std::atomic<std::uintptr_t> limit{0};
+    std::uint64_t word = 0; ///< frame and owner tag, ready to combine with a block's size; only the owner uses it
+};
+
+/// Used by threads without a record. It is always full.
+extern TENURE_API constinit job_front no_job_front;
+
+/// Thread-local state that no other thread touches. Limits of zero send every request to the slow path, which handles
+/// passthrough and new frames.
+struct alignas(cache_line_bytes) thread_lifetimes {
+    std::uintptr_t temp_cursor = 0; ///< start of the next Temp block
+    std::uintptr_t temp_limit = 0;  ///< end of the committed memory
+    std::uint64_t temp_chunk = 0;   ///< number of the newest overflow chunk; zero in the thread's own range
+    std::uintptr_t temp_floor = 0;  ///< start of that chunk's first block; zero in the thread's own range
+    job_front* job = &no_job_front;
+    thread_record* record = nullptr;
+};
+static_assert(sizeof(thread_lifetimes) == cache_line_bytes);
+
+extern TENURE_API TENURE_THREAD_LOCAL thread_lifetimes this_thread TENURE_TLS_MODEL;
+
+}

@@ -1,0 +1,99 @@
+// SPDX-FileCopyrightText: Tenure contributors
+// SPDX-License-Identifier: MIT
+#pragma once
+
+/// \file
+/// The part of a thread's Temp and TempJob that slow paths and next_frame() use.
+
+#include <cstddef>
+#include <cstdint>
+
+#include <tenure/base/config.hpp>
+#include <tenure/lifetime/detail/chunk_supply.hpp>
+#include <tenure/lifetime/temp.hpp>
+#include <tenure/lifetime/detail/thread_lifetimes.hpp>
+#include <tenure/platform/by_thread.hpp>
+#include <tenure/platform/mutex.hpp>
+
+namespace tenure::inline TENURE_ABI::detail {
+
+/// Chunks in the order in which they were filled.
+struct chunk_queue {
+    lifetime_chunk* first = nullptr;
+    lifetime_chunk* last = nullptr;
+
+    void push(lifetime_chunk* chunk) noexcept;
+    /// Appends all chunks of another queue, which is empty afterwards. Cost      O(1).
+    void append_all(chunk_queue& other) noexcept;
+    lifetime_chunk* pop() noexcept;
+};
+
+/// Temp of one thread. Only that thread touches it.
+struct temp_record {
+    std::uintptr_t begin = 0;         ///< of the range; zero before the first allocation
+    std::uintptr_t committed_end = 0; ///< a multiple of the OS page
+    std::uintptr_t budget_end = 0;    ///< exact end of the budget, in bytes
+    std::size_t reserved_bytes = 0;
+    lifetime_chunk* newest_chunk = nullptr; ///< newest overflow chunk
+    std::uint64_t last_chunk = 0;           ///< the largest chunk number so far
+    std::uint32_t open_scopes = 0;          ///< counted in checked builds
+    std::uintptr_t tagged_from = 0;         ///< under a tag: bytes after this are not counted yet
+    std::size_t overflow_now_bytes = 0;
+    bool passthrough = false; ///< to malloc, for the record's whole life
+    temp_stats seen;
+};
+
+/// TempJob of one thread. The mutex keeps chunks in place while next_frame() walks them. The owner takes it to change
+/// chunks, never to allocate or free within one.
+struct job_record {
+    platform::mutex mutex;
+    lifetime_chunk* current = nullptr;
+    chunk_queue closed;
+    std::uint64_t frame = 0; ///< the frame in the front's word
+    job_front front;
+    bool passthrough = false; ///< to malloc, for the record's whole life
+};
+
+struct thread_record {
+    thread_record* next = nullptr;
+    thread_record* previous = nullptr;
+    const void* thread = nullptr; ///< address of its thread's local state: unique among live threads
+    thread_record* next_by_thread = nullptr;
+    thread_record* previous_by_thread = nullptr;
+    temp_record scratch;
+    job_record job;
+};
+
+/// All threads that have a record, and the chunks that ended threads have abandoned.
+struct thread_registry {
+    platform::mutex mutex; ///< taken before any record's mutex
+    thread_record* first = nullptr;
+    platform::by_thread<thread_record> of_threads; ///< the same records, by thread
+    thread_record* unused = nullptr;               ///< records of ended threads, for reuse
+    /// In the child of a fork: records of threads that it does not have, with their chunks. A fork handler must not
+    /// write to chunks: their source may have kept them from the child, or may share them with it.
+    thread_record* inherited = nullptr;
+    chunk_queue orphans;
+
+    /// Turns the chunks of `inherited` into orphans. Call it before each walk. Requires  the mutex.
+    void adopt_inherited() noexcept;
+};
+extern constinit thread_registry threads;
+
+/// The calling thread's record, created by its first call. Returns   nullptr when the system has no memory or no
+/// thread-end slot for it, and in destructors that run after the last round of the thread's end.
+[[nodiscard]] thread_record* record_of_this_thread() noexcept;
+
+/// Counts what Temp allocated under the tag `id` up to now. Call it when the tag changes and before the cursor moves
+/// back.
+void count_tagged_temp(thread_record& record, std::uint16_t id) noexcept;
+[[nodiscard]] std::uint64_t tagged_temp_bytes(std::uint16_t id) noexcept;
+
+/// What each part does when a thread ends.
+void release_temp(thread_record& record) noexcept;
+void retire_temp_job(thread_record& record) noexcept;
+
+/// The word that TempJob combines with a size, for the thread's frame and tag.
+[[nodiscard]] std::uint64_t job_word_for(std::uint64_t frame, std::uint16_t tag_id) noexcept;
+
+}
