@@ -165,7 +165,7 @@ std::string html_contestants(const section& in) {
         }
         body += "</tr>\n";
     }
-    return html_table(in, "How each contestant was called, and what proves that it was the one measured",
+    return html_table(in, "How each contestant was reached, and what proves that it was the one measured",
                       body + "</tbody>", "words");
 }
 
