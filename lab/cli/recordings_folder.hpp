@@ -14,8 +14,7 @@ inline constexpr const char* plan_name = "plan";
 inline constexpr const char* hook_link_name = "libtenure_watch.so";
 
 /// Either a temporary folder in memory or under TMPDIR, removed with this object, or a folder to keep. Also removes
-/// what
-/// a killed run left behind, and nothing else.
+/// what a killed run left behind, and nothing else.
 class recordings_folder {
 public:
     /// `kept` names the folder to keep, which is created if necessary; empty for a temporary folder.

@@ -3,8 +3,7 @@
 
 /// \file
 /// Reads results and prints them as `tenure bench` does. Each file has its own conclusions: results of separate runs
-/// are
-/// not combined.
+/// are not combined.
 
 #include "cli/report.hpp"
 

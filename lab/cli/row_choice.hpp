@@ -17,8 +17,7 @@ class row_choice {
 public:
     /// Looks for every peer on this machine.
     /// `against` holds names of peers, and files with a malloc or an offset allocator. `only` holds names of rows; the
-    /// peers
-    /// in `against` take part as well.
+    /// peers in `against` take part as well.
     row_choice(std::vector<std::string> against, std::vector<std::string> only);
 
     /// The rows of an experiment, of which only some parts run (bit i: part i). Empty when --only names none of them. A

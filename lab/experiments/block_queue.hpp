@@ -6,8 +6,7 @@
 /// Blocks on their way from the thread that allocated them to the one that frees them.
 ///
 /// Unlike in `handover.hpp`, where both sides keep pace, this queue may be full or empty: neither side waits for the
-/// other
-/// unless it is far ahead.
+/// other unless it is far ahead.
 
 #include <atomic>
 #include <cstddef>

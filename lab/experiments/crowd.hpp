@@ -6,8 +6,7 @@
 /// Threads that work at the same time and pass blocks around: each to the next one, the last to the first.
 ///
 /// No thread can block the others forever: a thread that waits, for room or for the others, frees the blocks passed to
-/// it in
-/// the meantime. A crowd may have a single thread, which waits for nobody.
+/// it in the meantime. A crowd may have a single thread, which waits for nobody.
 
 #include <atomic>
 #include <cstddef>
@@ -73,8 +72,7 @@ public:
     }
 
     /// Call it when nothing is timed any more. The first thread calls `look()`, which tells whether the blocks of all
-    /// threads
-    /// are sound, while the others wait. Returns the answer in every thread.
+    /// threads are sound, while the others wait. Returns the answer in every thread.
     template<class Look>
     [[nodiscard]] bool all_sound(const Look& look) {
         if (current_cpu() != cpu_) cpu_ = -1;

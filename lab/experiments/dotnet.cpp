@@ -8,8 +8,7 @@
 /// object for each element beside vectors; memory at multiples of 16 beside memory at multiples of 64; other compiler
 /// options than a program has. Where both ways are possible, both are measured.
 /// It does not show: what the collector's work costs other threads, and its pauses. When another CPU is available, the
-/// work
-/// that the collector and the compiler do on threads of their own is not in the times, as in every program.
+/// work that the collector and the compiler do on threads of their own is not in the times, as in every program.
 
 #include "experiments/dotnet.hpp"
 

@@ -78,8 +78,7 @@ std::string find_program(std::string_view name) {
 
 /// The environment of a .NET process with default options, except for the ones requested here. By default a process
 /// counts calls, and recompiles methods that are called often, after a tenth of a second without new methods, or a
-/// second
-/// with one CPU. Here it does so at once, which changes when code is compiled, and not how.
+/// second with one CPU. Here it does so at once, which changes when code is compiled, and not how.
 std::vector<std::string> environment_of(const std::string& preload, tiered_pgo compiler) {
     constexpr std::array<std::string_view, 6> options{"DOTNET_Tiered", "DOTNET_TC_",        "DOTNET_GC",
                                                       "DOTNET_gc",     "DOTNET_ReadyToRun", "COMPlus_"};

@@ -4,16 +4,13 @@
 
 /// \file
 /// Two threads that each allocate batches of blocks, free half of them and hand the other half to the other thread,
-/// which
-/// frees them. The hand-over alone, with existing blocks, is measured beside it.
+/// which frees them. The hand-over alone, with existing blocks, is measured beside it.
 ///
 /// An allocator here has `allocate()`, which returns at least four bytes, `deallocate(block)` and `end_batch(thread)`,
-/// which
-/// is timed as well and called by both threads. It may support the proof's questions.
+/// which is timed as well and called by both threads. It may support the proof's questions.
 ///
 /// A batch ends when a thread has freed the blocks that the other handed over in the same batch. So neither thread is
-/// ever
-/// more than one batch ahead, and every block is freed within two batches.
+/// ever more than one batch ahead, and every block is freed within two batches.
 
 #include <array>
 #include <cstdint>
@@ -56,8 +53,7 @@ struct exchange_plan {
 };
 
 /// Existing blocks, for measuring the exchange without an allocator. They are at multiples of 16 bytes, as mallocs
-/// place
-/// them.
+/// place them.
 class blocks_from_before {
 public:
     explicit blocks_from_before(std::size_t bytes)
@@ -85,8 +81,7 @@ public:
         : index_(index), out_(out), in_(in), plan_(plan), allocator_(allocator), group_ns_(plan.groups) {}
 
     /// `live` is called in a last batch, untimed, when all of its blocks are alive; then they are checked together with
-    /// those
-    /// of the other side.
+    /// those of the other side.
     template<class Live>
     void run(const Live& live) {
         pin_thread(index_);
@@ -219,13 +214,10 @@ exchange_result run_exchange(std::size_t groups, exchanged_shape shape, Allocato
 [[nodiscard]] std::string where_they_ran(std::array<int, 2> cpus);
 
 /// The whole part: the hand-over alone and with the allocator, alternately, in one process. Whether two virtual CPUs
-/// are two
-/// threads of one core or two cores is the host's choice, which changes during a run, and a hand-over between cores
-/// takes
-/// three times as long. So turns are short, and differences are taken within a turn. A difference may be negative, when
-/// the allocator's work hides a wait for the other thread, and is reported unchanged. The two allocators may be one
-/// object
-/// when threads may share it.
+/// are two threads of one core or two cores is the host's choice, which changes during a run, and a hand-over between
+/// cores takes three times as long. So turns are short, and differences are taken within a turn. A difference may be
+/// negative, when the allocator's work hides a wait for the other thread, and is reported unchanged. The two allocators
+/// may be one object when threads may share it.
 template<class Allocator>
 void measure_exchange(const task& asked, std::string_view variant, exchanged_shape shape, Allocator& first,
                       Allocator& second) {

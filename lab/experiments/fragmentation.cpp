@@ -5,8 +5,7 @@
 /// Question: how much memory does a server use for its live data, over a long run and after most of it was freed?
 ///
 /// Unfair would be: to keep the sizes constant, because every allocator reuses a block of the same size; to free
-/// everything
-/// at the end, which lets every page be returned. So two blocks in a hundred stay.
+/// everything at the end, which lets every page be returned. So two blocks in a hundred stay.
 /// It does not show: threads that come and go, and memory that is returned only after many seconds.
 
 #include "experiments/fragmentation.hpp"

@@ -6,9 +6,8 @@
 /// A long-running server. For the allocator interface, see `heap_blocks.hpp`.
 ///
 /// A constant number of bytes is alive at any time. Sizes grow with each epoch. Within an epoch the live set is
-/// replaced
-/// several times: a batch is allocated and written whole, then random blocks are freed until the live set has its size
-/// again. Two blocks in a hundred stay until the end and pin their pages.
+/// replaced several times: a batch is allocated and written whole, then random blocks are freed until the live set has
+/// its size again. Two blocks in a hundred stay until the end and pin their pages.
 
 #include <fmt/format.h>
 

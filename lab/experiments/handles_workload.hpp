@@ -6,9 +6,8 @@
 /// Acquires and releases holds of one piece of memory.
 ///
 /// A scheme has `hold`, `make(memory)`, `is_live(hold)`, `acquire(hold)`, which returns a `taken` that is false on
-/// failure,
-/// `release(hold, taken)` and `end(hold)`. For the proof it has `query` and `alive()`, the number of holds made and not
-/// ended. `knows_ends` tells whether is_live() is meaningful.
+/// failure, `release(hold, taken)` and `end(hold)`. For the proof it has `query` and `alive()`, the number of holds
+/// made and not ended. `knows_ends` tells whether is_live() is meaningful.
 
 #include <array>
 #include <cstddef>

@@ -22,8 +22,7 @@ inline void wait_a_little(unsigned spins) {
 }
 
 /// A queue with one writer and one reader. It never fills, because neither thread is more than a batch ahead. The
-/// writer
-/// publishes 32 blocks at a time, as an efficient queue does.
+/// writer publishes 32 blocks at a time, as an efficient queue does.
 class handover_queue {
 public:
     void put(void* block) {
@@ -38,8 +37,7 @@ public:
     }
 
     /// The writer asks both sides to stop after a group that it has not begun. The reader sees it in time, because it
-    /// cannot
-    /// finish that group without blocks that are published later.
+    /// cannot finish that group without blocks that are published later.
     void end_with_group(std::size_t group) {
         if (last_group_.load(std::memory_order_relaxed) == no_last_group) {
             last_group_.store(group, std::memory_order_relaxed);

@@ -5,10 +5,8 @@
 /// Question: what do blocks of 16 to 512 bytes cost in a general heap, with one thread and with several?
 ///
 /// Unfair would be: to free in the order of the allocations, or always the newest, which suits a stack best, so blocks
-/// are
-/// replaced in random order; to let each thread free only its own blocks, so another thread frees a share, and in one
-/// part
-/// everything; to measure refilling only with lists in address order, so it is measured after random frees.
+/// are replaced in random order; to let each thread free only its own blocks, so another thread frees a share, and in
+/// one part everything; to measure refilling only with lists in address order, so it is measured after random frees.
 /// It does not show: larger blocks (large), memory over a long run (fragmentation), single slow calls (latency).
 
 #include "experiments/heap.hpp"

@@ -7,9 +7,8 @@
 ///
 /// An allocator of these experiments, and of large, has `allocate(bytes)`, which returns nullptr when out of memory,
 /// `deallocate(block, bytes)`, `reallocate(block, bytes)` and `trim()`, which tells whether it can trim. All threads
-/// call
-/// one object. It may have a constructor that takes the number of bytes alive at once, and it may support the proof's
-/// questions. Every block of 16 bytes or more is aligned to 16.
+/// call one object. It may have a constructor that takes the number of bytes alive at once, and it may support the
+/// proof's questions. Every block of 16 bytes or more is aligned to 16.
 
 #include <fmt/format.h>
 

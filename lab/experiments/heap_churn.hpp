@@ -51,8 +51,7 @@ public:
     }
 
     /// Runs steps of the script: a free, then an allocation. `hand(block)` is offered the blocks that the script hands
-    /// over; a
-    /// block that it accepts is freed elsewhere.
+    /// over; a block that it accepts is freed elsewhere.
     template<class Hand>
     void replace(std::span<const replacement> steps, Hand hand) {
         for (const replacement& step : steps) {

@@ -6,8 +6,7 @@
 /// The part of the heap experiment in which one thread allocates and the other frees everything.
 ///
 /// Both work in batches, with the clock read around a batch, so the cost of an allocation or a free includes neither
-/// the
-/// hand-over nor a wait for the other thread. The overall time per block, including waits, is a separate figure.
+/// the hand-over nor a wait for the other thread. The overall time per block, including waits, is a separate figure.
 
 #include <array>
 #include <span>

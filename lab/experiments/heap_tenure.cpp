@@ -3,8 +3,7 @@
 
 /// \file
 /// The process's heap through its C++ calls, in heap, large, fragmentation and latency. Preloaded as a malloc, it is a
-/// row
-/// of `heap_malloc.cpp`, like every other malloc.
+/// row of `heap_malloc.cpp`, like every other malloc.
 
 #include <array>
 #include <string_view>

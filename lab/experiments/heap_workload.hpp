@@ -58,8 +58,7 @@ template<class Allocator>
 }
 
 /// Many blocks of one size, freed in random order and allocated again. The list is shuffled beforehand, so that the
-/// loop
-/// itself reads it in order.
+/// loop itself reads it in order.
 template<class Allocator>
 void run_refill(const task& asked) {
     constexpr std::string_view variant = "64 B, random frees", cold = "64 B, cold";

@@ -5,8 +5,7 @@
 /// Question: what do blocks of 4 KiB to 64 MiB cost that are written whole, and is their memory returned?
 ///
 /// Unfair would be: to leave them unwritten, because their main cost is the kernel's work at the first touch of a page;
-/// to
-/// compare first touches with retained memory without showing how much each retains, so the resident memory is shown
+/// to compare first touches with retained memory without showing how much each retains, so the resident memory is shown
 /// beside the times; to look only at once at what stays resident, because some allocators return it after a second.
 /// It does not show: several threads, zeroed memory (calloc), huge pages requested by the caller.
 

@@ -12,8 +12,7 @@ namespace tenure::lab {
 constexpr std::size_t mebibyte = std::size_t{1} << 20;
 
 /// Writes every byte. Requires  `value` is not zero: GCC turns a malloc followed by a memset to zero into one calloc,
-/// and fresh
-/// pages would never be written.
+/// and fresh pages would never be written.
 void write_whole(void* block, std::size_t bytes, unsigned char value);
 
 /// Whether every byte holds the value.

@@ -4,8 +4,7 @@
 
 /// \file
 /// The pattern of source 003, which fragments a heap that keeps large blocks in one place: each block is a little
-/// larger
-/// than the one freed before it, and a small block between them stays.
+/// larger than the one freed before it, and a small block between them stays.
 
 #include <chrono>
 #include <string_view>

@@ -52,8 +52,7 @@ struct cycle_medians {
 };
 
 /// Allocates at least two blocks of one size, one after the other; reads their contents back each time. Returns
-/// nothing, and
-/// fails the part, when one was not correct.
+/// nothing, and fails the part, when one was not correct.
 template<class Allocator>
 std::optional<cycle_medians> run_cycles(const task& asked, Allocator& allocator, std::size_t bytes, std::size_t repeats,
                                         const memory_meter& meter, memory_peak& peak) {

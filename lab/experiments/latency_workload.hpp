@@ -6,9 +6,8 @@
 /// Calls of an allocator, each timed by itself. For the allocator interface, see `heap_blocks.hpp`.
 ///
 /// The live set rises and falls in waves: some blocks are allocated, each written whole, then as many random ones are
-/// freed.
-/// With two threads, each hands some of its blocks to the other, which frees them, timed as well. An allocator may have
-/// `begin_thread()`, which is not timed.
+/// freed. With two threads, each hands some of its blocks to the other, which frees them, timed as well. An allocator
+/// may have `begin_thread()`, which is not timed.
 
 #include <memory>
 #include <span>

@@ -12,8 +12,7 @@
 namespace tenure::lab {
 
 /// Fills Temp to twice the budget. Reports which block is the first outside it and how far away it is, and the cost of
-/// an
-/// allocation before, at and after it.
+/// an allocation before, at and after it.
 void measure_overflow(const task& asked, std::size_t budget_bytes);
 
 }

@@ -3,10 +3,8 @@
 
 /// \file
 /// Two bumps over one range that is never returned. The trivial one, the baseline of the ratios, aligns, compares and
-/// adds,
-/// as every bump for any size and alignment does. The other rounds sizes up to the alignment, so that it need not
-/// align: it
-/// supports only one alignment and does the least work possible.
+/// adds, as every bump for any size and alignment does. The other rounds sizes up to the alignment, so that it need not
+/// align: it supports only one alignment and does the least work possible.
 
 #include <array>
 #include <string_view>

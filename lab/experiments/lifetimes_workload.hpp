@@ -6,8 +6,7 @@
 /// The article's loops: allocate all, free all, and the distances between neighbours.
 ///
 /// An allocator here has `allocate(bytes, alignment)`, `deallocate(block, bytes)` and `end_batch()`, which is timed
-/// with
-/// the frees. It is constructed from the task after every array of the workload has been touched.
+/// with the frees. It is constructed from the task after every array of the workload has been touched.
 
 #include <cstdint>
 #include <cstring>

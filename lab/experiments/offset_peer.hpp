@@ -4,8 +4,7 @@
 
 /// \file
 /// The four functions of a shared library that `tenure bench offsets --against ./lib.so` measures. The library defines
-/// them
-/// around any offset allocator. Example: docs/guide/offset.md. Includes nothing of Tenure.
+/// them around any offset allocator. Example: docs/guide/offset.md. Includes nothing of Tenure.
 
 #include <cstdint>
 

@@ -5,8 +5,7 @@
 /// Question: what does it cost to allocate and free ranges of memory that the program manages itself?
 ///
 /// Unfair would be: an alignment for one and none for another; memory so large that no allocation fails, because then
-/// no
-/// allocator has to search.
+/// no allocator has to search.
 /// It does not show: several threads, and what a driver does with the ranges.
 
 #include "experiments/offsets.hpp"

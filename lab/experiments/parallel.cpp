@@ -5,8 +5,7 @@
 /// Question: what does it cost to format a record as text, and what do two threads gain?
 ///
 /// Unfair would be: formats that read different objects or write different text; memory that one of them touches for
-/// the
-/// first time; threads that are started while the clock runs.
+/// the first time; threads that are started while the clock runs.
 /// It does not show: writing the text to its destination, and more than two threads.
 
 #include "experiments/parallel.hpp"

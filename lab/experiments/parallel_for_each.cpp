@@ -21,8 +21,7 @@ constexpr const char* file = "tenure_lab_tbb.so";
 class for_each_crew {
 public:
     /// Pins both threads to processors of their own, like those of thread_pair. TBB counts the processors at its first
-    /// loop;
-    /// the calling thread may be pinned only after that.
+    /// loop; the calling thread may be pinned only after that.
     explicit for_each_crew(const executor_module& code) : code_(code) {
         code_.use_threads(2, [] { pin_thread(1); });
         get_ready();

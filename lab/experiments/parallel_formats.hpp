@@ -4,8 +4,7 @@
 
 /// \file
 /// Objects, and the ways to write one. All write to the same memory, through text_writer::room() and advance(), and the
-/// same
-/// text; only a copy is not text.
+/// same text; only a copy is not text.
 
 #include <fmt/compile.h>
 #include <fmt/format.h>

@@ -6,8 +6,7 @@
 /// Objects in pages, written as text by one thread and by two, and compared with printf's text.
 ///
 /// A `Format` has `write(text_writer&, object)` for each kind of object. A `Crew` is made before anything is measured.
-/// Call
-/// its `get_ready()` before each timed loop; as an executor it runs a loop.
+/// Call its `get_ready()` before each timed loop; as an executor it runs a loop.
 
 #include <array>
 #include <cstring>

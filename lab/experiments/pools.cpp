@@ -6,8 +6,7 @@
 ///
 /// Unfair would be: to destroy in the order that suits one scheme best, so three orders are measured, and refilling is
 /// measured after random frees, where lists in the order of the frees become slow; to measure 50 000 objects, which fit
-/// in
-/// a cache, as if they were millions: --full has 5 000 000.
+/// in a cache, as if they were millions: --full has 5 000 000.
 /// It does not show: constructors that do more than store an int, and programs that use other memory in between.
 
 #include "experiments/pools.hpp"

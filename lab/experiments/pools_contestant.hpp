@@ -7,8 +7,7 @@
 ///
 /// Besides the interface in `pools_population.hpp`, an adaptor may have `shared = true` (two threads may use one),
 /// `one_by_one = false` (destroying singly is too slow for suite 2), `pairs = false`, `singly = false`, `max_bytes`,
-/// and
-/// `searches_when_freeing = true`.
+/// and `searches_when_freeing = true`.
 
 #include "experiments/pools_workload.hpp"
 #include "experiments/type_name.hpp"
@@ -67,10 +66,8 @@ void run_suite(const task& asked) {
 }
 
 /// With more objects, a scheme that searches on each free would not finish in random order: Loki's free takes 1.2 us
-/// with
-/// 200 000 objects of 64 bytes, and the time grows with their number. Without that order its memory and its refills
-/// would
-/// not be comparable, so all of suite 2 is left out.
+/// with 200 000 objects of 64 bytes, and the time grows with their number. Without that order its memory and its
+/// refills would not be comparable, so all of suite 2 is left out.
 constexpr std::size_t max_for_searching = 200'000;
 
 /// contestant::left_out of a scheme whose free searches.

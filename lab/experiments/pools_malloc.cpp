@@ -3,8 +3,7 @@
 
 /// \file
 /// operator new and delete of the process in the pools experiment, one row per malloc; and mimalloc's heap, the only
-/// malloc
-/// here that can drop everything at once.
+/// malloc here that can drop everything at once.
 
 #include <array>
 #include <new>

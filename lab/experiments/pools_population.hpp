@@ -7,17 +7,13 @@
 ///
 /// An adaptor `A<Bytes>` has the type `object` (a test_object<Bytes>, or derived from it with the same size),
 /// `construct(int)`, which returns nullptr when out of memory, and `destroy(object*)`. Where the scheme supports them,
-/// it
-/// has `drop()`, which frees everything at once, and `trim()`, which returns memory when nothing is alive. It may have
-/// a
-/// constructor that takes the number of objects, may support the proof's questions, and may have a constant `alignment`
-/// that it promises beyond that of its object.
+/// it has `drop()`, which frees everything at once, and `trim()`, which returns memory when nothing is alive. It may
+/// have a constructor that takes the number of objects, may support the proof's questions, and may have a constant
+/// `alignment` that it promises beyond that of its object.
 ///
 /// The timed loops store an int and read it back. After all figures of a worker have been taken, check_objects() checks
-/// new
-/// objects: their size, alignment and distance. It writes them whole, which no figure includes. Each is far smaller
-/// than a
-/// page, so this touches no page that their constructors did not.
+/// new objects: their size, alignment and distance. It writes them whole, which no figure includes. Each is far smaller
+/// than a page, so this touches no page that their constructors did not.
 
 #include <algorithm>
 #include <cstddef>
@@ -134,8 +130,7 @@ template<class Adaptor>
 }
 
 /// Checks newly made objects the same way; half of them, if the scheme supports it, are made after random frees.
-/// Requires
-/// nothing of the pool is alive. Afterwards nothing is alive, except what the scheme can only free as a whole.
+/// Requires nothing of the pool is alive. Afterwards nothing is alive, except what the scheme can only free as a whole.
 template<class Adaptor>
 [[nodiscard]] std::string_view check_objects(Adaptor& pool, std::span<void*> objects, random_source random) {
     constexpr std::string_view refused = "an object could not be allocated";

@@ -3,8 +3,7 @@
 
 /// \file
 /// The property table. The article compares platforms, threads and ease of use as well as speed. This table covers
-/// platforms,
-/// threads, operations and memory. It has no column for ease of use, which is a matter of opinion.
+/// platforms, threads, operations and memory. It has no column for ease of use, which is a matter of opinion.
 
 #include "experiments/pools.hpp"
 

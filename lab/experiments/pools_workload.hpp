@@ -87,8 +87,7 @@ bool cycle(population<Adaptor>& all, free_order order, random_source& random, do
 }
 
 /// A slow scheme stops repeating after this time, once it has enough repetitions for a median. Their number is odd, so
-/// the
-/// median is the middle one and not the worse of two.
+/// the median is the middle one and not the worse of two.
 constexpr double repeats_limit_ns = 1e9;
 constexpr std::size_t min_repeats = 3;
 
@@ -192,10 +191,8 @@ void run_drop(const task& asked) {
 constexpr std::size_t max_alive_for_destroy_one = 50'000;
 
 /// The cost of one destroy in the middle of the article's loop, which destroys in the order of construction. Half of
-/// the
-/// objects are already gone, destroyed so that the lowest comes last, which suits a list in address order; then the
-/// next few
-/// are timed.
+/// the objects are already gone, destroyed so that the lowest comes last, which suits a list in address order; then the
+/// next few are timed.
 template<class Adaptor>
 void run_destroy_one(const task& asked) {
     constexpr std::size_t groups = 3;

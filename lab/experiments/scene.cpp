@@ -5,8 +5,7 @@
 /// Question: what does it cost to make, traverse and destroy a scene graph, and does memory of its own make it faster?
 ///
 /// Unfair would be: nodes without virtual functions and counted references, unlike real scene graphs; a single pass,
-/// after
-/// which no allocator has reused anything; huge pages for one row and not for another without saying so.
+/// after which no allocator has reused anything; huge pages for one row and not for another without saying so.
 /// It does not show: several threads, or a graph that changes a little in every frame.
 
 #include "experiments/scene.hpp"

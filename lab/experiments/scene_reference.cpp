@@ -67,8 +67,7 @@ struct bump_per_size {
 };
 
 /// Blocks whose free and used slots are kept in maps outside them, like VulkanSceneGraph's first allocator: first fit
-/// among
-/// the blocks, newest first.
+/// among the blocks, newest first.
 class mapped_blocks {
 public:
     static constexpr std::size_t block_bytes = std::size_t{1} << 20;

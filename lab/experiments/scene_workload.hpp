@@ -4,8 +4,8 @@
 
 /// \file
 /// Makes, traverses and destroys a quad tree repeatedly in one process. For the memory interface, see
-/// `scene_nodes.hpp`.
-/// Besides that, a memory has `open()`, `owner()`, and `clear()` if it can drop everything by one call.
+/// `scene_nodes.hpp`. Besides that, a memory has `open()`, `owner()`, and `clear()` if it can drop everything by one
+/// call.
 
 #include <fmt/format.h>
 

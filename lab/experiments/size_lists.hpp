@@ -4,10 +4,8 @@
 
 /// \file
 /// A limit for the experiments of the heap: a free list per size and thread, over a range that each thread bumps
-/// through.
-/// It finds the list by the size passed to it, checks nothing and returns nothing; blocks stay with the thread that
-/// frees
-/// them.
+/// through. It finds the list by the size passed to it, checks nothing and returns nothing; blocks stay with the thread
+/// that frees them.
 
 #include <array>
 #include <bit>

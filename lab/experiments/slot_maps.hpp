@@ -4,8 +4,7 @@
 
 /// \file
 /// Slots of a range, free and used, in maps outside it: the scheme of VulkanSceneGraph's MemorySlots, rebuilt on
-/// std::map and
-/// std::multimap. A reference of scene and of offsets.
+/// std::map and std::multimap. A reference of scene and of offsets.
 
 #include <cstddef>
 #include <cstdint>

@@ -6,8 +6,7 @@
 /// The plain loops. `Level` is a type that only one source has, so that each source gets loops with its own flags.
 ///
 /// A source that includes this file may be compiled for processors that not every machine has. The linker keeps one of
-/// all
-/// copies of a header's inline function, and might keep that source's copy. So this file includes nothing else with
+/// all copies of a header's inline function, and might keep that source's copy. So this file includes nothing else with
 /// code.
 
 #include <cmath>

@@ -5,10 +5,8 @@
 /// Question: what does `tenure watch` cost the program that it watches?
 ///
 /// Unfair would be: stacks of one depth only, because deeper stacks cost more; a heap that takes no time; calls from
-/// one
-/// place only, which the cache of seen stacks always contains. It does not show: the first call from each new stack,
-/// which
-/// is unwound (some microseconds), and the time of the report afterwards.
+/// one place only, which the cache of seen stacks always contains. It does not show: the first call from each new
+/// stack, which is unwound (some microseconds), and the time of the report afterwards.
 
 #include "experiments/watch.hpp"
 

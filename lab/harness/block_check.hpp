@@ -17,8 +17,7 @@
 namespace tenure::lab {
 
 /// Writes to every byte of every block. No two blocks, and no two places in one, get the same words. `first` is the
-/// number
-/// of the first block, for when several lists are alive together.
+/// number of the first block, for when several lists are alive together.
 void fill_blocks(std::span<void* const> blocks, std::size_t bytes, std::uint64_t first = 0);
 
 /// Whether every byte is still as fill_blocks() wrote it.
@@ -43,8 +42,7 @@ struct sized_block {
 inline constexpr std::string_view wrong_contents = "a block did not hold the data written to all of it";
 
 /// The alignment that malloc and operator new promise: 16, or for smaller blocks the largest that an object of that
-/// size
-/// can need.
+/// size can need.
 [[nodiscard]] constexpr std::size_t malloc_alignment(std::size_t bytes) {
     std::size_t alignment = 1;
     while (alignment < 16 && alignment * 2 <= bytes) alignment *= 2;

@@ -6,9 +6,8 @@
 /// Tells the proof whom to ask about live blocks when the allocator is not the process's malloc.
 ///
 /// An adaptor that can be asked has `owns(block) const`; one that can only count has `alive() const`. Both have the
-/// constant
-/// `query`, which names the allocator's own call that gives the answer. An adaptor in front of another one returns that
-/// one's `owner()`.
+/// constant `query`, which names the allocator's own call that gives the answer. An adaptor in front of another one
+/// returns that one's `owner()`.
 
 #include <cstddef>
 #include <string_view>

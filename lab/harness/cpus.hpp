@@ -27,8 +27,7 @@ bool pin_thread(std::size_t index);
 [[nodiscard]] int current_cpu();
 
 /// How two CPUs are related in the kernel's topology. Two cores of a virtual machine may be two threads of one real
-/// core;
-/// its kernel cannot know.
+/// core; its kernel cannot know.
 enum class cpu_relation : std::uint8_t { same, one_core, two_cores, unknown };
 [[nodiscard]] cpu_relation relation_of(int one, int other, const std::string& directory = "/sys/devices/system/cpu");
 

@@ -7,12 +7,10 @@
 /// runs.
 ///
 /// The harness starts a process per contestant, part and round, in shuffled paired rounds. Each process calls `run`
-/// once,
-/// with a recorder that sends figures to the parent. An experiment never judges: it measures and verifies.
+/// once, with a recorder that sends figures to the parent. An experiment never judges: it measures and verifies.
 ///
 /// Everything here is constant data in the program file. A worker that built tables on the heap would leave holes in
-/// it,
-/// and the first batch of the measured malloc would fill those first.
+/// it, and the first batch of the measured malloc would fill those first.
 
 #include <array>
 #include <cstddef>
@@ -88,10 +86,8 @@ public:
     /// Fails the row with this sentence, for example because memory did not hold the data written to it.
     virtual void fail(std::string_view reason) = 0;
     /// Reports blocks that the measured allocator has allocated and that are still alive; the proof asks whether they
-    /// are its
-    /// own. Called outside the timed parts, at least once per worker. Without `owner`, the process's malloc is asked;
-    /// any
-    /// other allocator is asked through `owner`.
+    /// are its own. Called outside the timed parts, at least once per worker. Without `owner`, the process's malloc is
+    /// asked; any other allocator is asked through `owner`.
     virtual void blocks(std::span<void* const> live, std::size_t bytes_each, const block_owner& owner) = 0;
     void blocks(std::span<void* const> live, std::size_t bytes_each) { blocks(live, bytes_each, {}); }
 };
@@ -132,8 +128,7 @@ struct contestant {
     std::uint64_t parts = 0;            ///< bit i: takes part in part i
     void (*run)(const task&) = nullptr; ///< nullptr when its headers were missing in this build
     /// Why it is left out of one of its parts with these options, as a sentence; empty when it is not. nullptr when it
-    /// never
-    /// is. A contestant that would not finish is left out and shown as left out; it never gets less work than the
+    /// never is. A contestant that would not finish is left out and shown as left out; it never gets less work than the
     /// others.
     std::string_view (*left_out)(const parameters& options, std::size_t part) = nullptr;
 };

@@ -10,8 +10,7 @@
 namespace tenure::lab {
 
 /// During the lifetime of a guard, SIGINT, SIGTERM and SIGHUP only set a flag. They are blocked except while the
-/// harness
-/// waits, so that none can arrive between checking the flag and going to sleep.
+/// harness waits, so that none can arrive between checking the flag and going to sleep.
 class interrupt_guard {
 public:
     interrupt_guard();

@@ -20,8 +20,7 @@
 namespace tenure::lab {
 
 /// Makes the compiler assume that unknown code holds this pointer and reads and writes the memory behind it. Without
-/// it,
-/// GCC forwards stores through inlined pools and removes whole malloc/free pairs.
+/// it, GCC forwards stores through inlined pools and removes whole malloc/free pairs.
 template<class T>
 inline void escape(T* pointer) {
     asm volatile("" : : "g"(pointer) : "memory");

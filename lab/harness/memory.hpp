@@ -26,8 +26,7 @@ public:
 
     [[nodiscard]] double resident_mib() const; ///< now
     /// The maximum since construction. The kernel's own high-water mark may be off by 64 pages per CPU, so it is used
-    /// only
-    /// when it exceeds both what is resident now and that error.
+    /// only when it exceeds both what is resident now and that error.
     [[nodiscard]] double peak_mib() const;
     [[nodiscard]] double huge_mib() const; ///< in huge pages now, of any allocator
 

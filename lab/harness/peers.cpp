@@ -100,8 +100,7 @@ std::filesystem::path folder_of_command() {
 
 std::string find_own_library(std::string_view file) {
     // In a build tree, the tests are one folder below the command. The build system defines where an installed command
-    // finds
-    // its libraries.
+    // finds its libraries.
     constexpr std::array<std::string_view, 3> folders{".", "..", TENURE_LIBRARIES_FROM_COMMAND};
     for (std::string_view folder : folders) {
         std::filesystem::path const path = folder_of_command() / folder / file;

@@ -46,21 +46,18 @@ inline constexpr std::string_view own_hardened_name = "tenure hardened";
 }
 
 /// The C library's malloc, ours, then every peer of the table. Each is probed in a process that has it preloaded,
-/// exactly as
-/// it is when measured.
+/// exactly as it is when measured.
 [[nodiscard]] std::vector<found_malloc> find_mallocs();
 
 /// The path of one of our libraries, found by its file name: beside the command in a build tree, or in the
-/// installation's
-/// library folder. Empty when it is in neither place.
+/// installation's library folder. Empty when it is in neither place.
 [[nodiscard]] std::string find_own_library(std::string_view file);
 
 /// One of our libraries for preloading: beside the command in a build tree, or in the installation's library folder.
 [[nodiscard]] found_malloc find_own_malloc(std::string_view file);
 
 /// Any file with a malloc or an offset allocator. `found` is false, with the reason, when it does not exist or cannot
-/// be
-/// used.
+/// be used.
 [[nodiscard]] found_malloc find_malloc_file(const std::string& path);
 
 /// The version of an installed package; empty when there is no package manager or no such package.
@@ -70,8 +67,7 @@ inline constexpr std::string_view own_hardened_name = "tenure hardened";
 [[nodiscard]] std::string version_of(const library_peer& peer);
 
 /// The first word of a probe worker's command line. A probe writes the files that its malloc and operator new come
-/// from,
-/// and their version.
+/// from, and their version.
 inline constexpr std::string_view probe_command = "probe-malloc";
 int probe_main();
 

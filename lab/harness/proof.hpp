@@ -7,12 +7,11 @@
 /// instead.
 ///
 /// For the process's malloc, three conditions must hold: `malloc`, `free` and `operator new` resolve into the expected
-/// file
-/// (or operator new into the C++ runtime, which calls malloc); that file is mapped; and live blocks of the run are the
-/// allocator's own, according to a function that only this allocator has. An allocator without such a function is
+/// file (or operator new into the C++ runtime, which calls malloc); that file is mapped; and live blocks of the run are
+/// the allocator's own, according to a function that only this allocator has. An allocator without such a function is
 /// identified by its symbols. The C library's malloc and ours must also count the blocks in mallinfo2. For any other
-/// malloc
-/// the sentence says whether its mallinfo2 counts them or, if it has none, whether the C library's heap grew by them.
+/// malloc the sentence says whether its mallinfo2 counts them or, if it has none, whether the C library's heap grew by
+/// them.
 ///
 /// An allocator that is called directly is asked through the contestant, if it has a call for it: whether it owns each
 /// block, or how many it counts. An allocator without such a call is identified by its type alone, and the sentence

@@ -6,9 +6,8 @@
 /// Runs an experiment: a process per contestant, part and round, in shuffled paired rounds.
 ///
 /// The machine's speed drifts by a factor of two between minutes, so only measurements close in time are comparable.
-/// Within a
-/// round the parts are shuffled, and within a part all contestants run one after the other, shuffled again. Ratios are
-/// computed per round.
+/// Within a round the parts are shuffled, and within a part all contestants run one after the other, shuffled again.
+/// Ratios are computed per round.
 
 #include <chrono>
 #include <cstdint>
@@ -35,8 +34,7 @@ struct measured_row {
 };
 
 /// Every row of an experiment, in the order of its sources. A contestant that uses the process's malloc becomes one row
-/// per
-/// malloc.
+/// per malloc.
 [[nodiscard]] std::vector<measured_row> list_rows(const experiment& chosen, std::span<const found_malloc> mallocs,
                                                   std::span<const library_peer> libraries);
 
@@ -51,8 +49,7 @@ struct run_settings {
 
 /// Runs the measured_rows. `settings.parts` is recorded in the result's parameters unless it selects all. A worker that
 /// crashes, exceeds its time limit, fails its verification or is not proven fails its row, which then has the reason
-/// and
-/// no numbers. After an interrupt the rows contain the finished rounds.
+/// and no numbers. After an interrupt the rows contain the finished rounds.
 [[nodiscard]] experiment_result run_experiment(const experiment& chosen, const parameters& options,
                                                std::span<const measured_row> measured_rows,
                                                const run_settings& settings);

@@ -23,8 +23,7 @@ public:
     row_builder(std::span<const measured_row> measured_rows, std::span<const part> parts, std::uint32_t rounds);
 
     /// Adds a worker's reply for one part in one round. The row fails when the worker failed, and when a figure or a
-    /// list has
-    /// the metric and variant of another one, because nobody could tell them apart.
+    /// list has the metric and variant of another one, because nobody could tell them apart.
     void add(std::size_t index, std::uint32_t round, std::size_t part, const worker_reply& reply);
 
     /// Records that the row is left out of a part, with a reason for the reader.

@@ -31,8 +31,7 @@ inline std::uint64_t ticks_after() {
 [[nodiscard]] std::uint64_t tick_cost();
 
 /// The length of a tick, measured with the system's clock. It becomes more precise with the time between construction
-/// and
-/// the query.
+/// and the query.
 class tick_length {
 public:
     [[nodiscard]] double ns() const {

@@ -51,8 +51,7 @@ struct worker_findings {
 [[nodiscard]] std::optional<worker_findings> parse_findings(std::string_view message);
 
 /// For main(): when the command line is that of a worker or a probe, does the work and returns the exit code. A worker
-/// ends
-/// the process itself, without running static destructors.
+/// ends the process itself, without running static destructors.
 [[nodiscard]] std::optional<int> run_if_worker(int argc, char** argv, std::span<const experiment> experiments);
 
 }

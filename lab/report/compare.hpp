@@ -20,14 +20,13 @@ namespace tenure::lab {
 /// How a row changed from the old result to the new one.
 ///
 /// A change counts when every round of one result is on the same side of every round of the other and the medians
-/// differ
-/// by more than a tenth. Spreads alone are not enough: on a busy machine, the middle halves of seven rounds of the same
-/// binary do not overlap for one figure in ten. The machine itself drifts between two runs, so a time is judged by its
-/// ratio to the baseline of the same round. If only the absolute figure changed, or for the baseline itself, the
-/// verdict
-/// is `drifted`: it says something about the machine and nothing about the allocator. A time without a ratio is
-/// `not_comparable`, because it cannot be told from that drift. Memory and facts do not drift and are judged by their
-/// values. With fewer than five rounds on either side the range means little, and the verdict is `too_few`.
+/// differ by more than a tenth. Spreads alone are not enough: on a busy machine, the middle halves of seven rounds of
+/// the same binary do not overlap for one figure in ten. The machine itself drifts between two runs, so a time is
+/// judged by its ratio to the baseline of the same round. If only the absolute figure changed, or for the baseline
+/// itself, the verdict is `drifted`: it says something about the machine and nothing about the allocator. A time
+/// without a ratio is `not_comparable`, because it cannot be told from that drift. Memory and facts do not drift and
+/// are judged by their values. With fewer than five rounds on either side the range means little, and the verdict is
+/// `too_few`.
 enum class change : std::uint8_t { same, better, worse, drifted, moved, not_comparable, too_few };
 
 inline constexpr std::size_t min_compared_rounds = 5;

@@ -33,9 +33,8 @@ struct verdict {
 [[nodiscard]] std::vector<std::string> conclusions(const experiment_result& found, const layout& laid);
 
 /// The distance "×1.20" of the best of ours to the best of the others; above 1 ours is worse, whatever the figure's
-/// sense.
-/// "from 0" when the other has 0 and ours more; "to 0" for the opposite. A dash when there is no ratio for another
-/// reason.
+/// sense. "from 0" when the other has 0 and ours more; "to 0" for the opposite. A dash when there is no ratio for
+/// another reason.
 [[nodiscard]] std::string distance_text(const summary& ratio, double ours_median, double other_median);
 
 /// A warning about an experiment, or about some of its figures, with fewer rounds than a judgement needs; empty when

@@ -34,8 +34,8 @@ plot_range range_of(const std::vector<std::int64_t>& distances) {
     const std::int64_t low = sorted[last / 50];
     const std::int64_t high = sorted[last - last / 50];
     // The range is the middle 96 % extended by one and a half times its width on either side. If these are all equal,
-    // it
-    // is extended by 64 bytes, so that it includes a neighbour such as 28 and 44 and excludes a jump to another page.
+    // it is extended by 64 bytes, so that it includes a neighbour such as 28 and 44 and excludes a jump to another
+    // page.
     const double room = std::max(1.5 * between(low, high), 64.0);
     const double floor = static_cast<double>(low) - room;
     const double ceiling = static_cast<double>(high) + room;

@@ -28,8 +28,7 @@ struct loaded_result {
 [[nodiscard]] std::string to_json(const result& found);
 
 /// Ignores fields that this version does not know; missing fields keep their defaults. Strings are made printable,
-/// because
-/// a result may come from somebody else and is printed to terminals.
+/// because a result may come from somebody else and is printed to terminals.
 /// Fails     for text that is not JSON, a field of the wrong type, a file of a newer format, a file that is not a
 ///           result.
 [[nodiscard]] loaded_result parse_json(std::string_view text);

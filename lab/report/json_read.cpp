@@ -32,8 +32,7 @@ constexpr std::size_t max_figures = 10'000;  ///< over all contestants and exper
 constexpr std::size_t max_samples = 250'000;
 
 /// Whether lists and objects are nested deeper than in any result. Each level of nesting takes many times its one byte
-/// in
-/// the file.
+/// in the file.
 bool is_too_deep(std::string_view text) {
     std::size_t depth = 0;
     bool is_string = false;

@@ -4,15 +4,13 @@
 
 /// \file
 /// Decides which contestant is best for a figure. This is the only place that decides it, for tables, pages,
-/// conclusions
-/// and counts.
+/// conclusions and counts.
 ///
 /// Two contestants are compared round by round, because the machine drifts between rounds by more than they differ. One
 /// leads the other when the signed-rank test (signed_rank.hpp, Wilcoxon 1945) over the logarithms of the ratios of the
 /// rounds puts them on its side of zero, at a level of 5 %, and their median is at least 2 % away from 1. Otherwise the
 /// two are level. A figure with fewer than five rounds of both is not judged: the test could not tell them apart, and
-/// no
-/// best choice is named. The medians of the two contestants alone decide nothing.
+/// no best choice is named. The medians of the two contestants alone decide nothing.
 
 #include <cstddef>
 #include <cstdint>
@@ -32,13 +30,11 @@ struct match {
 };
 
 /// A ratio needs numbers above zero. When fewer than five rounds have one, although more rounds have both figures,
-/// there
-/// is no ratio, and the differences of the rounds decide in the same way. Figures below zero have no ratios.
+/// there is no ratio, and the differences of the rounds decide in the same way. Figures below zero have no ratios.
 [[nodiscard]] match match_of(const table& from, std::size_t figure_index, std::size_t row, std::size_t other);
 
 /// The best of some rows that have the figure: one that no other of them leads, chosen among those with enough rounds
-/// if
-/// there are any. no_row when there is none.
+/// if there are any. no_row when there is none.
 [[nodiscard]] std::size_t best_of(const table& from, std::size_t figure_index, const std::vector<std::size_t>& among);
 
 /// The best choices for a figure: every row that no other choice leads, so that rows level with the best are included.

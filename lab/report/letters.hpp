@@ -18,8 +18,8 @@ namespace tenure::lab {
 [[nodiscard]] std::string clipped(std::string_view text, std::size_t width);
 
 /// `text` with each control character, including line ends, replaced by a space, so that names from foreign files
-/// cannot
-/// send escape sequences to a terminal. Bytes from 0x80 to 0x9F outside a character count as control characters too.
+/// cannot send escape sequences to a terminal. Bytes from 0x80 to 0x9F outside a character count as control characters
+/// too.
 [[nodiscard]] std::string printable(std::string_view text);
 
 }

@@ -15,13 +15,11 @@ enum class scale_kind : std::uint8_t { linear, logarithmic };
 class scale {
 public:
     /// An axis from 0 for lengths. It is logarithmic when the largest value is over `log_threshold` times the smallest
-    /// one
-    /// above zero, whose linear bar would be invisible. With a value below zero it is linear and begins there.
+    /// one above zero, whose linear bar would be invisible. With a value below zero it is linear and begins there.
     static scale for_lengths(const std::vector<double>& values, double pixels);
 
     /// A linear axis from 0 whatever the range, or from the lowest value below 0. For memory, where an invisibly short
-    /// bar is
-    /// the right picture.
+    /// bar is the right picture.
     static scale for_parts(const std::vector<double>& values, double pixels);
 
     /// A linear axis over a range with round ends.

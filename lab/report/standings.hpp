@@ -44,8 +44,7 @@ struct standings {
     std::vector<experiment_standing> experiments; ///< those with a figure that both ours and others have
     standing_counts all;
     /// The same without vector mathematics, whose hundreds of figures would dominate every sum. Counted only when there
-    /// are
-    /// other experiments.
+    /// are other experiments.
     std::optional<standing_counts> all_but_vectors;
     std::vector<trailing_figure> trails; ///< figures without a ratio (from 0) first, then the longest distances
 };

@@ -36,9 +36,8 @@ inline constexpr std::size_t min_spread_rounds = 3;
 [[nodiscard]] double quantile(std::span<const double> samples, double fraction);
 
 /// Each sample divided by the baseline sample of the same round; NaN when either is missing or the baseline is not
-/// above
-/// zero. All are NaN when a number on either side is below zero: differences of times can be negative, and a ratio over
-/// only the other rounds would be wrong.
+/// above zero. All are NaN when a number on either side is below zero: differences of times can be negative, and a
+/// ratio over only the other rounds would be wrong.
 [[nodiscard]] std::vector<double> round_ratios(std::span<const double> samples, std::span<const double> baseline);
 
 /// The n-th root of the product. Skips values that are not above zero; NaN without values.

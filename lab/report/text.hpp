@@ -30,8 +30,7 @@ struct text_style {
                                       text_style style = {});
 
 /// Who leads for what and where ours trails most, a paragraph per experiment, with its primary figures; then the
-/// distance
-/// to the best of the others over all experiments.
+/// distance to the best of the others over all experiments.
 [[nodiscard]] std::string text_conclusions(const result& found, text_style style = {});
 
 /// Compares two results.

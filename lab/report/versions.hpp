@@ -12,8 +12,7 @@
 namespace tenure::lab {
 
 /// "Versions: jemalloc 5.3.0, tcmalloc: gperftools minimal 2.10", for the table's rows that are not ours; empty when
-/// none
-/// of them has a version.
+/// none of them has a version.
 [[nodiscard]] std::string versions_of(const table& from);
 
 }

@@ -4,8 +4,7 @@
 
 /// \file
 /// The interfaces of modules. A module wraps another project's libraries that run code before main() or load many
-/// others, so
-/// that only workers that need it load it, and no other worker has traces of it in its memory.
+/// others, so that only workers that need it load it, and no other worker has traces of it in its memory.
 
 #include <cstddef>
 #include <cstdint>

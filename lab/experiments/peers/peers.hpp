@@ -4,8 +4,7 @@
 
 /// \file
 /// What each peer of this folder provides: itself, and its contestants per experiment. A peer whose headers are not
-/// found is
-/// built from PEER_missing.cpp, which provides the same rows without code.
+/// found is built from PEER_missing.cpp, which provides the same rows without code.
 
 #include <span>
 
