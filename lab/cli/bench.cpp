@@ -119,8 +119,8 @@ void bench_command::add_options() {
     command_
         ->add_option(
             "--against", request_.against,
-            "Peers to measure beside ours and the references: names, or files (malloc libraries; for `offsets`, "
-            "libraries with an offset allocator). Separate them with commas")
+            "Peers by name: measures only these beside ours and the references. Files are measured in addition: "
+            "malloc libraries, or for `offsets` libraries with an offset allocator. Separate them with commas")
         ->delimiter(',')
         ->allow_extra_args(false)
         ->type_name("PEER|./lib.so,...");
@@ -244,17 +244,16 @@ std::string bench_command::read_inputs() {
         experiment_command& each = *experiments_[index];
         if (each.input.empty()) continue;
         std::error_code error;
-        if (!std::filesystem::is_regular_file(each.input,
-                                              error)) // opening a pipe would wait for a writer; a device may never end
-            return fmt::format("--input {}: is not a regular file", each.input);
+        if (!std::filesystem::is_regular_file(each.input, error)) // a pipe would block, a device never ends
+            return fmt::format("--input {} is not a regular file", each.input);
         if (std::uintmax_t const bytes = std::filesystem::file_size(each.input, error);
             error || bytes > max_input_bytes)
-            return fmt::format("--input {}: is {} MiB; the maximum is {} MiB", each.input, error ? 0 : bytes >> 20U,
+            return fmt::format("--input {} is {} MiB; the maximum is {} MiB", each.input, error ? 0 : bytes >> 20U,
                                max_input_bytes >> 20U);
         int const made = ::memfd_create("tenure-input", MFD_CLOEXEC);
         // Workers inherit this descriptor. Its high number keeps their own descriptors from replacing it.
         each.descriptor = made < 0 ? -1 : ::fcntl(made, F_DUPFD, 100);
-        if (each.descriptor < 0) return fmt::format("--input: not enough memory to read {}", each.input);
+        if (each.descriptor < 0) return fmt::format("--input {}: not enough memory to read it", each.input);
         std::string const refused = experiments()[index].input->read(each.input, each.descriptor);
         if (!refused.empty()) return fmt::format("--input {}: {}", each.input, refused);
     }

@@ -100,8 +100,7 @@ class left_over {
 public:
     explicit left_over(const fs::path& path)
         : path_(path), folder_(::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)) {
-        if (folder_ >= 0)
-            lock_ = take_lock(folder_, 0); // does not create one: a folder without a lock file is not ours
+        if (folder_ >= 0) lock_ = take_lock(folder_, 0); // creates none: without one it is not ours
     }
     ~left_over() {
         if (lock_ >= 0) ::close(lock_);

@@ -98,8 +98,7 @@ std::string_view name_of_library(std::string_view file) {
 /// Whether a file in LD_PRELOAD, or the target of its link, has the name of our malloc or of a peer's.
 bool is_known_malloc(std::string_view file) {
     std::error_code error;
-    std::string const real =
-        std::filesystem::canonical(file, error).string(); // empty where only the loader finds the file
+    std::string const real = std::filesystem::canonical(file, error).string(); // empty if only the loader finds it
     for (std::string_view const each : {name_of_library(file), name_of_library(real)}) {
         if (each.starts_with(own_malloc_prefix)) return true;
         for (const malloc_peer& peer : malloc_peers()) {

@@ -71,8 +71,7 @@ void run_refill(const task& asked) {
     double const first = allocate_all(allocator, blocks.all());
     bool intact = true;
     for (std::size_t i = 0; i < repeats; ++i) {
-        intact &=
-            stamps_hold(blocks.all()); // in order, so that all contestants start with the same memory in the caches
+        intact &= stamps_hold(blocks.all()); // in order: all start with the same memory in the caches
         shuffle(blocks.all(), random);
         frees[i] = free_all(allocator, blocks.all(), intact);
         allocations[i] = allocate_all(allocator, blocks.all());

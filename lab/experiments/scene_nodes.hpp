@@ -104,7 +104,7 @@ struct scene_nodes {
         virtual void accept(visitor& from) { from.apply(*this); }
         [[nodiscard]] virtual std::size_t bytes() const {
             return sizeof *this;
-        } ///< its own, and those of its array of children
+        } ///< with those of its array of children
 
         void refer() { references_.fetch_add(1, std::memory_order_relaxed); }
         void unrefer() {

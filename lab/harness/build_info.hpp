@@ -15,9 +15,8 @@
 namespace tenure::lab::build_info {
 
 [[nodiscard]] std::string compiler();
-[[nodiscard]] std::string flags(); ///< "unknown" when the build system does not define it
-[[nodiscard]] std::string
-type(); ///< derived from the compiler's optimisation macros when the build system does not define it
+[[nodiscard]] std::string flags();  ///< "unknown" when the build system does not define it
+[[nodiscard]] std::string type();   ///< if undefined, derived from the compiler's optimisation macros
 [[nodiscard]] std::string commit(); ///< "unknown" when the build system does not define it
 
 }

@@ -60,8 +60,7 @@ public:
     [[nodiscard]] bool has_input() const { return input_ >= 0; }
     [[nodiscard]] int input() const { return input_; }
     [[nodiscard]] std::string_view input_path() const { return input_path_; } ///< empty in a worker
-    [[nodiscard]] std::int64_t
-    operator[](std::string_view name) const; ///< aborts when the experiment does not declare the name
+    [[nodiscard]] std::int64_t operator[](std::string_view name) const;       ///< aborts likewise
     [[nodiscard]] std::size_t size(std::string_view name) const { return static_cast<std::size_t>((*this)[name]); }
     [[nodiscard]] std::span<const entry> all() const { return {entries_.data(), count_}; }
 
@@ -111,21 +110,19 @@ enum class route : std::uint8_t {
 /// A piece of an experiment that runs in a process of its own, so that it is not affected by other pieces.
 struct part {
     std::string_view name;
-    unsigned threads = 1; ///< with 1, the process is pinned to one CPU; otherwise it may use all
-    std::uint32_t rounds =
-        ~0U; ///< runs only in this many first rounds, for parts that wait for a second and would take minutes otherwise
+    unsigned threads = 1;       ///< with 1, the process is pinned to one CPU; otherwise it may use all
+    std::uint32_t rounds = ~0U; ///< runs in this many first rounds only; for parts that wait and would take minutes
 };
 
 /// A contestant as the experiment declares it. The harness completes it to rows: see `rounds.hpp`.
 struct contestant {
     std::string_view name{}; ///< empty for process_malloc with every malloc: the rows have the names of their mallocs
     route how = route::inlined;
-    std::string_view
-        peer{}; ///< inlined: whose code this is, empty for ours; process_malloc: the only malloc, or empty for all
-    std::string_view kind{};            ///< "inlined", "library", "reference (ours)"; process_malloc: empty
-    std::string_view type{};            ///< inlined: the type that is called, for the proof
-    std::string_view note{};            ///< a remark about this row for the reader; may be empty
-    std::uint64_t parts = 0;            ///< bit i: takes part in part i
+    std::string_view peer{}; ///< inlined: whose code this is, empty for ours; process_malloc: the only malloc, or empty
+    std::string_view kind{}; ///< "inlined", "library", "reference (ours)"; process_malloc: empty
+    std::string_view type{}; ///< inlined: the type that is called, for the proof
+    std::string_view note{}; ///< a remark about this row for the reader; may be empty
+    std::uint64_t parts = 0; ///< bit i: takes part in part i
     void (*run)(const task&) = nullptr; ///< nullptr when its headers were missing in this build
     /// Why it is left out of one of its parts with these options, as a sentence; empty when it is not. nullptr when it
     /// never is. A contestant that would not finish is left out and shown as left out; it never gets less work than the

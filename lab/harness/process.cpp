@@ -87,8 +87,7 @@ struct child_plan {
     if (plan.cpu >= 0) pin_to_cpu(plan.cpu);
     int const nothing = ::open("/dev/null", O_RDONLY);
     ::dup2(nothing, 0);
-    ::dup2(plan.errors,
-           1); // a worker writes no results to standard output; such output is kept together with its errors
+    ::dup2(plan.errors, 1); // standard output has no results; it is kept with the errors
     ::dup2(plan.errors, 2);
     if (plan.reply == reply_descriptor) {
         ::fcntl(plan.reply, F_SETFD, 0);

@@ -16,9 +16,8 @@ namespace tenure::lab {
 /// One chart: some figures of a table that share a unit.
 struct bar_chart {
     const table& from;
-    std::vector<std::size_t>
-        figures;    ///< one figure, or up to three that are drawn below each other for each contestant
-    std::string id; ///< unique in the page
+    std::vector<std::size_t> figures; ///< one; or up to three, drawn below each other per contestant
+    std::string id;                   ///< unique in the page
     std::string title;
 };
 

@@ -21,9 +21,8 @@ namespace {
 
 using json = nlohmann::json;
 
-constexpr std::uint64_t max_result_bytes = std::uint64_t{64}
-                                           << 20U; // two hundred times the largest of the kept results
-constexpr std::size_t deepest_json = 64;           // a result has eight levels
+constexpr std::uint64_t max_result_bytes = std::uint64_t{64} << 20U; // two hundred times the largest kept result
+constexpr std::size_t deepest_json = 64;                             // a result has eight levels
 
 // The layout compares every contestant with every other for each figure, so these limits bound its work. The largest
 // result has 24 contestants in an experiment, 4,000 figures and 30,000 samples in all.

@@ -24,8 +24,7 @@ enum class standing : std::uint8_t { none, leads, level, trails };
 
 /// How one row compares with another for a figure.
 struct match {
-    summary ratio =
-        summarize({}); ///< by round; below 1 is better, whatever the figure's sense; no numbers without a ratio
+    summary ratio = summarize({}); ///< by round; below 1 is better, whatever the figure's sense; empty without a ratio
     standing stands = standing::none; ///< none when fewer than five rounds have both
 };
 

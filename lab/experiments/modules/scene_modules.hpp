@@ -16,8 +16,7 @@ struct scene_module {
     void* (*make)(std::size_t levels);
     std::size_t (*traverse)(void* tree); ///< returns the number of nodes that a visitor has seen
     std::size_t (*bytes)(void* tree);    ///< the nodes' own, and those of their arrays of children
-    std::size_t (*show)(void* tree, void** places,
-                        std::size_t most); ///< writes addresses of nodes; returns their number
+    std::size_t (*show)(void* tree, void** places, std::size_t most); ///< writes addresses, returns their number
     void (*destroy)(void* tree);
 };
 
