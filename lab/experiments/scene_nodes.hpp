@@ -102,9 +102,7 @@ struct scene_nodes {
         virtual ~node() { delete auxiliary_; }
         virtual void traverse(visitor&) {}
         virtual void accept(visitor& from) { from.apply(*this); }
-        [[nodiscard]] virtual std::size_t bytes() const {
-            return sizeof *this;
-        } ///< with those of its array of children
+        [[nodiscard]] virtual std::size_t bytes() const { return sizeof *this; } ///< with its children's array
 
         void refer() { references_.fetch_add(1, std::memory_order_relaxed); }
         void unrefer() {
