@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: MIT
 
 /// \file
-/// The options of `tenure bench`, and the order of things: check everything, then measure, then write.
+/// Options of `tenure bench`. All input is checked first; then the bench measures and writes.
 
 #include "cli/bench.hpp"
 
@@ -40,23 +40,23 @@ namespace {
 
 std::uint64_t fresh_seed() {
     std::random_device device;
-    return device() % 1'000'000'000 + 1; // short enough to be typed again
+    return device() % 1'000'000'000 + 1; // short enough to retype
 }
 
-/// Empty when the directory is there, or can be made, and a file in it can be written.
+/// Why files cannot be written to the directory; empty when they can. Creates the directory if necessary.
 std::string refuse_directory(const std::string& directory) {
     std::filesystem::path const probe = std::filesystem::path{directory} / ".tenure-bench";
     std::error_code error, ignored;
     std::filesystem::create_directories(directory, error);
-    if (error) return fmt::format("--out: the folder {} cannot be made: {}", directory, error.message());
+    if (error) return fmt::format("--out: cannot create the folder {}: {}", directory, error.message());
     std::string const refused = write_file(probe, "");
     std::filesystem::remove(probe, ignored);
     if (refused.empty()) return {};
     std::string const reason = refused.substr(std::min(refused.rfind(": ") + 2, refused.size()));
-    return fmt::format("--out: nothing can be written into the folder {}: {}", directory, reason);
+    return fmt::format("--out: cannot write files in the folder {}: {}", directory, reason);
 }
 
-/// Workers run with what is built in, so that a setting of the shell does not make two results differ.
+/// Workers use the built-in settings, so that shell settings do not make two results differ.
 void say_ignored_settings() {
     std::vector<std::string_view> names;
     for (char** entry = environ; *entry != nullptr; ++entry) {
@@ -64,7 +64,7 @@ void say_ignored_settings() {
         if (text.starts_with("TENURE_")) names.push_back(text.substr(0, text.find('=')));
     }
     if (names.empty()) return;
-    say(fmt::format("{} of the environment {} no effect: the bench measures with the built-in settings",
+    say(fmt::format("{} in the environment {} no effect: the bench measures with the built-in settings",
                     fmt::join(names, ", "), names.size() == 1 ? "has" : "have"));
 }
 
@@ -78,7 +78,7 @@ std::string whole_command(int argc, char** argv) {
     return text;
 }
 
-/// The first row's reason when not one of them can be measured; empty: one can.
+/// Why no row can be measured (the first row's reason); empty when at least one can.
 std::string why_nobody_can(const std::vector<measured_row>& rows) {
     bool const nobody =
         std::all_of(rows.begin(), rows.end(), [](const measured_row& row) { return !row.missing.empty(); });
@@ -97,18 +97,21 @@ bool some_row_failed(const result& found) {
 }
 
 bench_command::bench_command(CLI::App& app)
-    : command_(app.add_subcommand("bench", "Runs the experiments: tables, CSV, JSON, a report")) {
+    : command_(app.add_subcommand("bench", "Runs experiments and writes tables, CSV, JSON and an HTML report")) {
     add_options();
     for (const experiment& each : experiments()) add_experiment(each);
     command_->require_subcommand(0, experiments().size());
     command_->footer(fmt::format(
-        "\nExamples:\n"
-        "  tenure bench --out results                  every experiment; results/report.html and the files beside it\n"
-        "  tenure bench lifetimes --count 5000         one experiment with an option of its own\n"
-        "  tenure bench lifetimes pools --rounds 3     several; what follows a name are its own options\n"
-        "  tenure bench pools --parts \"all, 64 B\"     one part of it; `tenure list` names them\n"
-        "  tenure bench --against ./libmine.so         your malloc among the others\n"
-        "  tenure bench --compare old new              two directories that --out wrote\n\n{}",
+        "\n"
+        "Examples:\n"
+        "  tenure bench --out results                  all experiments; writes results/report.html and data files\n"
+        "  tenure bench lifetimes --count 5000         one experiment with one of its own options\n"
+        "  tenure bench lifetimes pools --rounds 3     several experiments\n"
+        "  tenure bench pools --parts \"all, 64 B\"     one part; `tenure list` shows the names\n"
+        "  tenure bench --against ./libmine.so         include your own malloc\n"
+        "  tenure bench --compare old new              compare two directories written by --out\n\n"
+        "Options after an experiment's name belong to that experiment.\n\n"
+        "{}",
         exit_codes_help));
 }
 
@@ -116,41 +119,49 @@ void bench_command::add_options() {
     command_
         ->add_option(
             "--against", request_.against,
-            "Peers by name: only these, beside ours and the references. Files: libraries with a malloc, or with "
-            "an allocator of offsets for `offsets`, that take part as well. Commas between them")
+            "Peers by name: measures only these beside ours and the references. Files are measured in addition: "
+            "malloc libraries, or for `offsets` libraries with an offset allocator. Separate them with commas")
         ->delimiter(',')
         ->allow_extra_args(false)
         ->type_name("PEER|./lib.so,...");
     command_
         ->add_option("--only", request_.only,
-                     "Contestants by name; the baseline, and whoever --against names, take part as well")
+                     "Contestants to measure, by name. The baseline and the peers in --against are always included")
         ->delimiter(',')
         ->allow_extra_args(false)
         ->type_name("CONTESTANT,...");
     command_
-        ->add_option(
-            "--parts", request_.parts,
-            "Parts of the experiments by name, or by a piece of it: \"drop\" is all of them. May stand several "
-            "times, because names have commas")
+        ->add_option("--parts", request_.parts,
+                     "Parts to run, by name or by a piece of a name: \"drop\" selects all parts with \"drop\" in their "
+                     "names. Repeat --parts to select several parts (part names contain commas)")
         ->allow_extra_args(false)
         ->type_name("PART");
     command_->add_option("--rounds", request_.rounds, "Paired rounds; fewer than 7 say little about the spread")
         ->transform(whole_number(1, 10'000))
         ->type_name("N")
         ->capture_default_str();
-    command_->add_option("--seed", request_.seed, "Orders of processes and of frees; 0 takes another one each time")
+    command_
+        ->add_option("--seed", request_.seed,
+                     "Seed for the order of processes and of frees; 0 picks a new one "
+                     "for each run")
         ->transform(whole_number(0, std::numeric_limits<std::int64_t>::max()))
         ->type_name("N")
         ->capture_default_str();
-    command_->add_option("--timeout", request_.timeout_s, "Seconds for one process; 0 is 60, with --full 900")
+    command_
+        ->add_option("--timeout", request_.timeout_s,
+                     "Timeout for one process in seconds; 0 means 60, or 900 "
+                     "with --full")
         ->transform(whole_number(0, 1'000'000))
         ->type_name("S")
         ->capture_default_str();
-    command_->add_flag("--full", request_.full, "The articles' full sizes");
-    command_->add_option("--out", request_.out, "Writes results.json, results.csv, the articles' files and report.html")
+    command_->add_flag("--full", request_.full, "Uses the full sizes of the articles");
+    command_
+        ->add_option("--out", request_.out,
+                     "Writes results.json, results.csv, report.html and the articles' "
+                     "files to this directory")
         ->type_name("DIR");
-    command_->add_flag("--json", request_.json, "The result as JSON on standard output instead of tables");
-    command_->add_option("--compare", request_.compare, "Two earlier results side by side; measures nothing")
+    command_->add_flag("--json", request_.json, "Prints the result as JSON instead of tables");
+    command_->add_option("--compare", request_.compare, "Compares two earlier results; measures nothing")
         ->expected(2)
         ->type_name("OLD NEW");
 }
@@ -174,7 +185,7 @@ void bench_command::add_experiment(const experiment& described) {
             ->check(CLI::ExistingFile)
             ->type_name("FILE");
     }
-    added->command->footer(fmt::format("\nExample:\n  {}\n\nAll options of `tenure bench` may follow as well.\n{}",
+    added->command->footer(fmt::format("\nExample:\n  {}\n\nAll options of `tenure bench` can be used here too.\n{}",
                                        described.example, exit_codes_help));
     experiments_.push_back(std::move(added));
 }
@@ -205,7 +216,8 @@ std::string bench_command::refuse_beside_compare() const {
         if (each->count() != 0 && name != "--compare" && name != "--json") useless.push_back(name);
     }
     if (useless.empty()) return {};
-    return fmt::format("--compare only reads two results, so {} would do nothing; only --json may stand beside it",
+    return fmt::format("--compare only reads two results, so {} would have no effect; only --json can be combined "
+                       "with it",
                        fmt::join(useless, ", "));
 }
 
@@ -215,40 +227,41 @@ std::string bench_command::refuse_values() const {
         for (const option_spec& option : experiments()[index].options) {
             auto const value = static_cast<std::uint64_t>(options_of(index)[option.name]);
             if (option.shape == option_shape::power_of_two && !std::has_single_bit(value)) {
-                return fmt::format("--{} {} is no power of two", option.name, value);
+                return fmt::format("--{} {} is not a power of two", option.name, value);
             }
         }
     }
     return {};
 }
 
-/// A larger file is no model, but it would be read to its end.
+/// Rejects files that are too large for a model before reading them.
 constexpr std::uintmax_t max_input_bytes = std::uintmax_t{1} << 30U;
 
-/// What workers need of the files that experiments were given. Returns   why one cannot be used; empty: all can.
+/// Reads the files given to experiments into memory that workers can read.
+/// Returns   why a file cannot be used; empty when all can.
 std::string bench_command::read_inputs() {
     for (std::size_t index : chosen_experiments()) {
         experiment_command& each = *experiments_[index];
         if (each.input.empty()) continue;
         std::error_code error;
-        if (!std::filesystem::is_regular_file(each.input, error)) // a pipe would wait for a writer, a device never ends
-            return fmt::format("--input {}: is no regular file", each.input);
+        if (!std::filesystem::is_regular_file(each.input, error)) // a pipe would block, a device never ends
+            return fmt::format("--input {} is not a regular file", each.input);
         if (std::uintmax_t const bytes = std::filesystem::file_size(each.input, error);
             error || bytes > max_input_bytes)
-            return fmt::format("--input {}: has {} MiB, at most {} are read", each.input, error ? 0 : bytes >> 20U,
+            return fmt::format("--input {} is {} MiB; the maximum is {} MiB", each.input, error ? 0 : bytes >> 20U,
                                max_input_bytes >> 20U);
         int const made = ::memfd_create("tenure-input", MFD_CLOEXEC);
-        // Workers inherit it, where no descriptor of theirs takes its place.
+        // Workers inherit this descriptor. Its high number keeps their own descriptors from replacing it.
         each.descriptor = made < 0 ? -1 : ::fcntl(made, F_DUPFD, 100);
-        if (each.descriptor < 0) return fmt::format("--input: no memory for what is in {}", each.input);
+        if (each.descriptor < 0) return fmt::format("--input {}: not enough memory to read it", each.input);
         std::string const refused = experiments()[index].input->read(each.input, each.descriptor);
         if (!refused.empty()) return fmt::format("--input {}: {}", each.input, refused);
     }
     return {};
 }
 
-/// Leaves out the parts of a file that was not given. Returns   why nothing is left; empty: something is, or nothing
-/// was.
+/// Leaves out the parts that need a file when no file was given.
+/// Returns   why no part is left; empty when a part is left or none was selected.
 std::string bench_command::take_parts_of_input(std::size_t index, std::uint64_t& parts) const {
     const experiment& described = experiments()[index];
     if (described.input == nullptr || experiments_[index]->descriptor >= 0 || parts == run_all_parts) return {};
@@ -287,7 +300,7 @@ int bench_command::run_chosen(result& found) {
     say_ignored_settings();
     say(fmt::format("seed {}", settings.seed));
     for (std::size_t i = 0; i < chosen.size() && !interrupted(); ++i) {
-        if (rows[i].empty() || parts[i] == 0) continue; // --only or --parts named nobody or nothing of this experiment
+        if (rows[i].empty() || parts[i] == 0) continue; // --only or --parts matched nothing in this experiment
         if (std::string const reason = why_nobody_can(rows[i]); !reason.empty()) {
             say(fmt::format("{} is left out: {}", experiments()[chosen[i]].name, reason));
             named_are_there_ &= !experiments_[chosen[i]]->command->parsed();
@@ -326,7 +339,7 @@ int bench_command::run(int argc, char** argv) {
     if (int const code = run_chosen(found); code != exit_code::ok) return code;
     found.complete = !interrupted();
     printed_ &= print(request_.json ? to_json(found) + "\n" : text_conclusions(found, output_style()));
-    if (!found.complete) say("interrupted: what was finished is in the result, which is marked as interrupted");
+    if (!found.complete) say("interrupted: the result contains the finished measurements and is marked as interrupted");
     if (!request_.out.empty()) refused = write_all(found, request_.out);
     if (refused.empty() && !request_.out.empty()) say(fmt::format("written to {}/report.html", request_.out));
     if (!refused.empty()) say(refused);

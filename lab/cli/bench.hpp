@@ -3,7 +3,7 @@
 #pragma once
 
 /// \file
-/// `tenure bench`: runs experiments, or sets two earlier results side by side.
+/// `tenure bench`: runs experiments, or compares two earlier results.
 
 #include <cstdint>
 #include <map>
@@ -18,12 +18,12 @@
 
 namespace tenure::lab {
 
-/// What the command line asked for, before anything of it was looked up.
+/// The options as given on the command line, before names are looked up.
 struct bench_request {
     std::vector<std::string> against, only, parts, compare;
     std::uint32_t rounds = 7;
-    std::uint64_t seed = 0;      ///< 0: another one every time; the one taken is in the result
-    std::uint32_t timeout_s = 0; ///< 0: 60, or 900 under --full
+    std::uint64_t seed = 0;      ///< 0: pick one for each run; the result records the seed used
+    std::uint32_t timeout_s = 0; ///< 0: 60, or 900 with --full
     bool full = false, json = false;
     std::string out;
 };
@@ -38,9 +38,9 @@ public:
 private:
     struct experiment_command {
         CLI::App* command;
-        std::map<std::string, std::int64_t> given; ///< options that stand on the command line
-        std::string input;                         ///< a file; empty: none
-        int descriptor = -1;                       ///< of what was read from it
+        std::map<std::string, std::int64_t> given; ///< options given on the command line
+        std::string input;                         ///< a file; empty when none was given
+        int descriptor = -1;                       ///< of the memory that holds the file's contents
     };
 
     void add_options();
@@ -55,8 +55,8 @@ private:
 
     CLI::App* command_;
     bench_request request_;
-    bool printed_ = true;         ///< whether all that was printed has arrived
-    bool named_are_there_ = true; ///< no experiment that was asked for by its name was left out
+    bool printed_ = true;                                          ///< whether all output was written
+    bool named_are_there_ = true;                                  ///< whether every experiment requested by name ran
     std::vector<std::unique_ptr<experiment_command>> experiments_; ///< by index in experiments()
 };
 

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: MIT
 
 /// \file
-/// Two files read, compared and printed.
+/// Reads two results, compares them and prints the comparison.
 
 #include "cli/bench_compare.hpp"
 

@@ -9,7 +9,8 @@
 
 namespace tenure::lab {
 
-/// Each a results.json, or a directory that has one. Returns the exit code.
+/// Each path is a results.json or a directory that contains one.
+/// Returns   the exit code.
 [[nodiscard]] int compare_results(const std::string& before, const std::string& after, bool as_json);
 
 }

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: MIT
 
 /// \file
-/// The subcommands put together, and what is said when the words do not fit.
+/// Assembles the subcommands and explains command-line errors.
 
 #include "cli/command_line.hpp"
 
@@ -28,7 +28,7 @@ namespace tenure::lab {
 
 namespace {
 
-/// The innermost command that was understood.
+/// The innermost command that was recognized.
 const CLI::App* innermost(const CLI::App* app) {
     while (!app->get_subcommands().empty()) app = app->get_subcommands().back();
     return app;
@@ -42,13 +42,13 @@ std::vector<std::string> names_of_commands(const CLI::App& app) {
     return names;
 }
 
-/// Options of a command and of those around it, as they are written.
+/// Options of a command and of its parents, as they are written.
 std::vector<std::string> names_of_options(const CLI::App* app) {
     std::vector<std::string> names;
     for (; app != nullptr; app = app->get_parent()) {
         for (const CLI::Option* each : app->get_options()) {
             for (const std::string& name : each->get_lnames()) {
-                // Every command has a --help of its own.
+                // Every command has its own --help.
                 if (std::find(names.begin(), names.end(), "--" + name) == names.end()) names.push_back("--" + name);
             }
         }
@@ -56,7 +56,8 @@ std::vector<std::string> names_of_options(const CLI::App* app) {
     return names;
 }
 
-/// "bench lifetimes", when one of the commands below has the option.
+/// The command that has the option ("bench lifetimes"), searched among the commands below `app`; empty when none has
+/// it.
 std::string owner_of_option(const CLI::App& app, const std::string& option, const std::string& path = {}) {
     for (const CLI::App* each : app.get_subcommands([](const CLI::App*) { return true; })) {
         std::string const name = path.empty() ? each->get_name() : path + " " + each->get_name();
@@ -73,21 +74,22 @@ std::string explain_unknown(const CLI::App& app, const std::string& word) {
         std::string const option = word.substr(0, word.find('='));
         if (inside->get_name() == "run" || inside->get_name() == "watch") {
             return unknown_name("option", option, names_of_options(inside)) +
-                   fmt::format(" What is the program's stands behind --: tenure {} -- PROGRAM ...", inside->get_name());
+                   fmt::format(" Write the program and its options after --: tenure {} -- PROGRAM ...",
+                               inside->get_name());
         }
         std::string const owner = owner_of_option(app, option);
         if (!owner.empty()) return fmt::format("{} is an option of `tenure {}`", option, owner);
         return unknown_name("option", option, names_of_options(inside));
     }
-    // Behind the name of an experiment stands another one.
+    // After the name of an experiment, another experiment's name may follow.
     const CLI::App* const above = inside->get_parent();
     const CLI::App* const asked = above != nullptr && above != &app ? above : inside;
     std::vector<std::string> const commands = names_of_commands(*asked);
-    if (commands.empty()) return fmt::format("\"{}\" was not expected there", word);
+    if (commands.empty()) return fmt::format("unexpected argument \"{}\"", word);
     return unknown_name(asked == &app ? "command" : "experiment", word, commands);
 }
 
-/// "tenure bench pools": the innermost command that was understood, as it is written.
+/// The innermost recognized command as it is written: "tenure bench pools".
 std::string path_of(const CLI::App* inside) {
     std::string path = inside->get_name();
     for (inside = inside->get_parent(); inside != nullptr; inside = inside->get_parent()) {
@@ -96,7 +98,7 @@ std::string path_of(const CLI::App* inside) {
     return path;
 }
 
-/// What an option wants that got too little: CLI11 says "--rounds: 1 required N missing".
+/// Explains a missing option value. CLI11's own text is "--rounds: 1 required N missing".
 std::string explain_missing_value(const CLI::App& app, const std::string& said) {
     std::string const name = said.substr(0, said.find_first_of(": "));
     for (const CLI::App* inside = innermost(&app); inside != nullptr; inside = inside->get_parent()) {
@@ -105,7 +107,7 @@ std::string explain_missing_value(const CLI::App& app, const std::string& said) 
         int const wanted = option->get_items_expected_min();
         std::string const type = option->get_type_name();
         return fmt::format("{} needs {}: {} {}", name, wanted == 1 ? "a value" : fmt::format("{} values", wanted), name,
-                           type.substr(0, type.find(':'))); // behind the colon stands the range
+                           type.substr(0, type.find(':'))); // the range follows the colon
     }
     return said;
 }
@@ -127,7 +129,7 @@ int explain(const CLI::App& app, const CLI::ParseError& error) {
     return exit_code::bad_usage;
 }
 
-/// What was written, last word first as CLI11 takes it; `tenure help bench` is `tenure bench --help`.
+/// The words of the command line, last word first as CLI11 expects; `tenure help bench` becomes `tenure bench --help`.
 std::vector<std::string> words_of(int argc, char** argv) {
     if (argc < 1) return {};
     std::vector<std::string> words(argv + 1, argv + argc);
@@ -142,17 +144,21 @@ std::vector<std::string> words_of(int argc, char** argv) {
 }
 
 int run_command_line(int argc, char** argv) {
-    CLI::App app{"Native memory chosen by how long it is held: measures it beside what you would use instead.",
+    CLI::App app{"Native memory chosen by how long it is held: measures it beside the allocators you would use "
+                 "instead.",
                  "tenure"};
     app.set_version_flag("--version", "tenure " + library_version());
-    app.footer(fmt::format("\nExamples:\n"
-                           "  tenure bench                                every experiment at its default size\n"
-                           "  tenure bench pools --against jemalloc       one experiment, against one peer\n"
-                           "  tenure report results/now                   the tables of an earlier result\n"
-                           "  tenure list                                 experiments, allocators, peers found here\n"
-                           "  tenure run -- ./game                        a program with our malloc, unmodified\n"
-                           "  tenure watch -- ./game                      what its threads allocate and wait for\n\n{}",
-                           exit_codes_help));
+    app.footer(
+        fmt::format("\n"
+                    "Examples:\n"
+                    "  tenure bench                                all experiments at their default sizes\n"
+                    "  tenure bench pools --against jemalloc       one experiment against one peer\n"
+                    "  tenure report results/now                   tables of an earlier result\n"
+                    "  tenure list                                 experiments, allocators, installed peers\n"
+                    "  tenure run -- ./game                        run a program, unmodified, with our malloc\n"
+                    "  tenure watch -- ./game                      show what its threads allocate and wait for\n\n"
+                    "{}",
+                    exit_codes_help));
     app.require_subcommand(0, 1);
     app.get_formatter()->column_width(34);
 

@@ -3,7 +3,7 @@
 #pragma once
 
 /// \file
-/// What nobody has caught becomes a sentence and an exit code, not an abort.
+/// Turns an uncaught exception into a message and an exit code instead of an abort.
 
 #include <exception>
 #include <new>
@@ -16,17 +16,18 @@
 
 namespace tenure::lab {
 
-/// Runs `body`. Returns   its exit code, or exit_code::failed after an exception, which was said then.
+/// Runs `body`.
+/// Returns   its exit code, or exit_code::failed after an exception; the exception has been reported then.
 template<class Body>
 [[nodiscard]] int run_and_tell(Body&& body) {
     try {
         return std::forward<Body>(body)();
     } catch (const std::bad_alloc&) {
-        say("out of memory"); // allocates a few bytes: what did not fit is gone by now
+        say("out of memory"); // allocates a few bytes, which are available again after unwinding
     } catch (const std::exception& failure) {
         say(fmt::format("failed: {}", failure.what()));
     } catch (...) {
-        say("failed: an exception that tells nothing of itself");
+        say("failed: an exception of unknown type");
     }
     return exit_code::failed;
 }

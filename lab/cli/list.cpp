@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: MIT
 
 /// \file
-/// The tables of the program and what was found for them, in words or as JSON.
+/// Prints the program's tables and the peers found on this machine, as text or as JSON.
 
 #include "cli/list.hpp"
 
@@ -22,7 +22,7 @@ namespace tenure::lab {
 
 namespace {
 
-/// A peer of either kind, as a line of the list.
+/// One line of the list: a peer of either kind.
 struct listed_peer {
     std::string name, kind, version, missing;
 };
@@ -36,14 +36,14 @@ std::vector<listed_peer> all_peers(const std::vector<found_malloc>& mallocs,
     for (const library_peer& each : libraries) {
         listed_peer peer{std::string{each.name}, "library", version_of(each), std::string{each.missing_because}};
         if (!each.present && peer.missing.empty()) {
-            peer.missing = fmt::format("it was not there when this was built; the package {} brings it", each.package);
+            peer.missing = fmt::format("it was not found when this was built; install the package {}", each.package);
         }
         peers.push_back(std::move(peer));
     }
     return peers;
 }
 
-/// Quoted, because they have commas.
+/// Quoted, because part names contain commas.
 std::vector<std::string> quoted_parts(const experiment& chosen) {
     std::vector<std::string> names;
     for (const part& each : chosen.parts) names.push_back(fmt::format("\"{}\"", each.name));
@@ -62,7 +62,7 @@ std::vector<std::string> row_names(const std::vector<measured_row>& rows) {
     return names;
 }
 
-/// Words in lines of at most `width`, each line indented; a word may have blanks in it.
+/// Wraps words at `width` and indents each line; words may contain spaces.
 std::string wrapped(const std::vector<std::string>& words, std::size_t indent, std::size_t width) {
     std::string made(indent, ' ');
     std::size_t column = indent;
@@ -91,7 +91,7 @@ std::vector<std::string> words_of(std::string_view text) {
     return words;
 }
 
-/// "Parts: one, the other.", where no name is broken across lines.
+/// "Parts: one, the other.", with no name broken across lines.
 std::vector<std::string> named_list(std::string_view title, std::vector<std::string> names) {
     for (std::size_t i = 0; i < names.size(); ++i) names[i] += i + 1 < names.size() ? "," : ".";
     names.insert(names.begin(), fmt::format("{}:", title));
@@ -154,9 +154,9 @@ nlohmann::json as_json(const std::vector<listed_peer>& peers, std::span<const fo
 }
 
 list_command::list_command(CLI::App& app)
-    : command_(
-          app.add_subcommand("list", "Experiments, allocators, and the peers of this machine with their versions")) {
-    command_->add_flag("--json", json_, "The same for machines");
+    : command_(app.add_subcommand("list", "Lists experiments, allocators, and the peers on this machine with their "
+                                          "versions")) {
+    command_->add_flag("--json", json_, "Prints JSON");
     command_->footer(fmt::format("\nExample:\n  tenure list\n\n{}", plain_exit_codes_help));
 }
 

@@ -3,7 +3,7 @@
 #pragma once
 
 /// \file
-/// `tenure list`: experiments, allocators, and the peers of this machine with their versions.
+/// `tenure list`: experiments, allocators, and the peers on this machine with their versions.
 
 #include <CLI/CLI.hpp>
 

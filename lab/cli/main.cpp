@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: MIT
 
 /// \file
-/// The `tenure` command; as a worker of its own bench it is gone before anything else of it wakes up.
+/// The `tenure` command. In a worker process of the bench, the worker takes over before anything else starts.
 
 #include <fcntl.h>
 #include <unistd.h>
@@ -14,7 +14,8 @@
 
 namespace {
 
-/// A program may be started with its first three files closed; a pipe must not get their numbers.
+/// Opens the first three descriptors if the program was started with them closed, so that a pipe does not get their
+/// numbers.
 void keep_standard_files_open() {
     for (int file = ::open("/dev/null", O_RDWR); file >= 0; file = ::open("/dev/null", O_RDWR)) {
         if (file <= STDERR_FILENO) continue;

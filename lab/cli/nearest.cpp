@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: MIT
 
 /// \file
-/// Distance by the textbook's table, with swaps.
+/// Damerau-Levenshtein distance (optimal string alignment) with the usual table.
 
 #include "cli/nearest.hpp"
 

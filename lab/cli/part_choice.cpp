@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: MIT
 
 /// \file
-/// Words from the command line against names of parts; a whole name comes before a piece of one.
+/// Matches words from the command line with part names. An exact name takes precedence over a piece of a name.
 
 #include "cli/part_choice.hpp"
 
@@ -15,7 +15,7 @@ namespace tenure::lab {
 
 namespace {
 
-/// The parts that a word means: the one of this name, or else all whose names have it in them.
+/// The parts that a word selects: the one with this name, otherwise all whose names contain it.
 std::uint64_t meant(const experiment& chosen, std::string_view word) {
     std::uint64_t whole = 0, pieces = 0;
     for (std::size_t i = 0; i < chosen.parts.size(); ++i) {

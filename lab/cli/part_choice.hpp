@@ -3,7 +3,7 @@
 #pragma once
 
 /// \file
-/// Which parts of the experiments are run: all of them, or those that --parts names.
+/// Selects the parts of experiments to run: all, or those named by --parts.
 
 #include <cstdint>
 #include <string>
@@ -15,19 +15,19 @@ namespace tenure::lab {
 
 class part_choice {
 public:
-    /// Each word is the name of a part, or a piece of the names of some; without words all parts are meant.
+    /// Each word is a part's name or a piece of part names. Without words, all parts are selected.
     explicit part_choice(std::vector<std::string> words) : words_(std::move(words)), known_(words_.size()) {}
 
-    /// Bit i: part i of the experiment is meant; none when no word means one of its parts.
+    /// Bit i is set when part i of the experiment is selected; 0 when no word matches one of its parts.
     [[nodiscard]] std::uint64_t of(const experiment& chosen);
 
-    /// Why the request cannot be met, once every experiment has been asked for its parts; empty: it can.
+    /// Why the request cannot be met; empty when it can. Call it after of() was called for every experiment.
     [[nodiscard]] std::string refusal() const;
 
 private:
     std::vector<std::string> words_;
-    std::vector<bool> known_;       ///< by word: whether it meant a part
-    std::vector<std::string> seen_; ///< names of all parts, for the answer to an unknown one
+    std::vector<bool> known_;       ///< by word: whether it matched a part
+    std::vector<std::string> seen_; ///< names of all parts, for the message about an unknown one
 };
 
 }

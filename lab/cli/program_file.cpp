@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: MIT
 
 /// \file
-/// The head of an ELF file, the first line of a script, and the rights of a file that make the loader careful.
+/// Reads ELF headers, the first line of scripts, and the privileges of a file that stop the loader from preloading.
 
 #include "cli/program_file.hpp"
 
@@ -32,7 +32,7 @@ bool is_executable_file(const std::string& path) {
     return fs::is_regular_file(path, error) && ::access(path.c_str(), X_OK) == 0;
 }
 
-/// "#!/bin/sh -e" is the script of /bin/sh; empty for what is no script.
+/// The interpreter of a script, "/bin/sh" for "#!/bin/sh -e"; empty for any other file.
 std::string interpreter_of(const std::string& begin) {
     if (!begin.starts_with("#!")) return {};
     std::size_t const first = begin.find_first_not_of(" \t", 2);
@@ -56,7 +56,7 @@ bool has_interpreter(std::ifstream& file, const ElfW(Ehdr) & head) {
     return false;
 }
 
-/// Of our own file: what may be preloaded into the program must be of its machine.
+/// The machine of our own file. A preloaded library must be for the same machine as the program.
 unsigned own_machine() {
     std::ifstream file("/proc/self/exe", std::ios::binary);
     ElfW(Ehdr) head{};
@@ -66,16 +66,19 @@ unsigned own_machine() {
 std::string why_not_elf(const std::string& path) {
     std::ifstream file(path, std::ios::binary);
     ElfW(Ehdr) head{};
-    if (!read_at(file, 0, head) || std::memcmp(head.e_ident, ELFMAG, SELFMAG) != 0) return {}; // the system will say
+    if (!read_at(file, 0, head) || std::memcmp(head.e_ident, ELFMAG, SELFMAG) != 0)
+        return {}; // the system reports the error
     unsigned char const own_class = sizeof(void*) == 8 ? ELFCLASS64 : ELFCLASS32;
     if (head.e_ident[EI_CLASS] != own_class || head.e_machine != own_machine()) {
-        return "is of another machine than this command, and so is not of the library that would be preloaded";
+        return "is for another machine type than this command and the library to preload";
     }
-    if (!has_interpreter(file, head)) return "is linked statically: its malloc is in it, and nothing can be preloaded";
+    if (!has_interpreter(file, head))
+        return "is linked statically: it contains its own malloc, and nothing can be "
+               "preloaded";
     return {};
 }
 
-/// Where in the file an address of the program's own numbering lies; 0: nowhere.
+/// The file offset of one of the program's virtual addresses; 0 when it is not in the file.
 std::uint64_t offset_of(std::ifstream& file, const ElfW(Ehdr) & head, std::uint64_t address) {
     for (unsigned index = 0; index < head.e_phnum; ++index) {
         ElfW(Phdr) part{};
@@ -86,23 +89,25 @@ std::uint64_t offset_of(std::ifstream& file, const ElfW(Ehdr) & head, std::uint6
     return 0;
 }
 
-/// Whether the kernel gives the program capabilities from its file. Inheritable ones alone add nothing to what the
+/// Whether the kernel grants the program capabilities from its file. Inheritable ones alone add nothing to those the
 /// process has.
 bool grants_capabilities(const std::string& path) {
-    vfs_ns_cap_data found{}; // older forms are its begin
+    vfs_ns_cap_data found{}; // older forms are a prefix of this one
     if (::getxattr(path.c_str(), "security.capability", &found, sizeof found) < 0) return false;
     std::uint32_t granted = le32toh(found.magic_etc) & VFS_CAP_FLAGS_EFFECTIVE;
     for (auto const& word : found.data) granted |= word.permitted;
     return granted != 0;
 }
 
-/// The loader preloads nothing into a program that has more rights than who starts it.
+/// The loader preloads nothing into a program that has more privileges than the user who starts it.
 std::string why_not_trusted(const std::string& path, const struct stat& about) {
     bool const as_owner = (about.st_mode & S_ISUID) != 0 && about.st_uid != ::geteuid();
     bool const as_group = (about.st_mode & S_ISGID) != 0 && about.st_gid != ::getegid();
-    if (as_owner || as_group) return "runs with the rights of another user, for which the loader preloads nothing";
-    if (::getuid() != 0 && grants_capabilities(path)) { // root has them all
-        return "has capabilities of its own (getcap shows them), for which the loader preloads nothing";
+    if (as_owner || as_group)
+        return "runs with the privileges of another user (set-user-ID or set-group-ID), so "
+               "the loader preloads nothing";
+    if (::getuid() != 0 && grants_capabilities(path)) { // root has all capabilities
+        return "has capabilities of its own (getcap shows them), so the loader preloads nothing";
     }
     return {};
 }
@@ -128,8 +133,8 @@ std::string why_not_executable(const std::string& path) {
     std::error_code error;
     if (path.find('/') == std::string::npos || !fs::exists(path, error)) return {};
     if (fs::is_directory(path, error)) return "is a folder";
-    if (!fs::is_regular_file(path, error)) return "is no file";
-    return ::access(path.c_str(), X_OK) == 0 ? "" : "may not be executed (chmod +x would say that it may)";
+    if (!fs::is_regular_file(path, error)) return "is not a file";
+    return ::access(path.c_str(), X_OK) == 0 ? "" : "is not executable (use chmod +x)";
 }
 
 bool needs_library(const std::string& path, std::string_view name) {
@@ -163,9 +168,9 @@ bool needs_library(const std::string& path, std::string_view name) {
 std::string why_not_preloadable(const std::string& path) {
     std::string inspected = path;
     struct stat about {};
-    constexpr int max_interpreters = 4; // as deep as the kernel goes
+    constexpr int max_interpreters = 4; // the kernel's limit
     for (int depth = 0; depth < max_interpreters; ++depth) {
-        if (::stat(inspected.c_str(), &about) != 0) return fmt::format("needs {}, which is not there", inspected);
+        if (::stat(inspected.c_str(), &about) != 0) return fmt::format("needs {}, which does not exist", inspected);
         std::string begin(256, '\0');
         std::ifstream file(inspected, std::ios::binary);
         file.read(begin.data(), static_cast<std::streamsize>(begin.size()));
@@ -173,7 +178,7 @@ std::string why_not_preloadable(const std::string& path) {
         if (interpreter.empty()) break;
         inspected = interpreter;
     }
-    std::string reason = why_not_trusted(inspected, about); // a script's own rights count for nothing
+    std::string reason = why_not_trusted(inspected, about); // the kernel ignores the privileges of a script file
     if (reason.empty()) reason = why_not_elf(inspected);
     return reason.empty() || inspected == path ? reason : fmt::format("is a script of {}, which {}", inspected, reason);
 }

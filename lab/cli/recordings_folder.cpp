@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: MIT
 
 /// \file
-/// A run that was killed leaves recordings, in memory perhaps: the next one finds that nobody holds their lock, that
-/// none of their processes lives, and that nothing else is in their folder.
+/// A killed run leaves recordings behind, perhaps in memory. The next run removes a folder when nobody holds its lock,
+/// none of its processes is alive, and it contains nothing else.
 
 #include "cli/recordings_folder.hpp"
 
@@ -34,19 +34,20 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::string_view prefix = "tenure-watch-";
-constexpr std::string_view random_letters = "XXXXXX"; // mkdtemp() replaces them
+constexpr std::string_view random_letters = "XXXXXX"; // mkdtemp() replaces these
 constexpr std::string_view recording_suffix = ".tnw";
 constexpr const char* lock_name = "lock";
 constexpr std::uint64_t least_room = std::uint64_t{256} << 20U;
 
-/// As many as one may wish where nobody says.
+/// The maximum number when the system does not report it.
 std::uint64_t free_bytes(const std::string& folder) {
     struct statvfs about {};
     bool const is_limited = ::statvfs(folder.c_str(), &about) == 0 && about.f_blocks != 0;
     return is_limited ? std::uint64_t{about.f_bavail} * about.f_frsize : UINT64_MAX;
 }
 
-/// Memory, if there is much of it and nobody asks for another place: a page of a file on a disk costs a thread more.
+/// Memory (/dev/shm) when it has enough room and no other place was requested: a page fault on a disk file costs the
+/// thread more.
 fs::path place_for_recordings(std::error_code& error) {
     const char* const asked = std::getenv("TMPDIR");
     bool const has_choice = asked == nullptr || *asked == '\0';
@@ -54,14 +55,14 @@ fs::path place_for_recordings(std::error_code& error) {
         ::access("/dev/shm", W_OK) == 0)
         return "/dev/shm";
     fs::path const place = fs::temp_directory_path(error);
-    return error ? place : fs::absolute(place, error); // the program may go elsewhere
+    return error ? place : fs::absolute(place, error); // the program may change its working directory
 }
 
 bool is_digits(std::string_view text) {
     return !text.empty() && text.find_first_not_of("0123456789") == std::string_view::npos;
 }
 
-/// PROCESS of PROCESS-NUMBER.tnw; empty for every other name.
+/// The part PROCESS of PROCESS-NUMBER.tnw; empty for any other name.
 std::string_view process_of(std::string_view name) {
     if (!name.ends_with(recording_suffix)) return {};
     name.remove_suffix(recording_suffix.size());
@@ -77,7 +78,7 @@ bool lives(std::string_view number) {
     return fits && process > 0 && (::kill(process, 0) == 0 || errno != ESRCH);
 }
 
-/// As mkdtemp() makes it of our prefix.
+/// Whether mkdtemp() could have made the name from our prefix.
 bool is_name_of_ours(std::string_view name) {
     constexpr std::string_view letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789";
     if (!name.starts_with(prefix)) return false;
@@ -85,7 +86,7 @@ bool is_name_of_ours(std::string_view name) {
     return name.size() == random_letters.size() && name.find_first_not_of(letters) == std::string_view::npos;
 }
 
-/// Returns   its file, or -1 when somebody else holds it.
+/// Returns   the lock file, or -1 when another process holds the lock.
 int take_lock(int folder, int flags) {
     int const file = ::openat(folder, lock_name, flags | O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0600);
     if (file < 0 || ::flock(file, LOCK_EX | LOCK_NB) == 0) return file;
@@ -93,13 +94,13 @@ int take_lock(int folder, int flags) {
     return -1;
 }
 
-/// A folder that a killed run may have left, held open: whatever its name stands for meanwhile, it is this one that is
-/// looked at and emptied.
+/// A folder that a killed run may have left. It is held open: even if its name is reused meanwhile, this folder is the
+/// one inspected and emptied.
 class left_over {
 public:
     explicit left_over(const fs::path& path)
         : path_(path), folder_(::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)) {
-        if (folder_ >= 0) lock_ = take_lock(folder_, 0); // none is made here: without one it is not ours
+        if (folder_ >= 0) lock_ = take_lock(folder_, 0); // creates none: without one it is not ours
     }
     ~left_over() {
         if (lock_ >= 0) ::close(lock_);
@@ -108,24 +109,24 @@ public:
     left_over(const left_over&) = delete;
     left_over& operator=(const left_over&) = delete;
 
-    /// Removes it, if it is one: ours alone, with a lock that nobody holds, and nothing in it but recordings of
-    /// processes that are gone.
+    /// Removes the folder if it belongs to us only, nobody holds its lock, and it contains only recordings of processes
+    /// that have ended.
     void remove_if_over() {
         if (lock_ < 0 || !is_ours_and_old() || !read_names()) return;
         for (const std::string& name : names_) ::unlinkat(folder_, name.c_str(), 0);
-        ::rmdir(path_.c_str()); // refuses one with anything in it
+        ::rmdir(path_.c_str()); // fails unless the folder is empty
     }
 
 private:
     [[nodiscard]] bool is_ours_and_old() const {
         struct stat about {};
-        constexpr std::time_t young_seconds = 60; // one that is only being made
-        constexpr ::mode_t others = 0077;         // mkdtemp() lets in nobody else
+        constexpr std::time_t young_seconds = 60; // a younger folder may still be under construction
+        constexpr ::mode_t others = 0077;         // mkdtemp() gives access to nobody else
         return ::fstat(folder_, &about) == 0 && about.st_uid == ::geteuid() && (about.st_mode & others) == 0 &&
                std::time(nullptr) - about.st_mtime >= young_seconds;
     }
 
-    /// Returns   whether all that is in it may go.
+    /// Returns   whether everything in it may be removed.
     [[nodiscard]] bool read_names() {
         int const copy = ::fcntl(folder_, F_DUPFD_CLOEXEC, 0);
         DIR* const entries = copy < 0 ? nullptr : ::fdopendir(copy);
@@ -151,7 +152,7 @@ private:
         struct stat about {};
         if (::fstatat(folder_, name.c_str(), &about, AT_SYMLINK_NOFOLLOW) != 0 || about.st_uid != ::geteuid())
             return false;
-        if (name == hook_link_name) return S_ISLNK(about.st_mode); // it is the link that goes
+        if (name == hook_link_name) return S_ISLNK(about.st_mode); // removes the link itself
         if (!S_ISREG(about.st_mode)) return false;
         std::string_view const process = process_of(name);
         return process.empty() ? name == lock_name || name == plan_name : !lives(process);
@@ -193,14 +194,15 @@ void recordings_folder::keep(const std::string& path) {
     fs::create_directories(path, error);
     if (!error) path_ = fs::canonical(path, error).string();
     if (error) {
-        refusal_ = fmt::format("there is no folder {} for the recordings: {}", path, error.message());
+        refusal_ = fmt::format("cannot use the folder {} for the recordings: {}", path, error.message());
         return;
     }
     fs::directory_iterator each(path_, error);
     for (; !error && each != fs::directory_iterator(); each.increment(error)) {
         if (each->path().extension() != recording_suffix) continue;
-        refusal_ =
-            fmt::format("{} has recordings of another run, with which these would be mixed: name another folder", path);
+        refusal_ = fmt::format("{} contains recordings of another run, which would be mixed with the new ones: name "
+                               "another folder",
+                               path);
         return;
     }
 }
@@ -211,7 +213,7 @@ void recordings_folder::make_own() {
     if (!error) remove_left_over(place);
     std::string name = (place / (std::string{prefix} + std::string{random_letters})).string();
     if (error || ::mkdtemp(name.data()) == nullptr) {
-        refusal_ = fmt::format("there is no folder for the recordings: {}",
+        refusal_ = fmt::format("cannot create a folder for the recordings: {}",
                                error ? error.message() : std::string{std::strerror(errno)});
         return;
     }
@@ -227,22 +229,25 @@ bool recordings_folder::is_full() const {
     return !path_.empty() && free_bytes(path_) < nearly_none;
 }
 
-// A mapped file that has no room left ends its process: said before.
+// A mapped file that runs out of space kills its process, so check the free space first.
 std::string recordings_folder::why_no_room() const {
-    constexpr std::size_t longest_path = 400; // with a name behind it the hook has room for 512
+    constexpr std::size_t longest_path = 400; // the hook has 512 bytes for this path and a file name
     if (path_.size() > longest_path)
-        return fmt::format("the path of the recordings is longer than {} letters: --keep DIR or TMPDIR name another",
+        return fmt::format("the path of the recordings is longer than {} characters: use --keep DIR or TMPDIR to "
+                           "choose another folder",
                            longest_path);
     constexpr std::uint64_t least_file = std::uint64_t{64} << 20U;
     struct rlimit limit {};
     if (::getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY && limit.rlim_cur < least_file) {
-        return fmt::format("files may have {} KiB here, a recording needs more: ulimit -f unlimited",
+        return fmt::format("the file size limit is {} KiB, which is too small for a recording: run `ulimit -f "
+                           "unlimited` first",
                            limit.rlim_cur >> 10U);
     }
     std::uint64_t const free = free_bytes(path_);
     if (free >= least_room) return {};
-    return fmt::format("{} has only {} MiB left, recordings need 256: --keep DIR or TMPDIR name another place", path_,
-                       free >> 20U);
+    return fmt::format("{} has only {} MiB left; recordings need 256: use --keep DIR or TMPDIR to choose another "
+                       "place",
+                       path_, free >> 20U);
 }
 
 }

@@ -3,30 +3,30 @@
 #pragma once
 
 /// \file
-/// Where the processes of one watched run leave their recordings.
+/// The folder in which the processes of one watched run leave their recordings.
 
 #include <string>
 
 namespace tenure::lab {
 
-// What else than recordings is put into the folder.
+// Names of the other files in the folder.
 inline constexpr const char* plan_name = "plan";
 inline constexpr const char* hook_link_name = "libtenure_watch.so";
 
-/// A folder of its own in memory or under TMPDIR, gone with its owner; or one that is to be kept. The next run
-/// removes what a killed one has left, and nothing else.
+/// Either a temporary folder in memory or under TMPDIR, removed with this object, or a folder to keep. Also removes
+/// what a killed run left behind, and nothing else.
 class recordings_folder {
 public:
-    /// `kept` names a folder to be kept, which is made if it is not there; empty: none.
+    /// `kept` names the folder to keep, which is created if necessary; empty for a temporary folder.
     explicit recordings_folder(const std::string& kept);
     ~recordings_folder();
     recordings_folder(const recordings_folder&) = delete;
     recordings_folder& operator=(const recordings_folder&) = delete;
 
     [[nodiscard]] const std::string& path() const { return path_; }
-    /// Whether it has become full: what maps its files is ended then.
+    /// Whether the file system is full; processes that map its files are killed then.
     [[nodiscard]] bool is_full() const;
-    /// Why nothing can be recorded here, as a sentence that says what to do; empty when it can.
+    /// Why nothing can be recorded here, and what to do about it; empty when recording works.
     [[nodiscard]] const std::string& refusal() const { return refusal_; }
 
 private:
@@ -36,7 +36,7 @@ private:
 
     std::string path_, refusal_;
     bool is_kept_;
-    int lock_ = -1; ///< a file that is locked as long as we live
+    int lock_ = -1; ///< a file that stays locked during our lifetime
 };
 
 }

@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: MIT
 
 /// \file
-/// Files read and printed as `tenure bench` prints them, each with its own conclusions: two runs of one experiment are
-/// not summed.
+/// Reads results and prints them as `tenure bench` does. Each file has its own conclusions: results of separate runs
+/// are not combined.
 
 #include "cli/report.hpp"
 
@@ -32,7 +32,8 @@ std::string origin_of(const std::string& path, const result& found) {
     return words + (found.complete ? "\n" : "; interrupted\n");
 }
 
-/// Leaves the named experiments. Returns  the first name that the result does not have; empty: all are there.
+/// Removes all experiments except the named ones.
+/// Returns   the first name that the result does not contain; empty when it contains all.
 std::string keep_only(result& found, const std::vector<std::string>& names) {
     if (names.empty()) return {};
     std::vector<std::string> known;
@@ -54,23 +55,29 @@ std::string markdown_of(const result& found, const std::string& what) {
 }
 
 report_command::report_command(CLI::App& app)
-    : command_(app.add_subcommand("report", "The tables and the distance of earlier results; measures nothing")) {
-    command_->add_option("results", paths_, "Files, or folders with a results.json in them")
+    : command_(
+          app.add_subcommand("report", "Prints the tables and the distance of earlier results; measures nothing")) {
+    command_->add_option("results", paths_, "Files, or folders that contain a results.json")
         ->required()
         ->type_name("FILE|DIR");
-    command_->add_flag("--short", short_, "Only what each experiment comes to, and the distance over all of them");
-    command_->add_option("--experiment", experiments_, "These experiments only")->type_name("NAME");
+    command_->add_flag("--short", short_,
+                       "Only the conclusions of each experiment, and the distance over all "
+                       "experiments");
+    command_->add_option("--experiment", experiments_, "Only these experiments")->type_name("NAME");
     command_
         ->add_option(
             "--markdown", markdown_,
-            "For documents: tables (the primary figures), distance (in how many figures ours leads or trails), "
-            "trailing (those in which it trails most)")
+            "Markdown for documents: tables (primary figures), distance (number of figures in which ours leads or "
+            "trails), trailing (figures in which ours trails most)")
         ->type_name("WHAT")
         ->check(CLI::IsMember({"tables", "distance", "trailing"}))
         ->excludes("--short");
-    command_->footer(fmt::format("\nExamples:\n  tenure report results\n  tenure report --short heap.json pools.json   "
-                                 " one summary for each file\n"
-                                 "  tenure report results --markdown tables --experiment heap\n\n{}",
+    command_->footer(fmt::format("\n"
+                                 "Examples:\n"
+                                 "  tenure report results\n"
+                                 "  tenure report --short heap.json pools.json    one summary for each file\n"
+                                 "  tenure report results --markdown tables --experiment heap\n\n"
+                                 "{}",
                                  plain_exit_codes_help));
 }
 

@@ -3,7 +3,7 @@
 #pragma once
 
 /// \file
-/// `tenure report`: the tables and the distance of results that were kept; measures nothing.
+/// `tenure report`: the tables and the distance of saved results; measures nothing.
 
 #include <string>
 #include <vector>

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: MIT
 
 /// \file
-/// Names from the command line against names from the tables.
+/// Matches names from the command line with the names of contestants.
 
 #include "cli/row_choice.hpp"
 
@@ -22,7 +22,7 @@ bool holds_name(const std::vector<std::string>& names, std::string_view wanted) 
     return std::any_of(names.begin(), names.end(), [&](const std::string& name) { return same_name(name, wanted); });
 }
 
-/// Two libraries may have one file name: the second is told apart by the name that was given.
+/// Two libraries may have the same file name; the second is shown by the path that was given.
 std::string unused_name(const std::vector<found_malloc>& mallocs, const found_malloc& added) {
     bool const taken =
         std::any_of(mallocs.begin(), mallocs.end(), [&](const found_malloc& each) { return each.name == added.name; });
@@ -52,7 +52,7 @@ row_choice::row_choice(std::vector<std::string> against, std::vector<std::string
         refusal_ = unknown_name("peer", peer, known);
         std::error_code error;
         if (std::filesystem::is_regular_file(peer, error)) {
-            refusal_ += fmt::format(" If the file of this folder is meant, write ./{}.", peer);
+            refusal_ += fmt::format(" To use the file in this folder, write ./{}.", peer);
         }
     }
 }
@@ -79,7 +79,7 @@ bool row_choice::wanted(const experiment& chosen, const measured_row& row) const
     });
     bool const opponent =
         std::any_of(peers_.begin(), peers_.end(), [&](const std::string& peer) { return is_opponent(row, peer); });
-    if (given_file || opponent) return true; // what --against names takes part, whatever --only says
+    if (given_file || opponent) return true; // the peers in --against take part whatever --only says
     return only_.empty() ? peers_.empty() || ours : holds_name(only_, row.name);
 }
 
@@ -93,7 +93,7 @@ std::vector<measured_row> row_choice::of(const experiment& chosen, std::uint64_t
     });
     if (nobody) return {};
     std::erase_if(rows, [&](const measured_row& row) {
-        bool const elsewhere = row.parts != 0 && (row.parts & parts) == 0; // 0: it is missing and has no parts at all
+        bool const elsewhere = row.parts != 0 && (row.parts & parts) == 0; // 0: the row is missing and has no parts
         return !wanted(chosen, row) || (elsewhere && !holds_name(only_, row.name));
     });
     return rows;
@@ -103,7 +103,8 @@ std::string row_choice::refusal() const {
     if (!refusal_.empty()) return refusal_;
     for (const found_malloc& each : mallocs_) {
         if (!each.has_offsets || holds_name(seen_, each.name)) continue;
-        return fmt::format("--against: {} hands out offsets and has no malloc: only `tenure bench offsets` takes it",
+        return fmt::format("--against: {} provides an offset allocator and no malloc: only `tenure bench offsets` "
+                           "can use it",
                            each.given);
     }
     for (const std::string& name : only_) {

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: MIT
 
 /// \file
-/// What is preloaded and set, checked before the program takes this process over.
+/// Prepares what to preload and set, and checks it before the program replaces this process.
 
 #include "cli/run.hpp"
 
@@ -30,11 +30,11 @@ namespace tenure::lab {
 
 namespace {
 
-// As a shell's: of a program that was found and could not be run, and of one that was not found.
+// The shell's codes: the program was found and could not be run; the program was not found.
 constexpr int cannot_run = 126, not_found = 127;
 
 struct chosen_library {
-    std::string path; ///< empty: the C library's own malloc
+    std::string path; ///< empty for the C library's own malloc
     std::string refusal;
 };
 
@@ -53,12 +53,12 @@ chosen_library peer_library(const std::string& name) {
     return {{}, unknown_name("heap", name, names)};
 }
 
-/// A library of the user's own.
+/// A library given by path.
 chosen_library library_file(const std::string& path) {
     std::error_code error;
     std::string const whole = std::filesystem::canonical(path, error).string();
     if (error) return {{}, fmt::format("--heap {}: {}", path, error.message())};
-    return {whole, std::filesystem::is_regular_file(whole) ? "" : fmt::format("--heap {} is no file", path)};
+    return {whole, std::filesystem::is_regular_file(whole) ? "" : fmt::format("--heap {} is not a file", path)};
 }
 
 chosen_library find_library(const std::string& name) {
@@ -69,10 +69,11 @@ chosen_library find_library(const std::string& name) {
     return peer_library(name);
 }
 
-/// Puts NAME=VALUE into the environment. Returns   what is wrong with it, if anything.
+/// Puts NAME=VALUE into the environment.
+/// Returns   what is wrong with it; empty when it is valid.
 std::string set(const std::string& setting) {
     std::size_t const equals = setting.find('=');
-    if (equals == std::string::npos) return fmt::format("--set wants NAME=VALUE, not \"{}\"", setting);
+    if (equals == std::string::npos) return fmt::format("--set needs NAME=VALUE, not \"{}\"", setting);
     std::string const name = setting.substr(0, equals), value = setting.substr(equals + 1);
     std::vector<std::string> names;
     for (const option_info& info : option_table()) {
@@ -88,16 +89,16 @@ std::string set(const std::string& setting) {
     return unknown_name("option", name, names);
 }
 
-/// "/usr/lib/libjemalloc.so.2" is "libjemalloc".
+/// The library name of a file: "libjemalloc" for "/usr/lib/libjemalloc.so.2".
 std::string_view name_of_library(std::string_view file) {
     std::string_view const name = file.substr(file.find_last_of('/') + 1);
     return name.substr(0, name.find(".so"));
 }
 
-/// Whether a file of LD_PRELOAD, or what it is a link to, has the name of our malloc or of a peer's.
+/// Whether a file in LD_PRELOAD, or the target of its link, has the name of our malloc or of a peer's.
 bool is_known_malloc(std::string_view file) {
     std::error_code error;
-    std::string const real = std::filesystem::canonical(file, error).string(); // empty where only the loader finds it
+    std::string const real = std::filesystem::canonical(file, error).string(); // empty if only the loader finds it
     for (std::string_view const each : {name_of_library(file), name_of_library(real)}) {
         if (each.starts_with(own_malloc_prefix)) return true;
         for (const malloc_peer& peer : malloc_peers()) {
@@ -107,7 +108,7 @@ bool is_known_malloc(std::string_view file) {
     return false;
 }
 
-/// What was preloaded stays, save mallocs: the C library's is to serve.
+/// Keeps what was preloaded, except mallocs, so that the C library's malloc is used.
 void take_out_mallocs() {
     const char* const before = std::getenv("LD_PRELOAD");
     std::string_view rest = before != nullptr ? before : "";
@@ -127,8 +128,8 @@ void take_out_mallocs() {
     others.empty() ? ::unsetenv("LD_PRELOAD") : ::setenv("LD_PRELOAD", others.c_str(), 1);
 }
 
-/// In front of what is preloaded already: the first malloc is the one that serves. Only the hook of a `tenure watch`
-/// around us stays before it, and hands on to it.
+/// Comes first in LD_PRELOAD, because the first malloc is used. Only the hook of an enclosing `tenure watch` stays
+/// before it and forwards calls to it.
 void preload(const std::string& library) {
     if (library.empty()) return take_out_mallocs();
     const char* const before = std::getenv("LD_PRELOAD");
@@ -148,14 +149,15 @@ std::string passthrough_variable() {
     return std::string{option_table()[static_cast<std::size_t>(option::passthrough)].environment};
 }
 
-/// A program that uses Tenure holds its persistent memory and its buffers on the malloc that was asked for as well.
-/// What --set or the environment says about passthrough stays; our own malloc would hand its blocks to the C library.
+/// A program that uses Tenure also allocates its persistent memory and buffers from the selected malloc. An explicit
+/// passthrough setting (--set or the environment) is not changed. Our own malloc would forward its blocks to the C
+/// library.
 void let_persistent_memory_follow(const std::string& library) {
     if (library.empty() || name_of_library(library).starts_with(own_malloc_prefix)) return;
     ::setenv(passthrough_variable().c_str(), "heap", 0);
 }
 
-/// What a `tenure run` around this one has set for its own malloc is not meant for another.
+/// An enclosing `tenure run` may have set options for its own malloc; they do not apply to another malloc.
 void forget_who_ran_us() {
     const char* const passed = std::getenv(passthrough_variable().c_str());
     const char* const before = std::getenv("LD_PRELOAD");
@@ -172,40 +174,42 @@ run_command::run_command(CLI::App& app)
     : command_(app.add_subcommand("run", "Runs a program, unmodified, with a malloc of your choice")) {
     command_
         ->add_option("--heap", heap_,
-                     "tenure, hardened (the caller's mistakes are reported), system (the C library's), a peer that "
-                     "`tenure list` names, or the path of a library, with a slash in it. What a program holds in "
-                     "Tenure's own heap lives on a peer or a library as well (option passthrough, unless it is set)")
+                     "The malloc to use: tenure, hardened (reports the caller's mistakes), system (the C "
+                     "library's), a peer from `tenure list`, or the path of a library (with a slash). With a peer "
+                     "or a library, Tenure's own heap in the program uses it too (option passthrough, unless it is "
+                     "set)")
         ->type_name("NAME")
         ->capture_default_str();
     command_
         ->add_option("--set", settings_,
-                     "An option that `tenure options` names, for the program. May stand several "
-                     "times")
+                     "Sets one of the options shown by `tenure options` for the program. Repeat --set to set several")
         ->allow_extra_args(false)
         ->type_name("NAME=VALUE");
     command_->add_flag(
         "--stats{text}", report_,
-        "At its end the program, and each that it starts, says on standard error what the drop-in served; "
-        "--stats=json for machines");
-    command_->add_option("program", program_, "The program and its arguments, behind --")
+        "The program and each program it starts print statistics of the drop-in to standard error when they exit; "
+        "--stats=json for machine-readable output");
+    command_->add_option("program", program_, "The program and its arguments, after --")
         ->required()
         ->type_name("PROGRAM ...");
-    command_->footer("\nExamples:\n"
-                     "  tenure run -- ./game --level 3\n"
-                     "  tenure run --stats -- g++ -O2 -c heavy.cpp        proves that the drop-in served\n"
-                     "  tenure run --heap hardened -- ./tests             double frees, overflows, foreign pointers\n"
-                     "  tenure run --set passthrough=heap -- ./game       the same library, the C library's blocks\n"
-                     "  tenure run --heap jemalloc -- ./game              a peer, the same way\n"
-                     "  tenure run --heap jemalloc -- dotnet app.dll      what Tenure.Jemalloc finds, and tunes\n\n"
-                     "Exit codes: the program's; 2 the command line was wrong, or the library is not there; 70 the "
-                     "command itself failed; 126 the program cannot be run so; 127 there is no such program.");
+    command_->footer(
+        "\n"
+        "Examples:\n"
+        "  tenure run -- ./game --level 3\n"
+        "  tenure run --stats -- g++ -O2 -c heavy.cpp        shows that the drop-in was used\n"
+        "  tenure run --heap hardened -- ./tests             finds double frees, overflows, foreign pointers\n"
+        "  tenure run --set passthrough=heap -- ./game       same library, blocks from the C library\n"
+        "  tenure run --heap jemalloc -- ./game              uses a peer\n"
+        "  tenure run --heap jemalloc -- dotnet app.dll      lets Tenure.Jemalloc find and tune jemalloc\n\n"
+        "Exit codes: the program's own; 2 invalid command line, or the library was not found; 70 the command itself "
+        "failed; 126 the program cannot be run this way; 127 the program was not found.");
 }
 
 int run_command::run() const {
     bool const is_ours = heap_ == "hardened" || same_name(heap_, own_malloc_name) ||
                          same_name(heap_, own_hardened_name) || name_of_library(heap_).starts_with(own_malloc_prefix);
     if (!report_.empty() && !is_ours) {
-        say(fmt::format("only our malloc tells --stats: leave out either --stats or --heap {}", heap_));
+        say(fmt::format("only Tenure's malloc supports --stats: remove --stats or --heap {}", heap_));
         return exit_code::bad_usage;
     }
     if (!report_.empty() && report_ != "text" && report_ != "json") {

@@ -3,7 +3,7 @@
 #pragma once
 
 /// \file
-/// `tenure run`: a program, unmodified, with a malloc of choice.
+/// `tenure run`: runs a program, unmodified, with a malloc of your choice.
 
 #include <string>
 #include <vector>
@@ -17,7 +17,8 @@ public:
     explicit run_command(CLI::App& app);
     [[nodiscard]] bool chosen() const { return command_->parsed(); }
 
-    /// Becomes the program. Returns   only when it does not come to that.
+    /// Replaces this process with the program.
+    /// Returns   only on failure, with the exit code.
     [[nodiscard]] int run() const;
 
 private:

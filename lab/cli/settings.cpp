@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: MIT
 
 /// \file
-/// The library's table of options, printed.
+/// Prints the library's option table.
 
 #include "cli/settings.hpp"
 
@@ -27,7 +27,7 @@ constexpr std::array<std::string_view, 7> part_words{"arena",        "temp", "te
                                                      "small_object", "heap", "affinity"};
 constexpr std::array<std::string_view, 3> report_words{"none", "text", "json"};
 
-/// 4194304 as 4M: the way it may be given.
+/// A size as it can be given: 4M for 4194304.
 std::string bytes_text(std::uint64_t bytes) {
     constexpr std::array<std::string_view, 4> suffixes{"", "K", "M", "G"};
     std::size_t suffix = 0;
@@ -38,7 +38,7 @@ std::string bytes_text(std::uint64_t bytes) {
     return fmt::format("{}{}", bytes, suffixes[suffix]);
 }
 
-/// The words that stand for these bits, asked of the library's own parser.
+/// The words for these bits, found with the library's own parser.
 std::string parts_text(const option_info& info, std::uint64_t parts) {
     if (parts == 0) return "none";
     if (parts == all_parts) return "all";
@@ -52,7 +52,7 @@ std::string parts_text(const option_info& info, std::uint64_t parts) {
     return made;
 }
 
-/// The word that stands for this number, asked of the library's own parser.
+/// The word for this number, found with the library's own parser.
 std::string report_text(const option_info& info, std::uint64_t form) {
     for (std::string_view word : report_words) {
         std::uint64_t number = 0;
@@ -108,16 +108,17 @@ nlohmann::json as_json() {
 
 std::string valid_values(const option_info& info) {
     if (info.form == option_form::parts) {
-        return fmt::format("all, none, or some of {} with commas between them", fmt::join(part_words, ", "));
+        return fmt::format("all, none, or some of {} separated by commas", fmt::join(part_words, ", "));
     }
     if (info.form == option_form::report) return "none, text or json";
     return fmt::format("from {} to {}{}", value_text(info, info.lowest), value_text(info, info.highest),
-                       info.form == option_form::bytes ? " bytes, with K, M or G" : "");
+                       info.form == option_form::bytes ? " bytes; K, M and G suffixes allowed" : "");
 }
 
 settings_command::settings_command(CLI::App& app)
-    : command_(app.add_subcommand("options", "Every setting of the library, its value, and where that came from")) {
-    command_->add_flag("--json", json_, "The same for machines");
+    : command_(app.add_subcommand("options", "Lists every setting of the library, its value, and the source of the "
+                                             "value")) {
+    command_->add_flag("--json", json_, "Prints JSON");
     command_->footer(fmt::format("\nExample:\n  TENURE_TEMP_BUDGET=16M tenure options\n\n{}", plain_exit_codes_help));
 }
 

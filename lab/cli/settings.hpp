@@ -3,7 +3,7 @@
 #pragma once
 
 /// \file
-/// `tenure options`: every setting of the library, its value, and where that came from.
+/// `tenure options`: every setting of the library, its value, and the source of the value.
 
 #include <CLI/CLI.hpp>
 
@@ -13,7 +13,7 @@
 
 namespace tenure::lab {
 
-/// What may be given for an option: "from 1 to 3600000", "none, text or json".
+/// The valid values of an option: "from 1 to 3600000", "none, text or json".
 [[nodiscard]] std::string valid_values(const option_info&);
 
 class settings_command {

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: MIT
 
 /// \file
-/// What the terminal says of itself.
+/// Queries the terminal.
 
 #include "cli/terminal.hpp"
 

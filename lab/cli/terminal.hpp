@@ -3,7 +3,7 @@
 #pragma once
 
 /// \file
-/// Where results go: standard output, as wide and as coloured as what is behind it.
+/// Writes results to standard output, with the width and colours that its target supports.
 
 #include <string_view>
 
@@ -11,13 +11,15 @@
 
 namespace tenure::lab {
 
-/// The width of the terminal, and colours unless NO_COLOR is set; 100 columns and none where there is no terminal.
+/// The terminal's width, with colours unless NO_COLOR is set. Without a terminal: 100 columns, no colours.
 [[nodiscard]] text_style output_style();
 
-/// Writes to standard output at once. Returns whether it was taken; if not, it has said why.
+/// Writes to standard output and flushes.
+/// Returns   whether it was written; if not, the error has been reported.
 bool print(std::string_view text);
 
-/// A line on standard error, behind the program's name. Names of others may be in it: control characters become blanks.
+/// Writes a line to standard error after the program's name. Control characters become spaces, because the text may
+/// contain foreign names.
 void say(std::string_view text);
 
 }

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: MIT
 
 /// \file
-/// A folder for the recordings, the program with the hook preloaded, and what is made of the recordings afterwards.
+/// Creates a folder for the recordings, runs the program with the hook preloaded, and reports on the recordings.
 
 #include "cli/watch.hpp"
 
@@ -48,10 +48,10 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// As a shell's: of a program that was found and could not be run, and of one that was not found.
+// The shell's codes: the program was found and could not be run; the program was not found.
 constexpr int cannot_run = 126, not_found = 127;
 constexpr std::string_view function_prefix = "function:";
-constexpr std::int64_t max_shown = 1'000'000; // of anything in the table
+constexpr std::int64_t max_shown = 1'000'000; // limit for the number of rows, places and frames
 constexpr std::uint64_t max_baseline_bytes = std::uint64_t{16} << 20U;
 
 const std::vector<std::string>& region_words() {
@@ -59,14 +59,14 @@ const std::vector<std::string>& region_words() {
     return words;
 }
 
-/// The hook comes first, so that it stands in front of whatever malloc is preloaded already.
+/// The hook comes first, so that it interposes whatever malloc is already preloaded.
 void preload(const std::string& library) {
     const char* const others = std::getenv("LD_PRELOAD");
     bool const alone = others == nullptr || *others == '\0';
     ::setenv("LD_PRELOAD", alone ? library.c_str() : fmt::format("{}:{}", library, others).c_str(), 1);
 }
 
-/// The loader takes blanks and colons for ends of names: then a link stands for the library.
+/// The loader treats spaces and colons as separators. For a path with one of them, a link is created and used instead.
 std::string preloadable(const std::string& library, const std::string& folder) {
     if (library.find_first_of(" :") == std::string::npos) return library;
     std::string const link = folder + "/" + hook_link_name;
@@ -75,7 +75,8 @@ std::string preloadable(const std::string& library, const std::string& folder) {
     return error ? library : link;
 }
 
-/// Blocks of Tenure come from malloc for this run, where they are seen, unless a malloc of Tenure's is in the process.
+/// Tenure's blocks come from malloc for this run, so that they are seen, unless one of Tenure's mallocs is in the
+/// process.
 void let_tenures_be_seen() {
     const char* const preloaded = std::getenv("LD_PRELOAD");
     if (preloaded != nullptr && std::strstr(preloaded, "libtenure_malloc") != nullptr) return;
@@ -94,13 +95,13 @@ void let_tenures_be_seen() {
 
 pid_t running_program = 0;
 
-// What the terminal sends, the program gets as well; what somebody sends to us alone is handed on.
+// The program also receives what the terminal sends. Signals sent only to this process are forwarded.
 extern "C" void hand_on(int signal, siginfo_t* about, void*) {
     bool const is_from_terminal = about->si_code == SI_KERNEL && signal != SIGHUP;
     if (running_program > 0 && !is_from_terminal) ::kill(running_program, signal);
 }
 
-/// While the program runs, we live as long as it does, and report then.
+/// Keeps this process alive until the program ends, so that it can report.
 class patience {
 public:
     patience() {
@@ -124,7 +125,7 @@ private:
     std::array<struct sigaction, 4> before_{};
 };
 
-/// What would be found wrong only after the program has run.
+/// Finds mistakes that would otherwise show only after the program has run.
 std::string why_not_writable(const std::string& path) {
     if (path.empty() || path == "-") return {};
     fs::path const folder = fs::path(path).has_parent_path() ? fs::path(path).parent_path() : fs::path(".");
@@ -143,78 +144,85 @@ watch_command::watch_command(CLI::App& app)
     command_
         ->add_option(
             "--region", regions_,
-            "What is watched: auto (OpenMP, TBB and std::execution, threads that the program starts, marks), one "
-            "or some of openmp, tbb, threads, marks, process, function:NAME with commas between them")
+            "What to watch: auto (OpenMP, TBB and std::execution, threads that the program starts, marks), or one "
+            "or more of openmp, tbb, threads, marks, process, function:NAME, separated by commas")
         ->delimiter(',')
         ->allow_extra_args(false)
         ->type_name("WHAT")
         ->capture_default_str();
     command_
         ->add_option("--stacks", stacks_,
-                     "How calls are told apart: tables (any program), frames (by frame pointers, "
-                     "a little quicker), none (by the calling line)")
+                     "How calls are told apart: tables (works with any program), frames (frame pointers; a little "
+                     "faster), none (by the calling line)")
         ->check(CLI::IsMember({"tables", "frames", "none"}))
         ->capture_default_str();
     command_
         ->add_option("--slow-ns", slow_ns_,
-                     "Calls that take longer are looked into: did the thread sleep in a lock of "
-                     "the C library, or did the kernel give it pages?")
+                     "Examines calls that take longer than this: did the thread sleep in a lock of the C library, "
+                     "or did the kernel give it pages?")
         ->transform(whole_number(100, 1'000'000'000))
         ->type_name("NS")
         ->capture_default_str();
     command_
         ->add_option("--tenure", tenures_,
-                     "Blocks of Tenure itself: seen (they come from malloc for this run), or own "
-                     "(they come from where they always come from, and are not seen)")
+                     "Tenure's own blocks: seen (they come from malloc for this run) or own (they come from their "
+                     "usual place and are not seen)")
         ->check(CLI::IsMember({"seen", "own"}))
         ->capture_default_str();
-    command_->add_flag("--no-children", without_children_, "Only the program itself, not the processes that it starts");
-    command_->add_option("--sites", sites_, "Places that the table shows for each region")
+    command_->add_flag("--no-children", without_children_,
+                       "Watches only the program itself, not the processes that "
+                       "it starts");
+    command_->add_option("--sites", sites_, "Number of places shown for each region")
         ->transform(whole_number(0, max_shown))
         ->type_name("N")
         ->capture_default_str();
-    command_->add_option("--regions", shown_regions_, "Regions that the table shows")
+    command_->add_option("--regions", shown_regions_, "Number of regions shown")
         ->transform(whole_number(0, max_shown))
         ->type_name("N")
         ->capture_default_str();
-    command_->add_option("--frames", frames_, "Functions of the program that the table shows for each place")
+    command_->add_option("--frames", frames_, "Number of the program's functions shown for each place")
         ->transform(whole_number(0, max_shown))
         ->type_name("N")
         ->capture_default_str();
-    command_->add_option("-o,--output", text_file_, "Where the table goes; otherwise to standard error")
+    command_->add_option("-o,--output", text_file_, "Writes the table to this file instead of standard error")
         ->type_name("FILE");
-    command_->add_option("--json", json_file_, "Everything, for machines; - is standard output")->type_name("FILE");
-    command_->add_option("--html", html_file_, "A page with the threads' timeline")->type_name("FILE");
-    command_->add_option("--folded", folded_file_, "Stacks with their cost in ns, for flame graphs")->type_name("FILE");
+    command_->add_option("--json", json_file_, "Writes all data as JSON; - means standard output")->type_name("FILE");
+    command_->add_option("--html", html_file_, "Writes a page with the threads' timeline")->type_name("FILE");
+    command_->add_option("--folded", folded_file_, "Writes stacks with their cost in ns, for flame graphs")
+        ->type_name("FILE");
     command_
         ->add_option("--fail-on", fail_on_,
-                     "allocation, wait, or allocation,wait: leave with --fail-code when a place has some "
-                     "that the baseline does not name")
+                     "allocation, wait, or allocation,wait: exits with --fail-code when a place has any that the "
+                     "baseline does not name")
         ->delimiter(',')
         ->allow_extra_args(false)
         ->check(CLI::IsMember({"allocation", "wait"}))
         ->type_name("WHAT");
-    command_->add_option("--baseline", baseline_, "Places that are known: only others fail")->type_name("FILE");
-    command_->add_option("--write-baseline", written_baseline_, "Writes the places of this run as a baseline")
+    command_->add_option("--baseline", baseline_, "File of known places; only other places count as failures")
         ->type_name("FILE");
-    command_->add_option("--fail-code", fail_code_, "Exit code of --fail-on")
+    command_
+        ->add_option("--write-baseline", written_baseline_,
+                     "Writes the places of this run to this file as a "
+                     "baseline")
+        ->type_name("FILE");
+    command_->add_option("--fail-code", fail_code_, "Exit code when --fail-on finds something")
         ->transform(whole_number(1, 125))
         ->type_name("N")
         ->capture_default_str();
     command_->add_option("--keep", keep_, "Keeps the recordings in this folder")->type_name("DIR");
-    command_->add_option("--from", from_, "Reports once more about recordings that were kept; runs nothing")
-        ->type_name("DIR");
-    command_->add_flag("--list", lists_, "What is stood in for, and what may hide");
-    command_->add_option("program", program_, "The program and its arguments, behind --")->type_name("PROGRAM ...");
+    command_->add_option("--from", from_, "Reports on recordings that were kept; runs nothing")->type_name("DIR");
+    command_->add_flag("--list", lists_, "Lists the functions that are interposed, and what can stay hidden");
+    command_->add_option("program", program_, "The program and its arguments, after --")->type_name("PROGRAM ...");
     command_->footer(
-        "\nExamples:\n"
+        "\n"
+        "Examples:\n"
         "  tenure watch -- ./serializer --threads 8\n"
         "  tenure watch --html watch.html -- ./game              the threads' timeline\n"
         "  tenure watch --region function:format_object -- ./serializer\n"
         "  tenure watch --fail-on allocation,wait --baseline known.txt -- ./tests     for CI\n\n"
-        "Exit codes: the program's, 128 and the signal's number when one ended it; --fail-code (99) for --fail-on; "
-        "2 the command line was wrong, or the library is not there; 3 a file could not be written; 70 the command "
-        "itself failed; 126 the program cannot be watched; 127 there is no such program.");
+        "Exit codes: the program's own, or 128 plus the signal's number when a signal ended it; --fail-code (99) for "
+        "--fail-on; 2 invalid command line, or the library was not found; 3 a file could not be written; 70 the "
+        "command itself failed; 126 the program cannot be watched; 127 the program was not found.");
 }
 
 int watch_command::run() const {
@@ -240,18 +248,18 @@ int watch_command::run() const {
         return why.empty() ? not_found : cannot_run;
     }
     if (std::string const reason = why_not_preloadable(path); !reason.empty()) {
-        say(fmt::format("{} {}; nothing of it could be seen", path, reason));
+        say(fmt::format("{} {}; it cannot be watched", path, reason));
         return cannot_run;
     }
     if (needs_library(path, "libasan.so")) {
-        say(fmt::format("{} is built with AddressSanitizer, whose library must come before every other: watch a build "
+        say(fmt::format("{} is built with AddressSanitizer, whose library must be loaded first: watch a build "
                         "without it",
                         path));
         return cannot_run;
     }
     std::string const library = find_own_library("libtenure_watch.so");
     if (library.empty()) {
-        say("libtenure_watch.so lies neither beside the command nor where libraries are installed");
+        say("libtenure_watch.so was found neither beside the command nor in the library folder of the installation");
         return exit_code::bad_usage;
     }
     recordings_folder const folder(keep_);
@@ -268,51 +276,52 @@ int watch_command::run() const {
     if (ended.process <= 0) return cannot_run;
     std::vector<std::string> notices;
     if (ended.signal == SIGBUS && folder.is_full()) {
-        notices.push_back(fmt::format("{} has become full, and a mapped file without room ends its process: --keep "
-                                      "DIR or TMPDIR name another place",
+        notices.push_back(fmt::format("{} is full, and writing to a mapped file without space kills its process: "
+                                      "use --keep DIR or TMPDIR to choose another place",
                                       folder.path()));
     }
     if (ended.signal == SIGSYS) {
-        notices.emplace_back("a filter of system calls (seccomp) has ended the program: it allows less than the watch "
-                             "needs");
+        notices.emplace_back("a system call filter (seccomp) killed the program: it allows fewer calls than the "
+                             "watch needs");
     }
     int const judged = report(folder.path(), functions, std::move(notices), known);
     return ended.code != 0 ? ended.code : judged;
 }
 
-/// Returns   a sentence that says what is wrong with the command line; empty when nothing is.
+/// Returns   a sentence about what is wrong with the command line; empty when it is valid.
 std::string watch_command::mistake_in_options() const {
     for (const CLI::Option* const each : command_->get_options()) {
         if (each->count() > 0 && each->get_items_expected_max() == 1 && each->results().front() == "--")
             return fmt::format("{} needs a name before --", each->get_name());
     }
     if (from_.empty() == program_.empty()) {
-        return from_.empty() ? "there is no program to watch: tenure watch -- PROGRAM ..."
-                             : "--from reports about kept recordings: leave out the program, or --from";
+        return from_.empty() ? "no program was given: tenure watch -- PROGRAM ..."
+                             : "--from reports on kept recordings: leave out either the program or --from";
     }
     for (const char* of_a_run : {"--region", "--stacks", "--slow-ns", "--tenure", "--no-children", "--keep"}) {
         if (!from_.empty() && command_->count(of_a_run) > 0)
-            return fmt::format("{} is for a run: --from only reports about one that was", of_a_run);
+            return fmt::format("{} applies to a run; --from only reports on an earlier one", of_a_run);
     }
     for (const std::string& each : regions_) {
         if (each.starts_with(function_prefix) && each.size() > function_prefix.size()) continue;
         if (std::find(region_words().begin(), region_words().end(), each) != region_words().end()) continue;
-        return unknown_name("region", each, region_words()) + " A function is function:NAME.";
+        return unknown_name("region", each, region_words()) + " Write a function as function:NAME.";
     }
     if (!baseline_.empty() && fail_on_.empty())
-        return "--baseline is of no use without --fail-on: add --fail-on allocation,wait";
+        return "--baseline has no effect without --fail-on: add --fail-on allocation,wait";
     std::array<const std::string*, 5> const outputs{&text_file_, &json_file_, &html_file_, &folded_file_,
                                                     &written_baseline_};
     for (std::size_t index = 0; index < outputs.size(); ++index) {
         for (std::size_t other = 0; other < index; ++other) {
             if (!outputs[index]->empty() && *outputs[index] == *outputs[other])
-                return fmt::format("two reports would go to {}: name two files", *outputs[index]);
+                return fmt::format("two reports would be written to {}: name two files", *outputs[index]);
         }
     }
     return {};
 }
 
-/// Returns   what cannot be watched, and why; the plan lies in the folder then.
+/// Writes the plan to the folder.
+/// Returns   what cannot be watched, and why; empty when everything can.
 std::string watch_command::plan_functions(const std::string& program, const std::string& folder,
                                           std::vector<std::string>& names) const {
     std::string const path = folder + "/" + plan_name;
@@ -328,7 +337,7 @@ std::string watch_command::plan_functions(const std::string& program, const std:
         });
         if (is_known) continue;
         if (planned.size() == hook::max_patches)
-            return fmt::format("{} functions are watched at most", hook::max_patches);
+            return fmt::format("at most {} functions can be watched", hook::max_patches);
         planned.push_back(plan.patch);
         names.emplace_back(plan.patch.name);
         if (!file.is_open()) file.open(path, std::ios::binary);
@@ -342,7 +351,7 @@ std::string watch_command::plan_functions(const std::string& program, const std:
     return {};
 }
 
-/// Returns   how it ended, its exit code as a shell would say it; without a process when it was not run.
+/// Returns   how it ended, with its exit code as a shell reports it; no process when it was not run.
 watch_command::ended_program watch_command::watch_program(const std::string& path, const std::string& library,
                                                           const std::string& folder) const {
     std::string regions;
@@ -350,7 +359,7 @@ watch_command::ended_program watch_command::watch_program(const std::string& pat
         if (each.starts_with(function_prefix)) continue;
         regions += (regions.empty() ? "" : ",") + (each == "auto" ? std::string{"openmp,tbb,threads,marks"} : each);
     }
-    // A function that is named is what is asked for: marks stay, because they cost nothing.
+    // Only the named functions are watched. Marks stay enabled, because they cost nothing.
     ::setenv(hook::regions_variable, regions.empty() ? "marks" : regions.c_str(), 1);
     ::setenv(hook::folder_variable, folder.c_str(), 1);
     ::setenv(hook::stacks_variable, stacks_.c_str(), 1);
@@ -363,14 +372,14 @@ watch_command::ended_program watch_command::watch_program(const std::string& pat
     patience const patient;
     struct sigaction heard {
     }, before{};
-    heard.sa_handler = SIG_DFL; // who ignores it is told of no end
+    heard.sa_handler = SIG_DFL; // a process that ignores the signal is not notified of the child's end
     ::sigaction(SIGCHLD, &heard, &before);
     pid_t const child = ::fork();
     if (child < 0) {
-        say(fmt::format("no process for {}: {}", path, std::strerror(errno)));
+        say(fmt::format("cannot start a process for {}: {}", path, std::strerror(errno)));
         return {};
     }
-    // An exception must not lead the child back into what is the parent's.
+    // An exception must not lead the child back into the parent's code.
     auto const become_program = [&]() noexcept {
         patient.restore();
         ::sigaction(SIGCHLD, &before, nullptr);
@@ -389,7 +398,7 @@ watch_command::ended_program watch_command::watch_program(const std::string& pat
     running_program = 0;
     ::sigaction(SIGCHLD, &before, nullptr);
     if (waited != child) {
-        say(fmt::format("the end of {} was not seen: {}", path, std::strerror(errno)));
+        say(fmt::format("cannot wait for the end of {}: {}", path, std::strerror(errno)));
         return {child, cannot_run, 0};
     }
     constexpr int by_signal = 128;
@@ -401,11 +410,12 @@ watch_command::ended_program watch_command::watch_program(const std::string& pat
 
 int watch_command::report(const std::string& folder, const std::vector<std::string>& functions,
                           std::vector<std::string> notices, const std::set<site_name>& known) const {
-    ::signal(SIGPIPE, SIG_IGN); // a reader that goes away is an error of writing, and the recordings are put away
+    ::signal(SIGPIPE, SIG_IGN); // a closed pipe becomes a write error, and the recordings are still removed
     std::vector<std::unique_ptr<recording>> const recordings = recordings_of(folder, notices);
     if (recordings.empty()) {
         for (const std::string& each : notices) say(each);
-        say(from_.empty() ? "the program has left no recording: it dropped LD_PRELOAD, or ended before it began"
+        say(from_.empty() ? "the program left no recording: it removed LD_PRELOAD, or ended before the library was "
+                            "loaded"
                           : fmt::format("there is no recording in {}", folder));
         return from_.empty() ? cannot_run : exit_code::bad_usage;
     }
@@ -434,7 +444,8 @@ int watch_command::report(const std::string& folder, const std::vector<std::stri
     return judge(found, known);
 }
 
-/// The baseline's file. Returns   false when it cannot be read, which was said then.
+/// Reads the baseline's file.
+/// Returns   false when it cannot be read; the error has been reported then.
 bool watch_command::read_known(std::set<site_name>& known) const {
     file_text const read = read_file(baseline_, max_baseline_bytes);
     if (!read.ok()) {

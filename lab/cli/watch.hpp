@@ -3,7 +3,7 @@
 #pragma once
 
 /// \file
-/// `tenure watch`: a program, unmodified, with what its parallel regions allocate and wait for.
+/// `tenure watch`: runs a program, unmodified, and shows what its parallel regions allocate and wait for.
 
 #include <cstddef>
 #include <cstdint>
@@ -23,7 +23,8 @@ public:
     explicit watch_command(CLI::App& app);
     [[nodiscard]] bool chosen() const { return command_->parsed(); }
 
-    /// Runs the program and reports. Returns   its exit status, or one of our own.
+    /// Runs the program and reports.
+    /// Returns   its exit status, or one of ours.
     [[nodiscard]] int run() const;
 
 private:

@@ -9,7 +9,7 @@
 
 namespace tenure::lab {
 
-/// Every function that the watch stands in for, by what it looks for, and what it cannot see.
+/// Every function that the watch interposes, grouped by what it finds, and what the watch cannot see.
 [[nodiscard]] std::string list_of_calls();
 
 }

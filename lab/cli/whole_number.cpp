@@ -18,7 +18,7 @@ CLI::Validator whole_number(std::int64_t lowest, std::int64_t highest) {
         auto const [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
         bool const whole = error == std::errc{} && end == text.data() + text.size();
         if (!whole || value < lowest || value > highest)
-            return fmt::format("\"{}\" is no whole number from {} to {}", text, lowest, highest);
+            return fmt::format("\"{}\" is not a whole number from {} to {}", text, lowest, highest);
         text = std::to_string(value);
         return {};
     };

@@ -3,7 +3,7 @@
 #pragma once
 
 /// \file
-/// Numbers on the command line: whole, in a range, and nothing else, which the answer says.
+/// Whole numbers on the command line, within a range. Anything else is rejected with a message that names the range.
 
 #include <cstdint>
 
@@ -11,8 +11,8 @@
 
 namespace tenure::lab {
 
-/// Accepts digits with a minus or none before them, from `lowest` to `highest`. For transform(): the option gets the
-/// number without zeros in front, which CLI11 would take for octal. The refusal says what is valid.
+/// Accepts digits with an optional minus sign, from `lowest` to `highest`. For transform(): the option receives the
+/// number without leading zeros, which CLI11 would read as octal. The error message states the valid range.
 [[nodiscard]] CLI::Validator whole_number(std::int64_t lowest, std::int64_t highest);
 
 }

@@ -3,7 +3,7 @@
 #pragma once
 
 /// \file
-/// A worker that wants `tenure watch` to look at it.
+/// Lets a worker run under `tenure watch`.
 
 #include <string>
 #include <string_view>
@@ -12,17 +12,17 @@
 
 namespace tenure::lab {
 
-/// Makes this process one that is watched, with marks for regions: it becomes itself once more, with the hook before
-/// it. Returns   why that is not possible; empty: it is watched. `stacks`: "none", "frames" or "tables".
+/// Restarts this process with the hook preloaded, so that it is watched, with marks as regions.
+/// Returns   why that is not possible; empty when it is watched. `stacks`: "none", "frames" or "tables".
 [[nodiscard]] std::string become_watched(std::string_view stacks);
 
-/// A sentence when there is no hook to be watched by; empty when there is.
+/// Why there is no hook in this build, as a sentence; empty when there is one.
 [[nodiscard]] std::string_view why_not_watched();
 
-/// What was counted in the regions of a name so far. Requires  become_watched().
+/// The counts so far in the regions with this name. Requires  become_watched().
 [[nodiscard]] hook::region_counts counted_in(std::string_view region);
 
-/// The recording is not needed any more.
+/// Removes the recording.
 void forget_recording();
 
 }

@@ -5,7 +5,7 @@
 /// \file
 /// Blocks on their way from the thread that allocated them to the one that frees them.
 ///
-/// Other than `handover.hpp`, where both sides keep step, this queue may be full or empty: neither side waits for the
+/// Unlike in `handover.hpp`, where both sides keep pace, this queue may be full or empty: neither side waits for the
 /// other unless it is far ahead.
 
 #include <atomic>
@@ -21,7 +21,7 @@ class block_queue {
 public:
     static constexpr std::size_t capacity = 4096;
 
-    /// The writer's. Returns false when it is full; what was put before is then published.
+    /// For the writer. Returns false when the queue is full; everything put before is then published.
     [[nodiscard]] bool put(const held_block& block) {
         if (written_ - freed_ == capacity) {
             freed_ = taken_by_reader_.load(std::memory_order_acquire);
@@ -35,7 +35,7 @@ public:
     }
     void publish() { published_.store(written_, std::memory_order_release); }
 
-    /// The reader's. Returns false when nothing more has been published.
+    /// For the reader. Returns false when nothing more has been published.
     [[nodiscard]] bool take(held_block& block) {
         if (taken_ == seen_) {
             taken_by_reader_.store(taken_, std::memory_order_release);

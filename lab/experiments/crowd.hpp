@@ -3,10 +3,10 @@
 #pragma once
 
 /// \file
-/// Threads that work at the same time and hand blocks around: each to the next one, the last to the first.
+/// Threads that work at the same time and pass blocks around: each to the next one, the last to the first.
 ///
-/// No thread waits for good: whoever waits, for room or for the others, frees what was handed to it meanwhile. One
-/// thread may be a crowd too; then it needs nobody.
+/// No thread can block the others forever: a thread that waits, for room or for the others, frees the blocks passed to
+/// it in the meantime. A crowd may have a single thread, which waits for nobody.
 
 #include <atomic>
 #include <cstddef>
@@ -18,12 +18,12 @@
 
 namespace tenure::lab {
 
-/// What they share.
+/// State shared by the threads.
 struct crowd {
     explicit crowd(std::size_t threads) : meeting(static_cast<unsigned>(threads)), queues(threads) {}
 
     meeting_point meeting;
-    std::atomic<std::size_t> finished{0}; ///< threads that are through with a pass, over all passes
+    std::atomic<std::size_t> finished{0}; ///< number of threads that have finished a pass, over all passes
     std::vector<block_queue> queues;      ///< by writer; the reader is the next thread
     bool sound = true;                    ///< written by the first thread while the others wait
 };
@@ -34,14 +34,14 @@ public:
         : all_(all), index_(index), out_(all.queues[index]),
           in_(all.queues[(index + all.queues.size() - 1) % all.queues.size()]) {}
 
-    /// Where there are several, each gets a CPU of its own.
+    /// With several threads, each gets a CPU of its own.
     void settle() {
         if (all_.queues.size() > 1) pin_thread(index_);
         cpu_ = current_cpu();
     }
     void meet() { all_.meeting.meet(met_); }
 
-    /// `release(block)` frees what comes in meanwhile.
+    /// `release(block)` frees blocks that arrive in the meantime.
     template<class Release>
     void send(const held_block& block, const Release& release) {
         for (unsigned spins = 0; !out_.put(block); ++spins) {
@@ -50,7 +50,7 @@ public:
         }
     }
 
-    /// Sends on what was put, frees what has come.
+    /// Sends the queued blocks and frees the received ones.
     template<class Release>
     void receive(const Release& release) {
         out_.publish();
@@ -58,7 +58,7 @@ public:
         while (in_.take(block)) release(block);
     }
 
-    /// Returns when all are through with the pass, and everything that came in it has been freed.
+    /// Returns when all threads have finished the pass and every block received in it has been freed.
     template<class Release>
     void end_pass(const Release& release) {
         out_.publish();
@@ -71,8 +71,8 @@ public:
         receive(release);
     }
 
-    /// When nothing is timed any more: the first thread calls `look()`, which says whether the blocks of all are sound,
-    /// while the others wait; each is told the answer.
+    /// Call it when nothing is timed any more. The first thread calls `look()`, which tells whether the blocks of all
+    /// threads are sound, while the others wait. Returns the answer in every thread.
     template<class Look>
     [[nodiscard]] bool all_sound(const Look& look) {
         if (current_cpu() != cpu_) cpu_ = -1;
@@ -82,7 +82,7 @@ public:
         return all_.sound;
     }
 
-    [[nodiscard]] int cpu() const { return cpu_; } ///< below zero when it is not known, or there were several
+    [[nodiscard]] int cpu() const { return cpu_; } ///< negative when unknown, or when there were several
 
 private:
     crowd& all_;

@@ -3,7 +3,7 @@
 #pragma once
 
 /// \file
-/// The dotnet experiment: its description, the .NET tool that measures, and what the tool answers.
+/// The dotnet experiment: its description, the .NET tool that measures, and the tool's answer.
 
 #include <cstdint>
 #include <span>
@@ -19,21 +19,22 @@ extern const experiment dotnet_experiment;
 
 [[nodiscard]] std::span<const contestant> rows_in_dotnet();
 
-/// .NET with the tool jembench, and jemalloc to be preloaded into it: there or not when this is called.
+/// .NET with the tool jembench, and jemalloc to preload into it; tells whether they exist at the time of the call.
 [[nodiscard]] library_peer dotnet_peer();
 [[nodiscard]] library_peer dotnet_jemalloc_peer();
 
-/// How the tool is started: built in this tree, or installed. Empty when it is in neither place, or .NET is not there.
+/// The command that starts the tool, built in this tree or installed. Empty when it is in neither place or .NET is
+/// missing.
 [[nodiscard]] std::vector<std::string> find_dotnet_tool();
 
-/// jemalloc's file; empty when it is not there.
+/// jemalloc's file; empty when it does not exist.
 [[nodiscard]] std::string find_dotnet_jemalloc();
 
-/// The option TieredPGO of the .NET process: on, as every program has it that does not say otherwise.
+/// The option TieredPGO of the .NET process; on by default in every program.
 enum class tiered_pgo : std::uint8_t { on, off };
 
-/// Hands what `jembench short` wrote to `out`; what is no answer, says that something failed, or proves none of its
-/// blocks, becomes a failure. Figures without TieredPGO say so in their variants.
+/// Passes the answer of `jembench short` to `out`. An invalid answer, a reported failure, or blocks that are not proven
+/// become a failure. Figures without TieredPGO say so in their variants.
 void record_dotnet_answer(std::string_view text, tiered_pgo compiler, recorder& out);
 
 }

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: MIT
 
 /// \file
-/// The .NET tool: where it is, how a row of it is run, what it answers.
+/// Finds the .NET tool, runs it for a row, and reads its answer.
 
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -28,17 +28,17 @@ namespace {
 constexpr std::string_view dotnet_name = ".NET";
 constexpr std::string_view jemalloc_name = "jemalloc in .NET";
 constexpr std::string_view tool_missing =
-    "the .NET tool jembench is not there: with a .NET SDK, `make pack` builds it, and after that `dotnet tool install "
+    "the .NET tool jembench is not there: with a .NET SDK, `make pack` builds it; then `dotnet tool install "
     "--global Tenure.Bench --add-source build/packages` installs it";
-constexpr std::string_view library_missing = "libjemalloc.so.2 is not there; the package libjemalloc2 brings it";
+constexpr std::string_view library_missing = "libjemalloc.so.2 was not found; install the package libjemalloc2";
 
-/// Changes when an answer means something else than before.
+/// Increase it when the meaning of an answer changes.
 constexpr int answer_format = 2;
 
-/// How the tool is called for a part. In the order of the experiment's parts.
+/// The tool's arguments for a part, in the order of the experiment's parts.
 struct tool_call {
     const char* part;
-    std::string_view size; ///< the option that says how many
+    std::string_view size; ///< the option for the number of elements
     tiered_pgo compiler = tiered_pgo::on;
 };
 constexpr std::array<tool_call, 8> tool_calls{{
@@ -63,7 +63,7 @@ bool is_file(const std::filesystem::path& path) {
     return std::filesystem::is_regular_file(path, error);
 }
 
-/// A program of the PATH; empty when there is none.
+/// A program in PATH; empty when there is none.
 std::string find_program(std::string_view name) {
     const char* const path = std::getenv("PATH"); // NOLINT(concurrency-mt-unsafe): one thread
     std::string_view rest = path != nullptr ? path : "/usr/bin:/bin";
@@ -76,9 +76,9 @@ std::string find_program(std::string_view name) {
     return {};
 }
 
-/// The environment of a .NET process that has the options of every .NET program, but for what is asked for here. A
-/// process counts calls, and compiles again what is called often, after a tenth of a second without new methods, or a
-/// second with one CPU: at once here, which changes when code is compiled, and not how.
+/// The environment of a .NET process with default options, except for the ones requested here. By default a process
+/// counts calls, and recompiles methods that are called often, after a tenth of a second without new methods, or a
+/// second with one CPU. Here it does so at once, which changes when code is compiled, and not how.
 std::vector<std::string> environment_of(const std::string& preload, tiered_pgo compiler) {
     constexpr std::array<std::string_view, 6> options{"DOTNET_Tiered", "DOTNET_TC_",        "DOTNET_GC",
                                                       "DOTNET_gc",     "DOTNET_ReadyToRun", "COMPlus_"};
@@ -95,7 +95,7 @@ std::vector<std::string> environment_of(const std::string& preload, tiered_pgo c
     return variables;
 }
 
-/// What a started program wrote; `ended_well` says whether it ended with 0.
+/// The output of a started program; `ended_well` is set when its exit code was 0.
 std::string output_of(std::vector<std::string> words, std::vector<std::string> variables, bool& ended_well) {
     ended_well = false;
     std::array<int, 2> ends{};
@@ -135,7 +135,7 @@ void run_row(const task& asked, const char* row, const std::string& preload) {
     bool ended_well = false;
     std::string const text = output_of(std::move(words), environment_of(preload, call.compiler), ended_well);
     record_dotnet_answer(text, call.compiler, asked.out);
-    if (!ended_well) asked.out.fail("the .NET process did not end well");
+    if (!ended_well) asked.out.fail("the .NET process failed");
 }
 
 void run_managed(const task& asked) { run_row(asked, "managed", {}); }
@@ -188,7 +188,7 @@ std::vector<std::string> find_dotnet_tool() {
     std::error_code error;
     fs::path const command = fs::read_symlink("/proc/self/exe", error).parent_path();
     std::string const dotnet = find_program("dotnet");
-    // The command lies in a folder of the build tree, beside the one of the .NET part; tests lie one folder below.
+    // The command is in a folder of the build tree, beside the folder of the .NET part; tests are one folder below.
     for (std::string_view up : {"..", "../.."}) {
         fs::path const built = (command / up / "dotnet/bin/Tenure.Bench/release/Tenure.Bench.dll").lexically_normal();
         if (!dotnet.empty() && is_file(built)) return {dotnet, built.string()};
@@ -224,16 +224,16 @@ library_peer dotnet_jemalloc_peer() {
 
 namespace {
 
-/// Blocks of the .NET process, as it said: where they lay, in which of its mappings, and whether their allocator knew
-/// them.
+/// Blocks of the .NET process as it reported them: their addresses, their mappings, and whether their allocator
+/// recognized them.
 struct told_blocks {
     std::vector<void*> addresses;
-    std::string query; ///< the call that was asked there, what it said, and where the first block lay
+    std::string query; ///< the call used there, its result, and the address of the first block
     std::size_t asked = 0, owned = 0;
-    std::string wrong; ///< why they prove nothing; empty: they do
+    std::string wrong; ///< why they prove nothing; empty when they prove something
 };
 
-/// "7f00-7f10 rw-p [heap]"
+/// Parses "7f00-7f10 rw-p [heap]".
 bool lies_in(std::uintptr_t address, std::string_view mapping) {
     std::uintptr_t begin = 0, end = 0;
     const char* const last = mapping.data() + mapping.size();
@@ -258,18 +258,18 @@ told_blocks read_blocks(const nlohmann::json& proof) {
         if (digits.starts_with("0x")) digits.remove_prefix(2);
         std::from_chars(digits.data(), digits.data() + digits.size(), address, 16);
         if (address == 0 || !lies_in(address, mapping)) {
-            made.wrong =
-                fmt::format("a block of the .NET process at {} does not lie in its mapping \"{}\"", text, mapping);
+            made.wrong = fmt::format("a block of the .NET process at {} is not in its mapping \"{}\"", text, mapping);
             return made;
         }
         if (made.addresses.empty()) {
-            made.query = fmt::format("{}, which knew {} of {} in the .NET process; the first lay at {} in {}",
+            made.query = fmt::format("{}, which recognized {} of {} in the .NET process; the first was at {} in {}",
                                      proof.value("query", ""), made.owned, made.asked, text, mapping);
         }
         made.addresses.push_back(reinterpret_cast<void*>(address)); // of another process: shown, and never read
     }
     if (made.asked == 0 || made.owned != made.asked)
-        made.wrong = fmt::format("{} of {} blocks are known to {}", made.owned, made.asked, proof.value("query", ""));
+        made.wrong =
+            fmt::format("only {} of {} blocks are recognized by {}", made.owned, made.asked, proof.value("query", ""));
     return made;
 }
 
@@ -277,14 +277,14 @@ void record(const nlohmann::json& answer, tiered_pgo compiler, recorder& out) {
     if (!answer.is_object() || !answer.contains("values") || !answer["values"].is_array())
         return out.fail("the .NET tool gave no answer");
     if (answer.value("format", 0) != answer_format)
-        return out.fail("the .NET tool is of another version than this command");
+        return out.fail("the .NET tool has another version than this command");
     if (std::string const error = answer.value("error", ""); !error.empty()) return out.fail(error);
     std::string_view const wanted = compiler == tiered_pgo::on ? "on" : "off";
     if (answer.value("tiered_pgo", "") != wanted)
         return out.fail(fmt::format("TieredPGO is not {} in the .NET process", wanted));
     for (const nlohmann::json& each : answer["values"]) {
         if (!each.is_object() || !each.contains("value") || !each["value"].is_number())
-            return out.fail("the .NET tool gave a figure without a number");
+            return out.fail("the .NET tool reported a figure without a number");
         std::string const variant = each.value("variant", "") + (compiler == tiered_pgo::off ? ", TieredPGO off" : "");
         out.value(each.value("metric", ""), variant, each.value("unit", ""), each["value"].get<double>());
     }
@@ -311,7 +311,7 @@ void record_dotnet_answer(std::string_view text, tiered_pgo compiler, recorder& 
     try {
         record(nlohmann::json::parse(text, nullptr, false), compiler, out);
     } catch (const nlohmann::json::exception&) {
-        out.fail("the .NET tool gave no answer"); // a value of another type than the tool's
+        out.fail("the .NET tool gave no answer"); // a value of another type than the tool writes
     }
 }
 

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: MIT
 
 /// \file
-/// The difference of two times, and two CPUs in words.
+/// The difference of two times, and a description of two CPUs.
 
 #include "experiments/exchange.hpp"
 
@@ -14,12 +14,12 @@ namespace {
 
 std::string_view words_of(cpu_relation relation) {
     switch (relation) {
-    case cpu_relation::one_core: return "which the kernel calls two threads of one core";
-    case cpu_relation::two_cores: return "which the kernel calls two cores";
+    case cpu_relation::one_core: return "which the kernel reports as two threads of one core";
+    case cpu_relation::two_cores: return "which the kernel reports as two cores";
     case cpu_relation::same:
     case cpu_relation::unknown: break;
     }
-    return "of which the kernel does not say whether they are one core";
+    return "for which the kernel does not report whether they are one core";
 }
 
 }
@@ -31,7 +31,7 @@ double median_difference(std::span<const double> with, std::span<const double> a
 }
 
 std::string where_they_ran(std::array<int, 2> cpus) {
-    if (cpus[0] < 0 || cpus[1] < 0) return "the two threads did not stay on one CPU each";
+    if (cpus[0] < 0 || cpus[1] < 0) return "the two threads did not each stay on one CPU";
     if (cpus[0] == cpus[1]) return fmt::format("both threads ran on CPU {}", cpus[0]);
     return fmt::format("the two threads ran on CPUs {} and {}, {}", cpus[0], cpus[1],
                        words_of(relation_of(cpus[0], cpus[1])));

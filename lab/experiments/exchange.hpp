@@ -4,13 +4,13 @@
 
 /// \file
 /// Two threads that each allocate batches of blocks, free half of them and hand the other half to the other thread,
-/// which frees it. The hand-over alone, with blocks that were there before, is measured beside it.
+/// which frees them. The hand-over alone, with existing blocks, is measured beside it.
 ///
-/// An allocator here has `allocate()`, which returns at least four bytes, `deallocate(block)` and
-/// `end_batch(thread)`, which is timed as well; both threads call it. It may be one that the proof can ask.
+/// An allocator here has `allocate()`, which returns at least four bytes, `deallocate(block)` and `end_batch(thread)`,
+/// which is timed as well and called by both threads. It may support the proof's questions.
 ///
-/// A batch ends when a thread has freed what the other handed to it in the same batch, so neither is ever more than
-/// one batch ahead, and every block dies within two batches.
+/// A batch ends when a thread has freed the blocks that the other handed over in the same batch. So neither thread is
+/// ever more than one batch ahead, and every block is freed within two batches.
 
 #include <array>
 #include <cstdint>
@@ -31,29 +31,29 @@
 
 namespace tenure::lab {
 
-/// What is told and not ranked: it may be negative, and what hides in a wait is not in it.
+/// Shown and not ranked: the difference may be negative, and work hidden by a wait is not in it.
 constexpr std::string_view exchange_difference = "alloc+free, less the hand-over";
 
-constexpr std::size_t exchange_batches_per_group = 8; ///< timed together, so that what is put off is paid within
-constexpr std::size_t exchange_turns = 7;             ///< alone and with the allocator, in turn
-constexpr std::size_t exchange_fewest_turns = 3;      ///< of them when they take long together
+constexpr std::size_t exchange_batches_per_group = 8; ///< timed together, so that deferred work is included
+constexpr std::size_t exchange_turns = 7;             ///< alone and with the allocator, alternately
+constexpr std::size_t exchange_fewest_turns = 3;      ///< used when the turns take long
 constexpr double exchange_part_limit_ns = 1e9;
-constexpr double exchange_turn_limit_ns = 30e6; ///< a slow allocator's turn ends with the group after this
+constexpr double exchange_turn_limit_ns = 30e6; ///< a slow allocator's turn ends with the first group after this
 
-/// What the blocks of an exchange must be.
+/// The required size and alignment of exchanged blocks.
 struct exchanged_shape {
     std::size_t bytes, alignment;
 };
 
-/// What the two sides of an exchange share.
+/// State shared by the two sides of an exchange.
 struct exchange_plan {
     std::size_t groups;
     exchanged_shape shape;
     meeting_point meeting{};
 };
 
-/// Blocks that were there before: what the exchange costs without an allocator. They lie as mallocs put them, at
-/// multiples of 16 bytes.
+/// Existing blocks, for measuring the exchange without an allocator. They are at multiples of 16 bytes, as mallocs
+/// place them.
 class blocks_from_before {
 public:
     explicit blocks_from_before(std::size_t bytes)
@@ -61,7 +61,7 @@ public:
     void* allocate() {
         char* const block = blocks_.data() + next_;
         next_ += stride_;
-        if (next_ == blocks_.size()) next_ = 0; // after two batches: the last one may still be in use
+        if (next_ == blocks_.size()) next_ = 0; // after two batches, because the last one may still be in use
         return block;
     }
     void deallocate(void*) {}
@@ -80,15 +80,15 @@ public:
     exchange_side(std::size_t index, handover_queue& out, handover_queue& in, exchange_plan& plan, Allocator& allocator)
         : index_(index), out_(out), in_(in), plan_(plan), allocator_(allocator), group_ns_(plan.groups) {}
 
-    /// `live` is called in a last batch, untimed, when all of its blocks are alive; then they are checked, together
-    /// with those of the other side.
+    /// `live` is called in a last batch, untimed, when all of its blocks are alive; then they are checked together with
+    /// those of the other side.
     template<class Live>
     void run(const Live& live) {
         pin_thread(index_);
         plan_.meeting.meet(met_);
         first_cpu_ = current_cpu();
         stopwatch const turn;
-        run_group(); // warms up
+        run_group(); // warm-up
         if (index_ == 0 && turn.elapsed_ns() > exchange_turn_limit_ns) out_.end_with_group(0);
         for (; done_ < group_ns_.size() && done_ <= out_.last_group() && done_ <= in_.last_group(); ++done_) {
             stopwatch const watch;
@@ -104,11 +104,11 @@ public:
     }
 
     [[nodiscard]] double median_ns() const { return median_of(group_ns_.all().first(done_)); }
-    /// What is wrong with the allocator, as a sentence; empty: nothing.
+    /// What is wrong with the allocator, as a sentence; empty when nothing is.
     [[nodiscard]] std::string_view fault() const {
         return intact_ ? fault_ : "a block that was handed over did not hold its stamp";
     }
-    /// The CPU that it ran on; below zero when that is not known, or when it ran on several.
+    /// The CPU that it ran on; negative when unknown, or when it ran on several.
     [[nodiscard]] int cpu() const { return first_cpu_ == last_cpu_ ? first_cpu_ : -1; }
 
 private:
@@ -119,7 +119,8 @@ private:
         }
     }
 
-    /// Both sides fill their blocks before either compares: blocks of one must not lie in those of the other.
+    /// Both sides fill their blocks before either compares, to detect blocks of one side that overlap those of the
+    /// other.
     void check_batch() {
         std::uint64_t const first = index_ * exchange_blocks;
         fill_blocks(blocks_.all(), plan_.shape.bytes, first);
@@ -128,7 +129,7 @@ private:
         std::string_view const misplaced = wrong_places(blocks_.all(), plan_.shape.bytes, plan_.shape.alignment);
         if (!misplaced.empty()) fault_ = misplaced;
         plan_.meeting.meet(met_);
-        for (std::size_t i = 0; i < exchange_blocks; ++i) { // in another order than before: it was sorted
+        for (std::size_t i = 0; i < exchange_blocks; ++i) { // in a different order than before, because it was sorted
             std::uint32_t const value = next_value_ + static_cast<std::uint32_t>(i);
             std::memcpy(blocks_[i], &value, sizeof value);
         }
@@ -138,7 +139,7 @@ private:
         for (std::size_t i = 0; i < exchange_blocks; ++i) {
             void* const block = allocator_.allocate();
             if (block == nullptr) {
-                std::fputs("an allocation was refused\n", stderr);
+                std::fputs("an allocation failed\n", stderr);
                 std::abort();
             }
             std::uint32_t const value = next_value_ + static_cast<std::uint32_t>(i);
@@ -178,7 +179,7 @@ private:
     exchange_plan& plan_;
     Allocator& allocator_;
     page_array<double> group_ns_;
-    std::size_t done_ = 0; ///< groups
+    std::size_t done_ = 0; ///< number of groups
     page_array<void*> blocks_{exchange_blocks};
     std::uint32_t next_value_ = 1;
     bool intact_ = true;
@@ -189,7 +190,7 @@ private:
 
 struct exchange_result {
     double block_ns;        ///< per block of one thread: an allocation, a free, half a hand-over
-    std::string_view fault; ///< a sentence; empty: every block was as it should be
+    std::string_view fault; ///< a sentence; empty when every block was correct
     std::array<int, 2> cpus;
 };
 
@@ -206,17 +207,17 @@ exchange_result run_exchange(std::size_t groups, exchanged_shape shape, Allocato
     return {left.median_ns(), left.fault().empty() ? right.fault() : left.fault(), {left.cpu(), right.cpu()}};
 }
 
-/// The middle of the differences within each turn, as it is: it may be below zero.
+/// The median of the differences within each turn, not clamped: it may be negative.
 [[nodiscard]] double median_difference(std::span<const double> with, std::span<const double> alone);
 
 /// "the two threads ran on CPUs 1 and 0, which the kernel calls two cores"
 [[nodiscard]] std::string where_they_ran(std::array<int, 2> cpus);
 
-/// The whole part: the hand-over alone and with the allocator, in turn, in one process. Whether two virtual CPUs are
-/// two threads of one core or two cores is the host's choice, which it changes while we run, and a hand-over between
-/// cores takes three times as long: so the turns are short, and differences are taken within a turn. A difference may
-/// be negative, where the allocator's work hides a wait for the other thread, and is told as it is. The two allocators
-/// may be one object, when threads may share it.
+/// The whole part: the hand-over alone and with the allocator, alternately, in one process. Whether two virtual CPUs
+/// are two threads of one core or two cores is the host's choice, which changes during a run, and a hand-over between
+/// cores takes three times as long. So turns are short, and differences are taken within a turn. A difference may be
+/// negative, when the allocator's work hides a wait for the other thread, and is reported unchanged. The two allocators
+/// may be one object when threads may share it.
 template<class Allocator>
 void measure_exchange(const task& asked, std::string_view variant, exchanged_shape shape, Allocator& first,
                       Allocator& second) {

@@ -3,11 +3,11 @@
 #pragma once
 
 /// \file
-/// A server that runs for long; `heap_blocks.hpp` says what an allocator is.
+/// A long-running server. For the allocator interface, see `heap_blocks.hpp`.
 ///
-/// So many bytes are alive at any time. Epoch by epoch the sizes grow; in each, the live set is replaced some times
-/// over: a batch is allocated and written whole, then random blocks are freed until there are as many bytes as before.
-/// Two blocks in a hundred stay until the end, and hold down the pages that they lie in.
+/// A constant number of bytes is alive at any time. Sizes grow with each epoch. Within an epoch the live set is
+/// replaced several times: a batch is allocated and written whole, then random blocks are freed until the live set has
+/// its size again. Two blocks in a hundred stay until the end and pin their pages.
 
 #include <fmt/format.h>
 
@@ -28,7 +28,7 @@ class server {
 public:
     static constexpr std::size_t batch = 64;
     static constexpr std::size_t staying_percent = 2;
-    static constexpr double last_scale = 8; ///< sizes of the last epoch, to those of the first
+    static constexpr double last_scale = 8; ///< sizes of the last epoch relative to those of the first
 
     server(Allocator& allocator, const parameters& options, std::uint64_t seed)
         : allocator_(allocator), random_(seed), max_live_(options.size("live-mib") * mebibyte),
@@ -45,7 +45,7 @@ public:
     void free_passing() { free_list(passing_.all().first(passing_count_), passing_count_); }
     void free_staying() { free_list(staying_.all().first(staying_count_), staying_count_); }
 
-    /// Everything alive, in one list.
+    /// Every live block, in one list.
     [[nodiscard]] page_array<held_block> alive() const {
         page_array<held_block> all(passing_count_ + staying_count_);
         std::size_t next = 0;
@@ -62,7 +62,7 @@ public:
     [[nodiscard]] bool intact() const { return intact_; }
 
 private:
-    static constexpr std::size_t min_bytes = 64; ///< the lists have room for blocks of this mean
+    static constexpr std::size_t min_bytes = 64; ///< the lists have room for blocks with this mean
 
     static unsigned char value_of(const held_block& block) { return static_cast<unsigned char>(1 + block.stamp % 255); }
 
@@ -101,7 +101,7 @@ private:
         passing_[passing_count_++] = block;
     }
 
-    /// Random blocks, a batch at most, until there are no more bytes alive than there should be; one at least.
+    /// Frees random blocks until the live bytes are back at the limit: at least one block, at most a batch.
     void free_some() {
         std::array<held_block, batch> gone;
         std::size_t count = 0;
@@ -122,7 +122,7 @@ private:
         frees_ += blocks.size();
     }
 
-    /// Both ends; whole blocks are looked at in the end.
+    /// Reads both ends; whole blocks are checked at the end.
     void look_at(const held_block& block) {
         unsigned char last = 0;
         std::memcpy(&last, static_cast<unsigned char*>(block.place) + block.bytes - 1, 1);

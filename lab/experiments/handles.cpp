@@ -2,9 +2,9 @@
 // SPDX-License-Identifier: MIT
 
 /// \file
-/// Question: what does it cost to know that memory is still there, and to keep it there while it is used?
+/// Question: what does it cost to check that memory is still alive, and to keep it alive while it is used?
 ///
-/// Unfair would be: to compare a check with a count, or one thread's count with that of threads that meet.
+/// Unfair would be: to compare a check with a count, or one thread's count with that of contending threads.
 /// It does not show: what is done with the memory.
 
 #include "experiments/handles.hpp"
@@ -23,15 +23,15 @@ constexpr std::array<option_spec, 1> options{{
 constexpr std::array<part, 2> parts{{{"one thread"}, {"two threads on one", 2}}};
 
 constexpr std::array<std::string_view, 5> unfair{
-    "A pair is a hold taken and given back. The bare one is two locked additions to a number, whose results nobody "
-    "reads: the least that a count shared by threads can cost.",
-    "The handle, the word that is compared and swapped, the dictionary and a weak_ptr know when the memory is gone. A "
-    "shared_ptr keeps the memory instead. \"Is it there\" asks a weak_ptr by expired(), which is good until the next "
-    "instruction, as every such answer is.",
-    "\"Compare and swap\" is one word for one object, without the table that finds it by a number: less than a handle "
-    "does. It is a reference, and may be faster than ours.",
-    "\"Made and ended\" is without the memory itself; a shared_ptr's count is an allocation of its own here.",
-    "\"Dictionary under a lock\" is how jemalloc.NET kept its ledger, rebuilt with std::unordered_map and a "
+    "A pair is one acquire and one release. The bare row is two locked additions to a number, whose results nobody "
+    "reads: the minimum cost of a count shared by threads.",
+    "The handle, the word changed by compare-and-swap, the dictionary and a weak_ptr know when the memory is gone. "
+    "A shared_ptr keeps the memory alive instead. \"Is it there\" asks a weak_ptr by expired(); like every such "
+    "answer, it is valid until the next instruction.",
+    "\"Compare and swap\" is one word for one object, without the table that finds it by a number, so it does less "
+    "than a handle. It is a reference and may be faster than ours.",
+    "\"Made and ended\" excludes the memory itself; a shared_ptr's count is a separate allocation here.",
+    "\"Dictionary under a lock\" is the scheme of jemalloc.NET's ledger, rebuilt with std::unordered_map and a "
     "std::shared_mutex.",
 };
 
@@ -41,7 +41,7 @@ constexpr std::array<primary_figure, 1> primary{{{"*"}}};
 
 constexpr experiment described{
     .name = "handles",
-    .question = "What does it cost to know that memory is still there, and to keep it there while it is used?",
+    .question = "What does it cost to check that memory is still alive, and to keep it alive while it is used?",
     .unfair = unfair,
     .baseline = "bare locked additions",
     .options = options,

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: MIT
 
 /// \file
-/// What people use today, and the least that a count can cost, in handles.
+/// Common alternatives, and the minimum cost of a count, in handles.
 
 #include <atomic>
 #include <cstdint>
@@ -44,7 +44,7 @@ private:
     std::size_t alive_ = 0;
 };
 
-/// The same word as the table's, changed by comparing and swapping.
+/// The word of the handle table, changed by compare-and-swap.
 class swapped_words {
 public:
     using hold = std::uint64_t;
@@ -76,7 +76,7 @@ private:
     alignas(cache_line_bytes) std::atomic<std::uint64_t> word_{0};
 };
 
-/// What counts as alive: memory whose deleter was not called.
+/// Counts memory whose deleter was not called as alive.
 class counting_deleter {
 public:
     explicit counting_deleter(std::size_t& alive) : alive_(&alive) { ++alive; }
@@ -114,7 +114,7 @@ public:
     [[nodiscard]] hold make(void* memory) {
         std::shared_ptr<void> owner(memory, counting_deleter(alive_));
         std::weak_ptr<void> seen = owner;
-        return {std::move(owner), std::move(seen)}; // a copy would be counted up and down for nothing
+        return {std::move(owner), std::move(seen)}; // a copy would change the count up and down for nothing
     }
     [[nodiscard]] bool is_live(const hold& which) const { return !which.seen.expired(); }
     [[nodiscard]] taken acquire(const hold& which) { return which.seen.lock(); }
@@ -135,7 +135,7 @@ public:
     [[nodiscard]] hold make(void* memory) {
         std::unique_lock const lock(mutex_);
         void* const key = static_cast<char*>(memory) + next_; // an address of its own
-        next_ = next_ % 63 + 1;                               // the first one's is never used again: it stays
+        next_ = next_ % 63 + 1; // the first one's address is never used again, because the first one stays
         counts_.emplace(key, 0);
         return key;
     }
@@ -181,12 +181,13 @@ constexpr contestant reference(std::string_view name, std::string_view kind, std
 constexpr std::string_view standard = "standard library";
 constexpr std::string_view ours = "reference (ours)";
 constexpr std::array<contestant, 5> references{
-    reference<bare_additions>("bare locked additions", ours, "nothing is checked: the least that it can cost"),
+    reference<bare_additions>("bare locked additions", ours, "checks nothing: the minimum cost"),
     reference<swapped_words>("compare and swap", ours,
-                             "a generation and a count in one word as ours, changed in loops; no table"),
+                             "a generation and a count in one word like ours, changed in compare-and-swap loops; no "
+                             "table"),
     reference<shared_pointers>("std::shared_ptr", standard, "copied and reset"),
     reference<weak_pointers>("std::weak_ptr", standard, "lock() and reset; expired()"),
-    reference<locked_dictionary>("dictionary under a lock", ours, "as jemalloc.NET's ledger of allocations"),
+    reference<locked_dictionary>("dictionary under a lock", ours, "like jemalloc.NET's ledger of allocations"),
 };
 
 }

@@ -3,11 +3,11 @@
 #pragma once
 
 /// \file
-/// Holds taken and given back, of one piece of memory.
+/// Acquires and releases holds of one piece of memory.
 ///
-/// A scheme has `hold`, `make(memory)`, `is_live(hold)`, `acquire(hold)`, which returns a `taken` that is false when it
-/// could not, `release(hold, taken)`, `end(hold)` and, for the proof, `query` and `alive()`, which counts what was made
-/// and not ended. `knows_ends` is whether is_live() is worth asking.
+/// A scheme has `hold`, `make(memory)`, `is_live(hold)`, `acquire(hold)`, which returns a `taken` that is false on
+/// failure, `release(hold, taken)` and `end(hold)`. For the proof it has `query` and `alive()`, the number of holds
+/// made and not ended. `knows_ends` tells whether is_live() is meaningful.
 
 #include <array>
 #include <cstddef>
@@ -20,7 +20,8 @@
 
 namespace tenure::lab {
 
-/// Pairs of one thread. Returns   how many could not be taken.
+/// Pairs of one thread.
+/// Returns   how many holds could not be acquired.
 template<class Scheme>
 [[gnu::noinline]] std::size_t take_holds(Scheme& scheme, const typename Scheme::hold& of, std::size_t pairs) {
     std::size_t refused = 0;
@@ -44,7 +45,7 @@ void run_handles(const task& asked) {
     std::size_t const operations = asked.options.size("operations");
     auto const each = static_cast<double>(operations);
     alignas(cache_line_bytes) static char memory[64];
-    std::thread([] {}).join(); // before the first one, some counts are no locked additions
+    std::thread([] {}).join(); // before the first thread exists, some counts use plain additions
     Scheme scheme;
     typename Scheme::hold held = scheme.make(memory);
     void* const told[1] = {memory};
@@ -71,7 +72,7 @@ void run_handles(const task& asked) {
             watch.restart();
             std::size_t const live = count_live(scheme, held, operations);
             asked.out.value("check", "is it there", "ns", watch.elapsed_ns() / each);
-            if (live != operations) return asked.out.fail("what is there was said not to be");
+            if (live != operations) return asked.out.fail("a live object was reported as ended");
         }
         std::size_t const made_count = operations / 4;
         watch.restart();
@@ -82,11 +83,11 @@ void run_handles(const task& asked) {
         }
         asked.out.value("made and ended", "a pair", "ns", watch.elapsed_ns() / static_cast<double>(made_count));
     }
-    if (refused != 0) return asked.out.fail("a hold of what is there was refused");
-    if (scheme.alive() != 1) return asked.out.fail("what is there was not counted once");
+    if (refused != 0) return asked.out.fail("a live object could not be acquired");
+    if (scheme.alive() != 1) return asked.out.fail("the number of live objects is not 1");
     scheme.end(held);
-    if (scheme.alive() != 0) return asked.out.fail("what was ended is still counted");
-    if (Scheme::knows_ends && scheme.is_live(held)) asked.out.fail("what was ended was said to be there");
+    if (scheme.alive() != 0) return asked.out.fail("an ended object is still counted");
+    if (Scheme::knows_ends && scheme.is_live(held)) asked.out.fail("an ended object was reported as live");
 }
 
 }

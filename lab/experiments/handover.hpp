@@ -3,7 +3,7 @@
 #pragma once
 
 /// \file
-/// How the two threads of an exchange hand blocks to each other, and how they wait for each other.
+/// How the two threads of an exchange pass blocks to each other and wait for each other.
 
 #include <atomic>
 #include <cstdint>
@@ -13,16 +13,16 @@
 
 namespace tenure::lab {
 
-constexpr std::size_t exchange_blocks = 1000; ///< per batch and thread, half of them handed over
+constexpr std::size_t exchange_blocks = 1000; ///< per batch and thread; half of them are handed over
 
 /// The body of a loop that waits for another thread.
 inline void wait_a_little(unsigned spins) {
     __builtin_ia32_pause();
-    if (spins % 4096 == 4095) std::this_thread::yield(); // there may be one CPU only
+    if (spins % 4096 == 4095) std::this_thread::yield(); // there may be only one CPU
 }
 
-/// A queue with one writer and one reader. It never fills: neither thread is more than a batch ahead. The writer
-/// publishes 32 blocks at a time, as a queue that is meant to be cheap does.
+/// A queue with one writer and one reader. It never fills, because neither thread is more than a batch ahead. The
+/// writer publishes 32 blocks at a time, as an efficient queue does.
 class handover_queue {
 public:
     void put(void* block) {
@@ -36,8 +36,8 @@ public:
         return cells_[taken_++ & mask];
     }
 
-    /// The writer asks both sides to stop after a group that it has not begun. It is heard in time: the reader cannot
-    /// finish that group without blocks that are published later.
+    /// The writer asks both sides to stop after a group that it has not begun. The reader sees it in time, because it
+    /// cannot finish that group without blocks that are published later.
     void end_with_group(std::size_t group) {
         if (last_group_.load(std::memory_order_relaxed) == no_last_group) {
             last_group_.store(group, std::memory_order_relaxed);
@@ -64,12 +64,12 @@ private:
     std::size_t seen_ = 0;
 };
 
-/// Where threads, two of them unless it is said otherwise, wait for each other.
+/// A barrier; for two threads by default.
 class meeting_point {
 public:
     explicit meeting_point(unsigned threads = 2) : threads_(threads) {}
 
-    /// Returns when all have come as often as the caller.
+    /// Returns when all threads have called it as often as the caller.
     void meet(unsigned& times) {
         ++times;
         arrived_.fetch_add(1);

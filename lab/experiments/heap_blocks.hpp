@@ -3,12 +3,12 @@
 #pragma once
 
 /// \file
-/// Blocks of mixed sizes, each with a number at its begin: what heap, fragmentation and latency are made of.
+/// Blocks of mixed sizes, each with a number at its start, for heap, fragmentation and latency.
 ///
-/// An allocator of these experiments, and of large, has `allocate(bytes)`, null when refused, `deallocate(block,
-/// bytes)`, `reallocate(block, bytes)` and `trim()`, which says whether it can; all threads call one object. It may be
-/// made from the number of bytes that are alive at once, and may be one that the proof can ask. Every block of 16 bytes
-/// or more is aligned to 16.
+/// An allocator of these experiments, and of large, has `allocate(bytes)`, which returns nullptr when out of memory,
+/// `deallocate(block, bytes)`, `reallocate(block, bytes)` and `trim()`, which tells whether it can trim. All threads
+/// call one object. It may have a constructor that takes the number of bytes alive at once, and it may support the
+/// proof's questions. Every block of 16 bytes or more is aligned to 16.
 
 #include <fmt/format.h>
 
@@ -31,15 +31,15 @@
 
 namespace tenure::lab {
 
-/// A block with what must be known to free it.
+/// A block and what is needed to free it.
 struct held_block {
     void* place = nullptr;
     std::uint32_t bytes = 0;
-    std::uint32_t stamp = 0; ///< what was written to its begin
+    std::uint32_t stamp = 0; ///< the number written to its start
 };
 
 [[noreturn]] inline void refused() {
-    std::fputs("an allocation was refused\n", stderr);
+    std::fputs("an allocation failed\n", stderr);
     std::abort();
 }
 
@@ -70,7 +70,8 @@ template<class Allocator>
     return made;
 }
 
-/// Frees a block. Returns whether it still had its stamp.
+/// Frees a block.
+/// Returns   whether it still had its stamp.
 template<class Allocator>
 [[nodiscard]] inline bool free_block(Allocator& allocator, const held_block& block) {
     bool const intact = stamp_holds(block);
@@ -79,16 +80,16 @@ template<class Allocator>
     return intact;
 }
 
-/// Reads all stamps, so that the frees after it find the same in the caches, whoever the allocator is.
+/// Reads all stamps, so that the following frees find the same state of the caches, whatever the allocator.
 [[nodiscard]] inline bool stamps_hold(std::span<const held_block> blocks) {
     bool intact = true;
     for (const held_block& block : blocks) intact &= stamp_holds(block);
     return intact;
 }
 
-inline constexpr std::string_view wrong_stamp = "a block did not hold what was written to it";
+inline constexpr std::string_view wrong_stamp = "a block did not hold the data written to it";
 
-/// What several threads have, in one list.
+/// The lists of several threads, joined.
 template<class T>
 [[nodiscard]] page_array<T> joined(std::span<const std::span<const T>> lists) {
     std::size_t count = 0;
@@ -99,8 +100,9 @@ template<class T>
     return all;
 }
 
-/// Shows blocks that are alive to the proof, and looks at them whole: contents, alignment, no two that overlap. Leaves
-/// the stamps as they were. All of it is untimed. Returns whether they passed.
+/// Shows live blocks to the proof and checks them whole: contents, alignment, no overlaps. Restores the stamps.
+/// Untimed.
+/// Returns   whether they passed.
 template<class Allocator>
 bool show_and_check(const task& asked, const Allocator& allocator, std::span<const held_block> blocks) {
     page_array<void*> const places(blocks.size());
@@ -115,25 +117,25 @@ bool show_and_check(const task& asked, const Allocator& allocator, std::span<con
     std::string_view const fault = check_blocks(whole.all(), default_alignment);
     if (!fault.empty()) {
         asked.out.fail(fault);
-        return false; // what is torn must not be touched again
+        return false; // a corrupted heap must not be touched again
     }
     for (const held_block& block : blocks) stamp_block(block);
     return true;
 }
 
-/// Read while blocks are alive, before they are looked at.
+/// Read while blocks are alive, before they are checked.
 struct memory_peak {
     double mib = 0;
-    double huge_mib = 0; ///< in huge pages then
+    double huge_mib = 0; ///< in huge pages at that time
 };
 [[nodiscard]] inline memory_peak read_peak(const memory_meter& meter) { return {meter.peak_mib(), meter.huge_mib()}; }
 
-/// A row that had huge pages says so: they change everything.
+/// Adds a note to a row that had huge pages, because they change every figure.
 inline void tell_huge_pages(const task& asked, const memory_peak& peak, std::string_view where) {
     if (peak.huge_mib > 0) asked.out.note(fmt::format("{:.0f} MiB in huge pages at {}", peak.huge_mib, where));
 }
 
-/// The figures of memory when nothing is alive any more.
+/// The memory figures when nothing is alive any more.
 template<class Allocator>
 void tell_memory(const task& asked, Allocator& allocator, const memory_meter& meter, const memory_peak& peak,
                  std::string_view variant) {

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: MIT
 
 /// \file
-/// The script: slots, sizes and who frees.
+/// Makes the script: slots, sizes and which blocks are handed over.
 
 #include "experiments/heap_churn.hpp"
 

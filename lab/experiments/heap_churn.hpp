@@ -3,7 +3,7 @@
 #pragma once
 
 /// \file
-/// What one thread of the heap experiment does with its blocks: it replaces them by others, in random order.
+/// The work of one thread in the heap experiment: it replaces blocks in random order.
 
 #include <cstdint>
 #include <span>
@@ -14,18 +14,18 @@ namespace tenure::lab {
 
 constexpr std::size_t smallest_in_heap = 16, largest_in_heap = 512;
 
-/// One step of a script: the block of a slot is freed, or handed to another thread, and another takes its place.
+/// One step of a script: the block of a slot is freed, or handed to another thread, and a new one takes its place.
 struct replacement {
     std::uint32_t slot;
     std::uint16_t bytes;
     bool handed;
 };
 
-/// A list of steps, made beforehand so that no random number is drawn in a timed loop.
+/// A list of steps, made beforehand so that timed loops draw no random numbers.
 [[nodiscard]] page_array<replacement> make_script(std::size_t steps, std::size_t slots, std::size_t handed_percent,
                                                   random_source& random);
 
-/// What frees and allocations cost, singly.
+/// The separate costs of frees and of allocations.
 struct paired_ns {
     double free, allocate;
 };
@@ -33,7 +33,7 @@ struct paired_ns {
 template<class Allocator>
 class churn {
 public:
-    /// Frees, and allocations, that are timed together: enough for the clock not to count.
+    /// Number of frees, or allocations, timed together: enough for the clock's cost not to matter.
     static constexpr std::size_t batch = 500;
 
     churn(Allocator& allocator, std::size_t live, std::size_t steps, std::size_t handed_percent, std::uint64_t seed)
@@ -50,8 +50,8 @@ public:
         return watch.elapsed_ns() / static_cast<double>(blocks_.size());
     }
 
-    /// Steps of the script: a free, then an allocation. What `hand(block)` takes is freed elsewhere; it is asked for
-    /// blocks that the script wants handed.
+    /// Runs steps of the script: a free, then an allocation. `hand(block)` is offered the blocks that the script hands
+    /// over; a block that it accepts is freed elsewhere.
     template<class Hand>
     void replace(std::span<const replacement> steps, Hand hand) {
         for (const replacement& step : steps) {
@@ -61,14 +61,14 @@ public:
         }
     }
 
-    /// The whole script, nothing handed: nanoseconds per operation, of which a step has two.
+    /// The whole script without hand-overs: nanoseconds per operation; a step has two operations.
     [[gnu::noinline]] double replace_in_turn() {
         stopwatch const watch;
         replace(script_.all(), [](const held_block&) { return false; });
         return watch.elapsed_ns() / (2.0 * static_cast<double>(script_.size()));
     }
 
-    /// All blocks once, in random order: a batch is freed, then as many are allocated.
+    /// Replaces all blocks once, in random order: frees a batch, then allocates as many.
     [[gnu::noinline]] paired_ns replace_in_batches() {
         shuffle(order_.all(), random_);
         paired_ns spent{0, 0};

@@ -5,8 +5,8 @@
 /// \file
 /// The part of the heap experiment in which one thread allocates and the other frees everything.
 ///
-/// Both work in batches: the clock is read around a batch, and neither the hand-over nor a wait for the other thread
-/// is in what an allocation or a free costs. How fast blocks go through, waits and all, stands beside it.
+/// Both work in batches, with the clock read around a batch, so the cost of an allocation or a free includes neither
+/// the hand-over nor a wait for the other thread. The overall time per block, including waits, is a separate figure.
 
 #include <array>
 #include <span>
@@ -22,7 +22,7 @@ namespace tenure::lab {
 
 constexpr std::size_t produced_together = 64;
 
-/// What producer and consumer share.
+/// State shared by producer and consumer.
 struct production_line {
     std::size_t passes, blocks_per_pass;
     block_queue queue{};
@@ -36,7 +36,7 @@ public:
     producer(production_line& line, Allocator& allocator, random_source random)
         : line_(line), allocator_(allocator), script_(make_script(script_steps, 1, 0, random)), passes_(line.passes) {}
 
-    /// `live` is called in the end, untimed, with blocks that are all alive; it returns whether they are sound.
+    /// `live` is called at the end, untimed, with blocks that are all alive. It returns whether they are sound.
     template<class Live>
     void run(const Live& live) {
         pin_thread(0);
@@ -113,7 +113,9 @@ public:
     }
 
     [[nodiscard]] double median_ns() const { return median_of(passes_.all()); }
-    [[nodiscard]] double through_ns() const { return median_of(through_.all()); } ///< per block, from meeting to end
+    [[nodiscard]] double through_ns() const {
+        return median_of(through_.all());
+    } ///< per block, from the meeting to the end
     [[nodiscard]] bool intact() const { return intact_; }
 
 private:
@@ -126,7 +128,7 @@ private:
             for (held_block& block : some) {
                 for (unsigned spins = 0; !line_.queue.take(block); ++spins) wait_a_little(spins);
             }
-            intact_ &= stamps_hold(some); // which brings them to this core, whoever the allocator is
+            intact_ &= stamps_hold(some); // which brings them to this core, whatever the allocator
             stopwatch const watch;
             for (const held_block& block : some) allocator_.deallocate(block.place, block.bytes);
             spent += watch.elapsed_ns();

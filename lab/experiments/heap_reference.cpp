@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: MIT
 
 /// \file
-/// A free list per size and thread: the limit of whoever looks a list up by the size, in heap and in latency.
+/// A free list per size and thread: the limit for allocators that find a list by size, in heap and in latency.
 
 #include <array>
 #include <string_view>
@@ -26,9 +26,8 @@ constexpr std::array<contestant, 1> in_heap{{
      .how = route::inlined,
      .kind = "reference (ours)",
      .type = type_name<lists>(),
-     .note =
-         "the limit of who hands out first what was freed last: lists of each thread's own, found by the size that a "
-         "free is told; it checks nothing, gives nothing back, and what one thread frees stays with it",
+     .note = "the limit of last-in-first-out reuse: per-thread lists, found by the size passed to free; it checks "
+             "nothing, returns nothing, and blocks stay with the thread that frees them",
      .parts =
          heap_part::bit(heap_part::one_thread) | heap_part::bit(heap_part::threads) | heap_part::bit(heap_part::refill),
      .run = run_heap<lists>},
@@ -39,9 +38,8 @@ constexpr std::array<contestant, 1> in_latency{{
      .how = route::inlined,
      .kind = "reference (ours)",
      .type = type_name<touched_lists>(),
-     .note =
-         "a limit: a call is a few instructions and one look at the block, and its memory was touched beforehand, so "
-         "its tail is what the machine does to anybody",
+     .note = "a limit: a call is a few instructions and one access to the block, whose memory was touched beforehand, "
+             "so its tail shows the machine's interruptions",
      .parts = latency_part::all,
      .run = run_latency<touched_lists>},
 }};

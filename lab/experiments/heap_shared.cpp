@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: MIT
 
 /// \file
-/// libtenure.so in heap, by the C interface: what a program that links the shared library calls. Each call goes through
-/// a pointer that is read from memory, which is what the linker's table of calls does.
+/// libtenure.so in heap, through the C interface, as a program that links the shared library calls it. Each call goes
+/// through a pointer read from memory, as a call through the linker's table does.
 
 #include <array>
 #include <string_view>
@@ -41,7 +41,7 @@ struct shared_heap {
     [[nodiscard]] bool owns(const void* block) const { return calls.owns(block) != 0; }
 };
 
-/// Returns   why it is not there; empty: it is.
+/// Returns   why it is missing; empty when it exists.
 template<class Function>
 std::string find(Function*& call, const char* name) {
     loaded_module const found = load_module(file, name);
@@ -59,7 +59,7 @@ void run_shared(const task& asked) {
 }
 
 std::string_view left_out(const parameters&, std::size_t) {
-    return find_own_library(file).empty() ? "libtenure.so lies neither beside the command nor among the libraries" : "";
+    return find_own_library(file).empty() ? "libtenure.so is neither beside the command nor in the library folder" : "";
 }
 
 constexpr std::array<contestant, 1> all{{
@@ -67,7 +67,7 @@ constexpr std::array<contestant, 1> all{{
      .how = route::inlined,
      .kind = "shared library",
      .type = "tn_malloc and tn_free_sized of libtenure.so",
-     .note = "the C interface of the shared library, called through pointers; a free is told the size",
+     .note = "the C interface of the shared library, called through pointers; frees pass the size",
      .parts = heap_part::all,
      .run = run_shared,
      .left_out = left_out},

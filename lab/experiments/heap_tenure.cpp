@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: MIT
 
 /// \file
-/// The heap of the process by its own calls, in heap, large, fragmentation and latency. Preloaded as a malloc it is a
-/// row of `heap_malloc.cpp`, like every other.
+/// The process's heap through its C++ calls, in heap, large, fragmentation and latency. Preloaded as a malloc, it is a
+/// row of `heap_malloc.cpp`, like every other malloc.
 
 #include <array>
 #include <string_view>
@@ -40,7 +40,7 @@ constexpr contestant row(std::uint64_t parts, void (*run)(const task&)) {
             .how = route::inlined,
             .kind = "inlined",
             .type = "tenure::heap::process()",
-            .note = "the typed calls, inlined from the header; a free is told the size",
+            .note = "the typed calls, inlined from the header; frees pass the size",
             .parts = parts,
             .run = run};
 }

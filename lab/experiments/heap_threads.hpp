@@ -3,10 +3,10 @@
 #pragma once
 
 /// \file
-/// Threads that replace their blocks at the same time, first each its own, then with a share that the next thread
+/// Threads that replace their blocks at the same time: first each its own, then with a share that the next thread
 /// frees.
 ///
-/// A pass begins when all have met and ends when everything that was handed over in it has been freed.
+/// A pass begins when all threads have met and ends when every block handed over in it has been freed.
 
 #include <fmt/format.h>
 
@@ -29,7 +29,7 @@ public:
                                      asked.options.size("remote-percent"), random_source(asked.seed + index)()),
           alone_(asked.options.size("passes")), handing_(asked.options.size("passes")) {}
 
-    /// `look` is called by the first thread, untimed, when the blocks of all are alive.
+    /// `look` is called by the first thread, untimed, when the blocks of all threads are alive.
     template<class Look>
     void run(const Look& look) {
         member_.settle();
@@ -41,7 +41,7 @@ public:
                 return true;
             });
         }
-        if (member_.all_sound(look)) work_.free_all(); // what is torn must not be touched again
+        if (member_.all_sound(look)) work_.free_all(); // a corrupted heap must not be touched again
     }
 
     [[nodiscard]] double alone_ns() const { return median_of(alone_.all()); }

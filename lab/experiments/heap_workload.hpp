@@ -3,7 +3,7 @@
 #pragma once
 
 /// \file
-/// The parts of the heap experiment that have one thread; `heap_blocks.hpp` says what an allocator is.
+/// The single-thread parts of the heap experiment. For the allocator interface, see `heap_blocks.hpp`.
 
 #include "experiments/heap.hpp"
 #include "experiments/heap_churn.hpp"
@@ -12,7 +12,7 @@
 
 namespace tenure::lab {
 
-/// Replaced in turn and in batches, with the live set as it is.
+/// Replaces blocks in turn and in batches, with the live set at its size.
 template<class Allocator>
 void run_one_thread(const task& asked) {
     constexpr std::string_view variant = "16 to 512 B, one thread", cold = "16 to 512 B, one thread, cold";
@@ -57,8 +57,8 @@ template<class Allocator>
     return watch.elapsed_ns() / static_cast<double>(blocks.size());
 }
 
-/// Many blocks of one size, freed in random order, allocated again. The list is shuffled beforehand, so that the loop
-/// itself reads it in order.
+/// Many blocks of one size, freed in random order and allocated again. The list is shuffled beforehand, so that the
+/// loop itself reads it in order.
 template<class Allocator>
 void run_refill(const task& asked) {
     constexpr std::string_view variant = "64 B, random frees", cold = "64 B, cold";

@@ -2,12 +2,12 @@
 // SPDX-License-Identifier: MIT
 
 /// \file
-/// Question: what do blocks of 4 KiB to 64 MiB cost that are written whole, and does their memory come back?
+/// Question: what do blocks of 4 KiB to 64 MiB cost that are written whole, and is their memory returned?
 ///
-/// Unfair would be: to leave them unwritten, because the kernel's first touch of a page is what they cost; to compare
-/// first touches with memory that was kept, without saying who keeps how much, so what stays resident stands beside it;
-/// to look at what stays at once only, because some give it back after a second.
-/// It does not show: several threads, zeroed memory (calloc), huge pages of the caller's own.
+/// Unfair would be: to leave them unwritten, because their main cost is the kernel's work at the first touch of a page;
+/// to compare first touches with retained memory without showing how much each retains, so the resident memory is shown
+/// beside the times; to look only at once at what stays resident, because some allocators return it after a second.
+/// It does not show: several threads, zeroed memory (calloc), huge pages requested by the caller.
 
 #include "experiments/large.hpp"
 
@@ -26,18 +26,18 @@ namespace {
 
 constexpr std::array<option_spec, 11> options{{
     {"largest-kib", 65'536, 65'536, 4, 65'536, "largest block of \"one at a time\""},
-    {"volume-mib", 96, 2048, 1, 1 << 20, "what is written in \"many at once\", and per size in \"one at a time\""},
-    {"live-mib", 64, 1024, 1, 1 << 20, "most that is alive in \"many at once\""},
+    {"volume-mib", 96, 2048, 1, 1 << 20, "MiB written in \"many at once\", and per size in \"one at a time\""},
+    {"live-mib", 64, 1024, 1, 1 << 20, "maximum live MiB in \"many at once\""},
     {"many-largest-kib", 4096, 65'536, 8, 1 << 20, "blocks of \"many at once\" are below this, a power of two",
      option_shape::power_of_two},
-    {"grown-mib", 16, 64, 1, 512, "to which a block grows by half; two in turn grow to a quarter of it"},
+    {"grown-mib", 16, 64, 1, 512, "size to which a block grows by half each time; two in turn grow to a quarter of it"},
     {"growths", 3, 11, 1, 10'000, "times that they grow; the median counts"},
     {"megabytes", 80, 80, 1, 100'000,
      "MB (10^6 bytes) of the block that is created, written and freed again and again"},
-    {"repeats", 3, 11, 2, 10'000, "times that it is; the first is told apart, of the rest the median counts"},
+    {"repeats", 3, 11, 2, 10'000, "times that it is; the first is reported apart, the median of the rest counts"},
     {"pattern-mib", 64, 64, 1, 100'000, "first large block of the pattern; each is 1 MiB larger than the one before"},
     {"pattern-blocks", 5, 100, 1, 100'000, "large blocks of the pattern, and small ones; the article has 100"},
-    {"wait-ms", 1200, 1200, 1, 100'000, "milliseconds until it is asked what is still resident"},
+    {"wait-ms", 1200, 1200, 1, 100'000, "milliseconds before resident memory is read again"},
 }};
 
 constexpr std::array<part, 6> parts{{
@@ -50,35 +50,36 @@ constexpr std::array<part, 6> parts{{
 }};
 
 constexpr std::array<std::string_view, 9> unfair{
-    "Every block is written to its last byte by memset, with another value than zero, and read back whole; the "
-    "reading is not timed. Left unwritten, a large block costs a few microseconds anywhere, which no program that "
-    "uses it sees.",
-    "Most of the time is the kernel's: the first touch of a page costs several times what writing it costs. Whoever "
-    "keeps what was freed saves that and pays in memory: look at \"after free\" beside the times.",
+    "Every block is written to its last byte by memset, with a value other than zero, and read back whole; the "
+    "reading is not timed. Unwritten, a large block costs a few microseconds with any allocator; programs that use "
+    "the block never see that.",
+    "Most of the time is the kernel's: the first touch of a page costs several times as much as writing it. An "
+    "allocator that retains freed memory saves that and pays with memory: read \"after free\" together with the "
+    "times.",
     "One at a time: a block is allocated, written and freed, then the next of the same size. The first is not "
     "counted. The sizes follow each other in one process, smallest first.",
-    "Many at once: every doubling of the size is as likely as the next; a random block is freed where there is no "
-    "room.",
-    "Growth: only the call and the writing of what is new are timed. One block grows by half at a time, as vectors "
-    "do; two in turn grow by 64 KiB, and neither can simply take what lies behind it.",
-    "80 MB again and again: the first time is the first touch of its pages in the process; the rest is what comes "
-    "after. \"memset of warm memory\" writes as much to one range that was touched before, and allocates nothing.",
-    "The pattern of source 003: a block of 64 MiB, written and freed; 90 000 bytes, written and kept; and again, each "
-    "large block 1 MiB larger than the one before. The article left the blocks unwritten. At the default size there "
-    "are 5, and the first touch of their memory is a good part of what anybody takes; with --full there are the "
-    "article's 100, and it is next to nothing.",
-    "After a wait: the large blocks of the pattern are freed, the small ones alive, some time passes in which nobody "
-    "calls, then a block of 64 bytes and one of 8 MiB are allocated and freed, unwritten: an allocator that gives "
-    "back by the clock can do it at a call only. That is measured in the first round only.",
-    "Memory is the process's private pages above what it held before the first block; \"after free\" is when nothing "
-    "is alive, \"after trim\" when it was then asked to give back what it can, where it has such a call.",
+    "Many at once: every doubling of the size is equally likely; a random block is freed when there is no room.",
+    "Growth: only the call and the writing of the new part are timed. One block grows by half each time, as vectors "
+    "do. Two blocks grow in turn by 64 KiB, so neither can simply extend into the memory after it.",
+    "80 MB again and again: the first time includes the first touch of its pages in the process; the other figures "
+    "are of the repetitions. \"memset of warm memory\" writes as much to one range that was touched before, and "
+    "allocates nothing.",
+    "The pattern of source 003: a block of 64 MiB, written and freed; 90 000 bytes, written and kept; repeated, "
+    "with each large block 1 MiB larger than the one before. The article left the blocks unwritten. The default "
+    "size has 5 of them, and the first touch of their memory is a good part of every contestant's time. --full has "
+    "the article's 100, and the first touch is next to nothing.",
+    "After a wait: the large blocks of the pattern are freed and the small ones alive. After some time without "
+    "calls, a block of 64 bytes and one of 8 MiB are allocated and freed, unwritten, because an allocator that "
+    "returns memory after a delay can do so only during a call. This is measured in the first round only.",
+    "Memory is the process's private pages above what it had before the first block; \"after free\" is with nothing "
+    "alive, \"after trim\" is after a request to return free memory, for allocators that have such a call.",
 };
 
 constexpr std::array<contestant_source, 3> sources{tenure_in_large, mallocs_in_large, references_in_large};
 
 constexpr std::array<std::string_view, 4> unranked{"alloc", "free", "of it alloc and free", "realloc"};
 
-// Times with the writing, the calls that they hide, and all memory beside them, in every variant.
+// Times with the writing, the calls within them, and all memory figures, in every variant.
 constexpr std::array<primary_figure, 14> primary{{{"alloc, write, free*"},
                                                   {"alloc", "64 KiB"},
                                                   {"free", "64 KiB"},
@@ -98,7 +99,7 @@ constexpr experiment described{
     .name = "large",
     .question =
         "What do blocks of 4 KiB to 64 MiB cost that are written whole, one at a time, many at once and growing, "
-        "and does their memory come back?",
+        "and is their memory returned?",
     .unfair = unfair,
     .baseline = "glibc malloc",
     .options = options,
@@ -107,9 +108,9 @@ constexpr experiment described{
     .properties = nullptr,
     .quotients = {},
     .ranking_rule =
-        "Geometric mean of the ratios to glibc malloc over the times with the writing: who is quick to hand "
-        "out pages that the first touch is still to come of has won nothing. References are no "
-        "choices, and are left out.",
+        "Geometric mean of the ratios to glibc malloc over the times with the writing: returning untouched pages "
+        "quickly gains nothing, because their first touch is still to come. References are not choices and are left "
+        "out.",
     .unranked = unranked,
     .primary = primary,
     .example = "tenure bench large --parts \"80 MB\" --repeats 11 --against tcmalloc",

@@ -15,7 +15,7 @@ namespace tenure::lab {
 
 extern const experiment large_experiment;
 
-/// The parts, by their index in the experiment; a contestant names its own as bits.
+/// The parts, by their index in the experiment. A contestant lists its parts as bits.
 namespace large_part {
 inline constexpr std::size_t one_at_a_time = 0;
 inline constexpr std::size_t many = 1;

@@ -3,8 +3,7 @@
 #pragma once
 
 /// \file
-/// Blocks that grow by reallocate, as vectors and strings do: by half of what they are, and two in turn by a fixed
-/// step.
+/// Blocks that grow by reallocate, as vectors and strings do: by half of their size, and two in turn by a fixed step.
 
 #include <algorithm>
 #include <string_view>
@@ -14,7 +13,7 @@
 
 namespace tenure::lab {
 
-/// A block that grows; what is new is written whole each time.
+/// A growing block; the new part is written whole each time.
 template<class Allocator>
 class growing_block {
 public:
@@ -78,7 +77,7 @@ struct growth_ns {
     bool intact = true;
 };
 
-/// By half each time, to `bytes`.
+/// Grows by half each time, to `bytes`.
 template<class Allocator, class Look>
 growth_ns grow_by_half(Allocator& allocator, std::size_t bytes, const Look& look) {
     growth_ns spent;
@@ -92,7 +91,7 @@ growth_ns grow_by_half(Allocator& allocator, std::size_t bytes, const Look& look
     return spent;
 }
 
-/// Two blocks in turn, by a step each time, so that neither can simply take what lies behind it.
+/// Grows two blocks in turn, by a step each time, so that neither can simply extend into the memory after it.
 template<class Allocator>
 growth_ns grow_two_in_turn(Allocator& allocator, std::size_t bytes) {
     growth_ns spent;
@@ -122,7 +121,7 @@ void run_growth(const task& asked) {
         });
         growth_ns const turn = grow_two_in_turn(allocator, bytes / 4);
         if (!half.intact || !turn.intact)
-            return asked.out.fail("a block that grew did not hold what was written to it");
+            return asked.out.fail("a block that grew did not hold the data written to it");
         half_calls[i] = half.calls;
         half_all[i] = half.calls + half.writes;
         turn_calls[i] = turn.calls;

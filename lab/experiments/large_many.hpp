@@ -13,7 +13,7 @@
 
 namespace tenure::lab {
 
-/// As many blocks as fit below a number of bytes.
+/// As many blocks as fit into a number of bytes.
 template<class Allocator>
 class many_blocks {
 public:
@@ -21,7 +21,7 @@ public:
         : allocator_(allocator), random_(random), max_live_(options.size("live-mib") * mebibyte),
           max_bytes_(options.size("many-largest-kib") << 10) {}
 
-    /// Allocates and writes blocks until `bytes` of them have been written; frees others where there is no room.
+    /// Allocates and writes blocks until `bytes` of them have been written; frees others when there is no room.
     void run(std::size_t bytes) {
         for (std::size_t written = 0; written < bytes;) {
             std::size_t const next = random_bytes();
@@ -32,7 +32,7 @@ public:
         }
     }
 
-    /// Without looking at the blocks.
+    /// Does not read the blocks.
     void free_all() {
         for (const held_block& block : blocks()) allocator_.deallocate(block.place, block.bytes);
         count_ = 0;
@@ -49,7 +49,7 @@ public:
     }
 
 private:
-    /// Every doubling from 4 KiB on is as likely as the next.
+    /// Every doubling from 4 KiB on is equally likely.
     std::size_t random_bytes() {
         std::size_t doublings = 0;
         while ((std::size_t{8192} << doublings) <= max_bytes_) ++doublings;

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: MIT
 
 /// \file
-/// memset and memcmp of the C library: as fast as programs write and read.
+/// memset and memcmp of the C library, as programs use them to write and compare.
 
 #include "experiments/large_memory.hpp"
 

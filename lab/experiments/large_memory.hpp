@@ -3,7 +3,7 @@
 #pragma once
 
 /// \file
-/// Writing large blocks to the last byte, and reading them back.
+/// Writes large blocks to the last byte and reads them back.
 
 #include <cstddef>
 
@@ -11,8 +11,8 @@ namespace tenure::lab {
 
 constexpr std::size_t mebibyte = std::size_t{1} << 20;
 
-/// Writes every byte. Requires  `value` is not zero: GCC makes one calloc of a malloc and a memset to zero, and fresh
-/// pages would never be written.
+/// Writes every byte. Requires  `value` is not zero: GCC turns a malloc followed by a memset to zero into one calloc,
+/// and fresh pages would never be written.
 void write_whole(void* block, std::size_t bytes, unsigned char value);
 
 /// Whether every byte holds the value.

@@ -4,7 +4,7 @@
 
 /// \file
 /// The pattern of source 003, which fragments a heap that keeps large blocks in one place: each block is a little
-/// larger than the one that was freed before it, and between them a small one stays.
+/// larger than the one freed before it, and a small block between them stays.
 
 #include <chrono>
 #include <string_view>
@@ -27,13 +27,13 @@ public:
     fragmenting_pattern(Allocator& allocator, const parameters& options, std::span<held_block> kept)
         : allocator_(allocator), first_bytes_(options.size("pattern-mib") * mebibyte), kept_(kept) {}
 
-    /// The most that is alive at once.
+    /// The maximum number of bytes alive at once.
     static std::size_t max_bytes(const parameters& options) {
         std::size_t const count = options.size("pattern-blocks");
         return (options.size("pattern-mib") + count) * mebibyte + count * align_up(retained_bytes, 4096);
     }
 
-    /// Everything is written whole; before a large block is freed it is read back whole, untimed.
+    /// Writes everything whole. Reads each large block back whole before freeing it, untimed.
     pattern_ns run(const memory_meter& meter, memory_peak& peak) {
         pattern_ns spent;
         for (std::size_t i = 0; i < kept_.size(); ++i) {
@@ -49,7 +49,7 @@ public:
         return spent;
     }
 
-    /// Whether every block held what was written to it, those that stay up to now.
+    /// Whether every block held the data written to it, including those that are still alive.
     [[nodiscard]] bool intact() {
         for (std::size_t i = 0; i < kept_.size(); ++i) intact_ &= holds_whole(kept_[i].place, retained_bytes, value_at(i));
         return intact_;
@@ -96,7 +96,7 @@ void run_pattern(const task& asked) {
     tell_memory(asked, allocator, meter, peak, variant);
 }
 
-/// What is still resident while the small blocks stay: at once, and when time has passed and somebody has called again.
+/// Reads what stays resident while the small blocks are alive: at once, and after a wait and further calls.
 template<class Allocator>
 void run_pattern_and_wait(const task& asked) {
     constexpr std::string_view variant = "pattern of 003, the small blocks alive";

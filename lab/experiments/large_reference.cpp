@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: MIT
 
 /// \file
-/// The limit of large blocks that are written whole: a memset of memory that was touched before.
+/// The limit for large blocks that are written whole: a memset of memory that was touched before.
 
 #include <array>
 #include <cstring>
@@ -15,7 +15,7 @@ namespace tenure::lab {
 
 namespace {
 
-/// Large blocks lie at the begin of the range, one at a time; small ones are taken from its end and stay.
+/// Large blocks are at the start of the range, one at a time; small ones are allocated from its end and stay.
 class warm_range {
 public:
     explicit warm_range(std::size_t max_bytes)
@@ -35,7 +35,7 @@ public:
         return last_ -= stride;
     }
     void deallocate(void*, std::size_t) {}
-    void* reallocate(void*, std::size_t) { return nullptr; } // it takes no part where blocks grow
+    void* reallocate(void*, std::size_t) { return nullptr; } // it does not take part where blocks grow
     bool trim() { return false; }
     static constexpr std::string_view query = "its range";
     [[nodiscard]] bool owns(const void* block) const { return block >= first_ && block < first_ + bytes_; }
@@ -43,7 +43,7 @@ public:
 private:
     std::size_t bytes_;
     char* first_;
-    char* last_; ///< where the small blocks begin
+    char* last_; ///< start of the small blocks
 };
 
 constexpr std::array<contestant, 1> all{{
@@ -51,7 +51,7 @@ constexpr std::array<contestant, 1> all{{
      .how = route::inlined,
      .kind = "reference (ours)",
      .type = type_name<warm_range>(),
-     .note = "a limit: one range, touched beforehand, in which every block lies; only the writing is left",
+     .note = "a limit: one range, touched beforehand, contains every block; only the writing remains",
      .parts = large_part::bit(large_part::again_and_again) | large_part::bit(large_part::pattern),
      .run = run_large<warm_range>},
 }};

@@ -3,7 +3,7 @@
 #pragma once
 
 /// \file
-/// The parts of the large experiment; `heap_blocks.hpp` says what an allocator is.
+/// The parts of the large experiment. For the allocator interface, see `heap_blocks.hpp`.
 
 #include <fmt/format.h>
 
@@ -22,13 +22,13 @@
 
 namespace tenure::lab {
 
-/// What a block costs: to get, to write whole, to give back.
+/// The costs of a block: allocating, writing it whole, freeing.
 struct cycle_ns {
     double allocate, write, free;
     [[nodiscard]] double whole() const { return allocate + write + free; }
 };
 
-/// One block. `look(block)` is called when it is written, untimed.
+/// Measures one block. `look(block)` is called after writing, untimed.
 template<class Allocator, class Look>
 [[gnu::noinline]] cycle_ns run_cycle(Allocator& allocator, std::size_t bytes, unsigned char value, const Look& look) {
     cycle_ns spent{};
@@ -51,8 +51,8 @@ struct cycle_medians {
     double first_whole_ns, whole_ns, allocate_ns, free_ns;
 };
 
-/// Blocks of one size, one after the other, twice at least; their contents are read back each time. Returns nothing,
-/// and fails the part, when one was not as it should be.
+/// Allocates at least two blocks of one size, one after the other; reads their contents back each time. Returns
+/// nothing, and fails the part, when one was not correct.
 template<class Allocator>
 std::optional<cycle_medians> run_cycles(const task& asked, Allocator& allocator, std::size_t bytes, std::size_t repeats,
                                         const memory_meter& meter, memory_peak& peak) {
@@ -82,7 +82,7 @@ std::optional<cycle_medians> run_cycles(const task& asked, Allocator& allocator,
 
 constexpr std::array<std::size_t, 5> large_sizes_kib{4, 64, 1024, 16 * 1024, 64 * 1024};
 
-/// As often as the volume allows, three times at least, and a thousand at most.
+/// As often as the volume allows, at least three times and at most a thousand.
 [[nodiscard]] constexpr std::size_t repeats_of(std::size_t bytes, std::size_t volume_bytes) {
     return std::clamp<std::size_t>(volume_bytes / bytes, 3, 1000);
 }
@@ -99,7 +99,7 @@ void run_one_at_a_time(const task& asked) {
         if (kib > largest) continue;
         auto const found = run_cycles(asked, allocator, kib << 10, repeats_of(kib << 10, volume), meter, peak);
         if (!found) return;
-        std::string const variant = size_in_words(kib); // short: no block of the heap
+        std::string const variant = size_in_words(kib); // short, because it must not be a heap block
         asked.out.value("alloc, write, free", variant, "us", found->whole_ns / 1e3);
         asked.out.value("alloc", variant, "ns/op", found->allocate_ns);
         asked.out.value("free", variant, "ns/op", found->free_ns);

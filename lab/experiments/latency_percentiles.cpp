@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: MIT
 
 /// \file
-/// From the highest percentile down, each among what is below the one before.
+/// Computes from the highest percentile down, each among the values below the previous one.
 
 #include "experiments/latency_percentiles.hpp"
 

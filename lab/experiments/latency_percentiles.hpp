@@ -3,7 +3,7 @@
 #pragma once
 
 /// \file
-/// From the times of single calls to percentiles.
+/// Computes percentiles from the times of single calls.
 
 #include <array>
 #include <cstdint>
@@ -16,7 +16,7 @@ namespace tenure::lab {
 
 struct percentile {
     std::string_view name;
-    double share; ///< of the calls, which take at most so long
+    double share; ///< of the calls that take at most this long
 };
 
 inline constexpr std::array<percentile, 7> percentiles{{
@@ -29,10 +29,10 @@ inline constexpr std::array<percentile, 7> percentiles{{
     {"worst", 1},
 }};
 
-/// The place of a percentile among `count` values in order, counted from 0. Requires  `count` is not 0.
+/// The index of a percentile among `count` sorted values. Requires  `count` is not 0.
 [[nodiscard]] std::size_t place_of(const percentile& wanted, std::size_t count);
 
-/// Tells all of them. `ticks` are put in another order.
+/// Reports all percentiles. Reorders `ticks`.
 void tell_percentiles(const task& asked, std::span<std::uint32_t> ticks, double ns_per_tick, std::string_view variant);
 
 }

@@ -3,11 +3,11 @@
 #pragma once
 
 /// \file
-/// Calls of an allocator, each timed by itself; `heap_blocks.hpp` says what an allocator is.
+/// Calls of an allocator, each timed by itself. For the allocator interface, see `heap_blocks.hpp`.
 ///
-/// The live set rises and falls in waves: some blocks more are allocated, each written whole, then as many random ones
-/// are freed. With two threads each hands some of its blocks to the other, which frees them, timed as well. An
-/// allocator may have `begin_thread()`, which is not timed.
+/// The live set rises and falls in waves: some blocks are allocated, each written whole, then as many random ones are
+/// freed. With two threads, each hands some of its blocks to the other, which frees them, timed as well. An allocator
+/// may have `begin_thread()`, which is not timed.
 
 #include <memory>
 #include <span>
@@ -45,7 +45,7 @@ private:
     std::uint64_t cost_ = tick_cost();
 };
 
-/// One thread's calls.
+/// The calls of one thread.
 template<class Allocator>
 class timed_calls {
 public:
@@ -56,7 +56,7 @@ public:
           waves_(std::max<std::size_t>(asked.options.size("samples") / all.queues.size() / wave_, 1)),
           allocations_(blocks_.size() + waves_ * wave_), frees_(2 * waves_ * wave_) {}
 
-    /// `look` is called by the first thread, untimed, when the blocks of all are alive.
+    /// `look` is called by the first thread, untimed, when the blocks of all threads are alive.
     template<class Look>
     void run(const Look& look) {
         auto const release = [this](const held_block& block) { free_one(block); };
@@ -77,7 +77,7 @@ public:
             while (count_ < blocks_.size()) allocate_one();
         }
         member_.end_pass(release);
-        if (member_.all_sound(look)) free_all(); // what is torn must not be touched again
+        if (member_.all_sound(look)) free_all(); // a corrupted heap must not be touched again
     }
 
     [[nodiscard]] std::span<const held_block> blocks() const { return blocks_.all().first(count_); }
@@ -99,7 +99,7 @@ private:
         blocks_[count_++] = made;
     }
 
-    /// The block is read first: what was cold in the cache is fetched outside the measurement.
+    /// Reads the block first, so that a cache miss happens outside the measurement.
     void free_one(const held_block& block) {
         intact_ &= stamp_holds(block);
         std::uint64_t const begin = ticks_before();
@@ -124,9 +124,9 @@ private:
     random_source random_;
     std::size_t handed_percent_;
     page_array<held_block> blocks_;
-    std::size_t wave_, waves_; ///< blocks of a wave, waves
+    std::size_t wave_, waves_; ///< blocks of a wave, number of waves
     tick_samples allocations_, frees_;
-    std::size_t count_ = 0; ///< blocks alive
+    std::size_t count_ = 0; ///< live blocks
     std::uint32_t stamps_ = 0;
     bool intact_ = true;
 };

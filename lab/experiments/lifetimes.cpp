@@ -2,12 +2,12 @@
 // SPDX-License-Identifier: MIT
 
 /// \file
-/// Question: what does one allocation and one free of a small block cost, and how far apart do the blocks lie?
+/// Question: what do one allocation and one free of a small block cost, and how far apart are the blocks?
 ///
-/// Unfair would be: to compare the first touch of memory with memory that is in the cache, so cold and warm stand
-/// apart; a call that is inlined with one through the dynamic linker, which is what a preloaded malloc is given, and
-/// costs it about a nanosecond; to leave out the reset that Temp and arenas need, so it is timed with the frees.
-/// It does not show: mixed sizes, long lives, what the distances do to a program that walks the blocks.
+/// Unfair would be: to compare the first touch of memory with memory in the cache, so cold and warm are separate; to
+/// compare an inlined call with one through the dynamic linker, which a preloaded malloc needs and which costs about a
+/// nanosecond; to leave out the reset that Temp and arenas need, so it is timed with the frees.
+/// It does not show: mixed sizes, long lives, the effect of the distances on a program that walks the blocks.
 
 #include "experiments/lifetimes.hpp"
 
@@ -39,38 +39,37 @@ constexpr std::array<part, 4> parts{{
 }};
 
 constexpr std::array<std::string_view, 9> unfair{
-    "A preloaded malloc is called through the dynamic linker, as programs call it; pools and arenas are inlined from "
-    "headers. That is how each is used, and about a nanosecond of the difference.",
-    "Timed are whole loops: all allocations of a batch, each with a store of four bytes and of its pointer; then all "
-    "frees, each with a load of its pointer, and whatever ends the batch (Temp's reset, TempJob's next frame, an "
-    "arena's release). What reading the clock costs is measured in each process and subtracted once per loop.",
+    "A preloaded malloc is called through the dynamic linker, as programs call it; pools and arenas are inlined "
+    "from headers. This is how each is used, and it makes a difference of about a nanosecond.",
+    "Whole loops are timed: all allocations of a batch, each with a store of four bytes and of its pointer; then "
+    "all frees, each with a load of its pointer, and the end of the batch (Temp's reset, TempJob's next frame, an "
+    "arena's release). The cost of reading the clock is measured in each process and subtracted once per loop.",
     "Cold is the first batch of the process and includes the first touch of its pages; warm is the median of the "
-    "batches after it. Frees come in the order of the allocations, as in the article; a stack that is freed in reverse "
+    "later batches. Frees follow the order of the allocations, as in the article; a stack freed in reverse order "
     "would do more work and need no reset.",
-    "Between the loops, untimed, every block is read back; in the cold batch it is filled whole and read back whole. "
-    "One "
-    "batch more, when every figure has been taken, is looked at for alignment and overlaps as well; with two threads "
-    "the last batches of both, together.",
-    "A bump, a stack or a monotonic resource cannot use a single freed block again: its free does nothing or little, "
-    "and memory comes back at the end of the batch only.",
+    "Between the loops, untimed, every block is read back; in the cold batch it is filled whole and read back "
+    "whole. After all figures have been taken, one more batch is also checked for alignment and overlaps; with two "
+    "threads, the last batches of both are checked together.",
+    "A bump, a stack or a monotonic resource cannot reuse a single freed block: its free does little or nothing, "
+    "and memory is reused only after the end of the batch.",
     "Two threads: both allocate 1000 blocks, free every other one themselves and hand the rest to the other thread, "
-    "which frees them. The figure is per block: one allocation, one free, half a hand-over. The hand-over alone is the "
-    "same traffic with blocks that were there before; the difference of the two is the allocator's, though a wait for "
-    "the other thread may hide some of it: it may even be negative, is told as it is, and gets no ratio then. Two "
-    "virtual CPUs may be two cores or two threads of one, as the host places "
-    "them from moment to moment: alone and with the allocator are measured in short turns.",
-    "The overflow's own allocation is timed singly, which nothing else is; the cost of the clock is subtracted, and "
-    "the rest is good to some 10 ns.",
-    "The C library's malloc is faster in a process that never had a second thread; the one-thread figures are of such "
-    "a process.",
-    "It does not show mixed sizes, long lives, or what the distances do to a program that walks the blocks.",
+    "which frees them. The figure is per block: one allocation, one free, half a hand-over. The hand-over alone is "
+    "the same traffic with existing blocks. The difference of the two is the allocator's share, though a wait for "
+    "the other thread may hide some of it; a negative difference is shown unchanged and has no ratio. Two virtual "
+    "CPUs may be two cores or two threads of one, and the host may change that at any moment, so short turns "
+    "alternate between the hand-over alone and with the allocator.",
+    "The overflow's own allocation is the only one timed singly; the cost of the clock is subtracted, and the "
+    "result is accurate to some 10 ns.",
+    "The C library's malloc is faster in a process that never had a second thread; the one-thread figures come from "
+    "such a process.",
+    "It does not show mixed sizes, long lives, or the effect of the distances on a program that walks the blocks.",
 };
 
 constexpr std::array<contestant_source, 5> sources{
     references_in_lifetimes, tenure_in_lifetimes, mallocs_in_lifetimes, boost_pool_in_lifetimes, std_pmr_in_lifetimes,
 };
 
-// The article's own.
+// The article's quotients.
 constexpr std::array<named_quotient, 2> quotients{{
     {"Persistent/TempJob", "tenure Persistent", "tenure TempJob"},
     {"TempJob/Temp", "tenure TempJob", "tenure Temp"},
@@ -81,8 +80,8 @@ constexpr std::array<primary_figure, 5> primary{
 
 constexpr experiment described{
     .name = "lifetimes",
-    .question = "What do one allocation and one free of a small block cost, cold and warm, and how far from the block "
-                "before does it lie?",
+    .question = "What do one allocation and one free of a small block cost, cold and warm, and how far is it from "
+                "the previous block?",
     .unfair = unfair,
     .baseline = "trivial bump",
     .options = options,

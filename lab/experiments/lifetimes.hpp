@@ -15,7 +15,7 @@ namespace tenure::lab {
 
 extern const experiment lifetimes_experiment;
 
-/// The parts, by their index in the experiment; a contestant names its own as bits.
+/// The parts, by their index in the experiment. A contestant lists its parts as bits.
 namespace lifetimes_part {
 inline constexpr std::size_t one_thread = 0;
 inline constexpr std::size_t overflow = 1;

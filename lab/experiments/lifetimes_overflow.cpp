@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: MIT
 
 /// \file
-/// The overflow of Temp: the first pass singly timed, later passes in three pieces.
+/// The overflow of Temp: the first pass timed call by call, later passes in three pieces.
 
 #include "experiments/lifetimes_overflow.hpp"
 
@@ -34,7 +34,7 @@ std::string in_words(std::size_t bytes) {
     return mebibytes ? fmt::format("{} MiB", bytes >> 20) : fmt::format("{} KiB", bytes >> 10);
 }
 
-/// Every allocation of the first pass, by its own reading of the clock.
+/// Every allocation of the first pass, each with its own clock reading.
 void time_singly(const batch& work, std::span<double> spent) {
     double const clock = clock_cost_ns();
     std::uint64_t before = platform::monotonic_ns();
@@ -50,7 +50,7 @@ void time_singly(const batch& work, std::span<double> spent) {
     }
 }
 
-/// The first block that does not lie as far from its predecessor as the second did from the first.
+/// The first block whose distance from the previous block differs from the distance between the first two.
 std::size_t first_elsewhere(std::span<const std::int64_t> distances) {
     for (std::size_t i = 1; i < distances.size(); ++i) {
         if (distances[i] != distances[0]) return i + 1;
@@ -62,7 +62,7 @@ struct piece_times {
     page_array<double> before{warm_passes}, at{warm_passes}, after{warm_passes};
 };
 
-/// The passes after the first, in three pieces around the block at `index`.
+/// The later passes, in three pieces around the block at `index`.
 bool time_pieces(const batch& work, std::size_t index, piece_times& times) {
     temp_calls calls;
     std::size_t const count = work.blocks.size();
@@ -85,7 +85,7 @@ bool time_pieces(const batch& work, std::size_t index, piece_times& times) {
 
 void measure_overflow(const task& asked, std::size_t budget_bytes) {
     set_option(option::temp_budget_bytes, budget_bytes);
-    next_frame(); // a program that never ended a frame is told so at its first overflow, which would be timed
+    next_frame(); // a program that never ended a frame gets a warning at its first overflow, which would be timed
     std::size_t const bytes = asked.options.size("bytes"), alignment = asked.options.size("align");
     std::size_t const stride = std::max(align_up(bytes, temp::rounding_bytes), alignment);
     std::size_t const count = std::max<std::size_t>(2 * budget_bytes / stride, 8);
@@ -94,16 +94,16 @@ void measure_overflow(const task& asked, std::size_t budget_bytes) {
     page_array<std::int64_t> const distances(count - 1);
     batch const work{blocks.all(), bytes, alignment};
     time_singly(work, spent.all());
-    if (blocks[count - 1] == nullptr) return asked.out.fail("an allocation was refused");
+    if (blocks[count - 1] == nullptr) return asked.out.fail("an allocation failed");
     measure_distances(work, distances.all());
     if (!stamps_hold(work)) return asked.out.fail("a block did not hold its stamp, or was not aligned");
     std::size_t const index = first_elsewhere(distances.all());
     if (index == 0 || index + 1 >= count || temp::stats().overflow_count == 0) {
-        return asked.out.fail("Temp did not overflow, or not where its blocks lie elsewhere");
+        return asked.out.fail("Temp did not overflow, or its overflow is not where the distances change");
     }
     asked.out.blocks(work.blocks, bytes, owner_of(temp_calls{}));
     piece_times times;
-    if (!time_pieces(work, index, times)) return asked.out.fail("an allocation was refused");
+    if (!time_pieces(work, index, times)) return asked.out.fail("an allocation failed");
     std::string_view const fault = check_blocks(work.blocks, bytes, alignment); // those of the last pass
     if (!fault.empty()) return asked.out.fail(fault);
 

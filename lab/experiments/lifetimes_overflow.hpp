@@ -3,7 +3,7 @@
 #pragma once
 
 /// \file
-/// What a reader of the article asked: what does Temp cost where it runs over its budget?
+/// Answers a question of a reader of the article: what does Temp cost when it exceeds its budget?
 
 #include <cstddef>
 
@@ -11,8 +11,8 @@
 
 namespace tenure::lab {
 
-/// Fills Temp to twice the budget: where the first block lies outside it and how far away, and what an allocation
-/// costs before, at and after it.
+/// Fills Temp to twice the budget. Reports which block is the first outside it and how far away it is, and the cost of
+/// an allocation before, at and after it.
 void measure_overflow(const task& asked, std::size_t budget_bytes);
 
 }

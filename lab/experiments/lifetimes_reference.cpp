@@ -2,9 +2,9 @@
 // SPDX-License-Identifier: MIT
 
 /// \file
-/// Two bumps over one range that is never given back. The trivial one, which ratios are taken to, aligns, compares and
-/// adds, as every bump does that takes any size and alignment. The other rounds sizes up to the alignment, so that
-/// nothing has to be aligned in between: it could not keep two alignments apart, and is as little as can be done.
+/// Two bumps over one range that is never returned. The trivial one, the baseline of the ratios, aligns, compares and
+/// adds, as every bump for any size and alignment does. The other rounds sizes up to the alignment, so that it need not
+/// align: it supports only one alignment and does the least work possible.
 
 #include <array>
 #include <string_view>
@@ -47,7 +47,7 @@ public:
     [[nodiscard]] bool owns(const void* block) const { return address_of(block) - address_of(first_) < bytes_; }
 
 private:
-    // Static, as the state of an allocator that anybody may call is: an object of its own would be kept in registers.
+    // Static, like the state of an allocator for any caller: the compiler would keep a local object in registers.
     struct cursor {
         std::uintptr_t next, end;
     };
@@ -69,11 +69,11 @@ constexpr contestant row(std::string_view name, std::string_view type, std::stri
 
 constexpr std::array<contestant, 2> all{{
     row("trivial bump", type_name<bump<rounding::addresses>>(),
-        "align, compare, add, with its state in static memory; its range is reserved beforehand and first touched in "
-        "the cold batch; a free does nothing",
+        "align, compare, add, with its state in static memory; its range is reserved beforehand and first touched "
+        "in the cold batch; a free does nothing",
         one_thread<bump<rounding::addresses>>),
     row("bump of rounded sizes", type_name<bump<rounding::sizes>>(),
-        "as the trivial bump without aligning: for one alignment only, and as little as can be done",
+        "like the trivial bump without aligning: for one alignment only, and the least work possible",
         one_thread<bump<rounding::sizes>>),
 }};
 

@@ -72,7 +72,7 @@ private:
     std::size_t bytes_, alignment_;
 };
 
-/// A batch of the exchange is a frame; one of the threads ends it.
+/// A batch of the exchange is a frame, which one of the threads ends.
 class exchanged_temp_job {
 public:
     exchanged_temp_job(std::size_t bytes, std::size_t alignment) : bytes_(bytes), alignment_(alignment) {}
@@ -129,7 +129,7 @@ constexpr std::array<contestant, 3> all{{
      .how = route::inlined,
      .kind = "inlined",
      .type = "tenure::allocate(bytes, lifetime::persistent, alignment)",
-     .note = "the process heap; freed one by one, and nothing ends the batch",
+     .note = "the process heap; freed one by one, with no work at the end of the batch",
      .parts = bit(lifetimes_part::one_thread) | bit(lifetimes_part::two_threads),
      .run = run_persistent},
 }};

@@ -3,10 +3,10 @@
 #pragma once
 
 /// \file
-/// The article's loops: allocate them all, free them all, and the distances between neighbours.
+/// The article's loops: allocate all, free all, and the distances between neighbours.
 ///
 /// An allocator here has `allocate(bytes, alignment)`, `deallocate(block, bytes)` and `end_batch()`, which is timed
-/// with the frees; it is made from the task after every array of the workload has been touched.
+/// with the frees. It is constructed from the task after every array of the workload has been touched.
 
 #include <cstdint>
 #include <cstring>
@@ -21,7 +21,7 @@
 
 namespace tenure::lab {
 
-/// What is written into a block: never zero, and another in each.
+/// The value written into a block: never zero, and different for each block.
 inline void stamp(void* block, std::uint32_t value) { std::memcpy(block, &value, sizeof value); }
 [[nodiscard]] inline bool holds(const void* block, std::uint32_t value) {
     std::uint32_t found = 0;
@@ -35,7 +35,7 @@ struct batch {
     std::size_t bytes, alignment;
 };
 
-/// Nanoseconds for all allocations; below zero when one was refused.
+/// Nanoseconds for all allocations; negative when one failed.
 template<class Allocator>
 [[gnu::noinline]] double timed_allocations(Allocator& allocator, const batch& work) {
     void** const blocks = work.blocks.data();
@@ -66,19 +66,19 @@ template<class Allocator>
     return watch.elapsed_ns();
 }
 
-/// How far each block begins after the end of the one before, as the article counts it.
+/// How far each block begins after the end of the previous one, as in the article.
 void measure_distances(const batch& work, std::span<std::int64_t> distances);
 
-/// Whether each block still holds its own stamp, and lies as it was asked for.
+/// Whether each block still holds its own stamp and has its alignment.
 [[nodiscard]] bool stamps_hold(const batch& work);
 
-/// Fills every block to its last byte, reads all of them back, and leaves the stamps as they were.
+/// Fills every block to its last byte, reads all of them back, and restores the stamps.
 [[nodiscard]] bool every_byte_holds(const batch& work);
 
-/// One batch more when every figure has been taken: whole contents, alignment, and no two blocks that overlap.
+/// One more batch after all figures have been taken: checks whole contents, alignment, and that no two blocks overlap.
 template<class Allocator>
 void check_batch(const task& asked, Allocator& allocator, const batch& work) {
-    if (timed_allocations(allocator, work) < 0) return asked.out.fail("an allocation was refused");
+    if (timed_allocations(allocator, work) < 0) return asked.out.fail("an allocation failed");
     asked.out.blocks(work.blocks, work.bytes, owner_of(allocator));
     std::string_view const fault = check_blocks(work.blocks, work.bytes, work.alignment);
     if (!fault.empty()) return asked.out.fail(fault);
@@ -96,9 +96,9 @@ void one_thread(const task& asked) {
     Allocator allocator(asked);
     for (std::size_t i = 0; i < batches; ++i) {
         allocations[i] = timed_allocations(allocator, work) * per_block;
-        if (allocations[i] < 0) return asked.out.fail("an allocation was refused");
+        if (allocations[i] < 0) return asked.out.fail("an allocation failed");
         if (i == 0) measure_distances(work, cold.all());
-        if (i == 0 && !every_byte_holds(work)) return asked.out.fail("a block did not hold what was written to it");
+        if (i == 0 && !every_byte_holds(work)) return asked.out.fail("a block did not hold the data written to it");
         if (!stamps_hold(work)) return asked.out.fail("a block did not hold its stamp, or was not aligned");
         if (i + 1 == batches) measure_distances(work, warm.all());
         frees[i] = timed_frees(allocator, work) * per_block;

@@ -3,13 +3,13 @@
 #pragma once
 
 /// \file
-/// Libraries of ours that are loaded by those who need them: see modules/scene_modules.hpp.
+/// Our libraries that are loaded on demand: see modules/scene_modules.hpp.
 
 #include <string>
 
 namespace tenure::lab {
 
-/// What a module gives under a name, or null with the reason.
+/// A module's symbol, or nullptr with the reason.
 struct loaded_module {
     const void* symbol = nullptr;
     std::string reason;

@@ -3,9 +3,9 @@
 #pragma once
 
 /// \file
-/// Ranges as nodes of 28 bytes in linked bins, all of 32 bits: the scheme of Sebastian Aaltonen's OffsetAllocator,
-/// rebuilt from its description. No alignment: whoever wants one counts in units of it. Room for all nodes is taken at
-/// the start, and spare ones lie in a stack of their own. A reference of offsets.
+/// Ranges as 28-byte nodes in linked bins, with 32-bit numbers: the scheme of Sebastian Aaltonen's OffsetAllocator,
+/// rebuilt from its description. It has no alignment; callers that need one count in units of it. Room for all nodes is
+/// allocated at the start, and spare nodes are kept on a stack. A reference of offsets.
 
 #include <algorithm>
 #include <bit>
@@ -100,7 +100,7 @@ private:
 
     enum class size_rounds : bool { down, up };
 
-    /// Eight bins to a doubling, one for each size below eight.
+    /// Eight bins per doubling, and one for each size below eight.
     static std::uint32_t bin_of(std::uint32_t size, size_rounds how) {
         if (size < 8) return size;
         auto const shift = static_cast<std::uint32_t>(std::bit_width(size)) - 4;

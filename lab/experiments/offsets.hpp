@@ -16,13 +16,13 @@ namespace tenure::lab {
 
 extern const experiment offsets_experiment;
 
-/// Ranges that are alive in each part.
+/// Number of live ranges in each part.
 inline constexpr std::array<std::size_t, 3> offsets_live{10'000, 100'000, 1'000'000};
 
 inline constexpr std::uint64_t offsets_all_parts = 0b111;
 
 [[nodiscard]] std::span<const contestant> tenure_in_offsets();
-[[nodiscard]] std::span<const contestant> given_in_offsets(); ///< by --against
+[[nodiscard]] std::span<const contestant> given_in_offsets(); ///< from --against
 [[nodiscard]] std::span<const contestant> references_in_offsets();
 
 }

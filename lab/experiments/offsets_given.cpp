@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: MIT
 
 /// \file
-/// Allocators of offsets from the command line, in offsets: the library is preloaded, as a malloc would be.
+/// Offset allocators from the command line, in offsets. The library is preloaded, as a malloc would be.
 
 #include <string_view>
 
@@ -49,7 +49,7 @@ private:
 constexpr std::array<contestant, 1> all{{
     {.how = route::offset_library,
      .kind = "library",
-     .note = "from --against: four functions around it, called through pointers; it rounds and aligns as it does",
+     .note = "from --against: four functions around it, called through pointers, with its own rounding and alignment",
      .parts = offsets_all_parts,
      .run = run_offsets<given_offsets>},
 }};

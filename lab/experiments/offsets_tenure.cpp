@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: MIT
 
 /// \file
-/// offset_allocator, and beside it the schemes of two others, in offsets.
+/// offset_allocator and the schemes of two other allocators, in offsets.
 
 #include <string_view>
 
@@ -46,9 +46,9 @@ public:
 private:
     slot_maps slots_;
 };
-static_assert(slot_maps::none == UINT64_MAX); // what offset_of() says of a refusal
+static_assert(slot_maps::none == UINT64_MAX); // the value of offset_of() for a failed allocation
 
-/// Counts in units of 256 bytes, as its users do: so it has 1 TiB of offsets, and their alignment.
+/// Counts in units of 256 bytes, as its users do, which gives it 1 TiB of offsets aligned to 256.
 class noded_offsets {
 public:
     static constexpr std::uint64_t unit = 256;
@@ -67,7 +67,7 @@ public:
     [[nodiscard]] std::size_t alive() const { return nodes_.used_count(); }
 
 private:
-    /// It must be told how many ranges there will be: twice the live ones, and the first. See run_offsets().
+    /// The maximum number of ranges, which it must be told: twice the live ones, and the first. See run_offsets().
     static std::uint32_t nodes_for(std::uint64_t capacity) {
         return static_cast<std::uint32_t>(2 * capacity / offsets_bytes_for_each + 2);
     }
@@ -87,13 +87,12 @@ constexpr std::array<contestant, 1> ours{{
 
 std::string_view left_out_of_maps(const parameters&, std::size_t part) {
     if (offsets_live[part] <= 10'000) return {};
-    return "an operation takes it so many microseconds that 100 000 ranges take more than ten seconds, a million "
-           "minutes";
+    return "its operations are so slow that 100 000 ranges take more than ten seconds, and a million take minutes";
 }
 
 std::string_view left_out_of_nodes(const parameters& options, std::size_t) {
     if (static_cast<std::uint64_t>(options["alignment"]) <= noded_offsets::unit) return {};
-    return "it has no alignment; here it counts in units of 256 bytes";
+    return "it does not support alignment; here it counts in units of 256 bytes";
 }
 
 constexpr std::array<contestant, 2> references{{
@@ -101,7 +100,7 @@ constexpr std::array<contestant, 2> references{{
      .how = route::inlined,
      .kind = "reference (ours)",
      .type = type_name<noded_offsets>(),
-     .note = "the scheme of OffsetAllocator, rebuilt: sizes rounded to units of 256 bytes, no alignment beyond",
+     .note = "the scheme of OffsetAllocator, rebuilt: sizes rounded to units of 256 bytes, no larger alignment",
      .parts = offsets_all_parts,
      .run = run_offsets<noded_offsets>,
      .left_out = left_out_of_nodes},

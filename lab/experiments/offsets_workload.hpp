@@ -3,11 +3,11 @@
 #pragma once
 
 /// \file
-/// Random ranges of a large memory that nobody touches.
+/// Random ranges of a large memory that is never touched.
 ///
-/// An allocator of it is made from a capacity, or from a capacity and an alignment, and has `range`, `allocate(size,
-/// alignment)`, `deallocate(range)`, and `offset_of(range)`, which is UINT64_MAX for a refusal. One that may fail to be
-/// made has `is_made()`.
+/// An allocator is constructed from a capacity, or from a capacity and an alignment. It has `range`, `allocate(size,
+/// alignment)`, `deallocate(range)`, and `offset_of(range)`, which is UINT64_MAX for a failed allocation. One whose
+/// construction may fail has `is_made()`.
 
 #include <fmt/format.h>
 
@@ -23,13 +23,13 @@
 
 namespace tenure::lab {
 
-/// From 256 bytes to 1 MiB; every doubling is as likely as the next.
+/// From 256 bytes to 1 MiB; every doubling is equally likely.
 inline std::uint64_t offsets_size(random_source& random) {
     double const doublings = 12 * static_cast<double>(random() >> 11) * 0x1p-53;
     return static_cast<std::uint64_t>(256 * std::exp2(doublings));
 }
 
-/// The mean of such a size is 126 KB; a third more than all of them take.
+/// The mean of such a size is 126 KB; this is a third more than all of them need.
 inline constexpr std::uint64_t offsets_bytes_for_each = 168'000;
 
 template<class Allocator>
@@ -56,7 +56,9 @@ void run_offsets(const task& asked) {
     memory_meter const meter;
     Allocator allocator = make_offsets<Allocator>(capacity, alignment);
     if constexpr (requires { allocator.is_made(); }) {
-        if (!allocator.is_made()) return asked.out.fail("it made no allocator of this capacity and alignment");
+        if (!allocator.is_made())
+            return asked.out.fail("it could not create an allocator with this capacity and "
+                                  "alignment");
     }
     std::size_t refused = 0;
 
@@ -68,7 +70,7 @@ void run_offsets(const task& asked) {
     }
     double const fill_ns = watch.elapsed_ns() / static_cast<double>(live);
 
-    // What is random about it costs the same for everybody; it is measured by itself and taken off.
+    // The cost of the random numbers is the same for all contestants; it is measured separately and subtracted.
     watch.restart();
     std::uint64_t sum = 0;
     random_source dry = random;
@@ -91,14 +93,14 @@ void run_offsets(const task& asked) {
     double const pair_ns = watch.elapsed_ns() / static_cast<double>(operations);
     double const peak_mib = meter.peak_mib();
 
-    // Ranges have no address; they are counted.
+    // Ranges have no address, so they are counted.
     std::size_t alive = 0;
     for (const typename Allocator::range& each : ranges.all()) alive += Allocator::offset_of(each) != UINT64_MAX;
     page_array<void*> const counted(alive);
     for (void*& each : counted.all()) each = ranges.data();
     asked.out.blocks(counted.all(), 0, owner_of(allocator));
 
-    // Aligned, within the memory, and no two over each other.
+    // Checks that ranges are aligned, within the memory, and do not overlap.
     page_array<std::size_t> const order(live);
     for (std::size_t i = 0; i < live; ++i) order[i] = i;
     std::sort(order.all().begin(), order.all().end(), [&](std::size_t left, std::size_t right) {
@@ -109,7 +111,7 @@ void run_offsets(const task& asked) {
         std::uint64_t const offset = Allocator::offset_of(ranges[which]);
         if (offset == UINT64_MAX) break;
         if (offset % alignment != 0 || offset < end || sizes_of[which] > capacity - offset)
-            return asked.out.fail("two ranges lie over each other, or one is not aligned");
+            return asked.out.fail("two ranges overlap, or one is not aligned");
         end = offset + sizes_of[which];
     }
     watch.restart();

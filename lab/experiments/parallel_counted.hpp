@@ -3,8 +3,9 @@
 #pragma once
 
 /// \file
-/// What the formats of parallel allocate and wait for, as `tenure watch` counts it: two threads that write in a marked
-/// region, in a process that has the hook in it. And two rows in which something is planted, which must be counted.
+/// What the formats of parallel allocate and wait for, as counted by `tenure watch`: two threads that write in a marked
+/// region, in a process with the hook loaded. Two further rows contain a planted allocation or lock, which must be
+/// counted.
 
 #include <algorithm>
 #include <cstdlib>
@@ -18,12 +19,12 @@
 
 namespace tenure::lab {
 
-/// What was counted in the region so far, into the row.
+/// Records the counts of the region so far in the row.
 void tell_counts(const task& asked);
 
 inline constexpr std::string_view parallel_region = "records";
 
-/// Each page is a stay in the region; nothing is timed.
+/// Each page is one stay in the region; nothing is timed.
 template<class Crew>
 struct marking_crew {
     const Crew& crew;
@@ -47,14 +48,14 @@ void count_parallel(const task& asked) {
     for (two_fields& object : objects.all()) object = two_fields::draw(random);
     paged_writer writer;
     if (!writer.reserve({pages, each, std::max(two_fields::text_bytes, sizeof(two_fields))})) {
-        return asked.out.fail("memory was refused");
+        return asked.out.fail("out of memory");
     }
     crew.get_ready();
     bool const written = writer.write(objects.size(), marking_crew<Crew>{crew},
                                       [&](text_writer& to, std::size_t page, std::size_t object) {
                                           Format::write(to, objects[page * each + object]);
                                       });
-    if (!written) return asked.out.fail("a record was longer than its bound");
+    if (!written) return asked.out.fail("a record was longer than its maximum length");
     void* const first = writer.pieces()[0].data;
     asked.out.blocks({&first, 1}, writer.pieces()[0].size_bytes, owner_of(text_owner{writer}));
     tell_counts(asked);
@@ -69,7 +70,7 @@ struct planted_malloc_format {
     }
 };
 
-/// Ours, under one lock: long enough for two threads to meet.
+/// Ours, under one lock that is held long enough for two threads to meet.
 struct planted_wait_format {
     static void write(text_writer& to, const two_fields& object) {
         static std::mutex lock;

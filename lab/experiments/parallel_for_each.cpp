@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: MIT
 
 /// \file
-/// std::for_each with std::execution::par_unseq in parallel: with GCC it runs on TBB, which only these rows load.
+/// std::for_each with std::execution::par_unseq in parallel. With GCC it runs on TBB, which only these rows load.
 
 #include "experiments/modules.hpp"
 #include "experiments/modules/executor_module.hpp"
@@ -20,15 +20,15 @@ constexpr const char* file = "tenure_lab_tbb.so";
 
 class for_each_crew {
 public:
-    /// Both threads stay on processors of their own, as those of thread_pair do. TBB counts the processors at its first
-    /// loop: only then may the calling thread be kept on one.
+    /// Pins both threads to processors of their own, like those of thread_pair. TBB counts the processors at its first
+    /// loop; the calling thread may be pinned only after that.
     explicit for_each_crew(const executor_module& code) : code_(code) {
         code_.use_threads(2, [] { pin_thread(1); });
         get_ready();
         pin_thread(0);
     }
 
-    /// Its threads fall asleep some time after a loop: one that does nothing wakes them.
+    /// TBB's threads fall asleep some time after a loop; an empty loop wakes them.
     void get_ready() {
         (*this)(10'000, [](std::size_t) { escape(&name); });
     }
@@ -59,7 +59,7 @@ constexpr contestant row(std::string_view called, std::string_view kind = "libra
             .peer = name,
             .kind = kind,
             .type = type_name<Format>(),
-            .note = "by std::for_each(std::execution::par_unseq), which runs on TBB",
+            .note = "with std::for_each(std::execution::par_unseq), which runs on TBB",
             .parts = 0b11,
             .run = run_for_each<Format>};
 }

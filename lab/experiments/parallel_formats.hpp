@@ -3,8 +3,8 @@
 #pragma once
 
 /// \file
-/// Objects, and the ways to write one: all to the same memory, by text_writer::room() and advance(), and to the same
-/// text, save that a copy is no text.
+/// Objects, and the ways to write one. All write to the same memory, through text_writer::room() and advance(), and the
+/// same text; only a copy is not text.
 
 #include <fmt/compile.h>
 #include <fmt/format.h>
@@ -21,7 +21,7 @@
 
 namespace tenure::lab {
 
-/// As the article has it.
+/// The fields of the article's object.
 struct two_fields {
     bool flag;
     float real;
@@ -138,7 +138,7 @@ struct our_format {
     }
 };
 
-/// The bytes of the object as they are.
+/// The bytes of the object, unchanged.
 struct copy_format {
     template<class Object>
     static void write(text_writer& to, const Object& object) {

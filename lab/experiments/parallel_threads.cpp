@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: MIT
 
 /// \file
-/// Two threads of our own that take the next page each, in parallel.
+/// Two threads of our own that each take the next page, in parallel.
 
 #include <gnu/libc-version.h>
 
@@ -20,7 +20,7 @@ namespace tenure::lab {
 
 namespace {
 
-/// The second thread sleeps while one works alone, and is awake, on a processor of its own, when a loop is timed.
+/// The second thread sleeps while the first works alone, and is awake, on a processor of its own, when a loop is timed.
 class thread_pair {
 public:
     thread_pair() : other_([this] { serve(); }) { pin_thread(0); }
@@ -123,7 +123,7 @@ constexpr std::array<contestant, parallel_rows.size() + 2> all{
     row<compiled_fmt_format>(3),
     row<our_format>(4),
     row<copy_format>(5),
-    planted<planted_malloc_format>("planted malloc", "ours, and a malloc and a free in each record"),
+    planted<planted_malloc_format>("planted malloc", "ours, with a malloc and a free in each record"),
     planted<planted_wait_format>("planted wait", "ours, under one lock for all")};
 
 }

@@ -3,10 +3,10 @@
 #pragma once
 
 /// \file
-/// Objects in pages, written as text by one thread and by two, and compared with printf's.
+/// Objects in pages, written as text by one thread and by two, and compared with printf's text.
 ///
-/// A `Format` has `write(text_writer&, object)` for each kind of object. A `Crew` is made before anything is measured;
-/// `get_ready()` comes before each timed loop, and as an executor it runs one.
+/// A `Format` has `write(text_writer&, object)` for each kind of object. A `Crew` is made before anything is measured.
+/// Call its `get_ready()` before each timed loop; as an executor it runs a loop.
 
 #include <array>
 #include <cstring>
@@ -20,7 +20,7 @@
 
 namespace tenure::lab {
 
-/// What is timed, and nothing else: here a region begins and ends.
+/// Runs exactly the timed work; a region begins and ends here.
 template<class Work>
 [[gnu::noinline]] double timed_region(Work&& work) {
     stopwatch const watch;
@@ -51,10 +51,10 @@ public:
 
     void run() {
         page_shape const shape{pages_, each_, std::max(Object::text_bytes, sizeof(Object))};
-        if (!writer_.reserve(shape) || !copies_.reserve(shape)) return asked_.out.fail("memory was refused");
+        if (!writer_.reserve(shape) || !copies_.reserve(shape)) return asked_.out.fail("out of memory");
         std::size_t const repeats = asked_.options.size("repeats");
         page_array<double> const serial(repeats), parallel(repeats), copied(repeats), copied_parallel(repeats);
-        for (std::size_t i = 0; i <= repeats; ++i) { // the first ones touch their memory
+        for (std::size_t i = 0; i <= repeats; ++i) { // the first repetitions touch their memory
             double const times[]{by_one<Format>(writer_), by_all<Format>(writer_), by_one<copy_format>(copies_),
                                  by_all<copy_format>(copies_)};
             if (i == 0) continue;
@@ -63,7 +63,7 @@ public:
             copied[i - 1] = times[2];
             copied_parallel[i - 1] = times[3];
         }
-        if (!is_written_) return asked_.out.fail("a record was longer than its bound");
+        if (!is_written_) return asked_.out.fail("a record was longer than its maximum length");
         double const one = median_of(serial.all()), all = median_of(parallel.all());
         double const speed_up = one / all;
         double const copy_speed_up = median_of(copied.all()) / median_of(copied_parallel.all());
@@ -98,14 +98,14 @@ private:
         return spent / static_cast<double>(objects_.size());
     }
 
-    /// What both threads wrote last, against what printf writes now, byte by byte.
+    /// Compares what both threads wrote last with printf's output, byte by byte.
     void check() {
         void* const first = writer_.pieces()[0].data;
         asked_.out.blocks({&first, 1}, writer_.pieces()[0].size_bytes, owner_of(text_owner{writer_}));
         std::string_view const text = writer_.join();
         using right = std::conditional_t<std::is_same_v<Format, copy_format>, copy_format, printf_format>;
         static_cast<void>(by_one<right>(copies_));
-        if (!is_written_ || text != copies_.join()) asked_.out.fail("the text is another one than printf's");
+        if (!is_written_ || text != copies_.join()) asked_.out.fail("the text differs from printf's");
     }
 
     const task& asked_;
@@ -124,17 +124,17 @@ void run_parallel_with(const task& asked, Crew& crew) {
         parallel_run<five_fields, Format, Crew>(asked, crew).run();
 }
 
-/// The rows: one for each format, whoever runs them.
+/// The rows: one for each format, whatever crew runs it.
 struct parallel_row {
     std::string_view name, peer, kind, note;
 };
 inline constexpr std::array<parallel_row, 6> parallel_rows{{
-    {"snprintf", "C library", "library", "one call a record"},
+    {"snprintf", "C library", "library", "one call per record"},
     {"std::to_chars", "libstdc++", "library", ""},
-    {"fmt::format_to", "fmt", "library", "the format is read at each call"},
-    {"fmt FMT_COMPILE", "fmt", "library", "the format is read when it is compiled"},
+    {"fmt::format_to", "fmt", "library", "the format is parsed at each call"},
+    {"fmt FMT_COMPILE", "fmt", "library", "the format is parsed at compile time"},
     {"tenure text_writer", "", "library", "an exact product for the float, digits by the word"},
-    {"copy", "", "reference (ours)", "the object's bytes as they are: no text, and the limit"},
+    {"copy", "", "reference (ours)", "the object's bytes, unchanged: no text, and the limit"},
 }};
 
 }

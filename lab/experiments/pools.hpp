@@ -17,19 +17,19 @@ namespace tenure::lab {
 
 extern const experiment pools_experiment;
 
-/// What is done with the objects. A suite at a size is a part of its own, save that two threads run at one size.
+/// The operations on the objects. A suite at a size is a part of its own, except that two threads run at one size.
 enum class pool_suite : std::uint8_t {
     pairs,       ///< the article's suite 1: construct one, destroy it
-    whole,       ///< its suite 2: construct all, destroy all, in three orders; memory
+    whole,       ///< the article's suite 2: construct all, destroy all, in three orders; memory
     drop,        ///< construct all, drop them at once
-    destroy_one, ///< destroy a few of many, one by one: what makes boost::object_pool slow
+    destroy_one, ///< destroy a few of many, one by one: the slow case of boost::object_pool
     two_threads, ///< half of each thread's objects are destroyed by the other
 };
 constexpr std::size_t pool_suite_count = 5;
 constexpr std::array<std::size_t, 3> pool_object_bytes{8, 64, 280};
 constexpr std::size_t two_threads_object_bytes = 64;
 
-/// Parts stand suite by suite, sizes within; the last one is that of two threads.
+/// Parts are ordered by suite, then by size; the last one is that of two threads.
 constexpr pool_suite suite_of_part(std::size_t part) {
     return static_cast<pool_suite>(part / pool_object_bytes.size());
 }

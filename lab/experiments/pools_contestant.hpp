@@ -3,11 +3,11 @@
 #pragma once
 
 /// \file
-/// From an adaptor to a contestant: which parts it takes, and the code for each.
+/// Makes a contestant of an adaptor: the parts that it takes part in, and the code for each.
 ///
-/// Beside what `pools_workload.hpp` asks for, an adaptor may have `shared = true` (two threads may use one),
-/// `one_by_one = false` (destroying singly is not for suite 2), `pairs = false`, `singly = false`, `max_bytes`, and
-/// `searches_when_freeing = true`.
+/// Besides the interface in `pools_population.hpp`, an adaptor may have `shared = true` (two threads may use one),
+/// `one_by_one = false` (destroying singly is too slow for suite 2), `pairs = false`, `singly = false`, `max_bytes`,
+/// and `searches_when_freeing = true`.
 
 #include "experiments/pools_workload.hpp"
 #include "experiments/type_name.hpp"
@@ -39,7 +39,7 @@ constexpr std::uint64_t pool_parts() {
            parts_of<Adaptor<pool_object_bytes[2]>>(2);
 }
 
-/// The suite of a part at one size; only what the adaptor takes part in is compiled.
+/// The suite of a part at one size. Only the parts that the adaptor takes part in are compiled.
 template<class Adaptor>
 void run_suite(const task& asked) {
     constexpr std::uint64_t taken = parts_of<Adaptor>(0) | parts_of<Adaptor>(1) | parts_of<Adaptor>(2);
@@ -65,9 +65,9 @@ void run_suite(const task& asked) {
     }
 }
 
-/// With more objects a search per free would not come to an end in random order: Loki's takes 1.2 us with 200 000
-/// objects of 64 bytes, and grows with their number. Without that order its memory and its refills would not be those
-/// of the others, so all of suite 2 is left out.
+/// With more objects, a scheme that searches on each free would not finish in random order: Loki's free takes 1.2 us
+/// with 200 000 objects of 64 bytes, and the time grows with their number. Without that order its memory and its
+/// refills would not be comparable, so all of suite 2 is left out.
 constexpr std::size_t max_for_searching = 200'000;
 
 /// contestant::left_out of a scheme whose free searches.
@@ -76,7 +76,7 @@ requires(Adaptor<64>::searches_when_freeing) std::string_view
     left_out_of_pool(const parameters& options, std::size_t part) {
     bool const whole = suite_of_part(part) == pool_suite::whole;
     if (!whole || options.size("objects") <= max_for_searching) return {};
-    return "each free searches its chunks, which does not come to an end with more than 200 000 objects";
+    return "each free searches its chunks, which does not finish with more than 200 000 objects";
 }
 
 template<template<std::size_t> class Adaptor>

@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: MIT
 
 /// \file
-/// operator new and delete of the process in the pools experiment, one row per malloc; and mimalloc's heap, which is
-/// the only malloc here that drops everything at once.
+/// operator new and delete of the process in the pools experiment, one row per malloc; and mimalloc's heap, the only
+/// malloc here that can drop everything at once.
 
 #include <array>
 #include <new>

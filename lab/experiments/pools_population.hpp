@@ -6,13 +6,14 @@
 /// Objects of a pool, and the timed loops over them.
 ///
 /// An adaptor `A<Bytes>` has the type `object` (a test_object<Bytes>, or derived from it with the same size),
-/// `construct(int)`, which returns null when refused, and `destroy(object*)`; where the scheme has them, `drop()` for
-/// everything at once and `trim()` for memory back when nothing is alive. It may be made from the number of objects,
-/// may be one that the proof can ask, and may have a constant `alignment` that it promises beyond that of its object.
+/// `construct(int)`, which returns nullptr when out of memory, and `destroy(object*)`. Where the scheme supports them,
+/// it has `drop()`, which frees everything at once, and `trim()`, which returns memory when nothing is alive. It may
+/// have a constructor that takes the number of objects, may support the proof's questions, and may have a constant
+/// `alignment` that it promises beyond that of its object.
 ///
-/// The timed loops store an int and read it back. When every figure of a worker has been taken, check_objects() looks
-/// at objects made anew: their size, alignment and distance. It writes them whole, which no figure sees; and each is
-/// far smaller than a page, so that it would not touch a page which their constructors did not.
+/// The timed loops store an int and read it back. After all figures of a worker have been taken, check_objects() checks
+/// new objects: their size, alignment and distance. It writes them whole, which no figure includes. Each is far smaller
+/// than a page, so this touches no page that their constructors did not.
 
 #include <algorithm>
 #include <cstddef>
@@ -52,7 +53,7 @@ constexpr std::size_t promised_alignment() {
     }
 }
 
-/// Whether an object that is destroyed by itself makes room for another, at a price that many of them can pay.
+/// Whether destroying a single object makes room for another at an affordable cost for many objects.
 template<class Adaptor>
 constexpr bool frees_one_by_one() {
     bool frees = true;
@@ -70,7 +71,7 @@ Adaptor make_adaptor(std::size_t max_alive) {
     }
 }
 
-/// The objects of a suite, as pointers in memory of the harness's own.
+/// The objects of a suite, as pointers in the harness's own memory.
 template<class Adaptor>
 class population {
 public:
@@ -78,7 +79,7 @@ public:
 
     population(Adaptor& pool, std::span<void*> objects) : pool_(pool), objects_(objects) { escape(&pool); }
 
-    /// Nanoseconds per object; below zero when one was refused.
+    /// Nanoseconds per object; negative when one could not be allocated.
     [[gnu::noinline]] double construct_all() {
         stopwatch const watch;
         int number = 0;
@@ -91,7 +92,7 @@ public:
         return per_object(watch.elapsed_ns(), objects_.size());
     }
 
-    /// The first `count`, in the order of the list.
+    /// Destroys the first `count`, in the order of the list.
     [[gnu::noinline]] double destroy_first(std::size_t count) {
         stopwatch const watch;
         for (void* place : objects_.first(count)) {
@@ -102,7 +103,7 @@ public:
     }
     double destroy_all() { return destroy_first(objects_.size()); }
 
-    /// Whether each holds its own number. Requires  the list is in the order of construction.
+    /// Whether each has its own number. Requires  the list is in the order of construction.
     [[nodiscard]] bool numbers_hold() const {
         int number = 0;
         for (void* place : objects_) {
@@ -122,18 +123,17 @@ private:
     std::span<void*> objects_;
 };
 
-/// Whether the objects, all of which are alive, are what they should be: a sentence, empty when they are. Sorts the
-/// list.
+/// What is wrong with the objects, all of which are alive, as a sentence; empty when nothing is. Sorts the list.
 template<class Adaptor>
 [[nodiscard]] std::string_view check_alive(std::span<void*> objects) {
     return check_blocks(objects, sizeof(typename Adaptor::object), promised_alignment<Adaptor>());
 }
 
-/// The same for objects made anew; half of them, where the scheme can do that, come from random frees. Requires
-/// nothing of the pool is alive. Nothing is alive afterwards, save what the scheme only gives back as a whole.
+/// Checks newly made objects the same way; half of them, if the scheme supports it, are made after random frees.
+/// Requires nothing of the pool is alive. Afterwards nothing is alive, except what the scheme can only free as a whole.
 template<class Adaptor>
 [[nodiscard]] std::string_view check_objects(Adaptor& pool, std::span<void*> objects, random_source random) {
-    constexpr std::string_view refused = "an object was refused";
+    constexpr std::string_view refused = "an object could not be allocated";
     population<Adaptor> all(pool, objects), half(pool, objects.first(objects.size() / 2));
     if (all.construct_all() < 0) return refused;
     if constexpr (frees_one_by_one<Adaptor>()) {
@@ -142,7 +142,7 @@ template<class Adaptor>
         if (half.construct_all() < 0) return refused;
     }
     std::string_view const fault = check_alive<Adaptor>(objects);
-    if (!fault.empty()) return fault; // what is torn must not be touched again
+    if (!fault.empty()) return fault; // a corrupted pool must not be touched again
     if constexpr (can_drop<Adaptor>) {
         pool.drop();
     } else if constexpr (frees_one_by_one<Adaptor>()) {

@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: MIT
 
 /// \file
-/// The article compares platforms and threads as well as speed; so does this table. It has no column for ease of use,
-/// which the article judges too: that is an opinion.
+/// The property table. The article compares platforms, threads and ease of use as well as speed. This table covers
+/// platforms, threads, operations and memory. It has no column for ease of use, which is a matter of opinion.
 
 #include "experiments/pools.hpp"
 
@@ -11,7 +11,7 @@ namespace tenure::lab {
 
 std::vector<property_table> pool_properties() {
     property_table made;
-    made.title = "Beside the speed";
+    made.title = "Properties besides speed";
     made.columns = {"scheme",           "platforms",       "threads",        "free in any order",
                     "drop all at once", "memory returned", "largest object", "overhead per object"};
     made.rows = {
@@ -25,7 +25,7 @@ std::vector<property_table> pool_properties() {
          "none; sizes at most 12.5 % apart"},
         {"TBB malloc", "Linux, macOS, Windows", "any", "yes", "per pool, by its own calls", "in part", "any",
          "none; rounded to a size"},
-        {"boost::pool", "any", "one", "yes", "yes, and gives it back", "all or nothing", "any, one per pool",
+        {"boost::pool", "any", "one", "yes", "yes, and returns the memory", "all or nothing", "any, one per pool",
          "none; rounded to pointers"},
         {"boost::object_pool", "any", "one", "yes, O(objects) each", "yes, by its destructor", "at its end",
          "any, one per pool", "none; rounded to pointers"},
@@ -33,11 +33,11 @@ std::vector<property_table> pool_properties() {
          "any, one pool per size", "none; rounded to pointers"},
         {"Loki::SmallObject", "any", "one, or any with one mutex", "yes, O(chunks) each", "no", "by the chunk of 4 KiB",
          "256 B", "none; rounded to 4 B"},
-        {"pmr unsynchronized pool", "any", "one", "yes", "yes, and gives it back", "all or nothing",
+        {"pmr unsynchronized pool", "any", "one", "yes", "yes, and returns the memory", "all or nothing",
          "4 MiB, above that upstream", "about a bit; rounded to powers of two"},
-        {"pmr synchronized pool", "any", "any", "yes", "yes, and gives it back", "all or nothing",
+        {"pmr synchronized pool", "any", "any", "yes", "yes, and returns the memory", "all or nothing",
          "4 MiB, above that upstream", "about a bit; rounded to powers of two"},
-        {"pmr monotonic", "any", "one", "does nothing", "yes, and gives it back", "all or nothing", "any", "none"},
+        {"pmr monotonic", "any", "one", "does nothing", "yes, and returns the memory", "all or nothing", "any", "none"},
         {"HPHA (not measured)", "Windows in the article, all in O3DE", "any, one mutex per size", "yes", "no",
          "on request", "any", "none up to 512 B, 16 B above"},
         {"tenure pool, block_pool", "Linux on x86-64", "one", "yes", "yes, keeping pages", "trim, page by page",

@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: MIT
 
 /// \file
-/// Two limits: a bump, which no scheme can be faster than, and a plain free list, the limit of every pool that hands
-/// out first what was freed last.
+/// Two limits: a bump, the fastest possible scheme, and a plain free list, the limit of every pool that reuses the most
+/// recently freed object first.
 
 #include <array>
 #include <new>
@@ -17,7 +17,7 @@ namespace tenure::lab {
 
 namespace {
 
-/// Room for all objects, taken from the system in one piece and touched as it is used.
+/// Room for all objects, reserved from the system in one piece and touched as it is used.
 class one_range {
 public:
     explicit one_range(std::size_t bytes)
@@ -34,12 +34,12 @@ private:
     void* first_;
 };
 
-/// Starts again at the beginning when nothing is alive.
+/// Restarts at the beginning when nothing is alive.
 template<std::size_t Bytes>
 class counting_bump {
 public:
     using object = test_object<Bytes>;
-    static constexpr bool singly = false; // a single destroy gives nothing back
+    static constexpr bool singly = false; // a single destroy frees no memory
 
     explicit counting_bump(std::size_t max_alive) : range_(max_alive * sizeof(object)) {}
     object* construct(int number) {
@@ -65,7 +65,7 @@ private:
     std::size_t alive_ = 0;
 };
 
-/// Bump first, then what was freed last.
+/// Bumps first, then reuses the most recently freed object.
 template<std::size_t Bytes>
 class free_list {
 public:
@@ -105,14 +105,14 @@ constexpr std::array<contestant, 2> all{{
      .how = route::inlined,
      .kind = "reference (ours)",
      .type = type_name<counting_bump<64>>(),
-     .note = "a limit: a free only counts, and memory comes back when nothing is alive",
+     .note = "a limit: a free only counts, and memory is reused when nothing is alive",
      .parts = pool_parts<counting_bump>(),
      .run = run_pool<counting_bump>},
     {.name = "a plain free list",
      .how = route::inlined,
      .kind = "reference (ours)",
      .type = type_name<free_list<64>>(),
-     .note = "a limit: one range, then a list through the freed objects; it checks nothing and gives nothing back",
+     .note = "a limit: one range, then a list through the freed objects; it checks nothing and returns nothing",
      .parts = pool_parts<free_list>(),
      .run = run_pool<free_list>},
 }};

@@ -72,7 +72,7 @@ struct derived_object {
     };
     static_assert(sizeof(object) == Bytes);
     static constexpr bool shared = true;
-    static constexpr std::size_t alignment = Bytes % 16 == 0 ? 16 : 8; // as its header promises
+    static constexpr std::size_t alignment = Bytes % 16 == 0 ? 16 : 8; // promised by its header
 
     object* construct(int number) { return new object(number); }
     void destroy(object* made) { delete made; }

@@ -3,7 +3,8 @@
 #pragma once
 
 /// \file
-/// The suites of the pools experiment, written once over an adaptor; `pools_population.hpp` says what that is.
+/// The suites of the pools experiment, written once for any adaptor. For the adaptor's interface, see
+/// `pools_population.hpp`.
 
 #include <fmt/format.h>
 
@@ -23,31 +24,31 @@ namespace tenure::lab {
 
 constexpr std::size_t objects_shown = 64;
 
-/// Shows objects that are alive to the proof.
+/// Shows live objects to the proof.
 template<class Adaptor>
 void show(const task& asked, const Adaptor& pool, std::span<void* const> alive) {
     asked.out.blocks(alive, sizeof(typename Adaptor::object), owner_of(pool));
 }
 
-/// The end of a part that leaves nothing alive.
+/// Ends a part that leaves nothing alive.
 template<class Adaptor>
 void check_new(const task& asked, Adaptor& pool, std::span<void*> objects) {
     std::string_view const fault = check_objects(pool, objects, random_source(asked.seed));
     if (!fault.empty()) asked.out.fail(fault);
 }
 
-/// A suite that has one object at a time makes some for the proof and the check.
+/// A suite that has only one object at a time makes some for the proof and the check.
 template<class Adaptor>
 void show_some(const task& asked, Adaptor& pool) {
     page_array<void*> const objects(objects_shown);
     population<Adaptor> some(pool, objects.all());
-    if (some.construct_all() < 0) return asked.out.fail("an object was refused");
+    if (some.construct_all() < 0) return asked.out.fail("an object could not be allocated");
     show(asked, pool, some.list());
     some.destroy_all();
     check_new(asked, pool, objects.all());
 }
 
-/// Suite 1: a pair is constructed, looked at and destroyed; five to a round, as in the article.
+/// Suite 1: a pair is constructed, read and destroyed; five per round, as in the article.
 template<class Adaptor>
 void run_pairs(const task& asked) {
     using object = typename Adaptor::object;
@@ -67,14 +68,14 @@ void run_pairs(const task& asked) {
         for (int each = 0; each < pairs_per_round; ++each) pair(i);
     }
     double const spent = watch.elapsed_ns() / (static_cast<double>(rounds) * pairs_per_round);
-    if (!intact) return asked.out.fail("an object was refused, or did not hold its number");
+    if (!intact) return asked.out.fail("an object could not be allocated, or did not hold its number");
     asked.out.value("pair", fmt::format("suite 1, {} B", sizeof(object)), "ns/pair", spent);
     show_some(asked, pool);
 }
 
 enum class free_order : std::uint8_t { forward, reverse, random };
 
-/// One warm repetition: destroy them all in an order, construct them all again.
+/// One warm repetition: destroys all in an order, then constructs all again.
 template<class Adaptor>
 bool cycle(population<Adaptor>& all, free_order order, random_source& random, double& frees, double& allocations) {
     if (!all.numbers_hold()) return false;
@@ -85,8 +86,8 @@ bool cycle(population<Adaptor>& all, free_order order, random_source& random, do
     return allocations >= 0;
 }
 
-/// A slow scheme stops repeating after this time, when it has repeated often enough for a median, an odd number of
-/// times: a middle, and not the worse of two.
+/// A slow scheme stops repeating after this time, once it has enough repetitions for a median. Their number is odd, so
+/// the median is the middle one and not the worse of two.
 constexpr double repeats_limit_ns = 1e9;
 constexpr std::size_t min_repeats = 3;
 
@@ -94,7 +95,7 @@ constexpr bool may_stop(std::size_t repeated, double spent_ns) {
     return repeated >= min_repeats && repeated % 2 == 1 && spent_ns > repeats_limit_ns;
 }
 
-/// One sentence for a row, however many of its figures it is about.
+/// Adds one sentence to a row, however many of its figures it applies to.
 inline void tell_fewer_repeats(const task& asked) {
     asked.out.note(
         fmt::format("some warm figures are medians of fewer than {} repetitions, which took more than {:g} s",
@@ -123,7 +124,7 @@ bool measure_order(const task& asked, population<Adaptor>& all, free_order order
     return true;
 }
 
-/// Suite 2: everything that is done with all objects at once, and their memory.
+/// Suite 2: all operations on all objects at once, and their memory.
 template<class Adaptor>
 void run_whole(const task& asked) {
     std::size_t const count = asked.options.size("objects");
@@ -133,14 +134,14 @@ void run_whole(const task& asked) {
     Adaptor pool = make_adaptor<Adaptor>(count);
     population<Adaptor> all(pool, objects.all());
     double const cold_alloc = all.construct_all();
-    if (cold_alloc < 0) return asked.out.fail("an object was refused");
+    if (cold_alloc < 0) return asked.out.fail("an object could not be allocated");
     double const alive = meter.resident_mib(), huge = meter.huge_mib();
     if (!all.numbers_hold()) return asked.out.fail("an object did not hold its number");
     double const cold_free = all.destroy_all();
-    if (all.construct_all() < 0) return asked.out.fail("an object was refused");
+    if (all.construct_all() < 0) return asked.out.fail("an object could not be allocated");
     for (free_order const order : {free_order::forward, free_order::reverse, free_order::random}) {
         if (!measure_order(asked, all, order, size)) {
-            return asked.out.fail("an object was refused, or did not hold its number");
+            return asked.out.fail("an object could not be allocated, or did not hold its number");
         }
     }
     if (!all.numbers_hold()) return asked.out.fail("an object did not hold its number");
@@ -159,7 +160,7 @@ void run_whole(const task& asked) {
     check_new(asked, pool, objects.all());
 }
 
-/// Everything at once. The first repetition is not counted: its memory is touched for the first time.
+/// Drops everything at once. The first repetition is not counted, because its memory is touched for the first time.
 template<class Adaptor>
 void run_drop(const task& asked) {
     std::size_t const count = asked.options.size("objects"), repeats = asked.options.size("repeats");
@@ -172,7 +173,7 @@ void run_drop(const task& asked) {
     for (; done <= repeats && (done == 0 || !may_stop(done - 1, whole.elapsed_ns())); ++done) {
         allocations[done] = all.construct_all();
         if (allocations[done] < 0 || !all.numbers_hold()) {
-            return asked.out.fail("an object was refused, or did not hold its number");
+            return asked.out.fail("an object could not be allocated, or did not hold its number");
         }
         if (done == 0) show(asked, pool, all.list());
         stopwatch const watch;
@@ -186,11 +187,12 @@ void run_drop(const task& asked) {
     check_new(asked, pool, objects.all());
 }
 
-/// The article's number: with millions boost::object_pool would not come to an end.
+/// The article's number. With millions, boost::object_pool would not finish.
 constexpr std::size_t max_alive_for_destroy_one = 50'000;
 
-/// What one destroy costs in the middle of the article's loop, which destroys in the order of construction: half of the
-/// objects are gone, lowest last so that a list in the order of addresses had it easy, and the next few are timed.
+/// The cost of one destroy in the middle of the article's loop, which destroys in the order of construction. Half of
+/// the objects are already gone, destroyed so that the lowest comes last, which suits a list in address order; then the
+/// next few are timed.
 template<class Adaptor>
 void run_destroy_one(const task& asked) {
     constexpr std::size_t groups = 3;
@@ -201,7 +203,7 @@ void run_destroy_one(const task& asked) {
     Adaptor pool = make_adaptor<Adaptor>(count);
     population<Adaptor> all(pool, objects.all()), gone(pool, objects.all().first(half));
     if (all.construct_all() < 0 || !all.numbers_hold()) {
-        return asked.out.fail("an object was refused, or did not hold its number");
+        return asked.out.fail("an object could not be allocated, or did not hold its number");
     }
     show(asked, pool, all.list());
     gone.reverse();
@@ -212,12 +214,12 @@ void run_destroy_one(const task& asked) {
     std::string const variant = fmt::format("{} B, one of many", sizeof(typename Adaptor::object));
     asked.out.value("destroy one", variant, "ns/op", median_of(spent));
     population<Adaptor> again(pool, objects.all().first(half + groups * destroys));
-    if (again.construct_all() < 0) return asked.out.fail("an object was refused");
+    if (again.construct_all() < 0) return asked.out.fail("an object could not be allocated");
     std::string_view const fault = check_alive<Adaptor>(objects.all());
     if (!fault.empty()) asked.out.fail(fault);
 }
 
-/// An adaptor as the exchange of blocks between two threads wants it.
+/// Adapts an adaptor to the interface of the two-thread exchange.
 template<class Adaptor>
 class exchanged {
 public:

@@ -15,7 +15,7 @@ namespace tenure::lab {
 /// In the order in which they run.
 [[nodiscard]] std::span<const experiment> experiments();
 
-/// Found or missing when this was built; without the mallocs, which are found at run time.
+/// As found by the build, or missing; without the mallocs, which are found at run time.
 [[nodiscard]] std::vector<library_peer> library_peers();
 
 }

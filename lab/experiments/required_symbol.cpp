@@ -13,7 +13,7 @@ namespace tenure::lab {
 void* required_address(const char* name) {
     void* const found = ::dlsym(RTLD_DEFAULT, name);
     if (found == nullptr) {
-        std::fprintf(stderr, "%s is not there\n", name);
+        std::fprintf(stderr, "the function %s was not found\n", name);
         std::abort();
     }
     return found;

@@ -3,11 +3,11 @@
 #pragma once
 
 /// \file
-/// A function of a malloc that is preloaded, by the name under which only that malloc has it.
+/// A function of a preloaded malloc, by a name that only this malloc exports.
 
 namespace tenure::lab {
 
-/// Aborts where it is not there: the row that asks for it names its malloc, so it always is.
+/// Aborts when the function is missing. The row that calls it names its malloc, so it always exists.
 [[nodiscard]] void* required_address(const char* name);
 
 template<class Function>

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: MIT
 
 /// \file
-/// malloc and free of the process in scene, one row per malloc; and a heap of mimalloc's per kind of objects.
+/// malloc and free of the process in scene, one row per malloc; and one mimalloc heap per kind of object.
 
 #include <array>
 #include <cstdlib>

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: MIT
 
 /// \file
-/// The model, from the module that reads it to the workers.
+/// Passes the model from the module that reads it to the workers.
 
 #include "experiments/scene_model.hpp"
 
@@ -19,7 +19,7 @@ namespace tenure::lab {
 namespace {
 
 constexpr const char* missing =
-    "the command was built without assimp, which reads models; the package libassimp-dev brings it";
+    "the command was built without assimp, which reads models: install the package libassimp-dev and build again";
 
 }
 
@@ -34,7 +34,7 @@ std::string read_model(const std::string& path, int descriptor) {
                 [](void* to, model_node node) { static_cast<std::vector<model_node>*>(to)->push_back(node); }, &all);
     if (why != nullptr) return why;
     std::size_t const bytes = all.size() * sizeof(model_node);
-    if (::write(descriptor, all.data(), bytes) != static_cast<ssize_t>(bytes)) return "its nodes need too much memory";
+    if (::write(descriptor, all.data(), bytes) != static_cast<ssize_t>(bytes)) return "not enough memory for its nodes";
     return {};
 }
 

@@ -3,7 +3,7 @@
 #pragma once
 
 /// \file
-/// A model from a file, in the nodes of scene: the part that --input FILE brings.
+/// A model from a file, in the nodes of scene: the part for --input FILE.
 
 #include <algorithm>
 
@@ -12,7 +12,7 @@
 
 namespace tenure::lab {
 
-/// The model's nodes, each in front of its children, as the command has read them; mapped, so that it is on no heap.
+/// The model's nodes as read by the command, each before its children; mapped, so that they are on no heap.
 [[nodiscard]] std::span<const model_node> nodes_of_model(int descriptor);
 
 /// For experiment::input.
@@ -66,7 +66,7 @@ template<class Memory>
 void run_model(const task& asked, const block_owner& owner) {
     using tree = model_tree<Memory>;
     tree::model = nodes_of_model(asked.options.input());
-    if (tree::model.empty()) return asked.out.fail("the worker did not get the model");
+    if (tree::model.empty()) return asked.out.fail("the worker did not receive the model");
     tree::grid = asked.options.size("grid");
     run_tree<tree>(asked, {0, tree::node_count(), asked.options.size("model-traversals")}, "model", owner);
 }

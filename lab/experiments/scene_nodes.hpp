@@ -3,10 +3,10 @@
 #pragma once
 
 /// \file
-/// The nodes of the scene experiment: counted, virtual, visited, as VulkanSceneGraph's are.
+/// The nodes of the scene experiment: counted, virtual and visited, like VulkanSceneGraph's.
 ///
-/// A memory has `allocate(kind, bytes)`, `deallocate(kind, block, bytes)`, both static and null or nothing when
-/// refused, where the kind says with what an object is visited.
+/// A memory has the static functions `allocate(kind, bytes)`, which returns nullptr when out of memory, and
+/// `deallocate(kind, block, bytes)`. The kind groups objects that are visited together.
 
 #include <array>
 #include <atomic>
@@ -65,7 +65,7 @@ struct scene_nodes {
         virtual void apply(node& visited) = 0;
     };
 
-    /// What hangs on a node and no traversal looks at: an array of data and a name.
+    /// Attached to a node and not read by traversals: an array of data and a name.
     struct attachment : of_kind<Memory, kind::objects> {
         attachment(std::uint32_t bytes, std::uint32_t stamp) : data_bytes(bytes), name_bytes(24 + stamp % 25) {
             data = kind_allocator<unsigned char, Memory, kind::data>{}.allocate(data_bytes);
@@ -79,7 +79,7 @@ struct scene_nodes {
         }
         attachment(const attachment&) = delete;
         attachment& operator=(const attachment&) = delete;
-        /// Whether every byte is as it was written.
+        /// Whether every byte still has its value.
         [[nodiscard]] bool intact() const {
             for (std::uint32_t i = 1; i < data_bytes; ++i)
                 if (data[i] != data[0]) return false;
@@ -93,7 +93,7 @@ struct scene_nodes {
         char* name;
     };
 
-    /// 24 bytes, as vsg::Node: a table of functions, a count of references, something auxiliary.
+    /// 24 bytes, like vsg::Node: a table of functions, a reference count, auxiliary data.
     class node : public of_kind<Memory, kind::nodes> {
     public:
         node() = default;
@@ -102,7 +102,7 @@ struct scene_nodes {
         virtual ~node() { delete auxiliary_; }
         virtual void traverse(visitor&) {}
         virtual void accept(visitor& from) { from.apply(*this); }
-        [[nodiscard]] virtual std::size_t bytes() const { return sizeof *this; } ///< its own, and its children's array
+        [[nodiscard]] virtual std::size_t bytes() const { return sizeof *this; } ///< with its children's array
 
         void refer() { references_.fetch_add(1, std::memory_order_relaxed); }
         void unrefer() {
@@ -117,7 +117,7 @@ struct scene_nodes {
         attachment* auxiliary_ = nullptr;
     };
 
-    /// A reference that counts.
+    /// A counting reference.
     class reference {
     public:
         reference() = default;
@@ -158,7 +158,7 @@ struct scene_nodes {
         std::vector<reference, kind_allocator<reference, Memory, kind::nodes>> children;
     };
 
-    /// The same tree with std::shared_ptr: the counts lie in front of the objects.
+    /// The same tree with std::shared_ptr; the counts are in front of the objects.
     class shared_node {
     public:
         shared_node() = default;

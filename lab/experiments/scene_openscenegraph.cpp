@@ -18,7 +18,7 @@ namespace {
 constexpr std::string_view name = "OpenSceneGraph";
 constexpr const char* file = "tenure_lab_openscenegraph.so";
 
-/// As the other trees are called: a root that is given up at its end.
+/// Has the interface of the other trees: a root that is released when it is destroyed.
 struct foreign_tree {
     static inline const scene_module* code = nullptr;
 
@@ -67,9 +67,8 @@ constexpr std::array<contestant, 1> all{{
      .peer = name,
      .kind = "library",
      .type = "osg::Group",
-     .note =
-         "osg::Group, osg::Node and osg::NodeVisitor, on the C library's malloc: nodes of their own, five to eleven "
-         "times as large",
+     .note = "osg::Group, osg::Node and osg::NodeVisitor, on the C library's malloc: its own nodes, five to eleven "
+             "times as large",
      .parts = std::uint64_t{1} << scene_part::groups,
      .run = run_openscenegraph},
 }};

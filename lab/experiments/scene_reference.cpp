@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: MIT
 
 /// \file
-/// Limits and schemes of ours in scene: a bump per kind, a bump per kind and size, and slots in maps.
+/// Limits and our rebuilt schemes in scene: a bump per kind, a bump per kind and size, and slots in maps.
 
 #include <algorithm>
 #include <array>
@@ -21,7 +21,7 @@ namespace {
 
 constexpr std::size_t chunk_bytes = std::size_t{32} << 20;
 
-/// Memory that is never used again: what making and traversing cost at best when objects lie in order.
+/// Memory that is never reused: the best possible cost of making and traversing when objects are in order.
 class bump {
 public:
     void* allocate(page_source& from, std::size_t bytes) {
@@ -51,7 +51,7 @@ struct bump_per_kind {
     static void deallocate(kind, void*, std::size_t) {}
 };
 
-/// In pages of 2 MiB, each size by itself, none across a cache line that need not be.
+/// In pages of 2 MiB, with each size separate; an object crosses a cache line only if it must.
 struct bump_per_size {
     static inline page_source source{page_size::huge};
     static inline std::array<std::array<bump, 80>, kind_count> all;
@@ -66,8 +66,8 @@ struct bump_per_size {
     static void deallocate(kind, void*, std::size_t) {}
 };
 
-/// Blocks whose free and used slots stand in maps outside them, as VulkanSceneGraph's first allocator did it: first fit
-/// among the blocks, the newest first.
+/// Blocks whose free and used slots are kept in maps outside them, like VulkanSceneGraph's first allocator: first fit
+/// among the blocks, newest first.
 class mapped_blocks {
 public:
     static constexpr std::size_t block_bytes = std::size_t{1} << 20;
@@ -117,14 +117,14 @@ constexpr std::array<contestant, 3> rows{{
      .how = route::inlined,
      .kind = "reference (ours)",
      .type = type_name<bump_per_kind>(),
-     .note = "a limit: one object after the other, and nothing is used again, so its later passes take new memory",
+     .note = "a limit: one object after the other, and nothing is reused, so its later passes use new memory",
      .parts = scene_part::all,
      .run = run_scene<bump_per_kind>},
     {.name = "bump per kind and size (huge pages)",
      .how = route::inlined,
      .kind = "reference (ours)",
      .type = type_name<bump_per_size>(),
-     .note = "a limit: the same with each size by itself, in pages of 2 MiB, at most in one cache line",
+     .note = "a limit: the same with each size separate, in pages of 2 MiB, in as few cache lines as possible",
      .parts = scene_part::all,
      .run = run_scene<bump_per_size>},
     {.name = "slots in maps",

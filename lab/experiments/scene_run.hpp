@@ -3,13 +3,13 @@
 #pragma once
 
 /// \file
-/// A part of scene, with a memory.
+/// Runs a part of scene with a memory.
 
 #include "experiments/scene_model.hpp"
 
 namespace tenure::lab {
 
-/// Objects of the tree's sizes that are all dropped by one call, by whoever can do that.
+/// Objects of the tree's sizes that are all dropped by one call, for memories that support it.
 template<class Memory>
 void run_clear(const task& asked, std::size_t nodes, const std::string& variant) {
     if constexpr (requires { Memory::clear(); }) {
@@ -17,7 +17,7 @@ void run_clear(const task& asked, std::size_t nodes, const std::string& variant)
             std::size_t const bytes = i % 4 == 0 ? sizeof(typename scene_nodes<Memory>::quad_group)
                                                  : sizeof(typename scene_nodes<Memory>::node);
             void* const object = Memory::allocate(kind::nodes, bytes);
-            if (object == nullptr) return asked.out.fail("no memory for the objects that are dropped");
+            if (object == nullptr) return asked.out.fail("not enough memory for the objects that are dropped");
             std::memset(object, 1, bytes);
         }
         stopwatch const watch;

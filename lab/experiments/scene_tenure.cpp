@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: MIT
 
 /// \file
-/// Affinity groups in scene: one for nodes, one for data, one for all else.
+/// Affinity groups in scene: one for nodes, one for data, one for everything else.
 
 #include <array>
 #include <new>
@@ -17,7 +17,7 @@ namespace tenure::lab {
 
 namespace {
 
-/// Three groups of one making, at addresses that are known when this is compiled.
+/// Three groups of the same type, at addresses that are known at compile time.
 template<sizes Frees, streams Arrangement, page_size Pages = page_size::ordinary, sharing Threads = sharing::one_thread>
 struct groups {
     static inline page_source source{Pages};
@@ -72,13 +72,14 @@ constexpr contestant row(std::string_view name, std::string_view note) {
 }
 
 constexpr std::array<contestant, 6> all{
-    row<together>("tenure affinity", "sizes together, one thread; every free names the size"),
-    row<together_huge>("tenure affinity (huge pages)", "the same in pages of 2 MiB, where the system has them"),
-    row<apart>("tenure affinity (apart)", "each size in pages of its own, at most a cache line where that is possible"),
-    row<apart_huge>("tenure affinity (apart and huge pages)", "the same in pages of 2 MiB, where the system has them"),
+    row<together>("tenure affinity", "mixed layout, one thread; every free passes the size"),
+    row<together_huge>("tenure affinity (huge pages)", "the same in pages of 2 MiB, if the system has them"),
+    row<apart>("tenure affinity (apart)", "layout by size: each size in pages of its own, within a cache line where "
+                                          "possible"),
+    row<apart_huge>("tenure affinity (apart and huge pages)", "the same in pages of 2 MiB, if the system has them"),
     row<together_found>("tenure affinity (sizes found)",
-                        "as the first, and a free may leave the size out; here it does not"),
-    row<any_thread>("tenure affinity (any thread)", "as the first, for any number of threads"),
+                        "like the first, and a free may omit the size; here every free passes it"),
+    row<any_thread>("tenure affinity (any thread)", "like the first, for any number of threads"),
 };
 
 }

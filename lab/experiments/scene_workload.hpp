@@ -3,8 +3,9 @@
 #pragma once
 
 /// \file
-/// A quad tree is made, traversed some times and destroyed, again and again in one process; `scene_nodes.hpp` says what
-/// a memory is. Beside that it has `open()`, `owner()`, and `clear()` where it can drop all by one call.
+/// Makes, traverses and destroys a quad tree repeatedly in one process. For the memory interface, see
+/// `scene_nodes.hpp`. Besides that, a memory has `open()`, `owner()`, and `clear()` if it can drop everything by one
+/// call.
 
 #include <fmt/format.h>
 
@@ -17,7 +18,7 @@
 
 namespace tenure::lab {
 
-/// Nodes of a tree with so many levels below its root.
+/// The number of nodes of a tree with this many levels below its root.
 [[nodiscard]] constexpr std::size_t nodes_of_tree(std::size_t levels) {
     std::size_t count = 1;
     for (std::size_t level = 0; level < levels; ++level) count = count * 4 + 1;
@@ -45,7 +46,7 @@ struct counted_tree {
         return visit.count;
     }
 
-    /// Looks at every node, and remembers where the first of them lie.
+    /// Visits every node and records the addresses of the first ones.
     class inspector final : public nodes::visitor {
     public:
         explicit inspector(std::span<void*> places) : places_(places) {}
@@ -160,7 +161,7 @@ struct shared_tree {
     }
 };
 
-/// What is made, and how often it is traversed.
+/// What to make, and how often to traverse it.
 struct scene_plan {
     std::size_t levels;
     std::size_t nodes;

@@ -4,8 +4,8 @@
 
 /// \file
 /// A limit for the experiments of the heap: a free list per size and thread, over a range that each thread bumps
-/// through. It finds the list by the size that it is told, checks nothing, gives nothing back and lets blocks stay with
-/// whoever frees them.
+/// through. It finds the list by the size passed to it, checks nothing and returns nothing; blocks stay with the thread
+/// that frees them.
 
 #include <array>
 #include <bit>
@@ -22,7 +22,7 @@ enum class range_pages : std::uint8_t { untouched, touched };
 template<range_pages Pages>
 class size_lists {
 public:
-    /// Room for `max_bytes` of each thread, as they are rounded, and as much again for what comes from others.
+    /// Room for `max_bytes` in each thread, after rounding, and as much again for blocks from other threads.
     explicit size_lists(std::size_t max_bytes) { range_bytes = align_up(4 * max_bytes, platform::page_bytes()); }
 
     /// Maps the calling thread's range.
@@ -53,7 +53,7 @@ private:
     struct link {
         link* next;
     };
-    static constexpr std::size_t exact = 512, step = 16; ///< above `exact` sizes are powers of two
+    static constexpr std::size_t exact = 512, step = 16; ///< above `exact`, sizes are rounded to powers of two
     static constexpr std::size_t list_count = exact / step + 32;
 
     struct thread_state {
@@ -79,7 +79,7 @@ private:
         return block;
     }
 
-    // Static, as the state of an allocator that anybody may call is.
+    // Static, like the state of an allocator for any caller.
     static inline thread_local constinit thread_state state{};
     static inline constinit std::size_t range_bytes = 0;
 };

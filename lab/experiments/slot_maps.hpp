@@ -17,13 +17,13 @@ class slot_maps {
 public:
     static constexpr std::uint64_t none = UINT64_MAX;
 
-    /// Makes memory known as free.
+    /// Adds free memory.
     void give(std::uint64_t offset, std::uint64_t size) {
         by_size_.emplace(size, offset);
         by_offset_.emplace(offset, size);
     }
 
-    /// The smallest free slot that the size fits into at the alignment, or `none`.
+    /// The smallest free slot that fits the size at the alignment, or `none`.
     std::uint64_t take(std::uint64_t size, std::uint64_t alignment = 1) {
         for (auto at = by_size_.lower_bound(size); at != by_size_.end(); ++at) {
             auto const [slot_size, slot] = *at;
@@ -39,7 +39,7 @@ public:
         return none;
     }
 
-    /// Gives back what was taken; what was refused is ignored.
+    /// Frees an allocated slot; ignores any other offset.
     void release(std::uint64_t offset) {
         auto const used = used_.find(offset);
         if (used == used_.end()) return;

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: MIT
 
 /// \file
-/// Programs that are started by a process with a malloc preloaded, and have it preloaded too.
+/// Programs started by a process with a malloc preloaded; they have it preloaded too.
 
 #include <fcntl.h>
 #include <spawn.h>
@@ -20,7 +20,8 @@ namespace tenure::lab {
 
 namespace {
 
-/// Starts a program and waits for its end. Returns   whether it ended well.
+/// Starts a program and waits for its end.
+/// Returns   whether its exit code was 0.
 bool run_program(const std::array<const char*, 4>& arguments, const posix_spawn_file_actions_t* files) {
     std::array<char*, 5> words{};
     for (std::size_t i = 0; i < arguments.size(); ++i) words[i] = const_cast<char*>(arguments[i]);
@@ -30,11 +31,11 @@ bool run_program(const std::array<const char*, 4>& arguments, const posix_spawn_
     return ::waitpid(child, &status, 0) == child && WIFEXITED(status) && WEXITSTATUS(status) == 0;
 }
 
-/// What a program writes.
+/// The output of a program.
 std::string output_of(const std::array<const char*, 4>& arguments) {
     std::array<int, 2> ends{};
     if (::pipe2(ends.data(), O_CLOEXEC) != 0) return {};
-    // Read at the end only: a pipe takes 64 KiB, and the two files are of a few.
+    // Read only at the end: a pipe holds 64 KiB, and the two files have a few.
     posix_spawn_file_actions_t files;
     ::posix_spawn_file_actions_init(&files);
     ::posix_spawn_file_actions_adddup2(&files, ends[1], STDOUT_FILENO);
@@ -49,7 +50,7 @@ std::string output_of(const std::array<const char*, 4>& arguments) {
     return text;
 }
 
-/// The number behind a word; 0 when the word is not there.
+/// The number after a word; 0 when the word is missing.
 double number_after(const std::string& text, std::string_view word) {
     std::size_t const place = text.find(word);
     return place == std::string::npos ? 0 : std::strtod(text.c_str() + place + word.size(), nullptr);
@@ -60,12 +61,12 @@ void run_start(const task& asked) {
     char const* const preloaded = std::getenv("LD_PRELOAD"); // NOLINT(concurrency-mt-unsafe): one thread
     std::string const seen = output_of({"/bin/cat", "/proc/self/maps", "/proc/self/status", nullptr});
     double const resident_kib = number_after(seen, "VmHWM:");
-    if (resident_kib == 0) return asked.out.fail("/bin/cat could not be started, or did not end well");
+    if (resident_kib == 0) return asked.out.fail("/bin/cat could not be started, or failed");
     if (preloaded != nullptr && *preloaded != '\0' && seen.find(preloaded) == std::string::npos)
         return asked.out.fail("the programs that were started did not have the malloc preloaded");
     constexpr std::array<const char*, 4> nothing{"/bin/true", nullptr, nullptr, nullptr};
     for (int warm = 0; warm < 3; ++warm) {
-        if (!run_program(nothing, nullptr)) return asked.out.fail("/bin/true did not end well");
+        if (!run_program(nothing, nullptr)) return asked.out.fail("/bin/true failed");
     }
     page_array<double> const times(passes);
     bool good = true;
@@ -74,7 +75,7 @@ void run_start(const task& asked) {
         for (std::size_t start = 0; start < starts; ++start) good &= run_program(nothing, nullptr);
         times[pass] = watch.elapsed_ns() / static_cast<double>(starts);
     }
-    if (!good) return asked.out.fail("/bin/true did not end well");
+    if (!good) return asked.out.fail("/bin/true failed");
     constexpr double ns_per_us = 1000, kib_per_mib = 1024;
     asked.out.value("start and end", "", "us", median_of(times.all()) / ns_per_us);
     asked.out.value("peak resident", "", "MiB", resident_kib / kib_per_mib);

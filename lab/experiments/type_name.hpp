@@ -3,7 +3,7 @@
 #pragma once
 
 /// \file
-/// The name of a type as the compiler writes it, for the proof of what an inlined contestant calls.
+/// The name of a type as the compiler writes it; the proof shows it for an inlined contestant.
 
 #include <string_view>
 

@@ -2,9 +2,10 @@
 // SPDX-License-Identifier: MIT
 
 /// \file
-/// Question: are vector maths faster than the loop that a compiler makes of plain C++?
+/// Question: are vector maths faster than the loop that a compiler generates from plain C++?
 ///
-/// Unfair would be: a loop compiled for another machine than its users have; numbers for which one has less to do.
+/// Unfair would be: a loop compiled for a different machine than its users have; numbers that need less work in one
+/// row.
 /// It does not show: several threads, and buffers that were never touched before.
 
 #include "experiments/vectors.hpp"
@@ -23,21 +24,22 @@ constexpr std::array<option_spec, 3> options{{
 }};
 
 constexpr std::array<std::string_view, 5> unfair{
-    "Two loops are what stands in a program that was built for every machine: g++ without -march, at -O2 and at -O3. "
-    "Vector maths find out what the machine has when they run, and use vectors of 32 bytes at most.",
-    "Two more have the flags that vector maths are compiled with: -O3 -ffp-contract=off -fopenmp-simd -fno-math-errno "
-    "-fno-trapping-math, on x86-64 -mprefer-vector-width=256; one of them also -march=x86-64-v3, which has vectors of "
-    "32 bytes. It is left out where the processor is older.",
-    "\"add, in place\" reads and writes every element once and does next to nothing in between: what other operations "
-    "take beyond it is their arithmetic.",
-    "A loop adds up floating-point numbers one after the other, because another order has another result. Vector "
-    "maths have an order of their own, which is stated and the same on every machine.",
-    "Minimum: the loop takes `a < b ? a : b`, which says nothing of NaN and of the sign of zeros; vector maths do.",
+    "Two loops are compiled like a program for every machine: g++ without -march, at -O2 and at -O3. Vector maths "
+    "detect the machine's features at run time and use vectors of at most 32 bytes.",
+    "Two more have the flags of our vector maths: -O3 -ffp-contract=off -fopenmp-simd -fno-math-errno "
+    "-fno-trapping-math, on x86-64 -mprefer-vector-width=256; one of them also has -march=x86-64-v3, which has "
+    "vectors of 32 bytes. It is left out when the processor is older.",
+    "\"add, in place\" reads and writes every element once and does next to nothing in between; the additional time "
+    "of other operations is their arithmetic.",
+    "A loop adds floating-point numbers one after the other, because another order gives another result. Vector "
+    "maths use their own order, which is documented and the same on every machine.",
+    "Minimum: the loop uses `a < b ? a : b`, which does not define the result for NaN and the sign of zeros; vector "
+    "maths do.",
 };
 
 constexpr std::array<contestant_source, 2> sources{tenure_in_vectors, loops_in_vectors};
 
-// Each operation once, by a type that it is used with.
+// Each operation once, with a type that it is commonly used with.
 constexpr std::array<primary_figure, 13> primary{{{"fill", "double, *"},
                                                   {"add, in place", "double, *"},
                                                   {"multiply two", "double, *"},
@@ -54,7 +56,7 @@ constexpr std::array<primary_figure, 13> primary{{{"fill", "double, *"},
 
 constexpr experiment described{
     .name = "vectors",
-    .question = "What do vector maths take for an element, and what does a plain loop?",
+    .question = "How long do vector maths take per element, and how long does a plain loop?",
     .unfair = unfair,
     .baseline = "loop at -O2",
     .options = options,

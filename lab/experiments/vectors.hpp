@@ -23,7 +23,7 @@ inline constexpr std::uint64_t both = 0b11;
 }
 inline constexpr std::array<part, 2> vectors_parts{{{"in memory", 1, 3}, {"in the first cache"}}};
 
-[[nodiscard]] std::span<const contestant> tenure_in_vectors(); ///< nobody where it was built without them
+[[nodiscard]] std::span<const contestant> tenure_in_vectors(); ///< empty when built without them
 [[nodiscard]] std::span<const contestant> loops_in_vectors();
 
 }

@@ -2,8 +2,7 @@
 // SPDX-License-Identifier: MIT
 
 /// \file
-/// The plain loops of vectors, compiled with -O2 whatever the rest is compiled with. cmake/lab.cmake gives this file
-/// its flags.
+/// The plain loops of vectors, compiled with -O2 whatever the other flags are. cmake/lab.cmake sets this file's flags.
 
 #include "experiments/vectors_loops.hpp"
 

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: MIT
 
 /// \file
-/// The plain loops of vectors, compiled with the flags of our vector maths. cmake/lab.cmake gives this file its flags.
+/// The plain loops of vectors, compiled with the flags of our vector maths. cmake/lab.cmake sets this file's flags.
 
 #include "experiments/vectors_loops.hpp"
 

@@ -4,7 +4,7 @@
 
 /// \file
 /// The plain loops by their addresses. Each set is compiled with flags of its own in a file of its own, and called from
-/// files that are compiled as everything else is.
+/// files with the usual flags.
 
 #include <concepts>
 #include <cstddef>
@@ -13,12 +13,12 @@
 
 namespace tenure::lab {
 
-/// As vector maths have it: of integers 64 bits.
+/// The type of sums, as in vector maths: 64 bits for integers.
 template<class T>
 using vectors_sum =
     std::conditional_t<std::floating_point<T>, T, std::conditional_t<std::is_signed_v<T>, std::int64_t, std::uint64_t>>;
 
-/// What elements are converted to.
+/// The type that elements are converted to.
 template<class T>
 using vectors_other = std::conditional_t<std::floating_point<T>, std::int32_t, float>;
 
@@ -46,11 +46,11 @@ using vectors_calls = vectors_calls_of_all<std::uint64_t, std::int64_t, std::uin
                                            std::int16_t, std::uint8_t, std::int8_t, float, double>;
 
 extern const vectors_calls loops_at_o2, loops_at_o3;
-extern const vectors_calls loops_with_our_flags; ///< those that vector maths are compiled with
+extern const vectors_calls loops_with_our_flags; ///< the flags of our vector maths
 extern const vectors_calls loops_for_v3;         ///< the same for x86-64-v3
-extern const vectors_calls loops_for_v3_at_o3;   ///< -O3 for x86-64-v3 and nothing else
+extern const vectors_calls loops_for_v3_at_o3;   ///< only -O3, for x86-64-v3
 
-/// Why this processor cannot run the loops for x86-64-v3, as a sentence; empty: it can.
+/// Why this processor cannot run the loops for x86-64-v3, as a sentence; empty when it can.
 [[nodiscard]] const char* why_not_v3();
 
 }

@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: MIT
 
 /// \file
-/// The plain loops of vectors, compiled with the flags of our vector maths, for x86-64-v3: nothing else may be in this
-/// file. cmake/lab.cmake gives this file its flags.
+/// The plain loops of vectors, compiled with the flags of our vector maths, for x86-64-v3. Nothing else may be in this
+/// file. cmake/lab.cmake sets this file's flags.
 
 #include "experiments/vectors_loops.hpp"
 

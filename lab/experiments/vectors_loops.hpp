@@ -3,10 +3,11 @@
 #pragma once
 
 /// \file
-/// The plain loops. `Level` is a type that only one source has, so that each gets loops of its own flags.
+/// The plain loops. `Level` is a type that only one source has, so that each source gets loops with its own flags.
 ///
-/// A source that includes this may be compiled for processors that not every machine has. The linker keeps one of all
-/// copies of a header's inline function, and might keep that source's: so nothing else is included here that has code.
+/// A source that includes this file may be compiled for processors that not every machine has. The linker keeps one of
+/// all copies of a header's inline function, and might keep that source's copy. So this file includes nothing else with
+/// code.
 
 #include <cmath>
 #include <cstddef>
@@ -86,7 +87,7 @@ private:
     static T product(T left, T right) {
         if constexpr (std::floating_point<T>)
             return left * right;
-        else // without a sign, and in no type that is less than an int
+        else // as unsigned, and in no type smaller than int
             return static_cast<T>(1u * static_cast<std::make_unsigned_t<T>>(left) *
                                   static_cast<std::make_unsigned_t<T>>(right));
     }

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: MIT
 
 /// \file
-/// A build without vector maths, because Highway was not there: nobody but the loops takes part.
+/// A build without vector maths, because Highway was not found: only the loops take part.
 
 #include "experiments/vectors.hpp"
 

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: MIT
 
 /// \file
-/// A build for other processors than x86-64: no loops for x86-64-v3.
+/// A build for processors other than x86-64: no loops for x86-64-v3.
 
 #include "experiments/vectors_calls.hpp"
 
@@ -11,6 +11,6 @@ namespace tenure::lab {
 constinit const vectors_calls loops_for_v3{};
 constinit const vectors_calls loops_for_v3_at_o3{};
 
-const char* why_not_v3() { return "x86-64-v3 is no set of instructions of this processor"; }
+const char* why_not_v3() { return "this processor does not have the x86-64-v3 instruction set"; }
 
 }

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: MIT
 
 /// \file
-/// Plain loops in vectors, by what they are compiled with.
+/// Plain loops in vectors, one row per set of compiler flags.
 
 #include <array>
 #include <string_view>
@@ -14,7 +14,7 @@ namespace tenure::lab {
 
 namespace {
 
-/// A set of loops, as the workload calls vector maths.
+/// A set of loops, with the interface of vector maths.
 template<const vectors_calls& Loops>
 struct called_loops {
     template<class T>
@@ -93,15 +93,15 @@ constexpr contestant row(std::string_view name, std::string_view flags, std::str
 constexpr contestant row_for_v3() {
     contestant made =
         row<loops_for_v3>("loop with our flags for x86-64-v3", "loops with our flags and -march=x86-64-v3",
-                          "the same with -march=x86-64-v3: not for every machine, as vector maths are");
+                          "the same with -march=x86-64-v3: unlike vector maths, not for every machine");
     made.left_out = left_out_of_v3;
     return made;
 }
 
 constexpr contestant row_for_v3_at_o3() {
     contestant made = row<loops_for_v3_at_o3>("loop at -O3 for x86-64-v3", "loops at -O3 -march=x86-64-v3",
-                                              "plain loops with -O3 -march=x86-64-v3, which fuse multiplications with "
-                                              "additions: not for every machine, as vector maths are");
+                                              "plain loops with -O3 -march=x86-64-v3, which fuse multiplications "
+                                              "with additions: unlike vector maths, not for every machine");
     made.left_out = left_out_of_v3;
     return made;
 }

@@ -76,7 +76,7 @@ constexpr std::array<contestant, 1> ours{{
      .how = route::inlined,
      .kind = "library",
      .type = type_name<our_maths>(),
-     .note = "tenure::buffer: the widest vectors that the machine has, up to 32 bytes, found out when it runs",
+     .note = "tenure::buffer: the widest vectors of the machine, up to 32 bytes, detected at run time",
      .parts = vectors_part::both,
      .run = run_vectors<our_maths>},
 }};

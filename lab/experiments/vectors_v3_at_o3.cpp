@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: MIT
 
 /// \file
-/// The plain loops of vectors, compiled with -O3 for x86-64-v3 and no flag of ours: multiplications may be fused with
-/// additions, and nothing else may be in this file. cmake/lab.cmake gives this file its flags.
+/// The plain loops of vectors, compiled with -O3 for x86-64-v3 and none of our flags. Multiplications may be fused with
+/// additions, and nothing else may be in this file. cmake/lab.cmake sets this file's flags.
 
 #include "experiments/vectors_loops.hpp"
 

@@ -3,7 +3,7 @@
 #pragma once
 
 /// \file
-/// Operations on buffers that were touched before, timed one after the other and checked against one element.
+/// Operations on buffers that were touched before, timed one after the other and checked against single elements.
 ///
 /// `Maths` has static functions fill, add, multiply, multiply_buffers, divide, root, minimum, sum, dot, compare, count,
 /// find and convert, for each type.
@@ -22,7 +22,7 @@
 
 namespace tenure::lab {
 
-/// No allocator takes part: the buffers are the workload's own, and say so.
+/// No allocator takes part: the buffers are the workload's own, as this owner reports.
 struct vectors_buffer {
     static constexpr std::string_view query = "the workload's own buffer";
     const void* first;
@@ -41,11 +41,11 @@ public:
         }
     }
 
-    /// Buffers that one operation would change for the next are written apart.
+    /// Operations whose input another operation would change write to buffers of their own.
     void run() {
         T *const a = a_.data(), *const b = b_.data(), *const c = c_.data();
         T factor = 3, none = 120;
-        escape(&factor); // no constant
+        escape(&factor); // prevents constant folding
         escape(&none);
         std::size_t const n = count_;
         row("fill", [&] { Maths::fill(c, n, factor); });
@@ -85,10 +85,10 @@ private:
 
     template<class Operation>
     void row(std::string_view what, const Operation& operation) {
-        // As often as makes a tenth of a millisecond or so of what lies in the cache.
+        // Repeats data in the cache until the operation takes about a tenth of a millisecond.
         std::size_t const times = std::max<std::size_t>(1, 200'000 / count_);
         page_array<double> const spent(repeats_);
-        if (times > 1) operation(); // into the caches
+        if (times > 1) operation(); // loads the data into the caches
         for (double& each : spent.all()) {
             stopwatch const watch;
             for (std::size_t i = 0; i < times; ++i) {
@@ -112,7 +112,7 @@ template<class Maths, class T>
 void run_vectors_of(const task& asked, std::string_view type, std::size_t count) {
     vectors_run<Maths, T> each(asked, type, count);
     each.run();
-    if (!each.is_right()) asked.out.fail("an operation had another result than a loop");
+    if (!each.is_right()) asked.out.fail("an operation had a different result than a loop");
 }
 
 template<class Maths>

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: MIT
 
 /// \file
-/// Whether this processor has what x86-64-v3 asks for.
+/// Whether this processor supports x86-64-v3.
 
 #include "experiments/vectors_calls.hpp"
 

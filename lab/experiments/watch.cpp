@@ -2,11 +2,11 @@
 // SPDX-License-Identifier: MIT
 
 /// \file
-/// Question: what does `tenure watch` cost the program that it looks at?
+/// Question: what does `tenure watch` cost the program that it watches?
 ///
-/// Unfair would be: stacks of one depth only, which are dearer the deeper they are; a heap that answers in no time;
-/// calls from one place only, which the memory of seen stacks always knows. It does not show: the first call from each
-/// new stack, which is unwound (some microseconds), and what the report takes afterwards.
+/// Unfair would be: stacks of one depth only, because deeper stacks cost more; a heap that takes no time; calls from
+/// one place only, which the cache of seen stacks always contains. It does not show: the first call from each new
+/// stack, which is unwound (some microseconds), and the time of the report afterwards.
 
 #include "experiments/watch.hpp"
 
@@ -30,7 +30,7 @@ namespace tenure::lab {
 namespace {
 
 constexpr std::array<option_spec, 2> options{{
-    {"calls", 300'000, 3'000'000, 1000, 1 << 30, "of each kind that are timed, three times over; the median counts"},
+    {"calls", 300'000, 3'000'000, 1000, 1 << 30, "timed calls of each kind, three times; the median counts"},
     {"depth", 12, 12, 1, 40, "functions of the program on the stack below the calls"},
 }};
 
@@ -38,10 +38,10 @@ constexpr std::array<part, 2> parts{{{"in a region", 1}, {"outside", 1}}};
 constexpr std::size_t in_a_region = 0;
 
 constexpr std::array<std::string_view, 3> unfair{
-    "Each row is a process of its own, which becomes itself once more with the hook before it; the row without is the "
-    "same process, not watched.",
-    "All calls come from one stack of `--depth` functions, on a thread that the process has started. A call from a new "
-    "stack costs microseconds once.",
+    "Each row is a process of its own, which restarts itself with the hook preloaded; the row without is the same "
+    "process, not watched.",
+    "All calls come from one stack of `--depth` functions, on a thread that the process has started. A call from a "
+    "new stack costs microseconds once.",
     "\"nothing called\" is a loop of 1000 dependent multiplications, in ns for the loop.",
 };
 
@@ -95,7 +95,7 @@ struct deep_result {
     double ns = 0;
 };
 
-// Frame pointers in every frame, for the row that walks by them; and no loop in the place of the recursion.
+// Forces frame pointers in every frame, for the row that uses them, and keeps the recursion from becoming a loop.
 [[gnu::noinline, gnu::optimize("no-omit-frame-pointer", "no-optimize-sibling-calls")]] void descend(unsigned depth,
                                                                                                     deep_result& to) {
     if (depth == 0)
@@ -176,7 +176,7 @@ constexpr std::array<contestant, 4> all{
                .run = run_calls},
     watched("watched without stacks", "places by the calling line", run_watched<0>),
     watched("watched by frame pointers", "", run_watched<1>),
-    watched("watched by tables", "what `tenure watch` does unless told otherwise", run_watched<2>),
+    watched("watched by tables", "the default of `tenure watch`", run_watched<2>),
 };
 
 std::span<const contestant> contestants() { return all; }
@@ -186,7 +186,7 @@ constexpr std::array<primary_figure, 3> primary{{{"mutex pair"}, {"malloc and fr
 
 constexpr experiment described{
     .name = "watch",
-    .question = "What does `tenure watch` cost the program that it looks at?",
+    .question = "What does `tenure watch` cost the program that it watches?",
     .unfair = unfair,
     .baseline = "not watched",
     .options = options,

@@ -3,7 +3,7 @@
 #pragma once
 
 /// \file
-/// The watch experiment: what being watched costs.
+/// The watch experiment: the cost of being watched.
 
 #include "harness/experiment.hpp"
 

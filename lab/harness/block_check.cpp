@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: MIT
 
 /// \file
-/// A word per eight bytes, made of the number of the block and the place in it.
+/// Fills blocks with one word per eight bytes, computed from the block's number and the place in the block.
 
 #include "harness/block_check.hpp"
 
@@ -18,15 +18,15 @@ namespace tenure::lab {
 
 namespace {
 
-constexpr std::string_view misaligned = "a block was not aligned as it was asked for";
+constexpr std::string_view misaligned = "a block did not have the requested alignment";
 constexpr std::string_view overlapping = "two blocks overlapped";
 
-// Odd multipliers: the low bytes of the words differ as well, which is all that a block of four bytes takes of them.
+// Odd multipliers, so that the low bytes of the words differ as well: a block of four bytes holds only those.
 constexpr std::uint64_t word_at(std::uint64_t number, std::size_t offset) {
     return (number + 1) * 0x9E3779B97F4A7C15u + offset * 0xBF58476D1CE4E5B9u;
 }
 
-/// Calls `each(place, word, bytes of it)` for all of a block.
+/// Calls `each(place, word, bytes of it)` for every word of a block.
 template<class Each>
 void for_each_word(void* block, std::size_t bytes, std::uint64_t number, Each each) {
     auto* const begin = static_cast<unsigned char*>(block);

@@ -3,11 +3,11 @@
 #pragma once
 
 /// \file
-/// Whom the proof asks about blocks that are alive, when it is not the process's malloc.
+/// Tells the proof whom to ask about live blocks when the allocator is not the process's malloc.
 ///
-/// An adaptor that can be asked has `owns(block) const`; one that can only count has `alive() const`. Either has the
-/// constant `query`, which says by which call of the allocator's own the answer is had. One that stands in front of
-/// another hands on that one's `owner()`.
+/// An adaptor that can be asked has `owns(block) const`; one that can only count has `alive() const`. Both have the
+/// constant `query`, which names the allocator's own call that gives the answer. An adaptor in front of another one
+/// returns that one's `owner()`.
 
 #include <cstddef>
 #include <string_view>
@@ -15,10 +15,10 @@
 namespace tenure::lab {
 
 struct block_owner {
-    std::string_view query{};    ///< "block_pool::owns"; empty: it cannot be asked
-    const void* asked = nullptr; ///< handed to the calls below
+    std::string_view query{};    ///< "block_pool::owns"; empty when it cannot be asked
+    const void* asked = nullptr; ///< passed to the calls below
     bool (*owns)(const void* asked, const void* block) = nullptr;
-    std::size_t (*alive)(const void* asked) = nullptr; ///< blocks that it counts as given out
+    std::size_t (*alive)(const void* asked) = nullptr; ///< number of blocks that it counts as allocated
 };
 
 template<class Adaptor>

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: MIT
 
 /// \file
-/// Macros of the build, as text.
+/// Returns the build's macros as text.
 
 #include "harness/build_info.hpp"
 
@@ -12,7 +12,7 @@ namespace tenure::lab::build_info {
 
 namespace {
 
-/// Without the quotes of a definition that is a string literal.
+/// Removes the quotes of a macro that is a string literal.
 std::string unquoted(std::string_view text) {
     if (text.size() >= 2 && text.front() == '"' && text.back() == '"') text = text.substr(1, text.size() - 2);
     return std::string{text};

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: MIT
 
 /// \file
-/// Affinity by sched_setaffinity, siblings by /sys.
+/// Affinity through sched_setaffinity; siblings from /sys.
 
 #include "harness/cpus.hpp"
 

@@ -14,7 +14,7 @@ namespace tenure::lab {
 namespace {
 
 [[noreturn]] void unknown_option(std::string_view name) {
-    std::fprintf(stderr, "tenure: an experiment asked for the option '%.*s', which it never declared\n",
+    std::fprintf(stderr, "tenure: an experiment used the option '%.*s', which it does not declare\n",
                  static_cast<int>(name.size()), name.data());
     std::abort();
 }

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: MIT
 
 /// \file
-/// One flag, set by a handler.
+/// One flag, set by a signal handler.
 
 #include "harness/interrupt.hpp"
 
@@ -21,7 +21,7 @@ extern "C" void remember_interrupt(int) { flag = 1; }
 
 interrupt_guard::interrupt_guard() {
     struct sigaction action {};
-    action.sa_handler = remember_interrupt; // without SA_RESTART: a wait must end
+    action.sa_handler = remember_interrupt; // without SA_RESTART, so that waiting calls return
     sigemptyset(&action.sa_mask);
     ::sigaction(SIGINT, &action, &interrupt_before_);
     ::sigaction(SIGTERM, &action, &terminate_before_);

@@ -3,14 +3,14 @@
 #pragma once
 
 /// \file
-/// Ctrl-C: the running worker is ended, what was finished is kept.
+/// Ctrl-C: ends the running worker and keeps the finished measurements.
 
 #include <csignal>
 
 namespace tenure::lab {
 
-/// While one of these lives, SIGINT, SIGTERM and SIGHUP only set a flag. They are blocked, save where the harness
-/// waits, so that none can slip in between looking at the flag and going to sleep.
+/// During the lifetime of a guard, SIGINT, SIGTERM and SIGHUP only set a flag. They are blocked except while the
+/// harness waits, so that none can arrive between checking the flag and going to sleep.
 class interrupt_guard {
 public:
     interrupt_guard();
@@ -23,13 +23,13 @@ private:
     struct sigaction interrupt_before_, terminate_before_, hangup_before_;
 };
 
-/// Whether one of those signals has come.
+/// Whether one of those signals has arrived.
 [[nodiscard]] bool interrupted();
 
-/// The signals that a wait must let through, and that a child must have let through.
+/// The signal mask for a wait and for a child, with those signals unblocked.
 [[nodiscard]] sigset_t waiting_signals();
 
-/// For tests: as if no signal had come.
+/// For tests: resets the flag.
 void forget_interrupt();
 
 }

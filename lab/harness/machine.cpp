@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: MIT
 
 /// \file
-/// /proc, uname and what the compiler wrote down.
+/// Reads /proc, uname and the compiler's macros.
 
 #include "harness/machine.hpp"
 
@@ -32,7 +32,7 @@ std::string trimmed(std::string text) {
     return text;
 }
 
-/// What stands behind `key` and one of ":=" in a file of lines.
+/// The value after `key` and one of ":=" in a file of lines.
 std::string line_value(const char* path, std::string_view key) {
     std::ifstream file(path);
     for (std::string line; std::getline(file, line);) {

@@ -3,7 +3,7 @@
 #pragma once
 
 /// \file
-/// What a report says of the machine and of the build.
+/// Information about the machine and the build for reports.
 
 #include <string>
 #include <vector>
@@ -20,10 +20,11 @@ namespace tenure::lab {
 /// "0.1.0, checks 0": the version of our own contestants, which are compiled at this program's check level.
 [[nodiscard]] std::string own_version();
 
-/// Now, as ISO 8601 in UTC.
+/// The current time, as ISO 8601 in UTC.
 [[nodiscard]] std::string timestamp();
 
-/// Settings of mallocs in the environment that workers inherit ("MALLOC_CONF=narenas:1"), because they change figures.
+/// Malloc settings in the environment that workers inherit ("MALLOC_CONF=narenas:1"). They are reported because they
+/// change figures.
 [[nodiscard]] std::vector<std::string> allocator_environment();
 
 }

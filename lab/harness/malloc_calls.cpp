@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: MIT
 
 /// \file
-/// The families of malloc that can be asked for their version, for their blocks, and to give memory back.
+/// The malloc families that have functions for their version, for querying blocks, and for returning memory.
 
 #include "harness/malloc_calls.hpp"
 
@@ -43,11 +43,11 @@ bool jemalloc_owns(const void* block) {
 void jemalloc_trim() {
     auto* const call = symbol<mallctl_function>("mallctl");
     call("thread.tcache.flush", nullptr, nullptr, nullptr, 0);
-    call("arena.4096.purge", nullptr, nullptr, nullptr, 0); // 4096 stands for all arenas
+    call("arena.4096.purge", nullptr, nullptr, nullptr, 0); // 4096 means all arenas
 }
 
 std::string mimalloc_version() {
-    int const number = symbol<int()>("mi_version")(); // 209 is 2.0.9; later ones have two digits each
+    int const number = symbol<int()>("mi_version")(); // 209 means 2.0.9; later versions have two digits for each number
     std::array<char, 32> text{};
     int const base = number < 10000 ? 10 : 100;
     std::snprintf(text.data(), text.size(), "%d.%d.%d", number / (base * base), number / base % base, number % base);
@@ -66,7 +66,7 @@ std::string tcmalloc_version() {
     const char* patch = nullptr;
     std::string_view const text = symbol<const char*(int*, int*, const char**)>("tc_version")(&major, &minor, &patch);
     std::string whole{text}; // "gperftools 2.10"
-    // Two libraries answer the same: the minimal one has no heap profiler and no checker.
+    // Two libraries give the same answer; the minimal one has no heap profiler and no checker.
     bool const minimal = object_of_symbol("tc_version").find("tcmalloc_minimal") != std::string::npos;
     std::size_t const blank = whole.find(' ');
     if (minimal && blank != std::string::npos) whole.insert(blank, " minimal");

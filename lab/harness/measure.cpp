@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: MIT
 
 /// \file
-/// What reading the clock costs in this process.
+/// The cost of reading the clock in this process.
 
 #include "harness/measure.hpp"
 
@@ -12,7 +12,7 @@ namespace tenure::lab {
 
 double clock_cost_ns() {
     static double const cost = [] {
-        static std::array<double, 2001> reads; // static: a worker's stack stays as small as it is
+        static std::array<double, 2001> reads; // static, so that a worker's stack stays small
         for (double& read : reads) {
             std::uint64_t const begin = platform::monotonic_ns();
             read = static_cast<double>(platform::monotonic_ns() - begin);

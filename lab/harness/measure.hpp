@@ -3,7 +3,7 @@
 #pragma once
 
 /// \file
-/// What a timed part is made of: a stopwatch, an escape for pointers, arrays that cause no page faults.
+/// Tools for timed parts: a stopwatch, an escape for pointers, arrays that cause no page faults.
 
 #include <algorithm>
 #include <cstddef>
@@ -19,14 +19,14 @@
 
 namespace tenure::lab {
 
-/// Tells the compiler that somebody unseen now knows this pointer, reads what it leads to and writes to it. Without
-/// it GCC forwards stores through inlined pools and removes whole malloc/free pairs.
+/// Makes the compiler assume that unknown code holds this pointer and reads and writes the memory behind it. Without
+/// it, GCC forwards stores through inlined pools and removes whole malloc/free pairs.
 template<class T>
 inline void escape(T* pointer) {
     asm volatile("" : : "g"(pointer) : "memory");
 }
 
-/// An array in pages of its own, outside every measured allocator, all touched before it is used.
+/// An array in pages of its own, outside every measured allocator. All pages are touched before use.
 template<class T>
 class page_array {
 public:
@@ -56,7 +56,7 @@ private:
     std::size_t count_, bytes_;
 };
 
-/// The middle of some values; they are put in another order.
+/// The median of some values; reorders them.
 [[nodiscard]] inline double median_of(std::span<double> values) {
     if (values.empty()) return 0;
     auto const middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
@@ -64,10 +64,10 @@ private:
     return *middle;
 }
 
-/// What an empty measurement reads: the median of 2001, taken once per process. stopwatch subtracts it.
+/// The time that an empty measurement reads: the median of 2001, taken once per process. stopwatch subtracts it.
 [[nodiscard]] double clock_cost_ns();
 
-/// Time since it was made or restarted, less what reading the clock itself costs.
+/// Time since construction or restart, minus the cost of reading the clock.
 class stopwatch {
 public:
     stopwatch() : begin_(platform::monotonic_ns()) {}
@@ -93,7 +93,7 @@ public:
         mixed = (mixed ^ (mixed >> 27)) * 0x94D049BB133111EBu;
         return mixed ^ (mixed >> 31);
     }
-    /// Below `bound`, by multiplication: the bias is far below what a measurement could see.
+    /// A number below `bound`, by multiplication. The bias is far below what a measurement could detect.
     constexpr std::size_t below(std::size_t bound) {
         return static_cast<std::size_t>(((*this)() >> 32) * std::uint64_t{bound} >> 32);
     }

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: MIT
 
 /// \file
-/// Readings from /proc/self, with nothing but a buffer on the stack.
+/// Reads /proc/self using only a buffer on the stack.
 
 #include "harness/memory.hpp"
 
@@ -35,7 +35,7 @@ std::string_view read_file(const char* path, file_text& buffer) {
     return {buffer.data(), filled};
 }
 
-/// The bytes behind "Field:    123 kB".
+/// The bytes in "Field:    123 kB".
 std::size_t field_bytes(std::string_view text, std::string_view field) {
     std::size_t place = text.find(field);
     if (place == std::string_view::npos) return 0;

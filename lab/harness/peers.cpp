@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: MIT
 
 /// \file
-/// A table, and a probing process for each of its rows.
+/// A table, and a probe process for each of its rows.
 
 #include "harness/peers.hpp"
 
@@ -65,7 +65,7 @@ found_malloc find_peer(const malloc_peer& peer) {
     if (!answer.answered) {
         made.reason = fmt::format("a process with {} preloaded does not run: {}", peer.file, answer.said);
     } else if (same_file(answer.malloc_object, answer.c_library)) {
-        made.reason = fmt::format("{} is not on this machine; the package {} brings it", peer.file, peer.package);
+        made.reason = fmt::format("{} is not on this machine; install the package {}", peer.file, peer.package);
     } else {
         made.found = true;
         made.library = answer.malloc_object;
@@ -99,8 +99,8 @@ std::filesystem::path folder_of_command() {
 }
 
 std::string find_own_library(std::string_view file) {
-    // In a build tree the tests lie one folder below the command; the build system says where an installed command has
-    // its libraries.
+    // In a build tree, the tests are one folder below the command. The build system defines where an installed command
+    // finds its libraries.
     constexpr std::array<std::string_view, 3> folders{".", "..", TENURE_LIBRARIES_FROM_COMMAND};
     for (std::string_view folder : folders) {
         std::filesystem::path const path = folder_of_command() / folder / file;
@@ -117,7 +117,7 @@ found_malloc find_own_malloc(std::string_view file) {
                 {},
                 {},
                 false,
-                fmt::format("{} lies neither beside the command nor in {}", file,
+                fmt::format("{} is neither beside the command nor in {}", file,
                             (folder_of_command() / TENURE_LIBRARIES_FROM_COMMAND).lexically_normal().string()),
                 {}};
     }
@@ -135,10 +135,10 @@ found_malloc find_malloc_file(const std::string& path) {
     if (error) {
         made.reason = fmt::format("there is no file {}", path);
     } else if (!fs::is_regular_file(file)) {
-        made.reason = fmt::format("{} is no file", path);
+        made.reason = fmt::format("{} is not a file", path);
     } else if (file.string().find_first_of(": \t\n;") != std::string::npos) {
-        made.reason =
-            fmt::format("LD_PRELOAD splits the name {} at its blanks and colons: link to it by another", path);
+        made.reason = fmt::format(
+            "LD_PRELOAD splits the name {} at its spaces and colons: create a link with another name", path);
     } else {
         probed const answer = probe(file.string());
         std::string const refused = loader_reason(answer.said);

@@ -40,7 +40,7 @@ bool open_pipe(pipe_ends& ends) {
     return true;
 }
 
-/// Strings and the null-terminated array that exec wants, made before the fork: the child must not allocate.
+/// The strings and the null-terminated array for exec, prepared before the fork because the child must not allocate.
 struct exec_strings {
     std::vector<std::string> texts;
     std::vector<char*> pointers;
@@ -79,15 +79,15 @@ struct child_plan {
     sigset_t signals;
 };
 
-/// In the child, between fork and exec: system calls only.
+/// Runs in the child between fork and exec; makes system calls only.
 [[noreturn]] void become_worker(const child_plan& plan) {
-    ::setpgid(0, 0); // Ctrl-C on the terminal reaches the parent, which ends us
+    ::setpgid(0, 0); // Ctrl-C on the terminal reaches only the parent, which then ends this process
     ::prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (::getppid() != plan.parent) ::_exit(125);
     if (plan.cpu >= 0) pin_to_cpu(plan.cpu);
     int const nothing = ::open("/dev/null", O_RDONLY);
     ::dup2(nothing, 0);
-    ::dup2(plan.errors, 1); // a worker has nothing to say on standard output; what it says is kept with its errors
+    ::dup2(plan.errors, 1); // standard output has no results; it is kept with the errors
     ::dup2(plan.errors, 2);
     if (plan.reply == reply_descriptor) {
         ::fcntl(plan.reply, F_SETFD, 0);
@@ -99,7 +99,8 @@ struct child_plan {
     ::_exit(126);
 }
 
-/// Appends what can be read now. Returns false at the end of the file.
+/// Appends what can be read now.
+/// Returns   false at the end of the file.
 bool drain(int descriptor, std::string& into, std::size_t limit) {
     std::array<char, 65536> buffer;
     ssize_t const count = ::read(descriptor, buffer.data(), buffer.size());
@@ -109,7 +110,7 @@ bool drain(int descriptor, std::string& into, std::size_t limit) {
     return count > 0;
 }
 
-/// Reads both pipes until both have ended, the deadline has passed or somebody pressed Ctrl-C.
+/// Reads both pipes until both have ended, the deadline has passed, or the user pressed Ctrl-C.
 ending listen(worker_reply& reply, int message, int errors, clock::time_point deadline) {
     std::array<pollfd, 2> watched{{{message, POLLIN, 0}, {errors, POLLIN, 0}}};
     sigset_t const signals = waiting_signals();
@@ -141,7 +142,7 @@ void judge(worker_reply& reply, int status) {
         reply.reason = fmt::format("its process ended with exit code {}", WEXITSTATUS(status));
     }
     std::string const said = last_line(reply.output);
-    if (!said.empty()) reply.reason += fmt::format(" after it said: {}", said);
+    if (!said.empty()) reply.reason += fmt::format(" after printing: {}", said);
 }
 
 worker_reply attend(pid_t child, int message, int errors, std::chrono::milliseconds timeout) {
@@ -165,7 +166,7 @@ worker_reply run_worker(const worker_request& request) {
     worker_reply reply;
     pipe_ends message, errors;
     if (!open_pipe(message) || !open_pipe(errors)) {
-        reply.reason = fmt::format("no pipe for its process: {}", std::strerror(errno));
+        reply.reason = fmt::format("cannot create a pipe for its process: {}", std::strerror(errno));
         return reply;
     }
     exec_strings const arguments = argument_list(request);
@@ -182,9 +183,9 @@ worker_reply run_worker(const worker_request& request) {
     ::close(message.write);
     ::close(errors.write);
     if (child < 0) {
-        reply.reason = fmt::format("no process for it: {}", std::strerror(errno));
+        reply.reason = fmt::format("cannot start its process: {}", std::strerror(errno));
     } else {
-        ::setpgid(child, child); // both do it, so that it holds whoever runs first
+        ::setpgid(child, child); // both processes do it, because either may run first
         reply = attend(child, message.read, errors.read, request.timeout);
     }
     ::close(message.read);

@@ -3,7 +3,7 @@
 #pragma once
 
 /// \file
-/// This program once more, as a worker: started clean, watched, ended when it takes too long.
+/// Runs this program again as a worker: in a clean environment, with a time limit.
 
 #include <chrono>
 #include <cstdint>
@@ -17,9 +17,9 @@ namespace tenure::lab {
 inline constexpr int reply_descriptor = 3;
 
 struct worker_request {
-    std::vector<std::string> arguments; ///< behind the program's name
-    std::string preload;                ///< a file for LD_PRELOAD; empty: none, whatever the environment says
-    std::optional<int> cpu;             ///< the one CPU that it may use
+    std::vector<std::string> arguments; ///< after the program's name
+    std::string preload;                ///< a file for LD_PRELOAD; empty for none, whatever the environment says
+    std::optional<int> cpu;             ///< the only CPU that it may use
     std::chrono::milliseconds timeout{60'000};
 };
 
@@ -27,12 +27,12 @@ enum class ending : std::uint8_t { finished, failed, timed_out, interrupted };
 
 struct worker_reply {
     ending how = ending::failed;
-    std::string message; ///< what it wrote on reply_descriptor
-    std::string output;  ///< what it wrote on its standard error, at most 16 KiB
+    std::string message; ///< what it wrote to reply_descriptor
+    std::string output;  ///< what it wrote to standard output and standard error, at most 16 KiB
     std::string reason;  ///< why it is not `finished`: one sentence
 };
 
-/// Starts /proc/self/exe, without LD_PRELOAD and TENURE_* from the environment, and waits for it.
+/// Starts /proc/self/exe, without LD_PRELOAD and TENURE_* in the environment, and waits for it.
 [[nodiscard]] worker_reply run_worker(const worker_request& request);
 
 }

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: MIT
 
 /// \file
-/// A line that is drawn over itself.
+/// Draws a line over itself.
 
 #include "harness/progress.hpp"
 

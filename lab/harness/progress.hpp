@@ -3,7 +3,7 @@
 #pragma once
 
 /// \file
-/// How far a run is, on standard error: one moving line on a terminal, otherwise one line per experiment.
+/// Shows a run's progress on standard error: one updating line on a terminal, otherwise one line per experiment.
 
 #include <chrono>
 #include <cstddef>
@@ -13,7 +13,7 @@
 
 namespace tenure::lab {
 
-/// Written to only while no worker runs, so that no timed part has a terminal to draw beside it.
+/// Writes only while no worker runs, so that no terminal draws during a timed part.
 class progress {
 public:
     progress(std::string_view experiment, std::size_t jobs);

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: MIT
 
 /// \file
-/// The symbols, the mapping and the blocks of a worker, put together to one sentence.
+/// Combines the symbols, the mapping and the blocks of a worker into one sentence.
 
 #include "harness/proof.hpp"
 
@@ -64,7 +64,8 @@ void block_canary::witness(std::span<void* const> live, std::size_t bytes_each, 
     shown_ += live.size();
     if (!witnessed_) {
         std::size_t const now = counted_bytes_in_use();
-        // Half, because some blocks may be ones that the program's start freed, which count as in use all along.
+        // Half is enough, because some blocks may reuse memory freed during program start, which counts as in use all
+        // along.
         counted_ = now > in_use_before_ && now - in_use_before_ >= live.size() * bytes_each / 2;
         witnessed_ = true;
     }
@@ -109,13 +110,13 @@ proof_verdict block_canary::conclude_malloc() const {
                                       real_path(expected), counted_ ? "counts" : "does not count", shown_)};
     }
     if (same_file(object_of_symbol("mallinfo2"), expected)) {
-        return {counted_ || !calls.counts, // others' may count a part, or nothing
+        return {counted_ || !calls.counts, // those of other mallocs may count only some blocks, or none
                 fmt::format("malloc, free and operator new resolve into {}, whose mallinfo2 {} the {} blocks first "
                             "shown",
                             real_path(expected), counted_ ? "counts" : "does not count", shown_)};
     }
-    return {true, fmt::format("malloc, free and operator new resolve into {}, whose functions were called; it has no "
-                              "call that we know to ask for its blocks; the C library's heap {}",
+    return {true, fmt::format("malloc, free and operator new resolve into {}, whose functions were called; it has "
+                              "no known call to ask for its blocks; the C library's heap {}",
                               real_path(expected), counted_ ? "grew by them, so it lies behind" : "did not grow")};
 }
 
@@ -141,7 +142,7 @@ proof_verdict block_canary::conclude_offsets() const {
 }
 
 proof_verdict block_canary::conclude() const {
-    if (!witnessed_) return {false, "the worker showed no block of the allocator's"};
+    if (!witnessed_) return {false, "the worker showed none of the allocator's blocks"};
     if (how_ == route::inlined) return conclude_inlined();
     if (how_ == route::offset_library) return conclude_offsets();
     proof_verdict made = conclude_malloc();

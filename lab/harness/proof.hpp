@@ -3,16 +3,19 @@
 #pragma once
 
 /// \file
-/// Which allocator really served a worker: a preload that fails only warns, and runs the C library's malloc.
+/// Proves which allocator served a worker. A failed preload only prints a warning, and the C library's malloc runs
+/// instead.
 ///
-/// For the process's malloc three things must hold: `malloc`, `free` and `operator new` resolve into the expected file
-/// (or operator new into the C++ runtime, which calls malloc), that file is mapped, and live blocks of the run are the
-/// allocator's own, asked of the allocator itself by a function that only it has. An allocator that cannot be asked is
-/// known by its symbols. The C library's and ours must also count the blocks, by mallinfo2; of any other the sentence
-/// says whether its mallinfo2 does, or, where it has none, whether the C library's heap grew by them.
+/// For the process's malloc, three conditions must hold: `malloc`, `free` and `operator new` resolve into the expected
+/// file (or operator new into the C++ runtime, which calls malloc); that file is mapped; and live blocks of the run are
+/// the allocator's own, according to a function that only this allocator has. An allocator without such a function is
+/// identified by its symbols. The C library's malloc and ours must also count the blocks in mallinfo2. For any other
+/// malloc the sentence says whether its mallinfo2 counts them or, if it has none, whether the C library's heap grew by
+/// them.
 ///
-/// An allocator that is called directly is asked through the contestant, where it has a call for it: whether it owns
-/// each block, or how many it counts. One that has none is known by its type alone, and the sentence says so.
+/// An allocator that is called directly is asked through the contestant, if it has a call for it: whether it owns each
+/// block, or how many it counts. An allocator without such a call is identified by its type alone, and the sentence
+/// says so.
 
 #include <cstddef>
 #include <span>
@@ -30,10 +33,10 @@ struct proof_verdict {
 
 class block_canary {
 public:
-    /// `library` is the preloaded file; empty: the C library. `type` is what an inlined contestant calls.
+    /// `library` is the preloaded file; empty for the C library. `type` is what an inlined contestant calls.
     block_canary(route how, std::string_view library, std::string_view type);
 
-    /// Looks at up to 1000 of the blocks.
+    /// Inspects up to 1000 of the blocks.
     void witness(std::span<void* const> live, std::size_t bytes_each, const block_owner& owner = {});
 
     [[nodiscard]] proof_verdict conclude() const;
@@ -49,11 +52,11 @@ private:
 
     route how_;
     std::string_view library_, type_;
-    std::size_t shown_ = 0;  ///< blocks that were handed in
-    std::size_t asked_ = 0;  ///< of these, put to the allocator
-    std::size_t owned_ = 0;  ///< of these, acknowledged by it
-    std::string_view query_; ///< how the contestant's own allocator is asked; empty: it cannot be
-    bool counts_ = false;    ///< it counts what is alive and cannot be asked about one block
+    std::size_t shown_ = 0;  ///< number of blocks passed in
+    std::size_t asked_ = 0;  ///< number of these that the allocator was asked about
+    std::size_t owned_ = 0;  ///< number of these that it owns
+    std::string_view query_; ///< how the contestant's own allocator is asked; empty when it cannot be asked
+    bool counts_ = false;    ///< it counts live blocks and cannot be asked about single ones
     std::size_t put_to_owner_ = 0;
     std::size_t acknowledged_ = 0;
     std::size_t in_use_before_; ///< by mallinfo2

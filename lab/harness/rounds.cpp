@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: MIT
 
 /// \file
-/// The plan of a round, the run, and rows from what the workers said.
+/// Plans the rounds, runs them, and makes rows from the workers' replies.
 
 #include "harness/rounds.hpp"
 
@@ -29,7 +29,7 @@ struct planned_job {
 
 std::uint64_t mixed_seed(std::uint64_t seed, std::uint32_t round) { return random_source{seed + round}(); }
 
-/// Which parts each measured_row runs.
+/// The parts that each measured_row runs.
 using part_sets = std::vector<std::uint64_t>;
 
 constexpr bool holds_part(std::uint64_t parts, std::size_t part) { return (parts >> part & 1u) != 0; }
@@ -70,12 +70,12 @@ public:
         for (; begun_ < settings_.rounds && !interrupted(); ++begun_) run_round(begun_);
     }
 
-    /// The rounds that figures have; after an interrupt some have one less.
+    /// The rounds that have figures; after an interrupt some figures have one less.
     [[nodiscard]] std::uint32_t rounds_held() const { return interrupted() ? rows_.rounds_held() : begun_; }
     [[nodiscard]] std::vector<contestant_result> take_rows() { return rows_.take(begun_); }
 
 private:
-    /// What everybody runs; what somebody is left out of is told to the rows.
+    /// Selects the parts that each row runs and records in the rows what they are left out of.
     [[nodiscard]] part_sets take_parts() {
         part_sets taken;
         std::uint64_t const parts =
@@ -144,7 +144,7 @@ private:
     progress progress_;
 };
 
-/// "all, 64 B", "drop, 8 B" (2 of 13); empty when all are run that would be by themselves.
+/// "all, 64 B", "drop, 8 B" (2 of 13); empty when all default parts run.
 std::string chosen_parts(const experiment& chosen, const parameters& options, std::uint64_t parts) {
     std::uint64_t const by_itself = chosen.default_parts(options);
     if ((parts & by_itself) == by_itself && (parts == run_all_parts || parts == by_itself)) return {};

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: MIT
 
 /// \file
-/// Contestants times mallocs: the rows of an experiment.
+/// Combines contestants and mallocs into the rows of an experiment.
 
 #include <fmt/format.h>
 
@@ -50,13 +50,13 @@ void complete_inlined(measured_row& row, const contestant& who, std::span<const 
                                    [&](const library_peer& each) { return each.name == who.peer; });
     if (peer == libraries.end()) return;
     row.version = version_of(*peer);
-    // One of ours that stands on a library of others.
+    // One of ours that uses another project's library.
     if (who.name.starts_with("tenure"))
         row.version = fmt::format("{} with {} {}", own_version(), peer->name, row.version);
     if (peer->present && who.run != nullptr) return;
     row.missing = !peer->missing_because.empty()
                       ? std::string{peer->missing_because}
-                      : fmt::format("it was not there when this was built; the package {} brings it", peer->package);
+                      : fmt::format("it was not found when this was built; install the package {}", peer->package);
 }
 
 }

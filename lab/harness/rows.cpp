@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: MIT
 
 /// \file
-/// Samples by round; the first list of a name; every sentence once. A name that is taken fails its row.
+/// Collects samples by round, the first list of each name, and each sentence once. A duplicate name fails its row.
 
 #include "harness/rows.hpp"
 
@@ -20,7 +20,7 @@ namespace {
 
 constexpr double no_sample = std::numeric_limits<double>::quiet_NaN();
 
-/// Metric and variant: what a figure is found by, in tables and by --compare.
+/// Metric and variant: the key of a figure in tables and in --compare.
 using figure_key = std::pair<std::string_view, std::string_view>;
 
 figure_key key_of(const measured_value& value) { return {value.metric, value.variant}; }
@@ -32,7 +32,7 @@ std::string words_of(const figure_key& key) {
     return key.second.empty() ? std::string{key.first} : fmt::format("{}, {}", key.first, key.second);
 }
 
-/// The key that stands twice among what a worker found; null: none does.
+/// The key that occurs twice in a worker's figures; nullptr when none does.
 template<class Found>
 const Found* repeated(const std::vector<Found>& found) {
     std::set<figure_key> keys;
@@ -47,7 +47,7 @@ bool holds_key(const std::vector<Kept>& kept, const figure_key& key) {
     return std::any_of(kept.begin(), kept.end(), [&](const Kept& each) { return key_of(each) == key; });
 }
 
-/// Why what a part found cannot be kept beside what there is; empty: it can.
+/// Why the findings of a part cannot be added to the existing ones; empty when they can.
 template<class Found, class Kept>
 std::string name_conflict(std::string_view what, const std::vector<Found>& found,
                           const std::vector<std::vector<Kept>>& by_part, std::size_t own_part,
@@ -128,7 +128,7 @@ void row_builder::has_no_part(std::size_t index) {
     if (made.state != outcome::measured) return;
     made.state = outcome::missing;
     made.reason =
-        made.left_out.empty() ? "it takes no part in what was chosen" : "it is left out of all that was chosen";
+        made.left_out.empty() ? "it does not take part in any chosen part" : "it is left out of all chosen parts";
 }
 
 void row_builder::fail(row& failed, std::uint32_t round, std::size_t part, const std::string& reason) {

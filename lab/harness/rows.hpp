@@ -3,7 +3,7 @@
 #pragma once
 
 /// \file
-/// What workers said, gathered into the rows of a result.
+/// Collects workers' replies into the rows of a result.
 
 #include <cstdint>
 #include <span>
@@ -22,25 +22,25 @@ class row_builder {
 public:
     row_builder(std::span<const measured_row> measured_rows, std::span<const part> parts, std::uint32_t rounds);
 
-    /// A worker's reply to one part in one round. The row fails when the worker did, and when a figure or a list has
-    /// the metric and variant of another one: nobody could tell them apart.
+    /// Adds a worker's reply for one part in one round. The row fails when the worker failed, and when a figure or a
+    /// list has the metric and variant of another one, because nobody could tell them apart.
     void add(std::size_t index, std::uint32_t round, std::size_t part, const worker_reply& reply);
 
-    /// The row takes no part in a part, for a reason that a reader is told.
+    /// Records that the row is left out of a part, with a reason for the reader.
     void leave_out(std::size_t index, std::size_t part, std::string_view reason);
-    /// The row has nothing to run, of what was chosen and not left out.
+    /// Records that no selected part is left for the row.
     void has_no_part(std::size_t index);
 
     [[nodiscard]] bool has_failed(std::size_t index) const { return rows_[index].made.state == outcome::failed; }
 
-    /// The most rounds that any figure has a number of.
+    /// The largest number of rounds that any figure has a number for.
     [[nodiscard]] std::uint32_t rounds_held() const;
 
-    /// The rows, with a sample for each round that was begun; those that failed or are missing have no numbers.
+    /// The rows, with a sample for each round that was started. Rows that failed or are missing have no numbers.
     [[nodiscard]] std::vector<contestant_result> take(std::uint32_t rounds_begun);
 
 private:
-    /// Parts run in shuffled order; columns stand in the order of the parts.
+    /// Parts run in shuffled order; the columns are in the order of the parts.
     struct row {
         contestant_result made;
         std::vector<std::vector<metric>> metrics; ///< by part

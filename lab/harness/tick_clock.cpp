@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: MIT
 
 /// \file
-/// What reading the counter costs in this process.
+/// The cost of reading the counter in this process.
 
 #include "harness/tick_clock.hpp"
 
@@ -12,7 +12,7 @@ namespace tenure::lab {
 
 std::uint64_t tick_cost() {
     static std::uint64_t const cost = [] {
-        static std::array<std::uint64_t, 2001> reads; // static: a worker's stack stays as small as it is
+        static std::array<std::uint64_t, 2001> reads; // static, so that a worker's stack stays small
         for (std::uint64_t& read : reads) {
             std::uint64_t const begin = ticks_before();
             read = ticks_after() - begin;

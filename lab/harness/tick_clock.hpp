@@ -3,7 +3,7 @@
 #pragma once
 
 /// \file
-/// The processor's own counter, for what is too short for the system's clock: single calls.
+/// The processor's time-stamp counter, for single calls, which are too short for the system's clock.
 
 #include <algorithm>
 #include <cstdint>
@@ -12,7 +12,7 @@
 
 namespace tenure::lab {
 
-/// What was asked for before this is done when the counter is read, and what comes after has not begun.
+/// Reads the counter after all earlier instructions are done and before later ones begin.
 inline std::uint64_t ticks_before() {
     __builtin_ia32_lfence();
     std::uint64_t const now = __builtin_ia32_rdtsc();
@@ -30,7 +30,8 @@ inline std::uint64_t ticks_after() {
 /// The ticks that an empty measurement reads: the median of 2001, taken once per process.
 [[nodiscard]] std::uint64_t tick_cost();
 
-/// How long a tick is, by the system's clock: the longer between its making and the question, the better it knows.
+/// The length of a tick, measured with the system's clock. It becomes more precise with the time between construction
+/// and the query.
 class tick_length {
 public:
     [[nodiscard]] double ns() const {

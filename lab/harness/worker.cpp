@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: MIT
 
 /// \file
-/// A recorder in pages of its own, and the message that is made of it at the end.
+/// A recorder in pages of its own, and the message that is made from it at the end.
 
 #include "harness/worker.hpp"
 
@@ -37,7 +37,7 @@ struct kept_list {
     std::pmr::vector<std::int64_t> values;
 };
 
-/// Keeps everything in pages that were touched beforehand, so that recording one phase leaves no hole in the heap that
+/// Stores everything in pages that were touched beforehand, so that recording one phase leaves no hole in the heap that
 /// the next phase measures.
 class page_recorder final : public recorder {
 public:
@@ -67,7 +67,8 @@ private:
 
     block_canary& proof_;
     page_array<std::byte> pages_{std::size_t{4} << 20};
-    // When the pages are full it takes more with new: a list that long is recorded when nothing is measured any more.
+    // When the pages are full, the resource allocates more with new. Only lists recorded after all measurements are
+    // that long.
     std::pmr::monotonic_buffer_resource resource_{pages_.data(), pages_.size(), std::pmr::new_delete_resource()};
     std::pmr::vector<kept_value> values_{&resource_};
     std::pmr::vector<kept_list> lists_{&resource_};
@@ -110,14 +111,14 @@ bool parse(std::string_view word, Number& number) {
 }
 
 int refuse(const char* why) {
-    std::fprintf(stderr, "a worker was asked for what it does not have: %s\n", why);
+    std::fprintf(stderr, "a worker was asked for something that it does not have: %s\n", why);
     return 2;
 }
 
-/// Names the descriptor of an experiment's input among the options.
+/// Names the descriptor of an experiment's input in the list of options.
 constexpr std::string_view input_word = "input";
 
-/// name=value
+/// Reads name=value.
 bool read_option(std::string_view word, parameters& options) {
     std::size_t const equals = word.find('=');
     std::int64_t value = 0;
@@ -189,7 +190,7 @@ std::optional<worker_findings> parse_findings(std::string_view message) {
         found.proof = read.at("proof");
         return found;
     } catch (const nlohmann::json::exception&) {
-        return std::nullopt; // not what a worker of this program writes
+        return std::nullopt; // not a message that a worker of this program writes
     }
 }
 

@@ -23,7 +23,7 @@ namespace {
 
 constexpr std::size_t longest_name = 100;
 
-/// How many allocations a measurement made, from the experiment's own parameters.
+/// The number of allocations in one measurement, from the experiment's parameters.
 std::optional<double> operations(const experiment_result& found) {
     for (const parameter& given : found.parameters) {
         if (given.name != "--count" && given.name != "count") continue;
@@ -36,14 +36,14 @@ std::optional<double> operations(const experiment_result& found) {
     return std::nullopt;
 }
 
-/// The article's word for a metric of ours; empty when the article has no such row.
+/// The article's name for one of our metrics; empty when the article has no such row.
 std::string_view operation_word(std::string_view metric) {
     if (metric.starts_with("alloc")) return "Allocate";
     if (metric.starts_with("free") || metric.starts_with("dealloc")) return "Deallocate";
     return {};
 }
 
-/// A product such as 1.05 * 1000 without the digits that binary fractions leave behind.
+/// Rounds a product such as 1.05 * 1000 to thousandths, which removes the digits that binary fractions add.
 double thousandths(double value) { return std::round(value * 1000.0) / 1000.0; }
 
 std::string times_text(const contestant_result& who, std::string_view variant, std::optional<double> count) {
@@ -79,7 +79,7 @@ std::string lower(std::string text) {
     return text;
 }
 
-/// `name`, or `name-2` and so on when it is taken on a file system that does not know case.
+/// `name`, or `name-2` and so on when the name is taken. Case is ignored, because some file systems ignore it.
 std::string unique_name(std::string name, std::set<std::string>& taken) {
     std::string candidate = name;
     for (int number = 2; !taken.insert(lower(candidate)).second; ++number) {

@@ -28,7 +28,7 @@ constexpr double bar_height = 11;
 constexpr double row_gap = 7;
 constexpr double axis_height = 20;
 
-/// Rows that have the first figure, best first; a contestant's other figures follow it.
+/// Rows that have the first figure, best first. A contestant's other figures follow its first.
 std::vector<std::size_t> order_of(const bar_chart& chart) {
     const std::size_t first = chart.figures.front();
     std::vector<std::size_t> order;
@@ -58,11 +58,11 @@ scale scale_of(const bar_chart& chart) {
     return memory ? scale::for_parts(values, axis_pixels) : scale::for_lengths(values, axis_pixels);
 }
 
-/// On a logarithmic axis a length means nothing, so the bar becomes a thin stem with a mark at the median.
+/// On a logarithmic axis a length has no meaning, so the bar becomes a thin line with a mark at the median.
 void draw_bar(svg& picture, const scale& axis, double y, double value, std::string_view css) {
     const double end = axis.place(value);
     if (axis.kind() == scale_kind::linear) {
-        const double zero = axis.place(0.0); // not at the left where a value is below zero
+        const double zero = axis.place(0.0); // not the left edge when some value is below zero
         picture.rect(left + std::min(zero, end), y, std::max(std::abs(end - zero), 0.8), bar_height, css);
         return;
     }
@@ -97,7 +97,7 @@ void draw_axis(svg& picture, const scale& axis, double top, double bottom, doubl
         const double x = left + axis.place(tick);
         picture.line(x, top, x, bottom, "grid");
         const std::string words = short_text(tick);
-        // Labels that would touch their neighbour are left out; the line stays.
+        // Leaves out labels that would touch their neighbour, but draws their lines.
         const double half = 3.2 * static_cast<double>(words.size()) + 3;
         if (x - half < last) continue;
         const bool at_start = x - half < 0;
@@ -139,7 +139,7 @@ std::string tip_of(const bar_chart& chart, const table_row& row) {
     return words;
 }
 
-/// The second and third bar of a contestant have looks of their own, whoever it is.
+/// The second and third bars of a contestant have styles of their own, whatever its role.
 std::string css_of_bar(role part, std::size_t place) {
     static constexpr std::array<std::string_view, 3> more{"", " second", " third"};
     return fmt::format("{}{}", css_of(part), more[std::min<std::size_t>(place, 2)]);
@@ -154,7 +154,7 @@ double median_of_baseline(const bar_chart& chart) {
 }
 
 void draw_label(svg& picture, double y, std::string_view name, std::string_view value, role part) {
-    constexpr std::size_t letters = 60; // that a line takes
+    constexpr std::size_t letters = 60; // per line
     const std::string_view css = part == role::ours ? "label ours" : "label";
     picture.text(left, y + 12, clipped(name, letters - columns_of(value)), css);
     picture.text(width - 4, y + 12, value, css, anchor::end);

@@ -16,12 +16,12 @@ namespace tenure::lab {
 /// One chart: some figures of a table that share a unit.
 struct bar_chart {
     const table& from;
-    std::vector<std::size_t> figures; ///< one; or up to three, drawn under one another per contestant
+    std::vector<std::size_t> figures; ///< one; or up to three, drawn below each other per contestant
     std::string id;                   ///< unique in the page
     std::string title;
 };
 
-/// The whole figure element: caption with unit, direction and scale, the picture, and what was left out of it.
+/// The whole figure element: caption with unit, direction and scale, the picture, and a list of what it leaves out.
 [[nodiscard]] std::string draw(const bar_chart& chart);
 
 /// Bars of plain numbers, best first: the scores of a rank.
@@ -35,7 +35,7 @@ struct plain_bar {
 [[nodiscard]] std::string draw_plain(const std::vector<plain_bar>& bars, std::string_view id, std::string_view title,
                                      std::string_view caption);
 
-/// The style class of a role: bars and swatches look the same.
+/// The style class of a role; bars and swatches share it.
 [[nodiscard]] std::string_view css_of(role part);
 
 }

@@ -21,7 +21,7 @@ constexpr double row_height = 18;
 constexpr double bar_left = 130;
 constexpr std::size_t max_buckets = 8;
 
-/// What is drawn: the most frequent distances, sorted by distance, and what is known of the others.
+/// The distances to draw: the most frequent ones, sorted by distance, and a summary of the others.
 struct chosen_buckets {
     std::vector<bucket> shown;
     std::size_t all = 0;

@@ -36,11 +36,11 @@ change judged(const summary& before, const summary& after, better sense) {
     return better_than(after.median, before.median, sense) ? change::better : change::worse;
 }
 
-/// What a row says about the allocator, once the machine's own drift is taken out.
+/// What a row says about the allocator, without the machine's own drift.
 change verdict_of(const compared_metric& row, bool is_baseline) {
     if (!enough(row.before, row.after)) return change::too_few;
     const change absolute = judged(row.before, row.after, row.sense);
-    // Memory does not drift with the machine, and a fact has no ratio.
+    // Memory does not drift with the machine, and facts have no ratio.
     if (row.kind != figure_kind::timed) return absolute;
     const change moved_with_machine = absolute == change::same ? change::same : change::drifted;
     if (is_baseline) return moved_with_machine;
@@ -56,7 +56,7 @@ std::string path_of(std::string_view experiment, std::string_view contestant, co
                : fmt::format("{} / {} / {} / {}", experiment, contestant, column.variant, column.metric);
 }
 
-/// All figures of an experiment in one table, those that are told included.
+/// All figures of an experiment in one table, including those that are shown without comparison.
 table all_figures(const layout& laid) {
     table whole = laid.whole;
     for (const table& facts : laid.told) {
@@ -97,8 +97,8 @@ const cell* find_cell(const table& among, const table_row& row, const figure& co
     return nullptr;
 }
 
-/// How often a contestant has a figure. More than once is a mistake of the experiment that the harness refuses today;
-/// results from before that have it.
+/// How often a contestant has a figure. More than once is an error in the experiment. The harness rejects it today, but
+/// older results contain it.
 std::size_t times_recorded(const contestant_result& who, const figure& column) {
     return static_cast<std::size_t>(std::count_if(who.metrics.begin(), who.metrics.end(), [&](const metric& one) {
         return one.name == column.metric && one.variant == column.variant && one.unit == column.unit;
@@ -117,7 +117,7 @@ void note_ambiguous(const table& from, std::string_view experiment, std::string_
     }
 }
 
-/// Figures of `row` that `other` does not have.
+/// Notes the figures of `row` that `other` does not have.
 void note_missing(const table& from, const table_row& row, const table& other, const table_row& other_row,
                   std::string_view experiment, std::vector<std::string>& into) {
     for (std::size_t index = 0; index < from.figures.size(); ++index) {
@@ -134,7 +134,7 @@ std::string why_absent(const experiment_result& experiment, std::string_view nam
     return who->reason.empty() ? std::string(state) : fmt::format("{} in the other: {}", state, who->reason);
 }
 
-/// Contestants of `from` that `other` has no figures of.
+/// Notes the contestants of `from` that have no figures in `other`.
 void note_contestants(const table& from, const table& other, const experiment_result& other_experiment,
                       std::vector<std::string>& into) {
     for (const table_row& row : from.rows) {
@@ -144,7 +144,7 @@ void note_contestants(const table& from, const table& other, const experiment_re
     }
 }
 
-/// The figures of one contestant that both results have, once each.
+/// The figures of one contestant that both results have exactly once.
 std::vector<compared_metric> common_rows(const table& before, const table& after, const table_row& old_row,
                                          const table_row& new_row, const std::string& experiment) {
     std::vector<compared_metric> rows;
@@ -177,7 +177,7 @@ void warn_of_machine(const machine_info& before, const machine_info& after, std:
     warn(warnings, "build type", before.build_type, after.build_type);
 }
 
-/// The values under a name, of which there may be several: "environment".
+/// All values of a parameter; some names, such as "environment", occur several times.
 std::string values_of(const std::vector<parameter>& given, std::string_view name) {
     std::string text;
     for (const parameter& one : given) {
@@ -186,7 +186,8 @@ std::string values_of(const std::vector<parameter>& given, std::string_view name
     return text;
 }
 
-/// The options that differ. The seed is another one each time, and says nothing about what was measured.
+/// Warns about options that differ. The seed differs in every run and does not affect what was measured, so it is
+/// skipped.
 void warn_of_options(const experiment_result& before, const experiment_result& after,
                      std::vector<std::string>& warnings) {
     std::vector<std::string_view> names;

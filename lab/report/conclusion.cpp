@@ -41,7 +41,8 @@ std::size_t count_of(const std::vector<verdict>& verdicts, standing stands) {
         std::count_if(verdicts.begin(), verdicts.end(), [stands](const verdict& one) { return one.stands == stands; }));
 }
 
-/// From the clearest lead to the clearest trail, level figures between; from or to 0 is the clearest.
+/// Sort key from the clearest lead to the clearest trail, with level figures between. A change from or to 0 is the
+/// clearest.
 double place_of(const verdict& one) {
     const bool apart = one.stands == standing::leads || one.stands == standing::trails;
     if (!apart) return 1.0;
@@ -49,7 +50,7 @@ double place_of(const verdict& one) {
     return one.stands == standing::leads ? 0.0 : std::numeric_limits<double>::infinity();
 }
 
-/// "Ours lead in 9 of 14 figures, are level in 3 and trail in 2." and where they do so most.
+/// "Ours lead in 9 of 14 figures, are level in 3 and trail in 2.", followed by the largest lead and the largest trail.
 std::string sentence_of_ours(const table& from, const std::vector<verdict>& verdicts) {
     const std::size_t leads = count_of(verdicts, standing::leads);
     const std::size_t level = count_of(verdicts, standing::level);
@@ -74,7 +75,7 @@ std::string sentence_of_ours(const table& from, const std::vector<verdict>& verd
     return words;
 }
 
-/// Who is the best choice most often.
+/// Names the contestant that is the best choice most often.
 std::string sentence_of_best(const table& from, const std::vector<verdict>& verdicts) {
     std::map<std::size_t, std::size_t> wins;
     std::size_t contested = 0;
@@ -110,7 +111,7 @@ std::string sentence_of_absent(const experiment_result& found, const layout& lai
     return words.empty() ? words : words + ".";
 }
 
-/// What a summary would show and cannot: of parts that did not run, or of contestants that are not there.
+/// The declared primary figures that cannot be shown, because their part did not run or their contestant is missing.
 std::string sentence_of_primary(const experiment_result& found) {
     std::string words;
     for (const figure_pattern& one : unmatched_primary(found)) {
@@ -121,12 +122,12 @@ std::string sentence_of_primary(const experiment_result& found) {
     return words.empty() ? words : words + ".";
 }
 
-/// Results from before the harness refused it have figures that nobody can tell apart.
+/// Older results, from before the harness rejected them, have figures that cannot be told apart.
 std::string sentence_of_ambiguous(const experiment_result& found) {
     std::size_t most = 0;
     for (const contestant_result& who : found.contestants) most = std::max(most, ambiguous_figures(who));
     if (most == 0) return {};
-    return fmt::format("Ambiguous: {} of a contestant stand twice under one name; only the first is shown.",
+    return fmt::format("Ambiguous: {} of a contestant appear twice under one name; only the first is shown.",
                        count_text(most, "figure"));
 }
 
@@ -178,13 +179,13 @@ std::string distance_text(const summary& ratio, double ours_median, double other
 std::string doubt_of(const experiment_result& found) {
     if (found.rounds == 0) return {};
     if (found.rounds < min_judged_rounds) {
-        return fmt::format("{} {} little: differences may be chance, and nobody is called the best with fewer than {}.",
+        return fmt::format("{} {} little: differences may be chance, and no best choice is named with fewer than {}.",
                            count_text(found.rounds, "round"), found.rounds == 1 ? "says" : "say", min_judged_rounds);
     }
     std::vector<figure_rounds> few = other_rounds(found, which_figures::compared);
     std::erase_if(few, [](const figure_rounds& one) { return one.rounds >= min_judged_rounds; });
     if (few.empty()) return {};
-    return fmt::format("Too few rounds to call anybody the best: {}.", other_rounds_text(few));
+    return fmt::format("Too few rounds to name a best choice: {}.", other_rounds_text(few));
 }
 
 }

@@ -3,7 +3,7 @@
 #pragma once
 
 /// \file
-/// What an experiment comes to: who leads, who trails, and how far to trust it; for the page and the terminal alike.
+/// Conclusions of an experiment: who leads, who trails, and how far to trust it. Used by the page and the terminal.
 
 #include <string>
 #include <string_view>
@@ -14,29 +14,31 @@
 
 namespace tenure::lab {
 
-/// One figure: who is best, and how the best of ours stands to the best of the others.
+/// One figure: the best choices, and the best of ours compared with the best of the others.
 struct verdict {
     std::size_t figure_index;
-    std::vector<std::size_t> best;      ///< rows: who leads, and whoever is level with it
-    std::size_t ours, other, reference; ///< the best row of each, no_row where there is none
-    summary against;                    ///< ours to other by round; below 1 is better whatever the figure's sense
+    std::vector<std::size_t> best;      ///< rows: the leader and all rows that are level with it
+    std::size_t ours, other, reference; ///< the best row of each group; no_row where the group is empty
+    summary against;                    ///< ours to other by round; below 1 is better, whatever the figure's sense
     standing stands = standing::none;
 };
 
-/// "leads", "level", "trails", a dash.
+/// "leads", "level", "trails", or a dash.
 [[nodiscard]] std::string_view word_of(standing stands);
 
-/// One for each figure of the table.
+/// One verdict for each figure of the table.
 [[nodiscard]] std::vector<verdict> verdicts_of(const table& whole);
 
-/// Sentences: who is best most often, where ours leads and trails most, who was not measured. At least one.
+/// Sentences: who is best most often, where ours leads and trails most, who was not measured. At least one sentence.
 [[nodiscard]] std::vector<std::string> conclusions(const experiment_result& found, const layout& laid);
 
-/// "×1.20" of the best of ours to the best of the others: above 1 ours is worse, whatever the figure's sense. "from 0"
-/// where the other has 0 and ours more, "to 0" the other way round; a dash where there is no ratio for another reason.
+/// The distance "×1.20" of the best of ours to the best of the others; above 1 ours is worse, whatever the figure's
+/// sense. "from 0" when the other has 0 and ours more; "to 0" for the opposite. A dash when there is no ratio for
+/// another reason.
 [[nodiscard]] std::string distance_text(const summary& ratio, double ours_median, double other_median);
 
-/// What must be said of an experiment, or of figures of it, with fewer rounds than a judgement takes; empty: nothing.
+/// A warning about an experiment, or about some of its figures, with fewer rounds than a judgement needs; empty when
+/// there is nothing to warn about.
 [[nodiscard]] std::string doubt_of(const experiment_result& found);
 
 }

@@ -30,7 +30,7 @@ std::string field(std::string_view text) {
 }
 
 std::string number(double value) {
-    // An empty field is what spreadsheets and data frames read as "no value".
+    // Spreadsheets and data frames read an empty field as "no value".
     return value != value ? "" : exact_text(value);
 }
 
@@ -49,12 +49,12 @@ std::string identity(const experiment_result& experiment, const contestant_resul
                        field(who.kind), state, field(reason), field(build), field(experiment.baseline));
 }
 
-/// The columns before the figure: who took part, and how the row ended.
+/// The columns before the figure: the contestant and how its row ended.
 std::string identity(const experiment_result& experiment, const contestant_result& who, std::string_view build) {
     return identity(experiment, who, word_of(who.state), who.reason, build);
 }
 
-/// A line for each part that somebody was left out of; its name stands in the column of the variant.
+/// Appends a line for each part that a contestant was left out of. The part's name is in the variant column.
 void append_left_out(std::string& text, const experiment_result& experiment, std::string_view build) {
     for (const contestant_result& who : experiment.contestants) {
         for (const left_out_part& one : who.left_out) {

@@ -13,23 +13,23 @@
 
 namespace tenure::lab {
 
-/// One line per (experiment, contestant, variant, metric); a contestant that is missing or failed has one line with
-/// its reason. Commas and quotes as RFC 4180, decimal points whatever the locale.
+/// One line per (experiment, contestant, variant, metric). A contestant that is missing or failed has one line with the
+/// reason. Commas and quotes follow RFC 4180; the decimal separator is a point in every locale.
 [[nodiscard]] std::string to_csv(const result& found);
 
-/// A file that the caller writes.
+/// A file for the caller to write.
 struct named_text {
-    std::string name; ///< safe on every file system, unique within the experiment whatever the case
+    std::string name; ///< safe on every file system, and unique within the experiment even if case is ignored
     std::string text;
 };
 
-/// The article's three files per contestant of an experiment that has series named "distances": CONTESTANT_times.csv
-/// (Operation,Time_ns: nanoseconds for all `count` operations, the article has ticks), CONTESTANT_distances.csv
-/// (Distance) and CONTESTANT_buckets.csv (Distance,Count in order of first appearance). The variant stands between
-/// name and kind where the experiment has more than one.
+/// The article's three files for each contestant of an experiment that has series named "distances":
+/// CONTESTANT_times.csv (Operation,Time_ns: nanoseconds for all `count` operations, where the article has ticks),
+/// CONTESTANT_distances.csv (Distance) and CONTESTANT_buckets.csv (Distance,Count in order of first appearance). With
+/// more than one variant, the variant's name comes between the contestant and the kind of file.
 [[nodiscard]] std::vector<named_text> article_files(const experiment_result& found);
 
-/// `name` with everything but letters, digits, dot and dash replaced by a dash; never empty, hidden or reserved.
+/// `name` with everything except letters, digits, dots and dashes replaced by a dash. Never empty, hidden or reserved.
 [[nodiscard]] std::string safe_file_name(std::string_view name);
 
 }

@@ -27,14 +27,14 @@ constexpr double label_height = 13;
 constexpr std::size_t max_labels = 3;
 constexpr std::size_t max_points = 6000;
 
-/// A distance beyond the scale, and how often it occurred.
+/// A distance beyond the scale, and its number of occurrences.
 struct outlier {
     std::int64_t distance;
     std::size_t first; ///< index into the distances
     std::size_t count;
 };
 
-/// The farthest first.
+/// Farthest first.
 std::vector<outlier> outliers_of(const distance_view& view, const plot_range& range, bool above) {
     std::vector<outlier> found;
     for (const std::size_t index : range.clipped) {
@@ -54,29 +54,29 @@ std::vector<outlier> outliers_of(const distance_view& view, const plot_range& ra
     return found;
 }
 
-/// The band beside the scale where outliers stand: a row of marks, then their values.
+/// The height of the band beside the scale for outliers: a row of marks, then their values.
 double band_height(const std::vector<outlier>& outliers) {
     if (outliers.empty()) return 0;
     return 10 + label_height * static_cast<double>(std::min(outliers.size(), max_labels));
 }
 
-/// Where points go: x by allocation index, y by distance, growing upwards.
+/// Places points: x by allocation index, y by distance, growing upwards.
 struct frame {
     scale x, y;
-    double top, bottom; ///< of the scale; the bands lie outside
+    double top, bottom; ///< of the scale; the bands are outside
 
     [[nodiscard]] double across(double allocation) const { return left + x.place(allocation); }
     [[nodiscard]] double up(double distance) const { return bottom - y.place(distance); }
 };
 
 frame frame_of(const distance_view& view, const plot_range& range, double top) {
-    // Zero, the direct neighbour, is always in the picture.
+    // The picture always includes zero, the direct neighbour.
     double low = std::min(0.0, static_cast<double>(range.low));
     double high = std::max(0.0, static_cast<double>(range.high));
     const double room = (high - low) * 0.1;
     if (high > 0) high += room;
     if (low < 0) low -= room;
-    high = std::max(high, low + 8); // where every distance is 0
+    high = std::max(high, low + 8); // when every distance is 0
     return {scale::for_range(0.0, static_cast<double>(view.values->size()) + 1.0, plot_width),
             scale::for_range(low, high, plot_height), top, top + plot_height};
 }
@@ -94,7 +94,7 @@ void draw_axes(svg& picture, const frame& at, double axis_bottom) {
     }
 }
 
-using pixel_set = std::set<std::pair<long, long>>; // y first, so that a run in one row is contiguous
+using pixel_set = std::set<std::pair<long, long>>; // y first, so that the pixels of one row are contiguous
 
 pixel_set pixels_of(const distance_view& view, const plot_range& range, const frame& at, double pitch) {
     pixel_set pixels;
@@ -106,7 +106,7 @@ pixel_set pixels_of(const distance_view& view, const plot_range& range, const fr
     return pixels;
 }
 
-/// Each pixel once, a run in one row as a line; a coarser grid where they are many.
+/// Draws each pixel once, and a run within a row as a line; uses a coarser grid when there are many.
 std::string points_of(const distance_view& view, const plot_range& range, const frame& at) {
     double pitch = 0.5;
     pixel_set pixels = pixels_of(view, range, at, pitch);

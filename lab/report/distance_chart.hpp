@@ -3,7 +3,7 @@
 #pragma once
 
 /// \file
-/// The two pictures of the lifetimes article: the distance of each allocation from the one before, and the buckets.
+/// The two charts of the lifetimes article: the distance of each allocation from the previous one, and the buckets.
 
 #include <optional>
 #include <string>
@@ -12,12 +12,12 @@
 
 namespace tenure::lab {
 
-/// Distances over the allocation index. Outliers stand at the edge with their value beside them.
-/// `budget_end` is the index of the first allocation past a budget; it is drawn as a line.
+/// Distances by allocation index. Outliers are drawn at the edge with their values beside them.
+/// `budget_end`, drawn as a line, is the index of the first allocation past a budget.
 [[nodiscard]] std::string draw_distances(const distance_view& view, std::optional<double> budget_end,
                                          std::string_view id);
 
-/// How often each distance occurred: the most frequent ones, and the rest in one line.
+/// How often each distance occurred: the most frequent distances, and the rest in one line.
 [[nodiscard]] std::string draw_buckets(const distance_view& view, std::string_view id);
 
 }

@@ -10,7 +10,7 @@ namespace tenure::lab {
 
 namespace {
 
-/// Far apart distances may not fit a signed difference; as double they do, and a plot needs no more.
+/// The difference of two distances may overflow a signed integer. A double is precise enough for a plot.
 double between(std::int64_t low, std::int64_t high) { return static_cast<double>(high) - static_cast<double>(low); }
 
 }
@@ -33,8 +33,9 @@ plot_range range_of(const std::vector<std::int64_t>& distances) {
     const std::size_t last = sorted.size() - 1;
     const std::int64_t low = sorted[last / 50];
     const std::int64_t high = sorted[last - last / 50];
-    // The middle 96 % and one and a half times their width on either side; where all of it is one value, 64 bytes of
-    // room, so that a neighbour such as 28 and 44 stays in the picture and a jump to another page does not.
+    // The range is the middle 96 % extended by one and a half times its width on either side. If these are all equal,
+    // it is extended by 64 bytes, so that it includes a neighbour such as 28 and 44 and excludes a jump to another
+    // page.
     const double room = std::max(1.5 * between(low, high), 64.0);
     const double floor = static_cast<double>(low) - room;
     const double ceiling = static_cast<double>(high) + room;

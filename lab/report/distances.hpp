@@ -3,7 +3,7 @@
 #pragma once
 
 /// \file
-/// What the distances between successive allocations say: the usual one, the buckets, and where a plot must clip.
+/// Analyses the distances between successive allocations: the usual one, the buckets, and where a plot must clip.
 
 #include <cstddef>
 #include <cstdint>
@@ -15,7 +15,7 @@
 
 namespace tenure::lab {
 
-/// The name of the series that this room treats as distances.
+/// The name of the series that are treated as distances.
 inline constexpr std::string_view distances_name = "distances";
 
 struct bucket {
@@ -23,16 +23,16 @@ struct bucket {
     std::size_t count;
 };
 
-/// Equal distances counted, in order of first appearance as in the article.
+/// Counts equal distances, in order of first appearance as in the article.
 [[nodiscard]] std::vector<bucket> buckets_of(const std::vector<std::int64_t>& distances);
 
-/// The range that a plot shows. Values outside are drawn at its edge and printed.
+/// The range that a plot shows. Values outside it are drawn at its edge and printed.
 struct plot_range {
     std::int64_t low, high;
     std::vector<std::size_t> clipped; ///< indices into the distances, ascending
 };
 
-/// Everything, unless a few values lie so far away that the rest would become one line.
+/// Everything, unless a few values are so far away that the rest would shrink to a line.
 [[nodiscard]] plot_range range_of(const std::vector<std::int64_t>& distances);
 
 struct distance_summary {
@@ -40,20 +40,20 @@ struct distance_summary {
     std::int64_t usual = 0; ///< the most frequent
     std::size_t usual_count = 0;
     std::size_t distinct = 0;
-    std::size_t backwards = 0; ///< negative: the block lies below the one before it
+    std::size_t backwards = 0; ///< negative: the block is below the previous one
     std::int64_t lowest = 0, highest = 0;
 };
 
 [[nodiscard]] distance_summary summarize_distances(const std::vector<std::int64_t>& distances);
 
-/// The distances of one contestant, variants with equal lists joined: many allocators do the same cold and warm.
+/// The distances of one contestant. Variants with equal lists are merged: many allocators do the same cold and warm.
 struct distance_view {
     const contestant_result* who;
     std::vector<std::string> variants;
     const std::vector<std::int64_t>* values;
 };
 
-/// In the order of the contestants; rows that were not measured or have no such series are left out.
+/// In the order of the contestants. Rows that were not measured or have no such series are left out.
 [[nodiscard]] std::vector<distance_view> distances_of(const experiment_result& found);
 
 }

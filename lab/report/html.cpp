@@ -19,7 +19,7 @@ namespace tenure::lab {
 
 namespace {
 
-// Whatever the data holds, the page can load nothing and run nothing.
+// Whatever the data contains, the page can load nothing and run nothing.
 constexpr std::string_view policy = "default-src 'none'; style-src 'unsafe-inline'";
 
 std::string prefix_of(std::size_t index) { return fmt::format("e{}", index + 1); }
@@ -73,24 +73,23 @@ std::string_view how_to_read() {
     return R"(<section class="closing" id="reading">
 <h2>How to read this</h2>
 <ul>
-<li><b>Median</b> of the rounds. Each round runs every contestant once, in processes of their own and in shuffled order.</li>
+<li><b>Median</b> of the rounds. Each round runs every contestant once, each in its own processes and in shuffled order.</li>
 <li><b>Spread</b> is the middle half of the rounds, from the 25th to the 75th percentile; dots in a chart are the rounds
-outside it. Fewer than three rounds have none.</li>
+outside it. With fewer than three rounds there is none.</li>
 <li><b>Ratio</b> is the median, over the rounds, of the contestant's figure divided by the baseline's of the same round.
-A machine drifts from one minute to the next; the ratio of a round does not. ×0.40 takes 40 % of the baseline's time.</li>
-<li><b>The best choice</b> is printed in bold: nobody else leads it. One leads another when the signed-rank test
-(Wilcoxon 1945, 5 %) over the ratios of the same rounds finds them on its side of 1, and their median is 2 % or more away.
-All that are level with the best are marked. With fewer than five rounds nobody is.</li>
-<li><b>Charts</b> are sorted by the medians, and bars begin at zero. Where values lie too far apart for that, the scale is
-logarithmic, which the caption says, and a mark on a thin line takes the place of the bar.</li>
+A machine drifts from one minute to the next; the ratio within a round does not. ×0.40 is 40 % of the baseline's time.</li>
+<li><b>The best choice</b> is printed in bold: no other contestant leads it. One leads another when the signed-rank test
+(Wilcoxon 1945, 5 %) over the ratios of the same rounds puts them on its side of 1, and their median is 2 % or more away.
+All contestants level with the best are marked. With fewer than five rounds none is.</li>
+<li><b>Charts</b> are sorted by the medians, and bars begin at zero. If the values are too far apart, the scale is
+logarithmic: the caption says so, and a mark on a thin line replaces the bar.</li>
 <li><b>References</b> are schemes to compare with: a bare one, such as a bump that never frees, or one that was rebuilt for
-the experiment. They are no choices, and are never named as the best.</li>
-<li><b>Checked</b> forms of ours report the caller's mistakes. They are shown, but are no choices, and what they reach does
-not count as ours.</li>
-<li>A dash means that there is no such figure: the scheme has no such call, or the contestant was left out, and then the
-reason stands under "Who took part". Without a ratio, a figure or the baseline's was below zero, or the baseline has none.
-The same data is in <code>results.csv</code> and <code>results.json</code>
-beside this page.</li>
+the experiment. They are not choices, and are never named as the best.</li>
+<li><b>Checked</b> forms of ours report the caller's mistakes. They are shown, but they are not choices, and their figures
+do not count as ours.</li>
+<li>A dash means that there is no such figure: the scheme has no such call, or the contestant was left out; the reason is
+then given under "Who took part". A missing ratio means that a figure or the baseline's is below zero, or that the
+baseline has none. The same data is in <code>results.csv</code> and <code>results.json</code> beside this page.</li>
 </ul>
 </section>
 )";
@@ -105,7 +104,7 @@ std::string notices(const result& found, std::string_view mark) {
                         escaped(mark));
     }
     if (!found.complete) {
-        text += "<p class=\"notice\"><strong>Interrupted.</strong> What was finished is here, the rest is not.</p>\n";
+        text += "<p class=\"notice\"><strong>Interrupted.</strong> Only the finished measurements are included.</p>\n";
     }
     return text;
 }

@@ -3,7 +3,7 @@
 #pragma once
 
 /// \file
-/// The report: one page that opens without a network and without JavaScript, light, dark and printed.
+/// The report: one page that works without a network and without JavaScript, light, dark and printed.
 
 #include <string>
 

@@ -17,7 +17,7 @@ namespace tenure::lab {
 
 namespace {
 
-/// The fact "overflow index" of the variant that is drawn, where the experiment measured it.
+/// The fact "overflow index" of the drawn variant, when the experiment measured it.
 std::optional<double> budget_end_of(const distance_view& view) {
     for (const metric& measured : view.who->metrics) {
         const bool shown =
@@ -65,10 +65,10 @@ std::string card(const section& in, const distance_view& view, std::size_t numbe
 std::string html_distances(const section& in) {
     const std::vector<distance_view> views = distances_of(in.found);
     if (views.empty()) return {};
-    std::string text = fmt::format("<h3 id=\"{}-distances\">Distances</h3>\n<p class=\"about\">How far each allocation "
-                                   "begins after the end of the one before it. Equal distances mean that a walk over "
-                                   "the blocks in the order of their allocation is one the cache can foresee. Each "
-                                   "plot has its own scale.</p>\n",
+    std::string text = fmt::format("<h3 id=\"{}-distances\">Distances</h3>\n<p class=\"about\">How far each "
+                                   "allocation begins after the end of the previous one. With equal distances, the "
+                                   "cache can predict a walk over the blocks in allocation order. Each plot has its "
+                                   "own scale.</p>\n",
                                    in.prefix);
     text += overview(in, views);
     text += "<div class=\"cards\">\n";

@@ -23,21 +23,21 @@ std::string heading(const section& in, std::string_view anchor, std::string_view
     return fmt::format("<h3 id=\"{}-{}\">{}</h3>\n", in.prefix, anchor, escaped(words));
 }
 
-/// One chart per figure: times have scales of their own.
+/// One chart per figure, because times need scales of their own.
 std::string timed_charts(const section& in, const table& from, const std::string& prefix) {
     std::string text = "<div class=\"charts\">\n";
     for (std::size_t index = 0; index < from.figures.size(); ++index) {
         text += draw({from, {index}, fmt::format("{}-{}", prefix, index), from.figures[index].metric});
     }
-    // A single chart leaves room for its table beside it.
+    // With a single chart, the table fits beside it.
     std::string numbers = html_figure_table(in, from);
     const std::string versions = versions_of(from);
     if (!versions.empty()) numbers += element("p", "class=\"about\"", versions) + "\n";
     return from.figures.size() == 1 ? text + numbers + "</div>\n" : text + "</div>\n" + numbers;
 }
 
-/// The figures that share a chart: those of one unit, so that the peak and what remains of it stand under one another.
-/// Up to three together; of more, pairs.
+/// Groups figures of the same unit into one chart, so that the peak and what remains of it are below each other. Up to
+/// three share a chart; four or more are split into pairs.
 std::vector<std::vector<std::size_t>> memory_groups(const std::vector<figure>& figures) {
     std::map<std::string_view, std::vector<std::size_t>> by_unit;
     for (std::size_t index = 0; index < figures.size(); ++index) by_unit[figures[index].unit].push_back(index);
@@ -123,12 +123,13 @@ bool tells_overflow(const section& in) {
 std::string told(const section& in) {
     if (in.laid.told.empty()) return {};
     std::string text = heading(in, "told", "Further figures");
-    text += "<p class=\"about\">Of these neither side is the better one, or only one contestant has them.</p>\n";
+    text += "<p class=\"about\">These figures have no better side, or only one contestant has them.</p>\n";
     if (tells_overflow(in)) {
-        text += "<p class=\"about\">Overflow: <b>it</b> is the first block that the budget has no room for. <b>Before "
-                "it</b> and <b>after it</b> are means over the blocks on either side, <b>at it</b> is that one block; "
-                "these three are warm, in passes over memory used before. <b>At it, cold</b> is that block in the very "
-                "first pass, timed alone: it pays for new memory and its first touch.</p>\n";
+        text += "<p class=\"about\">Overflow: <b>it</b> is the first block that does not fit into the budget. "
+                "<b>Before it</b> and <b>after it</b> are means over the blocks on either side, <b>at it</b> is "
+                "that single block; these three are warm, in passes over memory used before. <b>At it, cold</b> is "
+                "that block in the very first pass, timed alone: it includes obtaining new memory and touching it "
+                "for the first time.</p>\n";
     }
     for (const table& from : in.laid.told) text += html_told_table(in, from);
     return text;

@@ -15,7 +15,7 @@ namespace tenure::lab {
 
 namespace {
 
-/// How near a row is to the best choice of its column, in the same rounds: three shades, the rest plain.
+/// How near a row is to the best choice of its column, in the same rounds: three shades, or none.
 std::string_view shade_of(double times) {
     if (times <= 1.05) return "s3";
     if (times <= 1.25) return "s2";
@@ -36,17 +36,17 @@ std::string matrix_cell(const table& from, std::size_t row, std::size_t column, 
                        is_best ? fmt::format("<b>{}</b>", words) : words);
 }
 
-/// Columns of one matrix: what fits a page of paper.
+/// Maximum number of columns in one matrix, so that it fits a printed page.
 constexpr std::size_t max_columns = 10;
 
-/// The end of the figures that share a variant with the first.
+/// The end of the figures that share a variant with the first one.
 std::size_t end_of_variant(const std::vector<figure>& figures, std::size_t first) {
     std::size_t end = first + 1;
     while (end < figures.size() && figures[end].variant == figures[first].variant) ++end;
     return end;
 }
 
-/// As many whole variants as a matrix takes, at least one.
+/// The number of figures of whole variants that fit one matrix; at least one variant.
 std::size_t end_of_matrix(const std::vector<figure>& figures, std::size_t first) {
     std::size_t end = end_of_variant(figures, first);
     while (end < figures.size() && end_of_variant(figures, end) - first <= max_columns) {
@@ -85,9 +85,9 @@ std::string html_ratio_matrix(const section& in) {
                                  ? fmt::format("Ratio to {} of the same round, median.", in.found.baseline)
                                  : std::string("Medians; there are no ratios, because the baseline was not measured.");
     std::string caption =
-        what + " Framed: the best choice; shaded in three steps: within 5\u00a0%, 25\u00a0% and twice of it.";
+        what + " Framed: the best choice. Shaded in three steps: within 5\u00a0%, 25\u00a0% and a factor of two of it.";
     if (in.laid.has_baseline && some_without_ratio(whole))
-        caption += " Without ×: the median, where there is no ratio.";
+        caption += " Values without × are medians, where there is no ratio.";
     std::string text;
     for (std::size_t first = 0; first < whole.figures.size();) {
         const std::size_t end = end_of_matrix(whole.figures, first);

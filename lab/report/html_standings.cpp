@@ -52,7 +52,9 @@ std::string longest_table(const section& in, const standings& found) {
         body += element("td", "", one.ours) + number_cell(value_text(one.ours_median));
         body += element("td", "", one.other) + number_cell(value_text(one.other_median)) + "</tr>\n";
     }
-    return html_table(in, "The longest distances in the same round. Above 1 ours is worse; from 0: the other has none",
+    return html_table(in,
+                      "The longest distances within a round. Above 1: ours is worse; from 0: the other's figure "
+                      "is 0",
                       body + "</tbody>");
 }
 

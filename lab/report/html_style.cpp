@@ -7,7 +7,7 @@ namespace tenure::lab {
 
 namespace {
 
-// Every role differs by pattern and lightness, so that a grey print tells them apart; colour only helps.
+// Every role differs by pattern and lightness, so that it can be recognized in a grey print; colour only helps.
 constexpr std::string_view style = R"css(
 :root {
   color-scheme: light dark;

@@ -3,7 +3,7 @@
 #pragma once
 
 /// \file
-/// How the page looks: one style sheet for light, dark, small screens and paper.
+/// The appearance of the page: one style sheet for light, dark, small screens and paper.
 
 #include <string_view>
 
@@ -11,7 +11,7 @@ namespace tenure::lab {
 
 [[nodiscard]] std::string_view html_style();
 
-/// Fill patterns that pictures refer to; stands once in the page.
+/// Fill patterns that the charts refer to; include them once in the page.
 [[nodiscard]] std::string_view html_patterns();
 
 }

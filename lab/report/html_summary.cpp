@@ -15,7 +15,7 @@ namespace tenure::lab {
 
 namespace {
 
-/// Figures whose best choices still make a short summary.
+/// Maximum number of figures whose best choices are part of the summary.
 constexpr std::size_t max_in_summary = 8;
 
 constexpr std::string_view best_choices_title = "The best choices";
@@ -69,9 +69,9 @@ std::string choices_table(const section& in, const std::vector<verdict>& verdict
     for (const verdict& one : verdicts) body += line(in.laid.whole, one, ours, reference);
     std::string caption = fmt::format("{}, by the ratios of the rounds. Distance: above 1 ours is worse.", title);
     if (ours)
-        caption += " Level: the rounds do not tell who is ahead, or it is by less than 2\u00a0%; a dash: fewer than "
+        caption += " Level: the rounds do not show a lead, or the lead is less than 2\u00a0%; a dash: fewer than "
                    "five rounds.";
-    if (reference) caption += " Reference: the best of the references, which are no choices.";
+    if (reference) caption += " Reference: the best of the references, which are not choices.";
     return html_table(in, caption, body + "</tbody>", "choices");
 }
 

@@ -14,7 +14,7 @@ namespace tenure::lab {
 
 namespace {
 
-/// Figures of one table: what fits a page of paper.
+/// Maximum number of figures in one table, so that it fits a printed page.
 constexpr std::size_t max_figures = 3;
 
 /// The columns of one figure in a full table.
@@ -41,7 +41,7 @@ struct figure_column {
     }
 };
 
-/// Head and rows of the figures from `first` to before `end`.
+/// Head and rows of the figures from `first` up to, not including, `end`.
 std::string figure_rows(const table& from, std::size_t first, std::size_t end) {
     std::vector<figure_column> columns;
     std::string groups = "<thead><tr><th scope=\"col\" rowspan=\"2\">contestant</th>";
@@ -112,7 +112,7 @@ std::string html_figure_table(const section& in, const table& from) {
     const std::size_t tables = (all + max_figures - 1) / max_figures;
     std::string text;
     for (std::size_t part = 0; part < tables; ++part) {
-        // Evenly: four figures are two and two, not three and one.
+        // Splits evenly: four figures become two and two, not three and one.
         text += html_table(in, caption, figure_rows(from, all * part / tables, all * (part + 1) / tables));
         if (part == 0) caption += ", continued";
     }
@@ -165,8 +165,8 @@ std::string html_contestants(const section& in) {
         }
         body += "</tr>\n";
     }
-    return html_table(in, "How each was reached, and what proves that it was the one measured", body + "</tbody>",
-                      "words");
+    return html_table(in, "How each contestant was reached, and what proves that it was the one measured",
+                      body + "</tbody>", "words");
 }
 
 std::string html_absent(const section& in) {

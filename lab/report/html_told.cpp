@@ -19,7 +19,7 @@ std::string told_cell(const cell& one) {
 }
 
 std::string html_told_table(const section& in, const table& from) {
-    // Many figures of few contestants read better downwards.
+    // Many figures of few contestants are easier to read as rows.
     if (from.figures.size() <= from.rows.size()) return html_figure_table(in, from);
     std::string body = "<thead><tr><th scope=\"col\">figure</th>";
     for (const table_row& row : from.rows) {

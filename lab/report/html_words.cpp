@@ -19,7 +19,7 @@ unsigned byte_at(std::string_view text, std::size_t place) {
 
 bool continues(unsigned byte) { return (byte & 0xC0U) == 0x80U; }
 
-/// Bytes of the well-formed letter at `place`, 0 when there is none (Unicode 15, table 3-7).
+/// The length in bytes of the well-formed character at `place`; 0 when there is none (Unicode 15, table 3-7).
 std::size_t letter_bytes(std::string_view text, std::size_t place) {
     const unsigned first = byte_at(text, place);
     const unsigned second = byte_at(text, place + 1);

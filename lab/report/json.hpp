@@ -3,7 +3,7 @@
 #pragma once
 
 /// \file
-/// A result as JSON and back, without loss: numbers in their shortest exact form, NaN as null.
+/// Writes a result as JSON and reads it back, without loss: numbers in their shortest exact form, NaN as null.
 
 #include <cstdint>
 #include <filesystem>
@@ -17,23 +17,24 @@ namespace tenure::lab {
 /// The field "format" of every file. A reader accepts this number and lower ones.
 inline constexpr std::int64_t result_format = 1;
 
-/// A result, or why there is none.
+/// A result, or the reason for its absence.
 struct loaded_result {
     result value;
-    std::string error; ///< empty: `value` holds; otherwise one sentence, with the place in the file
+    std::string error; ///< empty when `value` is valid; otherwise one sentence with the place in the file
 
     [[nodiscard]] bool ok() const { return error.empty(); }
 };
 
 [[nodiscard]] std::string to_json(const result& found);
 
-/// Fields that this version does not know are ignored; fields that are not there keep their defaults. Strings are made
-/// printable: a result may be somebody else's, and goes to terminals.
-/// Fails     text that is no JSON, a field of another kind, a file of a newer format, a file that is no result.
+/// Ignores fields that this version does not know; missing fields keep their defaults. Strings are made printable,
+/// because a result may come from somebody else and is printed to terminals.
+/// Fails     for text that is not JSON, a field of the wrong type, a file of a newer format, a file that is not a
+///           result.
 [[nodiscard]] loaded_result parse_json(std::string_view text);
 
-/// The same from a file; a directory stands for the results.json in it. Errors begin with the path.
-/// Fails     also a path that is no regular file, and a file of more than 64 MiB.
+/// Reads the same from a file, or from the results.json in a directory. Errors begin with the path.
+/// Fails     also for a path that is not a regular file, and for a file of more than 64 MiB.
 [[nodiscard]] loaded_result load_json(const std::filesystem::path& path);
 
 }

@@ -21,17 +21,17 @@ namespace {
 
 using json = nlohmann::json;
 
-constexpr std::uint64_t max_result_bytes = std::uint64_t{64} << 20U; // two hundred times the largest that is kept
+constexpr std::uint64_t max_result_bytes = std::uint64_t{64} << 20U; // two hundred times the largest kept result
 constexpr std::size_t deepest_json = 64;                             // a result has eight levels
 
-// Laying out compares every contestant with every other at each figure; the largest result has 24 contestants in an
-// experiment, 4,000 figures and 30,000 samples in all.
-constexpr std::size_t max_contestants = 100; ///< of an experiment
+// The layout compares every contestant with every other for each figure, so these limits bound its work. The largest
+// result has 24 contestants in an experiment, 4,000 figures and 30,000 samples in all.
+constexpr std::size_t max_contestants = 100; ///< per experiment
 constexpr std::size_t max_figures = 10'000;  ///< over all contestants and experiments
 constexpr std::size_t max_samples = 250'000;
 
-/// Whether lists and objects lie within each other deeper than in any result: each level of a file of brackets takes
-/// many times its byte.
+/// Whether lists and objects are nested deeper than in any result. Each level of nesting takes many times its one byte
+/// in the file.
 bool is_too_deep(std::string_view text) {
     std::size_t depth = 0;
     bool is_string = false;
@@ -46,7 +46,7 @@ bool is_too_deep(std::string_view text) {
     return false;
 }
 
-/// Reads the fields of one object; the first thing that is wrong anywhere is kept with its place, the rest is skipped.
+/// Reads the fields of one object. Records the first error anywhere with its place and skips the rest.
 class fields {
 public:
     fields(const json& object, std::string path, std::string& error)
@@ -283,13 +283,13 @@ machine_info read_machine(fields from) {
     return made;
 }
 
-/// What is more than any result has; empty: nothing is.
+/// Which limit the result exceeds; empty when it exceeds none.
 std::string excess_of(const result& found) {
     std::size_t figures = 0;
     std::size_t samples = 0;
     for (const experiment_result& experiment : found.experiments) {
         if (experiment.contestants.size() > max_contestants) {
-            return fmt::format("no result of `tenure bench`: {} contestants in one experiment, at most {} are read",
+            return fmt::format("not a result of `tenure bench`: {} contestants in one experiment; the maximum is {}",
                                experiment.contestants.size(), max_contestants);
         }
         for (const contestant_result& who : experiment.contestants) {
@@ -298,24 +298,24 @@ std::string excess_of(const result& found) {
         }
     }
     if (figures > max_figures) {
-        return fmt::format("no result of `tenure bench`: {} figures, at most {} are read", figures, max_figures);
+        return fmt::format("not a result of `tenure bench`: {} figures; the maximum is {}", figures, max_figures);
     }
     if (samples > max_samples) {
-        return fmt::format("no result of `tenure bench`: {} samples, at most {} are read", samples, max_samples);
+        return fmt::format("not a result of `tenure bench`: {} samples; the maximum is {}", samples, max_samples);
     }
     return {};
 }
 
-/// Why this cannot be read at all: another file, or one from a later version. Empty when it can.
+/// Why this file cannot be read at all: it is another kind of file, or from a later version. Empty when it can.
 std::string format_error(const json& whole) {
-    if (!whole.is_object()) return "no result of `tenure bench`: the file holds no JSON object";
+    if (!whole.is_object()) return "not a result of `tenure bench`: the file contains no JSON object";
     const auto format = whole.find("format");
     if (format == whole.end() || !format->is_number_integer() || whole.find("experiments") == whole.end()) {
-        return "no result of `tenure bench`: the fields \"format\" and \"experiments\" are not there";
+        return "not a result of `tenure bench`: the fields \"format\" and \"experiments\" are missing";
     }
     if (*format < 1) return fmt::format("unknown format {}", format->dump());
     if (*format > result_format) {
-        return fmt::format("format {} was written by a newer `tenure`; this one reads up to {}: update it",
+        return fmt::format("format {} was written by a newer `tenure`; this one reads formats up to {}: update it",
                            format->dump(), result_format);
     }
     return {};
@@ -328,17 +328,17 @@ loaded_result parse_json(std::string_view text) {
     json whole;
     if (is_too_deep(text)) {
         loaded.error =
-            fmt::format("no result of `tenure bench`: more than {} levels of lists and objects", deepest_json);
+            fmt::format("not a result of `tenure bench`: more than {} levels of lists and objects", deepest_json);
         return loaded;
     }
     try {
         whole = json::parse(text);
     } catch (const json::exception& refused) {
-        // The message begins with the library's own error number, which helps nobody.
+        // Removes the library's own error number at the beginning of the message.
         const std::string_view said = refused.what();
         const std::size_t bracket = said.find("] ");
         loaded.error =
-            fmt::format("no JSON: {}", printable(bracket == std::string_view::npos ? said : said.substr(bracket + 2)));
+            fmt::format("not JSON: {}", printable(bracket == std::string_view::npos ? said : said.substr(bracket + 2)));
         return loaded;
     }
     loaded.error = format_error(whole);

@@ -11,7 +11,7 @@ namespace {
 
 using json = nlohmann::ordered_json;
 
-/// Whether it holds plain values only.
+/// Whether it contains plain values only.
 bool is_flat(const json& value) {
     return std::none_of(value.begin(), value.end(), [](const json& item) { return item.is_structured(); });
 }

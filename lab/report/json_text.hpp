@@ -3,7 +3,7 @@
 #pragma once
 
 /// \file
-/// JSON that people and diffs can read: indented, and short things on one line.
+/// JSON that is readable for people and in diffs: indented, with short lists and objects on one line.
 
 #include <cstddef>
 #include <string>
@@ -12,7 +12,7 @@
 
 namespace tenure::lab {
 
-/// A list of what `make` makes of each value.
+/// A JSON list with the result of `make` for each value.
 template<class List, class Make>
 [[nodiscard]] nlohmann::ordered_json array_of(const List& values, Make make) {
     nlohmann::ordered_json list = nlohmann::ordered_json::array();
@@ -20,8 +20,8 @@ template<class List, class Make>
     return list;
 }
 
-/// The text, with a line's end behind it. A list of plain values stays on one line, and so does an object of at most
-/// `max_in_line` of them. Bytes that are no UTF-8 are replaced.
+/// The text, ending with a newline. A list of plain values stays on one line, and so does an object with at most
+/// `max_in_line` of them. Bytes that are not UTF-8 are replaced.
 [[nodiscard]] std::string json_text(const nlohmann::ordered_json& value, std::size_t max_in_line = 0);
 
 }

@@ -18,7 +18,7 @@ namespace {
 
 using json = nlohmann::ordered_json;
 
-/// JSON has no word for what is not a finite number.
+/// JSON cannot represent numbers that are not finite.
 json number(double value) {
     if (std::isnan(value)) return nullptr;
     if (std::isinf(value)) return value > 0 ? "inf" : "-inf";
@@ -30,7 +30,7 @@ json to_value(const metric& measured, const experiment_result& experiment) {
               {"variant", measured.variant},
               {"unit", measured.unit},
               {"better", word_of(measured.sense)}};
-    // Follows from the experiment's list; written for those who read single figures. The reader ignores it.
+    // Derived from the experiment's list, for readers of single figures. Our own reader ignores it.
     if (is_primary(experiment, measured.name, measured.variant)) made["primary"] = true;
     made["samples"] = array_of(measured.samples, number);
     return made;
@@ -122,7 +122,7 @@ json to_value(const trailing_figure& one) {
             {"ratio_high", number(one.ratio.high)}};
 }
 
-/// Follows from the samples; the reader ignores it.
+/// Derived from the samples; the reader ignores it.
 json to_value(const standings& found) {
     json made{{"experiments", array_of(found.experiments,
                                        [](const experiment_standing& one) {

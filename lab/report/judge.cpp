@@ -12,17 +12,17 @@ namespace tenure::lab {
 
 namespace {
 
-/// Less is no lead, however steady it is: either is so much times the other.
+/// A smaller difference is not a lead, however steady it is. The limit is a factor in either direction.
 constexpr double min_lead = 1.02;
 
-/// Left over right of the rounds in which both are above zero.
+/// Left divided by right for the rounds in which both are above zero.
 std::vector<double> finite_ratios(const std::vector<double>& left, const std::vector<double>& right) {
     std::vector<double> ratios = round_ratios(left, right);
     std::erase_if(ratios, [](double ratio) { return !(ratio > 0.0) || std::isinf(ratio); });
     return ratios;
 }
 
-/// Differences of the rounds that both have, above zero where `left` is larger.
+/// Differences of the rounds that both have; above zero where `left` is larger.
 std::vector<double> round_differences(const std::vector<double>& left, const std::vector<double>& right) {
     std::vector<double> differences;
     for (std::size_t round = 0; round < std::min(left.size(), right.size()); ++round) {
@@ -42,7 +42,7 @@ std::vector<double> round_logarithms(const std::vector<double>& left, const std:
     return logarithms;
 }
 
-/// The side must be that of the median too: few large differences can outrank many small ones.
+/// The median must be on the same side too: few large differences can outrank many small ones.
 standing standing_of(side found, double median, double even, bool is_far) {
     if (!is_far) return standing::level;
     if (found == side::below && median < even) return standing::leads;
@@ -56,7 +56,7 @@ bool is_better(const match& one) {
     return one.stands == standing::leads;
 }
 
-/// Rows that no other row leads. Four rows or more can lead each other in a circle; then there is none.
+/// Rows that no other row leads. Four or more rows can lead each other in a circle; then there is none.
 std::vector<std::size_t> unbeaten(const table& from, std::size_t index, const std::vector<std::size_t>& among) {
     std::vector<std::size_t> left;
     std::copy_if(among.begin(), among.end(), std::back_inserter(left), [&](std::size_t row) {

@@ -27,7 +27,7 @@ bool same_figure(const figure& column, const metric& measured) {
     return column.metric == measured.name && column.variant == measured.variant && column.unit == measured.unit;
 }
 
-/// In order of first appearance of the variants; a figure that only a late contestant has joins its like.
+/// In order of first appearance of the variants. A figure that only a late contestant has is moved to its variant.
 void group_by_variant(std::vector<figure>& figures) {
     std::vector<std::string> variants;
     for (const figure& column : figures) {
@@ -96,7 +96,7 @@ table make_table(const experiment_result& found, std::string variant, std::vecto
     return made;
 }
 
-/// Marks the figures that only one contestant has. With one contestant there is no comparison anyway.
+/// Marks the figures that only one contestant has. With a single contestant there is nothing to compare anyway.
 void mark_alone(const experiment_result& found, std::vector<figure>& figures) {
     const table all = make_table(found, {}, figures);
     if (all.rows.size() < 2) return;
@@ -107,7 +107,7 @@ void mark_alone(const experiment_result& found, std::vector<figure>& figures) {
     }
 }
 
-/// A table per variant of the figures that are accepted.
+/// A table per variant with the figures that `Accept` selects.
 template<class Accept>
 std::vector<table> tables_by_variant(const experiment_result& found, const std::vector<figure>& figures,
                                      Accept accept) {
@@ -168,7 +168,7 @@ role role_of(const contestant_result& contestant, std::string_view baseline) {
     if (lower(contestant.kind).starts_with("reference")) return role::reference;
     const std::string name = lower(contestant.name);
     const bool is_ours = name.starts_with("tenure");
-    // The checked library is shown beside the one that is compared: either would hide what the other pays.
+    // The checked library is listed beside the unchecked one. Merging them would hide what checking costs.
     const bool is_checked = name.find("hardened") != std::string::npos || name.find("checked") != std::string::npos ||
                             lower(contestant.kind).find("checked") != std::string::npos;
     if (is_ours && is_checked) return role::checked;
@@ -217,7 +217,7 @@ std::string build_mark(const machine_info& machine) {
         const bool measurable = chosen == '2' || chosen == '3' || chosen == 's' || chosen == 'z' || chosen == 'f';
         return measurable ? "" : "unoptimised build";
     }
-    // CMake's Debug has no -O at all, and that is GCC's -O0; without a word about either, assume the worst.
+    // CMake's Debug type sets no -O option, which means -O0 in GCC. If neither is known, assume the worst.
     const bool optimising_type = type == "release" || type == "relwithdebinfo" || type == "minsizerel";
     return optimising_type ? "" : "unoptimised build";
 }

@@ -3,7 +3,7 @@
 #pragma once
 
 /// \file
-/// An experiment as tables: computed once from the samples, then drawn by text, HTML and CSV alike.
+/// An experiment as tables: computed once from the samples, then drawn as text, HTML and CSV.
 
 #include <cstddef>
 #include <cstdint>
@@ -16,13 +16,13 @@
 
 namespace tenure::lab {
 
-/// What a contestant is to the reader. A reference is a bare or rebuilt scheme to compare with, and `checked` a form of
-/// ours that reports the caller's mistakes: both are shown, but they are no choices and never named as the best.
+/// The role of a contestant. A reference is a bare or rebuilt scheme to compare with; `checked` is a form of ours that
+/// reports the caller's mistakes. Both are shown, but they are not choices and never named as the best.
 enum class role : std::uint8_t { ours, peer, baseline, reference, checked };
 
 [[nodiscard]] constexpr bool is_choice(role part) { return part != role::reference && part != role::checked; }
 
-/// What kind of figure a column holds; decides where and how it is shown.
+/// What kind of figure a column contains; decides where and how it is shown.
 enum class figure_kind : std::uint8_t { timed, memory, fact };
 
 /// A column.
@@ -30,10 +30,10 @@ struct figure {
     std::string metric, variant, unit;
     better sense = better::smaller;
     figure_kind kind = figure_kind::timed;
-    bool primary = false; ///< declared by the experiment: what its summary shows
-    bool alone = false;   ///< only one contestant has it, where several took part: there is nothing to compare
+    bool primary = false; ///< declared by the experiment; its summary shows these
+    bool alone = false;   ///< only one of several contestants has it, so there is nothing to compare
 
-    /// Told rather than compared: in a table of its own, without bar, ratio and best choice.
+    /// Shown without comparison: in a table of its own, without bar, ratio and best choice.
     [[nodiscard]] bool is_told() const { return alone || kind == figure_kind::fact; }
 };
 
@@ -51,7 +51,7 @@ struct table_row {
     std::vector<cell> cells; ///< one per figure of the table
 };
 
-/// Figures of one variant, or all of them.
+/// Figures of one variant, or of all variants.
 struct table {
     std::string variant;
     std::vector<figure> figures;
@@ -62,12 +62,12 @@ struct layout {
     table whole;                                  ///< every figure that is compared, of all variants
     std::vector<table> timed;                     ///< by variant, in order of first appearance
     std::vector<table> memory;                    ///< by variant
-    std::vector<table> told;                      ///< by variant: facts, and figures that only one has
+    std::vector<table> told;                      ///< by variant: facts, and figures that only one contestant has
     std::vector<const contestant_result*> absent; ///< missing or failed
-    bool has_baseline = false;                    ///< whether ratios could be made
+    bool has_baseline = false;                    ///< whether ratios could be computed
 };
 
-/// What a contestant was left out of for one reason.
+/// The parts that a contestant was left out of for one reason.
 struct left_out_row {
     const contestant_result* who;
     std::string parts; ///< "all, 8 B", "all, 64 B", each in quotes
@@ -75,16 +75,17 @@ struct left_out_row {
 };
 [[nodiscard]] std::vector<left_out_row> left_out_of(const experiment_result& found);
 
-/// Cost  the layout points into `found`, which must outlive it.
+/// Computes the layout. It points into `found`, which must outlive it.
 [[nodiscard]] layout lay_out(const experiment_result& found);
 
 [[nodiscard]] role role_of(const contestant_result& contestant, std::string_view baseline);
 [[nodiscard]] figure_kind kind_of(const metric& measured);
 
-/// How many figures a contestant has more than once under one metric, variant and unit. The first of each is laid out.
+/// How many figures a contestant has more than once under the same metric, variant and unit. Only the first is laid
+/// out.
 [[nodiscard]] std::size_t ambiguous_figures(const contestant_result& who);
 
-/// Whether anyone has a ratio at a figure.
+/// Whether any contestant has a ratio for a figure.
 [[nodiscard]] bool has_ratios(const table& from, std::size_t figure_index);
 
 /// Whether `left` is the better value for this sense; NaN is never better.
@@ -92,13 +93,13 @@ struct left_out_row {
 
 inline constexpr std::size_t no_row = static_cast<std::size_t>(-1);
 
-/// "alloc, warm", or just the metric where there is no variant.
+/// "alloc, warm", or only the metric when there is no variant.
 [[nodiscard]] std::string figure_name(const figure& column);
 
-/// "alloc, ns/op", or just the metric where there is no unit.
+/// "alloc, ns/op", or only the metric when there is no unit.
 [[nodiscard]] std::string figure_title(const figure& column);
 
-/// "unoptimised build" (below -O2), "instrumented build", or empty: a word for every table of such a result.
+/// "unoptimised build" (below -O2), "instrumented build", or empty: a mark for every table of such a result.
 [[nodiscard]] std::string build_mark(const machine_info& machine);
 
 }

@@ -11,7 +11,7 @@ namespace {
 
 bool begins_letter(char byte) { return (static_cast<unsigned char>(byte) & 0xC0U) != 0x80U; }
 
-/// How many bytes of UTF-8 the letter at `index` has; 0: they are none, or a longer form of a shorter letter.
+/// The length in bytes of the UTF-8 character at `index`; 0 for invalid bytes and overlong forms.
 std::size_t letter_bytes(std::string_view text, std::size_t index) {
     const auto byte = static_cast<unsigned char>(text[index]);
     std::size_t bytes = 0;
@@ -27,8 +27,8 @@ std::size_t letter_bytes(std::string_view text, std::size_t index) {
     return (byte == 0xE0U && second < 0xA0U) || (byte == 0xF0U && second < 0x90U) ? 0 : bytes;
 }
 
-/// U+0000 to U+001F, U+007F, and U+0080 to U+009F, which are two bytes; and the three of U+202A to U+202E and U+2066 to
-/// U+2069, which turn the direction of what follows, so that it reads as another text than it is.
+/// U+0000 to U+001F, U+007F, and U+0080 to U+009F, which are two bytes; and the three-byte U+202A to U+202E and U+2066
+/// to U+2069, which change the text direction, so that the text reads as a different one.
 bool is_control(std::string_view letter) {
     const auto byte = static_cast<unsigned char>(letter.front());
     if (letter.size() == 3 && letter.starts_with("\xE2\x80")) {

@@ -22,7 +22,7 @@ constexpr std::size_t max_columns = 7;
 
 constexpr std::string_view marks = R"(|*_<>`\[]!&~#)";
 
-/// Text that no cell, emphasis, link, image, entity or element can come from.
+/// Escapes text so that it cannot end a cell or start emphasis, a link, an image, an entity or an element.
 std::string in_cell(std::string_view text) {
     std::string safe;
     for (const char letter : text) {
@@ -32,7 +32,7 @@ std::string in_cell(std::string_view text) {
     return safe;
 }
 
-/// Text as code, between more backticks than it has in a row.
+/// Text as code, enclosed in more backticks than it has in a row.
 std::string as_code(std::string_view text) {
     std::string words(text);
     std::replace_if(
@@ -44,7 +44,7 @@ std::string as_code(std::string_view text) {
         at = words.find('`', end);
     }
     const std::string fence(longest + 1, '`');
-    // The blanks keep a backtick at an end of the text apart from the fence.
+    // The spaces separate a backtick at an end of the text from the fence.
     const std::string_view blank = longest == 0 ? "" : " ";
     return fmt::format("{}{}{}{}{}", fence, blank, words, blank, fence);
 }
@@ -100,7 +100,7 @@ void add_primary_grids(std::string& text, const table& from) {
     for (std::size_t index = 0; index < from.figures.size(); ++index) {
         if (from.figures[index].primary) columns.push_back(index);
     }
-    // As many tables as it takes, of nearly the same width.
+    // Splits the columns over several tables of nearly the same width.
     const std::size_t tables = (columns.size() + max_columns - 1) / max_columns;
     for (std::size_t begin = 0, number = 0; number < tables; ++number) {
         const std::size_t end = columns.size() * (number + 1) / tables;

@@ -26,7 +26,7 @@ std::string range_text(const std::string& low, const std::string& high) {
     return low.starts_with(minus) ? fmt::format("{} to {}", low, high) : fmt::format("{}–{}", low, high);
 }
 
-/// Decimals that leave three significant digits, so that columns of like values align.
+/// The number of decimals for three significant digits, so that columns of similar values align.
 int decimals_for(double magnitude) {
     if (magnitude >= 99.95) return 0;
     if (magnitude >= 9.995) return 1;

@@ -16,7 +16,7 @@ bool covers(const figure_pattern& pattern, std::string_view metric, std::string_
 }
 
 bool matches(std::string_view pattern, std::string_view text) {
-    // The place of the last star, and how much of the text it has taken so far.
+    // The place of the last star, and how much of the text it has matched so far.
     std::size_t star = std::string_view::npos;
     std::size_t taken = 0;
     std::size_t at = 0;

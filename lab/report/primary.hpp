@@ -3,7 +3,7 @@
 #pragma once
 
 /// \file
-/// Which figures an experiment calls primary: a summary shows these and no others, whatever was measured.
+/// Which figures an experiment declares as primary. A summary shows only these.
 
 #include <string_view>
 #include <vector>
@@ -12,12 +12,12 @@
 
 namespace tenure::lab {
 
-/// Whether `text` matches `pattern`, in which `*` stands for any letters, or none.
+/// Whether `text` matches `pattern`, in which `*` stands for any number of characters.
 [[nodiscard]] bool matches(std::string_view pattern, std::string_view text);
 
 [[nodiscard]] bool is_primary(const experiment_result& found, std::string_view metric, std::string_view variant);
 
-/// Patterns that no measured figure matches: misspelled, or of a part that did not run.
+/// Patterns that match no measured figure: misspelled, or of a part that did not run.
 [[nodiscard]] std::vector<figure_pattern> unmatched_primary(const experiment_result& found);
 
 }

@@ -3,7 +3,7 @@
 #pragma once
 
 /// \file
-/// Two contestants of one experiment, one over the other: the article's Persistent/TempJob and TempJob/Temp.
+/// One contestant divided by another: the article's Persistent/TempJob and TempJob/Temp.
 
 #include <string>
 #include <vector>
@@ -13,13 +13,14 @@
 
 namespace tenure::lab {
 
-/// The quotients of an experiment at one of its times.
+/// The quotients of an experiment for one of its times.
 struct quotient_row {
     std::string figure;       ///< "alloc, warm"
-    std::vector<summary> all; ///< as `experiment_result::quotients`, of the same rounds; count 0: one was not measured
+    std::vector<summary> all; ///< in the order of `experiment_result::quotients`, from the same rounds; count 0 when
+                              ///< one side was not measured
 };
 
-/// At every time that both sides of at least one quotient have; empty where an experiment asks for none.
+/// One row for every time that both sides of at least one quotient have. Empty when the experiment asks for none.
 [[nodiscard]] std::vector<quotient_row> quotients_of(const experiment_result& found);
 
 }

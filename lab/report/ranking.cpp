@@ -25,7 +25,7 @@ std::vector<double> ratios_of(const table_row& row, const std::vector<figure>& f
     return ratios;
 }
 
-/// Figures for which the baseline was measured: only there is a ratio to be had.
+/// Figures for which the baseline was measured; only these have ratios.
 std::size_t figures_with_baseline(const table& whole, const std::vector<std::string>& unranked) {
     const auto baseline =
         std::find_if(whole.rows.begin(), whole.rows.end(), [](const table_row& row) { return row.is_baseline; });

@@ -3,7 +3,7 @@
 #pragma once
 
 /// \file
-/// The overall rank of an experiment: by the geometric mean of the ratios to the baseline, times only.
+/// The overall rank of an experiment: the geometric mean of the ratios to the baseline, times only.
 
 #include <cstddef>
 #include <string>
@@ -16,14 +16,14 @@ namespace tenure::lab {
 struct ranked {
     std::string name;
     double score;         ///< geometric mean of its ratios; below 1 is better than the baseline
-    std::size_t measured; ///< figures that the score is made of
-    std::size_t possible; ///< figures that any contestant has
+    std::size_t measured; ///< number of figures in the score
+    std::size_t possible; ///< number of figures that any contestant has
 };
 
-/// Best first. A figure counts when it has a better side, is no memory, and its baseline was measured; where larger is
-/// better the ratio is turned over. What the experiment names as unranked does not count. References are not
-/// choices, and are left out, as is a contestant that lacks more than half of the figures: a mean over the few that it
-/// does best would flatter it.
+/// Best first. A figure counts when it has a better side, is not memory, and its baseline was measured. Where larger is
+/// better, the ratio is inverted. Figures that the experiment declares unranked do not count. References are left out,
+/// because they are not choices. A contestant that lacks more than half of the figures is left out too: a mean over the
+/// few that it does best would flatter it.
 [[nodiscard]] std::vector<ranked> rank(const experiment_result& found);
 
 }

@@ -20,10 +20,10 @@ namespace {
 file_text refused(int error) { return {{}, fmt::format("cannot be read: {}", std::generic_category().message(error))}; }
 
 file_text too_large(std::uint64_t max_bytes) {
-    return {{}, fmt::format("is larger than {} MiB, the most that is read", max_bytes >> 20U)};
+    return {{}, fmt::format("is larger than {} MiB, the maximum", max_bytes >> 20U)};
 }
 
-/// All that `file` has. A file may grow while it is read: the limit holds for what was read.
+/// Reads the whole file. A file may grow while it is read, so the limit is checked against what was read.
 file_text read_all(int file, std::uint64_t expected_bytes, std::uint64_t max_bytes) {
     constexpr std::size_t step = std::size_t{1} << 20U;
     file_text found;
@@ -45,7 +45,7 @@ file_text read_all(int file, std::uint64_t expected_bytes, std::uint64_t max_byt
 
 file_text read_file(const std::filesystem::path& path, std::uint64_t max_bytes) {
     const int file =
-        ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY); // a pipe would wait for a writer
+        ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY); // opening a pipe would wait for a writer
     if (file < 0) return refused(errno);
     struct stat about {};
     file_text found;
@@ -54,7 +54,7 @@ file_text read_file(const std::filesystem::path& path, std::uint64_t max_bytes) 
     } else if (S_ISDIR(about.st_mode)) {
         found.error = "is a directory, not a file";
     } else if (!S_ISREG(about.st_mode)) {
-        found.error = "is no regular file";
+        found.error = "is not a regular file";
     } else if (static_cast<std::uint64_t>(about.st_size) > max_bytes) {
         found = too_large(max_bytes);
     } else {

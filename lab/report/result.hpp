@@ -3,11 +3,11 @@
 #pragma once
 
 /// \file
-/// What a run of the bench found: plain data, filled by harness, written by the rest of this room.
+/// The result of a bench run: plain data, filled by harness and written by the rest of this room.
 ///
-/// One `result` holds a machine, a build and experiments; an experiment holds contestants, and each contestant its
-/// metrics with one sample per round. Everything that a table or a chart shows is computed from the samples, so that
-/// CSV, JSON, HTML and the terminal can never disagree.
+/// A `result` contains a machine, a build and experiments; an experiment contains contestants, and each contestant its
+/// metrics with one sample per round. Tables and charts are computed from the samples, so CSV, JSON, HTML and the
+/// terminal always agree.
 
 #include <cstdint>
 #include <string>
@@ -15,25 +15,25 @@
 
 namespace tenure::lab {
 
-/// Whether a smaller or a larger value is the better one.
+/// Whether a smaller or a larger value is better.
 enum class better : std::uint8_t { smaller, larger, neither };
 
 /// One figure of one contestant, measured once per round.
 ///
-/// Three conventions, so that a report needs no knowledge of a particular experiment: a unit of bytes (B, KiB, MiB,
-/// GiB) makes it memory, shown apart from times; `better::neither` makes it a fact, shown without bar and ratio; and
-/// the fact "overflow index" is drawn into the distance plot of its variant.
+/// Three conventions let a report work without knowledge of the experiment: a unit of bytes (B, KiB, MiB, GiB) makes it
+/// memory, which is shown apart from times; `better::neither` makes it a fact, shown without bar and ratio; the fact
+/// "overflow index" is drawn into the distance plot of its variant.
 struct metric {
     std::string name;    ///< "alloc", "free", "peak resident"; unique within (contestant, variant)
-    std::string variant; ///< the column group it belongs to: "warm", "cold", "64 B, random order"; may be empty
+    std::string variant; ///< its column group: "warm", "cold", "64 B, random order"; may be empty
     std::string unit;    ///< "ns/op", "MiB"
     better sense = better::smaller;
-    std::vector<double> samples; ///< by round; a round that failed holds NaN, so that index i is the same round for all
+    std::vector<double> samples; ///< by round; a failed round holds NaN, so that index i is the same round for all
 };
 
-/// A list of numbers that is the same in every round, kept once: the distances of the article, for example.
+/// A list of numbers that is the same in every round and stored once, such as the distances of the article.
 ///
-/// "distances" is a name that report knows: value i is how far allocation i + 1 begins after the end of allocation i.
+/// Reports know the name "distances": value i is how far allocation i + 1 begins after the end of allocation i.
 struct series {
     std::string name;    ///< "distances"
     std::string variant; ///< "cold", "warm"
@@ -52,32 +52,32 @@ struct left_out_part {
 
 struct contestant_result {
     std::string name;    ///< "glibc malloc", "tenure pool"
-    std::string version; ///< as the peer itself or its package says; empty when it has none
+    std::string version; ///< reported by the peer itself or by its package; empty when there is none
     std::string kind;    ///< "preload", "inlined", "library", "reference (ours)"
     outcome state = outcome::measured;
     std::string reason; ///< why it is missing or failed: one sentence
-    std::string proof;  ///< which object served the calls, and how many reached it
-    std::string note;   ///< what a reader must know about this row; may be empty
+    std::string proof;  ///< which object served the calls, and how many calls reached it
+    std::string note;   ///< a remark about this row for the reader; may be empty
     std::vector<left_out_part> left_out;
     std::vector<metric> metrics;
     std::vector<series> lists;
 };
 
-/// A row of words beside the numbers: the property table of the pool article.
+/// A table of words beside the numbers: the property table of the pool article.
 struct property_table {
     std::string title;
     std::vector<std::string> columns;
     std::vector<std::vector<std::string>> rows;
 };
 
-/// Two contestants, one over the other, shown beside the ratios to the baseline.
+/// One contestant divided by another, shown beside the ratios to the baseline.
 struct quotient {
     std::string title; ///< "Persistent/TempJob"
-    std::string over;  ///< a contestant: "tenure Persistent"
-    std::string under; ///< another
+    std::string over;  ///< name of the contestant in the numerator: "tenure Persistent"
+    std::string under; ///< name of the contestant in the denominator
 };
 
-/// Figures by metric and variant, in each of which `*` stands for any letters, or none.
+/// Selects figures by metric and variant; in each, `*` stands for any number of characters.
 struct figure_pattern {
     std::string metric;        ///< "p99"
     std::string variant = "*"; ///< "free, *"
@@ -98,10 +98,10 @@ struct experiment_result {
     std::vector<contestant_result> contestants;
     std::vector<property_table> properties;
     std::vector<quotient> quotients;
-    std::string ranking_rule;            ///< how the overall rank was made; empty: no rank
-    std::vector<std::string> ranking;    ///< best first; empty: ranking.hpp ranks by the geometric mean of the ratios
+    std::string ranking_rule;         ///< how the overall rank is made; empty for no rank
+    std::vector<std::string> ranking; ///< best first; when empty, ranking.hpp ranks by the geometric mean of the ratios
     std::vector<std::string> unranked;   ///< names of metrics that do not count in the rank
-    std::vector<figure_pattern> primary; ///< what a summary shows, declared by the experiment before it ran
+    std::vector<figure_pattern> primary; ///< figures of the summary, declared by the experiment before it ran
 };
 
 struct machine_info {
@@ -114,7 +114,7 @@ struct result {
     std::string tool_version;
     std::string started_at; ///< ISO 8601, UTC
     std::string command;
-    bool complete = true; ///< false when it was interrupted: what had finished is here
+    bool complete = true; ///< false when interrupted; the result contains what was finished
     machine_info machine;
     std::vector<experiment_result> experiments;
 };

@@ -11,7 +11,7 @@ namespace tenure::lab {
 
 namespace {
 
-/// The largest of 1, 2, 5 times a power of ten that cuts `span` into at least `pieces`.
+/// The largest step of 1, 2 or 5 times a power of ten that divides `span` into at least `pieces`.
 double round_step(double span, double pieces) {
     const double rough = span / pieces;
     const double power = std::pow(10.0, std::floor(std::log10(rough)));
@@ -45,7 +45,7 @@ scale scale::for_lengths(const std::vector<double>& values, double pixels) {
         if (value > 0.0) smallest = std::min(smallest, value);
     }
     if (largest <= log_threshold * smallest) return for_parts(values, pixels);
-    // Some room below, so that the smallest value has a bar too.
+    // Leaves some room below, so that the smallest value has a bar too.
     return {scale_kind::logarithmic, std::log10(smallest) - 0.15, std::log10(largest) + 0.03, pixels};
 }
 
@@ -73,7 +73,7 @@ std::vector<double> scale::ticks() const {
         }
         return found;
     }
-    // Every power of ten, or every second where they are many; with 2 and 5 between where they are few.
+    // Every power of ten, or every second one when there are many; with 2 and 5 between them when there are few.
     const double decades = high_ - low_;
     const double stride = decades > 6.0 ? 2.0 : 1.0;
     for (double power = std::floor(low_); power <= high_; power += stride) {

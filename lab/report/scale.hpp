@@ -3,7 +3,7 @@
 #pragma once
 
 /// \file
-/// From values to pixels: a linear or logarithmic axis and the values that are written at it.
+/// Maps values to pixels: a linear or logarithmic axis with tick values.
 
 #include <cstdint>
 #include <vector>
@@ -14,18 +14,18 @@ enum class scale_kind : std::uint8_t { linear, logarithmic };
 
 class scale {
 public:
-    /// An axis from 0 for lengths, or logarithmic when the largest value is over `log_threshold` times the smallest
-    /// that is above zero: a linear bar would be a hair there. With a value below zero it is linear, and begins there.
+    /// An axis from 0 for lengths. It is logarithmic when the largest value is over `log_threshold` times the smallest
+    /// one above zero, whose linear bar would be invisible. With a value below zero it is linear and begins there.
     static scale for_lengths(const std::vector<double>& values, double pixels);
 
-    /// An axis from 0 whatever the range, or from the value that is furthest below: for memory, where a hair is what
-    /// there is to see.
+    /// A linear axis from 0 whatever the range, or from the lowest value below 0. For memory, where an invisibly short
+    /// bar is the right picture.
     static scale for_parts(const std::vector<double>& values, double pixels);
 
     /// A linear axis over a range with round ends.
     static scale for_range(double low, double high, double pixels);
 
-    /// Pixels from the start of the axis, held within it.
+    /// Pixels from the start of the axis, clamped to it.
     [[nodiscard]] double place(double value) const;
 
     [[nodiscard]] bool beyond(double value) const; ///< past the end of the axis

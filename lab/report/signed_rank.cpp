@@ -12,7 +12,7 @@ namespace tenure::lab {
 
 namespace {
 
-/// The largest sum of the ranks of one side that is no chance, for 5 to 20 differences (two sides, 5 %; 6.25 % for 5).
+/// The largest sum of ranks of one side that is significant, for 5 to 20 differences (two-sided, 5 %; 6.25 % for 5).
 constexpr std::array<double, 16> critical_sums{0, 0, 2, 3, 5, 8, 10, 13, 17, 21, 25, 29, 34, 40, 46, 52};
 
 double critical_sum(std::size_t count) {

@@ -39,7 +39,7 @@ trailing_figure trailing(const std::string& experiment, const table& from, const
             one.against};
 }
 
-/// Without a ratio it is from 0, which nothing is farther from.
+/// Without a ratio the distance is "from 0", which is the largest.
 double distance_of(const trailing_figure& one) {
     return one.ratio.count == 0 ? std::numeric_limits<double>::infinity() : one.ratio.median;
 }

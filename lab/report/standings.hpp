@@ -3,8 +3,8 @@
 #pragma once
 
 /// \file
-/// The distance to the best of the others, over all experiments: in how many figures the best of ours leads, is level
-/// or trails, and where it trails most. What conclusion.hpp says of each figure, counted.
+/// The distance to the best of the others over all experiments: in how many figures the best of ours leads, is level or
+/// trails, and where it trails most. Counts the verdicts of conclusion.hpp.
 
 #include <cstddef>
 #include <optional>
@@ -30,23 +30,23 @@ struct experiment_standing {
     standing_counts counts;
 };
 
-/// A figure at which the best of ours trails the best of the others.
+/// A figure for which the best of ours trails the best of the others.
 struct trailing_figure {
     std::string experiment, metric, variant, unit;
     bool primary;
     std::string ours, other; ///< contestants
     double ours_median, other_median;
-    summary ratio; ///< by round; above 1 whatever the figure's sense; no numbers where too few rounds have one, as when
+    summary ratio; ///< by round; above 1 whatever the figure's sense; no numbers when too few rounds have one, as when
                    ///< the other has 0
 };
 
 struct standings {
-    std::vector<experiment_standing> experiments; ///< those with a figure that ours and others have
+    std::vector<experiment_standing> experiments; ///< those with a figure that both ours and others have
     standing_counts all;
-    /// The same without the vector mathematics, whose hundreds of figures would decide every sum; counted only where
-    /// there are others.
+    /// The same without vector mathematics, whose hundreds of figures would dominate every sum. Counted only when there
+    /// are other experiments.
     std::optional<standing_counts> all_but_vectors;
-    std::vector<trailing_figure> trails; ///< those without a ratio first (from 0), then the longest
+    std::vector<trailing_figure> trails; ///< figures without a ratio (from 0) first, then the longest distances
 };
 
 inline constexpr std::string_view vectors_name = "vectors";

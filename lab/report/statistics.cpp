@@ -28,7 +28,7 @@ double quantile_of_sorted(const std::vector<double>& numbers, double fraction) {
     const double below = std::floor(place);
     const auto index = static_cast<std::size_t>(below);
     const double weight = place - below;
-    // Without this, an infinite neighbour of weight 0 would turn the answer into NaN.
+    // Without this, an infinite neighbour of weight 0 would make the result NaN.
     if (weight == 0.0) return numbers[index];
     return numbers[index] * (1.0 - weight) + numbers[index + 1] * weight;
 }

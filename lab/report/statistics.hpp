@@ -5,9 +5,9 @@
 /// \file
 /// Median, spread, ratio and geometric mean: pure functions over the samples of a metric.
 ///
-/// NaN marks a round that failed and is skipped everywhere. The spread is the interquartile range, from the 25th to
-/// the 75th percentile with linear interpolation: half of the rounds lie in it, and one round that the machine
-/// disturbed does not stretch it. Charts draw the rounds outside it as dots, so nothing is hidden.
+/// NaN marks a failed round and is skipped everywhere. The spread is the interquartile range, from the 25th to the 75th
+/// percentile with linear interpolation: it contains half of the rounds, and one disturbed round does not stretch it.
+/// Charts draw the rounds outside it as dots, so nothing is hidden.
 
 #include <cstddef>
 #include <limits>
@@ -16,7 +16,7 @@
 
 namespace tenure::lab {
 
-/// The centre and the spread of some samples. All NaN when there is none.
+/// The centre and the spread of some samples. All NaN when there are none.
 struct summary {
     double median;
     double low;        ///< 25th percentile
@@ -26,24 +26,24 @@ struct summary {
     double highest = std::numeric_limits<double>::quiet_NaN();
 };
 
-/// With fewer, low and high are the samples themselves, and no spread is shown.
+/// With fewer rounds, no spread is shown.
 inline constexpr std::size_t min_spread_rounds = 3;
 
 [[nodiscard]] summary summarize(std::span<const double> samples);
 
-/// The value below which `fraction` of the samples lie, between samples by linear interpolation; NaN without samples.
+/// The value below which `fraction` of the samples lie, with linear interpolation between samples; NaN without samples.
 /// Requires  0 <= fraction <= 1.
 [[nodiscard]] double quantile(std::span<const double> samples, double fraction);
 
-/// Sample over baseline sample of the same round; NaN where either is missing or the baseline is not above zero. All
-/// are NaN when a number on either side is below zero: the difference of two times may be, and the ratio of the rounds
-/// that happen not to be would be a false one.
+/// Each sample divided by the baseline sample of the same round; NaN when either is missing or the baseline is not
+/// above zero. All are NaN when a number on either side is below zero: differences of times can be negative, and a
+/// ratio over only the other rounds would be wrong.
 [[nodiscard]] std::vector<double> round_ratios(std::span<const double> samples, std::span<const double> baseline);
 
-/// The n-th root of the product; values that are not above zero are skipped; NaN without values.
+/// The n-th root of the product. Skips values that are not above zero; NaN without values.
 [[nodiscard]] double geometric_mean(std::span<const double> values);
 
-/// Whether every sample of one lies below every sample of the other.
+/// Whether every sample of one is below every sample of the other.
 [[nodiscard]] bool ranges_apart(const summary& left, const summary& right);
 
 }

@@ -3,10 +3,10 @@
 #pragma once
 
 /// \file
-/// A picture of a chart, written as plain SVG.
+/// A chart, written as plain SVG.
 ///
-/// The charts of the report are bars, points and a few lines, so this is smaller than the glue to a chart library
-/// would be; the page stays one file, prints sharp, and takes its colours from the page's own light and dark styles.
+/// The report's charts are bars, points and a few lines, so this code is smaller than the glue to a chart library would
+/// be. The page stays one file, prints sharply, and uses the colours of its light and dark styles.
 
 #include <cstdint>
 #include <string>
@@ -14,13 +14,13 @@
 
 namespace tenure::lab {
 
-/// Which end of a text stands at its position.
+/// Which end of a text is at its position.
 enum class anchor : std::uint8_t { start, middle, end };
 
-/// Coordinates in CSS pixels of a chart shown at its own width; it scales with its column. Looks come from classes.
+/// Coordinates are CSS pixels of a chart at its own width; it scales with its column. Styles come from classes.
 class svg {
 public:
-    /// `id` is unique in the page; title and description are what a screen reader says.
+    /// `id` is unique in the page. Screen readers read the title and the description.
     svg(double width, double height, std::string_view id, std::string_view title, std::string_view description);
 
     void rect(double x, double y, double width, double height, std::string_view css);
@@ -29,7 +29,7 @@ public:
     void path(std::string_view commands, std::string_view css);
     void text(double x, double y, std::string_view words, std::string_view css, anchor at = anchor::start);
 
-    /// What is drawn until close() has `tip` as its tooltip.
+    /// Shapes drawn until close() have `tip` as their tooltip.
     void open(std::string_view tip);
     void close();
 
@@ -39,7 +39,7 @@ private:
     std::string body_;
 };
 
-/// A coordinate with one decimal at most: pixels need no more, and a page with thousands of them stays small.
+/// A coordinate with at most one decimal: pixels need no more, and a page with thousands of them stays small.
 [[nodiscard]] std::string coordinate(double value);
 
 }

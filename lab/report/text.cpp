@@ -26,14 +26,14 @@ namespace {
 /// What the tables of one experiment share.
 struct context {
     const experiment_result& found;
-    std::string mark; ///< of the build; empty when there is nothing to say
+    std::string mark; ///< of the build; empty for a normal build
     std::size_t width;
     colour colours;
 };
 
 constexpr std::size_t narrowest = 40;
 
-/// Stands in front of a name, two columns wide.
+/// The sign before a name, two columns wide.
 std::string_view sign_of(role part, bool is_baseline) {
     if (is_baseline) return "= ";
     switch (part) {
@@ -55,7 +55,7 @@ std::string paragraph(const context& in, std::string_view text, tint shade = tin
     return painted(wrapped(text, in.width, indent), shade, in.colours) + "\n";
 }
 
-/// The columns of one figure: median with a star at the best, spread, ratio.
+/// The columns of one figure: median with a star for the best, spread, ratio.
 struct figure_columns {
     const table& from;
     std::size_t index;
@@ -87,7 +87,7 @@ text_grid make_grid(const context& in, const table& from, std::size_t first, std
     const std::size_t longest = std::max<std::size_t>(in.width / 3, 18);
     text_grid grid;
     std::vector<figure_columns> columns;
-    // What is told has one column each and needs no second line of titles.
+    // Figures without comparison have one column each and need no second line of titles.
     const bool told = from.figures[first].is_told();
     grid.group(told ? "  contestant" : "", 1);
     std::vector<std::string> titles{"  contestant"};
@@ -113,7 +113,7 @@ text_grid make_grid(const context& in, const table& from, std::size_t first, std
     return grid;
 }
 
-/// As many figures side by side as the width takes; the spread goes first when not even one fits with it.
+/// As many figures side by side as the width permits. The spread is dropped first when not even one fits with it.
 std::string grids(const context& in, const table& from, bool ratio) {
     std::string text;
     for (std::size_t first = 0; first < from.figures.size();) {
@@ -280,7 +280,9 @@ std::string text_tables(const result& found, text_style style) {
     }
     text += text_conclusions(found, style);
     if (!found.complete) {
-        text += "\n" + painted("Interrupted: only what had finished is here.", tint::warning, style.colours) + "\n";
+        text += "\n" +
+                painted("Interrupted: only the finished measurements are included.", tint::warning, style.colours) +
+                "\n";
     }
     return text;
 }

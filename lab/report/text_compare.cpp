@@ -31,7 +31,7 @@ tint tint_of(change verdict) {
     return tint::none;
 }
 
-/// The mark stands in front, so that it is seen even where the line is long.
+/// The mark comes first, so that it is visible even when the line is long.
 std::string_view mark_of(change verdict) {
     switch (verdict) {
     case change::better: return "+ ";
@@ -59,7 +59,7 @@ std::string side_text(const compared_metric& row, const summary& side) {
     return fact_text({side.median, side.median, side.median, side.count});
 }
 
-/// One row; a narrow terminal keeps the first columns and the verdict.
+/// One row. A narrow terminal shows the first columns and the verdict.
 std::vector<grid_cell> cells_of(const compared_metric& row, std::size_t columns, std::size_t name_width) {
     const tint shade = tint_of(row.verdict);
     std::vector<grid_cell> cells{{std::string(mark_of(row.verdict)) + clipped(row_name(row), name_width), shade},
@@ -102,7 +102,7 @@ std::string list_of(std::string_view title, const std::vector<std::string>& line
     return text;
 }
 
-/// What is better or worse, once more at the end, where a long list leaves the reader.
+/// Repeats what is better or worse at the end, where the reader of a long list arrives.
 std::string changes(const comparison& found, std::size_t width, colour colours) {
     std::string text;
     for (const compared_metric& row : found.rows) {
@@ -127,7 +127,7 @@ std::string totals(const comparison& found) {
         text += fmt::format("; {} not comparable: no baseline in the same round", count);
     }
     if (const std::size_t count = found.count(change::too_few); count != 0) {
-        text += fmt::format("; {} without a verdict: fewer than {} rounds on a side", count, min_compared_rounds);
+        text += fmt::format("; {} without a verdict: fewer than {} rounds in one result", count, min_compared_rounds);
     }
     return text;
 }
@@ -157,11 +157,10 @@ std::string text_tables(const comparison& found, text_style style) {
     text += changes(found, width, colours);
     text += "\n" + wrapped(totals(found), width) + "\n";
     const std::string legend = fmt::format(
-        "A change counts when the rounds of old and new do not overlap (every round of the one lies below every round "
-        "of the other) and the medians differ by more than {:.0f} %: for times, of the ratios to the baseline of the "
-        "same round; for memory and "
-        "facts, of the figures. + better; ! worse; ~ only the absolute time moved, so the machine did; * moved, and "
-        "neither is better; ? no verdict; all others are the same",
+        "A change counts when the rounds of old and new do not overlap (every round of the one is below every round "
+        "of the other) and the medians differ by more than {:.0f} %: for times, of the ratios to the baseline of "
+        "the same round; for memory and facts, of the figures. + better; ! worse; ~ only the absolute time changed, "
+        "so the machine drifted; * changed, and neither is better; ? no verdict; all others are the same",
         100 * min_compared_change);
     return text + painted(wrapped(legend, width), tint::faint, colours) + "\n";
 }

@@ -24,13 +24,13 @@ tint tint_of(standing stands) {
     return stands == standing::trails ? tint::bad : tint::none;
 }
 
-/// A primary figure, with who has it; rows are those of `from`.
+/// A primary figure with the rows that have it; rows are those of `from`.
 struct primary_row {
     const table& from;
     verdict found;
 };
 
-/// The figures that the experiment declared; one that a single contestant has stands without an opponent.
+/// The figures that the experiment declared. One that only a single contestant has is shown without an opponent.
 std::vector<primary_row> primary_rows(const layout& laid) {
     std::vector<primary_row> rows;
     for (const verdict& one : verdicts_of(laid.whole)) {
@@ -85,7 +85,7 @@ text_grid primary_grid(const std::vector<primary_row>& rows, std::size_t figure_
 std::string primary_table(const layout& laid, std::size_t width, colour colours) {
     const std::vector<primary_row> rows = primary_rows(laid);
     if (rows.empty()) return {};
-    // Shorter names first, then fewer columns.
+    // Shortens names first, then drops columns.
     const std::size_t figure_width = width * 3 / 10 - 2;
     const bool roomy = primary_grid(rows, figure_width, width / 5, 7).width() <= width;
     const std::size_t name_width = roomy ? width / 5 : width / 7;
@@ -94,7 +94,7 @@ std::string primary_table(const layout& laid, std::size_t width, colour colours)
     return primary_grid(rows, figure_width, name_width, columns).str(colours);
 }
 
-/// What the pages of tables above it come to, in a few lines.
+/// Sums up the tables above in a few lines.
 std::string conclusion_of(const experiment_result& found, text_style style) {
     const std::size_t width = std::max(style.width, narrowest);
     const layout laid = lay_out(found);
@@ -126,7 +126,7 @@ text_grid counts_grid(const standings& found, std::size_t width, std::size_t col
     return grid;
 }
 
-/// On a narrow terminal without the sum of the others.
+/// A narrow terminal omits the sum of the others.
 std::string counts_table(const standings& found, std::size_t width, colour colours) {
     const text_grid whole = counts_grid(found, width, 6);
     return (whole.width() <= width ? whole : counts_grid(found, width, 5)).str(colours);
@@ -156,8 +156,8 @@ std::string standings_text(const standings& found, std::size_t width, colour col
         "\n" + counts_table(found, width, colours);
     if (found.trails.empty()) return text;
     text += "\n" + painted("The longest distances", tint::strong, colours) + "\n";
-    text += painted(wrapped("Distance in the same round (above 1: ours is worse; from 0: the other has none), and the "
-                            "medians of both",
+    text += painted(wrapped("Distance within a round (above 1: ours is worse; from 0: the other's figure is 0), and "
+                            "the medians of both",
                             width),
                     tint::faint, colours) +
             "\n";

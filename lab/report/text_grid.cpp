@@ -52,7 +52,7 @@ std::string wrapped(std::string_view text, std::size_t width, std::size_t indent
 
 std::string painted(std::string_view text, tint shade, colour colours) {
     static constexpr std::array<std::string_view, 6> codes{"", "1", "2", "32", "31", "33"};
-    // Blanks at either end stay outside, so that lines can be trimmed.
+    // Spaces at either end stay outside, so that lines can be trimmed.
     const std::size_t first = text.find_first_not_of(' ');
     if (colours == colour::plain || shade == tint::none || first == std::string_view::npos) return std::string(text);
     const std::size_t end = text.find_last_not_of(' ') + 1;

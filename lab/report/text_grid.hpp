@@ -3,7 +3,7 @@
 #pragma once
 
 /// \file
-/// Aligned columns of words for a terminal, and what they need: widths, wrapping, colour.
+/// Aligned columns of words for a terminal: widths, wrapping, colour.
 
 #include <cstddef>
 #include <cstdint>
@@ -16,10 +16,10 @@
 
 namespace tenure::lab {
 
-/// What a word means; drawn as colour where that is allowed, and never the only sign of it.
+/// The meaning of a word; shown as colour where allowed, and never by colour alone.
 enum class tint : std::uint8_t { none, strong, faint, good, bad, warning };
 
-/// `text` broken at blanks so that no line passes `width`; later lines begin with `indent` blanks.
+/// `text` broken at spaces so that no line exceeds `width`; later lines are indented by `indent` spaces.
 [[nodiscard]] std::string wrapped(std::string_view text, std::size_t width, std::size_t indent = 0);
 
 [[nodiscard]] std::string painted(std::string_view text, tint shade, colour colours);
@@ -29,10 +29,10 @@ struct grid_cell {
     tint shade = tint::none;
 };
 
-/// The first column is aligned left, all others right.
+/// The first column is left-aligned, all others right-aligned.
 class text_grid {
 public:
-    /// A heading over `span` columns; call until the columns are covered. Widens them where it is longer.
+    /// A heading over `span` columns; call it until the columns are covered. Widens the columns when it is longer.
     void group(std::string title, std::size_t span);
     void head(std::vector<std::string> titles) { titles_ = std::move(titles); }
     void add(std::vector<grid_cell> cells) { rows_.push_back(std::move(cells)); }

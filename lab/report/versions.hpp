@@ -3,7 +3,7 @@
 #pragma once
 
 /// \file
-/// What stands under a table of times: whose figures these are, to the version.
+/// The line below a table of times that names the versions of the peers.
 
 #include <string>
 
@@ -11,7 +11,7 @@
 
 namespace tenure::lab {
 
-/// "Versions: jemalloc 5.3.0, tcmalloc: gperftools minimal 2.10", of the table's rows that are not ours; empty when
+/// "Versions: jemalloc 5.3.0, tcmalloc: gperftools minimal 2.10", for the table's rows that are not ours; empty when
 /// none of them has a version.
 [[nodiscard]] std::string versions_of(const table& from);
 

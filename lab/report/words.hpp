@@ -3,7 +3,7 @@
 #pragma once
 
 /// \file
-/// The words that stand for enumerations in JSON and CSV: one table, read by writers and readers.
+/// The words for enumerations in JSON and CSV: one table for writers and readers.
 
 #include <array>
 #include <cstddef>

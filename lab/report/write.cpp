@@ -18,7 +18,7 @@ namespace tenure::lab {
 namespace {
 
 std::string refusal(const std::filesystem::path& path, const std::error_code& why) {
-    return fmt::format("{}: cannot be written: {}", path.string(), why.message());
+    return fmt::format("{}: cannot write the file: {}", path.string(), why.message());
 }
 
 std::error_code last_error() { return {errno == 0 ? EIO : errno, std::generic_category()}; }
@@ -27,7 +27,7 @@ std::string make_directory(const std::filesystem::path& path) {
     std::error_code why;
     std::filesystem::create_directories(path, why);
     if (!why && !std::filesystem::is_directory(path, why)) why = std::make_error_code(std::errc::not_a_directory);
-    return why ? fmt::format("{}: cannot be made: {}", path.string(), why.message()) : std::string();
+    return why ? fmt::format("{}: cannot create the folder: {}", path.string(), why.message()) : std::string();
 }
 
 std::string write_articles(const experiment_result& found, const std::filesystem::path& directory) {
@@ -51,7 +51,7 @@ std::string write_file(const std::filesystem::path& path, std::string_view conte
     std::ofstream stream(partial, std::ios::binary | std::ios::trunc);
     if (!stream) return refusal(path, last_error());
     stream.write(content.data(), static_cast<std::streamsize>(content.size()));
-    stream.close(); // a full disk often says so only here
+    stream.close(); // some errors, such as a full disk, show only here
     std::error_code why;
     if (!stream) why = last_error();
     if (!why) std::filesystem::rename(partial, path, why);

@@ -3,7 +3,7 @@
 #pragma once
 
 /// \file
-/// Everything that a result becomes on disk: results.json, results.csv, the articles' files, report.html.
+/// Writes a result to disk: results.json, results.csv, the articles' files, report.html.
 
 #include <filesystem>
 #include <string>
@@ -13,12 +13,13 @@
 
 namespace tenure::lab {
 
-/// Writes DIR/results.json, DIR/results.csv, DIR/EXPERIMENT/*.csv and DIR/report.html; makes DIR.
-/// Returns   empty, or one sentence that says which file was refused and why. Files are replaced whole or not at all.
+/// Writes DIR/results.json, DIR/results.csv, DIR/EXPERIMENT/*.csv and DIR/report.html; creates DIR.
+/// Returns   empty, or a sentence about the file that could not be written and why. Files are replaced whole or not at
+///           all.
 [[nodiscard]] std::string write_all(const result& found, const std::filesystem::path& directory);
 
-/// Writes one file through a temporary name beside it, so that a reader never sees half of it.
-/// Returns   empty, or one sentence that says what was refused and why.
+/// Writes one file through a temporary file beside it, so that a reader never sees half of it.
+/// Returns   empty, or a sentence about what failed and why.
 [[nodiscard]] std::string write_file(const std::filesystem::path& path, std::string_view content);
 
 }

@@ -174,7 +174,7 @@ TEST_F(run, refuses_what_it_does_not_know) {
     expect_words(folder.err, {"/etc is a folder"});
     auto const text = run_command("run -- /etc/passwd");
     EXPECT_EQ(text.code, 126);
-    expect_words(text.err, {"/etc/passwd may not be executed"});
+    expect_words(text.err, {"/etc/passwd is not executable"});
     auto const stats = run_command("run --heap system --stats -- ls");
     EXPECT_EQ(stats.code, 2);
     expect_words(stats.err, {"--stats", "--heap system"});
@@ -239,7 +239,7 @@ TEST_F(program_with_a_head, that_is_linked_statically_is_told) {
     expect_words(tenure::lab::why_not_preloadable(path), {"is linked statically"});
     head[18] = 3; // of an i386
     write(head);
-    expect_words(tenure::lab::why_not_preloadable(path), {"of another machine"});
+    expect_words(tenure::lab::why_not_preloadable(path), {"for another machine type"});
 }
 
 TEST_F(program_with_a_head, that_has_capabilities_is_told_to_all_but_root) {

@@ -30,7 +30,7 @@ TEST(whole_number, takes_what_is_in_the_range) {
 TEST(whole_number, a_refusal_names_the_range) {
     for (const char* text : {"-1", "101", "99999999999999999999", "-99999999999999999999", "18446744073709551615", "",
                              "1.5", "1e3", "0x10", "+1", " 1", "1 ", "one"}) {
-        EXPECT_EQ(refusal_of(text, 0, 100), "\"" + std::string{text} + "\" is no whole number from 0 to 100");
+        EXPECT_EQ(refusal_of(text, 0, 100), "\"" + std::string{text} + "\" is not a whole number from 0 to 100");
     }
 }
 

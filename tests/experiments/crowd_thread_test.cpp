@@ -167,7 +167,7 @@ TEST(heap_threads, pass_with_our_own_heap) {
 }
 
 TEST(heap_threads, blocks_that_are_not_aligned_fail_the_part_and_end_it) {
-    constexpr std::string_view askew = "a block was not aligned as it was asked for";
+    constexpr std::string_view askew = "a block did not have the requested alignment";
     for (std::size_t const part : {heap_part::threads, heap_part::producer_consumer}) {
         kept_recorder const found = run_few(heap_experiment, run_heap<askew_bump>, part);
         EXPECT_EQ(found.failure, askew) << part;

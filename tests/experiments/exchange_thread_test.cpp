@@ -92,7 +92,7 @@ TEST(exchange, blocks_that_are_not_aligned_are_seen) {
     page_array<char> const here(64 * 4 * exchange_blocks), there(64 * 4 * exchange_blocks);
     strided one{here.data(), 24}, other{there.data(), 24};
     EXPECT_EQ(run_exchange(1, {24, 16}, one, other, [](std::span<void*>) {}).fault,
-              "a block was not aligned as it was asked for");
+              "a block did not have the requested alignment");
     EXPECT_EQ(run_exchange(1, {24, 8}, one, other, [](std::span<void*>) {}).fault, "");
 }
 
@@ -132,7 +132,7 @@ TEST(exchange, a_difference_below_zero_is_told_as_it_is) {
 }
 
 TEST(exchange, where_the_threads_ran_is_said_in_words) {
-    EXPECT_EQ(where_they_ran({-1, 0}), "the two threads did not stay on one CPU each");
+    EXPECT_EQ(where_they_ran({-1, 0}), "the two threads did not each stay on one CPU");
     EXPECT_EQ(where_they_ran({3, 3}), "both threads ran on CPU 3");
     std::string const two = where_they_ran({1, 0});
     EXPECT_EQ(two.find("the two threads ran on CPUs 1 and 0, "), 0u) << two;

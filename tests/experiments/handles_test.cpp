@@ -67,10 +67,10 @@ struct refuses : counted {
 TEST(handles, a_scheme_that_is_right_passes) { EXPECT_EQ(recorded(run_handles<counted>).failure, ""); }
 
 TEST(handles, a_scheme_that_is_wrong_about_what_is_alive_fails) {
-    EXPECT_EQ(recorded(run_handles<never_ended>).failure, "what is there was not counted once");
-    EXPECT_EQ(recorded(run_handles<counts_always_one>).failure, "what was ended is still counted");
-    EXPECT_EQ(recorded(run_handles<live_for_ever>).failure, "what was ended was said to be there");
-    EXPECT_EQ(recorded(run_handles<refuses>).failure, "a hold of what is there was refused");
+    EXPECT_EQ(recorded(run_handles<never_ended>).failure, "the number of live objects is not 1");
+    EXPECT_EQ(recorded(run_handles<counts_always_one>).failure, "an ended object is still counted");
+    EXPECT_EQ(recorded(run_handles<live_for_ever>).failure, "an ended object was reported as live");
+    EXPECT_EQ(recorded(run_handles<refuses>).failure, "a live object could not be acquired");
 }
 
 TEST(handles, every_scheme_that_knows_ends_is_asked_whether_it_is_there) {

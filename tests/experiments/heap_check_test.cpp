@@ -91,7 +91,7 @@ TEST(heap_check, blocks_that_overlap_at_their_ends_are_seen) {
 }
 
 TEST(heap_check, blocks_that_are_not_aligned_are_seen) {
-    constexpr std::string_view askew = "a block was not aligned as it was asked for";
+    constexpr std::string_view askew = "a block did not have the requested alignment";
     EXPECT_EQ(heap<broken::askew_heap>(heap_part::one_thread).failure, askew);
     EXPECT_EQ(heap<broken::askew_heap>(heap_part::refill).failure, askew);
     EXPECT_EQ(fragmentation<broken::askew_heap>().failure, askew);
@@ -120,7 +120,7 @@ TEST(heap_check, every_part_of_large_passes_with_malloc) {
 
 TEST(heap_check, a_block_that_loses_a_byte_when_it_grows_is_seen) {
     EXPECT_EQ(large<broken::forgetful_heap>(large_part::growth).failure,
-              "a block that grew did not hold what was written to it");
+              "a block that grew did not hold the data written to it");
 }
 
 TEST(heap_check, large_blocks_at_one_place_are_seen) {

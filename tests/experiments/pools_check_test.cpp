@@ -56,8 +56,8 @@ TEST(pools_check, objects_that_overlap_after_frees_only_are_seen) {
 }
 
 TEST(pools_check, objects_that_are_not_aligned_as_promised_are_seen) {
-    EXPECT_EQ(failure_of<under_aligned>(run_pairs<under_aligned>), "a block was not aligned as it was asked for");
-    EXPECT_EQ(failure_of<under_aligned>(run_whole<under_aligned>), "a block was not aligned as it was asked for");
+    EXPECT_EQ(failure_of<under_aligned>(run_pairs<under_aligned>), "a block did not have the requested alignment");
+    EXPECT_EQ(failure_of<under_aligned>(run_whole<under_aligned>), "a block did not have the requested alignment");
 }
 
 /// Sound, and drops everything; what it hands out after a drop overlaps.
@@ -102,7 +102,7 @@ TEST(pools_check, a_broken_pool_is_a_failed_row_without_numbers) {
     ASSERT_EQ(found.contestants.size(), 5u);
     EXPECT_EQ(found.contestants[0].state, outcome::measured) << found.contestants[0].reason;
     constexpr std::array<std::string_view, 5> reasons{
-        "", "two blocks overlapped", "two blocks overlapped", "a block was not aligned as it was asked for",
+        "", "two blocks overlapped", "two blocks overlapped", "a block did not have the requested alignment",
         "not proven: forgetful called directly; 0 of 1000 blocks asked are its own by forgetful::owns"};
     for (std::size_t i = 1; i < reasons.size(); ++i) {
         const contestant_result& row = found.contestants[i];

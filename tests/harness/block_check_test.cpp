@@ -67,7 +67,7 @@ TEST_F(block_check, a_block_that_is_given_out_twice_is_seen) {
 TEST_F(block_check, a_block_that_is_not_aligned_is_seen) {
     std::vector<void*> blocks = blocks_of(memory, 3, 24);
     EXPECT_EQ(check_blocks(blocks, 24, 8), "");
-    EXPECT_EQ(check_blocks(blocks, 24, 16), "a block was not aligned as it was asked for");
+    EXPECT_EQ(check_blocks(blocks, 24, 16), "a block did not have the requested alignment");
 }
 
 TEST_F(block_check, blocks_of_several_sizes_pass_when_they_lie_apart) {
@@ -88,7 +88,7 @@ TEST_F(block_check, a_small_block_in_a_large_one_is_seen) {
     blocks[1].place = memory.data() + 512;
     EXPECT_EQ(check_blocks(blocks, 16), "");
     blocks[1].place = memory.data() + 520;
-    EXPECT_EQ(check_blocks(blocks, 16), "a block was not aligned as it was asked for");
+    EXPECT_EQ(check_blocks(blocks, 16), "a block did not have the requested alignment");
 }
 
 TEST_F(block_check, lists_with_numbers_of_their_own_are_told_apart) {

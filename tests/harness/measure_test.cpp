@@ -74,7 +74,7 @@ TEST(parameters, defaults_full_sizes_and_given_values) {
 }
 
 TEST(parameters_death_test, an_option_that_was_never_declared_is_a_bug) {
-    EXPECT_DEATH(static_cast<void>(parameters{}["nothing"]), "which it never declared");
+    EXPECT_DEATH(static_cast<void>(parameters{}["nothing"]), "which it does not declare");
 }
 
 }

@@ -64,7 +64,7 @@ TEST(peers, a_file_that_is_not_there_is_refused) {
     EXPECT_EQ(found.reason, "there is no file ./no/such/lib.so");
 }
 
-TEST(peers, a_directory_is_refused) { EXPECT_EQ(find_malloc_file("/tmp").reason, "/tmp is no file"); }
+TEST(peers, a_directory_is_refused) { EXPECT_EQ(find_malloc_file("/tmp").reason, "/tmp is not a file"); }
 
 TEST(peers, a_file_that_is_no_library_is_refused_with_the_loaders_reason) {
     if (support::under_sanitizer()) GTEST_SKIP() << "a preload comes before the sanitizer";

@@ -108,7 +108,7 @@ TEST(rounds, a_worker_that_hangs_is_ended_at_its_time_out) {
 TEST(rounds, a_verification_that_fails_leaves_no_number) {
     contestant_result const row = run_alone("lies");
     EXPECT_EQ(row.state, outcome::failed);
-    EXPECT_EQ(row.reason, "part one, round 1: a block did not hold what was written to it");
+    EXPECT_EQ(row.reason, "part one, round 1: a block did not hold the data written to it");
     EXPECT_TRUE(row.metrics.empty());
 }
 
@@ -217,7 +217,7 @@ TEST(rounds, the_primary_figures_that_an_experiment_declares_are_in_its_result) 
 TEST(rounds, who_takes_no_part_in_what_was_chosen_is_missing_with_that_reason) {
     contestant_result const row = run_alone("owns up", only_part(1));
     EXPECT_EQ(row.state, outcome::missing);
-    EXPECT_EQ(row.reason, "it takes no part in what was chosen");
+    EXPECT_EQ(row.reason, "it does not take part in any chosen part");
 }
 
 TEST(rounds, who_is_left_out_of_a_part_has_the_others_and_the_reason) {
@@ -233,7 +233,7 @@ TEST(rounds, who_is_left_out_of_a_part_has_the_others_and_the_reason) {
 TEST(rounds, who_is_left_out_of_everything_is_missing_and_still_says_why) {
     contestant_result const row = run_alone("never ends");
     EXPECT_EQ(row.state, outcome::missing);
-    EXPECT_EQ(row.reason, "it is left out of all that was chosen");
+    EXPECT_EQ(row.reason, "it is left out of all chosen parts");
     EXPECT_EQ(row.left_out.size(), 2u);
     EXPECT_EQ(run_alone("never ends", only_part(0)).left_out.size(), 1u) << "of what was chosen";
 }

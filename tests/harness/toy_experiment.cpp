@@ -77,7 +77,7 @@ void interrupt(const task&) {
 void lie(const task& asked) {
     show_a_block(asked);
     asked.out.value("number", "first", "ns/op", 1);
-    asked.out.fail("a block did not hold what was written to it");
+    asked.out.fail("a block did not hold the data written to it");
 }
 
 void show_nothing(const task& asked) { asked.out.value("number", "first", "ns/op", 1); }

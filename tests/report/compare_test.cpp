@@ -180,7 +180,7 @@ TEST(compare, fewer_than_five_rounds_on_either_side_give_no_verdict) {
     after.experiments.resize(1); // the other has five rounds
     const comparison found = compare(longer(fixture::small_result()), after);
     EXPECT_EQ(found.count(change::too_few), found.rows.size());
-    EXPECT_NE(text_tables(found, {400}).find("fewer than 5 rounds on a side"), std::string::npos);
+    EXPECT_NE(text_tables(found, {400}).find("fewer than 5 rounds in one result"), std::string::npos);
 }
 
 TEST(compare, the_output_says_what_counts_as_a_change) {

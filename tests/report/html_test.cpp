@@ -152,7 +152,7 @@ TEST(html, a_figure_below_zero_is_shown_without_a_ratio) {
     EXPECT_EQ(faults(page), "");
     EXPECT_TRUE(holds(page, "−3.00"));
     EXPECT_FALSE(holds(page, "×-") || holds(page, "×−"));
-    EXPECT_TRUE(holds(page, "Without ×: the median, where there is no ratio."));
+    EXPECT_TRUE(holds(page, "Values without × are medians, where there is no ratio."));
 }
 
 TEST(html, the_clipped_distance_of_the_article_is_printed) {

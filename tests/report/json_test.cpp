@@ -94,13 +94,13 @@ TEST(json, levels_without_end_are_refused) {
 
 TEST(json, another_file_is_refused) {
     for (const std::string_view text : {"[]", "3", "{}", "{\"format\":1}", "{\"format\":\"1\",\"experiments\":[]}"}) {
-        EXPECT_NE(error_of(text).find("no result of `tenure bench`"), std::string::npos) << text;
+        EXPECT_NE(error_of(text).find("not a result of `tenure bench`"), std::string::npos) << text;
     }
 }
 
 TEST(json, a_newer_file_is_refused_with_what_to_do) {
     const std::string error = error_of("{\"format\":2,\"experiments\":[]}");
-    EXPECT_EQ(error, "format 2 was written by a newer `tenure`; this one reads up to 1: update it");
+    EXPECT_EQ(error, "format 2 was written by a newer `tenure`; this one reads formats up to 1: update it");
     EXPECT_FALSE(error_of("{\"format\":99999999999999999999,\"experiments\":[]}").empty());
     EXPECT_EQ(error_of("{\"format\":0,\"experiments\":[]}"), "unknown format 0");
 }
@@ -157,11 +157,11 @@ TEST(json, a_file_with_more_than_any_result_has_is_refused) {
     result found = fixture::small_result();
     found.experiments[0].contestants.resize(101, found.experiments[0].contestants[0]);
     EXPECT_EQ(parse_json(to_json(found)).error,
-              "no result of `tenure bench`: 101 contestants in one experiment, at most 100 are read");
+              "not a result of `tenure bench`: 101 contestants in one experiment; the maximum is 100");
     found = fixture::small_result();
     found.experiments[0].contestants[0].metrics.resize(10'001);
     const std::string error = parse_json(to_json(found)).error;
-    EXPECT_NE(error.find("figures, at most 10000 are read"), std::string::npos) << error;
+    EXPECT_NE(error.find("figures; the maximum is 10000"), std::string::npos) << error;
 }
 
 }

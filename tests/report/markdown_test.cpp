@@ -69,7 +69,7 @@ TEST(markdown, figures_with_other_rounds_are_said_to_have_them) {
     one.contestants[0].metrics[1].samples.resize(3);
     EXPECT_TRUE(holds(markdown_provenance(found, one), "Medians of 7 rounds (3 rounds for: cold); "));
     EXPECT_TRUE(holds(text_tables(found, {200}), "7 rounds (3 rounds for: cold), --count 5"));
-    EXPECT_EQ(doubt_of(one), "Too few rounds to call anybody the best: 3 rounds for: cold.");
+    EXPECT_EQ(doubt_of(one), "Too few rounds to name a best choice: 3 rounds for: cold.");
 }
 
 TEST(markdown, no_field_of_a_result_can_make_a_link_or_leave_its_code) {

@@ -44,10 +44,10 @@ TEST_F(read_file_test, more_than_the_limit_is_refused) {
 
 TEST_F(read_file_test, what_is_no_regular_file_is_refused_at_once) {
     EXPECT_NE(read_file("/", 10).error.find("directory"), std::string::npos);
-    EXPECT_NE(read_file("/dev/zero", 10).error.find("no regular file"), std::string::npos);
+    EXPECT_NE(read_file("/dev/zero", 10).error.find("not a regular file"), std::string::npos);
     EXPECT_NE(read_file("/nowhere/at/all", 10).error.find("cannot be read"), std::string::npos);
     ASSERT_EQ(::mkfifo(path.c_str(), 0600), 0);
-    EXPECT_NE(read_file(path, 10).error.find("no regular file"), std::string::npos) << "nobody writes to it";
+    EXPECT_NE(read_file(path, 10).error.find("not a regular file"), std::string::npos) << "nobody writes to it";
 }
 
 TEST_F(read_file_test, a_result_is_read_from_nothing_else) {

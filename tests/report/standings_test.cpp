@@ -199,7 +199,7 @@ TEST(conclusion, figures_that_stand_twice_in_an_earlier_result_are_said_to) {
     metrics.push_back(metrics[3]);
     EXPECT_EQ(ambiguous_figures(found.experiments[0].contestants[0]), 2U);
     EXPECT_TRUE(says(text_conclusions(found, {200}),
-                     "Ambiguous: 2 figures of a contestant stand twice under one name; only the first is shown."));
+                     "Ambiguous: 2 figures of a contestant appear twice under one name; only the first is shown."));
 }
 
 TEST(versions, the_peers_of_a_table_are_named_with_their_versions) {

@@ -94,7 +94,7 @@ TEST(text, an_interrupted_result_says_so) {
     result found = fixture::small_result();
     EXPECT_FALSE(holds(text_tables(found), "Interrupted"));
     found.complete = false;
-    EXPECT_TRUE(holds(text_tables(found), "Interrupted: only what had finished is here."));
+    EXPECT_TRUE(holds(text_tables(found), "Interrupted: only the finished measurements are included."));
 }
 
 TEST(text, without_the_baseline_there_is_no_ratio_column_and_a_sentence_why) {

@@ -63,7 +63,7 @@ TEST_F(write, a_file_where_the_directory_should_be_is_named) {
     fs::create_directories(directory_);
     std::ofstream(directory_ / "taken") << "x";
     const std::string error = write_all(fixture::small_result(), directory_ / "taken");
-    EXPECT_EQ(error, (directory_ / "taken").string() + ": cannot be made: Not a directory");
+    EXPECT_EQ(error, (directory_ / "taken").string() + ": cannot create the folder: Not a directory");
 }
 
 TEST_F(write, a_full_disk_is_reported_and_the_old_file_kept) {
@@ -72,14 +72,14 @@ TEST_F(write, a_full_disk_is_reported_and_the_old_file_kept) {
     std::ofstream(directory_ / "results.csv") << "old";
     fs::create_symlink("/dev/full", directory_ / "results.csv.partial");
     const std::string error = write_file(directory_ / "results.csv", std::string(1 << 20, 'x'));
-    EXPECT_NE(error.find("results.csv: cannot be written: No space left on device"), std::string::npos) << error;
+    EXPECT_NE(error.find("results.csv: cannot write the file: No space left on device"), std::string::npos) << error;
     EXPECT_EQ(content_of(directory_ / "results.csv"), "old");
 }
 
 TEST_F(write, a_directory_in_the_way_of_a_file_is_reported) {
     fs::create_directories(directory_ / "report.html" / "inside");
     const std::string error = write_all(fixture::small_result(), directory_);
-    EXPECT_NE(error.find("report.html: cannot be written"), std::string::npos) << error;
+    EXPECT_NE(error.find("report.html: cannot write the file"), std::string::npos) << error;
 }
 
 }

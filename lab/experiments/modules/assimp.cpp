@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: MIT
 
 /// \file
-/// Models of any format that assimp reads, as nodes: those of the file, and one below for each mesh that a node shows.
+/// Models of any format that assimp reads, as nodes: those of the file, and a child for each mesh that a node shows.
 
 #include <assimp/scene.h>
 
@@ -15,7 +15,7 @@ namespace {
 
 using tenure::lab::model_node;
 
-/// A program shares large meshes among the copies of a model.
+/// Limits a mesh's data per node, because a program shares large meshes among the copies of a model.
 constexpr std::size_t max_data_bytes = 4096;
 
 std::uint32_t data_bytes(const aiMesh& mesh) {

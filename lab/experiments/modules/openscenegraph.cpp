@@ -29,7 +29,7 @@ public:
     std::size_t count = 0;
 };
 
-/// Group has its children in a vector, whose place nobody else sees.
+/// Group keeps its children in a private vector, whose address is not accessible.
 class inspector final : public osg::NodeVisitor {
 public:
     inspector(void** places, std::size_t most)
@@ -71,7 +71,7 @@ std::size_t show(void* tree, void** places, std::size_t most) {
     return visit.shown;
 }
 
-/// As the last reference that goes.
+/// Releases the last reference.
 void destroy(void* tree) {
     node_of(tree)->ref();
     node_of(tree)->unref();

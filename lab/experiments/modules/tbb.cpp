@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: MIT
 
 /// \file
-/// The standard library's parallel algorithms, which with GCC run on TBB.
+/// The standard library's parallel algorithms, which run on TBB with GCC.
 
 #include <algorithm>
 #include <cstddef>
@@ -41,7 +41,7 @@ void use_threads(std::size_t count, void (*enter)()) {
     watched = std::make_unique<entrance>(enter);
 }
 
-/// Kept, so that a timed loop does not make it.
+/// Kept, so that no timed loop allocates it.
 std::vector<std::size_t> indices;
 
 void run(std::size_t count, void (*body)(void* context, std::size_t index), void* context) {

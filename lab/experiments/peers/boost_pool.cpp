@@ -82,7 +82,7 @@ struct boost_object_pool {
     std::unique_ptr<boost::object_pool<object>> objects = std::make_unique<boost::object_pool<object>>();
 };
 
-/// The allocator's pool is a singleton per size, its mutex a template argument.
+/// The allocator's pool is a singleton per size; its mutex is a template argument.
 template<std::size_t Bytes, class Mutex>
 struct boost_fast_objects {
     using object = test_object<Bytes>;

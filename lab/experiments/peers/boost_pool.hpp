@@ -3,7 +3,7 @@
 #pragma once
 
 /// \file
-/// Words that the files about Boost.Pool share, those that are built without it as well.
+/// Names shared by the Boost.Pool files, also in builds without it.
 
 #include <array>
 #include <string_view>

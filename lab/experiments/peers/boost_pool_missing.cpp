@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: MIT
 
 /// \file
-/// Boost.Pool where its headers are not found: its rows say what would bring them.
+/// Boost.Pool when its headers are not found: its rows name the package to install.
 
 #include "experiments/peers/boost_pool.hpp"
 

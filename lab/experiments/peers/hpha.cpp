@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: MIT
 
 /// \file
-/// The article's third scheme, which nobody packages: named as missing, never replaced by an imitation.
+/// The article's third scheme, which no package provides: listed as missing, never replaced by an imitation.
 
 #include <array>
 
@@ -27,7 +27,12 @@ constexpr std::array<contestant, 1> rows{missing_row()};
 }
 
 library_peer hpha_peer() {
-    return {name, {}, {}, false, "no package has the High Performance Heap Allocator; O3DE carries a descendant of it"};
+    return {name,
+            {},
+            {},
+            false,
+            "no package has the High Performance Heap Allocator; O3DE contains a descendant of "
+            "it"};
 }
 
 std::span<const contestant> hpha_in_pools() { return rows; }

@@ -16,8 +16,8 @@ namespace tenure::lab {
 
 namespace {
 
-/// One lock for all objects. Loki 0.1.7 has a policy of that kind, which no longer compiles (it returns a value from a
-/// void function); policies are meant to be written by users, so this is one, over the same mutex.
+/// One lock for all objects. Loki 0.1.7 has such a policy, but it no longer compiles (it returns a value from a void
+/// function). Users are meant to write policies, so this is one, over the same mutex.
 template<class Host, class Mutex>
 class class_level_mutex {
 public:

@@ -3,7 +3,7 @@
 #pragma once
 
 /// \file
-/// Words that the files about Loki share, those that are built without it as well.
+/// Names shared by the Loki files, also in builds without it.
 
 #include <array>
 #include <string_view>

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: MIT
 
 /// \file
-/// Loki where it is not found: its rows say what would bring it.
+/// Loki when it is not found: its rows name the package to install.
 
 #include "experiments/peers/loki.hpp"
 

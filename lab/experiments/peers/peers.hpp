@@ -3,8 +3,8 @@
 #pragma once
 
 /// \file
-/// What each peer of this folder brings: itself, and its contestants per experiment. A peer whose headers are not
-/// found is built from PEER_missing.cpp, which brings the same rows without code.
+/// What each peer of this folder provides: itself, and its contestants per experiment. A peer whose headers are not
+/// found is built from PEER_missing.cpp, which provides the same rows without code.
 
 #include <span>
 

@@ -18,7 +18,7 @@ namespace {
 
 constexpr std::string_view peer_name = "std::pmr";
 
-/// The virtual call stays: the compiler must not see which resource it is.
+/// Keeps the virtual call: the compiler must not see which resource it is.
 std::pmr::memory_resource* hidden(std::pmr::memory_resource* resource) {
     asm volatile("" : "+r"(resource));
     return resource;
@@ -69,7 +69,7 @@ constexpr std::array<contestant, 2> in_lifetimes{{
      .peer = peer_name,
      .kind = "library",
      .type = type_name<std::pmr::monotonic_buffer_resource>(),
-     .note = "over a buffer that holds the batch, by the virtual call that containers make; its free does nothing",
+     .note = "over a buffer that holds the batch, through the virtual call that containers make; its free does nothing",
      .parts = lifetimes_part::bit(lifetimes_part::one_thread),
      .run = one_thread<monotonic>},
     {.name = "pmr unsynchronized pool",
@@ -77,7 +77,7 @@ constexpr std::array<contestant, 2> in_lifetimes{{
      .peer = peer_name,
      .kind = "library",
      .type = type_name<std::pmr::unsynchronized_pool_resource>(),
-     .note = "by the virtual call that containers make",
+     .note = "through the virtual call that containers make",
      .parts = lifetimes_part::bit(lifetimes_part::one_thread),
      .run = one_thread<unsynchronized_pool>},
 }};
@@ -105,7 +105,7 @@ struct pmr_synchronized : pmr_objects<Bytes, std::pmr::synchronized_pool_resourc
 
 template<std::size_t Bytes>
 struct pmr_monotonic : pmr_objects<Bytes, std::pmr::monotonic_buffer_resource> {
-    static constexpr bool pairs = false, one_by_one = false, singly = false; // nothing comes back before the release
+    static constexpr bool pairs = false, one_by_one = false, singly = false; // no memory is reused before the release
 };
 
 constexpr std::array<contestant, 3> in_pools{{
@@ -114,7 +114,7 @@ constexpr std::array<contestant, 3> in_pools{{
      .peer = peer_name,
      .kind = "library",
      .type = type_name<std::pmr::unsynchronized_pool_resource>(),
-     .note = "by the virtual call that containers make; drop and trim are release",
+     .note = "through the virtual call that containers make; drop and trim are release",
      .parts = pool_parts<pmr_unsynchronized>(),
      .run = run_pool<pmr_unsynchronized>},
     {.name = "pmr synchronized pool",
@@ -122,7 +122,7 @@ constexpr std::array<contestant, 3> in_pools{{
      .peer = peer_name,
      .kind = "library",
      .type = type_name<std::pmr::synchronized_pool_resource>(),
-     .note = "by the virtual call that containers make; drop and trim are release",
+     .note = "through the virtual call that containers make; drop and trim are release",
      .parts = pool_parts<pmr_synchronized>(),
      .run = run_pool<pmr_synchronized>},
     {.name = "pmr monotonic",
@@ -130,7 +130,7 @@ constexpr std::array<contestant, 3> in_pools{{
      .peer = peer_name,
      .kind = "library",
      .type = type_name<std::pmr::monotonic_buffer_resource>(),
-     .note = "nothing comes back before the release, so it only takes part in the drop",
+     .note = "no memory is reused before the release, so it takes part only in the drop",
      .parts = pool_parts<pmr_monotonic>(),
      .run = run_pool<pmr_monotonic>},
 }};
