@@ -39,10 +39,10 @@ bool is_mapped(const std::string& path) {
 
 }
 
-block_canary::block_canary(route how, std::string_view library, std::string_view type)
+block_proof::block_proof(route how, std::string_view library, std::string_view type)
     : how_(how), library_(library), type_(type), in_use_before_(counted_bytes_in_use()) {}
 
-void block_canary::ask(std::span<void* const> live, const block_owner& owner) {
+void block_proof::ask(std::span<void* const> live, const block_owner& owner) {
     std::size_t const count = std::min(live.size(), max_asked);
     if (owner.owns != nullptr) {
         for (std::size_t i = 0; i < count; ++i) {
@@ -59,7 +59,7 @@ void block_canary::ask(std::span<void* const> live, const block_owner& owner) {
     query_ = owner.query;
 }
 
-void block_canary::witness(std::span<void* const> live, std::size_t bytes_each, const block_owner& owner) {
+void block_proof::witness(std::span<void* const> live, std::size_t bytes_each, const block_owner& owner) {
     if (live.empty()) return;
     shown_ += live.size();
     if (!witnessed_) {
@@ -78,7 +78,7 @@ void block_canary::witness(std::span<void* const> live, std::size_t bytes_each, 
     asked_ += count;
 }
 
-std::string block_canary::wrong_symbol(const std::string& expected) const {
+std::string block_proof::wrong_symbol(const std::string& expected) const {
     for (const char* name : {"malloc", "free"}) {
         std::string const object = object_of_symbol(name);
         if (!same_file(object, expected))
@@ -95,7 +95,7 @@ std::string block_canary::wrong_symbol(const std::string& expected) const {
     return {};
 }
 
-proof_verdict block_canary::conclude_malloc() const {
+proof_verdict block_proof::conclude_malloc() const {
     std::string const expected = library_.empty() ? c_library_object() : std::string{library_};
     std::string wrong = wrong_symbol(expected);
     if (!wrong.empty()) return {false, std::move(wrong)};
@@ -120,19 +120,19 @@ proof_verdict block_canary::conclude_malloc() const {
                               real_path(expected), counted_ ? "grew by them, so it lies behind" : "did not grow")};
 }
 
-std::string block_canary::words_of_owner() const {
+std::string block_proof::words_of_owner() const {
     if (counts_) return fmt::format("{} of {} blocks shown are counted by {}", acknowledged_, put_to_owner_, query_);
     return fmt::format("{} of {} blocks asked are its own by {}", acknowledged_, put_to_owner_, query_);
 }
 
-proof_verdict block_canary::conclude_inlined() const {
+proof_verdict block_proof::conclude_inlined() const {
     if (query_.empty()) {
         return {true, fmt::format("{} called directly; it has no call to ask for its blocks; {} shown", type_, shown_)};
     }
     return {!owner_denies(), fmt::format("{} called directly; {}", type_, words_of_owner())};
 }
 
-proof_verdict block_canary::conclude_offsets() const {
+proof_verdict block_proof::conclude_offsets() const {
     std::string const object = object_of_symbol(offset_library_mark);
     if (!same_file(object, std::string{library_})) {
         return {false, fmt::format("{} resolves into {}, not into {}", offset_library_mark, object, library_)};
@@ -141,7 +141,7 @@ proof_verdict block_canary::conclude_offsets() const {
                               offset_library_mark, real_path(object), shown_)};
 }
 
-proof_verdict block_canary::conclude() const {
+proof_verdict block_proof::conclude() const {
     if (!witnessed_) return {false, "the worker showed none of the allocator's blocks"};
     if (how_ == route::inlined) return conclude_inlined();
     if (how_ == route::offset_library) return conclude_offsets();

@@ -31,10 +31,10 @@ struct proof_verdict {
     std::string text; ///< what was proven, or why it was not: one sentence
 };
 
-class block_canary {
+class block_proof {
 public:
     /// `library` is the preloaded file; empty for the C library. `type` is what an inlined contestant calls.
-    block_canary(route how, std::string_view library, std::string_view type);
+    block_proof(route how, std::string_view library, std::string_view type);
 
     /// Inspects up to 1000 of the blocks.
     void witness(std::span<void* const> live, std::size_t bytes_each, const block_owner& owner = {});

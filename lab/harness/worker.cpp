@@ -41,7 +41,7 @@ struct kept_list {
 /// the next phase measures.
 class page_recorder final : public recorder {
 public:
-    explicit page_recorder(block_canary& proof) : proof_(proof) { values_.reserve(256); }
+    explicit page_recorder(block_proof& proof) : proof_(proof) { values_.reserve(256); }
 
     void value(std::string_view metric, std::string_view variant, std::string_view unit, double number,
                better sense) override {
@@ -65,7 +65,7 @@ public:
 private:
     text keep(std::string_view words) { return text{words, &resource_}; }
 
-    block_canary& proof_;
+    block_proof& proof_;
     page_array<std::byte> pages_{std::size_t{4} << 20};
     // When the pages are full, the resource allocates more with new. Only lists recorded after all measurements are
     // that long.
@@ -132,7 +132,7 @@ bool read_option(std::string_view word, parameters& options) {
 
 int measure(const contestant& who, const worker_job& job, const parameters& options) {
     static_cast<void>(clock_cost_ns());
-    block_canary proof(who.how, job.library, who.type);
+    block_proof proof(who.how, job.library, who.type);
     page_recorder found(proof);
     who.run({options, job.seed, job.part, found});
     return write_whole(reply_descriptor, found.message().dump()) ? 0 : 1;

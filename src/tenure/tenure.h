@@ -146,64 +146,19 @@ typedef struct tn_temp_stats {
 } tn_temp_stats;
 TN_API void tn_temp_get_stats(tn_temp_stats* stats);
 
-/* --------------------------------------------------------------------------- short calls and direct access */
+/* -------------------------------------------------------------------------------------------- short calls */
 
 /*
  * Short calls for callers that cannot afford a call of unbounded length, such as .NET's SuppressGCTransition, which
  * does not allow a call to wait. They take no lock and make no system call. They fail where a longer call is needed:
  * the thread's cache is empty or full, the thread has not allocated yet, the build is checked, or the block comes from
- * another malloc. Call tn_malloc or tn_free then.
+ * another malloc. Call tn_malloc or tn_free then. tenure_quick.h goes one step further.
  */
 
 /** Allocates from the calling thread's cache, 16-byte aligned. Returns NULL when the cache cannot serve the request. */
 TN_API void* tn_try_alloc(size_t bytes);
 /** Frees a block into the calling thread's cache. Returns not zero on success. NULL is not allowed. */
 TN_API uint32_t tn_try_free(void* block);
-
-/*
- * The layout of the structures below is part of this interface. A caller can use them to do the work of tn_try_alloc,
- * tn_try_free and Temp's inline path in its own code. Only the calling thread may touch its structures. Read the
- * cache's address again before each use: setting or clearing an owner tag installs another cache.
- */
-
-/** A thread's free blocks of one size. Push and pop at the end. Call the long functions when it is empty or full. */
-typedef struct tn_block_cache {
-    uint32_t count;
-    uint32_t capacity;
-    void** blocks;
-} tn_block_cache;
-
-/** Position of the calling thread's next Temp block. */
-typedef struct tn_temp_state {
-    uint64_t cursor; /**< address of the next block; sizes are rounded up to 16 */
-    uint64_t limit;  /**< cursor + size must not exceed it; zero sends every request to tn_allocate */
-    uint64_t region; /**< overflow chunk in use; a scope may restore its cursor only if this is unchanged and no tag is
-                          set */
-} tn_temp_state;
-
-/** How to find a block's size class and a thread's cache. The same until the process ends. */
-typedef struct tn_quick_layout {
-    uint32_t size;
-    uint32_t is_available;             /**< 0 in checked builds and when the heap is malloc's: call the functions */
-    uint32_t caches_offset;            /**< from a thread's cache to its tn_block_cache of class 0; the others follow */
-    uint32_t classes_limit_bytes;      /**< largest size in the class table */
-    const uint8_t* class_of_eights;    /**< class of a size, at index (size + 7) / 8; sizes below 9 count as 9 */
-    uint32_t segment_shift;            /**< clear this many low bits of a block's address to get its segment */
-    uint32_t slice_shift;              /**< the segment has one class byte for every 2^slice_shift of its bytes ... */
-    uint32_t classes_of_slices_offset; /**< ... from this offset on; pass a block at a segment's start to tn_free */
-    uint32_t reserved;
-} tn_quick_layout;
-TN_API void tn_get_quick_layout(tn_quick_layout* layout);
-
-/** Addresses of the calling thread's state, valid until it ends. `tag` - `temp` is the same in every thread. */
-typedef struct tn_quick_thread {
-    uint32_t size;
-    uint32_t reserved;
-    void* const* heap_cache; /**< points to NULL until the thread's first tn_malloc */
-    tn_temp_state* temp;
-    const uint16_t* tag; /**< points to a value that is not zero while an owner tag is set */
-} tn_quick_thread;
-TN_API void tn_get_quick_thread(tn_quick_thread* thread);
 
 /* ---------------------------------------------------------------------------------------------- block sources */
 
@@ -401,14 +356,6 @@ TN_API void tn_offset_walk(const tn_offsets* offsets,
 
 /**
  * A handle to a piece of memory. All copies become stale when the memory is freed. A handle of all zeros is stale.
- *
- * Each handle has an entry. The entry's word, at tn_handle_words() + entry, has the generation in its lower half and
- * the holder count in its upper half. tn_handle_generations() + entry holds the generation a second time. A caller may
- * work on them directly, with atomic operations:
- *  - check: compare the generation in either place;
- *  - acquire: add 2^32 to the word;
- *  - release: compare the generation in tn_handle_generations(), then subtract 2^32 from the word.
- * If the word's previous value had another generation, or a release found a count of zero, undo the operation.
  */
 typedef struct tn_handle {
     void* pointer;
@@ -416,11 +363,6 @@ typedef struct tn_handle {
     uint32_t entry;
     uint32_t generation;
 } tn_handle;
-
-/** Address of entry zero's word, writable; the table never moves. NULL when the system has no address space left. */
-TN_API uint64_t* tn_handle_words(void);
-/** Address of entry zero's generation, likewise. Reading it does not contend with threads that acquire or release. */
-TN_API const uint32_t* tn_handle_generations(void);
 
 #define TN_HANDLE_UNWRITTEN 0u  /**< the memory is uninitialized */
 #define TN_HANDLE_ZEROED 1u     /**< the memory is all zero */

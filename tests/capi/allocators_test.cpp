@@ -14,6 +14,7 @@
 #include <tenure/base/config.hpp>
 #include <tenure/base/options.hpp>
 #include <tenure/tenure.h>
+#include <tenure/tenure_quick.h>
 
 #include "support/reports.hpp"
 

@@ -14,6 +14,7 @@
 #include <tenure/base/options.hpp>
 #include <tenure/base/report.hpp>
 #include <tenure/tenure.h>
+#include <tenure/tenure_quick.h>
 
 namespace {
 
@@ -29,6 +30,7 @@ constexpr bool is_checked = tenure::checks::caller;
 
 TEST(capi_library, versions_and_level_are_those_of_the_build) {
     EXPECT_EQ(tn_abi_version(), TN_ABI_VERSION);
+    EXPECT_EQ(tn_quick_version(), TN_QUICK_VERSION);
     EXPECT_EQ(tn_check_level(), static_cast<std::uint32_t>(tenure::checks::level));
     tn_text version{};
     tn_version(&version);
@@ -164,7 +166,7 @@ TEST(capi_quick, short_calls_serve_from_what_is_at_hand_and_refuse_otherwise) {
     for (void* const each : taken) tn_free(each);
 }
 
-// What C# does in place of a call, step by step as tenure.h says.
+// What C# does in place of a call, step by step as tenure_quick.h says.
 TEST(capi_quick, the_layouts_are_what_the_header_says) {
     tn_quick_layout layout{};
     layout.size = sizeof layout;

@@ -22,7 +22,7 @@ using namespace tenure::lab;
 /// Hands the blocks on to a proof, as a worker does.
 class proving_recorder final : public recorder {
 public:
-    explicit proving_recorder(block_canary& proof) : proof_(proof) {}
+    explicit proving_recorder(block_proof& proof) : proof_(proof) {}
     void value(std::string_view, std::string_view, std::string_view, double, better) override {}
     void list(std::string_view, std::string_view, std::string_view, std::span<const std::int64_t>) override {}
     void note(std::string_view) override {}
@@ -35,7 +35,7 @@ public:
     std::vector<void*> shown;
 
 private:
-    block_canary& proof_;
+    block_proof& proof_;
 };
 
 kept_recorder record(std::string_view text, tiered_pgo compiler = tiered_pgo::on) {
@@ -65,7 +65,7 @@ TEST(dotnet, an_answer_becomes_figures_and_a_note) {
 }
 
 TEST(dotnet, the_blocks_of_the_proof_are_those_of_the_other_process) {
-    block_canary proof(route::inlined, {}, "NativeMemory.Alloc");
+    block_proof proof(route::inlined, {}, "NativeMemory.Alloc");
     proving_recorder kept(proof);
     record_dotnet_answer(answer_with(good_proof), tiered_pgo::on, kept);
     ASSERT_EQ(kept.shown.size(), 2u);

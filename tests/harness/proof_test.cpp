@@ -47,7 +47,7 @@ bool holds(const std::string& text, std::string_view words) { return text.find(w
 
 template<class Pool>
 proof_verdict proven(const Pool& pool, std::span<void* const> blocks) {
-    block_canary proof(route::inlined, {}, "some::pool");
+    block_proof proof(route::inlined, {}, "some::pool");
     proof.witness(blocks, sizeof(int), owner_of(pool));
     return proof.conclude();
 }

@@ -20,6 +20,7 @@ public sealed class NativeLibraryCheckTests
         NativeLibraryCheck.Ensure();
         NativeLibraryCheck.Ensure();
         Assert.Equal(NativeMethods.AbiVersion, NativeMethods.tn_abi_version());
+        Assert.Equal(NativeMethods.QuickVersion, NativeMethods.tn_quick_version());
     }
 
     [Fact]
@@ -69,6 +70,15 @@ public sealed class NativeLibraryCheckTests
         Assert.Contains("/opt/libtenure.so with ABI version 77", thrown.Message, StringComparison.Ordinal);
         Assert.Contains("has no function tn_abi_version",
             NativeLibraryCheck.Unlike(null, null, new EntryPointNotFoundException()).Message, StringComparison.Ordinal);
+    }
+
+    [Fact]
+    public void a_library_of_another_layout_is_refused_with_both_versions()
+    {
+        TenureLoadException thrown = NativeLibraryCheck.UnlikeLayout(77, "/opt/libtenure.so");
+        Assert.Contains($"layout version {NativeMethods.QuickVersion}.", thrown.Message, StringComparison.Ordinal);
+        Assert.Contains("/opt/libtenure.so with layout version 77", thrown.Message, StringComparison.Ordinal);
+        Assert.Contains("Next step: ", thrown.Message, StringComparison.Ordinal);
     }
 
     [Fact]

@@ -111,7 +111,7 @@ public sealed class JemInitTests
     {
         Assert.Equal(["tenure.heap_purge_delay_ms"], Jem.Init("tenure.heap_purge_delay_ms:900").Applied);
         Assert.Equal(900ul, Jem.GetMallCtlUInt64("tenure.heap_purge_delay_ms"));
-        Assert.Equal(["tenure.heap_kep_ms"], Jem.TryInit("tenure.heap_kep_ms:900").Unknown);
+        Assert.Equal(["tenure.heap_purge_dely_ms"], Jem.TryInit("tenure.heap_purge_dely_ms:900").Unknown);
         JemInitResult refused = Jem.TryInit("tenure.heap_purge_delay_ms:often");
         Assert.Equal("", refused.MallocConf);
         Assert.Contains("does not accept \"often\"", Assert.Single(refused.Refused).Reason, StringComparison.Ordinal);

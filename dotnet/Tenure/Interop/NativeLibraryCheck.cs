@@ -11,7 +11,7 @@ using System.Threading;
 
 namespace Tenure;
 
-/// <summary>Checks once that the native library is present and has the ABI version of this assembly.</summary>
+/// <summary>Checks once that the native library is present and has the ABI and layout versions of this assembly.</summary>
 /// <remarks>
 /// This is not a static constructor or a module initializer: an exception from either would reach the user wrapped in a
 /// <see cref="TypeInitializationException"/>, and every later use would repeat it without looking for the library
@@ -36,10 +36,11 @@ internal static class NativeLibraryCheck
     [MethodImpl(MethodImplOptions.NoInlining)]
     private static void Check()
     {
-        uint found;
+        uint found, quick;
         try
         {
             found = NativeMethods.tn_abi_version();
+            quick = found == NativeMethods.AbiVersion ? NativeMethods.tn_quick_version() : 0;
         }
         catch (DllNotFoundException exception)
         {
@@ -56,6 +57,10 @@ internal static class NativeLibraryCheck
         if (found != NativeMethods.AbiVersion)
         {
             throw Unlike(found, LoadedFrom(), null);
+        }
+        if (quick != NativeMethods.QuickVersion)
+        {
+            throw UnlikeLayout(quick, LoadedFrom());
         }
         Volatile.Write(ref _passed, true);
     }
@@ -105,6 +110,17 @@ internal static class NativeLibraryCheck
         text.Append(" Next step: use both from the same version of the package Tenure; remove the other ").Append(FileName)
             .Append(", and check LD_LIBRARY_PATH. ").Append(InOwnTree);
         return new TenureLoadException(text.ToString(), cause) { LibraryPath = path, FoundAbiVersion = found };
+    }
+
+    /// <summary>The functions are the same, but the memory layout that the quick paths rely on is another one.</summary>
+    internal static TenureLoadException UnlikeLayout(uint found, string? path)
+    {
+        var text = new StringBuilder("Tenure's native library has another memory layout than Tenure.dll expects.");
+        text.Append(" Required: layout version ").Append(NativeMethods.QuickVersion)
+            .Append(". Found: ").Append(path ?? FileName).Append(" with layout version ").Append(found)
+            .Append(". Next step: use both from the same version of the package Tenure; remove the other ").Append(FileName)
+            .Append(", and check LD_LIBRARY_PATH. ").Append(InOwnTree);
+        return new TenureLoadException(text.ToString(), null) { LibraryPath = path, FoundAbiVersion = NativeMethods.AbiVersion };
     }
 
     private static void Wanted(StringBuilder text) => text

@@ -6,7 +6,7 @@ using System.Runtime.InteropServices;
 
 namespace Tenure;
 
-/// <summary>The functions of <c>tenure.h</c>, under their C names.</summary>
+/// <summary>The functions of <c>tenure.h</c> and <c>tenure_quick.h</c>, under their C names.</summary>
 /// <remarks>
 /// Blittable signatures only. Callers run <see cref="NativeLibraryCheck.Ensure"/> before the calling method is
 /// compiled: a call without a GC transition is bound when its caller is compiled, not when it is made.
@@ -19,7 +19,14 @@ internal static unsafe partial class NativeMethods
     /// <summary>The C ABI version that this assembly requires.</summary>
     internal const uint AbiVersion = 1;
 
+    /// <summary>The version of tenure_quick.h that this assembly is written for.</summary>
+    internal const uint QuickVersion = 1;
+
     [LibraryImport(Library)]
     [UnmanagedCallConv(CallConvs = [typeof(CallConvCdecl)])]
     internal static partial uint tn_abi_version();
+
+    [LibraryImport(Library)]
+    [UnmanagedCallConv(CallConvs = [typeof(CallConvCdecl)])]
+    internal static partial uint tn_quick_version();
 }

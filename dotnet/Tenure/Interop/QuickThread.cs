@@ -12,7 +12,7 @@ namespace Tenure;
 /// <remarks>
 /// <para>A call from C# into C costs 3 ns, twice the cost of the allocation itself. This class therefore reads and
 /// writes the thread's caches of free blocks, its Temp position and the table of size classes directly, at the offsets
-/// that tenure.h fixes.</para>
+/// that tenure_quick.h fixes.</para>
 /// <para>The fixed values are constants here, so the compiler puts them into the instructions. They are compared with
 /// the library's values before the first use. If one differs, or if the library requires every call (checked builds,
 /// passthrough), the thread statics below stay zero and all requests take the slow path. A single test therefore shows

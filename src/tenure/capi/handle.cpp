@@ -6,6 +6,7 @@
 #include <tenure/capi/detail/callback_source.hpp>
 #include <tenure/handle/handle_memory.hpp>
 #include <tenure/handle/handle_table.hpp>
+#include <tenure/tenure_quick.h>
 
 using namespace tenure;
 

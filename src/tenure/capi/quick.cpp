@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: Tenure contributors
 // SPDX-License-Identifier: MIT
 //
-// tenure.h: short calls, and the layouts that let a caller allocate without a call.
+// tenure.h: short calls. tenure_quick.h: the layout that lets a caller allocate without a call.
 
 #include <bit>
 #include <cstddef>
@@ -14,6 +14,7 @@
 #include <tenure/heap/detail/size_classes.hpp>
 #include <tenure/heap/detail/thread_cache.hpp>
 #include <tenure/lifetime/detail/thread_lifetimes.hpp>
+#include <tenure/tenure_quick.h>
 
 using namespace tenure;
 
@@ -46,6 +47,8 @@ std::uint32_t tn_try_free(void* block) {
     if (checks::caller || cache == nullptr || is_special) return 0;
     return detail::push(cache->of_class[detail::class_number_at(block, detail::max_segment_bytes)], block) ? 1 : 0;
 }
+
+std::uint32_t tn_quick_version() { return TN_QUICK_VERSION; }
 
 void tn_get_quick_layout(tn_quick_layout* layout) {
     constexpr auto shift_of = [](std::size_t power) { return static_cast<std::uint32_t>(std::countr_zero(power)); };

@@ -4,6 +4,7 @@
 /* What other languages rely on: sizes and offsets of the structures, the same wherever they are compiled. */
 
 #include <tenure/tenure.h>
+#include <tenure/tenure_quick.h>
 
 #define SIZE_IS(type, bytes) typedef char size_of_##type[sizeof(type) == (bytes) ? 1 : -1]
 #define OFFSET_IS(type, field, bytes) typedef char offset_of_##type##_##field[offsetof(type, field) == (bytes) ? 1 : -1]
