@@ -3,10 +3,10 @@
 # SPDX-License-Identifier: MIT
 """Checks the house: src/tenure/README.md says which room may include which, this says where the files disagree.
 
-Fails on an include that the table does not allow, a cycle in the table or among files, a room or an include that is
-not in the table, a condition of the preprocessor outside platform/ and base/config.hpp, a header of the system
-outside platform/ (the lab's sources, which start and watch processes, may include one; its headers may not), and a
-file past 600 lines. Warns at the smaller limits.
+Fails on an include that the table does not allow, an include of another room's detail folder, a cycle in the table or
+among files, a room or an include that is not in the table, a condition of the preprocessor outside platform/ and
+base/config.hpp, a system header outside platform/ (the lab's sources, which start and watch processes, may include one;
+its headers may not), and a file past 600 lines. Warns at the smaller limits.
 
 usage: check_rooms.py [ROOT]
 """
@@ -20,6 +20,9 @@ LONGEST = 600
 WARN_LINES = {"header": 250, "source": 400, "test": 400, "readme": 200}
 WARN_FILES_IN_FOLDER = 12
 LIBRARY, LAB = Path("src/tenure"), Path("lab")
+PRODUCTS = ("bench", "observe")  # folders of rooms within the lab
+PRIVATE = "detail"  # a room's folder that other rooms stay out of
+SEE_THROUGH = ("capi", "dropin")  # they repeat the inline paths of the library for other languages and for malloc
 WHOLE_LIBRARY = "the whole library"  # src/tenure/tenure.hpp, tenure.h and tenure_quick.h, which are in no room
 SOURCES = {".hpp", ".cpp", ".h", ".c"}
 SIZED = SOURCES | {".py", ".sh", ".cmake", ".txt", ""}
@@ -77,7 +80,7 @@ def read_table(root, findings):
             elif word not in ("the standard library", ""):
                 findings.error(TABLE, number, f"`{room}` may include `{word}`, which is no room of this table")
         rooms[room] = (may - {room}, number)
-        if not (root / LIBRARY / room).is_dir() and not (root / LAB / room).is_dir():
+        if not any((root / folder / room).is_dir() for folder in (LIBRARY, LAB, *(LAB / each for each in PRODUCTS))):
             findings.error(TABLE, number, f"`{room}` is in the table and is neither in {LIBRARY} nor in {LAB}")
     return rooms
 
@@ -87,6 +90,8 @@ def room_of(path):
     for base in (LIBRARY, LAB):
         if path.is_relative_to(base):
             inside = path.relative_to(base).parts
+            if base == LAB and inside[0] in PRODUCTS:
+                inside = inside[1:]
             if len(inside) > 1:
                 return inside[0]
             return WHOLE_LIBRARY if path.name in ("tenure.hpp", "tenure.h", "tenure_quick.h") else ""
@@ -163,6 +168,8 @@ def check_file(root, path, rooms, includes, findings):
         other = room_of(target)
         if other == "":
             findings.error(path, number, f"{target} lies in no room")
+        elif other != room and PRIVATE in target.parts and room not in SEE_THROUGH:
+            findings.error(path, number, f"{target} is private to `{other}`: include a header of that room itself")
         elif other != room and other not in may:
             findings.error(path, number, f"`{room}` may not include `{other}` ({name}): {TABLE} allows "
                            f"{', '.join(sorted(may - {WHOLE_LIBRARY})) or 'the standard library only'}")

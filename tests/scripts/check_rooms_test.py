@@ -29,7 +29,7 @@ HOUSE = {
     "src/tenure/platform/linux/memory.cpp": "#include <sys/mman.h>\n#if defined(MAP_HUGETLB)\n#endif\n",
     "src/tenure/pool/pool.hpp": "#pragma once\n#include <tenure/platform/memory.hpp>\n",
     "lab/report/result.hpp": "#pragma once\n#include <string>\n",
-    "lab/experiments/pools.cpp": '#include "report/result.hpp"\n#include <tenure/tenure.hpp>\n',
+    "lab/bench/experiments/pools.cpp": '#include "report/result.hpp"\n#include <tenure/tenure.hpp>\n',
     "lab/cli/main.cpp": '#include "report/result.hpp"\n#include <tenure/pool/pool.hpp>\n',
     "lab/cli/processes.cpp": "#include <sys/wait.h>\n",
 }
@@ -66,10 +66,20 @@ class CheckRooms(unittest.TestCase):
                      "src/tenure/base/align.hpp:3: error: `base` may not include `pool`")
 
     def test_a_quoted_and_a_relative_include_are_seen_as_well(self):
-        self.refused({"lab/report/result.hpp": '#include "experiments/a.hpp"\n', "lab/experiments/a.hpp": "\n"},
+        self.refused({"lab/report/result.hpp": '#include "bench/experiments/a.hpp"\n', "lab/bench/experiments/a.hpp": "\n"},
                      "lab/report/result.hpp:1: error: `report` may not include `experiments`")
         self.refused({"src/tenure/base/align.hpp": '#include "../platform/memory.hpp"\n'},
                      "src/tenure/base/align.hpp:1: error: `base` may not include `platform`")
+
+    def test_another_rooms_detail_is_private_save_to_the_rooms_that_repeat_its_inline_paths(self):
+        table = self.table_with("| pool | base, platform |", "| pool | base, platform |\n| handle, capi | base, pool |")
+        detail = {"src/tenure/pool/detail/segment.hpp": "#pragma once\n", "src/tenure/capi/quick.cpp": "\n",
+                  "src/tenure/pool/pool.hpp": "#pragma once\n#include <tenure/pool/detail/segment.hpp>\n"}
+        include = "#include <tenure/pool/detail/segment.hpp>\n"
+        self.refused({**table, **detail, "src/tenure/handle/handle.cpp": include},
+                     "src/tenure/handle/handle.cpp:1: error: src/tenure/pool/detail/segment.hpp is private to `pool`")
+        status, output = self.check({**table, **detail, "src/tenure/handle/handle.cpp": "\n", "src/tenure/capi/quick.cpp": include})
+        self.assertEqual(status, 0, output)
 
     def test_a_library_room_may_not_include_the_whole_library(self):
         self.refused({"src/tenure/pool/small.hpp": "#include <tenure/tenure.hpp>\n"},
