@@ -1,18 +1,17 @@
 // SPDX-FileCopyrightText: Tenure contributors
 // SPDX-License-Identifier: MIT
 
-// Walks over all of TempJob: leak reports and chunk release at the end of each frame, and queries by tests and stats.
+// Walks over all of TempJob: leaks found and chunks released at the end of each frame, and queries by tests and stats.
 
 #include <algorithm>
 
 #include <tenure/base/frame_clock.hpp>
-#include <tenure/base/host.hpp>
 #include <tenure/base/options.hpp>
-#include <tenure/base/report.hpp>
 #include <tenure/lifetime/detail/direct_blocks.hpp>
 #include <tenure/lifetime/detail/job_blocks.hpp>
 #include <tenure/lifetime/detail/job_counters.hpp>
 #include <tenure/lifetime/detail/job_walk.hpp>
+#include <tenure/lifetime/detail/leak_report.hpp>
 #include <tenure/lifetime/lifetime.hpp>
 #include <tenure/lifetime/detail/thread_record.hpp>
 
@@ -29,52 +28,10 @@ namespace {
 // Two seconds at 60 frames a second: longer than the time between a program's usual peaks.
 constexpr std::uint64_t frames_to_keep_chunks = 120;
 
-std::atomic<temp_job_leak_handler> leak_handler{nullptr};
-
-void report_leak(const temp_job_leak& leak) noexcept {
-    detail::job_seen.leaked_count.fetch_add(1, std::memory_order_relaxed);
-    if (temp_job_leak_handler const handler = leak_handler.load(std::memory_order_acquire); handler != nullptr)
-        return handler(leak);
-    report_text text;
-    text.text("TempJob block ").address(leak.address).text(" of ").number(leak.bytes).text(" bytes, owner ");
-    text.text(leak.owner.name()).text(", is still alive after ").number(leak.age_frames);
-    text.text(" frames. Free it within ").number(option_value(option::temp_job_frames));
-    text.text(" frames, or allocate it as lifetime::persistent.");
-    if (leak.owner.id() == 0) text.text(" A tag_scope around the allocation adds the owner's name to this report.");
-    report(report_kind::leak, text.view());
-    if (leak.stack_count != 0) host::write_stack(leak.stack, leak.stack_count);
-}
-
-/// Leaks to report once no lock is held: a handler may allocate, free and take its time.
-class found_leaks {
-public:
-    [[nodiscard]] bool is_full() const noexcept { return count_ == most; }
-    void add(const temp_job_leak& leak) noexcept {
-        entry& place = entries_[count_++];
-        place.leak = leak;
-        if (leak.stack_count == 0) return;
-        std::copy_n(leak.stack, leak.stack_count, place.stack); // the block may be freed before the report
-        place.leak.stack = place.stack;
-    }
-    void report_all() noexcept {
-        for (std::size_t index = 0; index < count_; ++index) report_leak(entries_[index].leak);
-        count_ = 0;
-    }
-
-private:
-    static constexpr std::size_t most = 64;
-    struct entry {
-        temp_job_leak leak;
-        void* stack[detail::stack_capacity];
-    };
-    entry entries_[most];
-    std::size_t count_ = 0;
-};
-
 struct frame_end {
     std::uint64_t now;
     std::uint64_t limit;
-    found_leaks& leaks;
+    detail::found_leaks& leaks;
 
     /// Records a block that is too old, unless it is freed first. Returns   whether the block needs no further check.
     bool settle(lifetime_chunk const& chunk, std::uintptr_t bytes_at) const noexcept {
@@ -141,21 +98,6 @@ void for_each_chunk(Visit&& visit) {
 
 }
 
-temp_job_leak detail::describe(std::uintptr_t bytes_at, std::uint64_t word, std::size_t bytes,
-                               std::uint64_t age_frames) noexcept {
-    temp_job_leak leak;
-    leak.address = pointer_at(bytes_at);
-    leak.bytes = bytes;
-    leak.age_frames = age_frames;
-    leak.owner = tag::from_id(static_cast<std::uint16_t>(word >> temp_job_word::tag_shift));
-    if constexpr (checks::caller) {
-        auto const& prefix = *static_cast<checked_prefix const*>(pointer_at(bytes_at - temp_job::prefix_bytes));
-        leak.stack = prefix.stack;
-        while (leak.stack_count < stack_capacity && prefix.stack[leak.stack_count] != nullptr) ++leak.stack_count;
-    }
-    return leak;
-}
-
 namespace {
 
 /// One pass over everything. It finds all leaks, or as many as there is room for.
@@ -209,10 +151,6 @@ void detail::retire_temp_job(thread_record& record) noexcept {
             threads.orphans.push(chunk);
     }
     job.front.limit.store(0, std::memory_order_relaxed);
-}
-
-temp_job_leak_handler temp_job::set_leak_handler(temp_job_leak_handler handler) noexcept {
-    return leak_handler.exchange(handler, std::memory_order_acq_rel);
 }
 
 bool temp_job::owns(const void* pointer) noexcept {
