@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: MIT
 
 /// \file
-/// Assembles the subcommands and explains command-line errors.
+/// Parses the command line and explains errors in it. The subcommands are listed in subcommands.cpp.
 
 #include "cli/command_line.hpp"
 
@@ -14,14 +14,9 @@
 #include <string>
 #include <vector>
 
-#include "cli/bench.hpp"
-#include "cli/list.hpp"
 #include "cli/nearest.hpp"
-#include "cli/report.hpp"
-#include "cli/run.hpp"
-#include "cli/settings.hpp"
+#include "cli/subcommands.hpp"
 #include "cli/terminal.hpp"
-#include "cli/watch.hpp"
 #include "harness/machine.hpp"
 
 namespace tenure::lab {
@@ -162,23 +157,13 @@ int run_command_line(int argc, char** argv) {
     app.require_subcommand(0, 1);
     app.get_formatter()->column_width(34);
 
-    bench_command bench(app);
-    report_command report(app);
-    list_command list(app);
-    run_command running(app);
-    watch_command watching(app);
-    settings_command settings(app);
+    subcommands const all(app);
     try {
         app.parse(words_of(argc, argv));
     } catch (const CLI::ParseError& error) {
         return explain(app, error);
     }
-    if (bench.chosen()) return bench.run(argc, argv);
-    if (report.chosen()) return report.run();
-    if (list.chosen()) return list.run();
-    if (running.chosen()) return running.run();
-    if (watching.chosen()) return watching.run();
-    if (settings.chosen()) return settings.run();
+    if (auto const code = all.run(argc, argv)) return *code;
     std::fputs(app.help().c_str(), stderr);
     return exit_code::bad_usage;
 }

@@ -1,0 +1,49 @@
+// SPDX-FileCopyrightText: Tenure contributors
+// SPDX-License-Identifier: MIT
+
+#include "cli/subcommands.hpp"
+
+#include <CLI/CLI.hpp>
+
+#include <memory>
+
+#include "cli/bench.hpp"
+#include "cli/list.hpp"
+#include "cli/report.hpp"
+#include "cli/run.hpp"
+#include "cli/settings.hpp"
+#include "cli/watch.hpp"
+
+namespace tenure::lab {
+
+template<class Command>
+void subcommands::add(CLI::App& app) {
+    auto const command = std::make_shared<Command>(app); // options write into it when the command line is parsed
+    all_.push_back({[command] { return command->chosen(); },
+                    [command](int argc, char** argv) {
+                        if constexpr (requires { command->run(argc, argv); }) {
+                            return command->run(argc, argv);
+                        } else {
+                            static_cast<void>(argc);
+                            static_cast<void>(argv);
+                            return command->run();
+                        }
+                    }});
+}
+
+subcommands::subcommands(CLI::App& app) {
+    add<bench_command>(app);
+    add<report_command>(app);
+    add<list_command>(app);
+    add<run_command>(app);
+    add<watch_command>(app);
+    add<settings_command>(app);
+}
+
+std::optional<int> subcommands::run(int argc, char** argv) const {
+    for (const entry& each : all_)
+        if (each.chosen()) return each.run(argc, argv);
+    return std::nullopt;
+}
+
+}

@@ -1,0 +1,39 @@
+// SPDX-FileCopyrightText: Tenure contributors
+// SPDX-License-Identifier: MIT
+#pragma once
+
+/// \file
+/// The list of subcommands. To add one, write a class like those in run.hpp and name it in subcommands.cpp.
+
+#include <functional>
+#include <optional>
+#include <vector>
+
+namespace CLI {
+class App;
+}
+
+namespace tenure::lab {
+
+/// Every subcommand of `tenure`, in the order of --help.
+class subcommands {
+public:
+    /// Adds all subcommands to `app`.
+    explicit subcommands(CLI::App& app);
+
+    /// Runs the subcommand that was parsed.
+    /// Returns   its exit code; nothing when the command line names none.
+    [[nodiscard]] std::optional<int> run(int argc, char** argv) const;
+
+private:
+    template<class Command>
+    void add(CLI::App& app);
+
+    struct entry {
+        std::function<bool()> chosen;
+        std::function<int(int, char**)> run;
+    };
+    std::vector<entry> all_;
+};
+
+}
