@@ -344,11 +344,11 @@ void write_at_once(std::uintptr_t function, const unsigned char* bytes) noexcept
     bool const at_once = others != other_threads::none;
     if (at_once && (!is_one_store(plan, function) || !refetch(true))) {
         return others == other_threads::unknown
-                   ? " is not watched: without /proc nobody can say whether other threads are executing it"
-                   : " is not watched: other threads may be executing its first instructions by now";
+                   ? " is not watched: without /proc it is unknown whether other threads are executing it"
+                   : " is not watched: other threads may be executing its first instructions";
     }
     if (!set_rights(first, bytes, PROT_READ | PROT_WRITE | PROT_EXEC))
-        return " is not watched: the system lets nobody write to code";
+        return " is not watched: the system does not allow writing to code";
     unsigned char jump[max_patched_bytes];
     std::memset(jump, 0xCC, sizeof jump); // breakpoints behind the jump; never executed
     jump[0] = 0xE9;
@@ -361,22 +361,22 @@ void write_at_once(std::uintptr_t function, const unsigned char* bytes) noexcept
     if (set_rights(first, bytes, PROT_READ | PROT_EXEC)) return nullptr;
     write(plan.original);
     return set_rights(first, bytes, PROT_READ | PROT_EXEC)
-               ? " is not watched: the system did not take back the right to write to its code at once"
-               : " is not watched: the system does not take back the right to write to its code, which stays writable";
+               ? " is not watched: the system did not make its code read-only again at the first attempt"
+               : " is not watched: the system does not make its code read-only again; the code stays writable";
 }
 
 [[nodiscard]] const char* apply(patch& to, std::uintptr_t base, std::uint32_t number) noexcept {
     std::uintptr_t const function = base + to.plan.address;
     if (std::memcmp(reinterpret_cast<const void*>(function), to.plan.original, to.plan.bytes) != 0) {
-        return " is not watched: its first bytes in the process are not those of its file";
+        return " is not watched: its first bytes in the process differ from those in its file";
     }
     unsigned char* const thunk = page_near(function);
     if (thunk == nullptr) return " is not watched: there is no free page within reach of it";
     std::uintptr_t const moved = write_thunk(thunk, to.plan, base, number);
     const char* refusal = nullptr;
-    if (moved == 0) refusal = " is not watched: its first instructions point too far";
+    if (moved == 0) refusal = " is not watched: its first instructions refer to addresses out of reach";
     if (refusal == nullptr && !set_rights(reinterpret_cast<std::uintptr_t>(thunk), page, PROT_READ | PROT_EXEC))
-        refusal = " is not watched: the system lets nobody execute what was written";
+        refusal = " is not watched: the system does not allow executing memory that was written";
     if (refusal == nullptr) {
         to.moved = moved;
         __atomic_store_n(&to.function, function, __ATOMIC_RELEASE); // before a thread can reach it through the jump
@@ -467,7 +467,7 @@ void apply_patches() noexcept {
         for (std::uint32_t index = 0; index < patch_count; ++index) {
             if (__atomic_exchange_n(&patches[index].function, 1, __ATOMIC_RELAXED) == 0) // do not try again
                 note_notice(has_returns ? " is not watched: its process has a shadow stack"
-                                        : " is not watched: its process uses the addresses that it needs",
+                                        : " is not watched: its process uses addresses that the hook needs",
                             patches[index].plan.name);
         }
         return;

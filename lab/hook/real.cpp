@@ -43,7 +43,7 @@ void* look_up(const char* symbol) noexcept {
 }
 
 [[noreturn]] void give_up(const char* symbol) noexcept {
-    constexpr char text[] = "tenure watch: the program calls a function that no library of it has: ";
+    constexpr char text[] = "tenure watch: the program calls a function that none of its libraries has: ";
     raw_call(SYS_write, STDERR_FILENO, reinterpret_cast<long>(text), sizeof text - 1);
     raw_call(SYS_write, STDERR_FILENO, reinterpret_cast<long>(symbol), static_cast<long>(std::strlen(symbol)));
     raw_call(SYS_write, STDERR_FILENO, reinterpret_cast<long>("\n"), 1);
