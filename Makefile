@@ -1,7 +1,7 @@
 # SPDX-FileCopyrightText: Tenure contributors
 # SPDX-License-Identifier: MIT
 
-# The documented way in; behind it stand scripts/ and the presets of CMakePresets.json, which work without it.
+# The documented entry point. It calls scripts/ and the presets of CMakePresets.json, which also work without it.
 
 PREFIX ?= /usr/local
 OUT ?= results/$(shell date +%Y-%m-%d_%H.%M.%S)
@@ -12,11 +12,11 @@ help:
 	@echo "make bench     set up, build, run every experiment; report in results/   FULL=1 full sizes, ARGS=\"lifetimes --count 1000\", OUT=DIR"
 	@echo "make test      set up, run every check and every test"
 	@echo "make install   set up, build, install                                     PREFIX=$(PREFIX)"
-	@echo "make install-library  the same without the command and the bench: needs no library of others"
+	@echo "make install-library  the library alone, without command and bench: needs no other library"
 	@echo "make pack      set up, build, pack for .NET                                PACKAGES=$(PACKAGES)"
-	@echo "make fuzz      set up, run each fuzzer in both its forms, an hour each      SECONDS=60"
+	@echo "make fuzz      set up, run each fuzzer in both forms, one hour each         SECONDS=60"
 	@echo "make format    format the sources"
-	@echo "make clean     remove build/ (results/ stay)"
+	@echo "make clean     remove build/ (keeps results/)"
 	@echo
 	@echo "NO_INSTALL=1 prints what is missing on this machine instead of installing it."
 
@@ -39,7 +39,7 @@ fuzz:
 install: release
 	@cmake --install build/release --prefix $(PREFIX)
 
-# Without the command, the bench and what they need: no set-up, a compiler, CMake and ninja are enough.
+# Without the command and the bench: needs no set-up, only a compiler, CMake and ninja.
 install-library:
 	@cmake --preset release -B build/library -DTENURE_TESTS=OFF -DTENURE_LAB=OFF --log-level=NOTICE
 	@cmake --build build/library -j $(JOBS)

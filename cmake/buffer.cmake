@@ -1,18 +1,25 @@
 # SPDX-FileCopyrightText: Tenure contributors
 # SPDX-License-Identifier: MIT
 
-# Vector maths: a static library of its own, because it links Highway, which the core must not.
+# Vector maths: a separate static library, because it links Highway, which the core must not.
 #
-#   tenure::buffer, tenure::buffer_checked    for tenure::tenure and tenure::checked, which each brings along
-#   tenure_buffer_tree                        for tenure_tree: what tests and lab link
+#   tenure::buffer, tenure::buffer_checked    for tenure::tenure and tenure::checked; each links its library
+#   tenure_buffer_tree                        for tenure_tree: tests and lab link it
 #
-# The loops know nothing of check levels: they are compiled once, for every set of instructions that Highway knows, and
-# lie in all three.
+# The loops do not depend on the check level. They are compiled once, for every instruction set that Highway supports,
+# and are part of all three libraries.
 
+<<<<<<< HEAD
 # Products are rounded before they are added: sums are the same everywhere. Loops that say so have vectors at -O2 too,
 # but the compiler unrolls and peels better at -O3. Nobody asks for errno or the flags of floating-point exceptions,
 # which would keep choices between two results out of vectors.
 # Vectors of 32 bytes at most: see src/tenure/buffer/detail/vector_loops.hpp.
+=======
+# Products are rounded before they are added, so that sums are the same everywhere. Loops marked for it are vectorised
+# at -O2 too, but the compiler unrolls and peels better at -O3. Nothing reads errno or the floating-point exception
+# flags, which would keep selections between two results from being vectorised. Vectors have at most 32 bytes: see
+# src/tenure/buffer/vector_loops.hpp.
+>>>>>>> prose-labb
 set(tenure_vector_flags -ffp-contract=off -fopenmp-simd -fno-math-errno -fno-trapping-math)
 if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
     list(APPEND tenure_vector_flags -mprefer-vector-width=256)
@@ -50,9 +57,10 @@ function(tenure_add_buffer target library file_name)
     add_library(${target} STATIC ${buffer_sources} $<TARGET_OBJECTS:tenure_vector_loops>)
     tenure_compile_buffer(${target})
     set_target_properties(${target} PROPERTIES OUTPUT_NAME ${file_name})
-    # Sums of the few blocks' sums are added here.
+    # The sums of the blocks are added here.
     target_compile_options(${target} PRIVATE -ffp-contract=off)
-    # An installed one gets its library from the package, which knows whether the shared or the static one is meant.
+    # An installed library gets its core library from the package, which knows whether to use the shared or the static
+    # one.
     target_link_libraries(${target} PRIVATE hwy::hwy PUBLIC $<BUILD_INTERFACE:${library}>)
 endfunction()
 

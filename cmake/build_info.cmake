@@ -1,7 +1,7 @@
 # SPDX-FileCopyrightText: Tenure contributors
 # SPDX-License-Identifier: MIT
 
-# Run at every build: writes what a report says about it, and touches the file only when that has changed.
+# Writes the build information for reports. Runs at every build and changes the file only when its content changes.
 #
 # usage: cmake -DSOURCE=… -DOUTPUT=… -DTYPE=… -DFLAGS=… -P build_info.cmake
 

@@ -1,7 +1,7 @@
 # SPDX-FileCopyrightText: Tenure contributors
 # SPDX-License-Identifier: MIT
 
-# How our own code is compiled. Nothing here reaches whoever links the library.
+# Compiler settings for Tenure's own code. They do not affect projects that link the library.
 
 set(tenure_warnings
     -Wall -Wextra -Wpedantic -Wconversion -Wsign-conversion -Wshadow -Wold-style-cast -Wnon-virtual-dtor
@@ -9,8 +9,8 @@ set(tenure_warnings
     $<$<CXX_COMPILER_ID:GNU>:-Wduplicated-cond> $<$<CXX_COMPILER_ID:GNU>:-Wlogical-op>
 )
 
-# C++20 without the compiler's own extensions. Warnings only in our own tree: a project that includes ours as a
-# subdirectory has chosen its own. The presets turn them into errors (CMAKE_COMPILE_WARNING_AS_ERROR).
+# C++20 without compiler extensions. Warnings apply only in Tenure's own tree, because a project that includes it as a
+# subdirectory chooses its own. The presets turn warnings into errors (CMAKE_COMPILE_WARNING_AS_ERROR).
 function(tenure_compile target)
     target_compile_features(${target} PUBLIC cxx_std_20)
     set_target_properties(${target} PROPERTIES CXX_EXTENSIONS OFF)
@@ -19,16 +19,16 @@ function(tenure_compile target)
     endif()
 endfunction()
 
-# Headers that most of a target's files read anyway, read once: a third off the build. Not by default in release trees
-# and not in the one for ThreadSanitizer, where a file that lacks an include is found.
+# Precompiles headers that most files of a target read anyway: saves a third of the build time. Off by default in
+# release trees and in the ThreadSanitizer tree, so that a missing include is found there.
 function(tenure_precompile target)
     if(TENURE_PRECOMPILED_HEADERS)
         target_precompile_headers(${target} PRIVATE ${ARGN})
     endif()
 endfunction()
 
-# Lab and tests. A sanitizer takes two to three times as long to compile with -O1 as with -O0; the library keeps -O1, so
-# that tests do not run longer than that saves.
+# For lab and tests. With a sanitizer, -O1 takes two to three times as long to compile as -O0. The library keeps -O1,
+# because otherwise the tests would take longer than the compilation saves.
 function(tenure_compile_lab_or_test target)
     tenure_compile(${target})
     target_compile_options(${target} PRIVATE ${TENURE_LAB_AND_TEST_OPTIONS})

@@ -4,12 +4,12 @@
 # malloc and operator new for a whole process.
 #
 #   tenure_malloc, tenure_malloc_hardened             libtenure_malloc.so and, at level 1, libtenure_malloc_hardened.so:
-#                                                     to be preloaded
-#   tenure::new_delete, tenure::checked_new_delete    replace operator new and delete in a program that links the
-#                                                     library in either form; named before it on the link line
+#                                                     for LD_PRELOAD
+#   tenure::new_delete, tenure::checked_new_delete    replace operator new and delete in a program that links the shared
+#                                                     or static library; listed before the library on the link line
 
-# A sanitizer brings a malloc of its own, and its runtime into every library; and a tree of level 2 or 3 is to find our
-# mistakes with tests that know where they look.
+# A sanitizer brings its own malloc and adds its runtime to every library. A tree of level 2 or 3 is for tests that look
+# for bugs in the library's own parts.
 if(CMAKE_CXX_FLAGS MATCHES "-fsanitize=" OR TENURE_CHECKS GREATER 1)
     return()
 endif()
@@ -17,7 +17,8 @@ endif()
 set(dropin_dir ${PROJECT_SOURCE_DIR}/src/tenure/dropin)
 file(GLOB dropin_sources CONFIGURE_DEPENDS ${dropin_dir}/*.cpp)
 
-# The rooms below, without what they have for other rooms: nothing that throws, and not the malloc that we are.
+# The rooms that the drop-in uses, without files for other rooms: nothing that throws, and not the interface to malloc,
+# which the drop-in itself is.
 set(dropin_rooms ${tenure_sources})
 list(FILTER dropin_rooms INCLUDE REGEX "/src/tenure/(base|platform|engine|heap)/")
 list(FILTER dropin_rooms EXCLUDE REGEX
@@ -32,8 +33,8 @@ function(tenure_add_dropin target level)
     endif()
     tenure_compile(${target})
     target_include_directories(${target} PRIVATE ${PROJECT_SOURCE_DIR}/src)
-    # Sections and hidden symbols let the linker drop what the rooms have and nobody here uses. The builtins for malloc
-    # would make calls of malloc from what looks like it.
+    # Sections and hidden symbols let the linker drop unused code. With the builtins for malloc the compiler could
+    # replace code that looks like malloc by a call of malloc.
     target_compile_options(${target} PRIVATE -fno-exceptions -fno-rtti -fasynchronous-unwind-tables
         -fsized-deallocation -ftls-model=initial-exec -ffunction-sections -fdata-sections
         -fno-builtin-malloc -fno-builtin-calloc)
@@ -46,9 +47,9 @@ function(tenure_add_dropin target level)
         LIBRARY_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}
         LINK_DEPENDS ${dropin_dir}/exports.map
     )
-    # The C library only: the C++ library alone makes every start of a program 0.65 ms longer. What the compiler itself
-    # needs comes from its static parts. Never unloaded, because its blocks are everywhere; few segments, because each
-    # is mapped at every start.
+    # Links the C library only: the C++ library alone makes every program start 0.65 ms slower. The compiler's runtime
+    # comes from static libraries. The library is never unloaded, because its blocks are in use everywhere. It has few
+    # segments, because each is mapped at every start.
     target_link_options(${target} PRIVATE -nodefaultlibs -Wl,--version-script=${dropin_dir}/exports.map
         -Wl,-z,defs -Wl,-z,nodelete -Wl,-z,now -Wl,-z,noseparate-code -Wl,-O1 -Wl,--gc-sections -Wl,--as-needed)
     target_link_libraries(${target} PRIVATE gcc gcc_eh c)
@@ -62,15 +63,16 @@ function(tenure_add_new_delete target level)
         ${dropin_dir}/linked/out_of_memory.cpp)
     tenure_compile(${target})
     target_include_directories(${target} PUBLIC $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/src>)
-    target_compile_options(${target} PRIVATE -fsized-deallocation) # C++14's, which clang 14 leaves out
-    # As visible as the shared library's users see it: right for the static one as well, whose symbols are the same.
+    target_compile_options(${target} PRIVATE -fsized-deallocation) # clang 14 does not enable it by default
+    # Declarations as for the shared library. They are right for the static one too, because the symbols are the same.
     target_compile_definitions(${target} PRIVATE TENURE_CHECKS=${level} TENURE_SHARED=1)
     set_target_properties(${target} PROPERTIES
         POSITION_INDEPENDENT_CODE ON
         CXX_VISIBILITY_PRESET hidden
         VISIBILITY_INLINES_HIDDEN ON
     )
-    # The C++ library calls its own operators unless the program has some, also when no source of the program asks.
+    # The C++ library calls its own operators unless the program defines some, even if no source of the program refers
+    # to them.
     target_link_options(${target} INTERFACE -Wl,--undefined=_Znwm)
     add_library(tenure::${target} ALIAS ${target})
 endfunction()
@@ -80,7 +82,7 @@ tenure_add_new_delete(checked_new_delete 1)
 set_target_properties(new_delete PROPERTIES OUTPUT_NAME tenure_new_delete)
 set_target_properties(checked_new_delete PROPERTIES OUTPUT_NAME tenure_checked_new_delete)
 
-# Built and installed with the four libraries, and when somebody asks for them where those are.
+# Built and installed with the four libraries; built only on request where those are.
 list(APPEND tenure_installed_targets new_delete checked_new_delete)
 set(tenure_preloaded_targets tenure_malloc tenure_malloc_hardened)
 if(NOT PROJECT_IS_TOP_LEVEL)

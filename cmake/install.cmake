@@ -1,11 +1,10 @@
 # SPDX-FileCopyrightText: Tenure contributors
 # SPDX-License-Identifier: MIT
 
-# What `cmake --install` gives: headers, the four libraries, what replaces operator new and delete, the two that are
-# preloaded, the CMake package, the pkg-config files.
-# (The command is installed in lab.cmake.)
+# What `cmake --install` installs: headers, the four libraries, the libraries that replace operator new and delete, the
+# two libraries for LD_PRELOAD, the CMake package and the pkg-config files. lab.cmake installs the command.
 
-# A tree at level 2 or 3 is for testing, and a project that includes ours as a subdirectory installs only itself.
+# A tree at level 2 or 3 is for testing, and a project that includes Tenure as a subdirectory installs only itself.
 if(NOT PROJECT_IS_TOP_LEVEL OR TENURE_CHECKS GREATER 1)
     return()
 endif()
@@ -13,7 +12,12 @@ endif()
 include(CMakePackageConfigHelpers)
 set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/tenure)
 
+<<<<<<< HEAD
 # Headers: those of the rooms, and what they include from the rooms' detail folders.
+=======
+# Headers: the public ones and those that they include. A header that is private to its room and that no public header
+# includes is not installed; nor are the folders for the operating systems.
+>>>>>>> prose-labb
 set(source_dir ${PROJECT_SOURCE_DIR}/src)
 file(GLOB reached CONFIGURE_DEPENDS RELATIVE ${source_dir} src/tenure/*.h src/tenure/*.hpp src/tenure/*/*.hpp)
 set(headers)
@@ -40,7 +44,7 @@ if(tenure_preloaded_targets) # not in a tree with a sanitizer
     install(TARGETS ${tenure_preloaded_targets} LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
 endif()
 install(EXPORT tenure NAMESPACE tenure:: FILE tenure-targets.cmake DESTINATION ${package_dir})
-# By themselves, because they need Highway, which a machine that uses the rest may lack.
+# Exported separately, because they need Highway, which may be missing on the user's machine.
 if(tenure_buffer_targets)
     install(TARGETS ${tenure_buffer_targets} EXPORT tenure_buffer
         ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR}
@@ -50,12 +54,12 @@ if(tenure_buffer_targets)
 endif()
 
 configure_package_config_file(packaging/config.cmake.in tenure-config.cmake INSTALL_DESTINATION ${package_dir})
-# Before 1.0 a minor version may change the C++ interface, and its inline namespace does.
+# Before 1.0 a minor version may change the C++ interface; its inline namespace changes then too.
 write_basic_package_version_file(tenure-config-version.cmake COMPATIBILITY SameMinorVersion)
 install(FILES ${PROJECT_BINARY_DIR}/tenure-config.cmake ${PROJECT_BINARY_DIR}/tenure-config-version.cmake
     DESTINATION ${package_dir})
 
-# Relative to the file itself, so that an installed tree may be moved.
+# Relative to the file, so that an installed tree can be moved.
 file(RELATIVE_PATH pc_prefix /${CMAKE_INSTALL_LIBDIR}/pkgconfig /)
 string(REGEX REPLACE "/$" "" pc_prefix "${pc_prefix}")
 foreach(level 0 1)

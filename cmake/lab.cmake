@@ -1,7 +1,7 @@
 # SPDX-FileCopyrightText: Tenure contributors
 # SPDX-License-Identifier: MIT
 
-# What measures the library: one static library per room, and the command.
+# The lab, which measures the library: one static library per room, and the command.
 
 find_package(fmt REQUIRED)
 find_package(nlohmann_json REQUIRED)
@@ -9,7 +9,7 @@ find_package(CLI11 REQUIRED)
 
 include(cmake/peers.cmake)
 
-# lab_<room> from lab/<room>/*.cpp and its folders for this system; a room that has headers only, or nothing yet, is an
+# Adds lab_<room> from lab/<room>/*.cpp and the room's folders for this system. A room without sources becomes an
 # interface library.
 function(tenure_add_lab_room room)
     cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "WITHOUT;ALSO;LINK")
@@ -36,7 +36,7 @@ endfunction()
 
 tenure_add_lab_room(report LINK nlohmann_json::nlohmann_json fmt::fmt)
 tenure_add_lab_room(harness LINK lab_report fmt::fmt ${CMAKE_DL_LIBS})
-# Vector maths have a library of their own, where Highway is installed.
+# Vector maths is a separate library, available if Highway is installed.
 set(tenure_vectors_missing vectors_tenure.cpp)
 if(TARGET tenure_buffer_tree)
     set(tenure_vectors_missing vectors_missing.cpp)
@@ -48,8 +48,8 @@ if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
 endif()
 tenure_add_lab_room(experiments WITHOUT ${tenure_vectors_missing} ${tenure_vectors_elsewhere}
     LINK lab_harness lab_report ${tenure_peer_libraries} ${tenure_vectors_library} ALSO ${tenure_peer_sources})
-# The loops that they are compared with: those of a program that is built for every machine, those with the flags of
-# vector maths, those also for machines with vectors of 32 bytes, and those without a flag of ours.
+# The loops for comparison: compiled as for every machine, with the flags of vector maths, with these flags for machines
+# with 32-byte vectors, and without Tenure's flags.
 set_source_files_properties(lab/experiments/vectors_at_o2.cpp PROPERTIES COMPILE_OPTIONS -O2)
 set_source_files_properties(lab/experiments/vectors_at_o3.cpp PROPERTIES COMPILE_OPTIONS -O3)
 set_source_files_properties(lab/experiments/vectors_at_our_flags.cpp PROPERTIES
@@ -58,17 +58,17 @@ set_source_files_properties(lab/experiments/vectors_for_v3.cpp PROPERTIES
     COMPILE_OPTIONS "${tenure_vector_flags};-O3;-march=x86-64-v3")
 set_source_files_properties(lab/experiments/vectors_v3_at_o3.cpp PROPERTIES
     COMPILE_OPTIONS "-O3;-march=x86-64-v3;-ffp-contract=fast")
-# With options of their own they read no header that was compiled with others.
+# They have their own compiler options, so they cannot use precompiled headers.
 set_source_files_properties(lab/experiments/vectors_at_o2.cpp lab/experiments/vectors_at_o3.cpp
     lab/experiments/vectors_at_our_flags.cpp lab/experiments/vectors_for_v3.cpp lab/experiments/vectors_v3_at_o3.cpp
     PROPERTIES SKIP_PRECOMPILE_HEADERS ON)
-# What a library for `tenure bench offsets --against` includes.
+# The header for libraries that `tenure bench offsets --against` loads.
 install(FILES lab/experiments/offset_peer.hpp DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/tenure/bench)
 include(cmake/watch.cmake)
 tenure_add_lab_room(cli WITHOUT main.cpp
     LINK lab_experiments lab_watch lab_harness lab_report CLI11::CLI11 fmt::fmt nlohmann_json::nlohmann_json)
-# Modules of lab/experiments/modules: a library of others that no worker but those that need it may have in its process.
-# name, header that must be found, library that must be found
+# Modules of lab/experiments/modules: each links another project's library, which only the workers that need it load.
+# Fields: name, header to find, library to find.
 set(tenure_modules
     "openscenegraph|osg/Group|osg"
     "assimp|assimp/Importer.hpp|assimp"
@@ -87,7 +87,7 @@ foreach(entry IN LISTS tenure_modules)
             LIBRARY_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR})
         install(TARGETS lab_module_${module} LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
     else()
-        message(STATUS "Module ${module}: not found, what needs it will say so")
+        message(STATUS "Module ${module}: not found; what needs it will report it as missing")
     endif()
 endforeach()
 tenure_precompile(lab_report <fmt/format.h> <nlohmann/json.hpp>)
@@ -95,8 +95,8 @@ tenure_precompile(lab_harness <fmt/format.h>)
 tenure_precompile(lab_experiments <fmt/format.h> <functional> <memory> <thread> <vector>)
 tenure_precompile(lab_cli <CLI/CLI.hpp> <fmt/format.h>)
 
-# A report says which commit, flags and build type it measured. The commit changes without CMake, so it is asked at each
-# build; only one file is compiled again.
+# Reports name the commit, flags and build type that were measured. The commit changes without CMake, so it is queried
+# at each build; only one file is recompiled.
 set(build_info ${PROJECT_BINARY_DIR}/build_info.h)
 string(TOUPPER "${CMAKE_BUILD_TYPE}" type)
 add_custom_target(tenure_build_info
@@ -107,7 +107,7 @@ add_dependencies(lab_harness tenure_build_info)
 set_source_files_properties(lab/harness/build_info.cpp PROPERTIES
     COMPILE_OPTIONS "-include;${build_info}" OBJECT_DEPENDS ${build_info})
 
-# Where an installed command finds the library that it preloads for our own rows.
+# Where an installed command finds the library that it preloads to measure Tenure.
 file(RELATIVE_PATH libraries_from_command ${CMAKE_INSTALL_FULL_BINDIR} ${CMAKE_INSTALL_FULL_LIBDIR})
 set_source_files_properties(lab/harness/peers.cpp PROPERTIES
     COMPILE_DEFINITIONS "TENURE_LIBRARIES_FROM_COMMAND=\"${libraries_from_command}\"")
@@ -116,7 +116,7 @@ if(EXISTS ${PROJECT_SOURCE_DIR}/lab/cli/main.cpp)
     add_executable(tenure_command ${PROJECT_SOURCE_DIR}/lab/cli/main.cpp)
     tenure_compile(tenure_command)
     target_link_libraries(tenure_command PRIVATE lab_cli)
-    # Beside the library's file names there is no target called tenure, so the command may have the name.
+    # No target is called tenure (only library files are), so the command can have the name.
     set_target_properties(tenure_command PROPERTIES OUTPUT_NAME tenure RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR})
     install(TARGETS tenure_command RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 endif()

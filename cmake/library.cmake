@@ -1,20 +1,28 @@
 # SPDX-FileCopyrightText: Tenure contributors
 # SPDX-License-Identifier: MIT
 
-# The library: one set of sources, built at two check levels, each shared and static.
+# The library: one set of sources, built at two check levels, each as a shared and a static library.
 #
 #   level 0   tenure_shared, tenure_static      tenure::tenure is one of them (TENURE_SHARED)
 #   level 1   checked_shared, checked_static    tenure::checked likewise
-#   own       tenure_tree                       static, at the level TENURE_CHECKS: what tests and lab link
+#   own       tenure_tree                       static, at the level TENURE_CHECKS: tests and lab link it
 
+<<<<<<< HEAD
 # Globbed and not listed: a room is its folder, and a file belongs to the room that it lies in, so a list here would say
 # the same thing twice. CONFIGURE_DEPENDS makes the build look again, at the cost of a directory walk.
 file(GLOB tenure_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/tenure/*/*.cpp
     ${PROJECT_SOURCE_DIR}/src/tenure/*/detail/*.cpp)
 list(FILTER tenure_sources EXCLUDE REGEX "/src/tenure/dropin/") # a library of its own: dropin.cmake
 list(FILTER tenure_sources EXCLUDE REGEX "/src/tenure/buffer/(detail/)?vector_") # likewise: buffer.cmake
+=======
+# Sources are globbed, not listed: the files in a room's folder are the room's sources, so a list would repeat the
+# folder. CONFIGURE_DEPENDS repeats the search at each build, at the cost of a directory walk.
+file(GLOB tenure_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/tenure/*/*.cpp)
+list(FILTER tenure_sources EXCLUDE REGEX "/src/tenure/dropin/") # a separate library: dropin.cmake
+list(FILTER tenure_sources EXCLUDE REGEX "/src/tenure/buffer/vector_") # a separate library: buffer.cmake
+>>>>>>> prose-labb
 
-# One folder per system, and posix where the system is one: sources choose by lying there, not by #if.
+# One folder per system, and posix for every Unix. A source's folder selects its system; there is no #if.
 string(TOLOWER ${CMAKE_SYSTEM_NAME} tenure_system)
 set(tenure_system_folders ${tenure_system})
 if(UNIX)
@@ -25,30 +33,32 @@ foreach(folder IN LISTS tenure_system_folders)
     list(APPEND tenure_sources ${found})
 endforeach()
 
-# A tree whose rooms are still empty must configure, so that rooms can be built one after the other.
+# A tree without sources must configure too, so that rooms can be built one after the other.
 if(NOT tenure_sources)
     file(WRITE ${PROJECT_BINARY_DIR}/empty.cpp "")
     set(tenure_sources ${PROJECT_BINARY_DIR}/empty.cpp)
 endif()
 
-# Without exceptions and RTTI, save what stands between us and the standard library, which throws, and the sources,
-# which a user with RTTI, or with the vptr check of UndefinedBehaviorSanitizer, needs the type information of.
+# These files are compiled with exceptions or RTTI: the ones between Tenure and the standard library, which throws, and
+# the block sources, because a user with RTTI, or with the vptr check of UndefinedBehaviorSanitizer, needs their type
+# information.
 file(GLOB throwing_sources CONFIGURE_DEPENDS
     ${PROJECT_SOURCE_DIR}/src/tenure/base/bad_alloc.cpp ${PROJECT_SOURCE_DIR}/src/tenure/adapt/*.cpp)
 set_source_files_properties(${throwing_sources} PROPERTIES COMPILE_OPTIONS "-fexceptions;-frtti")
 file(GLOB typed_sources CONFIGURE_DEPENDS
     ${PROJECT_SOURCE_DIR}/src/tenure/base/*_source.cpp ${PROJECT_SOURCE_DIR}/src/tenure/platform/page_source.cpp)
 set_source_files_properties(${typed_sources} PROPERTIES COMPILE_OPTIONS
-    "$<$<NOT:$<BOOL:$<TARGET_PROPERTY:TENURE_WITHOUT_RUNTIME>>>:-frtti>") # the drop-in links nobody who has its base
+    "$<$<NOT:$<BOOL:$<TARGET_PROPERTY:TENURE_WITHOUT_RUNTIME>>>:-frtti>") # not in the drop-in, which no program links
 
 function(tenure_add_library target kind level file_name)
     add_library(${target} ${kind} ${tenure_sources})
     tenure_compile(${target})
     target_include_directories(${target} PUBLIC $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/src>)
-    # Initial-exec also for what only the sources see: the default model calls __tls_get_addr, several times slower.
+    # Initial-exec also for symbols that only the sources use: the default model calls __tls_get_addr, which is several
+    # times slower.
     target_compile_options(${target} PRIVATE -fno-exceptions -fno-rtti -ftls-model=initial-exec)
-    # The level travels with the target: it is part of the name of the inline namespace, so that whoever compiles for
-    # another level fails at link.
+    # The level is part of the inline namespace's name and is passed on to users, so that code compiled for another
+    # level fails to link.
     target_compile_definitions(${target} PUBLIC TENURE_CHECKS=${level}
         PRIVATE TENURE_BUILDING=1 TENURE_VALGRIND=$<BOOL:${TENURE_VALGRIND}>)
     set_target_properties(${target} PROPERTIES
@@ -60,7 +70,7 @@ function(tenure_add_library target kind level file_name)
     if(kind STREQUAL "SHARED")
         target_compile_definitions(${target} PUBLIC TENURE_SHARED=1)
         set_target_properties(${target} PROPERTIES VERSION ${PROJECT_VERSION} SOVERSION ${PROJECT_VERSION_MAJOR})
-        # Never unloaded: threads that are still running hold pointers into its thread-local state.
+        # Never unloaded: running threads hold pointers into its thread-local state.
         target_link_options(${target} PRIVATE -Wl,-z,nodelete -Wl,-z,defs)
     endif()
 endfunction()
@@ -81,7 +91,7 @@ else()
     add_library(tenure::checked ALIAS checked_static)
 endif()
 
-# What this tree's own tests and lab link: always static, so that tests reach what is not exported.
+# For this tree's own tests and lab: always static, so that tests can reach symbols that are not exported.
 if(TENURE_CHECKS EQUAL 0)
     add_library(tenure_tree ALIAS tenure_static)
 elseif(TENURE_CHECKS EQUAL 1)
@@ -90,8 +100,8 @@ else()
     tenure_add_library(tenure_tree STATIC ${TENURE_CHECKS} tenure_tree)
 endif()
 
-# A tree at level 2 or 3 tests and is not installed, and a project around ours links one of the four: in both, each is
-# built only when somebody asks for it.
+# A tree at level 2 or 3 is for testing and is not installed, and a project that includes Tenure links one of the four
+# libraries. In both, each library is built only on request.
 if(TENURE_CHECKS GREATER 1 OR NOT PROJECT_IS_TOP_LEVEL)
     set_target_properties(${tenure_installed_targets} PROPERTIES EXCLUDE_FROM_ALL ON)
 endif()

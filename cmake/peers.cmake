@@ -1,15 +1,15 @@
 # SPDX-FileCopyrightText: Tenure contributors
 # SPDX-License-Identifier: MIT
 
-# Peers that need headers: lab/experiments/peers/<peer>.cpp is built where they are found, <peer>_missing.cpp where they
-# are not. A peer that needs nothing has no <peer>_missing.cpp.
+# Peers that need headers: lab/experiments/peers/<peer>.cpp is built if the headers are found, <peer>_missing.cpp
+# otherwise. A peer that needs no headers has no <peer>_missing.cpp.
 #
 # Sets  tenure_peer_sources, tenure_peer_libraries
 
 include(CheckIncludeFileCXX)
 
-# Sets TENURE_HAS_<name> and TENURE_LIBRARY_<name>; the library may be empty. Asked again at every configure: what was
-# installed since must be seen.
+# Sets TENURE_HAS_<name> and TENURE_LIBRARY_<name>; the library may be empty. Repeated at every configure, to find
+# packages that were installed since.
 macro(tenure_find_library_of_others name header library)
     unset(TENURE_HAS_${name} CACHE)
     unset(TENURE_LIBRARY_${name} CACHE)
@@ -24,7 +24,7 @@ macro(tenure_find_library_of_others name header library)
     endif()
 endmacro()
 
-# name, header that must be found, library that must be found (or nothing)
+# name, header to find, library to find (or empty)
 set(tenure_optional_peers
     "boost_pool|boost/pool/pool.hpp|"
     "loki|loki/SmallObj.h|loki"
@@ -48,7 +48,7 @@ foreach(entry IN LISTS tenure_optional_peers)
     if(TENURE_HAS_${peer})
         list(REMOVE_ITEM tenure_peer_sources ${peers_dir}/${peer}_missing.cpp)
     else()
-        message(STATUS "Peer ${peer}: not found, its rows will say so")
+        message(STATUS "Peer ${peer}: not found; its rows will report it as missing")
         list(REMOVE_ITEM tenure_peer_sources ${peers_dir}/${peer}.cpp)
     endif()
 endforeach()

@@ -1,17 +1,18 @@
 # SPDX-FileCopyrightText: Tenure contributors
 # SPDX-License-Identifier: MIT
 
-# tenure watch: what is preloaded into a stranger's process, and what explains its recordings.
+# tenure watch: the library that is preloaded into another program's process, and the reader of its recordings.
 #
 #   tenure_watch     libtenure_watch.so
-#   lab_watch        the reader; names of functions and lines by elfutils' libdw, whole instructions by Zydis
+#   lab_watch        the reader; uses elfutils' libdw for function names and lines, Zydis to decode instructions
 
 find_path(TENURE_LIBDW_INCLUDE elfutils/libdwfl.h)
 find_library(TENURE_LIBDW NAMES dw)
 find_library(TENURE_LIBELF NAMES elf)
 mark_as_advanced(TENURE_LIBDW_INCLUDE TENURE_LIBDW TENURE_LIBELF)
 if(NOT TENURE_LIBDW_INCLUDE OR NOT TENURE_LIBDW OR NOT TENURE_LIBELF)
-    message(FATAL_ERROR "elfutils' libdw is not installed (Debian: libdw-dev). Without the command: -DTENURE_LAB=OFF")
+    message(FATAL_ERROR
+        "elfutils' libdw is not installed (Debian: libdw-dev). To build without the command: -DTENURE_LAB=OFF")
 endif()
 
 find_package(Zydis 4 CONFIG QUIET)
@@ -19,7 +20,7 @@ if(Zydis_FOUND)
     set(tenure_watch_missing patch_plan_missing.cpp)
     set(tenure_decoder Zydis::Zydis)
 else()
-    message(STATUS "Zydis 4: not found, tenure watch --region=function:NAME will say so")
+    message(STATUS "Zydis 4: not found; tenure watch --region=function:NAME will report it as missing")
     set(tenure_watch_missing patch_plan.cpp)
     set(tenure_decoder)
 endif()
@@ -27,7 +28,7 @@ tenure_add_lab_room(watch WITHOUT ${tenure_watch_missing}
     LINK lab_report fmt::fmt nlohmann_json::nlohmann_json ${TENURE_LIBDW} ${TENURE_LIBELF} ${tenure_decoder})
 target_include_directories(lab_watch PRIVATE ${TENURE_LIBDW_INCLUDE})
 
-# A sanitizer stands in for malloc itself.
+# A sanitizer interposes malloc itself.
 if(CMAKE_CXX_FLAGS MATCHES "-fsanitize=")
     return()
 endif()
@@ -37,12 +38,12 @@ file(GLOB hook_sources CONFIGURE_DEPENDS ${hook_dir}/*.cpp)
 add_library(tenure_watch SHARED ${hook_sources})
 tenure_compile(tenure_watch)
 target_include_directories(tenure_watch PRIVATE ${PROJECT_SOURCE_DIR}/src ${PROJECT_SOURCE_DIR}/lab)
-# Its own frames are where a stack walk begins. No code that may use wide registers: a patched function's callers keep
-# values in them.
+# Stack walks begin in the hook's own frames. Its code must not use wide registers, because callers of a patched
+# function keep values in them.
 target_compile_options(tenure_watch PRIVATE -fno-exceptions -fno-rtti -fasynchronous-unwind-tables
     -fno-omit-frame-pointer -ftls-model=initial-exec -fno-builtin-malloc -fno-builtin-calloc -fno-builtin-free
     -fno-stack-protector)
-# Through these an exception of the program's flies (personality.cpp).
+# Exceptions of the program pass through these files (personality.cpp).
 set_source_files_properties(${hook_dir}/operators.cpp ${hook_dir}/tasks.cpp PROPERTIES COMPILE_OPTIONS -fexceptions)
 target_compile_definitions(tenure_watch PRIVATE TENURE_CHECKS=0)
 set_target_properties(tenure_watch PROPERTIES

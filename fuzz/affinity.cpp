@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: Tenure contributors
 // SPDX-License-Identifier: MIT
 
-// An affinity group of any options, over a source that refuses now and then: any stream of operations keeps every
-// object whole and apart from the others, and every figure true. The model is the map of the objects that are held.
+// An affinity group with any options, over a source that sometimes fails: any sequence of operations keeps every object
+// intact and apart from the others, and every figure correct. The model is a map of the allocated objects.
 
 #include <map>
 #include <thread>
@@ -17,11 +17,11 @@ namespace {
 
 using fuzz::kibibyte, fuzz::mebibyte;
 
-constexpr std::size_t max_object_bytes = 40'000; // some lie in blocks, some on the group's heap
+constexpr std::size_t max_object_bytes = 40'000; // some are in blocks, some on the group's heap
 constexpr std::size_t max_objects = 4000, max_bytes = 6 * mebibyte;
 constexpr std::size_t page_bytes = 64 * kibibyte;
-constexpr std::size_t max_block_alignment = 4096; // objects aligned to more are on the heap
-constexpr std::size_t plenty = 1'000'000;             // requests to the source
+constexpr std::size_t max_block_alignment = 4096; // objects with larger alignment are on the heap
+constexpr std::size_t plenty = 1'000'000;         // requests to the source
 
 [[nodiscard]] tenure::affinity_options options_from(fuzz::input& from) {
     std::uint8_t const sizes = from.byte(), kinds = from.byte();
@@ -52,7 +52,7 @@ public:
         check_contents();
         check_usage();
         fuzz::require(group_.valid(), "the group is valid");
-        if (held_.size() % 4 == 1) return; // the destructor gives back what is allocated still
+        if (held_.size() % 4 == 1) return; // the destructor frees what is still allocated
         while (!held_.empty()) deallocate(any(), from_.byte());
         fuzz::require(group_.size() == 0, "nothing is left");
         fuzz::require(group_.valid(), "the empty group is valid");
@@ -94,19 +94,19 @@ private:
         }
     }
 
-    /// Often a power of two or one less: such objects end where pages do.
+    /// Often a power of two or one less: such objects end where pages end.
     [[nodiscard]] std::size_t size() {
         std::uint8_t const kind = from_.byte();
         return kind < 96 ? (std::size_t{8} << kind % 13) - kind / 13 % 2 : from_.size(max_object_bytes);
     }
 
-    /// Most often none; else up to what the heap has to do.
+    /// Usually 1; otherwise up to alignments that only the heap can satisfy.
     [[nodiscard]] std::size_t alignment() {
         std::uint8_t const byte = from_.byte();
         return byte < 160 ? 1 : std::size_t{1} << byte % 18;
     }
 
-    /// Requires  something is held.
+    /// Requires  an object is allocated.
     [[nodiscard]] objects::iterator any() {
         std::size_t const choice = from_.byte() | std::size_t{from_.byte()} << 8;
         return std::next(held_.begin(), static_cast<std::ptrdiff_t>(choice % held_.size()));
@@ -145,12 +145,12 @@ private:
         return true;
     }
 
-    /// A size takes a byte at least.
+    /// An object takes at least one byte.
     [[nodiscard]] static unsigned char* end_of(const fuzz::held& object) {
         return object.at + std::max<std::size_t>(object.bytes, 1);
     }
 
-    /// After the source has refused memory for an object: nothing has changed, and the object fits nowhere.
+    /// After a failed allocation: nothing has changed, and the object fits nowhere.
     void check_refusal(std::size_t bytes, std::size_t alignment, const tenure::allocator_stats& before) {
         tenure::allocator_stats const after = group_.stats();
         bool const is_exact =
@@ -158,7 +158,7 @@ private:
         fuzz::require(after.live_count == before.live_count, "a refusal changes no count");
         fuzz::require(!is_exact || after.live_bytes == before.live_bytes, "a refusal takes no bytes");
         fuzz::require(after.reserved_bytes <= before.reserved_bytes, "a refusal takes nothing from the source");
-        // The other thread's runs are not looked at, nor are the blocks when the heap is asked.
+        // Skipped for the other thread, whose free runs are not checked, and for objects on the heap.
         if (is_elsewhere_ || is_large(bytes, alignment) || ++refusals_ % 8 != 1) return; // usage() is slow
         tenure::affinity_usage const usage = group_.usage();
         fuzz::require(usage.available_bytes == usage.free_bytes, "nothing is refused while a page is empty");
@@ -173,7 +173,7 @@ private:
             if (!allocate(bytes, wanted)) return;
     }
 
-    /// Leaves the size out only where the group finds it.
+    /// Omits the size only if the group does not require it.
     void deallocate(objects::iterator which, std::uint8_t form) {
         fuzz::held const object = which->second;
         fuzz::require(fuzz::holds(object, object.bytes), "an object keeps its contents");
@@ -185,7 +185,8 @@ private:
                       : group_.deallocate(object.at, object.bytes, object.alignment);
     }
 
-    /// From an object on, upwards or downwards, all or every other one: runs of freed memory grow, and gaps close.
+    /// Frees neighbours from one object on, upwards or downwards, all or every other one, so that free runs grow and
+    /// gaps close.
     void deallocate_neighbours() {
         if (held_.empty()) return;
         auto which = any();
@@ -200,7 +201,7 @@ private:
         }
     }
 
-    /// What is freed in a block that is kept can be had again, whatever the source says.
+    /// Memory freed in a retained block can be allocated again, even if the source fails.
     void exchange() {
         if (held_.empty() || is_elsewhere_ || options_.max_retained_bytes == 0) return;
         auto const which = any();
@@ -223,13 +224,13 @@ private:
         group_.deallocate(nullptr, byte, 8);
     }
 
-    /// The source lets a few more requests through, or enough.
+    /// The source fails after up to three more requests, or not at all.
     void set_refusal() {
         std::uint8_t const byte = from_.byte();
         source_.allow(byte < 128 ? plenty : byte % 4);
     }
 
-    /// The next steps are another thread's, which ends then and leaves to the group what it had.
+    /// Runs the next steps on another thread, which then ends and leaves its memory to the group.
     void run_elsewhere() {
         if (options_.threads == tenure::sharing::one_thread || is_elsewhere_) return;
         is_elsewhere_ = true;
@@ -263,7 +264,7 @@ private:
         std::size_t const given_back = group_.trim();
         std::size_t const gone = before - counted_.live_bytes();
         fuzz::require(has_heap_ || gone <= given_back, "trim() says what it gives back");
-        // The heap leaves to another thread what is in its cache.
+        // The heap keeps another thread's cached memory.
         bool const is_all = held_.empty() && !is_elsewhere_;
         fuzz::require(!is_all || counted_.live_blocks() == 0, "an empty group holds nothing after trim()");
         check_contents();
@@ -289,7 +290,7 @@ private:
         fuzz::require(seen.live_count == held_.size(), "stats() counts what is held");
         fuzz::require(seen.live_bytes >= bytes_, "stats() has as many bytes as are held");
         fuzz::require(seen.reserved_bytes == counted_.live_bytes(), "the group and its source count the same bytes");
-        // The heap of a checked build puts some blocks between guards, in no page that it counts.
+        // A checked build's heap puts some blocks between guard pages and does not count their pages.
         bool const has_guarded = tenure::checks::caller && has_heap_;
         fuzz::require(has_guarded || seen.peak_bytes >= seen.live_bytes, "the peak is not below what is held");
     }
@@ -312,11 +313,11 @@ private:
     tenure::affinity_options options_;
     tenure::affinity_group group_;
     objects held_;
-    std::size_t bytes_ = 0; // of the objects that are held
+    std::size_t bytes_ = 0; // of the allocated objects
     std::size_t refusals_ = 0;
     std::uint8_t stamp_ = 0;
     bool may_keep_;         // empty blocks; clear() keeps them whatever the options say
-    bool has_heap_ = false; // with blocks of its own from the source
+    bool has_heap_ = false; // which has its own blocks from the source
     bool is_elsewhere_ = false;
 };
 

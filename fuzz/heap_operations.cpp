@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: Tenure contributors
 // SPDX-License-Identifier: MIT
 
-// A heap with a limit, over a source that refuses at some request: any stream of operations keeps every block whole.
+// A heap with a limit, over a source that fails at some request: any sequence of operations keeps every block intact.
 
 #include <tenure/base/counting_source.hpp>
 #include <tenure/base/failing_source.hpp>

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: Tenure contributors
 // SPDX-License-Identifier: MIT
 
-// Large blocks in small segments: the lists, the bits and the records agree after each step.
+// Large blocks in small segments: lists, bits and records agree after each step.
 
 #include <tenure/base/counting_source.hpp>
 #include <tenure/heap/detail/large_blocks.hpp>

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: Tenure contributors
 // SPDX-License-Identifier: MIT
 
-// An offset allocator of any capacity, its records from a source that refuses now and then: nothing is refused that
-// fits, no ranges overlap, and every figure is exact. The model is the map of the ranges that are held.
+// An offset allocator of any capacity, with records from a source that sometimes fails: every range that fits is
+// allocated, no ranges overlap, and every figure is exact. The model is a map of the allocated ranges.
 
 #include <map>
 
@@ -22,7 +22,7 @@ constexpr std::size_t max_ranges = 3000;
 constexpr std::size_t plenty = 1'000'000; // requests to the source
 constexpr std::uint64_t never = UINT64_MAX;
 
-/// Blocks that cannot become larger where they are, nor move: records are copied.
+/// A source whose blocks can be neither extended nor moved, so that records are copied.
 class fixed_source final : public tenure::block_source {
 public:
     explicit fixed_source(tenure::block_source& behind) noexcept : behind_(behind) {}
@@ -36,14 +36,14 @@ private:
     tenure::block_source& behind_;
 };
 
-/// A power of two, a neighbour of it, or a number below it; none has more bits than may be.
+/// Returns   a power of two, a neighbour of one, or a smaller number; at most `max_bits` bits.
 [[nodiscard]] std::uint64_t number(fuzz::input& from, unsigned max_bits) {
     std::uint8_t const kind = from.byte();
     unsigned const bits = kind % 64 % (max_bits + 1);
     std::uint64_t const limit = std::uint64_t{1} << bits;
     if (kind >= 192) return limit + from.byte() % 3 - 1;
     std::uint64_t const any = from.byte() | std::uint64_t{from.byte()} << 8;
-    // Spread over all bits by a multiple of the golden ratio's.
+    // Multiplying by the golden ratio spreads the value over all bits.
     return bits <= 16 ? any & (limit - 1) : (any * 0x9E37'79B9'7F4A'7C15) >> (64 - bits);
 }
 
@@ -65,7 +65,7 @@ public:
 
     void finish() {
         check_all();
-        if (held_.size() % 4 == 1) return; // the destructor needs none of them given back
+        if (held_.size() % 4 == 1) return; // the destructor does not need the ranges freed
         std::size_t const refused = source_.refused();
         source_.allow(0);
         for (auto which = held_.begin(); which != held_.end();) {
@@ -83,11 +83,11 @@ private:
     struct held {
         offset_range range;
         std::uint64_t size;
-        std::uint64_t due = never; ///< the frame at which it is free
+        std::uint64_t due = never; ///< the frame at which it becomes free
     };
     using ranges = std::map<std::uint64_t, held>;
 
-    /// Little memory is soon full, and large memory has other bins.
+    /// A small capacity fills up soon; a large one uses other bins.
     [[nodiscard]] static unsigned max_bits_from(fuzz::input& from) {
         constexpr unsigned max_bits[] = {4, 8, 10, 14, 20, 34, 50, 62};
         return max_bits[from.byte() % std::size(max_bits)];
@@ -128,7 +128,7 @@ private:
         return byte < 128 ? 1 : std::uint64_t{1} << byte % 64 % (bits_ + 2);
     }
 
-    /// A range that does not wait, if one is found; else the end.
+    /// Returns   a range that is not waiting, if one is found; otherwise end().
     [[nodiscard]] ranges::iterator any() {
         std::size_t const choice = from_.byte() | std::size_t{from_.byte()} << 8;
         if (held_.empty()) return held_.end();
@@ -136,7 +136,7 @@ private:
         return std::find_if(begin, held_.end(), [](auto const& each) { return each.second.due == never; });
     }
 
-    /// Calls `visit(offset, size, is_free)` for all ranges as they must be, lowest first, until it answers false.
+    /// Calls `visit(offset, size, is_free)` for all expected ranges, lowest first, until it returns false.
     template<class Visit>
     bool for_each_range(Visit&& visit) const {
         std::uint64_t end = 0;
@@ -166,7 +166,7 @@ private:
     [[nodiscard]] bool allocate(std::uint64_t size, std::uint64_t alignment) {
         if (held_.size() == max_ranges) return false;
         std::uint64_t const counted = std::max<std::uint64_t>(size, 1);
-        if (counted > capacity_) collect(); // else it may be refused before what is due is looked for
+        if (counted > capacity_) collect(); // otherwise it may fail before collecting what is due
         std::size_t const refused = source_.refused();
         offset_range const range = tested_.allocate(size, alignment);
         free_what_is_due();
@@ -193,7 +193,7 @@ private:
             if (!allocate(size, wanted)) return;
     }
 
-    /// What usage() says can be had is there, and no more.
+    /// The largest free range that usage() reports can be allocated, and nothing larger.
     void allocate_the_largest() {
         if (tested_.usage().waiting != 0) collect();
         std::uint64_t const largest = tested_.usage().largest_free;
@@ -205,7 +205,7 @@ private:
                       "the largest free range can be allocated");
     }
 
-    /// Requires  it does not wait.
+    /// Requires  the range is not waiting.
     void deallocate(ranges::iterator which) {
         held const gone = which->second;
         fuzz::require(tested_.size_of(gone.range) == gone.size, "a range keeps its size");
@@ -213,7 +213,7 @@ private:
         tested_.deallocate(gone.range);
     }
 
-    /// From a range on, all or every other one: free ranges join, or there come to be many.
+    /// Frees from one range on, all or every other one, so that free ranges join, or there are many of them.
     void deallocate_neighbours() {
         auto which = any();
         std::uint8_t const count = from_.byte(), kind = from_.byte();
@@ -239,7 +239,7 @@ private:
         collect_quietly();
     }
 
-    /// What is due may have been collected already.
+    /// Ranges that are due may have been collected already.
     void collect_quietly() {
         static_cast<void>(tested_.collect());
         free_what_is_due();
@@ -247,7 +247,7 @@ private:
 
     void collect() { fuzz::require(tested_.collect() == free_what_is_due(), "collect() frees what is due"); }
 
-    /// Few, or about as many as a range may wait, or more.
+    /// Ends a few frames, or about as many as a range may wait, or more.
     void end_frames() {
         std::uint8_t const byte = from_.byte();
         unsigned const many = byte < 240 ? offset_allocator::max_latency - 2 + byte % 8 : byte;
@@ -266,7 +266,7 @@ private:
         if (has_grown) capacity_ = to;
     }
 
-    /// Often to the end of what is allocated. What is due does not stand in the way.
+    /// Often shrinks to the end of the allocated ranges. Ranges that are due do not prevent it.
     void shrink() {
         std::uint8_t const kind = from_.byte();
         std::uint64_t const by = number(from_, bits_);
@@ -296,7 +296,7 @@ private:
         collect_quietly();
     }
 
-    /// The source lets a few more requests through, or enough.
+    /// The source fails after up to three more requests, or not at all.
     void set_refusal() {
         std::uint8_t const byte = from_.byte();
         source_.allow(byte < 128 ? plenty : byte % 4);
@@ -349,7 +349,7 @@ private:
     fuzz::input& from_;
     tenure::failing_source& source_;
     fixed_source fixed_;
-    unsigned bits_; // that sizes have
+    unsigned bits_; // maximum number of bits in sizes
     std::uint64_t capacity_;
     offset_allocator tested_;
     ranges held_;
@@ -358,7 +358,7 @@ private:
 }
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t count) {
-    // What waits is listed by the frame: an input begins at the same one whenever it is run.
+    // Waiting ranges are listed by frame. Each input starts at the same frame, so that runs repeat.
     while (tenure::frame_clock::now() % (offset_allocator::max_latency + 1) != 0) tenure::next_frame();
     fuzz::input from(bytes, count);
     tenure::counting_source counted(tenure::page_source::process());

@@ -3,7 +3,7 @@
 #pragma once
 
 /// \file
-/// What a fuzzed allocator is asked to do, read from the fuzzer's bytes, and what must then hold.
+/// Reads operations for a fuzzed allocator from the fuzzer's bytes, and checks results.
 
 #include <algorithm>
 #include <cstddef>
@@ -15,20 +15,20 @@
 
 namespace fuzz {
 
-/// Stops the fuzzer with the place when something does not hold; in release builds too.
+/// Stops the fuzzer with a message when `holds` is false; in release builds too.
 inline void require(bool holds, char const* what) {
     if (holds) return;
     std::fprintf(stderr, "does not hold: %s\n", what);
     std::abort();
 }
 
-/// The fuzzer's bytes as small numbers; zeros when they are used up.
+/// The fuzzer's bytes as small numbers; zeros at the end.
 class input {
 public:
     input(const std::uint8_t* bytes, std::size_t count) : at_(bytes), end_(bytes + count) {}
     [[nodiscard]] bool empty() const { return at_ == end_; }
     [[nodiscard]] std::uint8_t byte() { return empty() ? std::uint8_t{0} : *at_++; }
-    /// A size: most often small, now and then anything up to `most`.
+    /// A size: usually small, sometimes anything up to `most`.
     [[nodiscard]] std::size_t size(std::size_t most) {
         std::uint8_t const kind = byte();
         std::size_t const value = byte() | std::size_t{byte()} << 8;
@@ -42,21 +42,21 @@ private:
     std::uint8_t const* end_;
 };
 
-/// A block, and what it was last asked to be.
+/// A block, and its last requested size and alignment.
 struct held {
     unsigned char* at;
     std::size_t bytes;
     std::size_t alignment;
-    std::uint8_t stamp;       ///< says what its bytes are
-    bool was_resized = false; ///< by resize(): then it is not freed by the size that was asked for
+    std::uint8_t stamp;       ///< selects the block's contents
+    bool was_resized = false; ///< by resize(): then it is not freed with the requested size
 };
 
 constexpr std::size_t kibibyte = 1024, mebibyte = 1024 * kibibyte;
-constexpr std::size_t whole_up_to_bytes = 64 * kibibyte; ///< of larger blocks some bytes are looked at, in every page
+constexpr std::size_t whole_up_to_bytes = 64 * kibibyte; ///< larger blocks are checked only in part, in every page
 constexpr std::size_t page_bytes = 4 * kibibyte;
 
-/// Bytes in no order, none of them zero. A block's are those that begin at its stamp: a block that is written over by
-/// another, or was copied from the wrong place, does not hold.
+/// Random bytes, none of them zero. A block contains those that begin at its stamp, so that a block that was
+/// overwritten by another or copied from the wrong place is detected.
 inline std::vector<unsigned char> const noise = [] {
     std::vector<unsigned char> bytes(whole_up_to_bytes + page_bytes + 256);
     std::uint32_t draw = 1;
@@ -67,8 +67,8 @@ inline std::vector<unsigned char> const noise = [] {
     return bytes;
 }();
 
-/// Calls `visit(offset, bytes)` for what is looked at of a block of `bytes`, until it answers false: for the whole
-/// block, or for a page at its begin, one at its end and a byte in every page between.
+/// Calls `visit(offset, bytes)` for the checked parts of a block of `bytes`, until it returns false: the whole block,
+/// or a page at its begin, one at its end and a byte in every page between.
 template<class Visit>
 bool for_each_part(std::size_t bytes, Visit&& visit) {
     if (bytes <= whole_up_to_bytes) return visit(std::size_t{0}, bytes);
@@ -103,7 +103,7 @@ inline void write(const held& block) {
     return bytes == 0 || (block[0] == 0 && std::memcmp(block, block + 1, bytes - 1) == 0);
 }
 
-/// Whether `bytes` more may be asked for: every page of a large block is touched, and the machine has only so many.
+/// Whether `bytes` more may be allocated: every page of a large block is touched, and the machine's memory is limited.
 [[nodiscard]] inline bool may_hold(const std::vector<held>& blocks, std::size_t bytes) {
     constexpr std::size_t most = 256 * mebibyte;
     if (bytes <= whole_up_to_bytes) return true;
@@ -111,7 +111,7 @@ inline void write(const held& block) {
     return bytes <= most;
 }
 
-/// Takes a block out of a list, whichever `choice` says.
+/// Removes a block from a list and returns it; `choice` selects it.
 [[nodiscard]] inline held take(std::vector<held>& blocks, std::size_t choice) {
     held& place = blocks[choice % blocks.size()];
     held const taken = place;

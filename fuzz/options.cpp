@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: Tenure contributors
 // SPDX-License-Identifier: MIT
 
-// What the environment says: any text is either a value in the option's range or refused, and then nothing changes.
+// Options from the environment: any text is either a value in the option's range or rejected without effect.
 
 #include <tenure/base/options.hpp>
 

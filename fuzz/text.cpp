@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: Tenure contributors
 // SPDX-License-Identifier: MIT
 
-// Numbers of any bits into any room: the text of printf, the size that it needs, and not a byte past the room.
+// Numbers of any bits into buffers of any size: the same text as printf, the right needed size, and no write past the
+// end.
 
 #include <tenure/text/text_writer.hpp>
 
@@ -21,7 +22,7 @@ std::uint64_t word(fuzz::input& from) {
     return made;
 }
 
-/// Writes by both forms into the room, and compares with what printf made.
+/// Writes into a buffer of `room` bytes and compares with printf's text.
 template<class Write>
 void check(std::string_view right, std::size_t room, Write&& write) {
     std::array<char, 512> memory;
@@ -41,7 +42,7 @@ void check_float(Float value, unsigned precision, std::size_t room) {
     int const size = std::snprintf(text, sizeof text, "%.*f", static_cast<int>(precision), static_cast<double>(value));
     std::string_view const right(text, static_cast<std::size_t>(size));
     check(right, room, [&](tenure::text_writer& to) { to.append_fixed(value, precision); });
-    switch (precision) { // the form that knows it when it is compiled
+    switch (precision) { // the form with a compile-time precision
     case 0: return check(right, room, [&](tenure::text_writer& to) { to.append_fixed<0>(value); });
     case 1: return check(right, room, [&](tenure::text_writer& to) { to.append_fixed<1>(value); });
     case 2: return check(right, room, [&](tenure::text_writer& to) { to.append_fixed<2>(value); });
@@ -63,7 +64,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t cou
         std::uint64_t const bits = word(from);
         check_float(std::bit_cast<double>(bits), precision, room);
         check_float(std::bit_cast<float>(static_cast<std::uint32_t>(bits >> 32)), precision, room);
-        // Most bits are huge or tiny numbers; of common size is this one.
+        // Most bit patterns are huge or tiny numbers; this one has a common size.
         check_float(static_cast<double>(static_cast<std::int64_t>(bits) >> kind % 64) / (1 << kind % 20), precision,
                     room);
         char text[32];

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-FileCopyrightText: Tenure contributors
 # SPDX-License-Identifier: MIT
-"""Checks what the documents point at.
+"""Checks links, quotations and examples in the documentation.
 
-Fails on a markdown link to a file or heading that is not there, on a fenced block below <!-- examples/foo.cpp -->
-whose text is not in that file, and on a header whose card names an example that is not there. Addresses on the web
-are left alone: a test needs no network.
+Fails on a markdown link to a missing file or heading, on a fenced block below <!-- examples/foo.cpp --> whose text is
+not in that file, and on a header whose card names a missing example. Web addresses are not checked, so that the test
+needs no network.
 
 usage: check_links.py [ROOT]
 """
@@ -25,7 +25,7 @@ EXAMPLE_OF_CARD = re.compile(r"^///\s+Example\s+(\S+)")
 
 
 def slug(heading):
-    """The anchor of a heading, as the usual hosts of markdown make it."""
+    """The anchor of a heading, as the usual markdown hosts generate it."""
     text = re.sub(r"[`*]|\[([^\]]*)\]\([^)]*\)", r"\1", heading).lower()
     return re.sub(r"[^\w\- ]", "", text).replace(" ", "-")
 
@@ -45,7 +45,7 @@ def anchors(path):
 
 
 def link_problem(root, document, target):
-    """What is wrong with a link; None when nothing is."""
+    """The problem with a link; None when there is none."""
     if re.match(r"^[a-z][a-z0-9+.-]*:", target):
         return None
     name, _, anchor = target.partition("#")
@@ -53,9 +53,9 @@ def link_problem(root, document, target):
     if name.startswith("/"):
         return f"{target} is an absolute path"
     if not path.is_relative_to(root):
-        return f"{target} leads out of the tree"
+        return f"{target} leads outside of the tree"
     if not path.exists():
-        return f"{target} is not there"
+        return f"{target} does not exist"
     if anchor and path.suffix == ".md" and anchor not in anchors(path):
         return f"{target}: no such heading in {path.relative_to(root)}"
     return None
@@ -63,7 +63,7 @@ def link_problem(root, document, target):
 
 def check_document(root, document, error):
     lines = document.read_text(encoding="utf-8").splitlines()
-    quoted = None  # (file that the next fenced block is quoted from, line of the comment)
+    quoted = None  # (file quoted by the next fenced block, line of the comment)
     number = 0
     while number < len(lines):
         line = lines[number]
@@ -95,9 +95,10 @@ def check_document(root, document, error):
 def check_quotation(root, quoted, block, error):
     name, _ = quoted
     if not (root / name).is_file():
-        error(f"quotes {name}, which is not there")
+        error(f"quotes {name}, which does not exist")
         return
-    # An example may show the inside of main(): the quotation stands further left than the file, and only that differs.
+    # An example may show the inside of main(), so the quotation may be indented less than the file; nothing else may
+    # differ.
     wanted = textwrap.dedent("\n".join(block)).strip("\n").split("\n")
     source = (root / name).read_text(encoding="utf-8").split("\n")
     for start in range(len(source) - len(wanted) + 1):
@@ -128,11 +129,11 @@ def check(root):
         for number, line in enumerate(header.read_text(encoding="utf-8").splitlines(), 1):
             example = EXAMPLE_OF_CARD.match(line)
             if example and not (root / example[1]).is_file():
-                report(header, number, f"the card names {example[1]}, which is not there")
+                report(header, number, f"the card names {example[1]}, which does not exist")
     return errors
 
 
 if __name__ == "__main__":
     errors = check(Path(sys.argv[1] if len(sys.argv) > 1 else Path(__file__).parent.parent).resolve())
-    print(f"links: {errors} errors" if errors else "links: all lead somewhere")
+    print(f"links: {errors} errors" if errors else "links: ok")
     sys.exit(1 if errors else 0)

@@ -1,12 +1,19 @@
 #!/usr/bin/env python3
 # SPDX-FileCopyrightText: Tenure contributors
 # SPDX-License-Identifier: MIT
-"""Checks the house: src/tenure/README.md says which room may include which, this says where the files disagree.
+"""Checks the files against the table in src/tenure/README.md, which says which room may include which.
 
+<<<<<<< HEAD
 Fails on an include that the table does not allow, an include of another room's detail folder, a cycle in the table or
 among files, a room or an include that is not in the table, a condition of the preprocessor outside platform/ and
 base/config.hpp, a system header outside platform/ (the lab's sources, which start and watch processes, may include one;
 its headers may not), and a file past 600 lines. Warns at the smaller limits.
+=======
+Fails on an include that the table does not allow, a cycle in the table or among files, a room that is not in the
+table, a missing include, a preprocessor condition outside platform/ and base/config.hpp, a system header outside
+platform/ (sources of the lab, which start and watch processes, may include them; its headers may not), and a file of
+more than 600 lines. Warns at smaller limits.
+>>>>>>> prose-labb
 
 usage: check_rooms.py [ROOT]
 """
@@ -20,10 +27,14 @@ LONGEST = 600
 WARN_LINES = {"header": 250, "source": 400, "test": 400, "readme": 200}
 WARN_FILES_IN_FOLDER = 12
 LIBRARY, LAB = Path("src/tenure"), Path("lab")
+<<<<<<< HEAD
 PRODUCTS = ("bench", "observe")  # folders of rooms within the lab
 PRIVATE = "detail"  # a room's folder that other rooms stay out of
 SEE_THROUGH = ("capi", "dropin")  # they repeat the inline paths of the library for other languages and for malloc
 WHOLE_LIBRARY = "the whole library"  # src/tenure/tenure.hpp, tenure.h and tenure_quick.h, which are in no room
+=======
+WHOLE_LIBRARY = "the whole library"  # src/tenure/tenure.hpp and tenure.h, which are in no room
+>>>>>>> prose-labb
 SOURCES = {".hpp", ".cpp", ".h", ".c"}
 SIZED = SOURCES | {".py", ".sh", ".cmake", ".txt", ""}
 
@@ -52,7 +63,7 @@ def read_lines(path):
 
 
 def read_table(root, findings):
-    """Room -> (set of rooms that it may include, line of the table)."""
+    """Room -> (set of rooms that it may include, line in the table)."""
     rooms, rows, inside = {}, [], False
     for number, line in enumerate(read_lines(root / TABLE), 1):
         cells = [cell.strip() for cell in line.strip().strip("|").split("|")]
@@ -78,10 +89,15 @@ def read_table(root, findings):
             elif word in names:
                 may.add(word)
             elif word not in ("the standard library", ""):
-                findings.error(TABLE, number, f"`{room}` may include `{word}`, which is no room of this table")
+                findings.error(TABLE, number, f"`{room}` may include `{word}`, which is not a room of this table")
         rooms[room] = (may - {room}, number)
+<<<<<<< HEAD
         if not any((root / folder / room).is_dir() for folder in (LIBRARY, LAB, *(LAB / each for each in PRODUCTS))):
             findings.error(TABLE, number, f"`{room}` is in the table and is neither in {LIBRARY} nor in {LAB}")
+=======
+        if not (root / LIBRARY / room).is_dir() and not (root / LAB / room).is_dir():
+            findings.error(TABLE, number, f"`{room}` is in the table but neither in {LIBRARY} nor in {LAB}")
+>>>>>>> prose-labb
     return rooms
 
 
@@ -99,10 +115,10 @@ def room_of(path):
 
 
 def resolve(root, path, angled, quoted):
-    """The file of ours that an include names, relative to the root; None for anyone else's."""
+    """The file in this tree that an include names, relative to the root; None for other files."""
     candidates = [Path("src") / (angled or quoted), LAB / (angled or quoted)]
     if quoted:
-        # Lexically normal, so that ../ does not hide the room.
+        # Normalised, so that ../ does not hide the room.
         inside = (root / path.parent / quoted).resolve()
         if inside.is_relative_to(root):
             candidates.insert(0, inside.relative_to(root))
@@ -113,7 +129,7 @@ def resolve(root, path, angled, quoted):
 
 
 def find_cycle(graph):
-    """One cycle as a list of nodes, first and last the same; None when there is none."""
+    """One cycle as a list of nodes whose first and last are the same; None when there is none."""
     state, trail = {}, []
 
     def visit(node):
@@ -139,13 +155,13 @@ def find_cycle(graph):
 
 
 def check_file(root, path, rooms, includes, findings):
-    """Includes and conditions of one file of a room. Fills includes[path] = {included path: line}."""
+    """Checks includes and conditions of one file of a room. Fills includes[path] = {included path: line}."""
     room = room_of(path)
     in_platform = room == "platform"
     conditions_allowed = in_platform or path in (LIBRARY / "base/config.hpp", LIBRARY / "tenure.h",
                                               LIBRARY / "tenure_quick.h")
     system_allowed = in_platform or (path.is_relative_to(LAB) and path.suffix in (".cpp", ".c"))
-    # Both whole-library headers lie above the rooms and see them all.
+    # Both whole-library headers are above the rooms and may include all of them.
     may = set(rooms) if room == WHOLE_LIBRARY else rooms[room][0]
 
     for number, line in enumerate(read_lines(root / path), 1):
@@ -158,7 +174,7 @@ def check_file(root, path, rooms, includes, findings):
             continue
         name = include[1] or include[2]
         if SYSTEM_HEADER.match(name) and not system_allowed:
-            findings.error(path, number, f"<{name}> is the system's: only platform/ and sources of the lab include it")
+            findings.error(path, number, f"<{name}> is a system header: only platform/ and sources of the lab may include it")
         target = resolve(root, path, include[1], include[2])
         if target is None:
             if name.startswith("tenure/") or include[2]:
@@ -167,9 +183,13 @@ def check_file(root, path, rooms, includes, findings):
         includes.setdefault(path, {})[target] = number
         other = room_of(target)
         if other == "":
+<<<<<<< HEAD
             findings.error(path, number, f"{target} lies in no room")
         elif other != room and PRIVATE in target.parts and room not in SEE_THROUGH:
             findings.error(path, number, f"{target} is private to `{other}`: include a header of that room itself")
+=======
+            findings.error(path, number, f"{target} is in no room")
+>>>>>>> prose-labb
         elif other != room and other not in may:
             findings.error(path, number, f"`{room}` may not include `{other}` ({name}): {TABLE} allows "
                            f"{', '.join(sorted(may - {WHOLE_LIBRARY})) or 'the standard library only'}")
@@ -182,7 +202,7 @@ def check_sizes(root, path, findings):
     kind = ("readme" if path.name == "README.md" else "test" if path.parts[0] == "tests" else
             "header" if path.suffix in (".hpp", ".h") else "source")
     if lines > LONGEST:
-        findings.error(path, LONGEST + 1, f"{lines} lines, and {LONGEST} is the most: it holds two ideas, split it")
+        findings.error(path, LONGEST + 1, f"{lines} lines, but the maximum is {LONGEST}: split it into two files")
     elif lines > WARN_LINES[kind]:
         findings.warn(path, WARN_LINES[kind] + 1, f"{lines} lines, aim for at most {WARN_LINES[kind]}")
 
@@ -205,7 +225,7 @@ def check(root):
     for path in files_below(root, LIBRARY, LAB):
         room = room_of(path)
         if room in ("", None) and path.suffix in SOURCES:
-            findings.error(path, 1, "lies in no room")
+            findings.error(path, 1, "is in no room")
         elif room and room != WHOLE_LIBRARY and room not in rooms:
             if room not in unknown:
                 findings.error(path, 1, f"the room `{room}` is not in the table of {TABLE}")
@@ -224,7 +244,7 @@ def check(root):
         if path.suffix in SOURCES:
             folders[path.parent] = folders.get(path.parent, 0) + 1
     for folder, count in folders.items():
-        # A type is its header and its source: counted as one.
+        # The header and the source of a type count as one.
         names = {path.stem for path in (root / folder).iterdir() if path.suffix in SOURCES}
         if len(names) > WARN_FILES_IN_FOLDER:
             findings.warn(folder, 1, f"{len(names)} types in {count} files, aim for at most {WARN_FILES_IN_FOLDER}")
@@ -233,5 +253,5 @@ def check(root):
 
 if __name__ == "__main__":
     errors = check(Path(sys.argv[1] if len(sys.argv) > 1 else Path(__file__).parent.parent).resolve())
-    print(f"rooms: {errors} errors" if errors else "rooms: as the table says")
+    print(f"rooms: {errors} errors" if errors else "rooms: ok")
     sys.exit(1 if errors else 0)

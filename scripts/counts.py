@@ -1,12 +1,12 @@
 # SPDX-FileCopyrightText: Tenure contributors
 # SPDX-License-Identifier: MIT
-"""Counts what passed, failed and was skipped, and says which skips continuous integration accepts.
+"""Counts passed, failed and skipped tests, and decides which skips continuous integration accepts.
 
 A script that counts ends with `N passed, N failed, N skipped`, alone on its line, and prints one line
 `left out: NAME: REASON` for each test that it skipped. ctest reports its tests in a JUnit file.
 
-A test that is skipped in one tree and runs in another is covered. With CI=true every other skip must have a reason below
-that the machine cannot change; else it fails the run.
+A test that is skipped in one tree and runs in another is covered. With CI=true every other skip must have one of the
+reasons below, which the machine cannot change; otherwise it fails the run.
 """
 
 import os
@@ -19,32 +19,32 @@ CLOSING = re.compile(r"^(\d+) passed, (\d+) failed(?:, (\d+) skipped)?$", re.MUL
 LEFT_OUT = re.compile(r"^left out: (.*)$", re.MULTILINE)
 CTEST_CLOSING = re.compile(r"tests passed, (\d+) tests? failed out of (\d+)")
 
-# What a machine may lack and scripts/setup cannot install, and what is no test by itself. Everything else that is skipped
-# in every tree fails with CI=true: mend the set-up, or the test.
+# Reasons that are accepted: something that the machine may lack and scripts/setup cannot install, or a case that is not
+# a test by itself. Every other test that is skipped in every tree fails with CI=true: fix the set-up, or the test.
 ACCEPTED = [re.compile(pattern) for pattern in (
-    # Run by another test, in a process of its own with other settings.
+    # Another test runs it, in a process of its own with other settings.
     r"^not under passthrough$",
     r"^asked in processes of their own$",
-    # A parameter for which the case does not exist.
+    # The case does not exist for this parameter.
     r"^it overflows into the process heap$",
     r"^an empty block goes back, and the source gives no other$",
-    # Hardware, and what the kernel or the file system decides.
+    # Hardware, and limits of the kernel or the file system.
     r"^no Vulkan device$",
     r"^this kernel does not count the queue$",
     r"^the system does not let the peak start anew$",
     r"^a file here can have no capabilities: ",
     r"^the file system for temporary files takes no sparse file of 1 TiB$",
     r"^The machine has \d+ MiB of \d+ free\.$",
-    # A peer that no package has.
+    # No package has this peer.
     r"^no package has ",
-    # Packages that the registry does not have (a runtime pack of the platform), or a registry that is not reached.
+    # The registry does not have the package (a runtime pack of the platform), or cannot be reached.
     r"\bNU1(?:100|101|102|103|301)\b",
-    # Programs that scripts/setup leaves to the user.
+    # Programs that scripts/setup does not install.
     r"^(?:java|javac|node|dotnet|valgrind) is not installed$",
     r"^(?:there is )?no \.NET SDK(?: 10 or newer is installed)?$",
 )]
 
-# Accepted only where the program is not installed: with it, the steps before have built what the test needs.
+# Accepted only if the program is not installed. If it is, earlier steps have built what the test needs.
 ACCEPTED_WITHOUT = {"dotnet": re.compile(r"^the \.NET tool jembench is not there")}
 
 
@@ -58,7 +58,7 @@ class Count(NamedTuple):
     failed: int
     skipped: int
     skips: list  # of Skip: those that have a name
-    ran: set     # names of tests that ran, as far as they are known
+    ran: set     # names of tests that ran, as far as known
 
 
 def closing_line(passed, failed, skipped):
@@ -70,25 +70,25 @@ def in_ci():
 
 
 def skip_of(line):
-    """A skip of the words after `left out: `; a reason may stand alone."""
+    """Parses the text after `left out: `. The name may be missing."""
     name, colon, reason = line.partition(": ")
     return Skip(name, reason) if colon else Skip("", line)
 
 
 def reason_of(output):
-    """Why a test skipped itself: GoogleTest's message, or our own word."""
+    """Why a test skipped itself: GoogleTest's message, or the text after `left out: `."""
     said = re.search(r"^left out: (.*)$", output, re.MULTILINE) or re.search(r": Skipped\n(.*)", output)
     return said[1].strip() if said and said[1].strip() else "no reason given"
 
 
 def of_ctest(text, junit):
-    """Count of a run of ctest: its closing words, and its JUnit file for the names."""
+    """Counts a run of ctest: totals from its last line, names from its JUnit file."""
     found = CTEST_CLOSING.search(text)
     failed, total = int(found[1]), int(found[2])
     skips, ran = [], set()
     for case in xml.etree.ElementTree.fromstring(junit).iter("testcase"):
         name, why = case.get("name"), case.find("skipped")
-        # A test whose program is not there is "notrun" as well; ctest counts it among those that failed.
+        # A test whose program is missing is "notrun" too; ctest counts it as failed.
         if case.get("status") == "notrun" and why is not None and why.get("message", "").startswith("SKIP_"):
             skips.append(Skip(name, reason_of(case.findtext("system-out") or "")))
         elif case.get("status") in ("run", "fail"):
@@ -97,7 +97,7 @@ def of_ctest(text, junit):
 
 
 def of_step(status, text, junit=None):
-    """Count of whatever a step printed: ctest, a script with a closing line, or one check."""
+    """Counts a step from its output: ctest, a script with a closing line, or a single check."""
     if junit is not None and CTEST_CLOSING.search(text):
         count = of_ctest(text, junit)
     else:
@@ -120,7 +120,7 @@ def place_of(name):
 
 
 def not_covered(skips, ran):
-    """Those skips whose test ran in no tree."""
+    """The skips whose test ran in no tree."""
     places = {place_of(name) for name in ran}
     return [skip for skip in skips if place_of(skip.name) not in places]
 
@@ -131,7 +131,7 @@ def is_accepted(skip):
 
 
 def by_reason(skips):
-    """Lines that say what was skipped, one for each reason."""
+    """Lines that name the skipped tests, one line per reason."""
     names = {}
     for skip in skips:
         names.setdefault(skip.reason, []).append(skip.name)

@@ -2,7 +2,8 @@
 // SPDX-License-Identifier: MIT
 
 /// \file
-/// malloc and its family. Before the loader has found the real ones, and while it looks for them, a small store serves.
+/// The malloc family. A small static store serves calls that arrive before the loader has found the real functions or
+/// while it is looking for them.
 
 #include <malloc.h>
 #include <stdlib.h>
@@ -17,7 +18,7 @@ using namespace tenure::lab::hook;
 
 namespace {
 
-/// Whether the real function cannot be asked yet.
+/// Whether the real function is not available yet.
 template<call Which>
 [[gnu::always_inline]] inline bool is_too_early() noexcept {
     return real_functions[static_cast<std::size_t>(Which)] == nullptr && is_finding();
@@ -42,7 +43,7 @@ void* malloc(std::size_t bytes) {
 void* calloc(std::size_t count, std::size_t bytes) {
     std::size_t product = 0;
     if (is_too_early<call::calloc>()) [[unlikely]]
-        return __builtin_mul_overflow(count, bytes, &product) ? nullptr : take_early(product, 16); // never used: zeros
+        return __builtin_mul_overflow(count, bytes, &product) ? nullptr : take_early(product, 16); // never used: zero
     return observed_allocation<call::calloc, decltype(calloc)>(here(), count * bytes, count, bytes);
 }
 
@@ -76,7 +77,7 @@ void* valloc(std::size_t bytes) { return observed_allocation<call::valloc, declt
 void* pvalloc(std::size_t bytes) { return observed_allocation<call::pvalloc, decltype(pvalloc)>(here(), bytes, bytes); }
 
 void free(void* block) {
-    if (is_early(block) || is_too_early<call::free>()) [[unlikely]] // the loader's, of the store, or none
+    if (is_early(block) || is_too_early<call::free>()) [[unlikely]] // from the early store, from the loader, or nullptr
         return;
     auto* const function = real<decltype(free)>(call::free);
     if (!is_active()) [[likely]]
@@ -92,7 +93,7 @@ void free(void* block) {
 
 void cfree(void* block) {
     if (is_early(block)) return;
-    // Newer C libraries have it no more.
+    // Newer C libraries do not have cfree().
     if (find_real_or_null(call::cfree) == nullptr) return free(block);
     observed<call::cfree, void(void*)>(here(), block);
 }

@@ -3,8 +3,8 @@
 #pragma once
 
 /// \file
-/// Every function that the hook stands in for, in one table: `tenure watch --list` prints it, the hook finds the real
-/// ones by it, and a record names a call by its place in it.
+/// The table of every function that the hook interposes. `tenure watch --list` prints it, the hook looks up the real
+/// functions with it, and records store a call as its index in the table.
 
 #include <array>
 #include <cstddef>
@@ -13,17 +13,17 @@
 namespace tenure::lab::hook {
 
 enum class call_group : std::uint8_t {
-    allocation, ///< how long it takes is lost to allocation
-    release,    ///< the same
-    mapping,    ///< asks the kernel for memory, or gives it back
+    allocation, ///< its whole duration counts as allocation time
+    release,    ///< its whole duration counts as allocation time too
+    mapping,    ///< requests memory from the kernel or returns it
     lock,       ///< waits for another thread
-    sleep,      ///< waits for time, or lets others run
-    input,      ///< waits for a file, a socket, another process
-    format,     ///< text to memory: may take the locks of the heap and of the locale
-    stream,     ///< stdio: takes the lock of its file
+    sleep,      ///< waits for a time, or yields the processor
+    input,      ///< waits for a file, a socket or another process
+    format,     ///< formats text into memory; may take heap and locale locks
+    stream,     ///< stdio; takes the lock of its FILE
     library,    ///< takes a lock of the C library: locale, loader, time zones, random numbers, environment
-    runtime,    ///< of OpenMP's and TBB's libraries: waits for other threads of a region
-    control,    ///< says where a region or a process begins and ends, or is only called on; not itself counted
+    runtime,    ///< functions of OpenMP and TBB runtimes that wait for other threads of a region
+    control,    ///< begins or ends a region or a process, or is only called by the hook; not counted
 };
 
 // clang-format off
@@ -71,8 +71,8 @@ constexpr std::size_t call_count = 231;
 struct call_info {
     call id;
     call_group group;
-    const char* symbol; ///< as the linker knows it; empty for what is told by a tools interface
-    const char* name;   ///< as people know it
+    const char* symbol; ///< linker symbol; empty for events from a tools interface
+    const char* name;   ///< name shown to users
 };
 
 constexpr std::array<call_info, call_count> calls{{

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: MIT
 
 /// \file
-/// The process's own file, read as the report reads it.
+/// Reads the process's own file in the same way as the report does.
 
 #include "hook/counted.hpp"
 

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: MIT
 
 /// \file
-/// The process's file and the threads' areas in it.
+/// The file of a process and the areas of its threads.
 
 #include <dlfcn.h>
 #include <fcntl.h>
@@ -35,7 +35,7 @@ constinit process_head* head = nullptr;
 constinit char path[512] = {};
 constinit bool is_child_process = false;
 constinit bool file_refused = false;
-constinit int opening = 0; // a lock: between the first two threads of a process, once
+constinit int opening = 0; // spin lock; contended only when the first two threads of a process start recording
 
 [[nodiscard]] std::uint64_t now_ns() noexcept {
     timespec now{};
@@ -54,7 +54,7 @@ char* put_number(char* to, std::uint64_t number) noexcept {
     return to;
 }
 
-/// FOLDER/PROCESS-NUMBER.tnw: a process may become another program, which then has the same number.
+/// The file is FOLDER/PROCESS-NUMBER.tnw. NUMBER differs because a process that calls exec keeps its process id.
 void name_file(const char* folder, std::uint64_t number) noexcept {
     std::size_t const length = std::min(std::strlen(folder), sizeof path - 64);
     std::memcpy(path, folder, length);
@@ -72,22 +72,23 @@ void name_file(const char* folder, std::uint64_t number) noexcept {
     return mapped < 0 && mapped > -4096 ? nullptr : reinterpret_cast<void*>(mapped);
 }
 
-/// Past this size of a file the kernel would end the process.
+/// The kernel ends a process that writes past this limit (RLIMIT_FSIZE).
 [[nodiscard]] bool is_allowed(std::uint64_t bytes) noexcept {
     rlimit limit{};
     return raw_call(SYS_getrlimit, RLIMIT_FSIZE, reinterpret_cast<long>(&limit)) != 0 ||
            limit.rlim_cur == RLIM_INFINITY || bytes <= limit.rlim_cur;
 }
 
-/// Whether there is room for what an area takes as it is used. A mapped file that finds none ends its process.
+/// Whether the file system has room for a whole area. A process that touches a mapped page without disk space is
+/// killed.
 [[nodiscard]] bool has_room(long file) noexcept {
     struct statfs about {};
     constexpr std::uint64_t least = std::uint64_t{32} << 20U;
-    return raw_call(SYS_fstatfs, file, reinterpret_cast<long>(&about)) != 0 || about.f_blocks == 0 || // has no limit
+    return raw_call(SYS_fstatfs, file, reinterpret_cast<long>(&about)) != 0 || about.f_blocks == 0 || // no limit
            static_cast<std::uint64_t>(about.f_bavail) * static_cast<std::uint64_t>(about.f_bsize) >= least;
 }
 
-/// A file only grows, also while two threads make it longer.
+/// Writing one word at the end extends the file and never shrinks it, even when two threads extend it at once.
 [[nodiscard]] bool grow(long file, std::uint64_t bytes) noexcept {
     std::uint64_t const zero = 0;
     return is_allowed(bytes) && raw_call(SYS_pwrite64, file, reinterpret_cast<long>(&zero), sizeof zero,
@@ -112,7 +113,7 @@ constexpr std::uint64_t area_bytes = (sizeof(thread_area) + page_bytes - 1) / pa
     const char* const folder = std::getenv(folder_variable);
     if (folder == nullptr || *folder == '\0') return nullptr;
     long file = -1;
-    constexpr std::uint64_t max_numbers = 10'000; // programs that one process becomes, one after the other
+    constexpr std::uint64_t max_numbers = 10'000; // programs that one process executes one after the other
     for (std::uint64_t number = 0; number < max_numbers; ++number) {
         name_file(folder, number);
         file =
@@ -188,7 +189,7 @@ int look_at_module(dl_phdr_info* about, std::size_t, void* data) noexcept {
     return 1;
 }
 
-/// What dl_find_object() says, as the C library declares it from 2.35 on.
+/// The result of dl_find_object(), as the C library declares it from version 2.35 on.
 struct found_object {
     unsigned long long flags;
     void* first;
@@ -215,9 +216,9 @@ struct found_object {
     return true;
 }
 
-constinit int adding_module = 0; // a lock: for a module that no thread has met
+constinit int adding_module = 0; // spin lock; taken to add a module that no thread has seen
 
-/// Its number, or max_modules when it has none.
+/// Returns the module's index, or max_modules when the address is in no module or the table is full.
 [[nodiscard]] std::uint32_t module_of(process_head& process, std::uintptr_t address) noexcept {
     found_module found;
     if (!find_module(address, found)) return max_modules;
@@ -268,9 +269,9 @@ void open_file() noexcept {
 
 void note_end(process_end how) noexcept {
     process_head* const process = __atomic_load_n(&head, __ATOMIC_ACQUIRE);
-    // The child of a vfork has the parent's memory until it becomes another program.
+    // The child of a vfork shares the parent's memory until it calls exec.
     if (process == nullptr || process->process != static_cast<std::uint32_t>(raw_call(SYS_getpid))) return;
-    if (this_thread.area != nullptr) this_thread.area->waiting_since = 0; // who ends it does not wait
+    if (this_thread.area != nullptr) this_thread.area->waiting_since = 0; // this thread does not wait
     process->end = how;
     process->last_ns = now_ns();
     process->last_ticks = ticks();
@@ -330,8 +331,8 @@ bool is_in_library(std::uintptr_t address, const char* name) noexcept {
 
 namespace {
 
-// What ended threads leave. Nothing is unmapped: that stops every thread for a moment. A program that starts a thread
-// for each of many small things writes all with one routine to the same areas, once it has had many.
+// Areas of ended threads, for reuse. They are not unmapped, because munmap stops every thread for a moment. Once a
+// program has started many threads, new threads with the same routine continue in the area of an ended one.
 struct spare_area {
     thread_area* area;
     stack_cache* cache;
@@ -339,7 +340,7 @@ struct spare_area {
 constexpr std::uint32_t max_spares = 256, areas_of_their_own = 64;
 constinit spare_area spares[max_spares] = {};
 constinit std::uint32_t spare_count = 0;
-constinit int spares_lock = 0; // taken at a thread's begin and end
+constinit int spares_lock = 0; // taken when a thread begins and ends
 
 void lock_spares() noexcept {
     while (__atomic_exchange_n(&spares_lock, 1, __ATOMIC_ACQUIRE) != 0) raw_call(SYS_sched_yield);
@@ -354,7 +355,7 @@ void unlock_spares() noexcept { __atomic_store_n(&spares_lock, 0, __ATOMIC_RELEA
     return thread.area;
 }
 
-/// Returns   whether the thread goes on in the area of one that has ended.
+/// Returns   true if the thread reuses the area of an ended thread.
 bool take_spare(thread_state& thread) noexcept {
     const process_head* const process = head_of_process();
     if (process == nullptr || __atomic_load_n(&process->threads, __ATOMIC_RELAXED) < areas_of_their_own) return false;
@@ -374,7 +375,7 @@ bool take_spare(thread_state& thread) noexcept {
     found.area->thread = static_cast<std::uint32_t>(raw_call(SYS_gettid));
     found.area->last = 0;
     found.area->waiting_since = 0;
-    for (std::uint32_t node = 0; node < found.area->nodes; ++node) { // what the kernel said of another thread
+    for (std::uint32_t node = 0; node < found.area->nodes; ++node) { // these figures belong to another thread
         found.area->node[node].period_begin = found.area->node[node].last_asked = 0;
         found.area->node[node].open_since = 0;
     }
@@ -449,7 +450,7 @@ void forget_after_fork() noexcept {
     }
     thread.area = nullptr;
     thread.is_refused = false;
-    if (thread.stacks != nullptr) { // its stacks are indices into what was the parent's
+    if (thread.stacks != nullptr) { // its stacks are indices into the parent's area
         drop_stack_cache(thread.stacks);
         thread.stacks = nullptr;
     }

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: MIT
 
 /// \file
-/// The kernel's own account of a thread: getrusage(), its clock, and /proc/thread-self/schedstat.
+/// Per-thread figures from the kernel: getrusage(), the thread's CPU clock, and /proc/thread-self/schedstat.
 
 #include <fcntl.h>
 #include <sys/resource.h>
@@ -51,7 +51,7 @@ std::uint64_t processor_ns() noexcept {
 
 void ask_kernel(kernel_figures& answer) noexcept {
     ask_kernel_quickly(answer);
-    // The file below has the time on the processor as well, but as of the last tick of some milliseconds.
+    // schedstat has the processor time too, but only as of the last scheduler tick, which may be milliseconds old.
     answer.processor_ns = processor_ns();
     answer.queue_ns = 0;
     char text[96];

@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: MIT
 
 /// \file
-/// What else of the C library takes a lock of its own (locale, time zones, random numbers, environment), and what asks
-/// the kernel for memory.
+/// Other C library functions that take internal locks (locale, time zones, random numbers, environment), and functions
+/// that request memory from the kernel.
 
 #include <dlfcn.h>
 #include <link.h>
@@ -87,7 +87,7 @@ void* sbrk(std::intptr_t bytes) {
 void* mremap(void* pages, std::size_t old_bytes, std::size_t bytes, int flags, ...) {
     std::va_list list;
     va_start(list, flags);
-    void* const at = va_arg(list, void*); // read by the kernel if the flags say so
+    void* const at = va_arg(list, void*); // the kernel reads it only if the flags say so
     va_end(list);
     return observed_allocation<call::mremap, void*(void*, std::size_t, std::size_t, int, void*)>(
         here(), bytes, pages, old_bytes, bytes, flags, at);

@@ -2,11 +2,11 @@
 // SPDX-License-Identifier: MIT
 
 /// \file
-/// dlopen() and dlsym(): the chance to patch a library that comes late.
+/// dlopen() and dlsym(): they apply planned patches to libraries that are loaded late.
 ///
-/// The loader looks for a library where the one that asks says (its run path), and for a symbol behind the one that
-/// asks; it knows both by the return address. So these are jumped to, with everything as the caller left it, and what
-/// they take is not seen.
+/// The loader uses the return address to find the caller: the caller's run path decides where a library is searched,
+/// and RTLD_NEXT starts behind the caller. Therefore these functions jump to the real ones with all registers and the
+/// stack as the caller left them. Their duration is not measured.
 
 #include <dlfcn.h>
 
@@ -23,7 +23,7 @@ extern "C" {
 }
 
 [[gnu::visibility("hidden"), gnu::used]] void* tenure_hook_before_dlsym() {
-    apply_patches(); // of what dlopen() has brought
+    apply_patches(); // to libraries that dlopen() has loaded
     return real_dlsym();
 }
 }

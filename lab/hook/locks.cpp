@@ -2,9 +2,9 @@
 // SPDX-License-Identifier: MIT
 
 /// \file
-/// Locks and everything else at which one thread waits for another. A lock that is free is taken by trying: no clock is
-/// read, nothing is written but a count. Where trying is not the same as locking (robust mutexes, times that are none)
-/// the real call decides. Unlocking is left alone.
+/// Locks and other calls in which one thread waits for another. The hook first tries the lock: a free lock costs one
+/// count and no clock read. Where trying differs from locking (robust mutexes, invalid timeouts), the real call
+/// decides. Unlocking is not intercepted.
 
 #include <pthread.h>
 #include <semaphore.h>
@@ -19,7 +19,7 @@ using namespace tenure::lab::hook;
 
 namespace {
 
-// The thread that has a lock, where the C library writes it down.
+// The thread that holds the lock, if the C library records it.
 [[nodiscard]] std::uint32_t holder_of(const pthread_mutex_t* mutex) noexcept {
     int const owner = __atomic_load_n(&mutex->__data.__owner, __ATOMIC_RELAXED);
     return owner > 0 ? static_cast<std::uint32_t>(owner) : 0;
@@ -30,14 +30,14 @@ namespace {
 }
 [[nodiscard]] std::uint32_t holder_of(const volatile void*) noexcept { return 0; }
 
-/// Of a mutex whose owner may die, a try takes what the real call would not give.
+/// A try on a robust mutex can take a lock that the real call would not.
 [[nodiscard]] bool may_try(const pthread_mutex_t* mutex) noexcept {
-    constexpr int is_robust = 16; // as the C library keeps it
+    constexpr int is_robust = 16; // as stored by the C library
     return (mutex->__data.__kind & is_robust) == 0;
 }
 [[nodiscard]] bool may_try(const volatile void*) noexcept { return true; }
 
-/// What the real call refuses before it looks at the lock.
+/// Invalid times make the real call fail before it looks at the lock.
 [[nodiscard]] bool is_time(const timespec* until) noexcept {
     constexpr long second_ns = 1'000'000'000;
     return until->tv_nsec >= 0 && until->tv_nsec < second_ns;
@@ -47,7 +47,7 @@ namespace {
 }
 [[nodiscard]] bool is_time() noexcept { return true; }
 
-/// The real call. `was_busy`: somebody was seen to have the lock; otherwise only one that takes long is a wait.
+/// Makes the real call. `was_busy`: the lock was seen to be held; otherwise only a slow call counts as a wait.
 template<call Which, class Object, class... Times>
 [[gnu::noinline]] int wait_for_lock(const place& from, bool was_busy, Object* object, Times... times) {
     auto* const function = real<int(Object*, Times...)>(Which);
@@ -68,7 +68,7 @@ template<call Which, class Object, class... Times>
     return answer;
 }
 
-/// For those that answer with an error number.
+/// For functions that return an error number.
 template<call Which, call Try, class Object, class... Times>
 [[gnu::always_inline]] inline int try_or_wait(const place& from, Object* object, Times... times) {
     auto* const function = real<int(Object*, Times...)>(Which);
@@ -83,13 +83,13 @@ template<call Which, call Try, class Object, class... Times>
     return tried == EBUSY ? wait_for_lock<Which>(from, true, object, times...) : function(object, times...);
 }
 
-/// For semaphores, which answer -1 and set errno.
+/// For semaphores, which return -1 and set errno.
 template<call Which, class... Times>
 [[gnu::always_inline]] inline int try_or_wait_semaphore(const place& from, sem_t* semaphore, Times... times) {
     auto* const function = real<int(sem_t*, Times...)>(Which);
     if (!is_active()) [[likely]]
         return function(semaphore, times...);
-    ::pthread_testcancel(); // as every sem_wait() does
+    ::pthread_testcancel(); // every sem_wait() is a cancellation point
     int const saved = errno;
     if (is_time(times...) && real<int(sem_t*)>(call::sem_trywait)(semaphore) == 0) {
         note_quick_lock();
@@ -171,7 +171,7 @@ int pthread_clockjoin_np(pthread_t thread, void** answer, clockid_t clock, const
     return observed<call::pthread_clockjoin_np, decltype(pthread_clockjoin_np)>(here(), thread, answer, clock, until);
 }
 
-// The C library's own threads.h goes past the functions above.
+// The C library's <threads.h> functions do not call the functions above.
 int mtx_lock(mtx_t* mutex) {
     auto* const function = real<decltype(mtx_lock)>(call::mtx_lock);
     if (!is_active()) [[likely]]
@@ -213,15 +213,15 @@ void flockfile(FILE* file) {
     function(file);
 }
 
-/// Two threads at the first use of a static in a function. One that is made already never comes here; the thread that
-/// is to make it waits for nobody.
+/// Two threads reach a function's static for the first time. An initialised static never comes here, and the thread
+/// that initialises it waits for nobody.
 int __cxa_guard_acquire(void* guard) {
     auto* const function = real<int(void*)>(call::guard_acquire);
     if (!is_active()) [[likely]]
         return function(guard);
     std::uint64_t const begin = ticks();
     std::uint32_t const active = this_thread.active;
-    this_thread.active = 0; // it waits by a futex
+    this_thread.active = 0; // the real function waits with a futex
     note_waiting(call::guard_acquire, here(), begin, guard);
     int const is_ours = function(guard);
     this_thread.active = active;

@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: MIT
 
 /// \file
-/// What a program says about itself: marked regions and no-allocation scopes, by Tenure's classes through the
-/// observer's table, or by tn_region_begin() and tn_region_end(), which any program may look up.
+/// What a program reports about itself: marked regions and no-allocation scopes. Tenure's classes report through the
+/// observer table; any other program can look up tn_region_begin() and tn_region_end().
 
 #include <sys/syscall.h>
 
@@ -52,7 +52,7 @@ void mark(const char* name, std::size_t name_bytes) {
     moment_record& moment = process->moment[index];
     moment.thread = static_cast<std::uint32_t>(raw_call(SYS_gettid));
     moment.region = region;
-    __atomic_store_n(&moment.ticks, ticks(), __ATOMIC_RELEASE); // the last of it to be written
+    __atomic_store_n(&moment.ticks, ticks(), __ATOMIC_RELEASE); // written last
 }
 
 }
@@ -61,7 +61,7 @@ void mark(const char* name, std::size_t name_bytes) {
 
 extern "C" {
 
-extern const tenure_observer_table tenure_observer; // a constant is this file's own otherwise
+extern const tenure_observer_table tenure_observer; // without this declaration the constant would have internal linkage
 const tenure_observer_table tenure_observer = {
     sizeof(tenure_observer_table),    tenure_observer_version,           tenure::lab::hook::begin_region,
     tenure::lab::hook::end_region,    tenure::lab::hook::begin_no_alloc, tenure::lab::hook::end_no_alloc,

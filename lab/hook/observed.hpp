@@ -3,7 +3,7 @@
 #pragma once
 
 /// \file
-/// A call that goes on to the real function, and is noted when the thread is in a region.
+/// Wrappers that call the real function and record the call when the thread is in a region.
 
 #include <cstdint>
 #include <type_traits>
@@ -17,17 +17,19 @@ constexpr bool is_wait(call_group group) {
     return group == call_group::lock || group == call_group::sleep || group == call_group::input ||
            group == call_group::runtime;
 }
-/// operator new asks malloc; and of a lock that waits by a futex the lock is what people know.
+/// Calls made inside these are hidden: operator new calls malloc, and for a lock that waits with a futex users know the
+/// lock, not the futex.
 constexpr bool hides_what_is_inside(call which) {
     call_group const group = info(which).group;
     return group == call_group::allocation || group == call_group::release || group == call_group::mapping ||
            which == call::tbb_wait_on_address;
 }
 
-/// Files, sockets and processes: an answer that was there already is no wait.
+/// Files, sockets and processes: a call that returns at once because data was ready is not a wait.
 constexpr bool may_be_quick(call_group group) { return group == call_group::input; }
 
-/// Notes what the call spent. Its destructor is no cleanup for cancellation: the library knows no exceptions.
+/// Records the time that a call took. Its destructor does not run on thread cancellation: the hook is built without
+/// exceptions.
 template<call Which>
 class noted_call {
 public:
@@ -40,7 +42,7 @@ public:
     }
     [[gnu::always_inline]] ~noted_call() {
         std::uint64_t const end = ticks();
-        std::uint64_t const nested = this_thread.waited - waited_; // a wait inside is told by itself
+        std::uint64_t const nested = this_thread.waited - waited_; // a wait inside the call records itself
         if constexpr (hides_what_is_inside(Which)) this_thread.active = active_;
         if constexpr (may_be_quick(info(Which).group)) {
             note_input(Which, from_, begin_ + nested, end);
@@ -50,7 +52,7 @@ public:
             note_call(Which, from_, begin_ + nested, end, bytes_);
         }
     }
-    /// Said when the call has come back: an exception is no allocation.
+    /// Called after the call returned, because a call that throws allocates nothing.
     void add_bytes(std::uint64_t bytes) noexcept { bytes_ += bytes; }
     noted_call(const noted_call&) = delete;
     noted_call& operator=(const noted_call&) = delete;
@@ -64,7 +66,7 @@ private:
     std::uint64_t begin_;
 };
 
-/// `Signature` is the function's own, as its header declares it.
+/// Calls and records a function. `Signature` is the function's own type, as its header declares it.
 template<call Which, class Signature, class... Arguments>
 [[gnu::always_inline]] inline auto observed(const place& from, Arguments... arguments) {
     auto* const function = real<Signature>(Which);
@@ -75,11 +77,11 @@ template<call Which, class Signature, class... Arguments>
 }
 
 [[nodiscard]] inline bool is_refusal(const void* answer) noexcept {
-    return answer == nullptr || reinterpret_cast<std::intptr_t>(answer) == -1; // as mmap says it
+    return answer == nullptr || reinterpret_cast<std::intptr_t>(answer) == -1; // mmap returns -1 when it fails
 }
 [[nodiscard]] inline bool is_refusal(int answer) noexcept { return answer != 0; }
 
-/// The same of a call that allocates `bytes`, if it does.
+/// The same for a call that allocates `bytes` if it succeeds.
 template<call Which, class Signature, class... Arguments>
 [[gnu::always_inline]] inline auto observed_allocation(const place& from, std::uint64_t bytes, Arguments... arguments) {
     auto* const function = real<Signature>(Which);
@@ -91,7 +93,7 @@ template<call Which, class Signature, class... Arguments>
     return answer;
 }
 
-/// The same of a call that waits for `object`.
+/// The same for a call that waits for `object`.
 template<call Which, class Signature, class... Arguments>
 [[gnu::always_inline]] inline auto observed_wait(const place& from, const void* object, Arguments... arguments) {
     auto* const function = real<Signature>(Which);

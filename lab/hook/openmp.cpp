@@ -2,9 +2,9 @@
 // SPDX-License-Identifier: MIT
 
 /// \file
-/// OpenMP as gcc compiles it: a parallel construct is a call that gets a function, which its threads run. Between its
-/// return and the call's end a thread waits for the others: that is idle time, which nobody needs to see, unless it
-/// runs tasks meanwhile (openmp_tasks.cpp).
+/// OpenMP as gcc compiles it: a parallel construct is a call that passes a function, and the threads of the region run
+/// it. After that function returns, a thread waits for the others until the call ends. This is idle time and is not
+/// recorded, unless the thread runs tasks meanwhile (openmp_tasks.cpp).
 
 #include <algorithm>
 
@@ -36,10 +36,10 @@ void run_member(void* argument) {
     leave();
 }
 
-/// `begin`(function, data) is the real call with the rest of its arguments.
+/// `begin(function, data)` is the real call with its remaining arguments.
 template<class Begin>
 auto parallel(member_function* function, void* data, Begin&& begin) {
-    // LLVM's library has these functions as well, and tells of its regions by itself.
+    // LLVM's library has these functions too, but reports its regions through the tools interface.
     if (!chosen.is_on || (chosen.regions & watches_openmp) == 0 || has_openmp_tool()) return begin(function, data);
     parallel_call call_of_all{function, data, {}};
     auto const code = reinterpret_cast<std::uintptr_t>(function);
@@ -64,7 +64,7 @@ void parallel_loop(member_function* function, void* data, unsigned threads, long
         real<signature>(Which)(member, argument, threads, first, last, step, piece, flags);
     });
 }
-template<call Which> // of a schedule that needs no size of a piece
+template<call Which> // for schedules that need no chunk size
 void parallel_loop(member_function* function, void* data, unsigned threads, long first, long last, long step,
                    unsigned flags) {
     using signature = void(member_function*, void*, unsigned, long, long, long, unsigned);
@@ -81,7 +81,7 @@ namespace tenure::lab::hook {
 
 namespace {
 
-constinit std::uint8_t has_tasks = 0; // set by any thread, and never taken back
+constinit std::uint8_t has_tasks = 0; // set by any thread, never cleared
 
 [[nodiscard]] std::uint64_t processor_ticks() noexcept { return processor_ns() * chosen.ticks_per_us / 1000; }
 
@@ -91,8 +91,8 @@ constinit std::uint8_t has_tasks = 0; // set by any thread, and never taken back
     return now.voluntary;
 }
 
-/// Threads that wait for each other run tasks meanwhile, if the program has some: then only the time without a
-/// processor is a wait, and none when the thread never gave up its processor by itself.
+/// While threads wait for each other they run tasks, if the program has any. Then only the time off the processor
+/// counts as a wait, and none if the thread never slept.
 template<call Which>
 [[gnu::always_inline]] inline void observed_join(const place& from) {
     auto* const function = real<void()>(Which);
@@ -109,7 +109,7 @@ template<call Which>
     note_wait(Which, from, begin + std::min(others, end - begin), end, nullptr, 0);
 }
 
-/// Nobody can try such a lock: one that is had at once was free.
+/// These locks have no try function. One that is acquired at once was free.
 template<call Which, class... Arguments>
 [[gnu::always_inline]] inline void observed_section(const place& from, const void* object, Arguments... arguments) {
     auto* const function = real<void(Arguments...)>(Which);
@@ -186,7 +186,7 @@ void GOMP_parallel_loop_maybe_nonmonotonic_runtime(member_function* f, void* dat
     parallel_loop<call::GOMP_parallel_loop_maybe_nonmonotonic_runtime>(f, data, threads, first, last, step, flags);
 }
 
-// Where threads of a region wait for each other before its end.
+// Calls in which threads of a region wait for each other before its end.
 void GOMP_barrier() { observed_join<call::GOMP_barrier>(here()); }
 void GOMP_critical_start() { observed_section<call::GOMP_critical_start>(here(), nullptr); }
 void GOMP_critical_name_start(void** lock) { observed_section<call::GOMP_critical_name_start>(here(), lock, lock); }

@@ -3,11 +3,11 @@
 #pragma once
 
 /// \file
-/// What the parts of gcc's OpenMP know of each other.
+/// Declarations shared by the files that handle gcc's OpenMP.
 
 namespace tenure::lab::hook {
 
-/// The program has tasks: who waits for others may run some meanwhile.
+/// Records that the program uses tasks: threads that wait for others may run some meanwhile.
 void note_tasks() noexcept;
 
 }

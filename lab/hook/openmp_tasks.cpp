@@ -2,9 +2,9 @@
 // SPDX-License-Identifier: MIT
 
 /// \file
-/// Tasks of OpenMP as gcc compiles them: a function and what it needs, copied. Threads run them also when they have
-/// come to the end of their region and wait for the others: they are in it again then. So each task is given a note of
-/// its region in front of what it needs, and a function of ours that reads it.
+/// OpenMP tasks as gcc compiles them: a function and a copy of its data. Threads also run tasks while they wait for the
+/// others at the end of their region; then they are in the region again. To know the region, the hook puts a note in
+/// front of each task's data and passes a function of its own that reads it.
 
 #include <algorithm>
 #include <cstdint>
@@ -21,20 +21,20 @@ namespace {
 using task_function = void(void*);
 using copy_function = void(void* to, void* from);
 
-// Of libgomp's interface: a task into whose needs the library itself writes.
+// A flag of libgomp's interface: the library itself writes into the data of such a task.
 constexpr unsigned with_event = 1U << 13U;
 
-/// What lies in front. Of a piece of a loop the library writes the bounds into the first two words, and reads the third
-/// where there is a reduction.
+/// The note in front of a task's data. For a task of a taskloop the library writes the bounds into the first two words,
+/// and reads the third word when there is a reduction.
 struct task_note {
     std::uint64_t bounds[2];
     std::uint64_t reduction;
     task_function* function;
     std::uint32_t region;
-    std::uint32_t offset; ///< of what the function needs
+    std::uint32_t offset; ///< of the task's own data
 };
 
-/// From where a task is copied, while the call that makes it lasts.
+/// The source of the copy; it lives as long as the call that creates the task.
 struct task_source {
     task_note note;
     copy_function* copy;
@@ -63,7 +63,7 @@ void run_piece(void* data) {
     run_task(data);
 }
 
-/// The innermost OpenMP region that the thread is in.
+/// The innermost OpenMP region that contains the thread.
 [[nodiscard]] std::uint32_t own_region() noexcept {
     const thread_area* const area = this_thread.area;
     const process_head* const process = head_of_process();
@@ -74,7 +74,8 @@ void run_piece(void* data) {
     return no_region;
 }
 
-/// What is asked of the library instead. Requires  a region.
+/// The arguments that are passed to the library instead.
+/// Requires  a region.
 struct noted_task {
     noted_task(task_function* function, void* data, copy_function* copy, long size, long alignment,
                std::uint32_t region) noexcept
@@ -117,7 +118,7 @@ using namespace tenure::lab::hook;
 
 extern "C" {
 
-// Older compilers pass no event: what is read in its place is handed on, and not looked at.
+// Older compilers pass no event. The hook then forwards an indeterminate value and does not look at it.
 void GOMP_task(task_function* function, void* data, copy_function* copy, long bytes, long alignment, bool is_deferred,
                unsigned flags, void** depends, int priority, void* event) {
     using signature = void(task_function*, void*, copy_function*, long, long, bool, unsigned, void**, int, void*);

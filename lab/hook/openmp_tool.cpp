@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: MIT
 
 /// \file
-/// A tool is a process in which somebody exports ompt_start_tool(). Numbers and signatures are those of the
-/// specification; the headers of LLVM are not needed to build this.
+/// An OpenMP tool: the library looks for ompt_start_tool() in the process. Numbers and signatures are those of the
+/// specification, so LLVM's headers are not needed to build this file.
 
 #include "hook/openmp_tool.hpp"
 
@@ -29,7 +29,7 @@ constexpr int parallel_begin = 3, parallel_end = 4, task_schedule = 6, implicit_
               mutex_acquired = 27, sync_region = 23, mutex_acquire = 26;
 // Endpoints.
 constexpr int at_begin = 1;
-// Kinds of waits: the barrier at the end of a construct has its own since 5.1, which LLVM's library uses since 15.
+// Kinds of waits. Since 5.1 the barrier at the end of a construct has its own kind; LLVM's library uses it since 15.
 constexpr int barrier_implicit = 2, barrier_implicit_parallel = 9;
 // Kinds of locks.
 constexpr int is_critical = 5, is_atomic = 6, is_ordered = 7;
@@ -40,9 +40,9 @@ constinit bool is_there = false;
 constinit thread_local std::uint64_t wait_since = 0, lock_since = 0;
 constinit thread_local bool is_at_end = false;
 constinit thread_local std::uint32_t tasks_inside = 0;
-// Of the construct whose end the thread has come to: tasks that it runs there are in the region once more.
+// The region whose end the thread has reached. Tasks that it runs there are in the region again.
 constinit thread_local std::uint32_t last_region = no_region;
-constinit thread_local const tool_data* own_task = nullptr; // the thread's part of the construct
+constinit thread_local const tool_data* own_task = nullptr; // the thread's implicit task
 constinit thread_local bool runs_task_at_end = false;
 
 constexpr std::uint32_t max_nested = 8;
@@ -50,18 +50,19 @@ constinit thread_local opened_region opened_here[max_nested] = {};
 constinit thread_local const void* opened_code[max_nested] = {};
 constinit thread_local std::uint32_t opened_count = 0;
 
-/// Whether a barrier ends a region: its code is where the region was begun, or, for workers, nowhere.
+/// Whether a barrier ends a region: its code address is that of the region's begin or, for workers, nullptr.
 [[nodiscard]] bool is_last_barrier(int kind, const void* code) noexcept {
     if (kind != barrier_implicit) return kind == barrier_implicit_parallel;
     if (code == nullptr) return true;
     return opened_count > 0 && opened_count <= max_nested && opened_code[opened_count - 1] == code;
 }
 
-/// What its members read: where the region began, and which it is. The data is the library's own, a word for us.
+/// Stores what the region's threads need: where the region begins and its number. `parallel` is the library's data; the
+/// hook uses it as one word.
 void on_parallel_begin(tool_data*, const void*, tool_data* parallel, unsigned threads, int, const void* code) {
     opened_region opened;
     auto const caller = reinterpret_cast<std::uintptr_t>(code);
-    opened.region = region_of(region_kind::openmp, caller, caller - 1, nullptr, 0); // within the call
+    opened.region = region_of(region_kind::openmp, caller, caller - 1, nullptr, 0); // inside the call
     opened.threads = threads;
     opened.begin = ticks();
     parallel->value = std::uint64_t{opened.region} + 1;
@@ -84,7 +85,7 @@ void end_task_at_end() noexcept {
     runs_task_at_end = false;
 }
 
-/// From one task to another: of interest where a thread has left its region and waits for the others.
+/// The thread switches to another task. This matters when it has left its region and waits for the others.
 void on_task_schedule(tool_data*, int, tool_data* next) {
     if (!is_at_end || next == nullptr || next == own_task) return end_task_at_end();
     if (!runs_task_at_end) runs_task_at_end = enter_if_outside(last_region);
@@ -95,7 +96,7 @@ void on_implicit_task(int endpoint, tool_data* parallel, tool_data* task, unsign
     if (endpoint == at_begin) {
         if (opened_count > 0 && opened_count <= max_nested && threads > 0) {
             opened_here[opened_count - 1].threads =
-                threads; // as many as there really are; who opened it is one of them
+                threads; // the actual number; it includes the thread that opened the region
         }
         std::uint64_t const region = parallel == nullptr ? 0 : parallel->value;
         last_region = region == 0 ? no_region : static_cast<std::uint32_t>(region - 1);
@@ -105,7 +106,8 @@ void on_implicit_task(int endpoint, tool_data* parallel, tool_data* task, unsign
         return;
     }
     end_task_at_end();
-    // A worker hears of its end when it is needed again; it has left when it came to the last barrier.
+    // A worker learns of the region's end only when it is needed again. It left the region when it reached the last
+    // barrier.
     if (is_at_end) {
         is_at_end = false;
     } else if (tasks_inside > 0) {
@@ -136,7 +138,7 @@ void on_mutex_acquire(int, unsigned, unsigned, std::uint64_t, const void*) { loc
 void on_mutex_acquired(int kind, std::uint64_t lock, const void*) {
     if (!is_active() || lock_since == 0) return;
     std::uint64_t const now = ticks();
-    constexpr std::uint64_t free_ticks = 500; // one that nobody held: the library tells of each
+    constexpr std::uint64_t free_ticks = 500; // the lock was free: the library reports every acquisition
     if (now - lock_since < free_ticks) return note_quick_lock();
     bool const is_construct = kind == is_critical || kind == is_atomic || kind == is_ordered;
     note_wait(is_construct ? call::omp_tool_critical : call::omp_tool_lock, here(), lock_since, now,
@@ -188,7 +190,7 @@ bool is_openmp_waiting(std::uintptr_t caller) noexcept {
 
 }
 
-/// Called by the library once, before its first region. Null: there is no tool.
+/// Called once by the library, before its first region. Returns   nullptr when the hook is not to be a tool.
 extern "C" void* ompt_start_tool(unsigned, const char*) {
     using namespace tenure::lab::hook;
     return chosen.is_on && (chosen.regions & watches_openmp) != 0 ? &own_tool : nullptr;

@@ -2,9 +2,9 @@
 // SPDX-License-Identifier: MIT
 
 /// \file
-/// operator new and delete in every form. The C++ library's own ask malloc, and are seen there too; a program or a
-/// malloc may bring its own. Named as the linker knows them: there is no C++ library here that could have declared
-/// them.
+/// operator new and delete in every form. Those of the C++ library call malloc, which the hook also sees; a program or
+/// a malloc may bring its own. The functions have their linker names because the hook uses no C++ library that could
+/// declare them.
 
 #include "hook/observed.hpp"
 
@@ -12,7 +12,7 @@ using namespace tenure::lab::hook;
 
 namespace {
 
-/// free(nullptr) and delete of a null pointer are calls as well.
+/// free(nullptr) and deleting a null pointer are calls too.
 template<call Which, class... Arguments>
 [[gnu::always_inline]] inline void observed_delete(const place& from, void* block, Arguments... arguments) {
     auto* const function = real<void(void*, Arguments...)>(Which);

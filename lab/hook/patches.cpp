@@ -2,14 +2,14 @@
 // SPDX-License-Identifier: MIT
 
 /// \file
-/// Jumps into functions of the program, as planned, and the ends of those functions.
+/// Writes the planned jumps into functions of the program, and detects when these functions return.
 ///
 ///     function:  jmp thunk            thunk:  push number; jmp entry
 ///                int3 …                       moved instructions; jmp function + bytes
 ///
-/// The entry keeps every register: a compiler that sees both caller and callee of a static function relies on those
-/// that the callee does not use. Exceptions look for tables behind each return address, so ours are taken out before
-/// one flies and put back where it was caught.
+/// The entry preserves every register: a compiler that sees caller and callee of a static function relies on registers
+/// that the callee does not use. Exceptions search unwind tables by return address, so the address of
+/// tenure_hook_return has a table entry that leads unwinders to the real return address.
 
 #include "hook/patches.hpp"
 
@@ -32,15 +32,15 @@ namespace {
 
 constexpr std::uint32_t max_entered = 64;
 
-// Where unwinders find the return addresses that were replaced: at a fixed place, because a table of theirs can say no
-// other, by the place on the stack.
+// The table in which unwinders find the replaced return addresses. It is at a fixed address and indexed by the stack
+// address, because an unwind table can express nothing else.
 constexpr std::uintptr_t returns_at = 0x6e54'0000'0000, returns_bytes = std::uintptr_t{8} << 20U;
 constexpr std::uintptr_t returns_mask = returns_bytes - sizeof(std::uintptr_t);
 
 [[nodiscard]] std::uintptr_t& return_of(const std::uintptr_t* slot) noexcept {
     return *reinterpret_cast<std::uintptr_t*>(returns_at + (reinterpret_cast<std::uintptr_t>(slot) & returns_mask));
 }
-/// False when the line is another thread's, whose stack lies a multiple of the table's size away.
+/// False when another thread uses the entry: its stack is a multiple of the table's size away.
 [[nodiscard]] bool take_line(const std::uintptr_t* slot) noexcept {
     std::uintptr_t free = 0;
     return __atomic_compare_exchange_n(&return_of(slot), &free, *slot, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
@@ -49,22 +49,23 @@ void give_line(const std::uintptr_t* slot) noexcept { __atomic_store_n(&return_o
 
 struct patch {
     planned_patch plan;
-    std::uintptr_t function = 0; ///< where it is in the process; 0: not yet
-    std::uintptr_t moved = 0;    ///< its first instructions, and the way back
+    std::uintptr_t function = 0; ///< address in the process; 0: not patched yet
+    std::uintptr_t moved = 0;    ///< copy of its first instructions, followed by the jump back
     std::uint32_t region = no_region;
 };
 
 constinit patch patches[max_patches] = {};
 constinit std::uint32_t patch_count = 0;
-constinit bool has_returns = false; // the table is there
+constinit bool has_returns = false; // the table is mapped
 
-// Functions that have not returned. One that was left by a jump stays as long as ours stands in its place: on another
-// stack of the thread's it may be alive, and its real return address is nowhere else.
+// Functions that have not returned. An entry that was left by a jump (longjmp) stays as long as the hook's return
+// address is in its slot: if it is on another stack of the thread it may still be alive, and its real return address is
+// stored nowhere else.
 struct entered_function {
     std::uintptr_t* slot;
     std::uintptr_t real;
-    std::uint32_t depth; // of the regions around its own
-    bool has_left;       // its region
+    std::uint32_t depth; // number of regions around its own
+    bool has_left;       // its region has ended
 };
 constinit thread_local entered_function entered[max_entered] = {};
 constinit thread_local std::uint32_t entered_count = 0;
@@ -75,16 +76,16 @@ constinit thread_local std::uint32_t entered_count = 0;
 
 extern "C" {
 
-void tenure_hook_entry();  // patched functions come here, with their number above the return address
-void tenure_hook_return(); // and return to here
-[[gnu::visibility("hidden")]] constinit int tenure_hook_registers = 0; // 0: SSE's, 1: AVX's, 2: AVX-512's
+void tenure_hook_entry();  // patched functions jump here with their number on the stack, above the return address
+void tenure_hook_return(); // and return here
+[[gnu::visibility("hidden")]] constinit int tenure_hook_registers = 0; // 0: SSE, 1: AVX, 2: AVX-512
 
 [[gnu::visibility("hidden"), gnu::used]] std::uintptr_t tenure_hook_enter(std::uintptr_t number, std::uintptr_t* slot);
 [[gnu::visibility("hidden"), gnu::used]] std::uintptr_t tenure_hook_leave(std::uintptr_t* slot);
 }
 
-// Both keep all registers that a function may leave alone. The word that they leave on the stack is where they return
-// to.
+// Both preserve all registers that a function may leave unchanged. Each returns to the address in the word that it
+// leaves on the stack.
 __asm__(R"(
         .text
         .macro TENURE_SAVE
@@ -165,9 +166,9 @@ tenure_hook_entry:
         ret
         .size tenure_hook_entry, . - tenure_hook_entry
 
-        // Unwinders look a byte before a return address. What they find says: the stack pointer stays (CFA - 8; a CFA that
-        // is the inner frame's as well would be taken for it), and the real return address lies in the table at
-        // 0x6e5400000000, at (CFA - 16) & 0x7ffff8.
+        // Unwinders look up the byte before a return address. The entry that they find there says: the stack pointer
+        // stays the same (CFA - 8; an unwinder would mistake a frame with the same CFA for the inner one), and the real
+        // return address is in the table at 0x6e5400000000, at offset (CFA - 16) & 0x7ffff8.
         .cfi_startproc
         .cfi_def_cfa %rsp, 8
         .cfi_escape 0x16, 0x07, 0x03, 0x08, 0x08, 0x1c
@@ -196,7 +197,7 @@ namespace {
 
 [[nodiscard]] std::uintptr_t return_address() noexcept { return reinterpret_cast<std::uintptr_t>(&tenure_hook_return); }
 
-// A signal's handler may come in the middle of what follows, and call a watched function: that call is not watched.
+// A signal handler may interrupt the code below and call a watched function. That call is not recorded.
 constinit thread_local volatile bool is_busy = false;
 
 class busy {
@@ -208,11 +209,11 @@ public:
 };
 
 void leave_region(entered_function& of) noexcept {
-    if (!of.has_left) leave_at(of.depth); // a mark that the function has begun goes on
+    if (!of.has_left) leave_at(of.depth); // a mark that began inside the function stays open
     of.has_left = true;
 }
 
-/// Functions that a jump or an exception has left: their frames were at `slot` or below.
+/// Removes functions that a jump or an exception has left: their return slots are at or below `slot`.
 void forget_below(const std::uintptr_t* slot) noexcept {
     for (std::uint32_t index = entered_count; index-- > 0;) {
         entered_function& each = entered[index];
@@ -226,7 +227,7 @@ void forget_below(const std::uintptr_t* slot) noexcept {
     }
 }
 
-// A region of the calls of a function is named as it was asked for.
+// A function's region has the name that the user asked for.
 [[nodiscard]] std::uint32_t region_of(patch& of) noexcept {
     if (of.region != no_region) return of.region;
     of.region =
@@ -239,7 +240,7 @@ void write_code(unsigned char*& to, const void* bytes, std::size_t count) noexce
     to += count;
 }
 
-/// jmp *next word
+/// jmp to the address in the next word
 void write_jump(unsigned char*& to, std::uintptr_t target) noexcept {
     constexpr unsigned char jump[] = {0xFF, 0x25, 0, 0, 0, 0};
     write_code(to, jump, sizeof jump);
@@ -247,13 +248,13 @@ void write_jump(unsigned char*& to, std::uintptr_t target) noexcept {
 }
 
 constexpr long page = 4096;
-constexpr std::intptr_t reach = std::intptr_t{1} << 30U; // a jump's 2 GiB, less what instructions may point past it
+constexpr std::intptr_t reach = std::intptr_t{1} << 30U; // half a jump's reach; the rest is for moved targets
 
-/// A page within reach of a function, and of what its first instructions point at.
+/// Maps a page within reach of a function and of the targets of its first instructions.
 [[nodiscard]] unsigned char* page_near(std::uintptr_t function) noexcept {
     constexpr std::intptr_t step = std::intptr_t{1} << 20U;
     for (std::intptr_t distance = step; distance < reach; distance += step) {
-        for (std::intptr_t const each : {-distance, distance}) { // above the program its heap grows
+        for (std::intptr_t const each : {-distance, distance}) { // below first: the heap grows above the program
             long const at = static_cast<long>((function + static_cast<std::uintptr_t>(each)) & ~std::uintptr_t{4095});
             constexpr int no_replace = 0x10'0000;
             long const got =
@@ -267,8 +268,8 @@ constexpr std::intptr_t reach = std::intptr_t{1} << 30U; // a jump's 2 GiB, less
 
 enum class other_threads : std::uint8_t { none, some, unknown };
 
-/// Whether another thread can execute what this one writes. A task's folder of /proc has one link for each thread, and
-/// two of its own; without /proc nobody says.
+/// Whether another thread could execute the code while it is written. The link count of /proc/self/task is two plus one
+/// for each thread. Without /proc it is unknown.
 [[nodiscard]] other_threads find_other_threads() noexcept {
     struct stat about {};
     constexpr unsigned own_links = 2;
@@ -279,28 +280,29 @@ enum class other_threads : std::uint8_t { none, some, unknown };
 
 constexpr std::uint32_t jump_bytes = 5;
 
-/// Whether the jump takes the place of one instruction, within one word: one store replaces it.
+/// Whether the jump replaces one instruction within one aligned word, so that a single store replaces it.
 [[nodiscard]] bool is_one_store(const planned_patch& plan, std::uintptr_t function) noexcept {
     return plan.first_bytes >= jump_bytes && function % sizeof(std::uint64_t) <= sizeof(std::uint64_t) - jump_bytes;
 }
 
-/// Makes every thread read its instructions anew. False when the kernel cannot; asked first, it only says whether.
+/// Makes every thread refetch its instructions. With `is_asked` it only registers the process. Returns   false when the
+/// kernel does not support it.
 [[nodiscard]] bool refetch(bool is_asked) noexcept {
-    constexpr long expedited_core = 32, register_expedited_core = 64; // of membarrier(), from Linux 4.16 on
+    constexpr long expedited_core = 32, register_expedited_core = 64; // commands of membarrier(), Linux 4.16 and later
     return raw_call(SYS_membarrier, is_asked ? register_expedited_core : expedited_core, 0, 0) == 0;
 }
 
-/// The first five bytes. What follows them of the old instruction nobody executes.
+/// Writes the first five bytes. No thread executes the remaining bytes of the old instruction.
 void write_at_once(std::uintptr_t function, const unsigned char* bytes) noexcept {
     auto* const word = reinterpret_cast<std::uint64_t*>(function & ~std::uintptr_t{sizeof(std::uint64_t) - 1});
     std::uint64_t changed = *word;
     std::memcpy(reinterpret_cast<unsigned char*>(&changed) + function % sizeof changed, bytes, jump_bytes);
     __atomic_store_n(word, changed, __ATOMIC_SEQ_CST);
-    static_cast<void>(refetch(false)); // the kernel has said that it can
+    static_cast<void>(refetch(false)); // cannot fail: the registration succeeded
 }
 
-/// The way from the jump to us, and the function's first instructions with the way back. Returns   where these are; 0:
-/// they point too far.
+/// Writes the code that the jump leads to, then the function's first instructions and the jump back. Returns   the
+/// address of these instructions; 0 when their targets are out of reach.
 [[nodiscard]] std::uintptr_t write_thunk(unsigned char* code, const planned_patch& plan, std::uintptr_t base,
                                          std::uint32_t number) noexcept {
     *code++ = 0x68; // push
@@ -329,7 +331,8 @@ void write_at_once(std::uintptr_t function, const unsigned char* bytes) noexcept
     return raw_call(SYS_mprotect, static_cast<long>(first), static_cast<long>(bytes), rights) == 0;
 }
 
-/// Puts the jump where the function begins. Returns   why not, and the function is as it was then.
+/// Writes the jump to the begin of the function. Returns   nullptr, or the reason for the failure; the function is then
+/// unchanged.
 [[nodiscard]] const char* write_to_function(const planned_patch& plan, std::uintptr_t function,
                                             const unsigned char* thunk) noexcept {
     constexpr auto page_mask = static_cast<std::uintptr_t>(page - 1);
@@ -341,13 +344,13 @@ void write_at_once(std::uintptr_t function, const unsigned char* bytes) noexcept
     bool const at_once = others != other_threads::none;
     if (at_once && (!is_one_store(plan, function) || !refetch(true))) {
         return others == other_threads::unknown
-                   ? " is not watched: without /proc nobody can say whether other threads are executing it"
-                   : " is not watched: other threads may be executing its first instructions by now";
+                   ? " is not watched: without /proc it is unknown whether other threads are executing it"
+                   : " is not watched: other threads may be executing its first instructions";
     }
     if (!set_rights(first, bytes, PROT_READ | PROT_WRITE | PROT_EXEC))
-        return " is not watched: the system lets nobody write to code";
+        return " is not watched: the system does not allow writing to code";
     unsigned char jump[max_patched_bytes];
-    std::memset(jump, 0xCC, sizeof jump); // breakpoints, behind what is executed
+    std::memset(jump, 0xCC, sizeof jump); // breakpoints behind the jump; never executed
     jump[0] = 0xE9;
     std::memcpy(jump + 1, &distance, sizeof distance);
     auto const write = [&](const unsigned char* code) noexcept {
@@ -358,31 +361,31 @@ void write_at_once(std::uintptr_t function, const unsigned char* bytes) noexcept
     if (set_rights(first, bytes, PROT_READ | PROT_EXEC)) return nullptr;
     write(plan.original);
     return set_rights(first, bytes, PROT_READ | PROT_EXEC)
-               ? " is not watched: the system did not take back the right to write to its code at once"
-               : " is not watched: the system does not take back the right to write to its code, which stays writable";
+               ? " is not watched: the system did not make its code read-only again at the first attempt"
+               : " is not watched: the system does not make its code read-only again; the code stays writable";
 }
 
 [[nodiscard]] const char* apply(patch& to, std::uintptr_t base, std::uint32_t number) noexcept {
     std::uintptr_t const function = base + to.plan.address;
     if (std::memcmp(reinterpret_cast<const void*>(function), to.plan.original, to.plan.bytes) != 0) {
-        return " is not watched: its first bytes in the process are not those of its file";
+        return " is not watched: its first bytes in the process differ from those in its file";
     }
     unsigned char* const thunk = page_near(function);
     if (thunk == nullptr) return " is not watched: there is no free page within reach of it";
     std::uintptr_t const moved = write_thunk(thunk, to.plan, base, number);
     const char* refusal = nullptr;
-    if (moved == 0) refusal = " is not watched: its first instructions point too far";
+    if (moved == 0) refusal = " is not watched: its first instructions refer to addresses out of reach";
     if (refusal == nullptr && !set_rights(reinterpret_cast<std::uintptr_t>(thunk), page, PROT_READ | PROT_EXEC))
-        refusal = " is not watched: the system lets nobody execute what was written";
+        refusal = " is not watched: the system does not allow executing memory that was written";
     if (refusal == nullptr) {
         to.moved = moved;
-        __atomic_store_n(&to.function, function, __ATOMIC_RELEASE); // before anybody can come by the jump
+        __atomic_store_n(&to.function, function, __ATOMIC_RELEASE); // before a thread can reach it through the jump
         refusal = write_to_function(to.plan, function, thunk);
     }
-    return refusal; // the page stays: somebody may have come by a jump that was taken back
+    return refusal; // the page stays mapped: a thread may have taken a jump that was removed again
 }
 
-/// Whether the module is that file: a program that the watched one starts has the plan as well.
+/// Whether the module is that file. Programs that the watched program starts read the plan too.
 [[nodiscard]] bool is_file_of(const dl_phdr_info& module, const char* path, bool is_first) noexcept {
     struct stat wanted {
     }, found{};
@@ -416,7 +419,7 @@ int apply_to_module(dl_phdr_info* module, std::size_t, void* data) noexcept {
         const char* const refusal = apply(each, module->dlpi_addr, index);
         if (refusal != nullptr) {
             note_notice(refusal, each.plan.name);
-            __atomic_store_n(&each.function, 1, __ATOMIC_RELAXED); // not again
+            __atomic_store_n(&each.function, 1, __ATOMIC_RELAXED); // do not try again
         }
     }
     ++index_of_module;
@@ -445,9 +448,9 @@ void read_plan(const char* path) noexcept {
 
 namespace {
 
-/// Whether the processor keeps return addresses a second time, where ours would be found out.
+/// Whether the processor has a shadow stack, which detects replaced return addresses.
 [[nodiscard]] bool has_shadow_stack() noexcept {
-    constexpr long status = 0x5005; // of arch_prctl(), from Linux 6.6 on
+    constexpr long status = 0x5005; // of arch_prctl(), Linux 6.6 and later
     std::uint64_t features = 0;
     return raw_call(SYS_arch_prctl, status, reinterpret_cast<long>(&features)) == 0 && (features & 1U) != 0;
 }
@@ -462,9 +465,9 @@ void apply_patches() noexcept {
     if (is_done) return;
     if (has_shadow_stack() || !has_returns) {
         for (std::uint32_t index = 0; index < patch_count; ++index) {
-            if (__atomic_exchange_n(&patches[index].function, 1, __ATOMIC_RELAXED) == 0) // not again
+            if (__atomic_exchange_n(&patches[index].function, 1, __ATOMIC_RELAXED) == 0) // do not try again
                 note_notice(has_returns ? " is not watched: its process has a shadow stack"
-                                        : " is not watched: its process uses the addresses that it needs",
+                                        : " is not watched: its process uses addresses that the hook needs",
                             patches[index].plan.name);
         }
         return;
@@ -503,13 +506,13 @@ using namespace tenure::lab::hook;
 
 std::uintptr_t tenure_hook_enter(std::uintptr_t number, std::uintptr_t* slot) {
     patch& of = patches[number];
-    // A function that was jumped to in the place of one that is watched has its return address already.
-    // On another stack than the thread's own nobody could say later whether it is still there.
+    // A watched function that tail-calls another leaves the hook's return address in place already. On a stack other
+    // than the thread's own, the hook could not tell later whether the frame still exists.
     bool const is_own = is_on_own_stack(reinterpret_cast<std::uintptr_t>(slot));
     if (!chosen.is_on || !is_own || is_busy || *slot == return_address()) return of.moved;
     busy const no_handler;
     forget_below(slot);
-    // Two places of two stacks may share a line of the table: the second is not watched meanwhile.
+    // Slots of two stacks may share an entry of the table. The second call is not watched meanwhile.
     if (entered_count == max_entered || !take_line(slot)) {
         note_unseen_entry();
         return of.moved;
@@ -532,13 +535,13 @@ std::uintptr_t tenure_hook_leave(std::uintptr_t* slot) {
         give_line(slot);
         return to;
     }
-    __builtin_trap(); // nobody returns here whose address was not replaced
+    __builtin_trap(); // only a replaced return address leads here
 }
 
 extern "C" {
 
-// What an exception has flown through has ended: the functions whose return address stood below the catcher's frame, or
-// right at its end, where our own stands now.
+// An exception ends the functions that it passes through: those whose return slots are below the catcher's frame, or
+// right at its end, where the slot of this call is.
 void* __cxa_begin_catch(void* exception) {
     auto* const frame = static_cast<std::uintptr_t*>(__builtin_frame_address(0));
     if (!is_busy && is_on_own_stack(reinterpret_cast<std::uintptr_t>(frame))) {

@@ -3,17 +3,17 @@
 #pragma once
 
 /// \file
-/// Functions of the program whose begin and end are seen although nobody exports them: their first instructions are
-/// moved elsewhere, a jump to us stands in their place, and while they run their return address is ours.
+/// Watches functions of the program that are not exported. Their first instructions are moved elsewhere and replaced by
+/// a jump to the hook; while they run, their return address is the hook's.
 ///
-/// What is moved, and how, was planned by the command (watch/patch_plan.hpp), which knows the instructions; here the
-/// plan is only carried out, if the bytes are those that it was made for.
+/// The command plans what to move and how (watch/patch_plan.hpp), because it can decode instructions. The hook carries
+/// out the plan if the bytes in the process match those that the plan was made for.
 ///
-/// While the process has one thread, nobody else executes what is written. With several, a function is patched only
-/// where one aligned store replaces one instruction: a thread executes the old one or the jump. Where it would replace
-/// several, a thread may stand between two of them, and nothing is written: the report says so. A function whose pages
-/// the system does not make writable, or executable again, stays as it was, and the report says so too, also when its
-/// pages stay writable.
+/// While the process has one thread, no other thread can execute the code while it is written. With several threads, a
+/// function is patched only if one aligned store replaces one instruction: a thread executes either the old instruction
+/// or the jump. If the jump would replace several instructions, a thread could be between two of them; the hook then
+/// writes nothing and the report says so. If the system does not make a function's pages writable, or executable again,
+/// the function stays unchanged and the report says so; it also says when the pages stay writable.
 
 #include <cstdint>
 
@@ -24,21 +24,21 @@ constexpr std::uint32_t max_patched_bytes = 32, max_moved_bytes = 96, max_fixes 
 
 enum class fix_kind : std::uint32_t { distance, low_half, high_half };
 
-/// Four bytes of moved code that depend on where it and the module come to lie.
+/// Four bytes of moved code that depend on the addresses of the moved code and of the module.
 struct code_fix {
-    fix_kind kind;      ///< the distance to an address, or a half of it
-    std::uint32_t at;   ///< in the moved code
-    std::uint32_t next; ///< where, in the moved code, the instruction ends: distances count from there
+    fix_kind kind;      ///< the distance to an address, or one half of the address
+    std::uint32_t at;   ///< offset in the moved code
+    std::uint32_t next; ///< offset of the instruction's end in the moved code; distances count from there
     std::uint32_t unused;
     std::uint64_t target; ///< address in the file's own numbering
 };
 
-/// One function, as the command writes it to the plan's file, one after the other.
+/// One function to patch. The command writes these to the plan file one after the other.
 struct planned_patch {
-    char module[256]; ///< the file that it is in
+    char module[256]; ///< path of the module's file
     char name[96];
     std::uint64_t address; ///< in the file's own numbering
-    std::uint32_t bytes;   ///< of whole instructions at its begin, at least 5
+    std::uint32_t bytes;   ///< of the whole instructions at its begin, at least 5
     std::uint32_t moved_bytes;
     unsigned char original[max_patched_bytes];
     unsigned char moved[max_moved_bytes];
@@ -47,17 +47,17 @@ struct planned_patch {
     code_fix fix[max_fixes];
 };
 
-/// Carries out what of the plan is for modules that are loaded. At the start, and after a library was loaded.
+/// Applies the planned patches to loaded modules. Called at the start and after a library was loaded.
 void apply_patches() noexcept;
 void read_plan(const char* path) noexcept;
-/// In the child of a fork, whose table of regions is a new one.
+/// For the child of a fork, which has a new region table.
 void forget_patch_regions() noexcept;
-/// Of a thread that ends: nobody returns any more.
+/// For a thread that ends: its watched functions will not return.
 void forget_entered() noexcept;
 
-/// What stood where `found` stands now, if that is ours; 0 otherwise.
+/// Returns   the real address if `found` is the hook's return address in `slot`; 0 otherwise.
 [[nodiscard]] std::uintptr_t replaced_return(std::uintptr_t found, std::uintptr_t slot) noexcept;
-/// Whether a return address is ours: it stands for a frame that is no function.
+/// Whether a return address is the hook's. It belongs to a frame that is not a function.
 [[nodiscard]] bool is_return_of_ours(std::uintptr_t address) noexcept;
 
 }

@@ -2,9 +2,9 @@
 // SPDX-License-Identifier: MIT
 
 /// \file
-/// Exceptions fly through our frames: operator new throws, and so do the tasks of an algorithm. What is cleaned up on
-/// the way are objects of ours; nothing is caught. The C language's routine does that, and is in a library that
-/// everybody has; C++'s is not.
+/// Exceptions pass through the hook's frames: operator new throws, and so do the tasks of an algorithm. The hook only
+/// destroys its own objects on the way and catches nothing. C's personality routine is enough for that, and it is in a
+/// library that every program has; C++'s is not.
 
 #include <unwind.h>
 

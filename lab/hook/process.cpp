@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: MIT
 
 /// \file
-/// The process's begin, its forks and its ends.
+/// The start of a process, its forks and its ends.
 
 #include "hook/process.hpp"
 
@@ -37,7 +37,7 @@ namespace {
     return false;
 }
 
-/// How many ticks a microsecond has: over a short wait, close enough for a threshold.
+/// Ticks per microsecond, measured over 20 µs: accurate enough for a threshold.
 [[nodiscard]] std::uint64_t ticks_of_short_wait() noexcept {
     timespec begin{}, now{};
     raw_call(SYS_clock_gettime, CLOCK_MONOTONIC, reinterpret_cast<long>(&begin));
@@ -51,7 +51,7 @@ namespace {
     return (ticks() - first) * 1000 / static_cast<std::uint64_t>(spent);
 }
 
-/// Of two, because a processor may be taken away between the clocks.
+/// The smaller of two measurements, because the thread may be preempted between the clock reads.
 [[nodiscard]] std::uint64_t ticks_per_us() noexcept {
     std::uint64_t const first = ticks_of_short_wait(), second = ticks_of_short_wait();
     return first < second ? first : second;
@@ -76,12 +76,12 @@ void read_settings() noexcept {
     chosen.slow_ticks = slow_ns * chosen.ticks_per_us / 1000;
 }
 
-/// What the first touch of a page costs in this process.
+/// The cost of the first touch of an OS page in this process.
 [[nodiscard]] std::uint64_t fault_cost_ns() noexcept {
     constexpr long pages = 64, page = 4096;
     long const memory = raw_call(SYS_mmap, 0, pages * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (memory < 0 && memory > -4096) return 0;
-    raw_call(SYS_madvise, memory, pages * page, 15); // no huge pages
+    raw_call(SYS_madvise, memory, pages * page, 15); // MADV_NOHUGEPAGE
     timespec begin{}, end{};
     raw_call(SYS_clock_gettime, CLOCK_MONOTONIC, reinterpret_cast<long>(&begin));
     for (long index = 0; index < pages; ++index) *reinterpret_cast<volatile char*>(memory + index * page) = 1;
@@ -91,7 +91,7 @@ void read_settings() noexcept {
     return static_cast<std::uint64_t>(spent / pages);
 }
 
-/// The whole program is a region.
+/// Makes the whole program a region, if asked for.
 void enter_process() noexcept {
     if ((chosen.regions & watches_process) == 0) return;
     enter(region_of(region_kind::process, 0, 0, nullptr, 0), 0);
@@ -141,7 +141,7 @@ using namespace tenure::lab::hook;
 
 extern "C" {
 
-// fork() tells those who asked; this one nobody.
+// fork() calls the atfork handlers; _Fork() does not.
 pid_t _Fork() {
     pid_t const child = real<pid_t()>(call::fork_plainly)();
     if (child == 0 && chosen.is_on) begin_child();

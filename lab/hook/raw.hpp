@@ -3,11 +3,11 @@
 #pragma once
 
 /// \file
-/// The kernel without the C library: its functions may be the ones that the hook stands in for, and they set errno.
+/// System calls without the C library, whose functions set errno and may be the ones that the hook interposes.
 
 namespace tenure::lab::hook {
 
-/// The answer, or a negative error number.
+/// Returns   the result, or a negative error number.
 inline long raw_call(long number, long a = 0, long b = 0, long c = 0, long d = 0, long e = 0, long f = 0) noexcept {
     long answer;
     register long r10 __asm__("r10") = d; // NOLINT: the kernel's fourth to sixth arguments have these registers

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: MIT
 
 /// \file
-/// What dlsym() finds behind us. It may allocate while it looks, and it looks for malloc.
+/// Finds the real functions with dlsym(), which may itself allocate and which looks for malloc.
 
 #include "hook/real.hpp"
 
@@ -28,14 +28,14 @@ constinit std::size_t early_used = 0;
 using symbol_finder = void*(void*, const char*);
 constinit symbol_finder* finder = nullptr;
 
-/// From here RTLD_NEXT is what lies behind us.
+/// Called from the hook, so that RTLD_NEXT means the libraries behind the hook.
 [[nodiscard]] void* find_symbol(void* where, const char* symbol) noexcept {
     if (finder == nullptr) static_cast<void>(real_dlsym());
     return finder(where, symbol);
 }
 
 void* look_up(const char* symbol) noexcept {
-    // Of these the C library keeps an older form for old programs, which dlsym() may name.
+    // The C library has an older version of these for old programs, and dlsym() may return it.
     if (std::strncmp(symbol, "pthread_cond_", 13) == 0) {
         if (void* const found = ::dlvsym(RTLD_NEXT, symbol, "GLIBC_2.3.2")) return found;
     }
@@ -43,7 +43,7 @@ void* look_up(const char* symbol) noexcept {
 }
 
 [[noreturn]] void give_up(const char* symbol) noexcept {
-    constexpr char text[] = "tenure watch: the program calls a function that no library of it has: ";
+    constexpr char text[] = "tenure watch: the program calls a function that none of its libraries has: ";
     raw_call(SYS_write, STDERR_FILENO, reinterpret_cast<long>(text), sizeof text - 1);
     raw_call(SYS_write, STDERR_FILENO, reinterpret_cast<long>(symbol), static_cast<long>(std::strlen(symbol)));
     raw_call(SYS_write, STDERR_FILENO, reinterpret_cast<long>("\n"), 1);
@@ -65,7 +65,7 @@ void* real_dlsym() noexcept {
 
 bool is_finding() noexcept { return finding; }
 
-// Each block has its size in front.
+// Each block is preceded by its size.
 void* take_early(std::size_t bytes, std::size_t alignment) noexcept {
     constexpr std::size_t head = 16;
     std::size_t const step = alignment < head ? head : alignment;
@@ -95,7 +95,7 @@ void* find(call which) noexcept {
     void* found = __atomic_load_n(&place, __ATOMIC_ACQUIRE);
     call_group const group = info(which).group;
     bool const is_heaps = group == call_group::allocation || group == call_group::release;
-    if (found != nullptr || (finding && is_heaps)) return found; // the loader's own, for which the store is there
+    if (found != nullptr || (finding && is_heaps)) return found; // a call by the loader, which the early store serves
     bool const was_finding = finding;
     finding = true;
     found = look_up(info(which).symbol);
@@ -110,12 +110,12 @@ void* find_real_or_null(call which) noexcept { return find(which); }
 
 namespace {
 
-// A library that was opened for itself alone (a plug-in with its own C++ library, a wheel with its own OpenMP) calls
-// what only it and those that it brought along have.
+// Functions for private callers. A library that was opened with local scope (a plug-in with its own C++ library, a
+// Python wheel with its own OpenMP) calls functions that only it and its dependencies have.
 //
-// Nobody waits for anybody here: the child of a fork, where the thread that was writing is no more, and a signal's
-// handler would wait for ever. Who reads sees by `version`, odd while the line is written, whether the line was whole;
-// who finds another writing does without a line. Lines of an earlier `era` are empty.
+// Nobody waits here: a signal handler, or the child of a fork that has lost the writing thread, would wait forever.
+// `version` is odd while an entry is written, so a reader sees whether the entry was complete. A thread that finds
+// another one writing does not store its entry. Entries of an earlier `era` are empty.
 struct private_function {
     std::uint32_t version;
     std::uint32_t era;
@@ -125,8 +125,8 @@ struct private_function {
 };
 constexpr std::uint32_t max_private = 128;
 constinit private_function privates[max_private] = {};
-constinit std::uint32_t private_era = 1; // one more after each library that was closed
-constinit int privates_lock = 0;         // had by who writes
+constinit std::uint32_t private_era = 1; // incremented after each dlclose()
+constinit int privates_lock = 0;         // held by the writer
 
 [[nodiscard]] void* known_private(call which, std::uintptr_t module, std::uint32_t era) noexcept {
     for (const private_function& each : privates) {
@@ -142,12 +142,12 @@ constinit int privates_lock = 0;         // had by who writes
     return nullptr;
 }
 
-/// `era`: the one in which the function was looked for.
+/// `era`: the era in which the function was looked up.
 void remember_private(call which, std::uintptr_t module, void* function, std::uint32_t era) noexcept {
-    if (__atomic_exchange_n(&privates_lock, 1, __ATOMIC_ACQUIRE) != 0) return; // it is looked for again
+    if (__atomic_exchange_n(&privates_lock, 1, __ATOMIC_ACQUIRE) != 0) return; // it will be looked up again
     for (private_function& each : privates) {
         if (__atomic_load_n(&each.era, __ATOMIC_RELAXED) >= era) continue;
-        std::uint32_t const written = __atomic_load_n(&each.version, __ATOMIC_RELAXED) | 1U; // odd already after a fork
+        std::uint32_t const written = __atomic_load_n(&each.version, __ATOMIC_RELAXED) | 1U; // already odd after a fork
         __atomic_store_n(&each.version, written, __ATOMIC_RELAXED);
         __atomic_thread_fence(__ATOMIC_RELEASE);
         __atomic_store_n(&each.era, era, __ATOMIC_RELAXED);
@@ -160,13 +160,13 @@ void remember_private(call which, std::uintptr_t module, void* function, std::ui
     __atomic_store_n(&privates_lock, 0, __ATOMIC_RELEASE);
 }
 
-/// The return address of the function of ours that was called from elsewhere.
+/// The return address of the interposing function that was called from outside the hook.
 [[nodiscard]] std::uintptr_t caller_of_hook() noexcept {
     auto const* frame = static_cast<const std::uintptr_t*>(__builtin_frame_address(0));
     constexpr int most_of_ours = 8;
     for (int depth = 0; depth < most_of_ours; ++depth) {
         if (!is_in_library(frame[1], "libtenure_watch")) return frame[1];
-        frame = reinterpret_cast<const std::uintptr_t*>(frame[0]); // ours all keep a frame pointer
+        frame = reinterpret_cast<const std::uintptr_t*>(frame[0]); // the hook is built with frame pointers
     }
     return 0;
 }
@@ -202,7 +202,7 @@ void forget_closed_libraries() noexcept {
         if (known != nullptr && !is_in_module(reinterpret_cast<std::uintptr_t>(known)))
             __atomic_store_n(&each, nullptr, __ATOMIC_RELEASE);
     }
-    __atomic_fetch_add(&private_era, 1, __ATOMIC_ACQ_REL); // few, and soon found again
+    __atomic_fetch_add(&private_era, 1, __ATOMIC_ACQ_REL); // there are few, and they are soon found again
 }
 
 void forget_private_writer() noexcept { __atomic_store_n(&privates_lock, 0, __ATOMIC_RELEASE); }
@@ -219,7 +219,7 @@ void find_reals() noexcept {
         if (*each.symbol != '\0') static_cast<void>(find(each.id));
     }
     finding = true;
-    static_cast<void>(::dlerror()); // the program is not to find our misses
+    static_cast<void>(::dlerror()); // hide the failed look-ups from the program
     finding = false;
 }
 

@@ -3,7 +3,7 @@
 #pragma once
 
 /// \file
-/// The functions that the hook stands in front of.
+/// The real functions behind the ones that the hook interposes.
 
 #include "hook/calls.hpp"
 
@@ -11,25 +11,25 @@ namespace tenure::lab::hook {
 
 extern void* real_functions[call_count];
 
-/// Finds one that was not there at the start: of a library that the program has loaded since, or before our constructor
-/// has run. Ends the process with a word when there is none: somebody calls a function that nobody has.
+/// Finds a function that was not found at the start: it is in a library that was loaded later, or it is called before
+/// the hook's constructor has run. Ends the process with a message when no library has it.
 [[nodiscard]] void* find_real(call which) noexcept;
 
-/// Null when no library of the process has it.
+/// Returns   nullptr when no library of the process has it.
 [[nodiscard]] void* find_real_or_null(call which) noexcept;
 
-/// dlsym() itself, whose name is ours.
+/// The real dlsym(), which the hook interposes too.
 [[nodiscard]] void* real_dlsym() noexcept;
 
-/// At the start: all that are there.
+/// At the start: finds all that are present.
 void find_reals() noexcept;
 
-/// After a library was closed: what was in it is looked for anew.
+/// After a library was closed: functions that were in it are looked up again.
 void forget_closed_libraries() noexcept;
-/// In the child of a fork: a thread that wrote down what it had found is not there any more.
+/// In the child of a fork: releases the lock of a writing thread that does not exist in the child.
 void forget_private_writer() noexcept;
 
-/// Whether this thread is inside the loader on our behalf: what it allocates comes from a small store of ours.
+/// Whether this thread is inside the loader on behalf of the hook. Its allocations then come from the early store.
 [[nodiscard]] bool is_finding() noexcept;
 [[nodiscard]] void* take_early(std::size_t bytes, std::size_t alignment) noexcept;
 [[nodiscard]] std::size_t early_bytes(const void* block) noexcept;

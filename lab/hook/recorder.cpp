@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: MIT
 
 /// \file
-/// Counting at its place: a line of the thread's own table for each call in each stack and region.
+/// Counts calls in the thread's own table: one entry for each combination of call, stack and region.
 
 #include "hook/recorder.hpp"
 
@@ -18,14 +18,15 @@ constinit thread_local thread_state this_thread{};
 
 namespace {
 
-constexpr auto shared_sites = static_cast<std::uint32_t>(call_count); // at the table's end: one for each call
+constexpr auto shared_sites = static_cast<std::uint32_t>(call_count); // at the table's end, one for each call
 
-/// Where a call belongs. What a permission covers is not the promise's: it happens in the region around the scope.
+/// The node that a call counts for. A permitted allocation does not count for the no-allocation scope, but for the
+/// region around it.
 [[nodiscard]] std::uint32_t node_of_call(const thread_area& area) noexcept {
     std::uint32_t node = this_thread.node;
     if (this_thread.allowed == 0) return node;
     const process_head* const process = head_of_process();
-    std::uint32_t outside = node; // of every promise on the way up, also of those with a mark inside
+    std::uint32_t outside = node; // outside every no-allocation scope on the path, including those with a mark inside
     for (; node != 0; node = area.node[node].parent) {
         if (process->region[area.node[node].region].kind == region_kind::no_alloc) outside = area.node[node].parent;
     }
@@ -40,7 +41,7 @@ constexpr auto shared_sites = static_cast<std::uint32_t>(call_count); // at the 
     return area.site[max_sites - shared_sites + static_cast<std::uint32_t>(which)];
 }
 
-/// What we call on while we note is not noted.
+/// Keeps the hook from recording its own calls.
 class silence {
 public:
     silence() noexcept : active_(this_thread.active) { this_thread.active = 0; }
@@ -59,7 +60,8 @@ void begin_site(site_record& site, call which, std::uint32_t node, std::uint32_t
     __atomic_store_n(&site.is_taken, std::uint8_t{1}, __ATOMIC_RELEASE);
 }
 
-/// The line of a call in a stack in a region. When the table is full, the call's own line, without stack and region.
+/// Returns the entry of a call, stack and region. When the table is full, returns the call's shared entry, which has no
+/// stack and no region.
 [[nodiscard]] site_record& place_site(thread_area& area, call which, std::uint32_t node, std::uint32_t stack) noexcept {
     std::uint16_t* const row = site_row(area, which, node, stack);
     if (row != nullptr && *row != 0) return area.site[*row - 1U];
@@ -76,7 +78,7 @@ void begin_site(site_record& site, call which, std::uint32_t node, std::uint32_t
     return site;
 }
 
-/// Of a call from a stack that is new, or forgotten. Null when the thread has no area.
+/// Finds the entry of a call whose stack is new or was forgotten. Returns   nullptr when the thread has no area.
 TENURE_NOINLINE site_record* find_site(call which, place from) noexcept {
     silence const quiet;
     thread_area* const area = area_of_thread();
@@ -90,7 +92,7 @@ TENURE_NOINLINE site_record* find_site(call which, place from) noexcept {
     site_record& site = place_site(*area, which, node, stack);
     if (is_exact) know_site(from, what, stack, site);
     ask_kernel_quickly(after);
-    this_thread.own_faults += after.small_faults - before.small_faults; // our tables grow
+    this_thread.own_faults += after.small_faults - before.small_faults; // page faults of the hook's own tables
     return &site;
 }
 
@@ -111,7 +113,7 @@ void count(site_record& site, std::uint64_t spent, std::uint64_t bytes) noexcept
     if (spent > site.longest_ticks) site.longest_ticks = spent;
 }
 
-/// Keeps the longer ones when the list is full.
+/// Makes room in a full list by dropping the shorter waits.
 void thin_waits(thread_area& area) noexcept {
     constexpr std::uint64_t first_threshold = 1024;
     while (area.waits > max_waits / 2) {
@@ -145,7 +147,7 @@ void count_wait(thread_area& area, site_record& site, std::uint64_t begin, std::
     list_wait(area, site, begin, spent, holder);
 }
 
-/// How long the thread, since the last such moment, neither ran nor was seen to wait.
+/// Time since the last remember_moment() in which the thread neither ran nor was in a recorded wait.
 [[nodiscard]] std::uint64_t time_away() noexcept {
     std::uint64_t const then = this_thread.known_ticks, ran_then = this_thread.known_processor_ns;
     std::uint64_t const waited = this_thread.waited - this_thread.known_waited;
@@ -155,14 +157,14 @@ void count_wait(thread_area& area, site_record& site, std::uint64_t begin, std::
     return then == 0 || wall <= seen ? 0 : wall - seen;
 }
 
-/// Whether the thread, which has slept since the last such moment, did so in this call: the time that it was away is
-/// then no more than the call's. A sleep elsewhere, in a system call that nobody sees, makes it more; so does a
-/// processor that was taken away, and then nothing is claimed.
+/// Whether the thread slept in this call, knowing that it slept since the last remember_moment(). If it did, the time
+/// away is at most the call's time. A sleep elsewhere, in a system call that the hook does not see, makes it longer. So
+/// does preemption; then the hook claims nothing.
 [[nodiscard]] bool was_here(std::uint64_t away, std::uint64_t spent) noexcept {
     return away >= spent / 2 && away <= spent + spent / 4;
 }
 
-/// A call that took long although nothing says that it waits: did the thread sleep, or did the kernel give it pages?
+/// Examines a slow call that is not known to wait: did the thread sleep, or did it touch new pages?
 TENURE_NOINLINE void look_into(thread_area& area, site_record& site, std::uint64_t begin,
                                std::uint64_t spent) noexcept {
     silence const quiet;
@@ -219,7 +221,7 @@ void note_call(call which, place from, std::uint64_t begin, std::uint64_t end, s
     count(*site, spent, bytes);
     thread_area& area = *this_thread.area;
     area.latest = end;
-    area.waiting_since = 0; // a wait that was left by a jump is over
+    area.waiting_since = 0; // a jump has left the wait
     if (spent >= chosen.slow_ticks) [[unlikely]]
         look_into(area, *site, begin, spent);
 }
@@ -236,7 +238,7 @@ void note_wait(call which, place from, std::uint64_t begin, std::uint64_t end, c
     if (object != nullptr && site->waits == 0) site->object = keep_address(reinterpret_cast<std::uintptr_t>(object));
     count_wait(area, *site, begin, spent, holder);
     if (spent >= chosen.ticks_per_us) { // long enough to have slept
-        kernel_figures now;             // so that a later call is not taken for the one that slept
+        kernel_figures now;             // a later call must not be blamed for this sleep
         ask_kernel_quickly(now);
         remember_figures(now);
         remember_moment();

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: MIT
 
 /// \file
-/// The tree of regions that a thread is in, how long it stays, and what the kernel says about the stay.
+/// The tree of regions that a thread is in, how long it stays, and the kernel's figures for the stay.
 
 #include "hook/regions.hpp"
 
@@ -13,14 +13,15 @@ namespace tenure::lab::hook {
 
 namespace {
 
-// The kernel is asked once in so long: 4 µs of 800, half of one per cent.
+// The kernel is asked once per period: 4 µs of 800 µs, or 0.5 %.
 constexpr std::uint64_t period_ticks = 2'000'000;
-// A stay that began with a question and is as long as this ends with another.
+// A stay that began with a question and is at least this long ends with another.
 constexpr std::uint64_t long_stay_ticks = 125'000;
-// Stays that follow each other within so long become one line of the timeline.
+// Stays with shorter pauses between them share one entry of the timeline.
 constexpr std::uint64_t first_pause_ticks = 4096;
 
-/// Fewer lines: stays in one region with little between them become one. The totals are kept elsewhere.
+/// Makes room in a full timeline by merging stays in one region with short pauses between them. Totals are kept
+/// elsewhere.
 void thin_intervals(thread_area& area) noexcept {
     for (std::uint64_t pause = first_pause_ticks; area.intervals > max_intervals / 2; pause *= 2) {
         for (std::uint32_t index = 0; index < area.nodes; ++index) area.node[index].last_interval = 0;
@@ -55,7 +56,7 @@ void list_interval(thread_area& area, std::uint32_t node, std::uint64_t begin, s
     __atomic_store_n(&area.intervals, area.intervals + 1, __ATOMIC_RELEASE);
 }
 
-/// The node of a region inside the current one; the current one when the tree is full.
+/// Returns the node of `region` inside `parent`; `parent` itself when the tree is full.
 [[nodiscard]] std::uint32_t node_inside(thread_area& area, std::uint32_t parent, std::uint32_t region) noexcept {
     for (std::uint32_t index = 1; index < area.nodes; ++index) {
         if (area.node[index].region == region && area.node[index].parent == parent) return index;
@@ -78,10 +79,10 @@ void list_interval(thread_area& area, std::uint32_t node, std::uint64_t begin, s
     return false;
 }
 
-/// Of a period in which the thread was nearly always inside, the part that was.
+/// Adds the figures of a period to the node, in proportion to the time inside. The thread was nearly always inside.
 void add_figures(node_record& node, const kernel_figures& now, std::uint64_t period) noexcept {
     auto const part = [&](std::uint64_t end, std::uint64_t begin) noexcept {
-        if (end < begin) return std::uint64_t{0}; // the kernel's answers are not of one moment
+        if (end < begin) return std::uint64_t{0}; // the kernel's answers are not taken at the same moment
         if (node.period_inside >= period) return end - begin;
         return static_cast<std::uint64_t>(static_cast<double>(end - begin) * static_cast<double>(node.period_inside) /
                                           static_cast<double>(period));
@@ -112,7 +113,7 @@ TENURE_NOINLINE void ask_at_begin(node_record& node) noexcept {
     begin_period(node, now);
 }
 
-/// `is_whole`: it is the end of the one stay that the period consists of.
+/// `is_whole`: this is the end of the only stay in the period.
 TENURE_NOINLINE void ask_at_end(node_record& node, bool is_whole) noexcept {
     kernel_figures now;
     ask_kernel(now);
@@ -121,22 +122,22 @@ TENURE_NOINLINE void ask_at_end(node_record& node, bool is_whole) noexcept {
     if (node.period_inside * 10 >= period * 9) {
         add_figures(node, now, period);
         begin_period(node, now);
-    } else { // of what it was outside meanwhile nothing is known: the next period begins with a later stay
+    } else { // too much time outside: the next period begins with a later stay
         node.last_asked = ticks();
         node.period_begin = 0;
     }
 }
 
-/// At the begin of a stay: whether a period that is still open has anything to do with it.
+/// At the begin of a stay: drops a period that is no longer useful, and begins a new one when it is time.
 void look_at_period(node_record& node, std::uint64_t now) noexcept {
-    // What the kernel was asked at the end of the last stay is of no use when much else has happened since.
+    // Figures from the end of the last stay are useless when much else has happened since.
     bool const is_stale = node.period_inside == 0 && now - node.period_begin > long_stay_ticks;
     if (node.period_begin != 0 && !is_stale && now - node.period_begin <= 2 * period_ticks) return;
     node.period_begin = 0;
     if (now - node.last_asked > period_ticks) ask_at_begin(node);
 }
 
-/// So many bytes of a name as there is room for, and no letter of UTF-8 cut in two.
+/// The number of bytes of a name that fit into `room` without cutting a UTF-8 character.
 [[nodiscard]] std::size_t cut(const char* name, std::size_t bytes, std::size_t room) noexcept {
     if (name == nullptr || bytes <= room) return name == nullptr ? 0 : bytes;
     constexpr unsigned char continues = 0x80, mask = 0xC0;
@@ -177,7 +178,7 @@ std::uint32_t region_of(region_kind kind, std::uintptr_t key, std::uintptr_t cod
             __atomic_store_n(&region.taken, 2, __ATOMIC_RELEASE);
             return index;
         }
-        while (__atomic_load_n(&region.taken, __ATOMIC_ACQUIRE) == 1) __builtin_ia32_pause(); // a few stores of another
+        while (__atomic_load_n(&region.taken, __ATOMIC_ACQUIRE) == 1) __builtin_ia32_pause(); // nearly done
         if (region.kind == kind && region.key == key && region.name_bytes == length &&
             (length == 0 || std::memcmp(region.name, name, length) == 0)) {
             return index;
@@ -187,12 +188,12 @@ std::uint32_t region_of(region_kind kind, std::uintptr_t key, std::uintptr_t cod
     return no_region;
 }
 
-// A signal's handler may enter and leave regions in the middle of both: what it uses of `open` lies above what is being
-// written, and depth says so before.
+// A signal handler may enter and leave regions in the middle of enter() and leave(). It uses entries of `open` above
+// the one that is being written, because depth is updated first.
 void enter(std::uint32_t region, std::uint64_t since) noexcept {
     thread_state& thread = this_thread;
     std::uint32_t const active = thread.active, depth = thread.depth;
-    thread.active = 0; // what we do ourselves is not noted
+    thread.active = 0; // do not record the hook's own calls
     thread.depth = depth + 1;
     __atomic_signal_fence(__ATOMIC_SEQ_CST);
     thread_area* const area = region == no_region ? nullptr : area_of_thread();
@@ -237,14 +238,14 @@ void leave() noexcept {
             if (record.period_begin != 0) {
                 std::uint64_t const since = std::max(open.begin, record.period_begin);
                 record.period_inside += now > since ? now - since : 0;
-                // From the question to the stay little else has happened: the answer is the stay's.
+                // Little else has happened between the question and the stay, so the answer is the stay's.
                 std::uint64_t const before = open.begin > record.period_begin ? open.begin - record.period_begin : 0;
                 bool const is_whole = record.period_inside == spent && spent >= long_stay_ticks && before * 20 <= spent;
                 if (is_whole || now - record.period_begin >= period_ticks) ask_at_end(record, is_whole);
             }
             list_interval(*area, thread.node, open.begin, now);
             area->latest = now;
-            area->waiting_since = 0; // a wait that was left by a jump is over
+            area->waiting_since = 0; // a jump has left the wait
         }
         thread.node = open.node;
     }
@@ -255,7 +256,7 @@ void leave() noexcept {
 
 void leave_at(std::uint32_t depth) noexcept {
     thread_state& thread = this_thread;
-    if (thread.depth > max_open) return leave(); // of which is not written down what they are
+    if (thread.depth > max_open) return leave(); // regions past max_open are not stored
     std::uint32_t reopened[max_open];
     std::uint32_t count = 0;
     while (thread.depth > depth + 1) {
@@ -267,7 +268,7 @@ void leave_at(std::uint32_t depth) noexcept {
     while (count > 0) {
         enter(reopened[--count], 0);
         if (thread.area != nullptr && thread.open[thread.depth - 1].is_counted) {
-            --thread.area->node[thread.node].entries; // it goes on
+            --thread.area->node[thread.node].entries; // not a new stay
         }
     }
 }

@@ -3,19 +3,19 @@
 #pragma once
 
 /// \file
-/// What the command asks of the hook, through the environment of the program that it starts.
+/// The settings that the command passes to the hook in the environment of the program that it starts.
 
 #include <cstdint>
 
 namespace tenure::lab::hook {
 
-// The variables. A child that the program starts has them as well, and writes a file of its own.
-constexpr const char* folder_variable = "TENURE_WATCH_DIR";      ///< where the files go; without it the hook sleeps
+// The variables. Child processes inherit them and write files of their own.
+constexpr const char* folder_variable = "TENURE_WATCH_DIR";      ///< folder for the files; the hook is off without it
 constexpr const char* regions_variable = "TENURE_WATCH_REGIONS"; ///< openmp,tbb,threads,marks,process
 constexpr const char* stacks_variable = "TENURE_WATCH_STACKS";   ///< none, frames (by frame pointers), tables
-constexpr const char* slow_variable = "TENURE_WATCH_SLOW_NS";    ///< longer calls are looked into
+constexpr const char* slow_variable = "TENURE_WATCH_SLOW_NS";    ///< calls slower than this are examined
 constexpr const char* plan_variable = "TENURE_WATCH_PLAN";       ///< a file: functions to patch (patch_plan.hpp)
-constexpr const char* process_variable = "TENURE_WATCH_PROCESS"; ///< the only process that is watched; otherwise all
+constexpr const char* process_variable = "TENURE_WATCH_PROCESS"; ///< the only process to watch; without it all
 
 enum class stack_mode : std::uint8_t { none, frames, tables };
 

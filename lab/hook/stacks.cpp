@@ -2,7 +2,8 @@
 // SPDX-License-Identifier: MIT
 
 /// \file
-/// _Unwind_Backtrace() of gcc 12 and newer finds its tables without a lock, where the C library is 2.35 or newer.
+/// Walks call stacks. _Unwind_Backtrace() of gcc 12 and newer finds its tables without a lock if the C library is 2.35
+/// or newer.
 
 #include "hook/stacks.hpp"
 
@@ -26,18 +27,18 @@ using detail::slots_of;
 
 namespace {
 
-constexpr std::uintptr_t largest_frame = std::uintptr_t{1} << 20U; // what a frame by frame pointers may span
-constexpr int frame_pointer = 6;                                   // of x86-64, as the tables count registers
+constexpr std::uintptr_t largest_frame = std::uintptr_t{1} << 20U; // limit of a frame when walking frame pointers
+constexpr int frame_pointer = 6;                                   // number of rbp in x86-64 unwind tables
 
-/// A stack as it was walked. The first return address is the hook's own, of which the place is known.
+/// A walked stack. The first return address is that of the interposed function, whose slot is known.
 struct walked_stack {
     std::uint32_t count = 0;
-    bool is_exact = true; // every return address was found where it is said to stand
+    bool is_exact = true; // every return address was found in its slot
     std::uintptr_t address[max_frames];
     std::uintptr_t slot[max_frames];
 };
 
-/// Takes a frame; false when it is the last that has room.
+/// Adds a frame. Returns   false when the stack is full.
 bool take(walked_stack& stack, std::uintptr_t address, std::uintptr_t slot, bool is_exact) noexcept {
     if (std::uintptr_t const real = is_exact ? replaced_return(address, slot) : 0) address = real;
     stack.address[stack.count] = address;
@@ -49,25 +50,25 @@ bool take(walked_stack& stack, std::uintptr_t address, std::uintptr_t slot, bool
 struct table_walk {
     walked_stack* stack;
     const place* from;
-    std::uintptr_t pointer = 0; // the frame pointer of the last frame
+    std::uintptr_t pointer = 0; // frame pointer of the last frame
     bool has_begun = false;
-    bool is_above_ours = false; // whose frame ends a word above its place
+    bool is_above_ours = false; // the previous frame was tenure_hook_return, one word larger
 };
 
 _Unwind_Reason_Code take_table_frame(_Unwind_Context* context, void* data) noexcept {
     auto& walk = *static_cast<table_walk*>(data);
-    int is_interrupted = 0; // by a signal: no call left its return address there
+    int is_interrupted = 0; // by a signal: no call has stored a return address there
     std::uintptr_t const address = _Unwind_GetIPInfo(context, &is_interrupted);
     std::uintptr_t const slot = _Unwind_GetCFA(context) - (walk.is_above_ours ? 2 : 1) * sizeof(std::uintptr_t);
     walk.is_above_ours = is_return_of_ours(address);
-    if (!walk.has_begun) { // still in the hook
+    if (!walk.has_begun) { // still inside the hook
         if (slot < walk.from->frame + sizeof(std::uintptr_t)) return _URC_NO_REASON;
         walk.has_begun = true;
     }
     if (address == 0) return _URC_END_OF_STACK;
-    if (walk.is_above_ours) return _URC_NO_REASON; // the real one comes next
+    if (walk.is_above_ours) return _URC_NO_REASON; // the real return address comes next
     walk.pointer = static_cast<std::uintptr_t>(_Unwind_GetGR(context, frame_pointer));
-    // Above the first function of the thread are only those that began it.
+    // Frames above the thread's first function only started the thread.
     if (slot >= this_thread.stack_top && is_on_own_stack(walk.from->frame)) return _URC_END_OF_STACK;
     bool const is_readable = is_interrupted == 0 && slot >= walk.from->frame && is_on_own_stack(slot);
     std::uintptr_t const found = is_readable ? read(slot) : 0;
@@ -75,7 +76,7 @@ _Unwind_Reason_Code take_table_frame(_Unwind_Context* context, void* data) noexc
     return take(*walk.stack, address, slot, is_exact) ? _URC_NO_REASON : _URC_END_OF_STACK;
 }
 
-/// From a frame on by frame pointers: code that was made at run time has no tables and keeps the pointers.
+/// Continues with frame pointers: code generated at run time has no unwind tables but keeps frame pointers.
 void walk_frames(walked_stack& stack, std::uintptr_t pointer, std::uintptr_t above) noexcept {
     std::uintptr_t const top = this_thread.stack_top;
     while (pointer > above && pointer % sizeof(std::uintptr_t) == 0 && pointer - above < largest_frame &&
@@ -96,18 +97,18 @@ void walk_tables(walked_stack& stack, const place& from) noexcept {
         static_cast<void>(take(stack, from.caller, from.frame + sizeof(std::uintptr_t), true));
         return;
     }
-    // Where a table ended in the middle: the last address is code that nobody describes.
+    // The unwind tables ended in the middle of the stack: the last address is in code without tables.
     bool const has_room = this_thread.area->stack_words < max_stack_words / 2;
     if (has_room && stack.is_exact && stack.count < max_frames && !is_in_module(stack.address[stack.count - 1])) {
         walk_frames(stack, walk.pointer, stack.slot[stack.count - 1]);
     }
 }
 
-// Unwinding takes some kilobytes itself, which a small stack does not have.
+// Unwinding needs some kilobytes of stack, which a small stack may not have.
 constexpr std::uintptr_t unwinders_bytes = std::uintptr_t{16} << 10U;
 
 void walk(walked_stack& stack, const place& from) noexcept {
-    // On a stack that the program made by itself nobody knows what lies above its first function.
+    // On a stack that the program allocated itself, the memory above its first frame is unknown.
     bool const is_own = is_on_own_stack(from.frame);
     bool const has_space = is_own && from.frame - this_thread.stack_low >= unwinders_bytes;
     if (chosen.stacks == stack_mode::tables && has_space) return walk_tables(stack, from);
@@ -116,7 +117,7 @@ void walk(walked_stack& stack, const place& from) noexcept {
     if (chosen.stacks == stack_mode::frames && is_own) walk_frames(stack, read(from.frame), from.frame);
 }
 
-// Code that was made at run time without frame pointers looks like ever new stacks: past this, only who called is kept.
+// Generated code without frame pointers looks like ever new stacks. Past this limit only the caller is stored.
 constexpr std::uint32_t max_words_of_whole_stacks = max_stack_words / 8 * 7;
 
 [[nodiscard]] std::uint32_t keep(thread_area& area, const walked_stack& stack, const place& from) noexcept {
@@ -126,7 +127,7 @@ constexpr std::uint32_t max_words_of_whole_stacks = max_stack_words / 8 * 7;
         ++area.lost_stacks;
         return 0;
     }
-    std::uint32_t const index = std::max<std::uint32_t>(area.stack_words, 1); // 0 is no stack
+    std::uint32_t const index = std::max<std::uint32_t>(area.stack_words, 1); // 0 means no stack
     std::uint64_t* const words = area.stack + index;
     words[0] = stack.count;
     for (std::uint32_t frame = 0; frame < stack.count; ++frame) {
@@ -138,7 +139,8 @@ constexpr std::uint32_t max_words_of_whole_stacks = max_stack_words / 8 * 7;
     return index;
 }
 
-/// The same frames, reached by the same places: a stack is kept once, wherever on the thread's stack it begins.
+/// Stores a stack once. Stacks are equal when their frames and the distances between the slots are equal, wherever on
+/// the thread's stack they begin.
 [[nodiscard]] std::uint32_t intern(thread_area& area, const walked_stack& stack, const place& from) noexcept {
     stack_cache* const cache = this_thread.stacks;
     if (cache == nullptr) return keep(area, stack, from);
@@ -168,7 +170,7 @@ bool detail::is_same(std::uint64_t* words, std::uintptr_t frame) noexcept {
     const std::uint32_t* const slots = slots_of(words);
     for (std::uint64_t index = 0; index < count; ++index) {
         std::uintptr_t const slot = frame + slots[index];
-        if (slot >= this_thread.stack_top) return false; // of a larger stack that was here before
+        if (slot >= this_thread.stack_top) return false; // from a larger stack that was here before
         std::uintptr_t const found = read(slot);
         if (found != raw[index] && replaced_return(found, slot) != raw[index]) return false;
     }
@@ -209,7 +211,7 @@ std::uint16_t* site_row(const thread_area& area, call which, std::uint32_t node,
 stack_cache* make_stack_cache() noexcept {
     long const memory =
         raw_call(SYS_mmap, 0, sizeof(stack_cache), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    return memory < 0 && memory > -4096 ? nullptr : reinterpret_cast<stack_cache*>(memory); // zeros: empty
+    return memory < 0 && memory > -4096 ? nullptr : reinterpret_cast<stack_cache*>(memory); // zeroed: empty
 }
 
 void forget_stacks(stack_cache& cache) noexcept { std::memset(static_cast<void*>(cache.rows), 0, sizeof cache.rows); }

@@ -3,11 +3,11 @@
 #pragma once
 
 /// \file
-/// Call stacks, and a memory of those that were seen.
+/// Call stacks, and a cache of those that were seen before.
 ///
-/// Unwinding by tables costs microseconds, looking at a stack that was seen before costs a load and a compare a frame:
-/// under the same return address at the same place of the stack lies, with the return addresses that it had then at the
-/// places where they stood, the same stack. It is looked at whole, so that a wrong one is not taken for it.
+/// Unwinding with tables costs microseconds. Recognising a stack that was seen before costs a load and a compare per
+/// frame: it has the same return address in the same slot, and all its other return addresses are still in their slots.
+/// The whole stack is compared, so that a different one is never taken for it.
 
 #include <cstdint>
 
@@ -18,7 +18,7 @@ namespace tenure::lab::hook {
 
 constexpr std::size_t cache_rows = 512, cache_ways = 4, interned_rows = 4096, site_rows = 2 * max_sites;
 
-/// A stack that was seen, and the line of the call that was made from it.
+/// A stack that was seen, and the entry of the call that was made from it.
 struct cached_stack {
     std::uintptr_t caller = 0, frame = 0;
     std::uint32_t stack = 0; // index of its words
@@ -45,7 +45,8 @@ namespace detail {
     return value ^ (value >> 29U);
 }
 
-// In the area: { count, frames, their addresses, and in half a word each where they stood above the hook's frame }.
+// In the area: { count, frames, raw addresses, and, in 32 bits each, the distances of their slots from the hook's frame
+// }.
 [[nodiscard]] inline std::uint64_t* raw_of(std::uint64_t* words) noexcept { return words + 1 + words[0]; }
 [[nodiscard]] inline std::uint32_t* slots_of(std::uint64_t* words) noexcept {
     return reinterpret_cast<std::uint32_t*>(raw_of(words) + words[0]);
@@ -55,12 +56,13 @@ namespace detail {
     return mix(from.caller ^ (from.frame << 7U) ^ what) % cache_rows;
 }
 
-/// Whether the stack is the one that was kept. Out of line: a note without stacks needs none of its registers.
+/// Whether the stack is the stored one. Out of line, because recording without stacks needs none of its registers.
 [[nodiscard]] bool is_same(std::uint64_t* words, std::uintptr_t frame) noexcept;
 
 }
 
-/// The line of a call, `what`, that was made from this very stack before; null when it was not, or is forgotten.
+/// Returns   the entry of a call, `what`, that was made from exactly this stack before; nullptr when there is none, or
+/// when it is forgotten.
 [[nodiscard]] inline site_record* known_site(thread_area& area, const place& from, std::uint32_t what) noexcept {
     stack_cache* const cache = this_thread.stacks;
     if (cache == nullptr || !is_on_own_stack(from.frame)) [[unlikely]]
@@ -72,21 +74,22 @@ namespace detail {
     return nullptr;
 }
 
-/// Walks the stack. Returns   its index in the thread's area; 0 when there is no room for it. `is_exact`: what the
-/// stack holds now tells it from others.
+/// Walks the stack.
+/// Returns   its index in the thread's area; 0 when there is no room for it. `is_exact`: the current content of the
+/// stack distinguishes it from others.
 [[nodiscard]] std::uint32_t stack_of(thread_area& area, const place& from, bool& is_exact) noexcept;
 
-/// For the next known_site().
+/// Stores an entry for the next known_site().
 void know_site(const place& from, std::uint32_t what, std::uint32_t stack, site_record& site) noexcept;
 
-/// Where the number of a line is kept, counted from 1, or is to be put where there is 0; null when there is no room.
+/// Returns   the place for the number of an entry, which counts from 1 (0: empty); nullptr when there is no room.
 [[nodiscard]] std::uint16_t* site_row(const thread_area& area, call which, std::uint32_t node,
                                       std::uint32_t stack) noexcept;
 
-/// Memory for the thread's cache; null when refused: every stack is then unwound.
+/// Allocates the thread's cache. Returns   nullptr when out of memory; every stack is then unwound.
 [[nodiscard]] stack_cache* make_stack_cache() noexcept;
 void drop_stack_cache(stack_cache* cache) noexcept;
-/// Forgets what lay on stacks; the lines stay.
+/// Forgets the cached stacks and keeps the entries.
 void forget_stacks(stack_cache& cache) noexcept;
 
 }

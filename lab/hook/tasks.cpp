@@ -2,8 +2,9 @@
 // SPDX-License-Identifier: MIT
 
 /// \file
-/// TBB, and std::execution on it: algorithms are templates in the program, but each ends in one of two functions of the
-/// library, on the thread that asked. Its workers are in the region when they are not asleep for want of work.
+/// TBB, and std::execution on top of it. Algorithms are templates in the program, but each of them calls one of two
+/// library functions on the thread that started it. TBB's workers are in the region unless they sleep because there is
+/// no work.
 
 #include "hook/tasks.hpp"
 
@@ -16,8 +17,8 @@ namespace {
 
 constinit std::uint32_t region_number = no_region;
 constinit std::uint32_t live_workers = 0;
-constinit thread_local std::uint32_t inside = 0;           // calls of TBB's that wait for an algorithm
-constinit thread_local const void* known_caller = nullptr; // of waits: in TBB's library
+constinit thread_local std::uint32_t inside = 0;           // TBB calls of this thread that wait for an algorithm
+constinit thread_local const void* known_caller = nullptr; // of waits; an address in TBB's library
 
 [[nodiscard]] std::uint32_t region() noexcept {
     std::uint32_t found = __atomic_load_n(&region_number, __ATOMIC_RELAXED);
@@ -29,7 +30,7 @@ constinit thread_local const void* known_caller = nullptr; // of waits: in TBB's
 
 [[nodiscard]] bool is_watched() noexcept { return chosen.is_on && (chosen.regions & watches_tbb) != 0; }
 
-/// An algorithm, from its call to its return or to an exception out of it.
+/// The region of an algorithm, from its call until it returns or throws.
 class running_algorithm {
 public:
     running_algorithm() noexcept : opened_{region(), 1, ticks()} {
@@ -97,7 +98,7 @@ void end_worker() noexcept { __atomic_fetch_sub(&live_workers, 1, __ATOMIC_RELAX
 
 using namespace tenure::lab::hook;
 
-// The arguments are references to classes of TBB's: addresses, for whoever hands them on.
+// The arguments are references to TBB classes. To the hook they are addresses that it passes on.
 extern "C" {
 
 void _ZN3tbb6detail2r116execute_and_waitERNS0_2d14taskERNS2_18task_group_contextERNS2_12wait_contextES6_(

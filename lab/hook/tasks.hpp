@@ -3,7 +3,7 @@
 #pragma once
 
 /// \file
-/// TBB's workers: which of their waits are for work.
+/// TBB's workers: recognises their waits for work.
 
 #include <cstdint>
 
@@ -11,10 +11,10 @@
 
 namespace tenure::lab::hook {
 
-/// Whether the call came from TBB's own scheduler, which then has nothing to do for this thread.
+/// Whether the call comes from TBB's own scheduler, which then has no work for this thread.
 [[nodiscard]] bool is_idle_in_tasks(std::uintptr_t caller) noexcept;
 
-/// Around such a wait: a worker is in no region meanwhile, who opened the region is in it, idle.
+/// Called around such a wait. A worker leaves its region; the thread that opened the region stays in it and is idle.
 struct idle_stay {
     std::uint64_t begin;
     bool is_worker;
@@ -22,10 +22,10 @@ struct idle_stay {
 [[nodiscard]] idle_stay begin_idle() noexcept;
 void end_idle(const idle_stay& stay) noexcept;
 
-/// In the child of a fork, whose table of regions is a new one.
+/// For the child of a fork, which has a new region table.
 void forget_task_region() noexcept;
 
-/// A thread that TBB has started.
+/// Called for a thread that TBB has started.
 void begin_worker() noexcept;
 void end_worker() noexcept;
 

@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: MIT
 
 /// \file
-/// The C library's text: printf's family, to memory and to files, and stdio. They take locks that nobody exports; how
-/// long a call takes tells when it had to wait.
+/// Text functions of the C library: the printf family, to memory and to files, and stdio. Their locks are not exported,
+/// so the hook detects waits by the duration of a call.
 
 #include <cstdarg>
 #include <cstdio>
@@ -14,7 +14,7 @@ using namespace tenure::lab::hook;
 
 namespace {
 
-/// A call with a list of arguments is that of the function that takes them as one, noted under its own name.
+/// A variadic call becomes a call of its va_list form and is recorded under its own name.
 template<call Which, call With, class Signature, class... Arguments>
 [[gnu::always_inline]] inline int observed_list(const place& from, Arguments... arguments) {
     auto* const function = real<Signature>(With);
@@ -78,7 +78,7 @@ int dprintf(int file, const char* format, ...) {
     return written;
 }
 
-// As a compiler calls them that checks bounds (_FORTIFY_SOURCE).
+// The bounds-checking forms that compilers call with _FORTIFY_SOURCE.
 int __sprintf_chk(char* to, int flag, std::size_t room, const char* format, ...) {
     std::va_list list;
     va_start(list, format);

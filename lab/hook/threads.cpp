@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: MIT
 
 /// \file
-/// Threads that the process starts: whose they are, what they run, and when they end.
+/// Threads that the process starts: their kind, their routine, and their end.
 
 #include <pthread.h>
 #include <sys/syscall.h>
@@ -29,7 +29,7 @@ struct beginning {
     void* (*function)(void*);
     void* argument;
     thread_kind kind;
-    std::uintptr_t routine; ///< what names the thread: for std::thread what it was given
+    std::uintptr_t routine; ///< names the thread; for std::thread, the function it was given
     std::uint64_t created;
 };
 
@@ -52,8 +52,8 @@ void end_thread(void*) {
     return thread_kind::program;
 }
 
-/// Of an object of std::thread's that has a pointer to a function, and the arguments before it: the function. `table`
-/// is the object's; the type's name is that of a tuple, whose first element is the pointer, and lies last.
+/// Returns the function that a std::thread state object points to. The object holds the arguments, then the pointer;
+/// its type is a tuple whose first element is the pointer, stored last. `table` is the object's virtual table.
 [[nodiscard]] std::uintptr_t pointed_function(const void* state, std::uintptr_t table) noexcept {
     std::uintptr_t const type = reinterpret_cast<const std::uintptr_t*>(table)[-1];
     if (!is_in_module(type)) return 0;
@@ -64,7 +64,7 @@ void end_thread(void*) {
     constexpr std::size_t max_words = 16;
     std::uintptr_t words[max_words] = {};
     iovec const here_{words, sizeof words}, there{const_cast<void*>(state), sizeof words};
-    // As much as can be read: where the object ends is not known.
+    // Reads as much as can be read, because the object's end is not known.
     long const got = raw_call(SYS_process_vm_readv, raw_call(SYS_getpid), reinterpret_cast<long>(&here_), 1,
                               reinterpret_cast<long>(&there), 1, 0);
     for (long index = 1; index < got / static_cast<long>(sizeof words[0]); ++index) {
@@ -73,8 +73,8 @@ void end_thread(void*) {
     return 0;
 }
 
-/// std::thread starts one function of the C++ library with an object, whose third virtual function calls what it was
-/// given.
+/// std::thread starts one function of the C++ library with a state object, whose third virtual function calls the
+/// thread's function.
 [[nodiscard]] std::uintptr_t routine_of(void* (*function)(void*), const void* argument) noexcept {
     auto const plain = reinterpret_cast<std::uintptr_t>(function);
     if (argument == nullptr || !is_in_library(plain, "libstdc++")) return plain;
@@ -115,9 +115,9 @@ void ask_for_end() noexcept {
 void prepare_threads() noexcept { has_end_key = ::pthread_key_create(&end_key, end_thread) == 0; }
 
 void know_own_stack(std::uintptr_t top) noexcept {
-    // What is below a guess may be another stack, and between the two a page that nobody may read.
+    // Memory below a guessed end may belong to another stack, with an unreadable guard page between the two.
     pthread_attr_t attributes;
-    if (::pthread_getattr_np(::pthread_self(), &attributes) != 0) return; // then no place is known to be on it
+    if (::pthread_getattr_np(::pthread_self(), &attributes) != 0) return; // then no address counts as on the stack
     void* lowest = nullptr;
     std::size_t bytes = 0, guard_bytes = 0;
     bool const is_known = ::pthread_attr_getstack(&attributes, &lowest, &bytes) == 0 &&
@@ -125,17 +125,17 @@ void know_own_stack(std::uintptr_t top) noexcept {
     ::pthread_attr_destroy(&attributes);
     auto const low = reinterpret_cast<std::uintptr_t>(lowest);
     if (!is_known || top <= low || top - low > bytes) return;
-    // Versions differ in whether the guard is part of it.
+    // C library versions differ in whether the guard is part of it.
     this_thread.stack_low = low + (guard_bytes < top - low ? guard_bytes : 0);
     this_thread.stack_top = top;
 }
 
 namespace {
 
-// What a note takes of the stack that it is made on: unwinding, mostly.
+// Stack space that recording needs, mostly for unwinding.
 constexpr std::size_t own_stack_bytes = std::size_t{64} * 1024, small_stack_bytes = std::size_t{256} * 1024;
 
-/// The same attributes with room for us, where a thread has asked for a small stack and not brought it along.
+/// Enlarges a small stack to make room for recording, unless the program has allocated the stack itself.
 const pthread_attr_t* with_room(const pthread_attr_t* attributes, pthread_attr_t& larger) noexcept {
     void* lowest = nullptr;
     std::size_t asked = 0;
@@ -143,11 +143,11 @@ const pthread_attr_t* with_room(const pthread_attr_t* attributes, pthread_attr_t
         return attributes;
     bool const is_brought = reinterpret_cast<std::uintptr_t>(lowest) + asked != 0;
     if (is_brought || asked >= small_stack_bytes) return attributes;
-    std::memcpy(&larger, attributes, sizeof larger); // shares what it points to, and is not destroyed
+    std::memcpy(&larger, attributes, sizeof larger); // shallow copy; not destroyed
     return ::pthread_attr_setstacksize(&larger, asked + own_stack_bytes) == 0 ? &larger : attributes;
 }
 
-/// C11's: the same with another type of function.
+/// For C11 threads, which have another type of function.
 struct plain_beginning {
     thrd_start_t function;
     void* argument;
@@ -185,7 +185,7 @@ int pthread_create(pthread_t* thread, const pthread_attr_t* attributes, void* (*
     return begin(thread, attributes, function, argument, here().caller, routine_of(function, argument));
 }
 
-// Joined by thrd_join(), which takes the integer out of the pointer that a thread of pthreads returns.
+// thrd_join() takes the integer out of the pointer that a POSIX thread returns.
 int thrd_create(thrd_t* thread, thrd_start_t function, void* argument) {
     if (!chosen.is_on) return real<decltype(thrd_create)>(call::thrd_create)(thread, function, argument);
     auto* const data =

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: MIT
 
 /// \file
-/// What a thread waits for in the kernel: futexes that somebody asks for by number, time, files, sockets.
+/// Waits in the kernel: futexes called by system call number, time, files, sockets.
 
 #include <linux/futex.h>
 #include <poll.h>
@@ -33,10 +33,10 @@ using namespace tenure::lab::hook;
 namespace {
 
 [[nodiscard]] bool is_futex_wait(long number, long operation) noexcept {
-    constexpr long waitv = 449; // futex_waitv, from Linux 5.16 on
+    constexpr long waitv = 449; // futex_waitv, Linux 5.16 and later
     if (number == waitv) return true;
     if (number != SYS_futex) return false;
-    constexpr long lock_pi2 = 13; // from Linux 5.14 on
+    constexpr long lock_pi2 = 13; // Linux 5.14 and later
     long const command = operation & FUTEX_CMD_MASK;
     return command == FUTEX_WAIT || command == FUTEX_WAIT_BITSET || command == FUTEX_LOCK_PI ||
            command == FUTEX_WAIT_REQUEUE_PI || command == lock_pi2;
@@ -60,7 +60,7 @@ TENURE_NOINLINE long wait_for_futex(const place& from, system_call* function, lo
 extern "C" {
 
 long syscall(long number, ...) {
-    // Whoever gave fewer gets what lies in the registers: the kernel does not look at it either.
+    // Missing arguments are read from their registers; the kernel ignores them too.
     std::va_list list;
     va_start(list, number);
     long a[6];
@@ -82,7 +82,7 @@ int sched_yield() {
         note_idle(begin, ticks());
         return answer;
     }
-    if (is_openmp_waiting(here().caller)) return function(); // its library says how long the whole wait was
+    if (is_openmp_waiting(here().caller)) return function(); // its library reports the length of the whole wait
     noted_call<call::sched_yield> const note(here());
     return function();
 }
@@ -192,7 +192,7 @@ int lockf(int file, int operation, off_t bytes) {
     return observed<call::lockf, decltype(lockf)>(here(), file, operation, bytes);
 }
 
-// What -D_FORTIFY_SOURCE makes of calls whose room the compiler knows.
+// Forms that _FORTIFY_SOURCE calls when the compiler knows the buffer size.
 ssize_t __read_chk(int file, void* to, std::size_t bytes, std::size_t room) {
     using signature = ssize_t(int, void*, std::size_t, std::size_t);
     return observed<call::read_fortified, signature>(here(), file, to, bytes, room);

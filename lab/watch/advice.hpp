@@ -3,7 +3,7 @@
 #pragma once
 
 /// \file
-/// One sentence: what to do about a region, or that there is nothing to do.
+/// Advice on a region or a site, in a sentence or two: what to change, or that there is nothing to change.
 
 #include <string>
 

@@ -23,9 +23,9 @@ constexpr std::string_view version = "1";
 constexpr std::array<std::string_view, 2> kind_words{"allocation", "wait"};
 
 constexpr std::string_view about = R"(#
-# Places in parallel regions that are known to allocate or to wait: `tenure watch --fail-on allocation,wait --baseline`
-# this file fails for others only. `tenure watch --write-baseline` writes it anew; a line that is taken out makes its
-# place fail again. The words, separated by tabs: kind, region, call, function, file.
+# Known places in parallel regions that allocate or wait. `tenure watch --fail-on allocation,wait --baseline FILE` fails
+# only for other places. `tenure watch --write-baseline FILE` writes this file again. If you delete a line, its place
+# fails again. Words are separated by tabs: kind, region, call, function, file.
 )";
 
 bool is_digits(std::string_view text) {
@@ -36,8 +36,8 @@ bool is_hex(std::string_view text) {
     return !text.empty() && text.find_first_not_of("0123456789abcdef") == std::string_view::npos;
 }
 
-/// ".isra.0", ".constprop.1", ".cold": what another inlining decision would change. OpenMP's "._omp_fn.0" stays, it is
-/// what tells the regions of a function apart.
+/// Whether an optimiser appends the suffix, such as ".isra.0", ".constprop.1" or ".cold": another inlining decision
+/// would change it. OpenMP's "._omp_fn.0" stays, because it distinguishes the regions of a function.
 bool is_optimisers(std::string_view suffix) {
     constexpr std::array<std::string_view, 6> names{"isra", "constprop", "part", "cold", "lto_priv", "llvm"};
     const std::size_t dot = suffix.find('.');
@@ -45,7 +45,8 @@ bool is_optimisers(std::string_view suffix) {
     return std::find(names.begin(), names.end(), suffix.substr(0, dot)) != names.end() && is_digits(number);
 }
 
-/// Takes "name.number" or "name" with the dot before it off the end of `text`; of "x.a.0.b.1" the ".b.1".
+/// Removes such suffixes ("name.number" or "name", with the dot before it) from the end of `text`; from "x.a.0.b.1" it
+/// can remove ".b.1".
 std::string without_suffixes(std::string text) {
     for (;;) {
         std::size_t dot = text.rfind('.');
@@ -58,7 +59,7 @@ std::string without_suffixes(std::string text) {
     }
 }
 
-/// The same as a demangler writes it: "draw(int) [clone .isra.0] [clone .cold]".
+/// The same for a demangler's spelling: "draw(int) [clone .isra.0] [clone .cold]".
 std::string without_clones(std::string text) {
     constexpr std::string_view opening = " [clone .";
     for (std::size_t at = text.find(opening); at != std::string::npos; at = text.find(opening, at)) {
@@ -74,7 +75,7 @@ std::string without_clones(std::string text) {
     return text;
 }
 
-/// A name as it stands in a file: without addresses, and without what separates words and lines.
+/// A name as a baseline stores it: without addresses, and without the characters that separate words and lines.
 std::string robust(std::string_view name) {
     constexpr unsigned char first_letter = 0x20;
     std::string text = without_suffixes(without_clones(std::string{name}));
@@ -90,7 +91,7 @@ std::string robust(std::string_view name) {
 }
 
 site_name name_of(site_kind kind, const watched_region& region, const watched_site& site) {
-    // Never an empty word at the end of a line: editors take what they believe to be blanks away.
+    // A word at the end of a line is never empty, because editors remove trailing blanks.
     site_name name{kind, robust(region.name), hook::info(site.call).name, "?", "?"};
     if (site.blamed >= site.stack.size()) return name;
     const named_frame& frame = site.stack[site.blamed];
@@ -105,7 +106,7 @@ bool is_allocation(const watched_site& site) {
     return (group == call_group::allocation || group == call_group::mapping) && site.count > 0;
 }
 
-/// How long each place of a region waits in all.
+/// The total time that each place of a region waits.
 std::map<site_name, double> waits_of(const watched_region& region) {
     std::map<site_name, double> waits;
     for (const watched_site& site : region.sites) {
@@ -139,7 +140,7 @@ std::vector<std::string_view> words_of(std::string_view line) {
     return words;
 }
 
-/// Returns what is wrong with a line; empty when nothing is.
+/// Returns   the error in a line; empty when there is none.
 std::string read_line(std::string_view line, baseline& into) {
     if (line.starts_with(head)) {
         if (line.substr(head.size()) == version) return {};
@@ -149,11 +150,12 @@ std::string read_line(std::string_view line, baseline& into) {
     const std::vector<std::string_view> words = words_of(line);
     constexpr std::size_t expected = 5;
     if (words.size() != expected) {
-        return fmt::format("{} words separated by tabs are expected (kind, region, call, function, file), there {} {}",
-                           expected, words.size() == 1 ? "is" : "are", words.size());
+        return fmt::format(
+            "{} words separated by tabs are expected (kind, region, call, function, file), but there {} {}", expected,
+            words.size() == 1 ? "is" : "are", words.size());
     }
     const auto kind = std::find(kind_words.begin(), kind_words.end(), words[0]);
-    if (kind == kind_words.end()) return fmt::format("the first word is allocation or wait, not \"{}\"", words[0]);
+    if (kind == kind_words.end()) return fmt::format("the first word must be allocation or wait, not \"{}\"", words[0]);
     if (words[2].empty()) return "the third word, the call, is empty";
     into.insert({static_cast<site_kind>(kind - kind_words.begin()), std::string{words[1]}, std::string{words[2]},
                  std::string{words[3]}, std::string{words[4]}});
@@ -185,7 +187,7 @@ baseline read_baseline(std::string_view text, std::string& error) {
         const std::size_t end = text.find('\n');
         std::string_view line = text.substr(0, end);
         text.remove_prefix(end == std::string_view::npos ? text.size() : end + 1);
-        if (line.ends_with('\r')) line.remove_suffix(1); // from a checkout that changes ends of lines
+        if (line.ends_with('\r')) line.remove_suffix(1); // from a checkout that converts line ends
         const std::string wrong = read_line(line, known);
         if (wrong.empty()) continue;
         error = fmt::format("line {}: {}", number, wrong);

@@ -25,7 +25,7 @@ bool is_system_module(std::string_view path) {
     return false;
 }
 
-/// Templates of the C++ library, compiled into the program.
+/// Whether the function is a template of the C++ library or a runtime, compiled into the program.
 bool is_system_function(const named_frame& frame) {
     std::string_view name = frame.function;
     constexpr std::array<std::string_view, 6> begins{"std::", "__gnu_cxx::", "__gthread",
@@ -33,7 +33,7 @@ bool is_system_function(const named_frame& frame) {
     for (std::string_view const each : begins) {
         if (name.starts_with(each)) return true;
     }
-    // "void std::__invoke<…>(…)": the result stands in front.
+    // In "void std::__invoke<…>(…)" the result type precedes the name.
     std::size_t const open = name.find_first_of("(<");
     std::size_t const space = name.substr(0, open).rfind(' ');
     if (space != std::string_view::npos) {
@@ -47,7 +47,7 @@ bool is_system_function(const named_frame& frame) {
            frame.file.find("/include/oneapi/") != std::string::npos;
 }
 
-/// Of the library: its functions lie in a namespace with its version, or begin with tn_.
+/// Whether the function is Tenure's: it is in a namespace with a version, or its name begins with tn_.
 bool is_tenures_function(const named_frame& frame) {
     std::string_view const name = frame.function;
     constexpr std::string_view space = "tenure::v";
@@ -118,7 +118,8 @@ std::string what_happens(const watched_site& site) {
         default: return fmt::format("waits for other threads in {}{}", about.name, object);
         }
     }
-    // A few among many, for less than a fiftieth of the time, prove no lock: the kernel may have had its reasons.
+    // Few waits that take less than a fiftieth of the time do not prove a lock; the kernel may have put the thread to
+    // sleep.
     bool const waits_in_it = site.waits > 0 && site.wait_ns * 50 >= site.ns;
     if (!waits_in_it) {
         if (site.null_frees == site.count && site.count > 0) return fmt::format("{} of a null pointer", about.name);

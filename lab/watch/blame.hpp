@@ -3,7 +3,7 @@
 #pragma once
 
 /// \file
-/// Which frame of a stack its reader can do something about.
+/// Finds the frame of a stack that the reader of a report can change.
 
 #include <cstddef>
 #include <string>
@@ -17,22 +17,23 @@ namespace tenure::lab {
 
 struct watched_site;
 
-/// The innermost frame that is not the C or C++ library's, nor a runtime's; 0 when all are.
+/// Returns   the innermost frame outside of the C library, the C++ library and thread runtimes; 0 when there is none.
 [[nodiscard]] std::size_t blamed_frame(const std::vector<named_frame>& stack);
 
-/// Whether a frame is the program's own, or of a library that is neither C, C++ nor a runtime for threads.
+/// Whether a frame belongs to the program or to a library other than C, C++, Tenure and thread runtimes.
 [[nodiscard]] bool is_programs_own(const named_frame& frame);
 
 /// Whether the call went through Tenure's own functions.
 [[nodiscard]] bool is_of_tenure(const std::vector<named_frame>& stack);
 
-/// A function's name without what nobody reads: std::thread's wrapping of a lambda, arguments of templates.
+/// Shortens a function's name: removes the wrappers of std::thread and cuts long names.
 [[nodiscard]] std::string readable(std::string_view function);
 
-/// What a site costs in all: its waits, and what allocation and mapping take.
+/// The total cost of a site in ns: its waits, and for allocation, release and mapping the whole time.
 [[nodiscard]] double cost_of(const watched_site& site);
 
-/// "waits for pthread mutex heap_lock", "malloc", "malloc waits for a lock of the C library's heap".
+/// Text for a site, such as "waits in pthread_mutex_lock heap_lock", "malloc" or "malloc, which waits for a lock of the
+/// heap".
 [[nodiscard]] std::string what_happens(const watched_site& site);
 
 }

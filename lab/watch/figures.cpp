@@ -44,9 +44,9 @@ std::string threads_of(const watched_site& site) {
 }
 
 std::string stays_of(const watched_region& region) {
-    // What of many short threads shares a line is not the time of one.
+    // A timeline entry that many short threads share is not the time of one thread.
     if (region.threads < 2 || region.threads != region.timeline.size()) return {};
-    return fmt::format("inside: from {} to {} a thread", time_text(region.min_inside_ns),
+    return fmt::format("inside: from {} to {} per thread", time_text(region.min_inside_ns),
                        time_text(region.max_inside_ns));
 }
 
@@ -65,8 +65,8 @@ std::string about_allocation(const watched_region& region) {
 }
 
 std::string about_kernel(const kernel_account& kernel) {
-    return fmt::format("The kernel was asked about {:.0f} % of it; for the whole that is {} on a processor ({} "
-                       "in the kernel), {} in the queue, {} voluntary and {}, {}.",
+    return fmt::format("The kernel was asked about {:.0f} % of it. Scaled to all of it: {} on a processor ({} in the "
+                       "kernel), {} in the run queue, {} voluntary and {}, {}.",
                        100 * kernel.asked_share, time_text(kernel.processor_ns), time_text(kernel.system_ns),
                        time_text(kernel.queue_ns), whole_text(kernel.voluntary),
                        counted(kernel.involuntary, "involuntary switch", "involuntary switches"),
@@ -94,12 +94,12 @@ no_regions about_no_regions(const findings& found) {
         if (each.refusal != 0) why = each.refusal;
     }
     if (lost > 0) {
-        return {fmt::format("Nothing was noted: {} had no room for a record ({}).", counted(lost, "thread"),
+        return {fmt::format("Nothing was recorded: {} had no room for a recording ({}).", counted(lost, "thread"),
                             std::strerror(why)),
-                "--keep DIR or TMPDIR name another place for recordings."};
+                "Choose another folder for recordings with --keep DIR or TMPDIR."};
     }
-    return {"No parallel region was seen: no thread was started, no OpenMP or TBB region, no mark.",
-            "--region=process takes the whole program as one, --region=function:NAME a function."};
+    return {"No parallel region was seen: no thread was started, and there was no OpenMP or TBB region and no mark.",
+            "--region=process watches the whole program, --region=function:NAME one function."};
 }
 
 std::string signal_text(int signal) {

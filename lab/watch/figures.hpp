@@ -3,8 +3,7 @@
 #pragma once
 
 /// \file
-/// Figures of the watch as people read them: shares, counts, sizes and times, and the words that the table and the page
-/// have in common.
+/// Text for figures of the watch: shares, counts, sizes and times, and phrases that the text report and the page share.
 
 #include <cstdint>
 #include <string>
@@ -21,25 +20,25 @@ namespace tenure::lab {
 [[nodiscard]] std::string whole_text(double value);
 [[nodiscard]] std::string whole_text(std::uint64_t value);
 
-/// "1 wait", "2,000 waits": the number and the noun, with an s where it is not one.
+/// "1 wait", "2,000 waits": a number and its noun, in the plural unless the number is one.
 [[nodiscard]] std::string counted(std::uint64_t count, std::string_view noun);
 [[nodiscard]] std::string counted(double count, std::string_view noun, std::string_view plural = {});
 
 /// "1 thread", "64 or more threads".
 [[nodiscard]] std::string threads_of(const watched_site& site);
-/// "inside: from 2 ms to 3 ms a thread"; nothing where that is not known of each.
+/// "inside: from 2 ms to 3 ms per thread"; empty when it is not known for each thread.
 [[nodiscard]] std::string stays_of(const watched_region& region);
 
-/// Beside the time that went into it: "12 waits, the longest 3 ms", "5 allocations of 1 KiB, 5 frees".
+/// Details shown beside a time: "12 waits, the longest 3 ms", "5 allocations of 1 KiB, 5 frees".
 [[nodiscard]] std::string about_waiting(const watched_region& region);
 [[nodiscard]] std::string about_allocation(const watched_region& region);
-/// What the kernel says, as a sentence.
+/// The kernel's figures, as text.
 [[nodiscard]] std::string about_kernel(const kernel_account& kernel);
 
-/// "Marks: level loaded at 3 ms."; nothing when the program made none.
+/// "Marks: level loaded at 3 ms."; empty when the program set none.
 [[nodiscard]] std::string moments_text(const findings& found);
 
-/// What is said instead of regions when there are none.
+/// The text that replaces the regions when there are none.
 struct no_regions {
     std::string what, advice;
 };

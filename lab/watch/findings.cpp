@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: MIT
 
 /// \file
-/// Adding up. A region's own account comes from the nodes that are this region; what happened in it, from all nodes
-/// below.
+/// Adds up recordings. A region's own time comes from the nodes of that region; the calls in it come from those nodes
+/// and all nodes below them.
 
 #include "watch/findings.hpp"
 
@@ -27,7 +27,7 @@ namespace {
 using hook::call_group;
 using hook::region_kind;
 
-// Of less than so much of a region's time, what the kernel said is not taken for all of it.
+// With a smaller share of a region's time sampled, the kernel's figures are not scaled to the whole.
 constexpr double enough_asked = 0.1;
 
 bool is_allocation(call_group group) { return group == call_group::allocation || group == call_group::release; }
@@ -36,14 +36,14 @@ bool is_wait_group(call_group group) {
            group == call_group::runtime;
 }
 
-/// A text of a recording. It is the program's, and goes to terminals.
+/// A text from a recording. The program wrote it and it goes to terminals, so it is made printable.
 template<std::size_t Room>
 std::string text_of(const char (&text)[Room]) {
     return printable({text, ::strnlen(text, Room)});
 }
 std::string name_of(const hook::region_record& region) { return text_of(region.name); }
 
-/// Whether one region's threads come and go by themselves: nobody says when it begins.
+/// Whether threads enter and leave the region independently, so that its begin is not recorded.
 bool is_crowd(region_kind kind) {
     return kind == region_kind::thread || kind == region_kind::mark || kind == region_kind::process;
 }
@@ -52,7 +52,8 @@ struct stay {
     std::uint64_t first, last;
 };
 
-/// From the stays of all threads: how long at least one was inside, times how many were at once at most, gap by gap.
+/// Adds up the periods in which at least one thread was inside. `total_ticks` multiplies each period by its maximum
+/// number of threads.
 struct crowd {
     double total_ticks = 0, span_ticks = 0;
     std::uint64_t instances = 0, most = 0;
@@ -60,7 +61,7 @@ struct crowd {
 crowd crowd_of(const std::vector<stay>& stays) {
     std::vector<std::pair<std::uint64_t, int>> turns;
     for (const stay& each : stays) {
-        if (each.last <= each.first) continue; // of no length: it would end before it begins
+        if (each.last <= each.first) continue; // without length: its end would sort before its begin
         turns.emplace_back(each.first, 1);
         turns.emplace_back(each.last, -1);
     }
@@ -106,12 +107,12 @@ private:
             recording::placed const at = from_.place_of(record.code);
             const std::vector<named_frame>& frames = names_.at(at.module, at.offset, false);
             if (given.empty()) out_.name = readable(shown(frames.back()));
-            bool const is_library = frames.back().file.find("/include/c++/") != std::string::npos; // std::thread's own
+            bool const is_library = frames.back().file.find("/include/c++/") != std::string::npos; // from std::thread
             if (!is_library) out_.place = shown_place(frames.back());
         }
         if (out_.name.empty()) out_.name = word_of(record.kind);
     }
-    /// Which nodes of the thread are this region, and which are it or below it.
+    /// Finds the thread's nodes of this region, and the nodes that are of this region or below one.
     void find_nodes(const hook::thread_area& thread, std::vector<char>& is_region, std::vector<char>& is_below) const {
         std::size_t const nodes = recording::nodes(thread).size();
         is_region.assign(nodes, 0);
@@ -133,7 +134,7 @@ private:
         line.thinned = thread.thinned_waits;
         double inside = 0;
         std::uint64_t entries = 0;
-        auto const nodes = static_cast<std::uint32_t>(is_region.size()); // its process may live, and have more by now
+        auto const nodes = static_cast<std::uint32_t>(is_region.size()); // the process may still run and add nodes
         for (std::uint32_t index = 1; index < nodes; ++index) {
             if (is_region[index] == 0) continue;
             inside += add_node(thread, thread.node[index], line);
@@ -155,14 +156,14 @@ private:
         if (entries > 0) out_.timeline.push_back(std::move(line));
     }
 
-    /// Threads that are started for one piece of work are one region from when they are asked for: one may have ended
-    /// before the next comes to run.
+    /// A region of threads with one routine begins when the first thread is requested: one thread may have ended before
+    /// the next one starts to run.
     [[nodiscard]] std::uint64_t begin_of(const hook::thread_area& thread, std::uint64_t first) const {
         bool const is_whole_thread = out_.kind == region_kind::thread && thread.created != 0 && thread.reused == 0;
         return is_whole_thread ? std::min(thread.created, first) : first;
     }
 
-    /// Returns how long the thread was inside, in ns.
+    /// Returns   the time that the thread was inside, in ns.
     double add_node(const hook::thread_area& thread, const hook::node_record& node, timeline_thread& line) {
         std::uint64_t const end = thread.last != 0 ? thread.last : from_.last_ticks();
         std::uint64_t inside = node.inside_ticks;
@@ -201,10 +202,10 @@ private:
     }
 
     void add_sites(const hook::thread_area& thread, const std::vector<char>& is_below, timeline_thread& line) {
-        std::map<std::uint32_t, std::size_t> place; // index in the thread's table -> in ours
+        std::map<std::uint32_t, std::size_t> place; // index in the thread's table -> index in ours
         auto const table = recording::sites(thread);
-        for (std::uint32_t index = 0; index < table.size(); ++index) { // what found no line of its own has no region
-            hook::site_record const site = table[index];               // its process may live, and change it
+        for (std::uint32_t index = 0; index < table.size(); ++index) { // shared entries have no region
+            hook::site_record const site = table[index];               // the process may still run and change it
             if (site.is_taken == 0 || site.call >= hook::call_count || site.node >= is_below.size()) continue;
             if (is_below[site.node] == 0) continue;
             place[index] = add_site(thread, site);
@@ -217,7 +218,7 @@ private:
         }
     }
 
-    /// A wait from which the thread had not come back when the process ended.
+    /// Adds a wait that had not ended when the process ended.
     void add_unfinished(const hook::thread_area& thread, const std::vector<char>& is_below, timeline_thread& line) {
         std::uint64_t const end = from_.last_ticks();
         if (thread.last != 0 || thread.waiting_since == 0 || thread.waiting_since >= end) return;
@@ -245,7 +246,7 @@ private:
             made.is_wait = is_wait_group(hook::info(made.call).group);
             for (std::uint64_t const frame : frames) {
                 recording::placed const at = from_.place_of(frame);
-                if (at.module.find("/libtenure_watch") != std::string_view::npos) continue; // where we began a thread
+                if (at.module.find("/libtenure_watch") != std::string_view::npos) continue; // the hook's own
                 const std::vector<named_frame>& named =
                     at.module.empty() ? names_.made_at_run_time(from_.process().process, at.offset)
                                       : names_.at(at.module, at.offset, true);
@@ -311,7 +312,7 @@ private:
                              &kernel.small_faults, &kernel.large_faults, &kernel.voluntary, &kernel.involuntary}) {
             *each *= scale;
         }
-        // The clocks are not read at one moment, and the kernel's share is counted in ticks of its own.
+        // The clocks are not read at the same moment, and the kernel's share is counted in its own ticks.
         kernel.processor_ns = std::min(kernel.processor_ns, inside_ns_);
         kernel.system_ns = std::min(kernel.system_ns, kernel.processor_ns);
     }
@@ -326,13 +327,13 @@ private:
             out_.max_at_once = found.most;
         } else if (out_.kind == region_kind::openmp || out_.kind == region_kind::tbb) {
             time.total_ns = opened_ns_;
-        } else { // a function's calls, a scope's stays: each thread for itself
+        } else { // calls of a function, stays in a scope: each thread counts separately
             time.total_ns = inside_ns_;
             out_.span_ns = found.span_ticks * from_.ns_per_tick();
             out_.instances = out_.entries;
             out_.max_at_once = found.most;
         }
-        // Regions within each other may be open at once, more than the process is long.
+        // Nested regions may be open at once, for longer in total than the process ran.
         out_.span_ns = std::min(out_.span_ns, from_.span_ns());
         bool const has_exited = from_.process().end != hook::process_end::none_seen;
         if (has_exited && (out_.kind == region_kind::process || out_.kind == region_kind::tbb)) out_.is_open = false;
@@ -364,7 +365,7 @@ private:
         out_.advice = advice_for(out_);
     }
 
-    /// Where two threads touch pages of one mapping, a page costs more than it cost one thread alone: the time in the
+    /// When two threads touch pages of one mapping, a page costs more than one thread alone measured. The time in the
     /// kernel that no other call explains is then the better estimate.
     [[nodiscard]] double fault_share_of_system() const {
         constexpr double noticeable = 1000;
@@ -394,7 +395,7 @@ private:
         sort_by_cost(out_.stacks);
     }
 
-    /// Returns   where each has come to.
+    /// Returns   the new index of each site.
     static std::vector<std::size_t> sort_by_cost(std::vector<watched_site>& sites) {
         std::vector<std::size_t> order(sites.size()), where(sites.size());
         for (std::size_t index = 0; index < order.size(); ++index) order[index] = index;
@@ -490,7 +491,7 @@ void add_moments(const recording& from, findings& found) {
     found.lost_moments += head.moments - count;
     for (std::uint64_t index = 0; index < count; ++index) {
         const hook::moment_record& each = head.moment[index];
-        if (each.ticks < head.first_ticks || each.region >= hook::max_regions) continue; // not whole
+        if (each.ticks < head.first_ticks || each.region >= hook::max_regions) continue; // incomplete
         found.moments.push_back(
             {head.process, each.thread, from.ns(each.ticks - head.first_ticks), name_of(head.region[each.region])});
     }
@@ -502,13 +503,13 @@ void add_notices(const recording& from, std::vector<std::string>& notices) {
         notices.push_back(text_of(head.notice[index]));
     }
     if (head.lost_regions != 0) {
-        notices.push_back(fmt::format("{} stays are in regions that have no room: only {} are told apart",
+        notices.push_back(fmt::format("{} stays are in regions that were not recorded: the maximum is {} regions",
                                       head.lost_regions, hook::max_regions));
     }
     if (head.lost_entries != 0) {
-        notices.push_back(fmt::format("{} calls of a watched function were not watched: too many at once, or on a "
-                                      "stack whose place another one shares",
-                                      head.lost_entries));
+        notices.push_back(fmt::format(
+            "{} calls of a watched function were not recorded: too many at once, or two stacks share an entry",
+            head.lost_entries));
     }
     if (head.own_malloc != 0) {
         notices.push_back(fmt::format("{} has a malloc of its own: its allocations are not seen, its waits are",
@@ -520,7 +521,7 @@ void add_notices(const recording& from, std::vector<std::string>& notices) {
 
 namespace {
 
-/// A process that ended without a word and has a later recording became another program.
+/// A process without a recorded end that has a later recording executed another program.
 void find_exec(std::vector<watched_process>& processes) {
     for (std::size_t index = 0; index < processes.size(); ++index) {
         watched_process& each = processes[index];

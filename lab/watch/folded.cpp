@@ -16,7 +16,7 @@ namespace tenure::lab {
 
 namespace {
 
-/// A name without what separates names and lines; never empty.
+/// A name without the characters that separate names and lines; never empty.
 std::string cleaned(std::string_view name) {
     constexpr unsigned char first_letter = 0x20, removed = 0x7f;
     std::string text;

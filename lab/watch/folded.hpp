@@ -3,11 +3,11 @@
 #pragma once
 
 /// \file
-/// Findings as folded stacks, for flame graphs: flamegraph.pl, speedscope and what else reads them.
+/// Findings as folded stacks, for flame graphs: read by flamegraph.pl, speedscope and others.
 ///
-/// A line is `region;outermost function;…;innermost function;what happens VALUE`. Stacks that read the same are one
-/// line, lines are sorted, and what costs nothing has none. Where several processes were watched, a region's name says
-/// which it is of.
+/// A line is `region;outermost function;…;innermost function;what happens VALUE`. Stacks with the same text are one
+/// line, lines are sorted, and stacks without cost are left out. When several processes were watched, a region's name
+/// includes its process.
 
 #include <cstdint>
 #include <string>
@@ -16,8 +16,7 @@
 
 namespace tenure::lab {
 
-/// What the values are: how long, in ns, what a site costs (its waits, or the time of an allocation), or how many
-/// calls.
+/// The values: the cost of a site in ns (its waits, or the time of an allocation), or its number of calls.
 enum class folded_value : std::uint8_t { cost_ns, count };
 
 [[nodiscard]] std::string to_folded(const findings& found, folded_value value = folded_value::cost_ns);

@@ -2,8 +2,9 @@
 // SPDX-License-Identifier: MIT
 
 /// \file
-/// What may be moved: whole instructions, at least the five bytes of a jump, into which no jump of the function leads.
-/// What points relative to where it stands gets a distance of 32 bits that is put right where it comes to lie.
+/// Plans which instructions to move: whole ones, at least the five bytes of a jump, and none that is the target of a
+/// jump inside the function. Operands relative to the instruction get a 32-bit distance that is corrected for their new
+/// address.
 
 #include "watch/patch_plan.hpp"
 
@@ -34,9 +35,9 @@ namespace fs = std::filesystem;
 constexpr std::uint32_t jump_bytes = 5;
 
 struct found_function {
-    std::string symbol; ///< as the linker knows it
+    std::string symbol; ///< linker symbol
     std::uint64_t address = 0, bytes = 0;
-    bool is_indirect = false; ///< chosen at start: the symbol is the chooser
+    bool is_indirect = false; ///< the symbol is a resolver that selects the function at start-up
 };
 
 std::string demangled(const char* name) {
@@ -48,7 +49,7 @@ std::string demangled(const char* name) {
     return answer;
 }
 
-/// "draw(int) const" is "draw"; of a lambda and of operator() the last list is taken off.
+/// "draw(int) const" becomes "draw". For a lambda and for operator() it removes the last argument list.
 std::string without_arguments(const std::string& name) {
     if (name.empty() || name.find('(') == std::string::npos) return name;
     int depth = 0;
@@ -60,7 +61,7 @@ std::string without_arguments(const std::string& name) {
     return name;
 }
 
-/// "int pick<int>" is "pick<int>": of a template the compiler writes down what it returns.
+/// "int pick<int>" becomes "pick<int>": the mangled name of a template includes its return type.
 std::string without_return(const std::string& name) {
     int depth = 0;
     for (std::size_t index = name.size(); index-- > 0;) {
@@ -73,7 +74,7 @@ std::string without_return(const std::string& name) {
     return name;
 }
 
-/// "pick<int>" is "pick".
+/// "pick<int>" becomes "pick".
 std::string without_templates(const std::string& name) {
     if (name.find("operator") != std::string::npos) return name;
     std::string short_name;
@@ -86,7 +87,7 @@ std::string without_templates(const std::string& name) {
     return short_name;
 }
 
-/// An ELF file, open.
+/// An open ELF file.
 class elf_file {
 public:
     explicit elf_file(const fs::path& path) : number_(::open(path.c_str(), O_RDONLY | O_CLOEXEC)) {
@@ -102,7 +103,7 @@ public:
 
     [[nodiscard]] bool is_open() const { return elf_ != nullptr && ::elf_kind(elf_) == ELF_K_ELF; }
 
-    /// All functions of both symbol tables that `wanted` takes.
+    /// Calls `wanted` for all functions of both symbol tables.
     template<class Wanted>
     void for_each_function(Wanted&& wanted) const {
         for (Elf_Scn* section = nullptr; (section = ::elf_nextscn(elf_, section)) != nullptr;) {
@@ -117,14 +118,14 @@ public:
                 unsigned const type = GELF_ST_TYPE(symbol.st_info);
                 if (type != STT_FUNC && type != STT_GNU_IFUNC) continue;
                 const char* const name = ::elf_strptr(elf_, head.sh_link, symbol.st_name);
-                // The rarely used part of a function, which the compiler has put elsewhere, is no function.
+                // A function's cold part, which the compiler has placed elsewhere, is not a function.
                 if (name != nullptr && std::strstr(name, ".cold") == nullptr)
                     wanted(name, symbol, type == STT_GNU_IFUNC);
             }
         }
     }
 
-    /// The bytes at an address of the file's own numbering.
+    /// The bytes at an address in the file's own numbering.
     [[nodiscard]] std::vector<unsigned char> code_at(std::uint64_t address, std::uint64_t bytes) const {
         std::size_t count = 0;
         if (::elf_getphdrnum(elf_, &count) != 0) return {};
@@ -164,7 +165,7 @@ search_result search(const elf_file& file, const std::string& name) {
         if (returned == name || without_templates(returned) == name) looser.push_back(each);
     });
     result.found = !exact.empty() ? std::move(exact) : !loose.empty() ? std::move(loose) : std::move(looser);
-    // A symbol stands in both tables; a constructor under several names.
+    // A symbol may be in both tables, and a constructor has several names.
     std::sort(result.found.begin(), result.found.end(),
               [](const auto& left, const auto& right) { return left.address < right.address; });
     result.found.erase(std::unique(result.found.begin(), result.found.end(),
@@ -178,7 +179,7 @@ struct instruction {
     std::array<ZydisDecodedOperand, ZYDIS_MAX_OPERAND_COUNT> operands{};
     std::uint64_t address = 0;
 
-    /// Where a jump or a call with a distance leads.
+    /// The target of a relative jump or call.
     [[nodiscard]] std::optional<std::uint64_t> target() const {
         for (std::size_t index = 0; index < about.operand_count; ++index) {
             const ZydisDecodedOperand& each = operands[index];
@@ -188,7 +189,7 @@ struct instruction {
         }
         return std::nullopt;
     }
-    /// Memory that is named by its distance from here.
+    /// Whether an operand is memory addressed relative to the instruction.
     [[nodiscard]] bool points_near() const {
         for (std::size_t index = 0; index < about.operand_count; ++index) {
             const ZydisDecodedOperand& each = operands[index];
@@ -208,7 +209,7 @@ public:
         ZydisDecoderInit(&decoder_, ZYDIS_MACHINE_MODE_LONG_64, ZYDIS_STACK_WIDTH_64);
     }
 
-    /// Returns   why it cannot be done, or nothing.
+    /// Returns   the reason for a failure; empty on success.
     std::string run(hook::planned_patch& patch) {
         if (std::string const refusal = take_whole_instructions(); !refusal.empty()) return refusal;
         if (std::string const refusal = look_for_jumps_into(); !refusal.empty()) return refusal;
@@ -235,9 +236,9 @@ private:
     std::string take_whole_instructions() {
         while (taken_ < jump_bytes) {
             if (taken_ >= code_.size())
-                return fmt::format("it has only {} bytes, a jump needs {}", code_.size(), jump_bytes);
+                return fmt::format("it has only {} bytes; a jump needs {}", code_.size(), jump_bytes);
             std::optional<instruction> const each = decode(taken_);
-            if (!each) return "its first bytes are no instructions that the decoder knows";
+            if (!each) return "the decoder does not know its first instructions";
             taken_ += each->about.length;
             first_.push_back(*each);
             if (each->ends_flow() && taken_ < jump_bytes) return "it ends within the five bytes that a jump needs";
@@ -250,7 +251,7 @@ private:
         while (offset < code_.size()) {
             std::optional<instruction> const each = decode(offset);
             if (!each)
-                return "not all of it are instructions that the decoder knows, so that jumps to its begin would be "
+                return "the decoder does not know all of its instructions, so jumps to its first instructions could be "
                        "missed";
             if (auto const target = each->target();
                 target && *target > function_.address && *target < function_.address + taken_) {
@@ -263,14 +264,14 @@ private:
 
     std::string put(hook::planned_patch& patch, const void* bytes, std::size_t count) const {
         if (patch.moved_bytes + count > hook::max_moved_bytes)
-            return "its first instructions are too long where they would go";
+            return "its first instructions are too long after being moved";
         std::memcpy(patch.moved + patch.moved_bytes, bytes, count);
         patch.moved_bytes += static_cast<std::uint32_t>(count);
         return {};
     }
     static std::string fix(hook::planned_patch& patch, std::uint32_t at, std::uint32_t next, std::uint64_t target,
                            hook::fix_kind kind = hook::fix_kind::distance) {
-        if (patch.fixes == hook::max_fixes) return "too many of its first instructions depend on where they stand";
+        if (patch.fixes == hook::max_fixes) return "too many of its first instructions depend on their address";
         patch.fix[patch.fixes++] = {kind, at, next, 0, target};
         return {};
     }
@@ -287,11 +288,12 @@ private:
         return fix(patch, begin + each.about.raw.disp.offset, begin + each.about.length, target);
     }
 
-    /// A call returns to where it stood, behind what is patched, so that unwinders find the function there: the address
-    /// is put on the stack, and what was called is jumped to.
+    /// A moved call must return to its original address, behind the patch, where unwinders find the function. So the
+    /// code pushes that address and jumps to the called function.
     std::string move_call(const instruction& each, hook::planned_patch& patch) const {
         std::uint64_t const back = each.address + each.about.length;
-        if (back != function_.address + taken_) return "a call comes before others of its first instructions";
+        if (back != function_.address + taken_)
+            return "one of its first instructions is a call that is not the last of them";
         constexpr std::array<unsigned char, 20> push_address{0x48, 0x8D, 0x64, 0x24, 0xF8,       // lea -8(%rsp), %rsp
                                                              0xC7, 0x04, 0x24, 0,    0,    0, 0, // movl $low, (%rsp)
                                                              0xC7, 0x44, 0x24, 0x04, 0,    0, 0,
@@ -308,16 +310,16 @@ private:
             refusal = put(patch, near.data(), near.size());
             return refusal.empty() ? fix(patch, jump + 1, jump + 5, *target) : refusal;
         }
-        if (each.points_near() && each.about.opcode == 0xFF && each.about.length == 6) { // by an address in memory
+        if (each.points_near() && each.about.opcode == 0xFF && each.about.length == 6) { // through an address in memory
             constexpr std::array<unsigned char, 6> through{0xFF, 0x25, 0, 0, 0, 0};
             refusal = put(patch, through.data(), through.size());
             auto const target = back + static_cast<std::uint64_t>(each.about.raw.disp.value);
             return refusal.empty() ? fix(patch, jump + 2, jump + 6, target) : refusal;
         }
-        return "one of its first instructions calls by a register";
+        return "one of its first instructions calls through a register";
     }
 
-    /// Short ones get the long form.
+    /// Replaces short jumps by their long form.
     std::string move_jump(const instruction& each, std::uint64_t target, hook::planned_patch& patch) const {
         if (target >= function_.address && target < function_.address + taken_)
             return "one of its first instructions jumps to another";
@@ -331,7 +333,7 @@ private:
             longer[1] = static_cast<unsigned char>(0x80U | (each.about.opcode & 0x0FU));
             head = 2;
         } else {
-            return "one of its first instructions is a loop or a jump by a count, which has no long form";
+            return "one of its first instructions is a loop or a jump on a count, which has no long form";
         }
         std::uint32_t const begin = patch.moved_bytes;
         if (std::string const refusal = put(patch, longer.data(), head + 4); !refusal.empty()) return refusal;
@@ -355,7 +357,7 @@ std::string names_of(const std::vector<found_function>& found) {
     return text;
 }
 
-/// In one file; nothing when it has no such function.
+/// Plans in one file. Returns   nothing when the file has no such function.
 std::optional<function_plan> plan_in(const fs::path& path, const std::string& name) {
     elf_file const file(path);
     if (!file.is_open()) return std::nullopt;
@@ -363,13 +365,13 @@ std::optional<function_plan> plan_in(const fs::path& path, const std::string& na
     if (searched.found.empty()) return std::nullopt;
     function_plan plan;
     if (searched.found.size() > 1) {
-        plan.refusal = fmt::format("{} has {} functions of that name: {}; name one with its arguments", path.string(),
-                                   searched.found.size(), names_of(searched.found));
+        plan.refusal = fmt::format("{} has {} functions of that name: {}; give the arguments to choose one",
+                                   path.string(), searched.found.size(), names_of(searched.found));
         return plan;
     }
     const found_function& function = searched.found.front();
-    if (function.is_indirect) plan.refusal = "it is chosen at the start among several (an indirect function)";
-    if (plan.refusal.empty() && function.bytes == 0) plan.refusal = "its symbol does not say how long it is";
+    if (function.is_indirect) plan.refusal = "it is an indirect function, which is selected at start-up";
+    if (plan.refusal.empty() && function.bytes == 0) plan.refusal = "its symbol has no size";
     if (!plan.refusal.empty()) return plan;
     std::vector<unsigned char> const code = file.code_at(function.address, function.bytes);
     if (code.empty()) {
@@ -387,10 +389,10 @@ std::optional<function_plan> plan_in(const fs::path& path, const std::string& na
     return plan;
 }
 
-/// The shared libraries that the program would be started with, as the loader says; without the kernel's own.
+/// The shared libraries that the loader would load with the program, without the kernel's vDSO.
 std::vector<fs::path> libraries_of(const fs::path& program) {
     std::vector<fs::path> found;
-    // The loader itself, asked to list and not to run: it looks where it will look then.
+    // Asks the loader itself to list instead of run, so that it searches as it would at start.
     std::string quoted = "'";
     for (char const letter : program.string()) quoted += letter == '\'' ? std::string{"'\\''"} : std::string(1, letter);
     quoted += "'";
@@ -417,7 +419,7 @@ function_plan plan_function(const fs::path& program, const std::string& name) {
     std::string const function = mark == std::string::npos ? name : name.substr(mark + 1);
     function_plan none;
     if (function.size() >= sizeof none.patch.name) {
-        none.refusal = fmt::format("its name is longer than {} letters", sizeof none.patch.name - 1);
+        none.refusal = fmt::format("its name is longer than {} characters", sizeof none.patch.name - 1);
         return none;
     }
     if (library.empty()) {
@@ -428,14 +430,14 @@ function_plan plan_function(const fs::path& program, const std::string& name) {
             continue;
         if (auto plan = plan_in(each, function)) return *plan;
     }
-    if (library.find('/') != std::string::npos) { // one that the program loads later
+    if (library.find('/') != std::string::npos) { // the program may load it later
         if (auto plan = plan_in(library, function)) return *plan;
     }
     none.refusal = library.empty()
-                       ? fmt::format("neither {} nor a library of it has such a function in its symbol "
-                                     "table (was it inlined, or stripped?)",
+                       ? fmt::format("neither {} nor one of its libraries has such a function in its symbol table (was "
+                                     "it inlined, or stripped?)",
                                      program.string())
-                       : fmt::format("no library of {} has that name and such a function", program.string());
+                       : fmt::format("{} has no library of that name with such a function", program.string());
     return none;
 }
 

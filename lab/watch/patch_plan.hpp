@@ -3,8 +3,8 @@
 #pragma once
 
 /// \file
-/// A function by its name, and how its first instructions can be moved: planned here, where a decoder knows them
-/// (Zydis); carried out in the process by hook/patches.hpp.
+/// Finds a function by its name and plans how to move its first instructions. The plan is made here, with an
+/// instruction decoder (Zydis), and carried out in the process by hook/patches.hpp.
 
 #include <filesystem>
 #include <string>
@@ -15,12 +15,11 @@ namespace tenure::lab {
 
 struct function_plan {
     hook::planned_patch patch{};
-    std::string refusal; ///< empty: it can be watched
+    std::string refusal; ///< why the function cannot be watched; empty when it can
 };
 
-/// Looks in the program, then in its libraries, for a function of that name: as the linker knows it, as the compiler
-/// wrote it with its arguments, or without them when only one function has it. A name may begin with a library, and
-/// "!".
+/// Looks for a function in the program, then in its libraries. The name is the linker symbol, the compiler's spelling
+/// with arguments, or, if only one function has it, the name without arguments. A library and "!" may precede it.
 [[nodiscard]] function_plan plan_function(const std::filesystem::path& program, const std::string& name);
 
 }

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: MIT
 
 /// \file
-/// What stands in where no decoder of instructions was found when this was built.
+/// Replaces patch_plan.cpp in a build without an instruction decoder.
 
 #include "watch/patch_plan.hpp"
 
@@ -10,7 +10,7 @@ namespace tenure::lab {
 
 function_plan plan_function(const std::filesystem::path&, const std::string&) {
     function_plan none;
-    none.refusal = "this command was built without a decoder of instructions (Zydis 4; Debian: libzydis-dev)";
+    none.refusal = "this command was built without an instruction decoder (Zydis 4; Debian: libzydis-dev)";
     return none;
 }
 

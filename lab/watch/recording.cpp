@@ -25,27 +25,27 @@ constexpr std::size_t page_bytes = 4096;
 constexpr std::size_t rounded(std::size_t bytes) { return (bytes + page_bytes - 1) / page_bytes * page_bytes; }
 constexpr std::size_t head_bytes = rounded(sizeof(hook::process_head)), area_bytes = rounded(sizeof(hook::thread_area));
 
-/// Both clocks at two moments of the same machine.
+/// The length of a tick in ns, from both clocks at two moments on the same machine.
 double length_of_tick(const hook::process_head& head) {
     std::uint64_t last_ns = head.last_ns, last_ticks = head.last_ticks;
     if (last_ns <= head.first_ns) {
         last_ns = platform::monotonic_ns();
         last_ticks = __builtin_ia32_rdtsc();
     }
-    if (last_ns <= head.first_ns || last_ticks <= head.first_ticks)
-        return 1; // of another machine, or another start of it
+    if (last_ns <= head.first_ns || last_ticks <= head.first_ticks) return 1; // from another machine or another boot
     return static_cast<double>(last_ns - head.first_ns) / static_cast<double>(last_ticks - head.first_ticks);
 }
 
-// A thread has ten of them: as many threads at once as a system runs. A larger file is holes.
+// Room for about a hundred thousand threads; a larger file can only consist of holes.
 constexpr std::uint64_t max_file_bytes = std::uint64_t{1} << 40U;
 
-/// A count that indexes `most` records: the process that owns it may live, and one that is not ours may write anything.
+/// A count that indexes `most` records. It is clamped, because the process may still run, or may be another user's and
+/// write anything.
 std::uint32_t count_of(const std::uint32_t& count, std::uint32_t most) {
     return std::min(__atomic_load_n(&count, __ATOMIC_ACQUIRE), most);
 }
 
-/// Whether counts that index the area are within it: a file may be damaged.
+/// Whether the counts and indices of the area are in range: a file may be damaged.
 bool is_whole(const hook::thread_area& area) {
     bool good = area.first != 0 && area.nodes >= 1 && area.nodes <= hook::max_nodes &&
                 area.stack_words <= hook::max_stack_words && area.sites <= hook::max_sites &&
@@ -56,11 +56,11 @@ bool is_whole(const hook::thread_area& area) {
     return good;
 }
 
-/// A file, closed with its owner.
+/// A file that closes itself.
 class open_file {
 public:
     open_file(const std::filesystem::path& path, int flags)
-        // A pipe would wait for its other end.
+        // O_NONBLOCK: opening a pipe would wait for its other end.
         : number_(::open(path.c_str(), flags | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)) {}
     ~open_file() {
         if (number_ >= 0) ::close(number_);
@@ -73,15 +73,16 @@ private:
     int number_;
 };
 
-/// Whether nobody but us can cut the file short while it is mapped, which would end us with SIGBUS.
+/// Whether only this user can truncate the file while it is mapped. Reading a truncated mapping raises SIGBUS.
 bool is_ours_alone(const struct stat& about) {
     return about.st_uid == ::geteuid() && (about.st_mode & (S_IWGRP | S_IWOTH)) == 0;
 }
 
-// Holes are not read: what is in a file of others may be no more.
+// Limit for data that is copied; holes are skipped. Other users' files may consist of holes only.
 constexpr std::uint64_t max_copy_bytes = std::uint64_t{4} << 30U;
 
-/// The file's bytes in memory of our own, as far as they are there. MAP_FAILED: too many, or no memory.
+/// Copies the file into memory of our own, as far as it has data.
+/// Returns   MAP_FAILED when it has too much data, or when out of memory.
 void* copy_of(int file, std::uint64_t bytes) {
     void* const copy =
         ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
@@ -96,7 +97,7 @@ void* copy_of(int file, std::uint64_t bytes) {
             constexpr off_t max_at_once = off_t{1} << 20U;
             auto const wanted = static_cast<std::size_t>(std::min(end - at, max_at_once));
             ssize_t const got = copied > max_copy_bytes ? -1 : ::pread(file, static_cast<char*>(copy) + at, wanted, at);
-            if (got == 0) return copy; // it was cut short meanwhile
+            if (got == 0) return copy; // truncated meanwhile
             if (got < 0) {
                 ::munmap(copy, bytes);
                 return MAP_FAILED;
@@ -122,12 +123,12 @@ std::unique_ptr<recording> recording::open(const std::filesystem::path& path, st
         return nullptr;
     }
     if (!S_ISREG(about.st_mode)) {
-        why = "it is no regular file";
+        why = "it is not a regular file";
         return nullptr;
     }
     auto const bytes = static_cast<std::uint64_t>(about.st_size);
     if (bytes > max_file_bytes) {
-        why = fmt::format("it has {} GiB, and a recording 1024 at most", bytes >> 30U);
+        why = fmt::format("it has {} GiB; a recording has 1024 at most", bytes >> 30U);
         return nullptr;
     }
     void* mapped = MAP_FAILED;
@@ -153,7 +154,7 @@ std::unique_ptr<recording> recording::open(const std::filesystem::path& path, st
     if (head.end_signal != 0) made->last_ticks_ = std::max(made->last_ticks_, head.end_ticks);
     for (std::size_t offset = head_bytes; bytes - offset >= area_bytes; offset += area_bytes) {
         auto const* const area = reinterpret_cast<const hook::thread_area*>(static_cast<const char*>(mapped) + offset);
-        if (!is_whole(*area)) continue; // its thread was killed while it made it
+        if (!is_whole(*area)) continue; // the thread was killed while it created it
         made->threads_.push_back(area);
         made->last_ticks_ = std::max({made->last_ticks_, area->last, area->latest});
     }
@@ -210,9 +211,9 @@ std::uint64_t recording::frame_of(std::uint64_t address) const {
 
 namespace {
 
-/// Of a process that became another program, several times perhaps, the last one's. Empty when there is none.
+/// The last recording of a process, which may have executed several programs. Empty when there is none.
 std::filesystem::path last_recording(const std::filesystem::path& folder, std::uint32_t process) {
-    constexpr std::uint32_t max_numbers = 10'000; // the hook makes no more
+    constexpr std::uint32_t max_numbers = 10'000; // maximum number that the hook creates
     std::filesystem::path last;
     for (std::uint32_t number = 0; number < max_numbers; ++number) {
         std::filesystem::path const file = folder / fmt::format("{}-{}.tnw", process, number);
@@ -228,7 +229,7 @@ std::filesystem::path last_recording(const std::filesystem::path& folder, std::u
 void note_seen_end(const std::filesystem::path& folder, const seen_end& end) {
     std::filesystem::path const last = last_recording(folder, end.process);
     if (last.empty()) return;
-    // The folder may be one that others write to (--keep): a link leads to what is no recording of ours.
+    // Others may be able to write to the folder (--keep), so a link is not followed.
     open_file const file(last, O_RDWR | O_NOFOLLOW);
     struct stat about {};
     if (file.number() < 0 || ::fstat(file.number(), &about) != 0) return;

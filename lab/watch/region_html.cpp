@@ -19,8 +19,8 @@ namespace tenure::lab {
 
 namespace {
 
-constexpr std::size_t open_sites = 10; // what a reader looks at first
-constexpr std::size_t max_sites = 100; // more are in the JSON: a page shall stay readable, and small
+constexpr std::size_t open_sites = 10; // shown without opening anything
+constexpr std::size_t max_sites = 100; // the JSON has the rest; the page stays small and readable
 constexpr std::size_t max_stacks = 20;
 constexpr std::size_t max_frames = 30;
 constexpr double closer_share = 1.0 / 50;
@@ -43,9 +43,9 @@ std::array<part, 8> parts_of(const watched_region& region) {
              {"mapping memory", "mapping", time.mapping_ns, {}},
              {"page faults", "faults", time.faults_ns,
               counted(kernel.small_faults + kernel.large_faults, "page") + ", estimated"},
-             {"no processor free", "queued", time.queued_ns, counted(kernel.involuntary, "time") + " taken off"},
+             {"no processor free", "queued", time.queued_ns, counted(kernel.involuntary, "time") + " preempted"},
              {"idle", "idle", time.idle_ns, stays_of(region)},
-             {"not explained", "unexplained", time.unexplained_ns, "asleep outside of every call that is seen"}}};
+             {"not explained", "unexplained", time.unexplained_ns, "asleep outside of every intercepted call"}}};
 }
 
 std::string bar_of(const watched_region& region, std::string_view prefix) {
@@ -86,7 +86,7 @@ std::string parts_table(const watched_region& region) {
             each.fill, each.name, element("td", "class=\"num\"", percent_text(each.ns, region.time.total_ns)),
             element("td", "class=\"num\"", time_text(each.ns)), element("td", "", each.about));
     }
-    return watch_table("The region's time, times its threads.", {"part", "#share", "#time", ""}, rows);
+    return watch_table("The region's duration times its threads.", {"part", "#share", "#time", ""}, rows);
 }
 
 std::string kernel_of(const kernel_account& kernel) {
@@ -159,15 +159,14 @@ std::string sites_table(const watched_region& region, std::string_view caption, 
 
 std::string sites_of(const watched_region& region) {
     const std::size_t count = region.sites.size();
-    if (count == 0) return "<p>No call of the kinds that are watched was seen in it.</p>\n";
-    std::string text = sites_table(region, "The dearest first: their waits, and what allocation and mapping take.", 0,
+    if (count == 0) return "<p>No watched call was made in it.</p>\n";
+    std::string text = sites_table(region, "The most expensive first: time in waits, allocation and mapping.", 0,
                                    std::min(count, open_sites));
     if (count <= open_sites) return text;
     const std::size_t last = std::min(count, max_sites);
     text += fmt::format("<details><summary>{} more</summary>\n{}", counted(last - open_sites, "place"),
                         sites_table(region, "The other places.", open_sites, last));
-    if (last < count)
-        text += element("p", "", fmt::format("… and {} more, which the JSON has.", whole_text(count - last)));
+    if (last < count) text += element("p", "", fmt::format("… and {} more in the JSON.", whole_text(count - last)));
     return text + "</details>\n";
 }
 
@@ -205,14 +204,14 @@ std::string timelines_of(const watched_region& region, std::string_view prefix, 
         fmt::format("<h3 id=\"{}-threads\">Threads</h3>\n", prefix) + timeline_legend(drawn) + notes_of(drawn);
     const std::string whole_id = fmt::format("{}-whole", prefix);
     text += figure_of(timeline_svg({region, drawn, whole_id, "The threads over time", is_closer ? &dense : nullptr}),
-                      fmt::format("{}, from {} after the process began. A wait is drawn half a pixel wide at least.",
+                      fmt::format("{}, from {} after the process began. Each wait is drawn at least half a pixel wide.",
                                   time_text(whole.ns()), time_text(whole.first_ns)));
     if (!is_closer) return text;
     limits.marks = std::max<std::size_t>(marks - limits.marks, 1);
     const drawn_timeline closer = lay_out_timeline(region, dense, limits);
     const std::string closer_id = fmt::format("{}-closer", prefix);
     return text + figure_of(timeline_svg({region, closer, closer_id, "Where most waits are", nullptr}),
-                            fmt::format("The {} with the most waits, from {} after the first picture's begin.",
+                            fmt::format("The {} with the most waits, from {} after the start of the first picture.",
                                         time_text(dense.ns()), time_text(dense.first_ns - whole.first_ns)));
 }
 

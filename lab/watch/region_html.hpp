@@ -14,15 +14,16 @@
 
 namespace tenure::lab {
 
-/// "OpenMP, game.cpp:41, 4 threads, 3 times": what a region is, besides its name.
+/// Describes a region without its name: "OpenMP, game.cpp:41, 4 threads, 3 times".
 [[nodiscard]] std::string about_region(const watched_region& region);
 
-/// A table that scrolls sideways on its own, with the head of its columns; a title that begins with '#' stands over
-/// numbers. `rows` is HTML.
+/// A table with column heads that scrolls sideways on its own. A title that begins with '#' heads a column of numbers.
+/// `rows` is HTML.
 [[nodiscard]] std::string watch_table(std::string_view caption, const std::vector<std::string_view>& titles,
                                       std::string_view rows, std::string_view css = {});
 
-/// `prefix` begins every name of this section: unique in the page. `marks` is how many marks the timeline may have.
+/// Writes the section. `prefix` begins every id of the section and is unique in the page. `marks` is the maximum number
+/// of marks in the timeline.
 [[nodiscard]] std::string html_region(const watched_region& region, std::string_view prefix, std::size_t marks);
 
 }

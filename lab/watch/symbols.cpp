@@ -26,7 +26,7 @@ namespace {
 
 std::string demangled(const char* name) {
     if (name == nullptr) return {};
-    if (std::strncmp(name, "_Z", 2) != 0) return name; // a C function called f is no float
+    if (std::strncmp(name, "_Z", 2) != 0) return name; // a C function called f must not become "float"
     int status = 0;
     char* const plain = abi::__cxa_demangle(name, nullptr, nullptr, &status);
     std::string answer = status == 0 && plain != nullptr ? plain : name;
@@ -34,7 +34,7 @@ std::string demangled(const char* name) {
     return answer;
 }
 
-/// Debug files are looked for beside the program and in the system's folder, not on the net.
+/// Debug files are searched beside the program and in the system's folder, not over the network.
 char no_folder[] = "";
 char* debug_folder = no_folder;
 
@@ -58,8 +58,8 @@ const char* name_of(Dwarf_Die* die) {
     return nullptr;
 }
 
-/// The whole name of a function of which the debug information has only the last word, as of a class within a function;
-/// null when it has more, or the symbol table knows no better.
+/// The full name of a function for which the debug information has only the last part, such as a class inside a
+/// function. Returns   nullptr when the debug information has the full name, or the symbol table has no better one.
 const char* whole_name_of(const opened_module& in, GElf_Addr address, Dwarf_Die* die) {
     Dwarf_Attribute attribute;
     for (unsigned const kind : {DW_AT_linkage_name, DW_AT_MIPS_linkage_name}) {
@@ -71,7 +71,7 @@ const char* whole_name_of(const opened_module& in, GElf_Addr address, Dwarf_Die*
     return symbol;
 }
 
-/// Where an inlined function was called.
+/// Sets the place where an inlined function was called.
 void place_of_call(Dwarf_Die* die, Dwarf_Die* unit, named_frame& frame) {
     Dwarf_Attribute attribute;
     Dwarf_Word line = 0, file = 0;
@@ -84,7 +84,7 @@ void place_of_call(Dwarf_Die* die, Dwarf_Die* unit, named_frame& frame) {
     }
 }
 
-/// The inlined functions at an address, innermost first, and the real one that they are in.
+/// The inlined functions at an address, innermost first, and the function that contains them.
 std::vector<named_frame> by_debug_information(const opened_module& in, GElf_Addr address) {
     std::vector<named_frame> found;
     Dwarf_Addr bias = 0;
@@ -100,7 +100,7 @@ std::vector<named_frame> by_debug_information(const opened_module& in, GElf_Addr
     }
     Dwarf_Die* scopes = nullptr;
     int const count = dwarf_getscopes(unit, address - bias, &scopes);
-    if (count <= 0) { // a part of a function that the compiler took out
+    if (count <= 0) { // a part of a function that the compiler has split off
         if (here.line != 0) found.push_back(here);
         return found;
     }
@@ -179,7 +179,7 @@ symbols::~symbols() {
 }
 
 const std::vector<named_frame>& symbols::at(std::string_view module, std::uint64_t offset, bool is_return) {
-    // The instruction of a call ends where it returns to: a byte before is within it.
+    // A return address is behind the call instruction; one byte before is inside it.
     std::uint64_t const asked = is_return && offset > 0 ? offset - 1 : offset;
     auto const [entry, is_new] = state_->known.try_emplace({std::string{module}, asked});
     std::vector<named_frame>& frames = entry->second;
@@ -196,7 +196,7 @@ const std::vector<named_frame>& symbols::at(std::string_view module, std::uint64
         }
     }
     if (frames.empty()) frames.emplace_back();
-    for (named_frame& each : frames) { // names are whatever a symbol table says
+    for (named_frame& each : frames) { // a symbol table may contain any bytes
         each.function = printable(each.function);
         each.file = printable(each.file);
         each.module = printable(module);

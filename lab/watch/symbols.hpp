@@ -3,8 +3,8 @@
 #pragma once
 
 /// \file
-/// Names of frames, after the program has ended: functions, also those that were inlined, files and lines (elfutils'
-/// libdw), and what a runtime says about code that it made (perf maps).
+/// Names frames after the program has ended: functions, including inlined ones, files and lines (elfutils' libdw), and
+/// code that a runtime generated (perf maps).
 
 #include <cstdint>
 #include <memory>
@@ -15,17 +15,17 @@
 namespace tenure::lab {
 
 struct named_frame {
-    std::string function; ///< as the compiler wrote it, with its arguments; empty: not known
+    std::string function; ///< the compiler's spelling, with arguments; empty: not known
     std::string file;     ///< empty: not known
     int line = 0;
-    std::string module; ///< the file that the code is in; empty for code made at run time
+    std::string module; ///< file that contains the code; empty for code generated at run time
     std::uint64_t offset = 0;
-    bool is_inlined = false; ///< into the one that follows
+    bool is_inlined = false; ///< into the following frame
 };
 
-/// "draw(int)", or "libfoo.so+0x12af" where no name is known.
+/// "draw(int)", or "libfoo.so+0x12af" when the name is not known.
 [[nodiscard]] std::string shown(const named_frame& frame);
-/// "scene.cpp:120", or nothing.
+/// "scene.cpp:120", or empty.
 [[nodiscard]] std::string shown_place(const named_frame& frame);
 
 class symbols {
@@ -35,10 +35,10 @@ public:
     symbols(const symbols&) = delete;
     symbols& operator=(const symbols&) = delete;
 
-    /// What is at the offset in the file: the innermost inlined function first, the real one last. `is_return` : the
-    /// address is where a call returns to, so that what is named is the call. Never empty.
+    /// Returns   the frames at an offset in a file: the innermost inlined function first, the real function last; never
+    /// empty. `is_return`: the address is a return address, so the call before it is named.
     [[nodiscard]] const std::vector<named_frame>& at(std::string_view module, std::uint64_t offset, bool is_return);
-    /// The same for an address in no module, of a process.
+    /// The same for an address of a process that is in no module.
     [[nodiscard]] const std::vector<named_frame>& made_at_run_time(std::uint32_t process, std::uint64_t address);
     /// The variable at an offset; empty when there is none.
     [[nodiscard]] std::string variable(std::string_view module, std::uint64_t offset);

@@ -16,14 +16,14 @@ using hook::call_group;
 
 constexpr std::size_t no_site = std::numeric_limits<std::size_t>::max();
 
-/// The part of a wait that a stretch shows.
+/// The part of a wait that is inside the stretch.
 struct cut_wait {
     double first_ns, last_ns;
     std::size_t site;
     wait_kind kind;
 };
 
-/// Waits that reach into a stretch, cut to it, by their begin.
+/// The waits that overlap a stretch, cut to it, sorted by their begin.
 std::vector<cut_wait> cut_waits(const watched_region& region, const timeline_thread& thread, stretch shown) {
     std::vector<cut_wait> cut;
     for (const timeline_wait& each : thread.waits) {
@@ -46,7 +46,7 @@ std::vector<timeline_mark> merge(const std::vector<cut_wait>& waits, stretch sho
         std::size_t index = no_site;
         double column = -1;
     };
-    std::array<open_mark, wait_kinds> open{}; // the last mark of each kind, while others may join it
+    std::array<open_mark, wait_kinds> open{}; // the last mark of each kind, which others may join
     for (const cut_wait& each : waits) {
         const double ns = each.last_ns - each.first_ns;
         const double column = column_ns > 0 ? std::floor((each.first_ns - shown.first_ns) / column_ns) : -1;
@@ -68,7 +68,7 @@ std::vector<timeline_mark> merge(const std::vector<cut_wait>& waits, stretch sho
     return marks;
 }
 
-/// Stays cut to the stretch; those that lie closer together than half a column become one.
+/// Cuts stays to the stretch and merges those with less than half a column between them.
 std::vector<timeline_stay> merge_stays(std::vector<timeline_stay> stays, stretch shown, double column_ns) {
     std::sort(stays.begin(), stays.end(),
               [](const timeline_stay& left, const timeline_stay& right) { return left.first_ns < right.first_ns; });
@@ -86,7 +86,7 @@ std::vector<timeline_stay> merge_stays(std::vector<timeline_stay> stays, stretch
     return merged;
 }
 
-/// The threads that are drawn: all, or those that waited longest, in the order that they have.
+/// The threads to draw: all, or those that waited longest, in their original order.
 std::vector<const timeline_thread*> drawn_threads(const watched_region& region, std::size_t most) {
     std::vector<std::size_t> order(region.timeline.size());
     std::iota(order.begin(), order.end(), std::size_t{0});
@@ -165,7 +165,7 @@ stretch densest_stretch(const watched_region& region, stretch whole, double shar
     if (!(whole.ns() > 0) || !(share > 0) || share >= 1) return whole;
     const double bin_ns = whole.ns() * share / static_cast<double>(per_stretch);
     const auto bins = static_cast<std::size_t>(std::llround(whole.ns() / bin_ns));
-    std::vector<double> begun(bins + 1), waited(bins + 1); // sums of all bins before
+    std::vector<double> begun(bins + 1), waited(bins + 1); // sums of all earlier bins
     for (const timeline_thread& thread : region.timeline) {
         for (const cut_wait& each : cut_waits(region, thread, whole)) {
             const auto bin = static_cast<std::size_t>((each.first_ns - whole.first_ns) / bin_ns);

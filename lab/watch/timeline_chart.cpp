@@ -25,11 +25,11 @@ constexpr double axis_pixels = static_cast<double>(timeline_columns);
 constexpr double width = left + axis_pixels + 8;
 constexpr double top = 16;
 constexpr double axis_height = 20;
-constexpr std::size_t many_lanes = 16; // from here on they are lower, and their marks without words
+constexpr std::size_t many_lanes = 16; // from here on lanes are lower and marks have no words
 constexpr double narrowest = 0.5;
 constexpr double narrowest_pattern = 4;
 
-/// How a kind of wait looks: its fill, its word within a wide mark, and which part of the lane's height it takes.
+/// The look of a kind of wait: its fill, its word in a wide mark, and its part of the lane's height.
 struct kind_look {
     std::string_view fill, word;
     double from, to;
@@ -44,7 +44,7 @@ constexpr std::array<kind_look, wait_kinds> looks{{{"lock", "lock", 0, 1},
 
 const kind_look& look_of(wait_kind kind) { return looks[static_cast<std::size_t>(kind)]; }
 
-/// What tooltips say of sites: each is asked for many times.
+/// The tooltip text of sites, cached because each is used many times.
 class site_words {
 public:
     explicit site_words(const watched_region& region) : region_(region) {}
@@ -171,11 +171,11 @@ private:
         picture_.close();
     }
 
-    /// A bracket over the lanes.
+    /// Draws a bracket over the lanes.
     void draw_closer(const stretch& closer) {
         const double x = x_of(closer.first_ns);
         const double pixels = std::max(pixels_of(closer.ns()), 2.0);
-        picture_.open("The stretch that is shown larger below");
+        picture_.open("The part that is enlarged below");
         picture_.rect(x, top - 3, pixels, bottom_ - top + 6, "closer");
         const bool is_right = x > left + axis_pixels / 2;
         picture_.text(is_right ? x + pixels : x, top - 6, "larger below", "tick",

@@ -3,7 +3,7 @@
 #pragma once
 
 /// \file
-/// The picture of a region's threads: a lane for each, its stays as a light bar, its waits on top.
+/// The picture of a region's threads: one lane per thread, with its stays as a light bar and its waits on top.
 
 #include <string>
 #include <string_view>
@@ -12,7 +12,7 @@
 
 namespace tenure::lab {
 
-/// What the axis has room for: columns of a pixel.
+/// The width of the axis in columns of one pixel.
 inline constexpr std::size_t timeline_columns = 860;
 
 struct timeline_chart {
@@ -20,14 +20,14 @@ struct timeline_chart {
     const drawn_timeline& drawn;
     std::string_view id; ///< unique in the page
     std::string_view title;
-    const stretch* closer = nullptr; ///< marked: what another picture shows
+    const stretch* closer = nullptr; ///< a stretch to mark: another picture shows it
 };
 
-/// The picture. A wait is half a pixel wide at least, whatever its length.
+/// Draws the picture. A wait is at least half a pixel wide.
 [[nodiscard]] std::string timeline_svg(const timeline_chart& chart);
 
-/// What the kinds of waits that are in the timeline look like; every kind has a colour, a pattern, and a height and
-/// place in the lane of its own, so that also the narrowest can be told apart without the colour.
+/// The legend for the kinds of waits in the timeline. Each kind has its own colour, pattern, height and place in the
+/// lane, so that even the narrowest marks can be distinguished without colour.
 [[nodiscard]] std::string timeline_legend(const drawn_timeline& drawn);
 
 }

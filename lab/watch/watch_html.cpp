@@ -20,10 +20,10 @@ namespace tenure::lab {
 
 namespace {
 
-// Whatever the data holds, the page can load nothing and run nothing.
+// Whatever the data contains, the page can load nothing and run nothing.
 constexpr std::string_view policy = "default-src 'none'; style-src 'unsafe-inline'";
 
-// What keeps the page small. A mark of a timeline takes about 200 bytes.
+// Limits that keep the page small. A mark in a timeline takes about 200 bytes.
 constexpr std::size_t max_regions = 12;
 constexpr std::size_t max_rows = 200;
 constexpr std::size_t max_marks = 8000;
@@ -34,9 +34,9 @@ std::string words_of(const watched_process& process) {
     switch (process.end) {
     case hook::process_end::none_seen:
         return process.has_exit_code ? fmt::format("with code {}, perhaps as another program", process.exit_code)
-                                     : "without a word: killed, or crashed";
+                                     : "unknown: killed or crashed";
     case hook::process_end::exit: return "by itself";
-    case hook::process_end::quick_exit: return "by itself, at once";
+    case hook::process_end::quick_exit: return "by itself, without exit handlers";
     case hook::process_end::exec: return "became another program";
     }
     return "unknown";
@@ -73,16 +73,17 @@ std::string processes_of(const findings& found) {
     }
     if (rows.empty()) return {};
     std::string text = "<section class=\"closing\" id=\"processes\">\n<h2>Processes</h2>\n";
-    text += watch_table("What was watched.", {"command", "#process", "#time", "#threads", "ended", ""}, rows, "words");
+    text +=
+        watch_table("The watched processes.", {"command", "#process", "#time", "#threads", "ended", ""}, rows, "words");
     if (count < found.processes.size()) {
-        text += element("p", "", fmt::format("… and {} more, which the JSON has.", found.processes.size() - count));
+        text += element("p", "", fmt::format("… and {} more in the JSON.", found.processes.size() - count));
     }
     return text + "</section>\n";
 }
 
 std::string region_link(std::size_t index) { return fmt::format("r{}", index + 1); }
 
-/// Every region in a line, those with a section of their own with a link to it.
+/// One row per region; those with a section of their own have a link to it.
 std::string regions_table(const findings& found) {
     std::string rows;
     const std::size_t count = std::min(found.regions.size(), max_rows);
@@ -100,11 +101,11 @@ std::string regions_table(const findings& found) {
                         element("td", "class=\"num\"", std::to_string(each.process)));
     }
     std::string text = "<section class=\"closing\" id=\"regions\">\n<h2>Regions</h2>\n";
-    text += watch_table("The one with the most time first.",
+    text += watch_table("The region with the most time comes first.",
                         {"region", "what it is", "#time x threads", "#allocation", "#waiting", "#idle", "#process"},
                         rows, "words");
     if (count < found.regions.size()) {
-        text += element("p", "", fmt::format("… and {} more, which the JSON has.", found.regions.size() - count));
+        text += element("p", "", fmt::format("… and {} more in the JSON.", found.regions.size() - count));
     }
     return text + "</section>\n";
 }
@@ -115,7 +116,7 @@ std::uint64_t waits_in(const watched_region& region) {
     return count;
 }
 
-/// The sections; their timelines share the marks by how many waits they have.
+/// The sections. The mark limit is divided among their timelines in proportion to their waits.
 std::string sections_of(const findings& found) {
     const std::size_t count = std::min(found.regions.size(), max_regions);
     std::uint64_t waits = 0;
@@ -162,15 +163,15 @@ std::string_view how_to_read() {
     return R"(<section class="closing" id="reading">
 <h2>How to read this</h2>
 <ul>
-<li>A region's <b>time</b> is how long it lasted, times its threads: what its parts add up to. <b>Idle</b> is the part of
-it in which threads were not in the region: late, early, or without work.</li>
-<li>A <b>place</b> is a call from one line of the program, in all threads. Its time is what its waits took; of an
-allocation, a free or a mapping, all of it. <b>Longest</b> is its longest wait, or its longest call where it has none.
-<b>Slow</b> calls took much longer than usual although the thread did not sleep: the kernel gave it pages, or took its
-processor.</li>
-<li>A <b>lane</b> of a timeline is a thread. Waits that lie in one column of the picture are one mark, as wide as all of
+<li>A region's <b>time</b> is its duration times its threads; its parts add up to it. <b>Idle</b> is the time in which
+threads were not in the region: late, early, or without work.</li>
+<li>A <b>place</b> is a call from one line of the program, in all threads. Its time is the time of its waits; for an
+allocation, a free or a mapping it is the whole time of the call. <b>Longest</b> is its longest wait, or its longest
+call if it has no waits. <b>Slow</b> calls took much longer than usual although the thread did not sleep: the kernel
+mapped new pages for it, or preempted it.</li>
+<li>A <b>lane</b> of a timeline is a thread. Waits in the same column of the picture share one mark, as wide as all of
 them together; the mark's tooltip counts them. Its number is that of the place in the table.</li>
-<li>What lies within a call of the C library, and what spins without a call, is not seen as a wait.</li>
+<li>Calls that the C library makes internally and threads that spin without a call are not seen as waits.</li>
 </ul>
 </section>
 )";

@@ -3,11 +3,11 @@
 #pragma once
 
 /// \file
-/// Findings as one page that needs neither script nor network: processes, and for each region where its time went, its
+/// Findings as one page without scripts or network access: the processes, and for each region where its time went, its
 /// places, and its threads over time.
 ///
-/// The page stays below 2 MB with tens of thousands of waits, and near 3 MB whatever is in it: waits that lie close
-/// together are one mark, regions and places past the first dozens are in the JSON.
+/// The page stays below 2 MB with tens of thousands of waits, and near 3 MB whatever it contains: neighbouring waits
+/// share one mark, and only the JSON has all regions and places.
 
 #include <string>
 
@@ -15,7 +15,7 @@
 
 namespace tenure::lab {
 
-/// Whatever the findings hold is text in it, never tags.
+/// Everything in the findings becomes text in the page, never tags.
 [[nodiscard]] std::string to_html(const findings& found);
 
 }

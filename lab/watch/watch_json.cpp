@@ -24,7 +24,7 @@ namespace {
 
 using json = nlohmann::ordered_json;
 
-/// Whole numbers only: a fraction of a nanosecond is nothing that was measured.
+/// Rounded to a whole number: fractions of a nanosecond were not measured.
 json whole(double value) {
     constexpr double most = 9e18;
     if (!std::isfinite(value)) return nullptr;
@@ -90,7 +90,7 @@ json to_value(const timeline_thread& line) {
              })}};
 }
 
-/// Writes what refers to frames, and collects those.
+/// Writes the values that refer to frames, and collects the frames.
 class writer {
 public:
     json to_value(const watched_region& region) {
@@ -212,7 +212,7 @@ std::string to_json(const findings& found) {
         {"lost_marks", found.lost_moments},
         {"regions", std::move(regions)},
         {"frames", writes.frames()}};
-    constexpr std::size_t max_in_line = 6; // a frame, or a wait: a thousand waits are a thousand lines
+    constexpr std::size_t max_in_line = 6; // a frame or a wait; a thousand waits take a thousand lines
     return json_text(all, max_in_line);
 }
 

@@ -11,13 +11,13 @@ namespace tenure::lab {
 
 namespace {
 
-/// One way to fill a bar: colours for light and dark, and a pattern of lines on a ground of that colour.
+/// A fill for bars: a colour for light and dark mode, and a pattern of lines drawn over it.
 struct fill {
     std::string_view name, light, dark, lines;
     int size;
 };
 
-// No upright lines: they would look like marks of their own.
+// No vertical lines: they would look like marks.
 constexpr std::array<fill, 12> fills{{
     {"lock", "#b3261e", "#ff8a80", "M-1 1l2-2M0 6L6 0M5 7l2-2", 6},
     {"runtime", "#7a3fb0", "#c9a4ff", "M0 0l6 6M6 0L0 6", 6},
@@ -61,7 +61,7 @@ std::string watch_style() {
         dark += fmt::format(" --f-{}: {};", each.name, each.dark);
         classes += fmt::format(".f-{0} {{ fill: url(#f-{0}); }} .t-{0} {{ fill: var(--f-{0}); }}\n", each.name);
     }
-    // Paper is light, whatever the screen is.
+    // A printed page is light, whatever the screen's mode is.
     return fmt::format(":root {{{} }}\n@media screen and (prefers-color-scheme: dark) {{ :root {{{} }} }}\n{}{}", light,
                        dark, classes, rules);
 }

@@ -3,18 +3,18 @@
 #pragma once
 
 /// \file
-/// How the page of the watch looks, beyond what the page of the bench has: fills, lanes, lists of places.
+/// Styles of the watch page beyond those of the bench page: fills, lanes, lists of places.
 
 #include <string>
 #include <string_view>
 
 namespace tenure::lab {
 
-/// Follows html_style().
+/// CSS rules; they follow html_style().
 [[nodiscard]] std::string watch_style();
 
-/// Patterns of the fills; stands once in the page. Class `f-NAME` is the fill with its pattern, `t-NAME` its colour
-/// alone, for what is too narrow for one.
+/// Definitions of the fill patterns, once per page. Class `f-NAME` is the fill with its pattern, `t-NAME` its plain
+/// colour for marks too narrow for a pattern.
 [[nodiscard]] std::string watch_patterns();
 
 }

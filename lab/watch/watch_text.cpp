@@ -58,10 +58,10 @@ std::string parts_of(const watched_region& region, colour colours) {
     add_part(grid, region, "mapping memory", time.mapping_ns, {}, tint::bad);
     add_part(grid, region, "page faults", time.faults_ns,
              counted(kernel.small_faults + kernel.large_faults, "page") + ", estimated", tint::warning);
-    add_part(grid, region, "no processor free", time.queued_ns, counted(kernel.involuntary, "time") + " taken off",
+    add_part(grid, region, "no processor free", time.queued_ns, counted(kernel.involuntary, "time") + " preempted",
              tint::warning);
     add_part(grid, region, "idle", time.idle_ns, stays_of(region), tint::warning);
-    add_part(grid, region, "not explained", time.unexplained_ns, "asleep outside of every call that is seen",
+    add_part(grid, region, "not explained", time.unexplained_ns, "asleep outside of every intercepted call",
              tint::warning);
     std::string text = grid.str(colours);
     if (kernel.processor_ns > 0) text += wrapped(about_kernel(kernel), width) + "\n";
@@ -126,7 +126,7 @@ std::string region_text(const watched_region& region, const text_choice& choice,
     return text;
 }
 
-/// On one line, and not all of a long one.
+/// The command on one line, cut if it is long.
 std::string command_of(const watched_process& process) {
     std::string command = process.command.empty() ? process.program : process.command;
     std::replace_if(
@@ -145,7 +145,7 @@ std::string process_text(const watched_process& process) {
         text += process.has_exit_code
                     ? fmt::format(", ended with code {}, perhaps as another program that was not watched",
                                   process.exit_code)
-                    : ", ended without a word (killed, or crashed)";
+                    : ", end unknown (killed or crashed)";
     } else if (process.end == hook::process_end::exec) {
         text += ", became another program";
     }
@@ -157,7 +157,7 @@ std::string process_text(const watched_process& process) {
     return text + "\n";
 }
 
-/// The first, and those with a region; the others are counted.
+/// Describes the first process and those with a region, and counts the others.
 std::string processes_text(const findings& found) {
     std::string text;
     std::size_t left_out = 0;
@@ -166,7 +166,7 @@ std::string processes_text(const findings& found) {
         bool const has_region = std::any_of(found.regions.begin(), found.regions.end(),
                                             [&](const watched_region& each) { return each.recording == index; });
         bool const is_same_as_next = index + 1 < found.processes.size() && index == 0 && !has_region &&
-                                     found.processes[1].process == process.process; // it became another program
+                                     found.processes[1].process == process.process; // it executed another program
         if (has_region || (index == 0 && !is_same_as_next)) {
             text += process_text(process);
         } else {

@@ -3,7 +3,7 @@
 #pragma once
 
 /// \file
-/// The findings as a table for people.
+/// The findings as a text report.
 
 #include <cstddef>
 #include <string>
@@ -14,9 +14,9 @@
 namespace tenure::lab {
 
 struct text_choice {
-    std::size_t sites = 10; ///< of each region
+    std::size_t sites = 10; ///< per region
     std::size_t regions = 8;
-    std::size_t frames = 5; ///< of each stack, from the one that is blamed outwards
+    std::size_t frames = 5; ///< per stack, from the blamed frame outwards
     colour colours = colour::plain;
 };
 

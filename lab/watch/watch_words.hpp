@@ -3,7 +3,7 @@
 #pragma once
 
 /// \file
-/// The words that stand for the watch's enumerations in files for machines: they stay when the words for people change.
+/// The names of the watch's enumerators in machine-readable files. They stay the same when the words for people change.
 
 #include <array>
 #include <cstddef>
@@ -24,7 +24,7 @@ static_assert(static_cast<std::size_t>(hook::call_group::control) + 1 == group_w
 static_assert(static_cast<std::size_t>(hook::region_kind::no_alloc) + 1 == region_words.size());
 static_assert(static_cast<std::size_t>(hook::process_end::exec) + 1 == end_words.size());
 
-/// The word at an enumerator's place; a recording may hold numbers that are none.
+/// The name of an enumerator; "unknown" for an invalid number from a recording.
 template<std::size_t Count, class Enum>
 [[nodiscard]] constexpr std::string_view word_in(const std::array<std::string_view, Count>& words, Enum value) {
     const auto index = static_cast<std::size_t>(value);

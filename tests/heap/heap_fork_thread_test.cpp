@@ -140,14 +140,14 @@ TEST_F(heap_child, counts_as_its_parent_does_and_leaves_other_threads_caches_as_
     heap tested;
     waiting_thread const other([&] { use(tested); });
     tenure::allocator_stats const before = tested.stats();
-    std::size_t const cached = tested.core().cached_count(class_index);
+    std::size_t const cached = tenure::detail::core_of(tested).cached_count(class_index);
     EXPECT_EQ(before.live_count, alive.size());
     EXPECT_TRUE(cached != 0 || tenure::checks::caller) << "checked builds have no caches";
     int const answer = answer_of_child([&] {
         tenure::allocator_stats const now = tested.stats();
         bool const is_same = now.live_count == before.live_count && now.live_bytes == before.live_bytes;
         // Most children soon run another program: a fork is not to cost what emptying all caches does.
-        bool const is_left = tested.core().cached_count(class_index) == cached;
+        bool const is_left = tenure::detail::core_of(tested).cached_count(class_index) == cached;
         return (is_same ? 0 : 1) + (is_left ? 0 : 2) + (tested.valid() ? 0 : 4);
     });
     EXPECT_EQ(answer, 0);
@@ -170,7 +170,7 @@ TEST_F(heap_child, hands_a_cache_that_nobody_has_to_its_next_thread) {
     if (tenure::checks::caller) GTEST_SKIP() << "checked builds have no caches";
     heap tested;
     waiting_thread const other([&] { use(tested); });
-    std::size_t const cached = tested.core().cached_count(class_index);
+    std::size_t const cached = tenure::detail::core_of(tested).cached_count(class_index);
     int const answer = answer_of_child([&] {
         bool is_theirs = false, are_distinct = false;
         std::size_t left = cached;
@@ -178,7 +178,7 @@ TEST_F(heap_child, hands_a_cache_that_nobody_has_to_its_next_thread) {
             std::vector<void*> blocks;
             for (std::size_t each = 0; each < cached; ++each) blocks.push_back(tested.allocate(block_bytes));
             is_theirs = blocks.front() == freed.back();
-            left = tested.core().cached_count(class_index);
+            left = tenure::detail::core_of(tested).cached_count(class_index);
             for (int each = 0; each < 1000; ++each) blocks.push_back(tested.allocate(block_bytes));
             for (void* const block : blocks) std::memset(block, 1, block_bytes);
             blocks.insert(blocks.end(), alive.begin(), alive.end());
@@ -207,7 +207,7 @@ TEST_F(heap_child, gives_back_what_caches_that_nobody_has_hold) {
     EXPECT_EQ(answer, 0);
 }
 
-std::size_t live_count(tag owner) { return heap::process().core().usage_of_tag(owner.id()).live_count; }
+std::size_t live_count(tag owner) { return tenure::detail::core_of(heap::process()).usage_of_tag(owner.id()).live_count; }
 
 /// Allocates under what is the thread's tag, and says how many blocks more the tag has meanwhile.
 std::size_t count_more(tag owner, int count) {

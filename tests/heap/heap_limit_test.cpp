@@ -76,15 +76,15 @@ TEST_F(heap_limits, a_request_that_no_segment_can_hold_leaves_the_heap_as_it_is)
         {30 * mebibyte, 2 * mebibyte}, {100, 32 * mebibyte}, {20 * mebibyte, 16 * mebibyte}};
     heap_.deallocate(heap_.allocate(1000));
     heap_.deallocate(heap_.allocate(100'000));
-    ASSERT_EQ(heap_.core().large().segment_count(), 1u);
-    std::size_t const cached = heap_.core().cached_count(tenure::detail::class_of(1000));
+    ASSERT_EQ(tenure::detail::core_of(heap_).large().segment_count(), 1u);
+    std::size_t const cached = tenure::detail::core_of(heap_).cached_count(tenure::detail::class_of(1000));
     for (request const& each : requests) {
         void* const block = heap_.allocate(each.bytes, each.alignment);
         ASSERT_NE(block, nullptr);
         EXPECT_TRUE(tenure::is_aligned(block, each.alignment));
-        EXPECT_EQ(heap_.core().huge().live_count(), 1u);
-        EXPECT_EQ(heap_.core().large().segment_count(), 1u) << "an empty segment is kept";
-        EXPECT_EQ(heap_.core().cached_count(tenure::detail::class_of(1000)), cached);
+        EXPECT_EQ(tenure::detail::core_of(heap_).huge().live_count(), 1u);
+        EXPECT_EQ(tenure::detail::core_of(heap_).large().segment_count(), 1u) << "an empty segment is kept";
+        EXPECT_EQ(tenure::detail::core_of(heap_).cached_count(tenure::detail::class_of(1000)), cached);
         heap_.deallocate(block);
     }
 }

@@ -40,7 +40,7 @@ TEST_F(heap_owns, what_lies_behind_the_memory_of_a_huge_block_is_not_the_heaps) 
     heap tested({.limit_bytes = 300 * mebibyte});
     auto* const block = static_cast<char*>(tested.allocate(short_bytes));
     ASSERT_NE(block, nullptr);
-    ASSERT_EQ(tested.core().huge().live_count(), 1u);
+    ASSERT_EQ(tenure::detail::core_of(tested).huge().live_count(), 1u);
     char* const begin =
         static_cast<char*>(tenure::pointer_at(tenure::align_down(tenure::address_of(block), segment_bytes)));
     EXPECT_TRUE(tested.owns(block));

@@ -78,12 +78,12 @@ TEST(heap_review, a_free_with_a_size_keeps_a_block_with_an_owner_from_those_with
         tenure::tag_scope const scope(owner);
         block = tenure::allocate(64, tenure::lifetime::persistent);
     }
-    EXPECT_EQ(heap::process().core().usage_of_tag(owner.id()).live_count, 1u);
+    EXPECT_EQ(tenure::detail::core_of(heap::process()).usage_of_tag(owner.id()).live_count, 1u);
     tenure::deallocate(kept, 64, tenure::lifetime::persistent);
     tenure::deallocate(block, 64, tenure::lifetime::persistent);
-    EXPECT_EQ(heap::process().core().usage_of_tag(owner.id()).live_count, 0u);
+    EXPECT_EQ(tenure::detail::core_of(heap::process()).usage_of_tag(owner.id()).live_count, 0u);
     void* const of_nobody = tenure::allocate(64, tenure::lifetime::persistent);
-    EXPECT_EQ(heap::process().core().usage_of_tag(owner.id()).live_count, 0u);
+    EXPECT_EQ(tenure::detail::core_of(heap::process()).usage_of_tag(owner.id()).live_count, 0u);
     if (!tenure::checks::caller) {
         EXPECT_EQ(of_nobody, kept) << "what was freed last of those without an owner";
     }
@@ -132,7 +132,7 @@ TEST(heap_review, a_tag_that_nobody_registered_counts_for_nobody) {
     tenure::tag_scope const scope(tenure::tag::from_id(60'000));
     void* const large = heap::process().allocate(100'000);
     void* const small_block = heap::process().allocate(10);
-    EXPECT_EQ(heap::process().core().usage_of_tag(60'000).live_count, 0u);
+    EXPECT_EQ(tenure::detail::core_of(heap::process()).usage_of_tag(60'000).live_count, 0u);
     heap::process().deallocate(large);
     heap::process().deallocate(small_block);
 }
@@ -217,9 +217,9 @@ TEST(heap_review, tagged_figures_are_true_after_a_double_free_and_after_clear) {
     heap::process().deallocate(block);
     heap::process().deallocate(block);
     EXPECT_EQ(heard.count(tenure::report_kind::misuse), 1u);
-    EXPECT_EQ(heap::process().core().usage_of_tag(owner.id()).live_count, 1u);
+    EXPECT_EQ(tenure::detail::core_of(heap::process()).usage_of_tag(owner.id()).live_count, 1u);
     heap::process().deallocate(other);
-    EXPECT_EQ(heap::process().core().usage_of_tag(owner.id()).live_bytes, 0u);
+    EXPECT_EQ(tenure::detail::core_of(heap::process()).usage_of_tag(owner.id()).live_bytes, 0u);
 }
 
 TEST(heap_review, reallocating_a_bad_block_is_reported_and_does_nothing) {

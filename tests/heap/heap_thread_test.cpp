@@ -224,11 +224,11 @@ TEST(heap_threads, one_that_only_frees_follows_the_trim_of_another) {
         stage.notify_all();
         stage.wait(1);
         free_some(tenure::detail::max_cached(class_index) - cached_first + 1); // one more than there is room for
-        EXPECT_EQ(tested.core().cached_count(class_index), 1u);
+        EXPECT_EQ(tenure::detail::core_of(tested).cached_count(class_index), 1u);
     });
     stage.wait(0);
     tested.trim();
-    EXPECT_EQ(tested.core().cached_count(class_index), cached_first);
+    EXPECT_EQ(tenure::detail::core_of(tested).cached_count(class_index), cached_first);
     stage = 2;
     stage.notify_all();
     other.join();

@@ -83,9 +83,9 @@ class Figures(unittest.TestCase):
 
     def test_a_missing_table_file_or_kind_is_named(self):
         for what, expected in {'output now.json heap "cold"': 'prints no table "heap · cold"',
-                               "table then.json heap": "then.json is not there",
+                               "table then.json heap": "then.json does not exist",
                                'output now.json nowhere "x"': "no such experiment",
-                               "picture now.json": '"picture" is no kind of block',
+                               "picture now.json": '"picture" is not a kind of block',
                                "table now.json": "needs a file and an experiment"}.items():
             self.document(self.block(what))
             status, said, _ = self.figures("--check")

@@ -3,7 +3,7 @@
 #pragma once
 
 /// \file
-/// Lets the process have no more addresses, as ulimit -v does.
+/// Limits the process's address space, as ulimit -v does.
 
 #include <sys/resource.h>
 #include <unistd.h>
@@ -13,7 +13,7 @@
 
 namespace support {
 
-/// While it lives, the system gives addresses for `spare_bytes` more than the process has.
+/// While it exists, the process can map at most `spare_bytes` more than it has.
 class address_limit {
 public:
     explicit address_limit(std::size_t spare_bytes) {

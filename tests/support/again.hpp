@@ -3,7 +3,7 @@
 #pragma once
 
 /// \file
-/// Runs this executable again in a process of its own, with another environment.
+/// Runs this executable again in a separate process with another environment.
 
 #include <sys/wait.h>
 #include <unistd.h>
@@ -16,11 +16,11 @@
 namespace support {
 
 struct outcome {
-    int status = -1; ///< what the process exited with; negative when a signal ended it
+    int status = -1; ///< exit status; negative: the signal that ended the process
     std::string output;
 };
 
-/// Runs the tests that `filter` names, with `environment` on top of this process's own.
+/// Runs the tests that match `filter`, with `environment` added to this process's own.
 inline outcome run_again(const std::vector<std::pair<std::string, std::string>>& environment,
                          const std::string& filter) {
     outcome seen;
@@ -33,7 +33,7 @@ inline outcome run_again(const std::vector<std::pair<std::string, std::string>>&
         ::close(ends[0]);
         ::close(ends[1]);
         for (auto const& [name, value] : environment) ::setenv(name.c_str(), value.c_str(), 1);
-        // A runner that shards its tests or asks for one of them must not be obeyed a second time.
+        // Removes variables of a runner that shards or selects tests; they must not apply a second time.
         for (char const* name : {"GTEST_TOTAL_SHARDS", "GTEST_SHARD_INDEX", "GTEST_FILTER", "GTEST_OUTPUT"})
             ::unsetenv(name);
         std::string const argument = "--gtest_filter=" + filter;

@@ -3,7 +3,7 @@
 #pragma once
 
 /// \file
-/// A block source that ignores the alignment that it is asked for.
+/// A block source that ignores the requested alignment.
 
 #include <cstddef>
 
@@ -11,7 +11,7 @@
 
 namespace support {
 
-/// Each block begins 16 bytes past a page's begin, and none at a multiple of more than that.
+/// Each block begins 16 bytes past the begin of an OS page, so that it is aligned to no more than 16 bytes.
 class careless_source final : public tenure::block_source {
 public:
     [[nodiscard]] void* acquire(std::size_t bytes, std::size_t alignment) noexcept override {

@@ -3,7 +3,7 @@
 #pragma once
 
 /// \file
-/// Children of fork(): what they answer, and threads that live on while the process forks.
+/// Child processes of fork() and their results, and threads that live on while the process forks.
 
 #include <sys/wait.h>
 #include <unistd.h>
@@ -16,8 +16,9 @@
 
 namespace support {
 
-/// Runs `work` in a child. Returns   its answer, 0 to 255; the negative number of the signal that ended it, SIGALRM
-/// when it hung; INT_MIN when there is no child.
+/// Runs `work` in a child process.
+/// Returns   its result, 0 to 255; the negative number of the signal that ended it (SIGALRM when it hung); INT_MIN when
+/// there was no child.
 inline int answer_of_child(const std::function<int()>& work, unsigned seconds = 20) {
     ::pid_t const child = ::fork();
     if (child == 0) {
@@ -29,7 +30,7 @@ inline int answer_of_child(const std::function<int()>& work, unsigned seconds = 
     return WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status);
 }
 
-/// A thread that has done some work and lives on, with what it keeps, until it is destroyed.
+/// A thread that runs `work`, then stays alive with its thread-local state until it is destroyed.
 class waiting_thread {
 public:
     explicit waiting_thread(const std::function<void()>& work)

@@ -3,7 +3,7 @@
 #pragma once
 
 /// \file
-/// What a test knows of the blocks that it holds: slow, simple, and told the truth by nobody but the pointers.
+/// A test's own record of its live blocks: slow and simple, and based only on the pointers that it was given.
 
 #include <cstddef>
 #include <cstdint>
@@ -24,10 +24,10 @@ inline std::string text_of(const block& which) {
            std::to_string(which.bytes) + " bytes aligned to " + std::to_string(which.alignment);
 }
 
-/// Blocks that are alive. Every answer is what is wrong, in words; empty when nothing is.
+/// The live blocks. Functions that return text return a description of the error; empty when there is none.
 class ledger {
 public:
-    /// Enters a block that was just handed out, and fills it. Zero bytes count as one, as for the allocators.
+    /// Adds a newly allocated block and fills it. Zero bytes count as one, as in the allocators.
     std::string add(void* pointer, std::size_t bytes, std::size_t alignment) {
         block const fresh{static_cast<unsigned char*>(pointer), bytes == 0 ? 1 : bytes, alignment, ++last_fill_};
         auto const address = reinterpret_cast<std::uintptr_t>(pointer);
@@ -45,7 +45,7 @@ public:
         return {};
     }
 
-    /// Whether a block still holds what was written into it.
+    /// Checks that a block still has the contents that were written.
     [[nodiscard]] static std::string check(const block& which) {
         for (std::size_t index = 0; index < which.bytes; ++index) {
             if (which.at[index] != pattern(which, index))
@@ -61,7 +61,7 @@ public:
         return {};
     }
 
-    /// Takes a block out after a look at its contents.
+    /// Checks a block's contents and removes it.
     std::string remove(void* pointer) {
         auto const found = blocks_.find(reinterpret_cast<std::uintptr_t>(pointer));
         if (found == blocks_.end()) return "a block that is not alive was to be removed";
@@ -70,7 +70,7 @@ public:
         return fault;
     }
 
-    /// The block that comes `position` blocks after the lowest address. Requires  fewer than size().
+    /// The block at index `position` in address order. Requires  `position` is less than size().
     [[nodiscard]] const block& at(std::size_t position) const {
         return std::next(blocks_.begin(), static_cast<std::ptrdiff_t>(position))->second;
     }

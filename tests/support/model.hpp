@@ -3,7 +3,7 @@
 #pragma once
 
 /// \file
-/// Random streams of operations, replayed against an allocator and a model, and shrunk when the two disagree.
+/// Random sequences of operations, replayed on an allocator and a model, and shortened when the two disagree.
 
 #include <cstddef>
 #include <cstdint>
@@ -19,7 +19,7 @@
 
 namespace support {
 
-/// One operation. The replay says what the numbers mean, so that every selection of steps is a legal stream too.
+/// One operation. The replay interprets the numbers so that every subset of the steps is a valid sequence.
 struct step {
     std::uint64_t kind = 0;
     std::uint64_t first = 0;
@@ -27,7 +27,7 @@ struct step {
 };
 
 using stream = std::vector<step>;
-/// Runs a stream on a fresh allocator. Returns what went wrong, or nothing.
+/// Runs a sequence on a fresh allocator. Returns   the error, or an empty text.
 using replay = std::function<std::string(std::span<const step>)>;
 
 inline stream random_stream(std::uint64_t seed, std::size_t count) {
@@ -37,7 +37,7 @@ inline stream random_stream(std::uint64_t seed, std::size_t count) {
     return steps;
 }
 
-/// Leaves out ever smaller runs of steps as long as what remains still fails.
+/// Removes ever smaller runs of steps while the rest still fails.
 inline stream shrink(stream failing, const replay& run) {
     std::size_t replays_left = 2000;
     for (std::size_t length = failing.size() / 2; length != 0; length /= 2) {
@@ -54,10 +54,10 @@ inline stream shrink(stream failing, const replay& run) {
     return failing;
 }
 
-/// Runs one stream of `count` steps; on failure says with which seed, and which few steps are enough.
+/// Runs one random sequence of `count` steps. On failure, reports the seed and a short sequence that fails.
 inline void expect_agreement(const char* model, std::size_t count, const replay& run) {
     std::uint64_t const seed = new_seed();
-    std::cout << model << ": seed " << seed << std::endl; // at once, because the replay may end the process
+    std::cout << model << ": seed " << seed << std::endl; // flushed, because the replay may end the process
     stream const steps = random_stream(seed, count);
     std::string const fault = run(steps);
     if (fault.empty()) return;

@@ -3,7 +3,7 @@
 #pragma once
 
 /// \file
-/// Files of a test that runs beside others.
+/// File names for tests that run in parallel.
 
 #include <unistd.h>
 
@@ -13,7 +13,7 @@
 
 namespace support {
 
-/// A path in the folder for temporary files that no other process uses; `name` stays at its end.
+/// A path in the folder for temporary files that no other process uses; it ends with `name`.
 inline std::string own_path(const std::string& name) {
     return testing::TempDir() + std::to_string(::getpid()) + "-" + name;
 }

@@ -3,7 +3,7 @@
 #pragma once
 
 /// \file
-/// What a test asks of its process: which sanitizer is in it, what malloc holds, and a fresh thread.
+/// Facts about the test's process (its sanitizer, the bytes in use by malloc), and work on a new thread.
 
 #include <malloc.h>
 
@@ -11,7 +11,7 @@
 #include <thread>
 #include <utility>
 
-// Weak: there with the sanitizer, null without.
+// Weak symbols: nullptr without the sanitizer.
 extern "C" {
 __attribute__((weak)) void __asan_poison_memory_region(void const volatile*, std::size_t);
 __attribute__((weak)) void __tsan_acquire(void*);
@@ -25,14 +25,14 @@ inline bool under_address_sanitizer() { return &__asan_poison_memory_region != n
 inline bool under_thread_sanitizer() { return &__tsan_acquire != nullptr; }
 inline bool under_sanitizer() { return under_address_sanitizer() || under_thread_sanitizer(); }
 
-/// Bytes that the process's malloc has handed out and not got back.
+/// Bytes that are allocated from the process's malloc.
 inline std::size_t malloc_bytes() {
     if (&__sanitizer_get_current_allocated_bytes != nullptr) return __sanitizer_get_current_allocated_bytes();
     struct mallinfo2 const seen = ::mallinfo2();
     return seen.uordblks + seen.hblkhd;
 }
 
-/// Runs `work` on a thread that has not yet used the library, and waits for it.
+/// Runs `work` on a thread that has not used the library yet, and waits for it.
 template<class Work>
 void on_fresh_thread(Work&& work) {
     std::thread(std::forward<Work>(work)).join();

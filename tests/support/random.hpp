@@ -3,7 +3,7 @@
 #pragma once
 
 /// \file
-/// Numbers for tests that try what nobody thought of. Each test prints its seed; TENURE_TEST_SEED repeats a run.
+/// Random numbers for tests. Each test prints its seed; set TENURE_TEST_SEED to repeat a run.
 
 #include <cstddef>
 #include <cstdint>
@@ -12,7 +12,7 @@
 
 namespace support {
 
-/// splitmix64: good enough, and the same everywhere.
+/// splitmix64: good enough, and the same on every platform.
 class random {
 public:
     explicit random(std::uint64_t seed) noexcept : state_(seed) {}

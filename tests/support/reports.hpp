@@ -3,7 +3,7 @@
 #pragma once
 
 /// \file
-/// Hears the library's reports while it lives, so that a test can go on after a mistake.
+/// Collects the library's reports while it exists, so that a test can continue after a misuse.
 
 #include <mutex>
 #include <string>

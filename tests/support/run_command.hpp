@@ -3,7 +3,7 @@
 #pragma once
 
 /// \file
-/// The `tenure` command of this build tree, run as a user runs it.
+/// Runs the `tenure` command of this build tree as a user would.
 
 #include <sys/wait.h>
 
@@ -20,7 +20,7 @@ struct command_outcome {
     std::string out, err;
 };
 
-/// The command lies beside the folder that the tests lie in.
+/// The command is in the parent of the tests' folder.
 inline std::string command_path() {
     auto const tests = std::filesystem::read_symlink("/proc/self/exe").parent_path();
     return (tests.parent_path() / "tenure").string();
@@ -32,7 +32,7 @@ inline std::string text_of_file(const std::filesystem::path& path) {
     return text.str();
 }
 
-/// Runs `tenure WORDS` through a shell, in a directory of the caller's choice.
+/// Runs `tenure WORDS` through a shell, in the given directory.
 inline command_outcome run_command(const std::string& words, const std::string& directory = ".") {
     std::string name = testing::TempDir() + "tenure-cli-XXXXXX";
     std::filesystem::path const scratch = ::mkdtemp(name.data());

@@ -182,11 +182,11 @@ TEST(baseline, short_waits_are_written_so_that_they_are_known_when_they_are_long
 TEST(baseline, a_broken_line_is_named) {
     const std::string head = "# tenure watch baseline 1\n\n";
     EXPECT_EQ(error_of(head + "wait\tregion\tmalloc\n"),
-              "line 3: 5 words separated by tabs are expected (kind, region, call, function, file), there are 3");
+              "line 3: 5 words separated by tabs are expected (kind, region, call, function, file), but there are 3");
     EXPECT_EQ(error_of(head + "# words\nwait region malloc f f.cpp"),
-              "line 4: 5 words separated by tabs are expected (kind, region, call, function, file), there is 1");
+              "line 4: 5 words separated by tabs are expected (kind, region, call, function, file), but there is 1");
     EXPECT_EQ(error_of(head + "leak\tregion\tmalloc\tf\tf.cpp\n"),
-              "line 3: the first word is allocation or wait, not \"leak\"");
+              "line 3: the first word must be allocation or wait, not \"leak\"");
     EXPECT_EQ(error_of(head + "wait\tregion\t\tf\tf.cpp\n"), "line 3: the third word, the call, is empty");
     EXPECT_EQ(error_of("# tenure watch baseline 2\n"), "line 1: a baseline of format 2; this command reads format 1");
 }

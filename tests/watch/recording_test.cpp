@@ -121,7 +121,7 @@ TEST_F(a_recording, that_is_a_pipe_or_a_device_is_left_out_by_name) {
     std::sort(notices.begin(), notices.end());
     ASSERT_EQ(notices.size(), 3U);
     for (std::size_t index = 0; index < notices.size(); ++index) {
-        EXPECT_EQ(notices[index], std::to_string(index + 1) + "-0.tnw is left out: it is no regular file");
+        EXPECT_EQ(notices[index], std::to_string(index + 1) + "-0.tnw is left out: it is not a regular file");
     }
 }
 

@@ -335,7 +335,7 @@ TEST(watch_functions, are_not_written_to_where_another_thread_may_stand) {
 
 TEST(watch_functions, stay_as_they_are_where_the_system_refuses) {
     for (const auto& [how, why] :
-         {std::pair{"no_writing", "nobody write to code"}, std::pair{"no_executing", "nobody"}}) {
+         {std::pair{"no_writing", "does not allow writing to code"}, std::pair{"no_executing", "does not allow"}}) {
         watched::outcome const seen = watch_late(how);
         if (seen.code == 77) GTEST_SKIP() << "no filter of system calls can be set here";
         EXPECT_EQ(seen.code, 0) << how << seen.err;

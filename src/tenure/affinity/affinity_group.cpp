@@ -73,10 +73,10 @@ void make_sound(detail::affinity_stream& of) noexcept {
 }
 
 [[nodiscard]] std::size_t part_bytes() noexcept {
-    return align_up(sizeof(affinity_group::thread_part), platform::page_bytes());
+    return align_up(sizeof(detail::affinity_part), platform::page_bytes());
 }
 
-void free_part(affinity_group::thread_part* part) noexcept { platform::unreserve(part, part_bytes()); }
+void free_part(detail::affinity_part* part) noexcept { platform::unreserve(part, part_bytes()); }
 
 affinity_layout layout_for(const affinity_options& options) noexcept {
     bool const has_starts = checks::caller || options.sizes == size_on_free::optional;
@@ -166,7 +166,7 @@ affinity_group::~affinity_group() {
 }
 
 /// The calling thread's part of a shared group. own_ serves threads that cannot have a part.
-affinity_group::thread_part* affinity_group::open_part() noexcept {
+detail::affinity_part* affinity_group::open_part() noexcept {
     if (thread_part* const mine = part_of_this_thread(); mine != nullptr) return mine;
     if (!platform::may_set_slot(slot_) || checks::caller) return &own_;
     void* const memory = platform::map(part_bytes(), cache_line_bytes);

@@ -161,21 +161,18 @@ public:
     /// the group's heap.
     [[nodiscard]] static constexpr std::size_t max_object_bytes() noexcept { return detail::affinity_page_bytes / 4; }
 
-    /// Takes over the memory of a thread that ends. Called by the library.
-    struct thread_part;
-    void retire(thread_part& part) noexcept;
-
 private:
     class shared_lock;
     using stream = detail::affinity_stream;
     using page = detail::affinity_page;
     using block = detail::affinity_block;
+    using thread_part = detail::affinity_part;
 
-    static constexpr std::size_t table_limit_bytes = 512;
+    static constexpr std::size_t table_limit_bytes = detail::affinity_table_limit_bytes;
     static constexpr std::size_t least_alignment = 8;        // of every group; known at compile time
     static constexpr std::size_t max_block_alignment = 4096; // larger alignments use the heap
     static constexpr std::size_t unknown_bytes = SIZE_MAX;   // of a free without a size
-    static constexpr std::size_t stream_count = table_limit_bytes / 8 + 1;
+    static constexpr std::size_t stream_count = detail::affinity_stream_count;
     static constexpr std::size_t run_classes = 14; // by binary logarithm of a run's granules
 
     /// The rounded size of a request up to table_limit_bytes, and its stream.
@@ -184,24 +181,8 @@ private:
         std::uint16_t stream;
     };
 
-public:
-    /// A thread's allocation state.
-    struct thread_part {
-        std::atomic<std::ptrdiff_t> live_count{0}; ///< the thread's allocations minus its frees: may be negative
-        thread_part* next = nullptr;
-        thread_part* previous = nullptr;
-        stream streams[stream_count];
-        page* taken[stream_count] = {};                   ///< the page that each stream's extents come from
-        std::uint16_t scanned[stream_count] = {};         ///< granules of it that were searched for runs
-        std::uint16_t largest_skipped[stream_count] = {}; ///< the largest run that was too small
-        std::uint16_t skipped[stream_count] = {};         ///< granules in all runs that were too small
-
-        void count(std::ptrdiff_t change) noexcept {
-            live_count.store(live_count.load(std::memory_order_relaxed) + change, std::memory_order_relaxed);
-        }
-    };
-
-private:
+    /// Takes over the memory of a thread that ends.
+    void retire(thread_part& part) noexcept;
     [[nodiscard]] TENURE_LOCAL thread_part* part_of_this_thread() noexcept;
     [[nodiscard]] TENURE_LOCAL bool free_near(void* object, std::size_t bytes) noexcept;
     [[nodiscard]] TENURE_LOCAL bool free_beside(thread_part& mine, size_entry entry, unsigned char* begin) noexcept;
@@ -304,7 +285,7 @@ private:
     alignas(heap) unsigned char large_memory_[sizeof(heap)];
 };
 
-inline affinity_group::thread_part* affinity_group::part_of_this_thread() noexcept {
+inline detail::affinity_part* affinity_group::part_of_this_thread() noexcept {
     return is_shared_ ? static_cast<thread_part*>(platform::slot_value(slot_)) : &own_;
 }
 

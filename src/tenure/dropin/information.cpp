@@ -22,7 +22,7 @@ namespace tenure::inline TENURE_ABI::dropin {
 
 figures figures_now() noexcept {
     const heap& all = heap::process();
-    const detail::huge_blocks& huge = all.core().huge();
+    const detail::huge_blocks& huge = detail::core_of(all).huge();
     return {all.stats(), huge.live_count(), huge.live_bytes(), huge.retained_bytes()};
 }
 
@@ -43,7 +43,7 @@ using namespace tenure;
 [[nodiscard]] int as_int(std::size_t value) noexcept { return static_cast<int>(std::min<std::size_t>(value, INT_MAX)); }
 
 void write_classes(FILE* file) noexcept {
-    const detail::heap_core& core = heap::process().core();
+    const detail::heap_core& core = detail::core_of(heap::process());
     std::fprintf(file, "<sizes>\n");
     for (std::size_t index = 0; index < detail::small_class_count; ++index) {
         std::size_t const from = index == 0 ? 1 : detail::class_bytes(index - 1) + 1;

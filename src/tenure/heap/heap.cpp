@@ -165,6 +165,7 @@ __attribute__((constructor(101))) void register_fork_handlers() noexcept {
 
 }
 
+const detail::heap_core& detail::core_of(const heap& of) noexcept { return of.core_; }
 detail::heap_core& detail::process_core() noexcept { return heap_events::process_core(); }
 
 void* detail::process_allocate_slow(std::size_t bytes, std::size_t alignment, fill how) noexcept {

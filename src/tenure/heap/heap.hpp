@@ -140,8 +140,6 @@ public:
     /// Cost      O(pages), with locks.
     [[nodiscard]] bool valid() const noexcept { return core_.valid(); }
 
-    /// The heap's parts and their figures, for reports.
-    [[nodiscard]] const detail::heap_core& core() const noexcept { return core_; }
 
 private:
     struct for_process {};
@@ -150,6 +148,7 @@ private:
     static process_heap the_process_heap;
 
     friend struct heap_events;
+    friend const detail::heap_core& detail::core_of(const heap& of) noexcept;
 
     [[nodiscard]] bool is_process() const noexcept { return slot_.index == process_index; }
     [[nodiscard]] TENURE_LOCAL detail::thread_cache* cache_of_this_thread() const noexcept;

@@ -87,10 +87,9 @@ public:
     /// Requires  no other thread uses the pool meanwhile.
     [[nodiscard]] bool valid() noexcept;
 
-    /// Takes the cache of an ending thread. Called by the library.
-    void retire(detail::pool_cache& cache) noexcept;
-
 private:
+    /// Takes over the cache of a thread that ends.
+    void retire(detail::pool_cache& cache) noexcept;
     [[nodiscard]] TENURE_LOCAL detail::pool_cache* cache_of_this_thread() const noexcept;
     [[nodiscard]] void* allocate_slow(detail::pool_cache* cache) noexcept;
     void deallocate_slow(detail::pool_cache* cache, void* block) noexcept;

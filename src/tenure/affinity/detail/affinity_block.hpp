@@ -150,6 +150,25 @@ struct alignas(cache_line_bytes) affinity_stream {
     unsigned char* before_end = nullptr;
 };
 
+constexpr std::size_t affinity_table_limit_bytes = 512; ///< largest size in a group's table of sizes
+constexpr std::size_t affinity_stream_count = affinity_table_limit_bytes / 8 + 1;
+
+/// What a thread allocates from.
+struct affinity_part {
+    std::atomic<std::ptrdiff_t> live_count{0}; ///< the thread's allocations minus its frees: may be negative
+    affinity_part* next = nullptr;
+    affinity_part* previous = nullptr;
+    affinity_stream streams[affinity_stream_count];
+    affinity_page* taken[affinity_stream_count] = {};          ///< the page that each stream's extents come from
+    std::uint16_t scanned[affinity_stream_count] = {};         ///< granules of it that were searched for runs
+    std::uint16_t largest_skipped[affinity_stream_count] = {}; ///< the largest run that was too small
+    std::uint16_t skipped[affinity_stream_count] = {};         ///< granules in all runs that were too small
+
+    void count(std::ptrdiff_t change) noexcept {
+        live_count.store(live_count.load(std::memory_order_relaxed) + change, std::memory_order_relaxed);
+    }
+};
+
 }
 
 }

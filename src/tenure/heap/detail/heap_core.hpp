@@ -26,6 +26,10 @@
 #include <tenure/platform/mutex.hpp>
 #include <tenure/platform/thread_slots.hpp>
 
+namespace tenure::inline TENURE_ABI {
+class heap;
+}
+
 namespace tenure::inline TENURE_ABI::detail {
 
 /// Whether a heap's blocks come from its own pages or from the process's malloc. Decided once, at the first call.
@@ -193,5 +197,8 @@ private:
     platform::by_thread<thread_cache> used_;
     thread_cache* unused_ = nullptr; ///< of ended threads; empty, except if abandoned or in a fork's child
 };
+
+/// The parts of a heap: for statistics of the drop-in and for tests.
+[[nodiscard]] TENURE_API const heap_core& core_of(const heap& of) noexcept;
 
 }
