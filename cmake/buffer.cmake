@@ -9,17 +9,10 @@
 # The loops do not depend on the check level. They are compiled once, for every instruction set that Highway supports,
 # and are part of all three libraries.
 
-<<<<<<< HEAD
-# Products are rounded before they are added: sums are the same everywhere. Loops that say so have vectors at -O2 too,
-# but the compiler unrolls and peels better at -O3. Nobody asks for errno or the flags of floating-point exceptions,
-# which would keep choices between two results out of vectors.
-# Vectors of 32 bytes at most: see src/tenure/buffer/detail/vector_loops.hpp.
-=======
 # Products are rounded before they are added, so that sums are the same everywhere. Loops marked for it are vectorised
 # at -O2 too, but the compiler unrolls and peels better at -O3. Nothing reads errno or the floating-point exception
 # flags, which would keep selections between two results from being vectorised. Vectors have at most 32 bytes: see
-# src/tenure/buffer/vector_loops.hpp.
->>>>>>> prose-labb
+# src/tenure/buffer/detail/vector_loops.hpp.
 set(tenure_vector_flags -ffp-contract=off -fopenmp-simd -fno-math-errno -fno-trapping-math)
 if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
     list(APPEND tenure_vector_flags -mprefer-vector-width=256)

@@ -12,12 +12,7 @@ endif()
 include(CMakePackageConfigHelpers)
 set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/tenure)
 
-<<<<<<< HEAD
 # Headers: those of the rooms, and what they include from the rooms' detail folders.
-=======
-# Headers: the public ones and those that they include. A header that is private to its room and that no public header
-# includes is not installed; nor are the folders for the operating systems.
->>>>>>> prose-labb
 set(source_dir ${PROJECT_SOURCE_DIR}/src)
 file(GLOB reached CONFIGURE_DEPENDS RELATIVE ${source_dir} src/tenure/*.h src/tenure/*.hpp src/tenure/*/*.hpp)
 set(headers)

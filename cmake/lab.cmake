@@ -11,16 +11,18 @@ include(cmake/peers.cmake)
 
 # Adds lab_<room> from lab/<room>/*.cpp and the room's folders for this system. A room without sources becomes an
 # interface library.
-function(tenure_add_lab_room room)
-    cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "WITHOUT;ALSO;LINK")
-    file(GLOB sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/lab/${room}/*.cpp)
-    foreach(folder IN LISTS tenure_system_folders)
-        file(GLOB found CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/lab/${room}/${folder}/*.cpp)
-        list(APPEND sources ${found})
+function(tenure_add_lab_room path)
+    cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "FOLDERS;WITHOUT;ALSO;LINK")
+    cmake_path(GET path FILENAME room)
+    set(dir ${PROJECT_SOURCE_DIR}/lab/${path})
+    set(patterns ${dir}/*.cpp)
+    foreach(folder IN LISTS tenure_system_folders arg_FOLDERS)
+        list(APPEND patterns ${dir}/${folder}/*.cpp)
     endforeach()
+    file(GLOB sources CONFIGURE_DEPENDS ${patterns})
     list(APPEND sources ${arg_ALSO})
     foreach(source IN LISTS arg_WITHOUT)
-        list(REMOVE_ITEM sources ${PROJECT_SOURCE_DIR}/lab/${room}/${source})
+        list(REMOVE_ITEM sources ${dir}/${source})
     endforeach()
     if(sources)
         add_library(lab_${room} STATIC ${sources})
@@ -35,39 +37,49 @@ function(tenure_add_lab_room room)
 endfunction()
 
 tenure_add_lab_room(report LINK nlohmann_json::nlohmann_json fmt::fmt)
-tenure_add_lab_room(harness LINK lab_report fmt::fmt ${CMAKE_DL_LIBS})
+tenure_add_lab_room(bench/harness LINK lab_report fmt::fmt ${CMAKE_DL_LIBS})
 # Vector maths is a separate library, available if Highway is installed.
-set(tenure_vectors_missing vectors_tenure.cpp)
+set(tenure_vectors_missing vectors/vectors_tenure.cpp)
 if(TARGET tenure_buffer_tree)
-    set(tenure_vectors_missing vectors_missing.cpp)
+    set(tenure_vectors_missing vectors/vectors_missing.cpp)
     set(tenure_vectors_library tenure_buffer_tree)
 endif()
-set(tenure_vectors_elsewhere vectors_x86.cpp vectors_for_v3.cpp vectors_v3_at_o3.cpp)
+set(tenure_vectors_elsewhere vectors/vectors_x86.cpp vectors/vectors_for_v3.cpp vectors/vectors_v3_at_o3.cpp)
 if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
-    set(tenure_vectors_elsewhere vectors_not_x86.cpp)
+    set(tenure_vectors_elsewhere vectors/vectors_not_x86.cpp)
 endif()
-tenure_add_lab_room(experiments WITHOUT ${tenure_vectors_missing} ${tenure_vectors_elsewhere}
+# A module is a library of its own; modules.cpp loads them.
+file(GLOB module_sources RELATIVE ${PROJECT_SOURCE_DIR}/lab/bench/experiments
+    ${PROJECT_SOURCE_DIR}/lab/bench/experiments/modules/*.cpp)
+list(REMOVE_ITEM module_sources modules/modules.cpp)
+file(GLOB experiment_folders CONFIGURE_DEPENDS LIST_DIRECTORIES true
+    RELATIVE ${PROJECT_SOURCE_DIR}/lab/bench/experiments ${PROJECT_SOURCE_DIR}/lab/bench/experiments/*)
+list(FILTER experiment_folders EXCLUDE REGEX "\\.|^peers$") # peers: those that are installed, below
+tenure_add_lab_room(bench/experiments FOLDERS ${experiment_folders}
+    WITHOUT ${module_sources} ${tenure_vectors_missing} ${tenure_vectors_elsewhere}
     LINK lab_harness lab_report ${tenure_peer_libraries} ${tenure_vectors_library} ALSO ${tenure_peer_sources})
 # The loops for comparison: compiled as for every machine, with the flags of vector maths, with these flags for machines
 # with 32-byte vectors, and without Tenure's flags.
-set_source_files_properties(lab/experiments/vectors_at_o2.cpp PROPERTIES COMPILE_OPTIONS -O2)
-set_source_files_properties(lab/experiments/vectors_at_o3.cpp PROPERTIES COMPILE_OPTIONS -O3)
-set_source_files_properties(lab/experiments/vectors_at_our_flags.cpp PROPERTIES
+set(vectors_dir ${PROJECT_SOURCE_DIR}/lab/bench/experiments/vectors)
+set_source_files_properties(${vectors_dir}/vectors_at_o2.cpp PROPERTIES COMPILE_OPTIONS -O2)
+set_source_files_properties(${vectors_dir}/vectors_at_o3.cpp PROPERTIES COMPILE_OPTIONS -O3)
+set_source_files_properties(${vectors_dir}/vectors_at_our_flags.cpp PROPERTIES
     COMPILE_OPTIONS "${tenure_vector_flags};-O3")
-set_source_files_properties(lab/experiments/vectors_for_v3.cpp PROPERTIES
+set_source_files_properties(${vectors_dir}/vectors_for_v3.cpp PROPERTIES
     COMPILE_OPTIONS "${tenure_vector_flags};-O3;-march=x86-64-v3")
-set_source_files_properties(lab/experiments/vectors_v3_at_o3.cpp PROPERTIES
+set_source_files_properties(${vectors_dir}/vectors_v3_at_o3.cpp PROPERTIES
     COMPILE_OPTIONS "-O3;-march=x86-64-v3;-ffp-contract=fast")
 # They have their own compiler options, so they cannot use precompiled headers.
-set_source_files_properties(lab/experiments/vectors_at_o2.cpp lab/experiments/vectors_at_o3.cpp
-    lab/experiments/vectors_at_our_flags.cpp lab/experiments/vectors_for_v3.cpp lab/experiments/vectors_v3_at_o3.cpp
+set_source_files_properties(${vectors_dir}/vectors_at_o2.cpp ${vectors_dir}/vectors_at_o3.cpp
+    ${vectors_dir}/vectors_at_our_flags.cpp ${vectors_dir}/vectors_for_v3.cpp ${vectors_dir}/vectors_v3_at_o3.cpp
     PROPERTIES SKIP_PRECOMPILE_HEADERS ON)
 # The header for libraries that `tenure bench offsets --against` loads.
-install(FILES lab/experiments/offset_peer.hpp DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/tenure/bench)
+install(FILES ${PROJECT_SOURCE_DIR}/lab/bench/experiments/offsets/offset_peer.hpp
+    DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/tenure/bench)
 include(cmake/watch.cmake)
 tenure_add_lab_room(cli WITHOUT main.cpp
     LINK lab_experiments lab_watch lab_harness lab_report CLI11::CLI11 fmt::fmt nlohmann_json::nlohmann_json)
-# Modules of lab/experiments/modules: each links another project's library, which only the workers that need it load.
+# Modules of lab/bench/experiments/modules: each links another project's library, which only the workers that need it load.
 # Fields: name, header to find, library to find.
 set(tenure_modules
     "openscenegraph|osg/Group|osg"
@@ -79,7 +91,7 @@ foreach(entry IN LISTS tenure_modules)
     set(module ${CMAKE_MATCH_1})
     tenure_find_library_of_others(${module} ${CMAKE_MATCH_2} ${CMAKE_MATCH_3})
     if(TENURE_HAS_${module})
-        add_library(lab_module_${module} MODULE ${PROJECT_SOURCE_DIR}/lab/experiments/modules/${module}.cpp)
+        add_library(lab_module_${module} MODULE ${PROJECT_SOURCE_DIR}/lab/bench/experiments/modules/${module}.cpp)
         tenure_compile(lab_module_${module})
         target_include_directories(lab_module_${module} PRIVATE ${PROJECT_SOURCE_DIR}/lab)
         target_link_libraries(lab_module_${module} PRIVATE ${TENURE_LIBRARY_${module}})
@@ -104,12 +116,12 @@ add_custom_target(tenure_build_info
         "-DFLAGS=${CMAKE_CXX_FLAGS} ${CMAKE_CXX_FLAGS_${type}}" -P ${PROJECT_SOURCE_DIR}/cmake/build_info.cmake
     BYPRODUCTS ${build_info} VERBATIM)
 add_dependencies(lab_harness tenure_build_info)
-set_source_files_properties(lab/harness/build_info.cpp PROPERTIES
+set_source_files_properties(lab/bench/harness/build_info.cpp PROPERTIES
     COMPILE_OPTIONS "-include;${build_info}" OBJECT_DEPENDS ${build_info})
 
 # Where an installed command finds the library that it preloads to measure Tenure.
 file(RELATIVE_PATH libraries_from_command ${CMAKE_INSTALL_FULL_BINDIR} ${CMAKE_INSTALL_FULL_LIBDIR})
-set_source_files_properties(lab/harness/peers.cpp PROPERTIES
+set_source_files_properties(lab/bench/harness/peers.cpp PROPERTIES
     COMPILE_DEFINITIONS "TENURE_LIBRARIES_FROM_COMMAND=\"${libraries_from_command}\"")
 
 if(EXISTS ${PROJECT_SOURCE_DIR}/lab/cli/main.cpp)

@@ -7,20 +7,12 @@
 #   level 1   checked_shared, checked_static    tenure::checked likewise
 #   own       tenure_tree                       static, at the level TENURE_CHECKS: tests and lab link it
 
-<<<<<<< HEAD
-# Globbed and not listed: a room is its folder, and a file belongs to the room that it lies in, so a list here would say
-# the same thing twice. CONFIGURE_DEPENDS makes the build look again, at the cost of a directory walk.
-file(GLOB tenure_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/tenure/*/*.cpp
-    ${PROJECT_SOURCE_DIR}/src/tenure/*/detail/*.cpp)
-list(FILTER tenure_sources EXCLUDE REGEX "/src/tenure/dropin/") # a library of its own: dropin.cmake
-list(FILTER tenure_sources EXCLUDE REGEX "/src/tenure/buffer/(detail/)?vector_") # likewise: buffer.cmake
-=======
 # Sources are globbed, not listed: the files in a room's folder are the room's sources, so a list would repeat the
 # folder. CONFIGURE_DEPENDS repeats the search at each build, at the cost of a directory walk.
-file(GLOB tenure_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/tenure/*/*.cpp)
+file(GLOB tenure_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/tenure/*/*.cpp
+    ${PROJECT_SOURCE_DIR}/src/tenure/*/detail/*.cpp)
 list(FILTER tenure_sources EXCLUDE REGEX "/src/tenure/dropin/") # a separate library: dropin.cmake
-list(FILTER tenure_sources EXCLUDE REGEX "/src/tenure/buffer/vector_") # a separate library: buffer.cmake
->>>>>>> prose-labb
+list(FILTER tenure_sources EXCLUDE REGEX "/src/tenure/buffer/(detail/)?vector_") # a separate library: buffer.cmake
 
 # One folder per system, and posix for every Unix. A source's folder selects its system; there is no #if.
 string(TOLOWER ${CMAKE_SYSTEM_NAME} tenure_system)

@@ -1,7 +1,7 @@
 # SPDX-FileCopyrightText: Tenure contributors
 # SPDX-License-Identifier: MIT
 
-# Peers that need headers: lab/experiments/peers/<peer>.cpp is built if the headers are found, <peer>_missing.cpp
+# Peers that need headers: lab/bench/experiments/peers/<peer>.cpp is built if the headers are found, <peer>_missing.cpp
 # otherwise. A peer that needs no headers has no <peer>_missing.cpp.
 #
 # Sets  tenure_peer_sources, tenure_peer_libraries
@@ -30,7 +30,7 @@ set(tenure_optional_peers
     "loki|loki/SmallObj.h|loki"
 )
 
-set(peers_dir ${PROJECT_SOURCE_DIR}/lab/experiments/peers)
+set(peers_dir ${PROJECT_SOURCE_DIR}/lab/bench/experiments/peers)
 file(GLOB tenure_peer_sources CONFIGURE_DEPENDS ${peers_dir}/*.cpp)
 set(tenure_peer_libraries)
 

@@ -24,7 +24,7 @@ else()
     set(tenure_watch_missing patch_plan.cpp)
     set(tenure_decoder)
 endif()
-tenure_add_lab_room(watch WITHOUT ${tenure_watch_missing}
+tenure_add_lab_room(observe/watch WITHOUT ${tenure_watch_missing}
     LINK lab_report fmt::fmt nlohmann_json::nlohmann_json ${TENURE_LIBDW} ${TENURE_LIBELF} ${tenure_decoder})
 target_include_directories(lab_watch PRIVATE ${TENURE_LIBDW_INCLUDE})
 
@@ -33,8 +33,8 @@ if(CMAKE_CXX_FLAGS MATCHES "-fsanitize=")
     return()
 endif()
 
-set(hook_dir ${PROJECT_SOURCE_DIR}/lab/hook)
-file(GLOB hook_sources CONFIGURE_DEPENDS ${hook_dir}/*.cpp)
+set(hook_dir ${PROJECT_SOURCE_DIR}/lab/observe/hook)
+file(GLOB hook_sources CONFIGURE_DEPENDS ${hook_dir}/*.cpp ${hook_dir}/*/*.cpp)
 add_library(tenure_watch SHARED ${hook_sources})
 tenure_compile(tenure_watch)
 target_include_directories(tenure_watch PRIVATE ${PROJECT_SOURCE_DIR}/src ${PROJECT_SOURCE_DIR}/lab)
@@ -44,7 +44,7 @@ target_compile_options(tenure_watch PRIVATE -fno-exceptions -fno-rtti -fasynchro
     -fno-omit-frame-pointer -ftls-model=initial-exec -fno-builtin-malloc -fno-builtin-calloc -fno-builtin-free
     -fno-stack-protector)
 # Exceptions of the program pass through these files (personality.cpp).
-set_source_files_properties(${hook_dir}/operators.cpp ${hook_dir}/tasks.cpp PROPERTIES COMPILE_OPTIONS -fexceptions)
+set_source_files_properties(${hook_dir}/interpose/operators.cpp ${hook_dir}/interpose/tasks.cpp PROPERTIES COMPILE_OPTIONS -fexceptions)
 target_compile_definitions(tenure_watch PRIVATE TENURE_CHECKS=0)
 set_target_properties(tenure_watch PROPERTIES
     TENURE_WITHOUT_RUNTIME ON

@@ -3,17 +3,10 @@
 # SPDX-License-Identifier: MIT
 """Checks the files against the table in src/tenure/README.md, which says which room may include which.
 
-<<<<<<< HEAD
 Fails on an include that the table does not allow, an include of another room's detail folder, a cycle in the table or
 among files, a room or an include that is not in the table, a condition of the preprocessor outside platform/ and
 base/config.hpp, a system header outside platform/ (the lab's sources, which start and watch processes, may include one;
 its headers may not), and a file past 600 lines. Warns at the smaller limits.
-=======
-Fails on an include that the table does not allow, a cycle in the table or among files, a room that is not in the
-table, a missing include, a preprocessor condition outside platform/ and base/config.hpp, a system header outside
-platform/ (sources of the lab, which start and watch processes, may include them; its headers may not), and a file of
-more than 600 lines. Warns at smaller limits.
->>>>>>> prose-labb
 
 usage: check_rooms.py [ROOT]
 """
@@ -27,14 +20,10 @@ LONGEST = 600
 WARN_LINES = {"header": 250, "source": 400, "test": 400, "readme": 200}
 WARN_FILES_IN_FOLDER = 12
 LIBRARY, LAB = Path("src/tenure"), Path("lab")
-<<<<<<< HEAD
 PRODUCTS = ("bench", "observe")  # folders of rooms within the lab
 PRIVATE = "detail"  # a room's folder that other rooms stay out of
 SEE_THROUGH = ("capi", "dropin")  # they repeat the inline paths of the library for other languages and for malloc
 WHOLE_LIBRARY = "the whole library"  # src/tenure/tenure.hpp, tenure.h and tenure_quick.h, which are in no room
-=======
-WHOLE_LIBRARY = "the whole library"  # src/tenure/tenure.hpp and tenure.h, which are in no room
->>>>>>> prose-labb
 SOURCES = {".hpp", ".cpp", ".h", ".c"}
 SIZED = SOURCES | {".py", ".sh", ".cmake", ".txt", ""}
 
@@ -91,13 +80,8 @@ def read_table(root, findings):
             elif word not in ("the standard library", ""):
                 findings.error(TABLE, number, f"`{room}` may include `{word}`, which is not a room of this table")
         rooms[room] = (may - {room}, number)
-<<<<<<< HEAD
         if not any((root / folder / room).is_dir() for folder in (LIBRARY, LAB, *(LAB / each for each in PRODUCTS))):
-            findings.error(TABLE, number, f"`{room}` is in the table and is neither in {LIBRARY} nor in {LAB}")
-=======
-        if not (root / LIBRARY / room).is_dir() and not (root / LAB / room).is_dir():
             findings.error(TABLE, number, f"`{room}` is in the table but neither in {LIBRARY} nor in {LAB}")
->>>>>>> prose-labb
     return rooms
 
 
@@ -183,13 +167,9 @@ def check_file(root, path, rooms, includes, findings):
         includes.setdefault(path, {})[target] = number
         other = room_of(target)
         if other == "":
-<<<<<<< HEAD
-            findings.error(path, number, f"{target} lies in no room")
+            findings.error(path, number, f"{target} is in no room")
         elif other != room and PRIVATE in target.parts and room not in SEE_THROUGH:
             findings.error(path, number, f"{target} is private to `{other}`: include a header of that room itself")
-=======
-            findings.error(path, number, f"{target} is in no room")
->>>>>>> prose-labb
         elif other != room and other not in may:
             findings.error(path, number, f"`{room}` may not include `{other}` ({name}): {TABLE} allows "
                            f"{', '.join(sorted(may - {WHOLE_LIBRARY})) or 'the standard library only'}")

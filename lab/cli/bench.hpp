@@ -13,7 +13,7 @@
 
 #include <CLI/CLI.hpp>
 
-#include "harness/experiment.hpp"
+#include "bench/harness/experiment.hpp"
 #include "report/result.hpp"
 
 namespace tenure::lab {

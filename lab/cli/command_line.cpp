@@ -17,7 +17,7 @@
 #include "cli/nearest.hpp"
 #include "cli/subcommands.hpp"
 #include "cli/terminal.hpp"
-#include "harness/machine.hpp"
+#include "bench/harness/machine.hpp"
 
 namespace tenure::lab {
 

@@ -13,10 +13,10 @@
 
 #include "cli/command_line.hpp"
 #include "cli/terminal.hpp"
-#include "experiments/registry.hpp"
-#include "harness/machine.hpp"
-#include "harness/peers.hpp"
-#include "harness/rounds.hpp"
+#include "bench/experiments/registry.hpp"
+#include "bench/harness/machine.hpp"
+#include "bench/harness/peers.hpp"
+#include "bench/harness/rounds.hpp"
 
 namespace tenure::lab {
 

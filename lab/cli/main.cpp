@@ -9,8 +9,8 @@
 
 #include "cli/command_line.hpp"
 #include "cli/last_resort.hpp"
-#include "experiments/registry.hpp"
-#include "harness/worker.hpp"
+#include "bench/experiments/registry.hpp"
+#include "bench/harness/worker.hpp"
 
 namespace {
 

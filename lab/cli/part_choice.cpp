@@ -9,7 +9,7 @@
 #include <algorithm>
 
 #include "cli/nearest.hpp"
-#include "harness/rounds.hpp"
+#include "bench/harness/rounds.hpp"
 
 namespace tenure::lab {
 

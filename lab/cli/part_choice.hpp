@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "harness/experiment.hpp"
+#include "bench/harness/experiment.hpp"
 
 namespace tenure::lab {
 

@@ -12,7 +12,7 @@
 #include <filesystem>
 
 #include "cli/nearest.hpp"
-#include "experiments/registry.hpp"
+#include "bench/experiments/registry.hpp"
 
 namespace tenure::lab {
 

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "harness/rounds.hpp"
+#include "bench/harness/rounds.hpp"
 
 namespace tenure::lab {
 

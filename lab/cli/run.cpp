@@ -23,8 +23,8 @@
 #include "cli/program_file.hpp"
 #include "cli/settings.hpp"
 #include "cli/terminal.hpp"
-#include "harness/malloc_calls.hpp"
-#include "harness/peers.hpp"
+#include "bench/harness/malloc_calls.hpp"
+#include "bench/harness/peers.hpp"
 
 namespace tenure::lab {
 

@@ -7,7 +7,7 @@
 #include <set>
 #include <string_view>
 
-#include "hook/calls.hpp"
+#include "observe/hook/interpose/calls.hpp"
 #include "report/text_grid.hpp"
 
 namespace tenure::lab {

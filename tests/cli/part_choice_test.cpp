@@ -7,7 +7,7 @@
 
 #include <array>
 
-#include "harness/rounds.hpp"
+#include "bench/harness/rounds.hpp"
 
 namespace {
 

@@ -11,7 +11,7 @@
 #include <string_view>
 #include <utility>
 
-#include "experiments/heap_blocks.hpp"
+#include "bench/experiments/heap/heap_blocks.hpp"
 
 namespace broken {
 

@@ -5,7 +5,7 @@
 
 #include <array>
 
-#include "experiments/pools_contestant.hpp"
+#include "bench/experiments/pools/pools_contestant.hpp"
 
 namespace broken {
 

@@ -11,9 +11,9 @@
 #include <new>
 #include <span>
 
-#include "experiments/pools_population.hpp"
-#include "harness/experiment.hpp"
-#include "harness/measure.hpp"
+#include "bench/experiments/pools/pools_population.hpp"
+#include "bench/harness/experiment.hpp"
+#include "bench/harness/stopwatch.hpp"
 
 namespace broken {
 

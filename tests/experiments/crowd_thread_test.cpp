@@ -13,10 +13,10 @@
 #include <vector>
 
 #include "experiments/broken_heaps.hpp"
-#include "experiments/crowd.hpp"
-#include "experiments/heap_workload.hpp"
+#include "bench/experiments/shared/crowd.hpp"
+#include "bench/experiments/heap/heap_workload.hpp"
 #include "experiments/kept_recorder.hpp"
-#include "experiments/latency_workload.hpp"
+#include "bench/experiments/latency/latency_workload.hpp"
 
 namespace {
 

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: Tenure contributors
 // SPDX-License-Identifier: MIT
 
-#include "experiments/dotnet.hpp"
+#include "bench/experiments/dotnet/dotnet.hpp"
 
 #include <gtest/gtest.h>
 
@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "experiments/kept_recorder.hpp"
-#include "harness/proof.hpp"
+#include "bench/harness/proof.hpp"
 
 namespace {
 

@@ -1,14 +1,14 @@
 // SPDX-FileCopyrightText: Tenure contributors
 // SPDX-License-Identifier: MIT
 
-#include "experiments/exchange.hpp"
+#include "bench/experiments/shared/exchange.hpp"
 
 #include <gtest/gtest.h>
 
 #include <tenure/lifetime/lifetime.hpp>
 
 #include "experiments/kept_recorder.hpp"
-#include "experiments/pools.hpp"
+#include "bench/experiments/pools/pools.hpp"
 #include "support/process.hpp"
 
 namespace {

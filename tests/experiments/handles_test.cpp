@@ -4,7 +4,7 @@
 /// \file
 /// The handles experiment fails schemes that are wrong about what is alive, and asks each that can be asked.
 
-#include "experiments/handles_workload.hpp"
+#include "bench/experiments/handles/handles_workload.hpp"
 
 #include <gtest/gtest.h>
 

@@ -9,11 +9,11 @@
 #include <vector>
 
 #include "experiments/broken_heaps.hpp"
-#include "experiments/fragmentation_workload.hpp"
-#include "experiments/heap_workload.hpp"
+#include "bench/experiments/fragmentation/fragmentation_workload.hpp"
+#include "bench/experiments/heap/heap_workload.hpp"
 #include "experiments/kept_recorder.hpp"
-#include "experiments/large_workload.hpp"
-#include "experiments/latency_workload.hpp"
+#include "bench/experiments/large/large_workload.hpp"
+#include "bench/experiments/latency/latency_workload.hpp"
 
 namespace {
 

@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "harness/experiment.hpp"
+#include "bench/harness/experiment.hpp"
 
 class kept_recorder final : public tenure::lab::recorder {
 public:

@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "experiments/broken_pools.hpp"
-#include "experiments/registry.hpp"
-#include "harness/worker.hpp"
+#include "bench/experiments/registry.hpp"
+#include "bench/harness/worker.hpp"
 
 int main(int argc, char** argv) {
     auto const known = tenure::lab::experiments();

@@ -12,8 +12,8 @@
 
 #include "experiments/broken_pools.hpp"
 #include "experiments/kept_recorder.hpp"
-#include "experiments/pools_contestant.hpp"
-#include "experiments/registry.hpp"
+#include "bench/experiments/pools/pools_contestant.hpp"
+#include "bench/experiments/registry.hpp"
 
 namespace {
 

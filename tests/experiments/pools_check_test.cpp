@@ -8,8 +8,8 @@
 
 #include "experiments/broken_pools.hpp"
 #include "experiments/kept_recorder.hpp"
-#include "experiments/pools_contestant.hpp"
-#include "harness/rounds.hpp"
+#include "bench/experiments/pools/pools_contestant.hpp"
+#include "bench/harness/rounds.hpp"
 
 namespace {
 

@@ -1,15 +1,15 @@
 // SPDX-FileCopyrightText: Tenure contributors
 // SPDX-License-Identifier: MIT
 
-#include "experiments/registry.hpp"
+#include "bench/experiments/registry.hpp"
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <set>
 
-#include "harness/machine.hpp"
-#include "harness/rounds.hpp"
+#include "bench/harness/machine.hpp"
+#include "bench/harness/rounds.hpp"
 
 namespace {
 

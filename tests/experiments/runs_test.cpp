@@ -10,10 +10,10 @@
 #include <cctype>
 #include <cmath>
 
-#include "experiments/exchange.hpp"
-#include "experiments/pools.hpp"
-#include "experiments/registry.hpp"
-#include "harness/rounds.hpp"
+#include "bench/experiments/shared/exchange.hpp"
+#include "bench/experiments/pools/pools.hpp"
+#include "bench/experiments/registry.hpp"
+#include "bench/harness/rounds.hpp"
 #include "report/primary.hpp"
 #include "support/process.hpp"
 

@@ -4,7 +4,7 @@
 /// \file
 /// The vectors experiment has a figure of its own for each operation, type and part, and loops with every set of flags.
 
-#include "experiments/vectors.hpp"
+#include "bench/experiments/vectors/vectors.hpp"
 
 #include <gtest/gtest.h>
 
@@ -16,7 +16,7 @@
 #include <string_view>
 
 #include "experiments/kept_recorder.hpp"
-#include "experiments/vectors_calls.hpp"
+#include "bench/experiments/vectors/vectors_calls.hpp"
 
 namespace {
 

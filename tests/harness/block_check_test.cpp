@@ -1,14 +1,14 @@
 // SPDX-FileCopyrightText: Tenure contributors
 // SPDX-License-Identifier: MIT
 
-#include "harness/block_check.hpp"
+#include "bench/harness/block_check.hpp"
 
 #include <gtest/gtest.h>
 
 #include <array>
 #include <vector>
 
-#include "harness/measure.hpp"
+#include "bench/harness/stopwatch.hpp"
 
 namespace {
 

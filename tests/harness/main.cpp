@@ -7,7 +7,7 @@
 #include <gtest/gtest.h>
 
 #include "harness/toy_experiment.hpp"
-#include "harness/worker.hpp"
+#include "bench/harness/worker.hpp"
 
 int main(int argc, char** argv) {
     if (auto const code = tenure::lab::run_if_worker(argc, argv, toys::experiments())) return *code;

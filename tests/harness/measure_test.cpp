@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: Tenure contributors
 // SPDX-License-Identifier: MIT
 
-#include "harness/measure.hpp"
+#include "bench/harness/stopwatch.hpp"
 
 #include <gtest/gtest.h>
 #include <sys/mman.h>
@@ -9,8 +9,8 @@
 #include <set>
 #include <vector>
 
-#include "harness/experiment.hpp"
-#include "harness/memory.hpp"
+#include "bench/harness/experiment.hpp"
+#include "bench/harness/memory.hpp"
 #include "support/process.hpp"
 
 namespace {

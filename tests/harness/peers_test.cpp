@@ -1,14 +1,14 @@
 // SPDX-FileCopyrightText: Tenure contributors
 // SPDX-License-Identifier: MIT
 
-#include "harness/peers.hpp"
+#include "bench/harness/peers.hpp"
 
 #include <gtest/gtest.h>
 
 #include <fstream>
 
-#include "harness/machine.hpp"
-#include "harness/malloc_calls.hpp"
+#include "bench/harness/machine.hpp"
+#include "bench/harness/malloc_calls.hpp"
 #include "support/own_path.hpp"
 #include "support/process.hpp"
 

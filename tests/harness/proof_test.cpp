@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: Tenure contributors
 // SPDX-License-Identifier: MIT
 
-#include "harness/proof.hpp"
+#include "bench/harness/proof.hpp"
 
 #include <gtest/gtest.h>
 
@@ -9,9 +9,9 @@
 #include <filesystem>
 #include <string>
 
-#include "harness/block_owner.hpp"
-#include "harness/peers.hpp"
-#include "harness/rounds.hpp"
+#include "bench/harness/block_owner.hpp"
+#include "bench/harness/peers.hpp"
+#include "bench/harness/rounds.hpp"
 #include "harness/toy_experiment.hpp"
 #include "support/own_path.hpp"
 #include "support/process.hpp"

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: Tenure contributors
 // SPDX-License-Identifier: MIT
 
-#include "harness/rounds.hpp"
+#include "bench/harness/rounds.hpp"
 
 #include <gtest/gtest.h>
 
@@ -11,8 +11,8 @@
 #include <cstdlib>
 #include <thread>
 
-#include "harness/interrupt.hpp"
-#include "harness/machine.hpp"
+#include "bench/harness/interrupt.hpp"
+#include "bench/harness/machine.hpp"
 #include "harness/toy_experiment.hpp"
 #include "support/process.hpp"
 

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: Tenure contributors
 // SPDX-License-Identifier: MIT
 
-#include "harness/tick_clock.hpp"
+#include "bench/harness/tick_clock.hpp"
 
 #include <gtest/gtest.h>
 

@@ -11,7 +11,7 @@
 #include <cstdlib>
 #include <string_view>
 
-#include "harness/measure.hpp"
+#include "bench/harness/stopwatch.hpp"
 
 namespace toys {
 

@@ -7,7 +7,7 @@
 
 #include <span>
 
-#include "harness/experiment.hpp"
+#include "bench/harness/experiment.hpp"
 
 namespace toys {
 

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: Tenure contributors
 // SPDX-License-Identifier: MIT
 
-#include "harness/worker.hpp"
+#include "bench/harness/worker.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: Tenure contributors
 // SPDX-License-Identifier: MIT
 
-#include "watch/baseline.hpp"
+#include "observe/watch/baseline.hpp"
 
 #include <gtest/gtest.h>
 

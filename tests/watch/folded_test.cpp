@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: Tenure contributors
 // SPDX-License-Identifier: MIT
 
-#include "watch/folded.hpp"
+#include "observe/watch/folded.hpp"
 
 #include <algorithm>
 #include <regex>
@@ -9,7 +9,7 @@
 
 #include <gtest/gtest.h>
 
-#include "watch/blame.hpp"
+#include "observe/watch/blame.hpp"
 #include "watch/checks.hpp"
 #include "watch/sample_findings.hpp"
 

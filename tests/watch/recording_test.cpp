@@ -4,7 +4,7 @@
 /// \file
 /// Recordings that are damaged, or somebody else's: whatever they hold, what is said of them is within bounds.
 
-#include "watch/recording.hpp"
+#include "observe/watch/recording.hpp"
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
@@ -19,11 +19,11 @@
 #include <random>
 
 #include "support/own_path.hpp"
-#include "watch/findings.hpp"
-#include "watch/folded.hpp"
-#include "watch/watch_html.hpp"
-#include "watch/watch_json.hpp"
-#include "watch/watch_text.hpp"
+#include "observe/watch/findings.hpp"
+#include "observe/watch/folded.hpp"
+#include "observe/watch/watch_html.hpp"
+#include "observe/watch/watch_json.hpp"
+#include "observe/watch/watch_text.hpp"
 
 namespace tenure::lab {
 

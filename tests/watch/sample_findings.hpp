@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "watch/findings.hpp"
+#include "observe/watch/findings.hpp"
 
 namespace tenure::lab::sample {
 

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: Tenure contributors
 // SPDX-License-Identifier: MIT
 
-#include "watch/symbols.hpp"
+#include "observe/watch/symbols.hpp"
 
 #include <link.h>
 #include <unistd.h>
@@ -11,7 +11,7 @@
 
 #include <gtest/gtest.h>
 
-#include "watch/blame.hpp"
+#include "observe/watch/blame.hpp"
 
 // With external linkage, so that symbol tables have them in every build.
 int tenure_symbols_test_variable = 0;

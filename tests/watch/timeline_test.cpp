@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: Tenure contributors
 // SPDX-License-Identifier: MIT
 
-#include "watch/timeline.hpp"
+#include "observe/watch/timeline.hpp"
 
 #include <limits>
 

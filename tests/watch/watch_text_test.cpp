@@ -1,12 +1,12 @@
 // SPDX-FileCopyrightText: Tenure contributors
 // SPDX-License-Identifier: MIT
 
-#include "watch/watch_text.hpp"
+#include "observe/watch/watch_text.hpp"
 
 #include <gtest/gtest.h>
 
 #include "watch/checks.hpp"
-#include "watch/figures.hpp"
+#include "observe/watch/figures.hpp"
 #include "watch/sample_findings.hpp"
 
 namespace tenure::lab {

@@ -8,7 +8,7 @@
 
 #include <cstdint>
 
-#include "experiments/offset_nodes.hpp"
+#include "bench/experiments/offsets/offset_nodes.hpp"
 
 namespace OffsetAllocator {
 

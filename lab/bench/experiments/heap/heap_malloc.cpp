@@ -1,0 +1,54 @@
+// SPDX-FileCopyrightText: Tenure contributors
+// SPDX-License-Identifier: MIT
+
+/// \file
+/// malloc, realloc and free of the process in heap, large, fragmentation and latency: one row per malloc.
+
+#include <array>
+#include <cstdlib>
+
+#include "bench/experiments/fragmentation/fragmentation_workload.hpp"
+#include "bench/experiments/heap/heap_workload.hpp"
+#include "bench/experiments/large/large_workload.hpp"
+#include "bench/experiments/latency/latency_workload.hpp"
+#include "bench/harness/malloc_calls.hpp"
+
+namespace tenure::lab {
+
+namespace {
+
+struct process_malloc {
+    void* allocate(std::size_t bytes) { return std::malloc(bytes); }
+    void deallocate(void* block, std::size_t) { std::free(block); }
+    void* reallocate(void* block, std::size_t bytes) { return std::realloc(block, bytes); }
+    bool trim() {
+        if (process_malloc_calls().trim == nullptr) return false;
+        process_malloc_calls().trim();
+        return true;
+    }
+};
+
+constexpr std::array<contestant, 1> in_heap{{
+    {.how = route::process_malloc, .parts = heap_part::all, .run = run_heap<process_malloc>},
+}};
+constexpr std::array<contestant, 1> in_large{{
+    {.how = route::process_malloc, .parts = large_part::all, .run = run_large<process_malloc>},
+}};
+constexpr std::array<contestant, 1> in_fragmentation{{
+    {.how = route::process_malloc, .parts = fragmentation_part::all, .run = run_fragmentation<process_malloc>},
+}};
+constexpr std::array<contestant, 1> in_latency{{
+    {.how = route::process_malloc, .parts = latency_part::all, .run = run_latency<process_malloc>},
+}};
+
+}
+
+std::span<const contestant> mallocs_in_heap() { return in_heap; }
+
+std::span<const contestant> mallocs_in_large() { return in_large; }
+
+std::span<const contestant> mallocs_in_fragmentation() { return in_fragmentation; }
+
+std::span<const contestant> mallocs_in_latency() { return in_latency; }
+
+}

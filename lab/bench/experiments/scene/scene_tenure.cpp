@@ -1,0 +1,89 @@
+// SPDX-FileCopyrightText: Tenure contributors
+// SPDX-License-Identifier: MIT
+
+/// \file
+/// Affinity groups in scene: one for nodes, one for data, one for everything else.
+
+#include <array>
+#include <new>
+#include <optional>
+#include <string_view>
+
+#include <tenure/affinity/affinity_group.hpp>
+
+#include "bench/experiments/scene/scene_run.hpp"
+
+namespace tenure::lab {
+
+namespace {
+
+/// Three groups of the same type, at addresses that are known at compile time.
+template<sizes Frees, streams Arrangement, page_size Pages = page_size::ordinary, sharing Threads = sharing::one_thread>
+struct groups {
+    static inline page_source source{Pages};
+    static inline std::array<std::optional<affinity_group>, kind_count> all;
+
+    static void open() {
+        constexpr std::array<std::string_view, kind_count> names{"objects", "data", "nodes"};
+        affinity_options options;
+        options.sizes = Frees;
+        options.layout = Arrangement;
+        options.threads = Threads;
+        for (std::size_t i = 0; i < kind_count; ++i) all[i].emplace(names[i], options, source);
+    }
+    static void* allocate(kind which, std::size_t bytes) {
+        return all[static_cast<std::size_t>(which)]->allocate(bytes);
+    }
+    static void deallocate(kind which, void* block, std::size_t bytes) {
+        all[static_cast<std::size_t>(which)]->deallocate(block, bytes);
+    }
+    static void clear() {
+        for (std::optional<affinity_group>& each : all) each->clear();
+    }
+    static block_owner owner() {
+        block_owner made;
+        made.query = "affinity_group::owns";
+        made.asked = &*all[static_cast<std::size_t>(kind::nodes)];
+        made.owns = [](const void* self, const void* block) {
+            return static_cast<const affinity_group*>(self)->owns(block);
+        };
+        return made;
+    }
+};
+
+using together_found = groups<size_on_free::optional, page_layout::mixed>;
+using together = groups<size_on_free::required, page_layout::mixed>;
+using together_huge = groups<size_on_free::required, page_layout::mixed, page_size::huge>;
+using apart = groups<size_on_free::required, page_layout::by_size>;
+using apart_huge = groups<size_on_free::required, page_layout::by_size, page_size::huge>;
+using any_thread = groups<size_on_free::required, page_layout::mixed, page_size::ordinary, sharing::any_thread>;
+
+constexpr std::string_view type = "tenure::affinity_group";
+
+template<class Memory>
+constexpr contestant row(std::string_view name, std::string_view note) {
+    return {.name = name,
+            .how = route::inlined,
+            .kind = "inlined",
+            .type = type,
+            .note = note,
+            .parts = scene_part::all,
+            .run = run_scene<Memory>};
+}
+
+constexpr std::array<contestant, 6> all{
+    row<together>("tenure affinity", "mixed layout, one thread; every free passes the size"),
+    row<together_huge>("tenure affinity (huge pages)", "the same in pages of 2 MiB, if the system has them"),
+    row<apart>("tenure affinity (apart)", "layout by size: each size in pages of its own, within a cache line where "
+                                          "possible"),
+    row<apart_huge>("tenure affinity (apart and huge pages)", "the same in pages of 2 MiB, if the system has them"),
+    row<together_found>("tenure affinity (sizes found)",
+                        "like the first, and a free may omit the size; here every free passes it"),
+    row<any_thread>("tenure affinity (any thread)", "like the first, for any number of threads"),
+};
+
+}
+
+std::span<const contestant> tenure_in_scene() { return all; }
+
+}

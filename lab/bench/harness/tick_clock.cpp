@@ -1,0 +1,26 @@
+// SPDX-FileCopyrightText: Tenure contributors
+// SPDX-License-Identifier: MIT
+
+/// \file
+/// The cost of reading the counter in this process.
+
+#include "bench/harness/tick_clock.hpp"
+
+#include <array>
+
+namespace tenure::lab {
+
+std::uint64_t tick_cost() {
+    static std::uint64_t const cost = [] {
+        static std::array<std::uint64_t, 2001> reads; // static, so that a worker's stack stays small
+        for (std::uint64_t& read : reads) {
+            std::uint64_t const begin = ticks_before();
+            read = ticks_after() - begin;
+        }
+        std::nth_element(reads.begin(), reads.begin() + reads.size() / 2, reads.end());
+        return reads[reads.size() / 2];
+    }();
+    return cost;
+}
+
+}

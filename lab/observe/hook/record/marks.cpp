@@ -1,0 +1,72 @@
+// SPDX-FileCopyrightText: Tenure contributors
+// SPDX-License-Identifier: MIT
+
+/// \file
+/// What a program reports about itself: marked regions and no-allocation scopes. Tenure's classes report through the
+/// observer table; any other program can look up tn_region_begin() and tn_region_end().
+
+#include <sys/syscall.h>
+
+#include <cstring>
+
+#include <tenure/base/observer.hpp>
+
+#include "observe/hook/interpose/raw.hpp"
+#include "observe/hook/record/regions.hpp"
+
+namespace tenure::lab::hook {
+
+namespace {
+
+void begin_region(const char* name, std::size_t name_bytes) {
+    if (!chosen.is_on || (chosen.regions & watches_marks) == 0) return;
+    enter(region_of(region_kind::mark, 0, 0, name, name_bytes), 0);
+}
+void end_region() {
+    if (chosen.is_on && (chosen.regions & watches_marks) != 0) leave_if(region_kind::mark);
+}
+
+void begin_no_alloc() {
+    if (!chosen.is_on) return;
+    enter(region_of(region_kind::no_alloc, 0, 0, nullptr, 0), 0);
+}
+void end_no_alloc() {
+    if (!chosen.is_on) return;
+    leave_if(region_kind::no_alloc);
+}
+
+void begin_allowed() {
+    if (chosen.is_on) ++this_thread.allowed;
+}
+void end_allowed() {
+    if (this_thread.allowed > 0) --this_thread.allowed;
+}
+
+void mark(const char* name, std::size_t name_bytes) {
+    if (!chosen.is_on || (chosen.regions & watches_marks) == 0) return;
+    process_head* const process = head_of_process();
+    std::uint32_t const region = region_of(region_kind::mark, 0, 0, name, name_bytes);
+    if (process == nullptr || region == no_region) return;
+    std::uint64_t const index = __atomic_fetch_add(&process->moments, 1, __ATOMIC_RELAXED);
+    if (index >= max_moments) return;
+    moment_record& moment = process->moment[index];
+    moment.thread = static_cast<std::uint32_t>(raw_call(SYS_gettid));
+    moment.region = region;
+    __atomic_store_n(&moment.ticks, ticks(), __ATOMIC_RELEASE); // written last
+}
+
+}
+
+}
+
+extern "C" {
+
+extern const tenure_observer_table tenure_observer; // without this declaration the constant would have internal linkage
+const tenure_observer_table tenure_observer = {
+    sizeof(tenure_observer_table),    tenure_observer_version,           tenure::lab::hook::begin_region,
+    tenure::lab::hook::end_region,    tenure::lab::hook::begin_no_alloc, tenure::lab::hook::end_no_alloc,
+    tenure::lab::hook::begin_allowed, tenure::lab::hook::end_allowed,    tenure::lab::hook::mark};
+
+void tn_region_begin(const char* name, std::size_t name_bytes) { tenure::lab::hook::begin_region(name, name_bytes); }
+void tn_region_end() { tenure::lab::hook::end_region(); }
+}
