@@ -113,7 +113,7 @@ private:
     }
 
     [[nodiscard]] static bool is_large(std::size_t bytes, std::size_t alignment) {
-        return bytes > tenure::affinity_group::max_object_bytes() || alignment > max_block_alignment;
+        return bytes > tenure::affinity_group::max_in_block_bytes() || alignment > max_block_alignment;
     }
 
     [[nodiscard]] bool allocate(std::size_t bytes, std::size_t alignment) {

@@ -122,8 +122,8 @@ TEST_F(affinity_groups, the_largest_and_the_smallest_block_serve) {
     for (std::size_t bytes : {64 * kibibyte, 128 * kibibyte, 1024 * mebibyte}) {
         for (std::size_t alignment : {8u, 1024u}) {
             affinity_group group("block", {.alignment = alignment, .block_bytes = bytes}, source_);
-            void* const largest = take(group, affinity_group::max_object_bytes(), 4096);
-            std::memset(largest, 1, affinity_group::max_object_bytes());
+            void* const largest = take(group, affinity_group::max_in_block_bytes(), 4096);
+            std::memset(largest, 1, affinity_group::max_in_block_bytes());
             EXPECT_EQ(source_.live_bytes(), bytes) << "and it lies in the block";
             EXPECT_TRUE(group.valid());
             group.deallocate(largest);

@@ -147,7 +147,7 @@ TEST_F(affinity_keeping, clear_frees_everything_and_keeps_the_pages) {
 
 TEST_F(affinity_keeping, large_objects_are_owned_counted_and_cleared) {
     affinity_group group("large", {}, source_);
-    std::size_t const largest = affinity_group::max_object_bytes();
+    std::size_t const largest = affinity_group::max_in_block_bytes();
     EXPECT_EQ(largest, 16 * kibibyte);
     support::ledger ledger;
     for (std::size_t bytes : {largest + 1, largest * 2, std::size_t{200'000}, std::size_t{5'000'000}}) {

@@ -93,8 +93,10 @@ public:
     }
     ~shared_lock() {
         if (!group_.is_shared_) return;
-        if (group_.misuse_.empty()) [[likely]]
-            return group_.mutex_.unlock();
+        if (group_.misuse_.empty()) [[likely]] {
+            group_.mutex_.unlock();
+            return;
+        }
         detail::misuse_log const noted = std::exchange(group_.misuse_, {});
         group_.mutex_.unlock();
         noted.report();
@@ -222,7 +224,7 @@ affinity_group::size_entry affinity_group::entry_for(std::size_t bytes) const no
 
 void* affinity_group::allocate_slow(std::size_t bytes, std::size_t alignment) noexcept {
     [[maybe_unused]] detail::caller_allocation const allocation("of an affinity group", bytes);
-    if (!is_power_of_two(alignment) || bytes > max_object_bytes - alignment || is_invalid_) return nullptr;
+    if (!is_power_of_two(alignment) || bytes > tenure::max_object_bytes - alignment || is_invalid_) return nullptr;
     std::size_t const whole_alignment = std::max(alignment, options_.alignment);
     if (functions_.allocate != nullptr) {
         void* const object = functions_.allocate(functions_.context, std::max<std::size_t>(bytes, 1), whole_alignment);
@@ -230,7 +232,7 @@ void* affinity_group::allocate_slow(std::size_t bytes, std::size_t alignment) no
         return object;
     }
     if (is_passthrough_) return passthrough_.allocate(std::max<std::size_t>(bytes, 1), whole_alignment);
-    if (bytes > max_object_bytes() || alignment > max_block_alignment) return allocate_large(bytes, whole_alignment);
+    if (bytes > max_in_block_bytes() || alignment > max_block_alignment) return allocate_large(bytes, whole_alignment);
     thread_part& mine = *open_part();
     size_entry entry = entry_for(bytes);
     // Pages of one size assume that objects follow each other without gaps.
@@ -284,7 +286,7 @@ void* affinity_group::allocate_large(std::size_t bytes, std::size_t alignment) n
 }
 
 bool affinity_group::is_large(const void* object, std::size_t bytes, std::size_t alignment) const noexcept {
-    if ((bytes != unknown_bytes && bytes > max_object_bytes()) || alignment > max_block_alignment) return true;
+    if ((bytes != unknown_bytes && bytes > max_in_block_bytes()) || alignment > max_block_alignment) return true;
     if (!is_aligned(object, max_block_alignment)) return false;
     heap const* const large = large_.load(std::memory_order_acquire);
     // Most objects are in the group's blocks; that lookup takes no lock.
@@ -334,9 +336,9 @@ void affinity_group::deallocate(void* object) noexcept {
 void affinity_group::free_large(heap& large, void* object, std::size_t bytes, std::size_t alignment) noexcept {
     if constexpr (checks::caller) {
         bool const is_known = bytes != unknown_bytes;
-        if (is_known && bytes > max_object_bytes())
+        if (is_known && bytes > max_in_block_bytes())
             return large.deallocate(object, bytes, std::max(alignment, max_block_alignment));
-        if (is_known && large.owns(object) && large.usable_size(object) > max_object_bytes()) {
+        if (is_known && large.owns(object) && large.usable_size(object) > max_in_block_bytes()) {
             report_misuse("a large object was freed with another size than it was allocated with", object,
                           "Free each object once, to its own group, with the size that it was allocated with.");
             return;

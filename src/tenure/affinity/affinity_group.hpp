@@ -10,7 +10,7 @@
 /// Not for        many objects of one type: pool/pool.hpp. Large objects or objects visited alone: heap/heap.hpp.
 /// Memory from    a block source, in naturally aligned blocks of 2 MiB that are touched as they are used. trim()
 ///                returns empty blocks; blocks past options.max_retained_bytes are returned at once. Objects past
-///                max_object_bytes() come from a heap that belongs to the group.
+///                max_in_block_bytes() come from a heap that belongs to the group.
 /// Cost           allocate and deallocate O(1): an add and a compare, plus at most 128 words of bits per page of 64 KiB
 ///                or run of free memory in it. Before a request fails, all pages that may have room are searched. clear
 ///                O(blocks), including their bits.
@@ -159,7 +159,7 @@ public:
     [[nodiscard]] std::size_t block_bytes() const noexcept { return options_.block_bytes; }
     /// The largest object that is stored in a block. Larger objects, and those aligned to more than 4096, are stored in
     /// the group's heap.
-    [[nodiscard]] static constexpr std::size_t max_object_bytes() noexcept { return detail::affinity_page_bytes / 4; }
+    [[nodiscard]] static constexpr std::size_t max_in_block_bytes() noexcept { return detail::affinity_page_bytes / 4; }
 
 private:
     class shared_lock;

@@ -39,7 +39,7 @@ struct fork_handlers {
         if (all.is_alone) return;
         all.forking.lock();
         for (std::size_t order = 0; order < fork_orders; ++order) {
-            visit_lasting(static_cast<fork_order>(order), &take);
+            visit_lasting(static_cast<fork_order>(order), &lock);
             if (static_cast<fork_order>(order) != fork_order::objects) continue;
             all.list.lock();
             for (fork_handler* each = all.objects; each != nullptr; each = each->next_) lock(*each);

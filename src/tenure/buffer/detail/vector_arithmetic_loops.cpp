@@ -3,7 +3,7 @@
 
 // foreach_target.h includes the loops once for each instruction set except the lowest, which the last include adds.
 
-#define HWY_TARGET_INCLUDE "tenure/buffer/vector_arithmetic_loops.hpp"
+#define HWY_TARGET_INCLUDE "tenure/buffer/detail/vector_arithmetic_loops.hpp"
 #include <hwy/foreach_target.h>
 
 #include <tenure/buffer/detail/vector_arithmetic_loops.hpp>
