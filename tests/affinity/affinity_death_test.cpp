@@ -39,7 +39,7 @@ std::vector<affinity_options> kinds() {
     for (size_on_free sizes : {size_on_free::optional, size_on_free::required}) {
         for (page_layout layout : {page_layout::mixed, page_layout::by_size}) {
             for (tenure::sharing threads : {tenure::sharing::one_thread, tenure::sharing::any_thread}) {
-                all.push_back({.alignment = 8, .sizes = frees, .layout = arrangement, .threads = threads});
+                all.push_back({.alignment = 8, .sizes = sizes, .layout = layout, .threads = threads});
             }
         }
     }

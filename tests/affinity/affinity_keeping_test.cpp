@@ -69,7 +69,7 @@ TEST_F(affinity_keeping, with_nothing_to_keep_an_empty_block_goes_back_at_once) 
     for (page_layout layout : {page_layout::mixed, page_layout::by_size}) {
         for (bool is_reversed : {false, true}) {
             affinity_options const options{
-                .alignment = 8, .block_bytes = 64 * kibibyte, .max_retained_bytes = 0, .layout = arrangement};
+                .alignment = 8, .block_bytes = 64 * kibibyte, .max_retained_bytes = 0, .layout = layout};
             affinity_group group("given back", options, source_);
             std::vector<unsigned char*> objects = take_many(group, 20'000, 64);
             std::size_t const blocks = source_.live_blocks();
