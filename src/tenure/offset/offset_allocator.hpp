@@ -201,7 +201,7 @@ private:
     [[nodiscard]] std::uint32_t add_before(std::uint32_t which, std::uint64_t offset, std::uint64_t size) noexcept;
     void list_gaps(std::uint64_t least) noexcept;
     [[nodiscard]] std::uint64_t largest_gap() const noexcept;
-    [[nodiscard]] bool is_allocated(offset_range range) const noexcept {
+    [[nodiscard]] TENURE_ALWAYS_INLINE bool is_allocated(offset_range range) const noexcept {
         return range.id < slot_count_ && at(range.id).what == in_use && at(range.id).offset == range.offset;
     }
     [[nodiscard]] bool is_held(offset_range range) const noexcept;
