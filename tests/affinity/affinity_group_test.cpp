@@ -49,7 +49,7 @@ TEST_F(affinity_groups, every_alignment_is_kept) {
         for (page_layout layout : {page_layout::mixed, page_layout::by_size}) {
             affinity_options options;
             options.alignment = of_group;
-            options.layout = arrangement;
+            options.layout = layout;
             affinity_group group("aligned", options, source_);
             EXPECT_EQ(group.alignment(), of_group);
             support::ledger ledger;
@@ -134,7 +134,7 @@ TEST_F(affinity_groups, the_largest_and_the_smallest_block_serve) {
 
 TEST_F(affinity_groups, together_sizes_lie_one_after_the_other_as_they_were_allocated) {
     for (size_on_free sizes : {size_on_free::optional, size_on_free::required}) {
-        affinity_group group("together", {.alignment = 8, .sizes = frees}, source_);
+        affinity_group group("together", {.alignment = 8, .sizes = sizes}, source_);
         unsigned char* expected = nullptr;
         std::size_t jumps = 0, bytes_in_all = 0;
         for (std::size_t count = 0; count < 20'000; ++count) {
@@ -273,7 +273,7 @@ TEST_F(affinity_groups, freed_neighbours_are_one_piece_whatever_the_order) {
         int order[] = {0, 1, 2};
         do {
             tenure::failing_source failing(source_, 1);
-            affinity_group group("neighbours", {.alignment = 8, .block_bytes = 64 * kibibyte, .sizes = frees}, failing);
+            affinity_group group("neighbours", {.alignment = 8, .block_bytes = 64 * kibibyte, .sizes = sizes}, failing);
             std::vector<unsigned char*> objects;
             for (void* made = nullptr; (made = group.allocate(96)) != nullptr;)
                 objects.push_back(static_cast<unsigned char*>(made));

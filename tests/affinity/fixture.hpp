@@ -64,8 +64,8 @@ inline std::string name_of(const affinity_options& options) {
 /// Every combination of sizes, streams, alignment, block and keeping, for one thread.
 inline std::vector<affinity_options> every_option(const std::vector<std::size_t>& alignments) {
     std::vector<affinity_options> all;
-    for (tenure::size_on_free frees : {tenure::size_on_free::optional, tenure::size_on_free::required}) {
-        for (tenure::page_layout arrangement : {tenure::page_layout::mixed, tenure::page_layout::by_size}) {
+    for (tenure::size_on_free sizes : {tenure::size_on_free::optional, tenure::size_on_free::required}) {
+        for (tenure::page_layout layout : {tenure::page_layout::mixed, tenure::page_layout::by_size}) {
             for (std::size_t alignment : alignments) {
                 for (std::size_t block_bytes : {64 * kibibyte, 2 * mebibyte}) {
                     for (std::size_t max_retained_bytes : {std::size_t{0}, tenure::max_object_bytes}) {
@@ -73,8 +73,8 @@ inline std::vector<affinity_options> every_option(const std::vector<std::size_t>
                         options.alignment = alignment;
                         options.block_bytes = block_bytes;
                         options.max_retained_bytes = max_retained_bytes;
-                        options.sizes = frees;
-                        options.layout = arrangement;
+                        options.sizes = sizes;
+                        options.layout = layout;
                         all.push_back(options);
                     }
                 }

@@ -18,7 +18,8 @@ namespace tenure::lab {
 namespace {
 
 /// Three groups of the same type, at addresses that are known at compile time.
-template<sizes Frees, streams Arrangement, page_size Pages = page_size::ordinary, sharing Threads = sharing::one_thread>
+template<size_on_free Sizes, page_layout Layout, page_size Pages = page_size::ordinary,
+         sharing Threads = sharing::one_thread>
 struct groups {
     static inline page_source source{Pages};
     static inline std::array<std::optional<affinity_group>, kind_count> all;
@@ -26,8 +27,8 @@ struct groups {
     static void open() {
         constexpr std::array<std::string_view, kind_count> names{"objects", "data", "nodes"};
         affinity_options options;
-        options.sizes = Frees;
-        options.layout = Arrangement;
+        options.sizes = Sizes;
+        options.layout = Layout;
         options.threads = Threads;
         for (std::size_t i = 0; i < kind_count; ++i) all[i].emplace(names[i], options, source);
     }
@@ -51,11 +52,11 @@ struct groups {
     }
 };
 
-using together_found = groups<size_on_free::optional, page_layout::mixed>;
-using together = groups<size_on_free::required, page_layout::mixed>;
-using together_huge = groups<size_on_free::required, page_layout::mixed, page_size::huge>;
-using apart = groups<size_on_free::required, page_layout::by_size>;
-using apart_huge = groups<size_on_free::required, page_layout::by_size, page_size::huge>;
+using mixed_optional = groups<size_on_free::optional, page_layout::mixed>;
+using mixed = groups<size_on_free::required, page_layout::mixed>;
+using mixed_huge = groups<size_on_free::required, page_layout::mixed, page_size::huge>;
+using by_size = groups<size_on_free::required, page_layout::by_size>;
+using by_size_huge = groups<size_on_free::required, page_layout::by_size, page_size::huge>;
 using any_thread = groups<size_on_free::required, page_layout::mixed, page_size::ordinary, sharing::any_thread>;
 
 constexpr std::string_view type = "tenure::affinity_group";
@@ -72,12 +73,13 @@ constexpr contestant row(std::string_view name, std::string_view note) {
 }
 
 constexpr std::array<contestant, 6> all{
-    row<together>("tenure affinity", "mixed layout, one thread; every free passes the size"),
-    row<together_huge>("tenure affinity (huge pages)", "the same in pages of 2 MiB, if the system has them"),
-    row<apart>("tenure affinity (apart)", "layout by size: each size in pages of its own, within a cache line where "
-                                          "possible"),
-    row<apart_huge>("tenure affinity (apart and huge pages)", "the same in pages of 2 MiB, if the system has them"),
-    row<together_found>("tenure affinity (sizes found)",
+    row<mixed>("tenure affinity", "mixed layout, one thread; every free passes the size"),
+    row<mixed_huge>("tenure affinity (huge pages)", "the same in pages of 2 MiB, if the system has them"),
+    row<by_size>("tenure affinity (by size)",
+                 "layout by size: each size in pages of its own, within a cache line where "
+                 "possible"),
+    row<by_size_huge>("tenure affinity (by size and huge pages)", "the same in pages of 2 MiB, if the system has them"),
+    row<mixed_optional>("tenure affinity (size optional)",
                         "like the first, and a free may omit the size; here every free passes it"),
     row<any_thread>("tenure affinity (any thread)", "like the first, for any number of threads"),
 };
