@@ -24,15 +24,15 @@ constinit larger_blocks by_tag[max_tags]{};
 
 void change_cache(std::uint16_t now) noexcept {
     if (now >= max_tags) now = 0; // not the number of a tag: nothing is counted
-    thread_cache* const main = process_cache->main;
+    thread_cache* const main = process_cache()->main;
     thread_cache* last = main;
     while (last->tag != now && last->next_of_thread != nullptr) last = last->next_of_thread;
     if (last->tag == now) {
-        process_cache = last;
+        process_cache() = last;
         return;
     }
     thread_cache* const added = process_core().open_cache(now);
-    process_cache = added != nullptr ? added : main;
+    process_cache() = added != nullptr ? added : main;
     if (added == nullptr) return;
     added->main = main;
     last->next_of_thread = added;
