@@ -10,8 +10,8 @@
 
 #include <tenure/base/align.hpp>
 
-#include "bench/experiments/shared/exchange.hpp"
 #include "bench/experiments/lifetimes/lifetimes_workload.hpp"
+#include "bench/experiments/shared/exchange.hpp"
 
 namespace tenure::lab {
 
@@ -64,6 +64,7 @@ void run(const task& asked) {
 
 constexpr std::array<contestant, 1> all{{
     {.how = route::process_malloc,
+     .role = contestant_role::peer,
      .parts = lifetimes_part::bit(lifetimes_part::one_thread) | lifetimes_part::bit(lifetimes_part::two_threads),
      .run = run},
 }};

@@ -9,9 +9,9 @@
 #include <atomic>
 #include <thread>
 
-#include "bench/experiments/shared/handover.hpp"
 #include "bench/experiments/parallel/parallel_counted.hpp"
 #include "bench/experiments/parallel/parallel_workload.hpp"
+#include "bench/experiments/shared/handover.hpp"
 #include "bench/experiments/shared/type_name.hpp"
 #include "bench/harness/build_info.hpp"
 #include "bench/harness/cpus.hpp"
@@ -95,6 +95,7 @@ constexpr contestant row(std::size_t index) {
     parallel_row const& told = parallel_rows[index];
     return {.name = told.name,
             .how = route::inlined,
+            .role = told.role,
             .peer = told.peer,
             .kind = told.kind,
             .type = type_name<Format>(),
@@ -108,7 +109,7 @@ template<class Format>
 constexpr contestant planted(std::string_view name, std::string_view note) {
     return {.name = name,
             .how = route::inlined,
-            .kind = "reference (ours)",
+            .role = contestant_role::reference,
             .type = type_name<Format>(),
             .note = note,
             .parts = 0b100,
