@@ -5,8 +5,8 @@
 /// \file
 /// The role of a contestant in a file without the field "role".
 ///
-/// The first files of format 1 had no such field, so a reader recognized ours by their names. The writer still omits the
-/// field where that rule gives the declared role, which keeps files identical; it writes the field for every other
+/// The first files of format 1 had no such field, so a reader recognized ours by their names. The writer still omits
+/// the field where that rule gives the declared role, which keeps files identical; it writes the field for every other
 /// contestant. Nothing but the JSON reader and writer may use this rule: the declaration decides.
 
 #include <string_view>
