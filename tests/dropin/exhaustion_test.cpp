@@ -83,7 +83,7 @@ protected:
 
 [[nodiscard]] bool throws_bad_alloc(form take, std::size_t bytes) {
     try {
-        (void)allocate(bytes);
+        (void)take(bytes);
         return false;
     } catch (const std::bad_alloc&) {
         return true;
@@ -99,7 +99,7 @@ TEST_F(exhaustion, operator_new_throws_bad_alloc_and_serves_again_when_there_is_
                     everything const taken;
                     for (std::size_t const bytes : sizes) good = throws_bad_alloc(take, bytes) && good;
                 }
-                for (std::size_t const bytes : sizes) std::free(allocate(bytes));
+                for (std::size_t const bytes : sizes) std::free(take(bytes));
                 std::_Exit(good ? 0 : 1);
             },
             testing::ExitedWithCode(0), "^$");
@@ -119,8 +119,8 @@ TEST_F(exhaustion, the_quiet_forms_call_the_new_handler_and_are_null) {
                     std::set_new_handler([] {
                         if (++calls_of_handler == 3) std::set_new_handler(nullptr);
                     });
-                    good = allocate(bytes) == nullptr && calls_of_handler == 3 && good;
-                    good = allocate(bytes) == nullptr && calls_of_handler == 3 && good; // there is none any more
+                    good = take(bytes) == nullptr && calls_of_handler == 3 && good;
+                    good = take(bytes) == nullptr && calls_of_handler == 3 && good; // there is none any more
                 }
                 std::_Exit(good ? 0 : 1);
             },

@@ -34,7 +34,7 @@ protected:
 
     std::vector<void*> take(heap_shard& from, std::size_t index, std::size_t count) {
         std::vector<void*> blocks(count);
-        blocks.resize(from.take(index, blocks.data(), count));
+        blocks.resize(from.refill(index, blocks.data(), count));
         return blocks;
     }
 
@@ -69,7 +69,7 @@ TEST_F(heap_shards, blocks_of_every_class_are_whole_aligned_and_apart) {
 TEST_F(heap_shards, a_batch_ends_with_its_lowest_address) {
     std::vector<void*> const blocks = take(shard_, class_of(64), 200);
     EXPECT_TRUE(std::is_sorted(blocks.rbegin(), blocks.rend()));
-    heap_shard::give(blocks.data(), blocks.size(), max_segment_bytes);
+    heap_shard::flush(blocks.data(), blocks.size(), max_segment_bytes);
     EXPECT_EQ(take(shard_, class_of(64), 200), blocks) << "freed blocks come back in the order of addresses";
 }
 
@@ -95,7 +95,7 @@ TEST_F(heap_shards, random_batches_agree_with_a_model) {
                 for (void* const block : all) alive[each].erase(block);
                 batch.insert(batch.end(), all.begin(), all.end());
             }
-            heap_shard::give(batch.data(), batch.size(), max_segment_bytes);
+            heap_shard::flush(batch.data(), batch.size(), max_segment_bytes);
         }
         if (step % 64 == 0) {
             ASSERT_TRUE(shard_.valid() && other_.valid());
@@ -106,7 +106,7 @@ TEST_F(heap_shards, random_batches_agree_with_a_model) {
     }
     for (auto& each : alive) {
         std::vector<void*> const all(each.begin(), each.end());
-        heap_shard::give(all.data(), all.size(), max_segment_bytes);
+        heap_shard::flush(all.data(), all.size(), max_segment_bytes);
     }
     shard_.release_empty_pages();
     other_.release_empty_pages();
@@ -119,7 +119,7 @@ TEST_F(heap_shards, empty_pages_serve_other_classes) {
     for (int round = 0; round < 20; ++round) {
         for (std::size_t index = 0; index < small_class_count; ++index) {
             std::vector<void*> const blocks = take(shard_, index, 8'000'000 / class_bytes(index));
-            heap_shard::give(blocks.data(), blocks.size(), max_segment_bytes);
+            heap_shard::flush(blocks.data(), blocks.size(), max_segment_bytes);
         }
         shard_.release_empty_pages();
     }
@@ -145,12 +145,12 @@ TEST_F(heap_shards, a_refusal_gives_what_there_is_and_changes_nothing_else) {
 TEST_F(heap_shards, a_double_free_is_found_when_it_is_written) {
     support::heard_reports const heard;
     std::vector<void*> const blocks = take(shard_, class_of(100), 10);
-    heap_shard::give(blocks.data(), 1, max_segment_bytes);
-    heap_shard::give(blocks.data(), 1, max_segment_bytes);
+    heap_shard::flush(blocks.data(), 1, max_segment_bytes);
+    heap_shard::flush(blocks.data(), 1, max_segment_bytes);
     EXPECT_EQ(heard.count(tenure::report_kind::misuse), 1u);
     EXPECT_EQ(shard_.usage_of(class_of(100)).allocated, 9u);
     void* const twice[] = {blocks[1], blocks[1]};
-    heap_shard::give(twice, 2, max_segment_bytes);
+    heap_shard::flush(twice, 2, max_segment_bytes);
     EXPECT_EQ(heard.count(tenure::report_kind::misuse), 2u);
     EXPECT_EQ(shard_.usage_of(class_of(100)).allocated, 8u);
 }

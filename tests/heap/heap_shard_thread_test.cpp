@@ -44,7 +44,7 @@ TEST(heap_shard, blocks_keep_their_contents_on_their_way_between_threads) {
                 for (int round = 0; round < 1500; ++round) {
                     std::size_t const class_index = numbers.below(small_class_count);
                     std::vector<void*> batch(numbers.below(100) + 1);
-                    ASSERT_EQ(shards[index]->take(class_index, batch.data(), batch.size()), batch.size());
+                    ASSERT_EQ(shards[index]->refill(class_index, batch.data(), batch.size()), batch.size());
                     for (void* const block : batch) std::memset(block, static_cast<int>(class_index), 8);
                     if (numbers.one_in(50)) shards[index]->release_empty_pages();
                     std::vector<void*> received;
@@ -57,12 +57,12 @@ TEST(heap_shard, blocks_keep_their_contents_on_their_way_between_threads) {
                     }
                     auto const* const first = static_cast<unsigned char const*>(received.front());
                     for (void* const block : received) ASSERT_EQ(std::memcmp(block, first, 8), 0);
-                    heap_shard::give(received.data(), received.size(), max_segment_bytes);
+                    heap_shard::flush(received.data(), received.size(), max_segment_bytes);
                 }
             });
         }
         for (std::thread& each : threads) each.join();
-        for (auto const& batch : on_their_way) heap_shard::give(batch.data(), batch.size(), max_segment_bytes);
+        for (auto const& batch : on_their_way) heap_shard::flush(batch.data(), batch.size(), max_segment_bytes);
         for (auto& each : shards) {
             EXPECT_TRUE(each->valid());
             for (std::size_t index = 0; index < small_class_count; ++index)

@@ -20,7 +20,7 @@ namespace {
 using tenure::detail::contents;
 using tenure::detail::heap_memory;
 using tenure::detail::huge_blocks;
-using tenure::detail::keeping;
+using tenure::detail::purge_policy;
 
 constexpr std::size_t mebibyte = std::size_t{1} << 20;
 constexpr std::uint64_t second = 1'000'000'000;
@@ -29,7 +29,7 @@ class huge : public testing::Test {
 protected:
     tenure::counting_source source_{tenure::page_source::process()};
     heap_memory memory_{source_};
-    huge_blocks blocks_{memory_, keeping{second, 200 * mebibyte}};
+    huge_blocks blocks_{memory_, purge_policy{second, 200 * mebibyte}};
 };
 
 TEST_F(huge, blocks_are_aligned_whole_and_given_back) {

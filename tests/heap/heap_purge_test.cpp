@@ -41,7 +41,7 @@ void use_and_free(heap& tested) {
     for (void* const block : blocks) tested.deallocate(block);
 }
 
-TEST(heap_keeping, freed_memory_goes_back_at_a_slow_call_after_its_time) {
+TEST(heap_purge, freed_memory_goes_back_at_a_slow_call_after_its_time) {
     heap tested({.purge_delay_ns = 30 * millisecond});
     use_and_free(tested);
     std::size_t resident = 0;
@@ -55,7 +55,7 @@ TEST(heap_keeping, freed_memory_goes_back_at_a_slow_call_after_its_time) {
     EXPECT_EQ(tested.usage().retained_bytes, 0u);
 }
 
-TEST(heap_keeping, before_its_time_it_is_there_for_the_next_request) {
+TEST(heap_purge, before_its_time_it_is_there_for_the_next_request) {
     if (tenure::checks::caller) GTEST_SKIP() << "checked builds give huge blocks back at once";
     heap tested({.purge_delay_ns = 3'600'000 * millisecond});
     use_and_free(tested);
@@ -69,7 +69,7 @@ TEST(heap_keeping, before_its_time_it_is_there_for_the_next_request) {
     EXPECT_LT(tested.usage().resident_bytes, mebibyte);
 }
 
-TEST(heap_keeping, trim_gives_back_what_lies_between_blocks_in_use) {
+TEST(heap_purge, trim_gives_back_what_lies_between_blocks_in_use) {
     if (tenure::checks::caller) GTEST_SKIP() << "checked builds keep what is in freed blocks";
     heap tested;
     std::vector<unsigned char*> blocks;
@@ -107,7 +107,7 @@ int give_back_in_the_background() {
     return 1;
 }
 
-TEST(heap_keeping, a_background_thread_gives_back_when_asked_for_also_in_a_forked_child) {
+TEST(heap_purge, a_background_thread_gives_back_when_asked_for_also_in_a_forked_child) {
     if (support::under_sanitizer()) GTEST_SKIP() << "the sanitizers take no threads along into a fork";
     pid_t const child = ::fork();
     ASSERT_GE(child, 0);

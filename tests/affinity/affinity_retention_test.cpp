@@ -24,9 +24,9 @@ using namespace affinity_tests;
 using tenure::page_layout;
 using tenure::size_on_free;
 
-using affinity_keeping = groups;
+using affinity_retention = groups;
 
-TEST_F(affinity_keeping, empty_blocks_stay_until_trim) {
+TEST_F(affinity_retention, empty_blocks_stay_until_trim) {
     affinity_group group("kept", {.alignment = 8, .block_bytes = 64 * kibibyte}, source_);
     std::vector<unsigned char*> const objects = take_many(group, 10'000, 56);
     std::size_t const blocks = source_.live_blocks();
@@ -43,7 +43,7 @@ TEST_F(affinity_keeping, empty_blocks_stay_until_trim) {
     EXPECT_TRUE(group.valid());
 }
 
-TEST_F(affinity_keeping, trim_keeps_what_objects_are_in_and_gives_back_the_pages_between) {
+TEST_F(affinity_retention, trim_keeps_what_objects_are_in_and_gives_back_the_pages_between) {
     affinity_group group("trimmed", {.alignment = 8}, source_);
     std::vector<unsigned char*> objects = take_many(group, 31'000, 64); // most of a block
     unsigned char* const kept = objects[16'000];
@@ -65,7 +65,7 @@ TEST_F(affinity_keeping, trim_keeps_what_objects_are_in_and_gives_back_the_pages
     EXPECT_TRUE(group.valid());
 }
 
-TEST_F(affinity_keeping, with_nothing_to_keep_an_empty_block_goes_back_at_once) {
+TEST_F(affinity_retention, with_nothing_to_keep_an_empty_block_goes_back_at_once) {
     for (page_layout layout : {page_layout::mixed, page_layout::by_size}) {
         for (bool is_reversed : {false, true}) {
             affinity_options const options{
@@ -87,7 +87,7 @@ TEST_F(affinity_keeping, with_nothing_to_keep_an_empty_block_goes_back_at_once) 
     }
 }
 
-TEST_F(affinity_keeping, trim_says_what_went_back_also_where_nothing_is_kept) {
+TEST_F(affinity_retention, trim_says_what_went_back_also_where_nothing_is_kept) {
     for (std::size_t max_retained_bytes : {std::size_t{0}, 64 * kibibyte, tenure::max_object_bytes}) {
         affinity_group group("trimmed",
                              {.alignment = 8, .block_bytes = 64 * kibibyte, .max_retained_bytes = max_retained_bytes},
@@ -100,7 +100,7 @@ TEST_F(affinity_keeping, trim_says_what_went_back_also_where_nothing_is_kept) {
     }
 }
 
-TEST_F(affinity_keeping, as_many_empty_blocks_are_kept_as_the_option_says) {
+TEST_F(affinity_retention, as_many_empty_blocks_are_kept_as_the_option_says) {
     affinity_group group("some", {.alignment = 8, .block_bytes = 64 * kibibyte, .max_retained_bytes = 256 * kibibyte},
                          source_);
     std::vector<unsigned char*> const objects = take_many(group, 20'000, 64);
@@ -112,7 +112,7 @@ TEST_F(affinity_keeping, as_many_empty_blocks_are_kept_as_the_option_says) {
     EXPECT_LE(source_.live_blocks(), 6u);
 }
 
-TEST_F(affinity_keeping, clear_frees_everything_and_keeps_the_pages) {
+TEST_F(affinity_retention, clear_frees_everything_and_keeps_the_pages) {
     for (affinity_options const& options : every_option({8, 16})) {
         affinity_group group("cleared", options, source_);
         auto const fill = [&] {
@@ -145,7 +145,7 @@ TEST_F(affinity_keeping, clear_frees_everything_and_keeps_the_pages) {
     }
 }
 
-TEST_F(affinity_keeping, large_objects_are_owned_counted_and_cleared) {
+TEST_F(affinity_retention, large_objects_are_owned_counted_and_cleared) {
     affinity_group group("large", {}, source_);
     std::size_t const largest = affinity_group::max_in_block_bytes();
     EXPECT_EQ(largest, 16 * kibibyte);
@@ -181,7 +181,7 @@ TEST_F(affinity_keeping, large_objects_are_owned_counted_and_cleared) {
     EXPECT_NE(group.allocate(largest + 1), nullptr);
 }
 
-TEST_F(affinity_keeping, only_what_lies_in_its_memory_is_its_own) {
+TEST_F(affinity_retention, only_what_lies_in_its_memory_is_its_own) {
     affinity_group group("own", {.alignment = 8}, source_);
     affinity_group other("other", {.alignment = 8}, source_);
     int local = 0;
@@ -200,7 +200,7 @@ TEST_F(affinity_keeping, only_what_lies_in_its_memory_is_its_own) {
     }
 }
 
-TEST_F(affinity_keeping, the_block_size_changes_only_while_there_is_no_block) {
+TEST_F(affinity_retention, the_block_size_changes_only_while_there_is_no_block) {
     affinity_group group("sized", {}, source_);
     EXPECT_EQ(group.block_bytes(), 2 * mebibyte);
     for (std::size_t wrong : {std::size_t{0}, 4 * kibibyte, 100 * kibibyte, 2048 * mebibyte})
@@ -250,7 +250,7 @@ struct recorder {
     }
 };
 
-TEST_F(affinity_keeping, functions_of_the_users_own_get_every_call) {
+TEST_F(affinity_retention, functions_of_the_users_own_get_every_call) {
     affinity_group group("replaced", {.alignment = 16}, source_);
     unsigned char* const early = take(group, 10);
     recorder calls;
@@ -291,7 +291,7 @@ TEST_F(affinity_keeping, functions_of_the_users_own_get_every_call) {
     EXPECT_TRUE(group.valid());
 }
 
-TEST_F(affinity_keeping, one_function_without_the_other_is_refused) {
+TEST_F(affinity_retention, one_function_without_the_other_is_refused) {
     affinity_group group("half", {}, source_);
     recorder calls;
     tenure::affinity_functions half = calls.functions();
