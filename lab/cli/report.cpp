@@ -14,8 +14,10 @@
 #include "cli/command_line.hpp"
 #include "cli/nearest.hpp"
 #include "cli/terminal.hpp"
+#include "report/experiment_chart.hpp"
 #include "report/json.hpp"
 #include "report/markdown.hpp"
+#include "report/numbers.hpp"
 #include "report/text.hpp"
 
 namespace tenure::lab {
@@ -72,16 +74,49 @@ report_command::report_command(CLI::App& app)
         ->type_name("WHAT")
         ->check(CLI::IsMember({"tables", "distance", "trailing"}))
         ->excludes("--short");
+    command_
+        ->add_option("--chart", chart_,
+                     "One experiment's primary figures as an SVG picture for documents; reads one file")
+        ->type_name("EXPERIMENT")
+        ->excludes("--short")
+        ->excludes("--markdown")
+        ->excludes("--experiment");
     command_->footer(fmt::format("\n"
                                  "Examples:\n"
                                  "  tenure report results\n"
                                  "  tenure report --short heap.json pools.json    one summary for each file\n"
-                                 "  tenure report results --markdown tables --experiment heap\n\n"
+                                 "  tenure report results --markdown tables --experiment heap\n"
+                                 "  tenure report results --chart heap > heap.svg\n\n"
                                  "{}",
                                  plain_exit_codes_help));
 }
 
+int report_command::run_chart() const {
+    if (paths_.size() != 1) {
+        say(fmt::format("--chart draws one experiment of one file, but {} were given",
+                        count_text(paths_.size(), "file")));
+        return exit_code::bad_usage;
+    }
+    loaded_result loaded = load_json(paths_.front());
+    if (!loaded.ok()) {
+        say(loaded.error);
+        return exit_code::bad_usage;
+    }
+    if (std::string const unknown = keep_only(loaded.value, {chart_}); !unknown.empty()) {
+        say(unknown);
+        return exit_code::bad_usage;
+    }
+    std::string const picture = experiment_chart(loaded.value, loaded.value.experiments.front());
+    if (picture.empty()) {
+        say(fmt::format("{}: {} has no primary figure to draw: it declares none, or none of them was measured",
+                        paths_.front(), chart_));
+        return exit_code::bad_usage;
+    }
+    return print(picture) ? exit_code::ok : exit_code::not_written;
+}
+
 int report_command::run() const {
+    if (command_->get_option("--chart")->count() != 0) return run_chart();
     std::string text;
     for (const std::string& path : paths_) {
         loaded_result loaded = load_json(path);

@@ -19,9 +19,11 @@ public:
     [[nodiscard]] int run() const;
 
 private:
+    [[nodiscard]] int run_chart() const;
+
     CLI::App* command_;
     std::vector<std::string> paths_, experiments_;
-    std::string markdown_;
+    std::string markdown_, chart_;
     bool short_ = false;
 };
 

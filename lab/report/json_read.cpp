@@ -11,6 +11,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "report/json_role.hpp"
 #include "report/letters.hpp"
 #include "report/read_file.hpp"
 #include "report/words.hpp"
@@ -209,6 +210,8 @@ contestant_result read_contestant(fields from) {
     from.read("name", made.name);
     from.read("version", made.version);
     from.read("kind", made.kind);
+    made.role = role_without_field(made.name, made.kind);
+    from.read_word("role", role_words, made.role);
     from.read_word("state", outcome_words, made.state);
     from.read("reason", made.reason);
     from.read("proof", made.proof);

@@ -7,6 +7,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "report/json_role.hpp"
 #include "report/json_text.hpp"
 #include "report/primary.hpp"
 #include "report/standings.hpp"
@@ -41,19 +42,22 @@ json to_value(const series& list) {
 }
 
 json to_value(const contestant_result& who, const experiment_result& experiment) {
-    return {{"name", who.name},
-            {"version", who.version},
-            {"kind", who.kind},
-            {"state", word_of(who.state)},
-            {"reason", who.reason},
-            {"proof", who.proof},
-            {"note", who.note},
-            {"left_out", array_of(who.left_out,
-                                  [](const left_out_part& one) {
-                                      return json{{"part", one.part}, {"reason", one.reason}};
-                                  })},
-            {"metrics", array_of(who.metrics, [&](const metric& measured) { return to_value(measured, experiment); })},
-            {"lists", array_of(who.lists, [](const series& list) { return to_value(list); })}};
+    json made{
+        {"name", who.name},
+        {"version", who.version},
+        {"kind", who.kind},
+        {"state", word_of(who.state)},
+        {"reason", who.reason},
+        {"proof", who.proof},
+        {"note", who.note},
+        {"left_out", array_of(who.left_out,
+                              [](const left_out_part& one) {
+                                  return json{{"part", one.part}, {"reason", one.reason}};
+                              })},
+        {"metrics", array_of(who.metrics, [&](const metric& measured) { return to_value(measured, experiment); })},
+        {"lists", array_of(who.lists, [](const series& list) { return to_value(list); })}};
+    if (who.role != role_without_field(who.name, who.kind)) made["role"] = word_of(who.role);
+    return made;
 }
 
 json to_value(const property_table& properties) {
