@@ -37,8 +37,7 @@ constexpr std::ptrdiff_t early_pointer_distance = 0; // not nullptr before reloc
 
 /// Not an object: the pointer is at the distance from here. The definition is in assembly, because a variable's symbol
 /// is always its start.
-extern TENURE_API TENURE_THREAD_LOCAL unsigned char
-    early_pointer_origin __asm__(TENURE_ASSEMBLER_NAME("early_pointer_origin")) TENURE_TLS_MODEL;
+extern TENURE_API TENURE_THREAD_LOCAL unsigned char early_pointer_origin TENURE_TLS_MODEL;
 
 /// The calling thread's pointer; every copy of the library has one. nullptr in a new thread.
 /// Cost      an address known at load; nothing more than a thread-local variable.

@@ -5,7 +5,9 @@
 
 #include <tenure/platform/early_pointer.hpp>
 
-#define TENURE_ORIGIN TENURE_ASSEMBLER_NAME("early_pointer_origin")
+// The variable's name as compilers write it: each part follows its length.
+#define TENURE_ORIGIN "_ZN6tenure12" TENURE_TEXT(TENURE_ABI) "8platform20early_pointer_originE"
+static_assert(sizeof TENURE_TEXT(TENURE_ABI) - 1 == 12, "write the new length in front of TENURE_ABI");
 
 __asm__(".section .tbss,\"awT\",%nobits\n"
         ".balign 8\n"
