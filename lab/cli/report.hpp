@@ -19,9 +19,11 @@ public:
     [[nodiscard]] int run() const;
 
 private:
+    [[nodiscard]] int write_summary() const;
+
     CLI::App* command_;
     std::vector<std::string> paths_, experiments_;
-    std::string markdown_;
+    std::string markdown_, summary_;
     bool short_ = false;
 };
 

@@ -1,0 +1,181 @@
+// SPDX-FileCopyrightText: Tenure contributors
+// SPDX-License-Identifier: MIT
+
+#include "report/summarized.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <map>
+#include <string_view>
+#include <tuple>
+
+#include <fmt/format.h>
+
+#include "report/distances.hpp"
+#include "report/judge.hpp"
+#include "report/layout.hpp"
+#include "report/metric_value.hpp"
+#include "report/numbers.hpp"
+#include "report/quotients.hpp"
+#include "report/ranking.hpp"
+
+namespace tenure::lab {
+
+namespace {
+
+constexpr int min_digits = 3;
+constexpr int max_digits = 17; // enough for every double
+
+/// The number with the fewest digits, at least three, that `text` shows in the same way.
+template<class Text>
+double rounded(double value, Text text) {
+    if (!std::isfinite(value)) return value;
+    const std::string shown = text(value);
+    for (int digits = min_digits; digits < max_digits; ++digits) {
+        const std::string words = fmt::format("{:.{}e}", value, digits - 1);
+        double shorter = 0.0;
+        std::from_chars(words.data(), words.data() + words.size(), shorter);
+        if (text(shorter) == shown) return shorter;
+    }
+    return value;
+}
+
+double rounded_ratio(double ratio) { return rounded(ratio, ratio_text); }
+
+/// A figure is shown as a value in one table and as a fact in another.
+double rounded_value(double value) {
+    return rounded(value, [](double one) { return value_text(one) + fact_text({one, one, one, 1}); });
+}
+
+summary without_range(const summary& found) {
+    return {rounded_value(found.median), rounded_value(found.low), rounded_value(found.high), found.count};
+}
+
+/// Keeps the median only.
+summary ratio_only(const summary& found) {
+    if (found.count == 0) return summarize({});
+    const double unknown = summarize({}).median;
+    return {rounded_ratio(found.median), unknown, unknown, found.count};
+}
+
+/// The order of leads and trails depends on their distances, so these stay exact.
+summary distance_only(const verdict& one) {
+    summary made = ratio_only(one.against);
+    const bool is_ordered = one.stands == standing::leads || one.stands == standing::trails;
+    if (is_ordered) made.median = one.against.median;
+    return made;
+}
+
+judged_figure judged(const table& from, const verdict& one) {
+    const figure& column = from.figures[one.figure_index];
+    const auto name = [&](std::size_t row) { return row == no_row ? std::string() : from.rows[row].who->name; };
+    judged_figure made{column.metric,   column.variant,      column.unit,        {},        name(one.ours),
+                       name(one.other), name(one.reference), distance_only(one), one.stands};
+    for (const std::size_t row : one.best) made.best.push_back(name(row));
+    return made;
+}
+
+/// The tables show a rank only when the experiment says how it is made and does not bring its own.
+std::vector<ranked> shown_rank(const experiment_result& found) {
+    if (found.ranking_rule.empty() || !found.ranking.empty()) return {};
+    std::vector<ranked> order = rank(found);
+    for (ranked& one : order) one.score = rounded_ratio(one.score);
+    return order;
+}
+
+std::vector<quotient_row> rounded_quotients(const experiment_result& found) {
+    std::vector<quotient_row> rows = quotients_of(found);
+    for (quotient_row& row : rows) {
+        for (summary& one : row.all) {
+            one = {rounded_ratio(one.median), rounded_value(one.low), rounded_value(one.high), one.count};
+        }
+    }
+    return rows;
+}
+
+/// Removes the samples of a metric; its ratio is added from the tables.
+void summarize_metric(metric& measured) {
+    measured.summarized = metric_summary{without_range(value_of(measured)), summarize({})};
+    measured.samples.clear();
+}
+
+using figure_key = std::tuple<std::string_view, std::string_view, std::string_view>;
+
+/// The place of each figure by first appearance, which decides the order of columns and tables.
+std::map<figure_key, std::size_t> places_of(const experiment_result& found) {
+    std::map<figure_key, std::size_t> places;
+    for (const contestant_result& who : found.contestants) {
+        for (const metric& one : who.metrics) places.try_emplace({one.name, one.variant, one.unit}, places.size());
+    }
+    return places;
+}
+
+void add_table(experiment_result& into, const experiment_result& found, const table& from,
+               const std::map<figure_key, std::size_t>& places) {
+    for (std::size_t index = 0; index < from.figures.size(); ++index) {
+        const figure& column = from.figures[index];
+        const figure_key key{column.metric, column.variant, column.unit};
+        into.summarized->figures[places.at(key)] = judged(from, verdict_of(from, index));
+        for (const table_row& row : from.rows) {
+            contestant_result& who = into.contestants[static_cast<std::size_t>(row.who - found.contestants.data())];
+            const auto place = std::find_if(who.metrics.begin(), who.metrics.end(), [&](const metric& one) {
+                return figure_key{one.name, one.variant, one.unit} == key;
+            });
+            if (place != who.metrics.end()) place->summarized->ratio = ratio_only(row.cells[index].ratio);
+        }
+    }
+}
+
+experiment_result summarized_experiment(const experiment_result& found) {
+    experiment_result made = found;
+    made.unfair.clear();
+    made.properties.clear();
+    made.summarized = experiment_summary{{}, rounded_quotients(found), shown_rank(found), {}};
+    for (contestant_result& who : made.contestants) {
+        who.proof.clear();
+        who.note.clear();
+        who.lists.clear();
+        for (metric& measured : who.metrics) summarize_metric(measured);
+    }
+    for (const distance_view& view : distances_of(found)) {
+        made.summarized->distances.push_back({view.who->name, view.variants, view.found});
+    }
+    const std::map<figure_key, std::size_t> places = places_of(found);
+    made.summarized->figures.resize(places.size());
+    const layout laid = lay_out(found);
+    add_table(made, found, laid.whole, places);
+    for (const table& told : laid.told) add_table(made, found, told, places);
+    return made;
+}
+
+std::string why_not_summarized(const experiment_result& found) {
+    for (const contestant_result& who : found.contestants) {
+        const auto same_name = [&](const contestant_result& one) { return one.name == who.name; };
+        if (std::count_if(found.contestants.begin(), found.contestants.end(), same_name) > 1) {
+            return fmt::format("{} has several contestants with the name \"{}\"", found.name, who.name);
+        }
+        if (const std::size_t twice = ambiguous_figures(who); twice != 0) {
+            return fmt::format("{} / {} has {} more than once under one name", found.name, who.name,
+                               count_text(twice, "figure"));
+        }
+    }
+    return {};
+}
+
+}
+
+std::string why_not_summarized(const result& found) {
+    for (const experiment_result& one : found.experiments) {
+        if (std::string why = why_not_summarized(one); !why.empty()) return why;
+    }
+    return {};
+}
+
+result summarized(const result& found) {
+    result made = found;
+    std::transform(found.experiments.begin(), found.experiments.end(), made.experiments.begin(), summarized_experiment);
+    return made;
+}
+
+}
