@@ -129,6 +129,7 @@ void add_table(experiment_result& into, const experiment_result& found, const ta
 
 experiment_result summarized_experiment(const experiment_result& found) {
     experiment_result made = found;
+    if (found.summarized) return made;
     made.unfair.clear();
     made.properties.clear();
     made.summarized = experiment_summary{{}, rounded_quotients(found), shown_rank(found), {}};
