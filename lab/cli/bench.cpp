@@ -19,16 +19,16 @@
 #include <random>
 #include <string_view>
 
+#include "bench/experiments/registry.hpp"
+#include "bench/harness/interrupt.hpp"
+#include "bench/harness/machine.hpp"
+#include "bench/harness/rounds.hpp"
 #include "cli/bench_compare.hpp"
 #include "cli/command_line.hpp"
 #include "cli/part_choice.hpp"
 #include "cli/row_choice.hpp"
 #include "cli/terminal.hpp"
 #include "cli/whole_number.hpp"
-#include "bench/experiments/registry.hpp"
-#include "bench/harness/interrupt.hpp"
-#include "bench/harness/machine.hpp"
-#include "bench/harness/rounds.hpp"
 #include "report/json.hpp"
 #include "report/numbers.hpp"
 #include "report/text.hpp"

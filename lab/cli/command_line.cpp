@@ -14,10 +14,10 @@
 #include <string>
 #include <vector>
 
+#include "bench/harness/machine.hpp"
 #include "cli/nearest.hpp"
 #include "cli/subcommands.hpp"
 #include "cli/terminal.hpp"
-#include "bench/harness/machine.hpp"
 
 namespace tenure::lab {
 

@@ -11,12 +11,12 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
-#include "cli/command_line.hpp"
-#include "cli/terminal.hpp"
 #include "bench/experiments/registry.hpp"
 #include "bench/harness/machine.hpp"
 #include "bench/harness/peers.hpp"
 #include "bench/harness/rounds.hpp"
+#include "cli/command_line.hpp"
+#include "cli/terminal.hpp"
 
 namespace tenure::lab {
 

@@ -7,10 +7,10 @@
 #include <fcntl.h>
 #include <unistd.h>
 
-#include "cli/command_line.hpp"
-#include "cli/last_resort.hpp"
 #include "bench/experiments/registry.hpp"
 #include "bench/harness/worker.hpp"
+#include "cli/command_line.hpp"
+#include "cli/last_resort.hpp"
 
 namespace {
 

@@ -8,8 +8,8 @@
 
 #include <algorithm>
 
-#include "cli/nearest.hpp"
 #include "bench/harness/rounds.hpp"
+#include "cli/nearest.hpp"
 
 namespace tenure::lab {
 

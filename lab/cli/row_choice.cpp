@@ -11,8 +11,8 @@
 #include <algorithm>
 #include <filesystem>
 
-#include "cli/nearest.hpp"
 #include "bench/experiments/registry.hpp"
+#include "cli/nearest.hpp"
 
 namespace tenure::lab {
 

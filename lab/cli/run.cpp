@@ -18,13 +18,13 @@
 
 #include <tenure/base/options.hpp>
 
+#include "bench/harness/malloc_calls.hpp"
+#include "bench/harness/peers.hpp"
 #include "cli/command_line.hpp"
 #include "cli/nearest.hpp"
 #include "cli/program_file.hpp"
 #include "cli/settings.hpp"
 #include "cli/terminal.hpp"
-#include "bench/harness/malloc_calls.hpp"
-#include "bench/harness/peers.hpp"
 
 namespace tenure::lab {
 

@@ -21,6 +21,7 @@
 #include <fstream>
 #include <string_view>
 
+#include "bench/harness/peers.hpp"
 #include "cli/command_line.hpp"
 #include "cli/nearest.hpp"
 #include "cli/program_file.hpp"
@@ -28,10 +29,7 @@
 #include "cli/terminal.hpp"
 #include "cli/watch_list.hpp"
 #include "cli/whole_number.hpp"
-#include "bench/harness/peers.hpp"
 #include "observe/hook/record/settings.hpp"
-#include "report/read_file.hpp"
-#include "report/write.hpp"
 #include "observe/watch/baseline.hpp"
 #include "observe/watch/findings.hpp"
 #include "observe/watch/folded.hpp"
@@ -41,6 +39,8 @@
 #include "observe/watch/watch_html.hpp"
 #include "observe/watch/watch_json.hpp"
 #include "observe/watch/watch_text.hpp"
+#include "report/read_file.hpp"
+#include "report/write.hpp"
 
 namespace tenure::lab {
 

@@ -80,7 +80,7 @@ TEST_P(affinity_death, a_pointer_into_an_object_is_reported) {
         EXPECT_DEATH(group_.deallocate(objects_[5] + offset, 40), "not the start of an object") << offset;
     auto* const head = static_cast<unsigned char*>(
         tenure::pointer_at(tenure::align_down(tenure::address_of(objects_[0]), group_.block_bytes())));
-    EXPECT_DEATH(group_.deallocate(head + 64, 40), "a group was given a pointer|never allocated");
+    EXPECT_DEATH(group_.deallocate(head + 64, 40), "freed to an affinity group|never allocated");
 }
 
 TEST_P(affinity_death, a_free_with_another_size_is_reported) {

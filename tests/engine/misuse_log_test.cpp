@@ -21,7 +21,8 @@ class misuse_logs : public testing::Test {
 protected:
     misuse_logs() {
         heard().clear();
-        tenure::set_report_handler([](tenure::report_kind, std::string_view text) noexcept { heard().emplace_back(text); });
+        tenure::set_report_handler(
+            [](tenure::report_kind, std::string_view text) noexcept { heard().emplace_back(text); });
     }
     ~misuse_logs() override { tenure::set_report_handler(nullptr); }
 };

@@ -12,11 +12,11 @@
 #include <thread>
 #include <vector>
 
-#include "experiments/broken_heaps.hpp"
-#include "bench/experiments/shared/crowd.hpp"
 #include "bench/experiments/heap/heap_workload.hpp"
-#include "experiments/kept_recorder.hpp"
 #include "bench/experiments/latency/latency_workload.hpp"
+#include "bench/experiments/shared/crowd.hpp"
+#include "experiments/broken_heaps.hpp"
+#include "experiments/kept_recorder.hpp"
 
 namespace {
 

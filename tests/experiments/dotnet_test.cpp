@@ -12,8 +12,8 @@
 #include <string>
 #include <vector>
 
-#include "experiments/kept_recorder.hpp"
 #include "bench/harness/proof.hpp"
+#include "experiments/kept_recorder.hpp"
 
 namespace {
 

@@ -7,8 +7,8 @@
 
 #include <tenure/lifetime/lifetime.hpp>
 
-#include "experiments/kept_recorder.hpp"
 #include "bench/experiments/pools/pools.hpp"
+#include "experiments/kept_recorder.hpp"
 #include "support/process.hpp"
 
 namespace {

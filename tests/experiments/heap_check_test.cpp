@@ -8,12 +8,12 @@
 
 #include <vector>
 
-#include "experiments/broken_heaps.hpp"
 #include "bench/experiments/fragmentation/fragmentation_workload.hpp"
 #include "bench/experiments/heap/heap_workload.hpp"
-#include "experiments/kept_recorder.hpp"
 #include "bench/experiments/large/large_workload.hpp"
 #include "bench/experiments/latency/latency_workload.hpp"
+#include "experiments/broken_heaps.hpp"
+#include "experiments/kept_recorder.hpp"
 
 namespace {
 

@@ -8,9 +8,9 @@
 
 #include <vector>
 
-#include "experiments/broken_pools.hpp"
 #include "bench/experiments/registry.hpp"
 #include "bench/harness/worker.hpp"
+#include "experiments/broken_pools.hpp"
 
 int main(int argc, char** argv) {
     auto const known = tenure::lab::experiments();

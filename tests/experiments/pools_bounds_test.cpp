@@ -10,10 +10,10 @@
 #include <chrono>
 #include <thread>
 
-#include "experiments/broken_pools.hpp"
-#include "experiments/kept_recorder.hpp"
 #include "bench/experiments/pools/pools_contestant.hpp"
 #include "bench/experiments/registry.hpp"
+#include "experiments/broken_pools.hpp"
+#include "experiments/kept_recorder.hpp"
 
 namespace {
 

@@ -6,10 +6,10 @@
 
 #include <gtest/gtest.h>
 
-#include "experiments/broken_pools.hpp"
-#include "experiments/kept_recorder.hpp"
 #include "bench/experiments/pools/pools_contestant.hpp"
 #include "bench/harness/rounds.hpp"
+#include "experiments/broken_pools.hpp"
+#include "experiments/kept_recorder.hpp"
 
 namespace {
 

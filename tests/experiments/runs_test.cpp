@@ -10,9 +10,9 @@
 #include <cctype>
 #include <cmath>
 
-#include "bench/experiments/shared/exchange.hpp"
 #include "bench/experiments/pools/pools.hpp"
 #include "bench/experiments/registry.hpp"
+#include "bench/experiments/shared/exchange.hpp"
 #include "bench/harness/rounds.hpp"
 #include "report/primary.hpp"
 #include "support/process.hpp"

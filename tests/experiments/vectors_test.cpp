@@ -15,8 +15,8 @@
 #include <string>
 #include <string_view>
 
-#include "experiments/kept_recorder.hpp"
 #include "bench/experiments/vectors/vectors_calls.hpp"
+#include "experiments/kept_recorder.hpp"
 
 namespace {
 

@@ -6,8 +6,8 @@
 
 #include <gtest/gtest.h>
 
-#include "harness/toy_experiment.hpp"
 #include "bench/harness/worker.hpp"
+#include "harness/toy_experiment.hpp"
 
 int main(int argc, char** argv) {
     if (auto const code = tenure::lab::run_if_worker(argc, argv, toys::experiments())) return *code;

@@ -207,7 +207,9 @@ TEST_F(heap_child, gives_back_what_caches_that_nobody_has_hold) {
     EXPECT_EQ(answer, 0);
 }
 
-std::size_t live_count(tag owner) { return tenure::detail::core_of(heap::process()).usage_of_tag(owner.id()).live_count; }
+std::size_t live_count(tag owner) {
+    return tenure::detail::core_of(heap::process()).usage_of_tag(owner.id()).live_count;
+}
 
 /// Allocates under what is the thread's tag, and says how many blocks more the tag has meanwhile.
 std::size_t count_more(tag owner, int count) {

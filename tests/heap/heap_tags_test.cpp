@@ -21,8 +21,12 @@ using tenure::heap;
 using tenure::tag;
 using tenure::tag_scope;
 
-std::size_t live_count(tag owner) { return tenure::detail::core_of(heap::process()).usage_of_tag(owner.id()).live_count; }
-std::size_t live_bytes(tag owner) { return tenure::detail::core_of(heap::process()).usage_of_tag(owner.id()).live_bytes; }
+std::size_t live_count(tag owner) {
+    return tenure::detail::core_of(heap::process()).usage_of_tag(owner.id()).live_count;
+}
+std::size_t live_bytes(tag owner) {
+    return tenure::detail::core_of(heap::process()).usage_of_tag(owner.id()).live_bytes;
+}
 
 TEST(heap_tags, count_what_is_allocated_inside_and_freed_anywhere) {
     tag const physics = tag::named("physics"), sound = tag::named("sound");

@@ -346,7 +346,9 @@ TEST_F(heaps, each_size_tells_what_is_in_use) {
     std::vector<void*> blocks;
     for (int each = 0; each < 1000; ++each) blocks.push_back(tested.allocate(64));
     std::size_t const index = tenure::detail::class_for(64 + (tenure::checks::caller ? 16 : 0), 16);
-    EXPECT_EQ(tenure::detail::core_of(tested).usage_of(index).allocated - tenure::detail::core_of(tested).cached_count(index), 1000u);
+    EXPECT_EQ(tenure::detail::core_of(tested).usage_of(index).allocated -
+                  tenure::detail::core_of(tested).cached_count(index),
+              1000u);
     EXPECT_GE(tested.stats().live_bytes, 64'000u);
     EXPECT_LE(tested.stats().live_bytes, 128'000u);
     EXPECT_GE(tested.stats().peak_bytes, tested.stats().live_bytes);

@@ -65,7 +65,7 @@ TEST(json, text_that_is_no_utf8_does_not_stop_the_report) {
 
 TEST(json, text_that_is_no_json_is_refused_with_its_place) {
     EXPECT_NE(error_of("{\"format\": 1,\n oops").find("line 2"), std::string::npos);
-    EXPECT_NE(error_of("").find("no JSON"), std::string::npos);
+    EXPECT_NE(error_of("").find("not JSON"), std::string::npos);
 }
 
 TEST(json, names_of_a_foreign_file_carry_no_escape_sequences) {

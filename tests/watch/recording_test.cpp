@@ -18,12 +18,12 @@
 #include <fstream>
 #include <random>
 
-#include "support/own_path.hpp"
 #include "observe/watch/findings.hpp"
 #include "observe/watch/folded.hpp"
 #include "observe/watch/watch_html.hpp"
 #include "observe/watch/watch_json.hpp"
 #include "observe/watch/watch_text.hpp"
+#include "support/own_path.hpp"
 
 namespace tenure::lab {
 

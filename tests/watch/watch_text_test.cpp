@@ -5,8 +5,8 @@
 
 #include <gtest/gtest.h>
 
-#include "watch/checks.hpp"
 #include "observe/watch/figures.hpp"
+#include "watch/checks.hpp"
 #include "watch/sample_findings.hpp"
 
 namespace tenure::lab {

@@ -13,10 +13,10 @@
 #include "bench/harness/cpus.hpp"
 #include "bench/harness/interrupt.hpp"
 #include "bench/harness/machine.hpp"
-#include "bench/harness/stopwatch.hpp"
 #include "bench/harness/process.hpp"
 #include "bench/harness/progress.hpp"
 #include "bench/harness/rows.hpp"
+#include "bench/harness/stopwatch.hpp"
 #include "bench/harness/worker.hpp"
 
 namespace tenure::lab {

@@ -16,10 +16,10 @@
 #include <memory_resource>
 #include <nlohmann/json.hpp>
 
-#include "bench/harness/stopwatch.hpp"
 #include "bench/harness/peers.hpp"
 #include "bench/harness/process.hpp"
 #include "bench/harness/proof.hpp"
+#include "bench/harness/stopwatch.hpp"
 
 namespace tenure::lab {
 

@@ -16,9 +16,9 @@
 #include <string_view>
 #include <tuple>
 
-#include "report/letters.hpp"
 #include "observe/watch/advice.hpp"
 #include "observe/watch/blame.hpp"
+#include "report/letters.hpp"
 
 namespace tenure::lab {
 

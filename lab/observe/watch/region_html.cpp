@@ -8,12 +8,12 @@
 
 #include <fmt/format.h>
 
-#include "report/html_words.hpp"
-#include "report/svg.hpp"
 #include "observe/watch/advice.hpp"
 #include "observe/watch/blame.hpp"
 #include "observe/watch/figures.hpp"
 #include "observe/watch/timeline_chart.hpp"
+#include "report/html_words.hpp"
+#include "report/svg.hpp"
 
 namespace tenure::lab {
 

@@ -9,12 +9,12 @@
 
 #include <fmt/format.h>
 
+#include "observe/watch/blame.hpp"
+#include "observe/watch/figures.hpp"
 #include "report/html_words.hpp"
 #include "report/letters.hpp"
 #include "report/scale.hpp"
 #include "report/svg.hpp"
-#include "observe/watch/blame.hpp"
-#include "observe/watch/figures.hpp"
 
 namespace tenure::lab {
 

@@ -10,11 +10,11 @@
 
 #include <fmt/format.h>
 
-#include "report/html_style.hpp"
-#include "report/html_words.hpp"
 #include "observe/watch/figures.hpp"
 #include "observe/watch/region_html.hpp"
 #include "observe/watch/watch_style.hpp"
+#include "report/html_style.hpp"
+#include "report/html_words.hpp"
 
 namespace tenure::lab {
 

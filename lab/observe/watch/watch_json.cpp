@@ -14,9 +14,9 @@
 
 #include <nlohmann/json.hpp>
 
-#include "report/json_text.hpp"
 #include "observe/watch/blame.hpp"
 #include "observe/watch/watch_words.hpp"
+#include "report/json_text.hpp"
 
 namespace tenure::lab {
 

@@ -11,10 +11,10 @@
 #include <string_view>
 #include <utility>
 
-#include "report/text_grid.hpp"
 #include "observe/watch/advice.hpp"
 #include "observe/watch/blame.hpp"
 #include "observe/watch/figures.hpp"
+#include "report/text_grid.hpp"
 
 namespace tenure::lab {
 

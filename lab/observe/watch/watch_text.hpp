@@ -8,8 +8,8 @@
 #include <cstddef>
 #include <string>
 
-#include "report/text.hpp"
 #include "observe/watch/findings.hpp"
+#include "report/text.hpp"
 
 namespace tenure::lab {
 

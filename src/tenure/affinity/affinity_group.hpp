@@ -32,16 +32,16 @@
 #include <cstdint>
 #include <string_view>
 
-#include <tenure/affinity/detail/affinity_block.hpp>
 #include <tenure/affinity/affinity_usage.hpp>
+#include <tenure/affinity/detail/affinity_block.hpp>
 #include <tenure/base/align.hpp>
 #include <tenure/base/block_source.hpp>
 #include <tenure/base/config.hpp>
 #include <tenure/base/stats.hpp>
-#include <tenure/heap/heap.hpp>
 #include <tenure/engine/misuse_log.hpp>
 #include <tenure/engine/passthrough_blocks.hpp>
 #include <tenure/engine/thread_parts.hpp>
+#include <tenure/heap/heap.hpp>
 #include <tenure/platform/fork_handler.hpp>
 #include <tenure/platform/mutex.hpp>
 #include <tenure/platform/page_source.hpp>
@@ -262,7 +262,7 @@ private:
     platform::thread_slot slot_;
     platform::fork_handler fork_;   // used by shared groups
     mutable platform::mutex mutex_; // guards everything below, in a shared group
-    detail::misuse_log misuse_; // reported after unlocking: the handler may query the group
+    detail::misuse_log misuse_;     // reported after unlocking: the handler may query the group
     detail::thread_parts<thread_part> parts_;
     std::size_t uncertain_objects_ = 0; // objects that such threads may have been about to count
     page* partial_[stream_count] = {};

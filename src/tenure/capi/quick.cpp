@@ -9,10 +9,10 @@
 #include <tenure/base/options.hpp>
 #include <tenure/base/tag.hpp>
 #include <tenure/capi/detail/callback_source.hpp>
-#include <tenure/heap/heap.hpp>
 #include <tenure/heap/detail/heap_memory.hpp>
 #include <tenure/heap/detail/size_classes.hpp>
 #include <tenure/heap/detail/thread_cache.hpp>
+#include <tenure/heap/heap.hpp>
 #include <tenure/lifetime/detail/thread_lifetimes.hpp>
 #include <tenure/tenure_quick.h>
 

@@ -140,7 +140,6 @@ public:
     /// Cost      O(pages), with locks.
     [[nodiscard]] bool valid() const noexcept { return core_.valid(); }
 
-
 private:
     struct for_process {};
     constexpr explicit heap(for_process) noexcept;

@@ -33,7 +33,7 @@ struct heap_usage {
     std::size_t committed_bytes = 0; ///< in_use_bytes, free memory that was touched, and the heap's own records
     std::size_t resident_bytes = 0;  ///< resident part of the memory acquired from the source
     std::size_t cached_bytes = 0;    ///< free blocks in thread caches
-    std::size_t retained_bytes = 0;      ///< freed huge blocks that are retained for reuse
+    std::size_t retained_bytes = 0;  ///< freed huge blocks that are retained for reuse
     std::size_t large_count = 0;     ///< blocks past 32 KiB within segments
     std::size_t large_bytes = 0;
     std::size_t huge_count = 0; ///< blocks with their own memory

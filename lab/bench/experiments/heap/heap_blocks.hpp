@@ -26,8 +26,8 @@
 #include "bench/harness/block_check.hpp"
 #include "bench/harness/block_owner.hpp"
 #include "bench/harness/experiment.hpp"
-#include "bench/harness/stopwatch.hpp"
 #include "bench/harness/memory.hpp"
+#include "bench/harness/stopwatch.hpp"
 
 namespace tenure::lab {
 

@@ -12,10 +12,10 @@
 #include <span>
 #include <thread>
 
+#include "bench/experiments/heap/heap_churn.hpp"
 #include "bench/experiments/shared/block_queue.hpp"
 #include "bench/experiments/shared/exchange.hpp"
 #include "bench/experiments/shared/handover.hpp"
-#include "bench/experiments/heap/heap_churn.hpp"
 #include "bench/harness/cpus.hpp"
 
 namespace tenure::lab {

@@ -15,9 +15,9 @@
 #include <thread>
 #include <vector>
 
+#include "bench/experiments/heap/heap_churn.hpp"
 #include "bench/experiments/shared/crowd.hpp"
 #include "bench/experiments/shared/exchange.hpp"
-#include "bench/experiments/heap/heap_churn.hpp"
 
 namespace tenure::lab {
 

@@ -51,7 +51,8 @@ public:
 
     /// Whether every block held the data written to it, including those that are still alive.
     [[nodiscard]] bool intact() {
-        for (std::size_t i = 0; i < kept_.size(); ++i) intact_ &= holds_whole(kept_[i].place, retained_bytes, value_at(i));
+        for (std::size_t i = 0; i < kept_.size(); ++i)
+            intact_ &= holds_whole(kept_[i].place, retained_bytes, value_at(i));
         return intact_;
     }
 

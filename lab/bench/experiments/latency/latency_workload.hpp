@@ -15,12 +15,12 @@
 #include <thread>
 #include <vector>
 
-#include "bench/experiments/shared/crowd.hpp"
-#include "bench/experiments/shared/exchange.hpp"
 #include "bench/experiments/heap/heap_blocks.hpp"
 #include "bench/experiments/large/large_memory.hpp"
 #include "bench/experiments/latency/latency.hpp"
 #include "bench/experiments/latency/latency_percentiles.hpp"
+#include "bench/experiments/shared/crowd.hpp"
+#include "bench/experiments/shared/exchange.hpp"
 #include "bench/experiments/shared/server_sizes.hpp"
 #include "bench/harness/tick_clock.hpp"
 

@@ -10,8 +10,8 @@
 
 #include <tenure/base/align.hpp>
 
-#include "bench/experiments/shared/exchange.hpp"
 #include "bench/experiments/lifetimes/lifetimes_workload.hpp"
+#include "bench/experiments/shared/exchange.hpp"
 
 namespace tenure::lab {
 

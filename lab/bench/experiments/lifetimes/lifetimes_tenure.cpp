@@ -11,9 +11,9 @@
 #include <tenure/heap/heap.hpp>
 #include <tenure/lifetime/lifetime.hpp>
 
-#include "bench/experiments/shared/exchange.hpp"
 #include "bench/experiments/lifetimes/lifetimes_overflow.hpp"
 #include "bench/experiments/lifetimes/lifetimes_workload.hpp"
+#include "bench/experiments/shared/exchange.hpp"
 
 namespace tenure::lab {
 

@@ -18,8 +18,8 @@
 
 #include "bench/experiments/offsets/offsets.hpp"
 #include "bench/harness/block_owner.hpp"
-#include "bench/harness/stopwatch.hpp"
 #include "bench/harness/memory.hpp"
+#include "bench/harness/stopwatch.hpp"
 
 namespace tenure::lab {
 

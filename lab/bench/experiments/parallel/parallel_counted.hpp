@@ -14,8 +14,8 @@
 
 #include <tenure/base/region.hpp>
 
-#include "bench/experiments/watch/become_watched.hpp"
 #include "bench/experiments/parallel/parallel_workload.hpp"
+#include "bench/experiments/watch/become_watched.hpp"
 
 namespace tenure::lab {
 

@@ -4,8 +4,8 @@
 /// \file
 /// std::for_each with std::execution::par_unseq in parallel. With GCC it runs on TBB, which only these rows load.
 
-#include "bench/experiments/modules/modules.hpp"
 #include "bench/experiments/modules/executor_module.hpp"
+#include "bench/experiments/modules/modules.hpp"
 #include "bench/experiments/parallel/parallel_workload.hpp"
 #include "bench/experiments/shared/type_name.hpp"
 #include "bench/harness/cpus.hpp"

@@ -9,9 +9,9 @@
 #include <atomic>
 #include <thread>
 
-#include "bench/experiments/shared/handover.hpp"
 #include "bench/experiments/parallel/parallel_counted.hpp"
 #include "bench/experiments/parallel/parallel_workload.hpp"
+#include "bench/experiments/shared/handover.hpp"
 #include "bench/experiments/shared/type_name.hpp"
 #include "bench/harness/build_info.hpp"
 #include "bench/harness/cpus.hpp"

@@ -11,8 +11,8 @@
 
 #include "bench/experiments/pools/pools.hpp"
 
-#include "bench/experiments/shared/exchange.hpp"
 #include "bench/experiments/peers/peers.hpp"
+#include "bench/experiments/shared/exchange.hpp"
 
 namespace tenure::lab {
 

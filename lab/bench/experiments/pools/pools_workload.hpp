@@ -14,11 +14,11 @@
 #include <span>
 #include <string>
 
-#include "bench/experiments/shared/exchange.hpp"
 #include "bench/experiments/pools/pools.hpp"
 #include "bench/experiments/pools/pools_population.hpp"
-#include "bench/harness/stopwatch.hpp"
+#include "bench/experiments/shared/exchange.hpp"
 #include "bench/harness/memory.hpp"
+#include "bench/harness/stopwatch.hpp"
 
 namespace tenure::lab {
 

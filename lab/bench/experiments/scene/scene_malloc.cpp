@@ -7,8 +7,8 @@
 #include <array>
 #include <cstdlib>
 
-#include "bench/experiments/shared/required_symbol.hpp"
 #include "bench/experiments/scene/scene_run.hpp"
+#include "bench/experiments/shared/required_symbol.hpp"
 
 namespace tenure::lab {
 

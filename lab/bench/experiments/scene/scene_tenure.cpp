@@ -78,7 +78,7 @@ constexpr std::array<contestant, 6> all{
     row<by_size>("tenure affinity (by size)",
                  "layout by size: each size in pages of its own, within a cache line where "
                  "possible"),
-    row<by_size_huge>("tenure affinity (by size, huge pages)", "the same in pages of 2 MiB, if the system has them"),
+    row<by_size_huge>("tenure affinity (by size and huge pages)", "the same in pages of 2 MiB, if the system has them"),
     row<mixed_optional>("tenure affinity (size optional)",
                         "like the first, and a free may omit the size; here every free passes it"),
     row<any_thread>("tenure affinity (any thread)", "like the first, for any number of threads"),

@@ -21,8 +21,8 @@
 
 #include <tenure/base/region.hpp>
 
-#include "bench/experiments/watch/become_watched.hpp"
 #include "bench/experiments/shared/type_name.hpp"
+#include "bench/experiments/watch/become_watched.hpp"
 #include "bench/harness/stopwatch.hpp"
 
 namespace tenure::lab {

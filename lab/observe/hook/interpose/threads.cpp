@@ -15,11 +15,11 @@
 #include <cstring>
 
 #include "observe/hook/interpose/observed.hpp"
+#include "observe/hook/interpose/raw.hpp"
+#include "observe/hook/interpose/tasks.hpp"
 #include "observe/hook/patch/patches.hpp"
 #include "observe/hook/record/process.hpp"
-#include "observe/hook/interpose/raw.hpp"
 #include "observe/hook/record/regions.hpp"
-#include "observe/hook/interpose/tasks.hpp"
 
 namespace tenure::lab::hook {
 

@@ -25,8 +25,8 @@
 
 #include "observe/hook/interpose/observed.hpp"
 #include "observe/hook/interpose/openmp_tool.hpp"
-#include "observe/hook/record/regions.hpp"
 #include "observe/hook/interpose/tasks.hpp"
+#include "observe/hook/record/regions.hpp"
 
 using namespace tenure::lab::hook;
 

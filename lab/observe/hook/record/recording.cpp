@@ -20,9 +20,9 @@
 #include <cstdlib>
 #include <cstring>
 
-#include "observe/hook/record/process.hpp"
 #include "observe/hook/interpose/raw.hpp"
 #include "observe/hook/interpose/real.hpp"
+#include "observe/hook/record/process.hpp"
 #include "observe/hook/record/recorder.hpp"
 #include "observe/hook/record/regions.hpp"
 #include "observe/hook/record/stacks.hpp"

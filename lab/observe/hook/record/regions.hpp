@@ -7,8 +7,8 @@
 
 #include <cstdint>
 
-#include "observe/hook/record/recording_format.hpp"
 #include "observe/hook/record/recorder.hpp"
+#include "observe/hook/record/recording_format.hpp"
 
 namespace tenure::lab::hook {
 

@@ -14,8 +14,8 @@
 #include <algorithm>
 #include <cstring>
 
-#include "observe/hook/patch/patches.hpp"
 #include "observe/hook/interpose/raw.hpp"
+#include "observe/hook/patch/patches.hpp"
 
 namespace tenure::lab::hook {
 

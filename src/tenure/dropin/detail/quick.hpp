@@ -87,8 +87,9 @@ template<std::size_t alignment>
 TENURE_ALWAYS_INLINE void deallocate(void* block) noexcept {
     detail::thread_cache* const cache = detail::process_cache;
     bool const is_special = (address_of(block) & (detail::max_segment_bytes - 1)) == 0; // nullptr, or a huge block
-    bool const is_quick = !checks::caller && cache != nullptr && !is_special &&
-                          detail::push(cache->of_class[detail::class_number_at(block, detail::max_segment_bytes)], block);
+    bool const is_quick =
+        !checks::caller && cache != nullptr && !is_special &&
+        detail::push(cache->of_class[detail::class_number_at(block, detail::max_segment_bytes)], block);
     if (!is_quick) [[unlikely]]
         deallocate_slow(block);
 }

@@ -11,8 +11,8 @@
 #include <tenure/base/report.hpp>
 #include <tenure/base/usage_text.hpp>
 #include <tenure/handle/detail/handle_holders.hpp>
-#include <tenure/handle/handle_memory.hpp>
 #include <tenure/handle/detail/handle_record.hpp>
+#include <tenure/handle/handle_memory.hpp>
 #include <tenure/handle/handle_table.hpp>
 #include <tenure/platform/clock.hpp>
 

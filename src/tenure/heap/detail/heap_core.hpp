@@ -13,15 +13,15 @@
 #include <tenure/base/block_source.hpp>
 #include <tenure/base/config.hpp>
 #include <tenure/base/stats.hpp>
+#include <tenure/engine/passthrough_blocks.hpp>
 #include <tenure/heap/detail/guarded_blocks.hpp>
 #include <tenure/heap/detail/heap_memory.hpp>
 #include <tenure/heap/detail/heap_pages.hpp>
 #include <tenure/heap/detail/heap_shard.hpp>
-#include <tenure/heap/heap_usage.hpp>
 #include <tenure/heap/detail/huge_blocks.hpp>
 #include <tenure/heap/detail/large_blocks.hpp>
-#include <tenure/engine/passthrough_blocks.hpp>
 #include <tenure/heap/detail/thread_cache.hpp>
+#include <tenure/heap/heap_usage.hpp>
 #include <tenure/platform/by_thread.hpp>
 #include <tenure/platform/mutex.hpp>
 #include <tenure/platform/thread_slots.hpp>

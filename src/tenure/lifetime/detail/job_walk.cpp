@@ -12,8 +12,8 @@
 #include <tenure/lifetime/detail/job_counters.hpp>
 #include <tenure/lifetime/detail/job_walk.hpp>
 #include <tenure/lifetime/detail/leak_report.hpp>
-#include <tenure/lifetime/lifetime.hpp>
 #include <tenure/lifetime/detail/thread_record.hpp>
+#include <tenure/lifetime/lifetime.hpp>
 
 namespace tenure::inline TENURE_ABI {
 

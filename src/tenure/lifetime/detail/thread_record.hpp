@@ -10,8 +10,8 @@
 
 #include <tenure/base/config.hpp>
 #include <tenure/lifetime/detail/chunk_supply.hpp>
-#include <tenure/lifetime/temp.hpp>
 #include <tenure/lifetime/detail/thread_lifetimes.hpp>
+#include <tenure/lifetime/temp.hpp>
 #include <tenure/platform/by_thread.hpp>
 #include <tenure/platform/mutex.hpp>
 
