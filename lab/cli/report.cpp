@@ -100,8 +100,9 @@ report_command::report_command(CLI::App& app)
         ->excludes("--short");
     command_
         ->add_option("--summary", summary_,
-                     "Write the result without its rounds to this file: medians, spreads, ratios and verdicts, about a "
-                     "fifth of the size. report prints the same tables from it; bench --compare compares the medians")
+                     "Write the result to this file without its rounds: medians, spreads, ratios and verdicts, at most "
+                     "a quarter "
+                     "of the size. report prints the same tables from it; bench --compare compares the medians")
         ->type_name("FILE")
         ->excludes("--short")
         ->excludes("--markdown");
