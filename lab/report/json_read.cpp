@@ -124,7 +124,6 @@ experiment_result read_experiment(fields from, std::int64_t format) {
     from.read("question", made.question);
     from.read_strings("unfair", made.unfair);
     from.read("baseline", made.baseline);
-    from.read_objects("parameters", made.parameters, read_parameter);
     from.read_count("rounds", made.rounds);
     from.read_objects("contestants", made.contestants, read_contestant);
     from.read_objects("properties", made.properties, read_properties);
@@ -132,8 +131,12 @@ experiment_result read_experiment(fields from, std::int64_t format) {
     from.read("ranking_rule", made.ranking_rule);
     from.read_strings("ranking", made.ranking);
     from.read_strings("unranked", made.unranked);
-    from.read_objects("primary", made.primary, read_pattern);
-    if (format == summary_format) read_summary(from, made);
+    if (format == summary_format) {
+        read_summary(from, made);
+    } else {
+        from.read_objects("parameters", made.parameters, read_parameter);
+        from.read_objects("primary", made.primary, read_pattern);
+    }
     return made;
 }
 

@@ -23,15 +23,23 @@ bool is_list_of(fields& from, const json& value, const std::string& where, std::
     return false;
 }
 
+/// Whether `value` is a list of at most `size` items; notes an error if not.
+bool is_list_up_to(fields& from, const json& value, const std::string& where, std::size_t size, std::string_view of) {
+    if (value.is_array() && value.size() <= size) return true;
+    from.note(where, value.is_array() ? fmt::format("a list of at most {} ({}), not of {}", size, of, value.size())
+                                      : fmt::format("a list of at most {} ({})", size, of));
+    return false;
+}
+
 /// Reads the figures of one experiment.
 class figure_reader {
 public:
-    figure_reader(fields& from, experiment_result& into) : from_(from), into_(into) {}
+    explicit figure_reader(experiment_result& into) : into_(into) {}
 
-    void read(const json& object, const std::string& where) {
-        fields row = from_.at(object, where);
+    void read(fields row, const std::string& variant) {
         judged_figure made;
         metric measured;
+        made.variant = variant;
         read_names(row, made);
         measured.name = made.metric;
         measured.variant = made.variant;
@@ -49,21 +57,20 @@ private:
     void read_names(fields& row, judged_figure& into) {
         const json* names = row.find("figure");
         const std::string where = row.place("figure");
-        if (names == nullptr) return row.note(where, "a list of 3 (metric, variant, unit)");
-        if (!is_list_of(row, *names, where, 3, "metric, variant, unit")) return;
+        if (names == nullptr) return row.note(where, "a list of 2 (metric, unit)");
+        if (!is_list_of(row, *names, where, 2, "metric, unit")) return;
         row.text_of((*names)[0], item(where, 0), into.metric);
-        row.text_of((*names)[1], item(where, 1), into.variant);
-        row.text_of((*names)[2], item(where, 2), into.unit);
+        row.text_of((*names)[1], item(where, 1), into.unit);
         if (!row.ok()) return;
         const bool is_new = known_.emplace(into.metric, into.variant, into.unit).second;
-        if (!is_new) row.note(where, "a figure that is not in the list yet");
+        if (!is_new) row.note(where, "a figure that is not in the experiment yet");
     }
 
     void read_values(fields& row, metric& measured, std::size_t rounds) {
         const json* values = row.find("values");
         const std::string where = row.place("values");
         if (values == nullptr) return row.note(where, "a list with an item for each contestant");
-        if (!is_list_of(row, *values, where, into_.contestants.size(), "one item for each contestant")) return;
+        if (!is_list_up_to(row, *values, where, into_.contestants.size(), "an item for each contestant")) return;
         has_.assign(into_.contestants.size(), false);
         for (std::size_t index = 0; index < values->size() && row.ok(); ++index) {
             const json& cell = (*values)[index];
@@ -77,11 +84,7 @@ private:
     /// [median], [median, ratio], [median, low, high], and the ratio and the rounds after these three.
     static metric_summary read_cell(fields& row, const json& cell, const std::string& where, std::size_t rounds) {
         metric_summary made;
-        if (!cell.is_array() || cell.size() > 5) {
-            row.note(where, "null or a list of at most 5 (median, low, high, ratio, rounds)");
-            return made;
-        }
-        if (cell.empty()) return made;
+        if (!is_list_up_to(row, cell, where, 5, "median, low, high, ratio, rounds") || cell.empty()) return made;
         const bool has_spread = cell.size() > 2;
         const std::size_t ratio = has_spread ? 3 : 1;
         std::size_t count = rounds;
@@ -109,16 +112,17 @@ private:
         const json* all = row.find("verdict");
         if (all == nullptr) return;
         const std::string where = row.place("verdict");
-        if (!is_list_of(row, *all, where, 5, "ours, other, reference, standing, ratio")) return;
-        const auto optional = [&](std::size_t index) {
-            return (*all)[index].is_null() ? std::string() : contestant(row, (*all)[index], item(where, index));
+        if (!is_list_up_to(row, *all, where, 5, "ours, reference, other, standing, ratio")) return;
+        const auto has = [&](std::size_t index) { return index < all->size() && !(*all)[index].is_null(); };
+        const auto name = [&](std::size_t index) {
+            return has(index) ? contestant(row, (*all)[index], item(where, index)) : std::string();
         };
-        into.ours = optional(0);
-        into.other = optional(1);
-        into.reference = optional(2);
-        row.word_of((*all)[3], item(where, 3), standing_words, into.stands);
-        row.number_of((*all)[4], item(where, 4), into.against.median);
-        into.against.count = into.against.median == into.against.median ? rounds : 0;
+        into.ours = name(0);
+        into.reference = name(1);
+        into.other = name(2);
+        if (has(3)) row.word_of((*all)[3], item(where, 3), standing_words, into.stands);
+        if (has(4)) row.number_of((*all)[4], item(where, 4), into.against.median);
+        into.against.count = has(4) ? rounds : 0;
         const bool has_both = !into.ours.empty() && !into.other.empty();
         if (!has_both && into.stands != standing::none) row.note(item(where, 3), "none, because ours or other is null");
     }
@@ -133,7 +137,6 @@ private:
         return {};
     }
 
-    fields& from_;
     experiment_result& into_;
     std::set<std::tuple<std::string, std::string, std::string>> known_;
     std::vector<bool> has_; ///< the contestants that have the current figure
@@ -207,18 +210,41 @@ void read_distances(fields& from, experiment_result& into) {
     });
 }
 
+/// Reads a list of pairs of strings.
+template<class Pair>
+void read_pairs(fields& from, const char* key, std::vector<Pair>& into, std::string Pair::*first,
+                std::string Pair::*second, std::string_view of) {
+    from.read_list(key, [&](const json& one, const std::string& where) {
+        if (!is_list_of(from, one, where, 2, of)) return;
+        Pair& made = into.emplace_back();
+        from.text_of(one[0], item(where, 0), made.*first);
+        from.text_of(one[1], item(where, 1), made.*second);
+    });
+}
+
 }
 
 void read_summary(fields& from, experiment_result& into) {
+    read_pairs(from, "parameters", into.parameters, &parameter::name, &parameter::value, "name, value");
+    read_pairs(from, "primary", into.primary, &figure_pattern::metric, &figure_pattern::variant, "metric, variant");
     into.summarized.emplace();
     for (contestant_result& who : into.contestants) {
         who.metrics.clear();
         who.lists.clear();
     }
-    if (from.find("figures") == nullptr)
-        from.note(from.place("figures"), "a list, which every experiment of a summary has");
-    figure_reader figures(from, into);
-    from.read_list("figures", [&](const json& object, const std::string& where) { figures.read(object, where); });
+    if (from.find("variants") == nullptr) {
+        from.note(from.place("variants"), "a list, which every experiment of a summary has");
+    }
+    figure_reader figures(into);
+    from.read_list("variants", [&](const json& object, const std::string& where) {
+        fields variant = from.at(object, where);
+        std::string name;
+        variant.read("variant", name);
+        if (variant.find("figures") == nullptr)
+            variant.note(variant.place("figures"), "a list of the figures of the variant");
+        variant.read_list(
+            "figures", [&](const json& row, const std::string& place) { figures.read(variant.at(row, place), name); });
+    });
     from.read_objects("quotient_values", into.summarized->quotients,
                       [&](fields row) { return read_quotients(std::move(row), into.quotients.size()); });
     read_rank(from, into);

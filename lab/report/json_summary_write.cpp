@@ -3,7 +3,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <string_view>
+#include <utility>
 
 #include "report/json_summary.hpp"
 #include "report/json_text.hpp"
@@ -72,8 +74,14 @@ better sense_of(const experiment_result& found, const judged_figure& column) {
     return better::smaller;
 }
 
+/// Removes the null items at the end.
+json shortened(json list) {
+    while (!list.empty() && list.back().is_null()) list.erase(list.size() - 1);
+    return list;
+}
+
 json to_value(const judged_figure& column, const experiment_result& found) {
-    json made{{"figure", {column.metric, column.variant, column.unit}}};
+    json made{{"figure", json::array({column.metric, column.unit})}};
     const better sense = sense_of(found, column);
     if (sense != better::smaller) made["better"] = word_of(sense);
     const std::size_t rounds = rounds_of(found, column);
@@ -81,13 +89,33 @@ json to_value(const judged_figure& column, const experiment_result& found) {
     if (!column.best.empty()) {
         made["best"] = array_of(column.best, [&](const std::string& name) { return index_of(found, name); });
     }
-    if (!column.ours.empty() || !column.other.empty() || !column.reference.empty()) {
-        made["verdict"] = {index_of(found, column.ours), index_of(found, column.other),
-                           index_of(found, column.reference), standing_words[static_cast<std::size_t>(column.stands)],
-                           column.against.count == 0 ? json(nullptr) : short_number(column.against.median)};
+    json verdict = json::array({index_of(found, column.ours), index_of(found, column.reference)});
+    if (!column.ours.empty() && !column.other.empty()) {
+        verdict.push_back(index_of(found, column.other));
+        verdict.push_back(standing_words[static_cast<std::size_t>(column.stands)]);
+        verdict.push_back(column.against.count == 0 ? json(nullptr) : short_number(column.against.median));
+    } else {
+        verdict.push_back(index_of(found, column.other));
     }
-    made["values"] = array_of(
-        found.contestants, [&](const contestant_result& who) { return values_of(find_metric(who, column), rounds); });
+    verdict = shortened(std::move(verdict));
+    if (!verdict.empty()) made["verdict"] = std::move(verdict);
+    made["values"] = shortened(array_of(
+        found.contestants, [&](const contestant_result& who) { return values_of(find_metric(who, column), rounds); }));
+    return made;
+}
+
+/// In order of first appearance, as the tables are.
+json variants_of(const experiment_result& found) {
+    json made = json::array();
+    for (const judged_figure& column : found.summarized->figures) {
+        auto place =
+            std::find_if(made.begin(), made.end(), [&](const json& one) { return one["variant"] == column.variant; });
+        if (place == made.end()) {
+            made.push_back(json{{"variant", column.variant}, {"figures", json::array()}});
+            place = std::prev(made.end());
+        }
+        (*place)["figures"].push_back(to_value(column, found));
+    }
     return made;
 }
 
@@ -110,7 +138,17 @@ json to_value(const distance_row& row, const experiment_result& found) {
 
 void write_summary(const experiment_result& found, nlohmann::ordered_json& into) {
     const experiment_summary& all = *found.summarized;
-    into["figures"] = array_of(all.figures, [&](const judged_figure& one) { return to_value(one, found); });
+    if (!found.parameters.empty()) {
+        into["parameters"] = array_of(found.parameters, [](const parameter& one) {
+            return json::array({one.name, one.value});
+        });
+    }
+    if (!found.primary.empty()) {
+        into["primary"] = array_of(found.primary, [](const figure_pattern& one) {
+            return json::array({one.metric, one.variant});
+        });
+    }
+    into["variants"] = variants_of(found);
     if (!all.quotients.empty()) {
         into["quotient_values"] = array_of(all.quotients, [](const quotient_row& row) { return to_value(row); });
     }

@@ -6,7 +6,10 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <iterator>
+#include <limits>
 #include <map>
+#include <set>
 #include <string_view>
 #include <tuple>
 
@@ -19,6 +22,7 @@
 #include "report/numbers.hpp"
 #include "report/quotients.hpp"
 #include "report/ranking.hpp"
+#include "report/standings.hpp"
 
 namespace tenure::lab {
 
@@ -27,51 +31,54 @@ namespace {
 constexpr int min_digits = 3;
 constexpr int max_digits = 17; // enough for every double
 
-/// The number with the fewest digits, at least three, that `text` shows in the same way.
-template<class Text>
-double rounded(double value, Text text) {
+/// The number with the fewest digits, at least three, that `is_as_good`.
+template<class Accept>
+double rounded(double value, Accept is_as_good) {
     if (!std::isfinite(value)) return value;
-    const std::string shown = text(value);
     for (int digits = min_digits; digits < max_digits; ++digits) {
         const std::string words = fmt::format("{:.{}e}", value, digits - 1);
         double shorter = 0.0;
         std::from_chars(words.data(), words.data() + words.size(), shorter);
-        if (text(shorter) == shown) return shorter;
+        if (is_as_good(shorter)) return shorter;
     }
     return value;
 }
 
-double rounded_ratio(double ratio) { return rounded(ratio, ratio_text); }
+double rounded_ratio(double ratio) {
+    return rounded(ratio, [shown = ratio_text(ratio)](double shorter) { return ratio_text(shorter) == shown; });
+}
 
 /// A figure is shown as a value in one table and as a fact in another.
 double rounded_value(double value) {
-    return rounded(value, [](double one) { return value_text(one) + fact_text({one, one, one, 1}); });
+    const auto text = [](double one) { return value_text(one) + fact_text({one, one, one, 1}); };
+    return rounded(value, [&, shown = text(value)](double shorter) { return text(shorter) == shown; });
 }
 
 summary without_range(const summary& found) {
     return {rounded_value(found.median), rounded_value(found.low), rounded_value(found.high), found.count};
 }
 
-/// Keeps the median only.
-summary ratio_only(const summary& found) {
-    if (found.count == 0) return summarize({});
+summary median_only(const summary& found) {
     const double unknown = summarize({}).median;
-    return {rounded_ratio(found.median), unknown, unknown, found.count};
+    return {found.median, unknown, unknown, found.count};
 }
 
-/// The order of leads and trails depends on their distances, so these stay exact.
-summary distance_only(const verdict& one) {
-    summary made = ratio_only(one.against);
-    const bool is_ordered = one.stands == standing::leads || one.stands == standing::trails;
-    if (is_ordered) made.median = one.against.median;
+summary ratio_only(const summary& found) {
+    summary made = median_only(found);
+    made.median = rounded_ratio(made.median);
     return made;
 }
+
+bool is_ordered(standing stands) { return stands == standing::leads || stands == standing::trails; }
 
 judged_figure judged(const table& from, const verdict& one) {
     const figure& column = from.figures[one.figure_index];
     const auto name = [&](std::size_t row) { return row == no_row ? std::string() : from.rows[row].who->name; };
-    judged_figure made{column.metric,   column.variant,      column.unit,        {},        name(one.ours),
-                       name(one.other), name(one.reference), distance_only(one), one.stands};
+    judged_figure made{column.metric,       column.variant,
+                       column.unit,         {},
+                       name(one.ours),      name(one.other),
+                       name(one.reference), is_ordered(one.stands) ? median_only(one.against) : ratio_only(one.against),
+                       one.stands};
     for (const std::size_t row : one.best) made.best.push_back(name(row));
     return made;
 }
@@ -150,6 +157,30 @@ experiment_result summarized_experiment(const experiment_result& found) {
     return made;
 }
 
+/// Leads and trails are ordered by their distances, so these get the digits that keep the order: each stays nearer to
+/// itself than half the way to its neighbours.
+void shorten_distances(result& made) {
+    std::vector<double*> distances;
+    for (experiment_result& experiment : made.experiments) {
+        for (judged_figure& one : experiment.summarized->figures) {
+            if (is_ordered(one.stands) && one.against.count != 0) distances.push_back(&one.against.median);
+        }
+    }
+    std::set<double> sorted;
+    for (const double* one : distances) sorted.insert(*one);
+    for (double* const one : distances) {
+        const double exact = *one;
+        const auto place = sorted.find(exact);
+        double room = std::numeric_limits<double>::infinity();
+        if (place != sorted.begin()) room = exact - *std::prev(place);
+        if (std::next(place) != sorted.end()) room = std::min(room, *std::next(place) - exact);
+        *one = rounded(exact, [&](double shorter) {
+            return ratio_text(shorter) == ratio_text(exact) && std::abs(shorter - exact) < room / 2 &&
+                   (shorter <= much_behind) == (exact <= much_behind);
+        });
+    }
+}
+
 std::string why_not_summarized(const experiment_result& found) {
     for (const contestant_result& who : found.contestants) {
         const auto same_name = [&](const contestant_result& one) { return one.name == who.name; };
@@ -176,6 +207,7 @@ std::string why_not_summarized(const result& found) {
 result summarized(const result& found) {
     result made = found;
     std::transform(found.experiments.begin(), found.experiments.end(), made.experiments.begin(), summarized_experiment);
+    if (!is_summary(found)) shorten_distances(made);
     return made;
 }
 

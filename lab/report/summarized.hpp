@@ -3,8 +3,8 @@
 #pragma once
 
 /// \file
-/// Replaces the rounds of a result by what the tables show of them. A summary is a fifth of the size, and the
-/// terminal's and Markdown's tables are the same.
+/// Replaces the rounds of a result by what the tables show of them, for files that are kept in a repository. A summary
+/// takes at most a quarter of the bytes. The tables of the terminal and of Markdown stay the same.
 
 #include <string>
 
@@ -16,8 +16,8 @@ namespace tenure::lab {
 /// once, so both must be unique.
 [[nodiscard]] std::string why_not_summarized(const result& found);
 
-/// Numbers get the digits that the tables show, three or more; distances that decide an order stay exact. Texts that
-/// only the page shows (what is unfair, proofs, notes, properties) and lists of distances are left out. A summary
+/// Numbers get the digits that the tables show, three or more, and distances the digits that keep their order. Texts
+/// that only the page shows (what is unfair, proofs, notes, properties) and lists of distances are left out. A summary
 /// remains as it is.
 /// Requires  why_not_summarized() is empty.
 [[nodiscard]] result summarized(const result& found);

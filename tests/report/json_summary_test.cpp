@@ -28,12 +28,17 @@ std::string error_of(std::string_view fields) {
     return loaded.error;
 }
 
-/// The same for the fields of a figure.
-std::string figure_error(std::string_view fields) {
-    return error_of(fmt::format(R"("figures":[{{"figure":["alloc","warm","ns/op"],{}}}])", fields));
+/// The fields of an experiment with these figures of one variant.
+std::string figures_with(std::string_view figures) {
+    return fmt::format(R"("variants":[{{"variant":"warm","figures":[{}]}}])", figures);
 }
 
-const std::string at = "experiments[0].figures[0].";
+/// The error for the fields of a figure.
+std::string figure_error(std::string_view fields) {
+    return error_of(figures_with(fmt::format(R"({{"figure":["alloc","ns/op"],{}}})", fields)));
+}
+
+const std::string at = "experiments[0].variants[0].figures[0].";
 
 TEST(json_summary, the_file_is_as_it_was) {
     expect_snapshot("summary.json", to_json(summarized(fixture::small_result())));
@@ -50,9 +55,10 @@ TEST(json_summary, a_summary_comes_back_as_it_was) {
 }
 
 TEST(json_summary, the_forms_of_a_value_are_read) {
-    const loaded_result loaded = parse_json(file_with(
-        R"("figures":[{"figure":["a","",""],"values":[[3],[4,2],null]},{"figure":["b","",""],"values":[[3,2,5],[3,2,5,0.5],[]]},)"
-        R"({"figure":["c","",""],"rounds":4,"values":[[3,2,5,null,6],[3,"-inf","inf",0.5,2],[1]]}])"));
+    const loaded_result loaded = parse_json(file_with(figures_with(
+        R"({"figure":["a",""],"values":[[3],[4,2]]},{"figure":["b",""],"values":[[3,2,5],[3,2,5,0.5],[]]},)"
+        R"({"figure":["c",""],"rounds":4,"values":[[3,2,5,null,6],[3,"-inf","inf",0.5,2],[1]]},)"
+        R"({"figure":["d",""],"values":[null,[1]]})")));
     ASSERT_TRUE(loaded.ok()) << loaded.error;
     const std::vector<contestant_result>& who = loaded.value.experiments[0].contestants;
     const auto expect = [&](std::size_t row, std::size_t index, double median, double low, double high,
@@ -74,39 +80,74 @@ TEST(json_summary, the_forms_of_a_value_are_read) {
     expect(1, 1, 3, 2, 5, 7, 7, 0.5);
     expect(0, 2, 3, 2, 5, 6, 0, 0);
     expect(1, 2, 3, -infinity, infinity, 2, 2, 0.5);
-    ASSERT_EQ(who[2].metrics.size(), 2U) << "null: the contestant does not have the figure";
+    ASSERT_EQ(who[0].metrics.size(), 3U) << "null: the contestant does not have the figure";
+    ASSERT_EQ(who[1].metrics.size(), 4U);
+    ASSERT_EQ(who[2].metrics.size(), 2U) << "no item: it does not have the figure either";
     EXPECT_EQ(value_of(who[2].metrics[0]).count, 0U) << "[]: it has the figure and no number";
     EXPECT_EQ(value_of(who[2].metrics[1]).count, 4U);
 }
 
+TEST(json_summary, the_forms_of_a_verdict_are_read) {
+    const loaded_result loaded = parse_json(file_with(figures_with(
+        R"({"figure":["a",""],"best":[1,0],"values":[[3],[4]],"verdict":[0,null,1,"level",1.01]},)"
+        R"({"figure":["b",""],"values":[[3],[4]],"verdict":[0,null,1,"trails"]},)"
+        R"({"figure":["c",""],"values":[[3],[4]],"verdict":[null,1]},{"figure":["d",""],"values":[[3],[4]]})")));
+    ASSERT_TRUE(loaded.ok()) << loaded.error;
+    const std::vector<judged_figure>& figures = loaded.value.experiments[0].summarized->figures;
+    ASSERT_EQ(figures.size(), 4U);
+    EXPECT_EQ(figures[0].best, (std::vector<std::string>{"b", "tenure"}));
+    EXPECT_EQ(figures[0].ours + figures[0].reference + figures[0].other, "tenureb");
+    EXPECT_EQ(figures[0].stands, standing::level);
+    EXPECT_DOUBLE_EQ(figures[0].against.median, 1.01);
+    EXPECT_EQ(figures[1].stands, standing::trails);
+    EXPECT_EQ(figures[1].against.count, 0U) << "there is no ratio";
+    EXPECT_EQ(figures[2].ours + figures[2].other, "");
+    EXPECT_EQ(figures[2].reference, "b");
+    EXPECT_EQ(figures[3].reference, "");
+    EXPECT_EQ(figures[3].stands, standing::none);
+}
+
 TEST(json_summary, an_experiment_without_figures_is_refused) {
-    EXPECT_EQ(error_of(""), "experiments[0].figures: expected a list, which every experiment of a summary has");
-    EXPECT_EQ(error_of(R"("figures":{})"), "experiments[0].figures: expected a list");
-    EXPECT_EQ(error_of(R"("figures":[3])"), "experiments[0].figures[0]: expected an object");
-    EXPECT_TRUE(parse_json(file_with(R"("figures":[])")).ok());
+    EXPECT_EQ(error_of(""), "experiments[0].variants: expected a list, which every experiment of a summary has");
+    EXPECT_EQ(error_of(R"("variants":{})"), "experiments[0].variants: expected a list");
+    EXPECT_EQ(error_of(R"("variants":[3])"), "experiments[0].variants[0]: expected an object");
+    EXPECT_EQ(error_of(R"("variants":[{"variant":"warm"}])"),
+              "experiments[0].variants[0].figures: expected a list of the figures of the variant");
+    EXPECT_EQ(error_of(R"("variants":[{"variant":7,"figures":[]}])"),
+              "experiments[0].variants[0].variant: expected a string");
+    EXPECT_EQ(error_of(figures_with("3")), "experiments[0].variants[0].figures[0]: expected an object");
+    EXPECT_TRUE(parse_json(file_with(R"("variants":[])")).ok());
+    EXPECT_TRUE(parse_json(file_with(figures_with(""))).ok());
 }
 
 TEST(json_summary, a_figure_without_names_is_refused_and_so_is_one_that_is_there_twice) {
-    const std::string values = R"("values":[null,null,null])";
-    EXPECT_EQ(error_of("\"figures\":[{" + values + "}]"), at + "figure: expected a list of 3 (metric, variant, unit)");
-    EXPECT_EQ(error_of(R"("figures":[{"figure":["a","b"],)" + values + "}]"),
-              at + "figure: expected a list of 3 (metric, variant, unit), not of 2");
-    EXPECT_EQ(error_of(R"("figures":[{"figure":["a",3,"b"],)" + values + "}]"), at + "figure[1]: expected a string");
-    EXPECT_EQ(
-        error_of(R"("figures":[{"figure":["a","b","c"],)" + values + R"(},{"figure":["a","b","c"],)" + values + "}]"),
-        "experiments[0].figures[1].figure: expected a figure that is not in the list yet");
+    const std::string one = R"({"figure":["a","b"],"values":[]})";
+    EXPECT_EQ(error_of(figures_with(R"({"values":[]})")), at + "figure: expected a list of 2 (metric, unit)");
+    EXPECT_EQ(error_of(figures_with(R"({"figure":["a"],"values":[]})")),
+              at + "figure: expected a list of 2 (metric, unit), not of 1");
+    EXPECT_EQ(error_of(figures_with(R"({"figure":["a",3],"values":[]})")), at + "figure[1]: expected a string");
+    EXPECT_EQ(error_of(figures_with(one + "," + one)),
+              "experiments[0].variants[0].figures[1].figure: expected a figure that is not in the experiment yet");
+    EXPECT_EQ(error_of(R"("variants":[{"figures":[)" + one + R"(]},{"figures":[)" + one + "]}]"),
+              "experiments[0].variants[1].figures[0].figure: expected a figure that is not in the experiment yet");
+}
+
+TEST(json_summary, pairs_of_another_kind_are_refused) {
+    EXPECT_EQ(error_of(R"("parameters":[["--count"]],"variants":[])"),
+              "experiments[0].parameters[0]: expected a list of 2 (name, value), not of 1");
+    EXPECT_EQ(error_of(R"("primary":[["alloc",3]],"variants":[])"), "experiments[0].primary[0][1]: expected a string");
 }
 
 TEST(json_summary, values_of_another_kind_or_number_are_refused_with_their_place) {
     EXPECT_EQ(figure_error(R"("better":"smaller")"), at + "values: expected a list with an item for each contestant");
-    EXPECT_EQ(figure_error(R"("values":[[1],[2]])"),
-              at + "values: expected a list of 3 (one item for each contestant), not of 2");
-    EXPECT_EQ(figure_error(R"("values":7)"), at + "values: expected a list of 3 (one item for each contestant)");
+    EXPECT_EQ(figure_error(R"("values":[[1],[2],[3],[4]])"),
+              at + "values: expected a list of at most 3 (an item for each contestant), not of 4");
+    EXPECT_EQ(figure_error(R"("values":7)"), at + "values: expected a list of at most 3 (an item for each contestant)");
     const std::string cell = at + "values[1]";
     EXPECT_EQ(figure_error(R"("values":[[1],2,null])"),
-              cell + ": expected null or a list of at most 5 (median, low, high, ratio, rounds)");
+              cell + ": expected a list of at most 5 (median, low, high, ratio, rounds)");
     EXPECT_EQ(figure_error(R"("values":[[1],[1,2,3,4,5,6],null])"),
-              cell + ": expected null or a list of at most 5 (median, low, high, ratio, rounds)");
+              cell + ": expected a list of at most 5 (median, low, high, ratio, rounds), not of 6");
     EXPECT_EQ(figure_error(R"("values":[[1],["1"],null])"), cell + "[0]: expected a number or null");
     EXPECT_EQ(figure_error(R"("values":[[1],[1,2,true],null])"), cell + "[2]: expected a number or null");
     EXPECT_EQ(figure_error(R"("values":[[1],[1,2,3,{}],null])"), cell + "[3]: expected a number or null");
@@ -127,9 +168,11 @@ TEST(json_summary, a_verdict_about_somebody_without_the_figure_is_refused) {
     EXPECT_EQ(figure_error(values + R"("best":["tenure"])"),
               at + "best[0]: expected a whole number that is not negative");
     EXPECT_EQ(figure_error(values + R"("best":0)"), at + "best: expected a list");
-    EXPECT_EQ(figure_error(values + R"("verdict":[0,1,null,"leads",1])"), at + "verdict[1]" + absent);
-    EXPECT_EQ(figure_error(values + R"("verdict":[0,null,null,"none"])"),
-              at + "verdict: expected a list of 5 (ours, other, reference, standing, ratio), not of 4");
+    EXPECT_EQ(figure_error(values + R"("verdict":[0,1])"), at + "verdict[1]" + absent);
+    EXPECT_EQ(figure_error(values + R"("verdict":[0,null,null,"none",1,1])"),
+              at + "verdict: expected a list of at most 5 (ours, reference, other, standing, ratio), not of 6");
+    EXPECT_EQ(figure_error(values + R"("verdict":{})"),
+              at + "verdict: expected a list of at most 5 (ours, reference, other, standing, ratio)");
     EXPECT_EQ(figure_error(values + R"("verdict":[0,null,null,"wins",1])"),
               at + "verdict[3]: expected one of none, leads, level, trails");
     EXPECT_EQ(figure_error(values + R"("verdict":[0,null,null,"trails",1])"),
@@ -139,7 +182,7 @@ TEST(json_summary, a_verdict_about_somebody_without_the_figure_is_refused) {
 }
 
 TEST(json_summary, quotients_rank_and_distances_of_another_kind_are_refused) {
-    const auto after = [](std::string_view fields) { return error_of(R"("figures":[],)" + std::string(fields)); };
+    const auto after = [](std::string_view fields) { return error_of(R"("variants":[],)" + std::string(fields)); };
     const std::string experiment = "experiments[0].";
     const std::string quotient = R"("quotients":[{"title":"a/b","over":"a","under":"b"}],"quotient_values":)";
     EXPECT_EQ(after(quotient + R"([{"figure":"alloc"}])"),
@@ -171,16 +214,14 @@ TEST(json_summary, a_file_cut_off_anywhere_is_refused) {
 TEST(json_summary, a_file_with_more_than_any_summary_has_is_refused) {
     std::string figures;
     for (int index = 0; index <= 10'000; ++index) {
-        figures +=
-            fmt::format(R"({}{{"figure":["{}","",""],"values":[null,null,null]}})", index == 0 ? "" : ",", index);
+        figures += fmt::format(R"({}{{"figure":["{}",""],"values":[]}})", index == 0 ? "" : ",", index);
     }
-    EXPECT_EQ(error_of("\"figures\":[" + figures + "]"),
-              "not a result of `tenure bench`: 10001 figures; the maximum is 10000");
+    EXPECT_EQ(error_of(figures_with(figures)), "not a result of `tenure bench`: 10001 figures; the maximum is 10000");
 }
 
 TEST(json_summary, names_of_a_foreign_file_carry_no_escape_sequences) {
-    const loaded_result loaded =
-        parse_json(file_with(R"("figures":[{"figure":["\u001b[31m","\u0007","\u009b"],"values":[[1],null,null]}])"));
+    const loaded_result loaded = parse_json(file_with(
+        R"("variants":[{"variant":"\u0007","figures":[{"figure":["\u001b[31m","\u009b"],"values":[[1]]}]}])"));
     ASSERT_TRUE(loaded.ok()) << loaded.error;
     const metric& one = loaded.value.experiments[0].contestants[0].metrics.at(0);
     EXPECT_EQ(one.name + one.variant + one.unit, " [31m  ");
