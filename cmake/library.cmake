@@ -42,6 +42,10 @@ file(GLOB typed_sources CONFIGURE_DEPENDS
 set_source_files_properties(${typed_sources} PROPERTIES COMPILE_OPTIONS
     "$<$<NOT:$<BOOL:$<TARGET_PROPERTY:TENURE_WITHOUT_RUNTIME>>>:-frtti>") # not in the drop-in, which no program links
 
+# A symbol defined in assembly, which link-time optimisation does not see.
+file(GLOB assembly_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/tenure/platform/linux/early_pointer.cpp)
+set_source_files_properties(${assembly_sources} PROPERTIES COMPILE_OPTIONS "-fno-lto")
+
 function(tenure_add_library target kind level file_name)
     add_library(${target} ${kind} ${tenure_sources})
     tenure_compile(${target})

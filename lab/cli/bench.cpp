@@ -157,8 +157,8 @@ void bench_command::add_options() {
     command_->add_flag("--full", request_.full, "Uses the full sizes of the articles");
     command_
         ->add_option("--out", request_.out,
-                     "Writes results.json, results.csv, report.html and the articles' "
-                     "files to this directory")
+                     "Writes results.json, results.csv, report.html, a chart of each experiment (EXPERIMENT.svg) "
+                     "and the articles' files to this directory")
         ->type_name("DIR");
     command_->add_flag("--json", request_.json, "Prints the result as JSON instead of tables");
     command_->add_option("--compare", request_.compare, "Compares two earlier results; measures nothing")

@@ -25,13 +25,15 @@ namespace {
 /// One line of the list: a peer of either kind.
 struct listed_peer {
     std::string name, kind, version, missing;
+    bool is_ours = false;
 };
 
 std::vector<listed_peer> all_peers(const std::vector<found_malloc>& mallocs,
                                    const std::vector<library_peer>& libraries) {
     std::vector<listed_peer> peers;
     for (const found_malloc& each : mallocs) {
-        peers.push_back({each.name, each.library.empty() ? "system" : "preload", each.version, each.reason});
+        peers.push_back({each.name, each.library.empty() ? "system" : "preload", each.version, each.reason,
+                         each.role != contestant_role::peer});
     }
     for (const library_peer& each : libraries) {
         listed_peer peer{std::string{each.name}, "library", version_of(each), std::string{each.missing_because}};
@@ -117,11 +119,11 @@ std::string in_words(const std::vector<listed_peer>& peers, std::span<const foun
     made += "\nOurs\n";
     add({"tenure", "inlined", own_version(), {}});
     for (const listed_peer& peer : peers) {
-        if (peer.missing.empty() && is_own_malloc(peer.name)) add(peer);
+        if (peer.missing.empty() && peer.is_ours) add(peer);
     }
     made += "\nPeers on this machine\n";
     for (const listed_peer& peer : peers) {
-        if (peer.missing.empty() && !is_own_malloc(peer.name)) add(peer);
+        if (peer.missing.empty() && !peer.is_ours) add(peer);
     }
     made += "\nMissing\n";
     for (const listed_peer& peer : peers) {

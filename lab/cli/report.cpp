@@ -17,8 +17,10 @@
 #include "cli/command_line.hpp"
 #include "cli/nearest.hpp"
 #include "cli/terminal.hpp"
+#include "report/experiment_chart.hpp"
 #include "report/json.hpp"
 #include "report/markdown.hpp"
+#include "report/numbers.hpp"
 #include "report/summarized.hpp"
 #include "report/text.hpp"
 #include "report/write.hpp"
@@ -99,18 +101,27 @@ report_command::report_command(CLI::App& app)
         ->check(CLI::IsMember({"tables", "distance", "trailing"}))
         ->excludes("--short");
     command_
-        ->add_option("--summary", summary_,
-                     "Write the result to this file without its rounds: medians, spreads, ratios and verdicts, at most "
-                     "a quarter "
-                     "of the size. report prints the same tables from it; bench --compare compares the medians")
+        ->add_option("--chart", chart_,
+                     "One experiment's primary figures as an SVG picture for documents; reads one file")
+        ->type_name("EXPERIMENT")
+        ->excludes("--short")
+        ->excludes("--markdown")
+        ->excludes("--experiment");
+    command_
+        ->add_option(
+            "--summary", summary_,
+            "Write the result to this file without its rounds: medians, spreads, ratios and verdicts, at most "
+            "a quarter of the size. report prints the same tables from it; bench --compare compares the medians")
         ->type_name("FILE")
         ->excludes("--short")
-        ->excludes("--markdown");
+        ->excludes("--markdown")
+        ->excludes("--chart");
     command_->footer(fmt::format("\n"
                                  "Examples:\n"
                                  "  tenure report results\n"
                                  "  tenure report --short heap.json pools.json    one summary for each file\n"
                                  "  tenure report results --markdown tables --experiment heap\n"
+                                 "  tenure report results --chart heap > heap.svg\n"
                                  "  tenure report results --summary kept.json    to keep in a repository\n\n"
                                  "Exit codes: 0 ok; 2 invalid command line; 3 the file or standard output could not be "
                                  "written; 70 the command itself failed."));
@@ -143,8 +154,33 @@ int report_command::write_summary() const {
     return exit_code::ok;
 }
 
+int report_command::run_chart() const {
+    if (paths_.size() != 1) {
+        say(fmt::format("--chart draws one experiment of one file, but {} were given",
+                        count_text(paths_.size(), "file")));
+        return exit_code::bad_usage;
+    }
+    loaded_result loaded = load_json(paths_.front());
+    if (!loaded.ok()) {
+        say(loaded.error);
+        return exit_code::bad_usage;
+    }
+    if (std::string const unknown = keep_only(loaded.value, {chart_}); !unknown.empty()) {
+        say(unknown);
+        return exit_code::bad_usage;
+    }
+    std::string const picture = experiment_chart(loaded.value, loaded.value.experiments.front());
+    if (picture.empty()) {
+        say(fmt::format("{}: {} has no primary figure to draw: it declares none, or none of them was measured",
+                        paths_.front(), chart_));
+        return exit_code::bad_usage;
+    }
+    return print(picture) ? exit_code::ok : exit_code::not_written;
+}
+
 int report_command::run() const {
     if (!summary_.empty()) return write_summary();
+    if (command_->get_option("--chart")->count() != 0) return run_chart();
     std::string text;
     for (const std::string& path : paths_) {
         result found;

@@ -19,11 +19,12 @@ public:
     [[nodiscard]] int run() const;
 
 private:
+    [[nodiscard]] int run_chart() const;
     [[nodiscard]] int write_summary() const;
 
     CLI::App* command_;
     std::vector<std::string> paths_, experiments_;
-    std::string markdown_, summary_;
+    std::string markdown_, chart_, summary_;
     bool short_ = false;
 };
 

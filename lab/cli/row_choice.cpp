@@ -73,7 +73,7 @@ bool row_choice::is_opponent(const measured_row& row, const std::string& peer) c
 
 bool row_choice::wanted(const experiment& chosen, const measured_row& row) const {
     if (row.name == chosen.baseline) return true;
-    bool const ours = row.runs_on_malloc ? is_own_malloc(row.peer) : row.peer.empty();
+    bool const ours = row.runs_on_malloc ? row.role != contestant_role::peer : row.peer.empty();
     bool const given_file = std::any_of(mallocs_.begin(), mallocs_.end(), [&](const found_malloc& each) {
         return !each.given.empty() && each.name == row.name;
     });

@@ -10,6 +10,7 @@
 
 #include <fmt/format.h>
 
+#include "report/bar_parts.hpp"
 #include "report/html_words.hpp"
 #include "report/letters.hpp"
 #include "report/numbers.hpp"
@@ -27,21 +28,7 @@ constexpr double label_height = 17;
 constexpr double bar_height = 11;
 constexpr double row_gap = 7;
 constexpr double axis_height = 20;
-
-/// Rows that have the first figure, best first. A contestant's other figures follow its first.
-std::vector<std::size_t> order_of(const bar_chart& chart) {
-    const std::size_t first = chart.figures.front();
-    std::vector<std::size_t> order;
-    for (std::size_t row = 0; row < chart.from.rows.size(); ++row) {
-        if (chart.from.rows[row].cells[first].value.count != 0) order.push_back(row);
-    }
-    const better sense = chart.from.figures[first].sense;
-    std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
-        return better_than(chart.from.rows[a].cells[first].value.median, chart.from.rows[b].cells[first].value.median,
-                           sense);
-    });
-    return order;
-}
+constexpr bar_area area{left, bar_height, 0, width};
 
 scale scale_of(const bar_chart& chart) {
     std::vector<double> values;
@@ -58,23 +45,8 @@ scale scale_of(const bar_chart& chart) {
     return memory ? scale::for_parts(values, axis_pixels) : scale::for_lengths(values, axis_pixels);
 }
 
-/// On a logarithmic axis a length has no meaning, so the bar becomes a thin line with a mark at the median.
-void draw_bar(svg& picture, const scale& axis, double y, double value, std::string_view css) {
-    const double end = axis.place(value);
-    if (axis.kind() == scale_kind::linear) {
-        const double zero = axis.place(0.0); // not the left edge when some value is below zero
-        picture.rect(left + std::min(zero, end), y, std::max(std::abs(end - zero), 0.8), bar_height, css);
-        return;
-    }
-    const double middle = y + bar_height / 2;
-    picture.line(left, middle, left + end, middle, "stem");
-    picture.rect(left + end - bar_height / 2, y, bar_height, bar_height, css);
-}
-
 void draw_spread(svg& picture, const scale& axis, double y, const cell& one) {
     const double middle = y + bar_height / 2;
-    const double low = left + axis.place(one.value.low);
-    const double high = left + axis.place(one.value.high);
     std::string outside;
     for (const double sample : one.samples) {
         if (std::isnan(sample) || (sample >= one.value.low && sample <= one.value.high)) continue;
@@ -84,27 +56,14 @@ void draw_spread(svg& picture, const scale& axis, double y, const cell& one) {
             outside += fmt::format("M{} {}h0", coordinate(left + axis.place(sample)), coordinate(middle));
         }
     }
-    const std::string whisker = fmt::format("M{0} {1}v6M{0} {2}H{3}M{3} {1}v6", coordinate(low), coordinate(middle - 3),
-                                            coordinate(middle), coordinate(high));
+    const std::string whisker = whisker_of(axis, area, y, one.value);
     picture.path(whisker, "halo");
     picture.path(whisker, "whisker");
     picture.path(outside, "rounds");
 }
 
 void draw_axis(svg& picture, const scale& axis, double top, double bottom, double mark) {
-    double last = -100;
-    for (const double tick : axis.ticks()) {
-        const double x = left + axis.place(tick);
-        picture.line(x, top, x, bottom, "grid");
-        const std::string words = short_text(tick);
-        // Leaves out labels that would touch their neighbour, but draws their lines.
-        const double half = 3.2 * static_cast<double>(words.size()) + 3;
-        if (x - half < last) continue;
-        const bool at_start = x - half < 0;
-        const bool at_end = x + half > width;
-        picture.text(x, bottom + 14, words, "tick", at_start ? anchor::start : (at_end ? anchor::end : anchor::middle));
-        last = at_start ? x + 2 * half : x + half;
-    }
+    draw_ticks(picture, axis, area, top, bottom);
     if (mark > 0) {
         const double x = left + axis.place(mark);
         picture.line(x, top, x, bottom, "baseline-mark");
@@ -191,13 +150,8 @@ std::string key_of(const bar_chart& chart) {
 
 }
 
-std::string_view css_of(role part) {
-    static constexpr std::array<std::string_view, 5> names{"ours", "peer", "baseline", "reference", "checked"};
-    return names[static_cast<std::size_t>(part)];
-}
-
 std::string draw(const bar_chart& chart) {
-    const std::vector<std::size_t> order = order_of(chart);
+    const std::vector<std::size_t> order = best_first(chart.from, chart.figures.front());
     if (order.empty()) return {};
     const scale axis = scale_of(chart);
     const auto bars = static_cast<double>(chart.figures.size());
@@ -214,7 +168,7 @@ std::string draw(const bar_chart& chart) {
             const cell& one = row.cells[chart.figures[place]];
             if (one.value.count == 0) continue;
             const double top = y + label_height + static_cast<double>(place) * (bar_height + 2);
-            draw_bar(picture, axis, top, one.value.median, css_of_bar(row.part, place));
+            draw_bar(picture, axis, area, top, one.value.median, css_of_bar(row.part, place));
             draw_spread(picture, axis, top, one);
         }
         picture.close();
@@ -240,7 +194,7 @@ std::string draw_plain(const std::vector<plain_bar>& bars, std::string_view id, 
     double y = 4;
     for (const plain_bar& bar : bars) {
         draw_label(picture, y, bar.label, bar.text, bar.part);
-        draw_bar(picture, axis, y + label_height, bar.value, css_of(bar.part));
+        draw_bar(picture, axis, area, y + label_height, bar.value, css_of(bar.part));
         y += row_height;
     }
     const std::string_view log = axis.kind() == scale_kind::logarithmic ? "; <b>logarithmic scale</b>" : "";

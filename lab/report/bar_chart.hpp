@@ -16,7 +16,8 @@ namespace tenure::lab {
 /// One chart: some figures of a table that share a unit.
 struct bar_chart {
     const table& from;
-    std::vector<std::size_t> figures; ///< one; or up to three, drawn below each other per contestant
+    std::vector<std::size_t> figures; ///< one; or up to three, drawn below each other per contestant, in the order of
+                                      ///< the first
     std::string id;                   ///< unique in the page
     std::string title;
 };
@@ -34,8 +35,5 @@ struct plain_bar {
 
 [[nodiscard]] std::string draw_plain(const std::vector<plain_bar>& bars, std::string_view id, std::string_view title,
                                      std::string_view caption);
-
-/// The style class of a role; bars and swatches share it.
-[[nodiscard]] std::string_view css_of(role part);
 
 }

@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "report/bar_chart.hpp"
+#include "report/bar_parts.hpp"
 #include "report/conclusion.hpp"
 #include "report/html_words.hpp"
 #include "report/numbers.hpp"

@@ -11,6 +11,7 @@
 #include <nlohmann/json.hpp>
 
 #include "report/json_fields.hpp"
+#include "report/json_role.hpp"
 #include "report/json_summary.hpp"
 #include "report/letters.hpp"
 #include "report/read_file.hpp"
@@ -78,6 +79,8 @@ contestant_result read_contestant(fields from) {
     from.read("name", made.name);
     from.read("version", made.version);
     from.read("kind", made.kind);
+    made.role = role_without_field(made.name, made.kind);
+    from.read_word("role", role_words, made.role);
     from.read_word("state", outcome_words, made.state);
     from.read("reason", made.reason);
     from.read("proof", made.proof);

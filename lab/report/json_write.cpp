@@ -5,6 +5,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "report/json_role.hpp"
 #include "report/json_summary.hpp"
 #include "report/json_text.hpp"
 #include "report/primary.hpp"
@@ -38,9 +39,11 @@ json to_value(const contestant_result& who, const experiment_result& experiment)
     made["left_out"] = array_of(who.left_out, [](const left_out_part& one) {
         return json{{"part", one.part}, {"reason", one.reason}};
     });
-    if (experiment.summarized) return made;
-    made["metrics"] = array_of(who.metrics, [&](const metric& measured) { return to_value(measured, experiment); });
-    made["lists"] = array_of(who.lists, [](const series& list) { return to_value(list); });
+    if (!experiment.summarized) {
+        made["metrics"] = array_of(who.metrics, [&](const metric& measured) { return to_value(measured, experiment); });
+        made["lists"] = array_of(who.lists, [](const series& list) { return to_value(list); });
+    }
+    if (who.role != role_without_field(who.name, who.kind)) made["role"] = word_of(who.role);
     return made;
 }
 

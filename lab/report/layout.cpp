@@ -173,15 +173,14 @@ std::vector<left_out_row> left_out_of(const experiment_result& found) {
 }
 
 role role_of(const contestant_result& contestant, std::string_view baseline) {
-    if (lower(contestant.kind).starts_with("reference")) return role::reference;
-    const std::string name = lower(contestant.name);
-    const bool is_ours = name.starts_with("tenure");
-    // The checked library is listed beside the unchecked one. Merging them would hide what checking costs.
-    const bool is_checked = name.find("hardened") != std::string::npos || name.find("checked") != std::string::npos ||
-                            lower(contestant.kind).find("checked") != std::string::npos;
-    if (is_ours && is_checked) return role::checked;
+    switch (contestant.role) {
+    case contestant_role::reference: return role::reference;
+    case contestant_role::checked: return role::checked; // listed beside the unchecked one, to show what checking costs
+    case contestant_role::ours:
+    case contestant_role::peer: break;
+    }
     if (contestant.name == baseline) return role::baseline;
-    return is_ours ? role::ours : role::peer;
+    return contestant.role == contestant_role::ours ? role::ours : role::peer;
 }
 
 figure_kind kind_of(const metric& measured) {

@@ -16,8 +16,8 @@
 
 namespace tenure::lab {
 
-/// The role of a contestant. A reference is a bare or rebuilt scheme to compare with; `checked` is a form of ours that
-/// reports the caller's mistakes. Both are shown, but they are not choices and never named as the best.
+/// The role of a contestant in one experiment: the declared one, or `baseline` for ours or a peer that ratios refer to.
+/// A reference and a checked form are shown, but they are not choices and never named as the best.
 enum class role : std::uint8_t { ours, peer, baseline, reference, checked };
 
 [[nodiscard]] constexpr bool is_choice(role part) { return part != role::reference && part != role::checked; }

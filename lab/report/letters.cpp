@@ -43,6 +43,15 @@ bool is_control(std::string_view letter) {
     return letter.size() == 1 && (byte < 0x20U || byte == 0x7FU);
 }
 
+/// How many bytes the first `letters` letters take.
+std::size_t bytes_of(std::string_view text, std::size_t letters) {
+    std::size_t bytes = 0;
+    for (std::size_t begun = 0; bytes < text.size(); ++bytes) {
+        if (begins_letter(text[bytes]) && begun++ == letters) break;
+    }
+    return bytes;
+}
+
 }
 
 std::size_t columns_of(std::string_view text) {
@@ -51,12 +60,17 @@ std::size_t columns_of(std::string_view text) {
 
 std::string clipped(std::string_view text, std::size_t width) {
     if (columns_of(text) <= width) return std::string(text);
+    return std::string(text.substr(0, bytes_of(text, std::max<std::size_t>(width, 1) - 1))) + "…";
+}
+
+std::string elided(std::string_view text, std::size_t width) {
+    const std::size_t columns = columns_of(text);
+    if (columns <= width) return std::string(text);
     const std::size_t kept = std::max<std::size_t>(width, 1) - 1;
-    std::size_t bytes = 0;
-    for (std::size_t letters = 0; bytes < text.size(); ++bytes) {
-        if (begins_letter(text[bytes]) && letters++ == kept) break;
-    }
-    return std::string(text.substr(0, bytes)) + "…";
+    const std::size_t at_end = kept / 2;
+    std::string made(text.substr(0, bytes_of(text, kept - at_end)));
+    made += "…";
+    return made.append(text.substr(bytes_of(text, columns - at_end)));
 }
 
 std::string printable(std::string_view text) {

@@ -17,6 +17,10 @@ namespace tenure::lab {
 /// `text` shortened to `width` columns, the last of them an ellipsis.
 [[nodiscard]] std::string clipped(std::string_view text, std::size_t width);
 
+/// `text` shortened to `width` columns with an ellipsis in its middle, so that names with the same beginning stay
+/// different.
+[[nodiscard]] std::string elided(std::string_view text, std::size_t width);
+
 /// `text` with each control character, including line ends, replaced by a space, so that names from foreign files
 /// cannot send escape sequences to a terminal. Bytes from 0x80 to 0x9F outside a character count as control characters
 /// too.

@@ -55,10 +55,15 @@ struct left_out_part {
     std::string reason; ///< one sentence
 };
 
+/// What a contestant is, as its experiment declares it. A reference is a bare or rebuilt scheme to compare with;
+/// `checked` is a form of ours that reports the caller's mistakes.
+enum class contestant_role : std::uint8_t { peer, ours, checked, reference };
+
 struct contestant_result {
     std::string name;    ///< "glibc malloc", "tenure pool"
     std::string version; ///< reported by the peer itself or by its package; empty when there is none
-    std::string kind;    ///< "preload", "inlined", "library", "reference (ours)"
+    std::string kind;    ///< how it is used, for people: "preload", "inlined", "library", "reference (ours)"
+    contestant_role role = contestant_role::peer;
     outcome state = outcome::measured;
     std::string reason; ///< why it is missing or failed: one sentence
     std::string proof;  ///< which object served the calls, and how many calls reached it

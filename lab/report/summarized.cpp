@@ -49,18 +49,39 @@ double rounded_ratio(double ratio) {
 }
 
 /// A figure is shown as a value in one table and as a fact in another.
+std::string text_of(double value) { return value_text(value) + fact_text({value, value, value, 1}); }
+
 double rounded_value(double value) {
-    const auto text = [](double one) { return value_text(one) + fact_text({one, one, one, 1}); };
-    return rounded(value, [&, shown = text(value)](double shorter) { return text(shorter) == shown; });
+    return rounded(value, [shown = text_of(value)](double shorter) { return text_of(shorter) == shown; });
 }
 
-summary without_range(const summary& found) {
-    return {rounded_value(found.median), rounded_value(found.low), rounded_value(found.high), found.count};
+/// Numbers with an order that must remain.
+using ordered_numbers = std::set<double>;
+
+/// Whether a shorter number is nearer to `exact` than half the way to its neighbours, so that the order remains.
+bool keeps_order(const ordered_numbers& numbers, double exact, double shorter) {
+    const auto place = numbers.find(exact);
+    double room = std::numeric_limits<double>::infinity();
+    if (place != numbers.begin()) room = exact - *std::prev(place);
+    if (std::next(place) != numbers.end()) room = std::min(room, *std::next(place) - exact);
+    return std::abs(shorter - exact) < room / 2;
 }
 
 summary median_only(const summary& found) {
     const double unknown = summarize({}).median;
     return {found.median, unknown, unknown, found.count};
+}
+
+/// The medians of a figure keep their order, because charts sort by it.
+summary without_range(const summary& found, const ordered_numbers& medians) {
+    if (found.count == 0 || std::isnan(found.median)) return median_only(found);
+    const double median = rounded(found.median, [&, shown = text_of(found.median)](double shorter) {
+        return text_of(shorter) == shown && keeps_order(medians, found.median, shorter);
+    });
+    // The ends have fewer digits than the median, which may put them on its other side.
+    const double low = found.low == found.median ? median : std::min(rounded_value(found.low), median);
+    const double high = found.high == found.median ? median : std::max(rounded_value(found.high), median);
+    return {median, low, high, found.count};
 }
 
 summary ratio_only(const summary& found) {
@@ -101,12 +122,6 @@ std::vector<quotient_row> rounded_quotients(const experiment_result& found) {
     return rows;
 }
 
-/// Removes the samples of a metric; its ratio is added from the tables.
-void summarize_metric(metric& measured) {
-    measured.summarized = metric_summary{without_range(value_of(measured)), summarize({})};
-    measured.samples.clear();
-}
-
 using figure_key = std::tuple<std::string_view, std::string_view, std::string_view>;
 
 /// The place of each figure by first appearance, which decides the order of columns and tables.
@@ -116,6 +131,17 @@ std::map<figure_key, std::size_t> places_of(const experiment_result& found) {
         for (const metric& one : who.metrics) places.try_emplace({one.name, one.variant, one.unit}, places.size());
     }
     return places;
+}
+
+std::map<figure_key, ordered_numbers> medians_of(const experiment_result& found) {
+    std::map<figure_key, ordered_numbers> medians;
+    for (const contestant_result& who : found.contestants) {
+        for (const metric& one : who.metrics) {
+            const double median = value_of(one).median;
+            if (!std::isnan(median)) medians[{one.name, one.variant, one.unit}].insert(median);
+        }
+    }
+    return medians;
 }
 
 void add_table(experiment_result& into, const experiment_result& found, const table& from,
@@ -140,11 +166,16 @@ experiment_result summarized_experiment(const experiment_result& found) {
     made.unfair.clear();
     made.properties.clear();
     made.summarized = experiment_summary{{}, rounded_quotients(found), shown_rank(found), {}};
+    std::map<figure_key, ordered_numbers> medians = medians_of(found);
     for (contestant_result& who : made.contestants) {
         who.proof.clear();
         who.note.clear();
         who.lists.clear();
-        for (metric& measured : who.metrics) summarize_metric(measured);
+        for (metric& one : who.metrics) {
+            const ordered_numbers& of_figure = medians[{one.name, one.variant, one.unit}];
+            one.summarized = metric_summary{without_range(value_of(one), of_figure), summarize({})};
+            one.samples.clear();
+        }
     }
     for (const distance_view& view : distances_of(found)) {
         made.summarized->distances.push_back({view.who->name, view.variants, view.found});
@@ -157,8 +188,7 @@ experiment_result summarized_experiment(const experiment_result& found) {
     return made;
 }
 
-/// Leads and trails are ordered by their distances, so these get the digits that keep the order: each stays nearer to
-/// itself than half the way to its neighbours.
+/// Leads and trails are ordered by their distances.
 void shorten_distances(result& made) {
     std::vector<double*> distances;
     for (experiment_result& experiment : made.experiments) {
@@ -166,16 +196,11 @@ void shorten_distances(result& made) {
             if (is_ordered(one.stands) && one.against.count != 0) distances.push_back(&one.against.median);
         }
     }
-    std::set<double> sorted;
+    ordered_numbers sorted;
     for (const double* one : distances) sorted.insert(*one);
     for (double* const one : distances) {
-        const double exact = *one;
-        const auto place = sorted.find(exact);
-        double room = std::numeric_limits<double>::infinity();
-        if (place != sorted.begin()) room = exact - *std::prev(place);
-        if (std::next(place) != sorted.end()) room = std::min(room, *std::next(place) - exact);
-        *one = rounded(exact, [&](double shorter) {
-            return ratio_text(shorter) == ratio_text(exact) && std::abs(shorter - exact) < room / 2 &&
+        *one = rounded(*one, [&, exact = *one](double shorter) {
+            return ratio_text(shorter) == ratio_text(exact) && keeps_order(sorted, exact, shorter) &&
                    (shorter <= much_behind) == (exact <= much_behind);
         });
     }

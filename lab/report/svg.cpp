@@ -23,6 +23,15 @@ svg::svg(double width, double height, std::string_view id, std::string_view titl
                         "</title><desc id=\"{}-d\">{}</desc>\n",
                         coordinate(width), coordinate(height), id, id, id, escaped(title), id, escaped(description))) {}
 
+svg svg::alone(double width, double height, std::string_view title, std::string_view description,
+               std::string_view style) {
+    return svg(fmt::format(
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{0}\" height=\"{1}\" viewBox=\"0 0 {0} {1}\" role=\"img\" "
+        "aria-labelledby=\"title description\">\n<title id=\"title\">{2}</title>\n<desc id=\"description\">{3}</desc>\n"
+        "<style>{4}</style>\n",
+        coordinate(width), coordinate(height), escaped(title), escaped(description), style));
+}
+
 void svg::rect(double x, double y, double width, double height, std::string_view css) {
     body_ += fmt::format("<rect x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\" class=\"{}\"/>\n", coordinate(x),
                          coordinate(y), coordinate(width), coordinate(height), css);

@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <utility>
 
 namespace tenure::lab {
 
@@ -22,6 +23,10 @@ class svg {
 public:
     /// `id` is unique in the page. Screen readers read the title and the description.
     svg(double width, double height, std::string_view id, std::string_view title, std::string_view description);
+
+    /// A picture that is a file of its own, with its own style sheet.
+    [[nodiscard]] static svg alone(double width, double height, std::string_view title, std::string_view description,
+                                   std::string_view style);
 
     void rect(double x, double y, double width, double height, std::string_view css);
     void line(double x1, double y1, double x2, double y2, std::string_view css);
@@ -36,6 +41,8 @@ public:
     [[nodiscard]] std::string str() const { return body_ + "</svg>"; }
 
 private:
+    explicit svg(std::string head) : body_(std::move(head)) {}
+
     std::string body_;
 };
 

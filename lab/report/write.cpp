@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 
 #include "report/csv.hpp"
+#include "report/experiment_chart.hpp"
 #include "report/html.hpp"
 #include "report/json.hpp"
 
@@ -42,6 +43,11 @@ std::string write_articles(const experiment_result& found, const std::filesystem
     return error;
 }
 
+std::string write_chart(const result& found, const experiment_result& shown, const std::filesystem::path& directory) {
+    const std::string picture = experiment_chart(found, shown);
+    return picture.empty() ? std::string() : write_file(directory / (safe_file_name(shown.name) + ".svg"), picture);
+}
+
 }
 
 std::string write_file(const std::filesystem::path& path, std::string_view content) {
@@ -67,6 +73,7 @@ std::string write_all(const result& found, const std::filesystem::path& director
     if (error.empty()) error = write_file(directory / "results.csv", to_csv(found));
     for (const experiment_result& experiment : found.experiments) {
         if (error.empty()) error = write_articles(experiment, directory);
+        if (error.empty()) error = write_chart(found, experiment, directory);
     }
     if (error.empty()) error = write_file(directory / "report.html", to_html(found));
     return error;

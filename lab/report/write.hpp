@@ -3,7 +3,7 @@
 #pragma once
 
 /// \file
-/// Writes a result to disk: results.json, results.csv, the articles' files, report.html.
+/// Writes a result to disk: results.json, results.csv, charts, the articles' files, report.html.
 
 #include <filesystem>
 #include <string>
@@ -13,7 +13,8 @@
 
 namespace tenure::lab {
 
-/// Writes DIR/results.json, DIR/results.csv, DIR/EXPERIMENT/*.csv and DIR/report.html; creates DIR.
+/// Writes DIR/results.json, DIR/results.csv, DIR/EXPERIMENT/*.csv, DIR/EXPERIMENT.svg for each experiment with primary
+/// figures, and DIR/report.html; creates DIR.
 /// Returns   empty, or a sentence about the file that could not be written and why. Files are replaced whole or not at
 ///           all.
 [[nodiscard]] std::string write_all(const result& found, const std::filesystem::path& directory);

@@ -313,7 +313,11 @@ TN_API void tn_affinity_get_stats(const tn_affinity* group, tn_allocator_stats* 
 
 /* ---------------------------------------------------------------------------------------------------- offsets */
 
-typedef struct tn_offsets tn_offsets; /**< address ranges you manage yourself (GPU buffers, files); one thread */
+/**
+ * Address ranges you manage yourself (GPU buffers, files). One thread at a time; functions that take a `const
+ * tn_offsets*` may run in several threads at once while no other function runs.
+ */
+typedef struct tn_offsets tn_offsets;
 
 typedef struct tn_offset_range {
     uint64_t offset;
@@ -341,13 +345,14 @@ TN_API tn_status tn_offset_allocate(tn_offsets* offsets, uint64_t size, uint64_t
 TN_API void tn_offset_deallocate(tn_offsets* offsets, tn_offset_range range);
 /** Frees a range after `frames` more frames have ended, at most 63. */
 TN_API void tn_offset_deallocate_after(tn_offsets* offsets, tn_offset_range range, uint32_t frames);
+/** Frees the ranges whose frame has ended, and completes earlier deallocations. Returns the number of the former. */
 TN_API uint64_t tn_offset_collect(tn_offsets* offsets);
 TN_API tn_status tn_offset_grow(tn_offsets* offsets, uint64_t capacity);
 TN_API tn_status tn_offset_shrink(tn_offsets* offsets, uint64_t capacity);
 TN_API void tn_offset_clear(tn_offsets* offsets);
 TN_API uint64_t tn_offset_size_of(const tn_offsets* offsets, tn_offset_range range);
 TN_API void tn_offset_get_usage(const tn_offsets* offsets, tn_offset_usage* usage);
-/** Calls `visit` for every range, lowest offset first. `visit` must not use the offsets. */
+/** Calls `visit` for every range, lowest offset first. `visit` must not change the offsets. */
 TN_API void tn_offset_walk(const tn_offsets* offsets,
                            void (*visit)(void* context, uint64_t offset, uint64_t size, uint32_t is_free),
                            void* context);

@@ -308,6 +308,34 @@ TEST(capi_offset, ranges_come_and_go_and_are_told) {
     EXPECT_EQ(tn_offset_create(UINT64_MAX), nullptr);
 }
 
+TEST(capi_offset, queries_count_a_deallocated_range_as_free_at_once) {
+    tn_offsets* const offsets = tn_offset_create(300);
+    ASSERT_NE(offsets, nullptr);
+    tn_offset_range ranges[3]{};
+    for (tn_offset_range& each : ranges) ASSERT_EQ(tn_offset_allocate(offsets, 100, 1, &each), TN_OK);
+    tn_offset_deallocate(offsets, ranges[0]);
+    tn_offset_deallocate(offsets, ranges[1]);
+    tn_offsets const* const asked = offsets;
+    tn_offset_usage usage{};
+    usage.size = sizeof usage;
+    tn_offset_get_usage(asked, &usage);
+    EXPECT_EQ(usage.free, 200u);
+    EXPECT_EQ(usage.largest_free, 200u);
+    EXPECT_EQ(usage.free_count, 1u);
+    EXPECT_EQ(usage.range_count, 1u);
+    std::vector<std::uint64_t> free_sizes;
+    tn_offset_walk(
+        asked,
+        [](void* context, std::uint64_t, std::uint64_t size, std::uint32_t is_free) {
+            if (is_free != 0) static_cast<std::vector<std::uint64_t>*>(context)->push_back(size);
+        },
+        &free_sizes);
+    EXPECT_EQ(free_sizes, std::vector<std::uint64_t>{200});
+    EXPECT_EQ(tn_offset_size_of(asked, ranges[2]), 100u);
+    EXPECT_EQ(tn_offset_collect(offsets), 0u);
+    tn_offset_destroy(offsets);
+}
+
 TEST(capi_handles, are_live_held_and_freed_as_in_cpp) {
     tn_handle made{}, none{};
     ASSERT_EQ(tn_handle_allocate(1000, 64, TN_HANDLE_ZEROED, "C test", &made), TN_OK);

@@ -83,7 +83,7 @@ TEST_F(command, prints_json_for_machines) {
 TEST_F(command, writes_every_file_of_a_report) {
     auto const found = run_command(quick + "--out here/there", directory);
     EXPECT_EQ(found.code, 0) << found.err;
-    for (const char* name : {"results.json", "results.csv", "report.html", "lifetimes"}) {
+    for (const char* name : {"results.json", "results.csv", "report.html", "lifetimes", "lifetimes.svg"}) {
         EXPECT_TRUE(fs::exists(fs::path{directory} / "here/there" / name)) << name;
     }
     EXPECT_FALSE(fs::exists(fs::path{directory} / "here/there/.tenure-bench"));
@@ -127,6 +127,30 @@ TEST_F(command, prints_the_tables_and_the_distance_of_results_that_were_kept) {
     EXPECT_EQ(run_command("report", directory).code, 2);
 }
 
+TEST_F(command, prints_the_chart_that_the_bench_wrote) {
+    ASSERT_EQ(run_command(quick + "--out kept", directory).code, 0);
+    auto const found = run_command("report kept --chart lifetimes", directory);
+    EXPECT_EQ(found.code, 0) << found.err;
+    expect_words(found.out, {"<svg xmlns=", "tenure bench lifetimes", "smaller is better", "</svg>"});
+    std::ifstream written(fs::path{directory} / "kept/lifetimes.svg");
+    EXPECT_EQ(found.out, std::string(std::istreambuf_iterator<char>(written), {}));
+}
+
+TEST_F(command, refuses_a_chart_of_nothing_or_of_several_files) {
+    ASSERT_EQ(run_command(quick + "--out kept", directory).code, 0);
+    auto const unknown = run_command("report kept --chart lifetime", directory);
+    EXPECT_EQ(unknown.code, 2);
+    expect_words(unknown.err, {"lifetime", "lifetimes"});
+    auto const several = run_command("report kept kept --chart lifetimes", directory);
+    EXPECT_EQ(several.code, 2);
+    expect_words(several.err, {"--chart draws one experiment of one file, but 2 files were given"});
+    EXPECT_EQ(run_command("report kept --chart lifetimes --short", directory).code, 2);
+    std::ofstream(fs::path{directory} / "bare.json") << R"({"format":1,"experiments":[{"name":"heap"}]})";
+    auto const nothing = run_command("report bare.json --chart heap", directory);
+    EXPECT_EQ(nothing.code, 2);
+    expect_words(nothing.err, {"bare.json: heap has no primary figure to draw"});
+}
+
 TEST_F(command, a_summary_prints_the_tables_of_its_result) {
     ASSERT_EQ(run_command(quick + "--out run", directory).code, 0);
     auto const written = run_command("report run --summary kept.json", directory);
@@ -142,6 +166,7 @@ TEST_F(command, a_summary_prints_the_tables_of_its_result) {
     }
     EXPECT_LT(fs::file_size(fs::path{directory} / "kept.json") * 4,
               fs::file_size(fs::path{directory} / "run/results.json"));
+    expect_words(run_command("report kept.json --chart lifetimes", directory).out, {"<svg xmlns=", "</svg>"});
     EXPECT_EQ(run_command("report run --summary kept.json", directory).code, 0) << "an older file is replaced";
     auto const compared = run_command("bench --compare kept.json run", directory);
     EXPECT_EQ(compared.code, 0) << compared.err;
@@ -161,6 +186,7 @@ TEST_F(command, refuses_a_summary_that_cannot_be_written) {
     expect_words(several.err, {"--summary takes one result, and 2 were given", "not combined"});
     EXPECT_EQ(run_command("report run --short --summary kept.json", directory).code, 2);
     EXPECT_EQ(run_command("report run --markdown tables --summary kept.json", directory).code, 2);
+    EXPECT_EQ(run_command("report run --chart lifetimes --summary kept.json", directory).code, 2);
     EXPECT_EQ(run_command("report nothing --summary kept.json", directory).code, 2);
     EXPECT_FALSE(fs::exists(fs::path{directory} / "kept.json"));
     auto const nowhere = run_command("report run --summary nowhere/kept.json", directory);

@@ -15,6 +15,7 @@ template<template<std::size_t> class Adaptor>
 constexpr contestant row(std::string_view name) {
     return {.name = name,
             .how = route::inlined,
+            .role = contestant_role::ours,
             .kind = "inlined",
             .type = name,
             .parts = pool_parts<Adaptor>(),

@@ -246,6 +246,19 @@ TEST(rounds, our_own_contestants_have_the_librarys_version_and_its_check_level) 
     EXPECT_EQ(rows_named("was not built").at(0).version, "") << "somebody else's";
 }
 
+TEST(rounds, a_row_has_the_declared_role_or_that_of_its_malloc) {
+    EXPECT_EQ(run_alone("behaves").role, contestant_role::ours);
+    EXPECT_EQ(rows_named("a limit").at(0).role, contestant_role::reference);
+    EXPECT_EQ(rows_named("a limit").at(0).kind, "reference (ours)");
+    EXPECT_EQ(rows_named("was not built").at(0).role, contestant_role::peer);
+    EXPECT_EQ(rows_named(system_malloc_name).at(0).role, contestant_role::peer);
+    std::vector<found_malloc> mallocs = two_mallocs();
+    mallocs[1].role = contestant_role::checked;
+    for (const measured_row& row : list_rows(toys_experiment(), mallocs, {})) {
+        EXPECT_EQ(row.role == contestant_role::checked, row.peer == "jemalloc") << row.name;
+    }
+}
+
 TEST(rounds, a_worker_that_ends_without_a_word_fails) {
     contestant_result const row = run_alone("leaves early");
     EXPECT_EQ(row.state, outcome::failed);

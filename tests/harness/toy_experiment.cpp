@@ -141,7 +141,13 @@ void list_no_part(const task& asked) {
 }
 
 constexpr contestant toy(std::string_view name, void (*run)(const task&), std::uint64_t parts = 1) {
-    return {.name = name, .how = route::inlined, .kind = "inlined", .type = "toy", .parts = parts, .run = run};
+    return {.name = name,
+            .how = route::inlined,
+            .role = contestant_role::ours,
+            .kind = "inlined",
+            .type = "toy",
+            .parts = parts,
+            .run = run};
 }
 
 constexpr contestant toy_left_out(std::string_view name, std::string_view (*why)(const parameters&, std::size_t)) {
@@ -156,7 +162,12 @@ constexpr std::array<contestant, 22> all{{
     toy("denies", deny),
     toy_left_out("is slow", left_out_when_large),
     toy_left_out("never ends", left_out_always),
-    {.name = "a limit", .how = route::inlined, .kind = "reference (ours)", .type = "toy", .parts = 1, .run = behave},
+    {.name = "a limit",
+     .how = route::inlined,
+     .role = contestant_role::reference,
+     .type = "toy",
+     .parts = 1,
+     .run = behave},
     toy("crashes", crash),
     toy("speaks and crashes", speak_and_crash),
     toy("hangs", hang),
@@ -169,10 +180,24 @@ constexpr std::array<contestant, 22> all{{
     toy("repeats a list", repeat_a_list),
     toy("names no part", name_no_part, 3),
     toy("lists no part", list_no_part, 3),
-    {.how = route::process_malloc, .parts = 1, .run = use_malloc},
-    {.name = "only one", .how = route::process_malloc, .peer = "jemalloc", .parts = 1, .run = use_malloc},
-    {.name = "uses no malloc", .how = route::process_malloc, .parts = 1, .run = use_no_malloc},
-    {.name = "was not built", .how = route::inlined, .peer = "Absent", .kind = "library", .parts = 1},
+    {.how = route::process_malloc, .role = contestant_role::peer, .parts = 1, .run = use_malloc},
+    {.name = "only one",
+     .how = route::process_malloc,
+     .role = contestant_role::peer,
+     .peer = "jemalloc",
+     .parts = 1,
+     .run = use_malloc},
+    {.name = "uses no malloc",
+     .how = route::process_malloc,
+     .role = contestant_role::peer,
+     .parts = 1,
+     .run = use_no_malloc},
+    {.name = "was not built",
+     .how = route::inlined,
+     .role = contestant_role::peer,
+     .peer = "Absent",
+     .kind = "library",
+     .parts = 1},
 }};
 
 std::span<const contestant> source() { return all; }

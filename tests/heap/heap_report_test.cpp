@@ -135,7 +135,7 @@ TEST_F(heap_reports, a_handler_may_use_the_process_heap_at_a_threads_end) {
     std::set<const void*> caches;
     auto const note_cache = [&] {
         process.deallocate(process.allocate(bytes));
-        EXPECT_TRUE(caches.insert(tenure::detail::process_cache).second) << "another thread has this cache";
+        EXPECT_TRUE(caches.insert(tenure::detail::process_cache()).second) << "another thread has this cache";
     };
     support::waiting_thread const first(note_cache), second(note_cache), third(note_cache);
     EXPECT_TRUE(process.valid());

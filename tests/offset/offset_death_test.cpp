@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: Tenure contributors
 // SPDX-License-Identifier: MIT
 
-// The caller's mistakes. They are reported at every level of checks: at once, or without checks by one of the next
-// calls.
+// The caller's mistakes. They are reported at every level of checks: at once, or without checks by the next deallocation
+// or collect().
 
 #include <cstdint>
 #include <string>
@@ -38,17 +38,17 @@ protected:
         EXPECT_EQ(support::everything_seen(ranges_), before);
         EXPECT_TRUE(ranges_.valid());
     }
-    void deallocate_and_look(offset_range range) {
+    void deallocate_and_collect(offset_range range) {
         ranges_.deallocate(range);
-        static_cast<void>(ranges_.usage());
+        ranges_.collect();
     }
 
     /// Of every way to give a range back, and of size_of().
     void expect_reports(offset_range wrong, bool waits = false) {
-        expect_report([&] { deallocate_and_look(wrong); });
+        expect_report([&] { deallocate_and_collect(wrong); });
         expect_report([&] {
             ranges_.deallocate_after(wrong, 0);
-            static_cast<void>(ranges_.usage());
+            ranges_.collect();
         });
         expect_report([&] { ranges_.deallocate_after(wrong, 2); });
         if (!waits) expect_report([&] { EXPECT_EQ(ranges_.size_of(wrong), 0u); });
@@ -61,10 +61,10 @@ TEST_F(offset_death, a_double_free_ends_the_program) {
     offset_range const range = ranges_.allocate(100);
     ASSERT_TRUE(ranges_.allocate(100));
     ranges_.deallocate(range);
-    EXPECT_DEATH(deallocate_and_look(range), "offset 0 with id .* is not allocated");
+    EXPECT_DEATH(deallocate_and_collect(range), "offset 0 with id .* is not allocated");
 }
 
-TEST_F(offset_death, a_double_free_is_reported_by_the_second_call_after_it_at_the_latest) {
+TEST_F(offset_death, a_double_free_is_reported_by_the_next_deallocation_at_the_latest) {
     std::vector<offset_range> held;
     for (int each = 0; each < 4; ++each) held.push_back(ranges_.allocate(100));
     ranges_.deallocate(held[0]);
@@ -94,7 +94,7 @@ TEST_F(offset_death, a_range_given_back_twice_in_a_row_is_served_once) {
         support::heard_reports const heard;
         ranges_.deallocate(range);
         ranges_.deallocate(range);
-        static_cast<void>(ranges_.usage());
+        ranges_.collect();
         EXPECT_EQ(heard.count(), 1u);
     }
     offset_range const one = ranges_.allocate(100), two = ranges_.allocate(100);
@@ -163,11 +163,25 @@ TEST_F(offset_death, a_range_that_waits_cannot_be_given_back_again) {
     EXPECT_EQ(ranges_.usage().free, 1000u);
 }
 
+TEST_F(offset_death, a_stale_range_does_not_hide_the_one_that_has_its_record) {
+    offset_range const own = ranges_.allocate(100);
+    offset_range const stale{own.offset + 50, own.id};
+    support::heard_reports const heard;
+    ranges_.deallocate(stale);
+    EXPECT_EQ(ranges_.size_of(own), 100u);
+    EXPECT_EQ(ranges_.usage().range_count, 1u);
+    EXPECT_EQ(support::walked(ranges_).size(), 2u);
+    ranges_.deallocate_after(own, 1);
+    ranges_.collect();
+    EXPECT_EQ(ranges_.usage().waiting, 100u);
+    EXPECT_EQ(heard.count(), 1u) << heard.last();
+}
+
 TEST_F(offset_death, a_range_from_before_clear_is_reported) {
     offset_range const range = ranges_.allocate(100);
     ranges_.clear();
     support::heard_reports const heard;
-    deallocate_and_look(range);
+    deallocate_and_collect(range);
     EXPECT_EQ(ranges_.size_of(range), 0u);
     EXPECT_EQ(heard.count(report_kind::misuse), 2u);
     EXPECT_EQ(ranges_.usage().free, 1000u);

@@ -35,4 +35,27 @@ TEST(by_thread, finds_what_is_left_of_each_thread) {
     for (char const& thread : threads) EXPECT_EQ(tested.find(&thread), nullptr);
 }
 
+TEST(by_thread, keeps_only_the_object_of_one_thread) {
+    constexpr std::size_t thread_count = 200; // several in each list
+    std::vector<char> threads(thread_count);
+    for (std::size_t const kept : {std::size_t{0}, std::size_t{77}, thread_count}) {
+        char const stranger = 0;
+        const void* const thread = kept < thread_count ? &threads[kept] : &stranger;
+        std::vector<owned> all(thread_count);
+        tenure::platform::by_thread<owned> tested;
+        for (std::size_t each = 0; each < thread_count; ++each) {
+            all[each].thread = &threads[each];
+            tested.add(all[each]);
+        }
+        tested.keep_only(thread);
+        for (std::size_t each = 0; each < thread_count; ++each)
+            EXPECT_EQ(tested.find(&threads[each]), each == kept ? &all[each] : nullptr);
+        if (kept == thread_count) continue;
+        tested.remove(all[kept]); // the list it is in has nothing else
+        EXPECT_EQ(tested.find(thread), nullptr);
+        tested.add(all[kept]);
+        EXPECT_EQ(tested.find(thread), &all[kept]);
+    }
+}
+
 }

@@ -41,7 +41,9 @@ private:
 };
 
 struct row {
-    const char *name, *version, *kind;
+    const char* name;
+    contestant_role role;
+    const char *version, *kind;
     std::array<double, 4> lifetimes; ///< warm alloc, warm free, cold alloc, cold free; below zero: not measured
     std::array<double, 6> pools;     ///< pair, alloc, free, random free, refill, drop per object
     double peak_mib, after_mib;
@@ -49,34 +51,53 @@ struct row {
 
 constexpr double no = -1;
 
+constexpr contestant_role peer = contestant_role::peer, ours = contestant_role::ours;
+constexpr contestant_role reference = contestant_role::reference;
+
 constexpr std::array<row, 15> table{{
-    {"glibc malloc", "2.36-9+deb12u9", "system", {7.46, 10.4, 32.9, 21}, {14.9, 16.7, 19.5, 329, 229, no}, 388, 3.1},
-    {"jemalloc", "5.3.0-1", "preload", {5.99, 10.17, 11.5, 14}, {9.1, 42, 14.6, 34, 35, no}, 330, 41},
-    {"mimalloc", "2.0.9+ds-2", "preload", {2.98, 3.0, 5.6, 5}, {8.5, 14, 9.3, 75, 13.9, 0.16}, 312, 4.0},
-    {"tcmalloc", "2.10-1+b1", "preload", {4.25, 4.58, 7.5, 9}, {8.8, 18.4, 17.7, 225, 18.5, no}, 315, 316},
-    {"TBB scalable_malloc", "2021.8.0-2", "preload", {4.9, 5.3, 9.9, 11}, {9.9, 22, 18, 120, 40, no}, 322, 96},
-    {"tenure Temp", "0.1.0", "inlined", {1.05, 0.05, 3.6, 0.1}, {no, no, no, no, no, no}, no, no},
-    {"tenure TempJob", "0.1.0", "inlined", {1.8, 2.4, 5.1, 3}, {no, no, no, no, no, no}, no, no},
-    {"tenure pool", "0.1.0", "inlined", {no, no, no, no}, {2.1, 9.6, 4.8, 7.2, 11.5, 0.18}, 310, 1.9},
-    {"tenure small_object", "0.1.0", "inlined", {no, no, no, no}, {3.4, 11.9, 8.8, 9.4, 13.9, no}, 313, 2.4},
-    {"boost::pool", "1.74.0", "library", {2.98, 0.69, 14.1, 1.2}, {2.9, 11.4, 10.1, 47, 184, 6.4}, 516, 2.0},
+    {"glibc malloc",
+     peer,
+     "2.36-9+deb12u9",
+     "system",
+     {7.46, 10.4, 32.9, 21},
+     {14.9, 16.7, 19.5, 329, 229, no},
+     388,
+     3.1},
+    {"jemalloc", peer, "5.3.0-1", "preload", {5.99, 10.17, 11.5, 14}, {9.1, 42, 14.6, 34, 35, no}, 330, 41},
+    {"mimalloc", peer, "2.0.9+ds-2", "preload", {2.98, 3.0, 5.6, 5}, {8.5, 14, 9.3, 75, 13.9, 0.16}, 312, 4.0},
+    {"tcmalloc", peer, "2.10-1+b1", "preload", {4.25, 4.58, 7.5, 9}, {8.8, 18.4, 17.7, 225, 18.5, no}, 315, 316},
+    {"TBB scalable_malloc", peer, "2021.8.0-2", "preload", {4.9, 5.3, 9.9, 11}, {9.9, 22, 18, 120, 40, no}, 322, 96},
+    {"tenure Temp", ours, "0.1.0", "inlined", {1.05, 0.05, 3.6, 0.1}, {no, no, no, no, no, no}, no, no},
+    {"tenure TempJob", ours, "0.1.0", "inlined", {1.8, 2.4, 5.1, 3}, {no, no, no, no, no, no}, no, no},
+    {"tenure pool", ours, "0.1.0", "inlined", {no, no, no, no}, {2.1, 9.6, 4.8, 7.2, 11.5, 0.18}, 310, 1.9},
+    {"tenure small_object", ours, "0.1.0", "inlined", {no, no, no, no}, {3.4, 11.9, 8.8, 9.4, 13.9, no}, 313, 2.4},
+    {"boost::pool", peer, "1.74.0", "library", {2.98, 0.69, 14.1, 1.2}, {2.9, 11.4, 10.1, 47, 184, 6.4}, 516, 2.0},
     {"boost::fast_pool_allocator, default mutex",
+     peer,
      "1.74.0",
      "library",
      {no, no, no, no},
      {16.8, 14, 11.8, 48, 187, no},
      516,
      516},
-    {"Loki SmallObject", "0.1.7", "library", {no, no, no, no}, {39, 407, 27, no, no, no}, 311, 120},
-    {"std::pmr monotonic", "GCC 12.2", "library", {3.85, 1.67, 6, 2}, {no, no, no, no, no, no}, no, no},
+    {"Loki SmallObject", peer, "0.1.7", "library", {no, no, no, no}, {39, 407, 27, no, no, no}, 311, 120},
+    {"std::pmr monotonic", peer, "GCC 12.2", "library", {3.85, 1.67, 6, 2}, {no, no, no, no, no, no}, no, no},
     {"std::pmr unsynchronized pool",
+     peer,
      "GCC 12.2",
      "library",
      {18.8, 21.6, 26.6, 24},
      {38, 182, 34, 74, 180, 4.3},
      318,
      2.2},
-    {"trivial bump", "", "reference (ours)", {1.02, 0.04, 3.7, 0.04}, {2.2, 8.7, 1.3, no, 9.0, 3.7}, 309, 1.8},
+    {"trivial bump",
+     reference,
+     "",
+     "reference (ours)",
+     {1.02, 0.04, 3.7, 0.04},
+     {2.2, 8.7, 1.3, no, 9.0, 3.7},
+     309,
+     1.8},
 }};
 
 void add(contestant_result& into, noise& drawn, const char* name, const std::string& variant, const char* unit,
@@ -121,6 +142,7 @@ contestant_result named(const row& from) {
     made.name = from.name;
     made.version = from.version;
     made.kind = from.kind;
+    made.role = from.role;
     made.proof = std::string("its code is in this program; 7 014 000 of 7 014 000 blocks were its own");
     return made;
 }

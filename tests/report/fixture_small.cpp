@@ -46,6 +46,7 @@ contestant_result tenure_temp() {
     made.name = "tenure temp";
     made.version = "0.1.0";
     made.kind = "inlined";
+    made.role = contestant_role::ours;
     made.proof = "tenure::allocate, linked in";
     made.note = "budget of 16 KiB";
     made.metrics = {{"alloc", "warm", "ns/op", better::smaller, {2.0, 2.5, failed_round}},
@@ -62,6 +63,7 @@ contestant_result bump() {
     contestant_result made;
     made.name = "trivial bump";
     made.kind = "reference (ours)";
+    made.role = contestant_role::reference;
     made.metrics = {{"alloc", "warm", "ns/op", better::smaller, {1.0, 1.0, 1.0}}};
     made.left_out = {{"two threads, <4> B", "it is one thread's"}, {"overflow", "it is one thread's"}};
     return made;

@@ -35,6 +35,31 @@ TEST(json, a_result_comes_back_as_it_was) {
     }
 }
 
+TEST(json, a_declared_role_comes_back_whatever_the_name_says) {
+    const result before = fixture::small_result();
+    for (const contestant_role role :
+         {contestant_role::peer, contestant_role::ours, contestant_role::checked, contestant_role::reference}) {
+        result found = before;
+        for (contestant_result& who : found.experiments[0].contestants) who.role = role;
+        for (const contestant_result& who : parse_json(to_json(found)).value.experiments.at(0).contestants) {
+            EXPECT_EQ(who.role, role) << who.name;
+        }
+    }
+}
+
+TEST(json, a_file_without_roles_is_read_by_its_names) {
+    const std::string text =
+        R"~({"format":1,"experiments":[{"contestants":[{"name":"tenure pool","kind":"inlined"},{"name":"jemalloc"},)~"
+        R"~({"name":"tenure hardened","kind":"preload"},{"name":"a bump","kind":"reference (ours)"}]}]})~";
+    const std::vector<contestant_result> found = parse_json(text).value.experiments.at(0).contestants;
+    EXPECT_EQ(found.at(0).role, contestant_role::ours);
+    EXPECT_EQ(found.at(1).role, contestant_role::peer);
+    EXPECT_EQ(found.at(2).role, contestant_role::checked);
+    EXPECT_EQ(found.at(3).role, contestant_role::reference);
+    EXPECT_EQ(error_of(R"({"format":1,"experiments":[{"contestants":[{"role":"friend"}]}]})"),
+              "experiments[0].contestants[0].role: expected one of peer, ours, checked, reference");
+}
+
 TEST(json, numbers_come_back_to_the_last_bit) {
     result found = fixture::small_result();
     const double infinity = std::numeric_limits<double>::infinity();
@@ -163,7 +188,5 @@ TEST(json, a_file_with_more_than_any_result_has_is_refused) {
     const std::string error = parse_json(to_json(found)).error;
     EXPECT_NE(error.find("figures; the maximum is 10000"), std::string::npos) << error;
 }
-
 }
-
 }

@@ -18,8 +18,11 @@ namespace tenure::lab {
 
 namespace {
 
+constexpr contestant_role peer = contestant_role::peer, ours = contestant_role::ours;
+
 struct entry {
-    const char *name, *kind;
+    const char* name;
+    contestant_role role;
     std::vector<double> samples;
 };
 
@@ -30,7 +33,7 @@ experiment_result race(const std::vector<entry>& entries, better sense = better:
     for (const entry& one : entries) {
         contestant_result who;
         who.name = one.name;
-        who.kind = one.kind;
+        who.role = one.role;
         who.metrics = {{"alloc", "", "ns/op", sense, one.samples}};
         made.contestants.push_back(who);
     }
@@ -52,8 +55,8 @@ using names = std::vector<std::string>;
 
 /// The machine changed speed: ours has the lower median, and the peer was faster in five rounds of seven.
 experiment_result drifting_machine() {
-    return race({{"tenure", "preload", {44, 40, 41, 44, 100, 101, 102}},
-                 {"mimalloc", "preload", {62, 70, 39, 42, 60.7, 60, 61}}});
+    return race(
+        {{"tenure", ours, {44, 40, 41, 44, 100, 101, 102}}, {"mimalloc", peer, {62, 70, 39, 42, 60.7, 60, 61}}});
 }
 
 TEST(judge, the_best_is_whoever_is_faster_in_the_same_rounds_and_not_who_has_the_lower_median) {
@@ -81,25 +84,27 @@ TEST(judge, tables_mark_whom_the_conclusion_calls_a_leader) {
 }
 
 TEST(judge, whoever_is_level_with_the_best_is_named_as_well) {
-    EXPECT_EQ(best_names(race({{"a", "", steady(10)}, {"b", "", steady(10.15)}, {"c", "", steady(11)}})),
+    EXPECT_EQ(best_names(race({{"a", peer, steady(10)}, {"b", peer, steady(10.15)}, {"c", peer, steady(11)}})),
               (names{"a", "b"}))
         << "less than 2 % is no lead";
-    EXPECT_EQ(best_names(race({{"a", "", steady(10)}, {"b", "", {9, 11, 12, 9, 8, 11, 12}}, {"c", "", steady(20)}})),
-              (names{"a", "b"}))
+    EXPECT_EQ(
+        best_names(race({{"a", peer, steady(10)}, {"b", peer, {9, 11, 12, 9, 8, 11, 12}}, {"c", peer, steady(20)}})),
+        (names{"a", "b"}))
         << "the rounds disagree";
 }
 
 TEST(judge, a_reference_is_no_choice_and_of_one_choice_none_is_best) {
-    EXPECT_EQ(best_names(race({{"a", "", steady(10)}, {"b", "", steady(20)}, {"bare", "reference (ours)", steady(1)}})),
+    EXPECT_EQ(best_names(race(
+                  {{"a", peer, steady(10)}, {"b", peer, steady(20)}, {"bare", contestant_role::reference, steady(1)}})),
               names{"a"});
-    EXPECT_TRUE(best_names(race({{"a", "", steady(10)}, {"bare", "reference (ours)", steady(1)}})).empty());
-    const experiment_result fact = race({{"a", "", steady(1)}, {"b", "", steady(2)}}, better::neither);
+    EXPECT_TRUE(best_names(race({{"a", peer, steady(10)}, {"bare", contestant_role::reference, steady(1)}})).empty());
+    const experiment_result fact = race({{"a", peer, steady(1)}, {"b", peer, steady(2)}}, better::neither);
     EXPECT_TRUE(best_choices(lay_out(fact).told.front(), 0).empty());
 }
 
 TEST(judge, where_larger_is_better_the_largest_is_best) {
     const experiment_result found =
-        race({{"tenure", "inlined", {120, 110, 130, 120, 120}}, {"b", "", {60, 50, 70, 60, 60}}}, better::larger);
+        race({{"tenure", ours, {120, 110, 130, 120, 120}}, {"b", peer, {60, 50, 70, 60, 60}}}, better::larger);
     EXPECT_EQ(best_names(found), names{"tenure"});
     const verdict one = verdicts_of(lay_out(found).whole).front();
     EXPECT_EQ(one.stands, standing::leads);
@@ -107,24 +112,24 @@ TEST(judge, where_larger_is_better_the_largest_is_best) {
 }
 
 TEST(judge, figures_that_are_not_above_zero_are_judged_by_their_differences) {
-    const experiment_result none_left = race({{"tenure", "inlined", steady(5)}, {"b", "", steady(0)}});
+    const experiment_result none_left = race({{"tenure", ours, steady(5)}, {"b", peer, steady(0)}});
     EXPECT_EQ(best_names(none_left), names{"b"});
     EXPECT_EQ(standing_of(none_left), standing::trails);
     EXPECT_EQ(verdicts_of(lay_out(none_left).whole).front().against.count, 0U) << "there is no ratio to zero";
-    EXPECT_EQ(standing_of(race({{"tenure", "inlined", {-1, -2, -1, -1, -2}}, {"b", "", {3, 3, 3, 3, 3}}})),
+    EXPECT_EQ(standing_of(race({{"tenure", ours, {-1, -2, -1, -1, -2}}, {"b", peer, {3, 3, 3, 3, 3}}})),
               standing::leads);
-    EXPECT_EQ(standing_of(race({{"tenure", "inlined", steady(0)}, {"b", "", steady(0)}})), standing::level);
+    EXPECT_EQ(standing_of(race({{"tenure", ours, steady(0)}, {"b", peer, steady(0)}})), standing::level);
 }
 
 TEST(judge, who_shares_no_round_with_another_is_not_judged) {
     const double lost = std::numeric_limits<double>::quiet_NaN();
-    const experiment_result found = race({{"tenure", "inlined", {1, lost, lost}}, {"b", "", {lost, 2, 2}}});
+    const experiment_result found = race({{"tenure", ours, {1, lost, lost}}, {"b", peer, {lost, 2, 2}}});
     EXPECT_EQ(standing_of(found), standing::none);
 }
 
 TEST(judge, a_circle_still_has_one_best) {
     // Each leads the next in four rounds of five, and the last leads the first; a hundred rounds tell.
-    std::vector<entry> entries{{"a", "", {}}, {"b", "", {}}, {"c", "", {}}, {"d", "", {}}, {"e", "", {}}};
+    std::vector<entry> entries{{"a", peer, {}}, {"b", peer, {}}, {"c", peer, {}}, {"d", peer, {}}, {"e", peer, {}}};
     for (std::size_t round = 0; round < 100; ++round) {
         for (std::size_t place = 0; place < 5; ++place) {
             entries[(place + round) % 5].samples.push_back(std::pow(1.1, static_cast<double>(place)));
@@ -156,7 +161,7 @@ TEST(judge, equal_contestants_with_noise_are_told_apart_as_seldom_as_the_test_sa
             left.push_back(10 * noise_of(round + 7 * pair, 0));
             right.push_back(10 * noise_of(round + 7 * pair, 1));
         }
-        const standing found = standing_of(race({{"tenure", "inlined", left}, {"b", "", right}}));
+        const standing found = standing_of(race({{"tenure", ours, left}, {"b", peer, right}}));
         apart += found == standing::level ? 0U : 1U;
     }
     EXPECT_LE(apart, pairs * 8 / 100) << "4.7 % are expected";
@@ -165,25 +170,25 @@ TEST(judge, equal_contestants_with_noise_are_told_apart_as_seldom_as_the_test_sa
 
 TEST(judge, one_disturbed_round_takes_no_lead_and_makes_none) {
     EXPECT_EQ(standing_of(race(
-                  {{"tenure", "inlined", {9, 9.1, 9, 9.2, 9, 9.1, 9}}, {"b", "", {10, 10.2, 10, 10.1, 10, 10.3, 1}}})),
+                  {{"tenure", ours, {9, 9.1, 9, 9.2, 9, 9.1, 9}}, {"b", peer, {10, 10.2, 10, 10.1, 10, 10.3, 1}}})),
               standing::level)
         << "the disturbed round ranks last of seven: 7 of at most 2";
-    EXPECT_EQ(standing_of(race({{"tenure", "inlined", {9, 9.1, 9, 9.2, 9, 9.1, 9, 9, 9, 9}},
-                                {"b", "", {10, 10.2, 10, 10.1, 10, 10.3, 9.8, 10, 10, 8.99}}})),
+    EXPECT_EQ(standing_of(race({{"tenure", ours, {9, 9.1, 9, 9.2, 9, 9.1, 9, 9, 9, 9}},
+                                {"b", peer, {10, 10.2, 10, 10.1, 10, 10.3, 9.8, 10, 10, 8.99}}})),
               standing::leads);
-    EXPECT_EQ(standing_of(race({{"tenure", "inlined", {10, 10, 10, 10, 10, 10, 90}}, {"b", "", steady(10)}})),
+    EXPECT_EQ(standing_of(race({{"tenure", ours, {10, 10, 10, 10, 10, 10, 90}}, {"b", peer, steady(10)}})),
               standing::level);
 }
 
 TEST(judge, three_rounds_call_nobody_the_best) {
-    const experiment_result found = race({{"tenure", "inlined", {5, 5, 5}}, {"b", "", {50, 50, 50}}});
+    const experiment_result found = race({{"tenure", ours, {5, 5, 5}}, {"b", peer, {50, 50, 50}}});
     EXPECT_EQ(standing_of(found), standing::none);
     EXPECT_TRUE(best_names(found).empty());
     EXPECT_DOUBLE_EQ(verdicts_of(lay_out(found).whole).front().against.median, 0.1) << "the ratio is still told";
 }
 
 TEST(judge, the_rounds_of_the_figure_count_and_not_those_of_the_experiment) {
-    experiment_result found = race({{"tenure", "inlined", {5, 5, 5, 5}}, {"b", "", {50, 50, 50, 50}}});
+    experiment_result found = race({{"tenure", ours, {5, 5, 5, 5}}, {"b", peer, {50, 50, 50, 50}}});
     found.rounds = 7;
     EXPECT_EQ(standing_of(found), standing::none);
     found.contestants[0].metrics[0].samples.push_back(5);
@@ -193,20 +198,21 @@ TEST(judge, the_rounds_of_the_figure_count_and_not_those_of_the_experiment) {
 }
 
 TEST(judge, one_round_of_zero_does_not_take_the_ratio_of_the_figure) {
-    const experiment_result found = race({{"tenure", "inlined", steady(5)}, {"b", "", {2, 2, 0, 2, 2, 2, 2}}});
+    const experiment_result found = race({{"tenure", ours, steady(5)}, {"b", peer, {2, 2, 0, 2, 2, 2, 2}}});
     const verdict one = verdicts_of(lay_out(found).whole).front();
     EXPECT_EQ(one.stands, standing::trails);
     EXPECT_DOUBLE_EQ(one.against.median, 2.5);
     EXPECT_EQ(one.against.count, 6U);
     const verdict few =
-        verdicts_of(lay_out(race({{"tenure", "inlined", steady(5)}, {"b", "", {2, 0, 0, 0, 2, 2, 2}}})).whole).front();
+        verdicts_of(lay_out(race({{"tenure", ours, steady(5)}, {"b", peer, {2, 0, 0, 0, 2, 2, 2}}})).whole).front();
     EXPECT_EQ(few.stands, standing::trails);
     EXPECT_EQ(few.against.count, 0U) << "four ratios are too few: the differences decide";
 }
 
 TEST(judge, a_checked_form_of_ours_is_shown_and_neither_the_best_of_ours_nor_a_choice) {
-    const experiment_result found = race(
-        {{"tenure hardened", "preload", steady(1)}, {"tenure", "preload", steady(12)}, {"b", "preload", steady(10)}});
+    const experiment_result found = race({{"tenure hardened", contestant_role::checked, steady(1)},
+                                          {"tenure", ours, steady(12)},
+                                          {"b", peer, steady(10)}});
     const layout laid = lay_out(found);
     EXPECT_EQ(laid.whole.rows[0].part, role::checked);
     EXPECT_EQ(best_names(found), names{"b"});

@@ -84,17 +84,21 @@ TEST(layout, a_reference_may_be_the_baseline) {
     EXPECT_DOUBLE_EQ(laid.timed[0].rows[0].cells[0].ratio.median, 9.0);
 }
 
-TEST(layout, roles_come_from_kind_and_name) {
+TEST(layout, roles_come_from_the_declaration_and_the_baseline_never_from_a_name) {
     contestant_result who;
-    who.name = "Tenure pool";
-    who.kind = "library";
-    EXPECT_EQ(role_of(who, "glibc malloc"), role::ours);
+    who.name = "tenure hardened";
     who.kind = "reference (ours)";
-    EXPECT_EQ(role_of(who, "glibc malloc"), role::reference);
-    who.name = "glibc malloc";
-    who.kind = "system";
-    EXPECT_EQ(role_of(who, "glibc malloc"), role::baseline);
-    EXPECT_EQ(role_of(who, "jemalloc"), role::peer);
+    EXPECT_EQ(role_of(who, "glibc malloc"), role::peer);
+    EXPECT_EQ(role_of(who, "tenure hardened"), role::baseline);
+    who.name = "plain";
+    who.kind = "library";
+    who.role = contestant_role::ours;
+    EXPECT_EQ(role_of(who, "glibc malloc"), role::ours);
+    EXPECT_EQ(role_of(who, "plain"), role::baseline);
+    who.role = contestant_role::checked;
+    EXPECT_EQ(role_of(who, "plain"), role::checked);
+    who.role = contestant_role::reference;
+    EXPECT_EQ(role_of(who, "plain"), role::reference) << "a reference may be the baseline and is no choice";
 }
 
 TEST(layout, the_last_optimisation_flag_decides) {

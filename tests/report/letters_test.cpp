@@ -23,6 +23,16 @@ TEST(letters, of_control_characters_blanks_are_left) {
         << "and so does the byte alone";
 }
 
+TEST(letters, an_elided_text_keeps_both_ends) {
+    EXPECT_EQ(elided("loop at -O2", 11), "loop at -O2");
+    EXPECT_EQ(elided("abcdefghij", 7), "abc…hij");
+    EXPECT_EQ(elided("abcdefghij", 6), "abc…ij");
+    EXPECT_EQ(elided("äöüßäöüß", 5), "äö…üß") << "letters of two bytes stay whole";
+    EXPECT_EQ(elided("abc", 1), "…");
+    EXPECT_EQ(columns_of(elided("pool (null mutex)", 9)), 9u);
+    EXPECT_NE(elided("boost::fast_pool_allocator", 20), elided("boost::fast_pool_allocator (null mutex)", 20));
+}
+
 TEST(letters, marks_that_turn_the_direction_of_a_text_are_control_characters) {
     for (const char* text : {"\u202A", "\u202E", "\u2066", "\u2069"}) EXPECT_EQ(printable(text), " ");
     for (const char* text : {"\u2029", "\u202F", "\u2065", "\u206A", "\u2026"}) EXPECT_EQ(printable(text), text);

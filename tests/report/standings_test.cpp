@@ -21,10 +21,10 @@ namespace {
 
 bool says(const std::string& text, std::string_view words) { return text.find(words) != std::string::npos; }
 
-contestant_result who(std::string name, std::string kind, std::vector<double> values) {
+contestant_result who(std::string name, contestant_role role, std::vector<double> values) {
     contestant_result made;
     made.name = std::move(name);
-    made.kind = std::move(kind);
+    made.role = role;
     for (std::size_t index = 0; index < values.size(); ++index) {
         const double value = values[index];
         made.metrics.push_back(
@@ -41,14 +41,14 @@ result six_figures() {
     one.name = "race";
     one.baseline = "the bare one";
     one.rounds = 7;
-    one.contestants = {who("tenure pool", "inlined", {5, 10.05, 10.9, 15, 40, 7}),
-                       who("tenure heap", "inlined", {6, 10.06, 11, 16, 50, 8}),
-                       who("jemalloc", "preload", {10, 10, 10, 10, 10, 0}),
-                       who("mimalloc", "preload", {20, 20, 20, 20, 8, 9}),
-                       who("the bare one", "reference (ours)", {1, 1, 1, 1, 1, 1})};
+    one.contestants = {who("tenure pool", contestant_role::ours, {5, 10.05, 10.9, 15, 40, 7}),
+                       who("tenure heap", contestant_role::ours, {6, 10.06, 11, 16, 50, 8}),
+                       who("jemalloc", contestant_role::peer, {10, 10, 10, 10, 10, 0}),
+                       who("mimalloc", contestant_role::peer, {20, 20, 20, 20, 8, 9}),
+                       who("the bare one", contestant_role::reference, {1, 1, 1, 1, 1, 1})};
     one.primary = {{"figure 3"}};
     found.experiments[1].name = "nobody else";
-    found.experiments[1].contestants = {who("tenure pool", "inlined", {5})};
+    found.experiments[1].contestants = {who("tenure pool", contestant_role::ours, {5})};
     return found;
 }
 
@@ -126,8 +126,8 @@ TEST(standings, the_terminal_ends_with_them) {
 
 TEST(standings, the_ten_longest_distances_are_printed) {
     result found = six_figures();
-    found.experiments[0].contestants = {who("tenure pool", "inlined", std::vector<double>(14, 3.0)),
-                                        who("jemalloc", "preload", std::vector<double>(14, 1.0))};
+    found.experiments[0].contestants = {who("tenure pool", contestant_role::ours, std::vector<double>(14, 3.0)),
+                                        who("jemalloc", contestant_role::peer, std::vector<double>(14, 1.0))};
     const std::string text = text_conclusions(found, {100});
     std::size_t lines = 0;
     for (std::size_t at = text.find("×3.00 race"); at != std::string::npos; at = text.find("×3.00 race", at + 1)) {

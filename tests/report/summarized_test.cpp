@@ -13,6 +13,7 @@
 
 #include "report/conclusion.hpp"
 #include "report/csv.hpp"
+#include "report/experiment_chart.hpp"
 #include "report/fixture.hpp"
 #include "report/html.hpp"
 #include "report/json.hpp"
@@ -20,6 +21,7 @@
 #include "report/layout.hpp"
 #include "report/markdown.hpp"
 #include "report/metric_value.hpp"
+#include "report/numbers.hpp"
 #include "report/standings.hpp"
 #include "report/text.hpp"
 
@@ -95,7 +97,10 @@ private:
     contestant_result contestant(const std::string& name, int rounds) {
         contestant_result made;
         made.name = name;
-        made.kind = name == "bare" ? "reference (ours)" : (below(9) == 0 ? "checked" : "preload");
+        made.kind = name == "bare" ? "reference (ours)" : "preload";
+        made.role = static_cast<contestant_role>(below(4));
+        if (name.starts_with("tenure") && below(3) != 0) made.role = contestant_role::ours;
+        if (name.ends_with("malloc")) made.role = contestant_role::peer;
         made.version = below(2) == 0 ? "1.2" : "";
         made.proof = "a proof";
         if (below(12) == 0) made.state = below(2) == 0 ? outcome::missing : outcome::failed;
@@ -152,6 +157,21 @@ TEST(summarized, every_table_of_drawn_results_is_the_same_too) {
     }
 }
 
+TEST(summarized, medians_that_read_the_same_keep_their_order_within_a_figure) {
+    result found = fixture::small_result();
+    std::vector<contestant_result>& who = found.experiments[0].contestants;
+    who[0].metrics[0].samples = {3.1402, 3.1402, 3.1402};
+    who[1].metrics[0].samples = {3.1399, 3.1401, 3.1404};
+    const result made = summarized(found);
+    const auto value = [&](std::size_t index) { return value_of(made.experiments[0].contestants[index].metrics[0]); };
+    EXPECT_LT(value(1).median, value(0).median);
+    EXPECT_EQ(value(0).low, value(0).median);
+    EXPECT_EQ(value(0).high, value(0).median);
+    EXPECT_LE(value(1).low, value(1).median);
+    EXPECT_GE(value(1).high, value(1).median);
+    EXPECT_EQ(value_text(value(1).high), "3.14");
+}
+
 TEST(summarized, distances_that_read_the_same_keep_their_order) {
     result found;
     for (const double behind : {1.5001, 1.5003, 1.5002}) {
@@ -160,6 +180,7 @@ TEST(summarized, distances_that_read_the_same_keep_their_order) {
         one.rounds = 7;
         one.contestants.resize(2);
         one.contestants[0].name = "tenure";
+        one.contestants[0].role = contestant_role::ours;
         one.contestants[1].name = "jemalloc";
         one.contestants[0].metrics = {{"alloc", "", "ns/op", better::smaller, std::vector<double>(7, behind)}};
         one.contestants[1].metrics = {{"alloc", "", "ns/op", better::smaller, std::vector<double>(7, 1.0)}};
@@ -225,6 +246,22 @@ TEST(summarized, a_number_has_three_digits_or_as_many_as_a_table_shows) {
     EXPECT_DOUBLE_EQ(median(0), 9.88);
     EXPECT_DOUBLE_EQ(median(1), 1'234'568.0);
     EXPECT_DOUBLE_EQ(median(2), 7.9996);
+}
+
+TEST(summarized, a_chart_has_the_same_words_in_the_same_order) {
+    const auto words_of = [](const result& found) {
+        const std::string picture = experiment_chart(found, found.experiments.at(0));
+        std::string words;
+        for (std::size_t at = picture.find('>'); at != std::string::npos; at = picture.find('>', at + 1)) {
+            words += picture.substr(at + 1, picture.find('<', at) - at - 1) + "\n";
+        }
+        return words;
+    };
+    result found = fixture::plausible_result();
+    found.experiments[0].primary = {{"*", "*"}};
+    const std::string words = words_of(found);
+    EXPECT_NE(words.find("tenure bench lifetimes"), std::string::npos);
+    expect_same(words_of(reread(summarized(found))), words);
 }
 
 TEST(summarized, the_verdict_is_the_one_of_the_rounds) {

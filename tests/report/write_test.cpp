@@ -36,10 +36,12 @@ std::string content_of(const fs::path& path) {
 
 TEST_F(write, every_file_is_there) {
     ASSERT_EQ(write_all(fixture::small_result(), directory_ / "deep" / "er"), "");
-    for (const char* name : {"results.json", "results.csv", "report.html", "lifetimes/tenure-temp_cold_times.csv",
-                             "lifetimes/tenure-temp_cold_distances.csv", "lifetimes/tenure-temp_cold_buckets.csv"}) {
+    for (const char* name :
+         {"results.json", "results.csv", "report.html", "lifetimes/tenure-temp_cold_times.csv",
+          "lifetimes/tenure-temp_cold_distances.csv", "lifetimes/tenure-temp_cold_buckets.csv", "lifetimes.svg"}) {
         EXPECT_GT(content_of(directory_ / "deep" / "er" / name).size(), 10U) << name;
     }
+    EXPECT_FALSE(fs::exists(directory_ / "deep/er/through-put.svg")) << "it declares no primary figure";
     for (const fs::directory_entry& entry : fs::recursive_directory_iterator(directory_)) {
         EXPECT_NE(entry.path().extension(), ".partial");
     }
@@ -50,6 +52,8 @@ TEST_F(write, the_name_of_an_experiment_cannot_leave_the_directory) {
     found.experiments[0].name = "../../escape";
     ASSERT_EQ(write_all(found, directory_ / "inner"), "");
     EXPECT_TRUE(fs::is_directory(directory_ / "inner" / "escape"));
+    EXPECT_TRUE(fs::exists(directory_ / "inner" / "escape.svg"));
+    EXPECT_FALSE(fs::exists(directory_.parent_path() / "escape.svg"));
     EXPECT_FALSE(fs::exists(directory_.parent_path() / "escape"));
 }
 

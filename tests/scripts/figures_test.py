@@ -16,6 +16,7 @@ SCRIPT = Path(__file__).parents[2] / "scripts/figures"
 COMMAND = """#!/bin/sh
 case "$*" in
 *--summary*) cp "$2" "$4" ;;
+*--chart*) echo "<svg>$3 $4 of $(basename $2)</svg>" ;;
 *--markdown*) echo "| asked |"; echo "| --- |"; echo "| $3 $4 $5 $6 |" ;;
 *nowhere*) echo "no such experiment" >&2; exit 2 ;;
 *) printf 'heap\\n\\nheap · times · warm\\n  contestant  1.0\\n> tenure  2.0\\n\\nheap · memory\\n' ;;
@@ -76,6 +77,44 @@ class Figures(unittest.TestCase):
         status, said, _ = self.figures("--check")
         self.assertEqual(status, 1)
         self.assertIn("differs from the kept results", said)
+
+    def test_a_chart_is_written_beside_its_document_and_then_checked(self):
+        picture = self.root / "docs/heap.svg"
+        self.document("before\n<!-- chart: now.json heap -->\n![Heaps](docs/heap.svg)\nafter\n")
+        status, said, _ = self.figures("--check")
+        self.assertEqual(status, 1)
+        self.assertIn("README.md: docs/heap.svg differs from the kept results or does not exist", said)
+        status, said, text = self.figures()
+        self.assertEqual(status, 0)
+        self.assertIn("written: docs/heap.svg", said)
+        self.assertEqual(picture.read_text(), "<svg>--chart heap of now.json</svg>\n")
+        self.assertEqual(text, "before\n<!-- chart: now.json heap -->\n![Heaps](docs/heap.svg)\nafter\n")
+        status, said, _ = self.figures("--check")
+        self.assertEqual(status, 0)
+        self.assertIn("figures: 1 blocks and charts match", said)
+        picture.write_text(picture.read_text().replace("heap", "help"))
+        self.assertEqual(self.figures("--check")[0], 1)
+
+    def test_a_picture_is_named_from_its_own_document(self):
+        self.document("")
+        (self.root / "docs/guide").mkdir()
+        (self.root / "docs/guide/bench.md").write_text("<!-- chart: now.json pools -->\n![Pools](../results/pools.svg)\n")
+        self.assertEqual(self.figures()[0], 0)
+        self.assertIn("pools", (self.root / "docs/results/pools.svg").read_text())
+
+    def test_a_chart_without_a_file_a_picture_or_an_experiment_is_refused(self):
+        image = "![Heaps](heap.svg)\n"
+        for document, expected in {"<!-- chart: heap -->\n" + image: "needs a file and an experiment",
+                                   "<!-- chart: then.json heap -->\n" + image: "then.json does not exist",
+                                   "<!-- chart: now.json heap -->\n\n" + image: "the next line must be the picture",
+                                   "<!-- chart: now.json heap -->\n![Heaps](heap.png)\n": "is an .svg file inside",
+                                   "<!-- chart: now.json heap -->\n![Heaps](../heap.svg)\n": "is an .svg file inside",
+                                   }.items():
+            self.document(document)
+            status, said, _ = self.figures()
+            self.assertEqual(status, 1, document)
+            self.assertIn(expected, said)
+            self.assertEqual(list(self.root.rglob("*.svg")), [])
 
     def test_output_is_cut_at_its_heading(self):
         self.document(self.block('output now.json heap "times · warm"'))

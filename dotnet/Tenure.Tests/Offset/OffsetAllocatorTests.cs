@@ -4,6 +4,7 @@
 using System;
 using System.Collections.Generic;
 using System.Linq;
+using System.Threading.Tasks;
 using Xunit;
 
 namespace Tenure.Tests;
@@ -87,6 +88,29 @@ public sealed class OffsetAllocatorTests
         Native.NextFrame();
         Assert.Equal(1ul, offsets.Collect());
         Assert.Equal(100ul, offsets.Usage.Free);
+    }
+
+    [Fact]
+    public void threads_may_query_at_once_and_see_deallocated_ranges_as_free()
+    {
+        using var offsets = new OffsetAllocator(300);
+        OffsetRange[] ranges = [offsets.Allocate(100), offsets.Allocate(100), offsets.Allocate(100)];
+        offsets.Deallocate(ranges[0]);
+        offsets.Deallocate(ranges[1]);
+        var seen = new (OffsetUsage Usage, ulong Size, string Walked)[4];
+        Parallel.For(0, seen.Length, each =>
+        {
+            var walked = new List<(ulong, ulong, bool)>();
+            offsets.Walk((offset, size, isFree) => walked.Add((offset, size, isFree)));
+            seen[each] = (offsets.Usage, offsets.SizeOf(ranges[2]), string.Join(' ', walked));
+        });
+        Assert.All(seen, each =>
+        {
+            Assert.Equal((200ul, 200ul, 1ul, 1ul), (each.Usage.Free, each.Usage.LargestFree, each.Usage.FreeCount, each.Usage.RangeCount));
+            Assert.Equal(100ul, each.Size);
+            Assert.Equal("(0, 200, True) (200, 100, False)", each.Walked);
+        });
+        Assert.Equal(0ul, offsets.Collect());
     }
 
     [Fact]

@@ -23,7 +23,7 @@ namespace Tenure;
 internal static unsafe class QuickThread
 {
     internal const nuint ClassesLimitBytes = 1024;
-    private const int CachesOffset = 128;
+    private const int CachesOffset = 0;
     private const int SegmentShift = 25;
     private const int SliceShift = 15;
     private const int ClassesOfSlicesOffset = 0;

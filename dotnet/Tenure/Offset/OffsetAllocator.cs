@@ -22,8 +22,10 @@ public delegate void OffsetVisitor(ulong offset, ulong size, bool isFree);
 /// <para><b>Memory from</b> pages of the system, for its records only; the ranges themselves are never touched.
 /// <b>Cost</b> one native call, O(1). <b>Overhead</b> 32 bytes per range, allocated or free; sizes are not
 /// rounded.</para>
-/// <para><b>Threads</b> one at a time, even for read-only members. <b>When full</b> <see cref="TryAllocate"/> returns
-/// false and <see cref="Allocate"/> throws; both leave everything unchanged.</para>
+/// <para><b>Threads</b> one at a time. <see cref="Usage"/>, <see cref="SizeOf"/> and <see cref="Walk"/> only read:
+/// several threads may use them at once while no thread uses another member. <b>When full</b>
+/// <see cref="TryAllocate"/> returns false and <see cref="Allocate"/> throws; both leave everything
+/// unchanged.</para>
 /// <para>Checked builds of the native library report a double free of a range, unless its record has been reused for
 /// another range.</para>
 /// </remarks>
@@ -118,8 +120,9 @@ public sealed unsafe class OffsetAllocator : IDisposable
         GC.KeepAlive(this);
     }
 
-    /// <summary>Frees the delayed ranges whose frame has passed. Cost: O(ranges freed).</summary>
-    /// <returns>The number of ranges freed.</returns>
+    /// <summary>Frees the delayed ranges whose frame has passed, and completes earlier deallocations. Cost: O(ranges
+    /// freed).</summary>
+    /// <returns>The number of delayed ranges freed.</returns>
     /// <exception cref="ObjectDisposedException">The allocator is disposed.</exception>
     public ulong Collect()
     {
@@ -208,7 +211,7 @@ public sealed unsafe class OffsetAllocator : IDisposable
     }
 
     /// <summary>Enumerates all ranges, lowest offset first.</summary>
-    /// <param name="visit">Called for each range; must not use the allocator. An exception that it throws ends the walk
+    /// <param name="visit">Called for each range; must not change the allocator. An exception that it throws ends the walk
     /// and is thrown by this method.</param>
     /// <exception cref="ObjectDisposedException">The allocator is disposed.</exception>
     public void Walk(OffsetVisitor visit)

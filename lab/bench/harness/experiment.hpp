@@ -118,8 +118,9 @@ struct part {
 struct contestant {
     std::string_view name{}; ///< empty for process_malloc with every malloc: the rows have the names of their mallocs
     route how = route::inlined;
+    contestant_role role;    ///< no default: each declares it; process_malloc: on a malloc of ours, that malloc's role
     std::string_view peer{}; ///< inlined: whose code this is, empty for ours; process_malloc: the only malloc, or empty
-    std::string_view kind{}; ///< "inlined", "library", "reference (ours)"; process_malloc: empty
+    std::string_view kind{}; ///< "inlined", "library"; empty for process_malloc and references
     std::string_view type{}; ///< inlined: the type that is called, for the proof
     std::string_view note{}; ///< a remark about this row for the reader; may be empty
     std::uint64_t parts = 0; ///< bit i: takes part in part i
@@ -183,6 +184,7 @@ struct library_peer {
     std::string_view version; ///< from its headers; when empty, the package manager is asked
     bool present = false;
     std::string_view missing_because{}; ///< one sentence; empty when its headers were not found
+    bool has_own_tenure = false;        ///< ours on it run in a Tenure of its own, whose version is unknown
 };
 
 }

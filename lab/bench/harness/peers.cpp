@@ -83,8 +83,10 @@ std::vector<found_malloc> find_mallocs() {
     all.push_back({std::string{system_malloc_name}, {}, probe({}).version, true, {}, {}});
     all.push_back(find_own_malloc("libtenure_malloc.so"));
     all.back().name = own_malloc_name;
+    all.back().role = contestant_role::ours;
     all.push_back(find_own_malloc("libtenure_malloc_hardened.so"));
     all.back().name = own_hardened_name;
+    all.back().role = contestant_role::checked;
     for (const malloc_peer& peer : table) all.push_back(find_peer(peer));
     return all;
 }

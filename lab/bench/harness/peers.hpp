@@ -32,6 +32,7 @@ struct found_malloc {
     std::string reason;       ///< why it is missing: one sentence
     std::string given;        ///< for a file from the command line: the path as given
     bool has_offsets = false; ///< it is not a malloc: it has the functions of experiments/offset_peer.hpp
+    contestant_role role = contestant_role::peer;
 };
 
 /// The name of the C library's malloc in every table.
@@ -41,9 +42,6 @@ inline constexpr std::string_view system_malloc_name = "glibc malloc";
 inline constexpr std::string_view own_malloc_name = "tenure";
 /// The name of our hardened malloc, which checks for the caller's mistakes, in every table.
 inline constexpr std::string_view own_hardened_name = "tenure hardened";
-[[nodiscard]] constexpr bool is_own_malloc(std::string_view name) {
-    return name == own_malloc_name || name == own_hardened_name;
-}
 
 /// The C library's malloc, ours, then every peer of the table. Each is probed in a process that has it preloaded,
 /// exactly as it is when measured.

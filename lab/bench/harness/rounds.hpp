@@ -26,6 +26,7 @@ struct measured_row {
     std::string name;
     std::string peer; ///< whose code it is, empty for ours; for a row on a malloc, that malloc
     std::string version, kind, note;
+    contestant_role role = contestant_role::peer;
     std::string missing; ///< why it cannot run; empty when it can
     std::string library; ///< the preloaded file; empty for none
     std::size_t source = 0, contestant = 0;

@@ -24,6 +24,7 @@ void add_malloc_rows(std::vector<measured_row>& rows, const contestant& who, mea
         row.peer = each.name;
         row.version = each.version;
         row.kind = each.name == system_malloc_name ? "system" : "preload";
+        row.role = each.role == contestant_role::peer ? who.role : each.role;
         row.library = each.library;
         row.missing = each.found ? "" : each.reason;
         rows.push_back(row);
@@ -39,11 +40,9 @@ void add_offset_rows(std::vector<measured_row>& rows, measured_row row, std::spa
     }
 }
 
-bool is_reference(const contestant& who) { return who.kind.starts_with("reference"); }
-
 void complete_inlined(measured_row& row, const contestant& who, std::span<const library_peer> libraries) {
     if (who.peer.empty()) {
-        if (!is_reference(who)) row.version = own_version();
+        if (who.role != contestant_role::reference) row.version = own_version();
         return;
     }
     auto const peer = std::find_if(libraries.begin(), libraries.end(),
@@ -51,7 +50,7 @@ void complete_inlined(measured_row& row, const contestant& who, std::span<const 
     if (peer == libraries.end()) return;
     row.version = version_of(*peer);
     // One of ours that uses another project's library.
-    if (who.name.starts_with("tenure"))
+    if (who.role == contestant_role::ours && !peer->has_own_tenure)
         row.version = fmt::format("{} with {} {}", own_version(), peer->name, row.version);
     if (peer->present && who.run != nullptr) return;
     row.missing = !peer->missing_because.empty()
@@ -71,7 +70,8 @@ std::vector<measured_row> list_rows(const experiment& chosen, std::span<const fo
             measured_row row;
             row.name = who.name;
             row.peer = who.peer;
-            row.kind = who.kind;
+            row.role = who.role;
+            row.kind = who.role == contestant_role::reference ? "reference (ours)" : who.kind;
             row.note = who.note;
             row.source = source;
             row.contestant = i;

@@ -108,6 +108,7 @@ row_builder::row_builder(std::span<const measured_row> measured_rows, std::span<
         added.made.name = each.name;
         added.made.version = each.version;
         added.made.kind = each.kind;
+        added.made.role = each.role;
         added.made.note = each.note;
         if (!each.missing.empty()) {
             added.made.state = outcome::missing;

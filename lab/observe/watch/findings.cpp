@@ -257,23 +257,49 @@ private:
             out_.stacks.push_back(std::move(made));
         }
         watched_site& to = out_.stacks[entry->second];
-        to.threads.insert(thread.thread);
-        to.has_more_threads |= thread.reused > 0;
-        to.count += site.count;
-        to.bytes += site.bytes;
-        to.null_frees += site.null_frees;
-        to.ns += from_.ns(site.ticks);
-        to.longest_ns = std::max(to.longest_ns, from_.ns(site.longest_ticks));
-        to.waits += site.waits;
-        to.wait_ns += from_.ns(site.wait_ticks);
-        to.longest_wait_ns = std::max(to.longest_wait_ns, from_.ns(site.longest_wait_ticks));
-        to.slow += site.slow;
-        to.slow_ns += from_.ns(site.slow_ticks);
-        to.slow_faults += site.slow_faults;
-        to.interrupted += site.interrupted;
-        to.interrupted_ns += from_.ns(site.interrupted_ticks);
+        add_figures(figures_of(thread, site), to);
         if (site.object != 0 && to.object.empty()) name_object(site.object, to);
         return entry->second;
+    }
+
+    /// The figures of one entry of a thread's table, without its stack.
+    [[nodiscard]] watched_site figures_of(const hook::thread_area& thread, const hook::site_record& site) const {
+        watched_site made;
+        made.threads.insert(thread.thread);
+        made.has_more_threads = thread.reused > 0;
+        made.count = site.count;
+        made.bytes = site.bytes;
+        made.null_frees = site.null_frees;
+        made.ns = from_.ns(site.ticks);
+        made.longest_ns = from_.ns(site.longest_ticks);
+        made.waits = site.waits;
+        made.wait_ns = from_.ns(site.wait_ticks);
+        made.longest_wait_ns = from_.ns(site.longest_wait_ticks);
+        made.slow = site.slow;
+        made.slow_ns = from_.ns(site.slow_ticks);
+        made.slow_faults = site.slow_faults;
+        made.interrupted = site.interrupted;
+        made.interrupted_ns = from_.ns(site.interrupted_ticks);
+        return made;
+    }
+
+    /// Adds the threads, counts and times of `from`; the stack, the object and the holders stay as they are.
+    static void add_figures(const watched_site& from, watched_site& to) {
+        to.threads.insert(from.threads.begin(), from.threads.end());
+        to.has_more_threads |= from.has_more_threads;
+        to.count += from.count;
+        to.bytes += from.bytes;
+        to.null_frees += from.null_frees;
+        to.ns += from.ns;
+        to.longest_ns = std::max(to.longest_ns, from.longest_ns);
+        to.waits += from.waits;
+        to.wait_ns += from.wait_ns;
+        to.longest_wait_ns = std::max(to.longest_wait_ns, from.longest_wait_ns);
+        to.slow += from.slow;
+        to.slow_ns += from.slow_ns;
+        to.slow_faults += from.slow_faults;
+        to.interrupted += from.interrupted;
+        to.interrupted_ns += from.interrupted_ns;
     }
 
     void name_object(std::uint64_t object, watched_site& to) {
@@ -424,21 +450,7 @@ private:
             to.stack = from.stack;
             to.blamed = from.blamed;
         }
-        to.threads.insert(from.threads.begin(), from.threads.end());
-        to.has_more_threads |= from.has_more_threads;
-        to.count += from.count;
-        to.bytes += from.bytes;
-        to.null_frees += from.null_frees;
-        to.ns += from.ns;
-        to.longest_ns = std::max(to.longest_ns, from.longest_ns);
-        to.waits += from.waits;
-        to.wait_ns += from.wait_ns;
-        to.longest_wait_ns = std::max(to.longest_wait_ns, from.longest_wait_ns);
-        to.slow += from.slow;
-        to.slow_ns += from.slow_ns;
-        to.slow_faults += from.slow_faults;
-        to.interrupted += from.interrupted;
-        to.interrupted_ns += from.interrupted_ns;
+        add_figures(from, to);
         for (auto const& [thread, times] : from.holders) to.holders[thread] += times;
     }
 

@@ -49,6 +49,14 @@
 // merge the copies that two modules emit.
 #define TENURE_LOCAL __attribute__((visibility("hidden")))
 
+// The tokens that a macro expands to, as a string literal.
+#define TENURE_TEXT_OF(tokens) #tokens
+#define TENURE_TEXT(tokens) TENURE_TEXT_OF(tokens)
+
+// The name in assembly of a symbol that a source defines in assembly. Like the names of C++, it contains the check
+// level.
+#define TENURE_ASSEMBLER_NAME(name) "tenure_" TENURE_TEXT(TENURE_ABI) "_" name
+
 // Initial-exec: two instructions from any module. A Temp allocation takes 1.3 ns, against 5 ns with general-dynamic.
 // The model uses space in the static thread-local block, so the library's thread-local state stays under 512 bytes in
 // total.

@@ -16,12 +16,8 @@ using namespace tenure;
 
 namespace {
 
-#define TENURE_TEXT_OF(number) #number
-#define TENURE_AS_TEXT(number) TENURE_TEXT_OF(number)
-constexpr std::string_view version_text = TENURE_AS_TEXT(TENURE_VERSION_MAJOR) "." TENURE_AS_TEXT(
-    TENURE_VERSION_MINOR) "." TENURE_AS_TEXT(TENURE_VERSION_PATCH);
-#undef TENURE_AS_TEXT
-#undef TENURE_TEXT_OF
+constexpr std::string_view version_text =
+    TENURE_TEXT(TENURE_VERSION_MAJOR) "." TENURE_TEXT(TENURE_VERSION_MINOR) "." TENURE_TEXT(TENURE_VERSION_PATCH);
 
 constexpr std::string_view status_texts[] = {
     "success",

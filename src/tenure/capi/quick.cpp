@@ -35,14 +35,14 @@ static_assert(offsetof(detail::thread_tag, id) == 0 && sizeof(detail::thread_tag
 }
 
 void* tn_try_alloc(std::size_t bytes) {
-    detail::thread_cache* const cache = detail::process_cache;
+    detail::thread_cache* const cache = detail::process_cache();
     void* block = nullptr;
     if (checks::caller || cache == nullptr || bytes > detail::max_small_bytes) return nullptr;
     return detail::pop(block, cache->of_class[detail::class_for(bytes, default_alignment)]) ? block : nullptr;
 }
 
 std::uint32_t tn_try_free(void* block) {
-    detail::thread_cache* const cache = detail::process_cache;
+    detail::thread_cache* const cache = detail::process_cache();
     bool const is_special = (address_of(block) & (detail::max_segment_bytes - 1)) == 0;
     if (checks::caller || cache == nullptr || is_special) return 0;
     return detail::push(cache->of_class[detail::class_number_at(block, detail::max_segment_bytes)], block) ? 1 : 0;
@@ -65,7 +65,7 @@ void tn_get_quick_layout(tn_quick_layout* layout) {
 
 void tn_get_quick_thread(tn_quick_thread* thread) {
     tn_quick_thread filled{};
-    filled.heap_cache = static_cast<void* const*>(static_cast<void*>(&detail::process_cache));
+    filled.heap_cache = static_cast<void* const*>(static_cast<void*>(&detail::process_cache()));
     filled.temp = static_cast<tn_temp_state*>(static_cast<void*>(&detail::this_thread));
     filled.tag = &detail::current_tag.id;
     capi::answer(thread, filled);

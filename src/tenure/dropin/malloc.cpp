@@ -21,10 +21,6 @@ namespace {
 
 using namespace tenure;
 
-// The heap knows whether the system delivered large blocks zeroed. The limit is below the small sizes' maximum, because
-// caches look empty only up to here before the loader has relocated the drop-in (early.hpp).
-constexpr std::size_t zeroed_here_bytes = std::size_t{14} * 1024;
-
 [[nodiscard]] void* refuse_with(int error) noexcept {
     errno = error;
     return nullptr;
@@ -42,7 +38,7 @@ constexpr std::size_t zeroed_here_bytes = std::size_t{14} * 1024;
 /// The size of a small block if the thread has a cache; zero if the heap must be asked.
 [[nodiscard]] std::size_t room_of_small(const void* block) noexcept {
     bool const is_special = (address_of(block) & (detail::max_segment_bytes - 1)) == 0;
-    if (checks::caller || detail::process_cache == nullptr || is_special) return 0;
+    if (checks::caller || detail::process_cache() == nullptr || is_special) return 0;
     std::size_t const number = detail::class_number_at(block, detail::max_segment_bytes);
     return number < detail::small_class_count ? detail::class_bytes(number) : 0;
 }
@@ -88,7 +84,7 @@ void* calloc(std::size_t count, std::size_t bytes) noexcept {
     std::size_t whole = 0;
     if (!multiply(count, bytes, whole)) return nullptr;
     void* block = nullptr;
-    if (whole <= zeroed_here_bytes && dropin::allocate_fast<default_alignment>(block, whole)) [[likely]]
+    if (dropin::allocate_fast<default_alignment>(block, whole)) [[likely]]
         return std::memset(block, 0, whole);
     return dropin::allocate_zeroed_slow(whole, default_alignment);
 }

@@ -30,12 +30,6 @@ constinit page_source pages_of_process{page_size::ordinary};
 
 constexpr std::string_view of_process = "of the process heap", of_heap = "of a heap";
 
-}
-
-TENURE_THREAD_LOCAL thread_cache* detail::process_cache = nullptr;
-
-namespace {
-
 // How many rounds of thread-end destructors have run. Destructors between two rounds may use the process heap and open
 // a cache again. After the last round no cache is opened, and calls take the slow path.
 TENURE_THREAD_LOCAL std::size_t rounds_of_end = 0;
@@ -55,8 +49,8 @@ struct heap_events {
     static void end_of_process_cache() noexcept {
         if (++rounds_of_end < platform::thread_end_rounds()) platform::at_thread_end(&end_of_process_cache);
         detail::forget_tags();
-        thread_cache* cache = detail::process_cache != nullptr ? detail::process_cache->main : nullptr;
-        detail::process_cache = nullptr;
+        thread_cache* cache = detail::process_cache() != nullptr ? detail::process_cache()->main : nullptr;
+        detail::process_cache() = nullptr;
         // Emptying a cache may report a double free, and the report handler may allocate. The thread must not open a
         // cache meanwhile: that would mistake the caches still to be closed for those of an earlier thread.
         bool const was_opening = std::exchange(is_opening, true);
@@ -94,10 +88,10 @@ struct heap_events {
         is_opening = true; // the calls below may allocate; they then run without a cache
         process_core().close_abandoned();
         thread_cache* const cache = process_core().open_cache();
-        detail::process_cache = cache;
+        detail::process_cache() = cache;
         if (cache != nullptr && !platform::at_thread_end(&end_of_process_cache)) {
             process_core().close_cache(*cache); // nobody would announce the thread's end
-            detail::process_cache = nullptr;
+            detail::process_cache() = nullptr;
             // Do not retry if all of the system's slots are taken; do retry after a temporary lack of memory.
             if (!platform::has_end_slot(&end_of_process_cache)) rounds_of_end = platform::thread_end_rounds();
         } else if (cache != nullptr) {
@@ -106,7 +100,7 @@ struct heap_events {
         }
         if (!is_set_up.load(std::memory_order_relaxed) && host::has_environment()) set_up();
         is_opening = false;
-        return detail::process_cache;
+        return detail::process_cache();
     }
 
     /// Applies the options: once per process.
@@ -160,7 +154,7 @@ __attribute__((constructor(101))) void register_fork_handlers() noexcept {
 }
 
 [[nodiscard]] thread_cache* process_cache_or_open() noexcept {
-    return detail::process_cache != nullptr ? detail::process_cache : heap_events::open_process_cache();
+    return detail::process_cache() != nullptr ? detail::process_cache() : heap_events::open_process_cache();
 }
 
 }

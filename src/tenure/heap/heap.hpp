@@ -36,6 +36,7 @@
 #include <tenure/base/stats.hpp>
 #include <tenure/engine/local_cache.hpp>
 #include <tenure/heap/detail/heap_core.hpp>
+#include <tenure/platform/early_pointer.hpp>
 #include <tenure/platform/fork_handler.hpp>
 #include <tenure/platform/page_source.hpp>
 #include <tenure/platform/thread_slots.hpp>
@@ -167,8 +168,11 @@ private:
 
 namespace detail {
 
-/// The calling thread's cache of the process heap; nullptr before the thread's first slow call and after its end.
-extern TENURE_API TENURE_THREAD_LOCAL thread_cache* process_cache TENURE_TLS_MODEL;
+/// The calling thread's cache of the process heap; nullptr before the thread's first slow call and after its end, and
+/// before the loader has relocated the library.
+[[nodiscard]] TENURE_LOCAL TENURE_ALWAYS_INLINE thread_cache*& process_cache() noexcept {
+    return platform::early_pointer<thread_cache>();
+}
 
 [[nodiscard]] heap_core& process_core() noexcept;
 
@@ -192,7 +196,7 @@ TENURE_API void process_deallocate_sized(void* block, std::size_t bytes) noexcep
 [[nodiscard]] TENURE_LOCAL inline void* process_allocate(std::size_t bytes, std::size_t alignment) noexcept {
     constexpr std::uint32_t usual_alignments = 1u << 1 | 1u << 2 | 1u << 4 | 1u << 8 | 1u << 16; // as a bit set
     static_assert(default_alignment == 16);
-    thread_cache* const cache = process_cache;
+    thread_cache* const cache = process_cache();
     void* block = nullptr;
     if (checks::caller || cache == nullptr) return process_allocate_slow(bytes, alignment, fill::none);
     bool const is_usual = alignment <= default_alignment && (usual_alignments >> alignment & 1) != 0;
@@ -207,7 +211,7 @@ TENURE_API void process_deallocate_sized(void* block, std::size_t bytes) noexcep
 }
 
 TENURE_LOCAL inline void process_deallocate(void* block) noexcept {
-    thread_cache* const cache = process_cache;
+    thread_cache* const cache = process_cache();
     // nullptr, or the start of a segment, where no small block is.
     bool const is_special = (address_of(block) & (max_segment_bytes - 1)) == 0;
     if (!checks::caller && cache != nullptr && !is_special) [[likely]] {
@@ -230,7 +234,7 @@ TENURE_LOCAL inline void process_deallocate(void* block) noexcept {
 /// need not wait for each other.
 TENURE_LOCAL inline void process_deallocate(void* block, std::size_t bytes, std::size_t alignment) noexcept {
     if constexpr (checks::caller) return process_deallocate_sized(block, bytes);
-    thread_cache* const cache = process_cache;
+    thread_cache* const cache = process_cache();
     bool const is_special = (address_of(block) & (max_segment_bytes - 1)) == 0;
     if (cache == nullptr || is_special) [[unlikely]]
         return process_deallocate_slow(block);
@@ -250,7 +254,7 @@ TENURE_LOCAL inline void process_deallocate(void* block, std::size_t bytes, std:
 }
 
 inline detail::thread_cache* heap::cache_of_this_thread() const noexcept {
-    return is_process() ? detail::process_cache : static_cast<detail::thread_cache*>(platform::slot_value(slot_));
+    return is_process() ? detail::process_cache() : static_cast<detail::thread_cache*>(platform::slot_value(slot_));
 }
 
 inline void* heap::allocate(std::size_t bytes, std::size_t alignment) noexcept {

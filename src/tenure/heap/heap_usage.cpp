@@ -15,7 +15,7 @@ heap_usage detail::heap_core::usage() const noexcept {
     answer.total = stats();
     answer.in_use_bytes = memory_.in_use_bytes();
     for (std::size_t index = 0; index < small_class_count; ++index) {
-        class_usage const pages = usage_of(index);
+        class_usage const pages = small_.usage_of(index);
         heap_size_usage& size = answer.sizes[index];
         size.block_bytes = class_bytes(index);
         size.cached_count = pages.cached;
@@ -30,9 +30,7 @@ heap_usage detail::heap_core::usage() const noexcept {
     answer.retained_bytes = huge_.retained_bytes();
     answer.committed_bytes = pages_.committed_bytes() + large_.committed_bytes() + huge_.committed_bytes();
     answer.resident_bytes = pages_.resident_bytes() + large_.resident_bytes() + huge_.resident_bytes();
-    platform::lock_guard const lock(mutex_);
-    for (thread_cache const* cache = caches_; cache != nullptr; cache = cache->next)
-        answer.thread_count += std::size_t{cache->is_used && cache->tag == 0}; // others belong to tags
+    answer.thread_count = small_.thread_count();
     return answer;
 }
 

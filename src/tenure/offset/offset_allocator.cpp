@@ -205,10 +205,6 @@ TENURE_ALWAYS_INLINE std::uint32_t offset_allocator::add_before(std::uint32_t wh
 
 // Allocation.
 
-TENURE_ALWAYS_INLINE bool offset_allocator::is_allocated(offset_range range) const noexcept {
-    return range.id < slot_count_ && at(range.id).what == in_use && at(range.id).offset == range.offset;
-}
-
 /// Whether a range can hold a size at an alignment.
 TENURE_ALWAYS_INLINE bool offset_allocator::fits(const record& range, std::uint64_t size,
                                                  std::uint64_t alignment) noexcept {
@@ -300,7 +296,7 @@ TENURE_ALWAYS_INLINE void offset_allocator::count_gap(std::uint64_t size) noexce
 offset_range offset_allocator::allocate(std::uint64_t size, std::uint64_t alignment) noexcept {
     if (size == 0) size = 1;
     if (alignment == 0 || (alignment & (alignment - 1)) != 0 || size > capacity_) return {};
-    if (waiting_count_ != 0 && frame_clock::now() != collected_frame_) collect();
+    if (waiting_count_ != 0 && frame_clock::now() != collected_frame_) collect_due();
     std::uint32_t found = find(size, alignment);
     if (found == none && (found = find_late(size, alignment)) == none) return {};
     std::uint64_t const begin = at(found).offset, offset = begin + ((0 - begin) & (alignment - 1));
@@ -339,7 +335,7 @@ offset_range offset_allocator::allocate(std::uint64_t size, std::uint64_t alignm
 
 /// Whether the range is allocated and was not deallocated in one of the previous calls.
 bool offset_allocator::is_held(offset_range range) const noexcept {
-    return is_allocated(range) && range.id != leaves_next_.id;
+    return is_allocated(range) && range != leaves_next_;
 }
 
 TENURE_COLD void offset_allocator::report_not_allocated(offset_range range) const noexcept {
@@ -431,7 +427,7 @@ void offset_allocator::deallocate(offset_range range) noexcept {
 }
 
 void offset_allocator::deallocate_after(offset_range range, unsigned frames) noexcept {
-    collect();
+    collect_due();
     if (!range || frames == 0) return deallocate(range);
     if (!is_held(range)) return report_not_allocated(range);
     record& waiting = at(range.id);
@@ -443,6 +439,13 @@ void offset_allocator::deallocate_after(offset_range range, unsigned frames) noe
 }
 
 std::size_t offset_allocator::collect() noexcept {
+    std::size_t const count = collect_due();
+    settle();
+    return count;
+}
+
+/// Starts to free the ranges whose frame has ended. Returns   their number.
+std::size_t offset_allocator::collect_due() noexcept {
     std::uint64_t const now = frame_clock::now();
     std::size_t count = 0;
     // No range waits for more frames than there are lists.
@@ -490,7 +493,7 @@ bool offset_allocator::grow(std::uint64_t capacity) noexcept {
 
 bool offset_allocator::shrink(std::uint64_t capacity) noexcept {
     if (capacity > capacity_) return false;
-    collect();
+    collect_due();
     if (first_ != none && capacity != capacity_) {
         settle();
         std::uint64_t const end = at(last_).end();

@@ -13,8 +13,8 @@
 ///                does: O(ranges in the size's bin, and in larger bins if only the alignment does not fit).
 /// Overhead       32 bytes for each range, allocated or free, and 5 more for each free one; none in the managed memory.
 ///                Sizes are not rounded. A free range smaller than every request so far has no record.
-/// Threads        one at a time, also for queries: a deallocated range merges with its neighbours some calls later,
-///                when they are in the cache, or at the next query.
+/// Threads        one at a time. Const functions write nothing: several threads may call them at once while no thread
+///                calls another function.
 /// Fork           usable in the child, unless another thread was using it at the fork.
 /// When full      returns an empty range and changes nothing. This happens only when no free range has the size and
 ///                alignment, or when there is no memory for a record.
@@ -79,14 +79,16 @@ public:
 
     /// Frees a range and merges it with its free neighbours. An empty range is allowed and does nothing.
     /// Requires  the range is allocated. A second deallocation is reported, unless the range's record is in use again:
-    ///           at once with checks (level 1), otherwise in one of the next calls.
+    ///           at once with checks (level 1), otherwise no later than by the next deallocation or collect().
     void deallocate(offset_range range) noexcept;
 
     /// Frees a range after `frames` more frames have ended, when the device no longer uses it (lifetime/lifetime.hpp:
     /// next_frame() ends a frame). The next allocate() or collect() after that frees it.
     /// Requires  the same as deallocate(). A `frames` above max_latency counts as max_latency.
     void deallocate_after(offset_range range, unsigned frames) noexcept;
-    /// Frees the ranges whose frame has ended. Returns   their number. Cost      O(those ranges), and O(1) per frame.
+    /// Frees the ranges whose frame has ended, and completes earlier deallocations: a deallocated range otherwise
+    /// merges with its neighbours some calls later, when they are in the cache. Returns   the number of ranges whose
+    /// frame has ended. Cost      O(those ranges), and O(1) per frame.
     std::size_t collect() noexcept;
 
     /// Raises the capacity; allocations stay.
@@ -105,14 +107,17 @@ public:
     [[nodiscard]] std::uint64_t size_of(offset_range range) const noexcept;
     [[nodiscard]] std::uint64_t capacity() const noexcept { return capacity_; }
 
+    /// The figures are exact; deallocated ranges count as free at once.
     /// Cost      O(free ranges of the largest bin); O(ranges) when a free range without a record may be larger.
     [[nodiscard]] offset_usage usage() const noexcept;
 
-    /// Calls `visit(offset, size, is_free)` for every range, lowest offset first. `visit` must not use the allocator.
+    /// Calls `visit(offset, size, is_free)` for every range, lowest offset first. Free ranges are shown merged, as the
+    /// usage counts them. `visit` must not change the allocator.
+    /// Cost      O(ranges).
     template<class Visit>
     void walk(Visit&& visit) const {
         for_each_range([&](std::uint64_t offset, std::uint64_t size, const record* range) {
-            visit(offset, size, range == nullptr || range->is_free());
+            visit(offset, size, range == nullptr);
         });
     }
 
@@ -196,21 +201,26 @@ private:
     [[nodiscard]] std::uint32_t add_before(std::uint32_t which, std::uint64_t offset, std::uint64_t size) noexcept;
     void list_gaps(std::uint64_t least) noexcept;
     [[nodiscard]] std::uint64_t largest_gap() const noexcept;
-    [[nodiscard]] bool is_allocated(offset_range range) const noexcept;
+    [[nodiscard]] TENURE_ALWAYS_INLINE bool is_allocated(offset_range range) const noexcept {
+        return range.id < slot_count_ && at(range.id).what == in_use && at(range.id).offset == range.offset;
+    }
     [[nodiscard]] bool is_held(offset_range range) const noexcept;
+    [[nodiscard]] bool is_vacant(std::uint32_t which) const noexcept;
+    void add_pending(offset_usage& to) const noexcept;
     [[nodiscard]] bool open() noexcept;
     void leave(offset_range range) noexcept;
     void merge(std::uint32_t which) noexcept;
     bool settle() noexcept;
-    void settle() const noexcept { const_cast<offset_allocator*>(this)->settle(); }
+    std::size_t collect_due() noexcept;
     void report_not_allocated(offset_range range) const noexcept;
 
-    /// Calls `visit(offset, size, record)` for all ranges, lowest first; the record is nullptr if there is none.
+    /// Calls `visit(offset, size, record)` for all ranges, lowest first; the record is nullptr if the range is free.
+    /// Whatever lies between two ranges that are not free is one free range, merged or not.
     template<class Visit>
     void for_each_range(Visit&& visit) const {
-        settle();
-        std::uint64_t end = 0;
+        std::uint64_t end = 0; // of the last range that is not free
         for (std::uint32_t id = first_; id != none; id = at(id).right) {
+            if (is_vacant(id)) continue;
             record const& range = at(id);
             if (range.offset != end) visit(end, range.offset - end, static_cast<const record*>(nullptr));
             visit(range.offset, range.size, &range);
@@ -230,7 +240,7 @@ private:
     std::uint32_t slot_room_ = 0;
     std::uint32_t range_slots_ = 0;            // records of ranges, allocated or free
     std::uint32_t first_ = none, last_ = none; // first and last range of the managed memory
-    // Deallocated, not yet free.
+    // Pending: deallocated, not yet merged and in a bin.
     std::uint32_t leaves_first_ = none; // its neighbours' records are being prefetched
     offset_range leaves_next_;          // its own record is being prefetched
     std::uint64_t allocated_ = 0;

@@ -13,8 +13,43 @@
 
 namespace tenure::inline TENURE_ABI {
 
+// Queries write nothing. Up to two deallocated ranges are pending: still in the list of ranges as if they were
+// allocated. Queries count them as free.
+
+/// Whether a range of the list is free or pending.
+bool offset_allocator::is_vacant(std::uint32_t which) const noexcept {
+    record const& range = at(which);
+    bool const is_next = range.what == in_use && offset_range{range.offset, which} == leaves_next_;
+    return range.is_free() || range.what == leaves || is_next;
+}
+
+/// Changes figures that count the pending ranges as allocated to those after settle().
+void offset_allocator::add_pending(offset_usage& to) const noexcept {
+    std::uint64_t counted_begin = UINT64_MAX;
+    for (std::uint32_t const pending : {leaves_first_, is_allocated(leaves_next_) ? leaves_next_.id : none}) {
+        if (pending == none) continue;
+        to.free += at(pending).size;
+        --to.range_count;
+        // The range that it becomes part of: at most both pending ranges, three free ones, and gaps.
+        std::uint32_t each = pending;
+        while (at(each).left != none && is_vacant(at(each).left)) each = at(each).left;
+        std::uint64_t const begin = at(each).left != none ? at(at(each).left).end() : 0;
+        if (begin == counted_begin) continue; // both become part of the same range
+        counted_begin = begin;
+        std::uint64_t end = begin;
+        std::size_t replaced = 0; // free ranges and gaps
+        for (; each != none && is_vacant(each); each = at(each).right) {
+            replaced += std::size_t{at(each).offset != end} + std::size_t{at(each).is_free()};
+            end = at(each).end();
+        }
+        std::uint64_t const limit = each != none ? at(each).offset : capacity_;
+        replaced += std::size_t{limit != end};
+        to.free_count = to.free_count + 1 - replaced;
+        to.largest_free = std::max(to.largest_free, limit - begin);
+    }
+}
+
 offset_usage offset_allocator::usage() const noexcept {
-    settle();
     offset_usage answer;
     answer.capacity = capacity_;
     answer.free = capacity_ - allocated_;
@@ -33,6 +68,7 @@ offset_usage offset_allocator::usage() const noexcept {
     }
     if (gap_count_ != 0 && answer.largest_free < gap_bound_)
         answer.largest_free = std::max(answer.largest_free, largest_gap());
+    add_pending(answer);
     return answer;
 }
 
@@ -45,10 +81,10 @@ void offset_allocator::write_json(void (*write)(void* context, std::string_view 
     head.text(", \"ranges\": [");
     write(context, head.view());
     for_each_range([&](std::uint64_t offset, std::uint64_t size, const record* range) {
-        bool const free = range == nullptr || range->is_free();
         report_text line;
         line.text(offset == 0 ? "\n" : ",\n").text("{\"offset\": ").number(offset).text(", \"size\": ").number(size);
-        line.text(", \"state\": \"").text(free ? "free" : range->what == waits ? "waiting" : "allocated").text("\"}");
+        std::string_view const held = range != nullptr && range->what == waits ? "waiting" : "allocated";
+        line.text(", \"state\": \"").text(range == nullptr ? "free" : held).text("\"}");
         write(context, line.view());
     });
     write(context, "\n]}\n");

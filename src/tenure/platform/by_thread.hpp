@@ -36,6 +36,13 @@ public:
         while (found != nullptr && found->thread != thread) found = found->next_by_thread;
         return found;
     }
+    /// Removes all objects except the one that find() returns: for the child of a fork, which has one thread.
+    void keep_only(const void* thread) noexcept {
+        T* const kept = find(thread);
+        for (T*& first : lists_)
+            if (first != nullptr) first = nullptr; // written only if needed: pages stay shared with the parent
+        if (kept != nullptr) add(*kept);
+    }
 
 private:
     static constexpr unsigned list_bits = 6;

@@ -8,7 +8,7 @@
 #include <new>
 
 #include <tenure/base/align.hpp>
-#include <tenure/base/linked_list.hpp>
+#include <tenure/platform/by_thread.hpp>
 #include <tenure/platform/clock.hpp>
 #include <tenure/platform/fork_handler.hpp>
 #include <tenure/platform/memory.hpp>
@@ -30,22 +30,20 @@ struct slot_owner {
 
 /// Precedes a thread's entries.
 struct table_head {
-    table_head* next;
-    table_head* previous;
+    table_head* next_by_thread;
+    table_head* previous_by_thread;
     const void* thread; ///< address of the thread's local state: unique among live threads
     std::size_t count;  ///< of entries
 };
 static_assert(sizeof(table_head) % alignof(slot_entry) == 0);
 
-constexpr std::size_t table_lists = 64;
-
 // Threads take `lock` alone to set a pointer and when they end, possibly while they hold any other lock of the library:
 // a heap's statistics are visited under `owners_lock`, and a source of TempJob may be a heap. No other lock is taken
 // under `lock`.
 struct slot_registry {
-    mutex owners_lock;                 ///< taken before `lock`
-    mutex lock;                        ///< guards tables and calls; owners change under both locks
-    table_head* tables[table_lists]{}; ///< hash lists by thread: tables of live threads, and abandoned ones
+    mutex owners_lock;            ///< taken before `lock`
+    mutex lock;                   ///< guards tables and calls; owners change under both locks
+    by_thread<table_head> tables; ///< of live threads, and abandoned ones
     std::uint64_t last_key = 0;
     std::size_t first_free = 0; ///< no free slot is below this
     std::size_t past_last = 0;  ///< no slot from here on was ever used; each fork visits all slots below
@@ -71,10 +69,7 @@ constexpr fork_steps steps_of_tables{
         }
         for (call_of_owner const* each = innermost_call; each != nullptr; each = each->outer) ++each->owner->calls;
         // The owners have adopted what was set in the tables of other threads.
-        for (table_head*& first : registry.tables) {
-            while (first != nullptr && first->thread != &this_thread_slots) first = first->next;
-            if (first != nullptr) first->next = first->previous = nullptr;
-        }
+        registry.tables.keep_only(&this_thread_slots);
     },
 };
 constexpr fork_steps steps_of_owners = steps_of_lock<[](void*) noexcept -> mutex& { return registry.owners_lock; }>;
@@ -95,16 +90,6 @@ slot_entry* entries_of(table_head* head) noexcept {
 table_head* head_of(const slot_table& table) noexcept {
     return static_cast<table_head*>(static_cast<void*>(table.entries)) - 1;
 }
-
-/// The thread-local storage of two threads is usually at least a stack apart.
-table_head*& list_of(const void* thread) noexcept {
-    return registry.tables[(address_of(thread) >> 12) * 0x9E37'79B9'7F4A'7C15 >> 58];
-}
-static_assert(table_lists == std::size_t{1} << (64 - 58));
-
-/// Requires  registry.lock, for this and the next function.
-void list(table_head& head) noexcept { detail::push_front(list_of(head.thread), head); }
-void unlist(table_head& head) noexcept { detail::unlink(list_of(head.thread), head); }
 
 TENURE_THREAD_LOCAL std::size_t rounds_of_end = 0;
 
@@ -149,7 +134,7 @@ void end_of_thread() noexcept {
     if (table.entries == nullptr) return;
     {
         lock_guard const lock(registry.lock);
-        unlist(*head_of(table));
+        registry.tables.remove(*head_of(table));
     }
     tell_owners(head_of(table));
 }
@@ -158,12 +143,9 @@ void end_of_thread() noexcept {
 /// nullptr when there is none.
 [[nodiscard]] table_head* take_left_behind() noexcept {
     lock_guard const lock(registry.lock);
-    for (table_head* each = list_of(&this_thread_slots); each != nullptr; each = each->next) {
-        if (each->thread != &this_thread_slots) continue;
-        unlist(*each);
-        return each;
-    }
-    return nullptr;
+    table_head* const left = registry.tables.find(&this_thread_slots);
+    if (left != nullptr) registry.tables.remove(*left);
+    return left;
 }
 
 /// Makes room for the index in the thread's table and keeps the values set so far. Returns   false when out of memory.
@@ -179,9 +161,9 @@ void end_of_thread() noexcept {
         lock_guard const lock(registry.lock);
         if (before != nullptr) {
             std::memcpy(entries_of(head), table.entries, table.count * sizeof(slot_entry));
-            unlist(*before);
+            registry.tables.remove(*before);
         }
-        list(*head);
+        registry.tables.add(*head);
     }
     table = {entries_of(head), count};
     if (before != nullptr) unreserve(before, table_bytes(before->count));

@@ -8,10 +8,11 @@
 
 namespace {
 
+thread_local int volatile thread_local_value = 5; // a thread-local block in front of the drop-in's, or behind it
 early_blocks blocks;
 __attribute__((constructor)) void allocate() { allocate_early(blocks); }
 __attribute__((destructor)) void finish() {
-    if (!finish_early(blocks)) std::abort();
+    if (!finish_early(blocks) || thread_local_value != 5) std::abort();
 }
 
 }

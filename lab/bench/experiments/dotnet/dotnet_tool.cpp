@@ -154,8 +154,21 @@ void run_huge_array(const task& asked) { run_row(asked, "huge-array", {}); }
 
 constexpr contestant row(std::string_view name, std::string_view type, std::uint64_t parts, void (*run)(const task&),
                          std::string_view peer = dotnet_name) {
-    return {
-        .name = name, .how = route::inlined, .peer = peer, .kind = ".NET", .type = type, .parts = parts, .run = run};
+    return {.name = name,
+            .how = route::inlined,
+            .role = contestant_role::peer,
+            .peer = peer,
+            .kind = ".NET",
+            .type = type,
+            .parts = parts,
+            .run = run};
+}
+
+constexpr contestant our_row(std::string_view name, std::string_view type, std::uint64_t parts,
+                             void (*run)(const task&)) {
+    contestant made = row(name, type, parts, run);
+    made.role = contestant_role::ours;
+    return made;
 }
 
 constexpr std::uint64_t small_parts =
@@ -169,14 +182,14 @@ constexpr std::array<contestant, 13> rows{{
     row("NativeMemory aligned to 64", "NativeMemory.AlignedAlloc", part_of::array, run_native_memory_at_64),
     row("NativeMemory on jemalloc", "NativeMemory.Alloc",
         part_of::blocks | part_of::pairs | part_of::array | part_of::fragments, run_jemalloc, jemalloc_name),
-    row("Tenure Temp", "Tenure.Native", part_of::blocks | part_of::blocks_without_pgo, run_temp),
-    row("Tenure TempJob", "Tenure.Native", part_of::blocks | part_of::blocks_without_pgo, run_temp_job),
-    row("Tenure Persistent", "Tenure.Native", small_parts | part_of::fragments, run_persistent),
-    row("Tenure Persistent without a size", "Tenure.Native", part_of::pairs | part_of::pairs_without_pgo,
-        run_without_size),
-    row("Tenure SafeArray", "Tenure.SafeArray", part_of::array, run_safe_array),
-    row("Tenure SafeArray aligned to 16", "Tenure.SafeArray", part_of::array, run_safe_array_at_16),
-    row("Tenure HugeArray", "Tenure.HugeArray", part_of::array, run_huge_array),
+    our_row("Tenure Temp", "Tenure.Native", part_of::blocks | part_of::blocks_without_pgo, run_temp),
+    our_row("Tenure TempJob", "Tenure.Native", part_of::blocks | part_of::blocks_without_pgo, run_temp_job),
+    our_row("Tenure Persistent", "Tenure.Native", small_parts | part_of::fragments, run_persistent),
+    our_row("Tenure Persistent without a size", "Tenure.Native", part_of::pairs | part_of::pairs_without_pgo,
+            run_without_size),
+    our_row("Tenure SafeArray", "Tenure.SafeArray", part_of::array, run_safe_array),
+    our_row("Tenure SafeArray aligned to 16", "Tenure.SafeArray", part_of::array, run_safe_array_at_16),
+    our_row("Tenure HugeArray", "Tenure.HugeArray", part_of::array, run_huge_array),
 }};
 
 }
@@ -213,7 +226,7 @@ std::string find_dotnet_jemalloc() {
 
 library_peer dotnet_peer() {
     bool const present = !find_dotnet_tool().empty();
-    return {dotnet_name, "dotnet-sdk-10.0", {}, present, present ? std::string_view{} : tool_missing};
+    return {dotnet_name, "dotnet-sdk-10.0", {}, present, present ? std::string_view{} : tool_missing, true};
 }
 
 library_peer dotnet_jemalloc_peer() {

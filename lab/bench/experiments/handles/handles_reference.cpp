@@ -168,26 +168,27 @@ private:
 };
 
 template<class Scheme>
-constexpr contestant reference(std::string_view name, std::string_view kind, std::string_view note) {
+constexpr contestant row(std::string_view name, contestant_role role, std::string_view note) {
     return {.name = name,
             .how = route::inlined,
-            .kind = kind,
+            .role = role,
+            .kind = "standard library",
             .type = type_name<Scheme>(),
             .note = note,
             .parts = 0b11,
             .run = run_handles<Scheme>};
 }
 
-constexpr std::string_view standard = "standard library";
-constexpr std::string_view ours = "reference (ours)";
+constexpr contestant_role standard = contestant_role::peer;
+constexpr contestant_role rebuilt = contestant_role::reference;
 constexpr std::array<contestant, 5> references{
-    reference<bare_additions>("bare locked additions", ours, "checks nothing: the minimum cost"),
-    reference<swapped_words>("compare and swap", ours,
-                             "a generation and a count in one word like ours, changed in compare-and-swap loops; no "
-                             "table"),
-    reference<shared_pointers>("std::shared_ptr", standard, "copied and reset"),
-    reference<weak_pointers>("std::weak_ptr", standard, "lock() and reset; expired()"),
-    reference<locked_dictionary>("dictionary under a lock", ours, "like jemalloc.NET's ledger of allocations"),
+    row<bare_additions>("bare locked additions", rebuilt, "checks nothing: the minimum cost"),
+    row<swapped_words>("compare and swap", rebuilt,
+                       "a generation and a count in one word like ours, changed in compare-and-swap loops; no "
+                       "table"),
+    row<shared_pointers>("std::shared_ptr", standard, "copied and reset"),
+    row<weak_pointers>("std::weak_ptr", standard, "lock() and reset; expired()"),
+    row<locked_dictionary>("dictionary under a lock", rebuilt, "like jemalloc.NET's ledger of allocations"),
 };
 
 }

@@ -35,6 +35,7 @@ private:
 constexpr std::array<contestant, 1> ours{{
     {.name = "tenure handle_table",
      .how = route::inlined,
+     .role = contestant_role::ours,
      .kind = "library",
      .type = type_name<our_handles>(),
      .note = "a generation and a count in one word",

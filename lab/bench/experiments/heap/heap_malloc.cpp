@@ -29,16 +29,28 @@ struct process_malloc {
 };
 
 constexpr std::array<contestant, 1> in_heap{{
-    {.how = route::process_malloc, .parts = heap_part::all, .run = run_heap<process_malloc>},
+    {.how = route::process_malloc,
+     .role = contestant_role::peer,
+     .parts = heap_part::all,
+     .run = run_heap<process_malloc>},
 }};
 constexpr std::array<contestant, 1> in_large{{
-    {.how = route::process_malloc, .parts = large_part::all, .run = run_large<process_malloc>},
+    {.how = route::process_malloc,
+     .role = contestant_role::peer,
+     .parts = large_part::all,
+     .run = run_large<process_malloc>},
 }};
 constexpr std::array<contestant, 1> in_fragmentation{{
-    {.how = route::process_malloc, .parts = fragmentation_part::all, .run = run_fragmentation<process_malloc>},
+    {.how = route::process_malloc,
+     .role = contestant_role::peer,
+     .parts = fragmentation_part::all,
+     .run = run_fragmentation<process_malloc>},
 }};
 constexpr std::array<contestant, 1> in_latency{{
-    {.how = route::process_malloc, .parts = latency_part::all, .run = run_latency<process_malloc>},
+    {.how = route::process_malloc,
+     .role = contestant_role::peer,
+     .parts = latency_part::all,
+     .run = run_latency<process_malloc>},
 }};
 
 }

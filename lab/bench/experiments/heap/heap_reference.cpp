@@ -24,7 +24,7 @@ using touched_lists = size_lists<range_pages::touched>;
 constexpr std::array<contestant, 1> in_heap{{
     {.name = name,
      .how = route::inlined,
-     .kind = "reference (ours)",
+     .role = contestant_role::reference,
      .type = type_name<lists>(),
      .note = "the limit of last-in-first-out reuse: per-thread lists, found by the size passed to free; it checks "
              "nothing, returns nothing, and blocks stay with the thread that frees them",
@@ -36,7 +36,7 @@ constexpr std::array<contestant, 1> in_heap{{
 constexpr std::array<contestant, 1> in_latency{{
     {.name = name,
      .how = route::inlined,
-     .kind = "reference (ours)",
+     .role = contestant_role::reference,
      .type = type_name<touched_lists>(),
      .note = "a limit: a call is a few instructions and one access to the block, whose memory was touched beforehand, "
              "so its tail shows the machine's interruptions",

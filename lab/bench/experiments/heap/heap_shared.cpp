@@ -65,6 +65,7 @@ std::string_view left_out(const parameters&, std::size_t) {
 constexpr std::array<contestant, 1> all{{
     {.name = "tenure libtenure.so",
      .how = route::inlined,
+     .role = contestant_role::ours,
      .kind = "shared library",
      .type = "tn_malloc and tn_free_sized of libtenure.so",
      .note = "the C interface of the shared library, called through pointers; frees pass the size",

@@ -38,6 +38,7 @@ private:
 constexpr contestant row(std::uint64_t parts, void (*run)(const task&)) {
     return {.name = "tenure heap (inline)",
             .how = route::inlined,
+            .role = contestant_role::ours,
             .kind = "inlined",
             .type = "tenure::heap::process()",
             .note = "the typed calls, inlined from the header; frees pass the size",

@@ -49,7 +49,7 @@ private:
 constexpr std::array<contestant, 1> all{{
     {.name = "memset of warm memory",
      .how = route::inlined,
-     .kind = "reference (ours)",
+     .role = contestant_role::reference,
      .type = type_name<warm_range>(),
      .note = "a limit: one range, touched beforehand, contains every block; only the writing remains",
      .parts = large_part::bit(large_part::again_and_again) | large_part::bit(large_part::pattern),

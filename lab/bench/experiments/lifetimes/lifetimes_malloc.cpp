@@ -64,6 +64,7 @@ void run(const task& asked) {
 
 constexpr std::array<contestant, 1> all{{
     {.how = route::process_malloc,
+     .role = contestant_role::peer,
      .parts = lifetimes_part::bit(lifetimes_part::one_thread) | lifetimes_part::bit(lifetimes_part::two_threads),
      .run = run},
 }};

@@ -60,7 +60,7 @@ constexpr contestant row(std::string_view name, std::string_view type, std::stri
                          void (*run)(const task&)) {
     return {.name = name,
             .how = route::inlined,
-            .kind = "reference (ours)",
+            .role = contestant_role::reference,
             .type = type,
             .note = note,
             .parts = lifetimes_part::bit(lifetimes_part::one_thread),

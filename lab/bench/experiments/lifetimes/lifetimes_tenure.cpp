@@ -113,6 +113,7 @@ using lifetimes_part::bit;
 constexpr std::array<contestant, 3> all{{
     {.name = "tenure Temp",
      .how = route::inlined,
+     .role = contestant_role::ours,
      .kind = "inlined",
      .type = "tenure::allocate(bytes, lifetime::temp, alignment)",
      .note = "freed with its size, in the order of the allocations, then reset_temp(), timed with the frees",
@@ -120,6 +121,7 @@ constexpr std::array<contestant, 3> all{{
      .run = run_temp},
     {.name = "tenure TempJob",
      .how = route::inlined,
+     .role = contestant_role::ours,
      .kind = "inlined",
      .type = "tenure::allocate(bytes, lifetime::temp_job, alignment)",
      .note = "a batch is a frame: next_frame() is timed with the frees",
@@ -127,6 +129,7 @@ constexpr std::array<contestant, 3> all{{
      .run = run_temp_job},
     {.name = "tenure Persistent",
      .how = route::inlined,
+     .role = contestant_role::ours,
      .kind = "inlined",
      .type = "tenure::allocate(bytes, lifetime::persistent, alignment)",
      .note = "the process heap; freed one by one, with no work at the end of the batch",

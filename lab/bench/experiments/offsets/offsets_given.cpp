@@ -48,6 +48,7 @@ private:
 
 constexpr std::array<contestant, 1> all{{
     {.how = route::offset_library,
+     .role = contestant_role::peer,
      .kind = "library",
      .note = "from --against: four functions around it, called through pointers, with its own rounding and alignment",
      .parts = offsets_all_parts,

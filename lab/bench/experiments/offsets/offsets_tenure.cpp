@@ -78,6 +78,7 @@ private:
 constexpr std::array<contestant, 1> ours{{
     {.name = "tenure offset_allocator",
      .how = route::inlined,
+     .role = contestant_role::ours,
      .kind = "library",
      .type = type_name<our_offsets>(),
      .note = "offset_allocator: 64 bits, any alignment, exact coalescing",
@@ -98,7 +99,7 @@ std::string_view left_out_of_nodes(const parameters& options, std::size_t) {
 constexpr std::array<contestant, 2> references{{
     {.name = "nodes of 32 bits",
      .how = route::inlined,
-     .kind = "reference (ours)",
+     .role = contestant_role::reference,
      .type = type_name<noded_offsets>(),
      .note = "the scheme of OffsetAllocator, rebuilt: sizes rounded to units of 256 bytes, no larger alignment",
      .parts = offsets_all_parts,
@@ -106,7 +107,7 @@ constexpr std::array<contestant, 2> references{{
      .left_out = left_out_of_nodes},
     {.name = "slots in maps",
      .how = route::inlined,
-     .kind = "reference (ours)",
+     .role = contestant_role::reference,
      .type = type_name<mapped_offsets>(),
      .note = "the scheme of VulkanSceneGraph's MemorySlots, rebuilt on std::map and std::multimap",
      .parts = offsets_all_parts,

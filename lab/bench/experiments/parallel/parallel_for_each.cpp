@@ -53,11 +53,12 @@ void run_for_each(const task& asked) {
 }
 
 template<class Format>
-constexpr contestant row(std::string_view called, std::string_view kind = "library") {
+constexpr contestant row(std::string_view called, contestant_role role = contestant_role::peer) {
     return {.name = called,
             .how = route::inlined,
+            .role = role,
             .peer = name,
-            .kind = kind,
+            .kind = "library",
             .type = type_name<Format>(),
             .note = "with std::for_each(std::execution::par_unseq), which runs on TBB",
             .parts = 0b11,
@@ -65,9 +66,12 @@ constexpr contestant row(std::string_view called, std::string_view kind = "libra
 }
 
 constexpr std::array<contestant, parallel_rows.size()> all{
-    row<printf_format>("snprintf by for_each"),        row<to_chars_format>("std::to_chars by for_each"),
-    row<fmt_format>("fmt::format_to by for_each"),     row<compiled_fmt_format>("fmt FMT_COMPILE by for_each"),
-    row<our_format>("tenure text_writer by for_each"), row<copy_format>("copy by for_each", parallel_rows[5].kind),
+    row<printf_format>("snprintf by for_each"),
+    row<to_chars_format>("std::to_chars by for_each"),
+    row<fmt_format>("fmt::format_to by for_each"),
+    row<compiled_fmt_format>("fmt FMT_COMPILE by for_each"),
+    row<our_format>("tenure text_writer by for_each", contestant_role::ours),
+    row<copy_format>("copy by for_each", contestant_role::reference),
 };
 
 }

@@ -95,6 +95,7 @@ constexpr contestant row(std::size_t index) {
     parallel_row const& told = parallel_rows[index];
     return {.name = told.name,
             .how = route::inlined,
+            .role = told.role,
             .peer = told.peer,
             .kind = told.kind,
             .type = type_name<Format>(),
@@ -108,7 +109,7 @@ template<class Format>
 constexpr contestant planted(std::string_view name, std::string_view note) {
     return {.name = name,
             .how = route::inlined,
-            .kind = "reference (ours)",
+            .role = contestant_role::reference,
             .type = type_name<Format>(),
             .note = note,
             .parts = 0b100,

@@ -126,15 +126,17 @@ void run_parallel_with(const task& asked, Crew& crew) {
 
 /// The rows: one for each format, whatever crew runs it.
 struct parallel_row {
-    std::string_view name, peer, kind, note;
+    std::string_view name;
+    contestant_role role;
+    std::string_view peer, kind, note;
 };
 inline constexpr std::array<parallel_row, 6> parallel_rows{{
-    {"snprintf", "C library", "library", "one call per record"},
-    {"std::to_chars", "libstdc++", "library", ""},
-    {"fmt::format_to", "fmt", "library", "the format is parsed at each call"},
-    {"fmt FMT_COMPILE", "fmt", "library", "the format is parsed at compile time"},
-    {"tenure text_writer", "", "library", "an exact product for the float, digits by the word"},
-    {"copy", "", "reference (ours)", "the object's bytes, unchanged: no text, and the limit"},
+    {"snprintf", contestant_role::peer, "C library", "library", "one call per record"},
+    {"std::to_chars", contestant_role::peer, "libstdc++", "library", ""},
+    {"fmt::format_to", contestant_role::peer, "fmt", "library", "the format is parsed at each call"},
+    {"fmt FMT_COMPILE", contestant_role::peer, "fmt", "library", "the format is parsed at compile time"},
+    {"tenure text_writer", contestant_role::ours, "", "library", "an exact product for the float, digits by the word"},
+    {"copy", contestant_role::reference, "", "", "the object's bytes, unchanged: no text, and the limit"},
 }};
 
 }

@@ -13,6 +13,7 @@ namespace {
 constexpr contestant missing(std::string_view name) {
     contestant made;
     made.name = name;
+    made.role = contestant_role::peer;
     made.peer = boost_pool_name;
     made.kind = "library";
     return made;

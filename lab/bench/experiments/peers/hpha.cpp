@@ -17,6 +17,7 @@ constexpr std::string_view name = "HPHA";
 constexpr contestant missing_row() {
     contestant made;
     made.name = name;
+    made.role = contestant_role::peer;
     made.peer = name;
     made.kind = "library";
     return made;

@@ -61,6 +61,7 @@ struct loki_locked : loki_objects<Bytes, class_level_mutex> {
 constexpr std::array<contestant, 2> in_pools{{
     {.name = loki_rows[0],
      .how = route::inlined,
+     .role = contestant_role::peer,
      .peer = loki_name,
      .kind = "library",
      .type = type_name<loki_single<64>::base>(),
@@ -70,6 +71,7 @@ constexpr std::array<contestant, 2> in_pools{{
      .left_out = left_out_of_pool<loki_single>},
     {.name = loki_rows[1],
      .how = route::inlined,
+     .role = contestant_role::peer,
      .peer = loki_name,
      .kind = "library",
      .type = type_name<loki_locked<64>::base>(),

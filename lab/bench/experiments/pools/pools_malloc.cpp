@@ -59,9 +59,13 @@ private:
 };
 
 constexpr std::array<contestant, 2> all{{
-    {.how = route::process_malloc, .parts = pool_parts<operator_new>(), .run = run_pool<operator_new>},
+    {.how = route::process_malloc,
+     .role = contestant_role::peer,
+     .parts = pool_parts<operator_new>(),
+     .run = run_pool<operator_new>},
     {.name = "mimalloc heap",
      .how = route::process_malloc,
+     .role = contestant_role::peer,
      .peer = "mimalloc",
      .note = "mi_heap_malloc; dropped by mi_heap_destroy, which runs no destructors, and made anew, which is timed too",
      .parts = pool_parts<mimalloc_heap>(),

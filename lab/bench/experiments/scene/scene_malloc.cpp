@@ -56,9 +56,13 @@ struct mimalloc_heaps {
 };
 
 constexpr std::array<contestant, 2> all{{
-    {.how = route::process_malloc, .parts = scene_part::all, .run = run_scene<process_malloc>},
+    {.how = route::process_malloc,
+     .role = contestant_role::peer,
+     .parts = scene_part::all,
+     .run = run_scene<process_malloc>},
     {.name = "mimalloc heap per kind",
      .how = route::process_malloc,
+     .role = contestant_role::peer,
      .peer = "mimalloc",
      .note = "mi_heap_malloc in a heap of mi_heap_new() for each kind, mi_free_size",
      .parts = scene_part::all,

@@ -64,6 +64,7 @@ void run_openscenegraph(const task& asked) {
 constexpr std::array<contestant, 1> all{{
     {.name = name,
      .how = route::inlined,
+     .role = contestant_role::peer,
      .peer = name,
      .kind = "library",
      .type = "osg::Group",

@@ -65,6 +65,7 @@ template<class Memory>
 constexpr contestant row(std::string_view name, std::string_view note) {
     return {.name = name,
             .how = route::inlined,
+            .role = contestant_role::ours,
             .kind = "inlined",
             .type = type,
             .note = note,

@@ -86,7 +86,7 @@ void run_start(const task& asked) {
 }
 
 constexpr std::array<contestant, 1> in_start{{
-    {.how = route::process_malloc, .parts = 1, .run = run_start},
+    {.how = route::process_malloc, .role = contestant_role::peer, .parts = 1, .run = run_start},
 }};
 
 }

@@ -83,6 +83,7 @@ template<const vectors_calls& Loops>
 constexpr contestant row(std::string_view name, std::string_view flags, std::string_view note) {
     return {.name = name,
             .how = route::inlined,
+            .role = contestant_role::peer,
             .kind = "compiler",
             .type = flags,
             .note = note,

@@ -74,6 +74,7 @@ struct our_maths {
 constexpr std::array<contestant, 1> ours{{
     {.name = "tenure vectors",
      .how = route::inlined,
+     .role = contestant_role::ours,
      .kind = "library",
      .type = type_name<our_maths>(),
      .note = "tenure::buffer: the widest vectors of the machine, up to 32 bytes, detected at run time",

@@ -154,9 +154,11 @@ void run_watched(const task& asked) {
 
 std::string_view left_out(const parameters&, std::size_t) { return why_not_watched(); }
 
+/// Ways to watch a program are compared with each other. None is a way to allocate, so none counts as ours.
 constexpr contestant watched(std::string_view name, std::string_view note, void (*run)(const task&)) {
     return {.name = name,
             .how = route::inlined,
+            .role = contestant_role::peer,
             .kind = "library",
             .type = "libtenure_watch.so",
             .note = note,
@@ -168,6 +170,7 @@ constexpr contestant watched(std::string_view name, std::string_view note, void 
 constexpr std::array<contestant, 4> all{
     contestant{.name = "not watched",
                .how = route::inlined,
+               .role = contestant_role::peer,
                .peer = "C library",
                .kind = "library",
                .type = "libc.so.6",

@@ -6,10 +6,8 @@
 /// Blocks for callers that run before the loader has relocated the drop-in: resolvers of indirect functions in
 /// libraries that are relocated earlier.
 ///
-/// Until then, the thread's pointer to its cache reads as the address of the thread's control block. The cache's counts
-/// then fall into an unused part of the control block (thread_cache.hpp). Requests of up to 14 KiB, and above 32 KiB,
-/// therefore see an empty cache and take the slow path, which checks whether the drop-in is relocated. There is only
-/// one thread at that time.
+/// Until then, the thread's pointer to its cache reads as nullptr (platform/early_pointer.hpp). Every call therefore
+/// takes the slow path, which checks whether the drop-in is relocated. There is only one thread at that time.
 
 #include <cstddef>
 

@@ -50,7 +50,7 @@ template<std::size_t alignment>
 /// Returns   whether the cache had one.
 template<std::size_t alignment>
 [[nodiscard]] TENURE_ALWAYS_INLINE bool allocate_fast(void*& block, std::size_t bytes) noexcept {
-    detail::thread_cache* const cache = detail::process_cache;
+    detail::thread_cache* const cache = detail::process_cache();
     if (checks::caller || cache == nullptr) [[unlikely]]
         return false;
     if (bytes <= detail::table_limit_bytes) [[likely]]
@@ -69,7 +69,7 @@ template<std::size_t alignment>
 /// Requires  `alignment` is a power of two.
 [[nodiscard]] TENURE_ALWAYS_INLINE bool allocate_aligned_fast(void*& block, std::size_t bytes,
                                                               std::size_t alignment) noexcept {
-    detail::thread_cache* const cache = detail::process_cache;
+    detail::thread_cache* const cache = detail::process_cache();
     bool const is_small = bytes <= detail::max_small_bytes && alignment <= detail::max_small_bytes;
     if (checks::caller || cache == nullptr || !is_small) [[unlikely]]
         return false;
@@ -85,7 +85,7 @@ template<std::size_t alignment>
 
 /// Requires  `block` is nullptr or from the process heap.
 TENURE_ALWAYS_INLINE void deallocate(void* block) noexcept {
-    detail::thread_cache* const cache = detail::process_cache;
+    detail::thread_cache* const cache = detail::process_cache();
     bool const is_special = (address_of(block) & (detail::max_segment_bytes - 1)) == 0; // nullptr, or a huge block
     bool const is_quick =
         !checks::caller && cache != nullptr && !is_special &&

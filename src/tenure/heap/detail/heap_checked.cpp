@@ -59,16 +59,7 @@ void* heap_core::sample_guarded(std::size_t bytes, std::size_t alignment, fill h
 }
 
 void* heap_core::allocate_checked(thread_cache* cache, std::size_t class_index) noexcept {
-    heap_shard& own = cache != nullptr ? *cache->shard : first_shard_;
-    std::uint64_t const draw = next_draw();
-    twice_freed noted;
-    void* block = own.allocate_scattered(class_index, draw);
-    for (int attempt = 0; block == nullptr && attempt < 2; ++attempt) { // as in refill_after_failure()
-        if (attempt == 1 && make_room(cache, noted) == 0) return nullptr;
-        platform::lock_guard const lock(mutex_);
-        for (heap_shard* shard = shards_; block == nullptr && shard != nullptr; shard = shard->next)
-            block = shard->tag == own.tag ? shard->allocate_scattered(class_index, draw) : nullptr;
-    }
+    void* const block = small_.allocate_scattered(cache, class_index, next_draw());
     if (block == nullptr) return nullptr;
     std::size_t const whole = class_bytes(class_index);
     platform::unpoison(block, whole);

@@ -19,32 +19,6 @@
 
 namespace tenure::inline TENURE_ABI::detail {
 
-namespace {
-
-// More shards than running threads do not help, and each shard keeps its own pages.
-constexpr std::size_t shards_per_processor = 4;
-
-// Each tag that allocates has its own pages: at least one per size.
-constexpr std::size_t max_tags = 256;
-
-[[nodiscard]] std::size_t page_rounded(std::size_t bytes) noexcept { return align_up(bytes, platform::page_bytes()); }
-
-}
-
-heap_core::~heap_core() {
-    while (caches_ != nullptr) {
-        thread_cache* const cache = caches_;
-        caches_ = cache->next;
-        if (cache->arrays != nullptr) platform::unreserve(cache->arrays, page_rounded(array_area_bytes));
-        platform::unreserve(cache, page_rounded(sizeof(thread_cache)));
-    }
-    while (shards_ != &first_shard_) {
-        heap_shard* const shard = shards_;
-        shards_ = shard->next;
-        platform::unreserve(shard, page_rounded(sizeof(heap_shard)));
-    }
-}
-
 TENURE_COLD block_origin heap_core::choose_origin() noexcept {
     // Requests before the process has its environment are served and decide nothing.
     if (!host::has_environment()) return block_origin::own;
@@ -72,212 +46,20 @@ std::size_t heap_core::passthrough_bytes(const void* block) const noexcept {
     return passthrough_form_ == passthrough_form::plain ? host::process_usable(block) : passthrough_.bytes_of(block);
 }
 
-/// Requires  the lock.
-/// Returns   nullptr when out of memory.
-heap_shard* heap_core::add_shard(std::uint16_t tag) noexcept {
-    void* const memory = platform::map(page_rounded(sizeof(heap_shard)), cache_line_bytes);
-    if (memory == nullptr) return nullptr;
-    auto* const shard = new (memory) heap_shard(pages_, tag);
-    shard->next = shards_;
-    shards_ = shard;
-    ++(tag == 0 ? shard_count_ : tag_count_);
-    return shard;
-}
-
-/// Finds a shard that no thread uses, adds one, or picks the least used.
-/// Requires  the lock.
-heap_shard* heap_core::shard_for_thread() noexcept {
-    heap_shard* best = &first_shard_;
-    for (heap_shard* shard = shards_; shard != nullptr; shard = shard->next) {
-        if (shard->tag == 0 && shard->user_count < best->user_count) best = shard;
-    }
-    bool const may_add = best->user_count != 0 && shard_count_ < shards_per_processor * platform::processor_count();
-    heap_shard* const added = may_add ? add_shard(0) : nullptr;
-    return added != nullptr ? added : best;
-}
-
-/// The tag's own shard; nullptr when too many tags have one.
-/// Requires  the lock.
-heap_shard* heap_core::shard_for_tag(std::uint16_t tag) noexcept {
-    for (heap_shard* shard = shards_; shard != nullptr; shard = shard->next) {
-        if (shard->tag == tag) return shard;
-    }
-    return tag_count_ < max_tags ? add_shard(tag) : nullptr;
-}
-
 thread_cache* heap_core::open_cache(std::uint16_t tag) noexcept {
     // No cache while the origin is undecided either: under passthrough, malloc's blocks must not enter a cache.
     bool const is_undecided =
         origin() == block_origin::own && origin_.load(std::memory_order_relaxed) == block_origin::unknown;
-    if (is_undecided || origin() == block_origin::malloc) return nullptr;
-    twice_freed noted;
-    platform::lock_guard const lock(mutex_);
-    heap_shard* const shard = tag == 0 ? shard_for_thread() : shard_for_tag(tag);
-    if (shard == nullptr) return nullptr;
-    thread_cache* cache = unused_;
-    if (cache != nullptr) {
-        unused_ = cache->next_unused;
-        if (cache->tag != 0 || tag != 0) empty(*cache, noted); // in the child of a fork, unused caches hold blocks
-    } else {
-        void* const memory = platform::map(page_rounded(sizeof(thread_cache)), cache_line_bytes);
-        if (memory == nullptr) return nullptr;
-        cache = new (memory) thread_cache; // pages are zeroed, and the arrays of blocks need no construction
-        cache->next = caches_;
-        caches_ = cache;
-    }
-    cache->is_used = true;
-    cache->trims_seen = trims_.load(std::memory_order_relaxed);
-    if (tag != 0 && cache->arrays == nullptr) {
-        cache->arrays = static_cast<void**>(platform::map(page_rounded(array_area_bytes), cache_line_bytes));
-        if (cache->arrays == nullptr) {
-            cache->is_used = false;
-            cache->next_unused = unused_;
-            unused_ = cache;
-            return nullptr;
-        }
-    }
-    if (tag != 0) { // no room for an inline free: see deallocate_tagged()
-        for (block_cache& blocks : cache->of_class) blocks.capacity = 0;
-    }
-    cache->tag = tag;
-    cache->thread = &platform::this_thread_slots;
-    cache->main = cache;
-    cache->next_of_thread = nullptr;
-    cache->shard = shard;
-    ++shard->user_count;
-    used_.add(*cache);
-    return cache;
-}
-
-void heap_core::close_cache(thread_cache& cache) noexcept {
-    twice_freed noted;
-    platform::lock_guard const lock(mutex_); // so that statistics see each block either cached or free
-    empty(cache, noted);
-    retire_cache(cache);
-}
-
-void heap_core::close_abandoned() noexcept {
-    platform::lock_guard const lock(mutex_);
-    while (thread_cache* const cache = used_.find(&platform::this_thread_slots)) retire_cache(*cache);
-}
-
-/// Requires  the lock.
-void heap_core::retire_cache(thread_cache& cache) noexcept {
-    --cache.shard->user_count;
-    used_.remove(cache);
-    cache.is_used = false;
-    cache.next_unused = unused_;
-    unused_ = &cache;
-}
-
-/// Returns the oldest blocks of a cache to their pages. They leave the cache first, so that no block is ever in both
-/// places, and the child of a fork may take over the caches of threads that it does not have.
-void heap_core::flush(block_cache& blocks, std::size_t count, twice_freed& noted) const noexcept {
-    std::uint32_t const before = blocks.count.load(std::memory_order_relaxed);
-    auto const rest = static_cast<std::uint32_t>(before - count);
-    blocks.count.store(0, std::memory_order_relaxed);
-    std::atomic_signal_fence(std::memory_order_seq_cst);
-    heap_shard::flush(blocks.blocks, count, memory_.segment_bytes(), noted);
-    std::memmove(blocks.blocks, blocks.blocks + count, rest * sizeof(void*));
-    std::atomic_signal_fence(std::memory_order_seq_cst);
-    blocks.count.store(rest, std::memory_order_relaxed);
-}
-
-void heap_core::empty(thread_cache& cache, twice_freed& noted) const noexcept {
-    for (std::size_t index = 0; index < small_class_count; ++index) {
-        block_cache& blocks = cache.of_class[index];
-        std::uint32_t const count = blocks.count.load(std::memory_order_relaxed);
-        if (count != 0) flush(blocks, count, noted);
-        if (blocks.capacity > first_capacity) blocks.capacity = first_capacity; // must grow again
-    }
-}
-
-/// Empties the cache if the heap was trimmed since its thread last called this.
-void heap_core::follow_trims(thread_cache& cache) const noexcept {
-    std::uint32_t const trims = trims_.load(std::memory_order_relaxed);
-    if (cache.trims_seen == trims) return;
-    cache.trims_seen = trims;
-    twice_freed noted;
-    empty(cache, noted);
-}
-
-/// Makes more room for a class.
-/// Returns   whether there is more room than before.
-bool heap_core::grow(thread_cache& cache, std::size_t class_index) const noexcept {
-    block_cache& blocks = cache.of_class[class_index];
-    std::uint32_t const most = max_cached(class_index);
-    if (blocks.capacity >= most) return false;
-    if (blocks.capacity == 0) {
-        blocks.blocks = cache.first_blocks[class_index];
-        blocks.capacity = std::min(first_capacity, most);
-        return true;
-    }
-    if (cache.arrays == nullptr) {
-        void* const memory = platform::map(page_rounded(array_area_bytes), cache_line_bytes);
-        if (memory == nullptr) return false;
-        cache.arrays = static_cast<void**>(memory);
-    }
-    void** const array = cache.arrays + array_offsets[class_index];
-    if (blocks.blocks != array) {
-        std::memcpy(array, blocks.blocks, blocks.count.load(std::memory_order_relaxed) * sizeof(void*));
-        blocks.blocks = array;
-    }
-    blocks.capacity = std::min(2 * blocks.capacity, most);
-    return true;
+    return is_undecided || origin() == block_origin::malloc ? nullptr : small_.open_cache(tag);
 }
 
 /// Called when out of memory. Returns all free memory, including the calling thread's caches, to the source, which may
 /// then serve the request.
 /// Returns   the number of bytes.
 std::size_t heap_core::make_room(thread_cache* cache, twice_freed& noted) noexcept {
-    for (thread_cache* each = cache != nullptr ? cache->main : nullptr; each != nullptr; each = each->next_of_thread)
-        empty(*each, noted);
-    release_empty_pages(noted);
+    small_.flush_thread(cache, noted);
+    small_.release_empty_pages(noted);
     return pages_.trim() + large_.trim() + huge_.trim();
-}
-
-/// Called when the source has no page: refills from pages of other shards, then purges and tries once more.
-std::size_t heap_core::refill_after_failure(thread_cache* cache, std::size_t class_index, void** blocks,
-                                            std::size_t count, twice_freed& noted) noexcept {
-    std::uint16_t const tag = cache != nullptr ? cache->tag : std::uint16_t{0};
-    for (int attempt = 0; attempt < 2; ++attempt) {
-        if (attempt == 1 && make_room(cache, noted) == 0) return 0;
-        platform::lock_guard const lock(mutex_);
-        for (heap_shard* shard = shards_; shard != nullptr; shard = shard->next) {
-            std::size_t const taken = shard->tag == tag ? shard->refill(class_index, blocks, count) : 0;
-            if (taken != 0) return taken;
-        }
-    }
-    return 0;
-}
-
-void* heap_core::refill(thread_cache& cache, std::size_t class_index) noexcept {
-    twice_freed noted;
-    block_cache& blocks = cache.of_class[class_index];
-    if (cache.tag == 0) (void)grow(cache, class_index);
-    if (cache.tag != 0) blocks.blocks = cache.arrays + array_offsets[class_index];
-    std::size_t const batch = ((cache.tag == 0 ? blocks.capacity : tagged_room(class_index)) + 1) / 2;
-    std::size_t taken = cache.shard->refill(class_index, blocks.blocks, batch);
-    if (taken == 0) taken = refill_after_failure(&cache, class_index, blocks.blocks, batch, noted);
-    if (taken == 0) return nullptr;
-    blocks.count.store(static_cast<std::uint32_t>(taken - 1), std::memory_order_relaxed);
-    return blocks.blocks[taken - 1];
-}
-
-void* heap_core::allocate_small(thread_cache* cache, std::size_t class_index) noexcept {
-    if constexpr (checks::caller) return allocate_checked(cache, class_index);
-    if (cache == nullptr) { // no memory for a cache, or the thread is past its end
-        twice_freed noted;
-        void* block = nullptr;
-        bool const is_taken = first_shard_.refill(class_index, &block, 1) == 1 ||
-                              refill_after_failure(cache, class_index, &block, 1, noted) == 1;
-        return is_taken ? block : nullptr;
-    }
-    block_cache& blocks = cache->of_class[class_index];
-    std::uint32_t const count = blocks.count.load(std::memory_order_relaxed);
-    if (count == 0) return refill(*cache, class_index);
-    blocks.count.store(count - 1, std::memory_order_relaxed);
-    return blocks.blocks[count - 1];
 }
 
 void* heap_core::allocate_past_small(thread_cache* cache, std::size_t bytes, std::size_t alignment, fill how) noexcept {
@@ -307,7 +89,7 @@ void* heap_core::allocate(thread_cache* cache, std::size_t bytes, std::size_t al
     constexpr std::size_t most = max_object_bytes / 4;
     if (bytes > most || alignment > most || !is_power_of_two(alignment)) return nullptr;
     if (origin() == block_origin::malloc) return allocate_passthrough(bytes, alignment, how);
-    if (cache != nullptr) follow_trims(*cache);
+    if (cache != nullptr) small_.follow_trims(*cache);
     std::size_t const asked = std::max<std::size_t>(bytes, 1); // zero bytes count as one
     if constexpr (checks::caller) {
         check_alone("allocate");
@@ -323,7 +105,7 @@ void* heap_core::allocate(thread_cache* cache, std::size_t bytes, std::size_t al
     purge_expired(platform::coarse_ns());
     void* block = nullptr;
     if (is_small) {
-        block = allocate_small(cache, class_index);
+        block = checks::caller ? allocate_checked(cache, class_index) : small_.allocate(cache, class_index);
         if (block != nullptr && how == fill::zero) std::memset(block, 0, bytes);
     } else {
         block = allocate_past_small(cache, std::max<std::size_t>(bytes, 1), alignment, how);
@@ -333,38 +115,6 @@ void* heap_core::allocate(thread_cache* cache, std::size_t bytes, std::size_t al
         memory_.report_misaligned();
     }
     return block;
-}
-
-void heap_core::deallocate_small(thread_cache* cache, void* block, std::size_t class_index) noexcept {
-    if (checks::caller || cache == nullptr) return heap_shard::flush(&block, 1, memory_.segment_bytes());
-    twice_freed noted;
-    block_cache& blocks = cache->of_class[class_index];
-    std::uint32_t count = blocks.count.load(std::memory_order_relaxed);
-    if (count >= blocks.capacity && !grow(*cache, class_index)) {
-        // Flushes the older half; the newer blocks are more likely to be in the CPU cache.
-        flush(blocks, (count + 1) / 2, noted);
-        count = blocks.count.load(std::memory_order_relaxed);
-    }
-    blocks.blocks[count] = block;
-    blocks.count.store(count + 1, std::memory_order_release);
-}
-
-/// Frees a block of a tag's own page. It goes to the thread's cache for that tag, if there is one.
-void heap_core::deallocate_tagged(thread_cache* cache, void* block, std::size_t class_index) noexcept {
-    small_page const& page = heap_segment::page_of(block, memory_.segment_bytes());
-    heap_shard const* const owner = page.owner.load(std::memory_order_acquire);
-    std::uint16_t const tag = owner != nullptr ? owner->tag : std::uint16_t{0};
-    thread_cache* mine = checks::caller || cache == nullptr || tag == 0 ? nullptr : cache->main;
-    while (mine != nullptr && mine->tag != tag) mine = mine->next_of_thread;
-    if (mine == nullptr) return heap_shard::flush(&block, 1, memory_.segment_bytes());
-    twice_freed noted;
-    block_cache& blocks = mine->of_class[class_index];
-    blocks.blocks = mine->arrays + array_offsets[class_index];
-    if (blocks.count.load(std::memory_order_relaxed) == tagged_room(class_index))
-        flush(blocks, (tagged_room(class_index) + 1) / 2, noted);
-    std::uint32_t const count = blocks.count.load(std::memory_order_relaxed);
-    blocks.blocks[count] = block;
-    blocks.count.store(count + 1, std::memory_order_release);
 }
 
 /// The kind of head that a block belongs to. Only a huge block can start at a segment boundary; its head is in the
@@ -407,12 +157,12 @@ void heap_core::deallocate(thread_cache* cache, void* block) noexcept {
         if (!check_block(block, number, "freed")) return;
         retire(block, number);
     }
-    if (cache != nullptr) follow_trims(*cache);
+    if (cache != nullptr) small_.follow_trims(*cache);
     if (slice_number == tagged_class) {
-        deallocate_tagged(cache, block, number);
+        small_.deallocate_tagged(cache, block, number);
     } else if (number < small_class_count) {
         // A tag's cache holds only that tag's blocks, so that every block in it counts for the tag.
-        deallocate_small(cache != nullptr ? cache->main : nullptr, block, number);
+        small_.deallocate(cache != nullptr ? cache->main : nullptr, block, number);
     } else if (number == large_class) {
         uncount_tagged(large_.deallocate(block));
     } else if (number == huge_class) {
@@ -462,28 +212,11 @@ void heap_core::set_purge_policy(purge_policy how) noexcept {
     huge_.set_purge_policy(how);
 }
 
-/// Also flushes caches that no thread uses.
-std::size_t heap_core::release_empty_pages(twice_freed& noted) noexcept {
-    std::size_t count = 0;
-    platform::lock_guard const lock(mutex_);
-    for (thread_cache* cache = unused_; cache != nullptr; cache = cache->next_unused) empty(*cache, noted);
-    for (heap_shard* shard = shards_; shard != nullptr; shard = shard->next) count += shard->release_empty_pages();
-    return count;
-}
-
 std::size_t heap_core::trim(thread_cache* cache) noexcept {
     twice_freed noted;
-    trims_.fetch_add(1, std::memory_order_relaxed);
-    for (thread_cache* each = cache != nullptr ? cache->main : nullptr; each != nullptr; each = each->next_of_thread) {
-        each->trims_seen = trims_.load(std::memory_order_relaxed);
-        empty(*each, noted);
-    }
-    release_empty_pages(noted);
-    std::size_t bytes = 0;
-    {
-        platform::lock_guard const lock(mutex_);
-        for (heap_shard* shard = shards_; shard != nullptr; shard = shard->next) bytes += shard->trim_pages();
-    }
+    small_.start_trim(cache, noted);
+    small_.release_empty_pages(noted);
+    std::size_t const bytes = small_.trim_pages();
     return bytes + pages_.trim() + large_.trim() + huge_.trim();
 }
 

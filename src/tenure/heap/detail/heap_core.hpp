@@ -20,11 +20,10 @@
 #include <tenure/heap/detail/heap_shard.hpp>
 #include <tenure/heap/detail/huge_blocks.hpp>
 #include <tenure/heap/detail/large_blocks.hpp>
+#include <tenure/heap/detail/small_blocks.hpp>
 #include <tenure/heap/detail/thread_cache.hpp>
 #include <tenure/heap/heap_usage.hpp>
-#include <tenure/platform/by_thread.hpp>
 #include <tenure/platform/mutex.hpp>
-#include <tenure/platform/thread_slots.hpp>
 
 namespace tenure::inline TENURE_ABI {
 class heap;
@@ -42,12 +41,6 @@ enum class passthrough_form : std::uint8_t { plain, listed };
 /// The contents of fresh blocks.
 enum class fill : std::uint8_t { none, zero };
 
-/// Blocks in use that were allocated under an owner tag.
-struct tagged_usage {
-    std::size_t live_count = 0;
-    std::size_t live_bytes = 0;
-};
-
 using block_visitor = void (*)(void* context, void* block, std::size_t bytes);
 
 // The path of a call:
@@ -55,15 +48,15 @@ using block_visitor = void (*)(void* context, void* block, std::size_t bytes);
 //   allocate:   thread cache of the class | a batch from its shard's pages | a page of a segment | the source
 //   deallocate: thread cache of the class | a batch to the shards that own the pages | empty pages to the heap
 //
-// Larger blocks go to large_blocks or huge_blocks, each under one lock. Locks are taken in this order: mutex_, a
-// shard's, the pages', large, huge, the source's. No lock holder calls back into the heap.
+// Larger blocks go to large_blocks or huge_blocks, each under one lock. Locks are taken in this order: that of
+// small_blocks, a shard's, the pages', large, huge, the source's. No lock holder calls back into the heap.
 class TENURE_API heap_core {
 public:
     constexpr heap_core(block_source& source, std::size_t segment_bytes, std::size_t limit_bytes,
                         passthrough_form how) noexcept
         : passthrough_form_(how), memory_(source, segment_bytes, limit_bytes), pages_(memory_), large_(memory_),
-          huge_(memory_), first_shard_(pages_), shards_{&first_shard_} {}
-    ~heap_core();
+          huge_(memory_), small_(pages_, this, &make_room_of) {}
+    ~heap_core() = default;
     heap_core(const heap_core&) = delete;
     heap_core& operator=(const heap_core&) = delete;
 
@@ -93,8 +86,10 @@ public:
     [[nodiscard]] heap_usage usage() const noexcept;
     /// Blocks in use that were allocated under a tag. Exact only while no thread is running.
     [[nodiscard]] tagged_usage usage_of_tag(std::uint16_t tag) const noexcept;
-    [[nodiscard]] class_usage usage_of(std::size_t class_index) const noexcept;
-    [[nodiscard]] std::size_t cached_count(std::size_t class_index) const noexcept;
+    [[nodiscard]] class_usage usage_of(std::size_t class_index) const noexcept { return small_.usage_of(class_index); }
+    [[nodiscard]] std::size_t cached_count(std::size_t class_index) const noexcept {
+        return small_.usage_of(class_index).cached;
+    }
     [[nodiscard]] const heap_memory& memory() const noexcept { return memory_; }
     [[nodiscard]] const large_blocks& large() const noexcept { return large_; }
     [[nodiscard]] const huge_blocks& huge() const noexcept { return huge_; }
@@ -104,10 +99,10 @@ public:
     ///           the slow path.
     [[nodiscard]] thread_cache* open_cache(std::uint16_t tag = 0) noexcept;
     /// Closes the cache of a thread that ends.
-    void close_cache(thread_cache& cache) noexcept;
+    void close_cache(thread_cache& cache) noexcept { small_.close_cache(cache); }
     /// Closes caches that an earlier thread abandoned, if its thread-local state was at the calling thread's address.
     /// Requires  the calling thread has no cache.
-    void close_abandoned() noexcept;
+    void close_abandoned() noexcept { small_.close_abandoned(); }
 
     /// Handlers around fork(). The first takes every lock, the second releases them in the parent, the third in the
     /// child, which has only the forking thread. The caches of the other threads keep their blocks for the child's own
@@ -123,19 +118,12 @@ private:
     }
     block_origin choose_origin() noexcept;
 
-    [[nodiscard]] heap_shard* shard_for_thread() noexcept;
-    [[nodiscard]] heap_shard* shard_for_tag(std::uint16_t tag) noexcept;
-    [[nodiscard]] heap_shard* add_shard(std::uint16_t tag) noexcept;
     [[nodiscard]] std::uint8_t class_number_of(const void* block, std::uint8_t number) const noexcept;
-    [[nodiscard]] void* allocate_small(thread_cache* cache, std::size_t class_index) noexcept;
-    [[nodiscard]] void* refill(thread_cache& cache, std::size_t class_index) noexcept;
     [[nodiscard]] void* allocate_past_small(thread_cache* cache, std::size_t bytes, std::size_t alignment,
                                             fill how) noexcept;
     [[nodiscard]] void* reallocate_by_copy(thread_cache* cache, void* block, std::size_t bytes, std::size_t alignment,
                                            std::size_t usable) noexcept;
     [[nodiscard]] bool resize_to(void* block, std::size_t bytes, std::uint8_t number) noexcept;
-    void deallocate_small(thread_cache* cache, void* block, std::size_t class_index) noexcept;
-    void deallocate_tagged(thread_cache* cache, void* block, std::size_t class_index) noexcept;
     // Larger blocks of all tags share segments, so each block carries its tag, and their totals are counted separately.
     // Differences wrap around.
     static void count_tagged(std::uint16_t tag, std::size_t count, std::size_t bytes) noexcept;
@@ -144,15 +132,10 @@ private:
     }
     static void forget_tagged() noexcept;
     [[nodiscard]] std::size_t larger_bytes(const void* block, std::uint8_t number) const noexcept;
-    [[nodiscard]] std::size_t refill_after_failure(thread_cache* cache, std::size_t class_index, void** blocks,
-                                                   std::size_t count, twice_freed& noted) noexcept;
-    [[nodiscard]] bool grow(thread_cache& cache, std::size_t class_index) const noexcept;
-    void flush(block_cache& blocks, std::size_t count, twice_freed& noted) const noexcept;
-    void empty(thread_cache& cache, twice_freed& noted) const noexcept;
-    void follow_trims(thread_cache& cache) const noexcept;
-    void retire_cache(thread_cache& cache) noexcept;
-    std::size_t release_empty_pages(twice_freed& noted) noexcept;
     std::size_t make_room(thread_cache* cache, twice_freed& noted) noexcept;
+    static std::size_t make_room_of(void* heap, thread_cache* cache, twice_freed& noted) noexcept {
+        return static_cast<heap_core*>(heap)->make_room(cache, noted);
+    }
     [[nodiscard]] head_kind kind_of_head(const void* block) const noexcept;
     [[nodiscard]] bool is_passthrough(const void* block) const noexcept;
     [[nodiscard]] std::uint8_t slice_number_of(const void* block) const noexcept;
@@ -183,22 +166,13 @@ private:
     large_blocks large_;
     huge_blocks huge_;
     guarded_blocks guarded_; ///< used by checked builds only
-    heap_shard first_shard_;
+    small_blocks small_;
     std::atomic<block_origin> origin_{block_origin::unknown};
-    std::atomic<std::uint32_t> trims_{0}; ///< a thread that sees a new number empties its caches
     std::atomic<std::uint64_t> next_sweep_ns_{0};
     std::atomic<std::uint64_t> sweep_every_ns_{50'000'000};
-    std::atomic<std::uint64_t> alone_{0}; ///< the thread that runs walk() or clear(), in checked builds
-    mutable platform::mutex mutex_;       ///< guards everything below
-    heap_shard* shards_;
-    std::size_t shard_count_ = 1;    ///< without the shards of tags
-    std::size_t tag_count_ = 0;      ///< tags that have a shard
-    thread_cache* caches_ = nullptr; ///< every cache, used or not
-    platform::by_thread<thread_cache> used_;
-    thread_cache* unused_ = nullptr; ///< of ended threads; empty, except if abandoned or in a fork's child
+    std::atomic<std::uint64_t> alone_{0}; ///< the thread that walks or clears, in checked builds
 };
 
 /// The parts of a heap: for statistics of the drop-in and for tests.
 [[nodiscard]] TENURE_API const heap_core& core_of(const heap& of) noexcept;
-
 }

@@ -23,6 +23,12 @@ struct class_usage {
     std::size_t cached = 0; ///< the part in thread caches; zero for a single shard
 };
 
+/// Blocks in use that were allocated under an owner tag.
+struct tagged_usage {
+    std::size_t live_count = 0;
+    std::size_t live_bytes = 0;
+};
+
 enum class block_state : std::uint8_t { allocated, free, no_begin };
 
 /// Records pages in which a block was freed twice: the first eight. They are recorded under locks and reported by the

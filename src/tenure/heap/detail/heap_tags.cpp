@@ -24,15 +24,15 @@ constinit larger_blocks by_tag[max_tags]{};
 
 void change_cache(std::uint16_t now) noexcept {
     if (now >= max_tags) now = 0; // not the number of a tag: nothing is counted
-    thread_cache* const main = process_cache->main;
+    thread_cache* const main = process_cache()->main;
     thread_cache* last = main;
     while (last->tag != now && last->next_of_thread != nullptr) last = last->next_of_thread;
     if (last->tag == now) {
-        process_cache = last;
+        process_cache() = last;
         return;
     }
     thread_cache* const added = process_core().open_cache(now);
-    process_cache = added != nullptr ? added : main;
+    process_cache() = added != nullptr ? added : main;
     if (added == nullptr) return;
     added->main = main;
     last->next_of_thread = added;
@@ -61,22 +61,9 @@ void heap_core::forget_tagged() noexcept {
 
 tagged_usage heap_core::usage_of_tag(std::uint16_t tag) const noexcept {
     if (tag == 0 || tag >= max_tags) return {};
-    tagged_usage answer{by_tag[tag].count.load(std::memory_order_relaxed),
-                        by_tag[tag].bytes.load(std::memory_order_relaxed)};
-    platform::lock_guard const lock(mutex_);
-    for (heap_shard const* shard = shards_; shard != nullptr; shard = shard->next) {
-        if (shard->tag != tag) continue;
-        for (std::size_t index = 0; index < small_class_count; ++index) {
-            std::size_t cached = 0;
-            for (thread_cache const* cache = caches_; cache != nullptr; cache = cache->next) {
-                if (cache->tag == tag) cached += cache->of_class[index].count.load(std::memory_order_relaxed);
-            }
-            std::size_t const allocated = shard->usage_of(index).allocated;
-            std::size_t const live = allocated - std::min(allocated, cached);
-            answer.live_count += live;
-            answer.live_bytes += live * class_bytes(index);
-        }
-    }
+    tagged_usage answer = small_.usage_of_tag(tag);
+    answer.live_count += by_tag[tag].count.load(std::memory_order_relaxed);
+    answer.live_bytes += by_tag[tag].bytes.load(std::memory_order_relaxed);
     return answer;
 }
 

@@ -34,8 +34,7 @@ void heap_core::walk(block_visitor visit, void* context) noexcept {
     alone const mine(alone_);
     {
         twice_freed noted;
-        platform::lock_guard const lock(mutex_);
-        for (thread_cache* cache = caches_; cache != nullptr; cache = cache->next) empty(*cache, noted);
+        small_.flush_all(noted);
     }
     struct visiting {
         heap_core& core;
@@ -63,13 +62,7 @@ void heap_core::walk(block_visitor visit, void* context) noexcept {
 
 void heap_core::clear() noexcept {
     alone const mine(alone_);
-    platform::lock_guard const lock(mutex_);
-    for (thread_cache* cache = caches_; cache != nullptr; cache = cache->next) {
-        for (block_cache& blocks : cache->of_class) blocks.count.store(0, std::memory_order_relaxed);
-    }
-    for (heap_shard* shard = shards_; shard != nullptr; shard = shard->next) shard->forget_pages();
-    pages_.for_each_page([](void* pages, small_page& page) { static_cast<heap_pages*>(pages)->deallocate(page); },
-                         &pages_);
+    small_.clear();
     passthrough_.free_all();
     guarded_.free_all();
     large_.free_all();
@@ -78,27 +71,10 @@ void heap_core::clear() noexcept {
     if (passthrough_form_ == passthrough_form::plain) forget_tagged(); // only the process heap has tags
 }
 
-std::size_t heap_core::cached_count(std::size_t class_index) const noexcept { return usage_of(class_index).cached; }
-
-class_usage heap_core::usage_of(std::size_t class_index) const noexcept {
-    class_usage sum;
-    platform::lock_guard const lock(mutex_);
-    for (heap_shard const* shard = shards_; shard != nullptr; shard = shard->next) {
-        class_usage const one = shard->usage_of(class_index);
-        sum.pages += one.pages;
-        sum.allocated += one.allocated;
-    }
-    for (thread_cache const* cache = caches_; cache != nullptr; cache = cache->next)
-        sum.cached += cache->of_class[class_index].count.load(std::memory_order_relaxed);
-    // While threads refill and flush, the two numbers are not from the same moment.
-    sum.cached = std::min(sum.cached, sum.allocated);
-    return sum;
-}
-
 allocator_stats heap_core::stats() const noexcept {
     allocator_stats answer;
     for (std::size_t index = 0; index < small_class_count; ++index) {
-        class_usage const found = usage_of(index);
+        class_usage const found = small_.usage_of(index);
         std::size_t const live = found.allocated - found.cached;
         answer.live_count += live;
         answer.live_bytes += live * class_bytes(index);
@@ -111,19 +87,11 @@ allocator_stats heap_core::stats() const noexcept {
     return answer;
 }
 
-bool heap_core::valid() const noexcept {
-    platform::lock_guard const lock(mutex_);
-    for (heap_shard const* shard = shards_; shard != nullptr; shard = shard->next) {
-        if (!shard->valid()) return false;
-    }
-    return large_.valid();
-}
+bool heap_core::valid() const noexcept { return small_.valid() && large_.valid(); }
 
-/// All locks except mutex_, which keeps the list of shards unchanged.
+/// The locks that are taken after those of small blocks.
 template<class Visit>
 void heap_core::for_each_inner_lock(Visit&& visit) noexcept {
-    for (heap_shard const* shard = shards_; shard != nullptr; shard = shard->next) visit(shard->mutex());
-    visit(pages_.mutex());
     visit(large_.mutex());
     visit(huge_.mutex());
     visit(passthrough_.mutex());
@@ -132,22 +100,18 @@ void heap_core::for_each_inner_lock(Visit&& visit) noexcept {
 }
 
 void heap_core::before_fork() noexcept {
-    mutex_.lock();
+    small_.lock_for_fork();
     for_each_inner_lock([](platform::mutex& lock) { lock.lock(); });
 }
 
 void heap_core::after_fork_in_parent() noexcept {
     for_each_inner_lock([](platform::mutex& lock) { lock.unlock(); });
-    mutex_.unlock();
+    small_.unlock_in_parent();
 }
 
 void heap_core::after_fork_in_child(const thread_cache* mine) noexcept {
     for_each_inner_lock([](platform::mutex& lock) { lock.abandon(); });
-    mutex_.abandon();
-    for (thread_cache* cache = caches_; cache != nullptr; cache = cache->next) {
-        bool const is_mine = mine != nullptr && cache->main == mine->main;
-        if (cache->is_used && !is_mine) retire_cache(*cache);
-    }
+    small_.abandon_in_child(mine);
 }
 
 }

@@ -47,11 +47,6 @@ constexpr auto array_offsets = [] {
 }();
 constexpr std::size_t array_area_bytes = array_offsets[small_class_count] * sizeof(void*);
 
-// Before the loader has relocated a drop-in malloc, the offset of a thread-local pointer reads as zero, and the pointer
-// reads as the address of the thread's control block. The counts are at an offset where glibc leaves the control block
-// unused, so that this false cache looks empty (dropin/detail/early.hpp).
-constexpr std::size_t used_control_block_bytes = 128; // in front of the unused part, on x86-64
-
 /// Maximum number of blocks of a class in a cache for an owner tag.
 [[nodiscard]] constexpr std::uint32_t tagged_room(std::size_t class_index) noexcept {
     constexpr std::uint32_t most = 64;
@@ -59,6 +54,10 @@ constexpr std::size_t used_control_block_bytes = 128; // in front of the unused 
 }
 
 struct thread_cache {
+    /// By class number. The entries for no class, large and huge blocks keep a capacity of zero. At the start, so that
+    /// the fast paths add nothing to a class's offset.
+    block_cache of_class[class_numbers];
+    void* first_blocks[small_class_count][first_capacity];
     heap_shard* shard = nullptr;
     thread_cache* next = nullptr; ///< in the heap's list
     thread_cache* next_unused = nullptr;
@@ -71,11 +70,8 @@ struct thread_cache {
     std::uint32_t trims_seen = 0;
     std::uint16_t tag = 0; ///< that it allocates for
     bool is_used = false;
-    /// By class number. The entries for no class, large and huge blocks keep a capacity of zero.
-    alignas(used_control_block_bytes) block_cache of_class[class_numbers];
-    void* first_blocks[small_class_count][first_capacity];
 };
-static_assert(offsetof(thread_cache, of_class) == used_control_block_bytes);
+static_assert(offsetof(thread_cache, of_class) == 0);
 static_assert(sizeof(thread_cache) <= 4096);
 
 /// The class that serves a request, or small_class_count.

@@ -1,0 +1,51 @@
+// SPDX-FileCopyrightText: Tenure contributors
+// SPDX-License-Identifier: MIT
+#pragma once
+
+/// \file
+/// A thread-local pointer that can be read before the loader has relocated the library; it is then nullptr.
+///
+/// A library reaches its thread-local state at the thread pointer plus an offset, which the loader writes when it
+/// relocates the library. Until then the offset is zero. An access through an ordinary variable then reaches what the C
+/// library keeps at the thread pointer. Therefore this pointer is addressed at a fixed distance from a symbol. Until
+/// relocation the access reaches the place at that distance from the thread pointer, which is where the thread-local
+/// blocks of the program and its libraries begin:
+///
+///     x86-64     | ... | second block | first block | (thread pointer) C library       distance -8
+///     AArch64    (thread pointer) 16 bytes of the C library | first block | ...        distance 16
+///
+/// That place is zero. The memory of the blocks is fresh. The loader copies initial values into it after it has
+/// relocated everything, because initial values may be addresses. The first block belongs to this library or to an
+/// object that the loader finds before it and relocates after it, so no code that uses that block has run. See
+/// docs/decisions/0027-an-early-pointer-reads-as-null.md.
+
+#include <cstddef>
+#include <cstdint>
+
+#include <tenure/base/align.hpp>
+#include <tenure/base/config.hpp>
+
+namespace tenure::inline TENURE_ABI::platform {
+
+#if defined(__x86_64__)
+constexpr std::ptrdiff_t early_pointer_distance = -8;
+#elif defined(__aarch64__)
+constexpr std::ptrdiff_t early_pointer_distance = 16;
+#else
+constexpr std::ptrdiff_t early_pointer_distance = 0; // not nullptr before relocation
+#endif
+
+/// Not an object: the pointer is at the distance from here. The definition is in assembly, because a variable's symbol
+/// is always its start.
+extern TENURE_API TENURE_THREAD_LOCAL unsigned char
+    early_pointer_origin __asm__(TENURE_ASSEMBLER_NAME("early_pointer_origin")) TENURE_TLS_MODEL;
+
+/// The calling thread's pointer; every copy of the library has one. nullptr in a new thread.
+/// Cost      an address known at load; nothing more than a thread-local variable.
+template<class T>
+[[nodiscard]] TENURE_LOCAL TENURE_ALWAYS_INLINE T*& early_pointer() noexcept {
+    std::uintptr_t const origin = address_of(&early_pointer_origin);
+    return *static_cast<T**>(pointer_at(origin + static_cast<std::uintptr_t>(early_pointer_distance)));
+}
+
+}
