@@ -28,7 +28,7 @@ struct tag_name {
 // Static, because tags may be created before and after all other objects exist. Untouched until used.
 struct registry {
     std::atomic<bool> is_locked; // held while a name is copied; not std::mutex, which the drop-in malloc cannot link
-    std::atomic<std::uint16_t> slots[table_size]{}; // hash table of ids; 0: empty; written once, after the name
+    std::atomic<std::uint16_t> entries[table_size]{}; // hash table of ids; 0: empty; written once, after the name
     tag_name names[max_tags]{{"(no tag)", 8}, {"(other)", 7}};
     std::uint16_t count = 2;
     std::size_t used_bytes = 0;
@@ -50,10 +50,10 @@ std::size_t hash_of(std::string_view name) noexcept {
     return static_cast<std::size_t>(hash ^ (hash >> 32));
 }
 
-/// The hash table's slot that holds `name`, or the empty slot where it belongs.
-std::atomic<std::uint16_t>& slot_for(std::string_view name, std::uint16_t& found) noexcept {
+/// The hash table's entry that holds `name`, or the empty one where it belongs.
+std::atomic<std::uint16_t>& entry_for(std::string_view name, std::uint16_t& found) noexcept {
     for (std::size_t index = hash_of(name);; ++index) {
-        std::atomic<std::uint16_t>& candidate = tags.slots[index & (table_size - 1)];
+        std::atomic<std::uint16_t>& candidate = tags.entries[index & (table_size - 1)];
         found = candidate.load(std::memory_order_acquire);
         if (found == 0 || std::string_view{tags.names[found].text, tags.names[found].length} == name) return candidate;
     }
@@ -70,10 +70,10 @@ void detail::unlock_tags() noexcept { tags.is_locked.store(false, std::memory_or
 
 tag tag::named(std::string_view name) noexcept {
     std::uint16_t found = 0;
-    slot_for(name, found);
+    entry_for(name, found);
     if (found != 0) return tag{found};
     registry_lock const lock;
-    std::atomic<std::uint16_t>& place = slot_for(name, found);
+    std::atomic<std::uint16_t>& place = entry_for(name, found);
     if (found != 0) return tag{found};
     if (tags.count == max_tags || name.size() > max_name_bytes - tags.used_bytes) return tag{other_tag};
     char* const copy = tags.text + tags.used_bytes;

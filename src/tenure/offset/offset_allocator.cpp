@@ -132,11 +132,11 @@ TENURE_ALWAYS_INLINE bool offset_allocator::reserve_ranges(std::uint32_t count) 
 }
 
 /// Returns   false when out of memory.
-TENURE_COLD bool offset_allocator::make_room(std::uint64_t slots) noexcept {
-    if (slots <= slot_room_) return true;
-    if (slots > max_slots) return false;
+TENURE_COLD bool offset_allocator::make_room(std::uint64_t count) noexcept {
+    if (count <= slot_room_) return true;
+    if (count > max_slots) return false;
     std::uint32_t room = std::max(slot_room_, first_slots);
-    while (room < slots) room = room > max_slots / 2 ? max_slots : room * 2;
+    while (room < count) room = room > max_slots / 2 ? max_slots : room * 2;
     std::size_t const bytes = room * sizeof(slot), before = slot_room_ * sizeof(slot);
     [[maybe_unused]] detail::caller_allocation const allocation("for an offset_allocator's records", bytes);
     void* grown = nullptr;
@@ -347,8 +347,8 @@ TENURE_COLD void offset_allocator::report_not_allocated(offset_range range) cons
 
 /// Makes a range free and merges it with its free neighbours and the gaps next to it.
 TENURE_ALWAYS_INLINE void offset_allocator::merge(std::uint32_t which) noexcept {
-    slot* const slots = slots_;
-    record& freed = slots[which].range;
+    slot* const table = slots_;
+    record& freed = table[which].range;
     std::uint32_t const left = freed.left, right = freed.right;
     std::uint64_t const freed_begin = freed.offset, size = freed.size, freed_end = freed_begin + size;
     allocated_ -= size;
@@ -356,7 +356,7 @@ TENURE_ALWAYS_INLINE void offset_allocator::merge(std::uint32_t which) noexcept 
     std::uint64_t begin = 0, end = capacity_;
     std::uint32_t merged = which, beyond = right;
     if (left != none) {
-        record& before = slots[left].range;
+        record& before = table[left].range;
         begin = before.offset;
         if (before.is_free()) {
             merged = left;
@@ -369,7 +369,7 @@ TENURE_ALWAYS_INLINE void offset_allocator::merge(std::uint32_t which) noexcept 
         }
     }
     if (right != none) {
-        record& after = slots[right].range;
+        record& after = table[right].range;
         end = after.offset;
         if (after.is_free()) {
             end += after.size;
@@ -383,8 +383,8 @@ TENURE_ALWAYS_INLINE void offset_allocator::merge(std::uint32_t which) noexcept 
     } else {
         gap_count_ -= std::size_t{end != freed_end};
     }
-    (beyond != none ? slots[beyond].range.left : last_) = merged;
-    record& whole = slots[merged].range;
+    (beyond != none ? table[beyond].range.left : last_) = merged;
+    record& whole = table[merged].range;
     whole.right = beyond;
     whole.offset = begin;
     whole.size = end - begin;

@@ -190,7 +190,7 @@ private:
     [[nodiscard]] std::uint32_t search(std::uint64_t size, std::uint64_t alignment) const noexcept;
     [[nodiscard]] std::uint32_t find_late(std::uint64_t size, std::uint64_t alignment) noexcept;
     [[nodiscard]] bool reserve_ranges(std::uint32_t count) noexcept;
-    [[nodiscard]] bool make_room(std::uint64_t slots) noexcept;
+    [[nodiscard]] bool make_room(std::uint64_t count) noexcept;
     void count_gap(std::uint64_t size) noexcept;
     [[nodiscard]] std::uint32_t allocate_slot() noexcept;
     void free_slot(std::uint32_t which) noexcept;

@@ -22,11 +22,11 @@ namespace tenure::inline TENURE_ABI::platform {
 /// The order in which a fork takes locks; it releases them in reverse. Code that holds a lock may take locks of later
 /// places only.
 enum class fork_order : std::uint8_t {
-    open_files, ///< the C library's lock, where the library is the process's malloc
-    background, ///< no lock: the library's own threads, which the child starts when all locks are free
-    making,     ///< making_mutex()
-    slots,      ///< slots_mutex()
-    lifetimes,  ///< the registry of threads, then each thread's TempJob, its single blocks, the chunks
+    open_files,   ///< the C library's lock, where the library is the process's malloc
+    background,   ///< no lock: the library's own threads, which the child starts when all locks are free
+    making,       ///< making_mutex()
+    thread_slots, ///< slots_mutex()
+    lifetimes,    ///< the registry of threads, then each thread's TempJob, its single blocks, the chunks
     /// Heaps, shared pools, shared groups and handle tables, newest first: an object that uses another is newer.
     objects,
     process_heap, ///< the heap that any other object may use

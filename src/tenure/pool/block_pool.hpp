@@ -97,8 +97,8 @@ private:
     friend class shared_block_pool;
 
     // Freed blocks first go to a stack of pointers, so that a free touches neither the block nor its bit. When the
-    // stack is full, its older half is written into the bits. The newest freed block is in a slot in front of the
-    // stack, so that the most common pair, deallocate and then allocate, does not move the top of the stack.
+    // stack is full, its older half is written into the bits. The newest freed block is kept apart, so that the
+    // most common pair, deallocate and then allocate, does not move the top of the stack.
     static constexpr std::size_t recent_capacity = 128;
 
     [[nodiscard]] void* allocate_strided(std::size_t stride) noexcept;
