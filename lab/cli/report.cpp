@@ -2,14 +2,17 @@
 // SPDX-License-Identifier: MIT
 
 /// \file
-/// Reads results and prints them as `tenure bench` does. Each file has its own conclusions: results of separate runs
-/// are not combined.
+/// Reads results and prints them as `tenure bench` does, or writes the summary of one. Each file has its own
+/// conclusions: results of separate runs are not combined.
 
 #include "cli/report.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <filesystem>
+#include <system_error>
+#include <utility>
 
 #include "cli/command_line.hpp"
 #include "cli/nearest.hpp"
@@ -18,7 +21,9 @@
 #include "report/json.hpp"
 #include "report/markdown.hpp"
 #include "report/numbers.hpp"
+#include "report/summarized.hpp"
 #include "report/text.hpp"
+#include "report/write.hpp"
 
 namespace tenure::lab {
 
@@ -48,6 +53,27 @@ std::string keep_only(result& found, const std::vector<std::string>& names) {
     });
     return {};
 }
+
+/// Loads a result with the named experiments.
+/// Returns   whether it could; if not, the error has been reported.
+bool load(const std::string& path, const std::vector<std::string>& experiments, result& into) {
+    loaded_result loaded = load_json(path);
+    std::string const refused = loaded.ok() ? keep_only(loaded.value, experiments) : loaded.error;
+    if (!refused.empty()) say(refused);
+    into = std::move(loaded.value);
+    return refused.empty();
+}
+
+/// Whether both name the same file, or the folder that contains it.
+bool is_same_file(const std::string& path, const std::string& result_path) {
+    std::error_code ignored;
+    std::filesystem::path const file(result_path);
+    return std::filesystem::equivalent(path, file, ignored) ||
+           std::filesystem::equivalent(path, file / "results.json", ignored);
+}
+
+/// "112 KiB".
+std::string size_text(std::size_t bytes) { return fmt::format("{} KiB", (bytes + 1023) / 1024); }
 
 std::string markdown_of(const result& found, const std::string& what) {
     if (what == "distance") return markdown_distance(found);
@@ -81,14 +107,51 @@ report_command::report_command(CLI::App& app)
         ->excludes("--short")
         ->excludes("--markdown")
         ->excludes("--experiment");
+    command_
+        ->add_option(
+            "--summary", summary_,
+            "Write the result to this file without its rounds: medians, spreads, ratios and verdicts, at most "
+            "a quarter of the size. report prints the same tables from it; bench --compare compares the medians")
+        ->type_name("FILE")
+        ->excludes("--short")
+        ->excludes("--markdown")
+        ->excludes("--chart");
     command_->footer(fmt::format("\n"
                                  "Examples:\n"
                                  "  tenure report results\n"
                                  "  tenure report --short heap.json pools.json    one summary for each file\n"
                                  "  tenure report results --markdown tables --experiment heap\n"
-                                 "  tenure report results --chart heap > heap.svg\n\n"
-                                 "{}",
-                                 plain_exit_codes_help));
+                                 "  tenure report results --chart heap > heap.svg\n"
+                                 "  tenure report results --summary kept.json    to keep in a repository\n\n"
+                                 "Exit codes: 0 ok; 2 invalid command line; 3 the file or standard output could not be "
+                                 "written; 70 the command itself failed."));
+}
+
+int report_command::write_summary() const {
+    if (paths_.size() != 1) {
+        say(fmt::format("--summary takes one result, and {} were given: results of separate runs are not combined",
+                        paths_.size()));
+        return exit_code::bad_usage;
+    }
+    std::string const& path = paths_.front();
+    if (is_same_file(summary_, path)) {
+        say(fmt::format("--summary {}: this is the result itself, whose rounds would be lost; name another file",
+                        summary_));
+        return exit_code::bad_usage;
+    }
+    result found;
+    if (!load(path, experiments_, found)) return exit_code::bad_usage;
+    if (std::string const why = why_not_summarized(found); !why.empty()) {
+        say(fmt::format("{}: cannot be summarized: {}. Measure again with this version of `tenure`", path, why));
+        return exit_code::bad_usage;
+    }
+    std::string const text = to_json(summarized(found));
+    if (std::string const refused = write_file(summary_, text); !refused.empty()) {
+        say(refused);
+        return exit_code::not_written;
+    }
+    say(fmt::format("written to {}: {}", summary_, size_text(text.size())));
+    return exit_code::ok;
 }
 
 int report_command::run_chart() const {
@@ -116,19 +179,12 @@ int report_command::run_chart() const {
 }
 
 int report_command::run() const {
+    if (!summary_.empty()) return write_summary();
     if (command_->get_option("--chart")->count() != 0) return run_chart();
     std::string text;
     for (const std::string& path : paths_) {
-        loaded_result loaded = load_json(path);
-        if (!loaded.ok()) {
-            say(loaded.error);
-            return exit_code::bad_usage;
-        }
-        result& found = loaded.value;
-        if (std::string const unknown = keep_only(found, experiments_); !unknown.empty()) {
-            say(unknown);
-            return exit_code::bad_usage;
-        }
+        result found;
+        if (!load(path, experiments_, found)) return exit_code::bad_usage;
         if (!markdown_.empty()) {
             text += markdown_of(found, markdown_);
             continue;

@@ -20,10 +20,11 @@ public:
 
 private:
     [[nodiscard]] int run_chart() const;
+    [[nodiscard]] int write_summary() const;
 
     CLI::App* command_;
     std::vector<std::string> paths_, experiments_;
-    std::string markdown_, chart_;
+    std::string markdown_, chart_, summary_;
     bool short_ = false;
 };
 

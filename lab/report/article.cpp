@@ -14,8 +14,8 @@
 #include <fmt/format.h>
 
 #include "report/distances.hpp"
+#include "report/metric_value.hpp"
 #include "report/numbers.hpp"
-#include "report/statistics.hpp"
 
 namespace tenure::lab {
 
@@ -52,7 +52,7 @@ std::string times_text(const contestant_result& who, std::string_view variant, s
     for (const metric& measured : who.metrics) {
         const std::string_view word = operation_word(measured.name);
         if (word.empty() || measured.variant != variant || !measured.unit.starts_with("ns")) continue;
-        const double each = summarize(measured.samples).median;
+        const double each = value_of(measured).median;
         if (std::isnan(each) || !written.insert(word).second) continue;
         const bool per_operation = measured.unit != "ns";
         rows += fmt::format("{},{}\n", word, exact_text(thousandths(per_operation && count ? each * *count : each)));

@@ -25,13 +25,14 @@ bool enough(const summary& before, const summary& after) {
     return before.count >= min_compared_rounds && after.count >= min_compared_rounds;
 }
 
-bool moved(const summary& before, const summary& after) {
-    const double difference = std::abs(after.median - before.median);
-    return ranges_apart(before, after) && difference > min_compared_change * std::abs(before.median);
+bool medians_apart(const summary& before, const summary& after) {
+    return std::abs(after.median - before.median) > min_compared_change * std::abs(before.median);
 }
 
 change judged(const summary& before, const summary& after, better sense) {
-    if (!moved(before, after)) return change::same;
+    if (!medians_apart(before, after)) return change::same;
+    if (!has_range(before) || !has_range(after)) return change::not_available;
+    if (!ranges_apart(before, after)) return change::same;
     if (sense == better::neither) return change::moved;
     return better_than(after.median, before.median, sense) ? change::better : change::worse;
 }
@@ -42,7 +43,8 @@ change verdict_of(const compared_metric& row, bool is_baseline) {
     const change absolute = judged(row.before, row.after, row.sense);
     // Memory does not drift with the machine, and facts have no ratio.
     if (row.kind != figure_kind::timed) return absolute;
-    const change moved_with_machine = absolute == change::same ? change::same : change::drifted;
+    const bool is_known = absolute == change::same || absolute == change::not_available;
+    const change moved_with_machine = is_known ? absolute : change::drifted;
     if (is_baseline) return moved_with_machine;
     if (row.ratio_before.count == 0 || row.ratio_after.count == 0) return change::not_comparable;
     if (!enough(row.ratio_before, row.ratio_after)) return change::too_few;
@@ -242,6 +244,7 @@ std::string name_of(const result& found) {
     if (!found.machine.commit.empty()) name += ", commit " + found.machine.commit;
     const std::string mark = build_mark(found.machine);
     if (!mark.empty()) name += ", " + mark;
+    if (is_summary(found)) name += ", summary without rounds";
     return found.complete ? name : name + ", interrupted";
 }
 

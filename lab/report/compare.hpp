@@ -26,8 +26,9 @@ namespace tenure::lab {
 /// itself, the verdict is `drifted`: it says something about the machine and nothing about the allocator. A time
 /// without a ratio is `not_comparable`, because it cannot be told from that drift. Memory and facts do not drift and
 /// are judged by their values. With fewer than five rounds on either side the range means little, and the verdict is
-/// `too_few`.
-enum class change : std::uint8_t { same, better, worse, drifted, moved, not_comparable, too_few };
+/// `too_few`. A summary file has medians without rounds. Medians that differ by at most a tenth are the same; all
+/// others are `not_available`, because only the rounds can tell a change from chance.
+enum class change : std::uint8_t { same, better, worse, drifted, moved, not_comparable, too_few, not_available };
 
 inline constexpr std::size_t min_compared_rounds = 5;
 inline constexpr double min_compared_change = 0.10; ///< relative to the old median

@@ -18,24 +18,6 @@ namespace tenure::lab {
 
 namespace {
 
-verdict judge(const table& from, std::size_t index) {
-    const auto best_row = [&](role among) { return best_of(from, index, rows_of(from, index, among)); };
-    std::vector<std::size_t> others = rows_of(from, index, role::peer);
-    const std::vector<std::size_t> baseline = rows_of(from, index, role::baseline);
-    others.insert(others.end(), baseline.begin(), baseline.end());
-    verdict made{index,
-                 best_choices(from, index),
-                 best_row(role::ours),
-                 best_of(from, index, others),
-                 best_row(role::reference),
-                 summarize({})};
-    if (made.ours == no_row || made.other == no_row) return made;
-    const match found = match_of(from, index, made.ours, made.other);
-    made.against = found.ratio;
-    made.stands = found.stands;
-    return made;
-}
-
 std::size_t count_of(const std::vector<verdict>& verdicts, standing stands) {
     return static_cast<std::size_t>(
         std::count_if(verdicts.begin(), verdicts.end(), [stands](const verdict& one) { return one.stands == stands; }));
@@ -145,7 +127,7 @@ std::string_view word_of(standing stands) {
 
 std::vector<verdict> verdicts_of(const table& whole) {
     std::vector<verdict> verdicts;
-    for (std::size_t index = 0; index < whole.figures.size(); ++index) verdicts.push_back(judge(whole, index));
+    for (std::size_t index = 0; index < whole.figures.size(); ++index) verdicts.push_back(verdict_of(whole, index));
     return verdicts;
 }
 

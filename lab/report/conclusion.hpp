@@ -14,15 +14,6 @@
 
 namespace tenure::lab {
 
-/// One figure: the best choices, and the best of ours compared with the best of the others.
-struct verdict {
-    std::size_t figure_index;
-    std::vector<std::size_t> best;      ///< rows: the leader and all rows that are level with it
-    std::size_t ours, other, reference; ///< the best row of each group; no_row where the group is empty
-    summary against;                    ///< ours to other by round; below 1 is better, whatever the figure's sense
-    standing stands = standing::none;
-};
-
 /// "leads", "level", "trails", or a dash.
 [[nodiscard]] std::string_view word_of(standing stands);
 

@@ -74,8 +74,9 @@ std::string line(const std::string& identity, const figure& column, const cell& 
 void append_table(std::string& text, const experiment_result& experiment, const table& from, std::string_view build) {
     for (const table_row& row : from.rows) {
         for (std::size_t index = 0; index < from.figures.size(); ++index) {
-            if (row.cells[index].samples.empty()) continue;
-            text += line(identity(experiment, *row.who, build), from.figures[index], row.cells[index]);
+            const cell& one = row.cells[index];
+            if (one.samples.empty() && one.value.count == 0) continue;
+            text += line(identity(experiment, *row.who, build), from.figures[index], one);
         }
     }
 }

@@ -13,6 +13,16 @@ namespace {
 /// The difference of two distances may overflow a signed integer. A double is precise enough for a plot.
 double between(std::int64_t low, std::int64_t high) { return static_cast<double>(high) - static_cast<double>(low); }
 
+std::vector<distance_view> summarized_distances(const experiment_result& found) {
+    std::vector<distance_view> views;
+    for (const distance_row& row : found.summarized->distances) {
+        const auto who = std::find_if(found.contestants.begin(), found.contestants.end(),
+                                      [&](const contestant_result& one) { return one.name == row.contestant; });
+        if (who != found.contestants.end()) views.push_back({&*who, row.variants, nullptr, row.found});
+    }
+    return views;
+}
+
 }
 
 std::vector<bucket> buckets_of(const std::vector<std::int64_t>& distances) {
@@ -72,6 +82,7 @@ distance_summary summarize_distances(const std::vector<std::int64_t>& distances)
 }
 
 std::vector<distance_view> distances_of(const experiment_result& found) {
+    if (found.summarized) return summarized_distances(found);
     std::vector<distance_view> views;
     for (const contestant_result& contestant : found.contestants) {
         if (contestant.state != outcome::measured) continue;
@@ -81,7 +92,7 @@ std::vector<distance_view> distances_of(const experiment_result& found) {
             const auto same = std::find_if(views.begin() + static_cast<std::ptrdiff_t>(first), views.end(),
                                            [&](const distance_view& view) { return *view.values == list.values; });
             if (same == views.end()) {
-                views.push_back({&contestant, {list.variant}, &list.values});
+                views.push_back({&contestant, {list.variant}, &list.values, summarize_distances(list.values)});
             } else {
                 same->variants.push_back(list.variant);
             }

@@ -35,22 +35,14 @@ struct plot_range {
 /// Everything, unless a few values are so far away that the rest would shrink to a line.
 [[nodiscard]] plot_range range_of(const std::vector<std::int64_t>& distances);
 
-struct distance_summary {
-    std::size_t count = 0;
-    std::int64_t usual = 0; ///< the most frequent
-    std::size_t usual_count = 0;
-    std::size_t distinct = 0;
-    std::size_t backwards = 0; ///< negative: the block is below the previous one
-    std::int64_t lowest = 0, highest = 0;
-};
-
 [[nodiscard]] distance_summary summarize_distances(const std::vector<std::int64_t>& distances);
 
 /// The distances of one contestant. Variants with equal lists are merged: many allocators do the same cold and warm.
 struct distance_view {
     const contestant_result* who;
     std::vector<std::string> variants;
-    const std::vector<std::int64_t>* values;
+    const std::vector<std::int64_t>* values; ///< nullptr in a result from a summary file: there is nothing to draw
+    distance_summary found = {};
 };
 
 /// In the order of the contestants. Rows that were not measured or have no such series are left out.

@@ -4,12 +4,12 @@
 #include "report/figure_rounds.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <map>
 #include <string_view>
 
 #include <fmt/format.h>
 
+#include "report/metric_value.hpp"
 #include "report/numbers.hpp"
 #include "report/primary.hpp"
 
@@ -35,9 +35,7 @@ std::vector<variant_rounds> rounds_by_variant(const experiment_result& found, wh
             const auto place = places.try_emplace(one.variant, all.size()).first->second;
             if (place == all.size()) all.push_back({one.variant, {}});
             std::size_t& rounds = all[place].metrics[one.name];
-            const auto has =
-                std::count_if(one.samples.begin(), one.samples.end(), [](double x) { return !std::isnan(x); });
-            rounds = std::max(rounds, static_cast<std::size_t>(has));
+            rounds = std::max(rounds, value_of(one).count);
         }
     }
     return all;

@@ -11,6 +11,7 @@
 #include "report/distance_chart.hpp"
 #include "report/distances.hpp"
 #include "report/html_words.hpp"
+#include "report/metric_value.hpp"
 #include "report/numbers.hpp"
 
 namespace tenure::lab {
@@ -23,7 +24,7 @@ std::optional<double> budget_end_of(const distance_view& view) {
         const bool shown =
             std::find(view.variants.begin(), view.variants.end(), measured.variant) != view.variants.end();
         if (measured.name != "overflow index" || !shown) continue;
-        const summary found = summarize(measured.samples);
+        const summary found = value_of(measured);
         if (found.count != 0) return found.median;
     }
     return std::nullopt;
@@ -33,7 +34,7 @@ std::string overview(const section& in, const std::vector<distance_view>& views)
     std::string body = html_head(
         {"contestant", "when", "#usual distance", "#share", "#different", "#backwards", "#lowest", "#highest"});
     for (const distance_view& view : views) {
-        const distance_summary found = summarize_distances(*view.values);
+        const distance_summary& found = view.found;
         const role part = role_of(*view.who, in.found.baseline);
         body += fmt::format("<tr{}><th scope=\"row\">{}</th>", part == role::ours ? " class=\"ours\"" : "",
                             html_name(view.who->name, part, view.who->name == in.found.baseline));
@@ -72,7 +73,9 @@ std::string html_distances(const section& in) {
                                    in.prefix);
     text += overview(in, views);
     text += "<div class=\"cards\">\n";
-    for (std::size_t number = 0; number < views.size(); ++number) text += card(in, views[number], number);
+    for (std::size_t number = 0; number < views.size(); ++number) {
+        if (views[number].values != nullptr) text += card(in, views[number], number);
+    }
     return text + "</div>\n";
 }
 

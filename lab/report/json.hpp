@@ -3,7 +3,8 @@
 #pragma once
 
 /// \file
-/// Writes a result as JSON and reads it back, without loss: numbers in their shortest exact form, NaN as null.
+/// Writes a result as JSON and reads it back, without loss: numbers in their shortest exact form, NaN as null. A
+/// summary (summarized.hpp) has a format of its own: json_summary.hpp.
 
 #include <cstdint>
 #include <filesystem>
@@ -14,8 +15,9 @@
 
 namespace tenure::lab {
 
-/// The field "format" of every file. A reader accepts this number and lower ones.
+/// The field "format" of a result with rounds, and of a summary. A reader accepts both, and no higher number.
 inline constexpr std::int64_t result_format = 1;
+inline constexpr std::int64_t summary_format = 2;
 
 /// A result, or the reason for its absence.
 struct loaded_result {
@@ -25,6 +27,7 @@ struct loaded_result {
     [[nodiscard]] bool ok() const { return error.empty(); }
 };
 
+/// A summary when the result is one. The two forms do not mix within a result.
 [[nodiscard]] std::string to_json(const result& found);
 
 /// Ignores fields that this version does not know; missing fields keep their defaults. Strings are made printable,

@@ -4,14 +4,15 @@
 #include "report/json.hpp"
 
 #include <algorithm>
-#include <limits>
-#include <span>
 #include <system_error>
+#include <utility>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "report/json_fields.hpp"
 #include "report/json_role.hpp"
+#include "report/json_summary.hpp"
 #include "report/letters.hpp"
 #include "report/read_file.hpp"
 #include "report/words.hpp"
@@ -46,138 +47,6 @@ bool is_too_deep(std::string_view text) {
     }
     return false;
 }
-
-/// Reads the fields of one object. Records the first error anywhere with its place and skips the rest.
-class fields {
-public:
-    fields(const json& object, std::string path, std::string& error)
-        : object_(object), path_(std::move(path)), error_(error) {
-        if (!object_.is_object()) fail("", "an object");
-    }
-
-    void read(const char* key, std::string& into) {
-        const json* value = find(key);
-        if (value == nullptr) return;
-        if (!value->is_string()) return fail(key, "a string");
-        into = printable(value->get_ref<const std::string&>());
-    }
-
-    void read(const char* key, bool& into) {
-        const json* value = find(key);
-        if (value == nullptr) return;
-        if (!value->is_boolean()) return fail(key, "true or false");
-        into = value->get<bool>();
-    }
-
-    template<class Unsigned>
-    void read_count(const char* key, Unsigned& into) {
-        const json* value = find(key);
-        if (value == nullptr) return;
-        if (!value->is_number_unsigned() || value->get<std::uint64_t>() > std::numeric_limits<Unsigned>::max()) {
-            return fail(key, "a whole number that is not negative");
-        }
-        into = static_cast<Unsigned>(value->get<std::uint64_t>());
-    }
-
-    template<class Enum>
-    void read_word(const char* key, std::span<const std::string_view> words, Enum& into) {
-        std::string text;
-        if (find(key) == nullptr) return;
-        read(key, text);
-        const auto place = std::find(words.begin(), words.end(), text);
-        if (place == words.end()) return fail(key, fmt::format("one of {}", fmt::join(words, ", ")));
-        into = static_cast<Enum>(place - words.begin());
-    }
-
-    /// Calls `each` with every item of a list and its place in the file.
-    template<class Each>
-    void read_list(const char* key, Each each) {
-        const json* value = find(key);
-        if (value == nullptr) return;
-        if (!value->is_array()) return fail(key, "a list");
-        for (std::size_t index = 0; index < value->size() && error_.empty(); ++index) {
-            each((*value)[index], fmt::format("{}[{}]", place(key), index));
-        }
-    }
-
-    template<class T, class Make>
-    void read_objects(const char* key, std::vector<T>& into, Make make) {
-        read_list(key, [&](const json& item, const std::string& where) {
-            into.push_back(make(fields(item, where, error_)));
-        });
-    }
-
-    void read_strings(const char* key, std::vector<std::string>& into) {
-        read_list(key, [&](const json& item, const std::string& where) { append_string(item, where, into); });
-    }
-
-    void read_rows(const char* key, std::vector<std::vector<std::string>>& into) {
-        read_list(key, [&](const json& row, const std::string& where) {
-            if (!row.is_array()) return note(where, "a list of strings");
-            into.emplace_back();
-            for (const json& item : row) append_string(item, where, into.back());
-        });
-    }
-
-    void read_samples(const char* key, std::vector<double>& into) {
-        read_list(key, [&](const json& item, const std::string& where) {
-            constexpr double infinity = std::numeric_limits<double>::infinity();
-            if (item.is_number()) {
-                into.push_back(item.get<double>());
-            } else if (item.is_null()) {
-                into.push_back(std::numeric_limits<double>::quiet_NaN());
-            } else if (item == "inf" || item == "-inf") {
-                into.push_back(item == "inf" ? infinity : -infinity);
-            } else {
-                note(where, "a number or null");
-            }
-        });
-    }
-
-    void read_integers(const char* key, std::vector<std::int64_t>& into) {
-        read_list(key, [&](const json& item, const std::string& where) {
-            constexpr auto largest = static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max());
-            const bool fits =
-                item.is_number_unsigned() ? item.get<std::uint64_t>() <= largest : item.is_number_integer();
-            if (!fits) return note(where, "a whole number of at most 63 bits");
-            into.push_back(item.get<std::int64_t>());
-        });
-    }
-
-    [[nodiscard]] const json* find(const char* key) const {
-        if (!error_.empty()) return nullptr;
-        const auto place = object_.find(key);
-        return place == object_.end() ? nullptr : &*place;
-    }
-
-    [[nodiscard]] fields inner(const char* key) {
-        static const json empty = json::object();
-        const json* value = find(key);
-        return {value == nullptr ? empty : *value, place(key), error_};
-    }
-
-private:
-    void append_string(const json& item, const std::string& where, std::vector<std::string>& into) {
-        if (!item.is_string()) return note(where, "a string");
-        into.push_back(printable(item.get_ref<const std::string&>()));
-    }
-
-    [[nodiscard]] std::string place(std::string_view key) const {
-        if (key.empty()) return path_;
-        return path_.empty() ? std::string(key) : fmt::format("{}.{}", path_, key);
-    }
-
-    void fail(std::string_view key, std::string_view expected) { note(place(key), expected); }
-
-    void note(std::string_view where, std::string_view expected) {
-        if (!error_.empty()) return;
-        error_ = fmt::format("{}: expected {}", where.empty() ? "the whole file" : where, expected);
-    }
-
-    const json& object_;
-    std::string path_;
-    std::string& error_;
-};
 
 metric read_metric(fields from) {
     metric made;
@@ -252,13 +121,12 @@ parameter read_parameter(fields from) {
     return made;
 }
 
-experiment_result read_experiment(fields from) {
+experiment_result read_experiment(fields from, std::int64_t format) {
     experiment_result made;
     from.read("name", made.name);
     from.read("question", made.question);
     from.read_strings("unfair", made.unfair);
     from.read("baseline", made.baseline);
-    from.read_objects("parameters", made.parameters, read_parameter);
     from.read_count("rounds", made.rounds);
     from.read_objects("contestants", made.contestants, read_contestant);
     from.read_objects("properties", made.properties, read_properties);
@@ -266,7 +134,12 @@ experiment_result read_experiment(fields from) {
     from.read("ranking_rule", made.ranking_rule);
     from.read_strings("ranking", made.ranking);
     from.read_strings("unranked", made.unranked);
-    from.read_objects("primary", made.primary, read_pattern);
+    if (format == summary_format) {
+        read_summary(from, made);
+    } else {
+        from.read_objects("parameters", made.parameters, read_parameter);
+        from.read_objects("primary", made.primary, read_pattern);
+    }
     return made;
 }
 
@@ -295,6 +168,7 @@ std::string excess_of(const result& found) {
             return fmt::format("not a result of `tenure bench`: {} contestants in one experiment; the maximum is {}",
                                experiment.contestants.size(), max_contestants);
         }
+        if (experiment.summarized) figures += experiment.summarized->figures.size();
         for (const contestant_result& who : experiment.contestants) {
             figures += who.metrics.size();
             for (const metric& one : who.metrics) samples += one.samples.size();
@@ -317,9 +191,9 @@ std::string format_error(const json& whole) {
         return "not a result of `tenure bench`: the fields \"format\" and \"experiments\" are missing";
     }
     if (*format < 1) return fmt::format("unknown format {}", format->dump());
-    if (*format > result_format) {
+    if (*format > summary_format) {
         return fmt::format("format {} was written by a newer `tenure`; this one reads formats up to {}: update it",
-                           format->dump(), result_format);
+                           format->dump(), summary_format);
     }
     return {};
 }
@@ -352,7 +226,9 @@ loaded_result parse_json(std::string_view text) {
     from.read("command", loaded.value.command);
     from.read("complete", loaded.value.complete);
     loaded.value.machine = read_machine(from.inner("machine"));
-    from.read_objects("experiments", loaded.value.experiments, read_experiment);
+    const auto format = whole["format"].get<std::int64_t>();
+    from.read_objects("experiments", loaded.value.experiments,
+                      [format](fields each) { return read_experiment(std::move(each), format); });
     if (loaded.ok()) loaded.error = excess_of(loaded.value);
     if (!loaded.ok()) loaded.value = {};
     return loaded;

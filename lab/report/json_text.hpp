@@ -5,6 +5,7 @@
 /// \file
 /// JSON that is readable for people and in diffs: indented, with short lists and objects on one line.
 
+#include <cmath>
 #include <cstddef>
 #include <string>
 
@@ -20,8 +21,18 @@ template<class List, class Make>
     return list;
 }
 
+/// JSON cannot represent numbers that are not finite: NaN becomes null, an infinity a string.
+[[nodiscard]] inline nlohmann::ordered_json json_number(double value) {
+    if (std::isnan(value)) return nullptr;
+    if (std::isinf(value)) return value > 0 ? "inf" : "-inf";
+    return value;
+}
+
 /// The text, ending with a newline. A list of plain values stays on one line, and so does an object with at most
 /// `max_in_line` of them. Bytes that are not UTF-8 are replaced.
 [[nodiscard]] std::string json_text(const nlohmann::ordered_json& value, std::size_t max_in_line = 0);
+
+/// The text in few bytes, ending with a newline: a list of objects has a line for each, and nothing is indented.
+[[nodiscard]] std::string json_lines(const nlohmann::ordered_json& value);
 
 }

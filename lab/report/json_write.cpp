@@ -3,11 +3,10 @@
 
 #include "report/json.hpp"
 
-#include <cmath>
-
 #include <nlohmann/json.hpp>
 
 #include "report/json_role.hpp"
+#include "report/json_summary.hpp"
 #include "report/json_text.hpp"
 #include "report/primary.hpp"
 #include "report/standings.hpp"
@@ -19,13 +18,6 @@ namespace {
 
 using json = nlohmann::ordered_json;
 
-/// JSON cannot represent numbers that are not finite.
-json number(double value) {
-    if (std::isnan(value)) return nullptr;
-    if (std::isinf(value)) return value > 0 ? "inf" : "-inf";
-    return value;
-}
-
 json to_value(const metric& measured, const experiment_result& experiment) {
     json made{{"name", measured.name},
               {"variant", measured.variant},
@@ -33,7 +25,7 @@ json to_value(const metric& measured, const experiment_result& experiment) {
               {"better", word_of(measured.sense)}};
     // Derived from the experiment's list, for readers of single figures. Our own reader ignores it.
     if (is_primary(experiment, measured.name, measured.variant)) made["primary"] = true;
-    made["samples"] = array_of(measured.samples, number);
+    made["samples"] = array_of(measured.samples, json_number);
     return made;
 }
 
@@ -42,21 +34,27 @@ json to_value(const series& list) {
 }
 
 json to_value(const contestant_result& who, const experiment_result& experiment) {
-    json made{
-        {"name", who.name},
-        {"version", who.version},
-        {"kind", who.kind},
-        {"state", word_of(who.state)},
-        {"reason", who.reason},
-        {"proof", who.proof},
-        {"note", who.note},
-        {"left_out", array_of(who.left_out,
-                              [](const left_out_part& one) {
-                                  return json{{"part", one.part}, {"reason", one.reason}};
-                              })},
-        {"metrics", array_of(who.metrics, [&](const metric& measured) { return to_value(measured, experiment); })},
-        {"lists", array_of(who.lists, [](const series& list) { return to_value(list); })}};
+    json made{{"name", who.name},     {"version", who.version}, {"kind", who.kind}, {"state", word_of(who.state)},
+              {"reason", who.reason}, {"proof", who.proof},     {"note", who.note}};
+    made["left_out"] = array_of(who.left_out, [](const left_out_part& one) {
+        return json{{"part", one.part}, {"reason", one.reason}};
+    });
+    if (!experiment.summarized) {
+        made["metrics"] = array_of(who.metrics, [&](const metric& measured) { return to_value(measured, experiment); });
+        made["lists"] = array_of(who.lists, [](const series& list) { return to_value(list); });
+    }
     if (who.role != role_without_field(who.name, who.kind)) made["role"] = word_of(who.role);
+    return made;
+}
+
+/// Without fields that have their default, which is most of the text fields of a contestant.
+json without_defaults(const json& object) {
+    json made = json::object();
+    for (const auto& [key, value] : object.items()) {
+        const bool is_default =
+            value == "" || (value.is_array() && value.empty()) || (key == "state" && value == "measured");
+        if (!is_default) made[key] = value;
+    }
     return made;
 }
 
@@ -64,7 +62,7 @@ json to_value(const property_table& properties) {
     return {{"title", properties.title}, {"columns", properties.columns}, {"rows", properties.rows}};
 }
 
-json to_value(const experiment_result& found) {
+json full_value(const experiment_result& found) {
     return {{"name", found.name},
             {"question", found.question},
             {"unfair", found.unfair},
@@ -87,6 +85,15 @@ json to_value(const experiment_result& found) {
             {"primary", array_of(found.primary, [](const figure_pattern& one) {
                  return json{{"metric", one.metric}, {"variant", one.variant}};
              })}};
+}
+
+json to_value(const experiment_result& found) {
+    const json full = full_value(found);
+    if (!found.summarized) return full;
+    json made = without_defaults(full);
+    for (json& who : made["contestants"]) who = without_defaults(who);
+    write_summary(found, made);
+    return made;
 }
 
 json to_value(const machine_info& machine) {
@@ -118,12 +125,12 @@ json to_value(const trailing_figure& one) {
             {"unit", one.unit},
             {"primary", one.primary},
             {"ours", one.ours},
-            {"ours_median", number(one.ours_median)},
+            {"ours_median", json_number(one.ours_median)},
             {"other", one.other},
-            {"other_median", number(one.other_median)},
-            {"ratio", number(one.ratio.median)},
-            {"ratio_low", number(one.ratio.low)},
-            {"ratio_high", number(one.ratio.high)}};
+            {"other_median", json_number(one.other_median)},
+            {"ratio", json_number(one.ratio.median)},
+            {"ratio_low", json_number(one.ratio.low)},
+            {"ratio_high", json_number(one.ratio.high)}};
 }
 
 /// Derived from the samples; the reader ignores it.
@@ -143,17 +150,17 @@ json to_value(const standings& found) {
 }
 
 std::string to_json(const result& found) {
-    const json whole = {
-        {"format", result_format},
-        {"tool", "tenure bench"},
-        {"tool_version", found.tool_version},
-        {"started_at", found.started_at},
-        {"command", found.command},
-        {"complete", found.complete},
-        {"machine", to_value(found.machine)},
-        {"distance", to_value(standings_of(found))},
-        {"experiments", array_of(found.experiments, [](const experiment_result& one) { return to_value(one); })}};
-    return json_text(whole);
+    const bool summary = is_summary(found);
+    json whole = {{"format", summary ? summary_format : result_format},
+                  {"tool", "tenure bench"},
+                  {"tool_version", found.tool_version},
+                  {"started_at", found.started_at},
+                  {"command", found.command},
+                  {"complete", found.complete},
+                  {"machine", to_value(found.machine)}};
+    if (!summary) whole["distance"] = to_value(standings_of(found));
+    whole["experiments"] = array_of(found.experiments, [](const experiment_result& one) { return to_value(one); });
+    return summary ? json_lines(whole) : json_text(whole);
 }
 
 }

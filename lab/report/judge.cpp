@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <string_view>
 
 #include "report/signed_rank.hpp"
 
@@ -67,6 +68,44 @@ std::vector<std::size_t> unbeaten(const table& from, std::size_t index, const st
     return left;
 }
 
+/// The row of a contestant that a summary names; no_row for an empty name.
+std::size_t row_named(const table& from, std::string_view name) {
+    const auto place =
+        std::find_if(from.rows.begin(), from.rows.end(), [&](const table_row& row) { return row.who->name == name; });
+    return name.empty() || place == from.rows.end() ? no_row : static_cast<std::size_t>(place - from.rows.begin());
+}
+
+std::vector<std::size_t> rows_named(const table& from, const std::vector<std::string>& names) {
+    std::vector<std::size_t> rows;
+    for (const std::string& name : names) {
+        if (const std::size_t row = row_named(from, name); row != no_row) rows.push_back(row);
+    }
+    return rows;
+}
+
+verdict summarized_verdict(const table& from, std::size_t index, const judged_figure& judged) {
+    verdict made{index, rows_named(from, judged.best), row_named(from, judged.ours), row_named(from, judged.other),
+                 row_named(from, judged.reference)};
+    if (made.ours == no_row || made.other == no_row) return made;
+    made.against = judged.against;
+    made.stands = judged.stands;
+    return made;
+}
+
+}
+
+verdict verdict_of(const table& from, std::size_t index) {
+    if (const judged_figure* judged = from.figures[index].judged) return summarized_verdict(from, index, *judged);
+    std::vector<std::size_t> others = rows_of(from, index, role::peer);
+    const std::vector<std::size_t> baseline = rows_of(from, index, role::baseline);
+    others.insert(others.end(), baseline.begin(), baseline.end());
+    verdict made{index, best_choices(from, index), best_of(from, index, rows_of(from, index, role::ours)),
+                 best_of(from, index, others), best_of(from, index, rows_of(from, index, role::reference))};
+    if (made.ours == no_row || made.other == no_row) return made;
+    const match found = match_of(from, index, made.ours, made.other);
+    made.against = found.ratio;
+    made.stands = found.stands;
+    return made;
 }
 
 match match_of(const table& from, std::size_t index, std::size_t row, std::size_t other) {
@@ -106,6 +145,7 @@ std::size_t best_of(const table& from, std::size_t index, const std::vector<std:
 }
 
 std::vector<std::size_t> best_choices(const table& from, std::size_t index) {
+    if (const judged_figure* judged = from.figures[index].judged) return rows_named(from, judged->best);
     std::vector<std::size_t> choices;
     if (from.figures[index].sense == better::neither) return choices;
     for (std::size_t row = 0; row < from.rows.size(); ++row) {

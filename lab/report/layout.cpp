@@ -11,6 +11,7 @@
 
 #include <fmt/format.h>
 
+#include "report/metric_value.hpp"
 #include "report/primary.hpp"
 
 namespace tenure::lab {
@@ -42,6 +43,15 @@ void group_by_variant(std::vector<figure>& figures) {
                      [&](const figure& a, const figure& b) { return place_of(a) < place_of(b); });
 }
 
+const judged_figure* find_judged(const experiment_result& found, const metric& measured) {
+    if (!found.summarized) return nullptr;
+    const std::vector<judged_figure>& all = found.summarized->figures;
+    const auto place = std::find_if(all.begin(), all.end(), [&](const judged_figure& one) {
+        return one.metric == measured.name && one.variant == measured.variant && one.unit == measured.unit;
+    });
+    return place == all.end() ? nullptr : &*place;
+}
+
 /// Every distinct figure.
 std::vector<figure> figures_of(const experiment_result& found) {
     std::vector<figure> figures;
@@ -51,7 +61,8 @@ std::vector<figure> figures_of(const experiment_result& found) {
                                            [&](const figure& column) { return same_figure(column, measured); });
             if (known) continue;
             figures.push_back({measured.name, measured.variant, measured.unit, measured.sense, kind_of(measured),
-                               is_primary(found, measured.name, measured.variant)});
+                               is_primary(found, measured.name, measured.variant), false,
+                               find_judged(found, measured)});
         }
     }
     group_by_variant(figures);
@@ -74,12 +85,9 @@ const contestant_result* find_baseline(const experiment_result& found) {
 cell make_cell(const contestant_result& contestant, const contestant_result* baseline, const figure& column) {
     const metric* measured = find_metric(contestant, column);
     if (measured == nullptr) return {summarize({}), summarize({}), {}};
-    cell made{summarize(measured->samples), summarize({}), measured->samples};
     const metric* reference = baseline == nullptr ? nullptr : find_metric(*baseline, column);
-    if (reference != nullptr && column.sense != better::neither) {
-        made.ratio = summarize(round_ratios(measured->samples, reference->samples));
-    }
-    return made;
+    const bool has_ratio = reference != nullptr && column.sense != better::neither;
+    return {value_of(*measured), has_ratio ? ratio_of(*measured, *reference) : summarize({}), measured->samples};
 }
 
 table make_table(const experiment_result& found, std::string variant, std::vector<figure> figures) {

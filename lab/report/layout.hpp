@@ -3,7 +3,7 @@
 #pragma once
 
 /// \file
-/// An experiment as tables: computed once from the samples, then drawn as text, HTML and CSV.
+/// An experiment as tables: computed once from the samples or the summary, then drawn as text, HTML and CSV.
 
 #include <cstddef>
 #include <cstdint>
@@ -30,8 +30,9 @@ struct figure {
     std::string metric, variant, unit;
     better sense = better::smaller;
     figure_kind kind = figure_kind::timed;
-    bool primary = false; ///< declared by the experiment; its summary shows these
-    bool alone = false;   ///< only one of several contestants has it, so there is nothing to compare
+    bool primary = false;                  ///< declared by the experiment; its summary shows these
+    bool alone = false;                    ///< only one of several contestants has it, so there is nothing to compare
+    const judged_figure* judged = nullptr; ///< the judge's answer, in a result from a summary file
 
     /// Shown without comparison: in a table of its own, without bar, ratio and best choice.
     [[nodiscard]] bool is_told() const { return alone || kind == figure_kind::fact; }
@@ -40,8 +41,8 @@ struct figure {
 /// One figure of one contestant; `value.count` is 0 when it was not measured.
 struct cell {
     summary value;
-    summary ratio; ///< to the baseline of the same round
-    std::vector<double> samples;
+    summary ratio;               ///< to the baseline of the same round
+    std::vector<double> samples; ///< empty in a result from a summary file
 };
 
 struct table_row {

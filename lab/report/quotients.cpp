@@ -23,6 +23,7 @@ summary summary_of(const table& from, std::size_t figure, const quotient& asked)
 }
 
 std::vector<quotient_row> quotients_of(const experiment_result& found) {
+    if (found.summarized) return found.summarized->quotients;
     std::vector<quotient_row> rows;
     if (found.quotients.empty()) return rows;
     const layout laid = lay_out(found);

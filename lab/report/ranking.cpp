@@ -35,6 +35,7 @@ std::size_t figures_with_baseline(const table& whole, const std::vector<std::str
 }
 
 std::vector<ranked> rank(const experiment_result& found) {
+    if (found.summarized) return found.summarized->order;
     const layout laid = lay_out(found);
     const std::size_t possible = figures_with_baseline(laid.whole, found.unranked);
     std::vector<ranked> order;

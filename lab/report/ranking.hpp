@@ -5,20 +5,11 @@
 /// \file
 /// The overall rank of an experiment: the geometric mean of the ratios to the baseline, times only.
 
-#include <cstddef>
-#include <string>
 #include <vector>
 
 #include "report/result.hpp"
 
 namespace tenure::lab {
-
-struct ranked {
-    std::string name;
-    double score;         ///< geometric mean of its ratios; below 1 is better than the baseline
-    std::size_t measured; ///< number of figures in the score
-    std::size_t possible; ///< number of figures that any contestant has
-};
 
 /// Best first. A figure counts when it has a better side, is not memory, and its baseline was measured. Where larger is
 /// better, the ratio is inverted. Figures that the experiment declares unranked do not count. References are left out,

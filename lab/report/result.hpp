@@ -7,11 +7,15 @@
 ///
 /// A `result` contains a machine, a build and experiments; an experiment contains contestants, and each contestant its
 /// metrics with one sample per round. Tables and charts are computed from the samples, so CSV, JSON, HTML and the
-/// terminal always agree.
+/// terminal always agree. A result that was read from a summary file has a summary in place of the samples.
 
+#include <algorithm>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
+
+#include "report/experiment_summary.hpp"
 
 namespace tenure::lab {
 
@@ -29,6 +33,7 @@ struct metric {
     std::string unit;    ///< "ns/op", "MiB"
     better sense = better::smaller;
     std::vector<double> samples; ///< by round; a failed round holds NaN, so that index i is the same round for all
+    std::optional<metric_summary> summarized = std::nullopt; ///< from a summary file, which has no samples
 };
 
 /// A list of numbers that is the same in every round and stored once, such as the distances of the article.
@@ -107,6 +112,7 @@ struct experiment_result {
     std::vector<std::string> ranking; ///< best first; when empty, ranking.hpp ranks by the geometric mean of the ratios
     std::vector<std::string> unranked;   ///< names of metrics that do not count in the rank
     std::vector<figure_pattern> primary; ///< figures of the summary, declared by the experiment before it ran
+    std::optional<experiment_summary> summarized = std::nullopt; ///< from a summary file: answers that need the rounds
 };
 
 struct machine_info {
@@ -123,5 +129,11 @@ struct result {
     machine_info machine;
     std::vector<experiment_result> experiments;
 };
+
+/// Whether a result comes from a summary file, so that it has no rounds.
+[[nodiscard]] inline bool is_summary(const result& found) {
+    return std::any_of(found.experiments.begin(), found.experiments.end(),
+                       [](const experiment_result& one) { return one.summarized.has_value(); });
+}
 
 }

@@ -4,7 +4,7 @@
 
 /// \file
 /// The distance to the best of the others over all experiments: in how many figures the best of ours leads, is level or
-/// trails, and where it trails most. Counts the verdicts of conclusion.hpp.
+/// trails, and where it trails most. Counts the verdicts of judge.hpp.
 
 #include <cstddef>
 #include <optional>

@@ -72,6 +72,8 @@ double geometric_mean(std::span<const double> values) {
     return count == 0 ? nothing : std::exp(logarithms / static_cast<double>(count));
 }
 
+bool has_range(const summary& found) { return !std::isnan(found.lowest) && !std::isnan(found.highest); }
+
 bool ranges_apart(const summary& left, const summary& right) {
     return left.highest < right.lowest || right.highest < left.lowest;
 }

@@ -16,7 +16,8 @@
 
 namespace tenure::lab {
 
-/// The centre and the spread of some samples. All NaN when there are none.
+/// The centre and the spread of some samples. All NaN when there are none. A summary file has neither the range of
+/// values nor the spread of ratios: they are NaN although the count is above zero.
 struct summary {
     double median;
     double low;        ///< 25th percentile
@@ -43,7 +44,10 @@ inline constexpr std::size_t min_spread_rounds = 3;
 /// The n-th root of the product. Skips values that are not above zero; NaN without values.
 [[nodiscard]] double geometric_mean(std::span<const double> values);
 
-/// Whether every sample of one is below every sample of the other.
+/// Whether the lowest and the highest sample are known.
+[[nodiscard]] bool has_range(const summary& found);
+
+/// Whether every sample of one is below every sample of the other; false when a range is unknown.
 [[nodiscard]] bool ranges_apart(const summary& left, const summary& right);
 
 }

@@ -155,7 +155,7 @@ text_grid distance_grid(const context& in, const std::vector<distance_view>& vie
     grid.head(
         kept(std::vector<std::string>{"  contestant", "usual", "share", "distinct", "variant", "lowest", "highest"}));
     for (const distance_view& view : views) {
-        const distance_summary found = summarize_distances(*view.values);
+        const distance_summary& found = view.found;
         const role part = role_of(*view.who, in.found.baseline);
         grid.add(kept(std::vector<grid_cell>{
             {std::string(sign_of(part, view.who->name == in.found.baseline)) + clipped(view.who->name, in.width / 3),

@@ -25,7 +25,8 @@ tint tint_of(change verdict) {
     case change::drifted:
     case change::moved: return tint::warning;
     case change::not_comparable:
-    case change::too_few: return tint::faint;
+    case change::too_few:
+    case change::not_available: return tint::faint;
     case change::same: break;
     }
     return tint::none;
@@ -39,7 +40,8 @@ std::string_view mark_of(change verdict) {
     case change::drifted: return "~ ";
     case change::moved: return "* ";
     case change::not_comparable:
-    case change::too_few: return "? ";
+    case change::too_few:
+    case change::not_available: return "? ";
     case change::same: break;
     }
     return "  ";
@@ -128,6 +130,9 @@ std::string totals(const comparison& found) {
     }
     if (const std::size_t count = found.count(change::too_few); count != 0) {
         text += fmt::format("; {} without a verdict: fewer than {} rounds in one result", count, min_compared_rounds);
+    }
+    if (const std::size_t count = found.count(change::not_available); count != 0) {
+        text += fmt::format("; {} without a verdict: a summary file has no rounds", count);
     }
     return text;
 }

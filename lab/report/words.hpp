@@ -17,8 +17,9 @@ namespace tenure::lab {
 inline constexpr std::array<std::string_view, 3> better_words{"smaller", "larger", "neither"};
 inline constexpr std::array<std::string_view, 3> outcome_words{"measured", "missing", "failed"};
 inline constexpr std::array<std::string_view, 4> role_words{"peer", "ours", "checked", "reference"};
-inline constexpr std::array<std::string_view, 7> change_words{"same",  "better",         "worse",         "drifted",
-                                                              "moved", "not comparable", "too few rounds"};
+inline constexpr std::array<std::string_view, 8> change_words{
+    "same", "better", "worse", "drifted", "moved", "not comparable", "too few rounds", "not available"};
+inline constexpr std::array<std::string_view, 4> standing_words{"none", "leads", "level", "trails"};
 
 [[nodiscard]] constexpr std::string_view word_of(better sense) { return better_words[static_cast<std::size_t>(sense)]; }
 

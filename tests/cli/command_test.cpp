@@ -151,6 +151,50 @@ TEST_F(command, refuses_a_chart_of_nothing_or_of_several_files) {
     expect_words(nothing.err, {"bare.json: heap has no primary figure to draw"});
 }
 
+TEST_F(command, a_summary_prints_the_tables_of_its_result) {
+    ASSERT_EQ(run_command(quick + "--out run", directory).code, 0);
+    auto const written = run_command("report run --summary kept.json", directory);
+    EXPECT_EQ(written.code, 0) << written.err;
+    EXPECT_EQ(written.out, "");
+    expect_words(written.err, {"written to kept.json: ", " KiB"});
+    for (const char* options : {"", " --short", " --markdown tables", " --markdown distance", " --markdown trailing"}) {
+        auto whole = run_command("report run" + std::string{options}, directory);
+        auto const kept = run_command("report kept.json" + std::string{options}, directory);
+        EXPECT_EQ(kept.code, 0) << kept.err;
+        if (whole.out.starts_with("run: ")) whole.out.replace(0, 3, "kept.json");
+        EXPECT_EQ(kept.out, whole.out) << options;
+    }
+    EXPECT_LT(fs::file_size(fs::path{directory} / "kept.json") * 4,
+              fs::file_size(fs::path{directory} / "run/results.json"));
+    expect_words(run_command("report kept.json --chart lifetimes", directory).out, {"<svg xmlns=", "</svg>"});
+    EXPECT_EQ(run_command("report run --summary kept.json", directory).code, 0) << "an older file is replaced";
+    auto const compared = run_command("bench --compare kept.json run", directory);
+    EXPECT_EQ(compared.code, 0) << compared.err;
+    expect_words(compared.out, {"summary without rounds"});
+}
+
+TEST_F(command, refuses_a_summary_that_cannot_be_written) {
+    ASSERT_EQ(run_command(quick + "--out run", directory).code, 0);
+    ASSERT_EQ(run_command(quick + "--out more", directory).code, 0);
+    for (const char* file : {"run/results.json", "./run/../run/results.json"}) {
+        auto const itself = run_command("report run --summary " + std::string{file}, directory);
+        EXPECT_EQ(itself.code, 2);
+        expect_words(itself.err, {"this is the result itself, whose rounds would be lost"});
+    }
+    auto const several = run_command("report run more --summary kept.json", directory);
+    EXPECT_EQ(several.code, 2);
+    expect_words(several.err, {"--summary takes one result, and 2 were given", "not combined"});
+    EXPECT_EQ(run_command("report run --short --summary kept.json", directory).code, 2);
+    EXPECT_EQ(run_command("report run --markdown tables --summary kept.json", directory).code, 2);
+    EXPECT_EQ(run_command("report run --chart lifetimes --summary kept.json", directory).code, 2);
+    EXPECT_EQ(run_command("report nothing --summary kept.json", directory).code, 2);
+    EXPECT_FALSE(fs::exists(fs::path{directory} / "kept.json"));
+    auto const nowhere = run_command("report run --summary nowhere/kept.json", directory);
+    EXPECT_EQ(nowhere.code, 3);
+    expect_words(nowhere.err, {"nowhere/kept.json: cannot write the file: No such file or directory"});
+    EXPECT_EQ(run_command("report run", directory).code, 0) << "the result is as it was";
+}
+
 TEST_F(command, compares_two_results) {
     ASSERT_EQ(run_command(quick + "--out old", directory).code, 0);
     ASSERT_EQ(run_command(quick + "--out new", directory).code, 0);

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: Tenure contributors
 // SPDX-License-Identifier: MIT
 
-// The caller's mistakes. They are reported at every level of checks: at once, or without checks by the next deallocation
-// or collect().
+// The caller's mistakes. They are reported at every level of checks: at once, or without checks by the next
+// deallocation or collect().
 
 #include <cstdint>
 #include <string>

@@ -10,6 +10,7 @@
 
 #include "report/fixture.hpp"
 #include "report/snapshot.hpp"
+#include "report/summarized.hpp"
 #include "report/text.hpp"
 
 namespace tenure::lab {
@@ -247,6 +248,57 @@ TEST(compare, the_tables_are_as_they_were) {
 
 TEST(compare, the_tables_fit_a_narrow_terminal) {
     expect_snapshot("compare_narrow.txt", text_tables(example(), {48, colour::plain}));
+}
+
+TEST(compare, a_summary_compared_with_its_own_rounds_is_the_same) {
+    const result rounds = longer(fixture::plausible_result());
+    for (const comparison& found : {compare(summarized(rounds), rounds), compare(rounds, summarized(rounds)),
+                                    compare(summarized(rounds), summarized(rounds))}) {
+        const comparison expected = compare(rounds, rounds);
+        EXPECT_EQ(found.rows.size(), expected.rows.size());
+        EXPECT_EQ(found.count(change::same), expected.count(change::same));
+        EXPECT_EQ(found.count(change::not_comparable), expected.count(change::not_comparable));
+        EXPECT_TRUE(found.warnings.empty());
+        EXPECT_TRUE(found.only_before.empty());
+        EXPECT_TRUE(found.only_after.empty());
+    }
+}
+
+TEST(compare, a_change_against_a_summary_has_medians_and_ratios_and_no_verdict) {
+    result after = fixture::small_result();
+    samples_of(after, 1, 0) = {4.0, 5.0, 4.5};
+    const result before = longer(fixture::small_result());
+    const comparison with_rounds = compare(before, longer(after));
+    ASSERT_EQ(row(with_rounds, "tenure temp", "alloc", "warm").verdict, change::worse);
+    const comparison found = compare(summarized(before), longer(after));
+    const compared_metric& changed = row(found, "tenure temp", "alloc", "warm");
+    EXPECT_EQ(changed.verdict, change::not_available);
+    EXPECT_DOUBLE_EQ(changed.before.median, 2.25);
+    EXPECT_DOUBLE_EQ(changed.after.median, 4.5);
+    EXPECT_DOUBLE_EQ(changed.ratio_before.median, 0.25);
+    EXPECT_DOUBLE_EQ(changed.factor(), 2.0);
+    EXPECT_EQ(row(found, "tenure temp", "free", "warm").verdict, change::same)
+        << "medians within a tenth need no rounds";
+    EXPECT_EQ(found.count(change::not_available), 1U);
+    const std::string text = text_tables(found, {200});
+    EXPECT_NE(text.find("summary without rounds"), std::string::npos) << text;
+    EXPECT_NE(text.find("? alloc, warm"), std::string::npos) << text;
+    EXPECT_NE(text.find("not available"), std::string::npos) << text;
+    EXPECT_NE(text.find("1 without a verdict: a summary file has no rounds"), std::string::npos) << text;
+    EXPECT_NE(to_json(found).find("\"verdict\": \"not available\""), std::string::npos);
+}
+
+TEST(compare, a_slower_machine_is_not_told_from_a_change_without_the_rounds) {
+    result after = fixture::plausible_result();
+    scale(after, 1.7);
+    const comparison found = compare(summarized(fixture::plausible_result()), after);
+    EXPECT_EQ(found.count(change::worse) + found.count(change::better) + found.count(change::drifted), 0U);
+    EXPECT_GT(found.count(change::not_available), 50U);
+}
+
+TEST(compare, too_few_rounds_of_a_summary_are_still_too_few) {
+    const comparison found = compare(summarized(fixture::small_result()), longer(fixture::small_result()));
+    EXPECT_EQ(row(found, "tenure temp", "alloc", "warm").verdict, change::too_few);
 }
 
 TEST(compare, the_json_is_as_it_was) { expect_snapshot("compare.json", to_json(example())); }

@@ -124,8 +124,8 @@ TEST(json, another_file_is_refused) {
 }
 
 TEST(json, a_newer_file_is_refused_with_what_to_do) {
-    const std::string error = error_of("{\"format\":2,\"experiments\":[]}");
-    EXPECT_EQ(error, "format 2 was written by a newer `tenure`; this one reads formats up to 1: update it");
+    const std::string error = error_of("{\"format\":3,\"experiments\":[]}");
+    EXPECT_EQ(error, "format 3 was written by a newer `tenure`; this one reads formats up to 2: update it");
     EXPECT_FALSE(error_of("{\"format\":99999999999999999999,\"experiments\":[]}").empty());
     EXPECT_EQ(error_of("{\"format\":0,\"experiments\":[]}"), "unknown format 0");
 }

@@ -12,9 +12,10 @@ from pathlib import Path
 
 SCRIPT = Path(__file__).parents[2] / "scripts/figures"
 
-# Says what it was asked, and the heap's table as the command prints it.
+# Says what it was asked, and the heap's table as the command prints it. Its summary is the file that it was given.
 COMMAND = """#!/bin/sh
 case "$*" in
+*--summary*) cp "$2" "$4" ;;
 *--chart*) echo "<svg>$3 $4 of $(basename $2)</svg>" ;;
 *--markdown*) echo "| asked |"; echo "| --- |"; echo "| $3 $4 $5 $6 |" ;;
 *nowhere*) echo "no such experiment" >&2; exit 2 ;;
@@ -24,8 +25,9 @@ esac
 
 MACHINE = {"cpu": "a processor", "cores": 2, "system": "a system", "c_library": "glibc 2.36", "commit": "0123abc"}
 KEPT = {"started_at": "2026-11-23T10:00:00Z", "command": "tenure bench", "complete": True, "machine": MACHINE,
-        "experiments": [{"contestants": [{"name": "a", "lists": [{"name": "distances"}],
-                                          "metrics": [{"better": "smaller", "samples": [1.23456789, None]}]}]}]}
+        "experiments": [{"contestants": [{"name": "a", "reason": "/opt/lib/libmine.so: not found",
+                                          "left_out": [{"part": "all", "reason": "/opt/lib/libmine.so is slow"}]},
+                                         {"name": "b", "metrics": [{"samples": [1.5, None]}]}]}]}
 PROGRAMS = {"started_at": "2026-11-23T10:00:00Z", "command": "real_programs", "rounds": 2, "machine": MACHINE,
             "programs": [{"program": "perl", "rows": [
                 {"malloc": "ours.so", "cpu_s": [1.0, 3.0], "peak_mib": 10},
@@ -178,15 +180,46 @@ class Figures(unittest.TestCase):
         self.assertIn("| 2026-11-23 | [now.json](now.json) | a processor, 2 cores, a system | 0123abc | `tenure bench` |",
                       self.figures()[2])
 
-    def test_a_run_is_kept_without_its_lists(self):
+    def test_a_run_is_kept_as_its_summary_without_paths(self):
         self.document("")
         source = self.root / "run.json"
         source.write_text(json.dumps(KEPT))
-        self.assertEqual(self.figures("keep", source, "kept")[0], 0)
+        status, said, _ = self.figures("keep", source, "kept")
+        self.assertEqual(status, 0, said)
+        self.assertIn("docs/results/kept.json: ", said)
         kept = json.loads((self.root / "docs/results/kept.json").read_text())
-        contestant = kept["experiments"][0]["contestants"][0]
-        self.assertEqual(contestant["lists"], [])
-        self.assertEqual(contestant["metrics"][0]["samples"], [1.2346, None])
+        absent, measured = kept["experiments"][0]["contestants"]
+        self.assertEqual(absent["reason"], "libmine.so: not found")
+        self.assertEqual(absent["left_out"][0]["reason"], "libmine.so is slow")
+        self.assertEqual(measured, KEPT["experiments"][0]["contestants"][1], "the command summarizes")
+        self.assertEqual(kept["machine"], MACHINE)
+
+    def test_a_run_that_the_command_cannot_summarize_is_not_kept(self):
+        self.document("")
+        self.tenure.write_text('#!/bin/sh\necho "tenure: $2: no" >&2; exit 2\n')
+        source = self.root / "run.json"
+        source.write_text(json.dumps(KEPT))
+        status, said, _ = self.figures("keep", source, "kept")
+        self.assertEqual(status, 1)
+        self.assertIn(f"{source}: tenure: {source}: no", said)
+        self.assertFalse((self.root / "docs/results/kept.json").exists())
+
+    def test_other_results_are_kept_with_a_line_for_each_row(self):
+        self.document("")
+        source = self.root / "run.json"
+        source.write_text(json.dumps(JEMBENCH))
+        self.assertEqual(self.figures("keep", source, "kept")[0], 0)
+        text = (self.root / "docs/results/kept.json").read_text()
+        self.assertEqual(json.loads(text), JEMBENCH)
+        self.assertEqual(text.count('\n{"operation"'), 2)
+
+    def test_more_kept_results_than_the_limit_fail_the_check(self):
+        self.document("")
+        self.assertEqual(self.figures("--check")[0], 0)
+        (self.root / "docs/results/large.json").write_text(json.dumps({"text": "x" * 200_000}))
+        status, said, _ = self.figures("--check")
+        self.assertEqual(status, 1)
+        self.assertIn("docs/results holds 201 KB of JSON, more than 200 KB", said)
 
     def test_an_interrupted_run_is_not_kept(self):
         self.document("")
