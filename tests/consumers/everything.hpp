@@ -12,6 +12,7 @@
 #include <tenure/base/block_source.hpp>
 #include <tenure/base/tag.hpp>
 #include <tenure/lifetime/lifetime.hpp>
+#include <tenure/pool/block_pool.hpp>
 #include <tenure/pool/pool.hpp>
 #include <tenure/pool/shared_pool.hpp>
 #include <tenure/pool/small_object.hpp>
@@ -67,6 +68,36 @@ inline bool use_lifetimes() {
     return good;
 }
 
+/// With a destructor, so that a pool visits what is left in it.
+struct counted {
+    explicit counted(int& alive) : alive_(&alive) { ++alive; }
+    ~counted() { --*alive_; }
+    counted(const counted&) = delete;
+    counted& operator=(const counted&) = delete;
+
+private:
+    int* alive_;
+};
+
+inline void count_block(void*) {}
+
+/// What pools visit is inline here and exported there: a hidden symbol would not link.
+inline bool visit_pools() {
+    int alive = 0, seen = 0;
+    {
+        tenure::pool<counted> left;
+        tenure::shared_pool<counted> shared;
+        for (int i = 0; i < 3; ++i) {
+            if (left.construct(alive) == nullptr || shared.construct(alive) == nullptr) return false;
+        }
+        left.for_each([&](counted&) { ++seen; });
+        shared.for_each([&](counted&) { ++seen; });
+    }
+    tenure::block_pool blocks(64);
+    blocks.for_each(count_block);
+    return alive == 0 && seen == 6;
+}
+
 inline bool use_pools() {
     tenure::pool<long> numbers;
     long* const number = numbers.construct(5L);
@@ -105,6 +136,7 @@ inline int use_everything(int expected_level) {
     expect(tenure::checks::level == expected_level, "the check level that came with the target");
     expect(use_lifetimes(), "lifetimes");
     expect(use_pools(), "pools");
+    expect(visit_pools(), "visits of pools");
     expect(use_arena(), "arena");
     tenure::next_frame();
     return failures;

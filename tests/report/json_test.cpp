@@ -41,7 +41,8 @@ TEST(json, a_declared_role_comes_back_whatever_the_name_says) {
          {contestant_role::peer, contestant_role::ours, contestant_role::checked, contestant_role::reference}) {
         result found = before;
         for (contestant_result& who : found.experiments[0].contestants) who.role = role;
-        for (const contestant_result& who : parse_json(to_json(found)).value.experiments.at(0).contestants) {
+        const loaded_result back = parse_json(to_json(found));
+        for (const contestant_result& who : back.value.experiments.at(0).contestants) {
             EXPECT_EQ(who.role, role) << who.name;
         }
     }

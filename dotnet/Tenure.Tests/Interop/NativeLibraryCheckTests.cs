@@ -78,6 +78,7 @@ public sealed class NativeLibraryCheckTests
         TenureLoadException thrown = NativeLibraryCheck.UnlikeLayout(77, "/opt/libtenure.so");
         Assert.Contains($"layout version {NativeMethods.QuickVersion}.", thrown.Message, StringComparison.Ordinal);
         Assert.Contains("/opt/libtenure.so with layout version 77", thrown.Message, StringComparison.Ordinal);
+        Assert.Contains("has no function tn_quick_version", NativeLibraryCheck.UnlikeLayout(0, null).Message, StringComparison.Ordinal);
         Assert.Contains("Next step: ", thrown.Message, StringComparison.Ordinal);
     }
 

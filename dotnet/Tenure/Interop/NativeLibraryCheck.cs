@@ -36,11 +36,10 @@ internal static class NativeLibraryCheck
     [MethodImpl(MethodImplOptions.NoInlining)]
     private static void Check()
     {
-        uint found, quick;
+        uint found;
         try
         {
             found = NativeMethods.tn_abi_version();
-            quick = found == NativeMethods.AbiVersion ? NativeMethods.tn_quick_version() : 0;
         }
         catch (DllNotFoundException exception)
         {
@@ -58,11 +57,24 @@ internal static class NativeLibraryCheck
         {
             throw Unlike(found, LoadedFrom(), null);
         }
-        if (quick != NativeMethods.QuickVersion)
+        if (FoundLayout() is var layout && layout != NativeMethods.QuickVersion)
         {
-            throw UnlikeLayout(quick, LoadedFrom());
+            throw UnlikeLayout(layout, LoadedFrom());
         }
         Volatile.Write(ref _passed, true);
+    }
+
+    /// <summary>The layout version of the library; zero for a library from before there was one.</summary>
+    private static uint FoundLayout()
+    {
+        try
+        {
+            return NativeMethods.tn_quick_version();
+        }
+        catch (EntryPointNotFoundException)
+        {
+            return 0;
+        }
     }
 
     internal static string FileName =>
@@ -117,7 +129,8 @@ internal static class NativeLibraryCheck
     {
         var text = new StringBuilder("Tenure's native library has another memory layout than Tenure.dll expects.");
         text.Append(" Required: layout version ").Append(NativeMethods.QuickVersion)
-            .Append(". Found: ").Append(path ?? FileName).Append(" with layout version ").Append(found)
+            .Append(". Found: ").Append(path ?? FileName)
+            .Append(found == 0 ? ", which has no function tn_quick_version" : $" with layout version {found}")
             .Append(". Next step: use both from the same version of the package Tenure; remove the other ").Append(FileName)
             .Append(", and check LD_LIBRARY_PATH. ").Append(InOwnTree);
         return new TenureLoadException(text.ToString(), null) { LibraryPath = path, FoundAbiVersion = NativeMethods.AbiVersion };

@@ -44,6 +44,7 @@ constexpr std::size_t default_alignment = alignof(std::max_align_t);
 }
 
 /// Prefetches the cache line of `address` for writing. A hint; any address is allowed.
-inline void prefetch_for_write(const void* address) noexcept { __builtin_prefetch(address, 1); }
+// Always inline: GCC 12 removes calls of a function whose only effect is a prefetch.
+TENURE_ALWAYS_INLINE void prefetch_for_write(const void* address) noexcept { __builtin_prefetch(address, 1); }
 
 }

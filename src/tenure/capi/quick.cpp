@@ -20,7 +20,7 @@ using namespace tenure;
 
 namespace {
 
-// The fields that callers read in our structures are where tenure.h says.
+// The fields that callers read in our structures are where tenure_quick.h says.
 static_assert(sizeof(tn_block_cache) == sizeof(detail::block_cache));
 static_assert(offsetof(tn_block_cache, count) == offsetof(detail::block_cache, count));
 static_assert(offsetof(tn_block_cache, capacity) == offsetof(detail::block_cache, capacity));

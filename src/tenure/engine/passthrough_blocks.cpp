@@ -4,32 +4,22 @@
 #include <tenure/engine/passthrough_blocks.hpp>
 
 #include <algorithm>
-#include <cstdint>
 #include <new>
 
 #include <tenure/base/align.hpp>
+#include <tenure/base/check.hpp>
 #include <tenure/base/host.hpp>
 #include <tenure/base/linked_list.hpp>
 
 namespace tenure::inline TENURE_ABI::detail {
 
-/// The header directly in front of each block.
-struct passthrough_blocks::node {
-    node* next;
-    node* previous;
-    void* memory; ///< as returned by malloc
-    std::size_t bytes;
-    std::uintptr_t canary; ///< marks a block of this list that is in use
-};
-
-namespace {
-
-std::uintptr_t canary_of(const void* node) noexcept { return address_of(node) ^ 0x7E27'0DE7'0B10'C001; }
-
-}
-
 passthrough_blocks::node* passthrough_blocks::node_of(const void* block) noexcept {
     return static_cast<node*>(pointer_at(address_of(block) - sizeof(node)));
+}
+
+/// Also of the list: a block of another allocator under passthrough is not taken for one of this list.
+std::uintptr_t passthrough_blocks::canary_of(const node* of) const noexcept {
+    return address_of(of) ^ (address_of(this) << 8) ^ 0x7E27'0DE7'0B10'C001;
 }
 
 void* passthrough_blocks::allocate(std::size_t bytes, std::size_t alignment) noexcept {
@@ -60,12 +50,23 @@ void passthrough_blocks::deallocate(void* block) noexcept {
     host::process_deallocate(freed->memory);
 }
 
-bool passthrough_blocks::is_listed(const void* block) noexcept {
+bool passthrough_blocks::is_listed(const void* block) const noexcept {
     return node_of(block)->canary == canary_of(node_of(block));
 }
 
 void passthrough_blocks::free_all() noexcept {
-    while (first_ != nullptr) deallocate(static_cast<void*>(first_ + 1));
+    while (first_ != nullptr) {
+        node* const freed = first_;
+        first_ = freed->next;
+        if (freed->canary != canary_of(freed)) {
+            report_misuse("memory in front of a block under passthrough was overwritten", freed + 1,
+                          "Look for a write before the start of this block; AddressSanitizer finds it.");
+            continue;
+        }
+        freed->canary = 0;
+        host::process_deallocate(freed->memory);
+    }
+    count_ = bytes_ = 0;
 }
 
 std::size_t passthrough_blocks::bytes_of(const void* block) const noexcept { return node_of(block)->bytes; }
@@ -76,15 +77,6 @@ bool passthrough_blocks::owns(const void* pointer) const noexcept {
         if (address_of(pointer) - address_of(each + 1) < std::max<std::size_t>(each->bytes, 1)) return true;
     }
     return false;
-}
-
-void passthrough_blocks::for_each(void (*visit)(void* context, void* block, std::size_t bytes),
-                                  void* context) const noexcept {
-    for (node* each = first_; each != nullptr;) {
-        node* const next = each->next;
-        visit(context, each + 1, each->bytes);
-        each = next;
-    }
 }
 
 std::size_t passthrough_blocks::count() const noexcept {

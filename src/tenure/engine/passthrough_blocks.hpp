@@ -7,6 +7,7 @@
 /// all of them.
 
 #include <cstddef>
+#include <cstdint>
 
 #include <tenure/base/config.hpp>
 #include <tenure/platform/mutex.hpp>
@@ -26,25 +27,42 @@ public:
     [[nodiscard]] void* allocate(std::size_t bytes, std::size_t alignment) noexcept;
     /// Frees a block. Any other pointer goes to malloc's free unchanged, so that malloc's checks and tools report it.
     void deallocate(void* block) noexcept;
+    /// Frees every block. A block whose header was overwritten is reported and left alone.
     void free_all() noexcept;
     /// Whether the pointer is a block of this list.
     /// Requires  the pointer came from this list or from another allocator of the process; it reads what lies in front.
-    [[nodiscard]] static bool is_listed(const void* block) noexcept;
+    [[nodiscard]] bool is_listed(const void* block) const noexcept;
 
     [[nodiscard]] std::size_t bytes_of(const void* block) const noexcept;
     /// Whether the pointer is inside a block.
     /// Cost      O(blocks).
     [[nodiscard]] bool owns(const void* pointer) const noexcept;
-    /// Requires  no other thread uses the list meanwhile. A visit may deallocate its own block.
-    void for_each(void (*visit)(void* context, void* block, std::size_t bytes), void* context) const noexcept;
+    /// Calls `visit(block, bytes)` for each block, newest first. A visit may deallocate its own block.
+    /// Requires  no other thread uses the list meanwhile.
+    template<class Visit>
+    void for_each(Visit&& visit) const {
+        for (node* each = first_; each != nullptr;) {
+            node* const next = each->next;
+            visit(static_cast<void*>(each + 1), each->bytes);
+            each = next;
+        }
+    }
     [[nodiscard]] std::size_t count() const noexcept;
     [[nodiscard]] std::size_t peak_count() const noexcept;
     [[nodiscard]] std::size_t bytes() const noexcept;
     [[nodiscard]] platform::mutex& mutex() const noexcept { return mutex_; }
 
 private:
-    struct node;
+    /// The header directly in front of each block.
+    struct node {
+        node* next;
+        node* previous;
+        void* memory; ///< as returned by malloc
+        std::size_t bytes;
+        std::uintptr_t canary; ///< marks a block of this list that is in use
+    };
     [[nodiscard]] static node* node_of(const void* block) noexcept;
+    [[nodiscard]] std::uintptr_t canary_of(const node* of) const noexcept;
 
     mutable platform::mutex mutex_; ///< guards everything below
     node* first_ = nullptr;

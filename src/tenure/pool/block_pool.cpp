@@ -311,7 +311,7 @@ std::size_t block_pool::cached_count() const noexcept {
 }
 
 std::size_t block_pool::size() const noexcept {
-    return passthrough_blocks_.count() + allocated_ - free_in_bits_ - cached_count();
+    return (passthrough_ ? passthrough_blocks_.count() : 0) + allocated_ - free_in_bits_ - cached_count();
 }
 
 bool block_pool::owns(const void* pointer) const noexcept {
@@ -319,14 +319,14 @@ bool block_pool::owns(const void* pointer) const noexcept {
     for (segment const* each = first_; each != nullptr; each = each->next) {
         if (address_of(pointer) - each->blocks(layout_) < layout_.capacity * layout_.stride_bytes) return true;
     }
-    return passthrough_blocks_.owns(pointer);
+    return passthrough_ && passthrough_blocks_.owns(pointer);
 }
 
 allocator_stats block_pool::stats() const noexcept {
     allocator_stats answer;
     answer.live_count = size();
     answer.live_bytes = answer.live_count * layout_.stride_bytes;
-    answer.peak_bytes = std::max(peak_allocated_, passthrough_blocks_.peak_count()) * layout_.stride_bytes;
+    answer.peak_bytes = (passthrough_ ? passthrough_blocks_.peak_count() : peak_allocated_) * layout_.stride_bytes;
     answer.source_blocks = segment_count_;
     answer.reserved_bytes = segment_count_ * layout_.segment_bytes;
     return answer;

@@ -18,9 +18,7 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <memory>
 #include <string_view>
-#include <type_traits>
 
 #include <tenure/base/align.hpp>
 #include <tenure/base/bits.hpp>
@@ -175,9 +173,7 @@ inline void block_pool::deallocate(void* block) noexcept {
 template<class Visit>
 void block_pool::for_each(Visit&& visit) {
     settle();
-    passthrough_blocks_.for_each([](void* context, void* block,
-                                    std::size_t) { (*static_cast<std::remove_reference_t<Visit>*>(context))(block); },
-                                 const_cast<void*>(static_cast<const void*>(std::addressof(visit))));
+    passthrough_blocks_.for_each([&](void* block, std::size_t) { visit(block); });
     for (detail::segment* segment = first_; segment != nullptr; segment = segment->next) {
         std::uintptr_t const begin = segment->blocks(layout_);
         for (std::size_t word = 0; word < segment->groups_used; ++word) {

@@ -54,7 +54,7 @@ void heap_core::walk(block_visitor visit, void* context) noexcept {
             }
         },
         &who);
-    passthrough_.for_each(visit, context);
+    passthrough_.for_each([&](void* block, std::size_t bytes) { visit(context, block, bytes); });
     guarded_.for_each(visit, context);
     large_.for_each(&visiting::block, &who);
     huge_.for_each(&visiting::block, &who);
@@ -112,6 +112,8 @@ void heap_core::after_fork_in_parent() noexcept {
 void heap_core::after_fork_in_child(const thread_cache* mine) noexcept {
     for_each_inner_lock([](platform::mutex& lock) { lock.abandon(); });
     small_.abandon_in_child(mine);
+    // A walk() or clear() of another thread ends with that thread; the child must not be locked out by it.
+    alone_.store(0, std::memory_order_relaxed);
 }
 
 }
