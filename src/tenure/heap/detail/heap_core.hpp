@@ -49,7 +49,8 @@ using block_visitor = void (*)(void* context, void* block, std::size_t bytes);
 //   deallocate: thread cache of the class | a batch to the shards that own the pages | empty pages to the heap
 //
 // Larger blocks go to large_blocks or huge_blocks, each under one lock. Locks are taken in this order: that of
-// small_blocks, a shard's, the pages', large, huge, passthrough, guarded, the source's. No lock holder calls back into the heap.
+// small_blocks, a shard's, the pages', large, huge, passthrough, guarded, the source's. No lock holder calls back into
+// the heap.
 class TENURE_API heap_core {
 public:
     constexpr heap_core(block_source& source, std::size_t segment_bytes, std::size_t limit_bytes,
