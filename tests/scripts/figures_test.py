@@ -183,11 +183,12 @@ class Figures(unittest.TestCase):
     def test_a_run_is_kept_as_its_summary_without_paths(self):
         self.document("")
         source = self.root / "run.json"
-        source.write_text(json.dumps(KEPT))
+        source.write_text(json.dumps({**KEPT, "command": "tenure bench --out /home/me/now"}))
         status, said, _ = self.figures("keep", source, "kept")
         self.assertEqual(status, 0, said)
         self.assertIn("docs/results/kept.json: ", said)
         kept = json.loads((self.root / "docs/results/kept.json").read_text())
+        self.assertEqual(kept["command"], "tenure bench --out now")
         absent, measured = kept["experiments"][0]["contestants"]
         self.assertEqual(absent["reason"], "libmine.so: not found")
         self.assertEqual(absent["left_out"][0]["reason"], "libmine.so is slow")
