@@ -11,8 +11,8 @@
  * checks in its own code, as Tenure's .NET package does. Everyone else needs tenure.h only.
  *
  * The layout is not part of the stable C interface: it follows the heap and may change in any release, and
- * TN_QUICK_VERSION with it. Compare tn_quick_version() with the version that the code was written for before the first
- * use, and call the functions of tenure.h when they differ.
+ * TN_QUICK_VERSION with it. Before the first use, compare tn_quick_version() with the version that the code was written
+ * for. When they differ, refuse the library, or call the functions of tenure.h instead.
  */
 
 #include <tenure/tenure.h>

@@ -20,6 +20,7 @@ class misuse_log {
 public:
     static constexpr std::size_t capacity = 8;
 
+    /// Requires  the texts live until report(), as literals do.
     TENURE_COLD void add(std::string_view what, const void* at, std::string_view advice) noexcept {
         if (count_ < capacity) entries_[count_++] = {what.data(), what.size(), advice.data(), advice.size(), at};
     }

@@ -20,8 +20,8 @@ public:
     void add(Part& part) noexcept { push_front(first_, part); }
     void remove(Part& part) noexcept { unlink(first_, part); }
 
-    /// In the child of a fork: every part but `mine` (nullptr: the calling thread has none) becomes ownerless. Nothing
-    /// is written to those parts, because most children soon run another program.
+    /// In the child of a fork: every part but `mine` (nullptr: the calling thread has none) becomes ownerless. Only
+    /// links are written, because most children soon run another program.
     void leave_to_child(Part* mine) noexcept {
         if (mine != nullptr) unlink(first_, *mine);
         Part** end = &ownerless_;
