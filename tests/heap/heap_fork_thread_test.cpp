@@ -153,6 +153,29 @@ TEST_F(heap_child, counts_as_its_parent_does_and_leaves_other_threads_caches_as_
     EXPECT_EQ(answer, 0);
 }
 
+/// Checked builds reserve a heap for the thread that walks it; that thread does not exist in the child.
+TEST_F(heap_child, uses_a_heap_that_another_thread_was_walking) {
+    heap tested;
+    use(tested);
+    std::atomic<int> stage{0};
+    std::thread walking([&] {
+        tested.walk([&](void*, std::size_t) {
+            if (int before = 0; stage.compare_exchange_strong(before, 1)) stage.notify_all();
+            stage.wait(1);
+        });
+    });
+    stage.wait(0);
+    int const answer = answer_of_child([&] {
+        void* const block = tested.allocate(100);
+        tested.deallocate(block);
+        return block != nullptr ? 0 : 1;
+    });
+    stage = 2;
+    stage.notify_all();
+    walking.join();
+    EXPECT_EQ(answer, 0);
+}
+
 TEST_F(heap_child, walks_over_the_blocks_in_use_alone) {
     heap tested;
     waiting_thread const other([&] { use(tested); });
