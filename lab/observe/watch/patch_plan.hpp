@@ -4,7 +4,7 @@
 
 /// \file
 /// Finds a function by its name and plans how to move its first instructions. The plan is made here, with an
-/// instruction decoder (Zydis), and carried out in the process by hook/patches.hpp.
+/// instruction decoder (Zydis), and carried out in the process by hook/patch/patches.hpp.
 
 #include <filesystem>
 #include <string>

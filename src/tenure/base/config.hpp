@@ -5,7 +5,7 @@
 /// \file
 /// Build-time configuration: version, check level, export and thread-local attributes.
 ///
-/// This is the only file outside platform/ with preprocessor conditions; all other code uses the constants below.
+/// Besides platform/ and the C headers, only this file has preprocessor conditions; other code uses the constants below.
 
 #include <cstddef>
 #include <cstdint>
