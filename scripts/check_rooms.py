@@ -5,8 +5,8 @@
 
 Fails on an include that the table does not allow, an include of another room's detail folder, a cycle in the table or
 among files, a room or an include that is not in the table, a condition of the preprocessor outside platform/,
-base/config.hpp and the C headers, a system header outside platform/ (the lab's sources, which start and watch processes, may include one;
-its headers may not), and a file past 600 lines. Warns at the smaller limits.
+base/config.hpp and the C headers, a system header outside platform/ (the lab's sources, which start and watch
+processes, may include one; its headers may not), and a file past 600 lines. Warns at the smaller limits.
 
 usage: check_rooms.py [ROOT]
 """

@@ -5,7 +5,7 @@
 /// \file
 /// Build-time configuration: version, check level, export and thread-local attributes.
 ///
-/// Besides platform/ and the C headers, only this file has preprocessor conditions; other code uses the constants below.
+/// Besides platform/ and the C headers, only this file has preprocessor conditions. Other code uses the constants here.
 
 #include <cstddef>
 #include <cstdint>
