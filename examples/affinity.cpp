@@ -45,7 +45,7 @@ void print(void*, std::string_view piece) { std::fwrite(piece.data(), 1, piece.s
 
 bool ready_made_groups() {
     {
-        auto const root = tree(6);
+        const auto root = tree(6);
         std::printf("%d nodes\n", root->count());
         tenure::write_usage(tenure::affinities::nodes().usage(), tenure::usage_form::text, print, nullptr);
     }
@@ -63,7 +63,7 @@ bool a_group_of_your_own() {
     void* const block = particles.allocate(sizeof(particle));
     if (block == nullptr) return false;
     particles.deallocate(block, sizeof(particle));
-    auto const shared =
+    const auto shared =
         std::allocate_shared<particle>(tenure::stl_allocator<particle, tenure::affinity_group>{particles});
     std::printf("owned by the group: %s\n", particles.owns(shared.get()) ? "yes" : "no");
     return particles.owns(shared.get());
@@ -76,7 +76,7 @@ void* my_allocate(void*, std::size_t bytes, std::size_t alignment) {
 void my_deallocate(void*, void* block, std::size_t, std::size_t) { std::free(block); }
 
 bool another_allocator() {
-    bool const replaced =
+    const bool replaced =
         tenure::affinities::physics().replace_with({.allocate = my_allocate, .deallocate = my_deallocate});
     void* const body = tenure::affinities::physics().allocate(100);
     tenure::affinities::physics().deallocate(body, 100);

@@ -19,33 +19,33 @@ struct sound {
 
 /// Returns   the sum of the samples; 0 when the sound was freed.
 float mix(const sound& from) {
-    auto const held = from.samples.lease(); // no thread can free it before the end of the scope
+    const auto held = from.samples.lease(); // no thread can free it before the end of the scope
     if (!held) return 0;
     float sum = 0;
-    for (float const sample : held) sum += sample; // as fast as through a pointer
+    for (const float sample : held) sum += sample; // as fast as through a pointer
     return sum;
 }
 
 }
 
 int main() {
-    sound const steps{tenure::fixed_utf8_string::make("steps"), tenure::fixed_buffer<float>::make(48'000)};
+    const sound steps{tenure::fixed_utf8_string::make("steps"), tenure::fixed_buffer<float>::make(48'000)};
     if (!steps.name || !steps.samples) return 1; // out of memory
     steps.samples[100] = 0.5f;                   // checked: live and in range
 
-    sound const copy = steps;
+    const sound copy = steps;
     std::printf("%.*s: %.1f\n", static_cast<int>(copy.name.size_bytes()), copy.name.view().data(),
                 static_cast<double>(mix(copy)));
 
     {
-        auto const held = copy.samples.lease();
+        const auto held = copy.samples.lease();
         if (steps.samples.deallocate() != tenure::status::still_held) return 1;
     }
     if (steps.samples.deallocate() != tenure::status::ok) return 1;
     if (copy.samples.is_live() || mix(copy) != 0) return 1; // the copy detects it
 
     // Four billion numbers. Only touched pages use memory.
-    auto const heights = tenure::huge_array<float>::make(4'000'000'000);
+    const auto heights = tenure::huge_array<float>::make(4'000'000'000);
     if (heights) heights[3'999'999'999] = 1;
 
     // The name was not freed. List live handles at any time, or at exit with TENURE_HANDLE_REPORT=text.

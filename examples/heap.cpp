@@ -24,7 +24,7 @@ struct settings {
 
 int main() {
     // Objects and arrays on the process heap. Out of memory returns nullptr and throws nothing.
-    tenure::unique<settings> const chosen{tenure::make<settings>(3)};
+    const tenure::unique<settings> chosen{tenure::make<settings>(3)};
     auto* const heights = tenure::make_array<float>(1'000'000); // zeroed; pages are untouched until you write
     if (chosen == nullptr || heights == nullptr) return 1;
     tenure::destroy_array(heights, 1'000'000);

@@ -72,6 +72,6 @@ bool forgotten_block() {
 }
 
 int main() {
-    bool const good = scratch_of_a_function() && reversed_frees() && result_of_a_job() && forgotten_block();
+    const bool good = scratch_of_a_function() && reversed_frees() && result_of_a_job() && forgotten_block();
     return good ? 0 : 1;
 }

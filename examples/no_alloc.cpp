@@ -47,7 +47,7 @@ void break_promise(const mixer& with) {
 
 void break_promise_carelessly(const mixer& with) {
     tenure::no_alloc_scope const promise;
-    std::vector<float> const copy(with.sum, with.sum + frame_count); // reported here
+    const std::vector<float> copy(with.sum, with.sum + frame_count); // reported here
     if (copy[0] > 1.0F) std::puts("loud");
 }
 

@@ -51,7 +51,7 @@ int consume(tenure::shared_pool<message>& messages) {
 int main() {
     tenure::shared_pool<message> messages;
     std::thread producer([&messages] { produce(messages); });
-    int const received = consume(messages);
+    const int received = consume(messages);
     producer.join();
     std::printf("received: %d, alive: %zu\n", received, messages.size());
     return messages.size() == 0 ? 0 : 1;

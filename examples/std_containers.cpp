@@ -45,8 +45,8 @@ struct node {
 bool owning_pointers() {
     tenure::pool<node> nodes;
     tenure::arena scratch;
-    auto const from_pool = tenure::make_unique_in_pool(nodes, 7);
-    auto const from_arena = tenure::make_unique_in<node>(scratch, 8);
+    const auto from_pool = tenure::make_unique_in_pool(nodes, 7);
+    const auto from_arena = tenure::make_unique_in<node>(scratch, 8);
     return from_pool != nullptr && from_arena != nullptr && nodes.size() == 1;
 }
 

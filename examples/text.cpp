@@ -40,8 +40,8 @@ constexpr std::size_t pages = 1024, page_size = 1024;
 constexpr std::size_t record_bytes = 1 + tenure::fixed_bytes<float>(2); // a letter and the longest float
 
 bool save(tenure::paged_writer& writer, const std::vector<std::vector<monster>>& world) {
-    auto const objects_of = [&](std::size_t page) { return world[page].size(); };
-    auto const write = [&](tenure::text_writer& to, std::size_t page, std::size_t object) {
+    const auto objects_of = [&](std::size_t page) { return world[page].size(); };
+    const auto write = [&](tenure::text_writer& to, std::size_t page, std::size_t object) {
         monster const& each = world[page][object];
         to.append(each.is_alive ? 'y' : 'n').append_fixed<2>(each.health); // like printf with "%s%.2f"
     };
@@ -54,7 +54,7 @@ std::size_t write_to(int file, std::span<const tenure::text_piece> pieces) {
     std::size_t bytes = 0;
     for (; !pieces.empty(); pieces = pieces.subspan(std::min(at_once, pieces.size()))) {
         // text_piece has the memory layout of iovec.
-        auto const* const vectors = reinterpret_cast<const iovec*>(pieces.data());
+        const auto* const vectors = reinterpret_cast<const iovec*>(pieces.data());
         bytes += static_cast<std::size_t>(::writev(file, vectors, static_cast<int>(std::min(at_once, pieces.size()))));
     }
     return bytes;

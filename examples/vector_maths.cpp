@@ -12,8 +12,8 @@ namespace vectors = tenure::vectors;
 
 int main() {
     constexpr std::size_t count = 10'000'000;
-    auto const fahrenheit = tenure::safe_array<float>::make(count); // zeroed
-    auto const from = fahrenheit.lease(); // one check; the functions below then use plain pointers
+    const auto fahrenheit = tenure::safe_array<float>::make(count); // zeroed
+    const auto from = fahrenheit.lease(); // one check; the functions below then use plain pointers
     if (!from) return 1;
 
     vectors::fill(from.data(), count, 50.0f);
@@ -24,8 +24,8 @@ int main() {
     if (!vectors::divide(from.data(), count, from.data(), 9.0f)) return 1; // false only for integer division by zero
 
     std::size_t const hot = vectors::find_match(from.data(), count, vectors::comparison::greater, 99.0f);
-    auto const highest = vectors::try_maximum(from.data(), count); // empty for an empty buffer
-    float const mean = vectors::sum(from.data(), count) / static_cast<float>(count);
+    const auto highest = vectors::try_maximum(from.data(), count); // empty for an empty buffer
+    const float mean = vectors::sum(from.data(), count) / static_cast<float>(count);
     std::printf("place %zu has %.0f degrees, the mean is %.2f\n", hot, static_cast<double>(highest.value_or(0)),
                 static_cast<double>(mean));
     return hot == 7 && highest == 100.0f ? 0 : 1;

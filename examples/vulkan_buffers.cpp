@@ -28,7 +28,7 @@ constexpr unsigned frames_in_flight = 3;
 constexpr unsigned frame_count = 200;
 constexpr unsigned copies_of_a_frame = 4;
 constexpr int left_out = 77;
-constexpr char const* layer = "VK_LAYER_KHRONOS_validation";
+constexpr const char* layer = "VK_LAYER_KHRONOS_validation";
 
 int complaints = 0;
 
@@ -39,7 +39,7 @@ VKAPI_ATTR VkBool32 VKAPI_CALL complain(VkDebugUtilsMessageSeverityFlagBitsEXT, 
     return VK_FALSE;
 }
 
-void must(VkResult result, char const* call) {
+void must(VkResult result, const char* call) {
     if (result == VK_SUCCESS) return;
     std::printf("%s failed: %d\n", call, result);
     std::exit(1);
@@ -65,7 +65,7 @@ struct gpu {
 };
 
 template<class Function>
-Function function(const gpu& on, char const* name) {
+Function function(const gpu& on, const char* name) {
     return reinterpret_cast<Function>(vkGetInstanceProcAddr(on.instance, name));
 }
 
@@ -77,7 +77,7 @@ bool open_instance(gpu& on, bool is_validated) {
         VK_DEBUG_UTILS_MESSAGE_SEVERITY_WARNING_BIT_EXT | VK_DEBUG_UTILS_MESSAGE_SEVERITY_ERROR_BIT_EXT;
     ear.messageType = VK_DEBUG_UTILS_MESSAGE_TYPE_VALIDATION_BIT_EXT | VK_DEBUG_UTILS_MESSAGE_TYPE_PERFORMANCE_BIT_EXT;
     ear.pfnUserCallback = complain;
-    char const* const extension = VK_EXT_DEBUG_UTILS_EXTENSION_NAME;
+    const char* const extension = VK_EXT_DEBUG_UTILS_EXTENSION_NAME;
     VkApplicationInfo program{};
     program.sType = VK_STRUCTURE_TYPE_APPLICATION_INFO;
     program.apiVersion = VK_API_VERSION_1_0;
@@ -92,7 +92,7 @@ bool open_instance(gpu& on, bool is_validated) {
     }
     if (vkCreateInstance(&info, nullptr, &on.instance) != VK_SUCCESS) return false;
     if (!is_validated) return true;
-    auto const create = function<PFN_vkCreateDebugUtilsMessengerEXT>(on, "vkCreateDebugUtilsMessengerEXT");
+    const auto create = function<PFN_vkCreateDebugUtilsMessengerEXT>(on, "vkCreateDebugUtilsMessengerEXT");
     must(create(on.instance, &ear, nullptr, &on.messenger), "vkCreateDebugUtilsMessengerEXT");
     return true;
 }
@@ -123,7 +123,7 @@ bool open_device(gpu& on) {
     constexpr VkQueueFlags can_copy = VK_QUEUE_GRAPHICS_BIT | VK_QUEUE_COMPUTE_BIT | VK_QUEUE_TRANSFER_BIT;
     while (on.family < families && (queues[on.family].queueFlags & can_copy) == 0) ++on.family;
     if (on.family == families) return false;
-    float const priority = 1;
+    const float priority = 1;
     VkDeviceQueueCreateInfo queue{};
     queue.sType = VK_STRUCTURE_TYPE_DEVICE_QUEUE_CREATE_INFO;
     queue.queueFamilyIndex = on.family;
@@ -156,7 +156,7 @@ struct device_memory {
 };
 
 void open_memory(const gpu& on, device_memory& memory) {
-    VkBuffer const probe = make_buffer(on, 1); // buffers with the same usage accept the same memory types
+    const VkBuffer probe = make_buffer(on, 1); // buffers with the same usage accept the same memory types
     VkMemoryRequirements needs{};
     vkGetBufferMemoryRequirements(on.device, probe, &needs);
     vkDestroyBuffer(on.device, probe, nullptr);
@@ -186,7 +186,7 @@ placed_buffer place_buffer(const gpu& on, device_memory& memory, VkDeviceSize si
     VkMemoryRequirements needs{};
     vkGetBufferMemoryRequirements(on.device, made.buffer, &needs);
     // The range covers whole atoms, so that a flush of one buffer does not affect its neighbour.
-    VkDeviceSize const whole = (needs.size + on.atom - 1) / on.atom * on.atom;
+    const VkDeviceSize whole = (needs.size + on.atom - 1) / on.atom * on.atom;
     made.range = memory.ranges.allocate(whole, std::max(needs.alignment, on.atom));
     if (made.range)
         must(vkBindBufferMemory(on.device, made.buffer, memory.block, made.range.offset), "vkBindBufferMemory");
@@ -209,13 +209,13 @@ unsigned char byte_of(unsigned seed, VkDeviceSize index) {
 void write(const gpu& on, const device_memory& memory, const placed_buffer& to, unsigned seed) {
     for (VkDeviceSize index = 0; index < to.size; ++index)
         memory.mapped[to.range.offset + index] = byte_of(seed, index);
-    VkMappedMemoryRange const part = mapped_range(memory, to.range, memory.ranges.size_of(to.range));
+    const VkMappedMemoryRange part = mapped_range(memory, to.range, memory.ranges.size_of(to.range));
     must(vkFlushMappedMemoryRanges(on.device, 1, &part), "vkFlushMappedMemoryRanges");
 }
 
 bool holds(const gpu& on, const device_memory& memory, const placed_buffer& from, unsigned seed) {
-    VkDeviceSize const whole = (from.size + on.atom - 1) / on.atom * on.atom;
-    VkMappedMemoryRange const part = mapped_range(memory, from.range, whole); // its range may be freed, but deferred
+    const VkDeviceSize whole = (from.size + on.atom - 1) / on.atom * on.atom;
+    const VkMappedMemoryRange part = mapped_range(memory, from.range, whole); // its range may be freed, but deferred
     must(vkInvalidateMappedMemoryRanges(on.device, 1, &part), "vkInvalidateMappedMemoryRanges");
     for (VkDeviceSize index = 0; index < from.size; ++index) {
         if (memory.mapped[from.range.offset + index] != byte_of(seed, index)) return false;
@@ -241,7 +241,7 @@ bool finish_frame(const gpu& on, const device_memory& memory, frame& of) {
     must(vkWaitForFences(on.device, 1, &of.done, VK_TRUE, UINT64_MAX), "vkWaitForFences");
     must(vkResetFences(on.device, 1, &of.done), "vkResetFences");
     bool all = true;
-    for (copy const& each : of.copies) {
+    for (const copy& each : of.copies) {
         all = holds(on, memory, each.to, each.seed) && all;
         vkDestroyBuffer(on.device, each.from.buffer, nullptr);
         vkDestroyBuffer(on.device, each.to.buffer, nullptr);
@@ -255,8 +255,8 @@ void submit(const gpu& on, const frame& of) {
     begin.sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_BEGIN_INFO;
     begin.flags = VK_COMMAND_BUFFER_USAGE_ONE_TIME_SUBMIT_BIT;
     must(vkBeginCommandBuffer(of.commands, &begin), "vkBeginCommandBuffer");
-    for (copy const& each : of.copies) {
-        VkBufferCopy const all{0, 0, each.from.size};
+    for (const copy& each : of.copies) {
+        const VkBufferCopy all{0, 0, each.from.size};
         vkCmdCopyBuffer(of.commands, each.from.buffer, each.to.buffer, 1, &all);
     }
     VkMemoryBarrier readable{};
@@ -276,15 +276,15 @@ void submit(const gpu& on, const frame& of) {
 /// Places, writes and copies the buffers of a frame. Returns   false when there is no room.
 bool start_frame(const gpu& on, device_memory& memory, frame& of, unsigned number) {
     for (unsigned each = 0; each < copies_of_a_frame; ++each) {
-        unsigned const seed = number * copies_of_a_frame + each;
-        VkDeviceSize const size = seed * 7919 % 100'000 + 1;
-        copy const next{place_buffer(on, memory, size), place_buffer(on, memory, size), seed};
+        const unsigned seed = number * copies_of_a_frame + each;
+        const VkDeviceSize size = seed * 7919 % 100'000 + 1;
+        const copy next{place_buffer(on, memory, size), place_buffer(on, memory, size), seed};
         if (!next.from.range || !next.to.range) return false;
         write(on, memory, next.from, seed);
         of.copies.push_back(next);
     }
     submit(on, of);
-    for (copy const& each : of.copies) { // not reused before this frame slot comes up again
+    for (const copy& each : of.copies) { // not reused before this frame slot comes up again
         memory.ranges.deallocate_after(each.from.range, frames_in_flight);
         memory.ranges.deallocate_after(each.to.range, frames_in_flight);
     }
@@ -308,7 +308,7 @@ bool run_frames(const gpu& on, VkCommandPool pool) {
         fence.sType = VK_STRUCTURE_TYPE_FENCE_CREATE_INFO;
         must(vkCreateFence(on.device, &fence, nullptr, &each.done), "vkCreateFence");
     }
-    placed_buffer const kept = place_buffer(on, memory, 300'000); // stays allocated during all frames
+    const placed_buffer kept = place_buffer(on, memory, 300'000); // stays allocated during all frames
     write(on, memory, kept, frame_count * copies_of_a_frame);
 
     bool good = true;
@@ -336,7 +336,7 @@ bool run_frames(const gpu& on, VkCommandPool pool) {
     return good && memory.ranges.usage().largest_free == memory_bytes;
 }
 
-int leave_out(const gpu& on, char const* why) {
+int leave_out(const gpu& on, const char* why) {
     std::printf("left out: %s\n", why);
     close(on);
     return left_out;
@@ -345,8 +345,8 @@ int leave_out(const gpu& on, char const* why) {
 }
 
 int main(int count, char** arguments) {
-    bool const must_be_validated = count > 1 && std::strcmp(arguments[1], "--validated") == 0;
-    bool const is_validated = layer_is_there();
+    const bool must_be_validated = count > 1 && std::strcmp(arguments[1], "--validated") == 0;
+    const bool is_validated = layer_is_there();
     gpu on;
     if (must_be_validated && !is_validated) return leave_out(on, "the Vulkan validation layer is not installed");
     if (!open_instance(on, is_validated) || !open_device(on)) return leave_out(on, "no Vulkan device");
@@ -356,7 +356,7 @@ int main(int count, char** arguments) {
     info.queueFamilyIndex = on.family;
     VkCommandPool pool = VK_NULL_HANDLE;
     must(vkCreateCommandPool(on.device, &info, nullptr, &pool), "vkCreateCommandPool");
-    bool const good = run_frames(on, pool);
+    const bool good = run_frames(on, pool);
     vkDestroyCommandPool(on.device, pool, nullptr);
     close(on);
     std::printf("validation: %s, %d messages\n", is_validated ? "on" : "the layer is not installed", complaints);

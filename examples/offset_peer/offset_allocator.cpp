@@ -23,13 +23,13 @@ void* tenure_offsets_create(std::uint64_t capacity_bytes, std::uint64_t alignmen
     std::uint64_t const units = capacity_bytes / alignment_bytes;
     std::uint64_t const nodes = 2 * max_ranges + 2; // each allocated range may have a free neighbour
     if (units >= UINT32_MAX || nodes >= UINT32_MAX) return nullptr;
-    auto const count = static_cast<std::uint32_t>(units), most = static_cast<std::uint32_t>(nodes);
+    const auto count = static_cast<std::uint32_t>(units), most = static_cast<std::uint32_t>(nodes);
     return new peer{alignment_bytes, OffsetAllocator::Allocator(count, most)};
 }
 
 std::uint64_t tenure_offsets_allocate(void* allocator, std::uint64_t size_bytes, std::uint64_t* handle) {
     peer& from = *static_cast<peer*>(allocator);
-    auto const units = static_cast<std::uint32_t>((size_bytes + from.unit_bytes - 1) / from.unit_bytes);
+    const auto units = static_cast<std::uint32_t>((size_bytes + from.unit_bytes - 1) / from.unit_bytes);
     OffsetAllocator::Allocation const made = from.allocator.allocate(units);
     *handle = made.metadata;
     return made.offset == OffsetAllocator::Allocation::NO_SPACE ? UINT64_MAX : made.offset * from.unit_bytes;

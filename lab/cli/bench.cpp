@@ -22,7 +22,7 @@
 #include "bench/experiments/registry.hpp"
 #include "bench/harness/interrupt.hpp"
 #include "bench/harness/machine.hpp"
-#include "bench/harness/rounds.hpp"
+#include "bench/harness/schedule.hpp"
 #include "cli/bench_compare.hpp"
 #include "cli/command_line.hpp"
 #include "cli/part_choice.hpp"
@@ -72,7 +72,7 @@ std::string whole_command(int argc, char** argv) {
     std::string text = "tenure";
     for (int i = 1; i < argc; ++i) {
         std::string_view const word = argv[i];
-        bool const plain = !word.empty() && word.find_first_of(" \t\"'\\$&|;<>()*?") == std::string_view::npos;
+        const bool plain = !word.empty() && word.find_first_of(" \t\"'\\$&|;<>()*?") == std::string_view::npos;
         text += plain ? fmt::format(" {}", word) : fmt::format(" '{}'", word);
     }
     return text;
@@ -80,7 +80,7 @@ std::string whole_command(int argc, char** argv) {
 
 /// Why no row can be measured (the first row's reason); empty when at least one can.
 std::string why_nobody_can(const std::vector<measured_row>& rows) {
-    bool const nobody =
+    const bool nobody =
         std::all_of(rows.begin(), rows.end(), [](const measured_row& row) { return !row.missing.empty(); });
     return nobody ? rows.front().missing : std::string{};
 }
@@ -173,7 +173,7 @@ void bench_command::add_experiment(const experiment& described) {
     for (const option_spec& option : described.options) {
         std::string const name{option.name};
         auto* const given = &added->given;
-        auto const keep = [given, name](const std::int64_t& value) { (*given)[name] = value; };
+        const auto keep = [given, name](const std::int64_t& value) { (*given)[name] = value; };
         std::string help = fmt::format("{} [{}", option.help, option.value);
         help += option.full_value == option.value ? "]" : fmt::format(", with --full {}]", option.full_value);
         added->command->add_option_function<std::int64_t>("--" + name, keep, help)
@@ -225,7 +225,7 @@ std::string bench_command::refuse_values() const {
     if (request_.out.empty() && command_->get_option("--out")->count() != 0) return "--out needs the name of a folder";
     for (std::size_t index : chosen_experiments()) {
         for (const option_spec& option : experiments()[index].options) {
-            auto const value = static_cast<std::uint64_t>(options_of(index)[option.name]);
+            const auto value = static_cast<std::uint64_t>(options_of(index)[option.name]);
             if (option.shape == option_shape::power_of_two && !std::has_single_bit(value)) {
                 return fmt::format("--{} {} is not a power of two", option.name, value);
             }
@@ -250,7 +250,7 @@ std::string bench_command::read_inputs() {
             error || bytes > max_input_bytes)
             return fmt::format("--input {} is {} MiB; the maximum is {} MiB", each.input, error ? 0 : bytes >> 20U,
                                max_input_bytes >> 20U);
-        int const made = ::memfd_create("tenure-input", MFD_CLOEXEC);
+        const int made = ::memfd_create("tenure-input", MFD_CLOEXEC);
         // Workers inherit this descriptor. Its high number keeps their own descriptors from replacing it.
         each.descriptor = made < 0 ? -1 : ::fcntl(made, F_DUPFD, 100);
         if (each.descriptor < 0) return fmt::format("--input {}: not enough memory to read it", each.input);
@@ -268,7 +268,7 @@ std::string bench_command::take_parts_of_input(std::size_t index, std::uint64_t&
     if ((parts & described.input->parts) == 0) return {};
     parts &= ~described.input->parts;
     if (parts != 0) return {};
-    auto const first = static_cast<std::size_t>(std::countr_zero(described.input->parts));
+    const auto first = static_cast<std::size_t>(std::countr_zero(described.input->parts));
     return fmt::format("--parts: \"{}\" of {} needs --input FILE", described.parts[first].name, described.name);
 }
 
@@ -281,7 +281,7 @@ int bench_command::run_chosen(result& found) {
     part_choice what(request_.parts);
     std::vector<std::uint64_t> parts;
     std::vector<std::vector<measured_row>> rows;
-    std::vector<std::size_t> const chosen = chosen_experiments();
+    const std::vector<std::size_t> chosen = chosen_experiments();
     std::string without_input;
     for (std::size_t index : chosen) {
         parts.push_back(what.of(experiments()[index]));
@@ -315,7 +315,7 @@ int bench_command::run_chosen(result& found) {
 }
 
 int bench_command::run(int argc, char** argv) {
-    bool const comparing = !request_.compare.empty();
+    const bool comparing = !request_.compare.empty();
     if (std::string const refused = comparing ? refuse_beside_compare() : refuse_values(); !refused.empty()) {
         say(refused);
         return exit_code::bad_usage;
@@ -335,8 +335,8 @@ int bench_command::run(int argc, char** argv) {
         say(refused);
         return exit_code::bad_usage;
     }
-    interrupt_guard const guard;
-    if (int const code = run_chosen(found); code != exit_code::ok) return code;
+    const interrupt_guard guard;
+    if (const int code = run_chosen(found); code != exit_code::ok) return code;
     found.complete = !interrupted();
     printed_ &= print(request_.json ? to_json(found) + "\n" : text_conclusions(found, output_style()));
     if (!found.complete) say("interrupted: the result contains the finished measurements and is marked as interrupted");

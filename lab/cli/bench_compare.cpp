@@ -15,14 +15,14 @@
 namespace tenure::lab {
 
 int compare_results(const std::string& before, const std::string& after, bool as_json) {
-    loaded_result const first = load_json(before), second = load_json(after);
+    const loaded_result first = load_json(before), second = load_json(after);
     for (const loaded_result* each : {&first, &second}) {
         if (each->ok()) continue;
         say(each->error);
         return exit_code::bad_usage;
     }
-    comparison const found = compare(first.value, second.value);
-    bool const printed = print(as_json ? to_json(found) + "\n" : text_tables(found, output_style()));
+    const comparison found = compare(first.value, second.value);
+    const bool printed = print(as_json ? to_json(found) + "\n" : text_tables(found, output_style()));
     return printed ? exit_code::ok : exit_code::not_written;
 }
 

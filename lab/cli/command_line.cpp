@@ -79,7 +79,7 @@ std::string explain_unknown(const CLI::App& app, const std::string& word) {
     // After the name of an experiment, another experiment's name may follow.
     const CLI::App* const above = inside->get_parent();
     const CLI::App* const asked = above != nullptr && above != &app ? above : inside;
-    std::vector<std::string> const commands = names_of_commands(*asked);
+    const std::vector<std::string> commands = names_of_commands(*asked);
     if (commands.empty()) return fmt::format("unexpected argument \"{}\"", word);
     return unknown_name(asked == &app ? "command" : "experiment", word, commands);
 }
@@ -99,7 +99,7 @@ std::string explain_missing_value(const CLI::App& app, const std::string& said) 
     for (const CLI::App* inside = innermost(&app); inside != nullptr; inside = inside->get_parent()) {
         const CLI::Option* const option = inside->get_option_no_throw(name);
         if (option == nullptr || option->get_items_expected_min() == 0) continue;
-        int const wanted = option->get_items_expected_min();
+        const int wanted = option->get_items_expected_min();
         std::string const type = option->get_type_name();
         return fmt::format("{} needs {}: {} {}", name, wanted == 1 ? "a value" : fmt::format("{} values", wanted), name,
                            type.substr(0, type.find(':'))); // the range follows the colon
@@ -108,7 +108,7 @@ std::string explain_missing_value(const CLI::App& app, const std::string& said) 
 }
 
 std::string sentence_of(const CLI::App& app, const CLI::ParseError& error) {
-    std::vector<std::string> const unknown = app.remaining(true);
+    const std::vector<std::string> unknown = app.remaining(true);
     if (dynamic_cast<const CLI::ExtrasError*>(&error) != nullptr && !unknown.empty()) {
         return explain_unknown(app, unknown.front());
     }
@@ -157,13 +157,13 @@ int run_command_line(int argc, char** argv) {
     app.require_subcommand(0, 1);
     app.get_formatter()->column_width(34);
 
-    subcommands const all(app);
+    const subcommands all(app);
     try {
         app.parse(words_of(argc, argv));
     } catch (const CLI::ParseError& error) {
         return explain(app, error);
     }
-    if (auto const code = all.run(argc, argv)) return *code;
+    if (const auto code = all.run(argc, argv)) return *code;
     std::fputs(app.help().c_str(), stderr);
     return exit_code::bad_usage;
 }

@@ -14,7 +14,7 @@
 #include "bench/experiments/registry.hpp"
 #include "bench/harness/machine.hpp"
 #include "bench/harness/peers.hpp"
-#include "bench/harness/rounds.hpp"
+#include "bench/harness/schedule.hpp"
 #include "cli/command_line.hpp"
 #include "cli/terminal.hpp"
 
@@ -112,7 +112,7 @@ std::string in_words(const std::vector<listed_peer>& peers, std::span<const foun
     }
     std::size_t longest = 0;
     for (const listed_peer& peer : peers) longest = std::max(longest, peer.name.size());
-    auto const add = [&made, longest](const listed_peer& found) {
+    const auto add = [&made, longest](const listed_peer& found) {
         made += fmt::format("  {:<{}} {:<8} {}\n", found.name, longest, found.kind,
                             found.version.empty() ? "-" : found.version);
     };
@@ -163,10 +163,10 @@ list_command::list_command(CLI::App& app)
 }
 
 int list_command::run() const {
-    std::vector<found_malloc> const mallocs = find_mallocs();
-    std::vector<library_peer> const libraries = library_peers();
-    std::vector<listed_peer> const peers = all_peers(mallocs, libraries);
-    bool const printed =
+    const std::vector<found_malloc> mallocs = find_mallocs();
+    const std::vector<library_peer> libraries = library_peers();
+    const std::vector<listed_peer> peers = all_peers(mallocs, libraries);
+    const bool printed =
         json_ ? print(as_json(peers, mallocs, libraries).dump(2) + "\n") : print(in_words(peers, mallocs, libraries));
     return printed ? exit_code::ok : exit_code::not_written;
 }

@@ -32,9 +32,9 @@ std::size_t edit_distance(std::string_view left, std::string_view right) {
     for (std::size_t j = 0; j <= right.size(); ++j) cost[0][j] = j;
     for (std::size_t i = 1; i <= left.size(); ++i) {
         for (std::size_t j = 1; j <= right.size(); ++j) {
-            bool const same = lower(left[i - 1]) == lower(right[j - 1]);
+            const bool same = lower(left[i - 1]) == lower(right[j - 1]);
             std::size_t best = std::min({cost[i - 1][j] + 1, cost[i][j - 1] + 1, cost[i - 1][j - 1] + !same});
-            bool const swapped = i > 1 && j > 1 && lower(left[i - 1]) == lower(right[j - 2]) &&
+            const bool swapped = i > 1 && j > 1 && lower(left[i - 1]) == lower(right[j - 2]) &&
                                  lower(left[i - 2]) == lower(right[j - 1]);
             if (swapped) best = std::min(best, cost[i - 2][j - 2] + 1);
             cost[i][j] = best;
@@ -48,7 +48,7 @@ std::string nearest_name(std::string_view word, std::span<const std::string> nam
     std::size_t fewest = 0;
     for (const std::string& name : names) {
         std::size_t const changes = edit_distance(word, name);
-        bool const near_enough = changes * 3 <= std::max(name.size(), word.size()) || has_piece(name, word);
+        const bool near_enough = changes * 3 <= std::max(name.size(), word.size()) || has_piece(name, word);
         if (near_enough && (best.empty() || changes < fewest)) {
             best = name;
             fewest = changes;
@@ -60,8 +60,8 @@ std::string nearest_name(std::string_view word, std::span<const std::string> nam
 std::string unknown_name(std::string_view kind, std::string_view word, std::span<const std::string> names) {
     std::string const best = nearest_name(word, names);
     std::vector<std::string> listed;
-    auto const has_comma = [](const std::string& name) { return name.find(',') != std::string::npos; };
-    bool const quoted = std::any_of(names.begin(), names.end(), has_comma);
+    const auto has_comma = [](const std::string& name) { return name.find(',') != std::string::npos; };
+    const bool quoted = std::any_of(names.begin(), names.end(), has_comma);
     for (const std::string& name : names) listed.push_back(quoted ? fmt::format("\"{}\"", name) : name);
     return fmt::format("there is no {} \"{}\".{} There are: {}.", kind, word,
                        best.empty() ? "" : fmt::format(" Did you mean \"{}\"?", best), fmt::join(listed, ", "));

@@ -8,7 +8,7 @@
 
 #include <algorithm>
 
-#include "bench/harness/rounds.hpp"
+#include "bench/harness/schedule.hpp"
 #include "cli/nearest.hpp"
 
 namespace tenure::lab {
@@ -44,7 +44,7 @@ std::uint64_t part_choice::of(const experiment& chosen) {
 }
 
 std::string part_choice::refusal() const {
-    auto const unknown = std::find(known_.begin(), known_.end(), false);
+    const auto unknown = std::find(known_.begin(), known_.end(), false);
     if (unknown == known_.end()) return {};
     return unknown_name("part", words_[static_cast<std::size_t>(unknown - known_.begin())], seen_);
 }

@@ -68,7 +68,7 @@ std::string why_not_elf(const std::string& path) {
     ElfW(Ehdr) head{};
     if (!read_at(file, 0, head) || std::memcmp(head.e_ident, ELFMAG, SELFMAG) != 0)
         return {}; // the system reports the error
-    unsigned char const own_class = sizeof(void*) == 8 ? ELFCLASS64 : ELFCLASS32;
+    const unsigned char own_class = sizeof(void*) == 8 ? ELFCLASS64 : ELFCLASS32;
     if (head.e_ident[EI_CLASS] != own_class || head.e_machine != own_machine()) {
         return "is for another machine type than this command and the library to preload";
     }
@@ -95,14 +95,14 @@ bool grants_capabilities(const std::string& path) {
     vfs_ns_cap_data found{}; // older forms are a prefix of this one
     if (::getxattr(path.c_str(), "security.capability", &found, sizeof found) < 0) return false;
     std::uint32_t granted = le32toh(found.magic_etc) & VFS_CAP_FLAGS_EFFECTIVE;
-    for (auto const& word : found.data) granted |= word.permitted;
+    for (const auto& word : found.data) granted |= word.permitted;
     return granted != 0;
 }
 
 /// The loader preloads nothing into a program that has more privileges than the user who starts it.
 std::string why_not_trusted(const std::string& path, const struct stat& about) {
-    bool const as_owner = (about.st_mode & S_ISUID) != 0 && about.st_uid != ::geteuid();
-    bool const as_group = (about.st_mode & S_ISGID) != 0 && about.st_gid != ::getegid();
+    const bool as_owner = (about.st_mode & S_ISUID) != 0 && about.st_uid != ::geteuid();
+    const bool as_group = (about.st_mode & S_ISGID) != 0 && about.st_gid != ::getegid();
     if (as_owner || as_group)
         return "runs with the privileges of another user (set-user-ID or set-group-ID), so "
                "the loader preloads nothing";

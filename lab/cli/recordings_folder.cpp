@@ -42,7 +42,7 @@ constexpr std::uint64_t least_room = std::uint64_t{256} << 20U;
 /// The maximum number when the system does not report it.
 std::uint64_t free_bytes(const std::string& folder) {
     struct statvfs about {};
-    bool const is_limited = ::statvfs(folder.c_str(), &about) == 0 && about.f_blocks != 0;
+    const bool is_limited = ::statvfs(folder.c_str(), &about) == 0 && about.f_blocks != 0;
     return is_limited ? std::uint64_t{about.f_bavail} * about.f_frsize : UINT64_MAX;
 }
 
@@ -50,7 +50,7 @@ std::uint64_t free_bytes(const std::string& folder) {
 /// thread more.
 fs::path place_for_recordings(std::error_code& error) {
     const char* const asked = std::getenv("TMPDIR");
-    bool const has_choice = asked == nullptr || *asked == '\0';
+    const bool has_choice = asked == nullptr || *asked == '\0';
     if (has_choice && fs::is_directory("/dev/shm", error) && free_bytes("/dev/shm") >= 4 * least_room &&
         ::access("/dev/shm", W_OK) == 0)
         return "/dev/shm";
@@ -74,7 +74,7 @@ std::string_view process_of(std::string_view name) {
 
 bool lives(std::string_view number) {
     int process = 0;
-    bool const fits = std::from_chars(number.data(), number.data() + number.size(), process).ec == std::errc{};
+    const bool fits = std::from_chars(number.data(), number.data() + number.size(), process).ec == std::errc{};
     return fits && process > 0 && (::kill(process, 0) == 0 || errno != ESRCH);
 }
 
@@ -88,7 +88,7 @@ bool is_name_of_ours(std::string_view name) {
 
 /// Returns   the lock file, or -1 when another process holds the lock.
 int take_lock(int folder, int flags) {
-    int const file = ::openat(folder, lock_name, flags | O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0600);
+    const int file = ::openat(folder, lock_name, flags | O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0600);
     if (file < 0 || ::flock(file, LOCK_EX | LOCK_NB) == 0) return file;
     ::close(file);
     return -1;
@@ -128,7 +128,7 @@ private:
 
     /// Returns   whether everything in it may be removed.
     [[nodiscard]] bool read_names() {
-        int const copy = ::fcntl(folder_, F_DUPFD_CLOEXEC, 0);
+        const int copy = ::fcntl(folder_, F_DUPFD_CLOEXEC, 0);
         DIR* const entries = copy < 0 ? nullptr : ::fdopendir(copy);
         if (entries == nullptr) {
             if (copy >= 0) ::close(copy);
@@ -218,7 +218,7 @@ void recordings_folder::make_own() {
         return;
     }
     path_ = name;
-    int const folder = ::open(path_.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    const int folder = ::open(path_.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
     lock_ = folder < 0 ? -1 : take_lock(folder, O_CREAT);
     if (lock_ < 0) refusal_ = fmt::format("{} cannot be locked: {}", path_, std::strerror(errno));
     if (folder >= 0) ::close(folder);

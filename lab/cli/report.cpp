@@ -133,7 +133,7 @@ int report_command::write_summary() const {
                         paths_.size()));
         return exit_code::bad_usage;
     }
-    std::string const& path = paths_.front();
+    const std::string& path = paths_.front();
     if (is_same_file(summary_, path)) {
         say(fmt::format("--summary {}: this is the result itself, whose rounds would be lost; name another file",
                         summary_));

@@ -24,7 +24,7 @@ bool holds_name(const std::vector<std::string>& names, std::string_view wanted) 
 
 /// Two libraries may have the same file name; the second is shown by the path that was given.
 std::string unused_name(const std::vector<found_malloc>& mallocs, const found_malloc& added) {
-    bool const taken =
+    const bool taken =
         std::any_of(mallocs.begin(), mallocs.end(), [&](const found_malloc& each) { return each.name == added.name; });
     return taken ? added.given : added.name;
 }
@@ -73,11 +73,11 @@ bool row_choice::is_opponent(const measured_row& row, const std::string& peer) c
 
 bool row_choice::wanted(const experiment& chosen, const measured_row& row) const {
     if (row.name == chosen.baseline) return true;
-    bool const ours = row.runs_on_malloc ? row.role != contestant_role::peer : row.peer.empty();
-    bool const given_file = std::any_of(mallocs_.begin(), mallocs_.end(), [&](const found_malloc& each) {
+    const bool ours = row.runs_on_malloc ? row.role != contestant_role::peer : row.peer.empty();
+    const bool given_file = std::any_of(mallocs_.begin(), mallocs_.end(), [&](const found_malloc& each) {
         return !each.given.empty() && each.name == row.name;
     });
-    bool const opponent =
+    const bool opponent =
         std::any_of(peers_.begin(), peers_.end(), [&](const std::string& peer) { return is_opponent(row, peer); });
     if (given_file || opponent) return true; // the peers in --against take part whatever --only says
     return only_.empty() ? peers_.empty() || ours : holds_name(only_, row.name);
@@ -88,7 +88,7 @@ std::vector<measured_row> row_choice::of(const experiment& chosen, std::uint64_t
     for (const measured_row& row : rows) {
         if (!holds_name(seen_, row.name)) seen_.push_back(row.name);
     }
-    bool const nobody = !only_.empty() && std::none_of(rows.begin(), rows.end(), [&](const measured_row& row) {
+    const bool nobody = !only_.empty() && std::none_of(rows.begin(), rows.end(), [&](const measured_row& row) {
         return holds_name(only_, row.name);
     });
     if (nobody) return {};

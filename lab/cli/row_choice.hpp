@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "bench/harness/rounds.hpp"
+#include "bench/harness/schedule.hpp"
 
 namespace tenure::lab {
 

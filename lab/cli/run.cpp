@@ -39,7 +39,7 @@ struct chosen_library {
 };
 
 chosen_library own_library(std::string_view file) {
-    found_malloc const found = find_own_malloc(file);
+    const found_malloc found = find_own_malloc(file);
     return {found.library, found.reason};
 }
 
@@ -118,7 +118,7 @@ void take_out_mallocs() {
     while (!rest.empty()) {
         std::string_view const file = rest.substr(0, rest.find_first_of(separators));
         rest.remove_prefix(std::min(file.size() + 1, rest.size()));
-        bool const is_malloc = is_known_malloc(file);
+        const bool is_malloc = is_known_malloc(file);
         was_there = was_there || is_malloc;
         if (file.empty() || is_malloc) continue;
         if (!others.empty()) others += ':';
@@ -206,7 +206,7 @@ run_command::run_command(CLI::App& app)
 }
 
 int run_command::run() const {
-    bool const is_ours = heap_ == "hardened" || same_name(heap_, own_malloc_name) ||
+    const bool is_ours = heap_ == "hardened" || same_name(heap_, own_malloc_name) ||
                          same_name(heap_, own_hardened_name) || name_of_library(heap_).starts_with(own_malloc_prefix);
     if (!report_.empty() && !is_ours) {
         say(fmt::format("only Tenure's malloc supports --stats: remove --stats or --heap {}", heap_));
@@ -232,7 +232,7 @@ int run_command::run() const {
                         : fmt::format("{} {}", program_.front(), why));
         return why.empty() ? not_found : cannot_run;
     }
-    chosen_library const library = find_library(heap_);
+    const chosen_library library = find_library(heap_);
     if (!library.refusal.empty()) {
         say(library.refusal);
         return exit_code::bad_usage;

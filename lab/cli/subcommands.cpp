@@ -18,7 +18,7 @@ namespace tenure::lab {
 
 template<class Command>
 void subcommands::add(CLI::App& app) {
-    auto const command = std::make_shared<Command>(app); // options write into it when the command line is parsed
+    const auto command = std::make_shared<Command>(app); // options write into it when the command line is parsed
     all_.push_back({[command] { return command->chosen(); },
                     [command](int argc, char** argv) {
                         if constexpr (requires { command->run(argc, argv); }) {

@@ -30,7 +30,7 @@ text_style output_style() {
 }
 
 bool print(std::string_view text) {
-    bool const whole = std::fwrite(text.data(), 1, text.size(), stdout) == text.size() && std::fflush(stdout) == 0;
+    const bool whole = std::fwrite(text.data(), 1, text.size(), stdout) == text.size() && std::fflush(stdout) == 0;
     if (!whole) say(fmt::format("standard output could not be written: {}", std::strerror(errno)));
     return whole;
 }

@@ -62,7 +62,7 @@ const std::vector<std::string>& region_words() {
 /// The hook comes first, so that it interposes whatever malloc is already preloaded.
 void preload(const std::string& library) {
     const char* const others = std::getenv("LD_PRELOAD");
-    bool const alone = others == nullptr || *others == '\0';
+    const bool alone = others == nullptr || *others == '\0';
     ::setenv("LD_PRELOAD", alone ? library.c_str() : fmt::format("{}:{}", library, others).c_str(), 1);
 }
 
@@ -97,7 +97,7 @@ pid_t running_program = 0;
 
 // The program also receives what the terminal sends. Signals sent only to this process are forwarded.
 extern "C" void hand_on(int signal, siginfo_t* about, void*) {
-    bool const is_from_terminal = about->si_code == SI_KERNEL && signal != SIGHUP;
+    const bool is_from_terminal = about->si_code == SI_KERNEL && signal != SIGHUP;
     if (running_program > 0 && !is_from_terminal) ::kill(running_program, signal);
 }
 
@@ -132,7 +132,7 @@ std::string why_not_writable(const std::string& path) {
     std::error_code error;
     if (!fs::is_directory(folder, error)) return fmt::format("there is no folder {} for {}", folder.string(), path);
     if (fs::is_directory(path, error)) return fmt::format("{} is a folder", path);
-    bool const is_there = fs::exists(path, error);
+    const bool is_there = fs::exists(path, error);
     if (::access(is_there ? path.c_str() : folder.c_str(), W_OK) == 0) return {};
     return fmt::format("{} could not be written: {}", path, std::strerror(errno));
 }
@@ -262,7 +262,7 @@ int watch_command::run() const {
         say("libtenure_watch.so was found neither beside the command nor in the library folder of the installation");
         return exit_code::bad_usage;
     }
-    recordings_folder const folder(keep_);
+    const recordings_folder folder(keep_);
     if (!folder.refusal().empty()) {
         say(folder.refusal());
         return exit_code::not_written;
@@ -272,7 +272,7 @@ int watch_command::run() const {
         say(refusal);
         return cannot_run;
     }
-    ended_program const ended = watch_program(path, preloadable(library, folder.path()), folder.path());
+    const ended_program ended = watch_program(path, preloadable(library, folder.path()), folder.path());
     if (ended.process <= 0) return cannot_run;
     std::vector<std::string> notices;
     if (ended.signal == SIGBUS && folder.is_full()) {
@@ -284,7 +284,7 @@ int watch_command::run() const {
         notices.emplace_back("a system call filter (seccomp) killed the program: it allows fewer calls than the "
                              "watch needs");
     }
-    int const judged = report(folder.path(), functions, std::move(notices), known);
+    const int judged = report(folder.path(), functions, std::move(notices), known);
     return ended.code != 0 ? ended.code : judged;
 }
 
@@ -309,7 +309,7 @@ std::string watch_command::mistake_in_options() const {
     }
     if (!baseline_.empty() && fail_on_.empty())
         return "--baseline has no effect without --fail-on: add --fail-on allocation,wait";
-    std::array<const std::string*, 5> const outputs{&text_file_, &json_file_, &html_file_, &folded_file_,
+    const std::array<const std::string*, 5> outputs{&text_file_, &json_file_, &html_file_, &folded_file_,
                                                     &written_baseline_};
     for (std::size_t index = 0; index < outputs.size(); ++index) {
         for (std::size_t other = 0; other < index; ++other) {
@@ -330,9 +330,9 @@ std::string watch_command::plan_functions(const std::string& program, const std:
     for (const std::string& each : regions_) {
         if (!each.starts_with(function_prefix)) continue;
         std::string const name = each.substr(function_prefix.size());
-        function_plan const plan = plan_function(program, name);
+        const function_plan plan = plan_function(program, name);
         if (!plan.refusal.empty()) return fmt::format("{} cannot be watched: {}", name, plan.refusal);
-        bool const is_known = std::any_of(planned.begin(), planned.end(), [&](const hook::planned_patch& other) {
+        const bool is_known = std::any_of(planned.begin(), planned.end(), [&](const hook::planned_patch& other) {
             return other.address == plan.patch.address && std::strcmp(other.module, plan.patch.module) == 0;
         });
         if (is_known) continue;
@@ -369,18 +369,18 @@ watch_command::ended_program watch_command::watch_program(const std::string& pat
     for (const std::string& each : program_) words.push_back(const_cast<char*>(each.c_str()));
     words.push_back(nullptr);
 
-    patience const patient;
+    const patience patient;
     struct sigaction heard {
     }, before{};
     heard.sa_handler = SIG_DFL; // a process that ignores the signal is not notified of the child's end
     ::sigaction(SIGCHLD, &heard, &before);
-    pid_t const child = ::fork();
+    const pid_t child = ::fork();
     if (child < 0) {
         say(fmt::format("cannot start a process for {}: {}", path, std::strerror(errno)));
         return {};
     }
     // An exception must not lead the child back into the parent's code.
-    auto const become_program = [&]() noexcept {
+    const auto become_program = [&]() noexcept {
         patient.restore();
         ::sigaction(SIGCHLD, &before, nullptr);
         if (without_children_) ::setenv(hook::process_variable, std::to_string(::getpid()).c_str(), 1);
@@ -411,7 +411,7 @@ watch_command::ended_program watch_command::watch_program(const std::string& pat
 int watch_command::report(const std::string& folder, const std::vector<std::string>& functions,
                           std::vector<std::string> notices, const std::set<site_name>& known) const {
     ::signal(SIGPIPE, SIG_IGN); // a closed pipe becomes a write error, and the recordings are still removed
-    std::vector<std::unique_ptr<recording>> const recordings = recordings_of(folder, notices);
+    const std::vector<std::unique_ptr<recording>> recordings = recordings_of(folder, notices);
     if (recordings.empty()) {
         for (const std::string& each : notices) say(each);
         say(from_.empty() ? "the program left no recording: it removed LD_PRELOAD, or ended before the library was "
@@ -423,7 +423,7 @@ int watch_command::report(const std::string& folder, const std::vector<std::stri
     findings found = explain(recordings, names);
     found.notices.insert(found.notices.end(), notices.begin(), notices.end());
     for (const std::string& each : functions) {
-        bool const was_called = std::any_of(found.regions.begin(), found.regions.end(), [&](const auto& region) {
+        const bool was_called = std::any_of(found.regions.begin(), found.regions.end(), [&](const auto& region) {
             return region.kind == hook::region_kind::function && region.name == each;
         });
         if (!was_called) found.notices.push_back(fmt::format("no call of {} was seen", each));
@@ -447,7 +447,7 @@ int watch_command::report(const std::string& folder, const std::vector<std::stri
 /// Reads the baseline's file.
 /// Returns   false when it cannot be read; the error has been reported then.
 bool watch_command::read_known(std::set<site_name>& known) const {
-    file_text const read = read_file(baseline_, max_baseline_bytes);
+    const file_text read = read_file(baseline_, max_baseline_bytes);
     if (!read.ok()) {
         say(fmt::format("--baseline {} {}", baseline_, read.error));
         return false;
@@ -460,10 +460,10 @@ bool watch_command::read_known(std::set<site_name>& known) const {
 
 int watch_command::judge(const findings& found, const std::set<site_name>& known) const {
     if (fail_on_.empty()) return exit_code::ok;
-    auto const asks = [this](std::string_view what) {
+    const auto asks = [this](std::string_view what) {
         return std::find(fail_on_.begin(), fail_on_.end(), what) != fail_on_.end();
     };
-    std::vector<site_name> const fresh = new_sites(found, known, {asks("allocation"), asks("wait")});
+    const std::vector<site_name> fresh = new_sites(found, known, {asks("allocation"), asks("wait")});
     for (const site_name& each : fresh) say(fmt::format("new: {}", shown(each)));
     return fresh.empty() ? exit_code::ok : fail_code_;
 }

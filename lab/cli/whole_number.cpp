@@ -13,7 +13,7 @@
 namespace tenure::lab {
 
 CLI::Validator whole_number(std::int64_t lowest, std::int64_t highest) {
-    auto const take = [lowest, highest](std::string& text) -> std::string {
+    const auto take = [lowest, highest](std::string& text) -> std::string {
         std::int64_t value = 0;
         auto const [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
         bool const whole = error == std::errc{} && end == text.data() + text.size();
@@ -22,7 +22,7 @@ CLI::Validator whole_number(std::int64_t lowest, std::int64_t highest) {
         text = std::to_string(value);
         return {};
     };
-    bool const bounded = highest != std::numeric_limits<std::int64_t>::max();
+    const bool bounded = highest != std::numeric_limits<std::int64_t>::max();
     return {take, bounded ? fmt::format("{} to {}", lowest, highest) : "", "whole number"};
 }
 

@@ -34,16 +34,16 @@ static_assert(std::is_trivially_copyable_v<allocator_reference<tenure::temp>>);
 
 TEST(allocator_reference, it_is_the_object_that_it_was_made_from) {
     adapt::recording_allocator from;
-    allocator_reference<adapt::recording_allocator> const reference = from;
+    const allocator_reference<adapt::recording_allocator> reference = from;
     EXPECT_EQ(&reference.get(), &from);
-    allocator_reference<adapt::recording_allocator> const copy = reference;
+    const allocator_reference<adapt::recording_allocator> copy = reference;
     EXPECT_EQ(&copy.get(), &from);
 }
 
 TEST(allocator_reference, two_are_equal_when_they_are_of_the_same_object) {
     tenure::arena one;
     tenure::arena other;
-    allocator_reference<tenure::arena> const to_one = one;
+    const allocator_reference<tenure::arena> to_one = one;
     EXPECT_EQ(to_one, allocator_reference<tenure::arena>(one));
     EXPECT_NE(to_one, allocator_reference<tenure::arena>(other));
 }

@@ -41,7 +41,7 @@ template<class Allocator>
 using hash_map_in = std::unordered_map<int, long, std::hash<int>, std::equal_to<>,
                                        stl_allocator<std::pair<const int, long>, Allocator>>;
 
-char const* const long_text = "a text that is too long to lie within the string itself";
+const char* const long_text = "a text that is too long to lie within the string itself";
 
 /// Every container at work at the same time over one allocator, of which each takes a copy of `from`.
 template<class Allocator>
@@ -124,10 +124,10 @@ TEST(containers, all_kinds_work_over_temp_within_a_scope) {
 
 TEST(containers, a_vector_without_an_argument_is_in_temp_job) {
     vector_in<int, tenure::temp_job> numbers(100);
-    vector_in<int, tenure::temp_job> const copy = numbers;
+    const vector_in<int, tenure::temp_job> copy = numbers;
     EXPECT_TRUE(tenure::temp_job::owns(numbers.data()));
     EXPECT_TRUE(tenure::temp_job::owns(copy.data()));
-    string_in<tenure::temp_job> const text = long_text;
+    const string_in<tenure::temp_job> text = long_text;
     EXPECT_TRUE(tenure::temp_job::owns(text.data()));
 }
 
@@ -173,8 +173,8 @@ TEST(containers, a_lists_nodes_come_from_a_pool_of_blocks) {
 TEST(containers, a_copy_uses_the_allocator_of_the_original) {
     recording_allocator from;
     {
-        map_in<recording_allocator> const names({{1, string_in<recording_allocator>(long_text, from)}}, from);
-        map_in<recording_allocator> const copy = names;
+        const map_in<recording_allocator> names({{1, string_in<recording_allocator>(long_text, from)}}, from);
+        const map_in<recording_allocator> copy = names;
         EXPECT_EQ(copy, names);
         EXPECT_EQ(from.live(), 4u) << "a node and its text, twice";
         EXPECT_EQ(copy.get_allocator(), names.get_allocator());
@@ -196,7 +196,7 @@ TEST(containers, a_moved_container_keeps_its_blocks) {
         EXPECT_EQ(from.live(), 1u);
 
         list_in<int, recording_allocator> order({1, 2, 3}, from);
-        int const* const first = &order.front();
+        const int* const first = &order.front();
         list_in<int, recording_allocator> other(from);
         other.splice(other.end(), order);
         EXPECT_EQ(&other.front(), first);
@@ -247,7 +247,7 @@ TEST(containers, a_swap_exchanges_blocks) {
         hash_map_in<recording_allocator> two(from);
         for (int number = 0; number < 100; ++number) one[number] = number;
         two[1000] = 1;
-        long const* const place = &one.at(50);
+        const long* const place = &one.at(50);
         std::size_t const requests = from.requests();
         one.swap(two);
         EXPECT_EQ(&two.at(50), place);
@@ -259,7 +259,7 @@ TEST(containers, a_swap_exchanges_blocks) {
 
     vector_in<int, tenure::temp_job> one(100, 1);
     vector_in<int, tenure::temp_job> two(200, 2);
-    int const* const place = one.data();
+    const int* const place = one.data();
     std::swap(one, two);
     EXPECT_EQ(two.data(), place);
     one = std::move(two);
@@ -269,7 +269,7 @@ TEST(containers, a_swap_exchanges_blocks) {
 TEST(containers, growth_in_place_of_the_newest_vector_reuses_an_arenas_end) {
     tenure::arena scratch;
     {
-        vector_in<int, tenure::arena> const numbers(1000, 7, scratch);
+        const vector_in<int, tenure::arena> numbers(1000, 7, scratch);
         EXPECT_EQ(scratch.stats().live_bytes, 4000u);
     }
     EXPECT_EQ(scratch.stats().live_bytes, 0u) << "the newest block goes back";

@@ -36,7 +36,7 @@ public:
     }
 
     void deallocate(void* block, std::size_t bytes, std::size_t alignment) noexcept {
-        auto const found = given_.find(block);
+        const auto found = given_.find(block);
         if (found == given_.end()) {
             fault_ = "a block came back that is not out";
             return;
@@ -51,7 +51,7 @@ public:
     }
 
     [[nodiscard]] bool owns(const void* pointer) const noexcept {
-        for (auto const& [block, of] : given_) {
+        for (const auto& [block, of] : given_) {
             if (reinterpret_cast<std::uintptr_t>(pointer) - reinterpret_cast<std::uintptr_t>(block) < of.bytes)
                 return true;
         }

@@ -37,7 +37,7 @@ static_assert(!std::is_convertible_v<tenure::arena&, resource_adaptor<tenure::ar
 static_assert(
     std::is_same_v<decltype(resource_adaptor(std::declval<tenure::arena&>())), resource_adaptor<tenure::arena>>);
 
-char const* const long_text = "a text that is too long to lie within the string itself";
+const char* const long_text = "a text that is too long to lie within the string itself";
 
 class resource_adaptors : public testing::Test {
 protected:
@@ -152,9 +152,9 @@ TEST_F(resource_adaptors, what_no_allocator_can_give_is_bad_alloc) {
 }
 
 TEST_F(resource_adaptors, only_the_same_object_is_equal) {
-    resource_adaptor const again(from_);
+    const resource_adaptor again(from_);
     recording_allocator other;
-    resource_adaptor const elsewhere(other);
+    const resource_adaptor elsewhere(other);
     EXPECT_TRUE(resource_.is_equal(resource_));
     EXPECT_FALSE(resource_.is_equal(again));
     EXPECT_FALSE(resource_.is_equal(elsewhere));
@@ -168,7 +168,7 @@ TEST_F(resource_adaptors, a_move_within_a_resource_keeps_the_blocks_and_between_
     resource_adaptor there(right);
     {
         std::pmr::vector<int> one({1, 2, 3}, &resource_);
-        int const* const place = one.data();
+        const int* const place = one.data();
         std::pmr::vector<int> two(&resource_);
         two = std::move(one);
         EXPECT_EQ(two.data(), place);

@@ -66,7 +66,7 @@ TEST_F(stl_allocators, sizes_are_counts_times_the_type_and_alignments_are_the_ty
     EXPECT_EQ(from_.last_alignment(), 128u);
     EXPECT_EQ(reinterpret_cast<std::uintptr_t>(some) % 128, 0u);
     give.deallocate(some, 3);
-    recorded<char> const small_ones(from_);
+    const recorded<char> small_ones(from_);
     char* const text = recorded<char>(small_ones).allocate(5);
     EXPECT_EQ(from_.last_bytes(), 5u);
     EXPECT_EQ(from_.last_alignment(), 1u);
@@ -147,7 +147,7 @@ TEST_F(stl_allocators, an_arena_whose_source_refuses_throws_into_the_container) 
 
 TEST_F(stl_allocators, equal_means_of_the_same_allocator_whatever_the_type) {
     recording_allocator other;
-    recorded<int> const one(from_);
+    const recorded<int> one(from_);
     EXPECT_TRUE(one == recorded<int>(from_));
     EXPECT_TRUE(one == recorded<std::string>(from_));
     EXPECT_FALSE(one != recorded<std::string>(from_));
@@ -158,8 +158,8 @@ TEST_F(stl_allocators, equal_means_of_the_same_allocator_whatever_the_type) {
 
 TEST_F(stl_allocators, rebound_and_back_it_is_the_same) {
     recorded<int> one(from_);
-    recorded<wide> const rebound(one);
-    recorded<int> const back(rebound);
+    const recorded<wide> rebound(one);
+    const recorded<int> back(rebound);
     EXPECT_EQ(back, one);
     EXPECT_EQ(&rebound.reference().get(), &from_);
     int* const block = one.allocate(4);
@@ -169,7 +169,7 @@ TEST_F(stl_allocators, rebound_and_back_it_is_the_same) {
 TEST_F(stl_allocators, a_shared_pointer_and_its_counts_are_one_block) {
     std::weak_ptr<std::string> watcher;
     {
-        auto const text = std::allocate_shared<std::string>(recorded<std::string>(from_), 100u, 'x');
+        const auto text = std::allocate_shared<std::string>(recorded<std::string>(from_), 100u, 'x');
         EXPECT_EQ(from_.live(), 1u);
         EXPECT_TRUE(from_.owns(text.get()));
         watcher = text;

@@ -58,7 +58,7 @@ TYPED_TEST_SUITE(uniques_in_pools, pools);
 
 TYPED_TEST(uniques_in_pools, an_object_is_made_and_goes_with_its_pointer) {
     {
-        auto const one = make_unique_in_pool(this->pool_, 7);
+        const auto one = make_unique_in_pool(this->pool_, 7);
         ASSERT_NE(one, nullptr);
         EXPECT_EQ(one->value, 7);
         EXPECT_TRUE(this->pool_.owns(one.get()));
@@ -107,7 +107,7 @@ TYPED_TEST(uniques_in_pools, what_was_released_is_the_pools_to_destroy) {
 }
 
 TYPED_TEST(uniques_in_pools, a_constructor_that_throws_gives_its_memory_back) {
-    auto const before = make_unique_in_pool(this->pool_, 1);
+    const auto before = make_unique_in_pool(this->pool_, 1);
     for (int count = 0; count < 1000; ++count)
         EXPECT_THROW(static_cast<void>(make_unique_in_pool(this->pool_, -5)), int);
     EXPECT_EQ(this->pool_.size(), 1u);

@@ -79,7 +79,7 @@ protected:
 
 TEST_F(uniques, an_object_is_made_and_goes_with_its_pointer) {
     {
-        auto const one = make_unique_in<counted>(from_, 7);
+        const auto one = make_unique_in<counted>(from_, 7);
         ASSERT_NE(one, nullptr);
         EXPECT_EQ(one->value, 7);
         EXPECT_TRUE(from_.owns(one.get()));
@@ -92,9 +92,9 @@ TEST_F(uniques, an_object_is_made_and_goes_with_its_pointer) {
 }
 
 TEST_F(uniques, sizes_and_alignments_go_back_as_they_came) {
-    auto const large = make_unique_in<wide>(from_);
-    auto const empty = make_unique_in<nothing>(from_);
-    auto const text = make_unique_in<std::string>(from_, 1000u, 'x');
+    const auto large = make_unique_in<wide>(from_);
+    const auto empty = make_unique_in<nothing>(from_);
+    const auto text = make_unique_in<std::string>(from_, 1000u, 'x');
     EXPECT_EQ(reinterpret_cast<std::uintptr_t>(large.get()) % alignof(wide), 0u);
     EXPECT_NE(empty, nullptr);
     EXPECT_EQ(text->size(), 1000u);
@@ -138,7 +138,7 @@ TEST_F(uniques, reset_gives_back_at_once_and_release_does_not) {
     EXPECT_EQ(from_.live(), 0u);
     one.reset();
     one = make_unique_in<counted>(from_, 2);
-    auto const back = one.get_deleter();
+    const auto back = one.get_deleter();
     counted* const object = one.release();
     EXPECT_EQ(counted::alive, 1);
     back(object);
@@ -172,9 +172,9 @@ TEST_F(uniques, a_constructor_that_throws_gives_its_memory_back) {
 
 TEST_F(uniques, refused_memory_makes_an_empty_pointer_and_no_object) {
     from_.allow(1);
-    auto const one = make_unique_in<counted>(from_, 1);
-    auto const two = make_unique_in<counted>(from_, 2);
-    auto const never = make_unique_in<counted>(from_, -1);
+    const auto one = make_unique_in<counted>(from_, 1);
+    const auto two = make_unique_in<counted>(from_, 2);
+    const auto never = make_unique_in<counted>(from_, -1);
     EXPECT_NE(one, nullptr);
     EXPECT_EQ(two, nullptr);
     EXPECT_EQ(never, nullptr) << "the constructor, which would throw, did not run";
@@ -210,7 +210,7 @@ TEST_F(uniques, arguments_arrive_as_they_were_passed) {
         std::size_t length;
     };
     int outside = 1;
-    auto const one = make_unique_in<keeper>(from_, std::make_unique<int>(5), outside, "four");
+    const auto one = make_unique_in<keeper>(from_, std::make_unique<int>(5), outside, "four");
     one->theirs = 2;
     EXPECT_EQ(outside, 2);
     EXPECT_EQ(*one->mine, 5);
@@ -220,9 +220,9 @@ TEST_F(uniques, arguments_arrive_as_they_were_passed) {
 TEST_F(uniques, many_live_in_a_container_and_are_sorted) {
     std::vector<unique<counted, recording_allocator>> all;
     for (int count = 0; count < 300; ++count) all.push_back(make_unique_in<counted>(from_, count * 7919 % 300));
-    std::sort(all.begin(), all.end(), [](auto const& left, auto const& right) { return left->value < right->value; });
+    std::sort(all.begin(), all.end(), [](const auto& left, const auto& right) { return left->value < right->value; });
     for (std::size_t index = 0; index < all.size(); ++index) EXPECT_EQ(all[index]->value, static_cast<int>(index));
-    std::erase_if(all, [](auto const& each) { return each->value % 2 == 0; });
+    std::erase_if(all, [](const auto& each) { return each->value % 2 == 0; });
     EXPECT_EQ(from_.live(), 150u);
 }
 

@@ -50,7 +50,7 @@ TEST(affinity_ready_made, four_groups_have_their_names_and_alignments) {
         std::string_view name;
         std::size_t alignment;
     };
-    for (expected const& each : {expected{affinities::objects(), "objects", 8},
+    for (const expected& each : {expected{affinities::objects(), "objects", 8},
                                  {affinities::data(), "data", 16},
                                  {affinities::nodes(), "nodes", 8},
                                  {affinities::physics(), "physics", 16}}) {
@@ -138,7 +138,7 @@ TEST(affinity_objects, deleting_through_a_base_gives_back_the_size_of_the_derive
         shapes.emplace_back(new wide_shape);
     }
     int sum = 0;
-    for (auto const& each : shapes) sum += each->kind();
+    for (const auto& each : shapes) sum += each->kind();
     EXPECT_EQ(sum, 200 * (0 + 1 + 2 + 3 + 64));
     EXPECT_EQ(live(), before.live_count + 1000);
     shapes.clear();
@@ -257,7 +257,7 @@ TEST(affinity_objects, standard_containers_lie_in_a_group) {
         links.remove(7);
         EXPECT_EQ(data.size(), before + 1);
 
-        auto const shared =
+        const auto shared =
             std::allocate_shared<std::string>(tenure::stl_allocator<std::string, affinity_group>{data}, "a text");
         EXPECT_TRUE(data.owns(shared.get()));
         EXPECT_EQ(*shared, "a text");
@@ -271,7 +271,7 @@ TEST(affinity_objects, standard_containers_lie_in_a_group) {
         names.erase(7);
         EXPECT_EQ(data.size(), before + 1000);
 
-        auto const unique = tenure::make_unique_in<std::string>(data, "another");
+        const auto unique = tenure::make_unique_in<std::string>(data, "another");
         EXPECT_TRUE(data.owns(unique.get()));
     }
     EXPECT_EQ(data.size(), before);
@@ -279,7 +279,7 @@ TEST(affinity_objects, standard_containers_lie_in_a_group) {
 }
 
 // Made before main, deleted after it: the groups must be there first and last.
-std::unique_ptr<node<56>> const made_before_main{new node<56>};
+const std::unique_ptr<node<56>> made_before_main{new node<56>};
 struct deletes_last {
     std::unique_ptr<shape> held{new special<1, 8>};
     ~deletes_last() {
@@ -287,7 +287,7 @@ struct deletes_last {
         held.reset(new special<2, 500>);
     }
 };
-deletes_last const deletes_after_main;
+const deletes_last deletes_after_main;
 
 TEST(affinity_objects, of_static_duration_are_made_before_main_and_deleted_after_it) {
     std::memset(made_before_main->bytes, 1, 56);
@@ -339,7 +339,7 @@ TEST(affinity_passthrough, the_same_holds_for_objects_and_groups_when_malloc_ser
 
 /// Runs in a process of its own, below.
 TEST(affinity_environment, blocks_are_as_large_as_it_says) {
-    char const* const expected = std::getenv("TENURE_TEST_EXPECTED_BLOCK");
+    const char* const expected = std::getenv("TENURE_TEST_EXPECTED_BLOCK");
     if (expected == nullptr) GTEST_SKIP() << "asked in processes of their own";
     for (affinity_group* group : {&affinities::objects(), &affinities::data(), &affinities::physics()}) {
         EXPECT_EQ(group->block_bytes(), std::stoull(expected));
@@ -351,7 +351,7 @@ TEST(affinity_environment, blocks_are_as_large_as_it_says) {
 }
 
 TEST(affinity_environment, the_block_size_is_rounded_down_to_a_power_of_two) {
-    for (auto const& [asked, expected] : std::map<std::string, std::string>{
+    for (const auto& [asked, expected] : std::map<std::string, std::string>{
              {"64K", "65536"}, {"1M", "1048576"}, {"3M", "2097152"}, {"100000", "65536"}, {"4194303", "2097152"}}) {
         support::outcome const seen =
             support::run_again({{"TENURE_AFFINITY_BLOCK", asked}, {"TENURE_TEST_EXPECTED_BLOCK", expected}},

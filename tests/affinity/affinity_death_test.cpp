@@ -28,7 +28,7 @@ protected:
         if constexpr (!tenure::checks::caller) GTEST_SKIP() << "the caller's mistakes are not checked";
         for (int count = 0; count < 20; ++count) objects_.push_back(static_cast<unsigned char*>(group_.allocate(40)));
     }
-    static void touch(void* object) { static_cast<unsigned char volatile*>(object)[0] = 1; }
+    static void touch(void* object) { static_cast<volatile unsigned char*>(object)[0] = 1; }
 
     affinity_group group_{"mistaken", GetParam()};
     std::vector<unsigned char*> objects_;
@@ -140,7 +140,7 @@ TEST_P(affinity_death, a_use_after_free_or_clear_is_seen_by_address_sanitizer) {
 
 TEST_P(affinity_death, what_is_freed_is_filled) {
     if (support::under_address_sanitizer()) GTEST_SKIP() << "it may not be read any more";
-    auto* const freed = static_cast<unsigned char volatile*>(objects_[3]);
+    auto* const freed = static_cast<volatile unsigned char*>(objects_[3]);
     freed[20] = 1;
     group_.deallocate(objects_[3], 40);
     EXPECT_EQ(freed[20], tenure::freed_fill);

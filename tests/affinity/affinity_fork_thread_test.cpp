@@ -52,7 +52,7 @@ INSTANTIATE_TEST_SUITE_P(forms, group_child,
 
 TEST_P(group_child, counts_as_its_parent_does_and_gives_everything_back) {
     support::waiting_thread const other([&] { use(); });
-    int const answer = support::answer_of_child([&] {
+    const int answer = support::answer_of_child([&] {
         bool const is_same = group.size() == alive.size() + 1;
         bool const is_sound = group.valid();
         for (void* const object : alive) group.deallocate(object, object_bytes);
@@ -67,7 +67,7 @@ TEST_P(group_child, counts_as_its_parent_does_and_gives_everything_back) {
 
 TEST_P(group_child, hands_out_what_threads_that_it_does_not_have_left_free) {
     support::waiting_thread const other([&] { use(); });
-    int const answer = support::answer_of_child([&] {
+    const int answer = support::answer_of_child([&] {
         bool are_distinct = false, is_small = false;
         support::on_fresh_thread([&] {
             std::size_t const before = group.stats().reserved_bytes;
@@ -91,7 +91,7 @@ TEST_P(group_child, hands_out_what_threads_that_it_does_not_have_left_free) {
 
 TEST_P(group_child, may_clear_the_group) {
     support::waiting_thread const other([&] { use(); });
-    int const answer = support::answer_of_child([&] {
+    const int answer = support::answer_of_child([&] {
         group.clear();
         bool const is_empty = group.size() == 0 && group.valid();
         void* const object = group.allocate(object_bytes);

@@ -87,7 +87,7 @@ TEST_F(affinity_groups, an_alignment_that_is_no_power_of_two_is_refused) {
 
 TEST_F(affinity_groups, zero_bytes_are_an_object_of_their_own) {
     affinity_group group("zero", {}, source_);
-    std::vector<unsigned char*> const objects = take_many(group, 1000, 0);
+    const std::vector<unsigned char*> objects = take_many(group, 1000, 0);
     EXPECT_EQ(std::set<void*>(objects.begin(), objects.end()).size(), 1000u);
     EXPECT_EQ(objects[1] - objects[0], 8) << "they count as one byte";
     for (std::size_t index = 0; index < 1000; ++index)
@@ -102,7 +102,7 @@ TEST_F(affinity_groups, options_out_of_range_refuse_every_allocation) {
     for (std::size_t bytes :
          {std::size_t{0}, 4 * kibibyte, 32 * kibibyte, 96 * kibibyte, 3 * mebibyte, 2048 * mebibyte, SIZE_MAX})
         wrong.push_back({.alignment = 8, .block_bytes = bytes});
-    for (affinity_options const& options : wrong) {
+    for (const affinity_options& options : wrong) {
         support::heard_reports const heard;
         affinity_group group("wrong", options, source_);
         EXPECT_EQ(heard.count(tenure::report_kind::misuse), tenure::checks::caller ? 1u : 0u);
@@ -161,7 +161,7 @@ TEST_F(affinity_groups, apart_each_size_has_lines_of_its_own) {
     }
     std::set<std::uintptr_t> all;
     std::size_t sum = 0;
-    for (auto const& pages : pages_of) {
+    for (const auto& pages : pages_of) {
         all.insert(pages.begin(), pages.end());
         sum += pages.size();
     }
@@ -190,7 +190,7 @@ struct again {
 class affinity_reuse : public groups, public testing::WithParamInterface<affinity_options> {};
 
 TEST_P(affinity_reuse, half_of_the_objects_freed_and_allocated_again_need_no_new_memory) {
-    for (again const& each :
+    for (const again& each :
          {again{56, 1}, again{8, 1}, again{40, 1}, again{200, 1}, again{512, 1}, again{700, 1}, again{16'384, 1}}) {
         for (bool names_size : {true, false}) {
             if (!names_size && GetParam().sizes == size_on_free::required) continue;
@@ -215,7 +215,7 @@ TEST_P(affinity_reuse, half_of_the_objects_freed_and_allocated_again_need_no_new
 }
 
 TEST_P(affinity_reuse, of_objects_aligned_to_more_too) {
-    for (again const& each : {again{16, 16}, again{64, 64}, again{192, 64}, again{1024, 256}}) {
+    for (const again& each : {again{16, 16}, again{64, 64}, again{192, 64}, again{1024, 256}}) {
         affinity_group group("again", GetParam(), source_);
         std::vector<unsigned char*> objects = take_many(group, 6'000'000 / each.bytes / 8, each.bytes, each.alignment);
         std::size_t const held = group.stats().reserved_bytes;
@@ -234,7 +234,7 @@ TEST_P(affinity_reuse, of_objects_aligned_to_more_too) {
 TEST_P(affinity_reuse, the_newest_object_freed_is_the_next_one_allocated) {
     if constexpr (tenure::checks::caller) GTEST_SKIP() << "checked builds come to the end of the page before";
     affinity_group group("newest", GetParam(), source_);
-    std::vector<unsigned char*> const kept = take_many(group, 10, 56);
+    const std::vector<unsigned char*> kept = take_many(group, 10, 56);
     unsigned char* const first = take(group, 56);
     for (int round = 0; round < 10'000; ++round) {
         group.deallocate(first, 56);

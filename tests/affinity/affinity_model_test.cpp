@@ -100,7 +100,7 @@ private:
     std::string release(support::block gone, bool may_leave_size_out) {
         std::string fault = ledger_.remove(gone.at);
         bytes_ -= std::min(bytes_, gone.bytes);
-        bool const leaves_size_out = may_leave_size_out && is_found_;
+        const bool leaves_size_out = may_leave_size_out && is_found_;
         leaves_size_out ? group_.deallocate(gone.at) : group_.deallocate(gone.at, gone.bytes, gone.alignment);
         return fault;
     }
@@ -173,7 +173,7 @@ private:
 class affinity_model : public testing::TestWithParam<affinity_options> {};
 
 TEST_P(affinity_model, agrees_with_the_group) {
-    auto const replay = [](std::span<const step> steps) {
+    const auto replay = [](std::span<const step> steps) {
         group_against_model pair(GetParam());
         for (step const& each : steps) {
             if (std::string fault = pair.run(each); !fault.empty()) return fault;

@@ -197,7 +197,7 @@ TEST_F(groups, of_many_pages_whose_runs_are_too_short_the_one_that_fits_is_found
 
 TEST_F(groups, a_static_buffer_serves_even_when_it_is_not_zero) {
     constexpr std::size_t bytes = 256 * kibibyte;
-    std::unique_ptr<unsigned char[]> const buffer(new unsigned char[bytes]);
+    const std::unique_ptr<unsigned char[]> buffer(new unsigned char[bytes]);
     std::memset(buffer.get(), 0xAB, bytes);
     tenure::static_buffer_source fixed(buffer.get(), bytes);
     {

@@ -28,7 +28,7 @@ using affinity_retention = groups;
 
 TEST_F(affinity_retention, empty_blocks_stay_until_trim) {
     affinity_group group("kept", {.alignment = 8, .block_bytes = 64 * kibibyte}, source_);
-    std::vector<unsigned char*> const objects = take_many(group, 10'000, 56);
+    const std::vector<unsigned char*> objects = take_many(group, 10'000, 56);
     std::size_t const blocks = source_.live_blocks();
     ASSERT_GE(blocks, 8u);
     for (unsigned char* each : objects) group.deallocate(each, 56);
@@ -68,7 +68,7 @@ TEST_F(affinity_retention, trim_keeps_what_objects_are_in_and_gives_back_the_pag
 TEST_F(affinity_retention, with_nothing_to_keep_an_empty_block_goes_back_at_once) {
     for (page_layout layout : {page_layout::mixed, page_layout::by_size}) {
         for (bool is_reversed : {false, true}) {
-            affinity_options const options{
+            const affinity_options options{
                 .alignment = 8, .block_bytes = 64 * kibibyte, .max_retained_bytes = 0, .layout = layout};
             affinity_group group("given back", options, source_);
             std::vector<unsigned char*> objects = take_many(group, 20'000, 64);
@@ -103,7 +103,7 @@ TEST_F(affinity_retention, trim_says_what_went_back_also_where_nothing_is_kept) 
 TEST_F(affinity_retention, as_many_empty_blocks_are_kept_as_the_option_says) {
     affinity_group group("some", {.alignment = 8, .block_bytes = 64 * kibibyte, .max_retained_bytes = 256 * kibibyte},
                          source_);
-    std::vector<unsigned char*> const objects = take_many(group, 20'000, 64);
+    const std::vector<unsigned char*> objects = take_many(group, 20'000, 64);
     for (std::size_t step : {1u, 0u}) {
         for (std::size_t index = step; index < objects.size(); index += 2) group.deallocate(objects[index], 64);
     }
@@ -113,9 +113,9 @@ TEST_F(affinity_retention, as_many_empty_blocks_are_kept_as_the_option_says) {
 }
 
 TEST_F(affinity_retention, clear_frees_everything_and_keeps_the_pages) {
-    for (affinity_options const& options : every_option({8, 16})) {
+    for (const affinity_options& options : every_option({8, 16})) {
         affinity_group group("cleared", options, source_);
-        auto const fill = [&] {
+        const auto fill = [&] {
             std::vector<unsigned char*> made;
             for (int count = 0; count < 3000; ++count) {
                 for (std::size_t bytes : {24u, 56u, 200u, 700u}) made.push_back(take(group, bytes));
@@ -124,7 +124,7 @@ TEST_F(affinity_retention, clear_frees_everything_and_keeps_the_pages) {
             made.push_back(take(group, 100'000));
             return made;
         };
-        std::vector<unsigned char*> const first = fill();
+        const std::vector<unsigned char*> first = fill();
         std::size_t const requests = source_.requests();
         for (std::size_t index = 0; index < 1000; index += 5) group.deallocate(first[index], 24);
         group.deallocate(first[1], 56);
@@ -134,7 +134,7 @@ TEST_F(affinity_retention, clear_frees_everything_and_keeps_the_pages) {
             EXPECT_EQ(group.usage().reserved_bytes, 0u);
             EXPECT_EQ(group.usage().large_count, 0u);
             EXPECT_TRUE(group.valid());
-            std::vector<unsigned char*> const again = fill();
+            const std::vector<unsigned char*> again = fill();
             EXPECT_EQ(std::set<void*>(again.begin(), again.end()), std::set<void*>(first.begin(), first.end()));
             EXPECT_EQ(group.size(), again.size());
             support::ledger ledger;
@@ -185,7 +185,7 @@ TEST_F(affinity_retention, only_what_lies_in_its_memory_is_its_own) {
     affinity_group group("own", {.alignment = 8}, source_);
     affinity_group other("other", {.alignment = 8}, source_);
     int local = 0;
-    std::unique_ptr<int> const foreign(new int);
+    const std::unique_ptr<int> foreign(new int);
     for (std::size_t bytes : {1u, 56u, 500u, 16'384u, 50'000u}) {
         unsigned char* const object = take(group, bytes);
         unsigned char* const not_its_own = take(other, bytes);
@@ -208,7 +208,7 @@ TEST_F(affinity_retention, the_block_size_changes_only_while_there_is_no_block) 
     EXPECT_EQ(group.block_bytes(), 2 * mebibyte);
     EXPECT_TRUE(group.set_block_bytes(64 * kibibyte));
     EXPECT_EQ(group.block_bytes(), 64 * kibibyte);
-    std::vector<unsigned char*> const objects = take_many(group, 5000, 56);
+    const std::vector<unsigned char*> objects = take_many(group, 5000, 56);
     EXPECT_EQ(source_.live_bytes(), source_.live_blocks() * 64 * kibibyte);
     EXPECT_FALSE(group.set_block_bytes(mebibyte));
     EXPECT_EQ(group.block_bytes(), 64 * kibibyte);
@@ -275,7 +275,7 @@ TEST_F(affinity_retention, functions_of_the_users_own_get_every_call) {
     EXPECT_EQ(group.allocate(8), nullptr);
     EXPECT_EQ(group.size(), made.size());
     for (std::size_t index = 0; index < made.size(); ++index) {
-        object const& gone = made[index];
+        const object& gone = made[index];
         index % 2 == 0 ? group.deallocate(gone.at) : group.deallocate(gone.at, gone.bytes, gone.alignment);
     }
     EXPECT_EQ(calls.unsized, made.size() / 2);

@@ -60,7 +60,7 @@ unsigned char stamp_of(const object& which) {
 object stamped(affinity_group& group, support::random& numbers) {
     std::size_t const bytes = numbers.one_in(300) ? 20'000 : numbers.between(1, numbers.one_in(10) ? 3000 : 200);
     std::size_t const alignment = numbers.one_in(10) ? 64 : 1;
-    object const made{static_cast<unsigned char*>(group.allocate(bytes, alignment)), bytes, alignment};
+    const object made{static_cast<unsigned char*>(group.allocate(bytes, alignment)), bytes, alignment};
     if (made.at != nullptr) std::memset(made.at, stamp_of(made), bytes);
     return made;
 }
@@ -136,7 +136,7 @@ TEST_P(affinity_threads, what_a_thread_keeps_comes_back_when_it_ends) {
         if (round == 20) blocks_early = source_.live_blocks();
         if (round % 100 != 99) continue;
         EXPECT_EQ(group.size(), 200u);
-        for (object const& each : kept) release(group, each, true); // their threads are gone
+        for (const object& each : kept) release(group, each, true); // their threads are gone
     }
     EXPECT_EQ(group.size(), 100u);
     EXPECT_LE(source_.live_blocks(), blocks_early + 1) << "nothing of an ended thread is lost";
@@ -216,7 +216,7 @@ TEST(affinity_threads_beside, a_free_without_the_size_takes_the_size_of_its_own_
             each = static_cast<unsigned char*>(group.allocate(48));
             std::memset(each, 0xAA, 48);
         }
-        for (unsigned char const* each : upper)
+        for (const unsigned char* each : upper)
             for (std::size_t index = 0; index < 48; ++index) faults += std::size_t{each[index] != 0x55};
         ASSERT_EQ(faults, 0u);
         ASSERT_TRUE(group.valid());
@@ -313,7 +313,7 @@ TEST(affinities_threads, the_ready_made_groups_serve_them_from_the_first_call_on
             made.resize(50);
         }
     });
-    for (affinity_group const* each : physics) EXPECT_EQ(each, physics[0]) << "one group, whoever asked first";
+    for (const affinity_group* each : physics) EXPECT_EQ(each, physics[0]) << "one group, whoever asked first";
     EXPECT_EQ(tenure::affinities::nodes().size(), before + 50 * thread_count);
     on_threads(thread_count, [&](int index) { left[(index + 1) % thread_count].clear(); });
     EXPECT_EQ(tenure::affinities::nodes().size(), before);

@@ -24,7 +24,7 @@ using affinity_usages = groups;
 
 std::string written(const affinity_usage& usage, usage_form form) {
     std::string text;
-    auto const append = [](void* to, std::string_view piece) { static_cast<std::string*>(to)->append(piece); };
+    const auto append = [](void* to, std::string_view piece) { static_cast<std::string*>(to)->append(piece); };
     tenure::write_usage(usage, form, append, &text);
     return text;
 }
@@ -33,12 +33,12 @@ std::string written(const affinity_usage& usage, usage_form form) {
 std::map<std::string, std::size_t> numbers_of(const std::string& json, std::string& name) {
     std::map<std::string, std::size_t> found;
     std::size_t at = 0;
-    auto const skip = [&](std::string_view wanted) {
+    const auto skip = [&](std::string_view wanted) {
         if (json.compare(at, wanted.size(), wanted) != 0) return false;
         at += wanted.size();
         return true;
     };
-    auto const read_text = [&](std::string& text) {
+    const auto read_text = [&](std::string& text) {
         if (!skip("\"")) return false;
         for (; at < json.size() && json[at] != '"'; ++at) {
             if (json[at] == '\\') ++at;
@@ -61,7 +61,7 @@ TEST_F(affinity_usages, figures_say_what_a_group_holds) {
     affinity_group group("a \"level\"", {.alignment = 8}, source_);
     EXPECT_EQ(group.name(), "a \"level\"");
     std::vector<unsigned char*> objects = take_many(group, 40'000, 64);
-    affinity_usage const full = group.usage();
+    const affinity_usage full = group.usage();
     EXPECT_EQ(full.name, "a \"level\"");
     EXPECT_EQ(full.block_count, 2u);
     EXPECT_EQ(full.total_bytes, 4 * mebibyte);
@@ -73,7 +73,7 @@ TEST_F(affinity_usages, figures_say_what_a_group_holds) {
     EXPECT_EQ(full.large_count, 0u);
     for (std::size_t index = 0; index < 40'000; index += 2) group.deallocate(objects[index], 64);
     void* const large = group.allocate(20'000);
-    affinity_usage const half = group.usage();
+    const affinity_usage half = group.usage();
     EXPECT_EQ(half.live_count, 20'001u);
     EXPECT_EQ(half.reserved_bytes, 20'000u * 64);
     EXPECT_EQ(half.total_bytes, full.total_bytes);
@@ -86,7 +86,7 @@ TEST_F(affinity_usages, figures_say_what_a_group_holds) {
     EXPECT_LE(half.fragmentation(), 1);
     group.deallocate(large);
     for (std::size_t index = 1; index < 40'000; index += 2) group.deallocate(objects[index], 64);
-    affinity_usage const none = group.usage();
+    const affinity_usage none = group.usage();
     EXPECT_EQ(none.live_count, 0u);
     EXPECT_EQ(none.reserved_bytes, 0u);
     EXPECT_EQ(none.free_bytes, 0u) << "pages without an object are not between objects";
@@ -106,7 +106,7 @@ TEST_F(affinity_usages, the_longest_free_run_is_found_in_any_place) {
     unsigned char* const last = objects.back(); // the second block: hide its rest
     static_cast<void>(last);
     while (source_.live_blocks() < 3) objects.push_back(take(group, 16'000));
-    affinity_usage const usage = group.usage();
+    const affinity_usage usage = group.usage();
     EXPECT_GE(usage.largest_free_bytes, expected);
     EXPECT_EQ(usage.reserved_bytes + usage.available_bytes + usage.bookkeeping_bytes, usage.total_bytes);
 }
@@ -115,12 +115,12 @@ TEST_F(affinity_usages, are_told_to_people_and_as_json) {
     affinity_group group("a \"level\"", {}, source_);
     static_cast<void>(take_many(group, 1000, 56));
     static_cast<void>(group.allocate(20'000));
-    affinity_usage const usage = group.usage();
+    const affinity_usage usage = group.usage();
     std::string name;
     std::string const json = written(usage, usage_form::json);
-    std::map<std::string, std::size_t> const seen = numbers_of(json, name);
+    const std::map<std::string, std::size_t> seen = numbers_of(json, name);
     EXPECT_EQ(name, "a \"level\"");
-    std::map<std::string, std::size_t> const expected{{"block_count", usage.block_count},
+    const std::map<std::string, std::size_t> expected{{"block_count", usage.block_count},
                                                       {"total_bytes", usage.total_bytes},
                                                       {"live_count", 1001},
                                                       {"reserved_bytes", 56'000},
@@ -144,7 +144,7 @@ TEST_F(affinity_usages, are_told_to_people_and_as_json) {
 TEST_F(affinity_usages, statistics_count_objects_and_blocks) {
     affinity_group group("counted", {.alignment = 8}, source_);
     EXPECT_EQ(group.stats().reserved_bytes, 0u);
-    std::vector<unsigned char*> const objects = take_many(group, 10'000, 56);
+    const std::vector<unsigned char*> objects = take_many(group, 10'000, 56);
     tenure::allocator_stats const full = group.stats();
     EXPECT_EQ(full.live_count, 10'000u);
     EXPECT_EQ(full.live_bytes, 560'000u);
@@ -176,7 +176,7 @@ double overhead(affinity_group& group, const tenure::counting_source& source, st
 
 TEST_F(affinity_usages, where_frees_name_the_size_an_object_costs_less_than_a_byte) {
     affinity_group group("given", {.alignment = 8, .sizes = size_on_free::required}, source_);
-    double const each = overhead(group, source_, 56);
+    const double each = overhead(group, source_, 56);
     tenure::affinity_usage const usage = group.usage();
     if (!tenure::checks::caller) {
         EXPECT_LE(each, 1);
@@ -184,7 +184,7 @@ TEST_F(affinity_usages, where_frees_name_the_size_an_object_costs_less_than_a_by
     }
     affinity_group found("found", {.alignment = 8, .sizes = size_on_free::optional}, source_);
     static_cast<void>(take(found, 8));
-    auto const head_of = [](tenure::affinity_usage const& seen) { return seen.bookkeeping_bytes / seen.block_count; };
+    const auto head_of = [](const tenure::affinity_usage& seen) { return seen.bookkeeping_bytes / seen.block_count; };
     if (!tenure::checks::caller) {
         EXPECT_GE(head_of(found.usage()), head_of(usage) + 2 * mebibyte / 64) << "no bits for begins are there";
     }
@@ -193,10 +193,10 @@ TEST_F(affinity_usages, where_frees_name_the_size_an_object_costs_less_than_a_by
 TEST_F(affinity_usages, where_frees_need_not_an_object_costs_four_bytes_at_most) {
     for (std::size_t bytes : {8u, 24u, 56u, 128u, 256u}) {
         affinity_group group("found", {.alignment = 8, .sizes = size_on_free::optional}, source_);
-        double const each = overhead(group, source_, bytes);
+        const double each = overhead(group, source_, bytes);
         // Of the two bits for 8 bytes one is touched where something was freed, so here it takes only addresses.
-        double const untouched = static_cast<double>(bytes) / 64;
-        double const head = static_cast<double>(bytes) / 500 + 0.05;
+        const double untouched = static_cast<double>(bytes) / 64;
+        const double head = static_cast<double>(bytes) / 500 + 0.05;
         EXPECT_LE(each - untouched, 4 + head) << bytes;
         EXPECT_GE(each, static_cast<double>(bytes) / 64) << "or nothing was counted";
     }

@@ -20,7 +20,7 @@ class arena_death : public testing::Test {
 protected:
     arena_death() { GTEST_FLAG_SET(death_test_style, "threadsafe"); }
 
-    static void touch(void* block) { static_cast<unsigned char volatile*>(block)[0] = 1; }
+    static void touch(void* block) { static_cast<volatile unsigned char*>(block)[0] = 1; }
 
     arena scratch_{tenure::page_source::process(), 1024};
 };
@@ -115,7 +115,7 @@ TEST_F(arena_death, after_a_handler_that_returns_the_arena_is_as_it_was) {
 TEST_F(arena_death, memory_is_filled_when_it_is_rewound_in_checked_builds) {
     if (support::under_address_sanitizer()) GTEST_SKIP() << "it may not be read any more";
     arena::marker const here = scratch_.mark();
-    auto* const gone = static_cast<unsigned char volatile*>(scratch_.allocate(100));
+    auto* const gone = static_cast<volatile unsigned char*>(scratch_.allocate(100));
     gone[50] = 1;
     scratch_.rewind(here);
     EXPECT_EQ(gone[50], tenure::checks::caller ? tenure::freed_fill : 1);
@@ -140,14 +140,14 @@ TEST_F(arena_death, a_use_after_rewind_clear_or_free_is_seen_by_address_sanitize
 
 TEST_F(arena_death, a_write_past_the_newest_block_is_seen_by_address_sanitizer) {
     if (!support::under_address_sanitizer() || !tenure::checks::caller) GTEST_SKIP() << "not in this build";
-    auto* const block = static_cast<unsigned char volatile*>(scratch_.allocate(100));
+    auto* const block = static_cast<volatile unsigned char*>(scratch_.allocate(100));
     EXPECT_DEATH(block[104] = 1, "use-after-poison");
 }
 
 TEST_F(arena_death, pages_that_were_never_touched_stay_so_when_the_arena_is_cleared) {
     if (support::under_sanitizer()) GTEST_SKIP() << "the shadow of what is poisoned is touched";
     constexpr std::size_t bytes = std::size_t{3} << 30;
-    auto* const large = static_cast<unsigned char volatile*>(scratch_.allocate(bytes));
+    auto* const large = static_cast<volatile unsigned char*>(scratch_.allocate(bytes));
     if (large == nullptr) GTEST_SKIP() << "the system has no addresses for 3 GiB";
     large[bytes / 2] = 1;
     std::size_t const before = tenure::platform::resident_bytes();

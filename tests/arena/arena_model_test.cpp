@@ -47,7 +47,7 @@ public:
         if (!scratch_.valid()) return "the arena is not valid";
         if (std::string fault = ledger_.check_all(); !fault.empty()) return fault;
         std::size_t live = 0;
-        for (numbered const& each : blocks_) {
+        for (const numbered& each : blocks_) {
             live += each.block.bytes;
             if (!scratch_.owns(each.block.at)) return "the arena does not know its own " + support::text_of(each.block);
         }
@@ -86,7 +86,7 @@ private:
     }
 
     std::string remove(std::size_t position) {
-        numbered const gone = blocks_[position];
+        const numbered gone = blocks_[position];
         blocks_.erase(blocks_.begin() + static_cast<std::ptrdiff_t>(position));
         std::string fault = ledger_.remove(gone.block.at);
         scratch_.deallocate(gone.block.at, gone.block.bytes, gone.block.alignment);
@@ -106,7 +106,7 @@ private:
     std::string rewind(const step& each) {
         if (marks_.empty()) return {};
         marks_.resize(each.first % marks_.size() + 1);
-        mark const to = marks_.back();
+        const mark to = marks_.back();
         if (each.second % 2 == 0) marks_.pop_back(); // a mark may be used again
         std::string fault = drop_from(to.number);
         scratch_.rewind(to.marker);
@@ -123,7 +123,7 @@ private:
 
     std::string check_source() {
         tenure::allocator_stats const seen = scratch_.stats();
-        bool const same = seen.reserved_bytes == source_.live_bytes() && seen.source_blocks == source_.live_blocks();
+        const bool same = seen.reserved_bytes == source_.live_bytes() && seen.source_blocks == source_.live_blocks();
         return same ? "" : "the arena and its source count differently";
     }
 
@@ -138,7 +138,7 @@ private:
 std::string replay(std::span<const step> steps, std::size_t first_chunk_bytes) {
     arena_against_model pair(first_chunk_bytes);
     std::size_t count = 0;
-    for (step const& each : steps) {
+    for (const step& each : steps) {
         if (std::string fault = pair.run(each); !fault.empty()) return fault;
         if (++count % 16 != 0) continue;
         if (std::string fault = pair.check(); !fault.empty()) return fault;

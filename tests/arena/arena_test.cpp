@@ -38,7 +38,7 @@ protected:
 };
 
 TEST_F(arenas, nothing_is_taken_before_the_first_block) {
-    arena const scratch(source_);
+    const arena scratch(source_);
     EXPECT_EQ(source_.requests(), 0u);
     EXPECT_TRUE(scratch.valid());
     EXPECT_EQ(scratch.stats().reserved_bytes, 0u);

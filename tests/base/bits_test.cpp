@@ -43,7 +43,7 @@ TEST(bits, a_range_is_visited_by_its_words) {
                 words[word] |= bits;
             });
             for (std::size_t index = 0; index < 384; ++index) {
-                bool const is_set = (words[index / 64] & tenure::bit_at(index)) != 0;
+                const bool is_set = (words[index / 64] & tenure::bit_at(index)) != 0;
                 ASSERT_EQ(is_set, index >= first && index < first + count);
             }
         }
@@ -51,7 +51,7 @@ TEST(bits, a_range_is_visited_by_its_words) {
 }
 
 TEST(bits, each_bit_that_is_set_is_visited_once_from_the_lowest) {
-    std::vector<std::size_t> const expected{0, 1, 5, 31, 32, 62, 63};
+    const std::vector<std::size_t> expected{0, 1, 5, 31, 32, 62, 63};
     bit_word word = 0;
     for (std::size_t index : expected) word |= tenure::bit_at(index);
     std::vector<std::size_t> visited;

@@ -48,7 +48,7 @@ protected:
     void expect_broken(const std::string& what, const std::function<void()>& done) {
         std::size_t const before = heard_.count();
         {
-            no_alloc_scope const promise;
+            const no_alloc_scope promise;
             done();
             EXPECT_TRUE(no_alloc_scope::is_active()) << what;
         }
@@ -62,8 +62,8 @@ protected:
     void expect_kept(const std::string& what, const std::function<void()>& done) {
         std::size_t const before = heard_.count();
         done();
-        no_alloc_scope const promise;
-        allow_alloc_scope const permission;
+        const no_alloc_scope promise;
+        const allow_alloc_scope permission;
         done();
         EXPECT_EQ(heard_.count(), before) << what << ": " << heard_.last();
     }
@@ -130,7 +130,7 @@ TEST_F(no_alloc_checks, with_handles) {
 TEST_F(no_alloc_checks, of_offsets_only_where_records_need_memory) {
     tenure::offset_allocator offsets(1000);
     {
-        no_alloc_scope const promise;
+        const no_alloc_scope promise;
         EXPECT_TRUE(offsets.allocate(10));
         EXPECT_EQ(heard_.count(), tenure::checks::caller ? 1u : 0u);
         EXPECT_TRUE(offsets.allocate(10));
@@ -167,9 +167,9 @@ TEST_F(no_alloc_checks, frees_keep_the_promise) {
     void* const of_group = group.allocate(100);
     void* const job = tenure::allocate(100, lifetime::temp_job);
     long* const of_pool = longs.construct(1);
-    auto const buffer = tenure::fixed_buffer<int>::make(10);
+    const auto buffer = tenure::fixed_buffer<int>::make(10);
     {
-        no_alloc_scope const promise;
+        const no_alloc_scope promise;
         own.deallocate(of_heap);
         arena.deallocate(of_arena, 100);
         arena.clear();
@@ -185,7 +185,7 @@ TEST_F(no_alloc_checks, frees_keep_the_promise) {
 }
 
 TEST_F(no_alloc_checks, the_scopes_of_other_kinds_keep_the_promise) {
-    no_alloc_scope const promise;
+    const no_alloc_scope promise;
     tenure::temp_scope const scope; // in checked builds it makes the thread's record
     tenure::tag_scope const owner("promised");
     EXPECT_EQ(heard_.count(), 0u) << heard_.last();
@@ -205,7 +205,7 @@ TEST_F(no_alloc_checks, whoever_hears_the_report_may_allocate) {
     counted = 0;
     tenure::report_handler const former = tenure::set_report_handler(&allocate_and_count);
     {
-        no_alloc_scope const promise;
+        const no_alloc_scope promise;
         void* const block = tenure::heap::process().allocate(10);
         EXPECT_NE(block, nullptr);
         tenure::heap::process().deallocate(block);

@@ -17,10 +17,10 @@ using tenure::no_alloc_scope;
 TEST(no_alloc, a_promise_holds_to_the_end_of_the_outermost_scope) {
     EXPECT_FALSE(no_alloc_scope::is_active());
     {
-        no_alloc_scope const outer;
+        const no_alloc_scope outer;
         EXPECT_TRUE(no_alloc_scope::is_active());
         {
-            no_alloc_scope const inner;
+            const no_alloc_scope inner;
             EXPECT_TRUE(no_alloc_scope::is_active());
         }
         EXPECT_TRUE(no_alloc_scope::is_active());
@@ -29,23 +29,23 @@ TEST(no_alloc, a_promise_holds_to_the_end_of_the_outermost_scope) {
 }
 
 TEST(no_alloc, a_permission_suspends_promises_from_before_and_within) {
-    allow_alloc_scope const for_nothing;
+    const allow_alloc_scope for_nothing;
     EXPECT_FALSE(no_alloc_scope::is_active());
     {
-        no_alloc_scope const promise;
+        const no_alloc_scope promise;
         EXPECT_FALSE(no_alloc_scope::is_active());
     }
     EXPECT_FALSE(no_alloc_scope::is_active());
 }
 
 TEST(no_alloc, at_the_end_of_a_permission_the_promise_is_back) {
-    no_alloc_scope const promise;
+    const no_alloc_scope promise;
     {
-        allow_alloc_scope const permission;
+        const allow_alloc_scope permission;
         EXPECT_FALSE(no_alloc_scope::is_active());
         {
-            no_alloc_scope const within;
-            allow_alloc_scope const twice;
+            const no_alloc_scope within;
+            const allow_alloc_scope twice;
             EXPECT_FALSE(no_alloc_scope::is_active());
         }
         EXPECT_FALSE(no_alloc_scope::is_active());

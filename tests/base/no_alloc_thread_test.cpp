@@ -28,7 +28,7 @@ TEST(no_alloc_thread, a_promise_is_its_threads_alone) {
         step.store(2);
     });
     {
-        no_alloc_scope const promise;
+        const no_alloc_scope promise;
         step.store(1);
         while (step.load() != 2) std::this_thread::yield();
         EXPECT_TRUE(no_alloc_scope::is_active());

@@ -59,7 +59,7 @@ TEST(options, bytes_take_a_suffix) {
 }
 
 TEST(options, bytes_that_are_no_number_are_refused) {
-    for (char const* text : {"", " ", "K", "-1", "+1", " 5M", "5M ", "5 M", "5MB", "5KK", "0x1000", "1e6", "5T",
+    for (const char* text : {"", " ", "K", "-1", "+1", " 5M", "5M ", "5 M", "5MB", "5KK", "0x1000", "1e6", "5T",
                              "4096.0", "99999999999999999999", "18446744073709551615K", "17592186044416M"})
         EXPECT_TRUE(is_refused(option::temp_budget_bytes, text)) << text;
 }
@@ -90,13 +90,13 @@ TEST(options, parts_are_named_with_commas_between) {
     EXPECT_TRUE(parses(option::passthrough, "temp,temp_job", 6));
     EXPECT_TRUE(parses(option::passthrough, "small_object,pool", 24));
     EXPECT_TRUE(parses(option::passthrough, "pool,pool", 8));
-    for (char const* text : {"everything", "pools", "pool temp", "pool, temp", "ALL", ",pool", "1"})
+    for (const char* text : {"everything", "pools", "pool temp", "pool, temp", "ALL", ",pool", "1"})
         EXPECT_TRUE(is_refused(option::passthrough, text)) << text;
 }
 
 TEST(options, the_names_of_the_parts_in_the_help_all_parse) {
     std::uint64_t together = 0;
-    for (char const* name : {"arena", "temp", "temp_job", "pool", "small_object", "heap", "affinity"}) {
+    for (const char* name : {"arena", "temp", "temp_job", "pool", "small_object", "heap", "affinity"}) {
         EXPECT_NE(info_of(option::passthrough).help.find(name), std::string_view::npos);
         std::uint64_t value = 0;
         EXPECT_TRUE(tenure::parse_option(info_of(option::passthrough), name, value));
@@ -117,7 +117,7 @@ TEST(options, a_report_is_asked_for_by_name_or_number) {
     EXPECT_EQ(value, 0u);
     EXPECT_TRUE(tenure::parse_option(info, "1", value));
     EXPECT_EQ(value, 1u);
-    for (char const* wrong : {"xml", "3", "", "json,text"})
+    for (const char* wrong : {"xml", "3", "", "json,text"})
         EXPECT_FALSE(tenure::parse_option(info, wrong, value)) << wrong;
     EXPECT_EQ(value, 1u);
 }
@@ -174,7 +174,7 @@ TEST_F(options_environment, a_bad_value_gives_one_notice_and_the_default) {
 }
 
 TEST_F(options_environment, a_bad_value_is_told_what_would_be_good) {
-    auto const read_with = [](char const* name, char const* value) {
+    const auto read_with = [](const char* name, const char* value) {
         ::setenv(name, value, 1);
         static_cast<void>(tenure::option_value(option::temp_budget_bytes));
         std::_Exit(0);

@@ -54,7 +54,7 @@ TEST(tag_threads, the_same_names_made_by_many_threads_at_once_are_the_same_tags)
             made[static_cast<std::size_t>(index)].push_back(tenure::current_tag());
         }
     });
-    for (auto const& each : made) EXPECT_EQ(each, made.front());
+    for (const auto& each : made) EXPECT_EQ(each, made.front());
 }
 
 TEST(report_threads, handlers_may_change_while_others_report) {

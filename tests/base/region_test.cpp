@@ -18,8 +18,8 @@ using tenure::region_scope;
 TEST(region, regions_nest_and_end) {
     EXPECT_EQ(tenure::detail::this_thread_scopes.regions, 0u);
     {
-        region_scope const outer("outer");
-        region_scope const inner("inner");
+        const region_scope outer("outer");
+        const region_scope inner("inner");
         tenure::mark("a moment");
         EXPECT_EQ(tenure::detail::this_thread_scopes.regions, 2u);
     }
@@ -27,7 +27,7 @@ TEST(region, regions_nest_and_end) {
 }
 
 TEST(region, a_region_promises_nothing) {
-    region_scope const region("frame");
+    const region_scope region("frame");
     EXPECT_FALSE(tenure::no_alloc_scope::is_active());
 }
 

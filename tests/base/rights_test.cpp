@@ -34,9 +34,9 @@ bool give_more_rights(const std::string& program) {
         return ::chown(program.c_str(), nobody, static_cast<gid_t>(-1)) == 0 &&
                ::chmod(program.c_str(), usual | S_ISUID) == 0;
     std::vector<gid_t> groups(64);
-    int const count = ::getgroups(static_cast<int>(groups.size()), groups.data());
+    const int count = ::getgroups(static_cast<int>(groups.size()), groups.data());
     for (int index = 0; index < count; ++index) {
-        gid_t const group = groups[static_cast<std::size_t>(index)];
+        const gid_t group = groups[static_cast<std::size_t>(index)];
         if (group == ::getegid() || ::chown(program.c_str(), static_cast<uid_t>(-1), group) != 0) continue;
         return ::chmod(program.c_str(), usual | S_ISGID) == 0;
     }
@@ -56,8 +56,8 @@ std::string said_by(const std::string& line) {
 // Run again by the test below, by another name and with its own environment.
 TEST(rights, DISABLED_says_where_options_come_from) {
     if (::getauxval(AT_SECURE) != 0) std::printf("%s\n", has_more_rights.data());
-    bool const is_heard = tenure::option_source(tenure::option::handle_report) == tenure::option_origin::environment;
-    bool const has_folder = tenure::host::environment("TMPDIR") != nullptr;
+    const bool is_heard = tenure::option_source(tenure::option::handle_report) == tenure::option_origin::environment;
+    const bool has_folder = tenure::host::environment("TMPDIR") != nullptr;
     std::printf("option %s, folder %s\n", is_heard ? "heard" : "not heard", has_folder ? "heard" : "not heard");
 }
 
@@ -68,7 +68,7 @@ TEST(rights, the_environment_of_a_program_with_more_rights_than_its_caller_is_no
     std::string const line = "TENURE_HANDLE_REPORT=text TMPDIR=/tmp GTEST_ALSO_RUN_DISABLED_TESTS=1 '" + program +
                              "' --gtest_filter='*DISABLED_says_where_options_come_from' 2>&1";
     std::string const usual = said_by(line);
-    bool const is_possible = give_more_rights(program);
+    const bool is_possible = give_more_rights(program);
     std::string const with_rights = said_by(line);
     std::filesystem::remove(program);
     EXPECT_NE(usual.find("option heard, folder heard"), std::string::npos) << usual;

@@ -14,7 +14,7 @@ using tenure::tag;
 using tenure::tag_scope;
 
 TEST(tag, the_same_name_is_the_same_tag) {
-    tag const first = tag::named("physics");
+    const tag first = tag::named("physics");
     std::string const copy = "phys" + std::string("ics");
     EXPECT_EQ(first, tag::named(copy));
     EXPECT_FALSE(first == tag::named("physics "));
@@ -25,7 +25,7 @@ TEST(tag, the_same_name_is_the_same_tag) {
 
 TEST(tag, the_name_is_copied) {
     std::string name = "a name that goes away";
-    tag const kept = tag::named(name);
+    const tag kept = tag::named(name);
     name.assign(name.size(), 'x');
     EXPECT_EQ(kept.name(), "a name that goes away");
 }
@@ -37,7 +37,7 @@ TEST(tag, no_tag_has_a_name_too) {
 }
 
 TEST(tag, an_empty_name_and_one_with_zeros_are_names) {
-    tag const empty = tag::named("");
+    const tag empty = tag::named("");
     EXPECT_EQ(empty.name(), "");
     EXPECT_FALSE(empty == tag{});
     std::string_view const with_zero("a\0b", 3);
@@ -46,15 +46,15 @@ TEST(tag, an_empty_name_and_one_with_zeros_are_names) {
 }
 
 TEST(tag, scopes_nest_and_give_back_what_was_before) {
-    tag const outer = tag::named("outer");
+    const tag outer = tag::named("outer");
     EXPECT_EQ(tenure::current_tag(), tag{});
     {
-        tag_scope const first(outer);
+        const tag_scope first(outer);
         EXPECT_EQ(tenure::current_tag(), outer);
         {
-            tag_scope const second("inner");
+            const tag_scope second("inner");
             EXPECT_EQ(tenure::current_tag().name(), "inner");
-            tag_scope const none(tag{});
+            const tag_scope none(tag{});
             EXPECT_EQ(tenure::current_tag(), tag{});
         }
         EXPECT_EQ(tenure::current_tag(), outer);

@@ -37,11 +37,11 @@ TEST(safe_array, elements_are_made_and_ended_with_it) {
         ASSERT_TRUE(array.is_live());
         EXPECT_EQ(counted::alive, 100);
         EXPECT_EQ(array[99].value, 42);
-        safe_array<counted> const moved = std::move(array);
+        const safe_array<counted> moved = std::move(array);
         EXPECT_EQ(counted::alive, 100);
         EXPECT_EQ(moved.size(), 100u);
-        counted const values[3];
-        auto const copies = safe_array<counted>::copy_of(values);
+        const counted values[3];
+        const auto copies = safe_array<counted>::copy_of(values);
         EXPECT_EQ(counted::alive, 106);
         EXPECT_EQ(copies[2].value, 42);
     }
@@ -51,7 +51,7 @@ TEST(safe_array, elements_are_made_and_ended_with_it) {
 TEST(safe_array, numbers_are_zero_and_others_see_them_until_its_end) {
     auto array = safe_array<int>::make(1000);
     EXPECT_EQ(std::count(array.begin(), array.end(), 0), 1000);
-    auto const seen = array.buffer();
+    const auto seen = array.buffer();
     array[5] = 7;
     EXPECT_EQ(seen[5], 7);
     EXPECT_EQ(array.try_at(1000), nullptr);
@@ -66,7 +66,7 @@ TEST(safe_array, a_lease_keeps_its_elements) {
     counted::alive = 0;
     auto array = safe_array<counted>::make(10);
     {
-        auto const held = array.lease();
+        const auto held = array.lease();
         std::uint32_t holders = 0;
         EXPECT_EQ(array.deallocate(&holders), status::still_held);
         EXPECT_EQ(holders, 1u);
@@ -81,7 +81,7 @@ TEST(safe_array, one_that_ends_while_it_is_held_says_so_and_keeps_its_memory) {
     {
         support::heard_reports const heard;
         {
-            auto const array = safe_array<int>::make(10);
+            const auto array = safe_array<int>::make(10);
             seen = array.buffer();
             EXPECT_EQ(seen.acquire(), status::ok);
             seen[3] = 4;
@@ -96,7 +96,7 @@ TEST(safe_array, one_that_ends_while_it_is_held_says_so_and_keeps_its_memory) {
 TEST(safe_array, an_assignment_ends_what_was_there) {
     counted::alive = 0;
     auto array = safe_array<counted>::make(10);
-    auto const seen = array.as_handle();
+    const auto seen = array.as_handle();
     auto other = safe_array<counted>::make(3);
     array = std::move(other);
     EXPECT_EQ(counted::alive, 3);
@@ -129,7 +129,7 @@ TEST(safe_array, what_is_no_alignment_is_refused) {
 
 TEST(huge_array, is_one_piece_past_four_thousand_million_elements) {
     constexpr std::size_t count = (std::size_t{1} << 32) + 1000;
-    auto const array = huge_array<std::uint8_t>::make(count);
+    const auto array = huge_array<std::uint8_t>::make(count);
     if (!array.is_live()) GTEST_SKIP() << "the system has no addresses for 4 GiB";
     EXPECT_EQ(array.size(), count);
     array[0] = 1; // some pages, and not all
@@ -145,13 +145,13 @@ TEST(huge_array, of_a_file_is_what_the_file_holds) {
     std::string const path = support::own_path("huge");
     {
         status why = status::ok;
-        auto const array = huge_array<std::uint64_t>::map_file(path.c_str(), 100'000, &why);
+        const auto array = huge_array<std::uint64_t>::map_file(path.c_str(), 100'000, &why);
         ASSERT_EQ(why, status::ok);
         array[99'999] = 77;
     }
     EXPECT_EQ(std::filesystem::file_size(path), 800'000u);
     {
-        auto const again = huge_array<std::uint64_t>::map_file(path.c_str(), 100'000);
+        const auto again = huge_array<std::uint64_t>::map_file(path.c_str(), 100'000);
         EXPECT_EQ(again[99'999], 77u);
     }
     std::filesystem::remove(path);
@@ -166,7 +166,7 @@ TEST(huge_array, of_a_file_is_what_the_file_holds) {
 
 TEST(huge_array, is_owned_by_one_and_seen_by_others) {
     auto array = huge_array<double>::make(1'000'000);
-    auto const seen = array.buffer();
+    const auto seen = array.buffer();
     auto moved = std::move(array);
     EXPECT_FALSE(array.is_live()); // NOLINT(bugprone-use-after-move): that is the question
     EXPECT_TRUE(seen.is_live());

@@ -31,12 +31,12 @@ TYPED_TEST(fixed_buffers, are_zero_aligned_and_as_long_as_was_asked) {
     for (std::size_t const count :
          {std::size_t{0}, std::size_t{1}, std::size_t{7}, std::size_t{1000}, std::size_t{100'000}}) {
         for (std::size_t alignment = 1; alignment <= 4096; alignment *= 16) {
-            auto const made = fixed_buffer<TypeParam>::make(count, {.alignment = alignment});
+            const auto made = fixed_buffer<TypeParam>::make(count, {.alignment = alignment});
             ASSERT_TRUE(made.is_live());
             EXPECT_EQ(made.size(), count);
             EXPECT_EQ(made.size_bytes(), count * sizeof(TypeParam));
             EXPECT_EQ(tenure::address_of(made.data()) % std::max(alignment, alignof(TypeParam)), 0u);
-            auto const* const bytes = static_cast<const unsigned char*>(static_cast<const void*>(made.data()));
+            const auto* const bytes = static_cast<const unsigned char*>(static_cast<const void*>(made.data()));
             EXPECT_TRUE(std::all_of(bytes, bytes + made.size_bytes(), [](unsigned char each) { return each == 0; }));
             EXPECT_EQ(made.deallocate(), status::ok);
         }
@@ -44,8 +44,8 @@ TYPED_TEST(fixed_buffers, are_zero_aligned_and_as_long_as_was_asked) {
 }
 
 TYPED_TEST(fixed_buffers, copies_see_the_same_elements_and_the_same_end) {
-    auto const first = fixed_buffer<TypeParam>::make(10);
-    auto const copy = first;
+    const auto first = fixed_buffer<TypeParam>::make(10);
+    const auto copy = first;
     EXPECT_EQ(&copy[3], &first[3]);
     EXPECT_EQ(copy, first);
     EXPECT_EQ(copy.deallocate(), status::ok);
@@ -59,7 +59,7 @@ TYPED_TEST(fixed_buffers, copies_see_the_same_elements_and_the_same_end) {
 }
 
 TEST(fixed_buffer, a_default_one_is_not_live_and_does_nothing) {
-    fixed_buffer<int> const none;
+    const fixed_buffer<int> none;
     EXPECT_FALSE(none.is_live());
     EXPECT_TRUE(none.empty());
     EXPECT_EQ(none.try_at(0), nullptr);
@@ -79,7 +79,7 @@ TEST(fixed_buffer, what_cannot_be_is_not_live) {
 TEST(fixed_buffer, values_go_in_and_out) {
     std::vector<int> values(1000);
     std::iota(values.begin(), values.end(), -500);
-    auto const made = fixed_buffer<int>::copy_of(values);
+    const auto made = fixed_buffer<int>::copy_of(values);
     EXPECT_TRUE(std::equal(values.begin(), values.end(), made.span().begin()));
     EXPECT_EQ(made[0], -500);
     made[0] = 5;
@@ -96,8 +96,8 @@ TEST(fixed_buffer, values_go_in_and_out) {
 }
 
 TEST(fixed_buffer, slices_are_the_same_memory_and_end_with_it) {
-    auto const whole = fixed_buffer<int>::make(100);
-    auto const part = whole.slice(10, 20);
+    const auto whole = fixed_buffer<int>::make(100);
+    const auto part = whole.slice(10, 20);
     EXPECT_EQ(part.size(), 20u);
     part[0] = 7;
     EXPECT_EQ(whole[10], 7);
@@ -109,9 +109,9 @@ TEST(fixed_buffer, slices_are_the_same_memory_and_end_with_it) {
 }
 
 TEST(fixed_buffer, the_same_bytes_are_seen_as_other_elements) {
-    auto const words = fixed_buffer<std::uint32_t>::make(5);
+    const auto words = fixed_buffer<std::uint32_t>::make(5);
     words[0] = 0x0403'0201;
-    auto const bytes = words.as<std::uint8_t>();
+    const auto bytes = words.as<std::uint8_t>();
     EXPECT_EQ(bytes.size(), 20u);
     EXPECT_EQ(bytes[2], 3);
     EXPECT_EQ(words.as<std::uint64_t>().size(), 2u) << "what does not fill an element is left out";
@@ -121,9 +121,9 @@ TEST(fixed_buffer, the_same_bytes_are_seen_as_other_elements) {
 }
 
 TEST(fixed_buffer, what_is_leased_is_not_freed) {
-    auto const made = fixed_buffer<int>::make(100);
+    const auto made = fixed_buffer<int>::make(100);
     {
-        auto const first = made.lease();
+        const auto first = made.lease();
         ASSERT_TRUE(first);
         auto second = made.lease();
         EXPECT_EQ(made.holders(), 2u);
@@ -136,7 +136,7 @@ TEST(fixed_buffer, what_is_leased_is_not_freed) {
         EXPECT_EQ(made.holders(), 2u);
         EXPECT_EQ(to.size(), 100u);
         int sum = 0;
-        for (int const each : to) sum += each;
+        for (const int each : to) sum += each;
         EXPECT_EQ(sum, 0);
     }
     EXPECT_EQ(made.holders(), 0u);
@@ -145,7 +145,7 @@ TEST(fixed_buffer, what_is_leased_is_not_freed) {
 }
 
 TEST(fixed_buffer, a_lease_that_is_assigned_lets_go_of_what_it_held) {
-    auto const first = fixed_buffer<int>::make(10), second = fixed_buffer<int>::make(20);
+    const auto first = fixed_buffer<int>::make(10), second = fixed_buffer<int>::make(20);
     auto held = first.lease();
     auto other = second.lease();
     held = std::move(other);
@@ -162,10 +162,10 @@ TEST(fixed_buffer, a_lease_that_is_assigned_lets_go_of_what_it_held) {
 
 // What the table is for: the next buffer has the memory and the entry of the last one.
 TEST(fixed_buffer, a_copy_of_a_freed_buffer_does_not_see_the_next_one) {
-    auto const before = fixed_buffer<int>::make(100);
+    const auto before = fixed_buffer<int>::make(100);
     int* const memory = before.data();
     ASSERT_EQ(before.deallocate(), status::ok);
-    auto const after = fixed_buffer<int>::make(100);
+    const auto after = fixed_buffer<int>::make(100);
     if (after.data() != memory) GTEST_LOG_(INFO) << "the memory was not used again";
     EXPECT_FALSE(before.is_live());
     EXPECT_EQ(before.try_at(0), nullptr);
@@ -181,10 +181,10 @@ struct employee {
 };
 
 TEST(fixed_buffer, structures_with_buffers_are_copied_and_stored_like_others) {
-    auto const staff = fixed_buffer<employee>::make(3);
+    const auto staff = fixed_buffer<employee>::make(3);
     staff[1].bonuses = fixed_buffer<float>::make(12);
     staff[1].bonuses[11] = 2.5f;
-    employee const copy = staff[1];
+    const employee copy = staff[1];
     EXPECT_EQ(copy.bonuses[11], 2.5f);
     EXPECT_FALSE(copy.photo.is_live());
     EXPECT_EQ(staff[1].bonuses.deallocate(), status::ok);

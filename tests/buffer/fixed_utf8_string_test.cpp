@@ -21,12 +21,12 @@ using tenure::status;
 /// By the definition: decode each code point, and see whether it would be written in so many bytes.
 [[nodiscard]] bool is_utf8_by_definition(std::string_view text) {
     for (std::size_t at = 0; at < text.size();) {
-        auto const lead = static_cast<unsigned char>(text[at]);
+        const auto lead = static_cast<unsigned char>(text[at]);
         std::size_t const bytes = lead < 0x80 ? 1 : lead >> 5 == 6 ? 2 : lead >> 4 == 14 ? 3 : lead >> 3 == 30 ? 4 : 0;
         if (bytes == 0 || at + bytes > text.size()) return false;
         std::uint32_t point = bytes == 1 ? lead : lead & (0x7Fu >> bytes);
         for (std::size_t more = 1; more < bytes; ++more) {
-            auto const next = static_cast<unsigned char>(text[at + more]);
+            const auto next = static_cast<unsigned char>(text[at + more]);
             if ((next & 0xC0) != 0x80) return false;
             point = point << 6 | (next & 0x3F);
         }
@@ -39,7 +39,7 @@ using tenure::status;
 
 TEST(utf8, every_sequence_of_up_to_three_bytes_is_judged_as_defined) {
     for (std::uint32_t bytes = 0; bytes < 0x100'0000; bytes += bytes < 0x80'0000 ? 7 : 1) {
-        char const three[3] = {static_cast<char>(bytes >> 16), static_cast<char>(bytes >> 8), static_cast<char>(bytes)};
+        const char three[3] = {static_cast<char>(bytes >> 16), static_cast<char>(bytes >> 8), static_cast<char>(bytes)};
         std::string_view const text(three, 3);
         ASSERT_EQ(is_utf8(text), is_utf8_by_definition(text)) << std::hex << bytes;
     }
@@ -63,10 +63,10 @@ TEST(utf8, random_texts_with_ascii_around_are_judged_as_defined) {
     for (int round = 0; round < 100'000; ++round) {
         std::string text;
         for (std::size_t count = random.below(6); count != 0; --count) {
-            bool const is_good = random.below(4) != 0;
+            const bool is_good = random.below(4) != 0;
             text += pieces[is_good ? random.below(5) : random.below(10)];
         }
-        bool const expected = is_utf8_by_definition(text);
+        const bool expected = is_utf8_by_definition(text);
         ASSERT_EQ(is_utf8(text), expected) << testing::PrintToString(text);
         valid += expected;
     }
@@ -75,7 +75,7 @@ TEST(utf8, random_texts_with_ascii_around_are_judged_as_defined) {
 
 TEST(fixed_utf8_string, is_a_copy_of_what_it_was_made_of_with_a_zero_behind) {
     std::string text = "na\xC3\xAFve \xE2\x82\xAC";
-    auto const made = fixed_utf8_string::make(text);
+    const auto made = fixed_utf8_string::make(text);
     text.assign(text.size(), '?');
     EXPECT_EQ(made, "na\xC3\xAFve \xE2\x82\xAC"sv);
     EXPECT_EQ(made.size_bytes(), 10u);
@@ -89,7 +89,7 @@ TEST(fixed_utf8_string, what_is_no_utf8_is_refused) {
     status why = status::ok;
     EXPECT_FALSE(fixed_utf8_string::make("\xC3", &why).is_live());
     EXPECT_EQ(why, status::invalid_argument);
-    auto const good = fixed_utf8_string::make("", &why);
+    const auto good = fixed_utf8_string::make("", &why);
     EXPECT_EQ(why, status::ok);
     EXPECT_TRUE(good.is_live());
     EXPECT_TRUE(good.empty());
@@ -97,7 +97,7 @@ TEST(fixed_utf8_string, what_is_no_utf8_is_refused) {
 }
 
 TEST(fixed_utf8_string, a_default_one_is_empty_text_and_not_live) {
-    fixed_utf8_string const none;
+    const fixed_utf8_string none;
     EXPECT_FALSE(none.is_live());
     EXPECT_TRUE(none.empty());
     EXPECT_EQ(none.view(), ""sv);
@@ -108,7 +108,7 @@ TEST(fixed_utf8_string, a_default_one_is_empty_text_and_not_live) {
 }
 
 TEST(fixed_utf8_string, is_searched_compared_and_hashed_as_its_bytes) {
-    auto const made = fixed_utf8_string::make("one two one");
+    const auto made = fixed_utf8_string::make("one two one");
     EXPECT_EQ(made.index_of("one"), 0u);
     EXPECT_EQ(made.index_of("one", 1), 8u);
     EXPECT_EQ(made.last_index_of("one"), 8u);
@@ -116,19 +116,19 @@ TEST(fixed_utf8_string, is_searched_compared_and_hashed_as_its_bytes) {
     EXPECT_EQ(made.index_of(""), 0u);
     EXPECT_TRUE(made.starts_with("one two"));
     EXPECT_TRUE(made.ends_with("one"));
-    auto const same = fixed_utf8_string::make("one two one");
-    auto const other = fixed_utf8_string::make("one two onf");
+    const auto same = fixed_utf8_string::make("one two one");
+    const auto other = fixed_utf8_string::make("one two onf");
     EXPECT_EQ(made, same);
     EXPECT_EQ(made.hash(), same.hash());
     EXPECT_NE(made.hash(), other.hash());
     EXPECT_LT(made, other);
     EXPECT_GT(made, "one"sv);
-    for (auto const& each : {made, same, other}) EXPECT_EQ(each.deallocate(), status::ok);
+    for (const auto& each : {made, same, other}) EXPECT_EQ(each.deallocate(), status::ok);
 }
 
 TEST(fixed_utf8_string, parts_are_the_same_memory_between_code_points) {
-    auto const made = fixed_utf8_string::make("a\xC3\xA9z");
-    auto const part = made.substring(1, 2);
+    const auto made = fixed_utf8_string::make("a\xC3\xA9z");
+    const auto part = made.substring(1, 2);
     EXPECT_EQ(part, "\xC3\xA9"sv);
     EXPECT_EQ(part.view().data(), made.view().data() + 1);
     EXPECT_EQ(made.substring(3), "z"sv);

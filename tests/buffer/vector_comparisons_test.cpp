@@ -28,7 +28,7 @@ protected:
         for (std::size_t i = 0; i < count; ++i)
             expected[i] = reference::holds(left[i], how, right == nullptr ? value : right[i]);
         watched_buffer<std::uint8_t> bytes(count, offset);
-        bool const of_value = right == nullptr;
+        const bool of_value = right == nullptr;
         if (of_value)
             vectors::compare(bytes.data(), count, left, how, value);
         else
@@ -36,10 +36,10 @@ protected:
         ASSERT_TRUE(std::equal(expected.begin(), expected.end(), bytes.data()))
             << static_cast<int>(how) << " of " << count;
         ASSERT_TRUE(bytes.has_kept_its_surroundings());
-        auto const first = [&](std::uint8_t byte) {
+        const auto first = [&](std::uint8_t byte) {
             return static_cast<std::size_t>(std::find(expected.begin(), expected.end(), byte) - expected.begin());
         };
-        auto const matches = static_cast<std::size_t>(std::count(expected.begin(), expected.end(), 1));
+        const auto matches = static_cast<std::size_t>(std::count(expected.begin(), expected.end(), 1));
         ASSERT_EQ(of_value ? vectors::count_matches(left, count, how, value)
                            : vectors::count_matches(left, count, how, right),
                   matches);

@@ -20,12 +20,12 @@ protected:
         fill_with_any(numbers, from.data(), count);
         vectors::convert(to.data(), count, from.data());
         for (std::size_t i = 0; i < count; ++i) {
-            To const expected = reference::converted<To>(from[i]);
+            const To expected = reference::converted<To>(from[i]);
             ASSERT_TRUE(is_same(to[i], expected)) << +from[i] << " became " << +to[i] << " instead of " << +expected;
         }
         ASSERT_TRUE(to.has_kept_its_surroundings());
         if constexpr (sizeof(To) == sizeof(From)) {
-            std::vector<From> const before(from.data(), from.data() + count);
+            const std::vector<From> before(from.data(), from.data() + count);
             vectors::convert(reinterpret_cast<To*>(from.data()), count, from.data());
             ASSERT_EQ(std::memcmp(from.data(), to.data(), count * sizeof(To)), 0) << "in place";
         }

@@ -78,7 +78,7 @@ template<class T>
 T any_value(random& numbers) {
     using limits = std::numeric_limits<T>;
     using bits = std::conditional_t<sizeof(T) == 4, std::uint32_t, std::uint64_t>;
-    auto const small = static_cast<T>(static_cast<int>(numbers.below(21)) - (std::is_signed_v<T> ? 10 : 0));
+    const auto small = static_cast<T>(static_cast<int>(numbers.below(21)) - (std::is_signed_v<T> ? 10 : 0));
     std::size_t const kind = numbers.below(8);
     if constexpr (std::floating_point<T>) {
         static constexpr T turns[]{0,

@@ -23,12 +23,12 @@ public:
     static constexpr std::size_t bytes = piece * pieces;
 
     long_buffer() {
-        int const file = memfd_create("long_buffer", 0);
+        const int file = memfd_create("long_buffer", 0);
         if (file < 0) return;
         void* const range = mmap(nullptr, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
         bool good = range != MAP_FAILED && ftruncate(file, 2 * piece) == 0;
         for (std::size_t i = 0; good && i < pieces; ++i) {
-            off_t const where = i + 1 == pieces ? piece : 0;
+            const off_t where = i + 1 == pieces ? piece : 0;
             good = mmap(static_cast<char*>(range) + i * piece, piece, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED,
                         file, where) != MAP_FAILED;
         }
@@ -45,7 +45,7 @@ public:
 };
 
 TEST(vector_limits, bytes_past_32_bits_are_counted_found_and_written) {
-    long_buffer const buffer;
+    const long_buffer buffer;
     if (buffer.data == nullptr) GTEST_SKIP() << "no addresses or no file in memory";
     std::size_t const count = long_buffer::bytes - 3;
     ASSERT_GT(count, std::size_t{UINT32_MAX});
@@ -59,7 +59,7 @@ TEST(vector_limits, bytes_past_32_bits_are_counted_found_and_written) {
 }
 
 TEST(vector_limits, overlapping_buffers_are_reported_in_checked_builds) {
-    heard_reports const heard;
+    const heard_reports heard;
     std::vector<std::uint32_t> values(100, 1);
     std::vector<std::uint16_t> halves(200, 1);
     vectors::add(values.data(), 50, values.data(), values.data() + 50);

@@ -89,13 +89,13 @@ TYPED_TEST(vector_maths, multiplies_as_a_loop_does) {
 
 TYPED_TEST(vector_maths, divides_as_a_loop_does) {
     using T = TypeParam;
-    auto const of_buffers = [](T* to, std::size_t count, const T* left, const T* right) {
+    const auto of_buffers = [](T* to, std::size_t count, const T* left, const T* right) {
         EXPECT_TRUE(vectors::divide(to, count, left, right));
     };
-    auto const of_value = [](T* to, std::size_t count, const T* left, T right) {
+    const auto of_value = [](T* to, std::size_t count, const T* left, T right) {
         EXPECT_TRUE(vectors::divide(to, count, left, right));
     };
-    auto const is_allowed = [](T divisor) { return std::floating_point<T> || divisor != 0; };
+    const auto is_allowed = [](T divisor) { return std::floating_point<T> || divisor != 0; };
     this->expect_of_buffers(of_buffers, reference::quotient<T>, is_allowed);
     this->expect_of_value(of_value, reference::quotient<T>, is_allowed);
 }
@@ -108,17 +108,17 @@ TYPED_TEST(vector_maths, finds_the_lesser_and_the_greater) {
 }
 
 TYPED_TEST(vector_maths, takes_square_roots_as_a_loop_does) {
-    auto const root = [](TypeParam* to, std::size_t count, const TypeParam* from, TypeParam) {
+    const auto root = [](TypeParam* to, std::size_t count, const TypeParam* from, TypeParam) {
         vectors::square_root(to, count, from);
     };
     this->expect_of_value(root, [](TypeParam value, TypeParam) { return reference::square_root(value); });
 }
 
 TYPED_TEST(vector_maths, fills_and_copies) {
-    auto const fill = [](TypeParam* to, std::size_t count, const TypeParam*, TypeParam value) {
+    const auto fill = [](TypeParam* to, std::size_t count, const TypeParam*, TypeParam value) {
         vectors::fill(to, count, value);
     };
-    auto const copy = [](TypeParam* to, std::size_t count, const TypeParam* from, TypeParam) {
+    const auto copy = [](TypeParam* to, std::size_t count, const TypeParam* from, TypeParam) {
         vectors::copy(to, count, from);
     };
     this->expect_of_value(fill, [](TypeParam, TypeParam value) { return value; });
@@ -168,7 +168,7 @@ TYPED_TEST(vector_maths, refuses_to_divide_integers_by_zero_and_changes_nothing)
     using T = TypeParam;
     for (std::size_t const count : {0u, 1u, 3u, 64u, 200u}) {
         std::vector<T> values(count, T{7}), divisors(count, T{1}), to(count, T{3});
-        bool const expected = std::floating_point<T>;
+        const bool expected = std::floating_point<T>;
         EXPECT_EQ(vectors::divide(to.data(), count, values.data(), T{0}), expected);
         if (count == 0) continue;
         std::vector<T> again(count, T{3});

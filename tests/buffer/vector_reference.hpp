@@ -64,7 +64,7 @@ T square_root(T value) {
     } else {
         if (value <= 0) return 0;
         // Bit by bit: the greatest whose square is not more.
-        auto const whole = static_cast<std::uint64_t>(value);
+        const auto whole = static_cast<std::uint64_t>(value);
         std::uint64_t root = 0;
         for (std::uint64_t bit = std::uint64_t{1} << 31; bit != 0; bit >>= 1)
             if ((root | bit) * (root | bit) <= whole) root |= bit;

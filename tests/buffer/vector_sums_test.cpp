@@ -83,7 +83,7 @@ TYPED_TEST(vector_sums, of_extremes_are_what_a_loop_finds) {
 TYPED_TEST(vector_sums, are_the_same_in_pieces_in_whatever_order_they_are_run) {
     using T = TypeParam;
     support::random numbers(new_seed());
-    auto const backwards = [](std::size_t count, auto&& piece) {
+    const auto backwards = [](std::size_t count, auto&& piece) {
         for (std::size_t i = count; i-- != 0;) piece(i);
     };
     constexpr std::size_t each = vectors::piece_count;
@@ -106,7 +106,7 @@ TYPED_TEST(vector_sums, pieces_of_an_operation_are_the_whole) {
     using T = TypeParam;
     std::size_t const count = 3 * vectors::piece_count + 1;
     std::vector<T> values(count, T{3});
-    auto const in_turn = [](std::size_t pieces, auto& piece) {
+    const auto in_turn = [](std::size_t pieces, auto& piece) {
         for (std::size_t i = 0; i < pieces; ++i) piece(i);
     };
     vectors::in_pieces(count, in_turn, [&](std::size_t begin, std::size_t size) {

@@ -60,7 +60,7 @@ void exercise(const std::function<void*(std::size_t)>& allocate, const std::func
         blocks.emplace_back(block, bytes);
     }
     for (std::size_t count = 0; count < blocks.size(); ++count) {
-        auto const [block, bytes] = blocks[count];
+        const auto [block, bytes] = blocks[count];
         for (std::size_t at = 0; at < bytes; ++at) ASSERT_EQ(block[at], count & 0xFF);
         free(block, bytes);
     }
@@ -74,7 +74,7 @@ void exercise(const std::function<void*(std::size_t)>& allocate, const std::func
 
 TEST(capi_heap, serves_from_the_callers_source_and_gives_everything_back) {
     counted_memory memory;
-    tn_block_source const source = memory.source();
+    const tn_block_source source = memory.source();
     tn_heap_options options{};
     options.size = sizeof options;
     std::string name = "of a test";
@@ -151,7 +151,7 @@ TEST(capi_arena, its_begin_is_the_cursor_and_the_limit) {
 
 TEST(capi_arena, marks_rewinds_clears_and_refuses) {
     counted_memory memory;
-    tn_block_source const source = memory.source();
+    const tn_block_source source = memory.source();
     tn_arena* const arena = tn_arena_create(4096, &source);
     ASSERT_NE(arena, nullptr);
     void* const kept = tn_arena_allocate(arena, 10, 0);
@@ -186,7 +186,7 @@ TEST(capi_arena, marks_rewinds_clears_and_refuses) {
 
 TEST(capi_pools, serve_one_size_and_refuse_what_is_none) {
     counted_memory memory;
-    tn_block_source const source = memory.source();
+    const tn_block_source source = memory.source();
     tn_pool* const pool = tn_pool_create(24, 8, &source);
     ASSERT_NE(pool, nullptr);
     exercise([&](std::size_t) { return tn_pool_allocate(pool); },
@@ -209,7 +209,7 @@ TEST(capi_pools, serve_one_size_and_refuse_what_is_none) {
 
 TEST(capi_pools, shared_ones_likewise) {
     counted_memory memory;
-    tn_block_source const source = memory.source();
+    const tn_block_source source = memory.source();
     tn_shared_pool* const pool = tn_shared_pool_create(300, 0, &source);
     ASSERT_NE(pool, nullptr);
     exercise([&](std::size_t) { return tn_shared_pool_allocate(pool); },
@@ -228,7 +228,7 @@ TEST(capi_pools, shared_ones_likewise) {
 TEST(capi_affinity, groups_of_every_kind_serve) {
     for (std::uint32_t kind = 0; kind < 8; ++kind) {
         counted_memory memory;
-        tn_block_source const source = memory.source();
+        const tn_block_source source = memory.source();
         tn_affinity_options options{};
         options.size = sizeof options;
         options.name = {"nodes", 5};
@@ -315,7 +315,7 @@ TEST(capi_offset, queries_count_a_deallocated_range_as_free_at_once) {
     for (tn_offset_range& each : ranges) ASSERT_EQ(tn_offset_allocate(offsets, 100, 1, &each), TN_OK);
     tn_offset_deallocate(offsets, ranges[0]);
     tn_offset_deallocate(offsets, ranges[1]);
-    tn_offsets const* const asked = offsets;
+    const tn_offsets* const asked = offsets;
     tn_offset_usage usage{};
     usage.size = sizeof usage;
     tn_offset_get_usage(asked, &usage);
@@ -343,7 +343,7 @@ TEST(capi_handles, are_live_held_and_freed_as_in_cpp) {
     std::uint64_t* const words = tn_handle_words();
     ASSERT_NE(words, nullptr);
     EXPECT_EQ(words[made.entry], made.generation);
-    std::uint32_t const* const generations = tn_handle_generations();
+    const std::uint32_t* const generations = tn_handle_generations();
     EXPECT_EQ(generations[made.entry], made.generation);
     EXPECT_EQ(tn_handle_acquire(&made), TN_OK);
     EXPECT_EQ(words[made.entry], made.generation + (std::uint64_t{1} << 32));

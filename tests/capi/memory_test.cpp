@@ -24,7 +24,7 @@ constexpr bool is_checked = tenure::checks::caller;
     return tenure::address_of(block) % alignment == 0;
 }
 [[nodiscard]] bool is_zero(const void* block, std::size_t bytes) {
-    auto const* const first = static_cast<const unsigned char*>(block);
+    const auto* const first = static_cast<const unsigned char*>(block);
     return std::all_of(first, first + bytes, [](unsigned char each) { return each == 0; });
 }
 
@@ -44,7 +44,7 @@ TEST(capi_library, every_status_has_a_sentence) {
         EXPECT_GT(text.length, 5u);
         EXPECT_NE(std::string_view(text.data, text.length), "unknown status");
     }
-    for (tn_status const each : {-1, TN_UNKNOWN_NAME + 1, INT32_MAX, INT32_MIN}) {
+    for (const tn_status each : {-1, TN_UNKNOWN_NAME + 1, INT32_MAX, INT32_MIN}) {
         tn_text text{};
         tn_status_text(each, &text);
         EXPECT_EQ(std::string_view(text.data, text.length), "unknown status");
@@ -94,7 +94,7 @@ TEST(capi_memory, what_cannot_be_is_null) {
 }
 
 TEST(capi_lifetimes, each_lifetime_serves_and_takes_back) {
-    for (tn_lifetime const held : {TN_TEMP, TN_TEMP_JOB, TN_PERSISTENT}) {
+    for (const tn_lifetime held : {TN_TEMP, TN_TEMP_JOB, TN_PERSISTENT}) {
         void* const block = tn_allocate(100, 0, held);
         ASSERT_TRUE(block != nullptr && is_aligned(block, 16));
         std::memset(block, 1, 100);
@@ -113,7 +113,7 @@ TEST(capi_lifetimes, each_lifetime_serves_and_takes_back) {
 TEST(capi_lifetimes, scopes_of_temp_nest_and_give_back_what_was_allocated_inside) {
     tn_temp_stats stats{};
     stats.size = sizeof stats;
-    auto const used = [&] {
+    const auto used = [&] {
         tn_temp_get_stats(&stats);
         return stats.used_bytes;
     };
@@ -188,7 +188,7 @@ TEST(capi_quick, the_layouts_are_what_the_header_says) {
     std::uintptr_t const at = tenure::address_of(block);
     std::uintptr_t const segment = at >> layout.segment_shift << layout.segment_shift;
     ASSERT_NE(segment, at);
-    auto const* const classes =
+    const auto* const classes =
         static_cast<const std::uint8_t*>(tenure::pointer_at(segment + layout.classes_of_slices_offset));
     EXPECT_EQ(&caches[classes[(at - segment) >> layout.slice_shift]], &of_size);
     ASSERT_LT(of_size.count, of_size.capacity);

@@ -27,7 +27,7 @@ TEST(capi_no_alloc, c_and_cpp_make_the_same_promise) {
     EXPECT_EQ(tn_no_alloc_is_active(), 0u);
     tn_allow_alloc_end();
     {
-        no_alloc_scope const inner;
+        const no_alloc_scope inner;
         EXPECT_EQ(tn_no_alloc_is_active(), 1u);
     }
     EXPECT_EQ(tn_no_alloc_is_active(), 1u);
@@ -84,7 +84,7 @@ TEST(capi_no_alloc, an_end_without_a_begin_does_nothing_and_is_reported_with_che
     tn_allow_alloc_end();
     tn_region_end();
     expect_reported(heard, 3);
-    no_alloc_scope const promise;
+    const no_alloc_scope promise;
     EXPECT_EQ(tn_no_alloc_is_active(), 1u);
     EXPECT_EQ(tenure::detail::this_thread_scopes.regions, 0u);
 }

@@ -40,7 +40,7 @@ void expect_reported(const support::heard_reports& heard, std::size_t mistakes) 
 }
 
 TEST(capi_refusals, a_group_that_would_refuse_everything_is_not_made) {
-    auto const is_made = [](std::uint64_t alignment, std::uint64_t block_bytes) {
+    const auto is_made = [](std::uint64_t alignment, std::uint64_t block_bytes) {
         tn_affinity_options options{};
         options.size = sizeof options;
         options.alignment = alignment;
@@ -57,7 +57,7 @@ TEST(capi_refusals, a_group_that_would_refuse_everything_is_not_made) {
     for (std::uint64_t const bytes : {std::uint64_t{1000}, std::uint64_t{32'768}, std::uint64_t{100'000}, 2 * gibibyte})
         EXPECT_FALSE(is_made(0, bytes));
     EXPECT_FALSE(is_made(0, std::uint64_t{1} << 40));
-    for (auto const& [alignment, bytes] : std::vector<std::pair<std::uint64_t, std::uint64_t>>{
+    for (const auto& [alignment, bytes] : std::vector<std::pair<std::uint64_t, std::uint64_t>>{
              {0, 0}, {8, 65'536}, {1024, 65'536}, {8, gibibyte}, {1024, 1 << 21}})
         EXPECT_TRUE(is_made(alignment, bytes));
 }
@@ -172,14 +172,14 @@ TEST(capi_refusals, four_numbers_that_are_no_handle_are_stale) {
     char memory = 0;
     tn_handle made{};
     ASSERT_EQ(tn_handle_add(&memory, 1, nullptr, "C test", &made), TN_OK);
-    std::vector<tn_handle> const none{{&memory, 1, 0, 0},
+    const std::vector<tn_handle> none{{&memory, 1, 0, 0},
                                       {&memory, 1, 0, 1},
                                       {&memory, 1, 0, UINT32_MAX - 1},
                                       {&memory, 1, 0x7FFF'FFFF, 1},
                                       {&memory, 1, UINT32_MAX, UINT32_MAX},
                                       {&memory, 1, made.entry, made.generation + 1},
                                       {&memory, 1, made.entry + 100'000, 1}};
-    for (tn_handle const& each : none) {
+    for (const tn_handle& each : none) {
         std::uint32_t holders = 0;
         EXPECT_EQ(tn_handle_is_live(&each), 0u) << each.entry << " " << each.generation;
         EXPECT_EQ(tn_handle_acquire(&each), TN_STALE_HANDLE);
@@ -212,7 +212,7 @@ TEST(capi_refusals, a_handle_without_a_kind_is_listed_as_memory) {
         },
         &found);
     EXPECT_EQ(found.count, 3);
-    for (tn_handle const& each : made) EXPECT_EQ(tn_handle_free(&each, nullptr), TN_OK);
+    for (const tn_handle& each : made) EXPECT_EQ(tn_handle_free(&each, nullptr), TN_OK);
     std::filesystem::remove(path);
 }
 

@@ -28,7 +28,7 @@ TEST(capi_reports, a_handler_that_is_set_is_heard_whoever_removed_another_meanwh
     std::atomic<int> heard{0};
     for (int round = 0; round < 500; ++round) {
         std::atomic<int> ready{0};
-        auto const at_once = [&](tn_report_handler handler) {
+        const auto at_once = [&](tn_report_handler handler) {
             ++ready;
             while (ready < 2) std::this_thread::yield();
             tn_set_report_handler(handler, &heard);
@@ -40,7 +40,7 @@ TEST(capi_reports, a_handler_that_is_set_is_heard_whoever_removed_another_meanwh
         tenure::report_handler const installed = tenure::set_report_handler(nullptr);
         if (installed == nullptr) continue;
         tenure::set_report_handler(installed);
-        int const before = heard;
+        const int before = heard;
         say_something();
         ASSERT_EQ(heard, before + 1) << "in round " << round;
     }
@@ -63,7 +63,7 @@ TEST(capi_reports, what_cpp_code_puts_back_after_the_handler_was_removed_is_the_
 }
 
 TEST(capi_reports, a_child_reports_whatever_other_threads_reported_and_set) {
-    int const rounds = support::under_sanitizer() ? 20 : 100; // a fork costs several times as much there
+    const int rounds = support::under_sanitizer() ? 20 : 100; // a fork costs several times as much there
     static std::atomic<int> heard{0};
     tn_set_report_handler(&count, &heard);
     std::atomic<bool> stop{false};
@@ -78,14 +78,14 @@ TEST(capi_reports, a_child_reports_whatever_other_threads_reported_and_set) {
         ::pid_t const child = ::fork();
         if (child == 0) {
             ::alarm(5);
-            int const before = heard;
+            const int before = heard;
             say_something();
             tn_set_report_handler(&count, &heard);
             say_something();
             std::_Exit(heard == before + 2 ? 0 : 1);
         }
         int status = 0;
-        bool const is_well = ::waitpid(child, &status, 0) == child && WIFEXITED(status) && WEXITSTATUS(status) == 0;
+        const bool is_well = ::waitpid(child, &status, 0) == child && WIFEXITED(status) && WEXITSTATUS(status) == 0;
         failed += !is_well;
     }
     stop = true;

@@ -7,7 +7,7 @@
 
 #include <array>
 
-#include "bench/harness/rounds.hpp"
+#include "bench/harness/schedule.hpp"
 
 namespace {
 

@@ -38,7 +38,7 @@ void expect_words(const std::string& text, std::initializer_list<std::string> wo
 }
 
 TEST_F(run, ends_as_the_program_does_and_passes_its_arguments) {
-    auto const found = run_command("run -- sh -c 'echo \"$1\"; exit 7' sh '--heap x'");
+    const auto found = run_command("run -- sh -c 'echo \"$1\"; exit 7' sh '--heap x'");
     EXPECT_EQ(found.code, 7);
     EXPECT_EQ(found.out, "--heap x\n");
     EXPECT_EQ(found.err, "");
@@ -47,25 +47,25 @@ TEST_F(run, ends_as_the_program_does_and_passes_its_arguments) {
 TEST_F(run, serves_by_the_heap_that_is_asked_for) {
     expect_words(run_command("run -- cat /proc/self/maps").out, {"/libtenure_malloc.so"});
     expect_words(run_command("run --heap hardened -- cat /proc/self/maps").out, {"/libtenure_malloc_hardened.so"});
-    auto const system = run_command("run --heap system -- cat /proc/self/maps");
+    const auto system = run_command("run --heap system -- cat /proc/self/maps");
     EXPECT_EQ(system.code, 0) << system.err;
     EXPECT_EQ(system.out.find("tenure_malloc"), std::string::npos);
     EXPECT_EQ(run_command("run --heap glibc -- true").code, 0);
     std::string const file = (fs::path(command_path()).parent_path() / "libtenure_malloc.so").string();
-    auto const by_path = run_command("run --stats --heap '" + file + "' -- cat /proc/self/maps");
+    const auto by_path = run_command("run --stats --heap '" + file + "' -- cat /proc/self/maps");
     expect_words(by_path.out, {"/libtenure_malloc.so"});
     expect_words(by_path.err, {"tenure_malloc: cat ["});
 }
 
 TEST_F(run, proves_what_was_served) {
-    auto const words = run_command("run --stats -- ls /");
+    const auto words = run_command("run --stats -- ls /");
     expect_words(words.err, {"tenure_malloc: ls [", "peak in use", "the C library's own heap 0 B"});
-    auto const json = run_command("run --stats=json -- ls /");
+    const auto json = run_command("run --stats=json -- ls /");
     expect_words(json.err, {"{\"allocator\":\"tenure\"", "\"program\":\"ls\"", "\"c_library_bytes\":0}"});
 }
 
 TEST_F(run, sets_options_for_the_program) {
-    auto const found = run_command("run --set passthrough=heap --set malloc_stats=json -- ls /");
+    const auto found = run_command("run --set passthrough=heap --set malloc_stats=json -- ls /");
     EXPECT_EQ(found.code, 0) << found.err;
     expect_words(found.err, {"\"live_bytes\":0", "\"c_library_bytes\":"});
     EXPECT_EQ(found.err.find("\"c_library_bytes\":0"), std::string::npos) << found.err;
@@ -74,10 +74,10 @@ TEST_F(run, sets_options_for_the_program) {
 
 TEST_F(run, lets_persistent_memory_live_on_another_malloc) {
     if (run_command("run --heap jemalloc -- true").code != 0) GTEST_SKIP() << "jemalloc is not on this machine";
-    auto const said = [](const std::string& words) {
+    const auto said = [](const std::string& words) {
         return run_command("run " + words + " -- sh -c 'echo ${TENURE_PASSTHROUGH-unset}'").out;
     };
-    auto const maps = run_command("run --heap=jemalloc -- cat /proc/self/maps");
+    const auto maps = run_command("run --heap=jemalloc -- cat /proc/self/maps");
     expect_words(maps.out, {"/libjemalloc.so.2"});
     EXPECT_EQ(said("--heap=jemalloc"), "heap\n");
     EXPECT_EQ(said("--heap jemalloc --set passthrough=none"), "none\n") << "what is set stays";
@@ -93,7 +93,7 @@ TEST_F(run, lets_persistent_memory_live_on_another_malloc) {
 }
 
 TEST_F(run, lets_persistent_memory_live_on_our_malloc_as_it_is) {
-    auto const said = [](const std::string& heap) {
+    const auto said = [](const std::string& heap) {
         return run_command("run --heap '" + heap + "' -- sh -c 'echo ${TENURE_PASSTHROUGH-unset}'").out;
     };
     for (const char* heap : {"tenure", "hardened", "system"}) EXPECT_EQ(said(heap), "unset\n") << heap;
@@ -108,23 +108,23 @@ TEST_F(run, runs_a_dotnet_program_on_jemalloc) {
     if (run_command("run --heap system -- dotnet --version").code != 0) GTEST_SKIP() << "there is no .NET SDK";
     if (run_command("run --heap jemalloc -- true").code != 0) GTEST_SKIP() << "jemalloc is not on this machine";
     // The SDK's command is a .NET program; jemalloc tells at its end that it has served the runtime and its threads.
-    auto const found = run_command("run --heap=jemalloc -- env MALLOC_CONF=stats_print:true dotnet --version");
+    const auto found = run_command("run --heap=jemalloc -- env MALLOC_CONF=stats_print:true dotnet --version");
     EXPECT_EQ(found.code, 0) << found.err;
     expect_words(found.err, {"Begin jemalloc statistics", "Allocated: "});
     EXPECT_FALSE(found.out.empty());
 }
 
 TEST_F(run, keeps_what_is_preloaded_already) {
-    auto const found = run_command("run -- env LD_PRELOAD=libm.so.6 sh -c 'echo'");
+    const auto found = run_command("run -- env LD_PRELOAD=libm.so.6 sh -c 'echo'");
     EXPECT_EQ(found.code, 0) << found.err;
-    auto const both = run_command("run --heap system -- env LD_PRELOAD=libm.so.6 " + command_path() +
+    const auto both = run_command("run --heap system -- env LD_PRELOAD=libm.so.6 " + command_path() +
                                   " run -- sh -c 'echo $LD_PRELOAD'");
     expect_words(both.out, {"libtenure_malloc.so:libm.so.6"});
 }
 
 TEST_F(run, takes_mallocs_out_of_what_is_preloaded_when_the_c_librarys_is_asked_for) {
     std::string const own = (fs::path(command_path()).parent_path() / "libtenure_malloc.so").string();
-    auto const preloaded = [](const std::string& before) {
+    const auto preloaded = [](const std::string& before) {
         // The loader warns of what is not there, and goes on.
         return run_command("run --heap system -- env LD_PRELOAD='" + before + "' " + command_path() +
                            " run --heap system -- sh -c 'echo ${LD_PRELOAD-none}'")
@@ -139,43 +139,43 @@ TEST_F(run, takes_mallocs_out_of_what_is_preloaded_when_the_c_librarys_is_asked_
     fs::create_symlink(own, link);
     EXPECT_EQ(preloaded(link), "none\n");
     fs::remove(link);
-    auto const maps = run_command("run --heap system -- env LD_PRELOAD=" + own + " " + command_path() +
+    const auto maps = run_command("run --heap system -- env LD_PRELOAD=" + own + " " + command_path() +
                                   " run --heap system -- cat /proc/self/maps");
     EXPECT_EQ(maps.out.find("tenure_malloc"), std::string::npos);
 }
 
 TEST_F(run, refuses_what_it_does_not_know) {
-    auto const option = run_command("run --set pasthrough=heap -- ls");
+    const auto option = run_command("run --set pasthrough=heap -- ls");
     EXPECT_EQ(option.code, 2);
     expect_words(option.err, {"there is no option \"pasthrough\". Did you mean \"passthrough\"?"});
-    auto const value = run_command("run --set passthrough=heaps -- ls");
+    const auto value = run_command("run --set passthrough=heaps -- ls");
     EXPECT_EQ(value.code, 2);
     expect_words(value.err, {"--set passthrough: \"heaps\" is not valid; all, none, or some of arena, temp"});
-    auto const number = run_command("run --set heap_purge_delay_ms=1h -- ls");
+    const auto number = run_command("run --set heap_purge_delay_ms=1h -- ls");
     EXPECT_EQ(number.code, 2);
     expect_words(number.err, {"--set heap_purge_delay_ms: \"1h\" is not valid; from 0 to "});
-    auto const form = run_command("run --stats=xml -- ls");
+    const auto form = run_command("run --stats=xml -- ls");
     EXPECT_EQ(form.code, 2);
     expect_words(form.err, {"--stats=xml is not valid; text or json"});
-    auto const library = run_command("run --heap ./nowhere.so -- ls");
+    const auto library = run_command("run --heap ./nowhere.so -- ls");
     EXPECT_EQ(library.code, 2);
     expect_words(library.err, {"--heap ./nowhere.so: No such file"});
     EXPECT_EQ(run_command("run --set passthrough -- ls").code, 2);
-    auto const heap = run_command("run --heap jemaloc -- ls");
+    const auto heap = run_command("run --heap jemaloc -- ls");
     EXPECT_EQ(heap.code, 2);
     expect_words(heap.err, {"there is no heap \"jemaloc\". Did you mean \"jemalloc\"?"});
     EXPECT_EQ(run_command("run").code, 2);
-    auto const forgotten = run_command("run ls -l");
+    const auto forgotten = run_command("run ls -l");
     EXPECT_EQ(forgotten.code, 2);
     expect_words(forgotten.err, {"tenure run -- PROGRAM"});
     EXPECT_EQ(run_command("run -- /nowhere/program").code, 127);
-    auto const folder = run_command("run -- /etc");
+    const auto folder = run_command("run -- /etc");
     EXPECT_EQ(folder.code, 126);
     expect_words(folder.err, {"/etc is a folder"});
-    auto const text = run_command("run -- /etc/passwd");
+    const auto text = run_command("run -- /etc/passwd");
     EXPECT_EQ(text.code, 126);
     expect_words(text.err, {"/etc/passwd is not executable"});
-    auto const stats = run_command("run --heap system --stats -- ls");
+    const auto stats = run_command("run --heap system --stats -- ls");
     EXPECT_EQ(stats.code, 2);
     expect_words(stats.err, {"--stats", "--heap system"});
     EXPECT_EQ(run_command("run --help").code, 0);
@@ -222,7 +222,7 @@ std::string reason_for_nobody(const std::string& path) {
     }
     ::close(ends[1]);
     std::string reason(1000, '\0');
-    ssize_t const bytes = ::read(ends[0], reason.data(), reason.size());
+    const ssize_t bytes = ::read(ends[0], reason.data(), reason.size());
     ::close(ends[0]);
     int status = -1;
     ::waitpid(child, &status, 0);
@@ -246,7 +246,7 @@ TEST_F(program_with_a_head, that_has_capabilities_is_told_to_all_but_root) {
     fs::copy_file("/proc/self/exe", path, fs::copy_options::overwrite_existing);
     fs::permissions(path, fs::perms::all);
     EXPECT_EQ(reason_for_nobody(path), "");
-    int const refusal = give_capability(path, granted::permitted);
+    const int refusal = give_capability(path, granted::permitted);
     if (refusal != 0) GTEST_SKIP() << "a file here can have no capabilities: " << std::strerror(refusal);
     expect_words(reason_for_nobody(path), {"has capabilities of its own", "preloads nothing"});
     ASSERT_EQ(give_capability(path, granted::effective), 0);

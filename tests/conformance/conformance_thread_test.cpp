@@ -29,7 +29,7 @@ constexpr int thread_count = 4;
 
 std::vector<kind> shared_kinds() {
     std::vector<kind> found;
-    for (kind const& each : every_kind()) {
+    for (const kind& each : every_kind()) {
         std::string const name = each.name;
         if (name.find("shared") != name.npos || name.find("temp_job") != name.npos) found.push_back(each);
     }
@@ -49,7 +49,7 @@ INSTANTIATE_TEST_SUITE_P(every, shared_conforming, testing::ValuesIn(shared_kind
 TEST_P(shared_conforming, blocks_keep_their_contents_on_their_way_between_threads) {
     tenure::counting_source counted(tenure::page_source::process());
     {
-        std::unique_ptr<any_subject> const subject = GetParam().make(counted);
+        const std::unique_ptr<any_subject> subject = GetParam().make(counted);
         std::mutex mutex;
         std::deque<message> on_their_way;
         std::vector<std::thread> threads;
@@ -77,7 +77,7 @@ TEST_P(shared_conforming, blocks_keep_their_contents_on_their_way_between_thread
         }
         for (std::thread& each : threads) each.join();
         EXPECT_TRUE(subject->valid());
-        for (message const& each : on_their_way) subject->deallocate(each.at, each.bytes, 16);
+        for (const message& each : on_their_way) subject->deallocate(each.at, each.bytes, 16);
         EXPECT_TRUE(subject->valid());
         subject->drop();
     }
@@ -104,7 +104,7 @@ TEST(shared_conforming_object, small_objects_are_made_and_deleted_by_many_thread
     for (std::thread& each : threads) each.join();
 }
 
-class passthrough : public testing::TestWithParam<char const*> {};
+class passthrough : public testing::TestWithParam<const char*> {};
 
 TEST_P(passthrough, the_same_promises_hold_among_threads) {
     support::outcome const seen = support::run_again({{"TENURE_PASSTHROUGH", GetParam()}}, "-*passthrough.*");

@@ -67,7 +67,7 @@ bool use(int count, unsigned seed, Take&& take, Give&& give) {
     // Forwards and backwards, so that frees lie beside what was freed last and apart from it.
     for (std::size_t each = 0; each < all.size(); ++each) {
         std::size_t const which = each % 2 == 0 ? each / 2 : all.size() - 1 - each / 2;
-        auto const filled = static_cast<unsigned char>(which + seed);
+        const auto filled = static_cast<unsigned char>(which + seed);
         is_good = is_good && all[which].at[0] == filled && all[which].at[all[which].bytes - 1] == filled;
         give(all[which].at, all[which].bytes);
     }
@@ -101,45 +101,45 @@ struct allocators {
     std::atomic<unsigned> tag_number{0};
 
     [[nodiscard]] step use_all(unsigned seed) {
-        auto const in_heap = [](heap& which) {
+        const auto in_heap = [](heap& which) {
             return std::pair([&](std::size_t bytes) { return which.allocate(bytes); },
                              [&](void* block, std::size_t) { which.deallocate(block); });
         };
-        auto const [take_own, give_own] = in_heap(own);
-        auto const [take_process, give_process] = in_heap(heap::process());
+        const auto [take_own, give_own] = in_heap(own);
+        const auto [take_process, give_process] = in_heap(heap::process());
         if (!use(60, seed, take_own, give_own) || !use(60, seed, take_process, give_process)) return step::heaps;
         void* const large = heap::process().allocate(100'000);
         heap::process().deallocate(large);
         own.deallocate(own.allocate(200'000));
 
-        bool const has_blocks = use(
+        const bool has_blocks = use(
             150, seed, [&](std::size_t) { return blocks.allocate(); },
             [&](void* block, std::size_t) { blocks.deallocate(block); });
         std::vector<node*> made;
         for (int each = 0; each < 300; ++each) made.push_back(nodes.construct());
-        bool const has_nodes = std::find(made.begin(), made.end(), nullptr) == made.end();
+        const bool has_nodes = std::find(made.begin(), made.end(), nullptr) == made.end();
         for (node* const each : made) nodes.destroy(each);
         if (!has_blocks || !has_nodes) return step::pools;
 
-        bool const has_small = use_new<small_node<16>>(seed) && use_new<small_node<200>>(seed) &&
+        const bool has_small = use_new<small_node<16>>(seed) && use_new<small_node<200>>(seed) &&
                                use_new<small_node<5000>>(seed) && use_new<small_node<40'000>>(seed);
         if (!has_small) return step::small;
 
         {
             tenure::temp_scope const scope;
-            bool const has_jobs = use(
+            const bool has_jobs = use(
                 100, seed, [](std::size_t bytes) { return tenure::allocate(bytes, tenure::lifetime::temp_job); },
                 [](void* block, std::size_t) { tenure::deallocate(block, tenure::lifetime::temp_job); });
             tenure::deallocate(tenure::allocate(70'000, tenure::lifetime::temp_job), tenure::lifetime::temp_job);
             void* const beyond = tenure::allocate(5'000'000, tenure::lifetime::temp); // past the budget
-            bool const has_temp = use(
+            const bool has_temp = use(
                 60, seed, [](std::size_t bytes) { return tenure::allocate(bytes, tenure::lifetime::temp); },
                 [](void*, std::size_t) {});
             if (!has_jobs || !has_temp || beyond == nullptr) return step::temporary;
         }
 
         for (affinity_group* const group : {&together, &apart, &tenure::affinities::nodes()}) {
-            bool const is_good = use(
+            const bool is_good = use(
                 120, seed, [&](std::size_t bytes) { return group->allocate(bytes); },
                 [&](void* object, std::size_t bytes) { group->deallocate(object, bytes); });
             void* const big = group->allocate(50'000);
@@ -150,7 +150,7 @@ struct allocators {
         for (handle_table* const table : {&handles, &handle_table::process()}) {
             std::vector<tenure::handle> all(60);
             for (tenure::handle& each : all) each = table->add(this, sizeof *this);
-            for (tenure::handle const& each : all) {
+            for (const tenure::handle& each : all) {
                 if (table->acquire(each) != status::ok || table->release(each) != status::ok) return step::handles;
                 if (table->remove(each) != status::ok) return step::handles;
             }
@@ -165,7 +165,7 @@ struct allocators {
             if (tenure::tag::count() == 0) return step::tags;
             heap::process().deallocate(heap::process().allocate(seed % 500));
         }
-        bool const is_set = tenure::set_option(tenure::option::temp_job_frames, 4) &&
+        const bool is_set = tenure::set_option(tenure::option::temp_job_frames, 4) &&
                             tenure::option_value(tenure::option::temp_job_frames) == 4;
         return is_set ? step::none : step::options;
     }
@@ -179,7 +179,7 @@ struct allocators {
 
 /// What a child does. Returns   a step, and 100 more on its second thread.
 int use_in_child(allocators& all) {
-    if (step const failed = all.use_all(1); failed != step::none) return static_cast<int>(failed);
+    if (const step failed = all.use_all(1); failed != step::none) return static_cast<int>(failed);
     if (!support::under_thread_sanitizer()) { // which follows no threads of a forked child
         step failed = step::none;
         support::on_fresh_thread([&] { failed = all.use_all(2); });
@@ -191,9 +191,9 @@ int use_in_child(allocators& all) {
 
 /// A few seconds' worth; TENURE_TEST_FORKS=5000 asks for more.
 int fork_count() {
-    char const* const asked = std::getenv("TENURE_TEST_FORKS");
+    const char* const asked = std::getenv("TENURE_TEST_FORKS");
     if (asked != nullptr) return std::atoi(asked);
-    bool const is_slow = support::under_sanitizer() || tenure::checks::caller;
+    const bool is_slow = support::under_sanitizer() || tenure::checks::caller;
     return is_slow ? 40 : 300;
 }
 
@@ -201,10 +201,10 @@ TEST(fork, children_use_every_allocator_that_other_threads_were_using) {
     // Its own heap has locks that other threads may hold at the fork.
     if (support::under_address_sanitizer()) GTEST_SKIP() << "AddressSanitizer's heap is not for children of threads";
     auto* const former = tenure::temp_job::set_leak_handler([](const tenure::temp_job_leak&) noexcept {});
-    auto const all = std::make_unique<allocators>();
+    const auto all = std::make_unique<allocators>();
     std::atomic<bool> stop{false};
     std::atomic<int> failed{0};
-    auto const work = [&](unsigned seed) {
+    const auto work = [&](unsigned seed) {
         if (step const wrong = all->use_all(seed); wrong != step::none) failed = static_cast<int>(wrong);
     };
     std::vector<std::thread> threads;
@@ -220,7 +220,7 @@ TEST(fork, children_use_every_allocator_that_other_threads_were_using) {
         }
     });
     int answer = 0, forks = 0;
-    for (int const count = fork_count(); forks < count && answer == 0; ++forks)
+    for (const int count = fork_count(); forks < count && answer == 0; ++forks)
         answer = support::answer_of_child([&] { return use_in_child(*all); }, 60);
     EXPECT_EQ(answer, 0) << "the child of fork " << forks << "; negative: a signal ended it, 14 when it hung";
     stop = true;

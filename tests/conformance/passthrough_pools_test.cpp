@@ -150,7 +150,7 @@ TEST(passthrough_temp, what_is_allocated_under_a_tag_is_counted_for_it) {
 TEST(passthrough_temp_job, leaks_are_reported_on_time_and_freed_blocks_are_not) {
     static std::set<const void*> named;
     named.clear();
-    auto const former = tenure::temp_job::set_leak_handler(
+    const auto former = tenure::temp_job::set_leak_handler(
         [](const tenure::temp_job_leak& leak) noexcept { named.insert(leak.address); });
     std::vector<void*> blocks;
     {
@@ -179,10 +179,10 @@ TEST(passthrough_small_object, malloc_knows_the_object) {
         unsigned char bytes[100];
     };
     std::size_t const in_pools = tenure::small_object::stats().live_count;
-    std::unique_ptr<object> const one(new object);
-    std::unique_ptr<object[]> const many(new object[20]);
+    const std::unique_ptr<object> one(new object);
+    const std::unique_ptr<object[]> many(new object[20]);
     std::memset(one->bytes, 1, 100);
-    bool const passthrough = tenure::passthrough_enabled(part::small_object);
+    const bool passthrough = tenure::passthrough_enabled(part::small_object);
     EXPECT_EQ(tenure::small_object::stats().live_count, passthrough ? in_pools : in_pools + 2);
     if (passthrough) {
         EXPECT_GE(::malloc_usable_size(one.get()), 100u);

@@ -12,7 +12,7 @@
 
 namespace {
 
-class passthrough : public testing::TestWithParam<char const*> {};
+class passthrough : public testing::TestWithParam<const char*> {};
 
 TEST_P(passthrough, the_same_promises_hold_when_malloc_serves) {
     // There malloc takes a hundred times as long, and which part it serves makes no difference to it.

@@ -75,7 +75,7 @@ struct temp_job_subject : any_size {
         tenure::temp_job::set_source(tenure::page_source::process());
     }
     void drop() {
-        auto const free_one = [](void*, const tenure::temp_job_leak& block) {
+        const auto free_one = [](void*, const tenure::temp_job_leak& block) {
             leftover() = const_cast<void*>(block.address);
         };
         for (;;) {
@@ -238,7 +238,7 @@ public:
 
 /// What a test knows of a kind of subject before it makes one.
 struct kind {
-    char const* name;
+    const char* name;
     part which;
     std::size_t max_bytes;
     std::size_t max_alignment;
@@ -273,7 +273,7 @@ private:
 };
 
 template<class Subject>
-kind kind_of(char const* name) {
+kind kind_of(const char* name) {
     return {name, Subject::which, Subject::max_bytes, Subject::max_alignment, !requires {Subject::knows_its_own;
 }
 , [](tenure::block_source& source) -> std::unique_ptr<any_subject> { return std::make_unique<erased<Subject>>(source); }

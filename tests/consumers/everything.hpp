@@ -62,7 +62,7 @@ inline bool use_lifetimes() {
     }
     void* const job = tenure::allocate(200, tenure::lifetime::temp_job, 64);
     void* const kept = tenure::allocate(300, tenure::lifetime::persistent);
-    bool const good = filled(job, 200) && filled(kept, 300);
+    const bool good = filled(job, 200) && filled(kept, 300);
     tenure::deallocate(job, 200, tenure::lifetime::temp_job);
     tenure::deallocate(kept, 300, tenure::lifetime::persistent);
     return good;
@@ -103,7 +103,7 @@ inline bool use_pools() {
     long* const number = numbers.construct(5L);
     tenure::shared_pool<long> shared;
     long* const other = shared.construct(6L);
-    bool const good = number != nullptr && other != nullptr && *number + *other == 11;
+    const bool good = number != nullptr && other != nullptr && *number + *other == 11;
     numbers.destroy(number);
     shared.destroy(other);
 
@@ -117,7 +117,7 @@ inline bool use_arena() {
     pass_on source;
     {
         tenure::arena scratch{source};
-        auto const start = scratch.mark();
+        const auto start = scratch.mark();
         if (!filled(scratch.allocate(1000), 1000)) return false;
         scratch.rewind(start);
     }
@@ -128,7 +128,7 @@ inline bool use_arena() {
 /// Returns 0 when everything gave what it should, and says on standard error what did not.
 inline int use_everything(int expected_level) {
     int failures = 0;
-    auto const expect = [&failures](bool good, const char* what) {
+    const auto expect = [&failures](bool good, const char* what) {
         if (good) return;
         std::fprintf(stderr, "consumer: %s failed\n", what);
         ++failures;

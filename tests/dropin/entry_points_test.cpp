@@ -71,7 +71,7 @@ TEST_F(entry_points, serve_what_the_c_library_allocates_itself) {
     EXPECT_GE(::malloc_usable_size(made), std::strlen(made) + 1);
     std::free(copy);
     std::free(made);
-    struct mallinfo2 const now = theirs();
+    const auto now = theirs();
     EXPECT_EQ(now.uordblks + now.hblkhd, 0u) << "the C library's own heap is in use";
 }
 
@@ -178,7 +178,7 @@ TEST_F(entry_points, what_succeeds_leaves_errno) {
 }
 
 TEST_F(entry_points, realloc_keeps_contents_up_and_down) {
-    auto const is_kept = [](const void* block, std::size_t bytes) {
+    const auto is_kept = [](const void* block, std::size_t bytes) {
         auto const* const each = static_cast<const std::uint32_t*>(block);
         for (std::uint32_t i = 0; i < bytes / 4; ++i) {
             if (each[i] != i) return false;
@@ -251,15 +251,15 @@ TEST_F(entry_points, posix_memalign_leaves_result_and_errno_as_glibc_does) {
     ASSERT_TRUE(theirs != nullptr && free_theirs != nullptr);
     ASSERT_NE(reinterpret_cast<void*>(theirs), reinterpret_cast<void*>(&::posix_memalign));
     int anything = 0;
-    for (unsigned const alignment : {0u, 1u, 4u, 8u, 16u, 24u, 48u, 64u, 4096u, 65536u}) {
+    for (const unsigned alignment : {0u, 1u, 4u, 8u, 16u, 24u, 48u, 64u, 4096u, 65536u}) {
         for (std::size_t bytes : {std::size_t{0}, std::size_t{3}, beyond, SIZE_MAX - 4096, SIZE_MAX}) {
             void* expected = &anything;
             errno = 77;
-            int const expected_result = theirs(&expected, alignment, bytes);
-            int const expected_errno = errno;
+            const int expected_result = theirs(&expected, alignment, bytes);
+            const int expected_errno = errno;
             void* block = &anything;
             errno = 77;
-            int const result = ::posix_memalign(&block, alignment, bytes);
+            const int result = ::posix_memalign(&block, alignment, bytes);
             EXPECT_EQ(errno, expected_errno) << alignment << ", " << bytes;
             EXPECT_EQ(result, expected_result) << alignment << ", " << bytes;
             EXPECT_EQ(block == &anything, expected == &anything) << alignment << ", " << bytes;
@@ -272,7 +272,7 @@ TEST_F(entry_points, posix_memalign_leaves_result_and_errno_as_glibc_does) {
 }
 
 TEST_F(entry_points, valloc_and_pvalloc_give_pages) {
-    auto const page = static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
+    const auto page = static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
     void* const first = hidden(::valloc(10));
     void* const second = hidden(::pvalloc(page + 1));
     EXPECT_TRUE(is_multiple(first, page) && is_multiple(second, page));
@@ -301,11 +301,11 @@ TEST_F(entry_points, the_sizes_that_frees_are_told_are_not_believed) {
 }
 
 TEST_F(entry_points, mallinfo_counts_what_is_in_use) {
-    struct mallinfo2 const before = ::mallinfo2();
+    const auto before = ::mallinfo2();
     std::vector<void*> blocks;
     for (int i = 0; i < 1000; ++i) blocks.push_back(hidden(std::malloc(1000)));
     void* const huge = hidden(std::malloc(std::size_t{64} << 20));
-    struct mallinfo2 const during = ::mallinfo2();
+    const auto during = ::mallinfo2();
     EXPECT_GE(during.uordblks, before.uordblks + 1'000'000);
     EXPECT_GE(during.hblkhd, before.hblkhd + (std::size_t{64} << 20));
     EXPECT_EQ(during.hblks, before.hblks + 1);
@@ -313,7 +313,7 @@ TEST_F(entry_points, mallinfo_counts_what_is_in_use) {
     EXPECT_GE(static_cast<std::size_t>(::mallinfo().uordblks), before.uordblks + 1'000'000);
     for (void* block : blocks) std::free(block);
     std::free(huge);
-    struct mallinfo2 const after = ::mallinfo2();
+    const auto after = ::mallinfo2();
     EXPECT_LT(after.uordblks, during.uordblks);
     EXPECT_EQ(after.hblks, before.hblks);
 }

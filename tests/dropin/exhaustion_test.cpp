@@ -28,8 +28,8 @@ void close_address_space() {
     std::FILE* const file = std::fopen("/proc/self/statm", "r");
     if (file == nullptr || std::fscanf(file, "%zu", &pages) != 1) std::_Exit(3);
     std::fclose(file);
-    rlim_t const bytes = pages * static_cast<std::size_t>(::sysconf(_SC_PAGESIZE)) + spare_bytes;
-    rlimit const limit{bytes, bytes};
+    const rlim_t bytes = pages * static_cast<std::size_t>(::sysconf(_SC_PAGESIZE)) + spare_bytes;
+    const rlimit limit{bytes, bytes};
     if (::setrlimit(RLIMIT_AS, &limit) != 0) std::_Exit(4);
 }
 
@@ -91,7 +91,7 @@ protected:
 }
 
 TEST_F(exhaustion, operator_new_throws_bad_alloc_and_serves_again_when_there_is_memory) {
-    for (form const take : loud_forms) {
+    for (const form take : loud_forms) {
         EXPECT_EXIT(
             {
                 bool good = true;
@@ -109,7 +109,7 @@ TEST_F(exhaustion, operator_new_throws_bad_alloc_and_serves_again_when_there_is_
 int calls_of_handler = 0;
 
 TEST_F(exhaustion, the_quiet_forms_call_the_new_handler_and_are_null) {
-    for (form const take : quiet_forms) {
+    for (const form take : quiet_forms) {
         EXPECT_EXIT(
             {
                 everything const taken;

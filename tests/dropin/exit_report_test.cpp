@@ -29,7 +29,7 @@ void replace_descriptors(int file) {
 /// Runs a child that leaves by exit(), so that it reports. Returns   whether it ended so.
 template<class Work>
 [[nodiscard]] bool child_exits_after(Work&& work) {
-    pid_t const child = ::fork();
+    const pid_t child = ::fork();
     if (child == 0) {
         work();
         std::exit(0); // NOLINT(concurrency-mt-unsafe): the only thread that there is

@@ -30,8 +30,8 @@ void arm() {
 }
 
 void fork_and_wait(int) {
-    int const saved = errno;
-    pid_t const child = ::fork();
+    const int saved = errno;
+    const pid_t child = ::fork();
     if (child == 0) ::_exit(0);
     int status = -1;
     while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {}

@@ -77,7 +77,7 @@ TEST_F(fork_test, two_hundred_children_of_a_threaded_program_allocate_free_and_e
     for (int turn = 0; turn < 200; ++turn) {
         void* const inherited = hidden(std::malloc(1000));
         std::memset(inherited, 9, 1000);
-        pid_t const child = ::fork();
+        const pid_t child = ::fork();
         ASSERT_GE(child, 0);
         if (child == 0) {
             ::alarm(20);
@@ -94,7 +94,7 @@ TEST_F(fork_test, two_hundred_children_of_a_threaded_program_allocate_free_and_e
 
 TEST_F(fork_test, a_child_starts_threads_and_forks_again) {
     for (int turn = 0; turn < 20; ++turn) {
-        pid_t const child = ::fork();
+        const pid_t child = ::fork();
         ASSERT_GE(child, 0);
         if (child == 0) {
             ::alarm(20);
@@ -103,7 +103,7 @@ TEST_F(fork_test, a_child_starts_threads_and_forks_again) {
             for (unsigned seed = 1; seed <= 3; ++seed) {
                 own.emplace_back([&good, seed] { good += use_malloc(seed, 300) ? 1 : 0; });
             }
-            pid_t const grandchild = ::fork();
+            const pid_t grandchild = ::fork();
             if (grandchild == 0) {
                 ::alarm(20);
                 ::_exit(use_malloc(5, 300) ? 0 : 1);
@@ -121,7 +121,7 @@ TEST_F(fork_test, children_that_exec_are_served) {
 
 TEST_F(fork_test, a_child_leaves_by_exit_and_its_destructors_free) {
     for (int turn = 0; turn < 20; ++turn) {
-        pid_t const child = ::fork();
+        const pid_t child = ::fork();
         ASSERT_GE(child, 0);
         if (child == 0) {
             ::alarm(20);
@@ -152,7 +152,7 @@ TEST(fork_and_files, threads_that_read_lines_and_one_that_flushes_all_files_go_o
     ASSERT_FALSE(dropin_name().empty());
     std::string text;
     for (std::size_t length = 1000; length <= 50'000; length += 1000) text += std::string(length, 'x') + '\n';
-    pid_t const child = ::fork(); // ends with its threads, which no one stops
+    const pid_t child = ::fork(); // ends with its threads, which no one stops
     ASSERT_GE(child, 0);
     if (child == 0) {
         ::alarm(20);
@@ -163,7 +163,7 @@ TEST(fork_and_files, threads_that_read_lines_and_one_that_flushes_all_files_go_o
             }}.detach();
         }
         for (int turn = 0; turn < 100; ++turn) {
-            pid_t const grandchild = ::fork();
+            const pid_t grandchild = ::fork();
             if (grandchild == 0) ::_exit(0);
             if (code_of(grandchild) != 0) ::_exit(1);
         }

@@ -48,7 +48,7 @@ TEST_F(operators, give_aligned_blocks_that_every_form_of_delete_takes) {
 
 TEST_F(operators, keep_alignments_of_their_own) {
     for (std::size_t number = 8; number <= (std::size_t{1} << 20); number *= 2) {
-        auto const alignment = static_cast<std::align_val_t>(number);
+        const auto alignment = static_cast<std::align_val_t>(number);
         void* const plain = hidden(::operator new(40, alignment));
         void* const array = hidden(::operator new[](40, alignment));
         void* const quiet = hidden(::operator new(40, alignment, std::nothrow));
@@ -82,7 +82,7 @@ int calls_of_handler = 0;
 
 TEST_F(operators, the_new_handler_is_called_until_it_gives_up) {
     calls_of_handler = 0;
-    auto const handler = [] {
+    const auto handler = [] {
         if (++calls_of_handler == 3) std::set_new_handler(nullptr);
     };
     std::set_new_handler(handler);

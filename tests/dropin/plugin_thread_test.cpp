@@ -19,7 +19,7 @@
 namespace {
 
 std::string plugin_path() {
-    auto const tests = std::filesystem::read_symlink("/proc/self/exe").parent_path();
+    const auto tests = std::filesystem::read_symlink("/proc/self/exe").parent_path();
     return (tests / "libdropin_plugin.so").string();
 }
 

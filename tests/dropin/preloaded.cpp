@@ -27,7 +27,7 @@ std::size_t resident_bytes() {
     std::size_t all = 0, resident = 0;
     FILE* const file = std::fopen("/proc/self/statm", "r");
     if (file == nullptr) return 0;
-    int const found = std::fscanf(file, "%zu %zu", &all, &resident);
+    const int found = std::fscanf(file, "%zu %zu", &all, &resident);
     std::fclose(file);
     return found == 2 ? resident * static_cast<std::size_t>(::sysconf(_SC_PAGESIZE)) : 0;
 }
@@ -38,7 +38,7 @@ void* hidden(void* block) {
 }
 
 bool holds_only(const void* block, unsigned char value, std::size_t bytes) {
-    auto const* const each = static_cast<const unsigned char*>(block);
+    const auto* const each = static_cast<const unsigned char*>(block);
     for (std::size_t i = 0; i < bytes; ++i) {
         if (each[i] != value) return false;
     }

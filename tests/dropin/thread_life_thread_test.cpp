@@ -25,7 +25,7 @@ protected:
 };
 
 TEST_F(thread_life, twenty_thousand_threads_leave_nothing_behind) {
-    auto const work = [](void*) -> void* {
+    const auto work = [](void*) -> void* {
         std::vector<void*> blocks;
         for (std::size_t bytes = 8; bytes <= 8192; bytes *= 2) blocks.push_back(hidden(std::malloc(bytes)));
         for (void* block : blocks) std::free(block);
@@ -65,7 +65,7 @@ TEST_F(thread_life, blocks_are_freed_by_other_threads_than_their_own) {
     std::vector<void*> passed[2];
     for (int round = 0; round < rounds; ++round) {
         std::vector<void*> next[2];
-        auto const work = [&](int me) {
+        const auto work = [&](int me) {
             for (void* block : passed[1 - me]) std::free(block);
             for (int i = 0; i < batch; ++i) {
                 std::size_t const bytes = static_cast<std::size_t>(i * 37 % 3000 + (i % 100 == 0 ? 60'000 : 1));
@@ -93,7 +93,7 @@ struct frees_late {
     std::vector<std::string> texts;
     ~frees_late() {
         for (int i = 0; i < 100; ++i) texts.emplace_back(static_cast<std::size_t>(i), 'y');
-        for (std::string const& each : texts) letters_late += each.size();
+        for (const std::string& each : texts) letters_late += each.size();
     }
 };
 

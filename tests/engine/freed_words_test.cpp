@@ -42,7 +42,7 @@ struct page {
 
 TEST(freed_words, neighbours_share_a_word) {
     page of;
-    auto const found = of.locate({3, 4, 5, 64, 65, 6});
+    const auto found = of.locate({3, 4, 5, 64, 65, 6});
     ASSERT_EQ(found.size(), 3u);
     EXPECT_EQ(found[0].word, of.bits);
     EXPECT_EQ(found[0].bits, 0b111000u);
@@ -55,7 +55,7 @@ TEST(freed_words, neighbours_share_a_word) {
 
 TEST(freed_words, a_block_freed_twice_appears_in_two_words) {
     page of;
-    auto const found = of.locate({7, 7});
+    const auto found = of.locate({7, 7});
     ASSERT_EQ(found.size(), 2u);
     EXPECT_EQ(found[0].bits & found[1].bits, tenure::bit_at(7));
 }

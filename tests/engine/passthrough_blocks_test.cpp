@@ -117,7 +117,7 @@ TEST(passthrough_blocks, a_block_with_an_overwritten_header_is_reported_and_left
     auto* const second = static_cast<unsigned char*>(list.allocate(100, 16));
     ASSERT_NE(first, nullptr);
     ASSERT_NE(second, nullptr);
-    unsigned char const before = second[-1];
+    const unsigned char before = second[-1];
     second[-1] = static_cast<unsigned char>(before + 1);
     list.free_all();
     EXPECT_EQ(reports, 1);

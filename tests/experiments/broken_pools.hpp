@@ -13,7 +13,7 @@
 
 #include "bench/experiments/pools/pools_population.hpp"
 #include "bench/harness/experiment.hpp"
-#include "bench/harness/stopwatch.hpp"
+#include "bench/harness/page_array.hpp"
 
 namespace broken {
 
@@ -33,7 +33,7 @@ public:
         return new (memory_.data() + cell * Stride + aside) object(number);
     }
     void destroy(object* made) {
-        auto const offset = static_cast<std::size_t>(reinterpret_cast<char*>(made) - memory_.data());
+        const auto offset = static_cast<std::size_t>(reinterpret_cast<char*>(made) - memory_.data());
         freed_[freed_count_++] = offset / Stride;
         destroyed_ = next_;
     }

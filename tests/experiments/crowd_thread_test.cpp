@@ -107,7 +107,7 @@ TEST(crowd, every_block_that_is_sent_is_freed_once_by_the_next_thread) {
 TEST(crowd, one_thread_alone_needs_nobody) {
     crowd all(1);
     crowd_member member(all, 0);
-    auto const nothing = [](const held_block&) {};
+    const auto nothing = [](const held_block&) {};
     member.settle();
     member.meet();
     member.end_pass(nothing);
@@ -134,7 +134,7 @@ kept_recorder run_few(const experiment& chosen, void (*run)(const task&), std::s
 }
 
 TEST(heap_threads, leave_nothing_alive_and_say_where_they_ran) {
-    kept_recorder const found = run_few(heap_experiment, run_heap<counting_malloc>, heap_part::threads);
+    const kept_recorder found = run_few(heap_experiment, run_heap<counting_malloc>, heap_part::threads);
     EXPECT_EQ(found.failure, "");
     EXPECT_EQ(counting_malloc::alive, 0);
     EXPECT_EQ(found.shown, 2 * 500u) << "the blocks of both are looked at together";
@@ -145,14 +145,14 @@ TEST(heap_threads, leave_nothing_alive_and_say_where_they_ran) {
 }
 
 TEST(heap_threads, may_be_more_than_two) {
-    kept_recorder const found = run_few(heap_experiment, run_heap<counting_malloc>, heap_part::threads, 4);
+    const kept_recorder found = run_few(heap_experiment, run_heap<counting_malloc>, heap_part::threads, 4);
     EXPECT_EQ(found.failure, "");
     EXPECT_EQ(counting_malloc::alive, 0);
     EXPECT_EQ(found.shown, 4 * 500u);
 }
 
 TEST(heap_threads, a_consumer_frees_all_that_a_producer_allocates) {
-    kept_recorder const found = run_few(heap_experiment, run_heap<counting_malloc>, heap_part::producer_consumer);
+    const kept_recorder found = run_few(heap_experiment, run_heap<counting_malloc>, heap_part::producer_consumer);
     EXPECT_EQ(found.failure, "");
     EXPECT_EQ(counting_malloc::alive, 0);
     EXPECT_GT(found.values.at("through both, 16 to 512 B, producer and consumer"), 0);
@@ -160,7 +160,7 @@ TEST(heap_threads, a_consumer_frees_all_that_a_producer_allocates) {
 
 TEST(heap_threads, pass_with_our_own_heap) {
     for (std::size_t const part : {heap_part::threads, heap_part::producer_consumer}) {
-        kept_recorder const found = run_few(heap_experiment, tenure_in_heap().front().run, part);
+        const kept_recorder found = run_few(heap_experiment, tenure_in_heap().front().run, part);
         EXPECT_EQ(found.failure, "") << part;
         EXPECT_EQ(found.query, "heap::owns") << part;
     }
@@ -169,14 +169,14 @@ TEST(heap_threads, pass_with_our_own_heap) {
 TEST(heap_threads, blocks_that_are_not_aligned_fail_the_part_and_end_it) {
     constexpr std::string_view askew = "a block did not have the requested alignment";
     for (std::size_t const part : {heap_part::threads, heap_part::producer_consumer}) {
-        kept_recorder const found = run_few(heap_experiment, run_heap<askew_bump>, part);
+        const kept_recorder found = run_few(heap_experiment, run_heap<askew_bump>, part);
         EXPECT_EQ(found.failure, askew) << part;
         EXPECT_TRUE(found.values.empty()) << part;
     }
 }
 
 TEST(latency_threads, time_the_calls_of_both) {
-    kept_recorder const found = run_few(latency_experiment, run_latency<counting_malloc>, latency_part::two_threads);
+    const kept_recorder found = run_few(latency_experiment, run_latency<counting_malloc>, latency_part::two_threads);
     EXPECT_EQ(found.failure, "");
     EXPECT_EQ(counting_malloc::alive, 0);
     EXPECT_EQ(found.shown, 2 * 500u);

@@ -57,7 +57,7 @@ constexpr std::string_view good_proof =
     R"({"address":"0x55c39021afe0","mapping":"55c3900bd000-55c390378000 rw-p [heap]"}]})";
 
 TEST(dotnet, an_answer_becomes_figures_and_a_note) {
-    kept_recorder const kept = record(answer_with(good_proof));
+    const kept_recorder kept = record(answer_with(good_proof));
     EXPECT_EQ(kept.failure, "");
     EXPECT_EQ(kept.values.at("alloc, blocks, warm"), 2.5);
     ASSERT_EQ(kept.notes.size(), 1u);
@@ -71,7 +71,7 @@ TEST(dotnet, the_blocks_of_the_proof_are_those_of_the_other_process) {
     ASSERT_EQ(kept.shown.size(), 2u);
     EXPECT_EQ(kept.shown[0], reinterpret_cast<void*>(0x55c3901c99a0));
     EXPECT_EQ(kept.shown[1], reinterpret_cast<void*>(0x55c39021afe0));
-    proof_verdict const made = proof.conclude();
+    const proof_verdict made = proof.conclude();
     EXPECT_TRUE(made.proven);
     EXPECT_EQ(made.text,
               "NativeMemory.Alloc called directly; 2 of 2 blocks asked are its own by mallinfo2, which recognized 1000 "
@@ -91,7 +91,7 @@ TEST(dotnet, an_answer_whose_blocks_are_not_the_allocators_fails) {
         std::string const proof = R"({"query":"tn_owns","asked":1,"owned":1,"blocks":[)"
                                   R"({"address":"0x7f0010","mapping":")" +
                                   std::string{mapping} + "\"}]}";
-        kept_recorder const kept = record(answer_with(proof));
+        const kept_recorder kept = record(answer_with(proof));
         EXPECT_EQ(kept.failure.find("not proven: a block of the .NET process at 0x7f0010 is not in its mapping"), 0u)
             << kept.failure;
         EXPECT_EQ(kept.shown, 0u);
@@ -159,9 +159,9 @@ private:
 };
 
 TEST(dotnet, rows_without_the_tool_are_missing_with_what_would_bring_it) {
-    lonely_folder const nothing;
+    const lonely_folder nothing;
     EXPECT_EQ(find_dotnet_tool(), std::vector<std::string>{});
-    for (library_peer const& peer : {dotnet_peer(), dotnet_jemalloc_peer()}) {
+    for (const library_peer& peer : {dotnet_peer(), dotnet_jemalloc_peer()}) {
         EXPECT_FALSE(peer.present) << peer.name;
         EXPECT_NE(peer.missing_because.find("jembench is not there"), std::string_view::npos) << peer.missing_because;
         EXPECT_NE(peer.missing_because.find("dotnet tool install --global Tenure.Bench"), std::string_view::npos)
@@ -170,7 +170,7 @@ TEST(dotnet, rows_without_the_tool_are_missing_with_what_would_bring_it) {
 }
 
 TEST(dotnet, an_installed_tool_is_found_and_jemalloc_needs_its_library_too) {
-    lonely_folder const folder;
+    const lonely_folder folder;
     std::filesystem::path const tool = folder.path / "jembench";
     std::ofstream(tool) << "#!/bin/sh\n";
     EXPECT_EQ(find_dotnet_tool(), std::vector<std::string>{}); // a file that nobody can run is no tool
@@ -178,15 +178,15 @@ TEST(dotnet, an_installed_tool_is_found_and_jemalloc_needs_its_library_too) {
     EXPECT_EQ(find_dotnet_tool(), std::vector<std::string>{tool.string()});
     EXPECT_TRUE(dotnet_peer().present);
     EXPECT_EQ(dotnet_peer().missing_because, "");
-    bool const has_library = std::filesystem::exists(find_dotnet_jemalloc());
-    library_peer const jemalloc = dotnet_jemalloc_peer();
+    const bool has_library = std::filesystem::exists(find_dotnet_jemalloc());
+    const library_peer jemalloc = dotnet_jemalloc_peer();
     EXPECT_EQ(jemalloc.present, has_library);
     EXPECT_EQ(jemalloc.missing_because,
               has_library ? "" : "libjemalloc.so.2 was not found; install the package libjemalloc2");
 }
 
 TEST(dotnet, no_part_is_pinned_to_one_cpu) {
-    for (part const& each : dotnet_experiment.parts) EXPECT_GT(each.threads, 1u) << each.name;
+    for (const part& each : dotnet_experiment.parts) EXPECT_GT(each.threads, 1u) << each.name;
 }
 
 TEST(dotnet, no_two_figures_of_a_row_have_one_name) {

@@ -45,7 +45,7 @@ struct careless {
 TEST(exchange, every_block_arrives_as_it_was_written) {
     process_malloc shared;
     std::size_t shown = 0;
-    auto const found = run_exchange(1, {16, 16}, shared, shared, [&](std::span<void*> live) { shown = live.size(); });
+    const auto found = run_exchange(1, {16, 16}, shared, shared, [&](std::span<void*> live) { shown = live.size(); });
     EXPECT_EQ(found.fault, "");
     EXPECT_GT(found.block_ns, 0);
     EXPECT_EQ(shown, exchange_blocks);
@@ -81,7 +81,7 @@ struct strided {
 };
 
 TEST(exchange, blocks_that_overlap_behind_their_stamps_are_seen) {
-    page_array<char> const here(64 * 4 * exchange_blocks), there(64 * 4 * exchange_blocks);
+    const page_array<char> here(64 * 4 * exchange_blocks), there(64 * 4 * exchange_blocks);
     strided narrow_here{here.data(), 16}, narrow_there{there.data(), 16};
     EXPECT_EQ(run_exchange(1, {24, 8}, narrow_here, narrow_there, [](std::span<void*>) {}).fault,
               "two blocks overlapped");
@@ -89,7 +89,7 @@ TEST(exchange, blocks_that_overlap_behind_their_stamps_are_seen) {
 }
 
 TEST(exchange, blocks_that_are_not_aligned_are_seen) {
-    page_array<char> const here(64 * 4 * exchange_blocks), there(64 * 4 * exchange_blocks);
+    const page_array<char> here(64 * 4 * exchange_blocks), there(64 * 4 * exchange_blocks);
     strided one{here.data(), 24}, other{there.data(), 24};
     EXPECT_EQ(run_exchange(1, {24, 16}, one, other, [](std::span<void*>) {}).fault,
               "a block did not have the requested alignment");
@@ -98,13 +98,13 @@ TEST(exchange, blocks_that_are_not_aligned_are_seen) {
 
 TEST(exchange, blocks_of_one_thread_that_lie_in_those_of_the_other_are_seen) {
     if (support::under_thread_sanitizer()) GTEST_SKIP() << "it sees the same, and reports it first";
-    page_array<char> const shared(64 * 4 * exchange_blocks);
+    const page_array<char> shared(64 * 4 * exchange_blocks);
     strided ours{shared.data(), 32}, theirs{shared.data() + 16, 32};
     EXPECT_EQ(run_exchange(1, {24, 8}, ours, theirs, [](std::span<void*>) {}).fault, wrong_contents);
 }
 
 TEST(exchange, a_fault_fails_the_part_and_leaves_no_figure) {
-    page_array<char> const here(64 * 4 * exchange_blocks), there(64 * 4 * exchange_blocks);
+    const page_array<char> here(64 * 4 * exchange_blocks), there(64 * 4 * exchange_blocks);
     strided one{here.data(), 16}, other{there.data(), 16};
     kept_recorder found;
     parameters options(pools_experiment.options);

@@ -25,7 +25,7 @@ parameters tiny() {
 
 kept_recorder recorded(void (*run)(const task&)) {
     kept_recorder kept;
-    parameters const options = tiny();
+    const parameters options = tiny();
     run({options, 1, handles_one_thread, kept});
     return kept;
 }
@@ -75,9 +75,9 @@ TEST(handles, a_scheme_that_is_wrong_about_what_is_alive_fails) {
 
 TEST(handles, every_scheme_that_knows_ends_is_asked_whether_it_is_there) {
     for (const contestant& who : handles_experiment.contestants()) {
-        kept_recorder const kept = recorded(who.run);
+        const kept_recorder kept = recorded(who.run);
         EXPECT_EQ(kept.failure, "") << who.name;
-        bool const knows_ends = who.name != "std::shared_ptr" && who.name != "bare locked additions";
+        const bool knows_ends = who.name != "std::shared_ptr" && who.name != "bare locked additions";
         EXPECT_EQ(kept.values.contains("check, is it there"), knows_ends) << who.name;
     }
 }

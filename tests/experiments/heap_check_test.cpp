@@ -68,7 +68,7 @@ kept_recorder latency() {
 }
 
 TEST(heap_check, a_sound_heap_passes_with_every_figure) {
-    kept_recorder const one = heap<broken::sound_heap>(heap_part::one_thread);
+    const kept_recorder one = heap<broken::sound_heap>(heap_part::one_thread);
     EXPECT_EQ(one.failure, "");
     EXPECT_EQ(one.shown, 500u);
     for (const char* name : {"in turn, 16 to 512 B, one thread", "alloc, 16 to 512 B, one thread",
@@ -77,7 +77,7 @@ TEST(heap_check, a_sound_heap_passes_with_every_figure) {
         EXPECT_EQ(one.values.count(name), 1u) << name;
     }
     EXPECT_EQ(one.values.count("after trim, 16 to 512 B, one thread"), 0u) << "it has no such call";
-    kept_recorder const refilled = heap<broken::whole_malloc>(heap_part::refill);
+    const kept_recorder refilled = heap<broken::whole_malloc>(heap_part::refill);
     EXPECT_EQ(refilled.failure, "");
     EXPECT_EQ(refilled.shown, 1000u);
     EXPECT_EQ(refilled.values.count("alloc after them, 64 B, random frees"), 1u);
@@ -111,7 +111,7 @@ TEST(heap_check, a_failed_part_has_no_figure) {
 
 TEST(heap_check, every_part_of_large_passes_with_malloc) {
     for (std::size_t part = 0; part < large_experiment.parts.size(); ++part) {
-        kept_recorder const found = large<broken::whole_malloc>(part);
+        const kept_recorder found = large<broken::whole_malloc>(part);
         EXPECT_EQ(found.failure, "") << part;
         EXPECT_GT(found.shown, 0u) << part;
         EXPECT_GE(found.values.size(), 4u) << part;
@@ -130,7 +130,7 @@ TEST(heap_check, large_blocks_at_one_place_are_seen) {
 }
 
 TEST(heap_check, what_stays_resident_after_a_wait_is_told) {
-    kept_recorder const found = large<broken::whole_malloc>(large_part::pattern_and_wait);
+    const kept_recorder found = large<broken::whole_malloc>(large_part::pattern_and_wait);
     constexpr std::string_view variant = ", pattern of 003, the small blocks alive";
     for (const char* name : {"peak", "at once", "after a wait and two calls", "after trim"}) {
         EXPECT_EQ(found.values.count(std::string{name} + std::string{variant}), 1u) << name;
@@ -138,7 +138,7 @@ TEST(heap_check, what_stays_resident_after_a_wait_is_told) {
 }
 
 TEST(heap_check, resident_is_told_over_the_whole_run) {
-    kept_recorder const found = fragmentation<broken::whole_malloc>();
+    const kept_recorder found = fragmentation<broken::whole_malloc>();
     EXPECT_EQ(found.failure, "");
     for (const char* name : {"25", "50", "75", "100"}) {
         EXPECT_EQ(found.values.count(fmt::format("resident after {} % of the run, 1 MiB alive", name)), 1u) << name;
@@ -147,12 +147,12 @@ TEST(heap_check, resident_is_told_over_the_whole_run) {
 }
 
 TEST(heap_check, percentiles_do_not_fall_from_one_to_the_next) {
-    kept_recorder const found = latency<broken::whole_malloc>();
+    const kept_recorder found = latency<broken::whole_malloc>();
     EXPECT_EQ(found.failure, "");
     for (const char* call : {"allocate, one thread", "free, one thread"}) {
         double before = 0;
         for (const percentile& each : percentiles) {
-            double const value = found.values.at(fmt::format("{}, {}", each.name, call));
+            const double value = found.values.at(fmt::format("{}, {}", each.name, call));
             EXPECT_GE(value, before) << each.name << ", " << call;
             before = value;
         }
@@ -172,7 +172,7 @@ TEST(heap_check, percentiles_are_of_all_ticks_in_nanoseconds) {
     std::vector<std::uint32_t> ticks;
     for (std::uint32_t i = 1; i <= 1000; ++i) ticks.push_back(1001 - i);
     kept_recorder found;
-    parameters const options(latency_experiment.options);
+    const parameters options(latency_experiment.options);
     tell_percentiles({options, 5, 0, found}, ticks, 0.5, "v");
     EXPECT_DOUBLE_EQ(found.values.at("p50, v"), 250);
     EXPECT_DOUBLE_EQ(found.values.at("p90, v"), 450);
@@ -182,19 +182,19 @@ TEST(heap_check, percentiles_are_of_all_ticks_in_nanoseconds) {
 
 TEST(heap_check, a_seed_makes_one_script) {
     random_source one(7), same(7), other(8);
-    auto const words = [](const page_array<replacement>& script) {
+    const auto words = [](const page_array<replacement>& script) {
         std::vector<std::size_t> made;
         for (const replacement& step : script.all()) made.push_back(step.slot * 1024 + step.bytes * 2 + step.handed);
         return made;
     };
-    auto const script = words(make_script(1000, 100, 10, one));
+    const auto script = words(make_script(1000, 100, 10, one));
     EXPECT_EQ(script, words(make_script(1000, 100, 10, same)));
     EXPECT_NE(script, words(make_script(1000, 100, 10, other)));
 }
 
 TEST(heap_check, a_script_hands_over_the_share_that_was_asked_for) {
     random_source random(7);
-    page_array<replacement> const script = make_script(100'000, 100, 10, random);
+    const page_array<replacement> script = make_script(100'000, 100, 10, random);
     std::size_t handed = 0;
     for (const replacement& step : script.all()) {
         EXPECT_LT(step.slot, 100u);
@@ -207,11 +207,11 @@ TEST(heap_check, a_script_hands_over_the_share_that_was_asked_for) {
 
 TEST(heap_check, a_servers_sizes_have_the_mean_that_is_reckoned_with) {
     random_source random(7);
-    for (double const scale : {1.0, 4.0, 8.0}) {
+    for (const double scale : {1.0, 4.0, 8.0}) {
         constexpr std::size_t count = 200'000;
         double sum = 0;
         for (std::size_t i = 0; i < count; ++i) sum += server_bytes(random, scale);
-        double const mean = static_cast<double>(mean_server_bytes(scale));
+        const double mean = static_cast<double>(mean_server_bytes(scale));
         EXPECT_NEAR(sum / count, mean, mean / 20) << scale;
     }
 }

@@ -13,10 +13,10 @@
 #include "experiments/broken_pools.hpp"
 
 int main(int argc, char** argv) {
-    auto const known = tenure::lab::experiments();
+    const auto known = tenure::lab::experiments();
     std::vector<tenure::lab::experiment> all(known.begin(), known.end());
     all.push_back(broken::pools());
-    if (auto const code = tenure::lab::run_if_worker(argc, argv, all)) return *code;
+    if (const auto code = tenure::lab::run_if_worker(argc, argv, all)) return *code;
     testing::InitGoogleTest(&argc, argv);
     return RUN_ALL_TESTS();
 }

@@ -49,7 +49,7 @@ template<class Adaptor>
 std::size_t repetitions(Adaptor& pool, kept_recorder& found) {
     parameters options(pools_experiment.options);
     options.set("repeats", 11);
-    page_array<void*> const objects(1000);
+    const page_array<void*> objects(1000);
     population<Adaptor> all(pool, objects.all());
     EXPECT_GE(all.construct_all(), 0);
     std::size_t const before = pool.made;
@@ -101,7 +101,7 @@ TEST(pools_bounds, a_search_is_left_out_of_suite_2_with_many_objects_and_of_noth
 }
 
 TEST(pools_bounds, the_full_size_leaves_out_whoever_searches_and_repeats_often_enough) {
-    parameters const full(pools_experiment.options, true);
+    const parameters full(pools_experiment.options, true);
     EXPECT_GE(full["repeats"], 3);
     EXPECT_EQ(full["repeats"] % 2, 1);
     for (const contestant& who : pools_experiment.contestants()) {

@@ -7,7 +7,7 @@
 #include <gtest/gtest.h>
 
 #include "bench/experiments/pools/pools_contestant.hpp"
-#include "bench/harness/rounds.hpp"
+#include "bench/harness/schedule.hpp"
 #include "experiments/broken_pools.hpp"
 #include "experiments/kept_recorder.hpp"
 
@@ -27,7 +27,7 @@ parameters few_objects() {
 template<class Adaptor>
 std::string failure_of(void (*suite)(const task&)) {
     kept_recorder found;
-    parameters const options = few_objects();
+    const parameters options = few_objects();
     suite({options, 5, 0, found});
     EXPECT_GT(found.shown, 0u);
     return found.failure;
@@ -81,7 +81,7 @@ TEST(pools_check, objects_that_overlap_after_a_drop_are_seen) {
 
 TEST(pools_check, the_check_leaves_the_figures_as_they_were) {
     kept_recorder found;
-    parameters const options = few_objects();
+    const parameters options = few_objects();
     run_whole<broken::sound<280>>({options, 5, 0, found});
     EXPECT_LE(found.values.at("all alive, 280 B"), found.values.at("peak, 280 B"));
     EXPECT_EQ(found.values.count("after free, 280 B"), 1u);
@@ -90,7 +90,7 @@ TEST(pools_check, the_check_leaves_the_figures_as_they_were) {
 
 /// As main() of a command: each row in a process of its own.
 experiment_result run_broken(pool_suite suite) {
-    std::vector<measured_row> const rows = list_rows(broken::pools(), {}, {});
+    const std::vector<measured_row> rows = list_rows(broken::pools(), {}, {});
     run_settings settings;
     settings.rounds = 1;
     settings.parts = part_bit(suite, 1); // 64 B
@@ -98,7 +98,7 @@ experiment_result run_broken(pool_suite suite) {
 }
 
 TEST(pools_check, a_broken_pool_is_a_failed_row_without_numbers) {
-    experiment_result const found = run_broken(pool_suite::whole);
+    const experiment_result found = run_broken(pool_suite::whole);
     ASSERT_EQ(found.contestants.size(), 5u);
     EXPECT_EQ(found.contestants[0].state, outcome::measured) << found.contestants[0].reason;
     constexpr std::array<std::string_view, 5> reasons{

@@ -9,7 +9,7 @@
 #include <set>
 
 #include "bench/harness/machine.hpp"
-#include "bench/harness/rounds.hpp"
+#include "bench/harness/schedule.hpp"
 
 namespace {
 
@@ -69,7 +69,7 @@ TEST_P(each_experiment, has_options_within_their_ranges) {
 }
 
 TEST_P(each_experiment, knows_every_library_that_a_contestant_names) {
-    std::vector<library_peer> const libraries = library_peers();
+    const std::vector<library_peer> libraries = library_peers();
     for (const contestant& who : chosen.contestants()) {
         if (who.how != route::inlined || who.peer.empty()) continue;
         EXPECT_TRUE(std::any_of(libraries.begin(), libraries.end(), [&](const library_peer& each) {
@@ -97,8 +97,8 @@ INSTANTIATE_TEST_SUITE_P(all, each_experiment, testing::Range<std::size_t>(0, ex
                          [](const auto& each) { return std::string{experiments()[each.param].name}; });
 
 TEST(registry, names_what_no_package_brings) {
-    auto const libraries = library_peers();
-    auto const hpha =
+    const auto libraries = library_peers();
+    const auto hpha =
         std::find_if(libraries.begin(), libraries.end(), [](const auto& each) { return each.name == "HPHA"; });
     ASSERT_NE(hpha, libraries.end());
     EXPECT_FALSE(hpha->present);

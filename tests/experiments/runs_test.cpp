@@ -13,7 +13,7 @@
 #include "bench/experiments/pools/pools.hpp"
 #include "bench/experiments/registry.hpp"
 #include "bench/experiments/shared/exchange.hpp"
-#include "bench/harness/rounds.hpp"
+#include "bench/harness/schedule.hpp"
 #include "report/primary.hpp"
 #include "support/process.hpp"
 
@@ -96,11 +96,11 @@ protected:
 
 TEST_P(each_experiment_runs, to_its_end_with_every_contestant) {
     const experiment& chosen = experiments()[GetParam()];
-    std::vector<measured_row> const rows = all_rows(chosen);
+    const std::vector<measured_row> rows = all_rows(chosen);
     ASSERT_FALSE(rows.empty()) << "an experiment without rows measures nothing";
     std::size_t const expected = rows_that_can_run(chosen).size();
     if (expected == 0) GTEST_SKIP() << why_not(rows[0]);
-    experiment_result const found = run(chosen);
+    const experiment_result found = run(chosen);
     EXPECT_EQ(found.rounds, 1u);
     EXPECT_EQ(found.contestants.size(), expected);
     std::size_t measured = 0;
@@ -128,7 +128,7 @@ bool is_memory(const metric& each) {
 }
 
 TEST_P(each_experiment_runs, and_has_every_memory_figure_as_a_primary_one_in_every_variant) {
-    experiment_result const found = run(experiments()[GetParam()]);
+    const experiment_result found = run(experiments()[GetParam()]);
     for (const contestant_result& row : found.contestants) {
         for (const metric& each : row.metrics) {
             if (!is_memory(each)) continue;
@@ -231,7 +231,7 @@ TEST_F(pools, who_can_be_asked_for_its_objects_is_asked) {
     run_settings settings;
     settings.rounds = 1;
     settings.parts = part_bit(pool_suite::drop, 1) | part_bit(pool_suite::pairs, 1);
-    std::vector<std::pair<std::string_view, std::string_view>> const expected{
+    const std::vector<std::pair<std::string_view, std::string_view>> expected{
         {"tenure pool", "pool::owns"},
         {"tenure block_pool", "block_pool::owns"},
         {"tenure shared_pool", "shared_pool::owns"},

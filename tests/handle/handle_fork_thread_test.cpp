@@ -29,7 +29,7 @@ int use(handle_table& table) {
     std::size_t told = 0;
     table.for_each_live([&](const tenure::handle_info&) { ++told; });
     if (told < all.size()) return 2;
-    for (handle const& each : all) {
+    for (const handle& each : all) {
         if (table.acquire(each) != status::ok) return 3;
         if (table.release(each) != status::ok) return 4;
         if (table.remove(each) != status::ok) return 5;
@@ -38,8 +38,8 @@ int use(handle_table& table) {
 }
 
 void expect_children_to_use(handle_table& table) {
-    bool const is_slow = support::under_sanitizer() || tenure::checks::caller;
-    int const rounds = is_slow ? 20 : 100; // a fork costs several times as much with sanitizers, a handle with checks
+    const bool is_slow = support::under_sanitizer() || tenure::checks::caller;
+    const int rounds = is_slow ? 20 : 100; // a fork costs several times as much with sanitizers, a handle with checks
     std::atomic<bool> stop{false};
     std::vector<std::thread> threads;
     for (int count = 0; count < 3; ++count) {

@@ -39,7 +39,7 @@ TEST(handle_memory, memory_is_as_large_aligned_and_zero_as_was_asked) {
             ASSERT_EQ(tenure::allocate_held(bytes, {.alignment = alignment, .kind = "test"}, made), status::ok);
             EXPECT_EQ(tenure::address_of(made.pointer) % alignment, 0u);
             EXPECT_EQ(made.bytes, bytes);
-            auto const* const first = static_cast<const unsigned char*>(made.pointer);
+            const auto* const first = static_cast<const unsigned char*>(made.pointer);
             EXPECT_TRUE(std::all_of(first, first + bytes, [](unsigned char each) { return each == 0; }));
             EXPECT_EQ(table().remove(made), status::ok);
             EXPECT_FALSE(table().is_live(made));
@@ -91,7 +91,7 @@ TEST(handle_memory, a_files_memory_is_its_contents_and_stays_with_it) {
 TEST(handle_memory, a_file_without_a_name_may_be_larger_than_the_memory) {
     handle made;
     std::size_t const bytes = std::size_t{1} << 40;
-    status const how = tenure::map_held(nullptr, bytes, "test", made);
+    const status how = tenure::map_held(nullptr, bytes, "test", made);
     if (how != status::ok) GTEST_SKIP() << "the file system for temporary files takes no sparse file of 1 TiB";
     auto* const first = static_cast<unsigned char*>(made.pointer);
     first[0] = first[bytes - 1] = 9;
@@ -104,7 +104,7 @@ TEST(handle_memory, freed_memory_is_overwritten_when_that_is_asked_for) {
     ASSERT_TRUE(tenure::set_option(tenure::option::buffer_fill, 1));
     handle made;
     ASSERT_EQ(tenure::allocate_held(256, {.alignment = 16, .how = fill::zero, .kind = "test"}, made), status::ok);
-    auto const* const first = static_cast<const volatile unsigned char*>(made.pointer);
+    const auto* const first = static_cast<const volatile unsigned char*>(made.pointer);
     EXPECT_EQ(table().remove(made), status::ok);
     EXPECT_EQ(first[100], tenure::freed_fill); // the page of small blocks is still there
     ASSERT_TRUE(tenure::set_option(tenure::option::buffer_fill, 0));
@@ -149,7 +149,7 @@ TEST(handle_memory, DISABLED_there_is_room_beside_the_table) {
 TEST(handle_memory, a_process_whose_addresses_are_limited_keeps_them_for_others) {
     if (support::under_sanitizer()) GTEST_SKIP() << "sanitizers take addresses without end";
     setenv("GTEST_ALSO_RUN_DISABLED_TESTS", "1", 1);
-    auto const seen = support::run_again({}, "*DISABLED_there_is_room_beside_the_table");
+    const auto seen = support::run_again({}, "*DISABLED_there_is_room_beside_the_table");
     unsetenv("GTEST_ALSO_RUN_DISABLED_TESTS");
     EXPECT_EQ(seen.status, 0) << seen.output;
     EXPECT_NE(seen.output.find("1 test"), std::string::npos) << seen.output;
@@ -184,7 +184,7 @@ TEST(handle_memory, DISABLED_something_is_left_behind) {
     handle made;
     ASSERT_EQ(tenure::allocate_held(77, {.alignment = 16, .how = fill::none, .kind = "forgotten"}, made), status::ok);
     static_cast<void>(table().acquire(made));
-    for (char const* const kind : strange_kinds) {
+    for (const char* const kind : strange_kinds) {
         ASSERT_EQ(tenure::allocate_held(1, {.alignment = 16, .how = fill::none, .kind = kind}, made), status::ok);
     }
     ASSERT_NE(table().add(&made, 2, nullptr, nullptr).entry, 0u);
@@ -193,16 +193,16 @@ TEST(handle_memory, DISABLED_something_is_left_behind) {
 TEST(handle_memory, what_is_live_at_the_programs_end_is_told_as_the_option_says) {
     setenv("GTEST_ALSO_RUN_DISABLED_TESTS", "1", 1);
     std::string const filter = "*DISABLED_something_is_left_behind";
-    auto const text = support::run_again({{"TENURE_HANDLE_REPORT", "text"}}, filter);
-    auto const json = support::run_again({{"TENURE_HANDLE_REPORT", "json"}}, filter);
-    auto const none = support::run_again({}, filter);
+    const auto text = support::run_again({{"TENURE_HANDLE_REPORT", "text"}}, filter);
+    const auto json = support::run_again({{"TENURE_HANDLE_REPORT", "json"}}, filter);
+    const auto none = support::run_again({}, filter);
     unsetenv("GTEST_ALSO_RUN_DISABLED_TESTS");
     EXPECT_NE(text.output.find("forgotten of 77 bytes"), std::string::npos) << text.output;
     EXPECT_NE(text.output.find("held 1 time"), std::string::npos) << text.output;
     EXPECT_NE(json.output.find("\"handles\": [{\"kind\": \"forgotten\", \"bytes\": 77, \"holders\": 1"),
               std::string::npos)
         << json.output;
-    auto const says = [&](const std::string& kind, int bytes) {
+    const auto says = [&](const std::string& kind, int bytes) {
         return json.output.find("{\"kind\": \"" + kind + "\", \"bytes\": " + std::to_string(bytes) + ", ") !=
                std::string::npos;
     };
@@ -224,7 +224,7 @@ TEST(handle_memory, what_is_live_at_the_programs_end_is_told_as_the_option_says)
 void free_under_another_option(std::uint64_t when_made, std::uint64_t when_freed, tenure::handle_releaser releaser) {
     constexpr std::size_t bytes = std::size_t{3} << 20;
     std::size_t const live_before = tenure::heap::process().stats().live_count;
-    for (fill const how : {fill::zero, fill::none}) {
+    for (const fill how : {fill::zero, fill::none}) {
         handle made, neighbour;
         ASSERT_TRUE(tenure::set_option(tenure::option::passthrough, when_made));
         ASSERT_EQ(tenure::allocate_held(bytes, {.how = how, .releaser = releaser, .kind = "test"}, made), status::ok);
@@ -240,7 +240,7 @@ void free_under_another_option(std::uint64_t when_made, std::uint64_t when_freed
 }
 
 void free_under_other_options() {
-    auto const own_releaser = [](void* memory, std::size_t bytes) noexcept { tenure::deallocate_held(memory, bytes); };
+    const auto own_releaser = [](void* memory, std::size_t bytes) noexcept { tenure::deallocate_held(memory, bytes); };
     std::uint64_t const before = tenure::option_value(tenure::option::passthrough);
     for (tenure::handle_releaser const releaser : {tenure::handle_releaser{nullptr}, +own_releaser}) {
         free_under_another_option(0, tenure::all_parts, releaser);
@@ -254,7 +254,7 @@ void free_under_other_options() {
 TEST(handle_memory, memory_goes_back_the_way_it_came_whatever_passthrough_says_by_then) {
     free_under_other_options();
     if (testing::Test::HasFailure() || std::getenv("TENURE_PASSTHROUGH") != nullptr) return;
-    auto const seen = support::run_again({{"TENURE_PASSTHROUGH", "heap"}}, "*memory_goes_back_the_way_it_came*");
+    const auto seen = support::run_again({{"TENURE_PASSTHROUGH", "heap"}}, "*memory_goes_back_the_way_it_came*");
     EXPECT_EQ(seen.status, 0) << seen.output;
 }
 

@@ -24,7 +24,7 @@ using tenure::handle_table;
 using tenure::status;
 
 TEST_F(handles, a_default_handle_is_stale_everywhere) {
-    handle const none;
+    const handle none;
     EXPECT_FALSE(table_.is_live(none));
     EXPECT_EQ(table_.acquire(none), status::stale_handle);
     EXPECT_EQ(table_.release(none), status::stale_handle);
@@ -37,8 +37,8 @@ TEST_F(handles, a_default_handle_is_stale_everywhere) {
 }
 
 TEST_F(handles, a_handle_is_live_until_it_is_removed_in_every_copy) {
-    handle const first = add();
-    handle const copy = first;
+    const handle first = add();
+    const handle copy = first;
     EXPECT_EQ(first.pointer, memory_);
     EXPECT_EQ(first.bytes, 64u);
     EXPECT_TRUE(table_.is_live(copy));
@@ -50,9 +50,9 @@ TEST_F(handles, a_handle_is_live_until_it_is_removed_in_every_copy) {
 }
 
 TEST_F(handles, a_stale_handle_is_refused_after_reuse) {
-    handle const before = add();
+    const handle before = add();
     ASSERT_EQ(table_.remove(before), status::ok);
-    handle const after = add();
+    const handle after = add();
     ASSERT_EQ(after.entry, before.entry) << "the test wants the same entry again";
     EXPECT_FALSE(table_.is_live(before));
     EXPECT_EQ(table_.acquire(before), status::stale_handle);
@@ -63,7 +63,7 @@ TEST_F(handles, a_stale_handle_is_refused_after_reuse) {
 }
 
 TEST_F(handles, what_is_held_is_not_removed_and_says_by_how_many) {
-    handle const one = add();
+    const handle one = add();
     ASSERT_EQ(table_.acquire(one), status::ok);
     ASSERT_EQ(table_.acquire(one), status::ok);
     std::uint32_t holders = 0;
@@ -81,15 +81,15 @@ TEST_F(handles, what_is_held_is_not_removed_and_says_by_how_many) {
 TEST_F(handles, an_entry_whose_generations_are_used_up_is_retired) {
     handle_table worn{{.max_entries = 1u << 13, .first_generation = UINT32_MAX - 5}};
     std::set<std::uint32_t> seen;
-    handle const first = worn.add(memory_, 1);
+    const handle first = worn.add(memory_, 1);
     EXPECT_EQ(first.generation, UINT32_MAX - 4);
     ASSERT_EQ(worn.remove(first), status::ok);
-    handle const last = worn.add(memory_, 1);
+    const handle last = worn.add(memory_, 1);
     ASSERT_EQ(last.entry, first.entry);
     EXPECT_EQ(last.generation, UINT32_MAX - 2);
     ASSERT_EQ(worn.remove(last), status::ok);
     for (int count = 0; count < 40; ++count) {
-        handle const other = worn.add(memory_, 1);
+        const handle other = worn.add(memory_, 1);
         EXPECT_NE(other.entry, first.entry);
         seen.insert(other.entry);
     }
@@ -105,7 +105,7 @@ TEST_F(handles, a_full_table_refuses_and_goes_on_when_there_is_room) {
     handle_table small{{.max_entries = 8192}};
     std::vector<handle> all;
     for (;;) {
-        handle const next = small.add(memory_, 1);
+        const handle next = small.add(memory_, 1);
         if (next.entry == 0) break;
         all.push_back(next);
     }
@@ -117,10 +117,10 @@ TEST_F(handles, a_full_table_refuses_and_goes_on_when_there_is_room) {
 }
 
 TEST_F(handles, listings_tell_what_is_live_with_size_owner_kind_and_holders) {
-    handle const gone = add(1);
+    const handle gone = add(1);
     tenure::tag_scope const owner("textures");
-    handle const held = add(20);
-    handle const other = add(30);
+    const handle held = add(20);
+    const handle other = add(30);
     ASSERT_EQ(table_.remove(gone), status::ok);
     ASSERT_EQ(table_.acquire(held), status::ok);
     std::vector<handle> told;
@@ -139,9 +139,9 @@ TEST_F(handles, listings_tell_what_is_live_with_size_owner_kind_and_holders) {
 
 TEST_F(handles, stacks_are_remembered_when_they_are_asked_for) {
     ASSERT_TRUE(tenure::set_option(tenure::option::handle_stack_frames, 4));
-    handle const with = add();
+    const handle with = add();
     ASSERT_TRUE(tenure::set_option(tenure::option::handle_stack_frames, 0));
-    handle const without = add();
+    const handle without = add();
     table_.for_each_live([&](const handle_info& info) {
         EXPECT_EQ(info.stack_count != 0, info.which == with);
         for (std::size_t index = 0; index < info.stack_count; ++index) EXPECT_NE(info.stack[index], nullptr);
@@ -172,7 +172,7 @@ TEST_F(handles, random_streams_agree_with_a_model) {
             ASSERT_EQ(table_.acquire(live[at].which), status::ok);
             ++live[at].holders;
         } else if (choice < 8) {
-            bool const held = live[at].holders != 0;
+            const bool held = live[at].holders != 0;
             ASSERT_EQ(table_.release(live[at].which), held ? status::ok : status::not_held);
             live[at].holders -= held;
         } else if (live[at].holders == 0) {
@@ -185,7 +185,7 @@ TEST_F(handles, random_streams_agree_with_a_model) {
             ASSERT_FALSE(table_.is_live(stale[random.below(stale.size())]));
         }
         if (!live.empty()) {
-            expected const& one = live[random.below(live.size())];
+            const expected& one = live[random.below(live.size())];
             ASSERT_TRUE(table_.is_live(one.which));
             ASSERT_EQ(table_.holders(one.which), one.holders);
         }
@@ -196,7 +196,7 @@ TEST_F(handles, random_streams_agree_with_a_model) {
 
 // Whoever lists handles finds an entry by its word, and may remove it at once: nothing may be stored after that. The
 // page of generations faults here, so that the word is seen as it is when the generation is stored.
-tenure::detail::handle_word const* watched_word = nullptr;
+const tenure::detail::handle_word* watched_word = nullptr;
 void* generations_page = nullptr;
 bool was_live_before_its_generation = false;
 int faults = 0;
@@ -208,7 +208,7 @@ void look_at_word(int) {
 }
 
 TEST_F(handles, an_entry_turns_live_after_its_generation_is_stored) {
-    handle const first = add();
+    const handle first = add();
     ASSERT_EQ(table_.remove(first), status::ok);
     faults = 0;
     watched_word = table_.words() + first.entry;
@@ -218,7 +218,7 @@ TEST_F(handles, an_entry_turns_live_after_its_generation_is_stored) {
     look.sa_handler = &look_at_word;
     ASSERT_EQ(::sigaction(SIGSEGV, &look, &before), 0);
     ASSERT_EQ(::mprotect(generations_page, tenure::platform::page_bytes(), PROT_READ), 0);
-    handle const second = add();
+    const handle second = add();
     ::sigaction(SIGSEGV, &before, nullptr);
     EXPECT_EQ(second.entry, first.entry);
     EXPECT_EQ(faults, 1);

@@ -23,7 +23,7 @@ void on_threads(std::size_t count, Work work) {
 
 TEST_F(handles, a_handle_is_removed_by_one_thread_alone) {
     for (int round = 0; round < 300; ++round) {
-        handle const one = add();
+        const handle one = add();
         std::atomic<int> removed{0};
         on_threads(3, [&](std::size_t) { removed += table_.remove(one) == status::ok; });
         ASSERT_EQ(removed, 1);
@@ -42,7 +42,7 @@ TEST_F(handles, an_acquired_handle_outlives_whoever_wants_to_remove_it) {
     handle current;
     std::atomic<bool> stop{false};
     std::atomic<std::size_t> seen{0};
-    auto const leave = [](void* pointer, std::size_t) noexcept { static_cast<object*>(pointer)->is_there = false; };
+    const auto leave = [](void* pointer, std::size_t) noexcept { static_cast<object*>(pointer)->is_there = false; };
     std::thread owner([&] {
         for (int round = 0; round < 20'000; ++round) {
             object& next = objects[round % 64];
@@ -78,11 +78,11 @@ TEST_F(handles, an_acquired_handle_outlives_whoever_wants_to_remove_it) {
 
 // The entry's former handle is released again and again, by mistake, while others hold what has the entry now.
 TEST_F(handles, a_stale_release_lets_nobody_remove_what_is_held) {
-    handle const stale = add();
+    const handle stale = add();
     ASSERT_EQ(table_.acquire(stale), status::ok);
     ASSERT_EQ(table_.release(stale), status::ok);
     ASSERT_EQ(table_.remove(stale), status::ok);
-    handle const held = add();
+    const handle held = add();
     ASSERT_EQ(held.entry, stale.entry);
     ASSERT_EQ(table_.acquire(held), status::ok);
     std::atomic<bool> stop{false};
@@ -107,7 +107,7 @@ TEST_F(handles, a_stale_release_lets_nobody_remove_what_is_held) {
 
 // They are counted at whoever has the entry now, and taken back: a remove() may be refused, which is rare, and no more.
 TEST_F(handles, stale_acquires_leave_nothing_behind) {
-    handle const stale = add();
+    const handle stale = add();
     ASSERT_EQ(table_.remove(stale), status::ok);
     std::atomic<bool> stop{false};
     std::thread mistaken([&] {
@@ -115,7 +115,7 @@ TEST_F(handles, stale_acquires_leave_nothing_behind) {
     });
     int refused = 0;
     for (int round = 0; round < 300'000; ++round) {
-        handle const one = add();
+        const handle one = add();
         ASSERT_EQ(one.entry, stale.entry);
         while (table_.remove(one) != status::ok) ++refused;
     }
@@ -127,7 +127,7 @@ TEST_F(handles, stale_acquires_leave_nothing_behind) {
 }
 
 TEST_F(handles, counts_of_many_threads_add_up) {
-    handle const one = add();
+    const handle one = add();
     on_threads(4, [&](std::size_t) {
         for (int count = 0; count < 5'000; ++count) ASSERT_EQ(table_.acquire(one), status::ok);
         for (int count = 0; count < 4'000; ++count) ASSERT_EQ(table_.release(one), status::ok);
@@ -198,7 +198,7 @@ TEST_F(handles, what_a_listing_removes_at_once_is_live_for_nobody) {
         }
     });
     for (int count = 1; count <= 5'000; ++count) {
-        handle const one = add();
+        const handle one = add();
         while (releases != count) std::this_thread::yield();
         if (table_.is_live(one)) ADD_FAILURE() << "handle " << count << " was removed";
     }

@@ -8,7 +8,7 @@
 #include <array>
 #include <vector>
 
-#include "bench/harness/stopwatch.hpp"
+#include "bench/harness/page_array.hpp"
 
 namespace {
 
@@ -92,7 +92,7 @@ TEST_F(block_check, a_small_block_in_a_large_one_is_seen) {
 }
 
 TEST_F(block_check, lists_with_numbers_of_their_own_are_told_apart) {
-    std::vector<void*> const ours = blocks_of(memory, 100, 32);
+    const std::vector<void*> ours = blocks_of(memory, 100, 32);
     std::vector<void*> theirs;
     for (void* block : ours) theirs.push_back(static_cast<char*>(block) + 16);
     fill_blocks(ours, 24, 0);
@@ -105,7 +105,7 @@ TEST_F(block_check, lists_with_numbers_of_their_own_are_told_apart) {
 }
 
 TEST_F(block_check, one_byte_that_changes_is_seen_wherever_it_lies) {
-    std::vector<void*> const blocks = blocks_of(memory, 2, 28);
+    const std::vector<void*> blocks = blocks_of(memory, 2, 28);
     for (std::size_t place = 0; place < 56; ++place) {
         fill_blocks(blocks, 28);
         memory[place] = static_cast<char>(memory[place] ^ 1);

@@ -55,7 +55,7 @@ TEST_F(topology, what_the_kernel_does_not_say_is_not_known) {
 }
 
 TEST(cpus, a_thread_that_is_pinned_knows_where_it_is) {
-    std::vector<int> const allowed = allowed_cpus();
+    const std::vector<int> allowed = allowed_cpus();
     ASSERT_FALSE(allowed.empty());
     EXPECT_GE(current_cpu(), 0);
 }

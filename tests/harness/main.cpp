@@ -10,7 +10,7 @@
 #include "harness/toy_experiment.hpp"
 
 int main(int argc, char** argv) {
-    if (auto const code = tenure::lab::run_if_worker(argc, argv, toys::experiments())) return *code;
+    if (const auto code = tenure::lab::run_if_worker(argc, argv, toys::experiments())) return *code;
     testing::InitGoogleTest(&argc, argv);
     return RUN_ALL_TESTS();
 }

@@ -17,7 +17,7 @@ namespace {
 using namespace tenure::lab;
 
 TEST(peers, every_peer_is_found_with_a_version_or_missing_with_a_reason) {
-    std::vector<found_malloc> const all = find_mallocs();
+    const std::vector<found_malloc> all = find_mallocs();
     ASSERT_EQ(all.size(), malloc_peers().size() + 3);
     EXPECT_EQ(all[0].name, system_malloc_name);
     EXPECT_EQ(all[1].name, own_malloc_name);
@@ -51,7 +51,7 @@ TEST(peers, a_missing_peer_names_its_package) {
 }
 
 TEST(peers, our_own_malloc_is_looked_for_beside_the_command) {
-    found_malloc const own = find_mallocs().at(1);
+    const found_malloc own = find_mallocs().at(1);
     EXPECT_TRUE(own.given.empty()) << "nobody gave it on the command line";
     if (own.found) {
         EXPECT_NE(own.library.find("libtenure_malloc.so"), std::string::npos) << own.library;
@@ -62,7 +62,7 @@ TEST(peers, our_own_malloc_is_looked_for_beside_the_command) {
 }
 
 TEST(peers, a_file_that_is_not_there_is_refused) {
-    found_malloc const found = find_malloc_file("./no/such/lib.so");
+    const found_malloc found = find_malloc_file("./no/such/lib.so");
     EXPECT_FALSE(found.found);
     EXPECT_EQ(found.reason, "there is no file ./no/such/lib.so");
 }
@@ -73,7 +73,7 @@ TEST(peers, a_file_that_is_no_library_is_refused_with_the_loaders_reason) {
     if (support::under_sanitizer()) GTEST_SKIP() << "a preload comes before the sanitizer";
     std::string const path = support::own_path("no-library.so");
     std::ofstream(path) << "this is no library";
-    found_malloc const found = find_malloc_file(path);
+    const found_malloc found = find_malloc_file(path);
     EXPECT_FALSE(found.found);
     EXPECT_NE(found.reason.find("cannot be loaded"), std::string::npos) << found.reason;
 }
@@ -81,7 +81,7 @@ TEST(peers, a_file_that_is_no_library_is_refused_with_the_loaders_reason) {
 TEST(peers, a_library_without_malloc_is_refused) {
     if (support::under_sanitizer()) GTEST_SKIP() << "a preload comes before the sanitizer";
     std::string const library = object_of_symbol("_ZSt9terminatev"); // the C++ runtime
-    found_malloc const found = find_malloc_file(library);
+    const found_malloc found = find_malloc_file(library);
     EXPECT_FALSE(found.found);
     EXPECT_NE(found.reason.find("has no malloc"), std::string::npos) << found.reason;
 }
@@ -95,7 +95,7 @@ TEST(peers, a_name_that_the_preload_list_would_split_is_refused) {
 TEST(peers, a_preloadable_peer_is_found_by_its_path_as_well) {
     for (const found_malloc& each : find_mallocs()) {
         if (!each.found || each.library.empty()) continue;
-        found_malloc const by_path = find_malloc_file(each.library);
+        const found_malloc by_path = find_malloc_file(each.library);
         EXPECT_TRUE(by_path.found) << by_path.reason;
         EXPECT_TRUE(same_file(by_path.library, each.library));
     }

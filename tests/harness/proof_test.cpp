@@ -11,7 +11,7 @@
 
 #include "bench/harness/block_owner.hpp"
 #include "bench/harness/peers.hpp"
-#include "bench/harness/rounds.hpp"
+#include "bench/harness/schedule.hpp"
 #include "harness/toy_experiment.hpp"
 #include "support/own_path.hpp"
 #include "support/process.hpp"
@@ -54,8 +54,8 @@ proof_verdict proven(const Pool& pool, std::span<void* const> blocks) {
 
 TEST(proof, a_pool_that_owns_every_block_is_proven_and_says_how_many_were_asked) {
     asked_pool pool;
-    std::array<void*, 3> const blocks{&pool.cells[0], &pool.cells[1], &pool.cells[3]};
-    proof_verdict const found = proven(pool, blocks);
+    const std::array<void*, 3> blocks{&pool.cells[0], &pool.cells[1], &pool.cells[3]};
+    const proof_verdict found = proven(pool, blocks);
     EXPECT_TRUE(found.proven);
     EXPECT_TRUE(holds(found.text, "some::pool called directly; 3 of 3 blocks asked are its own by asked_pool::owns"))
         << found.text;
@@ -64,44 +64,44 @@ TEST(proof, a_pool_that_owns_every_block_is_proven_and_says_how_many_were_asked)
 TEST(proof, one_block_that_the_pool_denies_is_enough) {
     asked_pool pool;
     int elsewhere = 0;
-    std::array<void*, 3> const blocks{&pool.cells[0], &elsewhere, &pool.cells[3]};
-    proof_verdict const found = proven(pool, blocks);
+    const std::array<void*, 3> blocks{&pool.cells[0], &elsewhere, &pool.cells[3]};
+    const proof_verdict found = proven(pool, blocks);
     EXPECT_FALSE(found.proven);
     EXPECT_TRUE(holds(found.text, "2 of 3 blocks asked")) << found.text;
 }
 
 TEST(proof, of_many_blocks_a_thousand_are_asked) {
     asked_pool pool;
-    std::vector<void*> const blocks(5000, &pool.cells[0]);
+    const std::vector<void*> blocks(5000, &pool.cells[0]);
     EXPECT_TRUE(holds(proven(pool, blocks).text, "1000 of 1000 blocks asked"));
 }
 
 TEST(proof, a_pool_that_only_counts_must_count_them_all) {
     std::array<int, 5> cells{};
-    std::array<void*, 5> const blocks{&cells[0], &cells[1], &cells[2], &cells[3], &cells[4]};
+    const std::array<void*, 5> blocks{&cells[0], &cells[1], &cells[2], &cells[3], &cells[4]};
     EXPECT_TRUE(proven(counting_pool{7}, blocks).proven);
-    proof_verdict const found = proven(counting_pool{4}, blocks);
+    const proof_verdict found = proven(counting_pool{4}, blocks);
     EXPECT_FALSE(found.proven);
     EXPECT_TRUE(holds(found.text, "4 of 5 blocks shown are counted by counting_pool::count")) << found.text;
 }
 
 TEST(proof, a_pool_that_cannot_be_asked_says_so) {
     int cell = 0;
-    std::array<void*, 1> const blocks{&cell};
-    proof_verdict const found = proven(silent_pool{}, blocks);
+    const std::array<void*, 1> blocks{&cell};
+    const proof_verdict found = proven(silent_pool{}, blocks);
     EXPECT_TRUE(found.proven);
     EXPECT_TRUE(holds(found.text, "it has no call to ask for its blocks; 1 shown")) << found.text;
 }
 
 TEST(proof, what_stands_in_front_of_a_pool_hands_the_question_on) {
     asked_pool pool;
-    std::array<void*, 1> const blocks{&pool.cells[2]};
+    const std::array<void*, 1> blocks{&pool.cells[2]};
     EXPECT_TRUE(holds(proven(front{pool}, blocks).text, "1 of 1 blocks asked are its own by asked_pool::owns"));
 }
 
 /// A row of the toys over a malloc, in a worker that has it preloaded.
 contestant_result run_over(const found_malloc& malloc, std::string_view row) {
-    experiment const& toys = toys::experiments().front();
+    const experiment& toys = toys::experiments().front();
     std::vector<measured_row> rows = list_rows(toys, std::array{malloc}, {});
     std::erase_if(rows, [&](const measured_row& each) { return each.name != row; });
     run_settings settings;
@@ -120,17 +120,17 @@ protected:
 };
 
 TEST_F(preloaded_proof, our_own_malloc_must_count_what_is_shown) {
-    contestant_result const served = run_over(own, own.name);
+    const contestant_result served = run_over(own, own.name);
     EXPECT_EQ(served.state, outcome::measured) << served.reason;
     EXPECT_TRUE(holds(served.proof, "whose mallinfo2 counts the 100 blocks")) << served.proof;
-    contestant_result const elsewhere = run_over(own, "uses no malloc");
+    const contestant_result elsewhere = run_over(own, "uses no malloc");
     EXPECT_EQ(elsewhere.state, outcome::failed);
     EXPECT_TRUE(holds(elsewhere.reason, "not proven")) << elsewhere.reason;
     EXPECT_TRUE(holds(elsewhere.reason, "whose mallinfo2 does not count the 1 blocks")) << elsewhere.reason;
 }
 
 TEST_F(preloaded_proof, the_c_librarys_malloc_must_count_what_is_shown) {
-    contestant_result const row = run_over({std::string{system_malloc_name}, {}, {}, true, {}, {}}, "uses no malloc");
+    const contestant_result row = run_over({std::string{system_malloc_name}, {}, {}, true, {}, {}}, "uses no malloc");
     EXPECT_EQ(row.state, outcome::failed);
     EXPECT_TRUE(holds(row.reason, "mallinfo2 does not count the 1 blocks")) << row.reason;
 }
@@ -139,7 +139,7 @@ TEST_F(preloaded_proof, a_stranger_whose_mallinfo2_does_not_count_is_proven_by_i
     // By another name nobody knows ours.
     std::string const path = support::own_path("libstranger-with-mallinfo2.so");
     std::filesystem::copy_file(own.library, path, std::filesystem::copy_options::overwrite_existing);
-    contestant_result const row = run_over(find_malloc_file(path), "uses no malloc");
+    const contestant_result row = run_over(find_malloc_file(path), "uses no malloc");
     EXPECT_EQ(row.state, outcome::measured) << row.reason;
     EXPECT_TRUE(holds(row.proof, "whose mallinfo2 does not count the 1 blocks")) << row.proof;
     std::filesystem::remove(path);

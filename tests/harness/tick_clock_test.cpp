@@ -19,7 +19,7 @@ TEST(tick_clock, goes_forward) {
 }
 
 TEST(tick_clock, an_empty_measurement_costs_no_less_than_one_takes_and_no_more_than_microseconds) {
-    tick_length const length;
+    const tick_length length;
     std::uint64_t least = ~std::uint64_t{0};
     for (int turn = 0; turn < 1000; ++turn) {
         std::uint64_t const begin = ticks_before();
@@ -34,10 +34,10 @@ TEST(tick_clock, an_empty_measurement_costs_no_less_than_one_takes_and_no_more_t
 }
 
 TEST(tick_clock, agrees_with_the_systems_clock_about_a_sleep) {
-    tick_length const length;
+    const tick_length length;
     std::uint64_t const begin = ticks_before();
     std::this_thread::sleep_for(std::chrono::milliseconds{20});
-    double const slept = static_cast<double>(ticks_after() - begin) * length.ns();
+    const double slept = static_cast<double>(ticks_after() - begin) * length.ns();
     EXPECT_GE(slept, 19e6);
     EXPECT_LT(slept, 20e9);
 }

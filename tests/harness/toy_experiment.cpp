@@ -31,7 +31,7 @@ void behave(const task& asked) {
                     static_cast<double>(asked.options["size"]));
     asked.out.value("seed", asked.part == 0 ? "first" : "second", "", static_cast<double>(asked.seed % 1000),
                     better::neither);
-    std::array<std::int64_t, 3> const distances{4, -12, 4};
+    const std::array<std::int64_t, 3> distances{4, -12, 4};
     if (asked.part == 0) asked.out.list("distances", "first", "bytes", distances);
 }
 
@@ -121,7 +121,7 @@ void repeat_a_figure(const task& asked) {
 
 void repeat_a_list(const task& asked) {
     show_a_block(asked);
-    std::array<std::int64_t, 1> const distances{4};
+    const std::array<std::int64_t, 1> distances{4};
     asked.out.value("number", "first", "ns/op", 1);
     asked.out.list("distances", "first", "bytes", distances);
     asked.out.list("distances", "first", "bytes", distances);
@@ -135,7 +135,7 @@ void name_no_part(const task& asked) {
 
 void list_no_part(const task& asked) {
     show_a_block(asked);
-    std::array<std::int64_t, 1> const distances{4};
+    const std::array<std::int64_t, 1> distances{4};
     asked.out.value("number", asked.part == 0 ? "first" : "second", "ns/op", 1);
     asked.out.list("distances", "", "bytes", distances);
 }

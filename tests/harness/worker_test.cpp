@@ -12,7 +12,7 @@ namespace {
 using namespace tenure::lab;
 
 TEST(worker, its_message_is_read_back) {
-    auto const found = parse_findings(R"({"values":[["alloc","warm","ns/op",0,1.5],["free","warm","ns/op",2,null]],)"
+    const auto found = parse_findings(R"({"values":[["alloc","warm","ns/op",0,1.5],["free","warm","ns/op",2,null]],)"
                                       R"("lists":[["distances","cold","bytes",[4,-12]]],"notes":["n"],)"
                                       R"("proof":"p","failure":""})");
     ASSERT_TRUE(found);
@@ -31,7 +31,7 @@ TEST(worker, half_a_message_is_none) {
 
 TEST(worker, its_command_line_carries_every_option) {
     constexpr std::array<option_spec, 2> options{{{"count", 10, 100, 1, 1000, "x"}, {"bytes", 4, 4, 1, 8, "y"}}};
-    auto const words = worker_arguments({"toys", 1, 2, 3, 4, "/lib/x.so"}, parameters(options));
+    const auto words = worker_arguments({"toys", 1, 2, 3, 4, "/lib/x.so"}, parameters(options));
     EXPECT_EQ(words, (std::vector<std::string>{std::string{worker_command}, "toys", "1", "2", "3", "4", "/lib/x.so",
                                                "count=10", "bytes=4"}));
 }

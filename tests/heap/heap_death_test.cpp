@@ -91,7 +91,7 @@ TEST_F(heap_checks, a_write_of_one_byte_past_the_end_is_reported) {
          {std::size_t{1}, std::size_t{24}, std::size_t{100}, std::size_t{5000}, std::size_t{100'000}}) {
         for (std::size_t const past : {std::size_t{0}, std::size_t{7}, std::size_t{8}, std::size_t{15}}) {
             unsigned char* const block = allocate(bytes);
-            unsigned char const before = block[bytes + past];
+            const unsigned char before = block[bytes + past];
             block[bytes + past] ^= 1;
             heap_.deallocate(block);
             expect_report("memory past the end of a heap block");
@@ -119,7 +119,7 @@ TEST_F(heap_checks, addresses_are_not_foretold_and_a_freed_block_rests) {
     unsigned char* const block = allocate(100);
     heap_.deallocate(block);
     std::size_t in_order = 0;
-    unsigned char const* last = nullptr;
+    const unsigned char* last = nullptr;
     std::vector<void*> blocks;
     for (int each = 0; each < 200; ++each) {
         unsigned char* const next = allocate(100);

@@ -37,7 +37,7 @@ constexpr std::size_t class_index = tenure::detail::class_for(block_bytes, tenur
 // A thread's first call of a heap adds to the lists that a fork goes through to lock and to unlock.
 TEST(heap_fork, threads_may_begin_with_many_heaps_meanwhile) {
     constexpr int thread_count = 6, heap_count = 8;
-    int const rounds = support::under_sanitizer() ? 8 : 40; // a fork costs several times as much there
+    const int rounds = support::under_sanitizer() ? 8 : 40; // a fork costs several times as much there
     for (int round = 0; round < rounds; ++round) {
         std::array<heap, heap_count> heaps;
         std::atomic<bool> may_begin{false};
@@ -92,7 +92,7 @@ TEST(heap_fork, threads_may_begin_with_a_temp_job_over_a_heap_meanwhile) {
     heap behind;
     heap_source source(behind);
     tenure::temp_job::set_source(source);
-    int const rounds = support::under_sanitizer() ? 8 : 40;
+    const int rounds = support::under_sanitizer() ? 8 : 40;
     for (int round = 0; round < rounds; ++round) {
         constexpr int thread_count = 8;
         std::atomic<int> ended{0};
@@ -138,12 +138,12 @@ protected:
 
 TEST_F(heap_child, counts_as_its_parent_does_and_leaves_other_threads_caches_as_they_are) {
     heap tested;
-    waiting_thread const other([&] { use(tested); });
+    const waiting_thread other([&] { use(tested); });
     tenure::allocator_stats const before = tested.stats();
     std::size_t const cached = tenure::detail::core_of(tested).cached_count(class_index);
     EXPECT_EQ(before.live_count, alive.size());
     EXPECT_TRUE(cached != 0 || tenure::checks::caller) << "checked builds have no caches";
-    int const answer = answer_of_child([&] {
+    const int answer = answer_of_child([&] {
         tenure::allocator_stats const now = tested.stats();
         bool const is_same = now.live_count == before.live_count && now.live_bytes == before.live_bytes;
         // Most children soon run another program: a fork is not to cost what emptying all caches does.
@@ -165,7 +165,7 @@ TEST_F(heap_child, uses_a_heap_that_another_thread_was_walking) {
         });
     });
     stage.wait(0);
-    int const answer = answer_of_child([&] {
+    const int answer = answer_of_child([&] {
         void* const block = tested.allocate(100);
         tested.deallocate(block);
         return block != nullptr ? 0 : 1;
@@ -178,9 +178,9 @@ TEST_F(heap_child, uses_a_heap_that_another_thread_was_walking) {
 
 TEST_F(heap_child, walks_over_the_blocks_in_use_alone) {
     heap tested;
-    waiting_thread const other([&] { use(tested); });
+    const waiting_thread other([&] { use(tested); });
     std::sort(alive.begin(), alive.end());
-    int const answer = answer_of_child([&] {
+    const int answer = answer_of_child([&] {
         std::vector<void*> seen;
         tested.walk([&](void* block, std::size_t) { seen.push_back(block); });
         std::sort(seen.begin(), seen.end());
@@ -192,9 +192,9 @@ TEST_F(heap_child, walks_over_the_blocks_in_use_alone) {
 TEST_F(heap_child, hands_a_cache_that_nobody_has_to_its_next_thread) {
     if (tenure::checks::caller) GTEST_SKIP() << "checked builds have no caches";
     heap tested;
-    waiting_thread const other([&] { use(tested); });
+    const waiting_thread other([&] { use(tested); });
     std::size_t const cached = tenure::detail::core_of(tested).cached_count(class_index);
-    int const answer = answer_of_child([&] {
+    const int answer = answer_of_child([&] {
         bool is_theirs = false, are_distinct = false;
         std::size_t left = cached;
         support::on_fresh_thread([&] {
@@ -217,9 +217,9 @@ TEST_F(heap_child, hands_a_cache_that_nobody_has_to_its_next_thread) {
 
 TEST_F(heap_child, gives_back_what_caches_that_nobody_has_hold) {
     heap tested;
-    waiting_thread const other([&] { use(tested); });
+    const waiting_thread other([&] { use(tested); });
     tested.deallocate(tested.allocate(block_bytes)); // the child's own cache, so that it takes over none
-    int const answer = answer_of_child([&] {
+    const int answer = answer_of_child([&] {
         for (void* const block : alive) tested.deallocate(block);
         bool const is_empty = tested.stats().live_count == 0;
         tested.trim();
@@ -248,7 +248,7 @@ class heap_child_tags : public heap_child {
 protected:
     /// Under the tag, for the thread that calls.
     void use_under(tag of) {
-        tag_scope const scope(of);
+        const tag_scope scope(of);
         use(heap::process());
     }
     void TearDown() override {
@@ -259,9 +259,9 @@ protected:
 };
 
 TEST_F(heap_child_tags, count_as_the_parent_does) {
-    waiting_thread const other([&] { use_under(owner); });
+    const waiting_thread other([&] { use_under(owner); });
     EXPECT_EQ(live_count(owner), alive.size());
-    int const answer = answer_of_child([&] {
+    const int answer = answer_of_child([&] {
         bool const is_same = live_count(owner) == alive.size();
         for (void* const block : alive) heap::process().deallocate(block);
         bool const is_empty = live_count(owner) == 0;
@@ -273,8 +273,8 @@ TEST_F(heap_child_tags, count_as_the_parent_does) {
 
 // The gone thread's two caches are taken over by threads of the child that have no tag, or another one.
 TEST_F(heap_child_tags, are_not_mixed_by_the_threads_of_the_child) {
-    waiting_thread const other([&] { use_under(owner); });
-    int const answer = answer_of_child([&] {
+    const waiting_thread other([&] { use_under(owner); });
+    const int answer = answer_of_child([&] {
         std::size_t plain = 0, tagged = 0;
         waiting_thread const first([&] { plain += count_more(owner, 300); });
         waiting_thread const second([&] { plain += count_more(owner, 300); });
@@ -285,7 +285,7 @@ TEST_F(heap_child_tags, are_not_mixed_by_the_threads_of_the_child) {
         return (plain == 0 ? 0 : 1) + (tagged == 300 ? 0 : 2) + (heap::process().valid() ? 0 : 4);
     });
     EXPECT_EQ(answer, 0);
-    int const answer_of_others = answer_of_child([&] {
+    const int answer_of_others = answer_of_child([&] {
         std::size_t mine = 0, theirs = 0;
         for (int round = 0; round < 2; ++round) {
             support::on_fresh_thread([&] {

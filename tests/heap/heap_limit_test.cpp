@@ -78,7 +78,7 @@ TEST_F(heap_limits, a_request_that_no_segment_can_hold_leaves_the_heap_as_it_is)
     heap_.deallocate(heap_.allocate(100'000));
     ASSERT_EQ(tenure::detail::core_of(heap_).large().segment_count(), 1u);
     std::size_t const cached = tenure::detail::core_of(heap_).cached_count(tenure::detail::class_of(1000));
-    for (request const& each : requests) {
+    for (const request& each : requests) {
         void* const block = heap_.allocate(each.bytes, each.alignment);
         ASSERT_NE(block, nullptr);
         EXPECT_TRUE(tenure::is_aligned(block, each.alignment));

@@ -119,7 +119,7 @@ TEST_F(heap_owns, a_block_that_moved_where_its_head_cannot_be_noted_is_known_wit
     block[0] = 1;
     block[40 * mebibyte - 1] = 2;
     auto* const moved = static_cast<char*>(tested.reallocate(block, 100 * mebibyte));
-    bool const is_limited = source.limit.has_value();
+    const bool is_limited = source.limit.has_value();
     source.limit.reset();
     ASSERT_TRUE(is_limited);
     ASSERT_NE(moved, nullptr);

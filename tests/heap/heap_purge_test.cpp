@@ -84,7 +84,7 @@ TEST(heap_purge, trim_gives_back_what_lies_between_blocks_in_use) {
     EXPECT_GT(tested.usage().resident_bytes, 40 * mebibyte);
     EXPECT_GT(tested.trim(), 30 * mebibyte);
     EXPECT_LT(tested.usage().resident_bytes, 6 * mebibyte);
-    for (int const each : kept) {
+    for (const int each : kept) {
         for (int at = 0; at < 100; ++at) ASSERT_EQ(blocks[static_cast<std::size_t>(each)][at], each % 251);
         tested.deallocate(blocks[static_cast<std::size_t>(each)]);
     }
@@ -109,11 +109,11 @@ int give_back_in_the_background() {
 
 TEST(heap_purge, a_background_thread_gives_back_when_asked_for_also_in_a_forked_child) {
     if (support::under_sanitizer()) GTEST_SKIP() << "the sanitizers take no threads along into a fork";
-    pid_t const child = ::fork();
+    const pid_t child = ::fork();
     ASSERT_GE(child, 0);
     if (child == 0) {
         int failed = give_back_in_the_background();
-        pid_t const grandchild = ::fork();
+        const pid_t grandchild = ::fork();
         if (grandchild == 0) std::_Exit(give_back_in_the_background());
         int status = 0;
         ::waitpid(grandchild, &status, 0);

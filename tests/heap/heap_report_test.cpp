@@ -81,7 +81,7 @@ protected:
 };
 
 TEST_F(heap_reports, a_handler_may_use_the_heap_while_a_full_cache_gives_blocks_back) {
-    std::vector<void*> const blocks = take(3000);
+    const std::vector<void*> blocks = take(3000);
     heap_.deallocate(blocks[0]);
     heap_.deallocate(blocks[0]);
     for (std::size_t each = 1; each < blocks.size(); ++each) heap_.deallocate(blocks[each]);
@@ -89,7 +89,7 @@ TEST_F(heap_reports, a_handler_may_use_the_heap_while_a_full_cache_gives_blocks_
 }
 
 TEST_F(heap_reports, a_handler_may_use_the_heap_during_trim) {
-    std::vector<void*> const blocks = take(300);
+    const std::vector<void*> blocks = take(300);
     for (void* const block : blocks) heap_.deallocate(block);
     heap_.deallocate(blocks[7]);
     heap_.trim();
@@ -97,7 +97,7 @@ TEST_F(heap_reports, a_handler_may_use_the_heap_during_trim) {
 }
 
 TEST_F(heap_reports, a_handler_may_use_the_heap_before_a_walk) {
-    std::vector<void*> const blocks = take(300);
+    const std::vector<void*> blocks = take(300);
     for (void* const block : blocks) heap_.deallocate(block);
     heap_.deallocate(blocks[7]);
     std::set<void*> walked;
@@ -133,7 +133,7 @@ TEST_F(heap_reports, a_handler_may_use_the_process_heap_at_a_threads_end) {
     });
     EXPECT_EQ(calls, 1u);
     std::set<const void*> caches;
-    auto const note_cache = [&] {
+    const auto note_cache = [&] {
         process.deallocate(process.allocate(bytes));
         EXPECT_TRUE(caches.insert(tenure::detail::process_cache()).second) << "another thread has this cache";
     };
@@ -152,7 +152,7 @@ public:
         return memory != nullptr ? memory + 4096 : nullptr;
     }
     void release(void* block, std::size_t given) noexcept override {
-        bool const is_odd = !tenure::is_aligned(block, tenure::detail::min_segment_bytes);
+        const bool is_odd = !tenure::is_aligned(block, tenure::detail::min_segment_bytes);
         if (is_odd) --careless_blocks;
         is_odd ? pages_.release(static_cast<char*>(block) - 4096, given + 4096) : pages_.release(block, given);
     }
@@ -195,7 +195,7 @@ public:
         return pages_.acquire(wanted, alignment);
     }
     void release(void* block, std::size_t given) noexcept override {
-        bool const is_odd = !tenure::is_aligned(block, tenure::detail::min_segment_bytes);
+        const bool is_odd = !tenure::is_aligned(block, tenure::detail::min_segment_bytes);
         is_odd ? pages_.release(static_cast<char*>(block) - 4096, given + 4096) : pages_.release(block, given);
     }
     [[nodiscard]] void* remap(void* block, std::size_t before, std::size_t now, std::size_t) noexcept override {

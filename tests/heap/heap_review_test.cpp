@@ -34,7 +34,7 @@ constexpr std::size_t mebibyte = std::size_t{1} << 20;
 TEST(heap_review, a_block_that_was_reallocated_in_place_is_freed_by_its_page_and_not_by_its_size) {
     if (tenure::checks::caller) GTEST_SKIP() << "blocks of checked builds have a size word";
     heap tested;
-    for (auto const& [first, then] : {std::pair<std::size_t, std::size_t>{48, 32}, {40'000, 20'480}}) {
+    for (const auto& [first, then] : {std::pair<std::size_t, std::size_t>{48, 32}, {40'000, 20'480}}) {
         void* const block = tested.allocate(first);
         void* const again = tested.reallocate(block, then);
         tested.deallocate(again, then);
@@ -53,7 +53,7 @@ TEST(heap_review, a_block_that_was_reallocated_in_place_is_freed_by_its_page_and
 TEST(heap_review, a_free_with_a_size_puts_a_block_of_the_process_heap_among_those_of_its_page) {
     if (tenure::checks::caller) GTEST_SKIP() << "checked builds keep no blocks at hand";
     if (tenure::passthrough_enabled(tenure::part::heap)) GTEST_SKIP() << "the heap is malloc's";
-    for (auto const& [first, then] : {std::pair<std::size_t, std::size_t>{48, 32}, {112, 64}, {1024, 520}}) {
+    for (const auto& [first, then] : {std::pair<std::size_t, std::size_t>{48, 32}, {112, 64}, {1024, 520}}) {
         heap::process().deallocate(heap::process().allocate(then)); // there is one at hand
         void* const block = heap::process().reallocate(heap::process().allocate(first), then);
         ASSERT_EQ(heap::process().usable_size(block), first) << "it has shrunk where it is";
@@ -92,7 +92,7 @@ TEST(heap_review, a_free_with_a_size_keeps_a_block_with_an_owner_from_those_with
 
 TEST(heap_review, the_child_of_a_fork_under_a_tag_keeps_the_caches_of_its_thread) {
     if (support::under_thread_sanitizer()) GTEST_SKIP() << "ThreadSanitizer follows no threads of a forked child";
-    for (bool const inside : {true, false}) {
+    for (const bool inside : {true, false}) {
         pid_t child = -1;
         {
             tenure::tag_scope const scope("forker");
@@ -104,7 +104,7 @@ TEST(heap_review, the_child_of_a_fork_under_a_tag_keeps_the_caches_of_its_thread
         ASSERT_GE(child, 0);
         if (child == 0) {
             std::atomic<bool> is_wrong{false};
-            auto const stamp = [&](unsigned char value) {
+            const auto stamp = [&](unsigned char value) {
                 for (int round = 0; round < 2000; ++round) {
                     unsigned char* blocks[20];
                     for (auto*& block : blocks) {
@@ -171,7 +171,7 @@ void allocate_and_free() { heap::process().deallocate(heap::process().allocate(5
 
 TEST(heap_review, what_others_do_at_a_fork_may_allocate) {
     ASSERT_EQ(::pthread_atfork(&allocate_and_free, &allocate_and_free, &allocate_and_free), 0);
-    pid_t const child = ::fork();
+    const pid_t child = ::fork();
     if (child == 0) {
         allocate_and_free();
         std::_Exit(0);
@@ -228,7 +228,7 @@ TEST(heap_review, reallocating_a_bad_block_is_reported_and_does_nothing) {
     heap tested;
     auto* const block = static_cast<unsigned char*>(tested.allocate(100));
     std::memset(block, 7, 100);
-    unsigned char const behind = block[100];
+    const unsigned char behind = block[100];
     block[100] ^= 1;
     EXPECT_EQ(tested.reallocate(block, 5000), nullptr);
     EXPECT_EQ(heard.count(tenure::report_kind::misuse), 1u);

@@ -52,7 +52,7 @@ TEST_F(heap_shards, blocks_of_every_class_are_whole_aligned_and_apart) {
         for (void* const block : take(shard_, index, 300)) {
             ASSERT_EQ(tenure::address_of(block) % alignment, 0u) << bytes;
             std::memset(block, static_cast<int>(index), bytes);
-            auto const [place, is_new] = taken.emplace(tenure::address_of(block), bytes);
+            const auto [place, is_new] = taken.emplace(tenure::address_of(block), bytes);
             ASSERT_TRUE(is_new);
             if (place != taken.begin()) {
                 ASSERT_LE(std::prev(place)->first + std::prev(place)->second, place->first);
@@ -67,7 +67,7 @@ TEST_F(heap_shards, blocks_of_every_class_are_whole_aligned_and_apart) {
 }
 
 TEST_F(heap_shards, a_batch_ends_with_its_lowest_address) {
-    std::vector<void*> const blocks = take(shard_, class_of(64), 200);
+    const std::vector<void*> blocks = take(shard_, class_of(64), 200);
     EXPECT_TRUE(std::is_sorted(blocks.rbegin(), blocks.rend()));
     heap_shard::flush(blocks.data(), blocks.size(), max_segment_bytes);
     EXPECT_EQ(take(shard_, class_of(64), 200), blocks) << "freed blocks come back in the order of addresses";
@@ -105,7 +105,7 @@ TEST_F(heap_shards, random_batches_agree_with_a_model) {
         }
     }
     for (auto& each : alive) {
-        std::vector<void*> const all(each.begin(), each.end());
+        const std::vector<void*> all(each.begin(), each.end());
         heap_shard::flush(all.data(), all.size(), max_segment_bytes);
     }
     shard_.release_empty_pages();
@@ -118,7 +118,7 @@ TEST_F(heap_shards, random_batches_agree_with_a_model) {
 TEST_F(heap_shards, empty_pages_serve_other_classes) {
     for (int round = 0; round < 20; ++round) {
         for (std::size_t index = 0; index < small_class_count; ++index) {
-            std::vector<void*> const blocks = take(shard_, index, 8'000'000 / class_bytes(index));
+            const std::vector<void*> blocks = take(shard_, index, 8'000'000 / class_bytes(index));
             heap_shard::flush(blocks.data(), blocks.size(), max_segment_bytes);
         }
         shard_.release_empty_pages();
@@ -144,7 +144,7 @@ TEST_F(heap_shards, a_refusal_gives_what_there_is_and_changes_nothing_else) {
 
 TEST_F(heap_shards, a_double_free_is_found_when_it_is_written) {
     support::heard_reports const heard;
-    std::vector<void*> const blocks = take(shard_, class_of(100), 10);
+    const std::vector<void*> blocks = take(shard_, class_of(100), 10);
     heap_shard::flush(blocks.data(), 1, max_segment_bytes);
     heap_shard::flush(blocks.data(), 1, max_segment_bytes);
     EXPECT_EQ(heard.count(tenure::report_kind::misuse), 1u);

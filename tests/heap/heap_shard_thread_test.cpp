@@ -62,7 +62,7 @@ TEST(heap_shard, blocks_keep_their_contents_on_their_way_between_threads) {
             });
         }
         for (std::thread& each : threads) each.join();
-        for (auto const& batch : on_their_way) heap_shard::flush(batch.data(), batch.size(), max_segment_bytes);
+        for (const auto& batch : on_their_way) heap_shard::flush(batch.data(), batch.size(), max_segment_bytes);
         for (auto& each : shards) {
             EXPECT_TRUE(each->valid());
             for (std::size_t index = 0; index < small_class_count; ++index)

@@ -64,7 +64,7 @@ TEST_F(heap_sparse, a_block_that_is_reallocated_takes_no_more_memory_than_it_had
                                   {30 * mebibyte, 200 * mebibyte},  // and back
                                   {100 * mebibyte, 300 * mebibyte},
                                   {30 * mebibyte, 14 * mebibyte}};
-    for (auto const& [from, to] : changes) {
+    for (const auto& [from, to] : changes) {
         unsigned char* block = sparse(from);
         std::size_t const before = tenure::platform::resident_bytes();
         block = static_cast<unsigned char*>(heap_.reallocate(block, to));
@@ -79,7 +79,7 @@ TEST_F(heap_sparse, a_block_that_is_reallocated_takes_no_more_memory_than_it_had
 }
 
 TEST_F(heap_sparse, a_block_that_is_mostly_written_is_copied_whole) {
-    for (auto const& [from, to] : {std::pair{40 * mebibyte, 15 * mebibyte}, {10 * mebibyte, 31 * mebibyte}}) {
+    for (const auto& [from, to] : {std::pair{40 * mebibyte, 15 * mebibyte}, {10 * mebibyte, 31 * mebibyte}}) {
         auto* block = static_cast<unsigned char*>(heap_.allocate(from));
         for (std::size_t at = 0; at < from; at += 512) block[at] = static_cast<unsigned char>(at >> 9);
         block = static_cast<unsigned char*>(heap_.reallocate(block, to));
@@ -140,7 +140,7 @@ TEST_F(heap_sparse, a_thread_with_a_small_stack_can_make_a_kept_block_zero) {
     ASSERT_EQ(::pthread_create(&thread, &attributes, &zero_a_kept_block, &found), 0);
     ASSERT_EQ(::pthread_join(thread, nullptr), 0);
     ::pthread_attr_destroy(&attributes);
-    auto const* const lowest =
+    const auto* const lowest =
         std::find_if(stack, stack + stack_bytes, [](unsigned char at) { return at != untouched; });
     EXPECT_LT(found.frame - tenure::address_of(lowest), 8192u) << "of the 16 KiB that a thread may have";
 }

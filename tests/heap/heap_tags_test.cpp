@@ -29,11 +29,11 @@ std::size_t live_bytes(tag owner) {
 }
 
 TEST(heap_tags, count_what_is_allocated_inside_and_freed_anywhere) {
-    tag const physics = tag::named("physics"), sound = tag::named("sound");
+    const tag physics = tag::named("physics"), sound = tag::named("sound");
     std::vector<void*> blocks;
     void* const before = heap::process().allocate(64);
     {
-        tag_scope const scope(physics);
+        const tag_scope scope(physics);
         for (std::size_t bytes = 1; bytes < 100'000'000; bytes *= 2) {
             blocks.push_back(heap::process().allocate(bytes));
             std::memset(blocks.back(), 1, std::min<std::size_t>(bytes, 100'000));
@@ -42,7 +42,7 @@ TEST(heap_tags, count_what_is_allocated_inside_and_freed_anywhere) {
         heap::process().deallocate(before); // of nobody
         EXPECT_EQ(live_count(physics), blocks.size());
         {
-            tag_scope const inner(sound);
+            const tag_scope inner(sound);
             blocks.push_back(heap::process().allocate(64));
             EXPECT_EQ(live_count(sound), 1u);
             EXPECT_EQ(heap::process().usage().thread_count, 1u) << "a thread, whatever its tags";
@@ -69,7 +69,7 @@ TEST(heap_tags, count_what_is_allocated_inside_and_freed_anywhere) {
 
 TEST(heap_tags, random_operations_under_changing_tags_agree_with_a_model) {
     support::random numbers(support::new_seed());
-    tag const owners[] = {tag{}, tag::named("a"), tag::named("b"), tag::named("c")};
+    const tag owners[] = {tag{}, tag::named("a"), tag::named("b"), tag::named("c")};
     struct held {
         void* block;
         std::size_t bytes;
@@ -79,7 +79,7 @@ TEST(heap_tags, random_operations_under_changing_tags_agree_with_a_model) {
     std::map<std::size_t, std::size_t> counts;
     for (int step = 0; step < 20'000; ++step) {
         std::size_t const current = numbers.below(std::size(owners));
-        tag_scope const scope(owners[current]);
+        const tag_scope scope(owners[current]);
         for (int each = 0; each < 3; ++each) {
             if (numbers.one_in(2) && alive.size() < 2000) {
                 std::size_t const bytes = numbers.one_in(100) ? numbers.below(200'000) : numbers.below(400);
@@ -111,13 +111,13 @@ TEST(heap_tags, random_operations_under_changing_tags_agree_with_a_model) {
                 ASSERT_EQ(live_count(owners[owner]), counts[owner]) << step;
         }
     }
-    for (held const& block : alive) heap::process().deallocate(block.block);
+    for (const held& block : alive) heap::process().deallocate(block.block);
     for (std::size_t owner = 1; owner < std::size(owners); ++owner) EXPECT_EQ(live_count(owners[owner]), 0u);
     EXPECT_TRUE(heap::process().valid());
 }
 
 TEST(heap_tags, a_thread_that_ends_inside_a_scope_leaves_its_count_exact) {
-    tag const owner = tag::named("thread");
+    const tag owner = tag::named("thread");
     for (int round = 0; round < 20; ++round) {
         void* kept = nullptr;
         support::on_fresh_thread([&] {
@@ -137,7 +137,7 @@ TEST(heap_tags, a_thread_that_ends_inside_a_scope_leaves_its_count_exact) {
 TEST(heap_tags, more_tags_than_have_pages_of_their_own_still_serve) {
     std::vector<void*> blocks;
     for (int each = 0; each < 400; ++each) {
-        tag_scope const scope("tag " + std::to_string(each));
+        const tag_scope scope("tag " + std::to_string(each));
         blocks.push_back(heap::process().allocate(32));
         ASSERT_NE(blocks.back(), nullptr);
     }

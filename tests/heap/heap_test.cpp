@@ -77,7 +77,7 @@ TEST_F(heaps, random_operations_agree_with_a_model) {
                 std::size_t const bytes = some_bytes(numbers);
                 std::size_t const alignment =
                     numbers.one_in(4) ? std::size_t{1} << numbers.below(numbers.one_in(10) ? 27 : 15) : 16;
-                fill const how = numbers.one_in(5) ? fill::zero : fill::none;
+                const fill how = numbers.one_in(5) ? fill::zero : fill::none;
                 auto* const block = static_cast<unsigned char*>(tested.allocate(bytes, alignment, how));
                 ASSERT_NE(block, nullptr);
                 ASSERT_EQ(tenure::address_of(block) % alignment, 0u);
@@ -114,8 +114,8 @@ TEST_F(heaps, random_operations_agree_with_a_model) {
         std::map<void*, std::size_t> seen;
         tested.walk([&](void* block, std::size_t bytes) { seen[block] = bytes; });
         ASSERT_EQ(seen.size(), alive.size());
-        for (held const& block : alive) ASSERT_GE(seen[block.at], block.bytes);
-        for (held const& block : alive) {
+        for (const held& block : alive) ASSERT_GE(seen[block.at], block.bytes);
+        for (const held& block : alive) {
             ASSERT_TRUE(holds(block, block.bytes));
             tested.deallocate(block.at);
         }
@@ -205,7 +205,7 @@ TEST_F(heaps, a_refusal_at_any_request_leaves_the_heap_as_it_was) {
                 held& other = alive[numbers.below(alive.size())];
                 std::size_t const other_bytes = some_bytes(numbers);
                 void* const moved = tested.reallocate(other.at, other_bytes);
-                held const found{moved != nullptr ? static_cast<unsigned char*>(moved) : other.at, other.bytes,
+                const held found{moved != nullptr ? static_cast<unsigned char*>(moved) : other.at, other.bytes,
                                  other.stamp};
                 ASSERT_TRUE(holds(found, moved != nullptr ? other_bytes : other.bytes));
                 if (moved != nullptr) {
@@ -217,7 +217,7 @@ TEST_F(heaps, a_refusal_at_any_request_leaves_the_heap_as_it_was) {
         EXPECT_GT(refused, 0);
         EXPECT_TRUE(tested.valid());
         EXPECT_EQ(tested.stats().live_count, alive.size());
-        for (held const& block : alive) {
+        for (const held& block : alive) {
             ASSERT_TRUE(holds(block, block.bytes));
             tested.deallocate(block.at);
         }
@@ -264,7 +264,7 @@ TEST_F(heaps, a_static_buffer_serves_small_and_large_blocks) {
     EXPECT_TRUE(tested.valid());
     for (void* const block : blocks) tested.deallocate(block);
     EXPECT_EQ(tested.stats().live_count, 0u);
-    auto const* const zeroed = static_cast<unsigned char*>(tested.allocate(200'000, 16, fill::zero));
+    const auto* const zeroed = static_cast<unsigned char*>(tested.allocate(200'000, 16, fill::zero));
     ASSERT_NE(zeroed, nullptr);
     EXPECT_TRUE(std::all_of(zeroed, zeroed + 200'000, [](unsigned char byte) { return byte == 0; }));
 }
@@ -364,7 +364,7 @@ TEST_F(heaps, usage_is_told_to_people_and_as_json) {
         std::memset(blocks.back(), 1, std::min(bytes, 3 * mebibyte));
     }
     tenure::heap_usage const usage = tested.usage();
-    bool const may_be_guarded = tenure::checks::caller; // a block in a thousand
+    const bool may_be_guarded = tenure::checks::caller; // a block in a thousand
     EXPECT_EQ(usage.total.live_count, blocks.size());
     EXPECT_EQ(usage.huge_count, 1u);
     EXPECT_GE(usage.huge_bytes, 40'000'000u);
@@ -374,11 +374,11 @@ TEST_F(heaps, usage_is_told_to_people_and_as_json) {
     EXPECT_GE(usage.resident_bytes, 9 * mebibyte);
     EXPECT_LE(usage.resident_bytes, 14 * mebibyte);
     std::size_t small_count = 0;
-    for (auto const& size : usage.sizes) small_count += size.live_count;
+    for (const auto& size : usage.sizes) small_count += size.live_count;
     std::size_t const counted = small_count + usage.large_count + usage.huge_count;
     EXPECT_TRUE(counted == blocks.size() || (may_be_guarded && counted + 1 == blocks.size()));
     std::string text;
-    auto const append = [](void* to, std::string_view piece) { static_cast<std::string*>(to)->append(piece); };
+    const auto append = [](void* to, std::string_view piece) { static_cast<std::string*>(to)->append(piece); };
     tenure::write_usage(usage, tenure::usage_form::json, append, &text);
     EXPECT_EQ(text.find("{\"name\": \"a \\\"level\\\"\", \"live_count\": " + std::to_string(blocks.size()) + ", "), 0u)
         << text;
@@ -405,7 +405,7 @@ TEST(heap_usages, any_name_is_told) {
     tenure::heap_usage usage;
     usage.name = name;
     std::string text;
-    auto const append = [](void* to, std::string_view piece) { static_cast<std::string*>(to)->append(piece); };
+    const auto append = [](void* to, std::string_view piece) { static_cast<std::string*>(to)->append(piece); };
     tenure::write_usage(usage, tenure::usage_form::json, append, &text);
     std::string const escaped = "gr\xC3\xB6\xC3\x9F"
                                 "e\\u000a\\\\" +

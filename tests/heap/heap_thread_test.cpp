@@ -91,7 +91,7 @@ void exchange(heap& tested, mailbox& mails, std::uint64_t seed, int rounds) {
         if (numbers.one_in(1000)) tested.trim();
         if (numbers.one_in(1000)) static_cast<void>(tested.stats());
     }
-    for (message const& each : mine) {
+    for (const message& each : mine) {
         expect_whole(each);
         tested.deallocate(each.at);
     }
@@ -211,7 +211,7 @@ TEST(heap_threads, one_that_only_frees_follows_the_trim_of_another) {
     constexpr std::size_t class_index = tenure::detail::class_for(bytes, tenure::default_alignment);
     std::vector<void*> blocks;
     for (int each = 0; each < 1000; ++each) blocks.push_back(tested.allocate(bytes));
-    auto const free_some = [&](std::size_t count) {
+    const auto free_some = [&](std::size_t count) {
         for (std::size_t each = 0; each < count; ++each) {
             tested.deallocate(blocks.back());
             blocks.pop_back();
@@ -259,10 +259,10 @@ TEST(heap_threads, both_sides_of_a_fork_go_on) {
     std::atomic<bool> is_over{false};
     std::vector<std::thread> threads;
     for (std::uint64_t each = 0; each < 3; ++each) threads.emplace_back([&, each] { busy(tested, is_over, each + 1); });
-    int const rounds = tenure::checks::caller ? 15 : 100; // checked builds fill what is freed, in every child
+    const int rounds = tenure::checks::caller ? 15 : 100; // checked builds fill what is freed, in every child
     for (int round = 0; round < rounds; ++round) {
         void* const mine = tested.allocate(300);
-        pid_t const child = ::fork();
+        const pid_t child = ::fork();
         ASSERT_GE(child, 0);
         if (child == 0) {
             tested.deallocate(mine);

@@ -56,8 +56,8 @@ TEST_F(large, random_operations_agree_with_a_model) {
     support::random numbers(support::new_seed());
     std::vector<held> alive;
     std::size_t units = 0;
-    auto const units_of = [](std::size_t bytes) { return (bytes + unit_bytes - 1) / unit_bytes; };
-    auto const some_bytes = [&] {
+    const auto units_of = [](std::size_t bytes) { return (bytes + unit_bytes - 1) / unit_bytes; };
+    const auto some_bytes = [&] {
         return numbers.one_in(20) ? numbers.below(max_large_bytes) + 1 : numbers.below(std::size_t{1} << 20) + 1;
     };
     for (int step = 0; step < 6000; ++step) {
@@ -101,7 +101,7 @@ TEST_F(large, random_operations_agree_with_a_model) {
         }
         ASSERT_EQ(blocks_.live_bytes(), units * unit_bytes);
     }
-    for (held const& block : alive) {
+    for (const held& block : alive) {
         ASSERT_TRUE(holds(block, block.bytes));
         blocks_.deallocate(block.at);
     }

@@ -81,7 +81,7 @@ TEST_F(made, a_derived_object_is_destroyed_through_any_base) {
     ASSERT_TRUE(first != nullptr && second != nullptr);
     EXPECT_EQ(second->second, 2);
     EXPECT_EQ(first->first, 1);
-    int const before = base::destroyed, before_other = other_base::destroyed;
+    const int before = base::destroyed, before_other = other_base::destroyed;
     destroy(second);
     destroy(first);
     EXPECT_EQ(base::destroyed - before, 2);
@@ -117,7 +117,7 @@ TEST_F(made, arrays_are_whole_and_zero) {
 
 TEST_F(made, owners_and_containers_live_on_heaps) {
     {
-        tenure::unique<counted> const owned{make<counted>(3)};
+        const tenure::unique<counted> owned{make<counted>(3)};
         EXPECT_EQ(owned->value, 3);
         static_assert(sizeof owned == sizeof(void*));
         std::vector<int, tenure::stl_allocator<int, tenure::process_memory>> numbers(1000, 3);
@@ -130,7 +130,7 @@ TEST_F(made, owners_and_containers_live_on_heaps) {
         std::pmr::vector<std::pmr::string> words(&resource);
         for (int each = 0; each < 100; ++each) words.emplace_back("a string that is too long to lie inside its object");
         EXPECT_TRUE(mine.owns(words.back().data()));
-        auto const alone = tenure::make_unique_in<counted>(mine, 9);
+        const auto alone = tenure::make_unique_in<counted>(mine, 9);
         EXPECT_TRUE(mine.owns(alone.get()));
     }
 }

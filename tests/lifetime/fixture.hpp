@@ -36,7 +36,7 @@ private:
 /// Runs `work` on a fresh thread whose Temp has this budget.
 template<class Work>
 void with_budget(std::size_t bytes, Work&& work) {
-    option_scope const budget(tenure::option::temp_budget_bytes, bytes);
+    const option_scope budget(tenure::option::temp_budget_bytes, bytes);
     on_fresh_thread(std::forward<Work>(work));
 }
 
@@ -68,7 +68,7 @@ private:
         return leaks;
     }
     static void hear(const tenure::temp_job_leak& seen) noexcept {
-        auto const [place, is_new] = all().try_emplace(seen.address, leak{seen.bytes,
+        const auto [place, is_new] = all().try_emplace(seen.address, leak{seen.bytes,
                                                                           seen.age_frames,
                                                                           std::string(seen.owner.name()),
                                                                           {seen.stack, seen.stack + seen.stack_count},

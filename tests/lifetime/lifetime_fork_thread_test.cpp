@@ -56,7 +56,7 @@ protected:
 TEST_F(lifetime_child, frees_blocks_of_threads_that_it_does_not_have) {
     std::size_t const before = temp_job::stats().live_count;
     support::waiting_thread const other([&] { use(); });
-    int const answer = support::answer_of_child([&] {
+    const int answer = support::answer_of_child([&] {
         bool const is_same = temp_job::stats().live_count == before + blocks.size() && temp_job::valid();
         bool const is_readable = std::strcmp(scratch, "of a thread that the child does not have") == 0;
         bool are_kept = true;
@@ -77,7 +77,7 @@ TEST_F(lifetime_child, reports_blocks_that_nobody_frees_once_at_their_age) {
     support::waiting_thread const other([&] { use(); });
     std::uint64_t const frame = tenure::frame_clock::now();
     std::uint64_t const limit = tenure::option_value(tenure::option::temp_job_frames);
-    int const answer = support::answer_of_child([&] {
+    const int answer = support::answer_of_child([&] {
         temp_job::set_leak_handler(&count_leak);
         bool const goes_on = tenure::frame_clock::now() == frame;
         for (std::uint64_t each = 0; each < limit; ++each) tenure::next_frame();
@@ -112,7 +112,7 @@ TEST_F(lifetime_child, touches_no_chunk_of_other_threads_at_its_begin) {
 
 TEST_F(lifetime_child, has_threads_of_its_own) {
     support::waiting_thread const other([&] { use(); });
-    int const answer = support::answer_of_child([&] {
+    const int answer = support::answer_of_child([&] {
         bool is_good = true;
         for (int round = 0; round < 3; ++round) {
             support::on_fresh_thread([&] {

@@ -95,7 +95,7 @@ protected:
 TEST_F(lifetime_threads, producers_and_consumers_free_each_others_blocks_while_frames_end) {
     std::array<mailbox, thread_count> boxes;
     {
-        frames_meanwhile const frames;
+        const frames_meanwhile frames;
         on_threads(thread_count, [&](int index) {
             support::random numbers(static_cast<std::uint64_t>(index) + 1);
             for (int round = 0; round < 8000; ++round) {
@@ -126,7 +126,7 @@ TEST_F(lifetime_threads, producers_and_consumers_free_each_others_blocks_while_f
 TEST_F(lifetime_threads, hundreds_of_short_threads_use_both_and_leave_blocks_behind) {
     mailbox left_behind;
     {
-        frames_meanwhile const frames;
+        const frames_meanwhile frames;
         for (int round = 0; round < 80; ++round) {
             on_threads(thread_count, [&](int index) {
                 support::random numbers(static_cast<std::uint64_t>(round * thread_count + index));
@@ -177,7 +177,7 @@ TEST_F(lifetime_threads, threads_that_never_end_are_asked_for_nothing) {
     }
     while (ready != thread_count) std::this_thread::yield();
     support::pass_frames(2000); // more than a chunk stays open for
-    for (message const& each : made) {
+    for (const message& each : made) {
         EXPECT_TRUE(leaks_.has(each.at));
         EXPECT_TRUE(is_stamped(each));
         temp_job::deallocate(each.at);
@@ -188,7 +188,7 @@ TEST_F(lifetime_threads, threads_that_never_end_are_asked_for_nothing) {
 }
 
 TEST_F(lifetime_threads, statistics_and_trims_may_be_asked_for_meanwhile) {
-    frames_meanwhile const frames;
+    const frames_meanwhile frames;
     std::atomic<bool> stop{false};
     std::thread asking([&] {
         while (!stop) {
@@ -230,8 +230,8 @@ struct late_user {
 };
 
 TEST_F(lifetime_threads, destructors_of_thread_local_objects_may_allocate_and_free) {
-    frames_meanwhile const frames;
-    int const before = late_user::ended;
+    const frames_meanwhile frames;
+    const int before = late_user::ended;
     for (int round = 0; round < 100; ++round) {
         on_threads(2, [](int) {
             thread_local late_user object;
@@ -296,7 +296,7 @@ TEST_F(lifetime_threads, past_the_limit_blocks_are_taken_one_by_one_by_many_thre
     support::option_scope const limit(tenure::option::temp_job_limit_bytes, 0);
     mailbox box;
     {
-        frames_meanwhile const frames;
+        const frames_meanwhile frames;
         on_threads(thread_count, [&](int) {
             for (int round = 0; round < 300; ++round) {
                 box.put(stamped(100, 16));
@@ -316,7 +316,7 @@ TEST_F(lifetime_threads, past_the_limit_blocks_are_taken_one_by_one_by_many_thre
 
 TEST_F(lifetime_threads, overflowing_temps_share_the_chunks) {
     support::option_scope const budget(tenure::option::temp_budget_bytes, 4096);
-    frames_meanwhile const frames;
+    const frames_meanwhile frames;
     for (int round = 0; round < 20; ++round) {
         on_threads(thread_count, [&](int index) {
             for (int frame = 0; frame < 10; ++frame) {

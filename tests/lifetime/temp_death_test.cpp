@@ -22,7 +22,7 @@ protected:
     temp_death() { GTEST_FLAG_SET(death_test_style, "threadsafe"); }
     ~temp_death() override { tenure::reset_temp(); }
 
-    static void touch(void* block) { static_cast<unsigned char volatile*>(block)[0] = 1; }
+    static void touch(void* block) { static_cast<volatile unsigned char*>(block)[0] = 1; }
 };
 
 TEST_F(temp_death, a_pointer_of_another_thread_is_reported) {
@@ -114,7 +114,7 @@ TEST_F(temp_death, scopes_that_end_out_of_order_are_reported_and_drop_nothing_al
 
 void reset_inside_a_scope_in_the_overflow() {
     for (int count = 0; count < 100; ++count) static_cast<void>(temp::allocate(1000));
-    temp_scope const scope;
+    const temp_scope scope;
     tenure::reset_temp();
 }
 
@@ -134,9 +134,9 @@ TEST_F(temp_death, a_reset_inside_a_scope_is_reported_and_does_no_harm) {
 
 TEST_F(temp_death, memory_is_filled_when_it_is_rewound_in_checked_builds) {
     if (support::under_address_sanitizer()) GTEST_SKIP() << "it may not be read any more";
-    unsigned char volatile* gone = nullptr;
+    volatile unsigned char* gone = nullptr;
     {
-        temp_scope const scope;
+        const temp_scope scope;
         gone = static_cast<unsigned char*>(temp::allocate(100));
         gone[50] = 1;
     }
@@ -147,7 +147,7 @@ TEST_F(temp_death, a_use_after_the_scope_reset_frame_or_free_is_seen_by_address_
     if (!support::under_address_sanitizer() || !tenure::checks::caller) GTEST_SKIP() << "not in this build";
     void* gone = nullptr;
     {
-        temp_scope const scope;
+        const temp_scope scope;
         gone = temp::allocate(100);
         touch(gone);
     }

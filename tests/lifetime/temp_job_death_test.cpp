@@ -19,7 +19,7 @@ class temp_job_death : public support::temp_job_test {
 protected:
     temp_job_death() { GTEST_FLAG_SET(death_test_style, "threadsafe"); }
 
-    static void touch(void* block) { static_cast<unsigned char volatile*>(block)[0] = 1; }
+    static void touch(void* block) { static_cast<volatile unsigned char*>(block)[0] = 1; }
 };
 
 TEST_F(temp_job_death, a_double_free_is_reported_at_once_in_every_build) {
@@ -126,7 +126,7 @@ TEST_F(temp_job_death, what_is_freed_is_filled_in_checked_builds) {
     auto* const freed = static_cast<unsigned char*>(temp_job::allocate(100));
     std::memset(freed, 1, 100);
     temp_job::deallocate(freed);
-    EXPECT_EQ(static_cast<unsigned char volatile*>(freed)[50], tenure::freed_fill);
+    EXPECT_EQ(static_cast<volatile unsigned char*>(freed)[50], tenure::freed_fill);
 }
 
 TEST_F(temp_job_death, a_use_after_free_is_seen_by_address_sanitizer) {

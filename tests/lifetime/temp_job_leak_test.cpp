@@ -157,7 +157,7 @@ TEST_F(temp_job_leaks, name_every_block_alive_and_none_that_was_freed) {
             EXPECT_EQ(leaks.count(), 0u);
             continue;
         }
-        std::set<void*> const& due = by_frame[frame - allowed_frames()];
+        const std::set<void*>& due = by_frame[frame - allowed_frames()];
         EXPECT_EQ(leaks.count(), due.size());
         for (void* each : due) {
             ASSERT_TRUE(leaks.has(each));
@@ -167,7 +167,7 @@ TEST_F(temp_job_leaks, name_every_block_alive_and_none_that_was_freed) {
         }
         ASSERT_TRUE(temp_job::valid());
     }
-    for (auto const& blocks : by_frame) {
+    for (const auto& blocks : by_frame) {
         for (void* each : blocks) temp_job::deallocate(each);
     }
 }
@@ -206,20 +206,20 @@ __attribute__((noinline)) call allocate_here(std::size_t bytes) {
 TEST_F(temp_job_leaks, say_who_allocated_in_checked_builds) {
     support::heard_leaks const leaks;
     support::option_scope const limit(tenure::option::temp_job_limit_bytes, std::uint64_t{1} << 30);
-    std::vector<call> const calls{allocate_here(10), allocate_here(20'000), allocate_here(std::size_t{1} << 30)};
+    const std::vector<call> calls{allocate_here(10), allocate_here(20'000), allocate_here(std::size_t{1} << 30)};
     support::pass_frames(allowed_frames() + 1);
-    for (call const& each : calls) {
-        support::leak const& said = leaks.of(each.block);
+    for (const call& each : calls) {
+        const support::leak& said = leaks.of(each.block);
         temp_job::deallocate(each.block);
         if constexpr (!tenure::checks::caller) {
             EXPECT_TRUE(said.stack.empty());
             continue;
         }
         // The function that called the library is the first one, or the second where allocate() is not inlined.
-        auto const caller = std::find(said.stack.begin(), said.stack.end(), each.caller);
+        const auto caller = std::find(said.stack.begin(), said.stack.end(), each.caller);
         ASSERT_NE(caller, said.stack.end());
         ASSERT_TRUE(caller == said.stack.begin() + 1 || caller == said.stack.begin() + 2);
-        auto const function = reinterpret_cast<std::uintptr_t>(&allocate_here);
+        const auto function = reinterpret_cast<std::uintptr_t>(&allocate_here);
         EXPECT_LT(reinterpret_cast<std::uintptr_t>(*(caller - 1)) - function, 4096u);
     }
 }

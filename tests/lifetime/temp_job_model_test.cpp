@@ -51,7 +51,7 @@ public:
                    std::to_string(blocks_.size());
         }
         std::size_t bytes = 0;
-        for (auto const& [at, each] : blocks_) bytes += each.bytes;
+        for (const auto& [at, each] : blocks_) bytes += each.bytes;
         if (seen.live_bytes != bytes) return "TempJob counts other bytes than are alive";
         if (seen.retained_bytes > seen.chunk_bytes) return "more is kept than there is";
         return {};
@@ -95,7 +95,7 @@ private:
 
     std::string free_any(const step& each) {
         if (blocks_.empty()) return {};
-        auto const gone = std::next(blocks_.begin(), static_cast<std::ptrdiff_t>(each.first % blocks_.size()));
+        const auto gone = std::next(blocks_.begin(), static_cast<std::ptrdiff_t>(each.first % blocks_.size()));
         void* const block = gone->first;
         std::string fault = ledger_.remove(block);
         temp_job::deallocate(block);
@@ -116,7 +116,7 @@ private:
         tenure::next_frame();
         std::uint64_t const now = tenure::frame_clock::now();
         std::size_t due = 0;
-        for (auto const& [at, each] : blocks_) {
+        for (const auto& [at, each] : blocks_) {
             if (now - each.frame != tenure::option_value(tenure::option::temp_job_frames) + 1) continue;
             ++due;
             if (!leaks.has(at)) return "a block that is too old was not named";
@@ -133,7 +133,7 @@ std::string replay(std::span<const step> steps) {
     temp_job_against_model pair;
     std::size_t count = 0;
     std::string fault;
-    for (step const& each : steps) {
+    for (const step& each : steps) {
         fault = pair.run(each);
         if (fault.empty() && ++count % 8 == 0) fault = pair.check();
         if (!fault.empty()) break;

@@ -127,12 +127,12 @@ void close_address_space(std::size_t spare_bytes) {
     std::FILE* const file = std::fopen("/proc/self/statm", "r");
     if (file == nullptr || std::fscanf(file, "%zu", &pages) != 1) std::_Exit(3);
     std::fclose(file);
-    rlim_t const bytes = pages * 4096 + spare_bytes;
-    rlimit const limit{bytes, RLIM_INFINITY};
+    const rlim_t bytes = pages * 4096 + spare_bytes;
+    const rlimit limit{bytes, RLIM_INFINITY};
     if (::setrlimit(RLIMIT_AS, &limit) != 0) std::_Exit(4);
 }
 void open_address_space() {
-    rlimit const limit{RLIM_INFINITY, RLIM_INFINITY};
+    const rlimit limit{RLIM_INFINITY, RLIM_INFINITY};
     if (::setrlimit(RLIMIT_AS, &limit) != 0) std::_Exit(5);
 }
 

@@ -60,7 +60,7 @@ public:
         if (std::string fault = ledger_.check_all(); !fault.empty()) return fault;
         if (!temp::valid()) return "Temp says that it is not valid";
         std::size_t live = 0;
-        for (numbered const& each : blocks_) {
+        for (const numbered& each : blocks_) {
             live += each.bytes;
             if (!temp::owns(each.at)) return "Temp does not know its own block";
         }
@@ -98,7 +98,7 @@ private:
     }
 
     std::string free_at(std::size_t position) {
-        numbered const gone = blocks_[position];
+        const numbered gone = blocks_[position];
         blocks_.erase(blocks_.begin() + static_cast<std::ptrdiff_t>(position));
         std::string fault = ledger_.remove(gone.at);
         temp::deallocate(gone.at, gone.asked);
@@ -145,7 +145,7 @@ class temp_model : public testing::TestWithParam<std::size_t> {};
 
 TEST_P(temp_model, agrees_with_temp) {
     support::option_scope const budget(tenure::option::temp_budget_bytes, GetParam());
-    auto const replay = [](std::span<const step> steps) {
+    const auto replay = [](std::span<const step> steps) {
         std::string fault;
         support::on_fresh_thread([&] {
             temp_against_model pair(GetParam());

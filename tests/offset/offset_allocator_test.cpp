@@ -46,7 +46,7 @@ protected:
 };
 
 TEST_F(offsets, nothing_is_taken_before_the_first_range) {
-    offset_allocator const fresh(1000, source_);
+    const offset_allocator fresh(1000, source_);
     EXPECT_EQ(source_.requests(), 0u);
     EXPECT_EQ(fresh.capacity(), 1000u);
     EXPECT_EQ(fresh.usage().record_bytes, 0u);
@@ -55,7 +55,7 @@ TEST_F(offsets, nothing_is_taken_before_the_first_range) {
 
 TEST_F(offsets, the_source_is_the_process_s_pages_unless_another_is_named) {
     offset_allocator ranges(100);
-    offset_range const range = ranges.allocate(100);
+    const offset_range range = ranges.allocate(100);
     EXPECT_TRUE(range);
     EXPECT_EQ(range.offset, 0u);
 }
@@ -64,7 +64,7 @@ TEST_F(offsets, sizes_are_not_rounded_so_that_a_capacity_is_used_to_the_last_uni
     offset_allocator ranges(500 * 501 / 2, source_);
     std::uint64_t end = 0;
     for (std::uint64_t size = 1; size <= 500; ++size) {
-        offset_range const range = ranges.allocate(size);
+        const offset_range range = ranges.allocate(size);
         ASSERT_TRUE(range) << size;
         EXPECT_EQ(range.offset, end);
         EXPECT_EQ(ranges.size_of(range), size);
@@ -89,7 +89,7 @@ TEST_F(offsets, any_size_fits_a_capacity_of_that_size) {
     for (std::uint64_t const size : sizes) {
         offset_allocator ranges(size, source_);
         EXPECT_FALSE(ranges.allocate(size + 1)) << size;
-        offset_range const all = ranges.allocate(size);
+        const offset_range all = ranges.allocate(size);
         ASSERT_TRUE(all) << size;
         EXPECT_FALSE(ranges.allocate(1)) << size;
         ranges.deallocate(all);
@@ -113,7 +113,7 @@ TEST_F(offsets, after_all_is_freed_in_any_order_there_is_one_range_of_the_whole_
             std::stable_partition(held.begin(), held.end(), [](offset_range range) { return range.id % 2 == 0; });
         if (order > 2)
             for (std::size_t each = count; each > 1; --each) std::swap(held[each - 1], held[numbers.below(each)]);
-        for (offset_range const range : held) {
+        for (const offset_range range : held) {
             ASSERT_TRUE(range);
             ranges.deallocate(range);
             ASSERT_TRUE(ranges.valid()) << "TENURE_TEST_SEED=" << seed;
@@ -125,7 +125,7 @@ TEST_F(offsets, after_all_is_freed_in_any_order_there_is_one_range_of_the_whole_
 
 TEST_F(offsets, a_freed_range_joins_its_free_neighbours_and_no_others) {
     offset_allocator ranges(60, source_);
-    auto const all = filled(ranges, {10, 10, 10, 10, 10, 10});
+    const auto all = filled(ranges, {10, 10, 10, 10, 10, 10});
     ranges.deallocate(all[1]); // none to join
     EXPECT_EQ(walked(ranges)[1], (walked_range{10, 10, true}));
     ranges.deallocate(all[2]); // the left one
@@ -144,10 +144,10 @@ TEST_F(offsets, a_hole_of_any_size_takes_a_range_of_just_that_size) {
     // Bins are an eighth of a doubling: a hole is seldom the least of its bin, and a search that rounds up misses it.
     for (std::uint64_t size = 1; size <= 3000; ++size) {
         offset_allocator ranges(size + 2, source_);
-        auto const all = filled(ranges, {1, size, 1});
+        const auto all = filled(ranges, {1, size, 1});
         ranges.deallocate(all[1]);
         EXPECT_FALSE(ranges.allocate(size + 1));
-        offset_range const again = ranges.allocate(size);
+        const offset_range again = ranges.allocate(size);
         ASSERT_TRUE(again) << size;
         ASSERT_EQ(again.offset, 1u);
     }
@@ -175,10 +175,10 @@ TEST_F(offsets, the_one_hole_that_fits_is_found_among_many_of_its_bin_that_do_no
         std::uint64_t capacity = 0;
         for (std::uint64_t const each : sizes) capacity += each;
         offset_allocator ranges(capacity, source_);
-        auto const all = filled(ranges, sizes);
+        const auto all = filled(ranges, sizes);
         for (std::size_t each = 0; each < all.size(); each += 2) ranges.deallocate(all[each]);
         EXPECT_EQ(ranges.usage().largest_free, size);
-        offset_range const found = ranges.allocate(size);
+        const offset_range found = ranges.allocate(size);
         ASSERT_TRUE(found);
         EXPECT_EQ(found.offset, all[fitting * 2].offset);
         EXPECT_FALSE(ranges.allocate(size));
@@ -187,13 +187,13 @@ TEST_F(offsets, the_one_hole_that_fits_is_found_among_many_of_its_bin_that_do_no
 
 TEST_F(offsets, an_aligned_hole_is_found_though_no_hole_has_room_for_every_gap) {
     offset_allocator ranges(4096, source_);
-    auto const all = filled(ranges, {100, 400, 268, 256, 1, 500, 2571});
+    const auto all = filled(ranges, {100, 400, 268, 256, 1, 500, 2571});
     ranges.deallocate(all[1]); // 100 to 500: 256 to 500 is too little
     ranges.deallocate(all[3]); // 768 to 1024: just right
     ranges.deallocate(all[5]); // 1025 to 1525: 1280 to 1525 is too little
     EXPECT_FALSE(ranges.allocate(257, 256));
     EXPECT_FALSE(ranges.allocate(256, 512));
-    offset_range const found = ranges.allocate(256, 256);
+    const offset_range found = ranges.allocate(256, 256);
     ASSERT_TRUE(found);
     EXPECT_EQ(found.offset, 768u);
     EXPECT_FALSE(ranges.allocate(256, 256));
@@ -203,7 +203,7 @@ TEST_F(offsets, an_aligned_hole_is_found_though_no_hole_has_room_for_every_gap) 
 TEST_F(offsets, the_gap_before_an_aligned_range_is_free) {
     offset_allocator ranges(1024, source_);
     ASSERT_EQ(ranges.allocate(1).offset, 0u);
-    offset_range const aligned = ranges.allocate(100, 256);
+    const offset_range aligned = ranges.allocate(100, 256);
     EXPECT_EQ(aligned.offset, 256u);
     EXPECT_EQ(ranges.size_of(aligned), 100u);
     EXPECT_EQ(walked(ranges),
@@ -216,7 +216,7 @@ TEST_F(offsets, the_gap_before_an_aligned_range_is_free) {
 
 TEST_F(offsets, a_small_range_does_not_break_a_large_hole_where_a_small_hole_is) {
     offset_allocator ranges(15'303, source_);
-    auto const all = filled(ranges, {10'000, 1, 300, 1, 5000, 1});
+    const auto all = filled(ranges, {10'000, 1, 300, 1, 5000, 1});
     for (std::size_t const each : {0u, 4u, 2u}) ranges.deallocate(all[each]);
     ranges.collect();
     EXPECT_EQ(ranges.usage().free_count, 3u);
@@ -228,7 +228,7 @@ TEST_F(offsets, a_small_range_does_not_break_a_large_hole_where_a_small_hole_is)
 TEST_F(offsets, a_hole_of_a_bins_least_size_is_taken_before_a_larger_one) {
     for (std::uint64_t const least : {1u, 7u, 8u, 9u, 15u, 16u, 18u, 960u, 1024u, 1152u}) {
         offset_allocator ranges(least + 2 + 5000, source_);
-        auto const all = filled(ranges, {5000, 1, least, 1});
+        const auto all = filled(ranges, {5000, 1, least, 1});
         ranges.deallocate(all[0]);
         ranges.deallocate(all[2]);
         EXPECT_EQ(ranges.allocate(least).offset, all[2].offset) << least;
@@ -240,7 +240,7 @@ TEST_F(offsets, every_alignment_is_served_and_what_is_none_is_refused) {
     ASSERT_TRUE(ranges.allocate(1));
     for (unsigned shift = 0; shift < 62; ++shift) {
         std::uint64_t const alignment = std::uint64_t{1} << shift;
-        offset_range const range = ranges.allocate(1, alignment);
+        const offset_range range = ranges.allocate(1, alignment);
         ASSERT_TRUE(range) << shift;
         EXPECT_EQ(range.offset % alignment, 0u);
         EXPECT_GT(range.offset, 0u);
@@ -259,10 +259,10 @@ TEST_F(offsets, every_alignment_is_served_and_what_is_none_is_refused) {
 TEST_F(offsets, offsets_and_sizes_have_64_bits) {
     offset_allocator ranges(most, source_);
     std::uint64_t const half = most / 2, much = (std::uint64_t{1} << 41) + 3;
-    offset_range const low = ranges.allocate(half);
-    offset_range const middle = ranges.allocate(much);
-    offset_range const high = ranges.allocate(half - much - 1);
-    offset_range const last = ranges.allocate(1);
+    const offset_range low = ranges.allocate(half);
+    const offset_range middle = ranges.allocate(much);
+    const offset_range high = ranges.allocate(half - much - 1);
+    const offset_range last = ranges.allocate(1);
     EXPECT_EQ(low.offset, 0u);
     EXPECT_EQ(middle.offset, half);
     EXPECT_EQ(high.offset, half + much);
@@ -272,13 +272,13 @@ TEST_F(offsets, offsets_and_sizes_have_64_bits) {
     ranges.deallocate(middle);
     EXPECT_EQ(ranges.usage().free, much);
     EXPECT_EQ(ranges.allocate(5, std::uint64_t{1} << 40).offset, half);
-    for (offset_range const range : {low, high, last}) ranges.deallocate(range);
+    for (const offset_range range : {low, high, last}) ranges.deallocate(range);
     EXPECT_TRUE(ranges.valid());
 }
 
 TEST_F(offsets, a_size_of_zero_counts_as_one) {
     offset_allocator ranges(2, source_);
-    offset_range const first = ranges.allocate(0), second = ranges.allocate(0);
+    const offset_range first = ranges.allocate(0), second = ranges.allocate(0);
     EXPECT_EQ(first.offset, 0u);
     EXPECT_EQ(second.offset, 1u);
     EXPECT_EQ(ranges.size_of(second), 1u);
@@ -330,7 +330,7 @@ TEST_F(offsets, clear_frees_everything_and_keeps_the_records_memory) {
         EXPECT_TRUE(ranges.valid());
         EXPECT_EQ(ranges.collect(), 0u);
     }
-    offset_range const all = ranges.allocate(1 << 20);
+    const offset_range all = ranges.allocate(1 << 20);
     EXPECT_TRUE(all);
     ranges.deallocate(all);
     expect_one_free_range(ranges);
@@ -340,7 +340,7 @@ TEST_F(offsets, an_offset_range_is_a_value_whose_copies_are_as_good) {
     static_assert(std::is_trivially_copyable_v<offset_range> && sizeof(offset_range) == 16);
     static_assert(!std::is_copy_constructible_v<offset_allocator> && !std::is_copy_assignable_v<offset_allocator>);
     offset_allocator ranges(100, source_);
-    offset_range const first = ranges.allocate(10), second = ranges.allocate(10);
+    const offset_range first = ranges.allocate(10), second = ranges.allocate(10);
     offset_range copy = first;
     EXPECT_EQ(copy, first);
     EXPECT_NE(copy, second);
@@ -356,12 +356,12 @@ TEST_F(offsets, an_offset_range_is_a_value_whose_copies_are_as_good) {
 
 TEST_F(offsets, record_memory_grows_with_use_and_is_used_again) {
     offset_allocator ranges(most, source_);
-    offset_range const first = ranges.allocate(1);
+    const offset_range first = ranges.allocate(1);
     std::size_t const at_first = source_.live_bytes();
     EXPECT_LE(at_first, 64u * 1024); // for one range; others take all that they may ever need
     EXPECT_EQ(ranges.usage().record_bytes, at_first);
     for (int each = 0; each < 100'000; ++each) {
-        offset_range const next = ranges.allocate(64, 256);
+        const offset_range next = ranges.allocate(64, 256);
         ranges.deallocate(next);
     }
     EXPECT_EQ(source_.live_bytes(), at_first);
@@ -376,7 +376,7 @@ TEST_F(offsets, record_memory_grows_with_use_and_is_used_again) {
     EXPECT_LT(source_.requests(), 32u);
     EXPECT_TRUE(ranges.valid());
     for (std::size_t each = 1; each < held.size(); ++each) ASSERT_EQ(held[each].offset, each * 64);
-    for (offset_range const range : held) ranges.deallocate(range);
+    for (const offset_range range : held) ranges.deallocate(range);
     expect_one_free_range(ranges);
 }
 

@@ -58,7 +58,7 @@ protected:
 };
 
 TEST_F(offset_death, a_double_free_ends_the_program) {
-    offset_range const range = ranges_.allocate(100);
+    const offset_range range = ranges_.allocate(100);
     ASSERT_TRUE(ranges_.allocate(100));
     ranges_.deallocate(range);
     EXPECT_DEATH(deallocate_and_collect(range), "offset 0 with id .* is not allocated");
@@ -77,7 +77,7 @@ TEST_F(offset_death, a_double_free_is_reported_by_the_next_deallocation_at_the_l
 }
 
 TEST_F(offset_death, a_range_given_back_now_and_then_for_later_is_reported_at_once) {
-    offset_range const range = ranges_.allocate(100);
+    const offset_range range = ranges_.allocate(100);
     ranges_.deallocate(range);
     support::heard_reports const heard;
     ranges_.deallocate_after(range, 2);
@@ -89,7 +89,7 @@ TEST_F(offset_death, a_range_given_back_now_and_then_for_later_is_reported_at_on
 }
 
 TEST_F(offset_death, a_range_given_back_twice_in_a_row_is_served_once) {
-    offset_range const range = ranges_.allocate(100);
+    const offset_range range = ranges_.allocate(100);
     {
         support::heard_reports const heard;
         ranges_.deallocate(range);
@@ -97,25 +97,25 @@ TEST_F(offset_death, a_range_given_back_twice_in_a_row_is_served_once) {
         ranges_.collect();
         EXPECT_EQ(heard.count(), 1u);
     }
-    offset_range const one = ranges_.allocate(100), two = ranges_.allocate(100);
+    const offset_range one = ranges_.allocate(100), two = ranges_.allocate(100);
     EXPECT_NE(one.offset, two.offset);
     EXPECT_TRUE(ranges_.valid());
 }
 
 TEST_F(offset_death, a_double_free_is_reported_and_changes_nothing) {
-    offset_range const left = ranges_.allocate(100), middle = ranges_.allocate(100), right = ranges_.allocate(100);
+    const offset_range left = ranges_.allocate(100), middle = ranges_.allocate(100), right = ranges_.allocate(100);
     ASSERT_TRUE(ranges_.allocate(100));
     ranges_.deallocate(middle); // alone: its record is a free range's
     expect_reports(middle);
     ranges_.deallocate(right); // joined by the one on its left
     expect_reports(right);
     ranges_.deallocate(left); // joins the one on its right, whose record is nobody's any more
-    for (offset_range const range : {left, middle, right}) expect_reports(range);
+    for (const offset_range range : {left, middle, right}) expect_reports(range);
 }
 
 TEST_F(offset_death, a_copy_of_a_range_that_was_given_back_is_reported) {
-    offset_range const range = ranges_.allocate(100);
-    offset_range const copy = range;
+    const offset_range range = ranges_.allocate(100);
+    const offset_range copy = range;
     ranges_.deallocate(range);
     expect_reports(copy);
 }
@@ -123,12 +123,12 @@ TEST_F(offset_death, a_copy_of_a_range_that_was_given_back_is_reported) {
 TEST_F(offset_death, a_stale_range_is_reported_when_its_record_has_another_place) {
     std::vector<offset_range> before;
     for (int each = 0; each < 10; ++each) before.push_back(ranges_.allocate(100));
-    for (offset_range const range : before) ranges_.deallocate(range);
+    for (const offset_range range : before) ranges_.deallocate(range);
     EXPECT_EQ(ranges_.usage().range_count, 0u);
     offset_range stale;
     for (int each = 0; each < 30 && !stale; ++each) {
-        offset_range const fresh = ranges_.allocate(30);
-        for (offset_range const range : before)
+        const offset_range fresh = ranges_.allocate(30);
+        for (const offset_range range : before)
             if (range.id == fresh.id && range.offset != fresh.offset) stale = range;
     }
     ASSERT_TRUE(stale) << "records are used again";
@@ -140,7 +140,7 @@ TEST_F(offset_death, a_foreign_range_is_reported) {
     offset_allocator other(1 << 20);
     offset_range foreign;
     for (int each = 0; each < 100; ++each) foreign = other.allocate(33);
-    offset_range const own = ranges_.allocate(100);
+    const offset_range own = ranges_.allocate(100);
     expect_reports(foreign);                  // a record that was never used
     expect_reports({own.offset + 1, own.id}); // of another offset
     expect_reports({100, 0});                 // a free range's
@@ -151,7 +151,7 @@ TEST_F(offset_death, a_foreign_range_is_reported) {
 }
 
 TEST_F(offset_death, a_range_that_waits_cannot_be_given_back_again) {
-    offset_range const range = ranges_.allocate(100);
+    const offset_range range = ranges_.allocate(100);
     ranges_.deallocate_after(range, 2);
     expect_reports(range, true);
     EXPECT_EQ(ranges_.size_of(range), 100u) << "the device still reads it";
@@ -164,8 +164,8 @@ TEST_F(offset_death, a_range_that_waits_cannot_be_given_back_again) {
 }
 
 TEST_F(offset_death, a_stale_range_does_not_hide_the_one_that_has_its_record) {
-    offset_range const own = ranges_.allocate(100);
-    offset_range const stale{own.offset + 50, own.id};
+    const offset_range own = ranges_.allocate(100);
+    const offset_range stale{own.offset + 50, own.id};
     support::heard_reports const heard;
     ranges_.deallocate(stale);
     EXPECT_EQ(ranges_.size_of(own), 100u);
@@ -178,7 +178,7 @@ TEST_F(offset_death, a_stale_range_does_not_hide_the_one_that_has_its_record) {
 }
 
 TEST_F(offset_death, a_range_from_before_clear_is_reported) {
-    offset_range const range = ranges_.allocate(100);
+    const offset_range range = ranges_.allocate(100);
     ranges_.clear();
     support::heard_reports const heard;
     deallocate_and_collect(range);

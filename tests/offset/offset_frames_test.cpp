@@ -42,7 +42,7 @@ TEST(offset_frames, a_range_is_free_exactly_when_its_frames_have_ended) {
 TEST(offset_frames, collect_frees_what_is_due_and_says_how_many) {
     offset_allocator ranges(100);
     EXPECT_EQ(ranges.collect(), 0u);
-    for (unsigned const latency : {2u, 1u, 2u, 3u, 2u}) ranges.deallocate_after(ranges.allocate(10), latency);
+    for (const unsigned latency : {2u, 1u, 2u, 3u, 2u}) ranges.deallocate_after(ranges.allocate(10), latency);
     EXPECT_EQ(ranges.collect(), 0u);
     for (std::size_t const due : {1u, 3u, 1u, 0u}) {
         tenure::next_frame();
@@ -62,7 +62,7 @@ TEST(offset_frames, zero_frames_are_now) {
 
 TEST(offset_frames, what_waits_counts_as_allocated_until_it_is_due) {
     offset_allocator ranges(100);
-    offset_range const first = ranges.allocate(30), second = ranges.allocate(50);
+    const offset_range first = ranges.allocate(30), second = ranges.allocate(50);
     ranges.deallocate_after(first, 1);
     ranges.deallocate_after(second, 2);
     tenure::offset_usage usage = ranges.usage();
@@ -81,11 +81,11 @@ TEST(offset_frames, what_waits_counts_as_allocated_until_it_is_due) {
 
 TEST(offset_frames, ranges_come_free_in_the_order_of_their_frames_and_not_of_the_calls) {
     offset_allocator ranges(30);
-    offset_range const three = ranges.allocate(10), one = ranges.allocate(10), two = ranges.allocate(10);
+    const offset_range three = ranges.allocate(10), one = ranges.allocate(10), two = ranges.allocate(10);
     ranges.deallocate_after(three, 3);
     ranges.deallocate_after(one, 1);
     ranges.deallocate_after(two, 2);
-    for (offset_range const next : {one, two, three}) {
+    for (const offset_range next : {one, two, three}) {
         EXPECT_FALSE(ranges.allocate(10));
         tenure::next_frame();
         EXPECT_EQ(ranges.allocate(10).offset, next.offset);
@@ -94,7 +94,7 @@ TEST(offset_frames, ranges_come_free_in_the_order_of_their_frames_and_not_of_the
 }
 
 TEST(offset_frames, a_latency_over_the_most_counts_as_the_most) {
-    for (unsigned const latency : {max_latency + 1, 1000u, UINT32_MAX}) {
+    for (const unsigned latency : {max_latency + 1, 1000u, UINT32_MAX}) {
         offset_allocator ranges(10);
         ranges.deallocate_after(ranges.allocate(10), latency);
         end_frames(max_latency - 1);
@@ -105,7 +105,7 @@ TEST(offset_frames, a_latency_over_the_most_counts_as_the_most) {
 }
 
 TEST(offset_frames, many_frames_may_pass_at_once) {
-    for (unsigned const passed : {max_latency - 1, max_latency, max_latency + 1, max_latency + 2, 1000u}) {
+    for (const unsigned passed : {max_latency - 1, max_latency, max_latency + 1, max_latency + 2, 1000u}) {
         offset_allocator ranges(max_latency);
         for (unsigned latency = 1; latency <= max_latency; ++latency)
             ranges.deallocate_after(ranges.allocate(1), latency);
@@ -117,15 +117,15 @@ TEST(offset_frames, many_frames_may_pass_at_once) {
 
 TEST(offset_frames, frames_count_from_the_call_however_long_nothing_waited) {
     offset_allocator ranges(10);
-    for (unsigned const idle : {1u, 5u, max_latency, max_latency + 1, 1000u}) {
-        offset_range const range = ranges.allocate(10);
+    for (const unsigned idle : {1u, 5u, max_latency, max_latency + 1, 1000u}) {
+        const offset_range range = ranges.allocate(10);
         end_frames(idle);
         ranges.deallocate_after(range, 2);
         EXPECT_FALSE(ranges.allocate(10)) << idle;
         tenure::next_frame();
         EXPECT_FALSE(ranges.allocate(10)) << idle;
         tenure::next_frame();
-        offset_range const again = ranges.allocate(10);
+        const offset_range again = ranges.allocate(10);
         ASSERT_TRUE(again) << idle;
         ranges.deallocate(again);
     }
@@ -133,7 +133,7 @@ TEST(offset_frames, frames_count_from_the_call_however_long_nothing_waited) {
 
 TEST(offset_frames, ranges_of_several_frames_may_be_due_at_the_same) {
     offset_allocator ranges(30);
-    for (unsigned const latency : {3u, 2u, 1u}) {
+    for (const unsigned latency : {3u, 2u, 1u}) {
         ranges.deallocate_after(ranges.allocate(10), latency);
         if (latency != 1) tenure::next_frame();
     }
@@ -150,7 +150,7 @@ TEST(offset_frames, a_ring_of_frames_is_free_one_frame_at_a_time_for_ever) {
         tenure::next_frame();
     }
     for (unsigned frame = 0; frame < 5 * max_latency; ++frame) {
-        offset_range const only = ranges.allocate(1);
+        const offset_range only = ranges.allocate(1);
         ASSERT_TRUE(only) << frame;
         EXPECT_EQ(only.offset, frame % max_latency);
         ASSERT_FALSE(ranges.allocate(1)) << frame;
@@ -162,7 +162,7 @@ TEST(offset_frames, a_ring_of_frames_is_free_one_frame_at_a_time_for_ever) {
 
 TEST(offset_frames, a_range_that_comes_free_joins_its_neighbours) {
     offset_allocator ranges(30);
-    offset_range const left = ranges.allocate(10), middle = ranges.allocate(10), right = ranges.allocate(10);
+    const offset_range left = ranges.allocate(10), middle = ranges.allocate(10), right = ranges.allocate(10);
     ranges.deallocate(left);
     ranges.deallocate_after(middle, 1);
     ranges.deallocate(right); // what waits is no free neighbour
@@ -174,7 +174,7 @@ TEST(offset_frames, a_range_that_comes_free_joins_its_neighbours) {
 
 TEST(offset_frames, a_refused_request_still_frees_what_is_due) {
     offset_allocator ranges(30);
-    offset_range const first = ranges.allocate(10);
+    const offset_range first = ranges.allocate(10);
     ASSERT_TRUE(ranges.allocate(10));
     ranges.deallocate_after(first, 1);
     tenure::next_frame();
@@ -186,7 +186,7 @@ TEST(offset_frames, clear_forgets_what_waits) {
     offset_allocator ranges(10);
     ranges.deallocate_after(ranges.allocate(10), 2);
     ranges.clear();
-    offset_range const range = ranges.allocate(10);
+    const offset_range range = ranges.allocate(10);
     ASSERT_TRUE(range);
     end_frames(3);
     EXPECT_EQ(ranges.collect(), 0u);

@@ -67,12 +67,12 @@ public:
         tenure::offset_usage const seen = ranges_.usage();
         std::uint64_t free = 0, largest = 0, waiting = 0;
         std::size_t free_count = 0;
-        for (walked_range const& range : expected()) {
+        for (const walked_range& range : expected()) {
             free += range.is_free ? range.size : 0;
             free_count += range.is_free;
             largest = std::max(largest, range.is_free ? range.size : 0);
         }
-        for (auto const& [offset, range] : held_) waiting += range.due != never ? range.size : 0;
+        for (const auto& [offset, range] : held_) waiting += range.due != never ? range.size : 0;
         if (seen.capacity != capacity_ || ranges_.capacity() != capacity_) return "the capacity is another";
         if (seen.free != free || seen.free_count != free_count) return "the free ranges are counted wrongly";
         if (seen.largest_free != largest) return "the largest free range is another";
@@ -81,7 +81,7 @@ public:
     }
 
     std::string finish() {
-        for (auto const& [offset, range] : held_)
+        for (const auto& [offset, range] : held_)
             if (range.due == never) ranges_.deallocate(range.range);
         for (unsigned frame = 0; frame < offset_allocator::max_latency; ++frame) tenure::next_frame();
         ranges_.collect();
@@ -102,7 +102,7 @@ private:
     [[nodiscard]] std::vector<walked_range> expected() const {
         std::vector<walked_range> all;
         std::uint64_t end = 0;
-        for (auto const& [offset, range] : held_) {
+        for (const auto& [offset, range] : held_) {
             if (offset != end) all.push_back({end, offset - end, true});
             all.push_back({offset, range.size, false});
             end = offset + range.size;
@@ -112,7 +112,7 @@ private:
     }
 
     [[nodiscard]] bool fits_somewhere(std::uint64_t size, std::uint64_t alignment) const {
-        for (walked_range const& range : expected()) {
+        for (const walked_range& range : expected()) {
             std::uint64_t const first = (range.offset + alignment - 1) / alignment * alignment;
             std::uint64_t const end = range.offset + range.size;
             if (range.is_free && first <= end && end - first >= size) return true;
@@ -121,7 +121,7 @@ private:
     }
 
     std::size_t free_what_is_due() {
-        return std::erase_if(held_, [](auto const& each) { return each.second.due <= tenure::frame_clock::now(); });
+        return std::erase_if(held_, [](const auto& each) { return each.second.due <= tenure::frame_clock::now(); });
     }
 
     std::string collect() {
@@ -138,7 +138,7 @@ private:
                                         << (numbers.one_in(2) ? 0 : numbers.below(scale_.alignment_bits + 1));
         if (size > capacity_) // refused at a glance, perhaps before what is due is looked for
             if (std::string fault = collect(); !fault.empty()) return fault;
-        offset_range const range = ranges_.allocate(size, alignment);
+        const offset_range range = ranges_.allocate(size, alignment);
         free_what_is_due();
         std::uint64_t const counted = std::max<std::uint64_t>(size, 1);
         std::string const words = std::to_string(size) + " aligned to " + std::to_string(alignment);
@@ -146,10 +146,10 @@ private:
         if (range.offset % alignment != 0) return words + " is not aligned";
         if (range.offset > capacity_ || capacity_ - range.offset < counted) return words + " lies past the end";
         if (ranges_.size_of(range) != counted) return words + " has another size";
-        auto const after = held_.lower_bound(range.offset);
+        const auto after = held_.lower_bound(range.offset);
         if (after != held_.end() && after->first - range.offset < counted) return words + " overlaps the next range";
         if (after != held_.begin()) {
-            auto const before = std::prev(after);
+            const auto before = std::prev(after);
             if (range.offset - before->first < before->second.size) return words + " lies in another range";
         }
         held_.emplace(range.offset, held{range, counted});
@@ -159,13 +159,13 @@ private:
     /// A range that is held and does not wait; the end when there is none.
     std::map<std::uint64_t, held>::iterator any(std::uint64_t number) {
         if (held_.empty()) return held_.end();
-        auto const begin = std::next(held_.begin(), static_cast<std::ptrdiff_t>(number % held_.size()));
-        auto const found = std::find_if(begin, held_.end(), [](auto const& each) { return each.second.due == never; });
+        const auto begin = std::next(held_.begin(), static_cast<std::ptrdiff_t>(number % held_.size()));
+        const auto found = std::find_if(begin, held_.end(), [](const auto& each) { return each.second.due == never; });
         return found;
     }
 
     std::string deallocate(const step& each) {
-        auto const chosen = any(each.first);
+        const auto chosen = any(each.first);
         if (chosen == held_.end()) return {};
         if (ranges_.size_of(chosen->second.range) != chosen->second.size) return "a range has another size than before";
         ranges_.deallocate(chosen->second.range);
@@ -175,9 +175,9 @@ private:
 
     std::string deallocate_after(const step& each) {
         if (std::string fault = collect(); !fault.empty()) return fault;
-        auto const chosen = any(each.first);
+        const auto chosen = any(each.first);
         if (chosen == held_.end()) return {};
-        auto const frames = static_cast<unsigned>(each.second % 4 == 0 ? each.second / 4 % 80 : each.second / 4 % 4);
+        const auto frames = static_cast<unsigned>(each.second % 4 == 0 ? each.second / 4 % 80 : each.second / 4 % 4);
         ranges_.deallocate_after(chosen->second.range, frames);
         if (frames == 0)
             held_.erase(chosen);
@@ -200,9 +200,9 @@ private:
 
     std::string grow(const step& each) {
         std::uint64_t const more = each.first % (std::uint64_t{1} << each.second % scale_.size_bits);
-        bool const is_right = each.second % 16 != 0 || more == 0;
+        const bool is_right = each.second % 16 != 0 || more == 0;
         std::uint64_t const to = is_right ? std::min(capacity_ + more, most) : capacity_ - std::min(more, capacity_);
-        bool const expected = to >= capacity_;
+        const bool expected = to >= capacity_;
         if (ranges_.grow(to) != expected) return "growing answered otherwise";
         if (expected) capacity_ = to;
         return {};
@@ -229,7 +229,7 @@ private:
 std::string replay(std::span<const step> steps, const scale& of) {
     offsets_against_model pair(of);
     std::size_t count = 0;
-    for (step const& each : steps) {
+    for (const step& each : steps) {
         if (std::string fault = pair.run(each); !fault.empty()) return fault;
         if (++count % 8 != 0) continue;
         if (std::string fault = pair.check(); !fault.empty()) return fault;

@@ -80,12 +80,12 @@ TEST(offset_queries, two_pending_neighbours_are_one_free_range) {
     six_ranges with(false);
     with.ranges.deallocate(with.held[2]);
     with.ranges.deallocate(with.held[3]);
-    offset_usage const usage = with.ranges.usage();
+    const offset_usage usage = with.ranges.usage();
     EXPECT_EQ(usage.free, 2 * range_size);
     EXPECT_EQ(usage.largest_free, 2 * range_size);
     EXPECT_EQ(usage.free_count, 1u);
     EXPECT_EQ(usage.range_count, range_count - 2);
-    std::vector<walked_range> const all = walked(with.ranges);
+    const std::vector<walked_range> all = walked(with.ranges);
     ASSERT_EQ(all.size(), 5u);
     EXPECT_EQ(all[2], (walked_range{2 * range_size, 2 * range_size, true}));
 }
@@ -95,7 +95,7 @@ TEST(offset_queries, a_waiting_range_is_not_free_next_to_a_pending_one) {
     with.ranges.deallocate_after(with.held[1], 5);
     with.ranges.deallocate(with.held[0]);
     with.ranges.deallocate(with.held[2]);
-    offset_usage const usage = with.ranges.usage();
+    const offset_usage usage = with.ranges.usage();
     EXPECT_EQ(usage.waiting, range_size);
     EXPECT_EQ(usage.free, 2 * range_size);
     EXPECT_EQ(usage.largest_free, range_size);
@@ -116,8 +116,8 @@ TEST(offset_queries, write_nothing) {
     ranges.deallocate(held[3]); // this and the one before are pending
     std::array<unsigned char, sizeof ranges> own{};
     std::memcpy(own.data(), static_cast<const void*>(&ranges), own.size());
-    auto const records = memory;
-    offset_allocator const& asked = ranges;
+    const auto records = memory;
+    const offset_allocator& asked = ranges;
     EXPECT_EQ(asked.usage().free_count, 4u); // in front of and behind each of the three ranges that are not free
     EXPECT_EQ(walked(asked).size(), 7u);
     EXPECT_FALSE(support::json_of(asked).empty());

@@ -44,7 +44,7 @@ TEST(offset_queries, threads_that_only_query_see_the_same_and_do_not_race) {
         for (int each = 0; each < 8; ++each) held.push_back(ranges.allocate(range_size));
         ranges.deallocate_after(held[7], 9);
         for (std::size_t const gone : {1u, 4u, 3u}) ranges.deallocate(held[gone]);
-        offset_allocator const& asked = ranges;
+        const offset_allocator& asked = ranges;
         std::vector<all_answers> answers(thread_count);
         std::latch start(thread_count);
         std::vector<std::thread> threads;
@@ -61,9 +61,9 @@ TEST(offset_queries, threads_that_only_query_see_the_same_and_do_not_race) {
             });
         }
         for (std::thread& each : threads) each.join();
-        std::vector<walked_range> const expected{{0, 10, false},  {10, 10, true},  {20, 10, false}, {30, 20, true},
+        const std::vector<walked_range> expected{{0, 10, false},  {10, 10, true},  {20, 10, false}, {30, 20, true},
                                                  {50, 10, false}, {60, 10, false}, {70, 10, false}, {80, 120, true}};
-        for (all_answers const& seen : answers) {
+        for (const all_answers& seen : answers) {
             EXPECT_EQ(seen.ranges, expected);
             EXPECT_EQ(seen.usage.free, 150u);
             EXPECT_EQ(seen.usage.largest_free, 120u);

@@ -87,7 +87,7 @@ TEST(offset_refusal, a_refusal_at_the_nth_request_changes_nothing_for_each_n) {
             offset_range range = ranges.allocate(each % 7 + 1);
             if (!range) {
                 refused_once = true;
-                everything_seen const before(ranges);
+                const everything_seen before(ranges);
                 ASSERT_FALSE(ranges.allocate(each % 7 + 1)) << "still refused";
                 ASSERT_EQ(everything_seen(ranges), before);
                 expect_many(ranges, held);
@@ -104,7 +104,7 @@ TEST(offset_refusal, a_refusal_at_the_nth_request_changes_nothing_for_each_n) {
             held.push_back(range);
         }
         expect_many(ranges, held);
-        for (offset_range const range : held) ranges.deallocate(range);
+        for (const offset_range range : held) ranges.deallocate(range);
         ASSERT_EQ(ranges.usage().largest_free, much);
     }
     EXPECT_EQ(counted.live_blocks(), 0u);
@@ -129,10 +129,10 @@ TEST(offset_refusal, records_are_copied_where_a_source_cannot_make_its_block_lar
     for (stubborn_source::growth const how : {stubborn_source::growth::by_copy, stubborn_source::growth::by_remap}) {
         stubborn_source source(how);
         offset_allocator ranges(much, source);
-        auto const held = many(ranges, 20'000);
+        const auto held = many(ranges, 20'000);
         EXPECT_GT(how == stubborn_source::growth::by_copy ? source.acquired : source.remapped, 3);
         expect_many(ranges, held);
-        for (offset_range const range : held) ranges.deallocate(range);
+        for (const offset_range range : held) ranges.deallocate(range);
         EXPECT_EQ(ranges.usage().largest_free, much);
         EXPECT_EQ(source.released + 1, source.acquired) << "only the newest block is held";
     }
@@ -147,7 +147,7 @@ TEST(offset_refusal, a_fixed_buffer_for_records_is_filled_and_no_more) {
     EXPECT_GT(held.size(), 2000u);
     EXPECT_LE(ranges.usage().record_bytes, sizeof buffer);
     expect_many(ranges, held);
-    for (offset_range const range : held) ranges.deallocate(range);
+    for (const offset_range range : held) ranges.deallocate(range);
     EXPECT_TRUE(ranges.allocate(much));
 }
 
@@ -155,7 +155,7 @@ TEST(offset_refusal, a_fixed_buffer_for_records_is_filled_and_no_more) {
 class full_records : public testing::Test {
 protected:
     full_records() {
-        while (offset_range const range = ranges_.allocate(4)) held_.push_back(range);
+        while (const offset_range range = ranges_.allocate(4)) held_.push_back(range);
         EXPECT_GE(failing_.refused(), 1u);
         EXPECT_GT(held_.size(), 500u);
         EXPECT_TRUE(ranges_.shrink(ranges_.capacity() - ranges_.usage().free));
@@ -177,7 +177,7 @@ protected:
 TEST_F(full_records, growing_is_refused_and_changes_nothing) {
     // Holes take their pieces of bins out of what is reserved for them, and ranges no more than that.
     while (ranges_.grow(ranges_.capacity() + 1)) ASSERT_TRUE(ranges_.allocate(1, 1));
-    everything_seen const before(ranges_);
+    const everything_seen before(ranges_);
     EXPECT_FALSE(ranges_.grow(much));
     EXPECT_EQ(everything_seen(ranges_), before);
     EXPECT_TRUE(ranges_.valid());
@@ -192,7 +192,7 @@ TEST_F(full_records, a_range_that_would_be_split_is_refused_and_changes_nothing)
     ranges_.deallocate(held_[30]);
     use_spare_records();
     ASSERT_GT(ranges_.usage().free, 1u);
-    everything_seen const before(ranges_);
+    const everything_seen before(ranges_);
     EXPECT_FALSE(ranges_.allocate(1)); // of one that is larger
     EXPECT_EQ(everything_seen(ranges_), before);
     EXPECT_TRUE(ranges_.valid());
@@ -204,7 +204,7 @@ TEST_F(full_records, a_range_that_would_be_split_is_refused_and_changes_nothing)
 TEST_F(full_records, a_request_that_fits_nowhere_takes_no_memory_for_records) {
     failing_.allow(100);
     std::size_t const refused = failing_.refused();
-    everything_seen const before(ranges_);
+    const everything_seen before(ranges_);
     EXPECT_FALSE(ranges_.allocate(5));
     EXPECT_FALSE(ranges_.allocate(1, 1024));
     EXPECT_EQ(everything_seen(ranges_), before);
@@ -230,16 +230,16 @@ TEST(offset_refusal, giving_back_ranges_of_every_bin_needs_no_memory) {
     std::vector<offset_range> held, between;
     for (std::uint64_t least = 8; least < (std::uint64_t{1} << 56); least *= 2) {
         for (std::uint64_t eighth = 0; eighth < 8; ++eighth) {
-            offset_range const range = ranges.allocate(least + eighth * (least / 8));
+            const offset_range range = ranges.allocate(least + eighth * (least / 8));
             held.push_back(range);
             between.push_back(ranges.allocate(1)); // some are refused at the end: those are empty
         }
     }
     ASSERT_GT(held.size(), 200u);
     std::size_t const refused = failing.refused();
-    for (offset_range const range : held) ranges.deallocate(range);
+    for (const offset_range range : held) ranges.deallocate(range);
     EXPECT_TRUE(ranges.valid());
-    for (offset_range const range : between) ranges.deallocate(range);
+    for (const offset_range range : between) ranges.deallocate(range);
     EXPECT_TRUE(ranges.valid());
     EXPECT_EQ(failing.refused(), refused);
     EXPECT_EQ(ranges.usage().free_count, 1u);
@@ -252,7 +252,7 @@ public:
         return pages().acquire(bytes, alignment);
     }
     void release(void* block, std::size_t bytes) noexcept override {
-        bool const is_odd = !tenure::is_aligned(block, tenure::cache_line_bytes);
+        const bool is_odd = !tenure::is_aligned(block, tenure::cache_line_bytes);
         is_odd ? pages().release(static_cast<char*>(block) - 16, bytes + 16) : pages().release(block, bytes);
     }
     void* remap(void* block, std::size_t old_bytes, std::size_t new_bytes, std::size_t alignment) noexcept override {
@@ -271,10 +271,10 @@ TEST(offset_refusal, records_that_the_source_moves_elsewhere_than_asked_are_copi
     straying_source source;
     support::heard_reports const heard;
     offset_allocator tested(1u << 24, source);
-    std::vector<offset_range> const all = many(tested, 20'000);
+    const std::vector<offset_range> all = many(tested, 20'000);
     EXPECT_TRUE(tested.valid());
     EXPECT_EQ(heard.count(tenure::report_kind::misuse) != 0, tenure::checks::caller);
-    for (offset_range const& each : all) tested.deallocate(each);
+    for (const offset_range& each : all) tested.deallocate(each);
     EXPECT_TRUE(tested.valid());
 }
 

@@ -29,8 +29,8 @@ using tenure::offset_usage;
 constexpr std::uint64_t most = offset_allocator::max_capacity;
 
 TEST(offset_report, a_fresh_allocator_is_one_free_range_in_every_answer) {
-    offset_allocator const fresh(1000);
-    offset_usage const usage = fresh.usage();
+    const offset_allocator fresh(1000);
+    const offset_usage usage = fresh.usage();
     EXPECT_EQ(usage.capacity, 1000u);
     EXPECT_EQ(usage.free, 1000u);
     EXPECT_EQ(usage.largest_free, 1000u);
@@ -45,7 +45,7 @@ TEST(offset_report, a_fresh_allocator_is_one_free_range_in_every_answer) {
 }
 
 TEST(offset_report, a_cleared_allocator_answers_as_a_fresh_one) {
-    offset_allocator const fresh(1000);
+    const offset_allocator fresh(1000);
     offset_allocator cleared(1000);
     static_cast<void>(cleared.allocate(10));
     cleared.clear();
@@ -55,10 +55,10 @@ TEST(offset_report, a_cleared_allocator_answers_as_a_fresh_one) {
 
 TEST(offset_report, the_figures_count_what_is_there) {
     offset_allocator ranges(100);
-    offset_range const first = ranges.allocate(10), second = ranges.allocate(20), third = ranges.allocate(30);
+    const offset_range first = ranges.allocate(10), second = ranges.allocate(20), third = ranges.allocate(30);
     ranges.deallocate(second);
     ranges.deallocate_after(third, 1);
-    offset_usage const usage = ranges.usage();
+    const offset_usage usage = ranges.usage();
     EXPECT_EQ(usage.capacity, 100u);
     EXPECT_EQ(usage.free, 60u);
     EXPECT_EQ(usage.largest_free, 40u);
@@ -79,7 +79,7 @@ TEST(offset_report, a_full_allocator_is_not_fragmented) {
 }
 
 TEST(offset_report, largest_free_is_exact_and_not_its_bins_least) {
-    for (std::vector<std::uint64_t> const& holes :
+    for (const std::vector<std::uint64_t>& holes :
          {std::vector<std::uint64_t>{1000, 1003, 1001}, {1003, 1000, 961}, {960, 961, 1003}, {1, 2, 3}, {7, 8, 9}}) {
         std::uint64_t capacity = 0;
         for (std::uint64_t const hole : holes) capacity += hole + 1;
@@ -89,7 +89,7 @@ TEST(offset_report, largest_free_is_exact_and_not_its_bins_least) {
             gone.push_back(ranges.allocate(hole));
             static_cast<void>(ranges.allocate(1));
         }
-        for (offset_range const range : gone) ranges.deallocate(range);
+        for (const offset_range range : gone) ranges.deallocate(range);
         EXPECT_EQ(ranges.usage().largest_free, *std::max_element(holes.begin(), holes.end()));
     }
 }
@@ -101,7 +101,7 @@ TEST(offset_report, what_largest_free_says_can_be_had_and_one_more_cannot) {
     std::vector<offset_range> held;
     for (int step = 0; step < 2000; ++step) {
         if (held.size() < 20 || numbers.below(2) == 0) {
-            if (offset_range const range = ranges.allocate(1 + numbers.below(std::size_t{1} << numbers.below(60))))
+            if (const offset_range range = ranges.allocate(1 + numbers.below(std::size_t{1} << numbers.below(60))))
                 held.push_back(range);
         } else {
             std::size_t const which = numbers.below(held.size());
@@ -112,7 +112,7 @@ TEST(offset_report, what_largest_free_says_can_be_had_and_one_more_cannot) {
         std::uint64_t const largest = ranges.usage().largest_free;
         if (largest == 0) continue;
         ASSERT_FALSE(ranges.allocate(largest + 1)) << "TENURE_TEST_SEED=" << seed;
-        offset_range const all = ranges.allocate(largest);
+        const offset_range all = ranges.allocate(largest);
         ASSERT_TRUE(all) << "TENURE_TEST_SEED=" << seed;
         ranges.deallocate(all);
     }
@@ -143,7 +143,7 @@ TEST(offset_report, the_walk_is_complete_and_in_order) {
 
 TEST(offset_report, json_has_the_usage_and_every_range_with_its_state) {
     offset_allocator ranges(100);
-    offset_range const first = ranges.allocate(10), second = ranges.allocate(20);
+    const offset_range first = ranges.allocate(10), second = ranges.allocate(20);
     static_cast<void>(ranges.allocate(30));
     ranges.deallocate(first);
     ranges.deallocate_after(second, 3);
@@ -160,7 +160,7 @@ class json_reader {
 public:
     explicit json_reader(std::string_view text) : rest_(text) {}
     bool is_one_value() {
-        bool const good = value();
+        const bool good = value();
         skip();
         return good && rest_.empty();
     }
@@ -183,15 +183,15 @@ private:
     bool number() {
         skip();
         std::size_t const digits = std::min(rest_.find_first_not_of("0123456789"), rest_.size());
-        bool const good = digits == 1 || (digits > 1 && rest_.front() != '0');
+        const bool good = digits == 1 || (digits > 1 && rest_.front() != '0');
         rest_.remove_prefix(digits);
         return good;
     }
     bool member() { return text() && take(':') && value(); }
     bool value() {
-        bool const is_object = take('{');
+        const bool is_object = take('{');
         if (is_object || take('[')) {
-            char const end = is_object ? '}' : ']';
+            const char end = is_object ? '}' : ']';
             if (take(end)) return true;
             do {
                 if (!(is_object ? member() : value())) return false;
@@ -249,7 +249,7 @@ TEST(offset_report, valid_sees_a_torn_record) {
     for (std::size_t each = 0; each < held.size(); ++each) {
         std::uint32_t const record = held[each].id;
         for (std::size_t word = 0; word < 8; ++word) {
-            bool const is_free = each == 1 || each == 3;
+            const bool is_free = each == 1 || each == 3;
             if (word == 6 && !is_free) continue;
             unsigned char* const at = source.block() + record * 32 + word * 4;
             std::uint32_t kept = 0;

@@ -24,7 +24,7 @@ constexpr std::uint64_t most = offset_allocator::max_capacity;
 
 TEST(offset_resize, growing_behind_a_free_range_makes_that_one_larger) {
     offset_allocator ranges(100);
-    offset_range const kept = ranges.allocate(60);
+    const offset_range kept = ranges.allocate(60);
     ASSERT_TRUE(ranges.grow(1000));
     EXPECT_EQ(ranges.capacity(), 1000u);
     EXPECT_EQ(walked(ranges), (std::vector<walked_range>{{0, 60, false}, {60, 940, true}}));
@@ -36,11 +36,11 @@ TEST(offset_resize, growing_behind_a_free_range_makes_that_one_larger) {
 
 TEST(offset_resize, growing_behind_an_allocated_range_adds_a_free_one) {
     offset_allocator ranges(100);
-    offset_range const kept = ranges.allocate(100);
+    const offset_range kept = ranges.allocate(100);
     EXPECT_FALSE(ranges.allocate(1));
     ASSERT_TRUE(ranges.grow(101));
     EXPECT_EQ(ranges.usage().free, 1u);
-    offset_range const added = ranges.allocate(1);
+    const offset_range added = ranges.allocate(1);
     EXPECT_EQ(added.offset, 100u);
     EXPECT_FALSE(ranges.allocate(1));
     EXPECT_TRUE(ranges.valid());
@@ -71,7 +71,7 @@ TEST(offset_resize, growing_to_less_or_beyond_the_most_is_refused_and_changes_no
 
 TEST(offset_resize, shrinking_takes_from_the_free_end_alone) {
     offset_allocator ranges(100);
-    offset_range const kept = ranges.allocate(60);
+    const offset_range kept = ranges.allocate(60);
     support::everything_seen const before(ranges);
     EXPECT_FALSE(ranges.shrink(59));
     EXPECT_FALSE(ranges.shrink(0));
@@ -92,7 +92,7 @@ TEST(offset_resize, shrinking_takes_from_the_free_end_alone) {
 
 TEST(offset_resize, a_free_range_before_an_allocated_one_cannot_be_shrunk_away) {
     offset_allocator ranges(100);
-    offset_range const first = ranges.allocate(90), last = ranges.allocate(10);
+    const offset_range first = ranges.allocate(90), last = ranges.allocate(10);
     ranges.deallocate(first);
     EXPECT_FALSE(ranges.shrink(99));
     EXPECT_FALSE(ranges.shrink(90));
@@ -104,7 +104,7 @@ TEST(offset_resize, a_free_range_before_an_allocated_one_cannot_be_shrunk_away) 
 TEST(offset_resize, to_nothing_and_back) {
     offset_allocator ranges(100);
     for (int round = 0; round < 3; ++round) {
-        offset_range const range = ranges.allocate(100);
+        const offset_range range = ranges.allocate(100);
         ASSERT_EQ(range.offset, 0u);
         ASSERT_EQ(ranges.size_of(range), 100u);
         EXPECT_FALSE(ranges.shrink(0));

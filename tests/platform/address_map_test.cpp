@@ -25,7 +25,7 @@ TEST(address_map, answers_as_a_map_of_pieces_would) {
     support::random numbers(support::new_seed());
     std::map<std::uintptr_t, void*> model;
     int owners[3];
-    auto const anywhere = [&] {
+    const auto anywhere = [&] {
         // Some far apart, most in the same few leaves and words.
         std::uintptr_t const far = numbers.below(5) << 40;
         return (far + numbers.below(3000) * piece + numbers.below(piece)) & ((std::uintptr_t{1} << 47) - 1);
@@ -42,12 +42,12 @@ TEST(address_map, answers_as_a_map_of_pieces_would) {
             model.erase(at / piece);
             break;
         default:
-            auto const found = model.find(at / piece);
+            const auto found = model.find(at / piece);
             ASSERT_EQ(addresses.get(pointer_at(at)), found != model.end() ? found->second : nullptr) << at;
             ASSERT_EQ(addresses.contains(pointer_at(at)), found != model.end());
         }
     }
-    for (auto const& [each, owner] : model) addresses.erase(pointer_at(each * piece));
+    for (const auto& [each, owner] : model) addresses.erase(pointer_at(each * piece));
 }
 
 TEST(address_map, knows_the_last_piece_and_refuses_what_lies_past_it) {

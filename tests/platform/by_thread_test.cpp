@@ -25,21 +25,21 @@ TEST(by_thread, finds_what_is_left_of_each_thread) {
         tested.add(all[each]);
     }
     for (std::size_t round = 0; round < of_each; ++round) {
-        for (char const& thread : threads) {
+        for (const char& thread : threads) {
             owned* const found = tested.find(&thread);
             ASSERT_NE(found, nullptr);
             EXPECT_EQ(found->thread, &thread);
             tested.remove(*found);
         }
     }
-    for (char const& thread : threads) EXPECT_EQ(tested.find(&thread), nullptr);
+    for (const char& thread : threads) EXPECT_EQ(tested.find(&thread), nullptr);
 }
 
 TEST(by_thread, keeps_only_the_object_of_one_thread) {
     constexpr std::size_t thread_count = 200; // several in each list
     std::vector<char> threads(thread_count);
     for (std::size_t const kept : {std::size_t{0}, std::size_t{77}, thread_count}) {
-        char const stranger = 0;
+        const char stranger = 0;
         const void* const thread = kept < thread_count ? &threads[kept] : &stranger;
         std::vector<owned> all(thread_count);
         tenure::platform::by_thread<owned> tested;

@@ -33,9 +33,9 @@ private:
 };
 
 TEST(file_map, a_folder_whose_path_is_too_long_is_told_as_that) {
-    temporary_folder const folder("/" + std::string(PATH_MAX, 'x'));
+    const temporary_folder folder("/" + std::string(PATH_MAX, 'x'));
     errno = 0;
-    mapped_file const file(nullptr, 4096);
+    const mapped_file file(nullptr, 4096);
     EXPECT_EQ(file.memory(), nullptr);
     EXPECT_EQ(file.why(), status::file_error);
     EXPECT_EQ(errno, ENAMETOOLONG);
@@ -43,7 +43,7 @@ TEST(file_map, a_folder_whose_path_is_too_long_is_told_as_that) {
 
 TEST(file_map, a_file_that_cannot_be_mapped_is_no_lack_of_memory) {
     errno = 0;
-    mapped_file const file("/proc/version", 4096);
+    const mapped_file file("/proc/version", 4096);
     EXPECT_EQ(file.memory(), nullptr);
     EXPECT_EQ(file.why(), status::file_error);
     EXPECT_NE(errno, 0);
@@ -51,8 +51,8 @@ TEST(file_map, a_file_that_cannot_be_mapped_is_no_lack_of_memory) {
 
 TEST(file_map, more_than_there_are_addresses_is_a_lack_of_memory) {
     errno = 0;
-    mapped_file const file(nullptr, std::size_t{1} << tenure::platform::user_address_bits);
-    bool const is_too_large_a_file = errno == EFBIG; // for the file system of the folder
+    const mapped_file file(nullptr, std::size_t{1} << tenure::platform::user_address_bits);
+    const bool is_too_large_a_file = errno == EFBIG; // for the file system of the folder
     EXPECT_EQ(file.memory(), nullptr);
     EXPECT_EQ(file.why(), is_too_large_a_file ? status::file_error : status::out_of_memory);
 }

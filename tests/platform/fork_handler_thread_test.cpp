@@ -38,7 +38,7 @@ TEST(fork_handler, locks_are_taken_in_order_and_newest_first_and_given_back_from
     newer.enlist();
     newer.enlist(); // counts once
     steps_seen().clear();
-    int const answer = support::answer_of_child([] { return steps_seen() == "b+ a+ l+ lc bc ac " ? 0 : 1; });
+    const int answer = support::answer_of_child([] { return steps_seen() == "b+ a+ l+ lc bc ac " ? 0 : 1; });
     EXPECT_EQ(answer, 0);
     EXPECT_EQ(steps_seen(), "b+ a+ l+ l- b- a- ");
     newer.delist();

@@ -28,7 +28,7 @@ namespace platform = tenure::platform;
 constexpr std::size_t mebibyte = std::size_t{1} << 20;
 
 bool all_are(const void* bytes, std::size_t count, unsigned char expected) {
-    auto const* const first = static_cast<const unsigned char*>(bytes);
+    const auto* const first = static_cast<const unsigned char*>(bytes);
     return std::all_of(first, first + count, [=](unsigned char each) { return each == expected; });
 }
 
@@ -180,7 +180,7 @@ TEST(memory, a_range_grows_where_it_is_or_stays_as_it_was) {
     platform::unreserve(range + 8 * page, 8 * page);
     ASSERT_TRUE(platform::commit(range, 8 * page));
     std::memset(range, 0x5A, 8 * page);
-    bool const grown = platform::extend(range, 8 * page, 16 * page);
+    const bool grown = platform::extend(range, 8 * page, 16 * page);
     EXPECT_TRUE(all_are(range, 8 * page, 0x5A));
     if (grown) {
         EXPECT_TRUE(all_are(range + 8 * page, 8 * page, 0));
@@ -233,7 +233,7 @@ TEST(memory, at_the_limit_of_mappings_a_move_keeps_no_addresses_and_an_unmapping
     void* const moved = platform::remap(whole, bytes, 2 * bytes, 32 * mebibyte);
     std::size_t const after_move = address_bytes();
     platform::unreserve(middle, bytes);
-    bool const was_refused = is_mapped(middle, bytes);
+    const bool was_refused = is_mapped(middle, bytes);
     std::size_t const resident = platform::resident_bytes_in(middle, bytes);
     at_limit.reset();
     EXPECT_EQ(moved, nullptr);
@@ -265,7 +265,7 @@ TEST(memory, a_page_that_is_locked_is_sealed_all_the_same) {
 TEST(memory_death, unreserved_and_uncommitted_memory_may_not_be_touched) {
     GTEST_FLAG_SET(death_test_style, "threadsafe");
     if (support::under_thread_sanitizer()) GTEST_SKIP() << "its own handler speaks of the signal";
-    auto* const range = static_cast<unsigned char volatile*>(platform::reserve(4096, 1));
+    auto* const range = static_cast<volatile unsigned char*>(platform::reserve(4096, 1));
     EXPECT_DEATH(range[0] = 1, "");
     platform::unreserve(const_cast<unsigned char*>(range), 4096);
     EXPECT_DEATH(range[0] = 1, "");

@@ -33,7 +33,7 @@ template<class Work>
         bool is_done = false;
     } one{work};
     pthread_t thread{};
-    auto const run = [](void* argument) -> void* {
+    const auto run = [](void* argument) -> void* {
         task& mine = *static_cast<task*>(argument);
         ::pthread_cancel(::pthread_self());
         mine.work();

@@ -41,7 +41,7 @@ TEST_F(sanitizer, what_is_partly_poisoned_can_be_freed) {
 TEST_F(sanitizer, poisoned_bytes_may_not_be_touched_until_they_are_given_again) {
     if (!support::under_address_sanitizer()) GTEST_SKIP() << "AddressSanitizer is not in this process";
     GTEST_FLAG_SET(death_test_style, "threadsafe");
-    auto* const bytes = static_cast<unsigned char volatile*>(bytes_);
+    auto* const bytes = static_cast<volatile unsigned char*>(bytes_);
     platform::poison(bytes_ + 64, 64);
     EXPECT_DEATH(bytes[64] = 1, "use-after-poison");
     EXPECT_DEATH(bytes[127] = 1, "use-after-poison");

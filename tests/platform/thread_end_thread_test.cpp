@@ -73,7 +73,7 @@ TEST(thread_end, whoever_asks_again_during_the_end_is_called_again) {
 TEST(thread_end, a_destructor_of_another_key_may_ask_again) {
     static std::atomic<int> calls{0};
     static pthread_key_t key;
-    static auto const end = +[]() noexcept { ++calls; };
+    static const auto end = +[]() noexcept { ++calls; };
     ASSERT_EQ(::pthread_key_create(&key, [](void*) { EXPECT_TRUE(platform::at_thread_end(end)); }), 0);
     std::thread([] {
         EXPECT_TRUE(platform::at_thread_end(end));
@@ -104,7 +104,7 @@ TEST(thread_end, there_is_room_for_eight_functions_and_a_ninth_is_refused) {
 
 TEST(thread_end, many_threads_may_ask_for_the_same_function_first) {
     static std::atomic<int> calls{0};
-    static auto const end = +[]() noexcept { ++calls; };
+    static const auto end = +[]() noexcept { ++calls; };
     std::atomic<int> accepted{0};
     std::vector<std::thread> threads;
     for (int index = 0; index < 16; ++index) threads.emplace_back([&] { accepted += platform::at_thread_end(end); });

@@ -22,7 +22,7 @@ class pool_death : public testing::Test {
 protected:
     pool_death() { GTEST_FLAG_SET(death_test_style, "threadsafe"); }
 
-    static void touch(void* block) { static_cast<unsigned char volatile*>(block)[0] = 1; }
+    static void touch(void* block) { static_cast<volatile unsigned char*>(block)[0] = 1; }
 
     Pool pool_{40, 8};
 };
@@ -115,7 +115,7 @@ TYPED_TEST(pool_death, a_use_after_free_or_clear_is_seen_by_address_sanitizer) {
 TYPED_TEST(pool_death, what_is_freed_is_filled_in_checked_builds) {
     if (support::under_address_sanitizer()) GTEST_SKIP() << "it may not be read any more";
     if constexpr (!tenure::checks::caller) GTEST_SKIP() << "the caller's mistakes are not checked";
-    auto* const freed = static_cast<unsigned char volatile*>(this->pool_.allocate());
+    auto* const freed = static_cast<volatile unsigned char*>(this->pool_.allocate());
     freed[20] = 1;
     this->pool_.deallocate(const_cast<unsigned char*>(freed));
     EXPECT_EQ(freed[20], tenure::freed_fill);
@@ -175,7 +175,7 @@ TEST_F(pool_release_death, a_block_that_waits_in_the_group_and_is_freed_stays_fr
     // The next block makes a whole word ready, of which the rest waits; one of those is freed once more.
     void* const taken = pool_.allocate();
     std::sort(blocks_.begin(), blocks_.end());
-    auto const neighbour = std::find(blocks_.begin(), blocks_.end(), taken) + 1;
+    const auto neighbour = std::find(blocks_.begin(), blocks_.end(), taken) + 1;
     pool_.deallocate(*neighbour);
     EXPECT_TRUE(pool_.valid());
     EXPECT_EQ(heard.count(report_kind::misuse), 1u);

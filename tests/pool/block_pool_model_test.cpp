@@ -58,7 +58,7 @@ public:
                    std::to_string(ledger_.size());
         }
         tenure::allocator_stats const seen = pool_.stats();
-        bool const same = seen.reserved_bytes == source_.live_bytes() && seen.source_blocks == source_.live_blocks();
+        const bool same = seen.reserved_bytes == source_.live_bytes() && seen.source_blocks == source_.live_blocks();
         if (!same) return "the pool and its source count differently";
         if (seen.peak_bytes < seen.live_bytes) return "the peak is below what is alive";
         return {};
@@ -151,7 +151,7 @@ private:
 class block_pool_model : public testing::TestWithParam<shape> {};
 
 TEST_P(block_pool_model, agrees_with_the_pool) {
-    auto const replay = [](std::span<const step> steps) {
+    const auto replay = [](std::span<const step> steps) {
         pool_against_model pair(GetParam());
         for (step const& each : steps) {
             if (std::string fault = pair.run(each); !fault.empty()) return fault;

@@ -54,7 +54,7 @@ TEST_F(block_pools, the_stride_is_exactly_what_size_and_alignment_ask) {
     EXPECT_EQ(block_pool(280, 8, source_).block_bytes(), 280u);
     EXPECT_EQ(block_pool(1, 4096, source_).block_bytes(), 4096u);
     block_pool pool(24, 8, source_);
-    std::vector<void*> const blocks = take(pool, 1000);
+    const std::vector<void*> blocks = take(pool, 1000);
     for (std::size_t index = 1; index < blocks.size(); ++index)
         EXPECT_EQ(static_cast<char*>(blocks[index]) - static_cast<char*>(blocks[index - 1]), 24);
 }
@@ -80,7 +80,7 @@ TEST_F(block_pools, blocks_that_a_pool_cannot_have_are_refused_always) {
 TEST_F(block_pools, the_largest_block_is_served) {
     block_pool pool(block_pool::max_block_bytes, 4096, source_);
     // Fifteen lie in a segment; checked builds fill and poison what is freed, which takes long for so many.
-    std::vector<void*> const blocks = take(pool, tenure::checks::caller ? 1 : 17);
+    const std::vector<void*> blocks = take(pool, tenure::checks::caller ? 1 : 17);
     for (void* each : blocks) {
         EXPECT_TRUE(tenure::is_aligned(each, 4096));
         static_cast<unsigned char*>(each)[0] = 1;
@@ -112,7 +112,7 @@ TEST_F(block_pools, a_free_block_is_handed_out_again) {
     void* const first = pool.allocate();
     pool.deallocate(first);
     // At once, except in checked builds, where the group that is being handed out comes to its end before.
-    std::vector<void*> const next = take(pool, tenure::checks::caller ? 64 : 1);
+    const std::vector<void*> next = take(pool, tenure::checks::caller ? 64 : 1);
     EXPECT_EQ(std::count(next.begin(), next.end(), first), 1);
 }
 
@@ -129,7 +129,7 @@ TEST_F(block_pools, no_block_is_handed_out_twice_whatever_the_order_of_frees) {
             }
             ASSERT_TRUE(pool.valid());
             std::size_t const reserved = source_.live_bytes();
-            std::vector<void*> const again = take(pool, live);
+            const std::vector<void*> again = take(pool, live);
             EXPECT_EQ(std::set<void*>(again.begin(), again.end()).size(), live);
             EXPECT_EQ(source_.live_bytes(), reserved) << "free blocks come before new segments";
             EXPECT_TRUE(pool.valid());
@@ -140,7 +140,7 @@ TEST_F(block_pools, no_block_is_handed_out_twice_whatever_the_order_of_frees) {
 TEST_F(block_pools, after_random_frees_addresses_come_back_in_order) {
     if constexpr (tenure::checks::caller) GTEST_SKIP() << "checked builds free into the bits at once";
     block_pool pool(64, 16, source_);
-    std::vector<void*> const blocks = take(pool, 100'000);
+    const std::vector<void*> blocks = take(pool, 100'000);
     for (std::size_t index = 0; index < blocks.size(); ++index) pool.deallocate(blocks[index * 7919 % blocks.size()]);
     std::vector<void*> again = take(pool, blocks.size());
     // Only the few that were freed last may come out of order.
@@ -149,7 +149,7 @@ TEST_F(block_pools, after_random_frees_addresses_come_back_in_order) {
 
 TEST_F(block_pools, clear_frees_everything_and_keeps_the_pages) {
     block_pool pool(64, 16, source_, 64 * 1024);
-    std::vector<void*> const first = take(pool, 5000);
+    const std::vector<void*> first = take(pool, 5000);
     pool.deallocate(first[17]);
     std::size_t const segments = source_.live_blocks();
     pool.clear();
@@ -164,7 +164,7 @@ TEST_F(block_pools, clear_frees_everything_and_keeps_the_pages) {
 
 TEST_F(block_pools, each_living_block_is_visited_once_in_the_order_of_addresses) {
     block_pool pool(40, 8, source_, 64 * 1024);
-    std::vector<void*> const blocks = take(pool, 3000);
+    const std::vector<void*> blocks = take(pool, 3000);
     std::set<void*> living(blocks.begin(), blocks.end());
     for (std::size_t index = 0; index < blocks.size(); index += 3) {
         pool.deallocate(blocks[index]);
@@ -208,7 +208,7 @@ TEST_F(block_pools, every_byte_of_every_block_is_owned_and_the_next_pool_is_not)
 
 TEST_F(block_pools, statistics_count_blocks_and_segments) {
     block_pool pool(100, 4, source_, 64 * 1024);
-    std::vector<void*> const blocks = take(pool, 2000);
+    const std::vector<void*> blocks = take(pool, 2000);
     for (std::size_t index = 0; index < 500; ++index) pool.deallocate(blocks[index]);
     tenure::allocator_stats const seen = pool.stats();
     EXPECT_EQ(seen.live_count, 1500u);
@@ -224,7 +224,7 @@ TEST_F(block_pools, what_a_source_gives_need_not_be_zero) {
     std::memset(buffer, 0xFF, sizeof buffer);
     tenure::static_buffer_source dirty(buffer, sizeof buffer);
     block_pool pool(16, 16, dirty);
-    std::vector<void*> const blocks = take(pool, 2000);
+    const std::vector<void*> blocks = take(pool, 2000);
     EXPECT_EQ(std::set<void*>(blocks.begin(), blocks.end()).size(), 2000u);
     for (void* each : blocks) pool.deallocate(each);
     EXPECT_TRUE(pool.valid());

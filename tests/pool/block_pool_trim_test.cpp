@@ -102,7 +102,7 @@ TEST(block_pool_trim, memory_really_leaves_the_process) {
     if (support::under_sanitizer()) GTEST_SKIP() << "the sanitizer's own memory is counted too";
     std::size_t const before = tenure::platform::resident_bytes();
     block_pool pool(64);
-    std::vector<unsigned char*> const blocks = take(pool, mebibyte);
+    const std::vector<unsigned char*> blocks = take(pool, mebibyte);
     std::size_t const full = tenure::platform::resident_bytes();
     EXPECT_GT(full, before + 64 * mebibyte);
     for (std::size_t index = 1; index < blocks.size(); ++index) pool.deallocate(blocks[index]);

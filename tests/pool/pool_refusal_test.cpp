@@ -57,7 +57,7 @@ TEST(block_pool_refusal, a_refusal_at_the_nth_request_changes_nothing_for_each_n
         tenure::failing_source failing(counted, allowed);
         block_pool pool(100, 4, failing, 4096);
         support::ledger ledger;
-        bool const refused = fill(pool, failing, 400, ledger);
+        const bool refused = fill(pool, failing, 400, ledger);
         EXPECT_EQ(ledger.size(), 400u);
         while (!ledger.empty()) {
             void* const block = ledger.at(0).at;

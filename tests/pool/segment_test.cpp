@@ -21,7 +21,7 @@ TEST(segment_layout, every_layout_has_room_for_its_bits_and_its_blocks) {
             for (std::size_t bytes : {std::size_t{1}, std::size_t{3}, std::size_t{8}, std::size_t{280},
                                       std::size_t{5000}, std::size_t{100'000}}) {
                 std::size_t const stride = tenure::align_up(bytes, alignment);
-                segment_layout const layout = segment_layout::of(segment_bytes, stride, alignment);
+                const segment_layout layout = segment_layout::of(segment_bytes, stride, alignment);
                 if (layout.capacity == 0) continue;
                 EXPECT_LE(layout.blocks_offset + layout.capacity * stride, segment_bytes);
                 EXPECT_EQ(layout.blocks_offset % alignment, 0u);
@@ -39,7 +39,7 @@ TEST(segment_layout, every_layout_has_room_for_its_bits_and_its_blocks) {
 
 TEST(segment_layout, the_multiplication_finds_the_number_of_every_block) {
     for (std::size_t stride = 1; stride < std::size_t{256} << 20; stride = stride * 3 / 2 + 1) {
-        segment_layout const layout = segment_layout::of(std::size_t{4} << 30, stride, 1);
+        const segment_layout layout = segment_layout::of(std::size_t{4} << 30, stride, 1);
         std::size_t const step = std::max<std::size_t>(layout.capacity / 5000, 1);
         for (std::size_t index = 0; index < layout.capacity; index += step)
             ASSERT_EQ(layout.index_of(index * stride), index) << "stride " << stride;
@@ -73,7 +73,7 @@ protected:
 
 TEST_F(segments, free_blocks_come_back_lowest_word_first) {
     EXPECT_FALSE(first_->has_free(layout_));
-    std::vector<std::size_t> const words{5, 64, 65, 700, 1000, layout_.word_count - 1};
+    const std::vector<std::size_t> words{5, 64, 65, 700, 1000, layout_.word_count - 1};
     for (auto word = words.rbegin(); word != words.rend(); ++word) {
         EXPECT_EQ(first_->set_free(layout_, *word, bit_word{1} << 3), 0u);
         EXPECT_EQ(first_->set_free(layout_, *word, bit_word{1} << 5), 0u);

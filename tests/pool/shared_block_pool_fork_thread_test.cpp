@@ -41,7 +41,7 @@ struct shared_pool_child : testing::Test {
 TEST_F(shared_pool_child, hands_a_cache_that_nobody_has_to_its_next_thread) {
     shared_block_pool pool(64);
     support::waiting_thread const other([&] { use(pool); });
-    int const answer = support::answer_of_child([&] {
+    const int answer = support::answer_of_child([&] {
         bool const is_same = pool.size() == alive.size();
         bool is_theirs = tenure::checks::caller, are_distinct = false;
         support::on_fresh_thread([&] {
@@ -64,7 +64,7 @@ TEST_F(shared_pool_child, gives_back_what_caches_that_nobody_has_hold) {
     shared_block_pool pool(64);
     support::waiting_thread const other([&] { use(pool); });
     pool.deallocate(pool.allocate()); // the child's own cache
-    int const answer = support::answer_of_child([&] {
+    const int answer = support::answer_of_child([&] {
         int seen = 0;
         pool.for_each([&](void*) { ++seen; });
         bool const sees_living = static_cast<std::size_t>(seen) == alive.size();
@@ -79,7 +79,7 @@ TEST_F(shared_pool_child, gives_back_what_caches_that_nobody_has_hold) {
 TEST_F(shared_pool_child, forks_again_with_threads_of_its_own) {
     shared_block_pool pool(64);
     support::waiting_thread const other([&] { use(pool); });
-    int const answer = support::answer_of_child([&] {
+    const int answer = support::answer_of_child([&] {
         support::waiting_thread const second([&] { use(pool); });
         return support::answer_of_child([&] {
             bool const is_same = pool.size() == alive.size();
@@ -101,7 +101,7 @@ TEST_F(shared_pool_child, deletes_small_objects_of_threads_that_it_does_not_have
         for (int each = 0; each < 300; ++each) made.push_back(std::make_unique<node>());
         made.resize(200);
     });
-    int const answer = support::answer_of_child([&] {
+    const int answer = support::answer_of_child([&] {
         bool const is_same = tenure::small_object::stats().live_count == before + 200;
         support::on_fresh_thread([&] { made.resize(100); });
         for (int each = 0; each < 300; ++each) made.push_back(std::make_unique<node>());

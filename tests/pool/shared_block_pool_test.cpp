@@ -66,7 +66,7 @@ TEST_F(shared_block_pools, keep_fewer_of_large_blocks_ready) {
 
 TEST_F(shared_block_pools, a_visit_sees_the_living_and_nothing_of_the_caches) {
     shared_block_pool pool(64, 16, source_);
-    std::vector<void*> const blocks = take(pool, 5000);
+    const std::vector<void*> blocks = take(pool, 5000);
     std::set<void*> living(blocks.begin(), blocks.end());
     for (std::size_t index = 0; index < blocks.size(); index += 2) {
         pool.deallocate(blocks[index]);
@@ -82,12 +82,12 @@ TEST_F(shared_block_pools, a_visit_sees_the_living_and_nothing_of_the_caches) {
 
 TEST_F(shared_block_pools, clear_forgets_the_caches_too) {
     shared_block_pool pool(64, 16, source_);
-    std::vector<void*> const blocks = take(pool, 5000);
+    const std::vector<void*> blocks = take(pool, 5000);
     for (std::size_t index = 0; index < 200; ++index) pool.deallocate(blocks[index]);
     pool.clear();
     EXPECT_EQ(pool.size(), 0u);
     EXPECT_TRUE(pool.valid());
-    std::vector<void*> const again = take(pool, 5000);
+    const std::vector<void*> again = take(pool, 5000);
     EXPECT_EQ(std::set<void*>(again.begin(), again.end()).size(), 5000u);
     EXPECT_EQ(source_.requests(), 1u);
 }
@@ -135,7 +135,7 @@ TEST_F(shared_block_pools, more_pools_than_there_are_places_for_work_too) {
 std::string replay(std::span<const support::step> steps) {
     shared_block_pool pool(40, 8);
     support::ledger ledger;
-    for (support::step const& each : steps) {
+    for (const support::step& each : steps) {
         std::string fault;
         std::size_t left = each.second % 300;
         switch (each.kind % 16) {

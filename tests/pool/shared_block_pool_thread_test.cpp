@@ -67,7 +67,7 @@ void stamp(void* block) {
 
 bool is_stamped(void* block) {
     auto* const words = static_cast<stamped*>(block);
-    auto const expected = static_cast<unsigned char>(reinterpret_cast<std::uintptr_t>(block) >> 6);
+    const auto expected = static_cast<unsigned char>(reinterpret_cast<std::uintptr_t>(block) >> 6);
     for (unsigned char each : words->rest) {
         if (each != expected) return false;
     }

@@ -228,7 +228,7 @@ TEST(small_object, deleting_through_a_base_gives_back_the_size_of_the_derived_cl
         shapes.emplace_back(new wide_shape);
     }
     int sum = 0;
-    for (auto const& each : shapes) sum += each->kind();
+    for (const auto& each : shapes) sum += each->kind();
     EXPECT_EQ(sum, 200 * (0 + 1 + 2 + 3 + 64));
     shapes.clear();
     EXPECT_EQ(small_object::stats().live_bytes, before);
@@ -244,7 +244,7 @@ TEST(small_object, trim_gives_back_what_is_empty) {
     }
     EXPECT_GT(small_object::trim(), 50'000u * 200);
     EXPECT_LT(small_object::stats().reserved_bytes, std::size_t{1} << 30);
-    std::unique_ptr<sized<200>> const after(new sized<200>);
+    const std::unique_ptr<sized<200>> after(new sized<200>);
     EXPECT_NE(after, nullptr);
 }
 
@@ -257,7 +257,7 @@ struct deletes_last {
         held.reset(new special<2, 500>);
     }
 };
-deletes_last const deletes_after_main;
+const deletes_last deletes_after_main;
 
 TEST(small_object, objects_of_static_duration_are_made_before_main) {
     std::memset(made_before_main->bytes, 1, 56);
@@ -270,7 +270,7 @@ TEST(small_object, passthrough_is_decided_once) {
     std::uint64_t const set = tenure::option_value(tenure::option::passthrough);
     tenure::set_option(tenure::option::passthrough, tenure::all_parts & ~set);
     delete before;
-    std::unique_ptr<sized<56>> const during(new sized<56>);
+    const std::unique_ptr<sized<56>> during(new sized<56>);
     tenure::set_option(tenure::option::passthrough, set);
     EXPECT_NE(during, nullptr);
 }

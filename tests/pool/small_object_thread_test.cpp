@@ -72,7 +72,7 @@ TEST(small_object_threads, hundreds_of_short_threads_make_delete_and_hand_over) 
         }
         for (std::thread& each : threads) each.join();
     }
-    for (auto const& each : handed_over) ASSERT_TRUE(each->whole());
+    for (const auto& each : handed_over) ASSERT_TRUE(each->whole());
     handed_over.clear();
     EXPECT_EQ(tenure::small_object::stats().live_count, before);
 }

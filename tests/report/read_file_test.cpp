@@ -25,7 +25,7 @@ protected:
 TEST_F(read_file_test, all_of_a_file_is_read) {
     std::string const text(3 << 20, 'x');
     std::ofstream(path) << text;
-    file_text const read = read_file(path, text.size());
+    const file_text read = read_file(path, text.size());
     EXPECT_TRUE(read.ok()) << read.error;
     EXPECT_EQ(read.text, text);
     std::ofstream(path, std::ios::trunc) << "";
@@ -35,7 +35,7 @@ TEST_F(read_file_test, all_of_a_file_is_read) {
 TEST_F(read_file_test, more_than_the_limit_is_refused) {
     std::ofstream(path) << "12345";
     EXPECT_TRUE(read_file(path, 5).ok());
-    file_text const refused = read_file(path, 4);
+    const file_text refused = read_file(path, 4);
     EXPECT_NE(refused.error.find("larger"), std::string::npos) << refused.error;
     EXPECT_EQ(refused.text, "");
     // Of a file in /proc nobody knows how long it is: it grows past the limit while it is read.
@@ -52,7 +52,7 @@ TEST_F(read_file_test, what_is_no_regular_file_is_refused_at_once) {
 
 TEST_F(read_file_test, a_result_is_read_from_nothing_else) {
     for (const char* name : {"/dev/zero", "/proc/self/task"}) {
-        loaded_result const loaded = load_json(name);
+        const loaded_result loaded = load_json(name);
         EXPECT_FALSE(loaded.ok()) << name;
         EXPECT_NE(loaded.error.find(name), std::string::npos) << loaded.error;
     }

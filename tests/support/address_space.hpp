@@ -31,7 +31,7 @@ public:
 
 private:
     void set(rlim_t bytes) const {
-        rlimit const limit{bytes, before_.rlim_max};
+        const rlimit limit{bytes, before_.rlim_max};
         ::setrlimit(RLIMIT_AS, &limit);
     }
 

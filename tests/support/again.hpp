@@ -32,9 +32,9 @@ inline outcome run_again(const std::vector<std::pair<std::string, std::string>>&
         ::dup2(ends[1], STDERR_FILENO);
         ::close(ends[0]);
         ::close(ends[1]);
-        for (auto const& [name, value] : environment) ::setenv(name.c_str(), value.c_str(), 1);
+        for (const auto& [name, value] : environment) ::setenv(name.c_str(), value.c_str(), 1);
         // Removes variables of a runner that shards or selects tests; they must not apply a second time.
-        for (char const* name : {"GTEST_TOTAL_SHARDS", "GTEST_SHARD_INDEX", "GTEST_FILTER", "GTEST_OUTPUT"})
+        for (const char* name : {"GTEST_TOTAL_SHARDS", "GTEST_SHARD_INDEX", "GTEST_FILTER", "GTEST_OUTPUT"})
             ::unsetenv(name);
         std::string const argument = "--gtest_filter=" + filter;
         ::execl("/proc/self/exe", "again", argument.c_str(), "--gtest_brief=1", static_cast<char*>(nullptr));

@@ -29,14 +29,14 @@ class ledger {
 public:
     /// Adds a newly allocated block and fills it. Zero bytes count as one, as in the allocators.
     std::string add(void* pointer, std::size_t bytes, std::size_t alignment) {
-        block const fresh{static_cast<unsigned char*>(pointer), bytes == 0 ? 1 : bytes, alignment, ++last_fill_};
-        auto const address = reinterpret_cast<std::uintptr_t>(pointer);
+        const block fresh{static_cast<unsigned char*>(pointer), bytes == 0 ? 1 : bytes, alignment, ++last_fill_};
+        const auto address = reinterpret_cast<std::uintptr_t>(pointer);
         if (address % alignment != 0) return text_of(fresh) + " is not aligned";
-        auto const after = blocks_.lower_bound(address);
+        const auto after = blocks_.lower_bound(address);
         if (after != blocks_.end() && after->first - address < fresh.bytes)
             return text_of(fresh) + " overlaps the " + text_of(after->second);
         if (after != blocks_.begin()) {
-            auto const before = std::prev(after);
+            const auto before = std::prev(after);
             if (address - before->first < before->second.bytes)
                 return text_of(fresh) + " lies in the " + text_of(before->second);
         }
@@ -55,7 +55,7 @@ public:
     }
 
     [[nodiscard]] std::string check_all() const {
-        for (auto const& [address, which] : blocks_) {
+        for (const auto& [address, which] : blocks_) {
             if (std::string fault = check(which); !fault.empty()) return fault;
         }
         return {};
@@ -63,7 +63,7 @@ public:
 
     /// Checks a block's contents and removes it.
     std::string remove(void* pointer) {
-        auto const found = blocks_.find(reinterpret_cast<std::uintptr_t>(pointer));
+        const auto found = blocks_.find(reinterpret_cast<std::uintptr_t>(pointer));
         if (found == blocks_.end()) return "a block that is not alive was to be removed";
         std::string fault = check(found->second);
         blocks_.erase(found);

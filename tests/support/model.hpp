@@ -43,7 +43,7 @@ inline stream shrink(stream failing, const replay& run) {
     for (std::size_t length = failing.size() / 2; length != 0; length /= 2) {
         for (std::size_t begin = 0; begin + length <= failing.size() && replays_left != 0; --replays_left) {
             stream shorter = failing;
-            auto const first = shorter.begin() + static_cast<std::ptrdiff_t>(begin);
+            const auto first = shorter.begin() + static_cast<std::ptrdiff_t>(begin);
             shorter.erase(first, first + static_cast<std::ptrdiff_t>(length));
             if (run(shorter).empty())
                 begin += length;
@@ -58,13 +58,13 @@ inline stream shrink(stream failing, const replay& run) {
 inline void expect_agreement(const char* model, std::size_t count, const replay& run) {
     std::uint64_t const seed = new_seed();
     std::cout << model << ": seed " << seed << std::endl; // flushed, because the replay may end the process
-    stream const steps = random_stream(seed, count);
+    const stream steps = random_stream(seed, count);
     std::string const fault = run(steps);
     if (fault.empty()) return;
-    stream const few = shrink(steps, run);
+    const stream few = shrink(steps, run);
     std::string said = std::string(model) + ", TENURE_TEST_SEED=" + std::to_string(seed) + ": " + fault + "\n" +
                        std::to_string(few.size()) + " steps are enough: " + run(few);
-    for (step const& each : few) {
+    for (const step& each : few) {
         said += "\n  {" + std::to_string(each.kind) + "u, " + std::to_string(each.first) + "u, " +
                 std::to_string(each.second) + "u},";
     }

@@ -13,7 +13,7 @@
 
 // Weak symbols: nullptr without the sanitizer.
 extern "C" {
-__attribute__((weak)) void __asan_poison_memory_region(void const volatile*, std::size_t);
+__attribute__((weak)) void __asan_poison_memory_region(const volatile void*, std::size_t);
 __attribute__((weak)) void __tsan_acquire(void*);
 __attribute__((weak)) std::size_t __sanitizer_get_current_allocated_bytes();
 __attribute__((weak)) int __lsan_do_recoverable_leak_check();
@@ -28,7 +28,7 @@ inline bool under_sanitizer() { return under_address_sanitizer() || under_thread
 /// Bytes that are allocated from the process's malloc.
 inline std::size_t malloc_bytes() {
     if (&__sanitizer_get_current_allocated_bytes != nullptr) return __sanitizer_get_current_allocated_bytes();
-    struct mallinfo2 const seen = ::mallinfo2();
+    const auto seen = ::mallinfo2();
     return seen.uordblks + seen.hblkhd;
 }
 

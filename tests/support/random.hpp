@@ -35,7 +35,7 @@ private:
 };
 
 inline std::uint64_t new_seed() {
-    if (char const* const given = std::getenv("TENURE_TEST_SEED"); given != nullptr)
+    if (const char* const given = std::getenv("TENURE_TEST_SEED"); given != nullptr)
         return std::strtoull(given, nullptr, 0);
     return std::random_device{}();
 }

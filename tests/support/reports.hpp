@@ -27,7 +27,7 @@ public:
     [[nodiscard]] std::size_t count(tenure::report_kind kind) const {
         std::lock_guard const lock(mutex());
         std::size_t found = 0;
-        for (auto const& each : heard()) found += each.kind == kind;
+        for (const auto& each : heard()) found += each.kind == kind;
         return found;
     }
     [[nodiscard]] std::size_t count() const {

@@ -22,7 +22,7 @@ struct command_outcome {
 
 /// The command is in the parent of the tests' folder.
 inline std::string command_path() {
-    auto const tests = std::filesystem::read_symlink("/proc/self/exe").parent_path();
+    const auto tests = std::filesystem::read_symlink("/proc/self/exe").parent_path();
     return (tests.parent_path() / "tenure").string();
 }
 
@@ -38,7 +38,7 @@ inline command_outcome run_command(const std::string& words, const std::string& 
     std::filesystem::path const scratch = ::mkdtemp(name.data());
     std::string const line = "cd '" + directory + "' && '" + command_path() + "' " + words + " >'" +
                              (scratch / "out").string() + "' 2>'" + (scratch / "err").string() + "'";
-    int const status = std::system(line.c_str());
+    const int status = std::system(line.c_str());
     command_outcome found{WIFEXITED(status) ? WEXITSTATUS(status) : -1, text_of_file(scratch / "out"),
                           text_of_file(scratch / "err")};
     std::filesystem::remove_all(scratch);

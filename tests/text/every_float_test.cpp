@@ -25,7 +25,7 @@ namespace {
 std::uint64_t wrong_floats(std::uint32_t begin, std::uint32_t end, std::uint32_t stride) {
     std::uint64_t wrong = 0;
     for (std::uint64_t bits = begin; bits < end; bits += stride) {
-        auto const value = std::bit_cast<float>(static_cast<std::uint32_t>(bits));
+        const auto value = std::bit_cast<float>(static_cast<std::uint32_t>(bits));
         text_tests::printed const right(value, 2);
         char room[64], negative[64];
         std::size_t const size = tenure::format_fixed<2>(room, sizeof room, value);
@@ -37,8 +37,8 @@ std::uint64_t wrong_floats(std::uint32_t begin, std::uint32_t end, std::uint32_t
 }
 
 TEST(every_float, DISABLED_is_printed_as_printf_does) {
-    char const* const given = std::getenv("TENURE_TEST_STRIDE");
-    auto const stride = given != nullptr ? static_cast<std::uint32_t>(std::strtoul(given, nullptr, 10)) : 1u;
+    const char* const given = std::getenv("TENURE_TEST_STRIDE");
+    const auto stride = given != nullptr ? static_cast<std::uint32_t>(std::strtoul(given, nullptr, 10)) : 1u;
     constexpr std::uint32_t part = 1 << 20, all = 1u << 31; // without the sign
     std::atomic<std::uint32_t> next{0};
     std::atomic<std::uint64_t> wrong{0};

@@ -54,7 +54,7 @@ protected:
     /// Counts, and tells the first ones: a test of millions of values must not print millions of lines.
     template<class Float>
     void expect(std::string_view text, Float value, unsigned precision) {
-        printed const right(value, precision);
+        const printed right(value, precision);
         if (text == right.view()) return;
         if (++wrong_ > 5) return;
         ADD_FAILURE() << text << " instead of " << right.view() << ", precision " << precision << ", seed " << seed_;
@@ -66,11 +66,11 @@ protected:
 };
 
 TEST_F(formatting, awkward_floats_are_printed_as_printf_does) {
-    for (float const value : text_tests::awkward_values<float>()) compare(value);
+    for (const float value : text_tests::awkward_values<float>()) compare(value);
 }
 
 TEST_F(formatting, awkward_doubles_are_printed_as_printf_does) {
-    for (double const value : text_tests::awkward_values<double>()) compare(value);
+    for (const double value : text_tests::awkward_values<double>()) compare(value);
 }
 
 TEST_F(formatting, floats_of_any_bits_are_printed_as_printf_does) {
@@ -84,7 +84,7 @@ TEST_F(formatting, doubles_of_any_bits_are_printed_as_printf_does) {
 
 TEST_F(formatting, numbers_of_common_size_are_printed_as_printf_does) {
     for (int count = 0; count < 8'000; ++count) {
-        double const value =
+        const double value =
             std::ldexp(static_cast<double>(random_.next() >> 11), -static_cast<int>(random_.below(70)));
         compare(count % 2 == 0 ? value : -value);
         compare(static_cast<float>(value));
@@ -94,17 +94,17 @@ TEST_F(formatting, numbers_of_common_size_are_printed_as_printf_does) {
 TEST_F(formatting, halves_go_to_the_even_digit_and_their_neighbours_where_they_belong) {
     for (int count = 0; count < 8'000; ++count) {
         // A few bits behind the point: ties at every precision up to their number.
-        double const tie =
+        const double tie =
             std::ldexp(static_cast<double>(random_.below(1 << 20)), -static_cast<int>(random_.below(20)));
-        for (double const value : {tie, std::nextafter(tie, 1e9), std::nextafter(tie, -1.0), -tie}) compare(value);
-        auto const narrow = static_cast<float>(tie);
-        for (float const value : {narrow, std::nextafter(narrow, 1e9f), std::nextafter(narrow, -1.0f)}) compare(value);
+        for (const double value : {tie, std::nextafter(tie, 1e9), std::nextafter(tie, -1.0), -tie}) compare(value);
+        const auto narrow = static_cast<float>(tie);
+        for (const float value : {narrow, std::nextafter(narrow, 1e9f), std::nextafter(narrow, -1.0f)}) compare(value);
     }
 }
 
 TEST_F(formatting, what_looks_like_a_half_in_decimal_is_rounded_by_its_exact_value) {
     for (int count = 0; count < 8'000; ++count) {
-        double const value = (static_cast<double>(random_.below(100'000'000)) + 0.5) /
+        const double value = (static_cast<double>(random_.below(100'000'000)) + 0.5) /
                              std::pow(10.0, static_cast<double>(random_.below(9)));
         compare(value);
         compare(static_cast<float>(value));
@@ -112,7 +112,7 @@ TEST_F(formatting, what_looks_like_a_half_in_decimal_is_rounded_by_its_exact_val
 }
 
 TEST_F(formatting, every_precision_up_to_the_most_is_exact) {
-    for (double const value : {0.1, -2.5, 1e15 / 3, 5e-324, 1.7976931348623157e308, 123456789.987654321, 1e-30})
+    for (const double value : {0.1, -2.5, 1e15 / 3, 5e-324, 1.7976931348623157e308, 123456789.987654321, 1e-30})
         for (unsigned precision = 0; precision <= max_precision; ++precision) {
             compare(value, precision);
             compare(static_cast<float>(value), precision);
@@ -120,11 +120,11 @@ TEST_F(formatting, every_precision_up_to_the_most_is_exact) {
 }
 
 TEST_F(formatting, the_processors_rounding_mode_has_no_say) {
-    for (int const mode : {FE_UPWARD, FE_DOWNWARD, FE_TOWARDZERO}) {
-        for (double const value : {0.001, -0.001, 2.675, 0.125, -0.375, 1e6 / 3, 12345678.5, 1e17 / 3}) {
-            printed const right(value, 2); // in the mode that the program began with
-            float const narrow_value = static_cast<float>(value);
-            printed const right_narrow(narrow_value, 2);
+    for (const int mode : {FE_UPWARD, FE_DOWNWARD, FE_TOWARDZERO}) {
+        for (const double value : {0.001, -0.001, 2.675, 0.125, -0.375, 1e6 / 3, 12345678.5, 1e17 / 3}) {
+            const printed right(value, 2); // in the mode that the program began with
+            const float narrow_value = static_cast<float>(value);
+            const printed right_narrow(narrow_value, 2);
             char room[64], narrow[64];
             std::fesetround(mode);
             std::size_t const size = format_fixed<2>(room, sizeof room, value);
@@ -156,15 +156,15 @@ void expect_bounds(std::string_view right, Format&& format) {
 }
 
 TEST_F(formatting, every_room_from_none_to_enough_says_what_is_needed_and_is_not_left) {
-    auto const both = [](auto value) {
+    const auto both = [](auto value) {
         printed const two(value, 2), seven(value, 7), thirty(value, 30);
         expect_bounds(two.view(), [&](char* to, std::size_t room) { return format_fixed<2>(to, room, value); });
         expect_bounds(two.view(), [&](char* to, std::size_t room) { return format_fixed(to, room, value, 2); });
         expect_bounds(seven.view(), [&](char* to, std::size_t room) { return format_fixed<7>(to, room, value); });
         expect_bounds(thirty.view(), [&](char* to, std::size_t room) { return format_fixed<30>(to, room, value); });
     };
-    for (double const value : {0.0, -0.0, 1.5, -999.25, 123456.75, -12345678.5, 1e18, -1e20, 1e300}) both(value);
-    for (float const value : {0.0f, -0.0f, 1.5f, -999.25f, 3.4e38f, -1e-40f}) both(value);
+    for (const double value : {0.0, -0.0, 1.5, -999.25, 123456.75, -12345678.5, 1e18, -1e20, 1e300}) both(value);
+    for (const float value : {0.0f, -0.0f, 1.5f, -999.25f, 3.4e38f, -1e-40f}) both(value);
     both(std::numeric_limits<double>::infinity());
     both(-std::numeric_limits<float>::infinity());
     both(std::numeric_limits<float>::quiet_NaN());
@@ -185,7 +185,7 @@ TEST_F(formatting, the_stated_bounds_are_reached_and_not_passed) {
 template<class Integer>
 void expect_integer(Integer value) {
     char right[32], room[64];
-    int const size = std::is_signed_v<Integer>
+    const int size = std::is_signed_v<Integer>
                          ? std::snprintf(right, sizeof right, "%" PRIdMAX, static_cast<std::intmax_t>(value))
                          : std::snprintf(right, sizeof right, "%" PRIuMAX, static_cast<std::uintmax_t>(value));
     std::size_t const written = format_integer(room, sizeof room, value);
@@ -200,7 +200,7 @@ TYPED_TEST_SUITE(integers, all_integers);
 
 TYPED_TEST(integers, are_printed_as_printf_does) {
     using limits = std::numeric_limits<TypeParam>;
-    for (TypeParam const value : {limits::min(), limits::max(), TypeParam{0}, TypeParam{1}}) expect_integer(value);
+    for (const TypeParam value : {limits::min(), limits::max(), TypeParam{0}, TypeParam{1}}) expect_integer(value);
     std::uint64_t power = 1;
     for (int digits = 0; digits < 20; ++digits, power *= 10)
         for (std::uint64_t const near : {power - 1, power, power + 1, 0 - power, 1 - power})
@@ -220,19 +220,19 @@ TEST_F(formatting, integers_say_what_is_needed_and_keep_their_room) {
 TEST_F(formatting, nothing_is_allocated_for_any_value) {
     if (!text_tests::malloc_calls()) GTEST_SKIP() << "the sanitizer's malloc cannot be counted";
     static char room[512];
-    auto const floats = text_tests::awkward_values<float>();
-    auto const doubles = text_tests::awkward_values<double>();
+    const auto floats = text_tests::awkward_values<float>();
+    const auto doubles = text_tests::awkward_values<double>();
     std::size_t written = 0;
-    auto const before = text_tests::malloc_calls();
+    const auto before = text_tests::malloc_calls();
     for (unsigned precision = 0; precision <= max_precision; ++precision) {
-        for (float const value : floats) written += format_fixed(room, sizeof room, value, precision);
-        for (double const value : doubles) written += format_fixed(room, precision * 5, value, precision);
+        for (const float value : floats) written += format_fixed(room, sizeof room, value, precision);
+        for (const double value : doubles) written += format_fixed(room, precision * 5, value, precision);
     }
-    for (double const value : doubles) written += format_fixed<2>(room, sizeof room, value);
+    for (const double value : doubles) written += format_fixed<2>(room, sizeof room, value);
     written += format_integer(room, sizeof room, INT64_MIN);
     EXPECT_EQ(text_tests::malloc_calls(), before);
     EXPECT_NE(written, 0u);
-    void* volatile const block = std::malloc(10); // calls are seen
+    void* const volatile block = std::malloc(10); // calls are seen
     std::free(block);
     EXPECT_NE(text_tests::malloc_calls(), before);
 }

@@ -36,7 +36,7 @@ struct backwards {
 
 std::string joined(std::span<const tenure::text_piece> pieces) {
     std::string text;
-    for (auto const& each : pieces) text.append(each.data, each.size_bytes);
+    for (const auto& each : pieces) text.append(each.data, each.size_bytes);
     return text;
 }
 
@@ -90,11 +90,11 @@ TEST_F(paged_writers, write_all_objects_in_their_order_whatever_the_order_of_pag
 }
 
 TEST_F(paged_writers, write_pages_of_different_sizes) {
-    std::vector<std::vector<int>> const pages{{1, 2, 3}, {}, {4}, {}, {5, 6}};
+    const std::vector<std::vector<int>> pages{{1, 2, 3}, {}, {4}, {}, {5, 6}};
     paged_writer writer(source_);
     ASSERT_TRUE(writer.reserve({5, 3, 8}));
-    auto const size_of = [&](std::size_t page) { return pages[page].size(); };
-    auto const write = [&](text_writer& to, std::size_t page, std::size_t object) { to.append(pages[page][object]); };
+    const auto size_of = [&](std::size_t page) { return pages[page].size(); };
+    const auto write = [&](text_writer& to, std::size_t page, std::size_t object) { to.append(pages[page][object]); };
     ASSERT_TRUE(writer.write_pages(pages.size(), size_of, backwards{}, write));
     EXPECT_EQ(writer.pieces().size(), 5u);
     EXPECT_EQ(writer.pieces()[1].size_bytes, 0u);
@@ -106,8 +106,8 @@ TEST_F(paged_writers, join_records_of_a_fixed_width_without_moving_them) {
     ASSERT_TRUE(writer.reserve({4, 10, 4}));
     ASSERT_TRUE(writer.write(40, run_serially{},
                              [](text_writer& to, std::size_t page, std::size_t) { to.append("abc").append(page); }));
-    char const* const first = writer.pieces()[0].data;
-    for (auto const& each : writer.pieces()) EXPECT_EQ(each.size_bytes, 40u);
+    const char* const first = writer.pieces()[0].data;
+    for (const auto& each : writer.pieces()) EXPECT_EQ(each.size_bytes, 40u);
     EXPECT_EQ(writer.pieces()[3].data, first + 120);
     std::string const before = joined(writer.pieces());
     EXPECT_EQ(writer.join(), before);
@@ -117,13 +117,13 @@ TEST_F(paged_writers, join_records_of_a_fixed_width_without_moving_them) {
 TEST_F(paged_writers, name_the_first_record_that_is_too_long_whatever_the_order_of_pages) {
     paged_writer writer(source_);
     ASSERT_TRUE(writer.reserve({10, 100, 5}));
-    auto const write = [](text_writer& to, std::size_t page, std::size_t object) {
+    const auto write = [](text_writer& to, std::size_t page, std::size_t object) {
         to.append(object % 10);
         if ((page == 7 || page == 3) && object >= 42) to.append("123").append(page).append(object);
     };
     for (int turn = 0; turn < 2; ++turn) {
         EXPECT_FALSE(turn == 0 ? writer.write(1000, run_serially{}, write) : writer.write(1000, backwards{}, write));
-        tenure::page_error const& error = writer.error();
+        const tenure::page_error& error = writer.error();
         ASSERT_TRUE(error);
         EXPECT_EQ(error.page, 3u);
         EXPECT_EQ(error.object, 42u);
@@ -135,7 +135,7 @@ TEST_F(paged_writers, name_the_first_record_that_is_too_long_whatever_the_order_
         EXPECT_EQ(std::string_view(room, error.describe(room)),
                   "object 42 of page 3 needs 7 bytes, more than the bound of 5 bytes");
     }
-    auto const write_five = [](text_writer& to, std::size_t, std::size_t) { to.append("12345"); };
+    const auto write_five = [](text_writer& to, std::size_t, std::size_t) { to.append("12345"); };
     ASSERT_TRUE(writer.write(1000, run_serially{}, write_five));
     EXPECT_FALSE(writer.error());
     EXPECT_EQ(writer.join().size(), 5000u);
@@ -147,7 +147,7 @@ TEST_F(paged_writers, name_the_first_record_that_is_too_long_whatever_the_order_
 TEST_F(paged_writers, join_pages_over_their_own_text) {
     paged_writer writer(source_);
     ASSERT_TRUE(writer.reserve({10, 10, 10}));
-    auto const write = [](text_writer& to, std::size_t page, std::size_t object) {
+    const auto write = [](text_writer& to, std::size_t page, std::size_t object) {
         to.append("1234567").append(page).append(object % 10); // one byte of each record is not used
     };
     ASSERT_TRUE(writer.write(100, run_serially{}, write));
@@ -163,7 +163,7 @@ TEST_F(paged_writers, do_not_write_past_a_page_however_long_a_record_is) {
     // Every page by itself: what the others have written must stay.
     std::string const huge(5000, 'x');
     std::vector<std::string> seen;
-    auto const write = [&](text_writer& to, std::size_t page, std::size_t object) {
+    const auto write = [&](text_writer& to, std::size_t page, std::size_t object) {
         if (page == 1 && object == 2) {
             to.append("long").append(huge);
         } else {
@@ -174,7 +174,7 @@ TEST_F(paged_writers, do_not_write_past_a_page_however_long_a_record_is) {
     EXPECT_EQ(writer.error().page, 1u);
     EXPECT_EQ(writer.error().object, 2u);
     EXPECT_EQ(writer.error().needed_bytes, 5004u);
-    for (char const* page : {memory, memory + 80})
+    for (const char* page : {memory, memory + 80})
         EXPECT_EQ(std::string_view(page, 40), "0123456789012345678901234567890123456789");
 }
 
@@ -262,8 +262,8 @@ TEST_F(paged_writers, a_round_allocates_nothing) {
     if (!text_tests::malloc_calls()) GTEST_SKIP() << "the sanitizer's malloc cannot be counted";
     paged_writer writer(source_);
     ASSERT_TRUE(writer.reserve({100, 100, 60}));
-    auto const before = text_tests::malloc_calls();
-    bool const is_written =
+    const auto before = text_tests::malloc_calls();
+    const bool is_written =
         writer.write(10'000, run_serially{}, [](text_writer& to, std::size_t page, std::size_t object) {
             to.append_fixed<2>(static_cast<float>(page) * 0.01f).append(',').append(object).append_fixed(1e38f, 2);
         });
@@ -278,7 +278,7 @@ TEST_F(paged_writers, an_exception_of_a_record_passes_through_and_leaves_no_text
     paged_writer writer(source_);
     ASSERT_TRUE(writer.reserve({10, 10, 10}));
     ASSERT_TRUE(writer.write(100, run_serially{}, write_number));
-    auto const write = [](text_writer& to, std::size_t page, std::size_t) {
+    const auto write = [](text_writer& to, std::size_t page, std::size_t) {
         to.append('x');
         if (page == 5) throw 5;
     };

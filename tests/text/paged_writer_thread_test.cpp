@@ -56,7 +56,7 @@ protected:
     }
     [[nodiscard]] std::string printed() const {
         std::string all;
-        for (record const& each : records_) {
+        for (const record& each : records_) {
             char text[200];
             std::snprintf(text, sizeof text, "%s%.2f,%d,%llu,%s\n", each.flag ? "y" : "n",
                           static_cast<double>(each.real), each.number, static_cast<unsigned long long>(each.large),

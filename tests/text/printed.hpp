@@ -55,17 +55,17 @@ std::vector<Float> awkward_values() {
     double power = 1;
     for (int digits = 0; digits < 25; ++digits, power *= 10) {
         // The ends of what has eight digits, 64 bits, a power of ten, each at every precision.
-        for (double const base :
+        for (const double base :
              {99999998.5, 99999999.0, 99999999.5, 100000000.0, 18446744073709551615.0, 0.5, 0.25, 1.0, 9.5})
-            for (double const value : {base / power, base * power}) values.push_back(static_cast<Float>(value));
+            for (const double value : {base / power, base * power}) values.push_back(static_cast<Float>(value));
     }
     for (int bit = 0; bit < 70; ++bit)
         values.push_back(static_cast<Float>(std::uint64_t{1} << bit % 64) * (bit < 64 ? 1 : 64));
     std::vector<Float> all;
     using word = std::conditional_t<sizeof(Float) == 4, std::uint32_t, std::uint64_t>;
-    for (Float const value : values) {
+    for (const Float value : values) {
         for (int step = -2; step <= 2; ++step) { // and their neighbours
-            Float const near =
+            const Float near =
                 std::bit_cast<Float>(static_cast<word>(std::bit_cast<word>(value) + static_cast<word>(step)));
             all.push_back(near);
             all.push_back(-near);

@@ -53,7 +53,7 @@ TEST_F(text_death, what_was_not_reserved_is_refused) {
 TEST_F(text_death, a_page_with_more_objects_than_reserved_is_refused) {
     ASSERT_TRUE(writer_.reserve({4, 10, 10}));
     support::heard_reports const heard;
-    auto const objects_of = [](std::size_t page) { return page == 2 ? std::size_t{11} : std::size_t{10}; };
+    const auto objects_of = [](std::size_t page) { return page == 2 ? std::size_t{11} : std::size_t{10}; };
     EXPECT_FALSE(writer_.write_pages(4, objects_of, tenure::run_serially{}, write_letter));
     EXPECT_EQ(heard.count(tenure::report_kind::misuse), tenure::checks::caller ? 1u : 0u);
     EXPECT_EQ(writer_.join(), "");
@@ -62,11 +62,11 @@ TEST_F(text_death, a_page_with_more_objects_than_reserved_is_refused) {
 TEST_F(text_death, a_page_past_the_count_is_refused) {
     ASSERT_TRUE(writer_.reserve({5, 10, 10})); // behind the last page lie the pieces
     support::heard_reports const heard;
-    auto const too_many = [](std::size_t count, const auto& body) {
+    const auto too_many = [](std::size_t count, const auto& body) {
         for (std::size_t page = 0; page <= count; ++page) body(page);
     };
-    auto const ten = [](std::size_t) { return std::size_t{10}; };
-    auto const write_ten = [](text_writer& to, std::size_t, std::size_t) { to.append("0123456789"); };
+    const auto ten = [](std::size_t) { return std::size_t{10}; };
+    const auto write_ten = [](text_writer& to, std::size_t, std::size_t) { to.append("0123456789"); };
     EXPECT_TRUE(writer_.write_pages(5, ten, too_many, write_ten)) << "its own pages are whole";
     EXPECT_EQ(writer_.join().size(), 500u);
     EXPECT_EQ(heard.count(tenure::report_kind::misuse), tenure::checks::caller ? 1u : 0u);
@@ -88,7 +88,7 @@ TEST_F(text_death, a_page_that_was_left_out_is_no_text) {
 TEST_F(text_death, a_page_that_runs_twice_is_reported) {
     if constexpr (!tenure::checks::caller) GTEST_SKIP() << "the caller's mistakes are not checked";
     ASSERT_TRUE(writer_.reserve({10, 10, 10}));
-    auto const twice = [](std::size_t, const auto& body) {
+    const auto twice = [](std::size_t, const auto& body) {
         body(0);
         body(0);
     };

@@ -22,7 +22,7 @@ concept appended = requires(text_writer& to, T value) {
 };
 enum letters { first_letter };
 enum class scoped : char { first };
-static_assert(appended<char> && appended<char const*> && appended<std::string> && appended<unsigned short>);
+static_assert(appended<char> && appended<const char*> && appended<std::string> && appended<unsigned short>);
 static_assert(!appended<bool> && !appended<float> && !appended<double> && !appended<letters> && !appended<scoped>);
 static_assert(!appended<wchar_t> && !appended<char8_t> && !appended<void*>);
 
@@ -89,7 +89,7 @@ TEST(text_writers, write_a_call_whole_or_not_at_all_and_nothing_after_it) {
 }
 
 TEST(text_writers, count_what_they_would_need_at_every_size_and_never_leave_it) {
-    auto const write = [](text_writer& to) {
+    const auto write = [](text_writer& to) {
         to.append('y').append_fixed<2>(-12.345f).append(',').append(-70000).append(',').append(UINT64_MAX);
         to.append(",some words,").append_fixed<6>(3.14159265358979).append_fixed(1e300, 3).append(7u);
     };
@@ -114,9 +114,9 @@ TEST(text_writers, agree_with_printf_about_records_of_any_numbers) {
     support::random random(seed);
     std::array<char, 512> room;
     for (int count = 0; count < 100'000; ++count) {
-        bool const flag = random.one_in(2);
-        auto const real = std::bit_cast<float>(static_cast<std::uint32_t>(random.next()));
-        auto const number = static_cast<std::int32_t>(random.next()) >> random.below(32);
+        const bool flag = random.one_in(2);
+        const auto real = std::bit_cast<float>(static_cast<std::uint32_t>(random.next()));
+        const auto number = static_cast<std::int32_t>(random.next()) >> random.below(32);
         std::uint64_t const large = random.next() >> random.below(64);
         text_writer to(room);
         to.append(flag ? 'y' : 'n').append_fixed<2>(real).append(',').append(number).append(',').append(large);

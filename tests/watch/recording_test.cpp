@@ -41,7 +41,7 @@ class a_recording : public testing::Test {
 protected:
     void SetUp() override {
         fs::create_directories(folder);
-        int const number = ::open(file.c_str(), O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+        const int number = ::open(file.c_str(), O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
         ASSERT_GE(number, 0);
         ASSERT_EQ(::ftruncate(number, bytes), 0);
         mapped = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, number, 0);
@@ -94,7 +94,7 @@ protected:
 
     std::string told() {
         std::vector<std::string> notices;
-        auto const recordings = recordings_of(folder, notices);
+        const auto recordings = recordings_of(folder, notices);
         symbols names;
         findings found = explain(recordings, names);
         found.notices.insert(found.notices.end(), notices.begin(), notices.end());
@@ -128,7 +128,7 @@ TEST_F(a_recording, that_is_a_pipe_or_a_device_is_left_out_by_name) {
 TEST_F(a_recording, that_others_can_write_to_is_read_once_and_may_be_cut_short_afterwards) {
     fs::permissions(file, fs::perms::owner_read | fs::perms::owner_write | fs::perms::others_write);
     std::string why;
-    auto const opened = recording::open(file, why);
+    const auto opened = recording::open(file, why);
     ASSERT_NE(opened, nullptr) << why;
     ASSERT_EQ(opened->threads().size(), 1U);
     ASSERT_EQ(::truncate(file.c_str(), 0), 0);
@@ -155,7 +155,7 @@ TEST_F(a_recording, whose_counts_are_past_their_tables_has_no_such_thread) {
         std::uint32_t const before = area().*count;
         area().*count = ~0U;
         std::string why;
-        auto const opened = recording::open(file, why);
+        const auto opened = recording::open(file, why);
         ASSERT_NE(opened, nullptr) << why;
         EXPECT_EQ(opened->threads().size(), 0U);
         area().*count = before;
@@ -165,7 +165,7 @@ TEST_F(a_recording, whose_counts_are_past_their_tables_has_no_such_thread) {
 // The process may live, or the file be another's: what was within bounds when it was opened is not for ever.
 TEST_F(a_recording, that_changes_while_it_is_read_stays_within_bounds) {
     std::string why;
-    auto const opened = recording::open(file, why);
+    const auto opened = recording::open(file, why);
     ASSERT_NE(opened, nullptr) << why;
     hook::thread_area& thread = area();
     thread.nodes = thread.sites = thread.stack_words = thread.intervals = thread.waits = head().modules = ~0U;
@@ -238,7 +238,7 @@ TEST_F(a_recording, carries_no_escape_sequences_to_a_terminal) {
     std::strcpy(area().name, "\x1b[31mthread");
     std::vector<std::string> notices;
     fs::create_directory(folder / "\x1b[31m.tnw");
-    auto const recordings = recordings_of(folder, notices);
+    const auto recordings = recordings_of(folder, notices);
     symbols names;
     findings found = explain(recordings, names);
     found.notices.insert(found.notices.end(), notices.begin(), notices.end());
@@ -258,7 +258,7 @@ TEST_F(a_recording, is_told_how_its_process_ended) {
 }
 
 TEST_F(a_recording, is_all_that_the_end_of_a_process_is_written_to) {
-    auto const expect_untouched = [this](const char* what) {
+    const auto expect_untouched = [this](const char* what) {
         note_seen_end(folder, {process, 6, 0, 1'500'000});
         EXPECT_EQ(head().end_signal, 0U) << what;
         EXPECT_EQ(head().end_ticks, 0U) << what;

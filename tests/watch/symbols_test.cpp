@@ -37,14 +37,14 @@ struct own_program {
 };
 
 TEST(symbols_of_a_program, functions_and_variables_have_their_names) {
-    own_program const own;
+    const own_program own;
     symbols names;
-    auto const function = reinterpret_cast<std::uintptr_t>(&tenure_symbols_test_function);
+    const auto function = reinterpret_cast<std::uintptr_t>(&tenure_symbols_test_function);
     const std::vector<named_frame>& frames = names.at(own.path, own.offset_of(function), false);
     ASSERT_FALSE(frames.empty());
     EXPECT_NE(frames.back().function.find("tenure_symbols_test_function"), std::string::npos) << shown(frames.back());
     EXPECT_EQ(frames.back().module, own.path);
-    auto const variable = reinterpret_cast<std::uintptr_t>(&tenure_symbols_test_variable);
+    const auto variable = reinterpret_cast<std::uintptr_t>(&tenure_symbols_test_variable);
     EXPECT_EQ(names.variable(own.path, own.offset_of(variable)), "tenure_symbols_test_variable");
     EXPECT_EQ(names.variable(own.path, own.offset_of(variable) + 1), "tenure_symbols_test_variable+1");
     EXPECT_EQ(names.variable(own.path, own.offset_of(function)), "") << "code is no variable";
@@ -59,7 +59,7 @@ TEST(symbols_of_a_program, what_has_no_name_is_shown_by_its_place) {
 }
 
 TEST(symbols_of_a_program, code_made_at_run_time_is_named_by_a_map) {
-    auto const process = static_cast<std::uint32_t>(::getpid());
+    const auto process = static_cast<std::uint32_t>(::getpid());
     std::string const path = "/tmp/perf-" + std::to_string(process) + ".map";
     std::ofstream(path) << "7f0000001000 40 Game.Update(float)\nnonsense\n7f0000001040 20 Game.Draw()\n";
     symbols names;

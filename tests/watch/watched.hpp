@@ -25,7 +25,7 @@ struct outcome {
 };
 
 inline std::string path_of(const std::string& program) {
-    auto const tests = std::filesystem::read_symlink("/proc/self/exe").parent_path();
+    const auto tests = std::filesystem::read_symlink("/proc/self/exe").parent_path();
     return (tests / "watch" / ("watched_" + program)).string();
 }
 
@@ -34,7 +34,7 @@ inline bool is_built(const std::string& program) { return std::filesystem::exist
 /// `tenure watch OPTIONS -- PROGRAM ARGUMENTS`.
 inline outcome run(const std::string& program, const std::string& options = {}, const std::string& arguments = {}) {
     std::string const json_file = support::own_path("watched.json"), text_file = support::own_path("watched.txt");
-    command_outcome const ran = run_command("watch --json '" + json_file + "' -o '" + text_file + "' " + options +
+    const command_outcome ran = run_command("watch --json '" + json_file + "' -o '" + text_file + "' " + options +
                                             " -- '" + path_of(program) + "' " + arguments);
     outcome seen{ran.code, ran.out, ran.err, text_of_file(text_file),
                  json::parse(text_of_file(json_file), nullptr, false)};
@@ -94,7 +94,7 @@ inline bool some_stack_has(const json& region, const std::string& call, const st
 /// Of where the time went; a few ns are rounded.
 inline std::int64_t sum_of_parts(const json& region) {
     std::int64_t sum = 0;
-    for (auto const& [name, part] : region["time"].items()) {
+    for (const auto& [name, part] : region["time"].items()) {
         if (name != "total_ns") sum += part.get<std::int64_t>();
     }
     std::int64_t const total = region["time"]["total_ns"];

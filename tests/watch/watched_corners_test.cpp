@@ -22,23 +22,23 @@ watched::outcome corner(const std::string& name, const std::string& expected_out
 }
 
 TEST(watch_corners, threads_of_c11_are_threads) {
-    json const region = watched::region_of_kind(corner("c11", "17\n"), "thread");
+    const json region = watched::region_of_kind(corner("c11", "17\n"), "thread");
     EXPECT_EQ(region["name"], "i") << "a name of C is no mangled one";
     EXPECT_EQ(watched::site(region, "malloc", "f")["count"], 1000);
     EXPECT_EQ(watched::site(region, "malloc", "f")["where"]["function"], "f");
     // One thread: from when it was asked for to when it began, and from there to its end.
-    double const span = region["span_ns"], late = region["late_ns"], longest = region["longest_ns"];
+    const double span = region["span_ns"], late = region["late_ns"], longest = region["longest_ns"];
     EXPECT_GT(late, 0);
     EXPECT_NEAR(span, late + longest, 10);
 }
 
 TEST(watch_corners, a_small_stack_has_room_for_notes) {
-    json const region = watched::region_of_kind(corner("small_stack", "3\n"), "thread");
+    const json region = watched::region_of_kind(corner("small_stack", "3\n"), "thread");
     EXPECT_EQ(watched::site(region, "malloc", "f")["count"], 1);
 }
 
 TEST(watch_corners, of_many_threads_with_one_routine_nothing_is_lost) {
-    json const region = watched::region_of_kind(corner("many_threads", ""), "thread");
+    const json region = watched::region_of_kind(corner("many_threads", ""), "thread");
     EXPECT_EQ(region["entries"], 200);
     EXPECT_EQ(region["threads"], 200);
     EXPECT_EQ(watched::site(region, "malloc", "f")["count"], 600);
@@ -61,14 +61,14 @@ TEST(watch_corners, a_limit_of_file_sizes_ends_no_program) {
 }
 
 TEST(watch_corners, the_end_of_a_region_that_never_began_is_none) {
-    json const region = watched::region_of_kind(corner("stray_end", ""), "thread");
+    const json region = watched::region_of_kind(corner("stray_end", ""), "thread");
     EXPECT_EQ(watched::site(region, "malloc", "f")["count"], 1000);
 }
 
 TEST(watch_corners, a_semaphore_is_a_place_to_be_cancelled_at) { corner("cancelled", "cancelled\n"); }
 
 TEST(watch_corners, a_lock_that_is_refused_is_no_wait) {
-    json const region = watched::region_of_kind(corner("deadlock", "refused\n"), "thread");
+    const json region = watched::region_of_kind(corner("deadlock", "refused\n"), "thread");
     EXPECT_EQ(region["waits"], 0);
     EXPECT_EQ(region["quick_locks"], 1);
 }
@@ -85,13 +85,13 @@ TEST(watch_corners, a_child_without_handlers_has_a_recording_of_its_own) {
 }
 
 TEST(watch_corners, a_sleep_that_nobody_sees_is_no_wait_of_the_next_call) {
-    json const region = watched::region_of_kind(corner("unseen_sleep", ""), "thread");
+    const json region = watched::region_of_kind(corner("unseen_sleep", ""), "thread");
     EXPECT_EQ(region["waits"], 0);
     EXPECT_GT(region["time"]["unexplained_ns"], 0);
 }
 
 TEST(watch_corners, a_sleep_within_a_call_is_counted_once) {
-    json const region = watched::region_of_kind(corner("slow_stream", ""), "thread");
+    const json region = watched::region_of_kind(corner("slow_stream", ""), "thread");
     EXPECT_EQ(watched::site(region, "usleep", "write_slowly")["count"], 5);
     double spent = 0;
     for (const json& site : region["sites"]) spent += site["ns"].get<double>();
@@ -99,8 +99,8 @@ TEST(watch_corners, a_sleep_within_a_call_is_counted_once) {
 }
 
 TEST(watch_corners, threads_that_share_a_processor_stand_in_its_queue) {
-    json const region = watched::region_of_kind(corner("one_processor", ""), "thread");
-    double const queue = region["kernel"]["queue_ns"];
+    const json region = watched::region_of_kind(corner("one_processor", ""), "thread");
+    const double queue = region["kernel"]["queue_ns"];
     if (queue == 0) GTEST_SKIP() << "this kernel does not count the queue";
     EXPECT_EQ(region["waits"], 0);
     EXPECT_GT(region["time"]["queued_ns"].get<double>(), region["time"]["unexplained_ns"].get<double>());
@@ -108,7 +108,7 @@ TEST(watch_corners, threads_that_share_a_processor_stand_in_its_queue) {
 }
 
 TEST(watch_corners, what_was_refused_is_no_memory) {
-    json const region = watched::region_of_kind(corner("refused_memory", ""), "thread");
+    const json region = watched::region_of_kind(corner("refused_memory", ""), "thread");
     EXPECT_EQ(region["allocations"], 6);
     EXPECT_EQ(region["allocated_bytes"], 0);
 }
@@ -149,7 +149,7 @@ TEST(watch_corners, fibers_on_one_stack_are_told_apart) {
 }
 
 TEST(watch_corners, a_wait_within_a_wait_is_counted_once) {
-    json const region = watched::region_of_kind(watched::run("nested"), "thread");
+    const json region = watched::region_of_kind(watched::run("nested"), "thread");
     EXPECT_GE(region["waits"], 1);
     double waited = 0;
     for (const json& site : region["sites"]) {
@@ -163,7 +163,7 @@ TEST(watch_corners, a_wait_within_a_wait_is_counted_once) {
 
 TEST(watch_corners, who_runs_tasks_meanwhile_does_not_wait) {
     if (!watched::is_built("tasks")) GTEST_SKIP() << "the compiler has no OpenMP";
-    json const region = watched::region_of_kind(watched::run("tasks"), "openmp");
+    const json region = watched::region_of_kind(watched::run("tasks"), "openmp");
     EXPECT_LT(region["waits"], 10) << "of 88 calls; the kernel may have let it sleep for a page";
 }
 
@@ -171,10 +171,10 @@ TEST(watch_corners, a_lock_of_tbbs_is_no_want_of_work) {
     if (!watched::is_built("tasks_lock")) GTEST_SKIP() << "TBB is not installed";
     watched::outcome const seen = watched::run("tasks_lock");
     EXPECT_EQ(seen.code, 0) << seen.err;
-    json const region = watched::region_of_kind(seen, "tbb");
+    const json region = watched::region_of_kind(seen, "tbb");
     for (const json& site : region["sites"]) EXPECT_NE(site["call"], "futex") << "it is the lock's own";
     EXPECT_TRUE(watched::some_stack_has(region, "tbb::mutex", "take_turns"));
-    json const wait = watched::site(region, "tbb::mutex", "take_turns");
+    const json wait = watched::site(region, "tbb::mutex", "take_turns");
     EXPECT_NE(wait["object"].get<std::string>().find("lock"), std::string::npos) << wait["object"];
 }
 
@@ -186,12 +186,12 @@ TEST(watch_plug_ins, have_a_cpp_library_of_their_own) {
 }
 
 TEST(watch_plug_ins, have_an_openmp_of_their_own) {
-    auto const folder = std::filesystem::path(watched::path_of("host")).parent_path() / "plug_ins";
+    const auto folder = std::filesystem::path(watched::path_of("host")).parent_path() / "plug_ins";
     if (!std::filesystem::exists(folder / "plug_in_openmp.so")) GTEST_SKIP() << "the compiler has no OpenMP";
     watched::outcome const seen = watched::run("host", "", "plug_in_openmp.so");
     EXPECT_EQ(seen.code, 0) << seen.err;
     EXPECT_EQ(seen.out, "2\n");
-    json const region = watched::region_of_kind(seen, "openmp");
+    const json region = watched::region_of_kind(seen, "openmp");
     EXPECT_EQ(region["entries"], 2);
     EXPECT_EQ(region["allocations"], 2);
 }

@@ -26,7 +26,7 @@ using watched::json;
 constexpr int allocations = 1234;
 
 void expect_all_noted(const watched::outcome& seen) {
-    json const region = watched::region_of_kind(seen, "thread");
+    const json region = watched::region_of_kind(seen, "thread");
     ASSERT_FALSE(region.empty());
     EXPECT_EQ(watched::site(region, "malloc", "allocate_some")["count"], allocations);
     EXPECT_EQ(watched::site(region, "free", "allocate_some")["count"], allocations);
@@ -52,7 +52,7 @@ TEST(watch_ends, what_threads_still_wait_for_is_told) {
     watched::outcome const seen = watched::run("ends", "", "deadlock");
     EXPECT_EQ(seen.code, 128 + SIGTERM);
     expect_all_noted(seen);
-    json const region = watched::region_of_kind(seen, "thread");
+    const json region = watched::region_of_kind(seen, "thread");
     std::uint64_t waited = 0;
     for (const json& site : region["sites"]) {
         if (site["call"] == "pthread_mutex_lock") waited += site["wait_ns"].get<std::uint64_t>();
@@ -103,7 +103,7 @@ TEST(watch_ends, a_child_is_left_alone_when_that_is_asked) {
 
 TEST(watch_refuses, a_program_that_is_linked_statically) {
     if (!watched::is_built("static")) GTEST_SKIP() << "nothing can be linked statically here";
-    command_outcome const ran = run_command("watch -- '" + watched::path_of("static") + "'");
+    const command_outcome ran = run_command("watch -- '" + watched::path_of("static") + "'");
     EXPECT_EQ(ran.code, 126);
     EXPECT_NE(ran.err.find("linked statically"), std::string::npos) << ran.err;
 }
@@ -116,7 +116,7 @@ TEST(watch_refuses, what_is_not_there) {
     EXPECT_EQ(run_command("watch --stacks nonsense -- true").code, 2);
     EXPECT_EQ(run_command("watch --from /nowhere").code, 2);
     EXPECT_EQ(run_command("watch --nonsense -- true").code, 2);
-    command_outcome const swallowed = run_command("watch --html -- true");
+    const command_outcome swallowed = run_command("watch --html -- true");
     EXPECT_EQ(swallowed.code, 2);
     EXPECT_NE(swallowed.err.find("--html"), std::string::npos) << swallowed.err;
     EXPECT_EQ(run_command("watch --baseline /dev/null -- true").code, 2) << "of no use alone";
@@ -125,7 +125,7 @@ TEST(watch_refuses, what_is_not_there) {
 TEST(watch_refuses, numbers_out_of_range_with_the_range) {
     for (const char* option : {"--sites", "--regions", "--frames", "--slow-ns", "--fail-code"}) {
         for (const char* number : {"-1", "99999999999999999999", "18446744073709551615", "1.5", "x"}) {
-            command_outcome const ran = run_command(std::string{"watch "} + option + " " + number + " -- true");
+            const command_outcome ran = run_command(std::string{"watch "} + option + " " + number + " -- true");
             EXPECT_EQ(ran.code, 2) << option << " " << number << "\n" << ran.err;
             EXPECT_NE(ran.err.find(option), std::string::npos) << ran.err;
             EXPECT_NE(ran.err.find("not a whole number from "), std::string::npos) << ran.err;
@@ -142,13 +142,13 @@ TEST(watch_tells, of_a_malloc_of_the_programs_own) {
 }
 
 TEST(watch_tells, of_a_program_without_regions) {
-    command_outcome const ran = run_command("watch -- true");
+    const command_outcome ran = run_command("watch -- true");
     EXPECT_EQ(ran.code, 0);
     EXPECT_NE(ran.err.find("No parallel region was seen"), std::string::npos) << ran.err;
 }
 
 TEST(watch_command, lists_what_it_stands_in_for) {
-    command_outcome const ran = run_command("watch --list");
+    const command_outcome ran = run_command("watch --list");
     EXPECT_EQ(ran.code, 0);
     for (const char* word : {"malloc", "operator new[]", "pthread_rwlock_wrlock", "futex", "snprintf", "setlocale",
                              "fputs", "GOMP_barrier", "What can stay hidden"}) {
@@ -159,12 +159,12 @@ TEST(watch_command, lists_what_it_stands_in_for) {
 TEST(watch_command, keeps_recordings_and_reports_once_more) {
     std::string const folder = support::own_path("kept");
     EXPECT_EQ(run_command("watch --keep '" + folder + "' -- '" + watched::path_of("ends") + "' exit").code, 7);
-    command_outcome const again = run_command("watch --from '" + folder + "' --json -");
+    const command_outcome again = run_command("watch --from '" + folder + "' --json -");
     EXPECT_EQ(again.code, 0) << again.err;
-    json const report = json::parse(again.out, nullptr, false);
+    const json report = json::parse(again.out, nullptr, false);
     ASSERT_TRUE(report.is_object());
     EXPECT_EQ(report["processes"].size(), 1U);
-    command_outcome const mixed = run_command("watch --keep '" + folder + "' -- true");
+    const command_outcome mixed = run_command("watch --keep '" + folder + "' -- true");
     EXPECT_EQ(mixed.code, 3);
     EXPECT_NE(mixed.err.find("another run"), std::string::npos) << mixed.err;
     // A damaged file is left out by name.
@@ -177,10 +177,10 @@ TEST(watch_command, puts_away_what_a_killed_run_has_left) {
     namespace fs = std::filesystem;
     fs::path const place = support::own_path("place");
     constexpr const char* nobody = "4194305-0.tnw"; // past the largest process number
-    auto const age = [](const fs::path& folder) {
+    const auto age = [](const fs::path& folder) {
         fs::last_write_time(folder, fs::file_time_type::clock::now() - std::chrono::hours(1));
     };
-    auto const make = [&](const std::string& name, const std::string& recording, bool has_lock) {
+    const auto make = [&](const std::string& name, const std::string& recording, bool has_lock) {
         fs::create_directories(place / name);
         fs::permissions(place / name, fs::perms::owner_all);
         std::ofstream(place / name / recording) << "x";
@@ -211,7 +211,7 @@ TEST(watch_command, puts_away_what_a_killed_run_has_left) {
     fs::permissions(others[8], fs::perms::all);
     for (std::size_t index = 6; index < others.size(); ++index) age(others[index]);
     fs::create_directory_symlink(others[0], place / "tenure-watch-linked");
-    int const lock = ::open((held / "lock").c_str(), O_RDWR | O_CLOEXEC);
+    const int lock = ::open((held / "lock").c_str(), O_RDWR | O_CLOEXEC);
     ASSERT_EQ(::flock(lock, LOCK_EX | LOCK_NB), 0);
     ::setenv("TMPDIR", place.c_str(), 1);
     EXPECT_EQ(run_command("watch -- true").code, 0);
@@ -221,7 +221,7 @@ TEST(watch_command, puts_away_what_a_killed_run_has_left) {
     EXPECT_TRUE(fs::exists(made) && fs::exists(living) && fs::exists(held));
     EXPECT_TRUE(fs::exists(young));
     for (const fs::path& each : others) {
-        auto const files = std::distance(fs::directory_iterator(each), fs::directory_iterator());
+        const auto files = std::distance(fs::directory_iterator(each), fs::directory_iterator());
         EXPECT_EQ(files, &each == &others[6] || &each == &others[7] ? 3 : 2) << each;
     }
     fs::remove_all(place);
@@ -233,24 +233,24 @@ TEST(watch_command, fails_only_on_new_places) {
     EXPECT_EQ(run_command("watch --fail-on allocation " + program).code, 99);
     EXPECT_EQ(run_command("watch --fail-on allocation --fail-code 42 " + program).code, 42);
     EXPECT_EQ(run_command("watch --write-baseline '" + known + "' " + program).code, 0);
-    command_outcome const same = run_command("watch --fail-on allocation --baseline '" + known + "' " + program);
+    const command_outcome same = run_command("watch --fail-on allocation --baseline '" + known + "' " + program);
     EXPECT_EQ(same.code, 0) << same.err << text_of_file(known);
     EXPECT_EQ(run_command("watch --fail-on allocation --baseline /nowhere " + program).code, 2);
     for (const char* no_file : {"/", "/dev/zero"}) { // one is no file, and one never ends
-        command_outcome const ran = run_command("watch --fail-on allocation --baseline " + (no_file + (" " + program)));
+        const command_outcome ran = run_command("watch --fail-on allocation --baseline " + (no_file + (" " + program)));
         EXPECT_EQ(ran.code, 2) << ran.err;
         EXPECT_NE(ran.err.find(no_file), std::string::npos) << ran.err;
         EXPECT_EQ(ran.out, "") << "it must not have run";
     }
     std::ofstream(known, std::ios::app) << "what is this\n";
-    command_outcome const broken = run_command("watch --fail-on allocation --baseline '" + known + "' " + program);
+    const command_outcome broken = run_command("watch --fail-on allocation --baseline '" + known + "' " + program);
     EXPECT_EQ(broken.code, 2);
     EXPECT_NE(broken.err.find("line"), std::string::npos) << broken.err;
     std::filesystem::remove(known);
 }
 
 TEST(watch_functions, are_entered_and_left_however_they_end) {
-    auto const seen = watched::run("functions", "--region function:recurse,function:throw_up,function:catch_some,"
+    const auto seen = watched::run("functions", "--region function:recurse,function:throw_up,function:catch_some,"
                                                 "function:jump_out,function:many_values,function:add_wide,"
                                                 "function:throw_to_caller");
     ASSERT_EQ(seen.code, 0) << seen.err;
@@ -263,13 +263,13 @@ TEST(watch_functions, are_entered_and_left_however_they_end) {
     if (__builtin_cpu_supports("avx")) expected["add_wide"] = 101;
     expected["throw_to_caller"] = 100;
     EXPECT_EQ(entries, expected);
-    json const thrower = watched::region_named(seen, "throw_to_caller");
+    const json thrower = watched::region_named(seen, "throw_to_caller");
     EXPECT_GE(watched::count_of(thrower, "malloc", "throw_to_caller"), 100U) << "and the exceptions";
     EXPECT_EQ(watched::count_of(thrower, "malloc", "catch_and_allocate"), 0U) << "what has thrown has ended";
 }
 
 TEST(watch_functions, let_go_of_threads_that_end_in_them) {
-    auto const seen = watched::run("ways_out", "--region threads,function:wait_for_ever,function:end_here");
+    const auto seen = watched::run("ways_out", "--region threads,function:wait_for_ever,function:end_here");
     EXPECT_EQ(seen.code, 0) << seen.err;
     EXPECT_EQ(seen.out, "a cancelled thread was left\na thread that ends itself was left\nthere was no such memory\n");
     EXPECT_EQ(watched::region_named(seen, "wait_for_ever")["entries"], 1);
@@ -289,10 +289,10 @@ TEST(watch_functions, let_go_of_threads_that_end_in_them) {
 TEST(watch_functions, may_be_called_by_handlers_of_signals) {
     watched::outcome const seen = watched::run("handlers", "--region function:work,marks");
     EXPECT_EQ(seen.code, 0) << seen.err;
-    json const region = watched::region_named(seen, "work");
+    const json region = watched::region_named(seen, "work");
     EXPECT_LE(region["entries"].get<long>() - 300'000, std::stol(seen.out)) << "each handler's once, or not seen";
     EXPECT_GE(region["entries"], 300'000);
-    json const mark = watched::region_named(seen, "outer");
+    const json mark = watched::region_named(seen, "outer");
     EXPECT_EQ(mark["entries"], 300'000) << "the handlers' own within them change nothing";
 }
 
@@ -346,7 +346,7 @@ TEST(watch_functions, stay_as_they_are_where_the_system_refuses) {
 
 TEST(watch_functions, that_cannot_be_patched_are_refused_with_the_reason) {
     std::string const program = " -- '" + watched::path_of("functions") + "'";
-    auto const expect = [&program](const std::string& name, const std::string& reason) {
+    const auto expect = [&program](const std::string& name, const std::string& reason) {
         command_outcome const ran = run_command("watch --region function:" + name + program);
         EXPECT_EQ(ran.code, 126) << name;
         EXPECT_NE(ran.err.find(reason), std::string::npos) << ran.err;

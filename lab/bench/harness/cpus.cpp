@@ -45,7 +45,7 @@ bool cpu_list_holds(std::string_view list, int cpu) {
         std::string_view const piece = list.substr(0, list.find(','));
         list.remove_prefix(std::min(piece.size() + 1, list.size()));
         int first = 0;
-        auto const [end, error] = std::from_chars(piece.data(), piece.data() + piece.size(), first);
+        const auto [end, error] = std::from_chars(piece.data(), piece.data() + piece.size(), first);
         if (error != std::errc{}) continue;
         int last = first;
         if (end != piece.data() + piece.size() && *end == '-') {

@@ -48,7 +48,7 @@ std::uint64_t experiment::default_parts(const parameters& given) const {
 std::vector<contestant> experiment::contestants() const {
     std::vector<contestant> all;
     for (contestant_source source : sources) {
-        std::span<const contestant> const some = source();
+        const std::span<const contestant> some = source();
         all.insert(all.end(), some.begin(), some.end());
     }
     return all;

@@ -114,7 +114,7 @@ struct part {
     std::uint32_t rounds = ~0U; ///< runs in this many first rounds only; for parts that wait and would take minutes
 };
 
-/// A contestant as the experiment declares it. The harness completes it to rows: see `rounds.hpp`.
+/// A contestant as the experiment declares it. The harness completes it to rows: see `schedule.hpp`.
 struct contestant {
     std::string_view name{}; ///< empty for process_malloc with every malloc: the rows have the names of their mallocs
     route how = route::inlined;

@@ -47,9 +47,9 @@ void jemalloc_trim() {
 }
 
 std::string mimalloc_version() {
-    int const number = symbol<int()>("mi_version")(); // 209 means 2.0.9; later versions have two digits for each number
+    const int number = symbol<int()>("mi_version")(); // 209 means 2.0.9; later versions have two digits for each number
     std::array<char, 32> text{};
-    int const base = number < 10000 ? 10 : 100;
+    const int base = number < 10000 ? 10 : 100;
     std::snprintf(text.data(), text.size(), "%d.%d.%d", number / (base * base), number / base % base, number % base);
     return text.data();
 }
@@ -67,7 +67,7 @@ std::string tcmalloc_version() {
     std::string_view const text = symbol<const char*(int*, int*, const char**)>("tc_version")(&major, &minor, &patch);
     std::string whole{text}; // "gperftools 2.10"
     // Two libraries give the same answer; the minimal one has no heap profiler and no checker.
-    bool const minimal = object_of_symbol("tc_version").find("tcmalloc_minimal") != std::string::npos;
+    const bool minimal = object_of_symbol("tc_version").find("tcmalloc_minimal") != std::string::npos;
     std::size_t const blank = whole.find(' ');
     if (minimal && blank != std::string::npos) whole.insert(blank, " minimal");
     return whole;
@@ -144,7 +144,7 @@ bool same_file(const std::string& left, const std::string& right) {
 }
 
 std::size_t counted_bytes_in_use() {
-    struct mallinfo2 const now = ::mallinfo2();
+    const auto now = ::mallinfo2();
     return now.uordblks + now.hblkhd;
 }
 

@@ -23,11 +23,11 @@ namespace {
 using file_text = std::array<char, 8192>;
 
 std::string_view read_file(const char* path, file_text& buffer) {
-    int const file = ::open(path, O_RDONLY | O_CLOEXEC);
+    const int file = ::open(path, O_RDONLY | O_CLOEXEC);
     if (file < 0) return {};
     std::size_t filled = 0;
     for (;;) {
-        ssize_t const count = ::read(file, buffer.data() + filled, buffer.size() - filled);
+        const ssize_t count = ::read(file, buffer.data() + filled, buffer.size() - filled);
         if (count <= 0) break;
         filled += static_cast<std::size_t>(count);
     }

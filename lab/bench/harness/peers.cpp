@@ -37,7 +37,7 @@ struct probed {
 };
 
 probed probe(const std::string& library) {
-    worker_reply const reply = run_worker({{std::string{probe_command}}, library, {}, std::chrono::seconds{10}});
+    const worker_reply reply = run_worker({{std::string{probe_command}}, library, {}, std::chrono::seconds{10}});
     probed answer;
     answer.said = reply.how == ending::finished ? reply.output : reply.reason;
     nlohmann::json const message = nlohmann::json::parse(reply.message, nullptr, false);
@@ -61,7 +61,7 @@ std::string loader_reason(const std::string& said) {
 
 found_malloc find_peer(const malloc_peer& peer) {
     found_malloc made{std::string{peer.name}, {}, {}, false, {}, {}};
-    probed const answer = probe(std::string{peer.file});
+    const probed answer = probe(std::string{peer.file});
     if (!answer.answered) {
         made.reason = fmt::format("a process with {} preloaded does not run: {}", peer.file, answer.said);
     } else if (same_file(answer.malloc_object, answer.c_library)) {
@@ -142,7 +142,7 @@ found_malloc find_malloc_file(const std::string& path) {
         made.reason = fmt::format(
             "LD_PRELOAD splits the name {} at its spaces and colons: create a link with another name", path);
     } else {
-        probed const answer = probe(file.string());
+        const probed answer = probe(file.string());
         std::string const refused = loader_reason(answer.said);
         if (!answer.answered) {
             made.reason = fmt::format("a process with {} preloaded does not run: {}", path, answer.said);
@@ -168,7 +168,7 @@ std::string package_version(std::string_view package) {
     constexpr std::string_view allowed = "abcdefghijklmnopqrstuvwxyz0123456789.+-";
     if (package.empty() || package.find_first_not_of(allowed) != std::string_view::npos) return {};
     std::string const command = fmt::format("dpkg-query -W -f='${{Version}}' {} 2>/dev/null", package);
-    std::unique_ptr<FILE, int (*)(FILE*)> const output(::popen(command.c_str(), "r"), ::pclose);
+    const std::unique_ptr<FILE, int (*)(FILE*)> output(::popen(command.c_str(), "r"), ::pclose);
     if (!output) return {};
     std::array<char, 128> text{};
     std::size_t const count = std::fread(text.data(), 1, text.size() - 1, output.get());

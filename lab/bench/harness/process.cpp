@@ -85,7 +85,7 @@ struct child_plan {
     ::prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (::getppid() != plan.parent) ::_exit(125);
     if (plan.cpu >= 0) pin_to_cpu(plan.cpu);
-    int const nothing = ::open("/dev/null", O_RDONLY);
+    const int nothing = ::open("/dev/null", O_RDONLY);
     ::dup2(nothing, 0);
     ::dup2(plan.errors, 1); // standard output has no results; it is kept with the errors
     ::dup2(plan.errors, 2);
@@ -103,7 +103,7 @@ struct child_plan {
 /// Returns   false at the end of the file.
 bool drain(int descriptor, std::string& into, std::size_t limit) {
     std::array<char, 65536> buffer;
-    ssize_t const count = ::read(descriptor, buffer.data(), buffer.size());
+    const ssize_t count = ::read(descriptor, buffer.data(), buffer.size());
     if (count < 0) return errno == EINTR || errno == EAGAIN;
     std::size_t const room = limit > into.size() ? limit - into.size() : 0;
     into.append(buffer.data(), std::min(room, static_cast<std::size_t>(count)));
@@ -113,12 +113,12 @@ bool drain(int descriptor, std::string& into, std::size_t limit) {
 /// Reads both pipes until both have ended, the deadline has passed, or the user pressed Ctrl-C.
 ending listen(worker_reply& reply, int message, int errors, clock::time_point deadline) {
     std::array<pollfd, 2> watched{{{message, POLLIN, 0}, {errors, POLLIN, 0}}};
-    sigset_t const signals = waiting_signals();
+    const sigset_t signals = waiting_signals();
     while (watched[0].fd >= 0 || watched[1].fd >= 0) {
         if (interrupted()) return ending::interrupted;
-        auto const left = std::chrono::duration_cast<std::chrono::nanoseconds>(deadline - clock::now()).count();
+        const auto left = std::chrono::duration_cast<std::chrono::nanoseconds>(deadline - clock::now()).count();
         if (left <= 0) return ending::timed_out;
-        timespec const wait{static_cast<time_t>(left / 1'000'000'000), static_cast<long>(left % 1'000'000'000)};
+        const timespec wait{static_cast<time_t>(left / 1'000'000'000), static_cast<long>(left % 1'000'000'000)};
         if (::ppoll(watched.data(), watched.size(), &wait, &signals) <= 0) continue;
         if (watched[0].revents != 0 && !drain(message, reply.message, std::size_t{1} << 30)) watched[0].fd = -1;
         if (watched[1].revents != 0 && !drain(errors, reply.output, 16384)) watched[1].fd = -1;
@@ -136,7 +136,7 @@ void judge(worker_reply& reply, int status) {
     if (WIFEXITED(status) && WEXITSTATUS(status) == 0) return;
     reply.how = ending::failed;
     if (WIFSIGNALED(status)) {
-        int const signal = WTERMSIG(status);
+        const int signal = WTERMSIG(status);
         reply.reason = fmt::format("its process was ended by signal {} ({})", signal, ::strsignal(signal));
     } else {
         reply.reason = fmt::format("its process ended with exit code {}", WEXITSTATUS(status));
@@ -169,16 +169,16 @@ worker_reply run_worker(const worker_request& request) {
         reply.reason = fmt::format("cannot create a pipe for its process: {}", std::strerror(errno));
         return reply;
     }
-    exec_strings const arguments = argument_list(request);
-    exec_strings const environment = clean_environment(request.preload);
-    child_plan const plan{arguments.pointers.data(),
+    const exec_strings arguments = argument_list(request);
+    const exec_strings environment = clean_environment(request.preload);
+    const child_plan plan{arguments.pointers.data(),
                           environment.pointers.data(),
                           message.write,
                           errors.write,
                           request.cpu.value_or(-1),
                           ::getpid(),
                           waiting_signals()};
-    pid_t const child = ::fork();
+    const pid_t child = ::fork();
     if (child == 0) become_worker(plan);
     ::close(message.write);
     ::close(errors.write);

@@ -28,7 +28,7 @@ progress::progress(std::string_view experiment, std::size_t jobs)
 
 progress::~progress() {
     if (terminal_) std::fputs("\r\033[K", stderr);
-    auto const seconds = std::chrono::duration_cast<std::chrono::seconds>(clock::now() - begin_).count();
+    const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(clock::now() - begin_).count();
     std::fputs(
         fmt::format("{}: {} measurement{} in {} s\n", experiment_, done_, done_ == 1 ? "" : "s", seconds).c_str(),
         stderr);
@@ -36,8 +36,8 @@ progress::~progress() {
 
 std::string progress::time_left(clock::time_point now) const {
     if (done_ < 3) return "…";
-    double const spent = std::chrono::duration<double>(now - begin_).count();
-    auto const left = static_cast<unsigned>(spent / static_cast<double>(done_) * static_cast<double>(jobs_ - done_));
+    const double spent = std::chrono::duration<double>(now - begin_).count();
+    const auto left = static_cast<unsigned>(spent / static_cast<double>(done_) * static_cast<double>(jobs_ - done_));
     return fmt::format("{}:{:02} left", left / 60, left % 60);
 }
 
@@ -54,7 +54,7 @@ void progress::show(const std::string& line) {
 
 void progress::starting(std::uint32_t round, std::uint32_t rounds, std::string_view contestant, std::string_view part) {
     if (!terminal_) return;
-    auto const now = clock::now();
+    const auto now = clock::now();
     if (now - shown_ < std::chrono::milliseconds{100}) return;
     shown_ = now;
     show(fmt::format("{}  round {} of {}  {}  {}, {}", experiment_, round, rounds, time_left(now), contestant, part));

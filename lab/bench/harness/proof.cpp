@@ -86,7 +86,7 @@ std::string block_proof::wrong_symbol(const std::string& expected) const {
     }
     for (const char* name : {"_Znwm", "_ZdlPvm"}) { // operator new(size_t), operator delete(void*, size_t)
         std::string const object = object_of_symbol(name);
-        bool const runtime =
+        const bool runtime =
             object.find("libstdc++") != std::string::npos || object.find("libc++") != std::string::npos;
         if (!runtime && !same_file(object, expected)) {
             return fmt::format("{} resolves into {}, not into {} or the C++ runtime", name, object, expected);

@@ -9,7 +9,7 @@
 #include <algorithm>
 
 #include "bench/harness/machine.hpp"
-#include "bench/harness/rounds.hpp"
+#include "bench/harness/schedule.hpp"
 
 namespace tenure::lab {
 
@@ -45,7 +45,7 @@ void complete_inlined(measured_row& row, const contestant& who, std::span<const 
         if (who.role != contestant_role::reference) row.version = own_version();
         return;
     }
-    auto const peer = std::find_if(libraries.begin(), libraries.end(),
+    const auto peer = std::find_if(libraries.begin(), libraries.end(),
                                    [&](const library_peer& each) { return each.name == who.peer; });
     if (peer == libraries.end()) return;
     row.version = version_of(*peer);
@@ -64,7 +64,7 @@ std::vector<measured_row> list_rows(const experiment& chosen, std::span<const fo
                                     std::span<const library_peer> libraries) {
     std::vector<measured_row> rows;
     for (std::size_t source = 0; source < chosen.sources.size(); ++source) {
-        std::span<const contestant> const some = chosen.sources[source]();
+        const std::span<const contestant> some = chosen.sources[source]();
         for (std::size_t i = 0; i < some.size(); ++i) {
             const contestant& who = some[i];
             measured_row row;

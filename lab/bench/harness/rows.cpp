@@ -67,7 +67,7 @@ std::string name_conflict(std::string_view what, const std::vector<Found>& found
 }
 
 metric& metric_for(std::vector<metric>& metrics, const measured_value& value, std::uint32_t rounds) {
-    auto const found =
+    const auto found =
         std::find_if(metrics.begin(), metrics.end(), [&](const metric& each) { return key_of(each) == key_of(value); });
     if (found != metrics.end()) return *found;
     return metrics.emplace_back(
@@ -140,7 +140,7 @@ void row_builder::fail(row& failed, std::uint32_t round, std::size_t part, const
 void row_builder::add(std::size_t index, std::uint32_t round, std::size_t part, const worker_reply& reply) {
     row& into = rows_[index];
     if (reply.how != ending::finished) return fail(into, round, part, reply.reason);
-    std::optional<worker_findings> const found = parse_findings(reply.message);
+    const std::optional<worker_findings> found = parse_findings(reply.message);
     if (!found) return fail(into, round, part, "its process ended without a result");
     if (!found->failure.empty()) return fail(into, round, part, found->failure);
     for (const std::string& conflict : {name_conflict("figure", found->values, into.metrics, part, parts_),

@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "bench/harness/process.hpp"
-#include "bench/harness/rounds.hpp"
+#include "bench/harness/schedule.hpp"
 #include "bench/harness/worker.hpp"
 #include "report/result.hpp"
 

@@ -11,7 +11,7 @@
 namespace tenure::lab {
 
 double clock_cost_ns() {
-    static double const cost = [] {
+    static const double cost = [] {
         static std::array<double, 2001> reads; // static, so that a worker's stack stays small
         for (double& read : reads) {
             std::uint64_t const begin = platform::monotonic_ns();

@@ -35,7 +35,7 @@ inline std::uint64_t ticks_after() {
 class tick_length {
 public:
     [[nodiscard]] double ns() const {
-        double const spent = static_cast<double>(platform::monotonic_ns() - begin_ns_);
+        const double spent = static_cast<double>(platform::monotonic_ns() - begin_ns_);
         return spent / static_cast<double>(std::max<std::uint64_t>(ticks_after() - begin_ticks_, 1));
     }
 

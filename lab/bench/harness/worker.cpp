@@ -16,6 +16,7 @@
 #include <memory_resource>
 #include <nlohmann/json.hpp>
 
+#include "bench/harness/page_array.hpp"
 #include "bench/harness/peers.hpp"
 #include "bench/harness/process.hpp"
 #include "bench/harness/proof.hpp"
@@ -89,7 +90,7 @@ nlohmann::json page_recorder::message() const {
             {std::string{each.name}, std::string{each.variant}, std::string{each.unit}, std::move(numbers)});
     }
     for (const text& each : notes_) made["notes"].push_back(std::string{each});
-    proof_verdict const found = proof_.conclude();
+    const proof_verdict found = proof_.conclude();
     made["proof"] = found.text;
     made["failure"] = !failure_.empty() ? std::string{failure_} : found.proven ? "" : "not proven: " + found.text;
     return made;
@@ -97,7 +98,7 @@ nlohmann::json page_recorder::message() const {
 
 bool write_whole(int descriptor, std::string_view bytes) {
     while (!bytes.empty()) {
-        ssize_t const count = ::write(descriptor, bytes.data(), bytes.size());
+        const ssize_t count = ::write(descriptor, bytes.data(), bytes.size());
         if (count <= 0) return false;
         bytes.remove_prefix(static_cast<std::size_t>(count));
     }
@@ -106,7 +107,7 @@ bool write_whole(int descriptor, std::string_view bytes) {
 
 template<class Number>
 bool parse(std::string_view word, Number& number) {
-    auto const [end, error] = std::from_chars(word.data(), word.data() + word.size(), number);
+    const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), number);
     return error == std::errc{} && end == word.data() + word.size();
 }
 
@@ -148,7 +149,7 @@ int worker_main(std::span<char*> words, std::span<const experiment> experiments)
     }
     for (const experiment& chosen : experiments) {
         if (chosen.name != job.experiment || job.source >= chosen.sources.size()) continue;
-        std::span<const contestant> const some = chosen.sources[job.source]();
+        const std::span<const contestant> some = chosen.sources[job.source]();
         if (job.contestant >= some.size() || some[job.contestant].run == nullptr) return refuse("a contestant");
         parameters options(chosen.options);
         for (std::size_t i = fixed; i < words.size(); ++i) {
@@ -178,7 +179,7 @@ std::optional<worker_findings> parse_findings(std::string_view message) {
     try {
         worker_findings found;
         for (const auto& each : read.at("values")) {
-            double const number = each.at(4).is_number() ? each.at(4).get<double>() : std::nan("");
+            const double number = each.at(4).is_number() ? each.at(4).get<double>() : std::nan("");
             found.values.push_back(
                 {each.at(0), each.at(1), each.at(2), static_cast<better>(each.at(3).get<int>()), number});
         }
@@ -197,7 +198,7 @@ std::optional<worker_findings> parse_findings(std::string_view message) {
 std::optional<int> run_if_worker(int argc, char** argv, std::span<const experiment> experiments) {
     if (argc < 2) return std::nullopt;
     std::string_view const command = argv[1];
-    std::span<char*> const words{argv + 2, static_cast<std::size_t>(argc - 2)};
+    const std::span<char*> words{argv + 2, static_cast<std::size_t>(argc - 2)};
     if (command == probe_command) return probe_main();
     if (command != worker_command) return std::nullopt;
     ::_exit(worker_main(words, experiments));

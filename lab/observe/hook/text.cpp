@@ -20,7 +20,7 @@ template<call Which, call With, class Signature, class... Arguments>
     auto* const function = real<Signature>(With);
     if (!is_active()) [[likely]]
         return function(arguments...);
-    noted_call<Which> const note(from);
+    const noted_call<Which> note(from);
     return function(arguments...);
 }
 
@@ -31,7 +31,7 @@ extern "C" {
 int sprintf(char* to, const char* format, ...) {
     std::va_list list;
     va_start(list, format);
-    int const written =
+    const int written =
         observed_list<call::sprintf, call::vsprintf, int(char*, const char*, std::va_list)>(here(), to, format, list);
     va_end(list);
     return written;
@@ -39,7 +39,7 @@ int sprintf(char* to, const char* format, ...) {
 int snprintf(char* to, std::size_t bytes, const char* format, ...) {
     std::va_list list;
     va_start(list, format);
-    int const written =
+    const int written =
         observed_list<call::snprintf, call::vsnprintf, int(char*, std::size_t, const char*, std::va_list)>(
             here(), to, bytes, format, list);
     va_end(list);
@@ -48,7 +48,7 @@ int snprintf(char* to, std::size_t bytes, const char* format, ...) {
 int asprintf(char** to, const char* format, ...) {
     std::va_list list;
     va_start(list, format);
-    int const written = observed_list<call::asprintf, call::vasprintf, int(char**, const char*, std::va_list)>(
+    const int written = observed_list<call::asprintf, call::vasprintf, int(char**, const char*, std::va_list)>(
         here(), to, format, list);
     va_end(list);
     return written;
@@ -56,7 +56,7 @@ int asprintf(char** to, const char* format, ...) {
 int printf(const char* format, ...) {
     std::va_list list;
     va_start(list, format);
-    int const written =
+    const int written =
         observed_list<call::printf, call::vprintf, int(const char*, std::va_list)>(here(), format, list);
     va_end(list);
     return written;
@@ -64,7 +64,7 @@ int printf(const char* format, ...) {
 int fprintf(FILE* file, const char* format, ...) {
     std::va_list list;
     va_start(list, format);
-    int const written =
+    const int written =
         observed_list<call::fprintf, call::vfprintf, int(FILE*, const char*, std::va_list)>(here(), file, format, list);
     va_end(list);
     return written;
@@ -72,7 +72,7 @@ int fprintf(FILE* file, const char* format, ...) {
 int dprintf(int file, const char* format, ...) {
     std::va_list list;
     va_start(list, format);
-    int const written =
+    const int written =
         observed_list<call::dprintf, call::vdprintf, int(int, const char*, std::va_list)>(here(), file, format, list);
     va_end(list);
     return written;
@@ -82,7 +82,7 @@ int dprintf(int file, const char* format, ...) {
 int __sprintf_chk(char* to, int flag, std::size_t room, const char* format, ...) {
     std::va_list list;
     va_start(list, format);
-    int const written =
+    const int written =
         observed_list<call::sprintf_fortified, call::vsprintf_fortified,
                       int(char*, int, std::size_t, const char*, std::va_list)>(here(), to, flag, room, format, list);
     va_end(list);
@@ -91,7 +91,7 @@ int __sprintf_chk(char* to, int flag, std::size_t room, const char* format, ...)
 int __snprintf_chk(char* to, std::size_t bytes, int flag, std::size_t room, const char* format, ...) {
     std::va_list list;
     va_start(list, format);
-    int const written = observed_list<call::snprintf_fortified, call::vsnprintf_fortified,
+    const int written = observed_list<call::snprintf_fortified, call::vsnprintf_fortified,
                                       int(char*, std::size_t, int, std::size_t, const char*, std::va_list)>(
         here(), to, bytes, flag, room, format, list);
     va_end(list);
@@ -100,7 +100,7 @@ int __snprintf_chk(char* to, std::size_t bytes, int flag, std::size_t room, cons
 int __asprintf_chk(char** to, int flag, const char* format, ...) {
     std::va_list list;
     va_start(list, format);
-    int const written =
+    const int written =
         observed_list<call::asprintf_fortified, call::vasprintf_fortified, int(char**, int, const char*, std::va_list)>(
             here(), to, flag, format, list);
     va_end(list);
@@ -109,7 +109,7 @@ int __asprintf_chk(char** to, int flag, const char* format, ...) {
 int __printf_chk(int flag, const char* format, ...) {
     std::va_list list;
     va_start(list, format);
-    int const written =
+    const int written =
         observed_list<call::printf_fortified, call::vprintf_fortified, int(int, const char*, std::va_list)>(
             here(), flag, format, list);
     va_end(list);
@@ -118,7 +118,7 @@ int __printf_chk(int flag, const char* format, ...) {
 int __fprintf_chk(FILE* file, int flag, const char* format, ...) {
     std::va_list list;
     va_start(list, format);
-    int const written =
+    const int written =
         observed_list<call::fprintf_fortified, call::vfprintf_fortified, int(FILE*, int, const char*, std::va_list)>(
             here(), file, flag, format, list);
     va_end(list);

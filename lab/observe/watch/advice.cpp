@@ -68,7 +68,7 @@ std::string advice_for_wait(hook::call call) {
 }
 
 std::string advice_for(const watched_site& site) {
-    call_group const group = hook::info(site.call).group;
+    const call_group group = hook::info(site.call).group;
     switch (group) {
     case call_group::allocation:
     case call_group::release:
@@ -126,8 +126,8 @@ std::string advice_for(const watched_region& region) {
                                                  {time.idle_ns, 3},
                                                  {time.queued_ns, 4},
                                                  {time.unexplained_ns, 5}}};
-    auto const& [most, kind] = *std::max_element(parts.begin(), parts.end());
-    double const share = most / time.total_ns;
+    const auto& [most, kind] = *std::max_element(parts.begin(), parts.end());
+    const double share = most / time.total_ns;
     if (share < noticeable)
         return "No time is lost to allocation, waiting or the kernel: the rest is the program's own work.";
     std::string const percent = fmt::format("{:.0f} %", 100 * share);

@@ -52,7 +52,7 @@ bool is_tenures_function(const named_frame& frame) {
     std::string_view const name = frame.function;
     constexpr std::string_view space = "tenure::v";
     std::size_t const found = name.substr(0, name.find_first_of("(<")).find(space);
-    bool const begins = found == 0 || (found != std::string_view::npos && name[found - 1] == ' ');
+    const bool begins = found == 0 || (found != std::string_view::npos && name[found - 1] == ' ');
     return begins || name.starts_with("tn_");
 }
 
@@ -81,13 +81,13 @@ std::string readable(std::string_view function) {
     // std::thread::_State_impl<std::thread::_Invoker<std::tuple<main::{lambda()#1}> > >::_M_run()
     constexpr std::string_view invoker = "_Invoker<std::tuple<";
     std::size_t const found = function.find(invoker);
-    bool const is_thread = function.find("_State_impl") != std::string_view::npos ||
+    const bool is_thread = function.find("_State_impl") != std::string_view::npos ||
                            function.find("_Async_state_impl") != std::string_view::npos;
     if (is_thread && found != std::string_view::npos) {
         std::string_view inside = function.substr(found + invoker.size());
         std::size_t depth = 0;
         for (std::size_t index = 0; index < inside.size(); ++index) {
-            char const letter = inside[index];
+            const char letter = inside[index];
             if (letter == '<' || letter == '(' || letter == '{') ++depth;
             if (letter == ')' || letter == '}') --depth;
             if (letter == '>') {
@@ -102,7 +102,7 @@ std::string readable(std::string_view function) {
 
 double cost_of(const watched_site& site) {
     hook::call_group const group = hook::info(site.call).group;
-    bool const counts_whole = group == hook::call_group::allocation || group == hook::call_group::release ||
+    const bool counts_whole = group == hook::call_group::allocation || group == hook::call_group::release ||
                               group == hook::call_group::mapping;
     return counts_whole ? site.ns - site.interrupted_ns : site.wait_ns;
 }
@@ -120,7 +120,7 @@ std::string what_happens(const watched_site& site) {
     }
     // Few waits that take less than a fiftieth of the time do not prove a lock; the kernel may have put the thread to
     // sleep.
-    bool const waits_in_it = site.waits > 0 && site.wait_ns * 50 >= site.ns;
+    const bool waits_in_it = site.waits > 0 && site.wait_ns * 50 >= site.ns;
     if (!waits_in_it) {
         if (site.null_frees == site.count && site.count > 0) return fmt::format("{} of a null pointer", about.name);
         return site.is_tenures ? fmt::format("{}, through Tenure", about.name) : std::string{about.name};

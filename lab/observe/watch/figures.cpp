@@ -109,8 +109,8 @@ std::string signal_text(int signal) {
 
 std::string time_text(double ns) {
     constexpr std::array<std::pair<double, std::string_view>, 3> units{{{1e9, "s"}, {1e6, "ms"}, {1e3, "µs"}}};
-    for (auto const& [size, name] : units) {
-        double const value = ns / size;
+    for (const auto& [size, name] : units) {
+        const double value = ns / size;
         if (value >= 999.5) return fmt::format("{} {}", whole_text(value), name);
         if (value >= 1) return fmt::format("{:.3g} {}", value, name);
     }

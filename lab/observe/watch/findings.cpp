@@ -68,7 +68,7 @@ crowd crowd_of(const std::vector<stay>& stays) {
     std::sort(turns.begin(), turns.end());
     crowd found;
     std::uint64_t inside = 0, most = 0, begin = 0;
-    for (auto const& [at, change] : turns) {
+    for (const auto& [at, change] : turns) {
         if (inside == 0) begin = at;
         inside = change > 0 ? inside + 1 : inside - 1;
         most = std::max(most, inside);
@@ -107,7 +107,7 @@ private:
             recording::placed const at = from_.place_of(record.code);
             const std::vector<named_frame>& frames = names_.at(at.module, at.offset, false);
             if (given.empty()) out_.name = readable(shown(frames.back()));
-            bool const is_library = frames.back().file.find("/include/c++/") != std::string::npos; // from std::thread
+            const bool is_library = frames.back().file.find("/include/c++/") != std::string::npos; // from std::thread
             if (!is_library) out_.place = shown_place(frames.back());
         }
         if (out_.name.empty()) out_.name = word_of(record.kind);
@@ -134,7 +134,7 @@ private:
         line.thinned = thread.thinned_waits;
         double inside = 0;
         std::uint64_t entries = 0;
-        auto const nodes = static_cast<std::uint32_t>(is_region.size()); // the process may still run and add nodes
+        const auto nodes = static_cast<std::uint32_t>(is_region.size()); // the process may still run and add nodes
         for (std::uint32_t index = 1; index < nodes; ++index) {
             if (is_region[index] == 0) continue;
             inside += add_node(thread, thread.node[index], line);
@@ -146,7 +146,7 @@ private:
             line.stays.push_back({at(each.first), at(each.last)});
         }
         if (entries > 0) {
-            bool const is_first = out_.threads == 0;
+            const bool is_first = out_.threads == 0;
             out_.threads += 1 + thread.reused;
             out_.min_inside_ns = is_first ? inside : std::min(out_.min_inside_ns, inside);
             out_.max_inside_ns = std::max(out_.max_inside_ns, inside);
@@ -159,7 +159,7 @@ private:
     /// A region of threads with one routine begins when the first thread is requested: one thread may have ended before
     /// the next one starts to run.
     [[nodiscard]] std::uint64_t begin_of(const hook::thread_area& thread, std::uint64_t first) const {
-        bool const is_whole_thread = out_.kind == region_kind::thread && thread.created != 0 && thread.reused == 0;
+        const bool is_whole_thread = out_.kind == region_kind::thread && thread.created != 0 && thread.reused == 0;
         return is_whole_thread ? std::min(thread.created, first) : first;
     }
 
@@ -181,7 +181,7 @@ private:
         out_.span_ns += from_.ns(node.span_ticks);
         opened_ns_ += from_.ns(node.total_ticks);
         if (node.open_instance != 0 && end > node.open_instance) {
-            double const open = from_.ns(end - node.open_instance);
+            const double open = from_.ns(end - node.open_instance);
             out_.span_ns += open;
             opened_ns_ += open * static_cast<double>(std::max<std::uint64_t>(node.max_threads, 1));
         }
@@ -203,7 +203,7 @@ private:
 
     void add_sites(const hook::thread_area& thread, const std::vector<char>& is_below, timeline_thread& line) {
         std::map<std::uint32_t, std::size_t> place; // index in the thread's table -> index in ours
-        auto const table = recording::sites(thread);
+        const auto table = recording::sites(thread);
         for (std::uint32_t index = 0; index < table.size(); ++index) { // shared entries have no region
             hook::site_record const site = table[index];               // the process may still run and change it
             if (site.is_taken == 0 || site.call >= hook::call_count || site.node >= is_below.size()) continue;
@@ -211,7 +211,7 @@ private:
             place[index] = add_site(thread, site);
         }
         for (const hook::wait_record& wait : recording::waits(thread)) {
-            auto const found = place.find(wait.site);
+            const auto found = place.find(wait.site);
             if (found == place.end()) continue;
             line.waits.push_back({at(wait.first), at(wait.first + wait.ticks), found->second});
             if (wait.holder != 0) ++out_.stacks[found->second].holders[wait.holder];
@@ -239,7 +239,7 @@ private:
 
     std::size_t add_site(const hook::thread_area& thread, const hook::site_record& site,
                          const std::vector<std::uint64_t>& frames) {
-        auto const [entry, is_new] = by_key_.try_emplace({site.call, frames}, out_.stacks.size());
+        const auto [entry, is_new] = by_key_.try_emplace({site.call, frames}, out_.stacks.size());
         if (is_new) {
             watched_site made;
             made.call = static_cast<hook::call>(site.call);
@@ -314,7 +314,7 @@ private:
 
     void count_sites() {
         for (const watched_site& each : out_.stacks) {
-            call_group const group = hook::info(each.call).group;
+            const call_group group = hook::info(each.call).group;
             out_.calls += each.count;
             out_.null_frees += each.null_frees;
             out_.waits += each.waits;
@@ -324,7 +324,7 @@ private:
             }
             if (group == call_group::release) out_.releases += each.count;
             out_.time.waiting_ns += each.wait_ns;
-            double const without_waits = std::max(0.0, each.ns - each.wait_ns - each.interrupted_ns);
+            const double without_waits = std::max(0.0, each.ns - each.wait_ns - each.interrupted_ns);
             if (is_allocation(group)) out_.time.allocation_ns += without_waits;
             if (group == call_group::mapping) out_.time.mapping_ns += without_waits;
         }
@@ -333,7 +333,7 @@ private:
     void scale_kernel() {
         kernel_account& kernel = out_.kernel;
         kernel.asked_share = inside_ns_ > 0 ? std::min(1.0, asked_ns_ / inside_ns_) : 0;
-        double const scale = asked_ns_ > 0 ? std::max(1.0, inside_ns_ / asked_ns_) : 0;
+        const double scale = asked_ns_ > 0 ? std::max(1.0, inside_ns_ / asked_ns_) : 0;
         for (double* each : {&kernel.processor_ns, &kernel.queue_ns, &kernel.user_ns, &kernel.system_ns,
                              &kernel.small_faults, &kernel.large_faults, &kernel.voluntary, &kernel.involuntary}) {
             *each *= scale;
@@ -345,7 +345,7 @@ private:
 
     void finish() {
         region_time& time = out_.time;
-        crowd const found = crowd_of(stays_);
+        const crowd found = crowd_of(stays_);
         if (is_crowd(out_.kind)) {
             time.total_ns = found.total_ticks * from_.ns_per_tick();
             out_.span_ns = found.span_ticks * from_.ns_per_tick();
@@ -361,7 +361,7 @@ private:
         }
         // Nested regions may be open at once, for longer in total than the process ran.
         out_.span_ns = std::min(out_.span_ns, from_.span_ns());
-        bool const has_exited = from_.process().end != hook::process_end::none_seen;
+        const bool has_exited = from_.process().end != hook::process_end::none_seen;
         if (has_exited && (out_.kind == region_kind::process || out_.kind == region_kind::tbb)) out_.is_open = false;
         time.total_ns = std::max(time.total_ns, inside_ns_);
         time.idle_ns = time.total_ns - inside_ns_;
@@ -370,13 +370,13 @@ private:
         kernel_account& kernel = out_.kernel;
         time.waiting_ns = std::min(time.waiting_ns, inside_ns_);
         if (kernel.asked_share >= enough_asked) {
-            double const off = std::max(0.0, inside_ns_ - kernel.processor_ns);
-            double const unseen = std::max(0.0, off - time.waiting_ns);
+            const double off = std::max(0.0, inside_ns_ - kernel.processor_ns);
+            const double unseen = std::max(0.0, off - time.waiting_ns);
             time.queued_ns = std::min(unseen, kernel.queue_ns);
             time.unexplained_ns = unseen - time.queued_ns;
         }
         double rest = inside_ns_ - time.waiting_ns - time.queued_ns - time.unexplained_ns;
-        auto const take = [&rest](double& part) {
+        const auto take = [&rest](double& part) {
             part = std::clamp(part, 0.0, std::max(0.0, rest));
             rest -= part;
         };
@@ -397,7 +397,7 @@ private:
         constexpr double noticeable = 1000;
         const kernel_account& kernel = out_.kernel;
         if (kernel.small_faults < noticeable) return 0;
-        double const others = out_.time.mapping_ns + out_.time.waiting_ns * 0.5;
+        const double others = out_.time.mapping_ns + out_.time.waiting_ns * 0.5;
         return std::max(0.0, kernel.system_ns - others);
     }
 
@@ -406,7 +406,7 @@ private:
         std::vector<std::size_t> place_of(out_.stacks.size());
         for (std::size_t index = 0; index < out_.stacks.size(); ++index) {
             const watched_site& each = out_.stacks[index];
-            auto const [entry, is_new] = places.try_emplace(place_key(each), out_.sites.size());
+            const auto [entry, is_new] = places.try_emplace(place_key(each), out_.sites.size());
             place_of[index] = entry->second;
             if (is_new) {
                 out_.sites.push_back(each);
@@ -414,7 +414,7 @@ private:
                 merge(each, out_.sites[entry->second]);
             }
         }
-        std::vector<std::size_t> const where = sort_by_cost(out_.sites);
+        const std::vector<std::size_t> where = sort_by_cost(out_.sites);
         for (timeline_thread& line : out_.timeline) {
             for (timeline_wait& each : line.waits) each.site = where[place_of[each.site]];
         }
@@ -451,7 +451,7 @@ private:
             to.blamed = from.blamed;
         }
         add_figures(from, to);
-        for (auto const& [thread, times] : from.holders) to.holders[thread] += times;
+        for (const auto& [thread, times] : from.holders) to.holders[thread] += times;
     }
 
     [[nodiscard]] double at(std::uint64_t ticks) const {
@@ -538,7 +538,7 @@ void find_exec(std::vector<watched_process>& processes) {
     for (std::size_t index = 0; index < processes.size(); ++index) {
         watched_process& each = processes[index];
         if (each.end != hook::process_end::none_seen) continue;
-        bool const goes_on =
+        const bool goes_on =
             std::any_of(processes.begin() + static_cast<std::ptrdiff_t>(index) + 1, processes.end(),
                         [&each](const watched_process& later) { return later.process == each.process; });
         if (goes_on) each.end = hook::process_end::exec;
@@ -549,7 +549,7 @@ void find_exec(std::vector<watched_process>& processes) {
 
 findings explain(const std::vector<std::unique_ptr<recording>>& recordings, symbols& names) {
     findings found;
-    for (auto const& each : recordings) {
+    for (const auto& each : recordings) {
         found.processes.push_back(process_of(*each));
         add_notices(*each, found.notices);
         add_moments(*each, found);

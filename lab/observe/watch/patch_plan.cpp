@@ -68,7 +68,7 @@ std::string without_return(const std::string& name) {
         if (name[index] == '>' || name[index] == ')') ++depth;
         if (name[index] == '<' || name[index] == '(') --depth;
         if (name[index] != ' ' || depth != 0) continue;
-        bool const is_operator = std::string_view(name).substr(0, index).ends_with("operator");
+        const bool is_operator = std::string_view(name).substr(0, index).ends_with("operator");
         return is_operator ? name : name.substr(index + 1);
     }
     return name;
@@ -79,7 +79,7 @@ std::string without_templates(const std::string& name) {
     if (name.find("operator") != std::string::npos) return name;
     std::string short_name;
     int depth = 0;
-    for (char const letter : name) {
+    for (const char letter : name) {
         if (letter == '<') ++depth;
         if (depth == 0) short_name += letter;
         if (letter == '>') --depth;
@@ -115,7 +115,7 @@ public:
                 GElf_Sym symbol{};
                 if (::gelf_getsym(data, static_cast<int>(index), &symbol) == nullptr || symbol.st_shndx == SHN_UNDEF)
                     continue;
-                unsigned const type = GELF_ST_TYPE(symbol.st_info);
+                const unsigned type = GELF_ST_TYPE(symbol.st_info);
                 if (type != STT_FUNC && type != STT_GNU_IFUNC) continue;
                 const char* const name = ::elf_strptr(elf_, head.sh_link, symbol.st_name);
                 // A function's cold part, which the compiler has placed elsewhere, is not a function.
@@ -135,7 +135,7 @@ public:
             if ((part.p_flags & PF_X) == 0 || address < part.p_vaddr || address + bytes > part.p_vaddr + part.p_filesz)
                 continue;
             std::vector<unsigned char> code(bytes);
-            auto const offset = static_cast<off_t>(part.p_offset + (address - part.p_vaddr));
+            const auto offset = static_cast<off_t>(part.p_offset + (address - part.p_vaddr));
             if (::pread(number_, code.data(), bytes, offset) == static_cast<ssize_t>(bytes)) return code;
         }
         return {};
@@ -237,7 +237,7 @@ private:
         while (taken_ < jump_bytes) {
             if (taken_ >= code_.size())
                 return fmt::format("it has only {} bytes; a jump needs {}", code_.size(), jump_bytes);
-            std::optional<instruction> const each = decode(taken_);
+            const std::optional<instruction> each = decode(taken_);
             if (!each) return "the decoder does not know its first instructions";
             taken_ += each->about.length;
             first_.push_back(*each);
@@ -249,11 +249,11 @@ private:
     std::string look_for_jumps_into() const {
         std::size_t offset = taken_;
         while (offset < code_.size()) {
-            std::optional<instruction> const each = decode(offset);
+            const std::optional<instruction> each = decode(offset);
             if (!each)
                 return "the decoder does not know all of its instructions, so jumps to its first instructions could be "
                        "missed";
-            if (auto const target = each->target();
+            if (const auto target = each->target();
                 target && *target > function_.address && *target < function_.address + taken_) {
                 return fmt::format("a jump at +{:#x} leads into its first {} bytes", offset, taken_);
             }
@@ -279,11 +279,11 @@ private:
     std::string move(const instruction& each, hook::planned_patch& patch) const {
         const unsigned char* const bytes = code_.data() + (each.address - function_.address);
         if (each.about.meta.category == ZYDIS_CATEGORY_CALL) return move_call(each, patch);
-        if (auto const target = each.target()) return move_jump(each, *target, patch);
+        if (const auto target = each.target()) return move_jump(each, *target, patch);
         std::uint32_t const begin = patch.moved_bytes;
         if (std::string const refusal = put(patch, bytes, each.about.length); !refusal.empty()) return refusal;
         if (!each.points_near()) return {};
-        auto const distance = static_cast<std::int64_t>(each.about.raw.disp.value);
+        const auto distance = static_cast<std::int64_t>(each.about.raw.disp.value);
         std::uint64_t const target = each.address + each.about.length + static_cast<std::uint64_t>(distance);
         return fix(patch, begin + each.about.raw.disp.offset, begin + each.about.length, target);
     }
@@ -305,7 +305,7 @@ private:
         if (refusal.empty()) refusal = fix(patch, begin + high_at, 0, back, hook::fix_kind::high_half);
         if (!refusal.empty()) return refusal;
         std::uint32_t const jump = patch.moved_bytes;
-        if (auto const target = each.target()) {
+        if (const auto target = each.target()) {
             constexpr std::array<unsigned char, 5> near{0xE9, 0, 0, 0, 0};
             refusal = put(patch, near.data(), near.size());
             return refusal.empty() ? fix(patch, jump + 1, jump + 5, *target) : refusal;
@@ -313,7 +313,7 @@ private:
         if (each.points_near() && each.about.opcode == 0xFF && each.about.length == 6) { // through an address in memory
             constexpr std::array<unsigned char, 6> through{0xFF, 0x25, 0, 0, 0, 0};
             refusal = put(patch, through.data(), through.size());
-            auto const target = back + static_cast<std::uint64_t>(each.about.raw.disp.value);
+            const auto target = back + static_cast<std::uint64_t>(each.about.raw.disp.value);
             return refusal.empty() ? fix(patch, jump + 2, jump + 6, target) : refusal;
         }
         return "one of its first instructions calls through a register";
@@ -325,7 +325,7 @@ private:
             return "one of its first instructions jumps to another";
         std::array<unsigned char, 6> longer{};
         std::size_t head = 1;
-        auto const category = each.about.meta.category;
+        const auto category = each.about.meta.category;
         if (category == ZYDIS_CATEGORY_UNCOND_BR) {
             longer[0] = 0xE9;
         } else if (category == ZYDIS_CATEGORY_COND_BR && each.about.opcode >= 0x70 && each.about.opcode <= 0x8F) {
@@ -337,7 +337,7 @@ private:
         }
         std::uint32_t const begin = patch.moved_bytes;
         if (std::string const refusal = put(patch, longer.data(), head + 4); !refusal.empty()) return refusal;
-        auto const at = static_cast<std::uint32_t>(begin + head);
+        const auto at = static_cast<std::uint32_t>(begin + head);
         return fix(patch, at, at + 4, target);
     }
 
@@ -359,9 +359,9 @@ std::string names_of(const std::vector<found_function>& found) {
 
 /// Plans in one file. Returns   nothing when the file has no such function.
 std::optional<function_plan> plan_in(const fs::path& path, const std::string& name) {
-    elf_file const file(path);
+    const elf_file file(path);
     if (!file.is_open()) return std::nullopt;
-    search_result const searched = search(file, name);
+    const search_result searched = search(file, name);
     if (searched.found.empty()) return std::nullopt;
     function_plan plan;
     if (searched.found.size() > 1) {
@@ -373,7 +373,7 @@ std::optional<function_plan> plan_in(const fs::path& path, const std::string& na
     if (function.is_indirect) plan.refusal = "it is an indirect function, which is selected at start-up";
     if (plan.refusal.empty() && function.bytes == 0) plan.refusal = "its symbol has no size";
     if (!plan.refusal.empty()) return plan;
-    std::vector<unsigned char> const code = file.code_at(function.address, function.bytes);
+    const std::vector<unsigned char> code = file.code_at(function.address, function.bytes);
     if (code.empty()) {
         plan.refusal = "its code is not in the file";
         return plan;
@@ -394,9 +394,9 @@ std::vector<fs::path> libraries_of(const fs::path& program) {
     std::vector<fs::path> found;
     // Asks the loader itself to list instead of run, so that it searches as it would at start.
     std::string quoted = "'";
-    for (char const letter : program.string()) quoted += letter == '\'' ? std::string{"'\\''"} : std::string(1, letter);
+    for (const char letter : program.string()) quoted += letter == '\'' ? std::string{"'\\''"} : std::string(1, letter);
     quoted += "'";
-    std::unique_ptr<std::FILE, int (*)(std::FILE*)> const pipe(
+    const std::unique_ptr<std::FILE, int (*)(std::FILE*)> pipe(
         ::popen(("LD_PRELOAD= LD_TRACE_LOADED_OBJECTS=1 " + quoted + " 2>/dev/null < /dev/null").c_str(), "r"),
         ::pclose);
     if (!pipe) return found;

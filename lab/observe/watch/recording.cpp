@@ -89,14 +89,14 @@ void* copy_of(int file, std::uint64_t bytes) {
     if (copy == MAP_FAILED) return copy;
     std::uint64_t copied = 0;
     for (off_t at = 0; at < static_cast<off_t>(bytes);) {
-        off_t const begin = ::lseek(file, at, SEEK_DATA);
+        const off_t begin = ::lseek(file, at, SEEK_DATA);
         if (begin < 0 || begin >= static_cast<off_t>(bytes)) break;
-        off_t const hole = ::lseek(file, begin, SEEK_HOLE);
-        off_t const end = std::min(hole < 0 ? static_cast<off_t>(bytes) : hole, static_cast<off_t>(bytes));
+        const off_t hole = ::lseek(file, begin, SEEK_HOLE);
+        const off_t end = std::min(hole < 0 ? static_cast<off_t>(bytes) : hole, static_cast<off_t>(bytes));
         for (at = begin; at < end;) {
             constexpr off_t max_at_once = off_t{1} << 20U;
-            auto const wanted = static_cast<std::size_t>(std::min(end - at, max_at_once));
-            ssize_t const got = copied > max_copy_bytes ? -1 : ::pread(file, static_cast<char*>(copy) + at, wanted, at);
+            const auto wanted = static_cast<std::size_t>(std::min(end - at, max_at_once));
+            const ssize_t got = copied > max_copy_bytes ? -1 : ::pread(file, static_cast<char*>(copy) + at, wanted, at);
             if (got == 0) return copy; // truncated meanwhile
             if (got < 0) {
                 ::munmap(copy, bytes);
@@ -116,7 +116,7 @@ bool is_recording_of_now(const hook::process_head& head) {
 }
 
 std::unique_ptr<recording> recording::open(const std::filesystem::path& path, std::string& why) {
-    open_file const file(path, O_RDONLY);
+    const open_file file(path, O_RDONLY);
     struct stat about {};
     if (file.number() < 0 || ::fstat(file.number(), &about) != 0) {
         why = std::strerror(errno);
@@ -126,7 +126,7 @@ std::unique_ptr<recording> recording::open(const std::filesystem::path& path, st
         why = "it is not a regular file";
         return nullptr;
     }
-    auto const bytes = static_cast<std::uint64_t>(about.st_size);
+    const auto bytes = static_cast<std::uint64_t>(about.st_size);
     if (bytes > max_file_bytes) {
         why = fmt::format("it has {} GiB; a recording has 1024 at most", bytes >> 30U);
         return nullptr;
@@ -153,7 +153,7 @@ std::unique_ptr<recording> recording::open(const std::filesystem::path& path, st
     made->last_ticks_ = std::max(head.first_ticks, head.last_ticks);
     if (head.end_signal != 0) made->last_ticks_ = std::max(made->last_ticks_, head.end_ticks);
     for (std::size_t offset = head_bytes; bytes - offset >= area_bytes; offset += area_bytes) {
-        auto const* const area = reinterpret_cast<const hook::thread_area*>(static_cast<const char*>(mapped) + offset);
+        const auto* const area = reinterpret_cast<const hook::thread_area*>(static_cast<const char*>(mapped) + offset);
         if (!is_whole(*area)) continue; // the thread was killed while it created it
         made->threads_.push_back(area);
         made->last_ticks_ = std::max({made->last_ticks_, area->last, area->latest});
@@ -230,10 +230,10 @@ void note_seen_end(const std::filesystem::path& folder, const seen_end& end) {
     std::filesystem::path const last = last_recording(folder, end.process);
     if (last.empty()) return;
     // Others may be able to write to the folder (--keep), so a link is not followed.
-    open_file const file(last, O_RDWR | O_NOFOLLOW);
+    const open_file file(last, O_RDWR | O_NOFOLLOW);
     struct stat about {};
     if (file.number() < 0 || ::fstat(file.number(), &about) != 0) return;
-    bool const is_ours = S_ISREG(about.st_mode) && about.st_nlink == 1 && about.st_uid == ::geteuid();
+    const bool is_ours = S_ISREG(about.st_mode) && about.st_nlink == 1 && about.st_uid == ::geteuid();
     if (!is_ours || static_cast<std::uint64_t>(about.st_size) < head_bytes) return;
     void* const mapped = ::mmap(nullptr, head_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file.number(), 0);
     if (mapped == MAP_FAILED) return;

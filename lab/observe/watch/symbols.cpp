@@ -52,7 +52,7 @@ struct opened_module {
 
 const char* name_of(Dwarf_Die* die) {
     Dwarf_Attribute attribute;
-    for (unsigned const kind : {DW_AT_linkage_name, DW_AT_MIPS_linkage_name, DW_AT_name}) {
+    for (const unsigned kind : {DW_AT_linkage_name, DW_AT_MIPS_linkage_name, DW_AT_name}) {
         if (const char* const name = dwarf_formstring(dwarf_attr_integrate(die, kind, &attribute))) return name;
     }
     return nullptr;
@@ -62,7 +62,7 @@ const char* name_of(Dwarf_Die* die) {
 /// function. Returns   nullptr when the debug information has the full name, or the symbol table has no better one.
 const char* whole_name_of(const opened_module& in, GElf_Addr address, Dwarf_Die* die) {
     Dwarf_Attribute attribute;
-    for (unsigned const kind : {DW_AT_linkage_name, DW_AT_MIPS_linkage_name}) {
+    for (const unsigned kind : {DW_AT_linkage_name, DW_AT_MIPS_linkage_name}) {
         if (dwarf_attr_integrate(die, kind, &attribute) != nullptr) return nullptr;
     }
     const char* const symbol = dwfl_module_addrname(in.module, address);
@@ -99,15 +99,15 @@ std::vector<named_frame> by_debug_information(const opened_module& in, GElf_Addr
         }
     }
     Dwarf_Die* scopes = nullptr;
-    int const count = dwarf_getscopes(unit, address - bias, &scopes);
+    const int count = dwarf_getscopes(unit, address - bias, &scopes);
     if (count <= 0) { // a part of a function that the compiler has split off
         if (here.line != 0) found.push_back(here);
         return found;
     }
     Dwarf_Die* chain = nullptr;
-    int const chained = dwarf_getscopes_die(&scopes[0], &chain);
+    const int chained = dwarf_getscopes_die(&scopes[0], &chain);
     for (int index = 0; index < chained; ++index) {
-        int const kind = dwarf_tag(&chain[index]);
+        const int kind = dwarf_tag(&chain[index]);
         if (kind != DW_TAG_inlined_subroutine && kind != DW_TAG_subprogram) continue;
         const char* const whole = kind == DW_TAG_subprogram ? whole_name_of(in, address, &chain[index]) : nullptr;
         here.function = demangled(whole != nullptr ? whole : name_of(&chain[index]));
@@ -154,7 +154,7 @@ struct symbols::state {
     std::map<std::pair<std::uint32_t, std::uint64_t>, std::vector<named_frame>> known_jitted;
 
     const opened_module& open(std::string_view path) {
-        auto const found = modules.find(path);
+        const auto found = modules.find(path);
         if (found != modules.end()) return found->second;
         opened_module made;
         std::string const file{path};
@@ -181,7 +181,7 @@ symbols::~symbols() {
 const std::vector<named_frame>& symbols::at(std::string_view module, std::uint64_t offset, bool is_return) {
     // A return address is behind the call instruction; one byte before is inside it.
     std::uint64_t const asked = is_return && offset > 0 ? offset - 1 : offset;
-    auto const [entry, is_new] = state_->known.try_emplace({std::string{module}, asked});
+    const auto [entry, is_new] = state_->known.try_emplace({std::string{module}, asked});
     std::vector<named_frame>& frames = entry->second;
     if (!is_new) return frames;
     const opened_module& in = state_->open(module);
@@ -206,7 +206,7 @@ const std::vector<named_frame>& symbols::at(std::string_view module, std::uint64
 }
 
 const std::vector<named_frame>& symbols::made_at_run_time(std::uint32_t process, std::uint64_t address) {
-    auto const [entry, is_new] = state_->known_jitted.try_emplace({process, address});
+    const auto [entry, is_new] = state_->known_jitted.try_emplace({process, address});
     if (!is_new) return entry->second;
     if (state_->maps.find(process) == state_->maps.end()) state_->maps[process] = read_perf_map(process);
     const std::vector<jitted>& map = state_->maps[process];

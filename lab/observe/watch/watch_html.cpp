@@ -128,7 +128,7 @@ std::string sections_of(const findings& found) {
         text += html_region(each, region_link(index), std::max(marks, min_marks));
     }
     if (!text.empty()) return text;
-    no_regions const about = about_no_regions(found);
+    const no_regions about = about_no_regions(found);
     return element("p", "", escaped(about.what) + " " + escaped(about.advice));
 }
 

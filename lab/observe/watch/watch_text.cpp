@@ -27,7 +27,7 @@ std::string heading(const watched_region& region, bool is_one_of_several) {
     std::string const kind = word_of(region.kind);
     if (region.name != kind) text += fmt::format(" ({}{})", kind, region.place.empty() ? "" : ", " + region.place);
     text += ": " + counted(region.threads, "thread");
-    bool const is_opened = region.kind == hook::region_kind::openmp || region.kind == hook::region_kind::tbb;
+    const bool is_opened = region.kind == hook::region_kind::openmp || region.kind == hook::region_kind::tbb;
     std::uint64_t const times = is_opened ? region.instances : region.entries;
     if (times > region.threads) text += fmt::format(", {} times", whole_text(times));
     text += fmt::format(", over {}: {} of {} time", time_text(region.span_ns), time_text(region.time.total_ns),
@@ -70,7 +70,7 @@ std::string parts_of(const watched_region& region, colour colours) {
 
 std::string site_text(const watched_region& region, const watched_site& site, std::size_t number,
                       const text_choice& choice) {
-    double const cost = cost_of(site);
+    const double cost = cost_of(site);
     std::string text = fmt::format("{:>3}  {:>7}  {:>9}  {}\n", number, percent_text(cost, region.time.total_ns),
                                    time_text(cost), what_happens(site));
     constexpr std::string_view indent = "                        ";
@@ -84,7 +84,7 @@ std::string site_text(const watched_region& region, const watched_site& site, st
     if (site.slow > 0)
         figures += fmt::format(", {} slow without sleeping ({})", whole_text(site.slow), time_text(site.slow_ns));
     if (!site.holders.empty()) {
-        auto const most =
+        const auto most =
             std::max_element(site.holders.begin(), site.holders.end(),
                              [](const auto& left, const auto& right) { return left.second < right.second; });
         figures += fmt::format(", held most often by thread {}", most->first);
@@ -163,9 +163,9 @@ std::string processes_text(const findings& found) {
     std::size_t left_out = 0;
     for (std::size_t index = 0; index < found.processes.size(); ++index) {
         const watched_process& process = found.processes[index];
-        bool const has_region = std::any_of(found.regions.begin(), found.regions.end(),
+        const bool has_region = std::any_of(found.regions.begin(), found.regions.end(),
                                             [&](const watched_region& each) { return each.recording == index; });
-        bool const is_same_as_next = index + 1 < found.processes.size() && index == 0 && !has_region &&
+        const bool is_same_as_next = index + 1 < found.processes.size() && index == 0 && !has_region &&
                                      found.processes[1].process == process.process; // it executed another program
         if (has_region || (index == 0 && !is_same_as_next)) {
             text += process_text(process);
@@ -194,7 +194,7 @@ std::string to_text(const findings& found, const text_choice& choice) {
     if (found.regions.size() > shown_regions)
         text += fmt::format("\n… and {} more regions (--json has them)\n", found.regions.size() - shown_regions);
     if (found.regions.empty()) {
-        no_regions const about = about_no_regions(found);
+        const no_regions about = about_no_regions(found);
         text += "\n" + wrapped(about.what + " " + about.advice, width) + "\n";
     }
     return text;

@@ -29,9 +29,9 @@ void affinity_group::deallocate_checked(void* object, std::size_t bytes) noexcep
         return;
     }
     std::size_t const granule = layout_.granule_of(object);
-    bool const is_behind_front = object >= layout_.begin_of(home) && is_aligned(object, layout_.granule_bytes());
-    bool const is_used = home.place != page_place::untouched && home.place != page_place::empty;
-    bool const is_free = !is_used || (layout_.free_bits(in)[granule / bits_per_word] & bit_at(granule)) != 0;
+    const bool is_behind_front = object >= layout_.begin_of(home) && is_aligned(object, layout_.granule_bytes());
+    const bool is_used = home.place != page_place::untouched && home.place != page_place::empty;
+    const bool is_free = !is_used || (layout_.free_bits(in)[granule / bits_per_word] & bit_at(granule)) != 0;
     if (is_behind_front && is_free) {
         note_misuse("an object of an affinity group was freed twice, or never allocated", object,
                     "Look for a second owner of this object.");
@@ -42,7 +42,7 @@ void affinity_group::deallocate_checked(void* object, std::size_t bytes) noexcep
         return;
     }
     std::size_t const taken = bytes_of(object);
-    bool const is_known = bytes != unknown_bytes;
+    const bool is_known = bytes != unknown_bytes;
     if (!is_known && options_.sizes == size_on_free::required) {
         note_misuse("an object of a group with size_on_free::required was freed without its size", object,
                     "Pass the size at every free, or create the group with size_on_free::optional.");
@@ -62,9 +62,9 @@ void affinity_group::deallocate_checked(void* object, std::size_t bytes) noexcep
 /// Requires  no part of the page is in an extent or in a freed run.
 bool affinity_group::is_valid_page(const page& which, std::size_t& live_count) const noexcept {
     block* const in = layout_.block_of(&which);
-    bit_word const* const free = layout_.free_bits(in) + layout_.index_of(which) * layout_.words_per_page;
-    bit_word const* const starts = layout_.start_bits(in) + layout_.index_of(which) * layout_.words_per_page;
-    bool const is_used = which.place != page_place::empty && which.place != page_place::untouched;
+    const bit_word* const free = layout_.free_bits(in) + layout_.index_of(which) * layout_.words_per_page;
+    const bit_word* const starts = layout_.start_bits(in) + layout_.index_of(which) * layout_.words_per_page;
+    const bool is_used = which.place != page_place::empty && which.place != page_place::untouched;
     std::size_t free_count = 0;
     for (std::size_t word = 0; word < layout_.words_per_page; ++word) {
         free_count += count_bits(free[word]);
@@ -81,7 +81,7 @@ bool affinity_group::is_valid_page(const page& which, std::size_t& live_count) c
 }
 
 bool affinity_group::valid() noexcept {
-    if (heap const* const large = large_.load(std::memory_order_acquire); large != nullptr && !large->valid())
+    if (const heap* const large = large_.load(std::memory_order_acquire); large != nullptr && !large->valid())
         return false;
     settle_all();
     std::size_t counted = 0, blocks = 0, used = 0, empty_blocks = 0, listed = 0, in_lists = 0;
@@ -90,7 +90,7 @@ bool affinity_group::valid() noexcept {
         std::size_t empty_pages = 0;
         if (!is_block(*each) || (each->next == nullptr) != (each == last_)) return false;
         for (std::size_t index = 0; index < each->touched_pages; ++index) {
-            page const& which = each->pages[layout_.first_page() + index];
+            const page& which = each->pages[layout_.first_page() + index];
             if (!is_valid_page(which, counted)) return false;
             all_known = all_known && (has_starts_ || which.stream != 0 || which.place == page_place::empty);
             empty_pages += std::size_t{which.place == page_place::empty};
@@ -100,24 +100,24 @@ bool affinity_group::valid() noexcept {
         empty_blocks += std::size_t{empty_pages == each->touched_pages};
         used += each->touched_pages - empty_pages;
     }
-    auto const count_list = [&](page const* first, page_place place) {
+    const auto count_list = [&](const page* first, page_place place) {
         page const* before = nullptr;
         for (; first != nullptr; before = first, first = first->next, ++in_lists) {
             if (first->place != place || first->previous != before) return false;
         }
         return true;
     };
-    for (page const* first : partial_)
+    for (const page* first : partial_)
         if (!count_list(first, page_place::partial)) return false;
     for (std::size_t index = 0; index < run_classes; ++index) {
-        bool const is_noted = (filed_classes_ >> index & 1) != 0;
+        const bool is_noted = (filed_classes_ >> index & 1) != 0;
         if (is_noted != (filed_[index] != nullptr) || !count_list(filed_[index], page_place::filed)) return false;
     }
     if (!count_list(empty_, page_place::empty)) return false;
     std::size_t const sum = size();
     std::size_t const elsewhere = functions_.allocate != nullptr || is_passthrough_ ? size() : large_count();
     std::size_t const found = counted + elsewhere;
-    bool const is_counted = (found > sum ? found - sum : sum - found) <= uncertain_objects_;
+    const bool is_counted = (found > sum ? found - sum : sum - found) <= uncertain_objects_;
     return blocks == block_count_ && used == used_pages_ && empty_blocks == empty_block_count_ && in_lists == listed &&
            (!all_known || is_counted);
 }

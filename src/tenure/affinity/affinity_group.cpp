@@ -63,8 +63,8 @@ affinity_options within(block_source& source, affinity_options options) noexcept
 /// was just freed stays in use.
 void make_sound(detail::affinity_stream& of) noexcept {
     if (of.freed_begin == nullptr || of.freed_end == nullptr) of.freed_begin = of.freed_end = nullptr;
-    bool const is_whole = of.before_begin != nullptr && of.before_end != nullptr;
-    bool const is_inside = of.before_begin >= of.freed_begin && of.before_end <= of.freed_end;
+    const bool is_whole = of.before_begin != nullptr && of.before_end != nullptr;
+    const bool is_inside = of.before_begin >= of.freed_begin && of.before_end <= of.freed_end;
     if (!is_whole || is_inside) of.before_begin = of.before_end = nullptr;
     if (of.freed_begin != nullptr) return;
     of.freed_begin = of.before_begin; // "before" is used only while "freed" is
@@ -79,7 +79,7 @@ void make_sound(detail::affinity_stream& of) noexcept {
 void free_part(detail::affinity_part* part) noexcept { platform::unreserve(part, part_bytes()); }
 
 affinity_layout layout_for(const affinity_options& options) noexcept {
-    bool const has_starts = checks::caller || options.sizes == size_on_free::optional;
+    const bool has_starts = checks::caller || options.sizes == size_on_free::optional;
     return affinity_layout::of(options.block_bytes, std::max<std::size_t>(options.alignment, 8), has_starts);
 }
 
@@ -140,7 +140,7 @@ affinity_group::affinity_group(std::string_view name, affinity_options options, 
     std::size_t const granule = layout_.granule_bytes();
     for (std::size_t index = 0; index < stream_count; ++index) {
         std::size_t const bytes = std::max<std::size_t>(index * 8, 1);
-        bool const is_apart = options_.layout == page_layout::by_size;
+        const bool is_apart = options_.layout == page_layout::by_size;
         std::size_t const whole = align_up(bytes, granule);
         std::size_t const taken = is_apart ? align_up(apart_bytes(whole), granule) : whole;
         table_[index] = {static_cast<std::uint16_t>(taken), static_cast<std::uint16_t>(is_apart ? taken / 8 : 0)};
@@ -185,7 +185,7 @@ detail::affinity_part* affinity_group::open_part() noexcept {
 
 void affinity_group::retire(thread_part& part) noexcept {
     {
-        shared_lock const lock(*this);
+        const shared_lock lock(*this);
         settle_part(part);
         own_.count(part.live_count.load(std::memory_order_relaxed));
         parts_.remove(part);
@@ -236,11 +236,11 @@ void* affinity_group::allocate_slow(std::size_t bytes, std::size_t alignment) no
     thread_part& mine = *open_part();
     size_entry entry = entry_for(bytes);
     // Pages of one size assume that objects follow each other without gaps.
-    bool const is_in_order =
+    const bool is_in_order =
         alignment <= layout_.granule_bytes() || (alignment <= cache_line_bytes && entry.bytes % alignment == 0);
     if (!is_in_order) entry.stream = 0;
     stream& from = mine.streams[entry.stream];
-    bool const is_ours = !is_shared_ || &mine != &own_; // otherwise shared by all threads without a part
+    const bool is_ours = !is_shared_ || &mine != &own_; // otherwise shared by all threads without a part
     if (!checks::caller && is_ours && from.next != nullptr && is_aligned(from.next, alignment) &&
         entry.bytes <= static_cast<std::size_t>(from.end - from.next)) {
         unsigned char* const object = std::exchange(from.next, from.next + entry.bytes);
@@ -248,7 +248,7 @@ void* affinity_group::allocate_slow(std::size_t bytes, std::size_t alignment) no
         mine.count(1);
         return object;
     }
-    shared_lock const lock(*this);
+    const shared_lock lock(*this);
     auto* object = static_cast<unsigned char*>(pointer_at(align_up(address_of(from.next), alignment)));
     while (from.next == nullptr || object > from.end || entry.bytes > static_cast<std::size_t>(from.end - object)) {
         if (!refill(mine, entry.stream, {entry.bytes, alignment})) return nullptr;
@@ -288,27 +288,27 @@ void* affinity_group::allocate_large(std::size_t bytes, std::size_t alignment) n
 bool affinity_group::is_large(const void* object, std::size_t bytes, std::size_t alignment) const noexcept {
     if ((bytes != unknown_bytes && bytes > max_in_block_bytes()) || alignment > max_block_alignment) return true;
     if (!is_aligned(object, max_block_alignment)) return false;
-    heap const* const large = large_.load(std::memory_order_acquire);
+    const heap* const large = large_.load(std::memory_order_acquire);
     // Most objects are in the group's blocks; that lookup takes no lock.
     return large != nullptr && detail::affinity_owners.get(object) != this && large->owns(object);
 }
 
 /// Bytes that an object in a block takes. Zero if the group does not record it.
 std::size_t affinity_group::bytes_of(const void* object) const noexcept {
-    detail::affinity_page const& home = layout_.page_of(object);
+    const detail::affinity_page& home = layout_.page_of(object);
     if (home.stream != 0) return std::size_t{home.stream} * 8;
     if (!has_starts_) return 0;
     detail::affinity_block* const in = layout_.block_of(object);
-    bit_word const* const starts = layout_.start_bits(in);
-    bit_word const* const free = layout_.free_bits(in);
+    const bit_word* const starts = layout_.start_bits(in);
+    const bit_word* const free = layout_.free_bits(in);
     std::size_t const first = layout_.granule_of(object);
     std::size_t const end = layout_.granule_of(layout_.end_of(home) - 1) + 1;
     std::size_t granule = first + 1;
     while (granule < end) {
         std::size_t const word = granule / bits_per_word;
-        bit_word const is_free = detail::load_bits(free[word], std::memory_order_acquire);
-        bit_word const begins = detail::load_bits(starts[word], std::memory_order_acquire);
-        bit_word const bits = (begins | is_free) >> (granule % bits_per_word);
+        const bit_word is_free = detail::load_bits(free[word], std::memory_order_acquire);
+        const bit_word begins = detail::load_bits(starts[word], std::memory_order_acquire);
+        const bit_word bits = (begins | is_free) >> (granule % bits_per_word);
         if (bits != 0) {
             granule += lowest_bit(bits);
             break;
@@ -320,7 +320,7 @@ std::size_t affinity_group::bytes_of(const void* object) const noexcept {
 
 void affinity_group::deallocate(void* object) noexcept {
     if (object == nullptr) return;
-    bool const is_elsewhere = functions_.deallocate != nullptr || is_passthrough_ || is_large(object, unknown_bytes, 1);
+    const bool is_elsewhere = functions_.deallocate != nullptr || is_passthrough_ || is_large(object, unknown_bytes, 1);
     if (is_elsewhere || checks::caller) return deallocate_slow(object, unknown_bytes, 1);
     std::size_t const bytes = bytes_of(object);
     if (bytes == 0) {
@@ -329,13 +329,13 @@ void affinity_group::deallocate(void* object) noexcept {
         return;
     }
     thread_part* const mine = part_of_this_thread();
-    size_entry const entry{static_cast<std::uint16_t>(bytes), layout_.page_of(object).stream};
+    const size_entry entry{static_cast<std::uint16_t>(bytes), layout_.page_of(object).stream};
     if (mine == nullptr || !free_beside(*mine, entry, static_cast<unsigned char*>(object))) free_apart(object, entry);
 }
 
 void affinity_group::free_large(heap& large, void* object, std::size_t bytes, std::size_t alignment) noexcept {
     if constexpr (checks::caller) {
-        bool const is_known = bytes != unknown_bytes;
+        const bool is_known = bytes != unknown_bytes;
         if (is_known && bytes > max_in_block_bytes())
             return large.deallocate(object, bytes, std::max(alignment, max_block_alignment));
         if (is_known && large.owns(object) && large.usable_size(object) > max_in_block_bytes()) {
@@ -364,10 +364,10 @@ void affinity_group::deallocate_slow(void* object, std::size_t bytes, std::size_
         return;
     }
     if constexpr (checks::caller) {
-        shared_lock const lock(*this);
+        const shared_lock lock(*this);
         return deallocate_checked(object, bytes);
     }
-    size_entry const entry = entry_for(bytes);
+    const size_entry entry = entry_for(bytes);
     thread_part* const mine = part_of_this_thread();
     if (mine == nullptr || !free_beside(*mine, entry, static_cast<unsigned char*>(object))) free_apart(object, entry);
 }
@@ -396,7 +396,7 @@ bool affinity_group::free_quickly(stream& of, size_entry entry, unsigned char* b
     of.freed_end = end;
     if (of.before_begin == nullptr) return true;
     // These bits are written when a third run begins; prefetch them now.
-    unsigned char const* const next = of.before_begin;
+    const unsigned char* const next = of.before_begin;
     prefetch_for_write(&layout_.page_of(next));
     prefetch_for_write(layout_.free_bits(layout_.block_of(next)) + layout_.granule_of(next) / bits_per_word);
     return true;
@@ -407,9 +407,9 @@ void affinity_group::free_apart(void* object, size_entry entry) noexcept {
     thread_part& mine = *open_part();
     auto* const begin = static_cast<unsigned char*>(object);
     stream& of = mine.streams[entry.stream];
-    bool const is_ours = !is_shared_ || &mine != &own_; // otherwise shared by all threads without a part
+    const bool is_ours = !is_shared_ || &mine != &own_; // otherwise shared by all threads without a part
     if (is_ours && free_quickly(of, entry, begin)) return mine.count(-1);
-    shared_lock const lock(*this);
+    const shared_lock lock(*this);
     if (is_free_in(of, begin)) return note_misuse(freed_twice, object, freed_twice_advice);
     mine.count(-1);
     flush_before(of);
@@ -419,8 +419,8 @@ void affinity_group::free_apart(void* object, size_entry entry) noexcept {
 void affinity_group::clear() noexcept {
     passthrough_.free_all();
     if (heap* const large = large_.load(std::memory_order_acquire)) large->clear();
-    shared_lock const lock(*this);
-    auto const forget = [](thread_part& part) noexcept {
+    const shared_lock lock(*this);
+    const auto forget = [](thread_part& part) noexcept {
         part.live_count.store(0, std::memory_order_relaxed);
         for (std::size_t index = 0; index < stream_count; ++index) {
             part.streams[index] = {};
@@ -442,13 +442,13 @@ void affinity_group::clear() noexcept {
 
 bool affinity_group::owns(const void* pointer) const noexcept {
     if (detail::affinity_owners.get(pointer) == this) return true;
-    heap const* const large = large_.load(std::memory_order_acquire);
+    const heap* const large = large_.load(std::memory_order_acquire);
     return (large != nullptr && large->owns(pointer)) || (is_passthrough_ && passthrough_.owns(pointer));
 }
 
 std::size_t affinity_group::size() const noexcept {
     std::size_t const others = passthrough_.count() + large_count();
-    shared_lock const lock(*this);
+    const shared_lock lock(*this);
     std::ptrdiff_t count = own_.live_count.load(std::memory_order_relaxed);
     parts_.for_each([&](const thread_part& part) { count += part.live_count.load(std::memory_order_relaxed); });
     count += function_count_.load(std::memory_order_relaxed);
@@ -456,7 +456,7 @@ std::size_t affinity_group::size() const noexcept {
 }
 
 bool affinity_group::set_block_bytes(std::size_t bytes) noexcept {
-    shared_lock const lock(*this);
+    const shared_lock lock(*this);
     affinity_options wanted = options_;
     wanted.block_bytes = bytes;
     if (blocks_ != nullptr || is_invalid_ || !is_possible(wanted)) return false;

@@ -312,11 +312,11 @@ inline void* affinity_group::allocate(std::size_t bytes) noexcept { return alloc
 inline void* affinity_group::allocate(std::size_t bytes, std::size_t alignment) noexcept {
     thread_part* const mine = part_of_this_thread();
     if (!checks::caller && bytes <= table_limit_bytes && mine != nullptr) [[likely]] {
-        size_entry const entry = table_[(bytes + 7) / 8];
+        const size_entry entry = table_[(bytes + 7) / 8];
         stream& from = mine->streams[entry.stream];
         unsigned char* const object = from.next;
         // An object that is aligned by chance is good enough. The slow path rejects values that are not powers of two.
-        bool const is_aligned = alignment <= least_alignment || alignment <= options_.alignment ||
+        const bool is_aligned = alignment <= least_alignment || alignment <= options_.alignment ||
                                 (alignment <= max_block_alignment && (address_of(object) & (alignment - 1)) == 0);
         if (is_power_of_two(alignment) && is_aligned && entry.bytes <= static_cast<std::size_t>(from.end - object))
             [[likely]] {

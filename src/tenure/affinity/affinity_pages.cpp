@@ -45,9 +45,9 @@ void clear_bits(bit_word* words, std::size_t first, std::size_t count) noexcept 
 
 /// The first granule from `from` on, before `end`, whose bit equals `wanted`; `end` if there is none.
 std::size_t find_bit(const bit_word* words, std::size_t from, std::size_t end, bool wanted) noexcept {
-    bit_word const flip = wanted ? 0 : ~bit_word{0};
+    const bit_word flip = wanted ? 0 : ~bit_word{0};
     while (from < end) {
-        bit_word const bits = (words[from / bits_per_word] ^ flip) >> (from % bits_per_word);
+        const bit_word bits = (words[from / bits_per_word] ^ flip) >> (from % bits_per_word);
         if (bits != 0) return std::min(from + lowest_bit(bits), end);
         from = (from / bits_per_word + 1) * bits_per_word;
     }
@@ -87,7 +87,7 @@ affinity_page*& affinity_group::list_of(const page& which) noexcept {
 
 /// Removes a page from its list, if it is in one.
 void affinity_group::unlist(page& which) noexcept {
-    bool const is_listed =
+    const bool is_listed =
         which.place == page_place::partial || which.place == page_place::filed || which.place == page_place::empty;
     if (!is_listed) return;
     page*& first = list_of(which);
@@ -278,7 +278,7 @@ void affinity_group::leave(thread_part& mine, std::size_t stream_index) noexcept
     if (left->free_granules == left->capacity) return make_empty(*left);
     left->place = page_place::full;
     // Every free run was searched and was too small, but the next request may be smaller.
-    bool const is_known = mine.skipped[stream_index] == left->free_granules;
+    const bool is_known = mine.skipped[stream_index] == left->free_granules;
     if (left->free_granules == 0) return;
     if (is_known && stream_index != 0) return;
     if (!is_known) return list(*left, partial_[stream_index], page_place::partial);
@@ -304,9 +304,9 @@ void affinity_group::free_run(unsigned char* begin, unsigned char* end) noexcept
     while (begin != end) {
         page& home = layout_.page_of(begin);
         unsigned char* const stop = std::min(end, layout_.end_of(home));
-        auto const count = static_cast<std::size_t>(stop - begin) >> layout_.granule_shift;
+        const auto count = static_cast<std::size_t>(stop - begin) >> layout_.granule_shift;
         bit_word* const bits = layout_.free_bits(layout_.block_of(begin));
-        bool const is_used = home.place != page_place::empty && home.place != page_place::untouched;
+        const bool is_used = home.place != page_place::empty && home.place != page_place::untouched;
         std::size_t twice = is_used ? 0 : count;
         if (is_used) {
             for_each_word_of(layout_.granule_of(begin), count, [&](std::size_t word, bit_word mask) {
@@ -361,8 +361,8 @@ bool affinity_group::reuse_freed(thread_part& mine, std::size_t stream_index, re
     if (at.freed_begin == nullptr || static_cast<std::size_t>(at.freed_end - at.freed_begin) < wanted) return false;
     flush_before(at); // the bits that are read below include these
     page& home = layout_.page_of(at.freed_begin);
-    bool const is_ours = home.place != page_place::taken || &home == mine.taken[stream_index];
-    bool const is_used = home.place != page_place::empty && home.place != page_place::untouched;
+    const bool is_ours = home.place != page_place::taken || &home == mine.taken[stream_index];
+    const bool is_used = home.place != page_place::empty && home.place != page_place::untouched;
     if (home.stream != stream_index || at.freed_end > layout_.end_of(home) || !is_ours || !is_used) return false;
     unsigned char* const begin = at.freed_begin;
     unsigned char* const end = at.freed_end;
@@ -420,7 +420,7 @@ affinity_page* affinity_group::search_filed(request asked) noexcept {
     for (std::size_t index = class_of_run(granules); index < run_classes; ++index) {
         for (page* each = filed_[index]; each != nullptr; each = each->next) {
             affinity_block* const in = layout_.block_of(each);
-            bit_word const* const bits = layout_.free_bits(in);
+            const bit_word* const bits = layout_.free_bits(in);
             std::size_t const first = layout_.index_of(*each) * layout_.words_per_page * bits_per_word;
             std::size_t const end = first + layout_.words_per_page * bits_per_word;
             for (std::size_t run = find_bit(bits, first, end, true); run != end;) {

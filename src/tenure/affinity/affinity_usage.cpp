@@ -14,7 +14,7 @@ using detail::page_place;
 
 /// The longest run of free granules in a page, in bytes.
 std::size_t affinity_group::largest_run_bytes(const page& which) const noexcept {
-    bit_word const* const free =
+    const bit_word* const free =
         layout_.free_bits(layout_.block_of(&which)) + layout_.index_of(which) * layout_.words_per_page;
     std::size_t largest = 0, run = 0;
     for (std::size_t granule = 0; granule < layout_.words_per_page * bits_per_word; ++granule) {
@@ -25,14 +25,14 @@ std::size_t affinity_group::largest_run_bytes(const page& which) const noexcept 
 }
 
 std::size_t affinity_group::large_count() const noexcept {
-    heap const* const large = large_.load(std::memory_order_acquire);
+    const heap* const large = large_.load(std::memory_order_acquire);
     return large != nullptr ? large->stats().live_count : 0;
 }
 
 /// Bytes left in extents and in freed runs whose bits are not yet set.
 std::size_t affinity_group::unused_bytes(const thread_part& part) noexcept {
     std::size_t bytes = 0;
-    for (stream const& each : part.streams)
+    for (const stream& each : part.streams)
         bytes += static_cast<std::size_t>(each.end - each.next) +
                  static_cast<std::size_t>(each.freed_end - each.freed_begin) +
                  static_cast<std::size_t>(each.before_end - each.before_begin);
@@ -40,16 +40,16 @@ std::size_t affinity_group::unused_bytes(const thread_part& part) noexcept {
 }
 
 allocator_stats affinity_group::stats() const noexcept {
-    heap const* const large = large_.load(std::memory_order_acquire);
+    const heap* const large = large_.load(std::memory_order_acquire);
     allocator_stats answer = large != nullptr ? large->stats() : allocator_stats{};
     answer.live_count = size();
     answer.live_bytes += passthrough_.bytes();
     std::unique_lock lock(mutex_, std::defer_lock);
     if (is_shared_) lock.lock();
     std::size_t granules = 0;
-    for (block const* each = blocks_; each != nullptr; each = each->next) {
+    for (const block* each = blocks_; each != nullptr; each = each->next) {
         for (std::size_t index = 0; index < each->touched_pages; ++index) {
-            page const& which = each->pages[layout_.first_page() + index];
+            const page& which = each->pages[layout_.first_page() + index];
             if (which.place != page_place::empty) granules += layout_.granules_in(which) - which.free_granules;
         }
     }
@@ -65,8 +65,8 @@ affinity_usage affinity_group::usage() noexcept {
     affinity_usage answer;
     answer.name = name_;
     answer.live_count = size();
-    if (heap const* const large = large_.load(std::memory_order_acquire)) {
-        allocator_stats const of_large = large->stats();
+    if (const heap* const large = large_.load(std::memory_order_acquire)) {
+        const allocator_stats of_large = large->stats();
         answer.large_count = of_large.live_count;
         answer.large_bytes = of_large.live_bytes;
     }
@@ -75,9 +75,9 @@ affinity_usage affinity_group::usage() noexcept {
         std::size_t const behind = layout_.first_page() * detail::affinity_page_bytes;
         answer.bookkeeping_bytes += std::max(layout_.front_bytes, behind);
         for (std::size_t index = 0; index < layout_.usable_pages(); ++index) {
-            page const& which = each->pages[layout_.first_page() + index];
+            const page& which = each->pages[layout_.first_page() + index];
             std::size_t const bytes = layout_.granules_in(which) << layout_.granule_shift;
-            bool const is_used = index < each->touched_pages && which.place != page_place::empty;
+            const bool is_used = index < each->touched_pages && which.place != page_place::empty;
             if (!is_used) {
                 answer.available_bytes += bytes;
                 if (index < each->touched_pages) answer.largest_free_bytes = std::max(answer.largest_free_bytes, bytes);

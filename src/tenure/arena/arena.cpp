@@ -141,7 +141,7 @@ bool arena::is_open(marker to) const noexcept {
     detail::marker_log& log = markers_;
     std::size_t count = log.count;
     while (count != 0 && log.open[count - 1] > to.number) --count;
-    bool const is_known = count != 0 && log.open[count - 1] == to.number;
+    const bool is_known = count != 0 && log.open[count - 1] == to.number;
     if (!is_known && to.number > log.forgotten) return false;
     log.count = count;
     if (to.number == 0) log.forgotten = 0; // clear(): no markers remain
@@ -179,7 +179,7 @@ void arena::rewind(marker to) noexcept {
 }
 
 void arena::clear() noexcept {
-    marker const start;
+    const marker start;
     rewind(start);
 }
 

@@ -41,7 +41,7 @@ void* counting_source::remap(void* block, std::size_t old_bytes, std::size_t new
 }
 
 bool counting_source::decommit(void* part, std::size_t bytes) noexcept {
-    bool const done = behind_.decommit(part, bytes);
+    const bool done = behind_.decommit(part, bytes);
     if (done) decommitted_bytes_ += bytes;
     return done;
 }

@@ -40,7 +40,7 @@ public:
 
     /// Whether an allocation on the calling thread would violate a promise now.
     [[nodiscard]] TENURE_LOCAL static bool is_active() noexcept {
-        detail::thread_scopes const& scopes = detail::this_thread_scopes;
+        const detail::thread_scopes& scopes = detail::this_thread_scopes;
         return scopes.promises != 0 && scopes.permissions == 0;
     }
 };

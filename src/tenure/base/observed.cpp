@@ -22,8 +22,8 @@ constinit std::atomic<bool> was_looked_for{false};
 
 [[nodiscard]] hearing look_for_observer() noexcept {
     if (!was_looked_for.load(std::memory_order_acquire)) {
-        tenure_observer_table const* const found = host::process_observer();
-        bool const is_known =
+        const tenure_observer_table* const found = host::process_observer();
+        const bool is_known =
             found != nullptr && found->version == tenure_observer_version && found->size >= sizeof *found;
         observer.store(is_known ? found : nullptr, std::memory_order_release);
         was_looked_for.store(true, std::memory_order_release);
@@ -44,7 +44,7 @@ void tell_observer(observed what, std::string_view name) noexcept {
     hearing& heard = this_thread_scopes.heard;
     if (heard == hearing::unknown) heard = look_for_observer();
     if (heard == hearing::nobody) return;
-    tenure_observer_table const& to = *observer.load(std::memory_order_relaxed);
+    const tenure_observer_table& to = *observer.load(std::memory_order_relaxed);
     switch (what) {
     case observed::region_begin: return call(to.region_begin, name);
     case observed::region_end: return call(to.region_end);

@@ -114,10 +114,10 @@ struct settings {
 constinit settings current{};
 
 /// Returns  the environment's text if it is not valid, nullptr otherwise.
-char const* read_environment(const option_info& info) noexcept {
-    auto const index = static_cast<std::size_t>(info.id);
+const char* read_environment(const option_info& info) noexcept {
+    const auto index = static_cast<std::size_t>(info.id);
     current.values[index].store(info.built_in);
-    char const* const text = host::environment(info.environment.data());
+    const char* const text = host::environment(info.environment.data());
     if (text == nullptr) return nullptr;
     std::uint64_t value = 0;
     if (!parse_option(info, text, value)) return text;
@@ -128,8 +128,8 @@ char const* read_environment(const option_info& info) noexcept {
 
 /// Appends a number in an option's own format, with the largest suffix that keeps it whole.
 void say_value(report_text& message, const option_info& info, std::uint64_t value) noexcept {
-    char const* suffix = "";
-    for (char const* larger : {"K", "M", "G"}) {
+    const char* suffix = "";
+    for (const char* larger : {"K", "M", "G"}) {
         if (info.form != option_form::bytes || value == 0 || value % 1024 != 0) break;
         value /= 1024;
         suffix = larger;
@@ -156,7 +156,7 @@ void say_what_is_valid(report_text& message, const option_info& info) noexcept {
 }
 
 void read_all() noexcept {
-    char const* wrong[option_count];
+    const char* wrong[option_count];
     for (std::size_t index = 0; index < option_count; ++index) wrong[index] = read_environment(table[index]);
     current.ready.store(2, std::memory_order_release);
     // Reported only now, because the report handler may read options itself.
@@ -190,11 +190,11 @@ bool parse_option(const option_info& info, std::string_view text, std::uint64_t&
     if (info.form == option_form::parts) return parse_parts(text, value);
     if (info.form == option_form::report && parse_report(text, value)) return true;
     std::uint64_t number = 0;
-    char const* const end = text.data() + text.size();
-    auto const [stop, error] = std::from_chars(text.data(), end, number);
+    const char* const end = text.data() + text.size();
+    const auto [stop, error] = std::from_chars(text.data(), end, number);
     if (error != std::errc{}) return false;
     std::string_view const suffix{stop, static_cast<std::size_t>(end - stop)};
-    unsigned const shift = info.form == option_form::bytes || suffix.empty() ? suffix_shift(suffix) : 64;
+    const unsigned shift = info.form == option_form::bytes || suffix.empty() ? suffix_shift(suffix) : 64;
     if (shift >= 64 || number > (UINT64_MAX >> shift)) return false;
     number <<= shift;
     if (number < info.lowest || number > info.highest) return false;
@@ -213,7 +213,7 @@ option_origin option_source(option id) noexcept {
 }
 
 bool set_option(option id, std::uint64_t value) noexcept {
-    auto const index = static_cast<std::size_t>(id);
+    const auto index = static_cast<std::size_t>(id);
     if (value < table[index].lowest || value > table[index].highest) return false;
     if (current.ready.load(std::memory_order_acquire) != 2) make_ready();
     current.values[index].store(value);

@@ -70,7 +70,7 @@ report_handler set_report_handler(report_handler handler) noexcept {
 }
 
 void report(report_kind kind, std::string_view message) noexcept {
-    report_handler const handler = installed_handler.load(std::memory_order_acquire);
+    const report_handler handler = installed_handler.load(std::memory_order_acquire);
     if (handler != nullptr) return handler(kind, message);
     default_handler(kind, message);
 }

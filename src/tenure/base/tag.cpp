@@ -21,7 +21,7 @@ constexpr std::size_t table_size = 2 * max_tags; // a power of two: at most half
 constexpr std::size_t max_name_bytes = 65536;
 
 struct tag_name {
-    char const* text;
+    const char* text;
     std::size_t length;
 };
 
@@ -46,7 +46,7 @@ public:
 
 std::size_t hash_of(std::string_view name) noexcept {
     std::uint64_t hash = 0xcbf29ce484222325; // FNV-1a
-    for (char const letter : name) hash = (hash ^ static_cast<unsigned char>(letter)) * 0x100000001b3;
+    for (const char letter : name) hash = (hash ^ static_cast<unsigned char>(letter)) * 0x100000001b3;
     return static_cast<std::size_t>(hash ^ (hash >> 32));
 }
 
@@ -72,7 +72,7 @@ tag tag::named(std::string_view name) noexcept {
     std::uint16_t found = 0;
     entry_for(name, found);
     if (found != 0) return tag{found};
-    registry_lock const lock;
+    const registry_lock lock;
     std::atomic<std::uint16_t>& place = entry_for(name, found);
     if (found != 0) return tag{found};
     if (tags.count == max_tags || name.size() > max_name_bytes - tags.used_bytes) return tag{other_tag};
@@ -85,7 +85,7 @@ tag tag::named(std::string_view name) noexcept {
 }
 
 std::size_t tag::count() noexcept {
-    registry_lock const lock;
+    const registry_lock lock;
     return tags.count;
 }
 

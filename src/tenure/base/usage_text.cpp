@@ -26,11 +26,11 @@ void say_bytes(report_text& line, std::size_t bytes) {
 
 void write_name(const usage_writer& write, std::string_view name) {
     constexpr char digits[] = "0123456789abcdef";
-    bool const is_json = write.form == usage_form::json;
-    for (char const& letter : name) {
-        auto const code = static_cast<unsigned char>(letter);
+    const bool is_json = write.form == usage_form::json;
+    for (const char& letter : name) {
+        const auto code = static_cast<unsigned char>(letter);
         if (code < ' ' || code == 0x7F) {
-            char const escape[] = {'\\', 'u', '0', '0', digits[code / 16], digits[code % 16]};
+            const char escape[] = {'\\', 'u', '0', '0', digits[code / 16], digits[code % 16]};
             write(is_json ? std::string_view{escape, sizeof escape} : "?");
             continue;
         }
@@ -43,7 +43,7 @@ void write_name(const usage_writer& write, std::string_view name) {
 
 void write_figures(const usage_writer& write, std::string_view kind, std::string_view name,
                    std::span<const usage_figure> figures) {
-    bool const is_json = write.form == usage_form::json;
+    const bool is_json = write.form == usage_form::json;
     if (is_json) {
         write("{\"name\": \"");
     } else {
@@ -52,7 +52,7 @@ void write_figures(const usage_writer& write, std::string_view kind, std::string
     }
     write_name(write, name);
     write(is_json ? "\"" : "\n");
-    for (usage_figure const& each : figures) {
+    for (const usage_figure& each : figures) {
         report_text line;
         if (is_json) {
             line.text(", \"").text(each.key).text("\": ").number(each.value);

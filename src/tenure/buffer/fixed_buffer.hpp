@@ -60,7 +60,7 @@ public:
     /// Allocates a copy of the span.
     [[nodiscard]] static fixed_buffer copy_of(std::span<const T> values, held_options options = {}) noexcept {
         options.how = fill::none;
-        fixed_buffer const made = make(values.size(), options);
+        const fixed_buffer made = make(values.size(), options);
         if (made.is_live()) std::copy(values.begin(), values.end(), made.first_);
         return made;
     }
@@ -128,13 +128,13 @@ public:
 
     /// fill() and copy_to() do nothing if the buffer is not live. Returns   whether they did anything.
     bool fill(const T& value) const noexcept {
-        auto const held = lease();
+        const auto held = lease();
         std::fill(held.begin(), held.end(), value);
         return held.is_live();
     }
     /// Copies as many elements as both have.
     bool copy_to(std::span<T> to) const noexcept {
-        auto const held = lease();
+        const auto held = lease();
         std::copy_n(held.begin(), std::min(held.size(), to.size()), to.begin());
         return held.is_live();
     }

@@ -43,14 +43,14 @@ bool is_utf8(std::string_view text) noexcept {
             at += sizeof eight;
         }
         if (at == text.size()) return true;
-        auto const lead = static_cast<unsigned char>(text[at]);
+        const auto lead = static_cast<unsigned char>(text[at]);
         if (lead < 0x80) {
             ++at;
             continue;
         }
-        sequence const wanted = sequence_of(lead);
+        const sequence wanted = sequence_of(lead);
         if (wanted.more == 0 || wanted.more >= text.size() - at) return false;
-        auto const second = static_cast<unsigned char>(text[at + 1]);
+        const auto second = static_cast<unsigned char>(text[at + 1]);
         if (second < wanted.lowest || second > wanted.highest) return false;
         for (std::size_t more = 2; more <= wanted.more; ++more) {
             if (!is_inside_code_point(text[at + more])) return false;
@@ -85,13 +85,13 @@ fixed_utf8_string fixed_utf8_string::make(std::string_view text, status* why) no
 
 std::string_view fixed_utf8_string::view() const noexcept {
     if (bytes_ == fixed_buffer<char>{}) return {};
-    auto const text = bytes_.span();
+    const auto text = bytes_.span();
     return {text.data(), text.size()};
 }
 
 std::size_t fixed_utf8_string::length() const noexcept {
     std::size_t count = 0;
-    for (char const byte : view()) count += !is_inside_code_point(byte);
+    for (const char byte : view()) count += !is_inside_code_point(byte);
     return count;
 }
 
@@ -106,14 +106,14 @@ fixed_utf8_string fixed_utf8_string::substring(std::size_t first, std::size_t by
     if (first > all.size()) return {};
     std::size_t const count = bytes == npos ? all.size() - first : bytes;
     if (count > all.size() - first) return {};
-    auto const is_border = [&](std::size_t at) { return at == all.size() || !is_inside_code_point(all[at]); };
+    const auto is_border = [&](std::size_t at) { return at == all.size() || !is_inside_code_point(all[at]); };
     if (!is_border(first) || !is_border(first + count)) return {};
     return fixed_utf8_string(bytes_.slice(first, count));
 }
 
 std::size_t fixed_utf8_string::hash() const noexcept {
     std::uint64_t hash = 0xcbf29ce484222325;
-    for (char const byte : view()) hash = (hash ^ static_cast<unsigned char>(byte)) * 0x100000001b3;
+    for (const char byte : view()) hash = (hash ^ static_cast<unsigned char>(byte)) * 0x100000001b3;
     return static_cast<std::size_t>(hash);
 }
 

@@ -109,7 +109,7 @@ public:
     status deallocate(std::uint32_t* holders = nullptr) noexcept {
         handle_table& table = handle_table::process();
         if (memory_.entry == 0) return status::stale_handle;
-        status const how = table.remove(memory_, holders);
+        const status how = table.remove(memory_, holders);
         if (how == status::still_held) return how;
         memory_ = {};
         count_ = 0;

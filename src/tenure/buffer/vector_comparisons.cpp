@@ -69,7 +69,7 @@ void operations<T>::compare(std::uint8_t* to, std::size_t count, const T* left, 
 template<element T>
 void operations<T>::compare(std::uint8_t* to, std::size_t count, const T* left, comparison how, T right) noexcept {
     if (!check_apart(to, left, count)) return;
-    repeated_value<T> const value(right);
+    const repeated_value<T> value(right);
     write_bytes(to, count, plan_for(how, buffer_operand(left), value.operand()));
 }
 
@@ -80,7 +80,7 @@ std::size_t operations<T>::count(const T* left, std::size_t count, comparison ho
 
 template<element T>
 std::size_t operations<T>::count(const T* left, std::size_t count, comparison how, T right) noexcept {
-    repeated_value<T> const value(right);
+    const repeated_value<T> value(right);
     return count_with(plan_for(how, buffer_operand(left), value.operand()), count);
 }
 
@@ -92,7 +92,7 @@ std::size_t operations<T>::find(looked_for what, const T* left, std::size_t coun
 
 template<element T>
 std::size_t operations<T>::find(looked_for what, const T* left, std::size_t count, comparison how, T right) noexcept {
-    repeated_value<T> const value(right);
+    const repeated_value<T> value(right);
     return find_with(what, plan_for(how, buffer_operand(left), value.operand()), count);
 }
 

@@ -19,7 +19,7 @@ namespace kernels = vector_kernels;
 template<class To, class From>
 void convert_to(void* to, std::size_t count, const void* from) noexcept {
     auto* const typed_to = static_cast<To*>(to);
-    auto const* const typed_from = static_cast<const From*>(from);
+    const auto* const typed_from = static_cast<const From*>(from);
     if (!check_apart(typed_to, typed_from, count)) return;
     if constexpr (std::same_as<To, From>) {
         operations<To>::copy(typed_to, count, typed_from);

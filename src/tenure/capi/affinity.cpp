@@ -34,13 +34,13 @@ namespace {
 
 /// Whether the options are in the ranges of affinity_options. A group with others would fail every allocation.
 [[nodiscard]] bool is_possible(const tn_affinity_options& asked) noexcept {
-    affinity_options const wanted = tn_affinity::translated(asked);
+    const affinity_options wanted = tn_affinity::translated(asked);
     constexpr std::size_t least_block = std::size_t{64} << 10, max_block = std::size_t{1} << 30;
-    bool const is_aligned = is_power_of_two(wanted.alignment) && wanted.alignment >= 8 && wanted.alignment <= 1024;
-    bool const is_block =
+    const bool is_aligned = is_power_of_two(wanted.alignment) && wanted.alignment >= 8 && wanted.alignment <= 1024;
+    const bool is_block =
         is_power_of_two(wanted.block_bytes) && wanted.block_bytes >= least_block && wanted.block_bytes <= max_block;
-    tn_block_source const source = capi::asked(asked.source);
-    bool const is_for_one = source.acquire != nullptr && source.any_thread == 0;
+    const tn_block_source source = capi::asked(asked.source);
+    const bool is_for_one = source.acquire != nullptr && source.any_thread == 0;
     return is_aligned && is_block && !(asked.any_thread != 0 && is_for_one);
 }
 
@@ -48,8 +48,8 @@ namespace {
 
 tn_affinity* tn_affinity_create(const tn_affinity_options* options) {
     if (!capi::is_sized(options)) return nullptr;
-    tn_affinity_options const known = capi::asked(options);
-    bool const is_whole = capi::callback_source::is_whole(known.source);
+    const tn_affinity_options known = capi::asked(options);
+    const bool is_whole = capi::callback_source::is_whole(known.source);
     return is_whole && is_possible(known) ? make<tn_affinity>(known) : nullptr;
 }
 

@@ -24,7 +24,7 @@ static_assert(sizeof(detail::handle_word) == sizeof(std::uint64_t));
 }
 /// The caller's handle, or a stale one if the entry was never used: the table does not check that it exists.
 [[nodiscard]] handle known(const tn_handle& from) noexcept {
-    handle const asked = translated(from);
+    const handle asked = translated(from);
     return detail::is_of_used_entry(asked) ? asked : handle{};
 }
 [[nodiscard]] tn_handle translated(const handle& from) noexcept {
@@ -39,7 +39,7 @@ static_assert(sizeof(detail::handle_word) == sizeof(std::uint64_t));
 }
 
 const std::uint32_t* tn_handle_generations() {
-    auto const* const generations = handle_table::process().generations();
+    const auto* const generations = handle_table::process().generations();
     return static_cast<const std::uint32_t*>(static_cast<const void*>(generations));
 }
 
@@ -102,7 +102,7 @@ void tn_handle_for_each(void (*visit)(void* context, const tn_handle_info* info)
 }
 
 void tn_handle_get_usage(tn_handle_usage* usage) {
-    handle_usage const seen = handle_table::process().usage();
+    const handle_usage seen = handle_table::process().usage();
     capi::answer(usage,
                  {0, 0, seen.live_count, seen.live_bytes, seen.held_count, seen.entry_count, seen.retired_count});
 }

@@ -13,7 +13,7 @@ struct tn_heap {
         : name(capi::view_of(options.name)), source(options.source), value(translated(options), source.or_pages()) {}
 
     [[nodiscard]] heap_options translated(const tn_heap_options& options) const noexcept {
-        heap_options const usual;
+        const heap_options usual;
         return {name.view_or(usual.name),
                 static_cast<std::size_t>(options.limit_bytes == 0 ? usual.limit_bytes : options.limit_bytes),
                 capi::or_default(options.purge_delay_ns, usual.purge_delay_ns),
@@ -27,7 +27,7 @@ struct tn_heap {
 
 tn_heap* tn_heap_create(const tn_heap_options* options) {
     if (!capi::is_sized(options)) return nullptr;
-    tn_heap_options const known = capi::asked(options);
+    const tn_heap_options known = capi::asked(options);
     return capi::callback_source::is_whole(known.source) ? make<tn_heap>(known) : nullptr;
 }
 

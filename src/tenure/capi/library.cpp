@@ -67,7 +67,7 @@ void tell(report_kind kind, std::string_view text) noexcept {
         handler = heard_by.current;
         // It was removed since the report began, or C++ code has reinstalled this function: use the default then.
         if (handler.function == nullptr) {
-            report_handler const installed = set_report_handler(nullptr);
+            const report_handler installed = set_report_handler(nullptr);
             if (installed != &tell) set_report_handler(installed);
         }
     }
@@ -93,7 +93,7 @@ std::uint32_t tn_check_level() { return static_cast<std::uint32_t>(checks::level
 void tn_version(tn_text* version) { *version = capi::text_of(version_text); }
 
 void tn_status_text(tn_status status, tn_text* text) {
-    bool const is_one = status >= 0 && static_cast<std::size_t>(status) < std::size(status_texts);
+    const bool is_one = status >= 0 && static_cast<std::size_t>(status) < std::size(status_texts);
     *text = capi::text_of(is_one ? status_texts[status] : std::string_view{"unknown status"});
 }
 
@@ -101,8 +101,8 @@ std::uint32_t tn_option_count() { return option_count; }
 
 tn_status tn_option_at(std::uint32_t index, tn_option_info* info) {
     if (index >= option_count) return TN_INVALID_ARGUMENT;
-    option_info const& known = option_table()[index];
-    bool const is_told =
+    const option_info& known = option_table()[index];
+    const bool is_told =
         capi::answer(info, {0, static_cast<std::uint32_t>(option_source(known.id)), capi::text_of(known.name),
                             capi::text_of(known.environment), capi::text_of(known.help), option_value(known.id),
                             known.built_in, known.lowest, known.highest});
@@ -110,14 +110,14 @@ tn_status tn_option_at(std::uint32_t index, tn_option_info* info) {
 }
 
 tn_status tn_option_get(const char* name, std::size_t length, std::uint64_t* value) {
-    option_info const* const info = option_called(view(name, length));
+    const option_info* const info = option_called(view(name, length));
     if (info == nullptr) return TN_UNKNOWN_NAME;
     *value = option_value(info->id);
     return TN_OK;
 }
 
 tn_status tn_option_set(const char* name, std::size_t length, const char* value, std::size_t value_length) {
-    option_info const* const info = option_called(view(name, length));
+    const option_info* const info = option_called(view(name, length));
     if (info == nullptr) return TN_UNKNOWN_NAME;
     std::uint64_t parsed = 0;
     if (!parse_option(*info, view(value, value_length), parsed)) return TN_INVALID_ARGUMENT;

@@ -94,15 +94,15 @@ void tn_temp_rewind(const tn_temp_marker* marker) {
 }
 
 void tn_temp_get_stats(tn_temp_stats* stats) {
-    temp_stats const seen = temp::stats();
+    const temp_stats seen = temp::stats();
     capi::answer(stats, {0, 0, seen.budget_bytes, seen.used_bytes, seen.committed_bytes, seen.overflow_count,
                          seen.overflow_bytes, seen.overflow_peak_bytes});
 }
 
 void tn_get_stats(tn_stats* stats) {
-    allocator_stats const heap_seen = heap::process().stats();
-    heap_usage const usage = heap::process().usage();
-    temp_job_stats const job = temp_job::stats();
+    const allocator_stats heap_seen = heap::process().stats();
+    const heap_usage usage = heap::process().usage();
+    const temp_job_stats job = temp_job::stats();
     tn_stats filled{};
     filled.heap_is_ours = passthrough_enabled(part::heap) ? 0 : 1;
     filled.live_count = heap_seen.live_count;

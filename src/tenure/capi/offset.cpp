@@ -30,7 +30,7 @@ void tn_offset_destroy(tn_offsets* offsets) { destroy(offsets); }
 tn_status tn_offset_allocate(tn_offsets* offsets, std::uint64_t size, std::uint64_t alignment, tn_offset_range* range) {
     std::uint64_t const aligned_to = alignment == 0 ? 1 : alignment;
     if ((aligned_to & (aligned_to - 1)) != 0) return TN_INVALID_ARGUMENT;
-    offset_range const found = offsets->value.allocate(size, aligned_to);
+    const offset_range found = offsets->value.allocate(size, aligned_to);
     if (!found) return TN_OUT_OF_MEMORY;
     *range = {found.offset, found.id, 0};
     return TN_OK;
@@ -61,7 +61,7 @@ std::uint64_t tn_offset_size_of(const tn_offsets* offsets, tn_offset_range range
 }
 
 void tn_offset_get_usage(const tn_offsets* offsets, tn_offset_usage* usage) {
-    offset_usage const seen = offsets->value.usage();
+    const offset_usage seen = offsets->value.usage();
     capi::answer(usage, {0, 0, seen.capacity, seen.free, seen.largest_free, seen.waiting, seen.range_count,
                          seen.free_count, seen.record_bytes});
 }

@@ -43,7 +43,7 @@ void* tn_try_alloc(std::size_t bytes) {
 
 std::uint32_t tn_try_free(void* block) {
     detail::thread_cache* const cache = detail::process_cache();
-    bool const is_special = (address_of(block) & (detail::max_segment_bytes - 1)) == 0;
+    const bool is_special = (address_of(block) & (detail::max_segment_bytes - 1)) == 0;
     if (checks::caller || cache == nullptr || is_special) return 0;
     return detail::push(cache->of_class[detail::class_number_at(block, detail::max_segment_bytes)], block) ? 1 : 0;
 }

@@ -42,7 +42,7 @@ void tn_tag_pop(std::uint32_t before) { detail::change_tag(or_none(before)); }
 std::uint32_t tn_tag_count() { return static_cast<std::uint32_t>(tag::count() - 1); }
 
 void tn_tag_get_usage(std::uint32_t tag, tn_tag_usage* usage) {
-    tag_usage const seen = usage_of(known(tag));
+    const tag_usage seen = usage_of(known(tag));
     capi::answer(usage, {0, 0, seen.persistent_count, seen.persistent_bytes, seen.temp_job_count, seen.temp_job_bytes,
                          seen.temp_bytes});
 }

@@ -35,7 +35,7 @@ constinit early_segment segment{};
     void* const mapped = platform::map_unrelocated(2 * bytes); // untouched memory costs nothing
     if (mapped == nullptr) return false;
     std::uintptr_t const begin = align_up(address_of(mapped), bytes);
-    auto volatile* const classes = static_cast<std::uint8_t volatile*>(pointer_at(begin));
+    volatile auto* const classes = static_cast<volatile std::uint8_t*>(pointer_at(begin));
     for (std::size_t slice = 0; slice < detail::max_slices; ++slice) classes[slice] = detail::no_class;
     segment.end = begin + bytes;
     segment.next = begin + sizeof(detail::segment_head);
@@ -66,8 +66,8 @@ std::size_t early_bytes(const void* block) noexcept {
 void* move_early(const void* block, std::size_t bytes) noexcept {
     void* const moved = allocate_slow(bytes, default_alignment);
     if (moved == nullptr) return nullptr;
-    auto const volatile* const from = static_cast<const char volatile*>(block);
-    auto volatile* const to = static_cast<char volatile*>(moved);
+    const volatile auto* const from = static_cast<const volatile char*>(block);
+    volatile auto* const to = static_cast<volatile char*>(moved);
     for (std::size_t index = 0; index < std::min(bytes, early_bytes(block)); ++index) to[index] = from[index];
     return moved;
 }

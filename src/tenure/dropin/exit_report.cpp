@@ -56,7 +56,7 @@ void say_text(report_text& line, const figures& now) noexcept {
 /// A program's name may contain any character; characters that JSON would escape are replaced by '?'.
 void say_name(report_text& line, std::string_view name) noexcept {
     for (const char& letter : name) {
-        bool const is_plain = letter >= ' ' && letter != '"' && letter != '\\' && letter != '\x7f';
+        const bool is_plain = letter >= ' ' && letter != '"' && letter != '\\' && letter != '\x7f';
         line.text(is_plain ? std::string_view{&letter, 1} : std::string_view{"?"});
     }
 }

@@ -29,7 +29,7 @@ figures figures_now() noexcept {
 std::size_t c_library_bytes() noexcept {
     auto* const call = reinterpret_cast<struct mallinfo2 (*)()>(platform::next_symbol("mallinfo2"));
     if (call == nullptr) return 0;
-    struct mallinfo2 const theirs = call();
+    const auto theirs = call();
     return theirs.uordblks + theirs.hblkhd;
 }
 
@@ -77,7 +77,7 @@ struct mallinfo2 mallinfo2() noexcept {
 }
 
 struct mallinfo mallinfo() noexcept {
-    struct mallinfo2 const whole = mallinfo2();
+    const auto whole = mallinfo2();
     struct mallinfo told {};
     told.arena = as_int(whole.arena);
     told.hblks = as_int(whole.hblks);
@@ -105,7 +105,7 @@ int mallopt(int parameter, int) noexcept {
 }
 
 int malloc_trim(std::size_t) noexcept {
-    int const saved = errno;
+    const int saved = errno;
     std::size_t const given_back = heap::process().trim();
     errno = saved;
     return given_back != 0 ? 1 : 0;

@@ -37,7 +37,7 @@ using namespace tenure;
 
 /// The size of a small block if the thread has a cache; zero if the heap must be asked.
 [[nodiscard]] std::size_t room_of_small(const void* block) noexcept {
-    bool const is_special = (address_of(block) & (detail::max_segment_bytes - 1)) == 0;
+    const bool is_special = (address_of(block) & (detail::max_segment_bytes - 1)) == 0;
     if (checks::caller || detail::process_cache() == nullptr || is_special) return 0;
     std::size_t const number = detail::class_number_at(block, detail::max_segment_bytes);
     return number < detail::small_class_count ? detail::class_bytes(number) : 0;
@@ -45,8 +45,8 @@ using namespace tenure;
 
 /// Moves a small block. A shrinking block stays in place when out of memory.
 [[nodiscard]] void* move_small(void* block, std::size_t room, std::size_t bytes) noexcept {
-    bool const shrinks = bytes <= room;
-    int const saved = shrinks ? errno : 0;
+    const bool shrinks = bytes <= room;
+    const int saved = shrinks ? errno : 0;
     void* const moved = dropin::allocate<default_alignment>(bytes);
     if (moved == nullptr && shrinks) {
         errno = saved;
@@ -60,7 +60,7 @@ using namespace tenure;
 
 [[nodiscard]] void* resize(void* block, std::size_t bytes) noexcept {
     if (dropin::is_early(block)) return dropin::move_early(block, bytes);
-    int const saved = errno;
+    const int saved = errno;
     void* const moved = heap::process().reallocate(block, bytes);
     errno = moved != nullptr ? saved : ENOMEM;
     return moved;
@@ -97,7 +97,7 @@ void* realloc(void* block, std::size_t bytes) noexcept {
     }
     std::size_t const room = room_of_small(block);
     if (room == 0) return resize(block, bytes);
-    bool const is_worth_keeping = bytes <= room && bytes >= room / 2;
+    const bool is_worth_keeping = bytes <= room && bytes >= room / 2;
     return is_worth_keeping ? block : move_small(block, room, bytes);
 }
 

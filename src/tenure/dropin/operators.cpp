@@ -42,12 +42,12 @@ constexpr std::size_t plain_alignment = 8;
 
 [[nodiscard]] TENURE_ALWAYS_INLINE void* create(std::size_t bytes, std::align_val_t alignment) {
     void* block = nullptr;
-    auto const wanted = static_cast<std::size_t>(alignment);
+    const auto wanted = static_cast<std::size_t>(alignment);
     return dropin::allocate_aligned_fast(block, bytes, wanted) ? block : create_slow(bytes, wanted);
 }
 [[nodiscard]] TENURE_ALWAYS_INLINE void* create_quietly(std::size_t bytes, std::align_val_t alignment) noexcept {
     void* block = nullptr;
-    auto const wanted = static_cast<std::size_t>(alignment);
+    const auto wanted = static_cast<std::size_t>(alignment);
     return dropin::allocate_aligned_fast(block, bytes, wanted) ? block : create_slow_quietly(bytes, wanted);
 }
 

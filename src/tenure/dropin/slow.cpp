@@ -14,7 +14,7 @@ namespace {
 
 [[nodiscard]] void* allocate_as(std::size_t bytes, std::size_t alignment, detail::fill how) noexcept {
     if (!platform::is_relocated()) return allocate_early(bytes, alignment);
-    int const saved = errno;
+    const int saved = errno;
     void* const block = detail::process_allocate_slow(bytes, alignment, how);
     errno = block != nullptr ? saved : ENOMEM;
     return block;
@@ -32,7 +32,7 @@ void* allocate_zeroed_slow(std::size_t bytes, std::size_t alignment) noexcept {
 
 void deallocate_slow(void* block) noexcept {
     if (is_early(block) || !platform::is_relocated()) return;
-    int const saved = errno;
+    const int saved = errno;
     detail::process_deallocate_slow(block);
     errno = saved;
 }

@@ -40,7 +40,7 @@ TENURE_ALWAYS_INLINE std::size_t locate_freed(void* const* blocks, std::size_t c
     prefetch_for_write(last.word);
     std::size_t words = 0;
     for (std::size_t each = 1; each < count; ++each) {
-        Freed const next = locate(blocks[each]);
+        const Freed next = locate(blocks[each]);
         if (next.word == last.word && (last.bits & next.bits) == 0) {
             last.bits |= next.bits;
             join(last);

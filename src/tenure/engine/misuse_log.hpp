@@ -29,7 +29,7 @@ public:
     /// Requires  the lock is not held.
     TENURE_COLD void report() const noexcept {
         for (std::size_t index = 0; index < count_; ++index) {
-            entry const& each = entries_[index];
+            const entry& each = entries_[index];
             report_misuse({each.what, each.what_bytes}, each.at, {each.advice, each.advice_bytes});
         }
     }

@@ -73,7 +73,7 @@ std::size_t passthrough_blocks::bytes_of(const void* block) const noexcept { ret
 
 bool passthrough_blocks::owns(const void* pointer) const noexcept {
     platform::lock_guard const lock(mutex_);
-    for (node const* each = first_; each != nullptr; each = each->next) {
+    for (const node* each = first_; each != nullptr; each = each->next) {
         if (address_of(pointer) - address_of(each + 1) < std::max<std::size_t>(each->bytes, 1)) return true;
     }
     return false;

@@ -67,7 +67,7 @@ void deallocate_cut_out(void* memory, std::size_t bytes) noexcept {
 
 [[nodiscard]] status entered(void* memory, std::size_t bytes, handle_releaser releaser, const char* kind,
                              handle& made) noexcept {
-    handle const fresh = handle_table::process().add(memory, bytes, releaser, kind);
+    const handle fresh = handle_table::process().add(memory, bytes, releaser, kind);
     if (fresh.entry == 0) return status::out_of_memory;
     made = fresh;
     return status::ok;
@@ -84,10 +84,10 @@ status allocate_held(std::size_t bytes, held_options options, handle& made) noex
     [[maybe_unused]] detail::caller_allocation const allocation("with a handle", bytes);
     if (!is_power_of_two(options.alignment)) return status::invalid_argument;
     if (bytes > max_object_bytes) return status::out_of_memory;
-    bool const wants_huge = options.pages == page_size::huge;
+    const bool wants_huge = options.pages == page_size::huge;
     // Huge pages are requested before the first touch; promised zeros come with the pages.
     void* memory = nullptr;
-    bool const is_cut_out = is_to_be_cut_out(bytes, options);
+    const bool is_cut_out = is_to_be_cut_out(bytes, options);
     if (is_cut_out)
         memory = cut_out(bytes, options.alignment, options.how);
     else if (options.how == fill::none)
@@ -96,10 +96,10 @@ status allocate_held(std::size_t bytes, held_options options, handle& made) noex
         memory = heap::process().allocate(bytes, options.alignment, options.how);
     if (memory == nullptr) return status::out_of_memory;
     if (wants_huge) ask_for_huge_pages(memory, bytes);
-    handle_releaser const giver = is_cut_out ? &deallocate_cut_out : &deallocate_held;
-    handle_releaser const releaser = options.releaser != nullptr ? options.releaser : giver;
-    char const* const kind = options.kind != nullptr ? options.kind : "memory";
-    status const how = entered(memory, bytes, releaser, kind, made);
+    const handle_releaser giver = is_cut_out ? &deallocate_cut_out : &deallocate_held;
+    const handle_releaser releaser = options.releaser != nullptr ? options.releaser : giver;
+    const char* const kind = options.kind != nullptr ? options.kind : "memory";
+    const status how = entered(memory, bytes, releaser, kind, made);
     if (how != status::ok) giver(memory, bytes);
     return how;
 }
@@ -109,7 +109,7 @@ status map_held(const char* path, std::size_t bytes, const char* kind, handle& m
     if (bytes == 0) return status::invalid_argument;
     platform::mapped_file file(path, bytes);
     if (file.memory() == nullptr) return file.why();
-    status const how = entered(file.memory(), bytes, &platform::unmap_file, kind, made);
+    const status how = entered(file.memory(), bytes, &platform::unmap_file, kind, made);
     if (how == status::ok) file.keep();
     return how;
 }

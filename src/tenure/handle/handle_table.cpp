@@ -111,7 +111,7 @@ bool handle_table::open() noexcept {
         auto* const words = reserve_array<handle_word>(count);
         auto* const generations = reserve_array<handle_generation>(count);
         auto* const records = reserve_array<handle_record>(count);
-        bool const is_reserved = words != nullptr && generations != nullptr && records != nullptr;
+        const bool is_reserved = words != nullptr && generations != nullptr && records != nullptr;
         if (is_reserved && commit_part(words, 0, 1) && commit_part(generations, 0, 1)) {
             words[0].store(retired_generation, std::memory_order_relaxed);
             generations[0].store(retired_generation, std::memory_order_relaxed);
@@ -119,7 +119,7 @@ bool handle_table::open() noexcept {
             records_.store(records, std::memory_order_release);
             generations_.store(generations, std::memory_order_release);
             words_.store(words, std::memory_order_release);
-            bool const is_process = this == &process();
+            const bool is_process = this == &process();
             if (is_process && option_value(option::handle_report) != 0) std::atexit(detail::report_handles_at_exit);
             return true;
         }
@@ -133,8 +133,8 @@ bool handle_table::open() noexcept {
 /// Requires  the lock; `entries` is at most the number reserved.
 bool handle_table::commit(std::uint32_t entries) noexcept {
     if (entries <= committed_) return true;
-    auto const end = static_cast<std::uint32_t>(std::min<std::uintptr_t>(align_up(entries, commit_step), reserved_));
-    bool const is_done = commit_part(words_.load(std::memory_order_relaxed), committed_, end) &&
+    const auto end = static_cast<std::uint32_t>(std::min<std::uintptr_t>(align_up(entries, commit_step), reserved_));
+    const bool is_done = commit_part(words_.load(std::memory_order_relaxed), committed_, end) &&
                          commit_part(generations_.load(std::memory_order_relaxed), committed_, end) &&
                          commit_part(records_.load(std::memory_order_relaxed), committed_, end);
     if (!is_done) return false;
@@ -156,7 +156,7 @@ const handle_generation* handle_table::generations() noexcept {
 
 std::uint32_t handle_table::pop(entry_stack& from) noexcept {
     std::uint64_t top = from.top.load(std::memory_order_acquire);
-    handle_record const* const records = records_.load(std::memory_order_relaxed);
+    const handle_record* const records = records_.load(std::memory_order_relaxed);
     while (entry_in(top) != 0) {
         std::uint32_t const next = records[entry_in(top)].next.load(std::memory_order_relaxed);
         if (from.top.compare_exchange_weak(top, top_of(next, (top >> 32) + 1), std::memory_order_acquire))
@@ -184,7 +184,7 @@ std::uint32_t handle_table::add_line(std::uint32_t stack) noexcept {
     std::uint64_t const end = (line + 1) * entries_per_line;
     if (end > reserved_ || !commit(static_cast<std::uint32_t>(end))) return 0;
     of.next_line.fetch_add(1, std::memory_order_relaxed);
-    auto const last = static_cast<std::uint32_t>(end - 1);
+    const auto last = static_cast<std::uint32_t>(end - 1);
     std::uint32_t const first = std::max<std::uint32_t>(last + 1 - entries_per_line, 1); // zero means none
     if (options_.first_generation != 0) {
         handle_word* const words = words_.load(std::memory_order_relaxed);
@@ -291,8 +291,8 @@ status handle_table::remove(const handle& which, std::uint32_t* holders) noexcep
         seen = which.generation;
     }
     generations_.load(std::memory_order_relaxed)[which.entry].store(which.generation + 1, std::memory_order_release);
-    handle_record const& record = records_.load(std::memory_order_relaxed)[which.entry];
-    handle_releaser const releaser = record.releaser.load(std::memory_order_relaxed);
+    const handle_record& record = records_.load(std::memory_order_relaxed)[which.entry];
+    const handle_releaser releaser = record.releaser.load(std::memory_order_relaxed);
     void* const pointer = record.pointer.load(std::memory_order_relaxed);
     std::size_t const bytes = record.bytes.load(std::memory_order_relaxed);
     if (releaser != nullptr) releaser(pointer, bytes);

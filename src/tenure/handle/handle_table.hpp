@@ -242,7 +242,7 @@ inline handle_table& handle_table::process() noexcept { return detail::process_h
 inline status handle_table::acquire(const handle& which) noexcept {
     detail::handle_word& word = word_of(which);
     std::uint64_t const before = word.fetch_add(detail::one_holder, std::memory_order_acquire);
-    bool const is_full = detail::holders_in(before) >= detail::max_holders;
+    const bool is_full = detail::holders_in(before) >= detail::max_holders;
     if (detail::generation_in(before) != which.generation || is_full) [[unlikely]]
         return undo_acquire(word, before, which);
     if constexpr (checks::caller) note_holder(which);

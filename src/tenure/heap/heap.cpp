@@ -53,7 +53,7 @@ struct heap_events {
         detail::process_cache() = nullptr;
         // Emptying a cache may report a double free, and the report handler may allocate. The thread must not open a
         // cache meanwhile: that would mistake the caches still to be closed for those of an earlier thread.
-        bool const was_opening = std::exchange(is_opening, true);
+        const bool was_opening = std::exchange(is_opening, true);
         while (cache != nullptr) {
             thread_cache* const next = cache->next_of_thread;
             process_core().close_cache(*cache);
@@ -83,7 +83,7 @@ struct heap_events {
     }
 
     static thread_cache* open_process_cache() noexcept {
-        bool const is_over = rounds_of_end >= platform::thread_end_rounds();
+        const bool is_over = rounds_of_end >= platform::thread_end_rounds();
         if (is_opening || is_over) return nullptr;
         is_opening = true; // the calls below may allocate; they then run without a cache
         process_core().close_abandoned();
@@ -163,7 +163,7 @@ const detail::heap_core& detail::core_of(const heap& of) noexcept { return of.co
 detail::heap_core& detail::process_core() noexcept { return heap_events::process_core(); }
 
 void* detail::process_allocate_slow(std::size_t bytes, std::size_t alignment, fill how) noexcept {
-    [[maybe_unused]] caller_allocation const allocation(of_process, bytes);
+    [[maybe_unused]] const caller_allocation allocation(of_process, bytes);
     return heap_events::process_core().allocate(process_cache_or_open(), bytes, alignment, how);
 }
 

@@ -188,7 +188,7 @@ TENURE_API void process_deallocate_sized(void* block, std::size_t bytes) noexcep
 /// Requires  the block is not at the start of a segment.
 [[nodiscard]] TENURE_LOCAL TENURE_ALWAYS_INLINE std::size_t class_number_at(const void* block,
                                                                             std::size_t segment_bytes) noexcept {
-    segment_head const* const head = segment_head::of(block, segment_bytes);
+    const segment_head* const head = segment_head::of(block, segment_bytes);
     return head->class_of_slice[segment_head::slice_of(block, segment_bytes)];
 }
 
@@ -199,7 +199,7 @@ TENURE_API void process_deallocate_sized(void* block, std::size_t bytes) noexcep
     thread_cache* const cache = process_cache();
     void* block = nullptr;
     if (checks::caller || cache == nullptr) return process_allocate_slow(bytes, alignment, fill::none);
-    bool const is_usual = alignment <= default_alignment && (usual_alignments >> alignment & 1) != 0;
+    const bool is_usual = alignment <= default_alignment && (usual_alignments >> alignment & 1) != 0;
     if (bytes <= table_limit_bytes && is_usual) [[likely]] {
         std::size_t const least = alignment <= 8 ? 0 : 9; // blocks of the smallest class are multiples of 8 only
         if (pop(block, cache->of_class[class_table[((bytes < least ? least : bytes) + 7) / 8]])) [[likely]]
@@ -213,7 +213,7 @@ TENURE_API void process_deallocate_sized(void* block, std::size_t bytes) noexcep
 TENURE_LOCAL inline void process_deallocate(void* block) noexcept {
     thread_cache* const cache = process_cache();
     // nullptr, or the start of a segment, where no small block is.
-    bool const is_special = (address_of(block) & (max_segment_bytes - 1)) == 0;
+    const bool is_special = (address_of(block) & (max_segment_bytes - 1)) == 0;
     if (!checks::caller && cache != nullptr && !is_special) [[likely]] {
         if (push(cache->of_class[class_number_at(block, max_segment_bytes)], block)) [[likely]]
             return;
@@ -235,7 +235,7 @@ TENURE_LOCAL inline void process_deallocate(void* block) noexcept {
 TENURE_LOCAL inline void process_deallocate(void* block, std::size_t bytes, std::size_t alignment) noexcept {
     if constexpr (checks::caller) return process_deallocate_sized(block, bytes);
     thread_cache* const cache = process_cache();
-    bool const is_special = (address_of(block) & (max_segment_bytes - 1)) == 0;
+    const bool is_special = (address_of(block) & (max_segment_bytes - 1)) == 0;
     if (cache == nullptr || is_special) [[unlikely]]
         return process_deallocate_slow(block);
     std::size_t const class_number = class_number_at(block, max_segment_bytes);
@@ -259,7 +259,7 @@ inline detail::thread_cache* heap::cache_of_this_thread() const noexcept {
 
 inline void* heap::allocate(std::size_t bytes, std::size_t alignment) noexcept {
     detail::thread_cache* const cache = cache_of_this_thread();
-    bool const is_small = bytes <= detail::max_small_bytes && alignment <= detail::max_small_bytes;
+    const bool is_small = bytes <= detail::max_small_bytes && alignment <= detail::max_small_bytes;
     if (!checks::caller && cache != nullptr && is_small && is_power_of_two(alignment)) [[likely]] {
         std::size_t const class_index = detail::class_for(bytes, alignment);
         if (void* block = nullptr; detail::pop(block, cache->of_class[class_index])) [[likely]]
@@ -275,7 +275,7 @@ inline void* heap::allocate(std::size_t bytes, std::size_t alignment, fill how) 
 inline void heap::deallocate(void* block) noexcept {
     detail::thread_cache* const cache = cache_of_this_thread();
     std::size_t const segment_bytes = core_.memory().segment_bytes();
-    bool const is_special = (address_of(block) & (segment_bytes - 1)) == 0;
+    const bool is_special = (address_of(block) & (segment_bytes - 1)) == 0;
     if (!checks::caller && cache != nullptr && !is_special) [[likely]] {
         if (detail::push(cache->of_class[detail::class_number_at(block, segment_bytes)], block)) [[likely]]
             return;

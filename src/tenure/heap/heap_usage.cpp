@@ -15,7 +15,7 @@ heap_usage detail::heap_core::usage() const noexcept {
     answer.total = stats();
     answer.in_use_bytes = memory_.in_use_bytes();
     for (std::size_t index = 0; index < small_class_count; ++index) {
-        class_usage const pages = small_.usage_of(index);
+        const class_usage pages = small_.usage_of(index);
         heap_size_usage& size = answer.sizes[index];
         size.block_bytes = class_bytes(index);
         size.cached_count = pages.cached;
@@ -36,7 +36,7 @@ heap_usage detail::heap_core::usage() const noexcept {
 
 void write_usage(const heap_usage& usage, usage_form form, void (*write)(void* context, std::string_view piece),
                  void* context) {
-    bool const is_json = form == usage_form::json;
+    const bool is_json = form == usage_form::json;
     detail::usage_figure const figures[] = {
         {"live_count", "blocks in use", usage.total.live_count, false},
         {"live_bytes", "bytes in use", usage.total.live_bytes, true},
@@ -57,7 +57,7 @@ void write_usage(const heap_usage& usage, usage_form form, void (*write)(void* c
     detail::write_figures({form, write, context}, "heap", usage.name, figures);
     if (is_json) write(context, ", \"sizes\": [");
     bool is_first = true;
-    for (heap_size_usage const& size : usage.sizes) {
+    for (const heap_size_usage& size : usage.sizes) {
         if (size.page_count == 0) continue;
         report_text line;
         if (is_json) {

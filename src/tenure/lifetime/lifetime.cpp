@@ -5,7 +5,7 @@
 
 #include <tenure/base/check.hpp>
 #include <tenure/base/frame_clock.hpp>
-#include <tenure/lifetime/detail/chunk_supply.hpp>
+#include <tenure/lifetime/detail/chunk_cache.hpp>
 #include <tenure/lifetime/detail/direct_blocks.hpp>
 #include <tenure/lifetime/detail/job_walk.hpp>
 #include <tenure/lifetime/detail/thread_record.hpp>
@@ -18,7 +18,7 @@ void next_frame() noexcept {
 }
 
 bool detail::check_persistent(void* block) noexcept {
-    bool const of_temp = block != nullptr && temp::owns(block);
+    const bool of_temp = block != nullptr && temp::owns(block);
     if (block == nullptr || (!of_temp && !chunk_begins.contains(block) && !is_direct(address_of(block)))) return true;
     report_misuse(of_temp ? "a block of Temp was freed as persistent" : "a block of TempJob was freed as persistent",
                   block, "Free it with the lifetime that it was allocated with.");

@@ -12,7 +12,7 @@
 #include <tenure/base/frame_clock.hpp>
 #include <tenure/base/no_alloc.hpp>
 #include <tenure/base/options.hpp>
-#include <tenure/lifetime/detail/chunk_supply.hpp>
+#include <tenure/lifetime/detail/chunk_cache.hpp>
 #include <tenure/lifetime/detail/thread_record.hpp>
 #include <tenure/platform/memory.hpp>
 #include <tenure/platform/sanitizer.hpp>
@@ -100,7 +100,7 @@ void leave(temp_record& scratch) noexcept {
     scratch.newest_chunk = chunk->next;
     this_thread.temp_chunk = scratch.newest_chunk != nullptr ? scratch.newest_chunk->number : 0;
     this_thread.temp_cursor = scratch.tagged_from = chunk->cursor_below;
-    bool const in_chunk = scratch.newest_chunk != nullptr;
+    const bool in_chunk = scratch.newest_chunk != nullptr;
     this_thread.temp_floor = in_chunk ? scratch.newest_chunk->begin() : 0;
     this_thread.temp_limit =
         in_chunk ? scratch.newest_chunk->limit() : std::min(scratch.committed_end, scratch.budget_end);
@@ -127,7 +127,7 @@ void* bump(temp_record& scratch, std::size_t size, std::size_t alignment) noexce
                     "Temp: the current chunk is not the newest one", &scratch);
     std::uintptr_t const end = block + size;
     if (end > this_thread.temp_limit) {
-        bool const in_range = scratch.newest_chunk == nullptr && end <= scratch.budget_end;
+        const bool in_range = scratch.newest_chunk == nullptr && end <= scratch.budget_end;
         if (!in_range || !commit_to(scratch, end)) return nullptr;
     }
     this_thread.temp_cursor = end;
@@ -144,7 +144,7 @@ void* temp::allocate_slow(std::size_t bytes, std::size_t alignment) noexcept {
     thread_record* const record = detail::record_of_this_thread();
     if (record == nullptr) return nullptr;
     temp_record& scratch = record->scratch;
-    bool const passthrough = scratch.passthrough;
+    const bool passthrough = scratch.passthrough;
     std::size_t const size = rounded(bytes);
     if (!passthrough) {
         if (scratch.begin == 0 && scratch.newest_chunk == nullptr) open_range(scratch);
@@ -185,7 +185,7 @@ namespace {
 /// Whether the address is inside allocated memory: before the cursor of its chunk or range.
 bool is_alive(const temp_record& scratch, const void* block) noexcept {
     std::uintptr_t cursor = this_thread.temp_cursor;
-    for (lifetime_chunk const* chunk = scratch.newest_chunk; chunk != nullptr; chunk = chunk->next) {
+    for (const lifetime_chunk* chunk = scratch.newest_chunk; chunk != nullptr; chunk = chunk->next) {
         if (chunk->contains(block)) return address_of(block) < cursor;
         cursor = chunk->cursor_below;
     }
@@ -195,8 +195,8 @@ bool is_alive(const temp_record& scratch, const void* block) noexcept {
 }
 
 bool temp::deallocate_checked(void* block) noexcept {
-    thread_record const* const record = this_thread.record;
-    bool const is_fine =
+    const thread_record* const record = this_thread.record;
+    const bool is_fine =
         block == nullptr || (record != nullptr && (record->scratch.passthrough || is_alive(record->scratch, block)));
     if (!is_fine) {
         report_misuse("a pointer freed as Temp is not in this thread's Temp, or was freed before", block,
@@ -244,7 +244,7 @@ void temp_scope::rewind_slow(std::uintptr_t cursor, std::uint64_t chunk) noexcep
     if (this_thread.temp_chunk != chunk) return;
     // A scope that began before the thread's first allocation ends at the start of its range.
     if (cursor == 0) cursor = scratch.newest_chunk == nullptr ? scratch.begin : 0;
-    bool const passthrough = scratch.newest_chunk != nullptr && scratch.newest_chunk->source == nullptr;
+    const bool passthrough = scratch.newest_chunk != nullptr && scratch.newest_chunk->source == nullptr;
     if (passthrough || cursor > this_thread.temp_cursor) return;
     set_cursor(cursor);
     scratch.tagged_from = cursor;
@@ -273,7 +273,7 @@ std::size_t temp::trim() noexcept {
     thread_record* const record = this_thread.record;
     if (record == nullptr || record->scratch.begin == 0) return 0;
     temp_record& scratch = record->scratch;
-    lifetime_chunk const* oldest = scratch.newest_chunk;
+    const lifetime_chunk* oldest = scratch.newest_chunk;
     while (oldest != nullptr && oldest->next != nullptr) oldest = oldest->next;
     std::uintptr_t const cursor = oldest != nullptr ? oldest->cursor_below : this_thread.temp_cursor;
     std::uintptr_t const first = align_up(cursor, platform::page_bytes());
@@ -288,25 +288,25 @@ std::size_t temp::trim() noexcept {
 }
 
 bool temp::owns(const void* pointer) noexcept {
-    thread_record const* const record = this_thread.record;
+    const thread_record* const record = this_thread.record;
     if (record == nullptr) return false;
-    temp_record const& scratch = record->scratch;
-    for (lifetime_chunk const* chunk = scratch.newest_chunk; chunk != nullptr; chunk = chunk->next) {
+    const temp_record& scratch = record->scratch;
+    for (const lifetime_chunk* chunk = scratch.newest_chunk; chunk != nullptr; chunk = chunk->next) {
         if (chunk->contains(pointer)) return true;
     }
     return address_of(pointer) - scratch.begin < scratch.committed_end - scratch.begin;
 }
 
 bool temp::valid() noexcept {
-    thread_record const* const record = this_thread.record;
+    const thread_record* const record = this_thread.record;
     if (record == nullptr) return this_thread.temp_cursor == 0 && this_thread.temp_limit == 0;
-    temp_record const& scratch = record->scratch;
+    const temp_record& scratch = record->scratch;
     std::uintptr_t cursor = this_thread.temp_cursor;
     std::size_t overflow_bytes = 0;
     std::uint64_t const newest = scratch.newest_chunk != nullptr ? scratch.newest_chunk->number : 0;
     if (this_thread.temp_chunk != newest || cursor > this_thread.temp_limit) return false;
-    for (lifetime_chunk const* chunk = scratch.newest_chunk; chunk != nullptr; chunk = chunk->next) {
-        bool const in_chunk = cursor >= chunk->begin() && cursor <= chunk->limit();
+    for (const lifetime_chunk* chunk = scratch.newest_chunk; chunk != nullptr; chunk = chunk->next) {
+        const bool in_chunk = cursor >= chunk->begin() && cursor <= chunk->limit();
         if (chunk->source != nullptr && !in_chunk) return false;
         cursor = chunk->cursor_below;
         overflow_bytes += chunk->bytes;
@@ -316,13 +316,13 @@ bool temp::valid() noexcept {
 }
 
 temp_stats temp::stats() noexcept {
-    thread_record const* const record = this_thread.record;
+    const thread_record* const record = this_thread.record;
     if (record == nullptr) return {};
-    temp_record const& scratch = record->scratch;
+    const temp_record& scratch = record->scratch;
     temp_stats answer = scratch.seen;
     answer.committed_bytes = scratch.committed_end - scratch.begin;
     std::uintptr_t cursor = this_thread.temp_cursor;
-    for (lifetime_chunk const* chunk = scratch.newest_chunk; chunk != nullptr; chunk = chunk->next) {
+    for (const lifetime_chunk* chunk = scratch.newest_chunk; chunk != nullptr; chunk = chunk->next) {
         answer.used_bytes += chunk->source == nullptr ? chunk->limit() - chunk->begin() : cursor - chunk->begin();
         cursor = chunk->cursor_below;
     }

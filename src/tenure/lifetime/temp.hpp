@@ -141,7 +141,7 @@ inline temp_scope::temp_scope() noexcept
 
 inline temp_scope::~temp_scope() {
     // Bytes are counted per tag, so under a tag the slow path reads the cursor before it moves back.
-    bool const plain = detail::this_thread.temp_chunk == chunk_ && detail::current_tag.id == 0 && cursor_ != 0;
+    const bool plain = detail::this_thread.temp_chunk == chunk_ && detail::current_tag.id == 0 && cursor_ != 0;
     if (!checks::caller && plain) [[likely]] {
         // Already lower if a block from before the scope was freed inside it.
         if (cursor_ < detail::this_thread.temp_cursor) detail::this_thread.temp_cursor = cursor_;

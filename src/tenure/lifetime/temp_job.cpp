@@ -30,7 +30,7 @@ namespace {
 
 constexpr int chunks_to_look_at = 3;
 // A block larger than this would leave too much of a shared chunk unused.
-constexpr std::size_t large_from_bytes = detail::chunk_supply::min_bytes / 4;
+constexpr std::size_t large_from_bytes = detail::chunk_cache::min_bytes / 4;
 // A block must start in its chunk's first 64 KiB, because the state table covers only those.
 constexpr std::size_t max_alignment_in_chunk = detail::job_chunk_alignment / 2;
 // A block stores 12 bits of its frame. A chunk that an idle thread keeps open is closed long before they wrap.
@@ -55,7 +55,7 @@ void close_chunk(job_record& job) noexcept {
 /// Takes over the frame that next_frame() began, and restores the limit that it cleared.
 void notice_frame(job_record& job) noexcept {
     std::uint64_t const now = frame_clock::now();
-    bool const is_new = job.frame != now;
+    const bool is_new = job.frame != now;
     job.frame = now;
     job.front.word = detail::job_word_for(now, detail::current_tag.id);
     if (job.current == nullptr) return;
@@ -76,10 +76,10 @@ lifetime_chunk* next_chunk(job_record& job) noexcept {
             job.closed.push(chunk);
             continue;
         }
-        if (chunk->bytes == detail::chunk_supply::min_bytes) return chunk;
+        if (chunk->bytes == detail::chunk_cache::min_bytes) return chunk;
         detail::process_chunks.release(chunk);
     }
-    return detail::process_chunks.acquire(detail::chunk_supply::min_bytes, detail::at_limit::fail);
+    return detail::process_chunks.acquire(detail::chunk_cache::min_bytes, detail::at_limit::fail);
 }
 
 /// Writes a block's prefix, in checked builds.
@@ -96,10 +96,10 @@ void fill_prefix(std::uintptr_t begin, std::size_t bytes) noexcept {
     if (!is_aligned(pointer_at(bytes_at), default_alignment)) return false;
     std::uintptr_t const begin = bytes_at - temp_job::prefix_bytes;
     std::size_t const offset = begin & (detail::job_chunk_alignment - 1);
-    bool const in_chunk = detail::chunk_begins.contains(pointer_at(begin)) && offset >= detail::chunk_lead_bytes;
+    const bool in_chunk = detail::chunk_begins.contains(pointer_at(begin)) && offset >= detail::chunk_lead_bytes;
     if (!in_chunk && !detail::is_direct(bytes_at)) return false;
     // The prefixes in a chunk that was released to the supply are poisoned.
-    auto const* const prefix = static_cast<detail::checked_prefix const*>(pointer_at(begin));
+    const auto* const prefix = static_cast<const detail::checked_prefix*>(pointer_at(begin));
     return !platform::is_poisoned(prefix, sizeof *prefix) && prefix->canary == (detail::canary_of_block ^ begin);
 }
 
@@ -116,10 +116,10 @@ void note_stack(void* block, void* caller) noexcept {
 }
 
 /// Makes the block at `begin` live.
-void* publish(job_record const& job, std::uintptr_t begin, std::size_t bytes) noexcept {
+void* publish(const job_record& job, std::uintptr_t begin, std::size_t bytes) noexcept {
     fill_prefix(begin, bytes);
     std::uintptr_t const bytes_at = begin + temp_job::prefix_bytes;
-    bool const is_large = bytes > word_bits::size_mask;
+    const bool is_large = bytes > word_bits::size_mask;
     detail::header_of(bytes_at).store(job.front.word | (is_large ? word_bits::large : bytes),
                                       std::memory_order_relaxed);
     detail::state_of(bytes_at).store(detail::job_state::live, std::memory_order_release);
@@ -172,7 +172,7 @@ void* temp_job::allocate_slow(std::size_t bytes, std::size_t alignment) noexcept
     if (bytes > most || alignment > most || !is_power_of_two(alignment)) return nullptr;
     thread_record* const record = detail::record_of_this_thread();
     void* block = nullptr;
-    bool const passthrough = record != nullptr ? record->job.passthrough : passthrough_enabled(part::temp_job);
+    const bool passthrough = record != nullptr ? record->job.passthrough : passthrough_enabled(part::temp_job);
     if (record != nullptr) {
         job_record& job = record->job;
         platform::lock_guard const lock(job.mutex);
@@ -214,7 +214,7 @@ void temp_job::deallocate_slow(void* block) noexcept {
     if constexpr (checks::caller) {
         // Fill before the state says free: afterwards the block may belong to another thread. Blocks of 4 GiB or more
         // are not filled, because their size is in the chunk.
-        bool const fill = state.load(std::memory_order_relaxed) != detail::job_state::none;
+        const bool fill = state.load(std::memory_order_relaxed) != detail::job_state::none;
         if (fill && (word & word_bits::large) == 0) platform::poison_freed(block, word & word_bits::size_mask);
     }
     if (state.exchange(detail::job_state::none, std::memory_order_acq_rel) != detail::job_state::none) return;
@@ -240,14 +240,14 @@ std::uint64_t detail::job_word_for(std::uint64_t frame, std::uint16_t tag_id) no
 }
 
 bool detail::is_empty(lifetime_chunk& chunk) noexcept {
-    std::atomic<std::uint64_t> const* const states = state_words(chunk);
+    const std::atomic<std::uint64_t>* const states = state_words(chunk);
     std::size_t word = chunk.first_live;
     while (word < job_state_words && states[word].load(std::memory_order_acquire) == 0) ++word;
     chunk.first_live = word;
     if (word != job_state_words) return false;
     // Threads free one byte at a time. ThreadSanitizer sees the order only if the reader loads the same byte.
     if constexpr (thread_sanitizer) {
-        auto const* const bytes = static_cast<job_state_byte*>(pointer_at(address_of(states)));
+        const auto* const bytes = static_cast<job_state_byte*>(pointer_at(address_of(states)));
         for (std::size_t index = 0; index < job_state_count; ++index)
             static_cast<void>(bytes[index].load(std::memory_order_acquire));
     }

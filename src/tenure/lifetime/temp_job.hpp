@@ -148,7 +148,7 @@ inline void* temp_job::allocate(std::size_t bytes, std::size_t alignment) noexce
         std::uintptr_t const begin = job.cursor.load(std::memory_order_relaxed);
         std::size_t const stride = align_up(prefix_bytes + bytes + (bytes == 0), default_alignment);
         std::uintptr_t const end = begin + stride;
-        bool const ordinary = alignment <= default_alignment && bytes <= detail::temp_job_word::size_mask;
+        const bool ordinary = alignment <= default_alignment && bytes <= detail::temp_job_word::size_mask;
         if (ordinary && end <= job.limit.load(std::memory_order_relaxed)) [[likely]] {
             auto* const header = static_cast<detail::temp_job_header*>(pointer_at(begin));
             header->store(job.word | bytes, std::memory_order_relaxed);

@@ -48,8 +48,8 @@ offset_allocator::~offset_allocator() {
 
 /// The first bin in which every range has at least the size. Requires  `size` is not zero.
 TENURE_ALWAYS_INLINE std::size_t offset_allocator::bin_that_holds(std::uint64_t size) noexcept {
-    auto const zeros = static_cast<unsigned>(std::countl_zero(size | 1));
-    bool const is_more = size << zeros << (eighths_shift + 1) != 0; // than its bin's minimum
+    const auto zeros = static_cast<unsigned>(std::countl_zero(size | 1));
+    const bool is_more = size << zeros << (eighths_shift + 1) != 0; // than its bin's minimum
     return bin_of(size) + std::size_t{is_more};
 }
 
@@ -57,9 +57,9 @@ TENURE_ALWAYS_INLINE std::size_t offset_allocator::bin_that_holds(std::uint64_t 
 TENURE_ALWAYS_INLINE std::size_t offset_allocator::next_bin(std::size_t from) const noexcept {
     std::size_t const top = from >> eighths_shift;
     if (top >= sizeof bin_bits_) return bin_count;
-    unsigned const here = bin_bits_[top] & (0xFFu << (from & ((1u << eighths_shift) - 1)));
+    const unsigned here = bin_bits_[top] & (0xFFu << (from & ((1u << eighths_shift) - 1)));
     if (here != 0) return (top << eighths_shift) + lowest_bit(here);
-    bit_word const above = top_bits_ & ~bit_word{1} << top; // top is less than 63
+    const bit_word above = top_bits_ & ~bit_word{1} << top; // top is less than 63
     if (above == 0) return bin_count;
     std::size_t const found = lowest_bit(above);
     return (found << eighths_shift) + lowest_bit(bin_bits_[found]);
@@ -229,7 +229,7 @@ std::uint32_t offset_allocator::search(std::uint64_t size, std::uint64_t alignme
         std::uint32_t count = bins_[of].count;
         for (std::uint32_t part = bins_[of].first; part != none;
              part = slots_[part].free.below(), count = ids_in_piece) {
-            piece const& ranges = slots_[part].free;
+            const piece& ranges = slots_[part].free;
             for (std::uint32_t i = count; i-- != 0;)
                 if (fits(at(ranges.ids[i]), size, alignment)) return ranges.ids[i];
         }
@@ -395,7 +395,7 @@ TENURE_ALWAYS_INLINE void offset_allocator::merge(std::uint32_t which) noexcept 
 TENURE_ALWAYS_INLINE void offset_allocator::leave(offset_range range) noexcept {
     prefetch_for_write(&slots_[range.id]);
     std::uint32_t const first = leaves_first_;
-    offset_range const next = leaves_next_;
+    const offset_range next = leaves_next_;
     leaves_next_ = range;
     leaves_first_ = none;
     if (next) {
@@ -414,7 +414,7 @@ TENURE_ALWAYS_INLINE void offset_allocator::leave(offset_range range) noexcept {
 
 /// Finishes freeing all ranges that leave() has started. Returns   whether there were any.
 bool offset_allocator::settle() noexcept {
-    bool const any = leaves_first_ != none || leaves_next_;
+    const bool any = leaves_first_ != none || leaves_next_;
     leave({});
     leave({});
     return any;
@@ -535,7 +535,7 @@ void offset_allocator::clear() noexcept {
 }
 
 std::uint64_t offset_allocator::size_of(offset_range range) const noexcept {
-    bool const is_waiting = range.id < slot_count_ && at(range.id).what == waits && at(range.id).offset == range.offset;
+    const bool is_waiting = range.id < slot_count_ && at(range.id).what == waits && at(range.id).offset == range.offset;
     if (is_waiting || is_held(range)) return at(range.id).size;
     report_not_allocated(range);
     return 0;

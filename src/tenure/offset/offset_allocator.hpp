@@ -172,7 +172,7 @@ private:
     /// The bin of a size. Each doubling has eight bins; for sizes below eight some are never used. All ranges in a bin
     /// have at least its minimum size. Requires  `size` is not zero.
     [[nodiscard]] static std::size_t bin_of(std::uint64_t size) noexcept {
-        auto const zeros = static_cast<unsigned>(std::countl_zero(size | 1)); // tells the compiler it is not zero
+        const auto zeros = static_cast<unsigned>(std::countl_zero(size | 1)); // tells the compiler it is not zero
         std::size_t const eighth = (size << zeros >> (63 - eighths_shift)) & ((1u << eighths_shift) - 1);
         return (std::size_t{63 - zeros} << eighths_shift) + eighth;
     }
@@ -221,7 +221,7 @@ private:
         std::uint64_t end = 0; // of the last range that is not free
         for (std::uint32_t id = first_; id != none; id = at(id).right) {
             if (is_vacant(id)) continue;
-            record const& range = at(id);
+            const record& range = at(id);
             if (range.offset != end) visit(end, range.offset - end, static_cast<const record*>(nullptr));
             visit(range.offset, range.size, &range);
             end = range.end();

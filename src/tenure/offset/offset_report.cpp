@@ -18,8 +18,8 @@ namespace tenure::inline TENURE_ABI {
 
 /// Whether a range of the list is free or pending.
 bool offset_allocator::is_vacant(std::uint32_t which) const noexcept {
-    record const& range = at(which);
-    bool const is_next = range.what == in_use && offset_range{range.offset, which} == leaves_next_;
+    const record& range = at(which);
+    const bool is_next = range.what == in_use && offset_range{range.offset, which} == leaves_next_;
     return range.is_free() || range.what == leaves || is_next;
 }
 
@@ -60,7 +60,7 @@ offset_usage offset_allocator::usage() const noexcept {
     answer.largest_free = first_ != none ? 0 : capacity_;
     if (top_bits_ != 0) {
         std::size_t const top = static_cast<std::size_t>(std::bit_width(top_bits_)) - 1;
-        bin const& of = bins_[(top << eighths_shift) + static_cast<std::size_t>(std::bit_width(bin_bits_[top])) - 1];
+        const bin& of = bins_[(top << eighths_shift) + static_cast<std::size_t>(std::bit_width(bin_bits_[top])) - 1];
         std::uint32_t count = of.count;
         for (std::uint32_t part = of.first; part != none; part = slots_[part].free.below(), count = ids_in_piece)
             for (std::uint32_t i = 0; i < count; ++i)
@@ -73,7 +73,7 @@ offset_usage offset_allocator::usage() const noexcept {
 }
 
 void offset_allocator::write_json(void (*write)(void* context, std::string_view piece), void* context) const {
-    offset_usage const now = usage();
+    const offset_usage now = usage();
     report_text head;
     head.text("{\"capacity\": ").number(now.capacity).text(", \"free\": ").number(now.free);
     head.text(", \"largest_free\": ").number(now.largest_free).text(", \"waiting\": ").number(now.waiting);
@@ -94,14 +94,14 @@ bool offset_allocator::valid() const noexcept {
     std::uint64_t end = 0, allocated = 0, waiting = 0;
     std::size_t ranges = 0, free_ranges = 0, waiting_ranges = 0, leaving_ranges = 0, gaps = 0;
     std::uint32_t before = none;
-    auto const is_gap_right = [&](std::uint64_t size) { // after a range that is not free, and within the bound
+    const auto is_gap_right = [&](std::uint64_t size) { // after a range that is not free, and within the bound
         ++gaps;
         return size <= gap_bound_ && before != none && !at(before).is_free();
     };
     for (std::uint32_t id = first_; id != none; before = id, id = at(id).right) {
         if (id >= slot_count_ || ranges + free_ranges > slot_count_) return false; // the list has a cycle
-        record const& range = at(id);
-        bool const follows_free = before != none && at(before).is_free();
+        const record& range = at(id);
+        const bool follows_free = before != none && at(before).is_free();
         if (range.left != before || range.offset < end || range.size == 0 || range.what >= unused) return false;
         if (range.is_free() && (follows_free || range.offset != end)) return false;
         if (range.offset != end && !is_gap_right(range.offset - end)) return false;
@@ -118,7 +118,7 @@ bool offset_allocator::valid() const noexcept {
     if (allocated != allocated_ || waiting != waiting_ || waiting_ranges != waiting_count_) return false;
     std::size_t in_bins = 0, pieces = 0;
     for (std::size_t of = 0; of < bin_count; ++of) {
-        bool const is_noted = (bin_bits_[of >> eighths_shift] >> (of & ((1u << eighths_shift) - 1)) & 1) != 0;
+        const bool is_noted = (bin_bits_[of >> eighths_shift] >> (of & ((1u << eighths_shift) - 1)) & 1) != 0;
         std::uint32_t count = bins_[of].count;
         if (is_noted != (bins_[of].first != none) || count == 0 || count > ids_in_piece) return false;
         for (std::uint32_t part = bins_[of].first; part != none;

@@ -38,7 +38,7 @@ void address_map::erase(const void* address) noexcept {
 void* address_map::get(const void* address) const noexcept {
     std::size_t const piece = address_of(address) / piece_bytes;
     if (piece / leaf_pieces >= leaf_count) return nullptr;
-    leaf const* const found = leaves_[piece / leaf_pieces].load(std::memory_order_acquire);
+    const leaf* const found = leaves_[piece / leaf_pieces].load(std::memory_order_acquire);
     return found != nullptr ? found->owners[piece % leaf_pieces].load(std::memory_order_acquire) : nullptr;
 }
 

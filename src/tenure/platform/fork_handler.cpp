@@ -88,7 +88,7 @@ private:
     }
     static void unlock_all(visitor visit) noexcept {
         for (std::size_t order = fork_orders; order-- != 0;) {
-            bool const is_of_objects = static_cast<fork_order>(order) == fork_order::objects;
+            const bool is_of_objects = static_cast<fork_order>(order) == fork_order::objects;
             for (fork_handler* each = is_of_objects ? all.objects : nullptr; each != nullptr; each = each->next_)
                 visit(*each);
             visit_lasting(static_cast<fork_order>(order), visit);
@@ -98,7 +98,7 @@ private:
 
 void fork_handler::enlist_slow() noexcept {
     {
-        lock_guard const lock(all.list);
+        const lock_guard lock(all.list);
         if (is_listed_.load(std::memory_order_relaxed)) return;
         order_ == fork_order::objects ? fork_handlers::list_object(*this) : fork_handlers::list_lasting(*this);
         is_listed_.store(true, std::memory_order_release);
@@ -107,7 +107,7 @@ void fork_handler::enlist_slow() noexcept {
 }
 
 void fork_handler::delist() noexcept {
-    lock_guard const lock(all.list);
+    const lock_guard lock(all.list);
     if (!is_listed_.load(std::memory_order_relaxed)) return;
     fork_handlers::unlist_object(*this);
     is_listed_.store(false, std::memory_order_relaxed);
@@ -117,7 +117,7 @@ mutex& making_mutex() noexcept { return making; }
 
 void hear_of_forks() noexcept {
     if (all.is_heard.load(std::memory_order_relaxed) || all.is_heard.exchange(true)) return;
-    bool const is_heard = at_fork(&fork_handlers::before, &fork_handlers::in_parent, &fork_handlers::in_child);
+    const bool is_heard = at_fork(&fork_handlers::before, &fork_handlers::in_parent, &fork_handlers::in_child);
     if (!is_heard) all.is_heard.store(false); // the next caller tries again
 }
 

@@ -25,7 +25,7 @@ void* page_source::acquire(std::size_t bytes, std::size_t alignment) noexcept {
     std::size_t const size = whole_pages(bytes);
     if (size == 0) return nullptr;
     std::size_t const huge = platform::huge_page_bytes();
-    bool const wants_huge = pages_ == page_size::huge && huge != 0 && size >= huge;
+    const bool wants_huge = pages_ == page_size::huge && huge != 0 && size >= huge;
     void* const block = platform::map(size, wants_huge && alignment < huge ? huge : alignment);
     if (block != nullptr && wants_huge) platform::huge_pages(block, size);
     return block;

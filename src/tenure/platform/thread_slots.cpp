@@ -97,7 +97,7 @@ TENURE_THREAD_LOCAL std::size_t rounds_of_end = 0;
 
 /// Returns   false when the owner no longer exists.
 [[nodiscard]] bool begin_call(call_of_owner& call, std::size_t index, std::uint64_t key) noexcept {
-    lock_guard const lock(registry.lock);
+    const lock_guard lock(registry.lock);
     slot_owner& owner = registry.owners[index];
     if (owner.key != key) return false;
     ++owner.calls;
@@ -107,7 +107,7 @@ TENURE_THREAD_LOCAL std::size_t rounds_of_end = 0;
 }
 
 void end_call(const call_of_owner& call) noexcept {
-    lock_guard const lock(registry.lock);
+    const lock_guard lock(registry.lock);
     innermost_call = call.outer;
     --call.owner->calls;
 }
@@ -117,7 +117,7 @@ void tell_owners(table_head* table) noexcept {
     // Called without the lock: the function may report, and the report handler may call anything. An owner that is
     // being unregistered waits until the call is over.
     for (std::size_t index = 0; index < std::min(table->count, max_slots); ++index) {
-        slot_entry const& entry = entries_of(table)[index];
+        const slot_entry& entry = entries_of(table)[index];
         if (entry.key == 0) continue;
         call_of_owner call{nullptr, innermost_call};
         if (!begin_call(call, index, entry.key)) continue;
@@ -129,11 +129,11 @@ void tell_owners(table_head* table) noexcept {
 
 void end_of_thread() noexcept {
     if (++rounds_of_end < thread_end_rounds()) at_thread_end(&end_of_thread);
-    slot_table const table = this_thread_slots;
+    const slot_table table = this_thread_slots;
     this_thread_slots = {};
     if (table.entries == nullptr) return;
     {
-        lock_guard const lock(registry.lock);
+        const lock_guard lock(registry.lock);
         registry.tables.remove(*head_of(table));
     }
     tell_owners(head_of(table));
@@ -142,7 +142,7 @@ void end_of_thread() noexcept {
 /// The table that an earlier thread abandoned at the address where the calling thread, which has no table, is now;
 /// nullptr when there is none.
 [[nodiscard]] table_head* take_left_behind() noexcept {
-    lock_guard const lock(registry.lock);
+    const lock_guard lock(registry.lock);
     table_head* const left = registry.tables.find(&this_thread_slots);
     if (left != nullptr) registry.tables.remove(*left);
     return left;
@@ -158,7 +158,7 @@ void end_of_thread() noexcept {
     auto* const head = new (memory) table_head{nullptr, nullptr, &this_thread_slots, count};
     table_head* const before = table.entries != nullptr ? head_of(table) : nullptr;
     {
-        lock_guard const lock(registry.lock);
+        const lock_guard lock(registry.lock);
         if (before != nullptr) {
             std::memcpy(entries_of(head), table.entries, table.count * sizeof(slot_entry));
             registry.tables.remove(*before);
@@ -173,12 +173,12 @@ void end_of_thread() noexcept {
 }
 
 thread_slot register_slot(void* owner, slot_end_function function) noexcept {
-    lock_guard const lock(registry.owners_lock);
+    const lock_guard lock(registry.owners_lock);
     // Different start values keep the keys of two copies of the library in one process apart.
     if (registry.last_key == 0) registry.last_key = static_cast<std::uint64_t>(address_of(&registry)) << 16;
     for (std::size_t index = registry.first_free; index < max_slots; ++index) {
         if (registry.owners[index].key != 0) continue;
-        lock_guard const change(registry.lock);
+        const lock_guard change(registry.lock);
         registry.owners[index] = {owner, function, ++registry.last_key, 0};
         registry.first_free = index + 1;
         registry.past_last = std::max(registry.past_last, index + 1);
@@ -192,8 +192,8 @@ void unregister_slot(thread_slot slot) noexcept {
     if (slot.index == SIZE_MAX) return;
     for (;;) {
         {
-            lock_guard const lock(registry.owners_lock);
-            lock_guard const change(registry.lock);
+            const lock_guard lock(registry.owners_lock);
+            const lock_guard change(registry.lock);
             if (registry.owners[slot.index].calls == 0) {
                 registry.owners[slot.index] = {};
                 registry.first_free = std::min(registry.first_free, slot.index);
@@ -229,7 +229,7 @@ void for_each_slot_owner(slot_end_function function,
         std::size_t newest = max_slots;
         std::uint64_t key = 0;
         for (std::size_t index = 0; index < registry.past_last; ++index) {
-            slot_owner const& each = registry.owners[index];
+            const slot_owner& each = registry.owners[index];
             if (each.function != function || each.key <= key || each.key >= below) continue;
             newest = index;
             key = each.key;

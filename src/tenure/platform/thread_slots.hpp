@@ -65,9 +65,9 @@ extern TENURE_API TENURE_THREAD_LOCAL slot_table this_thread_slots TENURE_TLS_MO
 
 /// The calling thread's pointer; nullptr when it has set none.
 [[nodiscard]] TENURE_LOCAL inline void* slot_value(const thread_slot& slot) noexcept {
-    slot_table const& table = this_thread_slots;
+    const slot_table& table = this_thread_slots;
     if (slot.index >= table.count) return nullptr;
-    slot_entry const& entry = table.entries[slot.index];
+    const slot_entry& entry = table.entries[slot.index];
     return entry.key == slot.key ? entry.value : nullptr;
 }
 

@@ -38,7 +38,7 @@ block_pool::block_pool(std::size_t bytes, std::size_t alignment, block_source& s
                        std::size_t segment_bytes) noexcept
     : recent_room_(recent_capacity), alignment_(alignment), source_(source),
       passthrough_(passthrough_enabled(part::pool)) {
-    bool const possible =
+    const bool possible =
         bytes != 0 && bytes <= max_block_bytes && is_power_of_two(alignment) && alignment <= max_block_bytes;
     if (possible) {
         std::size_t const most = std::bit_floor(std::max(source.max_bytes(), min_segment_bytes));
@@ -126,7 +126,7 @@ bool block_pool::refill() noexcept {
     while (partial_ != nullptr) {
         if (partial_->has_free(layout_)) {
             std::size_t word = 0;
-            bit_word const blocks = partial_->take_word(layout_, word);
+            const bit_word blocks = partial_->take_word(layout_, word);
             free_in_bits_ -= count_bits(blocks);
             partial_->is_trimmed = false;
             hand_out(partial_, word, blocks);
@@ -161,7 +161,7 @@ void* block_pool::allocate_slow() noexcept {
         return layout_.capacity == 0 ? nullptr : passthrough_blocks_.allocate(layout_.stride_bytes, alignment_);
     }
     if (group_ == 0 && !refill()) return nullptr;
-    bit_word const group = group_;
+    const bit_word group = group_;
     group_ = without_lowest_bit(group);
     void* const block = pointer_at(group_begin_ + lowest_bit(group) * layout_.stride_bytes);
     if constexpr (checks::caller) platform::unpoison(block, layout_.stride_bytes);
@@ -176,7 +176,7 @@ struct block_pool::place {
 
 /// Undoes the second free of blocks in one word and reports each.
 void block_pool::report_twice(const place& where, bit_word twice) noexcept {
-    bit_word const in_group = where.home == group_segment_ && where.word == group_word_ ? group_ & twice : 0;
+    const bit_word in_group = where.home == group_segment_ && where.word == group_word_ ? group_ & twice : 0;
     group_ &= ~in_group; // the bits already mark them free
     free_in_bits_ -= count_bits(twice & ~in_group);
     for_each_bit(twice, [&](std::size_t bit) {
@@ -190,13 +190,13 @@ void block_pool::report_twice(const place& where, bit_word twice) noexcept {
 /// Sets bits in a word that was empty, or bits that are already set. write_back() leaves these rare cases to it.
 void block_pool::write_rare(bit_word* at, bit_word before, bit_word bits) noexcept {
     segment* const home = segment::of(at, layout_.segment_bytes);
-    auto const word = static_cast<std::size_t>(at - home->level0(layout_));
+    const auto word = static_cast<std::size_t>(at - home->level0(layout_));
     if (before == 0) {
         home->summarise(layout_, word);
         if (!home->is_partial) make_partial(home);
     }
-    bool const in_group = home == group_segment_ && word == group_word_;
-    bit_word const twice = (before | (in_group ? group_ : 0)) & bits;
+    const bool in_group = home == group_segment_ && word == group_word_;
+    const bit_word twice = (before | (in_group ? group_ : 0)) & bits;
     if (twice != 0) report_twice({home, word, bits}, twice);
 }
 
@@ -205,20 +205,20 @@ void block_pool::write_back(void* const* blocks, std::size_t count) noexcept {
     for (; count > max_at_once; blocks += max_at_once, count -= max_at_once) write_back(blocks, max_at_once);
     if (count == 0) return;
     free_in_bits_ += count;
-    segment_layout const layout = layout_;
+    const segment_layout layout = layout_;
     detail::freed_word words[detail::max_freed_words];
-    auto const locate = [&layout](const void* block) noexcept {
+    const auto locate = [&layout](const void* block) noexcept {
         segment* const home = segment::of(block, layout.segment_bytes);
         std::size_t const index = layout.index_of(address_of(block) - home->blocks(layout));
         return detail::freed_word{home->level0(layout) + index / bits_per_word, bit_at(index)};
     };
     std::size_t const word_count = detail::locate_freed(blocks, count, words, locate, [](detail::freed_word&) {});
 
-    bit_word const* const group_word =
+    const bit_word* const group_word =
         group_segment_ != nullptr ? group_segment_->level0(layout) + group_word_ : nullptr;
     for (std::size_t each = 0; each < word_count; ++each) {
-        auto const [word, bits] = words[each];
-        bit_word const before = *word;
+        const auto [word, bits] = words[each];
+        const bit_word before = *word;
         *word = before | bits;
         if (before == 0 || (before & bits) != 0 || word == group_word) [[unlikely]]
             write_rare(word, before, bits);
@@ -256,12 +256,12 @@ void block_pool::deallocate_checked(void* block) noexcept {
     segment* const home = segment::of(block, layout_.segment_bytes);
     std::size_t const offset = address_of(block) - home->blocks(layout_);
     std::size_t const index = layout_.index_of(offset);
-    bool const is_block = index * layout_.stride_bytes == offset && index / bits_per_word < home->groups_used;
+    const bool is_block = index * layout_.stride_bytes == offset && index / bits_per_word < home->groups_used;
     if (home->canary != (segment_canary ^ address_of(this)) || !is_block) {
         note_misuse("a pool was asked to free a pointer that is not the start of a block", block, advice);
         return;
     }
-    bool const waits_in_group =
+    const bool waits_in_group =
         home == group_segment_ && index / bits_per_word == group_word_ && (group_ & bit_at(index)) != 0;
     if (waits_in_group || (home->level0(layout_)[index / bits_per_word] & bit_at(index)) != 0) {
         note_misuse("a pool block was freed twice", block, "Look for a second owner of this block.");
@@ -278,7 +278,7 @@ void block_pool::settle() noexcept {
     if (last_freed_ != nullptr) write_back(&last_freed_, 1);
     last_freed_ = nullptr;
     if (group_ != 0) {
-        bit_word const blocks = group_;
+        const bit_word blocks = group_;
         group_ = 0;
         free_in_bits_ += count_bits(blocks);
         group_segment_->set_free(layout_, group_word_, blocks);
@@ -316,7 +316,7 @@ std::size_t block_pool::size() const noexcept {
 
 bool block_pool::owns(const void* pointer) const noexcept {
     if (layout_.capacity == 0) return false;
-    for (segment const* each = first_; each != nullptr; each = each->next) {
+    for (const segment* each = first_; each != nullptr; each = each->next) {
         if (address_of(pointer) - each->blocks(layout_) < layout_.capacity * layout_.stride_bytes) return true;
     }
     return passthrough_ && passthrough_blocks_.owns(pointer);

@@ -153,7 +153,7 @@ inline void* block_pool::allocate_strided(std::size_t stride) noexcept {
         return block;
     }
     if (recent_count_ != 0) return recent_[--recent_count_];
-    if (bit_word const group = group_; !checks::caller && group != 0) [[likely]] {
+    if (const bit_word group = group_; !checks::caller && group != 0) [[likely]] {
         group_ = without_lowest_bit(group);
         return pointer_at(group_begin_ + lowest_bit(group) * stride);
     }
@@ -177,8 +177,8 @@ void block_pool::for_each(Visit&& visit) {
     for (detail::segment* segment = first_; segment != nullptr; segment = segment->next) {
         std::uintptr_t const begin = segment->blocks(layout_);
         for (std::size_t word = 0; word < segment->groups_used; ++word) {
-            bit_word const all = low_bits(detail::segment::group_size(layout_, word));
-            bit_word const alive = all & ~segment->level0(layout_)[word];
+            const bit_word all = low_bits(detail::segment::group_size(layout_, word));
+            const bit_word alive = all & ~segment->level0(layout_)[word];
             for_each_bit(alive, [&](std::size_t bit) {
                 visit(pointer_at(begin + (word * bits_per_word + bit) * layout_.stride_bytes));
             });

@@ -66,7 +66,7 @@ pool_cache* shared_block_pool::add_cache() noexcept {
     pool_cache* cache = pop_ownerless();
     if (cache == nullptr) cache = detail::make_cache(cache_capacity_);
     if (cache == nullptr) return nullptr;
-    bool const is_set = platform::set_slot(slot_, cache);
+    const bool is_set = platform::set_slot(slot_, cache);
     platform::lock_guard const lock(mutex_);
     if (is_set) {
         caches_.add(*cache);
@@ -128,7 +128,7 @@ void shared_block_pool::flush(void* const* blocks, std::size_t count) noexcept {
 void* shared_block_pool::allocate_slow(pool_cache* cache) noexcept {
     [[maybe_unused]] detail::caller_allocation const allocation("of a pool", block_bytes_);
     if (cache == nullptr) cache = add_cache();
-    reporting_lock const lock(*this);
+    const reporting_lock lock(*this);
     if (cache == nullptr) return blocks_.allocate();
     std::size_t taken = cache->count.load(std::memory_order_relaxed); // not zero if the cache is an adopted one
     if (taken == 0) taken = refill(cache->blocks, batch_);
@@ -140,7 +140,7 @@ void* shared_block_pool::allocate_slow(pool_cache* cache) noexcept {
 void shared_block_pool::deallocate_slow(pool_cache* cache, void* block) noexcept {
     if (block == nullptr) return;
     if (cache == nullptr) cache = add_cache();
-    reporting_lock const lock(*this);
+    const reporting_lock lock(*this);
     if (cache == nullptr) return blocks_.deallocate(block);
     std::uint32_t count = cache->count.load(std::memory_order_relaxed);
     if (count == cache_capacity_) {
@@ -162,14 +162,14 @@ void shared_block_pool::empty_cache(pool_cache& cache) noexcept {
 }
 
 void shared_block_pool::empty_caches() noexcept {
-    reporting_lock const lock(*this);
+    const reporting_lock lock(*this);
     caches_.for_each([&](pool_cache& cache) { empty_cache(cache); });
     while (stash_count_ != 0) blocks_.deallocate(stash_[--stash_count_]);
 }
 
 void shared_block_pool::retire(pool_cache& cache) noexcept {
     {
-        reporting_lock const lock(*this);
+        const reporting_lock lock(*this);
         empty_cache(cache);
         caches_.remove(cache);
     }
@@ -185,7 +185,7 @@ void shared_block_pool::clear() noexcept {
 
 std::size_t shared_block_pool::trim() noexcept {
     empty_caches();
-    reporting_lock const lock(*this);
+    const reporting_lock lock(*this);
     return blocks_.trim();
 }
 
@@ -196,7 +196,7 @@ bool shared_block_pool::owns(const void* pointer) const noexcept {
 
 std::size_t shared_block_pool::cached_count() const noexcept {
     std::size_t count = stash_count_;
-    caches_.for_each([&](pool_cache const& cache) { count += cache.count.load(std::memory_order_relaxed); });
+    caches_.for_each([&](const pool_cache& cache) { count += cache.count.load(std::memory_order_relaxed); });
     return count;
 }
 

@@ -82,14 +82,14 @@ enum class origin : unsigned char { unknown, pools, malloc };
 constinit std::atomic<origin> chosen_origin{origin::unknown};
 
 TENURE_COLD bool choose_origin() noexcept {
-    origin const wanted = passthrough_enabled(part::small_object) ? origin::malloc : origin::pools;
+    const origin wanted = passthrough_enabled(part::small_object) ? origin::malloc : origin::pools;
     origin chosen = origin::unknown; // another thread, or an earlier call, may have chosen already
     if (chosen_origin.compare_exchange_strong(chosen, wanted, std::memory_order_relaxed)) chosen = wanted;
     return chosen == origin::malloc;
 }
 
 bool is_passthrough() noexcept {
-    origin const chosen = chosen_origin.load(std::memory_order_relaxed);
+    const origin chosen = chosen_origin.load(std::memory_order_relaxed);
     return chosen == origin::pools ? false : choose_origin();
 }
 
@@ -111,7 +111,7 @@ void for_each_pool(Visit&& visit) {
 }
 
 void* detail::allocate_small(std::size_t bytes, std::size_t alignment) noexcept {
-    [[maybe_unused]] caller_allocation const allocation("of a small_object", bytes);
+    [[maybe_unused]] const caller_allocation allocation("of a small_object", bytes);
     if (is_small(bytes, alignment)) return pool_of(index_of_size(bytes)).allocate();
     constexpr std::size_t most = max_object_bytes / 4;
     if (bytes > most || alignment > most) return nullptr;

@@ -69,7 +69,7 @@ char* put_slowly(char* to, bool is_negative, std::uint64_t number, unsigned prec
         *--first = static_cast<char>('0' + number % 10);
     }
     if (is_negative) *--first = '-';
-    auto const bytes = static_cast<std::size_t>(text + sizeof text - first);
+    const auto bytes = static_cast<std::size_t>(text + sizeof text - first);
     std::memcpy(to, first, bytes);
     return to + bytes;
 }
@@ -89,7 +89,7 @@ std::size_t put_number(char* to, std::size_t room, bool is_negative, std::uint64
     if (room >= number_room_bytes)
         return static_cast<std::size_t>(put_with_point(to, is_negative, number, precision) - to);
     char text[number_room_bytes];
-    auto const needed = static_cast<std::size_t>(put_with_point(text, is_negative, number, precision) - text);
+    const auto needed = static_cast<std::size_t>(put_with_point(text, is_negative, number, precision) - text);
     if (needed <= room) std::memcpy(to, text, needed);
     return needed;
 }
@@ -106,9 +106,9 @@ std::size_t put_word(char* to, std::size_t room, bool is_negative, std::string_v
 /// float and double. It does not report the size it needs, so it writes into a local buffer.
 std::size_t put_any(char* to, std::size_t room, double value, unsigned precision) noexcept {
     char text[fixed_bytes<double>(max_precision)];
-    auto const written =
+    const auto written =
         std::to_chars(text, text + sizeof text, value, std::chars_format::fixed, static_cast<int>(precision));
-    auto const needed = static_cast<std::size_t>(written.ptr - text);
+    const auto needed = static_cast<std::size_t>(written.ptr - text);
     if (needed <= room) std::memcpy(to, text, needed);
     return needed;
 }
@@ -119,8 +119,8 @@ bool scale(typename float_bits<Float>::word magnitude, unsigned precision, std::
     using bits = float_bits<Float>;
     if (precision > max_exact_precision) return false;
     // 53 bits and 45 of the power of five: below 2^98.
-    wide_word const product = static_cast<wide_word>(bits::mantissa(magnitude)) * fives.of[precision];
-    int const shift = bits::bias - static_cast<int>(precision) - bits::exponent(magnitude);
+    const wide_word product = static_cast<wide_word>(bits::mantissa(magnitude)) * fives.of[precision];
+    const int shift = bits::bias - static_cast<int>(precision) - bits::exponent(magnitude);
     wide_word scaled = 0;
     if (shift >= 100) {
         scaled = 0; // less than one quarter
@@ -143,8 +143,8 @@ std::size_t put_fixed(char* to, std::size_t room, Float value, unsigned precisio
             report_misuse("format_fixed got a precision above 64", nullptr, "max_precision is the maximum.");
         precision = max_precision;
     }
-    auto const magnitude = bits::magnitude(value);
-    bool const is_negative = bits::is_negative(value);
+    const auto magnitude = bits::magnitude(value);
+    const bool is_negative = bits::is_negative(value);
     if (magnitude >= infinity) return put_word(to, room, is_negative, magnitude == infinity ? "inf" : "nan");
     std::uint64_t number = 0;
     if (scale<Float>(magnitude, precision, number)) return put_number(to, room, is_negative, number, precision);

@@ -53,7 +53,7 @@ namespace detail {
 /// Sign and magnitude of an integer. The magnitude of the lowest value is one more than that of the highest.
 template<text_integer Integer>
 constexpr std::uint64_t size_of_integer(Integer value) noexcept {
-    auto const bits = static_cast<std::uint64_t>(value); // a sign is repeated to the left
+    const auto bits = static_cast<std::uint64_t>(value); // a sign is repeated to the left
     return value < 0 ? 0 - bits : bits;
 }
 TENURE_API std::size_t format_integer(char* to, std::size_t room, bool is_negative, std::uint64_t size) noexcept;
@@ -68,7 +68,7 @@ TENURE_API std::size_t format_fixed(char* to, std::size_t room, double value, un
 template<unsigned Precision, text_float Float>
 inline std::size_t format_fixed(char* to, std::size_t room, Float value) noexcept {
     static_assert(Precision <= max_precision);
-    if (char const* const end = detail::put_short_fixed<Precision>(to, room, value); end != nullptr) [[likely]]
+    if (const char* const end = detail::put_short_fixed<Precision>(to, room, value); end != nullptr) [[likely]]
         return static_cast<std::size_t>(end - to);
     return format_fixed(to, room, value, Precision);
 }
@@ -76,7 +76,7 @@ inline std::size_t format_fixed(char* to, std::size_t room, Float value) noexcep
 template<text_integer Integer>
 inline std::size_t format_integer(char* to, std::size_t room, Integer value) noexcept {
     std::uint64_t const size = detail::size_of_integer(value);
-    if (char const* const end = detail::put_short_integer(to, room, value < 0, size); end != nullptr) [[likely]]
+    if (const char* const end = detail::put_short_integer(to, room, value < 0, size); end != nullptr) [[likely]]
         return static_cast<std::size_t>(end - to);
     return detail::format_integer(to, room, value < 0, size);
 }

@@ -27,7 +27,7 @@ constexpr std::size_t not_run = SIZE_MAX, has_run = SIZE_MAX - 1;
 /// Size of the block; zero when it exceeds the maximum object size.
 std::size_t bytes_of(const page_shape& shape, std::size_t page_overhead, std::size_t& pages_bytes) noexcept {
     std::size_t page = 0, overhead = 0, whole = 0;
-    bool const is_too_large = __builtin_mul_overflow(shape.objects_per_page, shape.bytes_per_object, &page) ||
+    const bool is_too_large = __builtin_mul_overflow(shape.objects_per_page, shape.bytes_per_object, &page) ||
                               __builtin_mul_overflow(shape.pages, page, &pages_bytes) ||
                               pages_bytes > max_object_bytes ||
                               __builtin_mul_overflow(shape.pages, page_overhead, &overhead) ||
@@ -57,7 +57,7 @@ bool paged_writer::reserve(const page_shape& shape) noexcept {
         block_bytes_ = bytes;
     }
     shape_ = shape;
-    auto const behind = align_up(address_of(first_) + pages_bytes, cache_line_bytes);
+    const auto behind = align_up(address_of(first_) + pages_bytes, cache_line_bytes);
     pieces_ = static_cast<text_piece*>(pointer_at(behind));
     states_ = static_cast<page_state*>(pointer_at(behind + shape.pages * sizeof(text_piece)));
     piece_count_ = 0;
@@ -130,7 +130,7 @@ bool paged_writer::end_round() noexcept {
     for (std::size_t page = 0; page < pages; ++page) {
         if (pieces_[page].data != nullptr) continue;
         all_written = false;
-        if (page_state const& failed = states_[page]; failed.needed_bytes != 0) {
+        if (const page_state& failed = states_[page]; failed.needed_bytes != 0) {
             error_ = {page, failed.object, failed.needed_bytes, shape_.bytes_per_object};
             return false;
         }
@@ -150,7 +150,7 @@ std::string_view paged_writer::join() noexcept {
     text_piece& joined = pieces_[0];
     char* end = joined.data + joined.size_bytes;
     for (std::size_t page = 1; page < piece_count_; ++page) {
-        text_piece const& next = pieces_[page];
+        const text_piece& next = pieces_[page];
         if (next.data != end) std::memmove(end, next.data, next.size_bytes);
         end += next.size_bytes;
     }
@@ -161,15 +161,15 @@ std::string_view paged_writer::join() noexcept {
 
 std::size_t paged_writer::size_bytes() const noexcept {
     std::size_t bytes = 0;
-    for (text_piece const& each : pieces()) bytes += each.size_bytes;
+    for (const text_piece& each : pieces()) bytes += each.size_bytes;
     return bytes;
 }
 
 bool paged_writer::valid() const noexcept {
     if (first_ == nullptr) return block_bytes_ == 0 && piece_count_ == 0 && shape_.pages == 0;
     if (piece_count_ > shape_.pages) return false;
-    char const* end = first_;
-    for (text_piece const& each : pieces()) {
+    const char* end = first_;
+    for (const text_piece& each : pieces()) {
         if (each.data < end) return false;
         end = each.data + each.size_bytes;
     }

@@ -170,7 +170,7 @@ inline bool paged_writer::write(std::size_t objects, Executor&& executor, const 
     std::size_t const each = shape_.objects_per_page;
     // Pages of zero objects have no room: asking for one page too many makes the call fail.
     std::size_t const pages = each != 0 ? objects / each + (objects % each != 0) : objects != 0 ? shape_.pages + 1 : 0;
-    auto const objects_of = [&](std::size_t page) { return page * each + each <= objects ? each : objects % each; };
+    const auto objects_of = [&](std::size_t page) { return page * each + each <= objects ? each : objects % each; };
     return write_pages(pages, objects_of, executor, write_object);
 }
 

@@ -22,7 +22,7 @@ class Allocator {
 public:
     explicit Allocator(std::uint32_t size, std::uint32_t most) : nodes_(size, most) {}
     Allocation allocate(std::uint32_t size) {
-        auto const made = nodes_.allocate(size);
+        const auto made = nodes_.allocate(size);
         return {made.offset, made.node};
     }
     void free(Allocation which) { nodes_.release({which.offset, which.metadata}); }

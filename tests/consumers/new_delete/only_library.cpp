@@ -9,7 +9,7 @@
 int main() {
     // The library's own memory resource: its call of operator new is in the library.
     void* const block = std::pmr::new_delete_resource()->allocate(1000);
-    bool const ours = tenure::heap::process().owns(block);
+    const bool ours = tenure::heap::process().owns(block);
     std::pmr::new_delete_resource()->deallocate(block, 1000);
     if (!ours) std::fprintf(stderr, "only_library: the C++ library has another operator new\n");
     return ours ? 0 : 1;

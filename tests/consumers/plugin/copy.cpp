@@ -28,7 +28,7 @@ bool temp_is_ours() {
 bool temp_job_is_ours() {
     std::size_t const before = tenure::temp_job::stats().live_count;
     void* const block = tenure::allocate(1000, tenure::lifetime::temp_job);
-    bool const counted = tenure::temp_job::stats().live_count == before + 1;
+    const bool counted = tenure::temp_job::stats().live_count == before + 1;
     tenure::deallocate(block, tenure::lifetime::temp_job);
     return expect(counted, "TempJob");
 }
@@ -37,7 +37,7 @@ bool tags_are_ours() {
     tenure::tag_scope const scope{"plug-in"};
     tenure::tag const owner = tenure::tag::named("plug-in");
     void* const block = tenure::allocate(1000, tenure::lifetime::temp_job);
-    bool const tagged = tenure::usage_of(owner).temp_job_count == 1;
+    const bool tagged = tenure::usage_of(owner).temp_job_count == 1;
     tenure::deallocate(block, tenure::lifetime::temp_job);
     return expect(tagged, "the tag");
 }
@@ -45,7 +45,7 @@ bool tags_are_ours() {
 bool pools_are_ours() {
     tenure::shared_pool<long> numbers;
     long* const number = numbers.construct(1L);
-    bool const counted = numbers.size() == 1;
+    const bool counted = numbers.size() == 1;
     numbers.destroy(number);
     return expect(counted && numbers.size() == 0 && numbers.valid(), "the shared pool's cache");
 }
@@ -59,7 +59,7 @@ bool pools_of_another_size_are_ours() {
     static tenure::shared_pool<message>* const pool = new tenure::shared_pool<message>;
     message* const first = pool->construct();
     message* const second = pool->construct();
-    bool const ours = pool->owns(first) && pool->owns(second) && pool->size() == 2;
+    const bool ours = pool->owns(first) && pool->owns(second) && pool->size() == 2;
     pool->destroy(second);
     pool->destroy(first);
     return expect(ours && pool->size() == 0, "the block of a shared pool");
@@ -71,10 +71,10 @@ bool containers_are_ours() {
     std::size_t const before = tenure::temp::stats().used_bytes;
     tenure::temp_scope const scope;
     std::vector<int, tenure::stl_allocator<int, tenure::temp>> numbers(100);
-    bool const in_vector = tenure::temp::owns(numbers.data());
+    const bool in_vector = tenure::temp::owns(numbers.data());
     tenure::resource_adaptor<tenure::temp> resource;
     std::pmr::vector<int> more(100, &resource);
-    bool const in_pmr = tenure::temp::owns(more.data());
+    const bool in_pmr = tenure::temp::owns(more.data());
     return expect(in_vector && in_pmr && tenure::temp::stats().used_bytes > before, "Temp behind a container");
 }
 #else

@@ -59,7 +59,7 @@ int main(int count, char** arguments) {
 
     // More often than the static thread-local block has room for copies: what one leaves the next must get.
     for (int turn = 0; turn < 20; ++turn) {
-        loaded const plugin = load(path);
+        const loaded plugin = load(path);
         int first = -1, second = -1;
         std::thread one{[&] { first = plugin.use(); }};
         std::thread two{[&] { second = plugin.use(); }};
@@ -70,7 +70,7 @@ int main(int count, char** arguments) {
     }
 
     // A thread that used the plug-in outlives it: its end must not call into memory that is gone.
-    loaded const plugin = load(path);
+    const loaded plugin = load(path);
     std::promise<int> used;
     std::promise<void> unloaded;
     std::thread survivor{[&] {

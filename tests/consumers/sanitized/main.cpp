@@ -23,7 +23,7 @@ bool serves(Source& source) {
     tenure::block_source& as_base = source;
     tenure::arena scratch(as_base, 1024);
     void* const direct = source.acquire(4096, 4096);
-    bool const good = direct != nullptr && scratch.allocate(100) != nullptr && typeid(as_base) == typeid(Source);
+    const bool good = direct != nullptr && scratch.allocate(100) != nullptr && typeid(as_base) == typeid(Source);
     source.release(direct, 4096);
     return good;
 }
@@ -35,6 +35,6 @@ int main() {
     tenure::counting_source counting(pages);
     tenure::failing_source failing(counting, 10);
     tenure::static_buffer_source in_buffer(buffer, sizeof buffer);
-    bool const all = serves(pages) && serves(counting) && serves(failing) && serves(in_buffer);
+    const bool all = serves(pages) && serves(counting) && serves(failing) && serves(in_buffer);
     return all ? consumer::use_everything(tenure::checks::level) : 1;
 }

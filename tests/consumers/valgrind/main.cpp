@@ -14,7 +14,7 @@ namespace {
 using tenure::lifetime;
 
 void touch(void* block) {
-    auto* const number = static_cast<int volatile*>(block);
+    auto* const number = static_cast<volatile int*>(block);
     *number = *number + 1;
 }
 
@@ -60,7 +60,7 @@ void make(std::string_view mistake) {
         scratch.rewind(start);
     } else if (mistake == "never_written") {
         block = scratch.allocate(100);
-        if (*static_cast<int volatile*>(block) == 17) std::puts("17");
+        if (*static_cast<volatile int*>(block) == 17) std::puts("17");
         return;
     }
     touch(block);

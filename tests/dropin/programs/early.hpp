@@ -29,10 +29,10 @@ inline void allocate_early(early_blocks& blocks) {
 
 /// Returns   whether they are what they were.
 inline bool finish_early(early_blocks& blocks) {
-    auto const* const first = static_cast<unsigned char*>(blocks.small_block);
-    auto const* const zeroed = static_cast<unsigned char*>(blocks.zeroed_block);
-    auto const* const large = static_cast<unsigned char*>(blocks.large_block);
-    bool const good = first[0] == 1 && first[99] == 1 && zeroed[0] == 0 && zeroed[999] == 0 && large[99'999] == 3;
+    const auto* const first = static_cast<unsigned char*>(blocks.small_block);
+    const auto* const zeroed = static_cast<unsigned char*>(blocks.zeroed_block);
+    const auto* const large = static_cast<unsigned char*>(blocks.large_block);
+    const bool good = first[0] == 1 && first[99] == 1 && zeroed[0] == 0 && zeroed[999] == 0 && large[99'999] == 3;
     std::free(std::realloc(blocks.small_block, 5000));
     std::free(blocks.zeroed_block);
     std::free(blocks.large_block);

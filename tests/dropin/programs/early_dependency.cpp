@@ -21,7 +21,7 @@ struct early {
 } blocks;
 
 void fill(unsigned char* block, unsigned char value, int bytes) {
-    for (int i = 0; i < bytes; ++i) static_cast<unsigned char volatile*>(block)[i] = value;
+    for (int i = 0; i < bytes; ++i) static_cast<volatile unsigned char*>(block)[i] = value;
 }
 
 /// Small and large blocks of every form. Calls nothing else: the C library may not be relocated either.
@@ -34,8 +34,8 @@ bool serve_every_size() {
         if (zeroed[0] != 0 || zeroed[bytes - 1] != 0 || reinterpret_cast<std::uintptr_t>(aligned) % 256 != 0)
             return false;
         for (unsigned char* const block : {plain, zeroed, aligned}) {
-            static_cast<unsigned char volatile*>(block)[0] = 1;
-            static_cast<unsigned char volatile*>(block)[bytes - 1] = 1;
+            static_cast<volatile unsigned char*>(block)[0] = 1;
+            static_cast<volatile unsigned char*>(block)[bytes - 1] = 1;
             std::free(block);
         }
     }

@@ -8,7 +8,7 @@
 
 namespace {
 
-thread_local int volatile thread_local_value = 5; // a thread-local block in front of the drop-in's, or behind it
+thread_local volatile int thread_local_value = 5; // a thread-local block in front of the drop-in's, or behind it
 early_blocks blocks;
 __attribute__((constructor)) void allocate() { allocate_early(blocks); }
 __attribute__((destructor)) void finish() {

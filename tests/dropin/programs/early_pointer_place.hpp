@@ -11,7 +11,7 @@
 
 /// The word at the early pointer's distance from the thread pointer. Calls nothing, so that a resolver may use it.
 inline std::uint64_t word_at_early_pointer_place() {
-    auto const pointer = reinterpret_cast<std::uintptr_t>(__builtin_thread_pointer());
+    const auto pointer = reinterpret_cast<std::uintptr_t>(__builtin_thread_pointer());
     constexpr auto distance = static_cast<std::uintptr_t>(tenure::platform::early_pointer_distance);
     return *reinterpret_cast<std::uint64_t const volatile*>(pointer + distance);
 }

@@ -21,7 +21,7 @@ pthread_barrier_t loaded;
 void* work(void* is_late) {
     if (is_late == nullptr) ::pthread_barrier_wait(&loaded); // this thread is older than the library
     for (int i = 0; i < 100'000; ++i) {
-        auto const bytes = static_cast<std::size_t>(i % 2000 + 1);
+        const auto bytes = static_cast<std::size_t>(i % 2000 + 1);
         void* const block = their_malloc(bytes);
         if (block == nullptr) return is_late;
         std::memset(block, 1, bytes);

@@ -21,7 +21,7 @@ constexpr std::nothrow_t quietly{};
 int main(int count, char** arguments) {
     if (count == 1) {
         ::operator delete(::operator new(100));
-        bool const refused = ::operator new(beyond, quietly) ==
+        const bool refused = ::operator new(beyond, quietly) ==
                              nullptr&& ::operator new (beyond, std::align_val_t{64}, quietly) == nullptr;
         return refused ? 0 : 1;
     }

@@ -30,7 +30,7 @@ void* allocate(std::string_view way, void* old) {
 }
 
 int break_promise(std::string_view way, void* old) {
-    no_alloc_scope const promise;
+    const no_alloc_scope promise;
     if (way == "new") {
         kept = new int(1);
         delete kept;
@@ -51,14 +51,14 @@ int keep_promise(void* old) {
         step.store(2);
     });
     {
-        no_alloc_scope const promise;
+        const no_alloc_scope promise;
         tenure::temp_scope const first_use;
         step.store(1);
         while (step.load() != 2) std::this_thread::yield();
         free_block(old);
-        allow_alloc_scope const permission;
+        const allow_alloc_scope permission;
         free_block(std::malloc(200));
-        no_alloc_scope const within;
+        const no_alloc_scope within;
         free_block(std::malloc(300));
     }
     other.join();

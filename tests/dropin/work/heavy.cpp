@@ -28,7 +28,7 @@ struct layer {
 
     int count() {
         for (int i = 0; i < 5; ++i) ordered[i][0] = std::to_string(i);
-        std::function<int(layer<number - 1>&)> const below = [](layer<number - 1>& inner) { return inner.count(); };
+        const std::function<int(layer<number - 1>&)> below = [](layer<number - 1>& inner) { return inner.count(); };
         any = std::vector<layer<number - 1>>(1);
         int found = std::visit(
             [&](auto& held) {

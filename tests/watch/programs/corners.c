@@ -119,7 +119,7 @@ static void* keep_errno(void* mutex) {
 }
 
 static void no_files(void) {
-    struct rlimit const limit = {64, 64};
+    struct rlimit limit = {64, 64};
     setrlimit(RLIMIT_NOFILE, &limit);
     while (open("/dev/null", O_RDONLY) >= 0) {}
     in_a_thread(run_i, (void*)1000);
@@ -165,7 +165,7 @@ static void child(void) {
     in_a_thread(run_i, (void*)1000);
     pid_t (*plain_fork)(void) = (pid_t(*)(void))dlsym(RTLD_DEFAULT, "_Fork"); /* since glibc 2.34 */
     if (plain_fork == NULL) plain_fork = fork;
-    pid_t const process = plain_fork();
+    const pid_t process = plain_fork();
     if (process == 0) {
         in_a_thread(run_i, (void*)1000);
         _exit(0);
@@ -176,7 +176,7 @@ static void child(void) {
 }
 
 static void file_limit(void) {
-    struct rlimit const limit = {4096, 4096};
+    struct rlimit limit = {4096, 4096};
     setrlimit(RLIMIT_FSIZE, &limit);
     in_a_thread(run_i, (void*)1000);
     printf("went on\n");
@@ -185,7 +185,7 @@ static void file_limit(void) {
 /* Sleeps that nobody sees, and then calls that take long: they are no waits. */
 static void* sleep_unseen(void* unused) {
     (void)unused;
-    struct timespec const time = {0, 2 * 1000 * 1000};
+    struct timespec time = {0, 2 * 1000 * 1000};
     for (int round = 0; round < 30; ++round) {
         long answer = 0;
         __asm__ volatile("syscall"
@@ -206,8 +206,8 @@ static void* die_with_lock(void* mutex) {
 }
 static void* ask_for_nonsense(void* unused) {
     (void)unused;
-    struct timespec const no_time = {0, 2000000000};
-    struct timespec const long_ago = {0, 0};
+    struct timespec no_time = {0, 2000000000};
+    struct timespec long_ago = {0, 0};
     pthread_rwlock_t lock = PTHREAD_RWLOCK_INITIALIZER;
     pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
     sem_init(&semaphore, 0, 1);
@@ -237,7 +237,7 @@ static ssize_t write_slowly(void* unused, const char* text, size_t bytes) {
     return (ssize_t)bytes;
 }
 static void* write_to_a_slow_stream(void* unused) {
-    cookie_io_functions_t const functions = {.write = write_slowly};
+    const cookie_io_functions_t functions = {.write = write_slowly};
     FILE* const stream = fopencookie(unused, "w", functions);
     for (int round = 0; round < 5; ++round) {
         fputs("text\n", stream);
@@ -307,7 +307,7 @@ __attribute__((naked, noinline)) void* allocate_beside(void* pointer) {
 static char* unreadable;
 static void run_beside(void) { free(allocate_beside(unreadable)); }
 static void* stack_below(void* unused) {
-    size_t const stack_bytes = 64 << 10, step = 1 << 20;
+    const size_t stack_bytes = 64 << 10, step = 1 << 20;
     char *place = MAP_FAILED, *wanted = (char*)((uintptr_t)&place & ~(uintptr_t)0xFFFF) - 10 * step;
     for (int tries = 0; tries < 80 && place != wanted; ++tries) {
         wanted -= step / 2;

@@ -42,7 +42,7 @@ int main(int, char** arguments) {
     const char* const how = arguments[1];
     if (std::strcmp(how, "fork") == 0) {
         std::thread([] { allocate_some(); }).join();
-        pid_t const child = fork();
+        const pid_t child = fork();
         if (child == 0) {
             std::thread([] { allocate_some(); }).join();
             _exit(0);

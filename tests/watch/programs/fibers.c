@@ -39,7 +39,7 @@ static void run(size_t stack_bytes, size_t bytes) {
 int main(void) {
     void (*begin)(const char*, size_t) = (void (*)(const char*, size_t))dlsym(RTLD_DEFAULT, "tn_region_begin");
     void (*end)(void) = (void (*)(void))dlsym(RTLD_DEFAULT, "tn_region_end");
-    size_t const small = 1 << 16, large = 1 << 17, whole = 1 << 18;
+    const size_t small = 1 << 16, large = 1 << 17, whole = 1 << 18;
     stack = mmap(NULL, whole, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (stack == MAP_FAILED) return 1;
     if (begin != NULL) begin("fibers", 6);

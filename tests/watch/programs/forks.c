@@ -41,7 +41,7 @@ static void* begin_threads(void* unused) {
 
 int main(int count, char** arguments) {
     if (count < 3) return 2;
-    int const forks = atoi(arguments[1]);
+    const int forks = atoi(arguments[1]);
     plug_in = arguments[2];
     void* const library = dlopen(plug_in, RTLD_NOW | RTLD_LOCAL); /* stays, so that a child has it */
     run = library == NULL ? NULL : (int (*)(void))dlsym(library, "run_plug_in");
@@ -52,10 +52,10 @@ int main(int count, char** arguments) {
     }
     int wrong = 0;
     for (int round = 0; round < forks && wrong < 3; ++round) {
-        pid_t const child = fork();
+        const pid_t child = fork();
         if (child == 0) {
             alarm(30);
-            int const is_right = run() == 103;
+            const int is_right = run() == 103;
             pthread_t thread;
             if (pthread_create(&thread, NULL, allocate_once, NULL) == 0) pthread_join(thread, NULL);
             _exit(is_right ? 0 : 1);

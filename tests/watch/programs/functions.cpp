@@ -21,7 +21,7 @@ __attribute__((noinline)) int recurse(int depth) {
         std::free(block);
         return 0;
     }
-    int const below = recurse(depth - 1);
+    const int below = recurse(depth - 1);
     __asm__ volatile("" ::: "memory");
     return below + 1;
 }
@@ -79,7 +79,7 @@ __attribute__((noinline, target("avx"))) __m256d add_wide(__m256d a, __m256d b, 
     return _mm256_add_pd(_mm256_add_pd(a, b), c);
 }
 __attribute__((noinline, target("avx"))) double sum_wide(double value) {
-    __m256d const all = _mm256_set1_pd(value), steps = _mm256_set_pd(4, 3, 2, 1);
+    const __m256d all = _mm256_set1_pd(value), steps = _mm256_set_pd(4, 3, 2, 1);
     alignas(32) double parts[4];
     _mm256_store_pd(parts, add_wide(all, steps, all));
     return parts[0] + parts[1] + parts[2] + parts[3];

@@ -46,7 +46,7 @@ int main() {
             }
         });
     }
-    for (watched::thread_id const& each : ids) watched::wait_until_asleep(each);
+    for (const watched::thread_id& each : ids) watched::wait_until_asleep(each);
     give();
     for (std::thread& each : crew) each.join();
     return shared_count == rounds * threads ? 0 : 1;

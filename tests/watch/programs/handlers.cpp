@@ -36,7 +36,7 @@ int main() {
         end();
         handled = handled + 1;
     });
-    itimerval const often{{0, 300}, {0, 300}};
+    const itimerval often{{0, 300}, {0, 300}};
     setitimer(ITIMER_REAL, &often, nullptr);
     long wrong = 0;
     for (int round = 0; round < 300'000; ++round) {
@@ -44,7 +44,7 @@ int main() {
         if (work(5) != 6) ++wrong;
         end();
     }
-    itimerval const never{};
+    const itimerval never{};
     setitimer(ITIMER_REAL, &never, nullptr);
     std::printf("%ld\n", handled);
     return wrong == 0 ? 0 : 1;

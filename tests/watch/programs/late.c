@@ -37,7 +37,7 @@ static int refuse_rights(unsigned rights) {
         BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM),
         BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
     };
-    struct sock_fprog const program = {sizeof code / sizeof code[0], code};
+    struct sock_fprog program = {sizeof code / sizeof code[0], code};
     return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 &&
            prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program, 0, 0) == 0;
 }
@@ -49,7 +49,7 @@ static int call(void* library, const char* name) {
 
 int main(int count, char** arguments) {
     if (count < 3) return 2;
-    int const has_thread = strcmp(arguments[1], "threads") == 0;
+    const int has_thread = strcmp(arguments[1], "threads") == 0;
     pthread_t thread;
     pthread_barrier_init(&begun, NULL, 2);
     pthread_barrier_init(&done, NULL, 2);
@@ -61,7 +61,7 @@ int main(int count, char** arguments) {
     if (strcmp(arguments[1], "no_executing") == 0 && !refuse_rights(PROT_READ | PROT_EXEC)) return 77;
     void* const library = dlopen(arguments[2], RTLD_NOW | RTLD_LOCAL);
     if (library == NULL) return 3;
-    int const first = call(library, "begins_long"), second = call(library, "begins_short");
+    const int first = call(library, "begins_long"), second = call(library, "begins_short");
     printf("%d %d\n", first, second);
     if (has_thread) {
         pthread_barrier_wait(&done);

@@ -23,7 +23,7 @@ struct slow {
 
 __attribute__((noinline)) void use_it(int thread) {
     watched::announce(ids[thread]);
-    static slow const made(thread);
+    static const slow made(thread);
     __asm__ volatile("" ::"r"(&made) : "memory");
 }
 

@@ -22,7 +22,7 @@ void free(void*) {}
 void* calloc(std::size_t count, std::size_t bytes) { return malloc(count * bytes); }
 void* realloc(void* block, std::size_t bytes) {
     auto* const made = static_cast<unsigned char*>(malloc(bytes));
-    auto const* const old = static_cast<unsigned char*>(block);
+    const auto* const old = static_cast<unsigned char*>(block);
     for (std::size_t index = 0;
          old != nullptr && made != nullptr && index < bytes && old + index < store + sizeof store; ++index)
         made[index] = old[index];

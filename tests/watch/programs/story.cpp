@@ -31,7 +31,7 @@ __attribute__((noinline)) void debug_free(void* block) {
 }
 
 __attribute__((noinline)) int format_quietly(char* to, bool yes, double value) {
-    int const written = std::snprintf(to, bytes, "%s%.1f", yes ? "y" : "n", value);
+    const int written = std::snprintf(to, bytes, "%s%.1f", yes ? "y" : "n", value);
     debug_free(nullptr);
     __asm__ volatile("" ::: "memory"); // the call before is not the last thing that is done
     return written;
@@ -40,7 +40,7 @@ __attribute__((noinline)) int format_quietly(char* to, bool yes, double value) {
 }
 
 extern "C" __attribute__((noinline, visibility("default"))) int format_object(char* to, bool yes, double value) {
-    int const written = std::snprintf(to, bytes, "%s%.2f", yes ? "y" : "n", value);
+    const int written = std::snprintf(to, bytes, "%s%.2f", yes ? "y" : "n", value);
     debug_free(nullptr);
     __asm__ volatile("" ::: "memory");
     return written;
@@ -61,7 +61,7 @@ int main() {
             }
         });
     }
-    for (watched::thread_id const& each : ids) watched::wait_until_asleep(each);
+    for (const watched::thread_id& each : ids) watched::wait_until_asleep(each);
     guard.unlock();
     for (std::thread& each : crew) each.join();
     return text[0] == 'y' ? 0 : 1;

@@ -32,7 +32,7 @@ __attribute__((noinline)) void leaf(long value) {
 
 int main() {
     std::string const text(100, 'x');
-    wide const number{7};
+    const wide number{7};
     long reduced = 0;
 #pragma omp parallel num_threads(2)
 #pragma omp single nowait

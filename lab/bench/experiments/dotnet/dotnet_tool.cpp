@@ -85,7 +85,7 @@ std::vector<std::string> environment_of(const std::string& preload, tiered_pgo c
     std::vector<std::string> variables;
     for (char** entry = environ; *entry != nullptr; ++entry) {
         std::string_view const variable = *entry;
-        bool const is_option = std::any_of(options.begin(), options.end(),
+        const bool is_option = std::any_of(options.begin(), options.end(),
                                            [&](std::string_view prefix) { return variable.starts_with(prefix); });
         if (!is_option) variables.emplace_back(variable);
     }
@@ -109,7 +109,7 @@ std::string output_of(std::vector<std::string> words, std::vector<std::string> v
     ::posix_spawn_file_actions_init(&files);
     ::posix_spawn_file_actions_adddup2(&files, ends[1], STDOUT_FILENO);
     pid_t child = 0;
-    int const refused =
+    const int refused =
         ::posix_spawn(&child, words.front().c_str(), &files, nullptr, arguments.data(), environment.data());
     ::posix_spawn_file_actions_destroy(&files);
     ::close(ends[1]);
@@ -225,12 +225,12 @@ std::string find_dotnet_jemalloc() {
 }
 
 library_peer dotnet_peer() {
-    bool const present = !find_dotnet_tool().empty();
+    const bool present = !find_dotnet_tool().empty();
     return {dotnet_name, "dotnet-sdk-10.0", {}, present, present ? std::string_view{} : tool_missing, true};
 }
 
 library_peer dotnet_jemalloc_peer() {
-    bool const has_tool = !find_dotnet_tool().empty(), has_library = !find_dotnet_jemalloc().empty();
+    const bool has_tool = !find_dotnet_tool().empty(), has_library = !find_dotnet_jemalloc().empty();
     std::string_view const reason = !has_tool ? tool_missing : !has_library ? library_missing : std::string_view{};
     return {jemalloc_name, "libjemalloc2", {}, reason.empty(), reason};
 }
@@ -250,9 +250,9 @@ struct told_blocks {
 bool lies_in(std::uintptr_t address, std::string_view mapping) {
     std::uintptr_t begin = 0, end = 0;
     const char* const last = mapping.data() + mapping.size();
-    auto const first = std::from_chars(mapping.data(), last, begin, 16);
+    const auto first = std::from_chars(mapping.data(), last, begin, 16);
     if (first.ec != std::errc{} || first.ptr == last || *first.ptr != '-') return false;
-    auto const second = std::from_chars(first.ptr + 1, last, end, 16);
+    const auto second = std::from_chars(first.ptr + 1, last, end, 16);
     return second.ec == std::errc{} && begin <= address && address < end;
 }
 

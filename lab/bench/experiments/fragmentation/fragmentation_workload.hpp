@@ -38,7 +38,7 @@ public:
     void fill() { allocate_bytes(max_live_, 1); }
 
     void run_epoch(std::size_t epoch) {
-        double const grown = epochs_ > 1 ? static_cast<double>(epoch) / static_cast<double>(epochs_ - 1) : 0;
+        const double grown = epochs_ > 1 ? static_cast<double>(epoch) / static_cast<double>(epochs_ - 1) : 0;
         allocate_bytes(turnover_bytes_, std::pow(last_scale, grown));
     }
 
@@ -83,7 +83,7 @@ private:
     }
 
     [[gnu::noinline]] void allocate_batch(std::span<const std::uint32_t> sizes, std::span<held_block> made) {
-        stopwatch const watch;
+        const stopwatch watch;
         for (std::size_t i = 0; i < sizes.size(); ++i) made[i] = make_block(allocator_, sizes[i], ++stamps_);
         allocate_ns_ += watch.elapsed_ns();
         allocations_ += sizes.size();
@@ -91,7 +91,7 @@ private:
 
     void keep(const held_block& block) {
         live_bytes_ += block.bytes;
-        bool const stays = random_.below(100) < staying_percent && staying_bytes_ < max_live_ / 4;
+        const bool stays = random_.below(100) < staying_percent && staying_bytes_ < max_live_ / 4;
         if (stays && staying_count_ < staying_.size()) {
             staying_[staying_count_++] = block;
             staying_bytes_ += block.bytes;
@@ -116,7 +116,7 @@ private:
     }
 
     [[gnu::noinline]] void free_batch(std::span<const held_block> blocks) {
-        stopwatch const watch;
+        const stopwatch watch;
         for (const held_block& block : blocks) allocator_.deallocate(block.place, block.bytes);
         free_ns_ += watch.elapsed_ns();
         frees_ += blocks.size();
@@ -151,27 +151,27 @@ template<class Allocator>
 void run_fragmentation(const task& asked) {
     constexpr std::size_t shown = 4; // points in time that the tables show; the list has every epoch
     std::size_t const epochs = asked.options.size("epochs");
-    page_array<double> const resident(epochs);
-    page_array<std::int64_t> const kibibytes(epochs);
+    const page_array<double> resident(epochs);
+    const page_array<std::int64_t> kibibytes(epochs);
     Allocator allocator = make_allocator<Allocator>(asked.options.size("live-mib") * mebibyte);
     server<Allocator> work(allocator, asked.options, asked.seed);
-    memory_meter const meter;
+    const memory_meter meter;
     work.fill();
     for (std::size_t epoch = 0; epoch < epochs; ++epoch) {
         work.run_epoch(epoch);
         resident[epoch] = meter.resident_mib();
         kibibytes[epoch] = static_cast<std::int64_t>(resident[epoch] * 1024);
     }
-    memory_peak const peak = read_peak(meter);
+    const memory_peak peak = read_peak(meter);
     if (!work.intact()) return asked.out.fail(wrong_contents);
     {
-        page_array<held_block> const alive = work.alive();
+        const page_array<held_block> alive = work.alive();
         if (!show_and_check(asked, allocator, alive.all())) return;
     }
     work.free_passing();
-    double const max_freed = meter.resident_mib();
-    bool const trims = allocator.trim();
-    double const max_freed_trimmed = meter.resident_mib();
+    const double max_freed = meter.resident_mib();
+    const bool trims = allocator.trim();
+    const double max_freed_trimmed = meter.resident_mib();
     work.free_staying();
 
     std::string const variant = fmt::format("{} MiB alive", asked.options["live-mib"]);

@@ -145,14 +145,14 @@ public:
     }
     [[nodiscard]] taken acquire(hold which) {
         std::unique_lock const lock(mutex_);
-        auto const found = counts_.find(which);
+        const auto found = counts_.find(which);
         if (found == counts_.end()) return false;
         ++found->second;
         return true;
     }
     void release(hold which, taken&) {
         std::unique_lock const lock(mutex_);
-        if (auto const found = counts_.find(which); found != counts_.end()) --found->second;
+        if (const auto found = counts_.find(which); found != counts_.end()) --found->second;
     }
     void end(hold which) {
         std::unique_lock const lock(mutex_);

@@ -43,7 +43,7 @@ template<class Scheme>
 template<class Scheme>
 void run_handles(const task& asked) {
     std::size_t const operations = asked.options.size("operations");
-    auto const each = static_cast<double>(operations);
+    const auto each = static_cast<double>(operations);
     alignas(cache_line_bytes) static char memory[64];
     std::thread([] {}).join(); // before the first thread exists, some counts use plain additions
     Scheme scheme;
@@ -54,7 +54,7 @@ void run_handles(const task& asked) {
 
     if (asked.part == handles_two_threads) {
         std::size_t others = 0;
-        stopwatch const watch;
+        const stopwatch watch;
         std::thread other([&] {
             pin_thread(1);
             others = take_holds(scheme, held, operations);

@@ -27,6 +27,7 @@
 #include "bench/harness/block_owner.hpp"
 #include "bench/harness/experiment.hpp"
 #include "bench/harness/memory.hpp"
+#include "bench/harness/page_array.hpp"
 #include "bench/harness/stopwatch.hpp"
 
 namespace tenure::lab {
@@ -63,7 +64,7 @@ inline void stamp_block(const held_block& block) { std::memcpy(block.place, &blo
 /// Allocates a block and stamps it.
 template<class Allocator>
 [[nodiscard]] inline held_block make_block(Allocator& allocator, std::uint32_t bytes, std::uint32_t stamp) {
-    held_block const made{allocator.allocate(bytes), bytes, stamp};
+    const held_block made{allocator.allocate(bytes), bytes, stamp};
     if (made.place == nullptr) refused();
     stamp_block(made);
     escape(made.place);
@@ -74,7 +75,7 @@ template<class Allocator>
 /// Returns   whether it still had its stamp.
 template<class Allocator>
 [[nodiscard]] inline bool free_block(Allocator& allocator, const held_block& block) {
-    bool const intact = stamp_holds(block);
+    const bool intact = stamp_holds(block);
     escape(block.place);
     allocator.deallocate(block.place, block.bytes);
     return intact;
@@ -105,8 +106,8 @@ template<class T>
 /// Returns   whether they passed.
 template<class Allocator>
 bool show_and_check(const task& asked, const Allocator& allocator, std::span<const held_block> blocks) {
-    page_array<void*> const places(blocks.size());
-    page_array<sized_block> const whole(blocks.size());
+    const page_array<void*> places(blocks.size());
+    const page_array<sized_block> whole(blocks.size());
     std::size_t smallest = SIZE_MAX;
     for (std::size_t i = 0; i < blocks.size(); ++i) {
         places[i] = blocks[i].place;

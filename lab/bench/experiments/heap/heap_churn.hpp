@@ -44,7 +44,7 @@ public:
 
     /// Nanoseconds per allocation.
     [[gnu::noinline]] double fill() {
-        stopwatch const watch;
+        const stopwatch watch;
         std::size_t i = 0;
         for (held_block& slot : blocks_.all()) take(slot, script_[i++ % script_.size()].bytes);
         return watch.elapsed_ns() / static_cast<double>(blocks_.size());
@@ -63,7 +63,7 @@ public:
 
     /// The whole script without hand-overs: nanoseconds per operation; a step has two operations.
     [[gnu::noinline]] double replace_in_turn() {
-        stopwatch const watch;
+        const stopwatch watch;
         replace(script_.all(), [](const held_block&) { return false; });
         return watch.elapsed_ns() / (2.0 * static_cast<double>(script_.size()));
     }
@@ -73,7 +73,7 @@ public:
         shuffle(order_.all(), random_);
         paired_ns spent{0, 0};
         for (std::size_t done = 0; done < order_.size(); done += batch) {
-            auto const slots = order_.all().subspan(done, std::min(batch, order_.size() - done));
+            const auto slots = order_.all().subspan(done, std::min(batch, order_.size() - done));
             for (std::uint32_t slot : slots) intact_ &= stamp_holds(blocks_[slot]);
             stopwatch frees;
             for (std::uint32_t slot : slots) allocator_.deallocate(blocks_[slot].place, blocks_[slot].bytes);
@@ -83,7 +83,7 @@ public:
             for (std::uint32_t slot : slots) take(blocks_[slot], script_[i++ % script_.size()].bytes);
             spent.allocate += allocations.elapsed_ns();
         }
-        double const count = static_cast<double>(order_.size());
+        const double count = static_cast<double>(order_.size());
         return {spent.free / count, spent.allocate / count};
     }
 

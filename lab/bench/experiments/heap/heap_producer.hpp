@@ -66,8 +66,8 @@ private:
         std::array<held_block, produced_together> blocks;
         double spent = 0;
         for (std::size_t left = count; left > 0;) {
-            auto const some = std::span{blocks}.first(std::min(left, blocks.size()));
-            stopwatch const watch;
+            const auto some = std::span{blocks}.first(std::min(left, blocks.size()));
+            const stopwatch watch;
             for (held_block& block : some) block = make();
             spent += watch.elapsed_ns();
             send(some);
@@ -100,10 +100,10 @@ public:
 
     void run() {
         pin_thread(1);
-        double const per_block = 1.0 / static_cast<double>(line_.blocks_per_pass);
+        const double per_block = 1.0 / static_cast<double>(line_.blocks_per_pass);
         for (std::size_t pass = 0; pass < passes_.size(); ++pass) {
             line_.meeting.meet(met_);
-            stopwatch const watch;
+            const stopwatch watch;
             passes_[pass] = consume(line_.blocks_per_pass) * per_block;
             through_[pass] = watch.elapsed_ns() * per_block;
         }
@@ -124,12 +124,12 @@ private:
         std::array<held_block, produced_together> blocks;
         double spent = 0;
         for (std::size_t left = count; left > 0;) {
-            auto const some = std::span{blocks}.first(std::min(left, blocks.size()));
+            const auto some = std::span{blocks}.first(std::min(left, blocks.size()));
             for (held_block& block : some) {
                 for (unsigned spins = 0; !line_.queue.take(block); ++spins) wait_a_little(spins);
             }
             intact_ &= stamps_hold(some); // which brings them to this core, whatever the allocator
-            stopwatch const watch;
+            const stopwatch watch;
             for (const held_block& block : some) allocator_.deallocate(block.place, block.bytes);
             spent += watch.elapsed_ns();
             left -= some.size();
@@ -151,7 +151,7 @@ void run_producer_consumer(const task& asked) {
     production_line line{asked.options.size("passes"), asked.options.size("blocks")};
     producer<Allocator> from(line, allocator, random_source(asked.seed));
     consumer<Allocator> to(line, allocator);
-    memory_meter const meter;
+    const memory_meter meter;
     memory_peak peak;
     {
         std::jthread const freeing([&] { to.run(); });

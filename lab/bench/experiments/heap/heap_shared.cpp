@@ -44,7 +44,7 @@ struct shared_heap {
 /// Returns   why it is missing; empty when it exists.
 template<class Function>
 std::string find(Function*& call, const char* name) {
-    loaded_module const found = load_module(file, name);
+    const loaded_module found = load_module(file, name);
     call = reinterpret_cast<Function*>(const_cast<void*>(found.symbol));
     return found.reason;
 }

@@ -55,11 +55,11 @@ private:
     template<class Hand>
     [[gnu::noinline]] double run_pass(const Hand& hand) {
         constexpr std::size_t steps_between_looks = 64;
-        auto const release = [this](const held_block& come) { work_.release(come); };
+        const auto release = [this](const held_block& come) { work_.release(come); };
         std::span<const replacement> left = work_.script();
-        double const operations = 2.0 * static_cast<double>(left.size());
+        const double operations = 2.0 * static_cast<double>(left.size());
         member_.meet();
-        stopwatch const watch;
+        const stopwatch watch;
         while (!left.empty()) {
             std::size_t const some = std::min(steps_between_looks, left.size());
             work_.replace(left.first(some), hand);
@@ -84,9 +84,9 @@ void run_threads(const task& asked) {
     for (std::size_t i = 0; i < count; ++i) {
         workers.push_back(std::make_unique<churning_thread<Allocator>>(asked, i, all, allocator));
     }
-    memory_meter const meter;
+    const memory_meter meter;
     memory_peak peak;
-    auto const look = [&] {
+    const auto look = [&] {
         peak = read_peak(meter);
         std::vector<std::span<const held_block>> lists;
         for (const auto& worker : workers) lists.push_back(worker->blocks());

@@ -17,19 +17,19 @@ template<class Allocator>
 void run_one_thread(const task& asked) {
     constexpr std::string_view variant = "16 to 512 B, one thread", cold = "16 to 512 B, one thread, cold";
     std::size_t const live = asked.options.size("live"), passes = asked.options.size("passes");
-    page_array<double> const in_turn(passes), frees(passes), allocations(passes);
+    const page_array<double> in_turn(passes), frees(passes), allocations(passes);
     Allocator allocator = make_allocator<Allocator>(live * largest_in_heap);
     churn<Allocator> work(allocator, live, asked.options.size("steps"), 0, asked.seed);
-    memory_meter const meter;
-    double const first = work.fill();
+    const memory_meter meter;
+    const double first = work.fill();
     for (double& pass : in_turn.all()) pass = work.replace_in_turn();
     for (std::size_t pass = 0; pass < passes; ++pass) {
-        paired_ns const each = work.replace_in_batches();
+        const paired_ns each = work.replace_in_batches();
         frees[pass] = each.free;
         allocations[pass] = each.allocate;
     }
     if (!work.intact()) return asked.out.fail(wrong_stamp);
-    memory_peak const peak = read_peak(meter);
+    const memory_peak peak = read_peak(meter);
     if (!show_and_check(asked, allocator, work.blocks())) return;
     work.free_all();
     if (!work.intact()) return asked.out.fail(wrong_stamp);
@@ -44,7 +44,7 @@ constexpr std::size_t refill_bytes = 64;
 
 template<class Allocator>
 [[gnu::noinline]] double allocate_all(Allocator& allocator, std::span<held_block> blocks) {
-    stopwatch const watch;
+    const stopwatch watch;
     std::uint32_t stamp = 0;
     for (held_block& block : blocks) block = make_block(allocator, refill_bytes, ++stamp);
     return watch.elapsed_ns() / static_cast<double>(blocks.size());
@@ -52,7 +52,7 @@ template<class Allocator>
 
 template<class Allocator>
 [[gnu::noinline]] double free_all(Allocator& allocator, std::span<const held_block> blocks, bool& intact) {
-    stopwatch const watch;
+    const stopwatch watch;
     for (const held_block& block : blocks) intact &= free_block(allocator, block);
     return watch.elapsed_ns() / static_cast<double>(blocks.size());
 }
@@ -63,12 +63,12 @@ template<class Allocator>
 void run_refill(const task& asked) {
     constexpr std::string_view variant = "64 B, random frees", cold = "64 B, cold";
     std::size_t const count = asked.options.size("objects"), repeats = asked.options.size("refills");
-    page_array<held_block> const blocks(count);
-    page_array<double> const frees(repeats), allocations(repeats);
+    const page_array<held_block> blocks(count);
+    const page_array<double> frees(repeats), allocations(repeats);
     random_source random(asked.seed);
-    memory_meter const meter;
+    const memory_meter meter;
     Allocator allocator = make_allocator<Allocator>(count * refill_bytes);
-    double const first = allocate_all(allocator, blocks.all());
+    const double first = allocate_all(allocator, blocks.all());
     bool intact = true;
     for (std::size_t i = 0; i < repeats; ++i) {
         intact &= stamps_hold(blocks.all()); // in order: all start with the same memory in the caches
@@ -77,7 +77,7 @@ void run_refill(const task& asked) {
         allocations[i] = allocate_all(allocator, blocks.all());
     }
     if (!intact) return asked.out.fail(wrong_stamp);
-    memory_peak const peak = read_peak(meter);
+    const memory_peak peak = read_peak(meter);
     if (!show_and_check(asked, allocator, blocks.all())) return;
     free_all(allocator, blocks.all(), intact);
     asked.out.value("free", variant, "ns/op", median_of(frees.all()));

@@ -27,16 +27,16 @@ public:
 
     /// Returns the nanoseconds of the call, without the writing; adds those of the writing to `write_ns`.
     double grow(std::size_t bytes, double& write_ns) {
-        stopwatch const watch;
+        const stopwatch watch;
         void* const moved = allocator_.reallocate(block_, bytes);
-        double const spent = watch.elapsed_ns();
+        const double spent = watch.elapsed_ns();
         if (moved == nullptr) refused();
         block_ = static_cast<unsigned char*>(moved);
         intact_ &=
             is_aligned(block_, default_alignment) && block_[0] == value_at(0) && block_[bytes_ - 1] == last_value();
         if (pieces_ == max_pieces) refused();
         begins_[pieces_] = bytes_;
-        stopwatch const writing;
+        const stopwatch writing;
         write_whole(block_ + bytes_, bytes - bytes_, value_at(pieces_++));
         write_ns += writing.elapsed_ns();
         bytes_ = bytes;
@@ -101,7 +101,7 @@ growth_ns grow_two_in_turn(Allocator& allocator, std::size_t bytes) {
         spent.calls += one.grow(more, spent.writes);
         spent.calls += other.grow(more, spent.writes);
     }
-    bool const sound = one.end();
+    const bool sound = one.end();
     spent.intact = other.end() && sound;
     return spent;
 }
@@ -110,16 +110,16 @@ template<class Allocator>
 void run_growth(const task& asked) {
     constexpr std::string_view by_half = "grown by half", in_turn = "two grown in turn";
     std::size_t const bytes = asked.options.size("grown-mib") * mebibyte, repeats = asked.options.size("growths");
-    page_array<double> const half_calls(repeats), half_all(repeats), turn_calls(repeats), turn_all(repeats);
-    memory_meter const meter;
+    const page_array<double> half_calls(repeats), half_all(repeats), turn_calls(repeats), turn_all(repeats);
+    const memory_meter meter;
     memory_peak peak;
     Allocator allocator = make_allocator<Allocator>(2 * bytes);
     for (std::size_t i = 0; i < repeats; ++i) {
-        growth_ns const half = grow_by_half(allocator, bytes, [&](void* block, std::size_t whole) {
+        const growth_ns half = grow_by_half(allocator, bytes, [&](void* block, std::size_t whole) {
             asked.out.blocks({&block, 1}, whole, owner_of(allocator));
             if (i == 0) peak.huge_mib = meter.huge_mib();
         });
-        growth_ns const turn = grow_two_in_turn(allocator, bytes / 4);
+        const growth_ns turn = grow_two_in_turn(allocator, bytes / 4);
         if (!half.intact || !turn.intact)
             return asked.out.fail("a block that grew did not hold the data written to it");
         half_calls[i] = half.calls;

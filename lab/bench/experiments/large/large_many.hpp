@@ -61,12 +61,12 @@ private:
 
     void allocate_one(std::size_t bytes) {
         held_block& made = slots_[count_++];
-        stopwatch const allocation;
+        const stopwatch allocation;
         made = {allocator_.allocate(bytes), static_cast<std::uint32_t>(bytes), ++stamps_};
         allocate_ns_ += allocation.elapsed_ns();
         ++allocations_;
         if (made.place == nullptr) refused();
-        stopwatch const writing;
+        const stopwatch writing;
         write_whole(made.place, bytes, value_of(made));
         write_ns_ += writing.elapsed_ns();
         live_bytes_ += bytes;
@@ -74,11 +74,11 @@ private:
 
     void free_one() {
         std::size_t const slot = random_.below(count_);
-        held_block const gone = slots_[slot];
+        const held_block gone = slots_[slot];
         slots_[slot] = slots_[--count_];
         live_bytes_ -= gone.bytes;
         intact_ &= holds_whole(gone.place, gone.bytes, value_of(gone));
-        stopwatch const freeing;
+        const stopwatch freeing;
         allocator_.deallocate(gone.place, gone.bytes);
         free_ns_ += freeing.elapsed_ns();
         ++frees_;
@@ -103,9 +103,9 @@ void run_many(const task& asked) {
     std::size_t const volume = asked.options.size("volume-mib") * mebibyte;
     Allocator allocator = make_allocator<Allocator>(asked.options.size("live-mib") * mebibyte);
     many_blocks<Allocator> work(allocator, asked.options, random_source(asked.seed));
-    memory_meter const meter;
+    const memory_meter meter;
     work.run(volume);
-    memory_peak const peak = read_peak(meter);
+    const memory_peak peak = read_peak(meter);
     if (!work.intact()) return asked.out.fail(wrong_contents);
     if (!show_and_check(asked, allocator, work.blocks())) return;
     work.free_all();

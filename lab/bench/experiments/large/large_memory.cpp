@@ -19,7 +19,7 @@ void write_whole(void* block, std::size_t bytes, unsigned char value) {
 
 bool holds_whole(const void* block, std::size_t bytes, unsigned char value) {
     escape(block);
-    auto const* const first = static_cast<const unsigned char*>(block);
+    const auto* const first = static_cast<const unsigned char*>(block);
     return bytes == 0 || (*first == value && std::memcmp(first, first + 1, bytes - 1) == 0); // each equals the next
 }
 

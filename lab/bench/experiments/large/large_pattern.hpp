@@ -41,7 +41,7 @@ public:
             void* const large = take(bytes, i, spent);
             intact_ &= is_aligned(large, default_alignment) && holds_whole(large, bytes, value_at(i));
             if (i + 1 == kept_.size()) peak = read_peak(meter);
-            stopwatch const freeing;
+            const stopwatch freeing;
             allocator_.deallocate(large, bytes);
             spent.calls += freeing.elapsed_ns();
             kept_[i] = {take(retained_bytes, i, spent), retained_bytes, 0};
@@ -64,11 +64,11 @@ private:
     static constexpr unsigned char value_at(std::size_t i) { return static_cast<unsigned char>(1 + i % 255); }
 
     void* take(std::size_t bytes, std::size_t i, pattern_ns& spent) {
-        stopwatch const allocation;
+        const stopwatch allocation;
         void* const block = allocator_.allocate(bytes);
         spent.calls += allocation.elapsed_ns();
         if (block == nullptr) refused();
-        stopwatch const writing;
+        const stopwatch writing;
         write_whole(block, bytes, value_at(i));
         spent.writes += writing.elapsed_ns();
         return block;
@@ -83,12 +83,12 @@ private:
 template<class Allocator>
 void run_pattern(const task& asked) {
     constexpr std::string_view variant = "pattern of 003";
-    page_array<held_block> const kept(asked.options.size("pattern-blocks"));
-    memory_meter const meter;
+    const page_array<held_block> kept(asked.options.size("pattern-blocks"));
+    const memory_meter meter;
     Allocator allocator = make_allocator<Allocator>(fragmenting_pattern<Allocator>::max_bytes(asked.options));
     fragmenting_pattern<Allocator> pattern(allocator, asked.options, kept.all());
     memory_peak peak;
-    pattern_ns const spent = pattern.run(meter, peak);
+    const pattern_ns spent = pattern.run(meter, peak);
     if (!pattern.intact()) return asked.out.fail(wrong_contents);
     if (!show_and_check(asked, allocator, kept.all())) return;
     pattern.free_kept();
@@ -101,13 +101,13 @@ void run_pattern(const task& asked) {
 template<class Allocator>
 void run_pattern_and_wait(const task& asked) {
     constexpr std::string_view variant = "pattern of 003, the small blocks alive";
-    page_array<held_block> const kept(asked.options.size("pattern-blocks"));
-    memory_meter const meter;
+    const page_array<held_block> kept(asked.options.size("pattern-blocks"));
+    const memory_meter meter;
     Allocator allocator = make_allocator<Allocator>(fragmenting_pattern<Allocator>::max_bytes(asked.options));
     fragmenting_pattern<Allocator> pattern(allocator, asked.options, kept.all());
     memory_peak peak;
     pattern.run(meter, peak);
-    double const at_once = meter.resident_mib();
+    const double at_once = meter.resident_mib();
     std::this_thread::sleep_for(std::chrono::milliseconds{asked.options["wait-ms"]});
     for (std::size_t const bytes : {std::size_t{64}, 8 * mebibyte}) {
         void* const block = allocator.allocate(bytes);
@@ -115,9 +115,9 @@ void run_pattern_and_wait(const task& asked) {
         escape(block);
         allocator.deallocate(block, bytes);
     }
-    double const later = meter.resident_mib();
-    bool const trims = allocator.trim();
-    double const trimmed = meter.resident_mib();
+    const double later = meter.resident_mib();
+    const bool trims = allocator.trim();
+    const double trimmed = meter.resident_mib();
     if (!pattern.intact()) return asked.out.fail(wrong_contents);
     if (!show_and_check(asked, allocator, kept.all())) return;
     pattern.free_kept();

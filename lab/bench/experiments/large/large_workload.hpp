@@ -32,15 +32,15 @@ struct cycle_ns {
 template<class Allocator, class Look>
 [[gnu::noinline]] cycle_ns run_cycle(Allocator& allocator, std::size_t bytes, unsigned char value, const Look& look) {
     cycle_ns spent{};
-    stopwatch const allocation;
+    const stopwatch allocation;
     void* const block = allocator.allocate(bytes);
     spent.allocate = allocation.elapsed_ns();
     if (block == nullptr) refused();
-    stopwatch const writing;
+    const stopwatch writing;
     write_whole(block, bytes, value);
     spent.write = writing.elapsed_ns();
     look(block);
-    stopwatch const freeing;
+    const stopwatch freeing;
     allocator.deallocate(block, bytes);
     spent.free = freeing.elapsed_ns();
     return spent;
@@ -56,11 +56,11 @@ struct cycle_medians {
 template<class Allocator>
 std::optional<cycle_medians> run_cycles(const task& asked, Allocator& allocator, std::size_t bytes, std::size_t repeats,
                                         const memory_meter& meter, memory_peak& peak) {
-    page_array<double> const wholes(repeats), allocations(repeats), frees(repeats);
+    const page_array<double> wholes(repeats), allocations(repeats), frees(repeats);
     for (std::size_t i = 0; i < repeats; ++i) {
-        auto const value = static_cast<unsigned char>(1 + i % 255);
+        const auto value = static_cast<unsigned char>(1 + i % 255);
         std::string_view fault;
-        cycle_ns const spent = run_cycle(allocator, bytes, value, [&](void* block) {
+        const cycle_ns spent = run_cycle(allocator, bytes, value, [&](void* block) {
             fault = wrong_places({&block, 1}, bytes, default_alignment);
             if (fault.empty() && !holds_whole(block, bytes, value)) fault = wrong_contents;
             if (i > 0) return;
@@ -92,12 +92,12 @@ constexpr std::array<std::size_t, 5> large_sizes_kib{4, 64, 1024, 16 * 1024, 64 
 template<class Allocator>
 void run_one_at_a_time(const task& asked) {
     std::size_t const largest = asked.options.size("largest-kib"), volume = asked.options.size("volume-mib") * mebibyte;
-    memory_meter const meter;
+    const memory_meter meter;
     memory_peak peak;
     Allocator allocator = make_allocator<Allocator>(largest << 10);
     for (std::size_t const kib : large_sizes_kib) {
         if (kib > largest) continue;
-        auto const found = run_cycles(asked, allocator, kib << 10, repeats_of(kib << 10, volume), meter, peak);
+        const auto found = run_cycles(asked, allocator, kib << 10, repeats_of(kib << 10, volume), meter, peak);
         if (!found) return;
         std::string const variant = size_in_words(kib); // short, because it must not be a heap block
         asked.out.value("alloc, write, free", variant, "us", found->whole_ns / 1e3);
@@ -110,10 +110,10 @@ void run_one_at_a_time(const task& asked) {
 template<class Allocator>
 void run_again_and_again(const task& asked) {
     std::size_t const megabytes = asked.options.size("megabytes"), bytes = megabytes * 1'000'000;
-    memory_meter const meter;
+    const memory_meter meter;
     memory_peak peak;
     Allocator allocator = make_allocator<Allocator>(bytes);
-    auto const found = run_cycles(asked, allocator, bytes, asked.options.size("repeats"), meter, peak);
+    const auto found = run_cycles(asked, allocator, bytes, asked.options.size("repeats"), meter, peak);
     if (!found) return;
     std::string const variant = fmt::format("{} MB", megabytes);
     asked.out.value("alloc, write, free, again", variant, "ms", found->whole_ns / 1e6);

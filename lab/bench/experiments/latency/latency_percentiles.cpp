@@ -12,7 +12,7 @@
 namespace tenure::lab {
 
 std::size_t place_of(const percentile& wanted, std::size_t count) {
-    auto const reached = static_cast<std::size_t>(std::ceil(wanted.share * static_cast<double>(count)));
+    const auto reached = static_cast<std::size_t>(std::ceil(wanted.share * static_cast<double>(count)));
     return std::clamp<std::size_t>(reached, 1, count) - 1;
 }
 

@@ -59,14 +59,14 @@ public:
     /// `look` is called by the first thread, untimed, when the blocks of all threads are alive.
     template<class Look>
     void run(const Look& look) {
-        auto const release = [this](const held_block& block) { free_one(block); };
+        const auto release = [this](const held_block& block) { free_one(block); };
         member_.settle();
         if constexpr (requires { allocator_.begin_thread(); }) allocator_.begin_thread();
         while (count_ < blocks_.size()) allocate_one();
         member_.meet();
         for (std::size_t wave = 0; wave < waves_; ++wave) {
             for (std::size_t i = 0; i < wave_; ++i) {
-                held_block const gone = take_random();
+                const held_block gone = take_random();
                 if (random_.below(100) < handed_percent_) {
                     member_.send(gone, release);
                 } else {
@@ -93,7 +93,7 @@ private:
         void* const place = allocator_.allocate(bytes);
         allocations_.add(ticks_after() - begin);
         if (place == nullptr) refused();
-        held_block const made{place, bytes, ++stamps_};
+        const held_block made{place, bytes, ++stamps_};
         write_whole(place, bytes, static_cast<unsigned char>(1 + stamps_ % 255));
         stamp_block(made);
         blocks_[count_++] = made;
@@ -109,7 +109,7 @@ private:
 
     held_block take_random() {
         std::size_t const place = random_.below(count_);
-        held_block const taken = blocks_[place];
+        const held_block taken = blocks_[place];
         blocks_[place] = blocks_[--count_];
         return taken;
     }
@@ -133,18 +133,18 @@ private:
 
 template<class Allocator>
 void run_latency(const task& asked) {
-    bool const alone = asked.part == latency_part::one_thread;
+    const bool alone = asked.part == latency_part::one_thread;
     std::size_t const live_bytes = asked.options.size("live") * mean_server_bytes(latency_scale);
-    tick_length const tick;
+    const tick_length tick;
     Allocator allocator = make_allocator<Allocator>(live_bytes);
     crowd all(alone ? 1 : 2);
     std::vector<std::unique_ptr<timed_calls<Allocator>>> workers;
     for (std::size_t i = 0; i < all.queues.size(); ++i) {
         workers.push_back(std::make_unique<timed_calls<Allocator>>(asked, i, all, allocator));
     }
-    memory_meter const meter;
+    const memory_meter meter;
     memory_peak peak;
-    auto const look = [&] {
+    const auto look = [&] {
         peak = read_peak(meter);
         std::vector<std::span<const held_block>> lists;
         for (const auto& worker : workers) lists.push_back(worker->blocks());
@@ -164,7 +164,7 @@ void run_latency(const task& asked) {
         frees.push_back(worker->free_ticks());
     }
     std::string_view const threads = alone ? "one thread" : "two threads";
-    double const ns = tick.ns();
+    const double ns = tick.ns();
     tell_percentiles(asked, joined<std::uint32_t>(allocations).all(), ns,
                      alone ? "allocate, one thread" : "allocate, two threads");
     tell_percentiles(asked, joined<std::uint32_t>(frees).all(), ns, alone ? "free, one thread" : "free, two threads");

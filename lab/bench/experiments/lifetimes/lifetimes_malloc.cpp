@@ -58,7 +58,7 @@ void run_with(const task& asked) {
 }
 
 void run(const task& asked) {
-    bool const over_aligned = asked.options.size("align") > alignof(std::max_align_t);
+    const bool over_aligned = asked.options.size("align") > alignof(std::max_align_t);
     over_aligned ? run_with<aligned_malloc>(asked) : run_with<plain_malloc>(asked);
 }
 

@@ -30,13 +30,13 @@ struct temp_calls {
 };
 
 std::string in_words(std::size_t bytes) {
-    bool const mebibytes = bytes % (std::size_t{1} << 20) == 0;
+    const bool mebibytes = bytes % (std::size_t{1} << 20) == 0;
     return mebibytes ? fmt::format("{} MiB", bytes >> 20) : fmt::format("{} KiB", bytes >> 10);
 }
 
 /// Every allocation of the first pass, each with its own clock reading.
 void time_singly(const batch& work, std::span<double> spent) {
-    double const clock = clock_cost_ns();
+    const double clock = clock_cost_ns();
     std::uint64_t before = platform::monotonic_ns();
     for (std::size_t i = 0; i < work.blocks.size(); ++i) {
         void* const block = tenure::allocate(work.bytes, lifetime::temp, work.alignment);
@@ -66,7 +66,7 @@ struct piece_times {
 bool time_pieces(const batch& work, std::size_t index, piece_times& times) {
     temp_calls calls;
     std::size_t const count = work.blocks.size();
-    auto const piece = [&](std::size_t begin, std::size_t end) {
+    const auto piece = [&](std::size_t begin, std::size_t end) {
         double const spent =
             timed_allocations(calls, {work.blocks.subspan(begin, end - begin), work.bytes, work.alignment});
         return spent / static_cast<double>(end - begin);
@@ -89,10 +89,10 @@ void measure_overflow(const task& asked, std::size_t budget_bytes) {
     std::size_t const bytes = asked.options.size("bytes"), alignment = asked.options.size("align");
     std::size_t const stride = std::max(align_up(bytes, temp::rounding_bytes), alignment);
     std::size_t const count = std::max<std::size_t>(2 * budget_bytes / stride, 8);
-    page_array<void*> const blocks(count);
-    page_array<double> const spent(count);
-    page_array<std::int64_t> const distances(count - 1);
-    batch const work{blocks.all(), bytes, alignment};
+    const page_array<void*> blocks(count);
+    const page_array<double> spent(count);
+    const page_array<std::int64_t> distances(count - 1);
+    const batch work{blocks.all(), bytes, alignment};
     time_singly(work, spent.all());
     if (blocks[count - 1] == nullptr) return asked.out.fail("an allocation failed");
     measure_distances(work, distances.all());
@@ -114,7 +114,7 @@ void measure_overflow(const task& asked, std::size_t budget_bytes) {
     asked.out.value("at it, cold", variant, "ns/op", spent[index]);
     asked.out.value("overflow index", variant, "", static_cast<double>(index), better::neither);
     asked.out.value("overflow distance", variant, "bytes", static_cast<double>(distances[index - 1]), better::neither);
-    auto const within = distances.all().first(index - 1);
+    const auto within = distances.all().first(index - 1);
     asked.out.value("distances before it", variant, "different", // all blocks of the budget in one bucket: 1
                     static_cast<double>(std::set<std::int64_t>(within.begin(), within.end()).size()), better::neither);
     constexpr std::size_t max_drawn = 10'000;

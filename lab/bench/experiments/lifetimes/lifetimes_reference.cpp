@@ -34,7 +34,7 @@ public:
     bump& operator=(const bump&) = delete;
 
     void* allocate(std::size_t bytes, std::size_t alignment) {
-        bool const addresses = Rounded == rounding::addresses;
+        const bool addresses = Rounded == rounding::addresses;
         std::uintptr_t const block = addresses ? align_up(state.next, alignment) : state.next;
         std::uintptr_t const end = block + (addresses ? bytes : align_up(bytes, alignment));
         if (end > state.end) return nullptr;

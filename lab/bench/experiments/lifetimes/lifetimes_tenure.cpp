@@ -90,20 +90,20 @@ private:
 
 void run_temp(const task& asked) {
     if (asked.part == lifetimes_part::one_thread) return one_thread<temp_memory>(asked);
-    bool const small_budget = asked.part == lifetimes_part::overflow_small;
+    const bool small_budget = asked.part == lifetimes_part::overflow_small;
     measure_overflow(asked, asked.options.size(small_budget ? "small-budget" : "budget"));
 }
 
 void run_temp_job(const task& asked) {
     if (asked.part == lifetimes_part::one_thread) return one_thread<temp_job_memory>(asked);
-    exchanged_shape const shape{asked.options.size("bytes"), asked.options.size("align")};
+    const exchanged_shape shape{asked.options.size("bytes"), asked.options.size("align")};
     exchanged_temp_job shared(shape.bytes, shape.alignment);
     measure_exchange(asked, "two threads", shape, shared, shared);
 }
 
 void run_persistent(const task& asked) {
     if (asked.part == lifetimes_part::one_thread) return one_thread<persistent_memory>(asked);
-    exchanged_shape const shape{asked.options.size("bytes"), asked.options.size("align")};
+    const exchanged_shape shape{asked.options.size("bytes"), asked.options.size("align")};
     exchanged_persistent shared(shape.bytes, shape.alignment);
     measure_exchange(asked, "two threads", shape, shared, shared);
 }

@@ -12,8 +12,8 @@ namespace tenure::lab {
 
 void measure_distances(const batch& work, std::span<std::int64_t> distances) {
     for (std::size_t i = 1; i < work.blocks.size(); ++i) {
-        auto const begin = static_cast<std::int64_t>(address_of(work.blocks[i]));
-        auto const end_before = static_cast<std::int64_t>(address_of(work.blocks[i - 1]) + work.bytes);
+        const auto begin = static_cast<std::int64_t>(address_of(work.blocks[i]));
+        const auto end_before = static_cast<std::int64_t>(address_of(work.blocks[i - 1]) + work.bytes);
         distances[i - 1] = begin - end_before;
     }
 }

@@ -17,6 +17,7 @@
 #include "bench/experiments/shared/type_name.hpp"
 #include "bench/harness/block_check.hpp"
 #include "bench/harness/block_owner.hpp"
+#include "bench/harness/page_array.hpp"
 #include "bench/harness/stopwatch.hpp"
 
 namespace tenure::lab {
@@ -40,7 +41,7 @@ template<class Allocator>
 [[gnu::noinline]] double timed_allocations(Allocator& allocator, const batch& work) {
     void** const blocks = work.blocks.data();
     std::size_t const count = work.blocks.size(), bytes = work.bytes, alignment = work.alignment;
-    stopwatch const watch;
+    const stopwatch watch;
     for (std::size_t i = 0; i < count; ++i) {
         void* const block = allocator.allocate(bytes, alignment);
         if (block == nullptr) return -1;
@@ -56,7 +57,7 @@ template<class Allocator>
 [[gnu::noinline]] double timed_frees(Allocator& allocator, const batch& work) {
     void** const blocks = work.blocks.data();
     std::size_t const count = work.blocks.size(), bytes = work.bytes;
-    stopwatch const watch;
+    const stopwatch watch;
     for (std::size_t i = 0; i < count; ++i) {
         void* const block = blocks[i];
         escape(block);
@@ -88,11 +89,11 @@ void check_batch(const task& asked, Allocator& allocator, const batch& work) {
 template<class Allocator>
 void one_thread(const task& asked) {
     std::size_t const count = asked.options.size("count"), batches = asked.options.size("batches");
-    page_array<void*> const blocks(count);
-    page_array<std::int64_t> const cold(count - 1), warm(count - 1);
-    page_array<double> const allocations(batches), frees(batches);
-    batch const work{blocks.all(), asked.options.size("bytes"), asked.options.size("align")};
-    double const per_block = 1.0 / static_cast<double>(count);
+    const page_array<void*> blocks(count);
+    const page_array<std::int64_t> cold(count - 1), warm(count - 1);
+    const page_array<double> allocations(batches), frees(batches);
+    const batch work{blocks.all(), asked.options.size("bytes"), asked.options.size("align")};
+    const double per_block = 1.0 / static_cast<double>(count);
     Allocator allocator(asked);
     for (std::size_t i = 0; i < batches; ++i) {
         allocations[i] = timed_allocations(allocator, work) * per_block;

@@ -32,7 +32,7 @@ void tell(const aiScene& scene, const aiNode& each, void (*node)(void*, model_no
 const char* read(const char* path, void (*node)(void* context, model_node node), void* context) {
     static std::string why;
     Assimp::Importer importer;
-    aiScene const* const scene = importer.ReadFile(path, 0);
+    const aiScene* const scene = importer.ReadFile(path, 0);
     if (scene == nullptr || scene->mRootNode == nullptr) {
         why = importer.GetErrorString();
         if (why.empty()) why = "it has no nodes";

@@ -17,7 +17,7 @@ loaded_module load_module(const char* file, const char* symbol) {
     if (path.empty()) return {nullptr, std::string{file} + " is not part of this build"};
     void* const module = ::dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
     if (module == nullptr) return {nullptr, ::dlerror()};
-    void const* const found = ::dlsym(module, symbol);
+    const void* const found = ::dlsym(module, symbol);
     if (found == nullptr) return {nullptr, path + " has no " + symbol};
     return {found, {}};
 }

@@ -14,7 +14,7 @@ namespace {
 
 osg::ref_ptr<osg::Node> below(std::size_t levels) {
     if (levels == 0) return new osg::Node;
-    osg::ref_ptr<osg::Group> const made = new osg::Group;
+    const osg::ref_ptr<osg::Group> made = new osg::Group;
     for (int i = 0; i < 4; ++i) made->addChild(below(levels - 1));
     return made;
 }
@@ -36,7 +36,7 @@ public:
         : osg::NodeVisitor(osg::NodeVisitor::TRAVERSE_ALL_CHILDREN), places_(places), most_(most) {}
     void apply(osg::Node& visited) override {
         if (shown < most_) places_[shown++] = &visited;
-        osg::Group const* const group = visited.asGroup();
+        const osg::Group* const group = visited.asGroup();
         bytes += group == nullptr ? sizeof(osg::Node)
                                   : sizeof(osg::Group) + group->getNumChildren() * sizeof(osg::ref_ptr<osg::Node>);
         bytes += visited.getParents().capacity() * sizeof(osg::Group*);

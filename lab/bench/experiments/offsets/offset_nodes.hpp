@@ -63,7 +63,7 @@ public:
 
     void release(range given) {
         if (given.node == none) return;
-        node const freed = nodes_[given.node];
+        const node freed = nodes_[given.node];
         std::uint32_t offset = freed.offset, size = freed.size, left = freed.left, right = freed.right;
         --used_count_;
         if (left != none && !nodes_[left].used) {
@@ -103,8 +103,8 @@ private:
     /// Eight bins per doubling, and one for each size below eight.
     static std::uint32_t bin_of(std::uint32_t size, size_rounds how) {
         if (size < 8) return size;
-        auto const shift = static_cast<std::uint32_t>(std::bit_width(size)) - 4;
-        bool const between = (size & ((1u << shift) - 1)) != 0;
+        const auto shift = static_cast<std::uint32_t>(std::bit_width(size)) - 4;
+        const bool between = (size & ((1u << shift) - 1)) != 0;
         return ((shift + 1) << 3) + ((size >> shift) & 7) + (how == size_rounds::up && between ? 1 : 0);
     }
 
@@ -124,7 +124,7 @@ private:
     }
 
     void unlink(std::uint32_t which) {
-        node const& gone = nodes_[which];
+        const node& gone = nodes_[which];
         if (gone.next != none) nodes_[gone.next].previous = gone.previous;
         if (gone.previous != none) {
             nodes_[gone.previous].next = gone.next;

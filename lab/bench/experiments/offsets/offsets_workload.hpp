@@ -19,13 +19,15 @@
 #include "bench/experiments/offsets/offsets.hpp"
 #include "bench/harness/block_owner.hpp"
 #include "bench/harness/memory.hpp"
+#include "bench/harness/page_array.hpp"
+#include "bench/harness/random_source.hpp"
 #include "bench/harness/stopwatch.hpp"
 
 namespace tenure::lab {
 
 /// From 256 bytes to 1 MiB; every doubling is equally likely.
 inline std::uint64_t offsets_size(random_source& random) {
-    double const doublings = 12 * static_cast<double>(random() >> 11) * 0x1p-53;
+    const double doublings = 12 * static_cast<double>(random() >> 11) * 0x1p-53;
     return static_cast<std::uint64_t>(256 * std::exp2(doublings));
 }
 
@@ -46,14 +48,14 @@ void run_offsets(const task& asked) {
     constexpr std::size_t sizes_ahead = 1 << 14;
     std::size_t const live = offsets_live[asked.part];
     std::size_t const operations = asked.options.size("operations");
-    auto const alignment = static_cast<std::uint64_t>(asked.options["alignment"]);
+    const auto alignment = static_cast<std::uint64_t>(asked.options["alignment"]);
     std::uint64_t const capacity = std::uint64_t{live} * offsets_bytes_for_each;
     random_source random(asked.seed);
-    page_array<std::uint64_t> const sizes(sizes_ahead);
+    const page_array<std::uint64_t> sizes(sizes_ahead);
     for (std::uint64_t& size : sizes.all()) size = offsets_size(random);
-    page_array<typename Allocator::range> const ranges(live);
-    page_array<std::uint64_t> const sizes_of(live);
-    memory_meter const meter;
+    const page_array<typename Allocator::range> ranges(live);
+    const page_array<std::uint64_t> sizes_of(live);
+    const memory_meter meter;
     Allocator allocator = make_offsets<Allocator>(capacity, alignment);
     if constexpr (requires { allocator.is_made(); }) {
         if (!allocator.is_made())
@@ -68,7 +70,7 @@ void run_offsets(const task& asked) {
         ranges[i] = allocator.allocate(sizes_of[i], alignment);
         refused += Allocator::offset_of(ranges[i]) == UINT64_MAX;
     }
-    double const fill_ns = watch.elapsed_ns() / static_cast<double>(live);
+    const double fill_ns = watch.elapsed_ns() / static_cast<double>(live);
 
     // The cost of the random numbers is the same for all contestants; it is measured separately and subtracted.
     watch.restart();
@@ -80,7 +82,7 @@ void run_offsets(const task& asked) {
         sizes_of[place] += 0;
     }
     escape(&sum);
-    double const harness_ns = watch.elapsed_ns() / static_cast<double>(operations);
+    const double harness_ns = watch.elapsed_ns() / static_cast<double>(operations);
 
     watch.restart();
     for (std::size_t i = 0; i < operations; ++i) {
@@ -90,18 +92,18 @@ void run_offsets(const task& asked) {
         ranges[place] = allocator.allocate(sizes_of[place], alignment);
         refused += Allocator::offset_of(ranges[place]) == UINT64_MAX;
     }
-    double const pair_ns = watch.elapsed_ns() / static_cast<double>(operations);
-    double const peak_mib = meter.peak_mib();
+    const double pair_ns = watch.elapsed_ns() / static_cast<double>(operations);
+    const double peak_mib = meter.peak_mib();
 
     // Ranges have no address, so they are counted.
     std::size_t alive = 0;
     for (const typename Allocator::range& each : ranges.all()) alive += Allocator::offset_of(each) != UINT64_MAX;
-    page_array<void*> const counted(alive);
+    const page_array<void*> counted(alive);
     for (void*& each : counted.all()) each = ranges.data();
     asked.out.blocks(counted.all(), 0, owner_of(allocator));
 
     // Checks that ranges are aligned, within the memory, and do not overlap.
-    page_array<std::size_t> const order(live);
+    const page_array<std::size_t> order(live);
     for (std::size_t i = 0; i < live; ++i) order[i] = i;
     std::sort(order.all().begin(), order.all().end(), [&](std::size_t left, std::size_t right) {
         return Allocator::offset_of(ranges[left]) < Allocator::offset_of(ranges[right]);
@@ -116,7 +118,7 @@ void run_offsets(const task& asked) {
     }
     watch.restart();
     for (std::size_t i = 0; i < live; ++i) allocator.deallocate(ranges[i]);
-    double const drain_ns = watch.elapsed_ns() / static_cast<double>(live);
+    const double drain_ns = watch.elapsed_ns() / static_cast<double>(live);
 
     std::string const variant = fmt::format("{} live", live);
     asked.out.value("random release and allocation", variant, "ns/op", std::max(pair_ns - harness_ns, 0.0) / 2);

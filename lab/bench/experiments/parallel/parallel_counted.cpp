@@ -9,7 +9,7 @@ void tell_counts(const task& asked) {
     hook::region_counts const counts = counted_in(parallel_region);
     forget_recording();
     if (counts.stays != asked.options.size("pages")) return asked.out.fail("not every page was counted");
-    auto const tell = [&asked](std::string_view what, std::uint64_t count) {
+    const auto tell = [&asked](std::string_view what, std::uint64_t count) {
         asked.out.value(what, "", "in all", static_cast<double>(count), better::neither);
     };
     tell("allocations", counts.allocations);

@@ -51,7 +51,7 @@ void count_parallel(const task& asked) {
         return asked.out.fail("out of memory");
     }
     crew.get_ready();
-    bool const written = writer.write(objects.size(), marking_crew<Crew>{crew},
+    const bool written = writer.write(objects.size(), marking_crew<Crew>{crew},
                                       [&](text_writer& to, std::size_t page, std::size_t object) {
                                           Format::write(to, objects[page * each + object]);
                                       });

@@ -46,7 +46,7 @@ private:
 
 template<class Format>
 void run_for_each(const task& asked) {
-    loaded_module const found = load_module(file, "tenure_lab_executor");
+    const loaded_module found = load_module(file, "tenure_lab_executor");
     if (found.symbol == nullptr) return asked.out.fail(found.reason);
     for_each_crew crew(*static_cast<const executor_module*>(found.symbol));
     run_parallel_with<Format>(asked, crew);

@@ -17,7 +17,7 @@
 
 #include <tenure/text/text_writer.hpp>
 
-#include "bench/harness/stopwatch.hpp"
+#include "bench/harness/random_source.hpp"
 
 namespace tenure::lab {
 
@@ -49,7 +49,7 @@ struct five_fields {
 
     [[nodiscard]] std::string_view name_text() const { return {name, name_bytes}; }
     static five_fields draw(random_source& random) {
-        two_fields const first = two_fields::draw(random);
+        const two_fields first = two_fields::draw(random);
         five_fields made{.flag = first.flag, .real = first.real, .number = 0, .name_bytes = 0, .large = 0, .name = {}};
         made.number = static_cast<std::int32_t>(random()) >> random.below(32);
         made.large = random() >> random.below(64);
@@ -61,12 +61,12 @@ struct five_fields {
 
 struct printf_format {
     static void write(text_writer& to, const two_fields& object) {
-        auto const room = to.room();
+        const auto room = to.room();
         to.advance(static_cast<std::size_t>(std::snprintf(room.data(), room.size(), "%s%.2f", object.flag ? "y" : "n",
                                                           static_cast<double>(object.real))));
     }
     static void write(text_writer& to, const five_fields& object) {
-        auto const room = to.room();
+        const auto room = to.room();
         to.advance(static_cast<std::size_t>(std::snprintf(room.data(), room.size(), "%s%.2f,%d,%llu,%.*s\n",
                                                           object.flag ? "y" : "n", static_cast<double>(object.real),
                                                           object.number, static_cast<unsigned long long>(object.large),
@@ -80,12 +80,12 @@ struct to_chars_format {
         return std::to_chars(to, end, real, std::chars_format::fixed, 2).ptr;
     }
     static void write(text_writer& to, const two_fields& object) {
-        auto const room = to.room();
-        char const* const end = put(room.data(), room.data() + room.size(), object.flag, object.real);
+        const auto room = to.room();
+        const char* const end = put(room.data(), room.data() + room.size(), object.flag, object.real);
         to.advance(static_cast<std::size_t>(end - room.data()));
     }
     static void write(text_writer& to, const five_fields& object) {
-        auto const room = to.room();
+        const auto room = to.room();
         char* const end = room.data() + room.size();
         char* at = put(room.data(), end, object.flag, object.real);
         *at++ = ',';
@@ -103,12 +103,12 @@ struct to_chars_format {
 struct fmt_format {
     static void write(text_writer& to, const two_fields& object) {
         char* const first = to.room().data();
-        char const* const end = fmt::format_to(first, "{}{:.2f}", object.flag ? 'y' : 'n', object.real);
+        const char* const end = fmt::format_to(first, "{}{:.2f}", object.flag ? 'y' : 'n', object.real);
         to.advance(static_cast<std::size_t>(end - first));
     }
     static void write(text_writer& to, const five_fields& object) {
         char* const first = to.room().data();
-        char const* const end = fmt::format_to(first, "{}{:.2f},{},{},{}\n", object.flag ? 'y' : 'n', object.real,
+        const char* const end = fmt::format_to(first, "{}{:.2f},{},{},{}\n", object.flag ? 'y' : 'n', object.real,
                                                object.number, object.large, object.name_text());
         to.advance(static_cast<std::size_t>(end - first));
     }
@@ -117,12 +117,12 @@ struct fmt_format {
 struct compiled_fmt_format {
     static void write(text_writer& to, const two_fields& object) {
         char* const first = to.room().data();
-        char const* const end = fmt::format_to(first, FMT_COMPILE("{}{:.2f}"), object.flag ? 'y' : 'n', object.real);
+        const char* const end = fmt::format_to(first, FMT_COMPILE("{}{:.2f}"), object.flag ? 'y' : 'n', object.real);
         to.advance(static_cast<std::size_t>(end - first));
     }
     static void write(text_writer& to, const five_fields& object) {
         char* const first = to.room().data();
-        char const* const end = fmt::format_to(first, FMT_COMPILE("{}{:.2f},{},{},{}\n"), object.flag ? 'y' : 'n',
+        const char* const end = fmt::format_to(first, FMT_COMPILE("{}{:.2f},{},{},{}\n"), object.flag ? 'y' : 'n',
                                                object.real, object.number, object.large, object.name_text());
         to.advance(static_cast<std::size_t>(end - first));
     }

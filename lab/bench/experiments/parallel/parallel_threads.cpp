@@ -92,7 +92,7 @@ std::string_view left_out(const parameters&, std::size_t part) {
 
 template<class Format>
 constexpr contestant row(std::size_t index) {
-    parallel_row const& told = parallel_rows[index];
+    const parallel_row& told = parallel_rows[index];
     return {.name = told.name,
             .how = route::inlined,
             .role = told.role,

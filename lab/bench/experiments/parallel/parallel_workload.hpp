@@ -23,7 +23,7 @@ namespace tenure::lab {
 /// Runs exactly the timed work; a region begins and ends here.
 template<class Work>
 [[gnu::noinline]] double timed_region(Work&& work) {
-    stopwatch const watch;
+    const stopwatch watch;
     work();
     return watch.elapsed_ns();
 }
@@ -33,7 +33,7 @@ struct text_owner {
     static constexpr std::string_view query = "paged_writer::pieces";
     const paged_writer& writer;
     [[nodiscard]] bool owns(const void* block) const {
-        for (text_piece const& each : writer.pieces())
+        for (const text_piece& each : writer.pieces())
             if (block == each.data) return true;
         return false;
     }
@@ -50,12 +50,12 @@ public:
     }
 
     void run() {
-        page_shape const shape{pages_, each_, std::max(Object::text_bytes, sizeof(Object))};
+        const page_shape shape{pages_, each_, std::max(Object::text_bytes, sizeof(Object))};
         if (!writer_.reserve(shape) || !copies_.reserve(shape)) return asked_.out.fail("out of memory");
         std::size_t const repeats = asked_.options.size("repeats");
-        page_array<double> const serial(repeats), parallel(repeats), copied(repeats), copied_parallel(repeats);
+        const page_array<double> serial(repeats), parallel(repeats), copied(repeats), copied_parallel(repeats);
         for (std::size_t i = 0; i <= repeats; ++i) { // the first repetitions touch their memory
-            double const times[]{by_one<Format>(writer_), by_all<Format>(writer_), by_one<copy_format>(copies_),
+            const double times[]{by_one<Format>(writer_), by_all<Format>(writer_), by_one<copy_format>(copies_),
                                  by_all<copy_format>(copies_)};
             if (i == 0) continue;
             serial[i - 1] = times[0];
@@ -64,9 +64,9 @@ public:
             copied_parallel[i - 1] = times[3];
         }
         if (!is_written_) return asked_.out.fail("a record was longer than its maximum length");
-        double const one = median_of(serial.all()), all = median_of(parallel.all());
-        double const speed_up = one / all;
-        double const copy_speed_up = median_of(copied.all()) / median_of(copied_parallel.all());
+        const double one = median_of(serial.all()), all = median_of(parallel.all());
+        const double speed_up = one / all;
+        const double copy_speed_up = median_of(copied.all()) / median_of(copied_parallel.all());
         asked_.out.value("one thread", Object::variant, "ns/object", one);
         asked_.out.value("two threads", Object::variant, "ns/object", all);
         asked_.out.value("speed-up", Object::variant, "times", speed_up, better::larger);
@@ -88,7 +88,7 @@ private:
     /// Nanoseconds per object.
     template<class Which, class Executor>
     double written(paged_writer& writer, const Executor& executor) {
-        double const spent = timed_region([&] {
+        const double spent = timed_region([&] {
             is_written_ &=
                 writer.write(objects_.size(), executor, [this](text_writer& to, std::size_t page, std::size_t object) {
                     Which::write(to, objects_[page * each_ + object]);

@@ -34,11 +34,11 @@ constexpr pool_suite suite_of_part(std::size_t part) {
     return static_cast<pool_suite>(part / pool_object_bytes.size());
 }
 constexpr std::size_t bytes_of_part(std::size_t part) {
-    bool const last = suite_of_part(part) == pool_suite::two_threads;
+    const bool last = suite_of_part(part) == pool_suite::two_threads;
     return last ? two_threads_object_bytes : pool_object_bytes[part % pool_object_bytes.size()];
 }
 constexpr std::uint64_t part_bit(pool_suite suite, std::size_t size_index) {
-    bool const last = suite == pool_suite::two_threads;
+    const bool last = suite == pool_suite::two_threads;
     return std::uint64_t{1} << (static_cast<std::size_t>(suite) * pool_object_bytes.size() + (last ? 0 : size_index));
 }
 

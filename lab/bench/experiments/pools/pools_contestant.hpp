@@ -74,7 +74,7 @@ constexpr std::size_t max_for_searching = 200'000;
 template<template<std::size_t> class Adaptor>
 requires(Adaptor<64>::searches_when_freeing) std::string_view
     left_out_of_pool(const parameters& options, std::size_t part) {
-    bool const whole = suite_of_part(part) == pool_suite::whole;
+    const bool whole = suite_of_part(part) == pool_suite::whole;
     if (!whole || options.size("objects") <= max_for_searching) return {};
     return "each free searches its chunks, which does not finish with more than 200 000 objects";
 }

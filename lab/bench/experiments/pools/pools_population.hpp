@@ -23,6 +23,7 @@
 
 #include "bench/harness/block_check.hpp"
 #include "bench/harness/block_owner.hpp"
+#include "bench/harness/random_source.hpp"
 #include "bench/harness/stopwatch.hpp"
 
 namespace tenure::lab {
@@ -81,7 +82,7 @@ public:
 
     /// Nanoseconds per object; negative when one could not be allocated.
     [[gnu::noinline]] double construct_all() {
-        stopwatch const watch;
+        const stopwatch watch;
         int number = 0;
         for (void*& place : objects_) {
             object* const made = pool_.construct(++number);
@@ -94,7 +95,7 @@ public:
 
     /// Destroys the first `count`, in the order of the list.
     [[gnu::noinline]] double destroy_first(std::size_t count) {
-        stopwatch const watch;
+        const stopwatch watch;
         for (void* place : objects_.first(count)) {
             escape(place);
             pool_.destroy(static_cast<object*>(place));

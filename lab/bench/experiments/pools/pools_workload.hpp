@@ -18,6 +18,8 @@
 #include "bench/experiments/pools/pools_population.hpp"
 #include "bench/experiments/shared/exchange.hpp"
 #include "bench/harness/memory.hpp"
+#include "bench/harness/page_array.hpp"
+#include "bench/harness/random_source.hpp"
 #include "bench/harness/stopwatch.hpp"
 
 namespace tenure::lab {
@@ -40,7 +42,7 @@ void check_new(const task& asked, Adaptor& pool, std::span<void*> objects) {
 /// A suite that has only one object at a time makes some for the proof and the check.
 template<class Adaptor>
 void show_some(const task& asked, Adaptor& pool) {
-    page_array<void*> const objects(objects_shown);
+    const page_array<void*> objects(objects_shown);
     population<Adaptor> some(pool, objects.all());
     if (some.construct_all() < 0) return asked.out.fail("an object could not be allocated");
     show(asked, pool, some.list());
@@ -56,18 +58,18 @@ void run_pairs(const task& asked) {
     Adaptor pool = make_adaptor<Adaptor>(objects_shown);
     escape(&pool);
     bool intact = true;
-    auto const pair = [&](int number) {
+    const auto pair = [&](int number) {
         object* const made = pool.construct(number);
         escape(made);
         intact &= made != nullptr && made->value == number;
         pool.destroy(made);
     };
-    int const rounds = static_cast<int>(asked.options["pairs"]);
-    stopwatch const watch;
+    const int rounds = static_cast<int>(asked.options["pairs"]);
+    const stopwatch watch;
     for (int i = 1; i <= rounds; ++i) {
         for (int each = 0; each < pairs_per_round; ++each) pair(i);
     }
-    double const spent = watch.elapsed_ns() / (static_cast<double>(rounds) * pairs_per_round);
+    const double spent = watch.elapsed_ns() / (static_cast<double>(rounds) * pairs_per_round);
     if (!intact) return asked.out.fail("an object could not be allocated, or did not hold its number");
     asked.out.value("pair", fmt::format("suite 1, {} B", sizeof(object)), "ns/pair", spent);
     show_some(asked, pool);
@@ -105,16 +107,16 @@ inline void tell_fewer_repeats(const task& asked) {
 template<class Adaptor>
 bool measure_order(const task& asked, population<Adaptor>& all, free_order order, const std::string& size) {
     std::size_t const repeats = asked.options.size("repeats");
-    page_array<double> const all_frees(repeats), all_allocations(repeats);
+    const page_array<double> all_frees(repeats), all_allocations(repeats);
     random_source random(asked.seed);
     std::size_t done = 0;
-    stopwatch const whole;
+    const stopwatch whole;
     for (; done < repeats && !may_stop(done, whole.elapsed_ns()); ++done) {
         if (!cycle(all, order, random, all_frees[done], all_allocations[done])) return false;
     }
     if (done < repeats) tell_fewer_repeats(asked);
-    double const frees = median_of(all_frees.all().first(done));
-    double const allocations = median_of(all_allocations.all().first(done));
+    const double frees = median_of(all_frees.all().first(done));
+    const double allocations = median_of(all_allocations.all().first(done));
     constexpr std::array<std::string_view, 3> names{"warm, in order", "warm, reverse", "warm, random"};
     std::string const variant = fmt::format("{}, {}", size, names[static_cast<std::size_t>(order)]);
     std::string_view const refill = order == free_order::random ? "refill" : "alloc";
@@ -128,18 +130,18 @@ bool measure_order(const task& asked, population<Adaptor>& all, free_order order
 template<class Adaptor>
 void run_whole(const task& asked) {
     std::size_t const count = asked.options.size("objects");
-    page_array<void*> const objects(count);
+    const page_array<void*> objects(count);
     std::string const size = fmt::format("{} B", sizeof(typename Adaptor::object));
-    memory_meter const meter;
+    const memory_meter meter;
     Adaptor pool = make_adaptor<Adaptor>(count);
     population<Adaptor> all(pool, objects.all());
-    double const cold_alloc = all.construct_all();
+    const double cold_alloc = all.construct_all();
     if (cold_alloc < 0) return asked.out.fail("an object could not be allocated");
-    double const alive = meter.resident_mib(), huge = meter.huge_mib();
+    const double alive = meter.resident_mib(), huge = meter.huge_mib();
     if (!all.numbers_hold()) return asked.out.fail("an object did not hold its number");
-    double const cold_free = all.destroy_all();
+    const double cold_free = all.destroy_all();
     if (all.construct_all() < 0) return asked.out.fail("an object could not be allocated");
-    for (free_order const order : {free_order::forward, free_order::reverse, free_order::random}) {
+    for (const free_order order : {free_order::forward, free_order::reverse, free_order::random}) {
         if (!measure_order(asked, all, order, size)) {
             return asked.out.fail("an object could not be allocated, or did not hold its number");
         }
@@ -164,19 +166,19 @@ void run_whole(const task& asked) {
 template<class Adaptor>
 void run_drop(const task& asked) {
     std::size_t const count = asked.options.size("objects"), repeats = asked.options.size("repeats");
-    page_array<void*> const objects(count);
-    page_array<double> const drops(repeats + 1), allocations(repeats + 1); // the first of each is not counted
+    const page_array<void*> objects(count);
+    const page_array<double> drops(repeats + 1), allocations(repeats + 1); // the first of each is not counted
     Adaptor pool = make_adaptor<Adaptor>(count);
     population<Adaptor> all(pool, objects.all());
     std::size_t done = 0;
-    stopwatch const whole;
+    const stopwatch whole;
     for (; done <= repeats && (done == 0 || !may_stop(done - 1, whole.elapsed_ns())); ++done) {
         allocations[done] = all.construct_all();
         if (allocations[done] < 0 || !all.numbers_hold()) {
             return asked.out.fail("an object could not be allocated, or did not hold its number");
         }
         if (done == 0) show(asked, pool, all.list());
-        stopwatch const watch;
+        const stopwatch watch;
         pool.drop();
         drops[done] = watch.elapsed_ns() / static_cast<double>(count);
     }
@@ -198,7 +200,7 @@ void run_destroy_one(const task& asked) {
     constexpr std::size_t groups = 3;
     std::size_t const count = std::min(asked.options.size("objects"), max_alive_for_destroy_one), half = count / 2;
     std::size_t const destroys = std::min(asked.options.size("destroys"), half / groups);
-    page_array<void*> const objects(count);
+    const page_array<void*> objects(count);
     std::array<double, groups> spent{};
     Adaptor pool = make_adaptor<Adaptor>(count);
     population<Adaptor> all(pool, objects.all()), gone(pool, objects.all().first(half));

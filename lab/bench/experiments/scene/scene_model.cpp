@@ -24,7 +24,7 @@ constexpr const char* missing =
 }
 
 std::string read_model(const std::string& path, int descriptor) {
-    loaded_module const found = load_module("tenure_lab_assimp.so", "tenure_lab_model");
+    const loaded_module found = load_module("tenure_lab_assimp.so", "tenure_lab_model");
     if (found.symbol == nullptr) return missing + (" (" + found.reason + ")");
     std::vector<model_node> all;
     const char* const why =
@@ -41,7 +41,7 @@ std::string read_model(const std::string& path, int descriptor) {
 std::span<const model_node> nodes_of_model(int descriptor) {
     struct stat about {};
     if (::fstat(descriptor, &about) != 0 || about.st_size == 0) return {};
-    auto const bytes = static_cast<std::size_t>(about.st_size);
+    const auto bytes = static_cast<std::size_t>(about.st_size);
     void* const mapped = ::mmap(nullptr, bytes, PROT_READ, MAP_PRIVATE | MAP_POPULATE, descriptor, 0);
     if (mapped == MAP_FAILED) return {};
     return {static_cast<const model_node*>(mapped), bytes / sizeof(model_node)};

@@ -47,7 +47,7 @@ struct model_tree : counted_tree<Memory> {
 
 private:
     static root below(std::size_t& at, random_source& random) {
-        model_node const described = model[at++];
+        const model_node described = model[at++];
         if (described.children == 0) {
             root leaf(new typename nodes::node);
             if (described.data_bytes != 0)

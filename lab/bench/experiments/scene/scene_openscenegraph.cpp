@@ -53,7 +53,7 @@ struct foreign_tree {
 };
 
 void run_openscenegraph(const task& asked) {
-    loaded_module const found = load_module(file, "tenure_lab_scene");
+    const loaded_module found = load_module(file, "tenure_lab_scene");
     if (found.symbol == nullptr) return asked.out.fail(found.reason);
     foreign_tree::code = static_cast<const scene_module*>(found.symbol);
     std::size_t const levels = asked.options.size("levels");

@@ -86,7 +86,7 @@ public:
         return memory + fresh.take(bytes);
     }
     void deallocate(void* block) {
-        auto const home = --blocks_.upper_bound(static_cast<char*>(block));
+        const auto home = --blocks_.upper_bound(static_cast<char*>(block));
         home->second.release(static_cast<std::uint64_t>(static_cast<char*>(block) - home->first));
     }
 

@@ -20,7 +20,7 @@ void run_clear(const task& asked, std::size_t nodes, const std::string& variant)
             if (object == nullptr) return asked.out.fail("not enough memory for the objects that are dropped");
             std::memset(object, 1, bytes);
         }
-        stopwatch const watch;
+        const stopwatch watch;
         Memory::clear();
         asked.out.value("drop all by one call", variant, "ns/node", watch.elapsed_ns() / static_cast<double>(nodes));
     }
@@ -29,9 +29,9 @@ void run_clear(const task& asked, std::size_t nodes, const std::string& variant)
 template<class Memory>
 void run_scene(const task& asked) {
     std::size_t const levels = asked.options.size("levels");
-    scene_plan const plan{levels, nodes_of_tree(levels), asked.options.size("traversals")};
+    const scene_plan plan{levels, nodes_of_tree(levels), asked.options.size("traversals")};
     Memory::open();
-    block_owner const owner = Memory::owner();
+    const block_owner owner = Memory::owner();
     switch (asked.part) {
     case scene_part::quads: {
         std::string const variant = fmt::format("quads, {} levels", levels);

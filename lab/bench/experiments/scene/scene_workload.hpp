@@ -54,7 +54,7 @@ struct counted_tree {
             if (shown < places_.size()) places_[shown++] = &visited;
             bytes += visited.bytes();
             intact &= visited.references() == 1;
-            if (auto const* const data = visited.attached(); data != nullptr) {
+            if (const auto* const data = visited.attached(); data != nullptr) {
                 intact &= data->intact();
                 bytes += sizeof *data + data->data_bytes + data->name_bytes;
             }
@@ -110,8 +110,8 @@ struct data_tree : counted_tree<Memory> {
     using typename counted_tree<Memory>::root;
     static root make(std::size_t levels, random_source& random) { return below(levels, random); }
     static root below(std::size_t levels, random_source& random) {
-        auto const bytes = static_cast<std::uint32_t>(64 + random.below(449));
-        auto const stamp = static_cast<std::uint32_t>(random());
+        const auto bytes = static_cast<std::uint32_t>(64 + random.below(449));
+        const auto stamp = static_cast<std::uint32_t>(random());
         if (levels == 0) {
             root leaf(new typename nodes::node);
             leaf.get()->attach(bytes, stamp);
@@ -132,7 +132,7 @@ struct shared_tree {
     static root make(std::size_t levels, random_source&) { return below(levels); }
     static root below(std::size_t levels) {
         if (levels == 0) return nodes::template make_shared_node<typename nodes::shared_node>();
-        auto const made = nodes::template make_shared_node<typename nodes::shared_group>();
+        const auto made = nodes::template make_shared_node<typename nodes::shared_group>();
         made->children.reserve(4);
         for (int i = 0; i < 4; ++i) made->children.push_back(below(levels - 1));
         return made;
@@ -155,7 +155,7 @@ struct shared_tree {
         if (found.shown < places.size()) places[found.shown++] = at.get();
         found.bytes += at->bytes() + 16; // the counts and their table of functions
         found.intact &= at.use_count() == 1;
-        auto const* const inner = dynamic_cast<const typename nodes::shared_group*>(at.get());
+        const auto* const inner = dynamic_cast<const typename nodes::shared_group*>(at.get());
         if (inner == nullptr) return;
         for (const root& child : inner->children) look(child, places, found);
     }
@@ -171,11 +171,11 @@ struct scene_plan {
 template<class Tree>
 void run_tree(const task& asked, const scene_plan& plan, const std::string& variant, const block_owner& owner) {
     using root = typename Tree::root;
-    auto const per_node = static_cast<double>(plan.nodes);
+    const auto per_node = static_cast<double>(plan.nodes);
     std::size_t const passes = asked.options.size("passes");
-    page_array<double> const created(passes), traversed(passes), destroyed(passes);
-    page_array<void*> const places(4096);
-    memory_meter const meter;
+    const page_array<double> created(passes), traversed(passes), destroyed(passes);
+    const page_array<void*> places(4096);
+    const memory_meter meter;
     double resident_mib = 0;
     std::size_t own_bytes = 0;
     for (std::size_t pass = 0; pass < passes; ++pass) {
@@ -187,7 +187,7 @@ void run_tree(const task& asked, const scene_plan& plan, const std::string& vari
         watch.restart();
         for (std::size_t i = 0; i < plan.traversals; ++i) visited += Tree::count(tree);
         traversed[pass] = watch.elapsed_ns() / per_node / static_cast<double>(plan.traversals);
-        auto const found = Tree::inspect(tree, places.all());
+        const auto found = Tree::inspect(tree, places.all());
         if (!found.intact || visited != plan.nodes * plan.traversals) return asked.out.fail(wrong_contents);
         if (pass == 0) {
             resident_mib = meter.resident_mib();

@@ -12,7 +12,7 @@
 #include <cstddef>
 
 #include "bench/experiments/heap/heap_blocks.hpp"
-#include "bench/harness/stopwatch.hpp"
+#include "bench/harness/page_array.hpp"
 
 namespace tenure::lab {
 

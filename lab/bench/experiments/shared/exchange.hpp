@@ -27,6 +27,7 @@
 #include "bench/harness/block_owner.hpp"
 #include "bench/harness/cpus.hpp"
 #include "bench/harness/experiment.hpp"
+#include "bench/harness/page_array.hpp"
 #include "bench/harness/stopwatch.hpp"
 
 namespace tenure::lab {
@@ -87,11 +88,11 @@ public:
         pin_thread(index_);
         plan_.meeting.meet(met_);
         first_cpu_ = current_cpu();
-        stopwatch const turn;
+        const stopwatch turn;
         run_group(); // warm-up
         if (index_ == 0 && turn.elapsed_ns() > exchange_turn_limit_ns) out_.end_with_group(0);
         for (; done_ < group_ns_.size() && done_ <= out_.last_group() && done_ <= in_.last_group(); ++done_) {
-            stopwatch const watch;
+            const stopwatch watch;
             run_group();
             group_ns_[done_] = watch.elapsed_ns() / static_cast<double>(exchange_batches_per_group * exchange_blocks);
             if (index_ == 0 && turn.elapsed_ns() > exchange_turn_limit_ns) out_.end_with_group(done_ + 1);
@@ -225,15 +226,15 @@ void measure_exchange(const task& asked, std::string_view variant, exchanged_sha
     std::array<double, exchange_turns> alone{}, with{};
     std::size_t turns = 0;
     std::array<int, 2> cpus{-1, -1};
-    block_owner const owner = owner_of(first);
-    stopwatch const whole_part;
+    const block_owner owner = owner_of(first);
+    const stopwatch whole_part;
     for (; turns < exchange_turns; ++turns) {
-        bool const has_a_middle = turns % 2 == 1 && turns >= exchange_fewest_turns;
+        const bool has_a_middle = turns % 2 == 1 && turns >= exchange_fewest_turns;
         if (has_a_middle && whole_part.elapsed_ns() > exchange_part_limit_ns) break;
         blocks_from_before ours(shape.bytes), theirs(shape.bytes);
-        exchange_result const bare =
+        const exchange_result bare =
             run_exchange(groups, {shape.bytes, default_alignment}, ours, theirs, [](std::span<void*>) {});
-        exchange_result const whole = run_exchange(
+        const exchange_result whole = run_exchange(
             groups, shape, first, second, [&](std::span<void*> live) { asked.out.blocks(live, shape.bytes, owner); });
         if (!bare.fault.empty()) return asked.out.fail(bare.fault);
         if (!whole.fault.empty()) return asked.out.fail(whole.fault);

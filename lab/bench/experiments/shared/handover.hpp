@@ -9,7 +9,7 @@
 #include <cstdint>
 #include <thread>
 
-#include "bench/harness/stopwatch.hpp"
+#include "bench/harness/page_array.hpp"
 
 namespace tenure::lab {
 

@@ -7,13 +7,13 @@
 
 #include <cstdint>
 
-#include "bench/harness/stopwatch.hpp"
+#include "bench/harness/random_source.hpp"
 
 namespace tenure::lab {
 
 /// At scale 1, of 100 blocks 90 have 16 to 128 bytes, 9 up to 2 KiB and one up to 64 KiB; all grow with the scale.
 [[nodiscard]] inline std::uint32_t server_bytes(random_source& random, double scale) {
-    auto const between = [&](double low, double high) {
+    const auto between = [&](double low, double high) {
         auto const begin = static_cast<std::size_t>(low), room = static_cast<std::size_t>(high) - begin;
         return static_cast<std::uint32_t>(begin + random.below(room + 1));
     };

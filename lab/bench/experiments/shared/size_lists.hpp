@@ -13,8 +13,6 @@
 #include <cstring>
 #include <new>
 
-#include "bench/harness/stopwatch.hpp"
-
 namespace tenure::lab {
 
 enum class range_pages : std::uint8_t { untouched, touched };

@@ -26,7 +26,7 @@ public:
     /// The smallest free slot that fits the size at the alignment, or `none`.
     std::uint64_t take(std::uint64_t size, std::uint64_t alignment = 1) {
         for (auto at = by_size_.lower_bound(size); at != by_size_.end(); ++at) {
-            auto const [slot_size, slot] = *at;
+            const auto [slot_size, slot] = *at;
             std::uint64_t const begin = (slot + alignment - 1) / alignment * alignment;
             if (begin - slot > slot_size || slot_size - (begin - slot) < size) continue;
             by_size_.erase(at);
@@ -41,7 +41,7 @@ public:
 
     /// Frees an allocated slot; ignores any other offset.
     void release(std::uint64_t offset) {
-        auto const used = used_.find(offset);
+        const auto used = used_.find(offset);
         if (used == used_.end()) return;
         std::uint64_t size = used->second;
         used_.erase(used);
@@ -52,7 +52,7 @@ public:
             after = by_offset_.erase(after);
         }
         if (after != by_offset_.begin()) {
-            auto const before = std::prev(after);
+            const auto before = std::prev(after);
             if (before->first + before->second == offset) {
                 offset = before->first;
                 size += before->second;
@@ -67,7 +67,7 @@ public:
 
 private:
     void forget_size(std::uint64_t size, std::uint64_t offset) {
-        auto const [first, last] = by_size_.equal_range(size);
+        const auto [first, last] = by_size_.equal_range(size);
         for (auto at = first; at != last; ++at) {
             if (at->second != offset) continue;
             by_size_.erase(at);

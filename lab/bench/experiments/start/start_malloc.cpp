@@ -14,6 +14,7 @@
 #include <string>
 
 #include "bench/experiments/start/start.hpp"
+#include "bench/harness/page_array.hpp"
 #include "bench/harness/stopwatch.hpp"
 
 namespace tenure::lab {
@@ -39,7 +40,7 @@ std::string output_of(const std::array<const char*, 4>& arguments) {
     posix_spawn_file_actions_t files;
     ::posix_spawn_file_actions_init(&files);
     ::posix_spawn_file_actions_adddup2(&files, ends[1], STDOUT_FILENO);
-    bool const good = run_program(arguments, &files);
+    const bool good = run_program(arguments, &files);
     ::posix_spawn_file_actions_destroy(&files);
     ::close(ends[1]);
     std::string text;
@@ -58,9 +59,9 @@ double number_after(const std::string& text, std::string_view word) {
 
 void run_start(const task& asked) {
     std::size_t const starts = asked.options.size("starts"), passes = asked.options.size("passes");
-    char const* const preloaded = std::getenv("LD_PRELOAD"); // NOLINT(concurrency-mt-unsafe): one thread
+    const char* const preloaded = std::getenv("LD_PRELOAD"); // NOLINT(concurrency-mt-unsafe): one thread
     std::string const seen = output_of({"/bin/cat", "/proc/self/maps", "/proc/self/status", nullptr});
-    double const resident_kib = number_after(seen, "VmHWM:");
+    const double resident_kib = number_after(seen, "VmHWM:");
     if (resident_kib == 0) return asked.out.fail("/bin/cat could not be started, or failed");
     if (preloaded != nullptr && *preloaded != '\0' && seen.find(preloaded) == std::string::npos)
         return asked.out.fail("the programs that were started did not have the malloc preloaded");
@@ -68,10 +69,10 @@ void run_start(const task& asked) {
     for (int warm = 0; warm < 3; ++warm) {
         if (!run_program(nothing, nullptr)) return asked.out.fail("/bin/true failed");
     }
-    page_array<double> const times(passes);
+    const page_array<double> times(passes);
     bool good = true;
     for (std::size_t pass = 0; pass < passes; ++pass) {
-        stopwatch const watch;
+        const stopwatch watch;
         for (std::size_t start = 0; start < starts; ++start) good &= run_program(nothing, nullptr);
         times[pass] = watch.elapsed_ns() / static_cast<double>(starts);
     }

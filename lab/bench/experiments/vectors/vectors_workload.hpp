@@ -18,6 +18,7 @@
 
 #include "bench/experiments/vectors/vectors.hpp"
 #include "bench/experiments/vectors/vectors_calls.hpp"
+#include "bench/harness/page_array.hpp"
 #include "bench/harness/stopwatch.hpp"
 
 namespace tenure::lab {
@@ -72,7 +73,7 @@ public:
         row("find", [&] { place = Maths::find(a, n, none); });
         expect(matches == (n - 3) / 100 + 1 && place == n);
         using other = vectors_other<T>;
-        page_array<other> const converted(n);
+        const page_array<other> converted(n);
         row(std::floating_point<T> ? "to int32" : "to float", [&] { Maths::convert(converted.data(), n, a); });
         expect(converted[n - 1] == static_cast<other>(a_[n - 1]));
         void* const block = c;
@@ -87,10 +88,10 @@ private:
     void row(std::string_view what, const Operation& operation) {
         // Repeats data in the cache until the operation takes about a tenth of a millisecond.
         std::size_t const times = std::max<std::size_t>(1, 200'000 / count_);
-        page_array<double> const spent(repeats_);
+        const page_array<double> spent(repeats_);
         if (times > 1) operation(); // loads the data into the caches
         for (double& each : spent.all()) {
-            stopwatch const watch;
+            const stopwatch watch;
             for (std::size_t i = 0; i < times; ++i) {
                 operation();
                 escape(c_.data());
@@ -117,7 +118,7 @@ void run_vectors_of(const task& asked, std::string_view type, std::size_t count)
 
 template<class Maths>
 void run_vectors(const task& asked) {
-    bool const in_memory = asked.part == vectors_part::in_memory;
+    const bool in_memory = asked.part == vectors_part::in_memory;
     std::size_t const count = asked.options.size(in_memory ? "count" : "cached-count");
     run_vectors_of<Maths, std::uint64_t>(asked, "uint64", count);
     run_vectors_of<Maths, std::int32_t>(asked, "int32", count);

@@ -9,7 +9,7 @@
 namespace tenure::lab {
 
 const char* why_not_v3() {
-    bool const has_it = __builtin_cpu_supports("x86-64-v3") != 0;
+    const bool has_it = __builtin_cpu_supports("x86-64-v3") != 0;
     return has_it ? "" : "this processor lacks instructions of x86-64-v3";
 }
 

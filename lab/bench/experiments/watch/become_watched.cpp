@@ -36,7 +36,7 @@ std::vector<std::string> own_arguments() {
 }
 
 std::string_view why_not_watched() {
-    static bool const is_there = !find_own_library("libtenure_watch.so").empty();
+    static const bool is_there = !find_own_library("libtenure_watch.so").empty();
     return is_there ? std::string_view{}
                     : "libtenure_watch.so is not part of this build, because a sanitizer "
                       "interposes the same functions";

@@ -51,7 +51,7 @@ pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; // NOLINT: C's
 using body = double (*)(std::size_t calls);
 
 double lock_and_unlock(std::size_t calls) {
-    stopwatch const watch;
+    const stopwatch watch;
     for (std::size_t index = 0; index < calls; ++index) {
         ::pthread_mutex_lock(&lock);
         ::pthread_mutex_unlock(&lock);
@@ -60,7 +60,7 @@ double lock_and_unlock(std::size_t calls) {
 }
 
 double allocate_and_free(std::size_t calls) {
-    stopwatch const watch;
+    const stopwatch watch;
     for (std::size_t index = 0; index < calls; ++index) {
         void* const block = std::malloc(64);
         escape(block);
@@ -71,7 +71,7 @@ double allocate_and_free(std::size_t calls) {
 
 double print(std::size_t calls) {
     std::array<char, 32> text{};
-    stopwatch const watch;
+    const stopwatch watch;
     for (std::size_t index = 0; index < calls; ++index) {
         std::snprintf(text.data(), text.size(), "%zu", index);
         escape(text.data());
@@ -81,7 +81,7 @@ double print(std::size_t calls) {
 
 double call_nothing(std::size_t calls) {
     std::uint64_t value = calls;
-    stopwatch const watch;
+    const stopwatch watch;
     for (std::size_t index = 0; index < calls; ++index) {
         for (unsigned step = 0; step < 10; ++step) value = value * 6364136223846793005U + step;
         escape(&value);

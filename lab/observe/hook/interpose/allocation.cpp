@@ -83,7 +83,7 @@ void free(void* block) {
     if (!is_active()) [[likely]]
         return function(block);
     if (block != nullptr) {
-        noted_call<call::free> const note(here());
+        const noted_call<call::free> note(here());
         return function(block);
     }
     std::uint64_t const begin = ticks();

@@ -31,7 +31,7 @@ namespace {
 }
 
 void add(const site_record& site, region_counts& to) noexcept {
-    call_group const group = calls[site.call].group;
+    const call_group group = calls[site.call].group;
     if (group == call_group::allocation) {
         to.allocations += site.count;
         to.allocated_bytes += site.bytes;

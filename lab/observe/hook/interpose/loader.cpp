@@ -58,7 +58,7 @@ dlsym:
 )");
 
 extern "C" int dlclose(void* library) {
-    int const answer = observed<call::dlclose, int(void*)>(here(), library);
+    const int answer = observed<call::dlclose, int(void*)>(here(), library);
     if (chosen.is_on) forget_closed_libraries();
     return answer;
 }

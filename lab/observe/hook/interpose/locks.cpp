@@ -21,11 +21,11 @@ namespace {
 
 // The thread that holds the lock, if the C library records it.
 [[nodiscard]] std::uint32_t holder_of(const pthread_mutex_t* mutex) noexcept {
-    int const owner = __atomic_load_n(&mutex->__data.__owner, __ATOMIC_RELAXED);
+    const int owner = __atomic_load_n(&mutex->__data.__owner, __ATOMIC_RELAXED);
     return owner > 0 ? static_cast<std::uint32_t>(owner) : 0;
 }
 [[nodiscard]] std::uint32_t holder_of(const pthread_rwlock_t* lock) noexcept {
-    int const owner = __atomic_load_n(&lock->__data.__cur_writer, __ATOMIC_RELAXED);
+    const int owner = __atomic_load_n(&lock->__data.__cur_writer, __ATOMIC_RELAXED);
     return owner > 0 ? static_cast<std::uint32_t>(owner) : 0;
 }
 [[nodiscard]] std::uint32_t holder_of(const volatile void*) noexcept { return 0; }
@@ -52,13 +52,13 @@ template<call Which, class Object, class... Times>
 [[gnu::noinline]] int wait_for_lock(const place& from, bool was_busy, Object* object, Times... times) {
     auto* const function = real<int(Object*, Times...)>(Which);
     std::uint32_t const holder = holder_of(object);
-    auto const* const waited_for = const_cast<const void*>(static_cast<const volatile void*>(object));
+    const auto* const waited_for = const_cast<const void*>(static_cast<const volatile void*>(object));
     std::uint64_t const begin = ticks();
     note_waiting(Which, from, begin, waited_for);
-    int const answer = function(object, times...);
+    const int answer = function(object, times...);
     std::uint64_t const end = ticks();
-    bool const is_taken = answer == 0 || answer == EOWNERDEAD;
-    bool const is_wait = was_busy || end - begin >= chosen.slow_ticks;
+    const bool is_taken = answer == 0 || answer == EOWNERDEAD;
+    const bool is_wait = was_busy || end - begin >= chosen.slow_ticks;
     if (is_wait && (is_taken || answer == ETIMEDOUT)) {
         note_wait(Which, from, begin, end, waited_for, holder);
     } else {
@@ -75,7 +75,7 @@ template<call Which, call Try, class Object, class... Times>
     if (!is_active()) [[likely]]
         return function(object, times...);
     if (!may_try(object) || !is_time(times...)) return wait_for_lock<Which>(from, false, object, times...);
-    int const tried = real<int(Object*)>(Try)(object);
+    const int tried = real<int(Object*)>(Try)(object);
     if (tried == 0) [[likely]] {
         note_quick_lock();
         return tried;
@@ -90,13 +90,13 @@ template<call Which, class... Times>
     if (!is_active()) [[likely]]
         return function(semaphore, times...);
     ::pthread_testcancel(); // every sem_wait() is a cancellation point
-    int const saved = errno;
+    const int saved = errno;
     if (is_time(times...) && real<int(sem_t*)>(call::sem_trywait)(semaphore) == 0) {
         note_quick_lock();
         return 0;
     }
     errno = saved;
-    noted_call<Which> const note(from, 0, semaphore);
+    const noted_call<Which> note(from, 0, semaphore);
     return function(semaphore, times...);
 }
 
@@ -180,7 +180,7 @@ int mtx_lock(mtx_t* mutex) {
         note_quick_lock();
         return thrd_success;
     }
-    noted_call<call::mtx_lock> const note(here(), 0, mutex);
+    const noted_call<call::mtx_lock> note(here(), 0, mutex);
     return function(mutex);
 }
 int mtx_timedlock(mtx_t* mutex, const timespec* until) {
@@ -191,7 +191,7 @@ int mtx_timedlock(mtx_t* mutex, const timespec* until) {
         note_quick_lock();
         return thrd_success;
     }
-    noted_call<call::mtx_timedlock> const note(here(), 0, mutex);
+    const noted_call<call::mtx_timedlock> note(here(), 0, mutex);
     return function(mutex, until);
 }
 int cnd_wait(cnd_t* condition, mtx_t* mutex) {
@@ -209,7 +209,7 @@ void flockfile(FILE* file) {
     if (!is_active()) [[likely]]
         return function(file);
     if (::ftrylockfile(file) == 0) return note_quick_lock();
-    noted_call<call::flockfile> const note(here(), 0, file);
+    const noted_call<call::flockfile> note(here(), 0, file);
     function(file);
 }
 
@@ -223,7 +223,7 @@ int __cxa_guard_acquire(void* guard) {
     std::uint32_t const active = this_thread.active;
     this_thread.active = 0; // the real function waits with a futex
     note_waiting(call::guard_acquire, here(), begin, guard);
-    int const is_ours = function(guard);
+    const int is_ours = function(guard);
     this_thread.active = active;
     if (is_ours != 0 && ticks() - begin < chosen.slow_ticks)
         note_no_wait();

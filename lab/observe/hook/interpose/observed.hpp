@@ -20,7 +20,7 @@ constexpr bool is_wait(call_group group) {
 /// Calls made inside these are hidden: operator new calls malloc, and for a lock that waits with a futex users know the
 /// lock, not the futex.
 constexpr bool hides_what_is_inside(call which) {
-    call_group const group = info(which).group;
+    const call_group group = info(which).group;
     return group == call_group::allocation || group == call_group::release || group == call_group::mapping ||
            which == call::tbb_wait_on_address;
 }
@@ -72,7 +72,7 @@ template<call Which, class Signature, class... Arguments>
     auto* const function = real<Signature>(Which);
     if (!is_active()) [[likely]]
         return function(arguments...);
-    noted_call<Which> const note(from);
+    const noted_call<Which> note(from);
     return function(arguments...);
 }
 
@@ -88,7 +88,7 @@ template<call Which, class Signature, class... Arguments>
     if (!is_active()) [[likely]]
         return function(arguments...);
     noted_call<Which> note(from);
-    auto const answer = function(arguments...);
+    const auto answer = function(arguments...);
     if (!is_refusal(answer)) note.add_bytes(bytes);
     return answer;
 }
@@ -99,7 +99,7 @@ template<call Which, class Signature, class... Arguments>
     auto* const function = real<Signature>(Which);
     if (!is_active()) [[likely]]
         return function(arguments...);
-    noted_call<Which> const note(from, 0, object);
+    const noted_call<Which> note(from, 0, object);
     return function(arguments...);
 }
 

@@ -42,7 +42,7 @@ auto parallel(member_function* function, void* data, Begin&& begin) {
     // LLVM's library has these functions too, but reports its regions through the tools interface.
     if (!chosen.is_on || (chosen.regions & watches_openmp) == 0 || has_openmp_tool()) return begin(function, data);
     parallel_call call_of_all{function, data, {}};
-    auto const code = reinterpret_cast<std::uintptr_t>(function);
+    const auto code = reinterpret_cast<std::uintptr_t>(function);
     call_of_all.opened.region = region_of(region_kind::openmp, code, code, nullptr, 0);
     call_of_all.opened.begin = ticks();
     note_opened(call_of_all.opened);
@@ -50,7 +50,7 @@ auto parallel(member_function* function, void* data, Begin&& begin) {
         begin(run_member, static_cast<void*>(&call_of_all));
         note_closed(call_of_all.opened);
     } else {
-        auto const answer = begin(run_member, static_cast<void*>(&call_of_all));
+        const auto answer = begin(run_member, static_cast<void*>(&call_of_all));
         note_closed(call_of_all.opened);
         return answer;
     }
@@ -99,7 +99,7 @@ template<call Which>
     if (!is_active()) [[likely]]
         return function();
     if (__atomic_load_n(&has_tasks, __ATOMIC_RELAXED) == 0) {
-        noted_call<Which> const note(from);
+        const noted_call<Which> note(from);
         return function();
     }
     std::uint64_t const slept = sleeps(), begin = ticks(), ran = processor_ticks(), waited = this_thread.waited;
@@ -204,7 +204,7 @@ void omp_set_lock(void* lock) {
     if (auto* const take = reinterpret_cast<int (*)(void*)>(find_real_or_null(call::omp_test_lock))) {
         if (take(lock) != 0) return note_quick_lock();
     }
-    noted_call<call::omp_set_lock> const note(here(), 0, lock);
+    const noted_call<call::omp_set_lock> note(here(), 0, lock);
     return function(lock);
 }
 void omp_set_nest_lock(void* lock) { observed_wait<call::omp_set_nest_lock, void(void*)>(here(), lock, lock); }

@@ -52,7 +52,7 @@ void copy_task(void* to, void* from) {
 
 void run_task(void* data) {
     const task_note& note = *static_cast<const task_note*>(data);
-    bool const has_entered = enter_if_outside(note.region);
+    const bool has_entered = enter_if_outside(note.region);
     note.function(static_cast<unsigned char*>(data) + note.offset);
     if (has_entered) leave();
 }
@@ -80,7 +80,7 @@ struct noted_task {
     noted_task(task_function* function, void* data, copy_function* copy, long size, long alignment,
                std::uint32_t region) noexcept
         : align(std::max(alignment, static_cast<long>(alignof(task_note)))), bytes(size) {
-        long const offset = (static_cast<long>(sizeof(task_note)) + align - 1) / align * align;
+        const long offset = (static_cast<long>(sizeof(task_note)) + align - 1) / align * align;
         source = {{{0, 0}, 0, function, region, static_cast<std::uint32_t>(offset)},
                   copy,
                   data,

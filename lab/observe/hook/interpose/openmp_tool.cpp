@@ -61,7 +61,7 @@ constinit thread_local std::uint32_t opened_count = 0;
 /// hook uses it as one word.
 void on_parallel_begin(tool_data*, const void*, tool_data* parallel, unsigned threads, int, const void* code) {
     opened_region opened;
-    auto const caller = reinterpret_cast<std::uintptr_t>(code);
+    const auto caller = reinterpret_cast<std::uintptr_t>(code);
     opened.region = region_of(region_kind::openmp, caller, caller - 1, nullptr, 0); // inside the call
     opened.threads = threads;
     opened.begin = ticks();
@@ -140,7 +140,7 @@ void on_mutex_acquired(int kind, std::uint64_t lock, const void*) {
     std::uint64_t const now = ticks();
     constexpr std::uint64_t free_ticks = 500; // the lock was free: the library reports every acquisition
     if (now - lock_since < free_ticks) return note_quick_lock();
-    bool const is_construct = kind == is_critical || kind == is_atomic || kind == is_ordered;
+    const bool is_construct = kind == is_critical || kind == is_atomic || kind == is_ordered;
     note_wait(is_construct ? call::omp_tool_critical : call::omp_tool_lock, here(), lock_since, now,
               reinterpret_cast<const void*>(lock), 0);
     lock_since = 0;

@@ -19,7 +19,7 @@ template<call Which, class... Arguments>
     if (!is_active()) [[likely]]
         return function(block, arguments...);
     if (block != nullptr) {
-        noted_call<Which> const note(from);
+        const noted_call<Which> note(from);
         return function(block, arguments...);
     }
     std::uint64_t const begin = ticks();

@@ -93,10 +93,10 @@ namespace {
 void* find(call which) noexcept {
     void*& place = real_functions[static_cast<std::size_t>(which)];
     void* found = __atomic_load_n(&place, __ATOMIC_ACQUIRE);
-    call_group const group = info(which).group;
-    bool const is_heaps = group == call_group::allocation || group == call_group::release;
+    const call_group group = info(which).group;
+    const bool is_heaps = group == call_group::allocation || group == call_group::release;
     if (found != nullptr || (finding && is_heaps)) return found; // a call by the loader, which the early store serves
-    bool const was_finding = finding;
+    const bool was_finding = finding;
     finding = true;
     found = look_up(info(which).symbol);
     finding = was_finding;
@@ -131,12 +131,12 @@ constinit int privates_lock = 0;         // held by the writer
 [[nodiscard]] void* known_private(call which, std::uintptr_t module, std::uint32_t era) noexcept {
     for (const private_function& each : privates) {
         std::uint32_t const version = __atomic_load_n(&each.version, __ATOMIC_ACQUIRE);
-        bool const is_it = __atomic_load_n(&each.era, __ATOMIC_RELAXED) == era &&
+        const bool is_it = __atomic_load_n(&each.era, __ATOMIC_RELAXED) == era &&
                            __atomic_load_n(&each.which, __ATOMIC_RELAXED) == which &&
                            __atomic_load_n(&each.module, __ATOMIC_RELAXED) == module;
         void* const function = __atomic_load_n(&each.function, __ATOMIC_RELAXED);
         __atomic_thread_fence(__ATOMIC_ACQUIRE);
-        bool const is_whole = version % 2 == 0 && __atomic_load_n(&each.version, __ATOMIC_RELAXED) == version;
+        const bool is_whole = version % 2 == 0 && __atomic_load_n(&each.version, __ATOMIC_RELAXED) == version;
         if (is_it && is_whole) return function;
     }
     return nullptr;
@@ -162,7 +162,7 @@ void remember_private(call which, std::uintptr_t module, void* function, std::ui
 
 /// The return address of the interposing function that was called from outside the hook.
 [[nodiscard]] std::uintptr_t caller_of_hook() noexcept {
-    auto const* frame = static_cast<const std::uintptr_t*>(__builtin_frame_address(0));
+    const auto* frame = static_cast<const std::uintptr_t*>(__builtin_frame_address(0));
     constexpr int most_of_ours = 8;
     for (int depth = 0; depth < most_of_ours; ++depth) {
         if (!is_in_library(frame[1], "libtenure_watch")) return frame[1];
@@ -184,7 +184,7 @@ TENURE_NOINLINE void* find_for_caller(call which) noexcept {
     }
     auto* const open = reinterpret_cast<void* (*)(const char*, int)>(find_symbol(RTLD_NEXT, "dlopen"));
     auto* const close = reinterpret_cast<int (*)(void*)>(find_symbol(RTLD_NEXT, "dlclose"));
-    bool const was_finding = finding;
+    const bool was_finding = finding;
     finding = true;
     void* const library = open(*map->l_name == '\0' ? nullptr : map->l_name, RTLD_LAZY | RTLD_NOLOAD);
     void* const found = library == nullptr ? nullptr : find_symbol(library, info(which).symbol);

@@ -54,9 +54,9 @@ private:
 /// Runs `wait`, which executes tasks until an algorithm has ended.
 template<class Wait>
 void run(Wait&& wait) {
-    bool const is_outermost = is_watched() && inside == 0 && this_thread.kind != thread_kind::tbb_worker;
+    const bool is_outermost = is_watched() && inside == 0 && this_thread.kind != thread_kind::tbb_worker;
     if (!is_outermost) return wait();
-    running_algorithm const algorithm;
+    const running_algorithm algorithm;
     wait();
 }
 
@@ -64,7 +64,7 @@ void run(Wait&& wait) {
 
 bool is_idle_in_tasks(std::uintptr_t caller) noexcept {
     if (inside == 0 && this_thread.kind != thread_kind::tbb_worker) return false;
-    auto const* const code = reinterpret_cast<const void*>(caller);
+    const auto* const code = reinterpret_cast<const void*>(caller);
     if (code == known_caller) return true;
     if (!is_in_library(caller, "libtbb.so")) return false;
     known_caller = code;
@@ -72,7 +72,7 @@ bool is_idle_in_tasks(std::uintptr_t caller) noexcept {
 }
 
 idle_stay begin_idle() noexcept {
-    idle_stay const stay{ticks(), this_thread.kind == thread_kind::tbb_worker};
+    const idle_stay stay{ticks(), this_thread.kind == thread_kind::tbb_worker};
     if (stay.is_worker) leave();
     return stay;
 }

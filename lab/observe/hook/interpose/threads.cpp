@@ -63,9 +63,9 @@ void end_thread(void*) {
     if (first == nullptr || (std::strncmp(first + 8, "PF", 2) != 0 && first[8] != 'M')) return 0;
     constexpr std::size_t max_words = 16;
     std::uintptr_t words[max_words] = {};
-    iovec const here_{words, sizeof words}, there{const_cast<void*>(state), sizeof words};
+    const iovec here_{words, sizeof words}, there{const_cast<void*>(state), sizeof words};
     // Reads as much as can be read, because the object's end is not known.
-    long const got = raw_call(SYS_process_vm_readv, raw_call(SYS_getpid), reinterpret_cast<long>(&here_), 1,
+    const long got = raw_call(SYS_process_vm_readv, raw_call(SYS_getpid), reinterpret_cast<long>(&here_), 1,
                               reinterpret_cast<long>(&there), 1, 0);
     for (long index = 1; index < got / static_cast<long>(sizeof words[0]); ++index) {
         if (is_code(words[index])) return words[index];
@@ -76,7 +76,7 @@ void end_thread(void*) {
 /// std::thread starts one function of the C++ library with a state object, whose third virtual function calls the
 /// thread's function.
 [[nodiscard]] std::uintptr_t routine_of(void* (*function)(void*), const void* argument) noexcept {
-    auto const plain = reinterpret_cast<std::uintptr_t>(function);
+    const auto plain = reinterpret_cast<std::uintptr_t>(function);
     if (argument == nullptr || !is_in_library(plain, "libstdc++")) return plain;
     std::uintptr_t const table = *static_cast<const std::uintptr_t*>(argument);
     if (table % sizeof table != 0 || !is_in_module(table)) return plain;
@@ -87,7 +87,7 @@ void end_thread(void*) {
 }
 
 void* begin_thread(void* data) {
-    beginning const what = *static_cast<beginning*>(data);
+    const beginning what = *static_cast<beginning*>(data);
     real<decltype(std::free)>(call::free)(data);
     this_thread.kind = what.kind;
     know_own_stack(here().frame + 2 * sizeof(std::uintptr_t));
@@ -120,10 +120,10 @@ void know_own_stack(std::uintptr_t top) noexcept {
     if (::pthread_getattr_np(::pthread_self(), &attributes) != 0) return; // then no address counts as on the stack
     void* lowest = nullptr;
     std::size_t bytes = 0, guard_bytes = 0;
-    bool const is_known = ::pthread_attr_getstack(&attributes, &lowest, &bytes) == 0 &&
+    const bool is_known = ::pthread_attr_getstack(&attributes, &lowest, &bytes) == 0 &&
                           ::pthread_attr_getguardsize(&attributes, &guard_bytes) == 0;
     ::pthread_attr_destroy(&attributes);
-    auto const low = reinterpret_cast<std::uintptr_t>(lowest);
+    const auto low = reinterpret_cast<std::uintptr_t>(lowest);
     if (!is_known || top <= low || top - low > bytes) return;
     // C library versions differ in whether the guard is part of it.
     this_thread.stack_low = low + (guard_bytes < top - low ? guard_bytes : 0);
@@ -141,7 +141,7 @@ const pthread_attr_t* with_room(const pthread_attr_t* attributes, pthread_attr_t
     std::size_t asked = 0;
     if (attributes == nullptr || ::pthread_attr_getstack(attributes, &lowest, &asked) != 0 || asked == 0)
         return attributes;
-    bool const is_brought = reinterpret_cast<std::uintptr_t>(lowest) + asked != 0;
+    const bool is_brought = reinterpret_cast<std::uintptr_t>(lowest) + asked != 0;
     if (is_brought || asked >= small_stack_bytes) return attributes;
     std::memcpy(&larger, attributes, sizeof larger); // shallow copy; not destroyed
     return ::pthread_attr_setstacksize(&larger, asked + own_stack_bytes) == 0 ? &larger : attributes;
@@ -153,7 +153,7 @@ struct plain_beginning {
     void* argument;
 };
 void* run_plain(void* data) {
-    plain_beginning const what = *static_cast<plain_beginning*>(data);
+    const plain_beginning what = *static_cast<plain_beginning*>(data);
     real<decltype(std::free)>(call::free)(data);
     return reinterpret_cast<void*>(static_cast<std::intptr_t>(what.function(what.argument)));
 }
@@ -166,7 +166,7 @@ void* run_plain(void* data) {
     pthread_attr_t larger;
     attributes = with_room(attributes, larger);
     *data = {function, argument, kind_of(caller), routine, ticks()};
-    int const answer = create(thread, attributes, begin_thread, data);
+    const int answer = create(thread, attributes, begin_thread, data);
     if (answer != 0) real<decltype(std::free)>(call::free)(data);
     return answer;
 }
@@ -192,7 +192,7 @@ int thrd_create(thrd_t* thread, thrd_start_t function, void* argument) {
         static_cast<plain_beginning*>(real<decltype(std::malloc)>(call::malloc)(sizeof(plain_beginning)));
     if (data == nullptr) return thrd_nomem;
     *data = {function, argument};
-    int const answer =
+    const int answer =
         begin(thread, nullptr, run_plain, data, here().caller, reinterpret_cast<std::uintptr_t>(function));
     if (answer == 0) return thrd_success;
     real<decltype(std::free)>(call::free)(data);

@@ -37,7 +37,7 @@ namespace {
     if (number == waitv) return true;
     if (number != SYS_futex) return false;
     constexpr long lock_pi2 = 13; // Linux 5.14 and later
-    long const command = operation & FUTEX_CMD_MASK;
+    const long command = operation & FUTEX_CMD_MASK;
     return command == FUTEX_WAIT || command == FUTEX_WAIT_BITSET || command == FUTEX_LOCK_PI ||
            command == FUTEX_WAIT_REQUEUE_PI || command == lock_pi2;
 }
@@ -46,12 +46,12 @@ using system_call = long(long, long, long, long, long, long, long);
 
 TENURE_NOINLINE long wait_for_futex(const place& from, system_call* function, long number, const long (&a)[6]) {
     if (is_idle_in_tasks(from.caller)) {
-        idle_stay const stay = begin_idle();
-        long const answer = function(number, a[0], a[1], a[2], a[3], a[4], a[5]);
+        const idle_stay stay = begin_idle();
+        const long answer = function(number, a[0], a[1], a[2], a[3], a[4], a[5]);
         end_idle(stay);
         return answer;
     }
-    noted_call<call::futex> const note(from, 0, reinterpret_cast<const void*>(a[0]));
+    const noted_call<call::futex> note(from, 0, reinterpret_cast<const void*>(a[0]));
     return function(number, a[0], a[1], a[2], a[3], a[4], a[5]);
 }
 
@@ -78,12 +78,12 @@ int sched_yield() {
         return function();
     if (is_idle_in_tasks(here().caller)) {
         std::uint64_t const begin = ticks();
-        int const answer = function();
+        const int answer = function();
         note_idle(begin, ticks());
         return answer;
     }
     if (is_openmp_waiting(here().caller)) return function(); // its library reports the length of the whole wait
-    noted_call<call::sched_yield> const note(here());
+    const noted_call<call::sched_yield> note(here());
     return function();
 }
 

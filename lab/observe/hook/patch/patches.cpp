@@ -255,9 +255,9 @@ constexpr std::intptr_t reach = std::intptr_t{1} << 30U; // half a jump's reach;
     constexpr std::intptr_t step = std::intptr_t{1} << 20U;
     for (std::intptr_t distance = step; distance < reach; distance += step) {
         for (std::intptr_t const each : {-distance, distance}) { // below first: the heap grows above the program
-            long const at = static_cast<long>((function + static_cast<std::uintptr_t>(each)) & ~std::uintptr_t{4095});
+            const long at = static_cast<long>((function + static_cast<std::uintptr_t>(each)) & ~std::uintptr_t{4095});
             constexpr int no_replace = 0x10'0000;
-            long const got =
+            const long got =
                 raw_call(SYS_mmap, at, page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | no_replace, -1, 0);
             if (got == at) return reinterpret_cast<unsigned char*>(got);
             if (got > 0 || got < -4095) raw_call(SYS_munmap, got, page);
@@ -308,19 +308,19 @@ void write_at_once(std::uintptr_t function, const unsigned char* bytes) noexcept
     *code++ = 0x68; // push
     write_code(code, &number, sizeof number);
     write_jump(code, reinterpret_cast<std::uintptr_t>(&tenure_hook_entry));
-    auto const moved = reinterpret_cast<std::uintptr_t>(code);
+    const auto moved = reinterpret_cast<std::uintptr_t>(code);
     write_code(code, plan.moved, plan.moved_bytes);
     write_jump(code, base + plan.address + plan.bytes);
     for (std::uint32_t index = 0; index < plan.fixes; ++index) {
         const code_fix& fix = plan.fix[index];
         if (fix.kind != fix_kind::distance) {
             std::uint64_t const address = base + fix.target;
-            auto const half = static_cast<std::uint32_t>(fix.kind == fix_kind::low_half ? address : address >> 32U);
+            const auto half = static_cast<std::uint32_t>(fix.kind == fix_kind::low_half ? address : address >> 32U);
             std::memcpy(reinterpret_cast<void*>(moved + fix.at), &half, sizeof half);
             continue;
         }
-        auto const distance = static_cast<std::int64_t>(base + fix.target - (moved + fix.next));
-        auto const short_distance = static_cast<std::int32_t>(distance);
+        const auto distance = static_cast<std::int64_t>(base + fix.target - (moved + fix.next));
+        const auto short_distance = static_cast<std::int32_t>(distance);
         if (distance != short_distance) return 0;
         std::memcpy(reinterpret_cast<void*>(moved + fix.at), &short_distance, sizeof short_distance);
     }
@@ -338,10 +338,10 @@ void write_at_once(std::uintptr_t function, const unsigned char* bytes) noexcept
     constexpr auto page_mask = static_cast<std::uintptr_t>(page - 1);
     std::uintptr_t const first = function & ~page_mask;
     std::uintptr_t const bytes = ((function + plan.bytes + page_mask) & ~page_mask) - first;
-    auto const distance = static_cast<std::int32_t>(reinterpret_cast<std::intptr_t>(thunk) -
+    const auto distance = static_cast<std::int32_t>(reinterpret_cast<std::intptr_t>(thunk) -
                                                     static_cast<std::intptr_t>(function + jump_bytes));
-    other_threads const others = find_other_threads();
-    bool const at_once = others != other_threads::none;
+    const other_threads others = find_other_threads();
+    const bool at_once = others != other_threads::none;
     if (at_once && (!is_one_store(plan, function) || !refetch(true))) {
         return others == other_threads::unknown
                    ? " is not watched: without /proc it is unknown whether other threads are executing it"
@@ -353,7 +353,7 @@ void write_at_once(std::uintptr_t function, const unsigned char* bytes) noexcept
     std::memset(jump, 0xCC, sizeof jump); // breakpoints behind the jump; never executed
     jump[0] = 0xE9;
     std::memcpy(jump + 1, &distance, sizeof distance);
-    auto const write = [&](const unsigned char* code) noexcept {
+    const auto write = [&](const unsigned char* code) noexcept {
         if (at_once) return write_at_once(function, code);
         std::memcpy(reinterpret_cast<void*>(function), code, plan.bytes);
     };
@@ -430,10 +430,10 @@ int apply_to_module(dl_phdr_info* module, std::size_t, void* data) noexcept {
 
 void read_plan(const char* path) noexcept {
     if (path == nullptr || *path == '\0') return;
-    long const file = raw_call(SYS_openat, AT_FDCWD, reinterpret_cast<long>(path), O_RDONLY | O_CLOEXEC);
+    const long file = raw_call(SYS_openat, AT_FDCWD, reinterpret_cast<long>(path), O_RDONLY | O_CLOEXEC);
     if (file < 0) return;
     while (patch_count < max_patches) {
-        long const got =
+        const long got =
             raw_call(SYS_read, file, reinterpret_cast<long>(&patches[patch_count].plan), sizeof(planned_patch));
         if (got != static_cast<long>(sizeof(planned_patch))) break;
         ++patch_count;
@@ -491,7 +491,7 @@ void forget_patch_regions() noexcept {
 }
 
 void forget_entered() noexcept {
-    busy const no_handler;
+    const busy no_handler;
     while (entered_count > 0) {
         leave_region(entered[entered_count - 1]);
         give_line(entered[--entered_count].slot);
@@ -508,9 +508,9 @@ std::uintptr_t tenure_hook_enter(std::uintptr_t number, std::uintptr_t* slot) {
     patch& of = patches[number];
     // A watched function that tail-calls another leaves the hook's return address in place already. On a stack other
     // than the thread's own, the hook could not tell later whether the frame still exists.
-    bool const is_own = is_on_own_stack(reinterpret_cast<std::uintptr_t>(slot));
+    const bool is_own = is_on_own_stack(reinterpret_cast<std::uintptr_t>(slot));
     if (!chosen.is_on || !is_own || is_busy || *slot == return_address()) return of.moved;
-    busy const no_handler;
+    const busy no_handler;
     forget_below(slot);
     // Slots of two stacks may share an entry of the table. The second call is not watched meanwhile.
     if (entered_count == max_entered || !take_line(slot)) {
@@ -525,7 +525,7 @@ std::uintptr_t tenure_hook_enter(std::uintptr_t number, std::uintptr_t* slot) {
 }
 
 std::uintptr_t tenure_hook_leave(std::uintptr_t* slot) {
-    busy const no_handler;
+    const busy no_handler;
     for (std::uint32_t index = entered_count; index-- > 0;) {
         if (entered[index].slot != slot) continue;
         std::uintptr_t const to = entered[index].real;
@@ -545,7 +545,7 @@ extern "C" {
 void* __cxa_begin_catch(void* exception) {
     auto* const frame = static_cast<std::uintptr_t*>(__builtin_frame_address(0));
     if (!is_busy && is_on_own_stack(reinterpret_cast<std::uintptr_t>(frame))) {
-        busy const no_handler;
+        const busy no_handler;
         forget_below(frame + 1);
     }
     return real<void*(void*)>(call::begin_catch)(exception);

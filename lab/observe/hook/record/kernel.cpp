@@ -34,7 +34,7 @@ const char* take_number(const char* text, std::uint64_t& number) noexcept {
 void ask_kernel_quickly(kernel_figures& answer) noexcept {
     rusage used{};
     raw_call(SYS_getrusage, RUSAGE_THREAD, reinterpret_cast<long>(&used));
-    auto const faults = static_cast<std::uint64_t>(used.ru_minflt);
+    const auto faults = static_cast<std::uint64_t>(used.ru_minflt);
     answer.small_faults = faults > this_thread.own_faults ? faults - this_thread.own_faults : 0;
     answer.large_faults = static_cast<std::uint64_t>(used.ru_majflt);
     answer.voluntary = static_cast<std::uint64_t>(used.ru_nvcsw);
@@ -55,11 +55,11 @@ void ask_kernel(kernel_figures& answer) noexcept {
     answer.processor_ns = processor_ns();
     answer.queue_ns = 0;
     char text[96];
-    long const file =
+    const long file =
         raw_call(SYS_openat, AT_FDCWD, reinterpret_cast<long>("/proc/thread-self/schedstat"), O_RDONLY | O_CLOEXEC);
     answer.has_queue = file >= 0 ? 1 : 0;
     if (file < 0) return;
-    long const length = raw_call(SYS_read, file, reinterpret_cast<long>(text), sizeof text - 1);
+    const long length = raw_call(SYS_read, file, reinterpret_cast<long>(text), sizeof text - 1);
     raw_call(SYS_close, file);
     if (length <= 0) return;
     text[length] = '\0';

@@ -31,7 +31,7 @@ namespace {
 [[nodiscard]] bool has_word(const char* list, const char* word) noexcept {
     std::size_t const length = std::strlen(word);
     for (const char* at = list; (at = std::strstr(at, word)) != nullptr; at += length) {
-        bool const begins = at == list || at[-1] == ',';
+        const bool begins = at == list || at[-1] == ',';
         if (begins && (at[length] == '\0' || at[length] == ',')) return true;
     }
     return false;
@@ -79,7 +79,7 @@ void read_settings() noexcept {
 /// The cost of the first touch of an OS page in this process.
 [[nodiscard]] std::uint64_t fault_cost_ns() noexcept {
     constexpr long pages = 64, page = 4096;
-    long const memory = raw_call(SYS_mmap, 0, pages * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    const long memory = raw_call(SYS_mmap, 0, pages * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (memory < 0 && memory > -4096) return 0;
     raw_call(SYS_madvise, memory, pages * page, 15); // MADV_NOHUGEPAGE
     timespec begin{}, end{};
@@ -87,7 +87,7 @@ void read_settings() noexcept {
     for (long index = 0; index < pages; ++index) *reinterpret_cast<volatile char*>(memory + index * page) = 1;
     raw_call(SYS_clock_gettime, CLOCK_MONOTONIC, reinterpret_cast<long>(&end));
     raw_call(SYS_munmap, memory, pages * page);
-    long const spent = (end.tv_sec - begin.tv_sec) * 1'000'000'000 + end.tv_nsec - begin.tv_nsec;
+    const long spent = (end.tv_sec - begin.tv_sec) * 1'000'000'000 + end.tv_nsec - begin.tv_nsec;
     return static_cast<std::uint64_t>(spent / pages);
 }
 
@@ -117,7 +117,7 @@ void begin_child() noexcept {
         return;
     }
     process->fault_ns = fault_cost_ns();
-    auto const malloc_of_all = reinterpret_cast<std::uintptr_t>(::dlsym(RTLD_DEFAULT, "malloc"));
+    const auto malloc_of_all = reinterpret_cast<std::uintptr_t>(::dlsym(RTLD_DEFAULT, "malloc"));
     process->own_malloc = is_in_library(malloc_of_all, "libtenure_watch") ? 0 : 1;
     prepare_threads();
     ::pthread_atfork(nullptr, nullptr, begin_child);
@@ -143,7 +143,7 @@ extern "C" {
 
 // fork() calls the atfork handlers; _Fork() does not.
 pid_t _Fork() {
-    pid_t const child = real<pid_t()>(call::fork_plainly)();
+    const pid_t child = real<pid_t()>(call::fork_plainly)();
     if (child == 0 && chosen.is_on) begin_child();
     return child;
 }

@@ -80,7 +80,7 @@ void begin_site(site_record& site, call which, std::uint32_t node, std::uint32_t
 
 /// Finds the entry of a call whose stack is new or was forgotten. Returns   nullptr when the thread has no area.
 TENURE_NOINLINE site_record* find_site(call which, place from) noexcept {
-    silence const quiet;
+    const silence quiet;
     thread_area* const area = area_of_thread();
     if (area == nullptr) return nullptr;
     std::uint32_t const node = node_of_call(*area), what = what_of(which, node);
@@ -167,13 +167,13 @@ void count_wait(thread_area& area, site_record& site, std::uint64_t begin, std::
 /// Examines a slow call that is not known to wait: did the thread sleep, or did it touch new pages?
 TENURE_NOINLINE void look_into(thread_area& area, site_record& site, std::uint64_t begin,
                                std::uint64_t spent) noexcept {
-    silence const quiet;
+    const silence quiet;
     kernel_figures now;
     ask_kernel_quickly(now);
-    bool const has_slept = now.voluntary > this_thread.voluntary;
+    const bool has_slept = now.voluntary > this_thread.voluntary;
     std::uint64_t const faults = now.small_faults + now.large_faults;
     std::uint64_t const touched = faults - std::min(this_thread.faults, faults);
-    bool const was_interrupted = now.involuntary > this_thread.involuntary;
+    const bool was_interrupted = now.involuntary > this_thread.involuntary;
     remember_figures(now);
     std::uint64_t const away = time_away();
     if (has_slept && was_here(away, spent) && !was_interrupted) {
@@ -204,7 +204,7 @@ void note_unseen_entry() noexcept {
 }
 
 void note_cancelled() noexcept {
-    silence const quiet;
+    const silence quiet;
     thread_area* const area = this_thread.area;
     if (area == nullptr || area->waiting_since == 0 || area->waiting_call >= call_count) return;
     site_record& site = place_site(*area, static_cast<call>(area->waiting_call), area->waiting_node, 0);
@@ -228,7 +228,7 @@ void note_call(call which, place from, std::uint64_t begin, std::uint64_t end, s
 
 void note_wait(call which, place from, std::uint64_t begin, std::uint64_t end, const void* object,
                std::uint32_t holder) noexcept {
-    silence const quiet;
+    const silence quiet;
     site_record* const site = site_of(which, from);
     if (site == nullptr) return;
     thread_area& area = *this_thread.area;

@@ -67,7 +67,7 @@ void name_file(const char* folder, std::uint64_t number) noexcept {
 }
 
 [[nodiscard]] void* map_of(long file, std::uint64_t offset, std::uint64_t bytes) noexcept {
-    long const mapped = raw_call(SYS_mmap, 0, static_cast<long>(bytes), PROT_READ | PROT_WRITE, MAP_SHARED, file,
+    const long mapped = raw_call(SYS_mmap, 0, static_cast<long>(bytes), PROT_READ | PROT_WRITE, MAP_SHARED, file,
                                  static_cast<long>(offset));
     return mapped < 0 && mapped > -4096 ? nullptr : reinterpret_cast<void*>(mapped);
 }
@@ -96,9 +96,9 @@ void name_file(const char* folder, std::uint64_t number) noexcept {
 }
 
 void read_words(const char* file_name, char* to, std::size_t room) noexcept {
-    long const file = raw_call(SYS_openat, AT_FDCWD, reinterpret_cast<long>(file_name), O_RDONLY | O_CLOEXEC);
+    const long file = raw_call(SYS_openat, AT_FDCWD, reinterpret_cast<long>(file_name), O_RDONLY | O_CLOEXEC);
     if (file < 0) return;
-    long const length = raw_call(SYS_read, file, reinterpret_cast<long>(to), static_cast<long>(room - 1));
+    const long length = raw_call(SYS_read, file, reinterpret_cast<long>(to), static_cast<long>(room - 1));
     raw_call(SYS_close, file);
     for (long index = 0; index + 1 < length; ++index) {
         if (to[index] == '\0') to[index] = ' ';
@@ -147,14 +147,14 @@ thread_area* refuse(process_head& process, int why) noexcept {
 [[nodiscard]] thread_area* make_area() noexcept {
     process_head* const process = head_of_process();
     if (process == nullptr) return nullptr;
-    long const file = raw_call(SYS_openat, AT_FDCWD, reinterpret_cast<long>(path), O_RDWR | O_CLOEXEC | O_NOFOLLOW);
+    const long file = raw_call(SYS_openat, AT_FDCWD, reinterpret_cast<long>(path), O_RDWR | O_CLOEXEC | O_NOFOLLOW);
     if (file < 0) return refuse(*process, static_cast<int>(-file));
     if (!has_room(file)) {
         raw_call(SYS_close, file);
         return refuse(*process, ENOSPC);
     }
     std::uint64_t const offset = __atomic_fetch_add(&process->file_bytes, area_bytes, __ATOMIC_RELAXED);
-    bool const has_grown = grow(file, offset + area_bytes);
+    const bool has_grown = grow(file, offset + area_bytes);
     void* const mapped = has_grown ? map_of(file, offset, area_bytes) : nullptr;
     raw_call(SYS_close, file);
     if (mapped == nullptr) return refuse(*process, has_grown ? ENOMEM : EFBIG);
@@ -223,7 +223,7 @@ constinit int adding_module = 0; // spin lock; taken to add a module that no thr
     found_module found;
     if (!find_module(address, found)) return max_modules;
     const char* const name = found.path == nullptr || *found.path == '\0' ? process.program : found.path;
-    auto const search = [&]() noexcept {
+    const auto search = [&]() noexcept {
         std::uint32_t const count = __atomic_load_n(&process.modules, __ATOMIC_ACQUIRE);
         for (std::uint32_t index = 0; index < count; ++index) {
             const module_record& each = process.module[index];
@@ -387,7 +387,7 @@ bool take_spare(thread_state& thread) noexcept {
 
 void leave_spare(thread_area* area, stack_cache* cache) noexcept {
     lock_spares();
-    bool const has_room = spare_count < max_spares;
+    const bool has_room = spare_count < max_spares;
     if (has_room) spares[spare_count++] = {area, cache};
     unlock_spares();
     if (has_room) return;
@@ -430,7 +430,7 @@ void close_area() noexcept {
 void visit_areas(void (*visit)(void* context, const thread_area& area) noexcept, void* context) noexcept {
     const process_head* const process = head_of_process();
     if (process == nullptr) return;
-    long const file = raw_call(SYS_openat, AT_FDCWD, reinterpret_cast<long>(path), O_RDWR | O_CLOEXEC | O_NOFOLLOW);
+    const long file = raw_call(SYS_openat, AT_FDCWD, reinterpret_cast<long>(path), O_RDWR | O_CLOEXEC | O_NOFOLLOW);
     if (file < 0) return;
     std::uint64_t const end = __atomic_load_n(&process->file_bytes, __ATOMIC_RELAXED);
     for (std::uint64_t offset = head_bytes; offset + area_bytes <= end; offset += area_bytes) {

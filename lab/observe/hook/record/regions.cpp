@@ -27,7 +27,7 @@ void thin_intervals(thread_area& area) noexcept {
         for (std::uint32_t index = 0; index < area.nodes; ++index) area.node[index].last_interval = 0;
         std::uint32_t kept = 0;
         for (std::uint32_t index = 0; index < area.intervals; ++index) {
-            interval_record const each = area.interval[index];
+            const interval_record each = area.interval[index];
             std::uint64_t& last_of_node = area.node[each.node].last_interval;
             interval_record* const last = last_of_node == 0 ? nullptr : &area.interval[last_of_node - 1];
             if (last != nullptr && each.first - last->last <= pause) {
@@ -81,7 +81,7 @@ void list_interval(thread_area& area, std::uint32_t node, std::uint64_t begin, s
 
 /// Adds the figures of a period to the node, in proportion to the time inside. The thread was nearly always inside.
 void add_figures(node_record& node, const kernel_figures& now, std::uint64_t period) noexcept {
-    auto const part = [&](std::uint64_t end, std::uint64_t begin) noexcept {
+    const auto part = [&](std::uint64_t end, std::uint64_t begin) noexcept {
         if (end < begin) return std::uint64_t{0}; // the kernel's answers are not taken at the same moment
         if (node.period_inside >= period) return end - begin;
         return static_cast<std::uint64_t>(static_cast<double>(end - begin) * static_cast<double>(node.period_inside) /
@@ -131,7 +131,7 @@ TENURE_NOINLINE void ask_at_end(node_record& node, bool is_whole) noexcept {
 /// At the begin of a stay: drops a period that is no longer useful, and begins a new one when it is time.
 void look_at_period(node_record& node, std::uint64_t now) noexcept {
     // Figures from the end of the last stay are useless when much else has happened since.
-    bool const is_stale = node.period_inside == 0 && now - node.period_begin > long_stay_ticks;
+    const bool is_stale = node.period_inside == 0 && now - node.period_begin > long_stay_ticks;
     if (node.period_begin != 0 && !is_stale && now - node.period_begin <= 2 * period_ticks) return;
     node.period_begin = 0;
     if (now - node.last_asked > period_ticks) ask_at_begin(node);
@@ -165,7 +165,7 @@ std::uint32_t region_of(region_kind kind, std::uintptr_t key, std::uintptr_t cod
         cut(name, name_bytes, kind == region_kind::mark ? max_mark_bytes : sizeof process->region[0].name - 1);
     std::uint64_t const first = hash_of(kind, key, name, length);
     for (std::uint32_t step = 0; step < max_regions; ++step) {
-        auto const index = static_cast<std::uint32_t>((first + step) % max_regions);
+        const auto index = static_cast<std::uint32_t>((first + step) % max_regions);
         region_record& region = process->region[index];
         std::uint32_t taken = __atomic_load_n(&region.taken, __ATOMIC_ACQUIRE);
         if (taken == 0 &&
@@ -240,7 +240,7 @@ void leave() noexcept {
                 record.period_inside += now > since ? now - since : 0;
                 // Little else has happened between the question and the stay, so the answer is the stay's.
                 std::uint64_t const before = open.begin > record.period_begin ? open.begin - record.period_begin : 0;
-                bool const is_whole = record.period_inside == spent && spent >= long_stay_ticks && before * 20 <= spent;
+                const bool is_whole = record.period_inside == spent && spent >= long_stay_ticks && before * 20 <= spent;
                 if (is_whole || now - record.period_begin >= period_ticks) ask_at_end(record, is_whole);
             }
             list_interval(*area, thread.node, open.begin, now);

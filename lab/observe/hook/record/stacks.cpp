@@ -70,9 +70,9 @@ _Unwind_Reason_Code take_table_frame(_Unwind_Context* context, void* data) noexc
     walk.pointer = static_cast<std::uintptr_t>(_Unwind_GetGR(context, frame_pointer));
     // Frames above the thread's first function only started the thread.
     if (slot >= this_thread.stack_top && is_on_own_stack(walk.from->frame)) return _URC_END_OF_STACK;
-    bool const is_readable = is_interrupted == 0 && slot >= walk.from->frame && is_on_own_stack(slot);
+    const bool is_readable = is_interrupted == 0 && slot >= walk.from->frame && is_on_own_stack(slot);
     std::uintptr_t const found = is_readable ? read(slot) : 0;
-    bool const is_exact = is_readable && (found == address || replaced_return(found, slot) == address);
+    const bool is_exact = is_readable && (found == address || replaced_return(found, slot) == address);
     return take(*walk.stack, address, slot, is_exact) ? _URC_NO_REASON : _URC_END_OF_STACK;
 }
 
@@ -98,7 +98,7 @@ void walk_tables(walked_stack& stack, const place& from) noexcept {
         return;
     }
     // The unwind tables ended in the middle of the stack: the last address is in code without tables.
-    bool const has_room = this_thread.area->stack_words < max_stack_words / 2;
+    const bool has_room = this_thread.area->stack_words < max_stack_words / 2;
     if (has_room && stack.is_exact && stack.count < max_frames && !is_in_module(stack.address[stack.count - 1])) {
         walk_frames(stack, walk.pointer, stack.slot[stack.count - 1]);
     }
@@ -109,8 +109,8 @@ constexpr std::uintptr_t unwinders_bytes = std::uintptr_t{16} << 10U;
 
 void walk(walked_stack& stack, const place& from) noexcept {
     // On a stack that the program allocated itself, the memory above its first frame is unknown.
-    bool const is_own = is_on_own_stack(from.frame);
-    bool const has_space = is_own && from.frame - this_thread.stack_low >= unwinders_bytes;
+    const bool is_own = is_on_own_stack(from.frame);
+    const bool has_space = is_own && from.frame - this_thread.stack_low >= unwinders_bytes;
     if (chosen.stacks == stack_mode::tables && has_space) return walk_tables(stack, from);
     std::uintptr_t const slot = from.frame + sizeof(std::uintptr_t);
     if (!take(stack, from.caller, slot, read(slot) == from.caller)) return;
@@ -196,7 +196,7 @@ void know_site(const place& from, std::uint32_t what, std::uint32_t stack, site_
 std::uint16_t* site_row(const thread_area& area, call which, std::uint32_t node, std::uint32_t stack) noexcept {
     stack_cache* const cache = this_thread.stacks;
     if (cache == nullptr) return nullptr;
-    auto const number = static_cast<std::uint8_t>(which);
+    const auto number = static_cast<std::uint8_t>(which);
     constexpr std::size_t probes = 64;
     std::size_t const first = mix((std::uint64_t{stack} << 32U) | (node << 8U) | number);
     for (std::size_t step = 0; step < probes; ++step) {
@@ -209,7 +209,7 @@ std::uint16_t* site_row(const thread_area& area, call which, std::uint32_t node,
 }
 
 stack_cache* make_stack_cache() noexcept {
-    long const memory =
+    const long memory =
         raw_call(SYS_mmap, 0, sizeof(stack_cache), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     return memory < 0 && memory > -4096 ? nullptr : reinterpret_cast<stack_cache*>(memory); // zeroed: empty
 }

@@ -41,9 +41,9 @@ struct multiplying_bytes {
     template<class D, class V>
     HWY_INLINE V operator()(D d, V left, V right) const noexcept {
         const hn::Repartition<std::uint16_t, D> wide;
-        auto const lefts = hn::BitCast(wide, left), rights = hn::BitCast(wide, right);
-        auto const even = hn::And(hn::Mul(lefts, rights), hn::Set(wide, 0xFF));
-        auto const odd = hn::Mul(hn::ShiftRight<8>(lefts), hn::AndNot(hn::Set(wide, 0xFF), rights));
+        const auto lefts = hn::BitCast(wide, left), rights = hn::BitCast(wide, right);
+        const auto even = hn::And(hn::Mul(lefts, rights), hn::Set(wide, 0xFF));
+        const auto odd = hn::Mul(hn::ShiftRight<8>(lefts), hn::AndNot(hn::Set(wide, 0xFF), rights));
         return hn::BitCast(d, hn::Or(even, odd));
     }
 };

@@ -44,8 +44,8 @@ struct as_bytes {
     HWY_INLINE auto operator()(D d, V left, V right) const noexcept {
         const hn::RebindToUnsigned<D> lanes;
         const hn::Rebind<std::uint8_t, D> bytes;
-        auto const all_bits = hn::BitCast(lanes, hn::VecFromMask(d, Comparison{}(left, right)));
-        auto const one = hn::Set(bytes, 1), turned = hn::Set(bytes, flip);
+        const auto all_bits = hn::BitCast(lanes, hn::VecFromMask(d, Comparison{}(left, right)));
+        const auto one = hn::Set(bytes, 1), turned = hn::Set(bytes, flip);
         if constexpr (sizeof(hn::TFromD<D>) == 1)
             return hn::Xor(hn::And(all_bits, one), turned);
         else
@@ -73,7 +73,7 @@ std::size_t count_of(std::size_t count, operand<T> left, operand<T> right) noexc
     for (; i + n <= count; i += n) found += hn::CountTrue(d, compare(load_at(d, left, i), load_at(d, right, i)));
     if (i == count) return found;
     std::size_t const rest = count - i;
-    auto const few = compare(load_few(d, operand<T>{left.at + (i & left.step), left.step}, rest),
+    const auto few = compare(load_few(d, operand<T>{left.at + (i & left.step), left.step}, rest),
                              load_few(d, operand<T>{right.at + (i & right.step), right.step}, rest));
     return found + hn::CountTrue(d, hn::And(few, hn::FirstN(d, rest)));
 }
@@ -83,7 +83,7 @@ std::size_t index_of(std::size_t count, operand<T> left, operand<T> right, bool 
     constexpr Comparison compare{};
     const vector_of<T> d;
     std::size_t const n = hn::Lanes(d);
-    auto const turned = hn::FirstN(d, holds ? 0 : n);
+    const auto turned = hn::FirstN(d, holds ? 0 : n);
     std::size_t i = 0;
     for (; i + strides * n <= count; i += strides * n) {
         const T* const lefts = left.at + (i & left.step);
@@ -94,15 +94,15 @@ std::size_t index_of(std::size_t count, operand<T> left, operand<T> right, bool 
         if (!hn::AllFalse(d, any)) break; // one of the vectors below has the match
     }
     for (; i + n <= count; i += n) {
-        auto const found = hn::Xor(compare(load_at(d, left, i), load_at(d, right, i)), turned);
+        const auto found = hn::Xor(compare(load_at(d, left, i), load_at(d, right, i)), turned);
         if (!hn::AllFalse(d, found)) return i + hn::FindKnownFirstTrue(d, found);
     }
     if (i == count) return count;
     std::size_t const rest = count - i;
-    auto const few = hn::Xor(compare(load_few(d, operand<T>{left.at + (i & left.step), left.step}, rest),
+    const auto few = hn::Xor(compare(load_few(d, operand<T>{left.at + (i & left.step), left.step}, rest),
                                      load_few(d, operand<T>{right.at + (i & right.step), right.step}, rest)),
                              turned);
-    auto const found = hn::And(few, hn::FirstN(d, rest));
+    const auto found = hn::And(few, hn::FirstN(d, rest));
     return hn::AllFalse(d, found) ? count : i + hn::FindKnownFirstTrue(d, found);
 }
 

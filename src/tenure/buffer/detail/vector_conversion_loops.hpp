@@ -39,7 +39,7 @@ HWY_INLINE To converted(From value) noexcept {
     From inside = value < least ? least : value;
     inside = inside > greatest ? greatest : inside;
     inside = std::isnan(value) ? From{0} : inside;
-    To const found = static_cast<To>(inside);
+    const To found = static_cast<To>(inside);
     if constexpr (bits <= mantissa)
         return found;
     else

@@ -21,8 +21,8 @@ template<class To, class From>
 [[nodiscard]] bool check_apart([[maybe_unused]] const To* to, [[maybe_unused]] const From* from,
                                [[maybe_unused]] std::size_t count) noexcept {
     if constexpr (checks::caller) {
-        auto const written = reinterpret_cast<std::uintptr_t>(to), read = reinterpret_cast<std::uintptr_t>(from);
-        bool const is_in_place = sizeof(To) == sizeof(From) && written == read;
+        const auto written = reinterpret_cast<std::uintptr_t>(to), read = reinterpret_cast<std::uintptr_t>(from);
+        const bool is_in_place = sizeof(To) == sizeof(From) && written == read;
         if (!is_in_place && written < read + count * sizeof(From) && read < written + count * sizeof(To)) {
             report_misuse("vectors: a buffer that is written overlaps one that is read", to,
                           "Use the same first element for both, or buffers that do not overlap.");

@@ -21,7 +21,7 @@ template<std::size_t VectorBytes, class T>
 HWY_INLINE void fill_by(T* to, std::size_t count, T value) noexcept {
     const hn::CappedTag<T, VectorBytes / sizeof(T)> d;
     std::size_t const n = hn::Lanes(d);
-    auto const all = hn::Set(d, value);
+    const auto all = hn::Set(d, value);
     if (count < n) {
         if (count == 0) return;
         HWY_ALIGN T lanes[HWY_MAX_BYTES / sizeof(T)];

@@ -69,9 +69,9 @@ HWY_INLINE void for_each_vector(To* to, std::size_t count, operand<T> left, oper
         std::memcpy(to, lanes, count * sizeof(To));
         return;
     }
-    auto const first = operation(d, load_at(d, left, 0), load_at(d, right, 0));
+    const auto first = operation(d, load_at(d, left, 0), load_at(d, right, 0));
     std::size_t const last_at = count - n;
-    auto const last = operation(d, load_at(d, left, last_at), load_at(d, right, last_at));
+    const auto last = operation(d, load_at(d, left, last_at), load_at(d, right, last_at));
     std::size_t i = until_aligned(to, n);
     for (; i + strides * n <= count; i += strides * n) {
         const T* const lefts = left.at + (i & left.step);

@@ -60,7 +60,7 @@ T choose_one(const T* from, std::size_t count) noexcept {
     const vector_of<T> d;
     std::size_t const n = hn::Lanes(d);
     if (count < n) return choose_lane<T, Operation>(from, count);
-    auto const last = hn::LoadU(d, from + count - n);
+    const auto last = hn::LoadU(d, from + count - n);
     auto a = last, b = last, c = last, e = last;
     std::size_t i = 0;
     for (; i + strides * n <= count; i += strides * n) {

@@ -43,12 +43,12 @@ HWY_INLINE T quotient(T left, T right) noexcept {
     if constexpr (sizeof(T) <= 2) {
         return static_cast<T>(static_cast<std::int32_t>(static_cast<float>(left) / static_cast<float>(right)));
     } else if constexpr (std::same_as<T, std::int32_t>) {
-        bool const negates = right == -1;
+        const bool negates = right == -1;
         T const found = static_cast<T>(static_cast<double>(left) / static_cast<double>(negates ? 1 : right));
         return negates ? negated(found) : found;
     } else if constexpr (std::same_as<T, std::uint32_t>) {
-        bool const keeps = right == 1;
-        auto const found =
+        const bool keeps = right == 1;
+        const auto found =
             static_cast<std::int32_t>(static_cast<double>(left) / static_cast<double>(keeps ? 2 : right));
         return keeps ? left : static_cast<T>(found);
     } else if constexpr (std::is_signed_v<T>) {
@@ -95,7 +95,7 @@ requires(sizeof(T) <= 4) void divide_by(T* to, std::size_t count, const T* left,
     using real = exact<T>;
     using bits = std::conditional_t<sizeof(real) == 4, std::uint32_t, std::uint64_t>;
     // The next number further from zero: at most one and a half units in the last of 24 or 53 bits too large.
-    auto const inverse = std::bit_cast<real>(std::bit_cast<bits>(1 / static_cast<real>(right)) + 1);
+    const auto inverse = std::bit_cast<real>(std::bit_cast<bits>(1 / static_cast<real>(right)) + 1);
 #pragma omp simd
     for (std::size_t i = 0; i < count; ++i)
         to[i] = static_cast<T>(static_cast<std::int32_t>(static_cast<real>(left[i]) * inverse));
@@ -108,14 +108,14 @@ __extension__ typedef unsigned __int128 two_words;
 class inverse_of_word {
 public:
     explicit inverse_of_word(std::uint64_t divisor) noexcept {
-        auto const bits = static_cast<unsigned>(std::bit_width(divisor - 1));
-        two_words const rest = (two_words{1} << bits) - divisor;
+        const auto bits = static_cast<unsigned>(std::bit_width(divisor - 1));
+        const two_words rest = (two_words{1} << bits) - divisor;
         factor_ = static_cast<std::uint64_t>((rest << 64) / divisor + 1);
         first_shift_ = bits < 1 ? bits : 1;
         second_shift_ = bits < 1 ? 0 : bits - 1;
     }
     HWY_INLINE std::uint64_t quotient_of(std::uint64_t value) const noexcept {
-        auto const high = static_cast<std::uint64_t>(two_words{value} * factor_ >> 64);
+        const auto high = static_cast<std::uint64_t>(two_words{value} * factor_ >> 64);
         return (high + ((value - high) >> first_shift_)) >> second_shift_;
     }
 
@@ -127,15 +127,15 @@ private:
 template<std::integral T>
 requires(sizeof(T) == 8) void divide_by(T* to, std::size_t count, const T* left, T right) noexcept {
     if constexpr (std::is_unsigned_v<T>) {
-        inverse_of_word const inverse(right);
+        const inverse_of_word inverse(right);
         for (std::size_t i = 0; i < count; ++i) to[i] = inverse.quotient_of(left[i]);
     } else {
         // Of magnitudes; the sign follows.
         std::uint64_t const sign = right < 0 ? ~std::uint64_t{0} : 0;
-        inverse_of_word const inverse((static_cast<std::uint64_t>(right) ^ sign) - sign);
+        const inverse_of_word inverse((static_cast<std::uint64_t>(right) ^ sign) - sign);
         for (std::size_t i = 0; i < count; ++i) {
-            auto const value = static_cast<std::uint64_t>(left[i]);
-            auto const negative = static_cast<std::uint64_t>(left[i] >> 63);
+            const auto value = static_cast<std::uint64_t>(left[i]);
+            const auto negative = static_cast<std::uint64_t>(left[i] >> 63);
             std::uint64_t const found = inverse.quotient_of((value ^ negative) - negative);
             std::uint64_t const turned = negative ^ sign;
             to[i] = static_cast<T>((found ^ turned) - turned);
@@ -158,7 +158,7 @@ HWY_INLINE T root(T value) noexcept {
         T const known = value > 0 ? value : T{0};
         return static_cast<T>(static_cast<std::int32_t>(std::sqrt(static_cast<real>(known))));
     } else {
-        auto const known = static_cast<std::uint64_t>(value > 0 ? value : T{0});
+        const auto known = static_cast<std::uint64_t>(value > 0 ? value : T{0});
         auto found = static_cast<std::uint64_t>(static_cast<std::int64_t>(std::sqrt(static_cast<double>(known))));
         // A value that rounds to 2^64 has the root 2^32, whose square does not fit 64 bits.
         found -= found >> 32;

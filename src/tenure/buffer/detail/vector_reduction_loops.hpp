@@ -120,7 +120,7 @@ sum_of<T> dot(const T* left, const T* right, std::size_t count) noexcept {
     } else if constexpr (sizeof(T) == 2) {
 #pragma omp simd reduction(+ : whole)
         for (std::size_t i = 0; i < count; ++i) {
-            auto const product = static_cast<word_of<T>>(left[i]) * static_cast<word_of<T>>(right[i]);
+            const auto product = static_cast<word_of<T>>(left[i]) * static_cast<word_of<T>>(right[i]);
             whole += static_cast<std::uint64_t>(static_cast<sum_of<T>>(product));
         }
     } else {

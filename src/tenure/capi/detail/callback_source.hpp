@@ -77,7 +77,7 @@ template<class Options>
 [[nodiscard]] Options asked(const Options* options) noexcept {
     Options known{};
     if (options != nullptr) {
-        auto const size = std::min<std::size_t>(options->size, sizeof(Options));
+        const auto size = std::min<std::size_t>(options->size, sizeof(Options));
         std::memcpy(static_cast<void*>(&known), options, size);
     }
     return known;
@@ -109,7 +109,7 @@ public:
     /// Whether the caller's functions are usable: both or none, in a structure with its size set.
     [[nodiscard]] static bool is_whole(const tn_block_source* functions) noexcept {
         if (!is_sized(functions)) return false;
-        tn_block_source const known = asked(functions);
+        const tn_block_source known = asked(functions);
         return (known.acquire == nullptr) == (known.release == nullptr);
     }
 

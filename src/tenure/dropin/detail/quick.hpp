@@ -70,7 +70,7 @@ template<std::size_t alignment>
 [[nodiscard]] TENURE_ALWAYS_INLINE bool allocate_aligned_fast(void*& block, std::size_t bytes,
                                                               std::size_t alignment) noexcept {
     detail::thread_cache* const cache = detail::process_cache();
-    bool const is_small = bytes <= detail::max_small_bytes && alignment <= detail::max_small_bytes;
+    const bool is_small = bytes <= detail::max_small_bytes && alignment <= detail::max_small_bytes;
     if (checks::caller || cache == nullptr || !is_small) [[unlikely]]
         return false;
     // Classes past the small ones have a count of zero.
@@ -86,8 +86,8 @@ template<std::size_t alignment>
 /// Requires  `block` is nullptr or from the process heap.
 TENURE_ALWAYS_INLINE void deallocate(void* block) noexcept {
     detail::thread_cache* const cache = detail::process_cache();
-    bool const is_special = (address_of(block) & (detail::max_segment_bytes - 1)) == 0; // nullptr, or a huge block
-    bool const is_quick =
+    const bool is_special = (address_of(block) & (detail::max_segment_bytes - 1)) == 0; // nullptr, or a huge block
+    const bool is_quick =
         !checks::caller && cache != nullptr && !is_special &&
         detail::push(cache->of_class[detail::class_number_at(block, detail::max_segment_bytes)], block);
     if (!is_quick) [[unlikely]]

@@ -15,7 +15,7 @@ void* allocate_slow(std::size_t bytes, std::size_t alignment) noexcept {
 }
 
 void deallocate_slow(void* block) noexcept {
-    int const saved = errno;
+    const int saved = errno;
     detail::process_deallocate_slow(block);
     errno = saved;
 }

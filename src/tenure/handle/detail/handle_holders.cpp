@@ -98,7 +98,7 @@ constexpr std::size_t max_told = 8;
 [[nodiscard]] std::size_t find_holders(const handle_table& table, const handle& which, holder* into) noexcept {
     std::size_t found = 0;
     platform::lock_guard const lock(all.mutex);
-    for (holder const* each = list_of(which); each != nullptr && found < max_told; each = each->next) {
+    for (const holder* each = list_of(which); each != nullptr && found < max_told; each = each->next) {
         if (is_of(*each, table, which)) into[found++] = *each;
     }
     return found;

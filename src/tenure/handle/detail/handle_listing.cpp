@@ -25,8 +25,8 @@ constexpr std::size_t max_kind_bytes = 128;
 
 /// Bytes of the UTF-8 code point at the start of `text`; zero if it is not valid.
 [[nodiscard]] std::size_t letter_bytes(std::string_view text) noexcept {
-    auto const byte_at = [&](std::size_t at) { return static_cast<unsigned char>(text[at]); };
-    unsigned char const lead = byte_at(0);
+    const auto byte_at = [&](std::size_t at) { return static_cast<unsigned char>(text[at]); };
+    const unsigned char lead = byte_at(0);
     if (lead < 0x80) return 1;
     std::size_t const bytes = lead < 0xC2 || lead > 0xF4 ? 0 : lead < 0xE0 ? 2 : lead < 0xF0 ? 3 : 4;
     if (bytes == 0 || bytes > text.size()) return 0;
@@ -34,7 +34,7 @@ constexpr std::size_t max_kind_bytes = 128;
         if ((byte_at(at) & 0xC0) != 0x80) return 0;
     }
     // Overlong, a surrogate, or past U+10FFFF.
-    bool const is_none = (lead == 0xE0 && byte_at(1) < 0xA0) || (lead == 0xED && byte_at(1) > 0x9F) ||
+    const bool is_none = (lead == 0xE0 && byte_at(1) < 0xA0) || (lead == 0xED && byte_at(1) > 0x9F) ||
                          (lead == 0xF0 && byte_at(1) < 0x90) || (lead == 0xF4 && byte_at(1) > 0x8F);
     return is_none ? 0 : bytes;
 }
@@ -46,11 +46,11 @@ void say_kind(report_text& to, std::string_view kind, usage_form form) noexcept 
     for (std::size_t at = 0, bytes = 0; at < kind.size(); at += std::max<std::size_t>(bytes, 1)) {
         bytes = letter_bytes({kind.data() + at, kind.size() - at});
         if (at + std::max<std::size_t>(bytes, 1) > max_kind_bytes) return;
-        auto const code = static_cast<unsigned char>(kind[at]);
+        const auto code = static_cast<unsigned char>(kind[at]);
         if (bytes == 0) {
             to.text("\xEF\xBF\xBD");
         } else if (code < ' ' || code == 0x7F) {
-            char const escape[] = {'\\', 'u', '0', '0', digits[code / 16], digits[code % 16]};
+            const char escape[] = {'\\', 'u', '0', '0', digits[code / 16], digits[code % 16]};
             to.text(form == usage_form::json ? std::string_view{escape, sizeof escape} : "?");
         } else {
             if (form == usage_form::json && (code == '"' || code == '\\')) to.text("\\");
@@ -74,7 +74,7 @@ void say_age(report_text& text, std::uint64_t age_ns) noexcept {
         std::string_view name;
     };
     constexpr unit units[] = {{day, 3 * day, " days"}, {h, 3 * h, " h"}, {min, 3 * min, " min"}, {s, s, " s"}};
-    for (unit const& each : units) {
+    for (const unit& each : units) {
         if (age_ns < each.from) continue;
         text.number(age_ns / each.ns);
         if (age_ns < 10 * each.ns) text.text(".").number(age_ns % each.ns * 10 / each.ns);
@@ -98,19 +98,19 @@ void say(report_text& text, const handle_info& info) noexcept {
 bool handle_table::read(std::uint32_t entry, handle_info& into, void** frames) const noexcept {
     // Acquire for every load: a thread that sees a value of the entry's next use then sees the changed word at the end.
     constexpr auto order = std::memory_order_acquire;
-    detail::handle_word const& word = words_.load(std::memory_order_relaxed)[entry];
+    const detail::handle_word& word = words_.load(std::memory_order_relaxed)[entry];
     std::uint64_t const before = word.load(order);
     std::uint32_t const generation = detail::generation_in(before);
     if (generation % 2 == 0) return false;
-    detail::handle_record const& record = records_.load(std::memory_order_relaxed)[entry];
+    const detail::handle_record& record = records_.load(std::memory_order_relaxed)[entry];
     into.which = {record.pointer.load(order), record.bytes.load(order), entry, generation};
     into.holders = detail::holders_in(before);
     into.owner = tag::from_id(record.tag.load(order));
-    char const* const kind = record.kind.load(order);
+    const char* const kind = record.kind.load(order);
     into.kind = kind != nullptr ? kind : "memory";
     std::uint64_t const now = platform::coarse_ns(), born = record.born_ns.load(order);
     into.age_ns = now > born ? now - born : 0;
-    detail::handle_stack const* const stacks = stacks_.load(order);
+    const detail::handle_stack* const stacks = stacks_.load(order);
     std::size_t const count = stacks == nullptr ? 0 : record.frame_count.load(order);
     into.stack_count = std::min(count, detail::handle_stack::capacity);
     for (std::size_t index = 0; index < into.stack_count; ++index)
@@ -136,7 +136,7 @@ handle_usage handle_table::usage() const noexcept {
         usage.held_count += info.holders != 0;
     });
     std::uint32_t const end = entries_end_.load(std::memory_order_acquire);
-    detail::handle_word const* const words = words_.load(std::memory_order_relaxed);
+    const detail::handle_word* const words = words_.load(std::memory_order_relaxed);
     for (std::uint32_t entry = 1; entry < end; ++entry) {
         std::uint32_t const generation = detail::generation_in(words[entry].load(std::memory_order_relaxed));
         usage.entry_count += generation != options_.first_generation;
@@ -168,26 +168,26 @@ std::size_t handle_table::report_live(std::uint64_t least_age_ns) const noexcept
 
 bool handle_table::valid() const noexcept {
     std::uint32_t const end = entries_end_.load(std::memory_order_acquire);
-    detail::handle_word const* const words = words_.load(std::memory_order_relaxed);
-    detail::handle_record const* const records = records_.load(std::memory_order_relaxed);
-    detail::handle_generation const* const generations = generations_.load(std::memory_order_relaxed);
+    const detail::handle_word* const words = words_.load(std::memory_order_relaxed);
+    const detail::handle_record* const records = records_.load(std::memory_order_relaxed);
+    const detail::handle_generation* const generations = generations_.load(std::memory_order_relaxed);
     if (detail::generation_in(words[0].load(std::memory_order_relaxed)) != detail::retired_generation) return false;
     std::size_t free_count = 0, listed_count = 0;
     for (std::uint32_t entry = 1; entry < end; ++entry) {
         std::uint64_t const word = words[entry].load(std::memory_order_relaxed);
         std::uint32_t const generation = detail::generation_in(word);
-        bool const is_live = generation % 2 == 1;
+        const bool is_live = generation % 2 == 1;
         if (!is_live && detail::holders_in(word) != 0) return false;
         if (generations[entry].load(std::memory_order_relaxed) != generation) return false;
         // Lines that other stacks have not taken yet are between those in use.
-        bool const is_taken =
+        const bool is_taken =
             entry / entries_per_line / stack_count < stacks_of_free_[stack_of(entry)].next_line.load();
         free_count += !is_live && generation != detail::retired_generation && is_taken;
     }
     for (std::uint32_t stack = 0; stack < stack_count; ++stack) {
         auto entry = static_cast<std::uint32_t>(stacks_of_free_[stack].top.load(std::memory_order_acquire));
         for (; entry != 0; entry = records[entry].next.load(std::memory_order_relaxed)) {
-            bool const is_free = entry < end && detail::generation_in(words[entry].load()) % 2 == 0;
+            const bool is_free = entry < end && detail::generation_in(words[entry].load()) % 2 == 0;
             if (!is_free || stack_of(entry) != stack || ++listed_count > free_count) return false;
         }
     }
@@ -199,16 +199,16 @@ bool detail::is_of_used_entry(const handle& which) noexcept {
 }
 
 void detail::report_handles_at_exit() noexcept {
-    handle_table const& table = handle_table::process();
+    const handle_table& table = handle_table::process();
     if (option_value(option::handle_report) == 1) {
         table.report_live();
         return;
     }
-    handle_usage const usage = table.usage();
-    usage_figure const figures[] = {{"live_count", "", usage.live_count, false},
+    const handle_usage usage = table.usage();
+    const usage_figure figures[] = {{"live_count", "", usage.live_count, false},
                                     {"live_bytes", "", usage.live_bytes, true},
                                     {"held_count", "", usage.held_count, false}};
-    usage_writer const write{usage_form::json, [](void*, std::string_view piece) { host::write_report(piece); },
+    const usage_writer write{usage_form::json, [](void*, std::string_view piece) { host::write_report(piece); },
                              nullptr};
     write_figures(write, "handles", "process", figures);
     write(", \"handles\": [");

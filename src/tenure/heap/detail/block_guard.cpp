@@ -57,7 +57,7 @@ void fill_freed(void* block, std::size_t usable) noexcept {
 }
 
 std::size_t first_written(const void* block, std::size_t usable) noexcept {
-    unsigned char const* const bytes = bytes_of(block);
+    const unsigned char* const bytes = bytes_of(block);
     if (all_are(bytes, usable, freed_fill)) return usable;
     std::size_t first = 0;
     while (bytes[first] == freed_fill) ++first;

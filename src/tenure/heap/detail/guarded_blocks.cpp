@@ -45,7 +45,7 @@ std::size_t places_bytes(std::size_t one) noexcept {
 
 void guarded_blocks::trace::capture() noexcept { count = host::walk_stack(frames, max_frames); }
 
-void guarded_blocks::trace::write(char const* title) const noexcept {
+void guarded_blocks::trace::write(const char* title) const noexcept {
     host::write_report(title);
     host::write_stack(frames, count);
 }
@@ -109,7 +109,7 @@ void* guarded_blocks::allocate(std::size_t bytes, std::size_t alignment) noexcep
         if (!each.is_live && (oldest == nullptr || each.freed_in_turn < oldest->freed_in_turn)) oldest = &each;
     }
     if (oldest == nullptr) return nullptr;
-    auto const index = static_cast<std::size_t>(oldest - places_);
+    const auto index = static_cast<std::size_t>(oldest - places_);
     std::uintptr_t const end = begin_of(index) + place_bytes;
     std::uintptr_t const block = align_down(end - bytes, alignment);
     std::uintptr_t const first_page = align_down(block, page);
@@ -140,7 +140,7 @@ void guarded_blocks::release(place& freed) noexcept {
 }
 
 void guarded_blocks::deallocate(void* block) noexcept {
-    char const* what = nullptr;
+    const char* what = nullptr;
     place copy{};
     {
         platform::lock_guard const lock(mutex_);
@@ -151,7 +151,7 @@ void guarded_blocks::deallocate(void* block) noexcept {
         } else if (address_of(block) != found.block) {
             what = "a pointer that is not the start of a block was freed";
         } else {
-            auto const* const bytes = static_cast<unsigned char const*>(block);
+            const auto* const bytes = static_cast<const unsigned char*>(block);
             std::uintptr_t const end = begin_of(static_cast<std::size_t>(&found - places_)) + place_bytes;
             for (std::size_t at = found.bytes; at < end - found.block; ++at) {
                 if (bytes[at] != guard_fill) what = "memory past the end of a heap block was overwritten";
@@ -171,7 +171,7 @@ void guarded_blocks::deallocate(void* block) noexcept {
 bool guarded_blocks::report_fault(const void* address) noexcept {
     if (!contains(address)) return false;
     // No lock: the thread that faulted may hold it, and the process ends here.
-    place const& found = *place_of(address);
+    const place& found = *place_of(address);
     report_text text;
     if (found.block == 0) {
         text.text("an address between guarded heap blocks was accessed: ").address(address);
@@ -197,7 +197,7 @@ bool guarded_blocks::report_fault(const void* address) noexcept {
 
 std::size_t guarded_blocks::bytes_of(const void* block) const noexcept {
     platform::lock_guard const lock(mutex_);
-    place const& found = *place_of(block);
+    const place& found = *place_of(block);
     return found.is_live && found.block == address_of(block) ? found.bytes : 0;
 }
 

@@ -69,7 +69,7 @@ private:
         void* frames[max_frames];
         std::size_t count;
         void capture() noexcept;
-        void write(char const* title) const noexcept;
+        void write(const char* title) const noexcept;
     };
     struct place {
         std::uintptr_t block;

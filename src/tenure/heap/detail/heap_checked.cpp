@@ -83,12 +83,12 @@ void* heap_core::set_canary(void* block, std::size_t bytes) noexcept {
 
 std::size_t heap_core::checked_bytes(const void* block, std::uint8_t number) const noexcept {
     std::size_t const whole = whole_bytes(block, number);
-    auto const* const bytes = static_cast<unsigned char const*>(block);
+    const auto* const bytes = static_cast<const unsigned char*>(block);
     platform::unpoison(bytes + whole - sizeof(std::uint64_t), sizeof(std::uint64_t));
     std::size_t const asked = guarded_bytes(block, whole);
     if (asked == canary_overwritten) return canary_overwritten;
     platform::unpoison(bytes + asked, whole - asked);
-    bool const is_whole = guard_is_whole(block, whole, asked);
+    const bool is_whole = guard_is_whole(block, whole, asked);
     platform::poison(bytes + asked, whole - asked);
     return is_whole ? asked : canary_overwritten;
 }
@@ -130,7 +130,7 @@ bool heap_core::resize_checked(void* block, std::size_t bytes, std::uint8_t numb
     if (bytes > max_object_bytes / 4 || !check_block(block, number, "resized")) return false;
     std::size_t const whole = whole_bytes(block, number);
     platform::unpoison(block, whole);
-    bool const is_resized = resize_to(block, bytes + guard_bytes, number);
+    const bool is_resized = resize_to(block, bytes + guard_bytes, number);
     if (is_resized) return set_canary(block, std::max<std::size_t>(bytes, 1)) == block;
     // Restores the previous state: the guard is unchanged, and its bytes become inaccessible again.
     std::size_t const asked = guarded_bytes(block, whole);
@@ -147,7 +147,7 @@ void heap_core::retire(void* block, std::uint8_t number) noexcept {
 }
 
 void heap_core::deallocate_sized(thread_cache* cache, void* block, std::size_t bytes) noexcept {
-    bool const is_ours = block != nullptr && (guarded_.contains(block) || kind_of_head(block) != head_kind::none);
+    const bool is_ours = block != nullptr && (guarded_.contains(block) || kind_of_head(block) != head_kind::none);
     std::size_t const asked = is_ours ? usable_bytes(block) : 0;
     if (checks::caller && asked != 0 && asked != std::max<std::size_t>(bytes, 1)) {
         report_text text;

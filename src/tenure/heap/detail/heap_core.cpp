@@ -22,7 +22,7 @@ namespace tenure::inline TENURE_ABI::detail {
 TENURE_COLD block_origin heap_core::choose_origin() noexcept {
     // Requests before the process has its environment are served and decide nothing.
     if (!host::has_environment()) return block_origin::own;
-    block_origin const wanted = passthrough_enabled(part::heap) ? block_origin::malloc : block_origin::own;
+    const block_origin wanted = passthrough_enabled(part::heap) ? block_origin::malloc : block_origin::own;
     block_origin chosen = block_origin::unknown; // another thread may have chosen already
     if (origin_.compare_exchange_strong(chosen, wanted, std::memory_order_relaxed)) chosen = wanted;
     return chosen;
@@ -48,7 +48,7 @@ std::size_t heap_core::passthrough_bytes(const void* block) const noexcept {
 
 thread_cache* heap_core::open_cache(std::uint16_t tag) noexcept {
     // No cache while the origin is undecided either: under passthrough, malloc's blocks must not enter a cache.
-    bool const is_undecided =
+    const bool is_undecided =
         origin() == block_origin::own && origin_.load(std::memory_order_relaxed) == block_origin::unknown;
     return is_undecided || origin() == block_origin::malloc ? nullptr : small_.open_cache(tag);
 }
@@ -94,13 +94,13 @@ void* heap_core::allocate(thread_cache* cache, std::size_t bytes, std::size_t al
     if constexpr (checks::caller) {
         check_alone("allocate");
         // Guarded blocks have OS pages of their own and carry no tag.
-        bool const may_guard = memory_.is_plentiful() && (cache == nullptr || cache->tag == 0);
+        const bool may_guard = memory_.is_plentiful() && (cache == nullptr || cache->tag == 0);
         void* const guarded = may_guard ? sample_guarded(asked, alignment, how) : nullptr;
         if (guarded != nullptr) return guarded;
         bytes += guard_bytes;
     }
     std::size_t const class_index = class_for(bytes, alignment);
-    bool const is_small = class_index < small_class_count && 2 * slices_of_page(class_index) * slice_bytes <=
+    const bool is_small = class_index < small_class_count && 2 * slices_of_page(class_index) * slice_bytes <=
                                                                  memory_.segment_bytes(); // leaves room for the head
     purge_expired(platform::coarse_ns());
     void* block = nullptr;
@@ -120,16 +120,16 @@ void* heap_core::allocate(thread_cache* cache, std::size_t bytes, std::size_t al
 /// The kind of head that a block belongs to. Only a huge block can start at a segment boundary; its head is in the
 /// segment before. The memory of a huge block may end within its last segment, and what follows belongs to others.
 head_kind heap_core::kind_of_head(const void* block) const noexcept {
-    bool const is_at_begin = (address_of(block) & (memory_.segment_bytes() - 1)) == 0;
+    const bool is_at_begin = (address_of(block) & (memory_.segment_bytes() - 1)) == 0;
     if (!is_at_begin && memory_.kind_of(block) == head_kind::segment) return head_kind::segment;
-    void const* const inside = is_at_begin ? pointer_at(address_of(block) - 1) : block;
+    const void* const inside = is_at_begin ? pointer_at(address_of(block) - 1) : block;
     return huge_.has_head(inside) ? head_kind::huge : head_kind::none;
 }
 
 /// The number stored for a block's slice; no_class for pointers outside this heap.
 std::uint8_t heap_core::slice_number_of(const void* block) const noexcept {
     std::size_t const segment_bytes = memory_.segment_bytes();
-    bool const is_at_begin = (address_of(block) & (segment_bytes - 1)) == 0;
+    const bool is_at_begin = (address_of(block) & (segment_bytes - 1)) == 0;
     if (!is_at_begin && memory_.kind_of(block) == head_kind::segment)
         return segment_head::of(block, segment_bytes)->class_of_slice[segment_head::slice_of(block, segment_bytes)];
     if (huge_.is_known_block(block)) return huge_class; // the common case, without a lock

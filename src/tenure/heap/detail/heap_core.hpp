@@ -114,7 +114,7 @@ public:
 
 private:
     [[nodiscard]] block_origin origin() noexcept {
-        block_origin const chosen = origin_.load(std::memory_order_relaxed);
+        const block_origin chosen = origin_.load(std::memory_order_relaxed);
         return chosen != block_origin::unknown ? chosen : choose_origin();
     }
     block_origin choose_origin() noexcept;
@@ -160,7 +160,7 @@ private:
     void deallocate_passthrough(void* block) noexcept;
     [[nodiscard]] std::size_t passthrough_bytes(const void* block) const noexcept;
 
-    passthrough_form const passthrough_form_;
+    const passthrough_form passthrough_form_;
     passthrough_blocks passthrough_;
     heap_memory memory_;
     heap_pages pages_;

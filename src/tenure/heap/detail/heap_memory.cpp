@@ -97,14 +97,14 @@ TENURE_COLD void* heap_memory::copy_aligned(void* odd, std::size_t bytes) noexce
 }
 
 void* heap_memory::remap(void* memory, std::size_t old_bytes, std::size_t new_bytes) noexcept {
-    bool const grows = new_bytes > old_bytes;
+    const bool grows = new_bytes > old_bytes;
     if (grows && !charge_limit(new_bytes - old_bytes)) return nullptr;
     platform::lock_guard const lock(mutex_);
     platform::remove_leak_root(memory, old_bytes);
     void* moved = source_.remap(memory, old_bytes, new_bytes, segment_bytes_);
     if (!is_aligned(moved, segment_bytes_)) [[unlikely]]
         moved = copy_aligned(moved, new_bytes);
-    bool const is_refused = moved == nullptr;
+    const bool is_refused = moved == nullptr;
     platform::add_leak_root(is_refused ? memory : moved, is_refused ? old_bytes : new_bytes);
     if (grows && is_refused) reserved_bytes_.fetch_sub(new_bytes - old_bytes, std::memory_order_relaxed);
     if (!grows && !is_refused) reserved_bytes_.fetch_sub(old_bytes - new_bytes, std::memory_order_relaxed);
@@ -128,7 +128,7 @@ void heap_memory::clear(void* part, std::size_t bytes) noexcept {
     std::memset(part, 0, first - begin);
     for (std::uintptr_t at = first; at < last; at += step) {
         // Pieces that are hardly resident are decommitted, including their swap: touching a few pages again costs less.
-        bool const is_there = platform::resident_bytes_in(pointer_at(at), step) > step / 4;
+        const bool is_there = platform::resident_bytes_in(pointer_at(at), step) > step / 4;
         if (is_there || !decommit(pointer_at(at), step)) std::memset(pointer_at(at), 0, step);
     }
     std::memset(pointer_at(last), 0, begin + bytes - last);
@@ -146,7 +146,7 @@ bool heap_memory::announce(segment_head& head, std::uint8_t class_of_all) noexce
 void heap_memory::withdraw(segment_head& head) noexcept { known_heads.erase(&head); }
 
 head_kind heap_memory::kind_of(const void* pointer) const noexcept {
-    void const* const owner = known_heads.get(segment_head::of(pointer, segment_bytes_));
+    const void* const owner = known_heads.get(segment_head::of(pointer, segment_bytes_));
     if (owner == this) return head_kind::segment;
     return owner == owner_of_huge(this) ? head_kind::huge : head_kind::none;
 }

@@ -38,7 +38,7 @@ void for_each_run(const bit_word (&words)[slice_words], Visit&& visit) noexcept 
 /// Allocates a run of 1, 2, 4 or 8 slices, at a multiple of its length.
 /// Returns   the first slice, or max_slices.
 std::size_t heap_pages::allocate_slices(heap_segment& segment, std::size_t count, among which) const noexcept {
-    bit_word const first_of_each = ~bit_word{0} / low_bits(count); // every count-th bit
+    const bit_word first_of_each = ~bit_word{0} / low_bits(count); // every count-th bit
     for (std::size_t word = 0; word < slice_words; ++word) {
         bit_word free = segment.free_slices[word];
         if (which == among::touched) free &= segment.dirty_slices[word];
@@ -47,7 +47,7 @@ std::size_t heap_pages::allocate_slices(heap_segment& segment, std::size_t count
         free &= first_of_each;
         if (free == 0) continue;
         std::size_t const bit = lowest_bit(free);
-        bit_word const taken = low_bits(count) << bit;
+        const bit_word taken = low_bits(count) << bit;
         segment.free_slices[word] &= ~taken;
         segment.dirty_slices[word] |= taken;
         segment.stale_slices[word] &= ~taken;
@@ -118,7 +118,7 @@ small_page* heap_pages::allocate(std::size_t class_index, std::uint8_t number) n
             first_free_ = first_free_->next_free;
         }
         // Touched memory causes no page fault and does not increase the process's memory.
-        for (among const which : {among::touched, among::all}) {
+        for (const among which : {among::touched, among::all}) {
             for (segment = first_free_; segment != nullptr; segment = segment->next_free) {
                 slice = allocate_slices(*segment, slices, which);
                 if (slice != max_slices) break;
@@ -155,7 +155,7 @@ small_page* heap_pages::allocate(std::size_t class_index, std::uint8_t number) n
 
 void heap_pages::deallocate(small_page& page) noexcept {
     auto& segment = *static_cast<heap_segment*>(segment_head::of(&page, memory_.segment_bytes()));
-    auto const slice = static_cast<std::size_t>(&page - segment.pages);
+    const auto slice = static_cast<std::size_t>(&page - segment.pages);
     std::size_t const slices = slices_of_page(page.class_index);
     page.owner.store(nullptr, std::memory_order_relaxed);
     if constexpr (checks::caller) platform::unpoison(pointer_at(page.begin), slices * slice_bytes);
@@ -179,7 +179,7 @@ std::size_t heap_pages::trim() noexcept {
             segment->stale_slices[word] = 0;
         }
         if (segment->free_count == slice_count() - head_slices()) {
-            for (bit_word const word : touched) bytes += count_bits(word) * slice_bytes;
+            for (const bit_word word : touched) bytes += count_bits(word) * slice_bytes;
             bytes += head_slices() * slice_bytes;
             *link = segment->next;
             --segment_count_;
@@ -203,7 +203,7 @@ std::size_t heap_pages::sweep() noexcept {
         bit_word old[slice_words];
         bit_word any = 0;
         for (std::size_t word = 0; word < slice_words; ++word) {
-            bit_word const touched = segment->free_slices[word] & segment->dirty_slices[word];
+            const bit_word touched = segment->free_slices[word] & segment->dirty_slices[word];
             old[word] = touched & segment->stale_slices[word];
             segment->dirty_slices[word] &= ~old[word];
             segment->stale_slices[word] = touched & ~old[word];
@@ -235,9 +235,9 @@ void heap_pages::for_each_page(void (*visit)(void* context, small_page&), void* 
 std::size_t heap_pages::committed_bytes() const noexcept {
     std::size_t slices = 0;
     platform::lock_guard const lock(mutex_);
-    for (heap_segment const* segment = first_; segment != nullptr; segment = segment->next) {
+    for (const heap_segment* segment = first_; segment != nullptr; segment = segment->next) {
         slices += head_slices();
-        for (bit_word const word : segment->dirty_slices) slices += count_bits(word);
+        for (const bit_word word : segment->dirty_slices) slices += count_bits(word);
     }
     return slices * slice_bytes;
 }
@@ -245,7 +245,7 @@ std::size_t heap_pages::committed_bytes() const noexcept {
 std::size_t heap_pages::resident_bytes() const noexcept {
     std::size_t bytes = 0;
     platform::lock_guard const lock(mutex_);
-    for (heap_segment const* segment = first_; segment != nullptr; segment = segment->next)
+    for (const heap_segment* segment = first_; segment != nullptr; segment = segment->next)
         bytes += platform::resident_bytes_in(segment, memory_.segment_bytes());
     return bytes;
 }

@@ -33,8 +33,8 @@ namespace {
 /// Requires  the target is zero.
 void copy_sparse(void* to, const void* from, std::size_t bytes) noexcept {
     auto* const target = static_cast<unsigned char*>(to);
-    auto const* const source = static_cast<unsigned char const*>(from);
-    auto const copy_absent = [&](std::size_t at, std::size_t end) {
+    const auto* const source = static_cast<const unsigned char*>(from);
+    const auto copy_absent = [&](std::size_t at, std::size_t end) {
         for (std::size_t part = 0; at < end; at += part) {
             part = std::min(end - at, unit_bytes - (address_of(source + at) & (unit_bytes - 1)));
             if (!is_zero(source + at, part)) std::memcpy(target + at, source + at, part);
@@ -69,7 +69,7 @@ bool heap_core::resize_to(void* block, std::size_t bytes, std::uint8_t number) n
     if (number != large_class && number != huge_class) return false;
     std::uint16_t const tag = number == large_class ? large_.tag_of(block) : huge_.tag_of(block);
     std::size_t const before = larger_bytes(block, number);
-    bool const is_resized =
+    const bool is_resized =
         number == large_class ? bytes > max_small_bytes / 2 && large_.resize(block, bytes) : huge_.resize(block, bytes);
     if (tag != 0) count_tagged(tag, 0, larger_bytes(block, number) - before);
     return is_resized;
@@ -79,20 +79,20 @@ void* heap_core::reallocate(thread_cache* cache, void* block, std::size_t bytes,
     if (block == nullptr) return allocate(cache, bytes, alignment, fill::none);
     constexpr std::size_t most = max_object_bytes / 4;
     if (bytes > most || alignment > most || !is_power_of_two(alignment)) return nullptr;
-    bool const is_of_malloc = origin() == block_origin::malloc && is_passthrough(block);
+    const bool is_of_malloc = origin() == block_origin::malloc && is_passthrough(block);
     if (is_of_malloc && passthrough_form_ == passthrough_form::plain)
         return host::process_reallocate(block, bytes, alignment);
     if (is_of_malloc) return reallocate_by_copy(cache, block, bytes, alignment, passthrough_.bytes_of(block));
     std::size_t const usable = usable_bytes(block);
     if (checks::caller && usable == 0) return nullptr; // reported; every valid block has at least one byte
-    bool const is_aligned_so = is_aligned(block, alignment);
+    const bool is_aligned_so = is_aligned(block, alignment);
     // A block that shrinks to less than half moves, so that the memory it no longer needs can serve others.
-    bool const is_worth_keeping = bytes <= usable ? bytes >= usable / 2 : usable > max_small_bytes;
+    const bool is_worth_keeping = bytes <= usable ? bytes >= usable / 2 : usable > max_small_bytes;
     if (is_aligned_so && is_worth_keeping && resize(block, bytes)) return block;
     std::uint8_t const number = class_number_of(block, slice_number_of(block));
     // A moved block keeps its distance from a segment boundary, and therefore at most a segment's alignment.
-    bool const may_move = number == huge_class && alignment <= memory_.segment_bytes() / 2;
-    bool const stays_huge = bytes > usable || !fits_segment(bytes, alignment, memory_.segment_bytes());
+    const bool may_move = number == huge_class && alignment <= memory_.segment_bytes() / 2;
+    const bool stays_huge = bytes > usable || !fits_segment(bytes, alignment, memory_.segment_bytes());
     if (!checks::caller && is_aligned_so && may_move && stays_huge) {
         std::uint16_t const tag = huge_.tag_of(block);
         std::size_t const before = huge_.asked_bytes(block);
@@ -102,8 +102,8 @@ void* heap_core::reallocate(thread_cache* cache, void* block, std::size_t bytes,
     }
     void* const fresh = reallocate_by_copy(cache, block, bytes, alignment, usable);
     // A shrink that cannot allocate need not fail: the block is large enough as it is.
-    bool const is_guarded = checks::caller && guarded_.contains(block); // a guarded block cannot shrink in place
-    bool const stays = fresh == nullptr && is_aligned_so && bytes <= usable && !is_guarded;
+    const bool is_guarded = checks::caller && guarded_.contains(block); // a guarded block cannot shrink in place
+    const bool stays = fresh == nullptr && is_aligned_so && bytes <= usable && !is_guarded;
     if (checks::caller && stays) {
         // Shrink as far as possible, so that the guard behind it is short.
         (void)resize_to(block, std::max(bytes + guard_bytes, max_small_bytes), number);
@@ -116,7 +116,7 @@ void* heap_core::reallocate_by_copy(thread_cache* cache, void* block, std::size_
                                     std::size_t usable) noexcept {
     std::size_t const copied = std::min(bytes, usable);
     // Not under passthrough: memory checkers track reads.
-    bool const by_pages = origin() == block_origin::own && is_sparse(block, copied);
+    const bool by_pages = origin() == block_origin::own && is_sparse(block, copied);
     void* const fresh = allocate(cache, bytes, alignment, by_pages ? fill::zero : fill::none);
     if (fresh == nullptr) return nullptr;
     if (by_pages) {

@@ -63,7 +63,7 @@ std::size_t move_blocks(small_page& page, void** blocks, std::size_t room) noexc
             blocks[room - ++taken] = pointer_at(begin + lowest_bit(group) * page.block_bytes);
         bits[word] = group;
         page.free_count = static_cast<std::uint16_t>(page.free_count + count_bits(group));
-        bit_word const summary = bit_at(word);
+        const bit_word summary = bit_at(word);
         page.words_with_free = group != 0 ? page.words_with_free | summary : page.words_with_free & ~summary;
     }
     return taken;
@@ -99,7 +99,7 @@ void open_group(small_page& page) noexcept {
 
 /// One of the set bits, chosen by `draw`.
 [[nodiscard]] std::size_t some_bit(bit_word word, std::uint64_t draw) noexcept {
-    auto const by = static_cast<int>(draw % bits_per_word);
+    const auto by = static_cast<int>(draw % bits_per_word);
     return (lowest_bit(std::rotr(word, by)) + static_cast<std::size_t>(by)) % bits_per_word;
 }
 
@@ -122,7 +122,7 @@ void* heap_shard::allocate_scattered(std::size_t class_index, std::uint64_t draw
 }
 
 block_state heap_shard::state_of(const void* address, std::size_t segment_bytes) noexcept {
-    small_page const& page = heap_segment::page_of(address, segment_bytes);
+    const small_page& page = heap_segment::page_of(address, segment_bytes);
     heap_shard* const owner = page.owner.load(std::memory_order_acquire);
     if (owner == nullptr) return block_state::free;
     platform::lock_guard const lock(owner->mutex_);
@@ -148,9 +148,9 @@ void twice_freed::note(const small_page& page) noexcept {
 /// Returns   whether one of the blocks was already free.
 TENURE_ALWAYS_INLINE bool heap_shard::set_free(const freed_bits& freed) noexcept {
     small_page& page = *freed.page;
-    bit_word const before = *freed.word;
+    const bit_word before = *freed.word;
     *freed.word = before | freed.bits;
-    bit_word const twice = freed.bits & before;
+    const bit_word twice = freed.bits & before;
     std::size_t const count = twice == 0 ? freed.count : count_bits(freed.bits & ~before);
     page.free_count = static_cast<std::uint16_t>(page.free_count + count);
     page.words_with_free |= bit_at(static_cast<std::size_t>(freed.word - page.bits));
@@ -160,7 +160,7 @@ TENURE_ALWAYS_INLINE bool heap_shard::set_free(const freed_bits& freed) noexcept
     // Release an empty page at once, so that other sizes can use it: allocating it again costs no more than a batch,
     // and its memory is retained for a while. Checked builds keep the last page, which knows its freed blocks.
     if (page.is_empty()) [[unlikely]] {
-        bool const is_last = page.next == nullptr && page.previous == nullptr;
+        const bool is_last = page.next == nullptr && page.previous == nullptr;
         if (!(checks::caller && is_last)) release(page);
     }
     return twice != 0;
@@ -174,7 +174,7 @@ template<bool Near>
 TENURE_ALWAYS_INLINE std::size_t heap_shard::find_bits(void* const* blocks, std::size_t count,
                                                        std::size_t segment_bytes, freed_bits* found) noexcept {
     block_page home;
-    auto const locate = [&](const void* block) noexcept {
+    const auto locate = [&](const void* block) noexcept {
         if (!Near || !home.contains(block)) {
             home = heap_segment::place_of(block, segment_bytes);
             prefetch_for_write(home.page);
@@ -190,7 +190,7 @@ void heap_shard::flush(void* const* blocks, std::size_t count, std::size_t segme
         flush(blocks, max_freed_words, segment_bytes, noted);
     if (count == 0) return;
     freed_bits freed[max_freed_words];
-    bool const is_near = count > 1 && (address_of(blocks[0]) ^ address_of(blocks[count / 2])) < slice_bytes;
+    const bool is_near = count > 1 && (address_of(blocks[0]) ^ address_of(blocks[count / 2])) < slice_bytes;
     std::size_t const freed_count = is_near ? find_bits<true>(blocks, count, segment_bytes, freed)
                                             : find_bits<false>(blocks, count, segment_bytes, freed);
     for (std::size_t each = 0; each < freed_count;) {
@@ -217,7 +217,7 @@ std::size_t trim_page(const small_page& page, heap_memory& memory) noexcept {
     for (std::size_t index = 0; index < page.capacity;) {
         std::size_t const first = index;
         while (index < page.capacity && !page.is_allocated(index)) ++index;
-        bool const is_last = index == page.capacity;
+        const bool is_last = index == page.capacity;
         if (index != first)
             runs.add(page.begin + first * page.block_bytes,
                      page.begin + (is_last ? page_bytes : index * page.block_bytes));
@@ -233,7 +233,7 @@ std::size_t heap_shard::trim_pages() noexcept {
     if constexpr (checks::caller) return 0;
     std::size_t bytes = 0;
     platform::lock_guard const lock(mutex_);
-    for (small_page const* page : listed_) {
+    for (const small_page* page : listed_) {
         for (; page != nullptr; page = page->next) bytes += trim_page(*page, pages_.memory());
     }
     return bytes;
@@ -271,13 +271,13 @@ class_usage heap_shard::usage_of(std::size_t class_index) const noexcept {
 bool heap_shard::valid() const noexcept {
     platform::lock_guard const lock(mutex_);
     for (std::size_t index = 0; index < small_class_count; ++index) {
-        small_page const* previous = nullptr;
-        for (small_page const* page = listed_[index]; page != nullptr; previous = page, page = page->next) {
-            bool const is_ours = page->owner.load(std::memory_order_relaxed) == this && page->class_index == index;
+        const small_page* previous = nullptr;
+        for (const small_page* page = listed_[index]; page != nullptr; previous = page, page = page->next) {
+            const bool is_ours = page->owner.load(std::memory_order_relaxed) == this && page->class_index == index;
             if (!is_ours || !page->is_listed || page->previous != previous || !page->has_blocks()) return false;
             std::size_t free = 0;
             for (std::size_t word = 0; word < page->word_count(); ++word) {
-                bool const is_summarised = (page->words_with_free & bit_at(word)) != 0;
+                const bool is_summarised = (page->words_with_free & bit_at(word)) != 0;
                 if (is_summarised != (page->bits[word] != 0)) return false;
                 free += count_bits(page->bits[word]);
             }

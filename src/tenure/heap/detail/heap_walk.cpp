@@ -31,7 +31,7 @@ private:
 }
 
 void heap_core::walk(block_visitor visit, void* context) noexcept {
-    alone const mine(alone_);
+    const alone mine(alone_);
     {
         twice_freed noted;
         small_.flush_all(noted);
@@ -41,7 +41,7 @@ void heap_core::walk(block_visitor visit, void* context) noexcept {
         block_visitor visit;
         void* context;
         static void block(void* argument, void* block, std::size_t bytes) {
-            visiting const& to = *static_cast<visiting*>(argument);
+            const visiting& to = *static_cast<visiting*>(argument);
             if constexpr (checks::caller)
                 bytes = to.core.checked_bytes(block, to.core.class_number_of(block, to.core.slice_number_of(block)));
             to.visit(to.context, block, bytes);
@@ -61,7 +61,7 @@ void heap_core::walk(block_visitor visit, void* context) noexcept {
 }
 
 void heap_core::clear() noexcept {
-    alone const mine(alone_);
+    const alone mine(alone_);
     small_.clear();
     passthrough_.free_all();
     guarded_.free_all();
@@ -74,7 +74,7 @@ void heap_core::clear() noexcept {
 allocator_stats heap_core::stats() const noexcept {
     allocator_stats answer;
     for (std::size_t index = 0; index < small_class_count; ++index) {
-        class_usage const found = small_.usage_of(index);
+        const class_usage found = small_.usage_of(index);
         std::size_t const live = found.allocated - found.cached;
         answer.live_count += live;
         answer.live_bytes += live * class_bytes(index);

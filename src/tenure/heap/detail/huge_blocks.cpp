@@ -117,9 +117,9 @@ huge_block* huge_blocks::reuse_retained(std::size_t needed) noexcept {
     huge_block* best = nullptr;
     huge_block* largest = nullptr;
     for (huge_block* block = kept_.first; block != nullptr; block = block->next) {
-        bool const fits = block->mapped_bytes >= needed && block->mapped_bytes - needed <= needed / 2;
+        const bool fits = block->mapped_bytes >= needed && block->mapped_bytes - needed <= needed / 2;
         if (fits && (best == nullptr || block->mapped_bytes < best->mapped_bytes)) best = block;
-        bool const is_smaller = block->mapped_bytes < needed && block->mapped_bytes >= needed / 2;
+        const bool is_smaller = block->mapped_bytes < needed && block->mapped_bytes >= needed / 2;
         if (is_smaller && (largest == nullptr || block->mapped_bytes > largest->mapped_bytes)) largest = block;
     }
     if (best != nullptr) {
@@ -190,7 +190,7 @@ void* huge_blocks::allocate(std::size_t bytes, std::size_t alignment, std::uint6
     constexpr std::size_t most = max_object_bytes / 4;
     if (bytes > most || alignment > most) return nullptr;
     std::size_t const lead = std::max(alignment, least_lead_bytes);
-    bool const is_ordinary = alignment <= memory_.segment_bytes() / 2;
+    const bool is_ordinary = alignment <= memory_.segment_bytes() / 2;
     platform::lock_guard const lock(mutex_);
     std::size_t const needed = align_up(lead + bytes, step_bytes);
     huge_block* head = is_ordinary ? reuse_retained(needed) : nullptr;
@@ -218,7 +218,7 @@ void* huge_blocks::allocate(std::size_t bytes, std::size_t alignment, std::uint6
 /// Checks whether the block that the limit released could have served this request. If so, raises the limit for the
 /// next.
 void huge_blocks::learn(std::size_t needed, std::uint64_t now_ns) noexcept {
-    bool const is_like_it = needed >= released_bytes_ / 2 && needed - needed / 3 <= released_bytes_;
+    const bool is_like_it = needed >= released_bytes_ / 2 && needed - needed / 3 <= released_bytes_;
     if (released_bytes_ == 0 || !is_like_it || now_ns - released_at_ns_ > how_.time_ns) return;
     learned_limit_bytes_ = std::max(learned_limit_bytes_, kept_with_let_go_ + kept_with_let_go_ / 4);
     released_bytes_ = 0;
@@ -251,7 +251,7 @@ freed_block huge_blocks::deallocate(void* block, std::uint64_t now_ns) noexcept 
         platform::lock_guard const lock(mutex_);
         if (head.bytes != 0 && block_in(head) == block) {
             if (now_ns > how_.time_ns) release_retained_before(now_ns - how_.time_ns);
-            freed_block const freed{head.tag, head.bytes};
+            const freed_block freed{head.tag, head.bytes};
             free_locked(head, now_ns);
             return freed;
         }
@@ -320,7 +320,7 @@ void huge_blocks::for_each(void (*visit)(void* context, void* block, std::size_t
 
 void* huge_blocks::block_of(const void* pointer) const noexcept {
     platform::lock_guard const lock(mutex_);
-    for (huge_block const* block = live_.first; block != nullptr; block = block->next) {
+    for (const huge_block* block = live_.first; block != nullptr; block = block->next) {
         if (address_of(pointer) - block->mapped < block->mapped_bytes) return block_in(*block);
     }
     return nullptr;
@@ -329,12 +329,12 @@ void* huge_blocks::block_of(const void* pointer) const noexcept {
 bool huge_blocks::has_head_locked(const void* pointer) const noexcept {
     void* const at = segment_head::of(pointer, memory_.segment_bytes());
     if (memory_.kind_of(pointer) == head_kind::huge) { // the head stays while the lock is held
-        auto const& head = *static_cast<huge_block const*>(at);
+        const auto& head = *static_cast<const huge_block*>(at);
         return address_of(pointer) - head.mapped < head.mapped_bytes;
     }
     if (unknown_count_.load(std::memory_order_relaxed) == 0) return false;
-    for (huge_block const* first : {live_.first, kept_.first}) {
-        for (huge_block const* block = first; block != nullptr; block = block->next) {
+    for (const huge_block* first : {live_.first, kept_.first}) {
+        for (const huge_block* block = first; block != nullptr; block = block->next) {
             if (block == at) return address_of(pointer) - block->mapped < block->mapped_bytes;
         }
     }
@@ -342,7 +342,7 @@ bool huge_blocks::has_head_locked(const void* pointer) const noexcept {
 }
 
 bool huge_blocks::has_head(const void* pointer) const noexcept {
-    bool const may_be =
+    const bool may_be =
         memory_.kind_of(pointer) == head_kind::huge || unknown_count_.load(std::memory_order_relaxed) != 0;
     if (!may_be) return false;
     platform::lock_guard const lock(mutex_);
@@ -357,8 +357,8 @@ bool huge_blocks::is_known_block(const void* block) const noexcept {
 bool huge_blocks::owns(const void* pointer) const noexcept {
     platform::lock_guard const lock(mutex_);
     if (has_head_locked(pointer)) return true;
-    for (huge_block const* first : {live_.first, kept_.first}) {
-        for (huge_block const* block = first; block != nullptr; block = block->next) {
+    for (const huge_block* first : {live_.first, kept_.first}) {
+        for (const huge_block* block = first; block != nullptr; block = block->next) {
             if (address_of(pointer) - block->mapped < block->mapped_bytes) return true;
         }
     }
@@ -398,8 +398,8 @@ std::size_t huge_blocks::retained_bytes() const noexcept {
 std::size_t huge_blocks::committed_bytes() const noexcept {
     std::size_t bytes = 0;
     platform::lock_guard const lock(mutex_);
-    for (huge_block const* first : {live_.first, kept_.first}) {
-        for (huge_block const* block = first; block != nullptr; block = block->next) bytes += block->touched_bytes;
+    for (const huge_block* first : {live_.first, kept_.first}) {
+        for (const huge_block* block = first; block != nullptr; block = block->next) bytes += block->touched_bytes;
     }
     return bytes;
 }
@@ -407,8 +407,8 @@ std::size_t huge_blocks::committed_bytes() const noexcept {
 std::size_t huge_blocks::resident_bytes() const noexcept {
     std::size_t bytes = 0;
     platform::lock_guard const lock(mutex_);
-    for (huge_block const* first : {live_.first, kept_.first}) {
-        for (huge_block const* block = first; block != nullptr; block = block->next)
+    for (const huge_block* first : {live_.first, kept_.first}) {
+        for (const huge_block* block = first; block != nullptr; block = block->next)
             bytes += platform::resident_bytes_in(pointer_at(block->mapped), block->mapped_bytes);
     }
     return bytes;

@@ -25,14 +25,14 @@ struct list_place {
 /// The list for a free run of this many units. Below eight units, each count has its own list.
 [[nodiscard]] list_place place_of(std::size_t units) noexcept {
     if (units < 8) return {0, units};
-    auto const exponent = static_cast<std::size_t>(std::bit_width(units)) - 1;
+    const auto exponent = static_cast<std::size_t>(std::bit_width(units)) - 1;
     return {exponent - 2, (units >> (exponent - 3)) & 7};
 }
 
 /// The smallest count whose list holds only runs of at least `units`.
 [[nodiscard]] std::size_t rounded_up(std::size_t units) noexcept {
     if (units < 8) return units;
-    auto const exponent = static_cast<std::size_t>(std::bit_width(units)) - 1;
+    const auto exponent = static_cast<std::size_t>(std::bit_width(units)) - 1;
     return units + (std::size_t{1} << (exponent - 3)) - 1;
 }
 
@@ -100,7 +100,7 @@ void large_blocks::release_all() noexcept {
 }
 
 void large_blocks::insert(large_run& run) noexcept {
-    auto const [doubling, list] = place_of(run.units);
+    const auto [doubling, list] = place_of(run.units);
     push_front(lists_[doubling][list], run);
     lists_with_free_[doubling] = static_cast<std::uint8_t>(lists_with_free_[doubling] | (1u << list));
     doublings_with_free_ |= bit_at(doubling);
@@ -108,7 +108,7 @@ void large_blocks::insert(large_run& run) noexcept {
 }
 
 void large_blocks::remove(large_run& run) noexcept {
-    auto const [doubling, list] = place_of(run.units);
+    const auto [doubling, list] = place_of(run.units);
     unlink(lists_[doubling][list], run);
     segment_of(&run).free_units -= run.units;
     if (lists_[doubling][list] != nullptr) return;
@@ -130,13 +130,13 @@ large_run* large_blocks::best_in(large_run* first, std::size_t units) noexcept {
 /// Removes a free run of at least this many units from its list; nullptr if there is none. The list of the size itself
 /// holds smaller and larger runs: a few looks there cost less than the fragments that a larger run would leave.
 large_run* large_blocks::find(std::size_t units) noexcept {
-    auto const [own_doubling, own_list] = place_of(units);
+    const auto [own_doubling, own_list] = place_of(units);
     large_run* found = best_in(lists_[own_doubling][own_list], units);
     if (found == nullptr) {
         auto [doubling, list] = place_of(rounded_up(units));
         unsigned lists = doubling < doublings ? lists_with_free_[doubling] & (0xFFu << list) : 0;
         if (lists == 0) {
-            bit_word const larger = doubling + 1 < doublings ? doublings_with_free_ & ~low_bits(doubling + 1) : 0;
+            const bit_word larger = doubling + 1 < doublings ? doublings_with_free_ & ~low_bits(doubling + 1) : 0;
             if (larger != 0) {
                 doubling = lowest_bit(larger);
                 lists = lists_with_free_[doubling];
@@ -150,7 +150,7 @@ large_run* large_blocks::find(std::size_t units) noexcept {
 
 /// The last resort: any run that is large enough, however long the search takes.
 large_run* large_blocks::find_any(std::size_t units) noexcept {
-    auto const [doubling, list] = place_of(units);
+    const auto [doubling, list] = place_of(units);
     large_run* found = lists_[doubling][list];
     while (found != nullptr && found->units < units) found = found->next;
     if (found != nullptr) remove(*found);
@@ -197,7 +197,7 @@ void large_blocks::release(large_run& run) noexcept {
         units += std::exchange(after->units, 0); // no run begins here any more
     }
     run.units = 0;
-    if (large_run const& last_before = *(first - 1); last_before.is_free) {
+    if (const large_run& last_before = *(first - 1); last_before.is_free) {
         first -= last_before.units;
         remove(*first);
         units += first->units;
@@ -240,7 +240,7 @@ freed_block large_blocks::deallocate(void* block) noexcept {
         if (!run.is_free && run.units != 0 && is_aligned(block, unit_bytes)) {
             live_units_ -= run.units;
             --live_count_;
-            freed_block const freed{run.tag, run.units * unit_bytes};
+            const freed_block freed{run.tag, run.units * unit_bytes};
             memory_.uncount_use(freed.bytes);
             release(run);
             return freed;
@@ -318,7 +318,7 @@ std::size_t large_blocks::decommit_run(large_run& run, std::size_t at_least, con
     std::size_t const end = index_of(run) + run.units;
     std::size_t bytes = 0;
     for (std::size_t at = index_of(run); at < end;) {
-        bit_word const rest = among[at / bits_per_word] >> (at % bits_per_word);
+        const bit_word rest = among[at / bits_per_word] >> (at % bits_per_word);
         if (rest == 0) { // none up to the end of the word
             at = (at / bits_per_word + 1) * bits_per_word;
             continue;
@@ -347,7 +347,7 @@ std::size_t large_blocks::trim() noexcept {
         large_segment* const segment = *link;
         if (segment->free_units == unit_count() - head_units()) {
             large_run& whole = segment->runs[head_units()];
-            for (bit_word const word : segment->dirty) bytes += count_bits(word) * unit_bytes;
+            for (const bit_word word : segment->dirty) bytes += count_bits(word) * unit_bytes;
             bytes += head_units() * unit_bytes;
             remove(whole);
             *link = segment->next;
@@ -407,8 +407,8 @@ std::size_t large_blocks::live_bytes() const noexcept {
 std::size_t large_blocks::committed_bytes() const noexcept {
     platform::lock_guard const lock(mutex_);
     std::size_t units = segment_count_ * head_units();
-    for (large_segment const* segment = first_; segment != nullptr; segment = segment->next) {
-        for (bit_word const word : segment->dirty) units += count_bits(word);
+    for (const large_segment* segment = first_; segment != nullptr; segment = segment->next) {
+        for (const bit_word word : segment->dirty) units += count_bits(word);
     }
     return units * unit_bytes;
 }
@@ -416,7 +416,7 @@ std::size_t large_blocks::committed_bytes() const noexcept {
 std::size_t large_blocks::resident_bytes() const noexcept {
     std::size_t bytes = 0;
     platform::lock_guard const lock(mutex_);
-    for (large_segment const* segment = first_; segment != nullptr; segment = segment->next)
+    for (const large_segment* segment = first_; segment != nullptr; segment = segment->next)
         bytes += platform::resident_bytes_in(segment, memory_.segment_bytes());
     return bytes;
 }
@@ -433,8 +433,8 @@ bool large_blocks::valid() const noexcept {
         std::size_t free = 0;
         bool was_free = false;
         for (large_run* run = &segment->runs[head_units()]; run != nullptr; run = run_after(*run)) {
-            large_run const& last = *(run + run->units - 1);
-            bool const ends_agree = last.units == run->units && last.is_free == run->is_free;
+            const large_run& last = *(run + run->units - 1);
+            const bool ends_agree = last.units == run->units && last.is_free == run->is_free;
             if (run->units == 0 || !ends_agree || (was_free && run->is_free)) return false;
             was_free = run->is_free;
             free_runs += std::size_t{was_free};
@@ -446,10 +446,10 @@ bool large_blocks::valid() const noexcept {
     for (std::size_t doubling = 0; doubling < doublings; ++doubling) {
         if (((doublings_with_free_ & bit_at(doubling)) != 0) != (lists_with_free_[doubling] != 0)) return false;
         for (std::size_t list = 0; list < lists_per_doubling; ++list) {
-            large_run const* run = lists_[doubling][list];
+            const large_run* run = lists_[doubling][list];
             if (((lists_with_free_[doubling] >> list & 1u) != 0) != (run != nullptr)) return false;
             for (; run != nullptr; run = run->next) {
-                auto const place = place_of(run->units);
+                const auto place = place_of(run->units);
                 if (!run->is_free || place.doubling != doubling || place.list != list) return false;
                 ++listed;
             }

@@ -23,7 +23,7 @@ constexpr std::size_t first_geometric_class = 9;
 
 /// Requires  1 <= `bytes` <= max_small_bytes.
 [[nodiscard]] constexpr std::size_t geometric_class_of(std::size_t bytes) noexcept {
-    auto const exponent = static_cast<std::size_t>(std::bit_width(bytes - 1)) - 1; // at least 7
+    const auto exponent = static_cast<std::size_t>(std::bit_width(bytes - 1)) - 1; // at least 7
     std::size_t const quarter = ((bytes - 1) >> (exponent - 2)) & 3;
     return first_geometric_class + (exponent - 7) * 4 + quarter;
 }
@@ -54,6 +54,15 @@ constexpr auto class_table = [] {
 /// Requires  `bytes` <= max_small_bytes.
 [[nodiscard]] constexpr std::size_t class_of(std::size_t bytes) noexcept {
     return bytes <= table_limit_bytes ? class_table[(bytes + 7) / 8] : geometric_class_of(bytes);
+}
+
+/// The class that serves a request, or small_class_count.
+/// Requires  `alignment` is a power of two, and the sum of both does not overflow.
+[[nodiscard]] constexpr std::size_t class_for(std::size_t bytes, std::size_t alignment) noexcept {
+    std::size_t const least = alignment <= 8 ? 1 : 9; // blocks of the smallest class are multiples of 8 only
+    std::size_t const size = bytes < least ? least : bytes;
+    std::size_t const whole = alignment <= 16 ? size : (size + alignment - 1) & ~(alignment - 1);
+    return whole <= max_small_bytes ? class_of(whole) : small_class_count;
 }
 
 static_assert(class_bytes(small_class_count - 1) == max_small_bytes);

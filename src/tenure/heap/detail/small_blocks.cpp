@@ -63,7 +63,7 @@ heap_shard* small_blocks::shard_for_thread() noexcept {
     for (heap_shard* shard = shards_; shard != nullptr; shard = shard->next) {
         if (shard->tag == 0 && shard->user_count < best->user_count) best = shard;
     }
-    bool const may_add = best->user_count != 0 && shard_count_ < shards_per_processor * platform::processor_count();
+    const bool may_add = best->user_count != 0 && shard_count_ < shards_per_processor * platform::processor_count();
     heap_shard* const added = may_add ? add_shard(0) : nullptr;
     return added != nullptr ? added : best;
 }
@@ -144,7 +144,7 @@ void small_blocks::retire_cache(thread_cache& cache) noexcept {
 /// places, and the child of a fork may take over the caches of threads that it does not have.
 void small_blocks::flush(block_cache& blocks, std::size_t count, twice_freed& noted) const noexcept {
     std::uint32_t const before = blocks.count.load(std::memory_order_relaxed);
-    auto const rest = static_cast<std::uint32_t>(before - count);
+    const auto rest = static_cast<std::uint32_t>(before - count);
     blocks.count.store(0, std::memory_order_relaxed);
     std::atomic_signal_fence(std::memory_order_seq_cst);
     heap_shard::flush(blocks.blocks, count, segment_bytes(), noted);
@@ -221,7 +221,7 @@ void* small_blocks::allocate(thread_cache* cache, std::size_t class_index) noexc
     if (cache == nullptr) { // no memory for a cache, or the thread is past its end
         twice_freed noted;
         void* block = nullptr;
-        bool const is_taken = first_shard_.refill(class_index, &block, 1) == 1 ||
+        const bool is_taken = first_shard_.refill(class_index, &block, 1) == 1 ||
                               refill_after_failure(cache, class_index, &block, 1, noted) == 1;
         return is_taken ? block : nullptr;
     }
@@ -258,8 +258,8 @@ void small_blocks::deallocate(thread_cache* cache, void* block, std::size_t clas
 
 /// Frees a block of a tag's own page. It goes to the thread's cache for that tag, if there is one.
 void small_blocks::deallocate_tagged(thread_cache* cache, void* block, std::size_t class_index) noexcept {
-    small_page const& page = heap_segment::page_of(block, segment_bytes());
-    heap_shard const* const owner = page.owner.load(std::memory_order_acquire);
+    const small_page& page = heap_segment::page_of(block, segment_bytes());
+    const heap_shard* const owner = page.owner.load(std::memory_order_acquire);
     std::uint16_t const tag = owner != nullptr ? owner->tag : std::uint16_t{0};
     thread_cache* mine = checks::caller || cache == nullptr || tag == 0 ? nullptr : cache->main;
     while (mine != nullptr && mine->tag != tag) mine = mine->next_of_thread;
@@ -332,12 +332,12 @@ void small_blocks::clear() noexcept {
 class_usage small_blocks::usage_of(std::size_t class_index) const noexcept {
     class_usage sum;
     platform::lock_guard const lock(mutex_);
-    for (heap_shard const* shard = shards_; shard != nullptr; shard = shard->next) {
-        class_usage const one = shard->usage_of(class_index);
+    for (const heap_shard* shard = shards_; shard != nullptr; shard = shard->next) {
+        const class_usage one = shard->usage_of(class_index);
         sum.pages += one.pages;
         sum.allocated += one.allocated;
     }
-    for (thread_cache const* cache = caches_; cache != nullptr; cache = cache->next)
+    for (const thread_cache* cache = caches_; cache != nullptr; cache = cache->next)
         sum.cached += cache->of_class[class_index].count.load(std::memory_order_relaxed);
     // While threads refill and flush, the two numbers are not from the same moment.
     sum.cached = std::min(sum.cached, sum.allocated);
@@ -347,11 +347,11 @@ class_usage small_blocks::usage_of(std::size_t class_index) const noexcept {
 tagged_usage small_blocks::usage_of_tag(std::uint16_t tag) const noexcept {
     tagged_usage answer;
     platform::lock_guard const lock(mutex_);
-    for (heap_shard const* shard = shards_; shard != nullptr; shard = shard->next) {
+    for (const heap_shard* shard = shards_; shard != nullptr; shard = shard->next) {
         if (shard->tag != tag) continue;
         for (std::size_t index = 0; index < small_class_count; ++index) {
             std::size_t cached = 0;
-            for (thread_cache const* cache = caches_; cache != nullptr; cache = cache->next) {
+            for (const thread_cache* cache = caches_; cache != nullptr; cache = cache->next) {
                 if (cache->tag == tag) cached += cache->of_class[index].count.load(std::memory_order_relaxed);
             }
             std::size_t const allocated = shard->usage_of(index).allocated;
@@ -366,14 +366,14 @@ tagged_usage small_blocks::usage_of_tag(std::uint16_t tag) const noexcept {
 std::size_t small_blocks::thread_count() const noexcept {
     std::size_t count = 0;
     platform::lock_guard const lock(mutex_);
-    for (thread_cache const* cache = caches_; cache != nullptr; cache = cache->next)
+    for (const thread_cache* cache = caches_; cache != nullptr; cache = cache->next)
         count += std::size_t{cache->is_used && cache->tag == 0}; // a thread's other caches belong to tags
     return count;
 }
 
 bool small_blocks::valid() const noexcept {
     platform::lock_guard const lock(mutex_);
-    for (heap_shard const* shard = shards_; shard != nullptr; shard = shard->next) {
+    for (const heap_shard* shard = shards_; shard != nullptr; shard = shard->next) {
         if (!shard->valid()) return false;
     }
     return true;
@@ -383,22 +383,22 @@ bool small_blocks::valid() const noexcept {
 
 void small_blocks::lock_for_fork() noexcept {
     mutex_.lock(); // keeps the list of shards unchanged
-    for (heap_shard const* shard = shards_; shard != nullptr; shard = shard->next) shard->mutex().lock();
+    for (const heap_shard* shard = shards_; shard != nullptr; shard = shard->next) shard->mutex().lock();
     pages_.mutex().lock();
 }
 
 void small_blocks::unlock_in_parent() noexcept {
     pages_.mutex().unlock();
-    for (heap_shard const* shard = shards_; shard != nullptr; shard = shard->next) shard->mutex().unlock();
+    for (const heap_shard* shard = shards_; shard != nullptr; shard = shard->next) shard->mutex().unlock();
     mutex_.unlock();
 }
 
 void small_blocks::abandon_in_child(const thread_cache* mine) noexcept {
     pages_.mutex().abandon();
-    for (heap_shard const* shard = shards_; shard != nullptr; shard = shard->next) shard->mutex().abandon();
+    for (const heap_shard* shard = shards_; shard != nullptr; shard = shard->next) shard->mutex().abandon();
     mutex_.abandon();
     for (thread_cache* cache = caches_; cache != nullptr; cache = cache->next) {
-        bool const is_mine = mine != nullptr && cache->main == mine->main;
+        const bool is_mine = mine != nullptr && cache->main == mine->main;
         if (cache->is_used && !is_mine) retire_cache(*cache);
     }
 }

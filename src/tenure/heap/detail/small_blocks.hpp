@@ -93,7 +93,7 @@ private:
 
     heap_pages& pages_;
     void* const heap_;
-    make_room_function const make_room_;
+    const make_room_function make_room_;
     heap_shard first_shard_;
     std::atomic<std::uint32_t> trims_{0}; ///< threads that see another number empty their caches
     mutable platform::mutex mutex_;       ///< guards everything below

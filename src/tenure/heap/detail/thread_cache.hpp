@@ -74,13 +74,4 @@ struct thread_cache {
 static_assert(offsetof(thread_cache, of_class) == 0);
 static_assert(sizeof(thread_cache) <= 4096);
 
-/// The class that serves a request, or small_class_count.
-/// Requires  `alignment` is a power of two, and the sum of both does not overflow.
-[[nodiscard]] constexpr std::size_t class_for(std::size_t bytes, std::size_t alignment) noexcept {
-    std::size_t const least = alignment <= 8 ? 1 : 9; // blocks of the smallest class are multiples of 8 only
-    std::size_t const size = bytes < least ? least : bytes;
-    std::size_t const whole = alignment <= 16 ? size : (size + alignment - 1) & ~(alignment - 1);
-    return whole <= max_small_bytes ? class_of(whole) : small_class_count;
-}
-
 }

@@ -97,7 +97,7 @@ void* allocate_direct(std::size_t bytes, std::size_t alignment, std::uint64_t wo
     if (memory == nullptr) return nullptr;
     std::uintptr_t const address = align_up(address_of(memory) + lead_bytes, actual);
     new (pointer_at(address - lead_bytes)) direct_block{nullptr, memory, total, bytes, home, frame_clock::now(), false};
-    bool const is_large = bytes > temp_job_word::size_mask;
+    const bool is_large = bytes > temp_job_word::size_mask;
     header_of(address).store(word | temp_job_word::direct | (is_large ? temp_job_word::large : bytes),
                              std::memory_order_relaxed);
     return pointer_at(address);
@@ -139,7 +139,7 @@ void for_each_direct(void (*visit)(void*, direct_block&), void* context) noexcep
 bool owns_direct(const void* pointer) noexcept {
     platform::lock_guard const lock(blocks.mutex);
     bool found = false;
-    for_each_listed([&](direct_block const& block) {
+    for_each_listed([&](const direct_block& block) {
         found = found || address_of(pointer) - address_of(block.memory) < block.total_bytes;
     });
     return found;

@@ -11,7 +11,7 @@
 #include <tenure/base/align.hpp>
 #include <tenure/base/bits.hpp>
 #include <tenure/base/config.hpp>
-#include <tenure/lifetime/detail/chunk_supply.hpp>
+#include <tenure/lifetime/detail/chunk_cache.hpp>
 #include <tenure/lifetime/temp_job.hpp>
 
 namespace tenure::inline TENURE_ABI::detail {

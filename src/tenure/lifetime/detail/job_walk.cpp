@@ -34,7 +34,7 @@ struct frame_end {
     detail::found_leaks& leaks;
 
     /// Records a block that is too old, unless it is freed first. Returns   whether the block needs no further check.
-    bool settle(lifetime_chunk const& chunk, std::uintptr_t bytes_at) const noexcept {
+    bool settle(const lifetime_chunk& chunk, std::uintptr_t bytes_at) const noexcept {
         std::uint64_t const word = detail::header_of(bytes_at).load(std::memory_order_relaxed);
         detail::job_state state = detail::state_of(bytes_at).load(std::memory_order_acquire);
         if (state != detail::job_state::live) return true;
@@ -58,7 +58,7 @@ struct frame_end {
 
     /// Settles the part before the cursor of the chunk that a thread is filling. The state word at the cursor may get
     /// more blocks, so it is checked but not marked as done.
-    void settle_current(thread_record const& record) const noexcept {
+    void settle_current(const thread_record& record) const noexcept {
         lifetime_chunk* const chunk = record.job.current;
         if (chunk == nullptr) return;
         std::uintptr_t const cursor = record.job.front.cursor.load(std::memory_order_relaxed);
@@ -73,7 +73,7 @@ struct frame_end {
         while (queue.first != nullptr) {
             lifetime_chunk* const chunk = queue.pop();
             settle_chunk(*chunk, detail::job_state_words);
-            bool const is_old = now - chunk->frame > limit || chunk->large_bytes != 0;
+            const bool is_old = now - chunk->frame > limit || chunk->large_bytes != 0;
             if (is_old && detail::is_empty(*chunk))
                 detail::process_chunks.release(chunk);
             else
@@ -155,7 +155,7 @@ void detail::retire_temp_job(thread_record& record) noexcept {
 
 bool temp_job::owns(const void* pointer) noexcept {
     bool found = false;
-    for_each_chunk([&](lifetime_chunk const& chunk) { found = found || chunk.contains(pointer); });
+    for_each_chunk([&](const lifetime_chunk& chunk) { found = found || chunk.contains(pointer); });
     return found || detail::owns_direct(pointer);
 }
 

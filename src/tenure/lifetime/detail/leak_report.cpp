@@ -19,7 +19,7 @@ std::atomic<temp_job_leak_handler> leak_handler{nullptr};
 
 void report_leak(const temp_job_leak& leak) noexcept {
     detail::job_seen.leaked_count.fetch_add(1, std::memory_order_relaxed);
-    if (temp_job_leak_handler const handler = leak_handler.load(std::memory_order_acquire); handler != nullptr)
+    if (const temp_job_leak_handler handler = leak_handler.load(std::memory_order_acquire); handler != nullptr)
         return handler(leak);
     report_text text;
     text.text("TempJob block ").address(leak.address).text(" of ").number(leak.bytes).text(" bytes, owner ");
@@ -54,7 +54,7 @@ temp_job_leak detail::describe(std::uintptr_t bytes_at, std::uint64_t word, std:
     leak.age_frames = age_frames;
     leak.owner = tag::from_id(static_cast<std::uint16_t>(word >> temp_job_word::tag_shift));
     if constexpr (checks::caller) {
-        auto const& prefix = *static_cast<checked_prefix const*>(pointer_at(bytes_at - temp_job::prefix_bytes));
+        const auto& prefix = *static_cast<const checked_prefix*>(pointer_at(bytes_at - temp_job::prefix_bytes));
         leak.stack = prefix.stack;
         while (leak.stack_count < stack_capacity && prefix.stack[leak.stack_count] != nullptr) ++leak.stack_count;
     }

@@ -169,15 +169,15 @@ thread_record* make_record(bool temp_passthrough, bool temp_job_passthrough) noe
 
 thread_record* record_of_this_thread() noexcept {
     if (this_thread.record != nullptr) return this_thread.record;
-    bool const is_over = rounds_of_end >= platform::thread_end_rounds();
+    const bool is_over = rounds_of_end >= platform::thread_end_rounds();
     if (is_over) return nullptr;
     if (!platform::at_thread_end(&end_of_thread)) {
         if (!platform::has_end_slot(&end_of_thread)) rounds_of_end = platform::thread_end_rounds(); // do not ask again
         return nullptr;
     }
     // Before the lock: the first read of an option may report a bad value to a handler that allocates.
-    bool const temp_passthrough = passthrough_enabled(part::temp);
-    bool const temp_job_passthrough = passthrough_enabled(part::temp_job);
+    const bool temp_passthrough = passthrough_enabled(part::temp);
+    const bool temp_job_passthrough = passthrough_enabled(part::temp_job);
     if (this_thread.record != nullptr) return this_thread.record;
     if (thread_record* const left = find_left_behind(); left != nullptr) close_record(*left);
     thread_record* const record = make_record(temp_passthrough, temp_job_passthrough);

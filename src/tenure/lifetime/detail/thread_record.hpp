@@ -9,7 +9,7 @@
 #include <cstdint>
 
 #include <tenure/base/config.hpp>
-#include <tenure/lifetime/detail/chunk_supply.hpp>
+#include <tenure/lifetime/detail/chunk_cache.hpp>
 #include <tenure/lifetime/detail/thread_lifetimes.hpp>
 #include <tenure/lifetime/temp.hpp>
 #include <tenure/platform/by_thread.hpp>

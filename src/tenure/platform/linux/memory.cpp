@@ -44,7 +44,7 @@ std::uint32_t own_mark() noexcept {
 /// Whether the word is at an address that may be unmapped. The kernel does the compare, in a futex wait that never
 /// starts.
 bool holds(const std::uint32_t* address, std::uint32_t word) noexcept {
-    timespec const no_time{};
+    const timespec no_time{};
     if (::syscall(SYS_futex, address, FUTEX_WAIT_PRIVATE, word, &no_time, nullptr, 0) == 0) return true;
     return errno == ETIMEDOUT || errno == EINTR;
 }
@@ -59,7 +59,7 @@ void* remap(void* range, std::size_t old_bytes, std::size_t new_bytes, std::size
     // Reserve an aligned range first, then move the pages over it.
     void* const place = reserve(new_bytes, alignment);
     if (place == nullptr) return nullptr;
-    bool const is_marked = commit(place, page_bytes());
+    const bool is_marked = commit(place, page_bytes());
     std::uint32_t const mark = own_mark();
     if (is_marked) {
         *static_cast<std::uint32_t*>(place) = mark;
@@ -72,7 +72,7 @@ void* remap(void* range, std::size_t old_bytes, std::size_t new_bytes, std::size
     }
     // Some kernels unmap the target range before they fail, others do not. If it is unmapped, another thread may have
     // mapped its own pages there by now. Only the mark tells the two cases apart.
-    int const refusal = errno;
+    const int refusal = errno;
     if (!is_marked || holds(static_cast<const std::uint32_t*>(place), mark)) unreserve(place, new_bytes);
     errno = refusal;
     return nullptr;

@@ -39,7 +39,7 @@ TENURE_THREAD_LOCAL char this_thread = 0; // its address identifies the thread
 void mutex::note_holder() noexcept { holder_.store(&this_thread, std::memory_order_relaxed); }
 
 void mutex::check_holder() const noexcept {
-    bool const is_mine = holder_.load(std::memory_order_relaxed) == &this_thread;
+    const bool is_mine = holder_.load(std::memory_order_relaxed) == &this_thread;
     if (!is_mine) report_broken("a mutex was unlocked by a thread that does not hold it", this);
 }
 
@@ -51,14 +51,14 @@ void mutex::wait() noexcept {
         if (word_.load(std::memory_order_relaxed) == is_free && try_lock()) return;
         pause();
     }
-    int const saved = errno;
+    const int saved = errno;
     while (word_.exchange(is_awaited, std::memory_order_acquire) != is_free)
         ::syscall(SYS_futex, &word_, FUTEX_WAIT_PRIVATE, is_awaited, nullptr, nullptr, 0);
     errno = saved;
 }
 
 void mutex::wake() noexcept {
-    int const saved = errno;
+    const int saved = errno;
     ::syscall(SYS_futex, &word_, FUTEX_WAKE_PRIVATE, 1, nullptr, nullptr, 0);
     errno = saved;
 }

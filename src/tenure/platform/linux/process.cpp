@@ -23,11 +23,11 @@ namespace tenure::inline TENURE_ABI::platform {
 namespace {
 
 /// Reads a small kernel file into `buffer`.
-std::string_view read_file(char const* path, char* buffer, std::size_t capacity) noexcept {
-    no_cancel_scope const scope;
-    int const file = ::open(path, O_RDONLY | O_CLOEXEC);
+std::string_view read_file(const char* path, char* buffer, std::size_t capacity) noexcept {
+    const no_cancel_scope scope;
+    const int file = ::open(path, O_RDONLY | O_CLOEXEC);
     if (file < 0) return {};
-    ssize_t const count = ::read(file, buffer, capacity);
+    const ssize_t count = ::read(file, buffer, capacity);
     ::close(file);
     return count > 0 ? std::string_view{buffer, static_cast<std::size_t>(count)} : std::string_view{};
 }
@@ -57,10 +57,10 @@ std::size_t peak_resident_bytes() noexcept {
 }
 
 bool reset_peak_resident() noexcept {
-    no_cancel_scope const scope;
-    int const file = ::open("/proc/self/clear_refs", O_WRONLY | O_CLOEXEC);
+    const no_cancel_scope scope;
+    const int file = ::open("/proc/self/clear_refs", O_WRONLY | O_CLOEXEC);
     if (file < 0) return false;
-    bool const done = ::write(file, "5", 1) == 1;
+    const bool done = ::write(file, "5", 1) == 1;
     ::close(file);
     return done;
 }
@@ -85,7 +85,7 @@ std::uint64_t random_of_process() noexcept {
     if (number != 0) [[likely]]
         return number;
     // The kernel provides sixteen random bytes at exec; no system call is needed.
-    auto const* const drawn = static_cast<const void*>(pointer_at(::getauxval(AT_RANDOM)));
+    const auto* const drawn = static_cast<const void*>(pointer_at(::getauxval(AT_RANDOM)));
     number = 0x5DEE'CE66'D1CE'4E5B;
     if (drawn != nullptr) std::memcpy(&number, drawn, sizeof number);
     known.store(number, std::memory_order_relaxed);

@@ -13,7 +13,7 @@
 namespace tenure::inline TENURE_ABI::platform {
 
 std::string_view program_name() noexcept {
-    char const* const name = ::program_invocation_short_name;
+    const char* const name = ::program_invocation_short_name;
     return name == nullptr ? std::string_view{} : std::string_view{name};
 }
 
@@ -21,7 +21,7 @@ std::uint64_t process_id() noexcept { return static_cast<std::uint64_t>(::getpid
 
 kept_file copy_of_standard_error() noexcept {
     constexpr int lowest = 200;  // above the low numbers that programs may rely on
-    no_cancel_scope const scope; // fcntl
+    const no_cancel_scope scope; // fcntl
     struct stat found {};
     kept_file copy;
     if (::fstat(STDERR_FILENO, &found) != 0) return copy;
@@ -38,9 +38,9 @@ bool is_still_open(const kept_file& file) noexcept {
 }
 
 void write_to(int file, std::string_view text) noexcept {
-    no_cancel_scope const scope;
+    const no_cancel_scope scope;
     while (!text.empty()) {
-        ssize_t const written = ::write(file, text.data(), text.size());
+        const ssize_t written = ::write(file, text.data(), text.size());
         if (written <= 0) return;
         text.remove_prefix(static_cast<std::size_t>(written));
     }

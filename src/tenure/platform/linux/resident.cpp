@@ -18,7 +18,7 @@ void visit_resident(void* range, std::size_t bytes, void (*visit)(void* context,
     unsigned char states[512]; // small: threads may have 16 KiB of stack
     std::uintptr_t const begin = address_of(range), end = begin + bytes;
     std::uintptr_t first = begin; // of the current run
-    auto const end_run = [&](std::uintptr_t at) {
+    const auto end_run = [&](std::uintptr_t at) {
         if (at > first) visit(context, pointer_at(first), at - first);
     };
     std::uintptr_t const last = align_up(end, page);

@@ -37,7 +37,7 @@ std::size_t processor_count() noexcept {
     cpu_set_t sets[8192 / CPU_SETSIZE];
     for (std::size_t count = 1; count <= std::size(sets); count *= 2) {
         if (::sched_getaffinity(0, count * sizeof sets[0], sets) != 0) continue;
-        int const found = CPU_COUNT_S(count * sizeof sets[0], sets);
+        const int found = CPU_COUNT_S(count * sizeof sets[0], sets);
         return found > 0 ? static_cast<std::size_t>(found) : 1;
     }
     return 1;
@@ -50,7 +50,7 @@ namespace tenure::inline TENURE_ABI::host {
 void let_others_run(unsigned looks_before) noexcept {
     constexpr unsigned offers = 64;
     constexpr timespec pause{0, 50'000};
-    int const saved = errno;
+    const int saved = errno;
     // A raw system call, because nanosleep() is a cancellation point.
     looks_before < offers ? ::sched_yield() : static_cast<int>(::syscall(SYS_nanosleep, &pause, nullptr));
     errno = saved;

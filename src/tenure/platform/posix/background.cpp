@@ -32,7 +32,7 @@ bool start_background(background_function function) noexcept {
     ::sigfillset(&all);
     ::pthread_sigmask(SIG_SETMASK, &all, &before); // the new thread inherits it
     pthread_t thread{};
-    bool const is_started = ::pthread_create(&thread, &attributes, &run, nullptr) == 0;
+    const bool is_started = ::pthread_create(&thread, &attributes, &run, nullptr) == 0;
     ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
     ::pthread_attr_destroy(&attributes);
     return is_started;

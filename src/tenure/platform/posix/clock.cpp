@@ -17,8 +17,8 @@ std::uint64_t monotonic_ns() noexcept {
 
 void sleep_ns(std::uint64_t time_ns) noexcept {
     constexpr std::uint64_t second = 1'000'000'000;
-    timespec const time{static_cast<time_t>(time_ns / second), static_cast<long>(time_ns % second)};
-    no_cancel_scope const scope;
+    const timespec time{static_cast<time_t>(time_ns / second), static_cast<long>(time_ns % second)};
+    const no_cancel_scope scope;
     ::nanosleep(&time, nullptr);
 }
 

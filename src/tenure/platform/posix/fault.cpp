@@ -14,8 +14,8 @@ namespace {
 constinit std::atomic<fault_function> told{nullptr};
 
 void handle(int signal, siginfo_t* info, void*) noexcept {
-    bool const is_access = info->si_code > 0; // not a signal sent by kill() or raise()
-    fault_function const function = told.load(std::memory_order_acquire);
+    const bool is_access = info->si_code > 0; // not a signal sent by kill() or raise()
+    const fault_function function = told.load(std::memory_order_acquire);
     if (function != nullptr && is_access) function(info->si_addr);
     // With the default action restored, the access repeats and ends the process as it would have, with its core dump at
     // the right place. A signal that was sent is raised again.
@@ -30,10 +30,10 @@ void handle(int signal, siginfo_t* info, void*) noexcept {
 bool on_fault(fault_function function) noexcept {
     told.store(function, std::memory_order_release);
     bool is_ours = true;
-    for (int const signal : {SIGSEGV, SIGBUS}) {
+    for (const int signal : {SIGSEGV, SIGBUS}) {
         struct sigaction present {};
         if (::sigaction(signal, nullptr, &present) != 0) return false;
-        bool const is_handled =
+        const bool is_handled =
             (present.sa_flags & SA_SIGINFO) != 0 ? present.sa_sigaction != &handle : present.sa_handler != SIG_DFL;
         if (is_handled) {
             is_ours = false;

@@ -25,7 +25,7 @@ namespace {
 
 /// Opens a file without a name. Negative when the folder is not writable.
 int open_nameless() noexcept {
-    char const* const asked = host::environment("TMPDIR");
+    const char* const asked = host::environment("TMPDIR");
     std::string_view const folder = asked != nullptr && *asked != '\0' ? asked : "/var/tmp";
     constexpr std::string_view name = "/tenure-XXXXXX";
     char path[PATH_MAX];
@@ -36,7 +36,7 @@ int open_nameless() noexcept {
     std::memcpy(path, folder.data(), folder.size());
     std::memcpy(path + folder.size(), name.data(), name.size());
     path[folder.size() + name.size()] = '\0';
-    int const file = ::mkostemp(path, O_CLOEXEC);
+    const int file = ::mkostemp(path, O_CLOEXEC);
     if (file >= 0) ::unlink(path);
     return file;
 }
@@ -74,14 +74,14 @@ bool mapped_file::make_room() noexcept {
         errno = ENODEV; // the error of mmap() for files that cannot be mapped
         return false;
     }
-    auto const wanted = static_cast<off_t>(bytes_);
+    const auto wanted = static_cast<off_t>(bytes_);
     former_bytes_ = static_cast<std::uint64_t>(about.st_size);
     is_longer_ = about.st_size < wanted && ::ftruncate(file_, wanted) == 0;
     return about.st_size >= wanted || is_longer_;
 }
 
 mapped_file::mapped_file(const char* path, std::size_t bytes) noexcept : path_(path), bytes_(bytes) {
-    no_cancel_scope const scope;
+    const no_cancel_scope scope;
     if (bytes > max_object_bytes) {
         why_ = status::out_of_memory;
         errno = ENOMEM;
@@ -99,15 +99,15 @@ mapped_file::mapped_file(const char* path, std::size_t bytes) noexcept : path_(p
 
 mapped_file::~mapped_file() {
     if (file_ < 0) return;
-    no_cancel_scope const scope;
-    int const said = errno;
+    const no_cancel_scope scope;
+    const int said = errno;
     struct ::stat about {};
     if (!is_kept_) {
         if (memory_ != nullptr) unmap_file(memory_, bytes_);
-        bool const is_known = ::fstat(file_, &about) == 0;
+        const bool is_known = ::fstat(file_, &about) == 0;
         // Do not remove a file that another process has put in its place, nor shrink one that another has extended.
         if (is_new_ && is_known && leads_to(path_, about)) ::unlink(path_);
-        bool const is_as_left = is_known && about.st_size == static_cast<off_t>(bytes_);
+        const bool is_as_left = is_known && about.st_size == static_cast<off_t>(bytes_);
         if (is_longer_ && is_as_left) is_longer_ = ::ftruncate(file_, static_cast<off_t>(former_bytes_)) != 0;
     }
     ::close(file_);

@@ -16,7 +16,7 @@ namespace tenure::inline TENURE_ABI::host {
 void write_report(std::string_view text) noexcept {
     platform::no_cancel_scope const scope;
     while (!text.empty()) {
-        ssize_t const written = ::write(STDERR_FILENO, text.data(), text.size());
+        const ssize_t written = ::write(STDERR_FILENO, text.data(), text.size());
         if (written <= 0) return;
         text.remove_prefix(static_cast<std::size_t>(written));
     }
@@ -39,7 +39,7 @@ _Unwind_Reason_Code note_frame(_Unwind_Context* context, void* argument) noexcep
         --state.skip;
         return _URC_NO_REASON;
     }
-    bool const is_end = _Unwind_GetIP(context) == 0;
+    const bool is_end = _Unwind_GetIP(context) == 0;
     if (is_end || state.count == state.capacity) return _URC_END_OF_STACK;
     state.frames[state.count++] = pointer_at(_Unwind_GetIP(context));
     return _URC_NO_REASON;

@@ -93,7 +93,7 @@ TENURE_COLD void unmap_waiting() noexcept {
         std::uintptr_t begin = each.begin.load();
         if (begin == waiting_range::none || begin == waiting_range::changing) continue;
         if (!each.begin.compare_exchange_strong(begin, waiting_range::changing)) continue;
-        bool const is_unmapped = ::munmap(pointer_at(begin), each.bytes) == 0;
+        const bool is_unmapped = ::munmap(pointer_at(begin), each.bytes) == 0;
         each.begin.store(is_unmapped ? waiting_range::none : begin);
         if (!is_unmapped) return;
         waiting.count.fetch_sub(1);
@@ -108,7 +108,7 @@ std::size_t page_bytes() noexcept {
 
 std::size_t address_limit_bytes() noexcept {
     struct ::rlimit limit {};
-    bool const is_limited = ::getrlimit(RLIMIT_AS, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY;
+    const bool is_limited = ::getrlimit(RLIMIT_AS, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY;
     return is_limited ? static_cast<std::size_t>(limit.rlim_cur) : SIZE_MAX;
 }
 
@@ -131,7 +131,7 @@ void unreserve(void* range, std::size_t bytes) noexcept {
 }
 
 bool seal(void* pages, std::size_t bytes) noexcept {
-    bool const is_given_back = decommit(pages, bytes); // fails if the program has locked its memory
+    const bool is_given_back = decommit(pages, bytes); // fails if the program has locked its memory
     return ::mprotect(pages, bytes, PROT_NONE) == 0 && is_given_back;
 }
 

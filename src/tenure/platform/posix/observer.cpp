@@ -13,7 +13,7 @@
 namespace tenure::inline TENURE_ABI::host {
 
 const tenure_observer_table* process_observer() noexcept {
-    auto const* const found = static_cast<const tenure_observer_table*>(::dlsym(RTLD_DEFAULT, "tenure_observer"));
+    const auto* const found = static_cast<const tenure_observer_table*>(::dlsym(RTLD_DEFAULT, "tenure_observer"));
     // Clear the error, so that the program does not see it. The C library keeps one per thread.
     if (found == nullptr) static_cast<void>(::dlerror()); // NOLINT(concurrency-mt-unsafe)
     return found;

@@ -16,11 +16,11 @@
 
 // Weak: defined only if the program was built with the sanitizer, however the library was built.
 extern "C" {
-__attribute__((weak)) void __asan_poison_memory_region(void const volatile*, std::size_t);
-__attribute__((weak)) void __asan_unpoison_memory_region(void const volatile*, std::size_t);
+__attribute__((weak)) void __asan_poison_memory_region(const volatile void*, std::size_t);
+__attribute__((weak)) void __asan_unpoison_memory_region(const volatile void*, std::size_t);
 __attribute__((weak)) void* __asan_region_is_poisoned(void*, std::size_t);
-__attribute__((weak)) void __lsan_register_root_region(void const*, std::size_t);
-__attribute__((weak)) void __lsan_unregister_root_region(void const*, std::size_t);
+__attribute__((weak)) void __lsan_register_root_region(const void*, std::size_t);
+__attribute__((weak)) void __lsan_unregister_root_region(const void*, std::size_t);
 }
 
 namespace tenure::inline TENURE_ABI::platform {

@@ -32,7 +32,7 @@ constinit fork_handler of_end{fork_order::leaf, nullptr, steps_of_end};
 __attribute__((constructor(101))) void register_fork_handlers() noexcept { of_end.enlist(); }
 
 void call_at_end(void* slot) noexcept {
-    thread_end_function const function = static_cast<std::atomic<thread_end_function>*>(slot)->load();
+    const thread_end_function function = static_cast<std::atomic<thread_end_function>*>(slot)->load();
     if (function != nullptr) function();
 }
 
@@ -41,9 +41,9 @@ std::size_t slot_of(thread_end_function function) noexcept {
     for (std::size_t index = 0; index < max_functions; ++index) {
         if (slots_of_process.functions[index].load(std::memory_order_acquire) == function) return index;
     }
-    lock_guard const lock(slots_of_process.mutex);
+    const lock_guard lock(slots_of_process.mutex);
     for (std::size_t index = 0; index < max_functions; ++index) {
-        thread_end_function const present = slots_of_process.functions[index].load(std::memory_order_acquire);
+        const thread_end_function present = slots_of_process.functions[index].load(std::memory_order_acquire);
         if (present == function) return index;
         if (present != nullptr) continue;
         if (::pthread_key_create(&slots_of_process.keys[index], [](void* slot) { call_at_end(slot); }) != 0) break;

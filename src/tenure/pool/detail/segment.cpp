@@ -48,7 +48,7 @@ bit_word segment::take_word(const segment_layout& layout, std::size_t& word) noe
     word = parent * bits_per_word + lowest_bit(summary);
     summary = without_lowest_bit(summary);
     if (summary == 0) level2()[top] = without_lowest_bit(level2()[top]);
-    bit_word const taken = level0(layout)[word];
+    const bit_word taken = level0(layout)[word];
     level0(layout)[word] = 0;
     return taken;
 }
@@ -64,12 +64,12 @@ void segment::forget(const segment_layout& layout) noexcept {
 bool segment::valid(const segment_layout& layout, std::size_t& free_count) noexcept {
     if (groups_used > layout.word_count || groups_used > groups_touched) return false;
     for (std::size_t word = 0; word < layout.word_count; ++word) {
-        bit_word const bits = level0(layout)[word];
+        const bit_word bits = level0(layout)[word];
         std::size_t const parent = word / bits_per_word;
-        bool const summarised = (level1(layout)[parent] & bit_at(word)) != 0;
-        bool const in_level2 = (level2()[parent / bits_per_word] & bit_at(parent)) != 0;
+        const bool summarised = (level1(layout)[parent] & bit_at(word)) != 0;
+        const bool in_level2 = (level2()[parent / bits_per_word] & bit_at(parent)) != 0;
         if (summarised != (bits != 0) || (summarised && !in_level2)) return false;
-        bit_word const possible = word < groups_used ? low_bits(group_size(layout, word)) : 0;
+        const bit_word possible = word < groups_used ? low_bits(group_size(layout, word)) : 0;
         if ((bits & ~possible) != 0) return false;
         free_count += count_bits(bits);
     }

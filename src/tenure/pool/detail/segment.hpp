@@ -69,7 +69,7 @@ struct segment {
     /// Marks blocks of one word as free. Returns those that were free already: a double free.
     bit_word set_free(const segment_layout& layout, std::size_t word, bit_word blocks) noexcept {
         bit_word* const bits = level0(layout);
-        bit_word const before = bits[word];
+        const bit_word before = bits[word];
         bits[word] = before | blocks;
         if (before == 0) [[unlikely]]
             summarise(layout, word);

@@ -58,7 +58,7 @@ inline char* put_short(char* to, bool is_negative, std::uint64_t number) noexcep
     to += is_negative; // otherwise the digits overwrite the sign
     std::uint64_t const digits = eight_digits(number);
     // This bit marks the last digit before the point, which stays even if it is zero.
-    unsigned const zeros =
+    const unsigned zeros =
         static_cast<unsigned>(std::countr_zero(digits | std::uint64_t{1} << 8 * (whole_digits - 1))) / 8;
     std::uint64_t const text = digits | eight_zeros;
     std::uint64_t const whole = text >> 8 * zeros;
@@ -95,8 +95,8 @@ struct float_bits {
 /// `product` / 2 ^ `shift`, rounded to nearest, ties to even. Requires  0 < `shift` < bits of Word.
 template<class Word>
 constexpr Word shifted_to_nearest(Word product, int shift) noexcept {
-    Word const doubled = product >> (shift - 1); // the lowest bit is one half
-    bool const is_more = doubled << (shift - 1) != product;
+    const Word doubled = product >> (shift - 1); // the lowest bit is one half
+    const bool is_more = doubled << (shift - 1) != product;
     return (doubled + (is_more | (doubled >> 1 & 1))) >> 1;
 }
 
@@ -120,18 +120,18 @@ struct short_fixed {
 
     /// Magnitudes below this give a short number, with a shift of at least one.
     static constexpr bits_word limit() noexcept {
-        auto const most =
+        const auto most =
             static_cast<Float>(static_cast<double>(short_limit - 1) / static_cast<double>(power_of(10, Precision)));
-        bits_word const by_number = std::bit_cast<bits_word>(most);
-        bits_word const by_shift = static_cast<bits_word>(bits::bias - static_cast<int>(Precision)) << bits::fraction;
+        const bits_word by_number = std::bit_cast<bits_word>(most);
+        const bits_word by_shift = static_cast<bits_word>(bits::bias - static_cast<int>(Precision)) << bits::fraction;
         return by_number < by_shift ? by_number : by_shift;
     }
 
     /// Requires  `magnitude` is below limit().
     static std::uint64_t number(bits_word magnitude) noexcept {
-        int const wanted = bits::bias - static_cast<int>(Precision) - bits::exponent(magnitude);
-        int const shift = wanted < max_shift ? wanted : max_shift; // less than one half is left in both cases
-        word const product = static_cast<word>(bits::mantissa(magnitude)) * five;
+        const int wanted = bits::bias - static_cast<int>(Precision) - bits::exponent(magnitude);
+        const int shift = wanted < max_shift ? wanted : max_shift; // less than one half is left in both cases
+        const word product = static_cast<word>(bits::mantissa(magnitude)) * five;
         if constexpr (is_moved) {
             std::uint64_t const moved = product << (point - shift);
             std::uint64_t const odd = moved >> point & 1;
@@ -151,7 +151,7 @@ template<unsigned Precision, class Float>
 inline char* put_short_fixed(char* to, std::size_t room, Float value) noexcept {
     if constexpr (has_short_form<Precision>) {
         using scaled = short_fixed<Float, Precision>;
-        auto const magnitude = scaled::bits::magnitude(value);
+        const auto magnitude = scaled::bits::magnitude(value);
         if (room >= short_room_bytes && magnitude < scaled::limit()) [[likely]]
             return put_short<Precision>(to, scaled::bits::is_negative(value), scaled::number(magnitude));
     }

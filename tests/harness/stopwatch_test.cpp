@@ -1,6 +1,8 @@
 // SPDX-FileCopyrightText: Tenure contributors
 // SPDX-License-Identifier: MIT
 
+#include "bench/harness/page_array.hpp"
+#include "bench/harness/random_source.hpp"
 #include "bench/harness/stopwatch.hpp"
 
 #include <gtest/gtest.h>
@@ -41,7 +43,7 @@ TEST(measure, the_median_is_the_middle_value) {
 }
 
 TEST(measure, a_page_array_is_in_memory_before_it_is_used) {
-    page_array<int> const numbers(100'000);
+    const page_array<int> numbers(100'000);
     std::size_t const pages = (numbers.size() * sizeof(int) + 4095) / 4096;
     std::vector<unsigned char> there(pages);
     ASSERT_EQ(::mincore(numbers.data(), pages * 4096, there.data()), 0);
@@ -54,9 +56,9 @@ TEST(measure, a_stopwatch_never_reads_below_zero) {
 
 TEST(memory, what_is_touched_counts_and_what_is_given_back_does_not) {
     if (support::under_sanitizer()) GTEST_SKIP() << "the sanitizer's shadow memory counts as well";
-    memory_meter const meter;
+    const memory_meter meter;
     {
-        page_array<char> const block(std::size_t{32} << 20);
+        const page_array<char> block(std::size_t{32} << 20);
         EXPECT_NEAR(meter.resident_mib(), 32, 1);
     }
     EXPECT_LT(meter.resident_mib(), 1);

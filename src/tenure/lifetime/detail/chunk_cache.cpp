@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: Tenure contributors
 // SPDX-License-Identifier: MIT
 
-#include <tenure/lifetime/detail/chunk_supply.hpp>
+#include <tenure/lifetime/detail/chunk_cache.hpp>
 
 #include <bit>
 #include <cstring>
@@ -14,7 +14,7 @@
 
 namespace tenure::inline TENURE_ABI {
 
-constinit detail::chunk_supply detail::process_chunks{};
+constinit detail::chunk_cache detail::process_chunks{};
 constinit platform::address_map detail::chunk_begins{};
 
 namespace detail {
@@ -23,19 +23,19 @@ namespace {
 
 /// The class whose chunks hold `bytes`; class_count if there is none.
 std::size_t class_of(std::size_t bytes) noexcept {
-    if (bytes <= chunk_supply::min_bytes) return 0;
-    auto const doublings = static_cast<std::size_t>(std::bit_width((bytes - 1) / chunk_supply::min_bytes));
-    return doublings < chunk_supply::class_count ? doublings : chunk_supply::class_count;
+    if (bytes <= chunk_cache::min_bytes) return 0;
+    const auto doublings = static_cast<std::size_t>(std::bit_width((bytes - 1) / chunk_cache::min_bytes));
+    return doublings < chunk_cache::class_count ? doublings : chunk_cache::class_count;
 }
 
 }
 
-block_source& chunk_supply::source() const noexcept {
+block_source& chunk_cache::source() const noexcept {
     block_source* const chosen = source_.load(std::memory_order_acquire);
     return chosen != nullptr ? *chosen : page_source::process();
 }
 
-lifetime_chunk* chunk_supply::acquire(std::size_t bytes, at_limit limit) noexcept {
+lifetime_chunk* chunk_cache::acquire(std::size_t bytes, at_limit limit) noexcept {
     std::size_t const index = class_of(bytes);
     if (index == class_count) return acquire_from_source(bytes, limit);
     {
@@ -51,7 +51,7 @@ lifetime_chunk* chunk_supply::acquire(std::size_t bytes, at_limit limit) noexcep
 }
 
 /// Counts bytes before acquiring them, so that two threads cannot both take the last of the limit.
-bool chunk_supply::reserve(std::size_t bytes) noexcept {
+bool chunk_cache::reserve(std::size_t bytes) noexcept {
     std::size_t const limit = option_value(option::temp_job_limit_bytes);
     if (bytes > limit) return false;
     if (held_bytes_.fetch_add(bytes) <= limit - bytes) return true;
@@ -59,7 +59,7 @@ bool chunk_supply::reserve(std::size_t bytes) noexcept {
     return false;
 }
 
-lifetime_chunk* chunk_supply::acquire_from_source(std::size_t bytes, at_limit limit) noexcept {
+lifetime_chunk* chunk_cache::acquire_from_source(std::size_t bytes, at_limit limit) noexcept {
     if (limit == at_limit::exceed) {
         held_bytes_ += bytes;
     } else if (!reserve(bytes)) {
@@ -85,7 +85,7 @@ lifetime_chunk* chunk_supply::acquire_from_source(std::size_t bytes, at_limit li
     return chunk;
 }
 
-void chunk_supply::release_to_source(lifetime_chunk* chunk) noexcept {
+void chunk_cache::release_to_source(lifetime_chunk* chunk) noexcept {
     std::size_t const bytes = chunk->bytes;
     if constexpr (checks::caller) {
         chunk_begins.erase(chunk);
@@ -96,7 +96,7 @@ void chunk_supply::release_to_source(lifetime_chunk* chunk) noexcept {
     held_bytes_ -= bytes;
 }
 
-void chunk_supply::set_source(block_source& source) noexcept {
+void chunk_cache::set_source(block_source& source) noexcept {
     {
         platform::lock_guard const lock(mutex_);
         source_.store(&source, std::memory_order_release);
@@ -104,16 +104,16 @@ void chunk_supply::set_source(block_source& source) noexcept {
     release_retained_before(UINT64_MAX); // so that no chunk of the former source is reused
 }
 
-void chunk_supply::release(lifetime_chunk* chunk) noexcept {
+void chunk_cache::release(lifetime_chunk* chunk) noexcept {
     if (class_of(chunk->bytes) == class_count) return release_to_source(chunk);
     if constexpr (checks::caller) platform::poison_freed(pointer_at(chunk->begin()), chunk->limit() - chunk->begin());
     chunk->frame = frame_clock::now();
-    bool const is_kept = keep(chunk);
+    const bool is_kept = keep(chunk);
     if (!is_kept) release_to_source(chunk);
 }
 
 /// Returns   false for a chunk whose source is no longer in use.
-bool chunk_supply::keep(lifetime_chunk* chunk) noexcept {
+bool chunk_cache::keep(lifetime_chunk* chunk) noexcept {
     platform::lock_guard const lock(mutex_);
     if (chunk->source != &source()) return false;
     lifetime_chunk*& first = kept_[class_of(chunk->bytes)];
@@ -123,7 +123,7 @@ bool chunk_supply::keep(lifetime_chunk* chunk) noexcept {
     return true;
 }
 
-std::size_t chunk_supply::release_retained_before(std::uint64_t frame) noexcept {
+std::size_t chunk_cache::release_retained_before(std::uint64_t frame) noexcept {
     lifetime_chunk* released = nullptr;
     {
         platform::lock_guard const lock(mutex_);

@@ -4,7 +4,7 @@
 /// \file
 /// Plans the rounds, runs them, and makes rows from the workers' replies.
 
-#include "bench/harness/rounds.hpp"
+#include "bench/harness/schedule.hpp"
 
 #include <fmt/format.h>
 
@@ -15,8 +15,8 @@
 #include "bench/harness/machine.hpp"
 #include "bench/harness/process.hpp"
 #include "bench/harness/progress.hpp"
+#include "bench/harness/random_source.hpp"
 #include "bench/harness/rows.hpp"
-#include "bench/harness/stopwatch.hpp"
 #include "bench/harness/worker.hpp"
 
 namespace tenure::lab {
@@ -107,7 +107,7 @@ private:
 
     void run_round(std::uint32_t round) {
         std::uint64_t const seed = mixed_seed(settings_.seed, round);
-        for (planned_job const job : plan_round(chosen_, taken_, round, seed)) {
+        for (const planned_job job : plan_round(chosen_, taken_, round, seed)) {
             if (interrupted()) return;
             if (rows_.has_failed(job.measured_row)) {
                 progress_.skipped_jobs(1);
@@ -127,7 +127,7 @@ private:
         request.preload = row.library;
         if (piece.threads == 1 && !cpus_.empty()) request.cpu = cpus_.front();
         request.timeout = settings_.timeout;
-        worker_reply const reply = run_worker(request);
+        const worker_reply reply = run_worker(request);
         if (reply.how == ending::interrupted) return;
         progress_.finished_job();
         rows_.add(job.measured_row, round, job.part, reply);
@@ -185,12 +185,12 @@ experiment_result run_experiment(const experiment& chosen, const parameters& opt
     made.parameters = describe(chosen, options, settings);
     made.ranking_rule = chosen.ranking_rule;
     made.unranked.assign(chosen.unranked.begin(), chosen.unranked.end());
-    for (primary_figure const& each : chosen.primary)
+    for (const primary_figure& each : chosen.primary)
         made.primary.push_back({std::string(each.metric), std::string(each.variant)});
-    bool const partial = !chosen_parts(chosen, options, settings.parts).empty();
+    const bool partial = !chosen_parts(chosen, options, settings.parts).empty();
     if (partial && !made.ranking_rule.empty()) made.ranking_rule = "Of the chosen parts only. " + made.ranking_rule;
     if (chosen.properties != nullptr) made.properties = chosen.properties();
-    for (named_quotient const& each : chosen.quotients)
+    for (const named_quotient& each : chosen.quotients)
         made.quotients.push_back({std::string(each.title), std::string(each.over), std::string(each.under)});
     runner work(chosen, options, measured_rows, settings);
     work.run();

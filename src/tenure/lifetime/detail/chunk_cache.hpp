@@ -65,7 +65,7 @@ enum class at_limit : std::uint8_t {
 
 /// Hands chunks to threads and retains released ones by size for reuse. One per process.
 /// Threads   any; one lock per call, which is once per chunk.
-class chunk_supply {
+class chunk_cache {
 public:
     static constexpr std::size_t min_bytes = job_chunk_alignment;
     static constexpr std::size_t class_count = 11; // 64 KiB to 64 MiB, doubling
@@ -107,7 +107,7 @@ private:
     misaligned_block misaligned_;
 };
 
-extern constinit chunk_supply process_chunks;
+extern constinit chunk_cache process_chunks;
 
 /// Addresses of all chunks, in checked builds. Tells whether a pointer is in a chunk before anything near it is read.
 extern constinit platform::address_map chunk_begins;
