@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "bench/experiments/heap/heap_blocks.hpp"
+#include "bench/harness/page_array.hpp"
 
 namespace broken {
 

@@ -15,6 +15,7 @@
 #include "bench/experiments/heap/heap_workload.hpp"
 #include "bench/experiments/latency/latency_workload.hpp"
 #include "bench/experiments/shared/crowd.hpp"
+#include "bench/harness/page_array.hpp"
 #include "experiments/broken_heaps.hpp"
 #include "experiments/kept_recorder.hpp"
 

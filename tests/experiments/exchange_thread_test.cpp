@@ -8,6 +8,7 @@
 #include <tenure/lifetime/lifetime.hpp>
 
 #include "bench/experiments/pools/pools.hpp"
+#include "bench/harness/page_array.hpp"
 #include "experiments/kept_recorder.hpp"
 #include "support/process.hpp"
 

@@ -12,6 +12,7 @@
 
 #include "bench/experiments/pools/pools_contestant.hpp"
 #include "bench/experiments/registry.hpp"
+#include "bench/harness/page_array.hpp"
 #include "experiments/broken_pools.hpp"
 #include "experiments/kept_recorder.hpp"
 

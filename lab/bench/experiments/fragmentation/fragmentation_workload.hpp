@@ -20,6 +20,9 @@
 #include "bench/experiments/heap/heap_blocks.hpp"
 #include "bench/experiments/large/large_memory.hpp"
 #include "bench/experiments/shared/server_sizes.hpp"
+#include "bench/harness/page_array.hpp"
+#include "bench/harness/random_source.hpp"
+#include "bench/harness/stopwatch.hpp"
 
 namespace tenure::lab {
 

@@ -17,6 +17,9 @@
 #include "bench/experiments/shared/exchange.hpp"
 #include "bench/experiments/shared/handover.hpp"
 #include "bench/harness/cpus.hpp"
+#include "bench/harness/page_array.hpp"
+#include "bench/harness/random_source.hpp"
+#include "bench/harness/stopwatch.hpp"
 
 namespace tenure::lab {
 

@@ -18,6 +18,9 @@
 #include "bench/experiments/heap/heap_churn.hpp"
 #include "bench/experiments/shared/crowd.hpp"
 #include "bench/experiments/shared/exchange.hpp"
+#include "bench/harness/page_array.hpp"
+#include "bench/harness/random_source.hpp"
+#include "bench/harness/stopwatch.hpp"
 
 namespace tenure::lab {
 

@@ -9,6 +9,9 @@
 #include "bench/experiments/heap/heap_churn.hpp"
 #include "bench/experiments/heap/heap_producer.hpp"
 #include "bench/experiments/heap/heap_threads.hpp"
+#include "bench/harness/page_array.hpp"
+#include "bench/harness/random_source.hpp"
+#include "bench/harness/stopwatch.hpp"
 
 namespace tenure::lab {
 

@@ -10,6 +10,9 @@
 
 #include "bench/experiments/heap/heap_blocks.hpp"
 #include "bench/experiments/large/large_memory.hpp"
+#include "bench/harness/page_array.hpp"
+#include "bench/harness/random_source.hpp"
+#include "bench/harness/stopwatch.hpp"
 
 namespace tenure::lab {
 

@@ -12,6 +12,8 @@
 
 #include "bench/experiments/heap/heap_blocks.hpp"
 #include "bench/experiments/large/large_memory.hpp"
+#include "bench/harness/page_array.hpp"
+#include "bench/harness/stopwatch.hpp"
 
 namespace tenure::lab {
 

@@ -19,6 +19,8 @@
 #include "bench/experiments/large/large_many.hpp"
 #include "bench/experiments/large/large_memory.hpp"
 #include "bench/experiments/large/large_pattern.hpp"
+#include "bench/harness/page_array.hpp"
+#include "bench/harness/stopwatch.hpp"
 
 namespace tenure::lab {
 

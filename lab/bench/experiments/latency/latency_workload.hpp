@@ -22,6 +22,8 @@
 #include "bench/experiments/shared/crowd.hpp"
 #include "bench/experiments/shared/exchange.hpp"
 #include "bench/experiments/shared/server_sizes.hpp"
+#include "bench/harness/page_array.hpp"
+#include "bench/harness/random_source.hpp"
 #include "bench/harness/tick_clock.hpp"
 
 namespace tenure::lab {

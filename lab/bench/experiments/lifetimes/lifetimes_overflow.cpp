@@ -14,6 +14,8 @@
 #include <tenure/lifetime/lifetime.hpp>
 
 #include "bench/experiments/lifetimes/lifetimes_workload.hpp"
+#include "bench/harness/page_array.hpp"
+#include "bench/harness/stopwatch.hpp"
 
 namespace tenure::lab {
 

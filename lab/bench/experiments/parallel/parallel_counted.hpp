@@ -16,6 +16,9 @@
 
 #include "bench/experiments/parallel/parallel_workload.hpp"
 #include "bench/experiments/watch/become_watched.hpp"
+#include "bench/harness/page_array.hpp"
+#include "bench/harness/random_source.hpp"
+#include "bench/harness/stopwatch.hpp"
 
 namespace tenure::lab {
 

@@ -10,6 +10,7 @@
 #include "bench/experiments/shared/type_name.hpp"
 #include "bench/harness/cpus.hpp"
 #include "bench/harness/peers.hpp"
+#include "bench/harness/stopwatch.hpp"
 
 namespace tenure::lab {
 

@@ -17,6 +17,9 @@
 
 #include "bench/experiments/parallel/parallel.hpp"
 #include "bench/experiments/parallel/parallel_formats.hpp"
+#include "bench/harness/page_array.hpp"
+#include "bench/harness/random_source.hpp"
+#include "bench/harness/stopwatch.hpp"
 
 namespace tenure::lab {
 

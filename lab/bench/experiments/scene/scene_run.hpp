@@ -6,6 +6,7 @@
 /// Runs a part of scene with a memory.
 
 #include "bench/experiments/scene/scene_model.hpp"
+#include "bench/harness/stopwatch.hpp"
 
 namespace tenure::lab {
 

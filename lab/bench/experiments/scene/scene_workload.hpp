@@ -15,6 +15,9 @@
 
 #include "bench/experiments/scene/scene.hpp"
 #include "bench/experiments/scene/scene_nodes.hpp"
+#include "bench/harness/page_array.hpp"
+#include "bench/harness/random_source.hpp"
+#include "bench/harness/stopwatch.hpp"
 
 namespace tenure::lab {
 
