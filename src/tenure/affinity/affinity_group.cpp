@@ -96,7 +96,12 @@ constinit const platform::fork_steps affinity_group::fork_steps{
         static_cast<affinity_group*>(owner)->passthrough_.mutex().unlock();
         static_cast<affinity_group*>(owner)->mutex_.unlock();
     },
-    [](void* owner) noexcept { static_cast<affinity_group*>(owner)->abandon_in_child(); },
+    [](void* owner) noexcept {
+        affinity_group& group = *static_cast<affinity_group*>(owner);
+        group.mutex_.abandon();
+        group.passthrough_.mutex().abandon();
+        group.parts_.leave_to_child(group.part_of_this_thread());
+    },
 };
 
 affinity_group::affinity_group(std::string_view name, affinity_options options, block_source& source) noexcept
@@ -143,9 +148,6 @@ detail::affinity_part& affinity_group::open_part() noexcept {
     return *part;
 }
 
-/// Whether only the calling thread uses its part. Threads without one use own_ under the lock.
-bool affinity_group::is_exclusive(const thread_part& part) const noexcept { return !is_shared_ || &part != &own_; }
-
 /// Takes over the memory of a thread that ends.
 void affinity_group::retire(thread_part& part) noexcept {
     {
@@ -155,14 +157,6 @@ void affinity_group::retire(thread_part& part) noexcept {
         parts_.remove(part);
     }
     free_part(&part);
-}
-
-/// Handler in the child of a fork. Only links in the parts of missing threads are written, because most children soon
-/// run another program.
-void affinity_group::abandon_in_child() noexcept {
-    mutex_.abandon();
-    passthrough_.mutex().abandon();
-    parts_.leave_to_child(part_of_this_thread());
 }
 
 /// Takes over the memory of threads that the child of a fork does not have.
@@ -286,8 +280,7 @@ void affinity_group::deallocate_in_block(unsigned char* object, size_entry entry
 bool affinity_group::is_large(const void* object, std::size_t bytes, std::size_t alignment) const noexcept {
     if ((bytes != unknown_bytes && bytes > max_in_block_bytes()) || alignment > max_block_alignment) return true;
     // Most objects are in the group's blocks; that lookup takes no lock.
-    return is_aligned(object, max_block_alignment) && large_.get() != nullptr && !blocks_.owns(object) &&
-           large_.owns(object);
+    return is_aligned(object, max_block_alignment) && !blocks_.owns(object) && large_.owns(object);
 }
 
 void affinity_group::deallocate_large(heap& large, void* object, std::size_t bytes, std::size_t alignment) noexcept {

@@ -188,11 +188,11 @@ private:
     [[nodiscard]] bool is_large(const void* object, std::size_t bytes, std::size_t alignment) const noexcept;
 
     [[nodiscard]] thread_part& open_part() noexcept;
-    [[nodiscard]] bool is_exclusive(const thread_part& part) const noexcept;
+    /// Whether only the calling thread uses its part. Threads without one use own_ under the lock.
+    [[nodiscard]] bool is_exclusive(const thread_part& part) const noexcept { return !is_shared_ || &part != &own_; }
     void retire(thread_part& part) noexcept;
     void reclaim_ownerless_parts() noexcept;
     void release_parts() noexcept;
-    void abandon_in_child() noexcept;
     static const platform::fork_steps fork_steps;
 
     // First the fields that every call touches.
@@ -226,6 +226,7 @@ inline detail::affinity_part* affinity_group::part_of_this_thread() noexcept {
 
 inline void* affinity_group::allocate(std::size_t bytes) noexcept { return allocate(bytes, 1); }
 
+// With what it calls, just below the size that GCC inlines at -O2. -fdump-ipa-inline-details says whether it still is.
 inline void* affinity_group::allocate(std::size_t bytes, std::size_t alignment) noexcept {
     thread_part* const mine = part_of_this_thread();
     if (!checks::caller && bytes <= table_limit_bytes && mine != nullptr) [[likely]] {

@@ -52,19 +52,22 @@ public:
     }
     /// Marks the start of an object or of the free rest of an extent.
     TENURE_LOCAL void mark_start(const unsigned char* at) const noexcept {
-        bit_word& word = start_word(at);
-        store(word, word | bit_at(granule_of(at)));
+        std::size_t const granule = granule_of(at);
+        bit_word& word = start_bits(block_of(at))[granule / bits_per_word];
+        store(word, word | bit_at(granule));
     }
     /// Marks the end of an object, unless it is the end of the page.
     TENURE_LOCAL void mark_end(const unsigned char* at) const noexcept {
         if ((address_of(at) & (affinity_page_bytes - 1)) != 0) mark_start(at);
     }
     void unmark_start(const unsigned char* at) const noexcept {
-        bit_word& word = start_word(at);
-        store(word, word & ~bit_at(granule_of(at)));
+        std::size_t const granule = granule_of(at);
+        bit_word& word = start_bits(block_of(at))[granule / bits_per_word];
+        store(word, word & ~bit_at(granule));
     }
     [[nodiscard]] bool is_start(const void* at) const noexcept {
-        return (start_word(at) & bit_at(granule_of(at))) != 0;
+        std::size_t const granule = granule_of(at);
+        return (start_bits(block_of(at))[granule / bits_per_word] & bit_at(granule)) != 0;
     }
     [[nodiscard]] bool is_free(const void* at) const noexcept { return (free_word(at) & bit_at(granule_of(at))) != 0; }
     /// Requires  the run is in one page, here and below.
@@ -84,17 +87,13 @@ public:
         });
         return set_before;
     }
-    void clear_free(affinity_run run) const noexcept {
-        for_each_word(free_bits(block_of(run.begin)), run,
-                      [](bit_word& word, bit_word bits) { store(word, word & ~bits); });
-    }
+    void clear_free(affinity_run run) const noexcept { clear_bits(free_bits(block_of(run.begin)), run); }
     /// Prepares the start bits for an extent: marks its beginning, which is the end of the object before it, and clears
     /// those of objects that were in it. Does nothing where starts are not marked.
     void start_extent(affinity_run extent) const noexcept {
         if (!marks_starts(page_of(extent.begin).stream)) return;
         mark_start(extent.begin);
-        for_each_word(start_bits(block_of(extent.begin)), {extent.begin + granule_bytes(), extent.end},
-                      [](bit_word& word, bit_word bits) { store(word, word & ~bits); });
+        clear_bits(start_bits(block_of(extent.begin)), {extent.begin + granule_bytes(), extent.end});
     }
     /// Clears every bit of a page.
     void clear(affinity_page& page) const noexcept;
@@ -139,6 +138,9 @@ private:
     void for_each_word(bit_word* words, affinity_run run, Visit&& visit) const noexcept {
         for_each_word_of(granule_of(run.begin), run.bytes() >> granule_shift,
                          [&](std::size_t word, bit_word bits) { visit(words[word], bits); });
+    }
+    void clear_bits(bit_word* words, affinity_run run) const noexcept {
+        for_each_word(words, run, [](bit_word& word, bit_word bits) { store(word, word & ~bits); });
     }
     /// The first granule from `from` on, before `end`, whose bit differs from those of `flip`; `end` if there is none.
     [[nodiscard]] static std::size_t find_bit(const bit_word* words, std::size_t from, std::size_t end,

@@ -25,8 +25,6 @@ public:
     ~affinity_large() {
         if (heap* const made = get()) made->~heap();
     }
-    affinity_large(const affinity_large&) = delete;
-    affinity_large& operator=(const affinity_large&) = delete;
 
     /// nullptr before the first object.
     [[nodiscard]] heap* get() const noexcept { return heap_.load(std::memory_order_acquire); }

@@ -120,9 +120,6 @@ struct affinity_layout {
     [[nodiscard]] bit_word* start_bits(const affinity_block* block) const noexcept {
         return static_cast<bit_word*>(pointer_at(address_of(block) + start_offset));
     }
-    [[nodiscard]] bit_word& start_word(const void* inside) const noexcept {
-        return start_bits(block_of(inside))[granule_of(inside) / bits_per_word];
-    }
     /// The page's index in its block, computed from its record.
     [[nodiscard]] std::size_t index_of(const affinity_page& page) const noexcept {
         return static_cast<std::size_t>(&page - block_of(&page)->pages);
