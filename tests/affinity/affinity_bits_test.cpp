@@ -103,7 +103,7 @@ private:
     /// Makes a run the extent, allocates from its beginning and frees the rest.
     std::string allocate(const step& each) {
         std::vector<affinity_run> runs;
-        std::size_t const scanned = each.second % 4 == 0 ? each.second % page_.capacity : 0;
+        const std::size_t scanned = each.second % 4 == 0 ? each.second % page_.capacity : 0;
         bits_.for_each_run(page_, scanned, [&](affinity_run run) {
             runs.push_back(run);
             return true;
@@ -113,9 +113,9 @@ private:
         bits_.start_extent(run);
         bits_.clear_free(run);
         page_.free_granules = static_cast<std::uint16_t>(page_.free_granules - run.bytes() / bits_.granule_bytes());
-        std::size_t const granules = run.bytes() / bits_.granule_bytes();
-        std::size_t const limit = each.kind % 3 == 0 ? granules : std::min<std::size_t>(granules, 9);
-        std::size_t const bytes = (1 + each.second % limit) * bits_.granule_bytes();
+        const std::size_t granules = run.bytes() / bits_.granule_bytes();
+        const std::size_t limit = each.kind % 3 == 0 ? granules : std::min<std::size_t>(granules, 9);
+        const std::size_t bytes = (1 + each.second % limit) * bits_.granule_bytes();
         bits_.mark_end(run.begin + bytes);
         objects_.emplace(run.begin, bytes);
         return bytes == run.bytes() ? "" : free({run.begin + bytes, run.end});
@@ -164,12 +164,12 @@ TEST(affinity_layout, no_size_of_block_has_bits_behind_its_front) {
     for (std::size_t bytes = affinity_page_bytes; bytes <= std::size_t{1} << 30; bytes *= 2) {
         for (std::size_t granule = 8; granule <= 1024; granule *= 2) {
             const affinity_layout layout = affinity_layout::of(bytes, granule, true);
-            std::size_t const words = layout.page_count * layout.words_per_page;
+            const std::size_t words = layout.page_count * layout.words_per_page;
             EXPECT_GE(layout.free_offset, sizeof(affinity_block) + (layout.page_count - 1) * sizeof(affinity_page));
             EXPECT_GE(layout.start_offset, layout.free_offset + words * sizeof(tenure::bit_word));
             EXPECT_GE(layout.front_bytes, layout.start_offset + words * sizeof(tenure::bit_word));
             EXPECT_GE(layout.usable_pages(), 1u) << bytes << " in granules of " << granule;
-            std::size_t const behind_front = (layout.first_page() + 1) * affinity_page_bytes - layout.front_bytes;
+            const std::size_t behind_front = (layout.first_page() + 1) * affinity_page_bytes - layout.front_bytes;
             EXPECT_GE(behind_front, affinity_page_bytes / 4 + 4096);
         }
     }

@@ -83,7 +83,7 @@ TEST_F(pages_of_affinity, a_measured_page_is_found_by_its_largest_run) {
     support::random numbers(20);
     std::vector<std::pair<affinity_page*, std::size_t>> listed; // with the granules of the largest run
     for (unsigned round = 0; round < 2000; ++round) {
-        std::size_t const wanted = 1 + numbers.below(std::size_t{1} << numbers.below(12));
+        const std::size_t wanted = 1 + numbers.below(std::size_t{1} << numbers.below(12));
         const auto has_run = [&](const auto& each) { return each.second >= wanted; };
         const auto is_surely_found = [&](const auto& each) { return std::bit_floor(each.second) >= wanted; };
         if (listed.size() < 40 && numbers.one_in(2)) {
@@ -181,7 +181,7 @@ TEST_F(pages_of_affinity, a_second_free_is_recorded_and_changes_nothing) {
 
 TEST_F(pages_of_affinity, clear_forgets_lists_and_keeps_blocks) {
     for (unsigned count = 0; count < 5; ++count) measured_page({2});
-    std::size_t const blocks = source_.live_blocks();
+    const std::size_t blocks = source_.live_blocks();
     pages_.clear();
     EXPECT_TRUE(is_valid());
     EXPECT_EQ(pages_.pop_measured(granule), nullptr);

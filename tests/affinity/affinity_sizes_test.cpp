@@ -17,7 +17,7 @@ TEST(affinity_sizes, mixed_sizes_are_rounded_to_granules_and_share_a_stream) {
     for (std::size_t granule : granules) {
         const affinity_sizes sizes = affinity_sizes::mixed(granule);
         for (std::size_t bytes = 0; bytes <= max_bytes; ++bytes) {
-            std::size_t const wanted = bytes == 0 ? 1 : bytes;
+            const std::size_t wanted = bytes == 0 ? 1 : bytes;
             ASSERT_EQ(sizes.of(bytes).bytes, (wanted + granule - 1) / granule * granule) << bytes << " of " << granule;
             ASSERT_EQ(sizes.of(bytes).stream, 0u);
         }

@@ -50,7 +50,7 @@ protected:
 TEST_F(streams_of_affinity, the_object_allocated_last_is_freed_by_rewinding) {
     take();
     unsigned char* const last = take();
-    std::size_t const free_bytes = stream_.free_bytes();
+    const std::size_t free_bytes = stream_.free_bytes();
     EXPECT_TRUE(begin(last));
     EXPECT_EQ(stream_.free_bytes(), free_bytes + bytes);
     EXPECT_EQ(take(), last);
@@ -117,7 +117,7 @@ TEST_F(streams_of_affinity, repair_changes_nothing_in_a_consistent_stream) {
     unsigned char* objects[6];
     for (unsigned char*& each : objects) each = take();
     for (std::size_t runs = 0; runs < 3; ++runs) {
-        std::size_t const free_bytes = stream_.free_bytes();
+        const std::size_t free_bytes = stream_.free_bytes();
         stream_.repair();
         EXPECT_EQ(stream_.free_bytes(), free_bytes);
         EXPECT_EQ(begin(objects[runs * 2]), runs < 2);

@@ -105,7 +105,7 @@ TEST(capi_lifetimes, each_lifetime_serves_and_takes_back) {
         tn_deallocate(nullptr, held);
     }
     tn_reset_temp();
-    std::uint64_t const before = tn_frame();
+    const std::uint64_t before = tn_frame();
     tn_next_frame();
     EXPECT_EQ(tn_frame(), before + 1);
 }
@@ -119,11 +119,11 @@ TEST(capi_lifetimes, scopes_of_temp_nest_and_give_back_what_was_allocated_inside
     };
     tn_reset_temp();
     ASSERT_NE(tn_allocate(100, 16, TN_TEMP), nullptr);
-    std::uint64_t const outside = used();
+    const std::uint64_t outside = used();
     tn_temp_marker outer{}, inner{};
     tn_temp_mark(&outer);
     ASSERT_NE(tn_allocate(1000, 16, TN_TEMP), nullptr);
-    std::uint64_t const between = used();
+    const std::uint64_t between = used();
     tn_temp_mark(&inner);
     ASSERT_NE(tn_allocate(std::size_t{16} << 20, 16, TN_TEMP), nullptr); // past the budget
     EXPECT_GT(used(), between);
@@ -185,8 +185,8 @@ TEST(capi_quick, the_layouts_are_what_the_header_says) {
     void* const block = of_size.blocks[--of_size.count];
     EXPECT_GE(tn_usable_size(block), 100u);
     EXPECT_LE(tn_usable_size(block), 128u);
-    std::uintptr_t const at = tenure::address_of(block);
-    std::uintptr_t const segment = at >> layout.segment_shift << layout.segment_shift;
+    const std::uintptr_t at = tenure::address_of(block);
+    const std::uintptr_t segment = at >> layout.segment_shift << layout.segment_shift;
     ASSERT_NE(segment, at);
     const auto* const classes =
         static_cast<const std::uint8_t*>(tenure::pointer_at(segment + layout.classes_of_slices_offset));
@@ -197,7 +197,7 @@ TEST(capi_quick, the_layouts_are_what_the_header_says) {
     tn_free(block);
 
     EXPECT_EQ(*thread.tag, 0u);
-    std::uint32_t const before = tn_tag_push(tn_tag_named("quick", 5));
+    const std::uint32_t before = tn_tag_push(tn_tag_named("quick", 5));
     EXPECT_NE(*thread.tag, 0u);
     EXPECT_EQ(static_cast<tn_block_cache*>(
                   static_cast<void*>(static_cast<unsigned char*>(*thread.heap_cache) + layout.caches_offset))[3]
@@ -259,7 +259,7 @@ TEST(capi_options, a_callers_smaller_structure_is_not_written_past_its_end) {
 }
 
 TEST(capi_tags, belong_to_the_thread_until_they_are_popped) {
-    std::uint32_t const tag = tn_tag_named("of the C interface", 18);
+    const std::uint32_t tag = tn_tag_named("of the C interface", 18);
     EXPECT_NE(tag, 0u);
     EXPECT_EQ(tn_tag_named("of the C interface", 18), tag);
     EXPECT_EQ(tn_tag_named("", 0), 0u);
@@ -269,7 +269,7 @@ TEST(capi_tags, belong_to_the_thread_until_they_are_popped) {
     EXPECT_EQ(std::string_view(name.data, name.length), "of the C interface");
     tn_tag_name(UINT32_MAX, &name);
     EXPECT_EQ(std::string_view(name.data, name.length), "(unknown tag)");
-    std::uint32_t const before = tn_tag_push(tag);
+    const std::uint32_t before = tn_tag_push(tag);
     void* const block = tn_malloc(1000);
     tn_tag_pop(before);
     tn_tag_usage usage{};

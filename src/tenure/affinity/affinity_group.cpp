@@ -181,9 +181,9 @@ void affinity_group::release_parts() noexcept {
 }
 
 void* affinity_group::allocate_slow(std::size_t bytes, std::size_t alignment) noexcept {
-    [[maybe_unused]] detail::caller_allocation const allocation("of an affinity group", bytes);
+    [[maybe_unused]] const detail::caller_allocation allocation("of an affinity group", bytes);
     if (!is_power_of_two(alignment) || bytes > tenure::max_object_bytes - alignment || is_invalid_) return nullptr;
-    std::size_t const whole_alignment = std::max(alignment, options_.alignment);
+    const std::size_t whole_alignment = std::max(alignment, options_.alignment);
     if (functions_.allocate != nullptr) {
         void* const object = functions_.allocate(functions_.context, std::max<std::size_t>(bytes, 1), whole_alignment);
         if (object != nullptr) function_count_.fetch_add(1, std::memory_order_relaxed);
@@ -236,7 +236,7 @@ void affinity_group::deallocate(void* object) noexcept {
     if (object == nullptr) return;
     const bool is_elsewhere = functions_.deallocate != nullptr || is_passthrough_ || is_large(object, unknown_bytes, 1);
     if (is_elsewhere || checks::caller) return deallocate_slow(object, unknown_bytes, 1);
-    std::size_t const bytes = bits_.object_bytes(object);
+    const std::size_t bytes = bits_.object_bytes(object);
     if (bytes == 0) return report_misuse(freed_without_size, object, freed_without_size_advice);
     deallocate_in_block(static_cast<unsigned char*>(object),
                         {static_cast<std::uint16_t>(bytes), bits_.page_of(object).stream});
@@ -313,7 +313,7 @@ void affinity_group::deallocate_checked(void* object, std::size_t bytes) noexcep
         return note("a pointer that is not the start of an object was freed to an affinity group");
     if (bytes == unknown_bytes && options_.sizes == size_on_free::required)
         return note(freed_without_size, freed_without_size_advice);
-    std::size_t const whole_bytes = bits_.object_bytes(object);
+    const std::size_t whole_bytes = bits_.object_bytes(object);
     if (bytes != unknown_bytes && sizes_.of(bytes).bytes != whole_bytes)
         return note("an object was freed with another size than it was allocated with");
     own_.count(-1);
@@ -335,10 +335,10 @@ void affinity_group::clear() noexcept {
 
 std::size_t affinity_group::trim() noexcept {
     heap* const large = large_.get();
-    std::size_t const large_bytes = large != nullptr ? large->trim() : 0;
-    std::size_t const reserved_before = blocks_.reserved_bytes();
+    const std::size_t large_bytes = large != nullptr ? large->trim() : 0;
+    const std::size_t reserved_before = blocks_.reserved_bytes();
     release_parts();
-    std::size_t const decommitted = blocks_.trim();
+    const std::size_t decommitted = blocks_.trim();
     return large_bytes + decommitted + (reserved_before - blocks_.reserved_bytes());
 }
 
@@ -347,7 +347,7 @@ bool affinity_group::owns(const void* pointer) const noexcept {
 }
 
 std::size_t affinity_group::size() const noexcept {
-    std::size_t const others = passthrough_.count() + large_.stats().live_count;
+    const std::size_t others = passthrough_.count() + large_.stats().live_count;
     const shared_lock lock(*this);
     std::ptrdiff_t count = static_cast<std::ptrdiff_t>(pages_.freed_twice_count());
     count += own_.live_count.load(std::memory_order_relaxed);
@@ -384,9 +384,9 @@ bool affinity_group::valid() noexcept {
     detail::affinity_census found;
     if (!large_.valid() || !blocks_.valid(found) || !pages_.valid(found)) return false;
     if (!found.is_complete) return true;
-    std::size_t const expected = size();
+    const std::size_t expected = size();
     const bool is_elsewhere = functions_.allocate != nullptr || is_passthrough_;
-    std::size_t const counted = found.objects + (is_elsewhere ? expected : large_.stats().live_count);
+    const std::size_t counted = found.objects + (is_elsewhere ? expected : large_.stats().live_count);
     return (counted > expected ? counted - expected : expected - counted) <= uncertain_objects_;
 }
 

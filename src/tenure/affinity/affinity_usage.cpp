@@ -7,7 +7,7 @@ namespace tenure::inline TENURE_ABI {
 
 void write_usage(const affinity_usage& usage, usage_form form, void (*write)(void* context, std::string_view piece),
                  void* context) {
-    detail::usage_figure const figures[] = {
+    const detail::usage_figure figures[] = {
         {"live_count", "objects", usage.live_count, false},
         {"reserved_bytes", "in use in blocks", usage.reserved_bytes, true},
         {"available_bytes", "available in blocks", usage.available_bytes, true},

@@ -9,7 +9,7 @@ namespace tenure::inline TENURE_ABI::detail {
 
 void affinity_bits::clear(affinity_page& page) const noexcept {
     affinity_block* const block = block_of(&page);
-    std::size_t const first = first_word_of(page), bytes = words_per_page * sizeof(bit_word);
+    const std::size_t first = first_word_of(page), bytes = words_per_page * sizeof(bit_word);
     if (page.free_granules != 0) std::memset(free_bits(block) + first, 0, bytes);
     if (marks_starts(page.stream)) std::memset(start_bits(block) + first, 0, bytes);
     page.free_granules = 0;
@@ -31,11 +31,11 @@ std::size_t affinity_bits::object_bytes(const void* object) const noexcept {
     affinity_block* const block = block_of(object);
     const bit_word* const starts = start_bits(block);
     const bit_word* const free = free_bits(block);
-    std::size_t const first = granule_of(object);
-    std::size_t const end = granule_of(end_of(page) - 1) + 1;
+    const std::size_t first = granule_of(object);
+    const std::size_t end = granule_of(end_of(page) - 1) + 1;
     std::size_t granule = first + 1;
     while (granule < end) {
-        std::size_t const word = granule / bits_per_word;
+        const std::size_t word = granule / bits_per_word;
         const bit_word is_free = load(free[word]); // before the start bits: see load()
         const bit_word bits = (load(starts[word]) | is_free) >> (granule % bits_per_word);
         if (bits != 0) {

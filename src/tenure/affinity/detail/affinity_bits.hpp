@@ -52,7 +52,7 @@ public:
     }
     /// Marks the start of an object or of the free rest of an extent.
     TENURE_LOCAL void mark_start(const unsigned char* at) const noexcept {
-        std::size_t const granule = granule_of(at);
+        const std::size_t granule = granule_of(at);
         bit_word& word = start_bits(block_of(at))[granule / bits_per_word];
         store(word, word | bit_at(granule));
     }
@@ -61,12 +61,12 @@ public:
         if ((address_of(at) & (affinity_page_bytes - 1)) != 0) mark_start(at);
     }
     void unmark_start(const unsigned char* at) const noexcept {
-        std::size_t const granule = granule_of(at);
+        const std::size_t granule = granule_of(at);
         bit_word& word = start_bits(block_of(at))[granule / bits_per_word];
         store(word, word & ~bit_at(granule));
     }
     [[nodiscard]] bool is_start(const void* at) const noexcept {
-        std::size_t const granule = granule_of(at);
+        const std::size_t granule = granule_of(at);
         return (start_bits(block_of(at))[granule / bits_per_word] & bit_at(granule)) != 0;
     }
     [[nodiscard]] bool is_free(const void* at) const noexcept { return (free_word(at) & bit_at(granule_of(at))) != 0; }
@@ -104,10 +104,10 @@ public:
     void for_each_run(const affinity_page& page, std::size_t first, Visit&& visit) const noexcept {
         affinity_block* const block = block_of(&page);
         const bit_word* const words = free_bits(block);
-        std::size_t const offset = first_word_of(page) * bits_per_word;
-        std::size_t const end = offset + words_per_page * bits_per_word;
+        const std::size_t offset = first_word_of(page) * bits_per_word;
+        const std::size_t end = offset + words_per_page * bits_per_word;
         for (std::size_t granule = find_bit(words, offset + first, end, 0); granule != end;) {
-            std::size_t const stop = find_bit(words, granule, end, ~bit_word{0});
+            const std::size_t stop = find_bit(words, granule, end, ~bit_word{0});
             if (!visit(affinity_run{at_granule(block, granule), at_granule(block, stop)})) return;
             granule = find_bit(words, stop, end, 0);
         }

@@ -27,7 +27,7 @@ affinity_blocks::~affinity_blocks() {
 }
 
 affinity_block* affinity_blocks::add() noexcept {
-    std::size_t const bytes = bits_.block_bytes;
+    const std::size_t bytes = bits_.block_bytes;
     void* const memory = source_.acquire(bytes, bytes);
     if (memory == nullptr) return nullptr;
     if (!is_aligned(memory, bytes)) [[unlikely]] {
@@ -160,11 +160,11 @@ void affinity_blocks::add_to(allocator_stats& stats) const noexcept {
 
 void affinity_blocks::add_to(affinity_usage& usage) const noexcept {
     for_each_page([&](const affinity_page& page) {
-        std::size_t const bytes = bits_.bytes_of(page);
-        std::size_t const largest_bytes = page.is_used() ? bits_.largest_run_bytes(page) : bytes;
+        const std::size_t bytes = bits_.bytes_of(page);
+        const std::size_t largest_bytes = page.is_used() ? bits_.largest_run_bytes(page) : bytes;
         usage.largest_free_bytes = std::max(usage.largest_free_bytes, largest_bytes);
         if (!page.is_used()) return;
-        std::size_t const free_bytes = std::size_t{page.free_granules} << bits_.granule_shift;
+        const std::size_t free_bytes = std::size_t{page.free_granules} << bits_.granule_shift;
         usage.reserved_bytes += bytes - free_bytes;
         usage.free_bytes += free_bytes;
         usage.scattered_bytes += free_bytes - largest_bytes;

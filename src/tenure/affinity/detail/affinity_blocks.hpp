@@ -70,7 +70,7 @@ private:
     const affinity_bits& bits_;
     block_source& source_;
     misuse_log& misuse_;
-    std::size_t const max_retained_bytes_;
+    const std::size_t max_retained_bytes_;
     affinity_block* first_ = nullptr;
     affinity_block* last_ = nullptr;
     affinity_block* newest_ = nullptr; ///< the first block that may have untouched pages

@@ -30,7 +30,7 @@ public:
     [[nodiscard]] heap* get() const noexcept { return heap_.load(std::memory_order_acquire); }
     [[nodiscard]] heap& get_or_create(std::string_view name, block_source& source) noexcept {
         if (heap* const made = get()) return *made;
-        platform::lock_guard const lock(platform::making_mutex());
+        const platform::lock_guard lock(platform::making_mutex());
         if (heap_.load(std::memory_order_relaxed) == nullptr)
             heap_.store(new (memory_) heap({.name = name}, source), std::memory_order_release);
         return *get();

@@ -47,8 +47,8 @@ void affinity_pages::free(affinity_run run) noexcept {
     while (run.begin != run.end) {
         affinity_page& page = bits_.page_of(run.begin);
         const affinity_run part{run.begin, std::min(run.end, bits_.end_of(page))};
-        std::size_t const count = part.bytes() >> bits_.granule_shift;
-        std::size_t const twice = page.is_used() ? bits_.set_free(part) : count;
+        const std::size_t count = part.bytes() >> bits_.granule_shift;
+        const std::size_t twice = page.is_used() ? bits_.set_free(part) : count;
         run.begin = part.end;
         page.free_granules = static_cast<std::uint16_t>(page.free_granules + count - twice);
         if (page.is_used() && page.state != page_state::active) {
@@ -70,8 +70,8 @@ void affinity_pages::free(affinity_run run) noexcept {
 affinity_page* affinity_pages::acquire(std::size_t stream) noexcept {
     affinity_page* const page = blocks_.acquire_page();
     if (page == nullptr) return nullptr;
-    std::size_t const granules = bits_.bytes_of(*page) >> bits_.granule_shift;
-    std::size_t const partial_object = stream == 0 ? 0 : granules % bits_.granules_per_object(stream);
+    const std::size_t granules = bits_.bytes_of(*page) >> bits_.granule_shift;
+    const std::size_t partial_object = stream == 0 ? 0 : granules % bits_.granules_per_object(stream);
     page->stream = static_cast<std::uint8_t>(stream);
     page->capacity = static_cast<std::uint16_t>(granules - partial_object);
     page->state = page_state::active;
@@ -91,8 +91,8 @@ affinity_page* affinity_pages::pop_partial(std::size_t stream) noexcept {
 
 affinity_page* affinity_pages::pop_measured(std::size_t bytes) noexcept {
     // The first class in which every run has the size.
-    std::size_t const first = static_cast<std::size_t>(std::bit_width((bytes >> bits_.granule_shift) - 1));
-    std::uint32_t const fitting = measured_classes_ & ~static_cast<std::uint32_t>(low_bits(first));
+    const std::size_t first = static_cast<std::size_t>(std::bit_width((bytes >> bits_.granule_shift) - 1));
+    const std::uint32_t fitting = measured_classes_ & ~static_cast<std::uint32_t>(low_bits(first));
     if (fitting == 0) return nullptr;
     affinity_page* const page = measured_[lowest_bit(fitting)];
     activate(*page);

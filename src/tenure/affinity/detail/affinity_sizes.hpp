@@ -35,7 +35,7 @@ public:
     [[nodiscard]] static constexpr affinity_sizes by_size(std::size_t granule) noexcept {
         affinity_sizes made = mixed(granule);
         for (entry& each : made.table_) {
-            std::size_t const lines = align_up(each.bytes, cache_line_bytes);
+            const std::size_t lines = align_up(each.bytes, cache_line_bytes);
             if ((lines - each.bytes) * 8 <= lines) each.bytes = made.to_granules(lines);
             // Sizes that round up past the table have no stream of their own.
             if (each.bytes <= affinity_table_limit_bytes) each.stream = static_cast<std::uint16_t>(each.bytes / 8);

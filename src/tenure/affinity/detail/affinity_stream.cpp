@@ -56,8 +56,8 @@ bool affinity_stream::refill_from_own(affinity_pages& pages, affinity_request wa
 
 bool affinity_stream::refill(affinity_pages& pages, affinity_request wanted, page_search search) noexcept {
     const affinity_bits& bits = pages.bits();
-    std::size_t const granule = bits.granule_bytes();
-    std::size_t const max_bytes = wanted.bytes + (wanted.alignment > granule ? wanted.alignment - granule : 0);
+    const std::size_t granule = bits.granule_bytes();
+    const std::size_t max_bytes = wanted.bytes + (wanted.alignment > granule ? wanted.alignment - granule : 0);
     for (unsigned searched = 0;; ++searched) {
         const bool has_looks = search == page_search::all || searched < max_searched_pages;
         affinity_page* page = has_looks ? pages.pop_partial(index_) : nullptr;
@@ -110,7 +110,7 @@ bool affinity_stream::next_run(affinity_pages& pages, affinity_request wanted) n
             found = run;
             return false;
         }
-        auto const granules = static_cast<std::uint16_t>(run.bytes() >> bits.granule_shift);
+        const auto granules = static_cast<std::uint16_t>(run.bytes() >> bits.granule_shift);
         skipped_ = static_cast<std::uint16_t>(skipped_ + granules);
         largest_skipped_ = std::max(largest_skipped_, granules);
         return true;
