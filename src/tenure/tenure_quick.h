@@ -57,8 +57,8 @@ typedef struct tn_quick_layout {
     uint32_t classes_limit_bytes;      /**< largest size in the class table */
     const uint8_t* class_of_eights;    /**< class of a size, at index (size + 7) / 8; sizes below 9 count as 9 */
     uint32_t segment_shift;            /**< clear this many low bits of a block's address to get its segment */
-    uint32_t slice_shift;              /**< the segment has one class byte for every 2^slice_shift of its bytes ... */
-    uint32_t classes_of_slices_offset; /**< ... from this offset on; pass a block at a segment's start to tn_free */
+    uint32_t slice_shift;              /**< the segment has one class byte for every 2^slice_shift of its bytes */
+    uint32_t classes_of_slices_offset; /**< of the first class byte; pass a block at a segment's start to tn_free */
     uint32_t reserved;
 } tn_quick_layout;
 TN_API void tn_get_quick_layout(tn_quick_layout* layout);

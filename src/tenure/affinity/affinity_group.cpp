@@ -193,8 +193,8 @@ void affinity_group::retire(thread_part& part) noexcept {
     free_part(&part);
 }
 
-/// Handler in the child of a fork. Only links in the parts of missing threads are written, because most children soon
-/// run another program.
+/// Handler in the child of a fork. Writes only links in the parts of the parent's other threads, because most children
+/// soon run another program.
 void affinity_group::leave_to_child() noexcept {
     mutex_.abandon();
     passthrough_.mutex().abandon();
