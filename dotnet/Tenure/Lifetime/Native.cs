@@ -200,7 +200,7 @@ public static unsafe partial class Native
         void* block = TryAllocateByCall(bytes, lifetime, alignment);
         if (block == null)
         {
-            Throw.Refused(bytes, lifetime.ToString());
+            Throw.Refused(bytes, $"Lifetime.{lifetime}");
         }
         return block;
     }
