@@ -9,8 +9,8 @@
 /// Not for        memory of the process itself: heap/heap.hpp, pool/pool.hpp.
 /// Memory from    a block source, for its records only; the managed ranges are never touched.
 /// Cost           allocate and deallocate O(1): free ranges are in eight bins per doubling of size, found through two
-///                levels of bits. If no bin guarantees a fit, allocate searches the ranges that may fit: those in the
-///                size's own bin, and those in larger bins, whose ranges may lack only the alignment.
+///                levels of bits. If no bin guarantees a fit, allocate searches the ranges that may fit, in O(their
+///                number): those in the size's own bin, and those in larger bins, which may lack only the alignment.
 /// Overhead       32 bytes per range, allocated or free, and 5 more per free range; none in the managed memory. Sizes
 ///                are not rounded. A free range that is smaller than every request so far has no record.
 /// Threads        one at a time. Const functions write nothing: several threads may call them while none calls any
@@ -79,7 +79,7 @@ public:
 
     /// Frees a range and merges it with its free neighbours. An empty range is allowed and does nothing.
     /// Requires  the range is allocated. A second deallocation is reported, unless the range's record is in use again:
-    ///           at once with checks (level 1), otherwise no later than by the next deallocation or collect().
+    ///           with checks (level 1) at once, otherwise at the next deallocation or collect() at the latest.
     void deallocate(offset_range range) noexcept;
 
     /// Frees a range after `frames` more frames have ended, when the device no longer uses it (lifetime/lifetime.hpp:
