@@ -84,9 +84,12 @@ using job_state_byte = std::atomic<job_state>;
 constexpr std::size_t job_chunk_alignment = 64 * 1024;
 constexpr std::size_t job_state_count = job_chunk_alignment / default_alignment;
 
-/// The state of the block whose bytes are at `bytes_at`. The state table follows the chunk's header, one cache line.
+/// The state table follows the chunk's header.
+constexpr std::size_t job_states_offset = cache_line_bytes;
+
+/// The state of the block whose bytes are at `bytes_at`.
 [[nodiscard]] inline job_state_byte& state_of(std::uintptr_t bytes_at) noexcept {
-    std::uintptr_t const table = align_down(bytes_at, job_chunk_alignment) + cache_line_bytes;
+    std::uintptr_t const table = align_down(bytes_at, job_chunk_alignment) + job_states_offset;
     std::size_t const index = (bytes_at & (job_chunk_alignment - 1)) / default_alignment;
     return *static_cast<job_state_byte*>(pointer_at(table + index));
 }
