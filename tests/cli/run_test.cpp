@@ -15,7 +15,7 @@
 #include <filesystem>
 #include <fstream>
 
-#include "cli/program_file.hpp"
+#include "cli/arguments/program_file.hpp"
 #include "support/own_path.hpp"
 #include "support/run_command.hpp"
 

@@ -10,8 +10,8 @@
 #include <tenure/base/tag.hpp>
 #include <tenure/capi/detail/callback_source.hpp>
 #include <tenure/heap/detail/heap_memory.hpp>
-#include <tenure/heap/detail/size_classes.hpp>
-#include <tenure/heap/detail/thread_cache.hpp>
+#include <tenure/heap/detail/small/size_classes.hpp>
+#include <tenure/heap/detail/small/thread_cache.hpp>
 #include <tenure/heap/heap.hpp>
 #include <tenure/lifetime/detail/thread_lifetimes.hpp>
 #include <tenure/lifetime/temp_job.hpp>
