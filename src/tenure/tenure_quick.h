@@ -76,7 +76,7 @@ typedef struct tn_quick_layout {
     uint32_t slice_shift;              /**< the segment has one class byte for every 2^slice_shift of its bytes ... */
     uint32_t classes_of_slices_offset; /**< ... from this offset on; pass a block at a segment's start to tn_free */
     uint32_t job_chunk_shift;          /**< clear this many low bits of a TempJob block's address to get its chunk */
-    uint32_t job_states_offset;        /**< the chunk has one state byte for every 16 of its bytes, from this offset on */
+    uint32_t job_states_offset; /**< the chunk has one state byte for every 16 of its bytes, from this offset on */
     uint32_t reserved;
 } tn_quick_layout;
 TN_API void tn_get_quick_layout(tn_quick_layout* layout);
@@ -87,7 +87,7 @@ typedef struct tn_quick_thread {
     uint32_t reserved;
     void* const* heap_cache; /**< points to NULL until the thread's first tn_malloc */
     tn_temp_state* temp;
-    const uint16_t* tag; /**< points to a value that is not zero while an owner tag is set */
+    const uint16_t* tag;                /**< points to a value that is not zero while an owner tag is set */
     tn_temp_job_state* const* temp_job; /**< read it again before each use: it changes with the thread's first block */
 } tn_quick_thread;
 TN_API void tn_get_quick_thread(tn_quick_thread* thread);

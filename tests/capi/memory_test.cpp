@@ -107,7 +107,7 @@ TEST(capi_lifetimes, each_lifetime_serves_and_takes_back) {
         tn_deallocate(nullptr, held);
     }
     tn_reset_temp();
-    std::uint64_t const before = tn_frame();
+    const std::uint64_t before = tn_frame();
     tn_next_frame();
     EXPECT_EQ(tn_frame(), before + 1);
 }
@@ -121,11 +121,11 @@ TEST(capi_lifetimes, scopes_of_temp_nest_and_give_back_what_was_allocated_inside
     };
     tn_reset_temp();
     ASSERT_NE(tn_allocate(100, 16, TN_TEMP), nullptr);
-    std::uint64_t const outside = used();
+    const std::uint64_t outside = used();
     tn_temp_marker outer{}, inner{};
     tn_temp_mark(&outer);
     ASSERT_NE(tn_allocate(1000, 16, TN_TEMP), nullptr);
-    std::uint64_t const between = used();
+    const std::uint64_t between = used();
     tn_temp_mark(&inner);
     ASSERT_NE(tn_allocate(std::size_t{16} << 20, 16, TN_TEMP), nullptr); // past the budget
     EXPECT_GT(used(), between);
@@ -187,8 +187,8 @@ TEST(capi_quick, the_layouts_are_what_the_header_says) {
     void* const block = of_size.blocks[--of_size.count];
     EXPECT_GE(tn_usable_size(block), 100u);
     EXPECT_LE(tn_usable_size(block), 128u);
-    std::uintptr_t const at = tenure::address_of(block);
-    std::uintptr_t const segment = at >> layout.segment_shift << layout.segment_shift;
+    const std::uintptr_t at = tenure::address_of(block);
+    const std::uintptr_t segment = at >> layout.segment_shift << layout.segment_shift;
     ASSERT_NE(segment, at);
     const auto* const classes =
         static_cast<const std::uint8_t*>(tenure::pointer_at(segment + layout.classes_of_slices_offset));
@@ -199,7 +199,7 @@ TEST(capi_quick, the_layouts_are_what_the_header_says) {
     tn_free(block);
 
     EXPECT_EQ(*thread.tag, 0u);
-    std::uint32_t const before = tn_tag_push(tn_tag_named("quick", 5));
+    const std::uint32_t before = tn_tag_push(tn_tag_named("quick", 5));
     EXPECT_NE(*thread.tag, 0u);
     EXPECT_EQ(static_cast<tn_block_cache*>(
                   static_cast<void*>(static_cast<unsigned char*>(*thread.heap_cache) + layout.caches_offset))[3]
@@ -231,12 +231,12 @@ TEST(capi_quick, temp_job_blocks_are_allocated_and_freed_as_the_header_says) {
     ASSERT_LE(state.cursor + 112, state.limit);
 
     // As a caller would: 100 bytes.
-    std::uintptr_t const at = state.cursor + 8;
+    const std::uintptr_t at = state.cursor + 8;
     ASSERT_EQ(at % 16, 0u);
     void* const block = tenure::pointer_at(at);
-    std::uint64_t const header = state.word | 100;
+    const std::uint64_t header = state.word | 100;
     std::memcpy(tenure::pointer_at(at - 8), &header, sizeof header);
-    std::uintptr_t const chunk = at >> layout.job_chunk_shift << layout.job_chunk_shift;
+    const std::uintptr_t chunk = at >> layout.job_chunk_shift << layout.job_chunk_shift;
     auto& live = *static_cast<std::uint8_t*>(tenure::pointer_at(chunk + layout.job_states_offset + (at - chunk) / 16));
     EXPECT_EQ(live, 0u);
     std::atomic_ref(live).store(1, std::memory_order_release);
@@ -318,7 +318,7 @@ TEST(capi_options, a_callers_smaller_structure_is_not_written_past_its_end) {
 }
 
 TEST(capi_tags, belong_to_the_thread_until_they_are_popped) {
-    std::uint32_t const tag = tn_tag_named("of the C interface", 18);
+    const std::uint32_t tag = tn_tag_named("of the C interface", 18);
     EXPECT_NE(tag, 0u);
     EXPECT_EQ(tn_tag_named("of the C interface", 18), tag);
     EXPECT_EQ(tn_tag_named("", 0), 0u);
@@ -328,7 +328,7 @@ TEST(capi_tags, belong_to_the_thread_until_they_are_popped) {
     EXPECT_EQ(std::string_view(name.data, name.length), "of the C interface");
     tn_tag_name(UINT32_MAX, &name);
     EXPECT_EQ(std::string_view(name.data, name.length), "(unknown tag)");
-    std::uint32_t const before = tn_tag_push(tag);
+    const std::uint32_t before = tn_tag_push(tag);
     void* const block = tn_malloc(1000);
     tn_tag_pop(before);
     tn_tag_usage usage{};

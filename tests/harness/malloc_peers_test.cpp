@@ -71,7 +71,7 @@ TEST(peers, a_directory_is_refused) { EXPECT_EQ(find_malloc_file("/tmp").reason,
 
 TEST(peers, a_file_that_is_no_library_is_refused_with_the_loaders_reason) {
     if (support::under_sanitizer()) GTEST_SKIP() << "a preload comes before the sanitizer";
-    std::string const path = support::own_path("no-library.so");
+    const std::string path = support::own_path("no-library.so");
     std::ofstream(path) << "this is no library";
     const found_malloc found = find_malloc_file(path);
     EXPECT_FALSE(found.found);
@@ -80,14 +80,14 @@ TEST(peers, a_file_that_is_no_library_is_refused_with_the_loaders_reason) {
 
 TEST(peers, a_library_without_malloc_is_refused) {
     if (support::under_sanitizer()) GTEST_SKIP() << "a preload comes before the sanitizer";
-    std::string const library = object_of_symbol("_ZSt9terminatev"); // the C++ runtime
+    const std::string library = object_of_symbol("_ZSt9terminatev"); // the C++ runtime
     const found_malloc found = find_malloc_file(library);
     EXPECT_FALSE(found.found);
     EXPECT_NE(found.reason.find("has no malloc"), std::string::npos) << found.reason;
 }
 
 TEST(peers, a_name_that_the_preload_list_would_split_is_refused) {
-    std::string const path = support::own_path("two words.so");
+    const std::string path = support::own_path("two words.so");
     std::ofstream(path) << "x";
     EXPECT_NE(find_malloc_file(path).reason.find("splits the name"), std::string::npos);
 }

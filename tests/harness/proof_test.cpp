@@ -137,7 +137,7 @@ TEST_F(preloaded_proof, the_c_librarys_malloc_must_count_what_is_shown) {
 
 TEST_F(preloaded_proof, a_stranger_whose_mallinfo2_does_not_count_is_proven_by_its_symbols) {
     // By another name nobody knows ours.
-    std::string const path = support::own_path("libstranger-with-mallinfo2.so");
+    const std::string path = support::own_path("libstranger-with-mallinfo2.so");
     std::filesystem::copy_file(own.library, path, std::filesystem::copy_options::overwrite_existing);
     const contestant_result row = run_over(find_malloc_file(path), "uses no malloc");
     EXPECT_EQ(row.state, outcome::measured) << row.reason;

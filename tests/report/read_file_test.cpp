@@ -23,7 +23,7 @@ protected:
 };
 
 TEST_F(read_file_test, all_of_a_file_is_read) {
-    std::string const text(3 << 20, 'x');
+    const std::string text(3 << 20, 'x');
     std::ofstream(path) << text;
     const file_text read = read_file(path, text.size());
     EXPECT_TRUE(read.ok()) << read.error;

@@ -16,7 +16,7 @@ namespace {
 TEST(watch_text, the_table_is_as_it_was) { expect_watch_snapshot("watch.txt", to_text(sample::two_regions(), {})); }
 
 TEST(watch_text, shows_no_more_than_it_is_asked_for) {
-    std::string const text = to_text(sample::two_regions(), {.sites = 1, .regions = 1});
+    const std::string text = to_text(sample::two_regions(), {.sites = 1, .regions = 1});
     EXPECT_TRUE(holds(text, "more regions")) << text;
     EXPECT_TRUE(holds(text, "more places")) << text;
 }

@@ -47,7 +47,7 @@ std::string nearest_name(std::string_view word, std::span<const std::string> nam
     std::string best;
     std::size_t fewest = 0;
     for (const std::string& name : names) {
-        std::size_t const changes = edit_distance(word, name);
+        const std::size_t changes = edit_distance(word, name);
         const bool near_enough = changes * 3 <= std::max(name.size(), word.size()) || has_piece(name, word);
         if (near_enough && (best.empty() || changes < fewest)) {
             best = name;
@@ -58,7 +58,7 @@ std::string nearest_name(std::string_view word, std::span<const std::string> nam
 }
 
 std::string unknown_name(std::string_view kind, std::string_view word, std::span<const std::string> names) {
-    std::string const best = nearest_name(word, names);
+    const std::string best = nearest_name(word, names);
     std::vector<std::string> listed;
     const auto has_comma = [](const std::string& name) { return name.find(',') != std::string::npos; };
     const bool quoted = std::any_of(names.begin(), names.end(), has_comma);

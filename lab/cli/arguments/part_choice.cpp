@@ -19,7 +19,7 @@ namespace {
 std::uint64_t meant(const experiment& chosen, std::string_view word) {
     std::uint64_t whole = 0, pieces = 0;
     for (std::size_t i = 0; i < chosen.parts.size(); ++i) {
-        std::uint64_t const bit = std::uint64_t{1} << i;
+        const std::uint64_t bit = std::uint64_t{1} << i;
         if (same_name(chosen.parts[i].name, word)) whole |= bit;
         if (has_piece(chosen.parts[i].name, word)) pieces |= bit;
     }
@@ -36,7 +36,7 @@ std::uint64_t part_choice::of(const experiment& chosen) {
     if (words_.empty()) return run_all_parts;
     std::uint64_t parts = 0;
     for (std::size_t i = 0; i < words_.size(); ++i) {
-        std::uint64_t const some = meant(chosen, words_[i]);
+        const std::uint64_t some = meant(chosen, words_[i]);
         if (some != 0) known_[i] = true;
         parts |= some;
     }

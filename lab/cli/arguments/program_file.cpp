@@ -35,8 +35,8 @@ bool is_executable_file(const std::string& path) {
 /// The interpreter of a script, "/bin/sh" for "#!/bin/sh -e"; empty for any other file.
 std::string interpreter_of(const std::string& begin) {
     if (!begin.starts_with("#!")) return {};
-    std::size_t const first = begin.find_first_not_of(" \t", 2);
-    std::size_t const last = begin.find_first_of(" \t\n\r", first);
+    const std::size_t first = begin.find_first_not_of(" \t", 2);
+    const std::size_t last = begin.find_first_of(" \t\n\r", first);
     return first == std::string::npos ? std::string{} : begin.substr(first, last - first);
 }
 
@@ -119,9 +119,9 @@ std::string find_program(const std::string& name) {
     const char* const path = std::getenv("PATH");
     std::string_view rest = path != nullptr ? path : "/usr/local/bin:/usr/bin:/bin";
     while (!name.empty()) {
-        std::size_t const colon = rest.find(':');
-        std::string_view const folder = rest.substr(0, colon);
-        std::string const candidate = fmt::format("{}/{}", folder.empty() ? "." : folder, name);
+        const std::size_t colon = rest.find(':');
+        const std::string_view folder = rest.substr(0, colon);
+        const std::string candidate = fmt::format("{}/{}", folder.empty() ? "." : folder, name);
         if (is_executable_file(candidate)) return candidate;
         if (colon == std::string_view::npos) break;
         rest.remove_prefix(colon + 1);
@@ -154,8 +154,8 @@ bool needs_library(const std::string& path, std::string_view name) {
             if (entry.d_tag == DT_STRTAB) names = entry.d_un.d_ptr;
         }
     }
-    std::uint64_t const begin = offset_of(file, head, names);
-    for (std::uint64_t const each : needed) {
+    const std::uint64_t begin = offset_of(file, head, names);
+    for (const std::uint64_t each : needed) {
         std::string found(name.size(), '\0');
         file.clear();
         file.seekg(static_cast<std::streamoff>(begin + each));
@@ -174,7 +174,7 @@ std::string why_not_preloadable(const std::string& path) {
         std::string begin(256, '\0');
         std::ifstream file(inspected, std::ios::binary);
         file.read(begin.data(), static_cast<std::streamsize>(begin.size()));
-        std::string const interpreter = interpreter_of(begin);
+        const std::string interpreter = interpreter_of(begin);
         if (interpreter.empty()) break;
         inspected = interpreter;
     }

@@ -93,7 +93,7 @@ std::vector<measured_row> row_choice::of(const experiment& chosen, std::uint64_t
     });
     if (nobody) return {};
     std::erase_if(rows, [&](const measured_row& row) {
-        bool const elsewhere = row.parts != 0 && (row.parts & parts) == 0; // 0: the row is missing and has no parts
+        const bool elsewhere = row.parts != 0 && (row.parts & parts) == 0; // 0: the row is missing and has no parts
         return !wanted(chosen, row) || (elsewhere && !holds_name(only_, row.name));
     });
     return rows;

@@ -16,7 +16,7 @@ CLI::Validator whole_number(std::int64_t lowest, std::int64_t highest) {
     const auto take = [lowest, highest](std::string& text) -> std::string {
         std::int64_t value = 0;
         auto const [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-        bool const whole = error == std::errc{} && end == text.data() + text.size();
+        const bool whole = error == std::errc{} && end == text.data() + text.size();
         if (!whole || value < lowest || value > highest)
             return fmt::format("\"{}\" is not a whole number from {} to {}", text, lowest, highest);
         text = std::to_string(value);

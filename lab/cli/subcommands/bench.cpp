@@ -45,14 +45,14 @@ std::uint64_t fresh_seed() {
 
 /// Why files cannot be written to the directory; empty when they can. Creates the directory if necessary.
 std::string refuse_directory(const std::string& directory) {
-    std::filesystem::path const probe = std::filesystem::path{directory} / ".tenure-bench";
+    const std::filesystem::path probe = std::filesystem::path{directory} / ".tenure-bench";
     std::error_code error, ignored;
     std::filesystem::create_directories(directory, error);
     if (error) return fmt::format("--out: cannot create the folder {}: {}", directory, error.message());
-    std::string const refused = write_file(probe, "");
+    const std::string refused = write_file(probe, "");
     std::filesystem::remove(probe, ignored);
     if (refused.empty()) return {};
-    std::string const reason = refused.substr(std::min(refused.rfind(": ") + 2, refused.size()));
+    const std::string reason = refused.substr(std::min(refused.rfind(": ") + 2, refused.size()));
     return fmt::format("--out: cannot write files in the folder {}: {}", directory, reason);
 }
 
@@ -60,7 +60,7 @@ std::string refuse_directory(const std::string& directory) {
 void say_ignored_settings() {
     std::vector<std::string_view> names;
     for (char** entry = environ; *entry != nullptr; ++entry) {
-        std::string_view const text = *entry;
+        const std::string_view text = *entry;
         if (text.starts_with("TENURE_")) names.push_back(text.substr(0, text.find('=')));
     }
     if (names.empty()) return;
@@ -71,7 +71,7 @@ void say_ignored_settings() {
 std::string whole_command(int argc, char** argv) {
     std::string text = "tenure";
     for (int i = 1; i < argc; ++i) {
-        std::string_view const word = argv[i];
+        const std::string_view word = argv[i];
         const bool plain = !word.empty() && word.find_first_of(" \t\"'\\$&|;<>()*?") == std::string_view::npos;
         text += plain ? fmt::format(" {}", word) : fmt::format(" '{}'", word);
     }
@@ -171,7 +171,7 @@ void bench_command::add_experiment(const experiment& described) {
     added->command = command_->add_subcommand(std::string{described.name}, std::string{described.question});
     added->command->fallthrough();
     for (const option_spec& option : described.options) {
-        std::string const name{option.name};
+        const std::string name{option.name};
         auto* const given = &added->given;
         const auto keep = [given, name](const std::int64_t& value) { (*given)[name] = value; };
         std::string help = fmt::format("{} [{}", option.help, option.value);
@@ -212,7 +212,7 @@ std::string bench_command::refuse_beside_compare() const {
         if (each->command->parsed()) useless.push_back(each->command->get_name());
     }
     for (const CLI::Option* each : command_->get_options()) {
-        std::string const name = each->get_name();
+        const std::string name = each->get_name();
         if (each->count() != 0 && name != "--compare" && name != "--json") useless.push_back(name);
     }
     if (useless.empty()) return {};
@@ -246,7 +246,7 @@ std::string bench_command::read_inputs() {
         std::error_code error;
         if (!std::filesystem::is_regular_file(each.input, error)) // a pipe would block, a device never ends
             return fmt::format("--input {} is not a regular file", each.input);
-        if (std::uintmax_t const bytes = std::filesystem::file_size(each.input, error);
+        if (const std::uintmax_t bytes = std::filesystem::file_size(each.input, error);
             error || bytes > max_input_bytes)
             return fmt::format("--input {} is {} MiB; the maximum is {} MiB", each.input, error ? 0 : bytes >> 20U,
                                max_input_bytes >> 20U);
@@ -254,7 +254,7 @@ std::string bench_command::read_inputs() {
         // Workers inherit this descriptor. Its high number keeps their own descriptors from replacing it.
         each.descriptor = made < 0 ? -1 : ::fcntl(made, F_DUPFD, 100);
         if (each.descriptor < 0) return fmt::format("--input {}: not enough memory to read it", each.input);
-        std::string const refused = experiments()[index].input->read(each.input, each.descriptor);
+        const std::string refused = experiments()[index].input->read(each.input, each.descriptor);
         if (!refused.empty()) return fmt::format("--input {}: {}", each.input, refused);
     }
     return {};
@@ -301,7 +301,7 @@ int bench_command::run_chosen(result& found) {
     say(fmt::format("seed {}", settings.seed));
     for (std::size_t i = 0; i < chosen.size() && !interrupted(); ++i) {
         if (rows[i].empty() || parts[i] == 0) continue; // --only or --parts matched nothing in this experiment
-        if (std::string const reason = why_nobody_can(rows[i]); !reason.empty()) {
+        if (const std::string reason = why_nobody_can(rows[i]); !reason.empty()) {
             say(fmt::format("{} is left out: {}", experiments()[chosen[i]].name, reason));
             named_are_there_ &= !experiments_[chosen[i]]->command->parsed();
             continue;
@@ -316,7 +316,7 @@ int bench_command::run_chosen(result& found) {
 
 int bench_command::run(int argc, char** argv) {
     const bool comparing = !request_.compare.empty();
-    if (std::string const refused = comparing ? refuse_beside_compare() : refuse_values(); !refused.empty()) {
+    if (const std::string refused = comparing ? refuse_beside_compare() : refuse_values(); !refused.empty()) {
         say(refused);
         return exit_code::bad_usage;
     }

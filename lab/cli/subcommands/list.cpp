@@ -86,7 +86,7 @@ std::string wrapped(const std::vector<std::string>& words, std::size_t indent, s
 std::vector<std::string> words_of(std::string_view text) {
     std::vector<std::string> words;
     for (std::size_t begin = 0; begin < text.size();) {
-        std::size_t const end = std::min(text.find(' ', begin), text.size());
+        const std::size_t end = std::min(text.find(' ', begin), text.size());
         words.emplace_back(text.substr(begin, end - begin));
         begin = end + 1;
     }
@@ -102,7 +102,7 @@ std::vector<std::string> named_list(std::string_view title, std::vector<std::str
 
 std::string in_words(const std::vector<listed_peer>& peers, std::span<const found_malloc> mallocs,
                      std::span<const library_peer> libraries) {
-    std::size_t const width = output_style().width;
+    const std::size_t width = output_style().width;
     std::string made = "Experiments\n";
     for (const experiment& each : experiments()) {
         made += fmt::format("  {}\n", each.name);

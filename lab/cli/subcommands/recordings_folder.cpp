@@ -54,7 +54,7 @@ fs::path place_for_recordings(std::error_code& error) {
     if (has_choice && fs::is_directory("/dev/shm", error) && free_bytes("/dev/shm") >= 4 * least_room &&
         ::access("/dev/shm", W_OK) == 0)
         return "/dev/shm";
-    fs::path const place = fs::temp_directory_path(error);
+    const fs::path place = fs::temp_directory_path(error);
     return error ? place : fs::absolute(place, error); // the program may change its working directory
 }
 
@@ -66,7 +66,7 @@ bool is_digits(std::string_view text) {
 std::string_view process_of(std::string_view name) {
     if (!name.ends_with(recording_suffix)) return {};
     name.remove_suffix(recording_suffix.size());
-    std::size_t const dash = name.find('-');
+    const std::size_t dash = name.find('-');
     if (dash == std::string_view::npos || !is_digits(name.substr(0, dash)) || !is_digits(name.substr(dash + 1)))
         return {};
     return name.substr(0, dash);
@@ -137,7 +137,7 @@ private:
         bool is_over = true;
         errno = 0;
         while (const dirent* const each = is_over ? ::readdir(entries) : nullptr) {
-            std::string const name = each->d_name;
+            const std::string name = each->d_name;
             if (name == "." || name == "..") continue;
             is_over = may_go(name);
             names_.push_back(name);
@@ -154,7 +154,7 @@ private:
             return false;
         if (name == hook_link_name) return S_ISLNK(about.st_mode); // removes the link itself
         if (!S_ISREG(about.st_mode)) return false;
-        std::string_view const process = process_of(name);
+        const std::string_view process = process_of(name);
         return process.empty() ? name == lock_name || name == plan_name : !lives(process);
     }
 
@@ -209,7 +209,7 @@ void recordings_folder::keep(const std::string& path) {
 
 void recordings_folder::make_own() {
     std::error_code error;
-    fs::path const place = place_for_recordings(error);
+    const fs::path place = place_for_recordings(error);
     if (!error) remove_left_over(place);
     std::string name = (place / (std::string{prefix} + std::string{random_letters})).string();
     if (error || ::mkdtemp(name.data()) == nullptr) {
@@ -243,7 +243,7 @@ std::string recordings_folder::why_no_room() const {
                            "unlimited` first",
                            limit.rlim_cur >> 10U);
     }
-    std::uint64_t const free = free_bytes(path_);
+    const std::uint64_t free = free_bytes(path_);
     if (free >= least_room) return {};
     return fmt::format("{} has only {} MiB left; recordings need 256: use --keep DIR or TMPDIR to choose another "
                        "place",

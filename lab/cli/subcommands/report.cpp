@@ -58,7 +58,7 @@ std::string keep_only(result& found, const std::vector<std::string>& names) {
 /// Returns   whether it could; if not, the error has been reported.
 bool load(const std::string& path, const std::vector<std::string>& experiments, result& into) {
     loaded_result loaded = load_json(path);
-    std::string const refused = loaded.ok() ? keep_only(loaded.value, experiments) : loaded.error;
+    const std::string refused = loaded.ok() ? keep_only(loaded.value, experiments) : loaded.error;
     if (!refused.empty()) say(refused);
     into = std::move(loaded.value);
     return refused.empty();
@@ -67,7 +67,7 @@ bool load(const std::string& path, const std::vector<std::string>& experiments, 
 /// Whether both name the same file, or the folder that contains it.
 bool is_same_file(const std::string& path, const std::string& result_path) {
     std::error_code ignored;
-    std::filesystem::path const file(result_path);
+    const std::filesystem::path file(result_path);
     return std::filesystem::equivalent(path, file, ignored) ||
            std::filesystem::equivalent(path, file / "results.json", ignored);
 }
@@ -141,12 +141,12 @@ int report_command::write_summary() const {
     }
     result found;
     if (!load(path, experiments_, found)) return exit_code::bad_usage;
-    if (std::string const why = why_not_summarized(found); !why.empty()) {
+    if (const std::string why = why_not_summarized(found); !why.empty()) {
         say(fmt::format("{}: cannot be summarized: {}. Measure again with this version of `tenure`", path, why));
         return exit_code::bad_usage;
     }
-    std::string const text = to_json(summarized(found));
-    if (std::string const refused = write_file(summary_, text); !refused.empty()) {
+    const std::string text = to_json(summarized(found));
+    if (const std::string refused = write_file(summary_, text); !refused.empty()) {
         say(refused);
         return exit_code::not_written;
     }
@@ -165,11 +165,11 @@ int report_command::run_chart() const {
         say(loaded.error);
         return exit_code::bad_usage;
     }
-    if (std::string const unknown = keep_only(loaded.value, {chart_}); !unknown.empty()) {
+    if (const std::string unknown = keep_only(loaded.value, {chart_}); !unknown.empty()) {
         say(unknown);
         return exit_code::bad_usage;
     }
-    std::string const picture = experiment_chart(loaded.value, loaded.value.experiments.front());
+    const std::string picture = experiment_chart(loaded.value, loaded.value.experiments.front());
     if (picture.empty()) {
         say(fmt::format("{}: {} has no primary figure to draw: it declares none, or none of them was measured",
                         paths_.front(), chart_));

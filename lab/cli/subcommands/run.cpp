@@ -56,7 +56,7 @@ chosen_library peer_library(const std::string& name) {
 /// A library given by path.
 chosen_library library_file(const std::string& path) {
     std::error_code error;
-    std::string const whole = std::filesystem::canonical(path, error).string();
+    const std::string whole = std::filesystem::canonical(path, error).string();
     if (error) return {{}, fmt::format("--heap {}: {}", path, error.message())};
     return {whole, std::filesystem::is_regular_file(whole) ? "" : fmt::format("--heap {} is not a file", path)};
 }
@@ -72,9 +72,9 @@ chosen_library find_library(const std::string& name) {
 /// Puts NAME=VALUE into the environment.
 /// Returns   what is wrong with it; empty when it is valid.
 std::string set(const std::string& setting) {
-    std::size_t const equals = setting.find('=');
+    const std::size_t equals = setting.find('=');
     if (equals == std::string::npos) return fmt::format("--set needs NAME=VALUE, not \"{}\"", setting);
-    std::string const name = setting.substr(0, equals), value = setting.substr(equals + 1);
+    const std::string name = setting.substr(0, equals), value = setting.substr(equals + 1);
     std::vector<std::string> names;
     for (const option_info& info : option_table()) {
         names.emplace_back(info.name);
@@ -91,15 +91,15 @@ std::string set(const std::string& setting) {
 
 /// The library name of a file: "libjemalloc" for "/usr/lib/libjemalloc.so.2".
 std::string_view name_of_library(std::string_view file) {
-    std::string_view const name = file.substr(file.find_last_of('/') + 1);
+    const std::string_view name = file.substr(file.find_last_of('/') + 1);
     return name.substr(0, name.find(".so"));
 }
 
 /// Whether a file in LD_PRELOAD, or the target of its link, has the name of our malloc or of a peer's.
 bool is_known_malloc(std::string_view file) {
     std::error_code error;
-    std::string const real = std::filesystem::canonical(file, error).string(); // empty if only the loader finds it
-    for (std::string_view const each : {name_of_library(file), name_of_library(real)}) {
+    const std::string real = std::filesystem::canonical(file, error).string(); // empty if only the loader finds it
+    for (const std::string_view each : {name_of_library(file), name_of_library(real)}) {
         if (each.starts_with(own_malloc_prefix)) return true;
         for (const malloc_peer& peer : malloc_peers()) {
             if (each == name_of_library(peer.file)) return true;
@@ -116,7 +116,7 @@ void take_out_mallocs() {
     std::string others;
     bool was_there = false;
     while (!rest.empty()) {
-        std::string_view const file = rest.substr(0, rest.find_first_of(separators));
+        const std::string_view file = rest.substr(0, rest.find_first_of(separators));
         rest.remove_prefix(std::min(file.size() + 1, rest.size()));
         const bool is_malloc = is_known_malloc(file);
         was_there = was_there || is_malloc;
@@ -135,7 +135,7 @@ void preload(const std::string& library) {
     const char* const before = std::getenv("LD_PRELOAD");
     std::string_view others = before != nullptr ? before : "";
     std::string all;
-    std::string_view const first = others.substr(0, others.find_first_of(": "));
+    const std::string_view first = others.substr(0, others.find_first_of(": "));
     if (name_of_library(first) == "libtenure_watch") {
         all = fmt::format("{}:", first);
         others.remove_prefix(std::min(first.size() + 1, others.size()));
@@ -162,7 +162,7 @@ void forget_who_ran_us() {
     const char* const passed = std::getenv(passthrough_variable().c_str());
     const char* const before = std::getenv("LD_PRELOAD");
     if (passed == nullptr || before == nullptr || std::string_view{passed} != "heap") return;
-    std::string_view const first = std::string_view{before}.substr(0, std::string_view{before}.find_first_of(": "));
+    const std::string_view first = std::string_view{before}.substr(0, std::string_view{before}.find_first_of(": "));
     if (is_known_malloc(first) && !name_of_library(first).starts_with(own_malloc_prefix)) {
         ::unsetenv(passthrough_variable().c_str());
     }
@@ -220,14 +220,14 @@ int run_command::run() const {
     if (!report_.empty()) settings.push_back("malloc_stats=" + report_);
     forget_who_ran_us();
     for (const std::string& each : settings) {
-        std::string const refusal = set(each);
+        const std::string refusal = set(each);
         if (refusal.empty()) continue;
         say(refusal);
         return exit_code::bad_usage;
     }
-    std::string const path = find_program(program_.front());
+    const std::string path = find_program(program_.front());
     if (path.empty()) {
-        std::string const why = why_not_executable(program_.front());
+        const std::string why = why_not_executable(program_.front());
         say(why.empty() ? fmt::format("there is no program {}", program_.front())
                         : fmt::format("{} {}", program_.front(), why));
         return why.empty() ? not_found : cannot_run;
@@ -237,7 +237,7 @@ int run_command::run() const {
         say(library.refusal);
         return exit_code::bad_usage;
     }
-    std::string const reason = library.path.empty() ? std::string{} : why_not_preloadable(path);
+    const std::string reason = library.path.empty() ? std::string{} : why_not_preloadable(path);
     if (!reason.empty()) {
         say(fmt::format("{} {}", path, reason));
         return cannot_run;

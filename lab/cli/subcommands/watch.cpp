@@ -69,7 +69,7 @@ void preload(const std::string& library) {
 /// The loader treats spaces and colons as separators. For a path with one of them, a link is created and used instead.
 std::string preloadable(const std::string& library, const std::string& folder) {
     if (library.find_first_of(" :") == std::string::npos) return library;
-    std::string const link = folder + "/" + hook_link_name;
+    const std::string link = folder + "/" + hook_link_name;
     std::error_code error;
     fs::create_symlink(library, link, error);
     return error ? library : link;
@@ -128,7 +128,7 @@ private:
 /// Finds mistakes that would otherwise show only after the program has run.
 std::string why_not_writable(const std::string& path) {
     if (path.empty() || path == "-") return {};
-    fs::path const folder = fs::path(path).has_parent_path() ? fs::path(path).parent_path() : fs::path(".");
+    const fs::path folder = fs::path(path).has_parent_path() ? fs::path(path).parent_path() : fs::path(".");
     std::error_code error;
     if (!fs::is_directory(folder, error)) return fmt::format("there is no folder {} for {}", folder.string(), path);
     if (fs::is_directory(path, error)) return fmt::format("{} is a folder", path);
@@ -227,12 +227,12 @@ watch_command::watch_command(CLI::App& app)
 
 int watch_command::run() const {
     if (lists_) return print(list_of_calls()) ? exit_code::ok : exit_code::not_written;
-    if (std::string const mistake = mistake_in_options(); !mistake.empty()) {
+    if (const std::string mistake = mistake_in_options(); !mistake.empty()) {
         say(mistake);
         return exit_code::bad_usage;
     }
     for (const std::string* each : {&text_file_, &json_file_, &html_file_, &folded_file_, &written_baseline_}) {
-        if (std::string const reason = why_not_writable(*each); !reason.empty()) {
+        if (const std::string reason = why_not_writable(*each); !reason.empty()) {
             say(reason);
             return exit_code::not_written;
         }
@@ -240,14 +240,14 @@ int watch_command::run() const {
     baseline known;
     if (!baseline_.empty() && !read_known(known)) return exit_code::bad_usage;
     if (!from_.empty()) return report(from_, {}, {}, known);
-    std::string const path = find_program(program_.front());
+    const std::string path = find_program(program_.front());
     if (path.empty()) {
-        std::string const why = why_not_executable(program_.front());
+        const std::string why = why_not_executable(program_.front());
         say(why.empty() ? fmt::format("there is no program {}", program_.front())
                         : fmt::format("{} {}", program_.front(), why));
         return why.empty() ? not_found : cannot_run;
     }
-    if (std::string const reason = why_not_preloadable(path); !reason.empty()) {
+    if (const std::string reason = why_not_preloadable(path); !reason.empty()) {
         say(fmt::format("{} {}; it cannot be watched", path, reason));
         return cannot_run;
     }
@@ -257,7 +257,7 @@ int watch_command::run() const {
                         path));
         return cannot_run;
     }
-    std::string const library = find_own_library("libtenure_watch.so");
+    const std::string library = find_own_library("libtenure_watch.so");
     if (library.empty()) {
         say("libtenure_watch.so was found neither beside the command nor in the library folder of the installation");
         return exit_code::bad_usage;
@@ -268,7 +268,7 @@ int watch_command::run() const {
         return exit_code::not_written;
     }
     std::vector<std::string> functions;
-    if (std::string const refusal = plan_functions(path, folder.path(), functions); !refusal.empty()) {
+    if (const std::string refusal = plan_functions(path, folder.path(), functions); !refusal.empty()) {
         say(refusal);
         return cannot_run;
     }
@@ -324,12 +324,12 @@ std::string watch_command::mistake_in_options() const {
 /// Returns   what cannot be watched, and why; empty when everything can.
 std::string watch_command::plan_functions(const std::string& program, const std::string& folder,
                                           std::vector<std::string>& names) const {
-    std::string const path = folder + "/" + plan_name;
+    const std::string path = folder + "/" + plan_name;
     std::ofstream file;
     std::vector<hook::planned_patch> planned;
     for (const std::string& each : regions_) {
         if (!each.starts_with(function_prefix)) continue;
-        std::string const name = each.substr(function_prefix.size());
+        const std::string name = each.substr(function_prefix.size());
         const function_plan plan = plan_function(program, name);
         if (!plan.refusal.empty()) return fmt::format("{} cannot be watched: {}", name, plan.refusal);
         const bool is_known = std::any_of(planned.begin(), planned.end(), [&](const hook::planned_patch& other) {
@@ -394,7 +394,7 @@ watch_command::ended_program watch_command::watch_program(const std::string& pat
     int status = 0;
     pid_t waited = 0;
     while ((waited = ::waitpid(child, &status, 0)) < 0 && errno == EINTR) {}
-    std::uint64_t const ticks = __builtin_ia32_rdtsc();
+    const std::uint64_t ticks = __builtin_ia32_rdtsc();
     running_program = 0;
     ::sigaction(SIGCHLD, &before, nullptr);
     if (waited != child) {

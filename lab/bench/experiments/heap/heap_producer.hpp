@@ -157,8 +157,8 @@ void run_producer_consumer(const task& asked) {
     const memory_meter meter;
     memory_peak peak;
     {
-        std::jthread const freeing([&] { to.run(); });
-        std::jthread const allocating([&] {
+        const std::jthread freeing([&] { to.run(); });
+        const std::jthread allocating([&] {
             from.run([&](std::span<const held_block> live) {
                 peak = read_peak(meter);
                 return show_and_check(asked, allocator, live);

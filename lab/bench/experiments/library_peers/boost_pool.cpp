@@ -25,7 +25,7 @@ namespace {
 constexpr auto dotted_version = [] {
     std::array<char, sizeof BOOST_LIB_VERSION> text{};
     for (std::size_t i = 0; i < text.size(); ++i) {
-        char const letter = BOOST_LIB_VERSION[i];
+        const char letter = BOOST_LIB_VERSION[i];
         text[i] = letter == '_' ? '.' : letter;
     }
     return text;

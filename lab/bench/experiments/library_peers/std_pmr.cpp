@@ -39,7 +39,7 @@ public:
 
 private:
     static std::size_t untouched_bytes(const task& asked) {
-        std::size_t const each = align_up(asked.options.size("bytes"), asked.options.size("align"));
+        const std::size_t each = align_up(asked.options.size("bytes"), asked.options.size("align"));
         return align_up(each * asked.options.size("count") + 4096, platform::page_bytes());
     }
 

@@ -142,7 +142,7 @@ template<class Adaptor>
         half.destroy_all();
         if (half.construct_all() < 0) return refused;
     }
-    std::string_view const fault = check_alive<Adaptor>(objects);
+    const std::string_view fault = check_alive<Adaptor>(objects);
     if (!fault.empty()) return fault; // a corrupted pool must not be touched again
     if constexpr (can_drop<Adaptor>) {
         pool.drop();

@@ -28,7 +28,7 @@ bool compiler_optimises() { return std::string_view{TENURE_LAB_TEXT(__OPTIMIZE__
 
 std::string compiler() {
     const bool clang = std::string_view{TENURE_LAB_TEXT(__clang__)} == "1";
-    std::string const version = __VERSION__;
+    const std::string version = __VERSION__;
     return clang ? version : "GCC " + version;
 }
 

@@ -42,7 +42,7 @@ int current_cpu() { return ::sched_getcpu(); }
 
 bool cpu_list_holds(std::string_view list, int cpu) {
     while (!list.empty()) {
-        std::string_view const piece = list.substr(0, list.find(','));
+        const std::string_view piece = list.substr(0, list.find(','));
         list.remove_prefix(std::min(piece.size() + 1, list.size()));
         int first = 0;
         const auto [end, error] = std::from_chars(piece.data(), piece.data() + piece.size(), first);

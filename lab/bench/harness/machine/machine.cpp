@@ -27,7 +27,7 @@ namespace {
 std::string trimmed(std::string text) {
     constexpr const char* blanks = " \t\n\"";
     text.erase(0, std::min(text.find_first_not_of(blanks), text.size()));
-    std::size_t const last = text.find_last_not_of(blanks);
+    const std::size_t last = text.find_last_not_of(blanks);
     if (last != std::string::npos) text.resize(last + 1);
     return text;
 }
@@ -36,7 +36,7 @@ std::string trimmed(std::string text) {
 std::string line_value(const char* path, std::string_view key) {
     std::ifstream file(path);
     for (std::string line; std::getline(file, line);) {
-        std::size_t const separator = line.find_first_of(":=");
+        const std::size_t separator = line.find_first_of(":=");
         if (separator == std::string::npos || trimmed(line.substr(0, separator)) != key) continue;
         return trimmed(line.substr(separator + 1));
     }
@@ -48,7 +48,7 @@ std::string huge_page_setting() {
     std::ifstream file("/sys/kernel/mm/transparent_hugepage/enabled");
     std::string line;
     std::getline(file, line);
-    std::size_t const begin = line.find('['), end = line.find(']');
+    const std::size_t begin = line.find('['), end = line.find(']');
     if (begin == std::string::npos || end == std::string::npos) return "not available";
     return "transparent: " + line.substr(begin + 1, end - begin - 1);
 }
@@ -84,7 +84,7 @@ std::string library_version() {
 std::string own_version() { return fmt::format("{}, checks {}", library_version(), checks::level); }
 
 std::string timestamp() {
-    std::time_t const now = std::time(nullptr);
+    const std::time_t now = std::time(nullptr);
     std::tm parts{};
     ::gmtime_r(&now, &parts);
     std::array<char, 32> text{};
@@ -97,7 +97,7 @@ std::vector<std::string> allocator_environment() {
                                                        "TBB_",    "JE_MALLOC_",     "HEAPPROFILE"};
     std::vector<std::string> found;
     for (char** entry = environ; *entry != nullptr; ++entry) {
-        std::string_view const text = *entry;
+        const std::string_view text = *entry;
         for (std::string_view prefix : prefixes) {
             if (text.starts_with(prefix)) found.emplace_back(text);
         }

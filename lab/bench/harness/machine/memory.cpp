@@ -58,9 +58,9 @@ double mebibytes_above(std::size_t bytes, std::size_t base) {
 
 memory_reading read_memory() {
     file_text buffer;
-    std::string_view const text = read_file("/proc/self/smaps_rollup", buffer);
-    std::size_t const anonymous = field_bytes(text, "\nAnonymous:");
-    std::size_t const lazy = field_bytes(text, "\nLazyFree:");
+    const std::string_view text = read_file("/proc/self/smaps_rollup", buffer);
+    const std::size_t anonymous = field_bytes(text, "\nAnonymous:");
+    const std::size_t lazy = field_bytes(text, "\nLazyFree:");
     return {anonymous > lazy ? anonymous - lazy : 0, field_bytes(text, "\nAnonHugePages:")};
 }
 
@@ -71,11 +71,11 @@ double memory_meter::resident_mib() const { return mebibytes_above(read_memory()
 
 double memory_meter::peak_mib() const {
     constexpr std::size_t kernel_error = std::size_t{1} << 20;
-    std::size_t const now = read_memory().resident;
+    const std::size_t now = read_memory().resident;
     if (!peak_works_) return mebibytes_above(now, base_);
-    std::size_t const mark = platform::peak_resident_bytes();
-    std::size_t const files = std::max(file_pages(), base_files_);
-    std::size_t const mark_private = mark > files ? mark - files : 0;
+    const std::size_t mark = platform::peak_resident_bytes();
+    const std::size_t files = std::max(file_pages(), base_files_);
+    const std::size_t mark_private = mark > files ? mark - files : 0;
     return mebibytes_above(mark_private > now + kernel_error ? mark_private : now, base_);
 }
 

@@ -29,7 +29,7 @@ std::string jemalloc_version() {
     const char* text = nullptr;
     std::size_t bytes = sizeof text;
     if (symbol<mallctl_function>("mallctl")("version", &text, &bytes, nullptr, 0) != 0 || text == nullptr) return {};
-    std::string_view const whole = text; // "5.3.0-0-g54eaed1d8b56…"
+    const std::string_view whole = text; // "5.3.0-0-g54eaed1d8b56…"
     return std::string{whole.substr(0, whole.find('-'))};
 }
 
@@ -64,11 +64,11 @@ void mimalloc_trim() { symbol<void(bool)>("mi_collect")(true); }
 std::string tcmalloc_version() {
     int major = 0, minor = 0;
     const char* patch = nullptr;
-    std::string_view const text = symbol<const char*(int*, int*, const char**)>("tc_version")(&major, &minor, &patch);
+    const std::string_view text = symbol<const char*(int*, int*, const char**)>("tc_version")(&major, &minor, &patch);
     std::string whole{text}; // "gperftools 2.10"
     // Two libraries give the same answer; the minimal one has no heap profiler and no checker.
     const bool minimal = object_of_symbol("tc_version").find("tcmalloc_minimal") != std::string::npos;
-    std::size_t const blank = whole.find(' ');
+    const std::size_t blank = whole.find(' ');
     if (minimal && blank != std::string::npos) whole.insert(blank, " minimal");
     return whole;
 }
@@ -115,13 +115,13 @@ constexpr malloc_calls unknown_with_trim{"unknown", nullptr, nullptr, {}, nullpt
 
 const malloc_calls& process_malloc_calls() {
     static const malloc_calls* const found = []() -> const malloc_calls* {
-        std::string const object = object_of_symbol("malloc");
+        const std::string object = object_of_symbol("malloc");
         if (same_file(object, c_library_object())) return &c_library;
         if (std::string_view{object}.substr(object.find_last_of('/') + 1).starts_with(own_malloc_prefix)) return &own;
         for (const malloc_calls& family : families) {
             if (::dlsym(RTLD_DEFAULT, family.mark) != nullptr) return &family;
         }
-        bool const brings_trim = same_file(object, object_of_symbol("malloc_trim"));
+        const bool brings_trim = same_file(object, object_of_symbol("malloc_trim"));
         return brings_trim ? &unknown_with_trim : &unknown;
     }();
     return *found;

@@ -40,7 +40,7 @@ probed probe(const std::string& library) {
     const worker_reply reply = run_worker({{std::string{probe_command}}, library, {}, std::chrono::seconds{10}});
     probed answer;
     answer.said = reply.how == ending::finished ? reply.output : reply.reason;
-    nlohmann::json const message = nlohmann::json::parse(reply.message, nullptr, false);
+    const nlohmann::json message = nlohmann::json::parse(reply.message, nullptr, false);
     if (reply.how != ending::finished || !message.is_object()) return answer;
     answer.answered = true;
     answer.malloc_object = message.value("malloc", "");
@@ -52,8 +52,8 @@ probed probe(const std::string& library) {
 
 /// "ERROR: ld.so: object 'x' from LD_PRELOAD cannot be preloaded (why): ignored." becomes "why".
 std::string loader_reason(const std::string& said) {
-    std::size_t const begin = said.find("cannot be preloaded (");
-    std::size_t const end = said.find("): ignored");
+    const std::size_t begin = said.find("cannot be preloaded (");
+    const std::size_t end = said.find("): ignored");
     if (begin == std::string::npos || end == std::string::npos) return {};
     constexpr std::size_t skipped = std::string_view{"cannot be preloaded ("}.size();
     return said.substr(begin + skipped, end - begin - skipped);
@@ -105,7 +105,7 @@ std::string find_own_library(std::string_view file) {
     // finds its libraries.
     constexpr std::array<std::string_view, 3> folders{".", "..", TENURE_LIBRARIES_FROM_COMMAND};
     for (std::string_view folder : folders) {
-        std::filesystem::path const path = folder_of_command() / folder / file;
+        const std::filesystem::path path = folder_of_command() / folder / file;
         std::error_code error;
         if (std::filesystem::exists(path, error)) return path.string();
     }
@@ -113,7 +113,7 @@ std::string find_own_library(std::string_view file) {
 }
 
 found_malloc find_own_malloc(std::string_view file) {
-    std::string const path = find_own_library(file);
+    const std::string path = find_own_library(file);
     if (path.empty()) {
         return {std::string{file},
                 {},
@@ -133,7 +133,7 @@ found_malloc find_malloc_file(const std::string& path) {
     namespace fs = std::filesystem;
     found_malloc made{fs::path{path}.filename().string(), {}, {}, false, {}, path};
     std::error_code error;
-    fs::path const file = fs::canonical(path, error);
+    const fs::path file = fs::canonical(path, error);
     if (error) {
         made.reason = fmt::format("there is no file {}", path);
     } else if (!fs::is_regular_file(file)) {
@@ -143,7 +143,7 @@ found_malloc find_malloc_file(const std::string& path) {
             "LD_PRELOAD splits the name {} at its spaces and colons: create a link with another name", path);
     } else {
         const probed answer = probe(file.string());
-        std::string const refused = loader_reason(answer.said);
+        const std::string refused = loader_reason(answer.said);
         if (!answer.answered) {
             made.reason = fmt::format("a process with {} preloaded does not run: {}", path, answer.said);
         } else if (!refused.empty()) {
@@ -167,11 +167,11 @@ found_malloc find_malloc_file(const std::string& path) {
 std::string package_version(std::string_view package) {
     constexpr std::string_view allowed = "abcdefghijklmnopqrstuvwxyz0123456789.+-";
     if (package.empty() || package.find_first_not_of(allowed) != std::string_view::npos) return {};
-    std::string const command = fmt::format("dpkg-query -W -f='${{Version}}' {} 2>/dev/null", package);
+    const std::string command = fmt::format("dpkg-query -W -f='${{Version}}' {} 2>/dev/null", package);
     const std::unique_ptr<FILE, int (*)(FILE*)> output(::popen(command.c_str(), "r"), ::pclose);
     if (!output) return {};
     std::array<char, 128> text{};
-    std::size_t const count = std::fread(text.data(), 1, text.size() - 1, output.get());
+    const std::size_t count = std::fread(text.data(), 1, text.size() - 1, output.get());
     return {text.data(), count};
 }
 
@@ -187,7 +187,7 @@ int probe_main() {
     message["offsets"] = object_of_symbol(offset_library_mark);
     message["c_library"] = c_library_object();
     message["version"] = calls.version != nullptr ? calls.version() : std::string{};
-    std::string const text = message.dump();
+    const std::string text = message.dump();
     return ::write(reply_descriptor, text.data(), text.size()) == static_cast<ssize_t>(text.size()) ? 0 : 1;
 }
 

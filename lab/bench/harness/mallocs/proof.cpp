@@ -23,14 +23,14 @@ constexpr std::size_t max_asked = 1000;
 
 std::string real_path(const std::string& path) {
     char* const found = ::realpath(path.c_str(), nullptr);
-    std::string const result = found != nullptr ? found : path;
+    const std::string result = found != nullptr ? found : path;
     std::free(found);
     return result;
 }
 
 bool is_mapped(const std::string& path) {
     std::ifstream maps("/proc/self/maps");
-    std::string const wanted = real_path(path);
+    const std::string wanted = real_path(path);
     for (std::string line; std::getline(maps, line);) {
         if (line.ends_with(wanted)) return true;
     }
@@ -43,7 +43,7 @@ block_proof::block_proof(route how, std::string_view library, std::string_view t
     : how_(how), library_(library), type_(type), in_use_before_(counted_bytes_in_use()) {}
 
 void block_proof::ask(std::span<void* const> live, const block_owner& owner) {
-    std::size_t const count = std::min(live.size(), max_asked);
+    const std::size_t count = std::min(live.size(), max_asked);
     if (owner.owns != nullptr) {
         for (std::size_t i = 0; i < count; ++i) {
             acknowledged_ += std::size_t{owner.owns(owner.asked, live[i * live.size() / count])};
@@ -63,7 +63,7 @@ void block_proof::witness(std::span<void* const> live, std::size_t bytes_each, c
     if (live.empty()) return;
     shown_ += live.size();
     if (!witnessed_) {
-        std::size_t const now = counted_bytes_in_use();
+        const std::size_t now = counted_bytes_in_use();
         // Half is enough, because some blocks may reuse memory freed during program start, which counts as in use all
         // along.
         counted_ = now > in_use_before_ && now - in_use_before_ >= live.size() * bytes_each / 2;
@@ -73,19 +73,19 @@ void block_proof::witness(std::span<void* const> live, std::size_t bytes_each, c
     if (how_ != route::process_malloc) return;
     const malloc_calls& calls = process_malloc_calls();
     if (calls.owns == nullptr) return;
-    std::size_t const count = std::min(live.size(), max_asked);
+    const std::size_t count = std::min(live.size(), max_asked);
     for (std::size_t i = 0; i < count; ++i) owned_ += std::size_t{calls.owns(live[i * live.size() / count])};
     asked_ += count;
 }
 
 std::string block_proof::wrong_symbol(const std::string& expected) const {
     for (const char* name : {"malloc", "free"}) {
-        std::string const object = object_of_symbol(name);
+        const std::string object = object_of_symbol(name);
         if (!same_file(object, expected))
             return fmt::format("{} resolves into {}, not into {}", name, object, expected);
     }
     for (const char* name : {"_Znwm", "_ZdlPvm"}) { // operator new(size_t), operator delete(void*, size_t)
-        std::string const object = object_of_symbol(name);
+        const std::string object = object_of_symbol(name);
         const bool runtime =
             object.find("libstdc++") != std::string::npos || object.find("libc++") != std::string::npos;
         if (!runtime && !same_file(object, expected)) {
@@ -96,7 +96,7 @@ std::string block_proof::wrong_symbol(const std::string& expected) const {
 }
 
 proof_verdict block_proof::conclude_malloc() const {
-    std::string const expected = library_.empty() ? c_library_object() : std::string{library_};
+    const std::string expected = library_.empty() ? c_library_object() : std::string{library_};
     std::string wrong = wrong_symbol(expected);
     if (!wrong.empty()) return {false, std::move(wrong)};
     if (!is_mapped(expected)) return {false, fmt::format("{} is not mapped", expected)};
@@ -133,7 +133,7 @@ proof_verdict block_proof::conclude_inlined() const {
 }
 
 proof_verdict block_proof::conclude_offsets() const {
-    std::string const object = object_of_symbol(offset_library_mark);
+    const std::string object = object_of_symbol(offset_library_mark);
     if (!same_file(object, std::string{library_})) {
         return {false, fmt::format("{} resolves into {}, not into {}", offset_library_mark, object, library_)};
     }

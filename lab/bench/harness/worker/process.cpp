@@ -54,7 +54,7 @@ struct exec_strings {
 exec_strings clean_environment(const std::string& preload) {
     exec_strings made;
     for (char** entry = environ; *entry != nullptr; ++entry) {
-        std::string_view const text = *entry;
+        const std::string_view text = *entry;
         if (text.starts_with("LD_PRELOAD=") || text.starts_with("TENURE_")) continue;
         made.texts.emplace_back(text);
     }
@@ -105,7 +105,7 @@ bool drain(int descriptor, std::string& into, std::size_t limit) {
     std::array<char, 65536> buffer;
     const ssize_t count = ::read(descriptor, buffer.data(), buffer.size());
     if (count < 0) return errno == EINTR || errno == EAGAIN;
-    std::size_t const room = limit > into.size() ? limit - into.size() : 0;
+    const std::size_t room = limit > into.size() ? limit - into.size() : 0;
     into.append(buffer.data(), std::min(room, static_cast<std::size_t>(count)));
     return count > 0;
 }
@@ -128,7 +128,7 @@ ending listen(worker_reply& reply, int message, int errors, clock::time_point de
 
 std::string last_line(std::string_view text) {
     while (text.ends_with('\n')) text.remove_suffix(1);
-    std::size_t const begin = text.rfind('\n');
+    const std::size_t begin = text.rfind('\n');
     return std::string{begin == std::string_view::npos ? text : text.substr(begin + 1)};
 }
 
@@ -141,7 +141,7 @@ void judge(worker_reply& reply, int status) {
     } else {
         reply.reason = fmt::format("its process ended with exit code {}", WEXITSTATUS(status));
     }
-    std::string const said = last_line(reply.output);
+    const std::string said = last_line(reply.output);
     if (!said.empty()) reply.reason += fmt::format(" after printing: {}", said);
 }
 

@@ -121,7 +121,7 @@ constexpr std::string_view input_word = "input";
 
 /// Reads name=value.
 bool read_option(std::string_view word, parameters& options) {
-    std::size_t const equals = word.find('=');
+    const std::size_t equals = word.find('=');
     std::int64_t value = 0;
     if (equals == std::string_view::npos || !parse(word.substr(equals + 1), value)) return false;
     if (word.substr(0, equals) == input_word)
@@ -174,7 +174,7 @@ std::vector<std::string> worker_arguments(const worker_job& job, const parameter
 }
 
 std::optional<worker_findings> parse_findings(std::string_view message) {
-    nlohmann::json const read = nlohmann::json::parse(message, nullptr, false);
+    const nlohmann::json read = nlohmann::json::parse(message, nullptr, false);
     if (!read.is_object()) return std::nullopt;
     try {
         worker_findings found;
@@ -197,7 +197,7 @@ std::optional<worker_findings> parse_findings(std::string_view message) {
 
 std::optional<int> run_if_worker(int argc, char** argv, std::span<const experiment> experiments) {
     if (argc < 2) return std::nullopt;
-    std::string_view const command = argv[1];
+    const std::string_view command = argv[1];
     const std::span<char*> words{argv + 2, static_cast<std::size_t>(argc - 2)};
     if (command == probe_command) return probe_main();
     if (command != worker_command) return std::nullopt;

@@ -77,7 +77,7 @@ int sched_yield() {
     if (!is_active()) [[likely]]
         return function();
     if (is_idle_in_tasks(here().caller)) {
-        std::uint64_t const begin = ticks();
+        const std::uint64_t begin = ticks();
         const int answer = function();
         note_idle(begin, ticks());
         return answer;

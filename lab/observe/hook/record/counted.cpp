@@ -17,7 +17,7 @@ namespace tenure::lab::hook {
 namespace {
 
 [[nodiscard]] bool has_name(const region_record& region, const char* name, std::size_t bytes) noexcept {
-    std::size_t const length = std::min(bytes, sizeof region.name - 1);
+    const std::size_t length = std::min(bytes, sizeof region.name - 1);
     return region.taken == 2 && region.kind == region_kind::mark && std::strlen(region.name) == length &&
            std::memcmp(region.name, name, length) == 0;
 }
@@ -50,7 +50,7 @@ extern "C" int tenure_watch_counted(const char* name, std::size_t name_bytes, re
     process_head* const process = head_of_process();
     *to = {};
     if (process == nullptr) return 0;
-    std::uint32_t const active = this_thread.active;
+    const std::uint32_t active = this_thread.active;
     this_thread.active = 0;
     for_each_area([&](const thread_area& area) noexcept {
         for (std::uint32_t node = 1; node < area.nodes; ++node) {

@@ -102,10 +102,10 @@ template<call Which>
         const noted_call<Which> note(from);
         return function();
     }
-    std::uint64_t const slept = sleeps(), begin = ticks(), ran = processor_ticks(), waited = this_thread.waited;
+    const std::uint64_t slept = sleeps(), begin = ticks(), ran = processor_ticks(), waited = this_thread.waited;
     function();
     if (sleeps() == slept) return;
-    std::uint64_t const end = ticks(), others = processor_ticks() - ran + (this_thread.waited - waited);
+    const std::uint64_t end = ticks(), others = processor_ticks() - ran + (this_thread.waited - waited);
     note_wait(Which, from, begin + std::min(others, end - begin), end, nullptr, 0);
 }
 
@@ -115,10 +115,10 @@ template<call Which, class... Arguments>
     auto* const function = real<void(Arguments...)>(Which);
     if (!is_active()) [[likely]]
         return function(arguments...);
-    std::uint64_t const begin = ticks();
+    const std::uint64_t begin = ticks();
     note_waiting(Which, from, begin, object);
     function(arguments...);
-    std::uint64_t const end = ticks();
+    const std::uint64_t end = ticks();
     if (end - begin < chosen.ticks_per_us / 2) {
         note_no_wait();
         return note_quick_lock();

@@ -98,7 +98,7 @@ void make_pieces(task_function* function, void* data, copy_function* copy, long 
         void(task_function*, void*, copy_function*, long, long, unsigned, unsigned long, int, Bound, Bound, Bound);
     note_tasks();
     auto* const make = real<signature>(Which);
-    std::uint32_t const region = own_region();
+    const std::uint32_t region = own_region();
     if (region == no_region)
         return make(function, data, copy, bytes, alignment, flags, tasks, priority, first, last, step);
     noted_task noted(function, data, copy, bytes, alignment, region);
@@ -124,7 +124,7 @@ void GOMP_task(task_function* function, void* data, copy_function* copy, long by
     using signature = void(task_function*, void*, copy_function*, long, long, bool, unsigned, void**, int, void*);
     note_tasks();
     auto* const make = real<signature>(call::GOMP_task);
-    std::uint32_t const region = own_region();
+    const std::uint32_t region = own_region();
     if (region == no_region || (flags & with_event) != 0)
         return make(function, data, copy, bytes, alignment, is_deferred, flags, depends, priority, event);
     noted_task noted(function, data, copy, bytes, alignment, region);

@@ -98,7 +98,7 @@ void on_implicit_task(int endpoint, tool_data* parallel, tool_data* task, unsign
             opened_here[opened_count - 1].threads =
                 threads; // the actual number; it includes the thread that opened the region
         }
-        std::uint64_t const region = parallel == nullptr ? 0 : parallel->value;
+        const std::uint64_t region = parallel == nullptr ? 0 : parallel->value;
         last_region = region == 0 ? no_region : static_cast<std::uint32_t>(region - 1);
         own_task = task;
         enter(last_region, 0);
@@ -137,7 +137,7 @@ void on_mutex_acquire(int, unsigned, unsigned, std::uint64_t, const void*) { loc
 
 void on_mutex_acquired(int kind, std::uint64_t lock, const void*) {
     if (!is_active() || lock_since == 0) return;
-    std::uint64_t const now = ticks();
+    const std::uint64_t now = ticks();
     constexpr std::uint64_t free_ticks = 500; // the lock was free: the library reports every acquisition
     if (now - lock_since < free_ticks) return note_quick_lock();
     const bool is_construct = kind == is_critical || kind == is_atomic || kind == is_ordered;

@@ -33,7 +33,7 @@ std::string counted(std::uint64_t count, std::string_view noun) {
 }
 
 std::string counted(double count, std::string_view noun, std::string_view plural) {
-    std::string const text = whole_text(count);
+    const std::string text = whole_text(count);
     if (text == "1") return fmt::format("1 {}", noun);
     return plural.empty() ? fmt::format("{} {}s", text, noun) : fmt::format("{} {}", text, plural);
 }
@@ -81,7 +81,7 @@ std::string moments_text(const findings& found) {
         const watched_moment& each = found.moments[index];
         text += fmt::format("{} {} at {}", index == 0 ? "" : ",", each.name, time_text(each.at_ns));
     }
-    std::uint64_t const more = found.moments.size() - std::min(found.moments.size(), most) + found.lost_moments;
+    const std::uint64_t more = found.moments.size() - std::min(found.moments.size(), most) + found.lost_moments;
     if (more > 0) text += fmt::format(", and {} more", more);
     return text + ".";
 }

@@ -24,11 +24,11 @@ constexpr std::size_t width = 110;
 
 std::string heading(const watched_region& region, bool is_one_of_several) {
     std::string text = region.name;
-    std::string const kind = word_of(region.kind);
+    const std::string kind = word_of(region.kind);
     if (region.name != kind) text += fmt::format(" ({}{})", kind, region.place.empty() ? "" : ", " + region.place);
     text += ": " + counted(region.threads, "thread");
     const bool is_opened = region.kind == hook::region_kind::openmp || region.kind == hook::region_kind::tbb;
-    std::uint64_t const times = is_opened ? region.instances : region.entries;
+    const std::uint64_t times = is_opened ? region.instances : region.entries;
     if (times > region.threads) text += fmt::format(", {} times", whole_text(times));
     text += fmt::format(", over {}: {} of {} time", time_text(region.span_ns), time_text(region.time.total_ns),
                         region.threads == 1 ? "its" : "their");
@@ -95,7 +95,7 @@ std::string site_text(const watched_region& region, const watched_site& site, st
         const named_frame& frame = site.stack[index];
         if (index != site.blamed && (!is_programs_own(frame) || frame.function == "_start")) continue;
         ++shown_frames;
-        std::string const place = shown_place(frame);
+        const std::string place = shown_place(frame);
         text += fmt::format("{}{} {}{}\n", indent, index == site.blamed ? "in" : "by", readable(shown(frame)),
                             place.empty() ? "" : fmt::format(" ({})", place));
     }
@@ -184,7 +184,7 @@ std::string to_text(const findings& found, const text_choice& choice) {
     std::string text;
     text += processes_text(found);
     for (const std::string& each : found.notices) text += wrapped("Note: " + each + ".", width) + "\n";
-    if (std::string const marks = moments_text(found); !marks.empty()) text += wrapped(marks, width) + "\n";
+    if (const std::string marks = moments_text(found); !marks.empty()) text += wrapped(marks, width) + "\n";
     std::size_t shown_regions = 0;
     for (const watched_region& each : found.regions) {
         if (shown_regions == choice.regions) break;

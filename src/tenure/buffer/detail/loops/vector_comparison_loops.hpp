@@ -62,7 +62,7 @@ template<class T, class Comparison>
 std::size_t count_of(std::size_t count, operand<T> left, operand<T> right) noexcept {
     constexpr Comparison compare{};
     const vector_of<T> d;
-    std::size_t const n = hn::Lanes(d);
+    const std::size_t n = hn::Lanes(d);
     std::size_t found = 0, i = 0;
     for (; i + strides * n <= count; i += strides * n) {
         const T* const lefts = left.at + (i & left.step);
@@ -72,7 +72,7 @@ std::size_t count_of(std::size_t count, operand<T> left, operand<T> right) noexc
     }
     for (; i + n <= count; i += n) found += hn::CountTrue(d, compare(load_at(d, left, i), load_at(d, right, i)));
     if (i == count) return found;
-    std::size_t const rest = count - i;
+    const std::size_t rest = count - i;
     const auto few = compare(load_few(d, operand<T>{left.at + (i & left.step), left.step}, rest),
                              load_few(d, operand<T>{right.at + (i & right.step), right.step}, rest));
     return found + hn::CountTrue(d, hn::And(few, hn::FirstN(d, rest)));
@@ -82,7 +82,7 @@ template<class T, class Comparison>
 std::size_t index_of(std::size_t count, operand<T> left, operand<T> right, bool holds) noexcept {
     constexpr Comparison compare{};
     const vector_of<T> d;
-    std::size_t const n = hn::Lanes(d);
+    const std::size_t n = hn::Lanes(d);
     const auto turned = hn::FirstN(d, holds ? 0 : n);
     std::size_t i = 0;
     for (; i + strides * n <= count; i += strides * n) {
@@ -98,7 +98,7 @@ std::size_t index_of(std::size_t count, operand<T> left, operand<T> right, bool 
         if (!hn::AllFalse(d, found)) return i + hn::FindKnownFirstTrue(d, found);
     }
     if (i == count) return count;
-    std::size_t const rest = count - i;
+    const std::size_t rest = count - i;
     const auto few = hn::Xor(compare(load_few(d, operand<T>{left.at + (i & left.step), left.step}, rest),
                                      load_few(d, operand<T>{right.at + (i & right.step), right.step}, rest)),
                              turned);

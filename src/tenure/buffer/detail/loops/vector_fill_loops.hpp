@@ -20,7 +20,7 @@ namespace HWY_NAMESPACE {
 template<std::size_t VectorBytes, class T>
 HWY_INLINE void fill_by(T* to, std::size_t count, T value) noexcept {
     const hn::CappedTag<T, VectorBytes / sizeof(T)> d;
-    std::size_t const n = hn::Lanes(d);
+    const std::size_t n = hn::Lanes(d);
     const auto all = hn::Set(d, value);
     if (count < n) {
         if (count == 0) return;

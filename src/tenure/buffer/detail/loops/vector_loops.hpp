@@ -61,7 +61,7 @@ HWY_INLINE void for_each_vector(To* to, std::size_t count, operand<T> left, oper
                                 Operation operation) noexcept {
     const vector_of<T> d;
     const hn::Rebind<To, vector_of<T>> d_to;
-    std::size_t const n = hn::Lanes(d);
+    const std::size_t n = hn::Lanes(d);
     if (count < n) {
         if (count == 0) return;
         HWY_ALIGN To lanes[HWY_MAX_BYTES / sizeof(To)];
@@ -70,7 +70,7 @@ HWY_INLINE void for_each_vector(To* to, std::size_t count, operand<T> left, oper
         return;
     }
     const auto first = operation(d, load_at(d, left, 0), load_at(d, right, 0));
-    std::size_t const last_at = count - n;
+    const std::size_t last_at = count - n;
     const auto last = operation(d, load_at(d, left, last_at), load_at(d, right, last_at));
     std::size_t i = until_aligned(to, n);
     for (; i + strides * n <= count; i += strides * n) {

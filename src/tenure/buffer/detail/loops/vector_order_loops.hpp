@@ -20,7 +20,7 @@ struct lesser {
     template<class D, class V>
     HWY_INLINE V operator()(D, V left, V right) const noexcept {
         if constexpr (std::floating_point<hn::TFromD<D>>) {
-            V const other = hn::IfThenElse(hn::Or(hn::Lt(left, right), hn::IsNaN(left)), left, right);
+            const V other = hn::IfThenElse(hn::Or(hn::Lt(left, right), hn::IsNaN(left)), left, right);
             return hn::IfThenElse(hn::Eq(left, right), hn::Or(left, right), other);
         } else {
             return hn::Min(left, right);
@@ -32,7 +32,7 @@ struct greater {
     template<class D, class V>
     HWY_INLINE V operator()(D, V left, V right) const noexcept {
         if constexpr (std::floating_point<hn::TFromD<D>>) {
-            V const other = hn::IfThenElse(hn::Or(hn::Gt(left, right), hn::IsNaN(left)), left, right);
+            const V other = hn::IfThenElse(hn::Or(hn::Gt(left, right), hn::IsNaN(left)), left, right);
             return hn::IfThenElse(hn::Eq(left, right), hn::And(left, right), other);
         } else {
             return hn::Max(left, right);
@@ -58,7 +58,7 @@ template<class T, class Operation>
 T choose_one(const T* from, std::size_t count) noexcept {
     constexpr Operation better{};
     const vector_of<T> d;
-    std::size_t const n = hn::Lanes(d);
+    const std::size_t n = hn::Lanes(d);
     if (count < n) return choose_lane<T, Operation>(from, count);
     const auto last = hn::LoadU(d, from + count - n);
     auto a = last, b = last, c = last, e = last;

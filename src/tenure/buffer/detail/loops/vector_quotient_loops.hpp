@@ -44,7 +44,7 @@ HWY_INLINE T quotient(T left, T right) noexcept {
         return static_cast<T>(static_cast<std::int32_t>(static_cast<float>(left) / static_cast<float>(right)));
     } else if constexpr (std::same_as<T, std::int32_t>) {
         const bool negates = right == -1;
-        T const found = static_cast<T>(static_cast<double>(left) / static_cast<double>(negates ? 1 : right));
+        const T found = static_cast<T>(static_cast<double>(left) / static_cast<double>(negates ? 1 : right));
         return negates ? negated(found) : found;
     } else if constexpr (std::same_as<T, std::uint32_t>) {
         const bool keeps = right == 1;
@@ -131,13 +131,13 @@ requires(sizeof(T) == 8) void divide_by(T* to, std::size_t count, const T* left,
         for (std::size_t i = 0; i < count; ++i) to[i] = inverse.quotient_of(left[i]);
     } else {
         // Of magnitudes; the sign follows.
-        std::uint64_t const sign = right < 0 ? ~std::uint64_t{0} : 0;
+        const std::uint64_t sign = right < 0 ? ~std::uint64_t{0} : 0;
         const inverse_of_word inverse((static_cast<std::uint64_t>(right) ^ sign) - sign);
         for (std::size_t i = 0; i < count; ++i) {
             const auto value = static_cast<std::uint64_t>(left[i]);
             const auto negative = static_cast<std::uint64_t>(left[i] >> 63);
-            std::uint64_t const found = inverse.quotient_of((value ^ negative) - negative);
-            std::uint64_t const turned = negative ^ sign;
+            const std::uint64_t found = inverse.quotient_of((value ^ negative) - negative);
+            const std::uint64_t turned = negative ^ sign;
             to[i] = static_cast<T>((found ^ turned) - turned);
         }
     }
@@ -155,7 +155,7 @@ template<std::integral T>
 HWY_INLINE T root(T value) noexcept {
     if constexpr (sizeof(T) <= 4) {
         using real = exact<T>;
-        T const known = value > 0 ? value : T{0};
+        const T known = value > 0 ? value : T{0};
         return static_cast<T>(static_cast<std::int32_t>(std::sqrt(static_cast<real>(known))));
     } else {
         const auto known = static_cast<std::uint64_t>(value > 0 ? value : T{0});

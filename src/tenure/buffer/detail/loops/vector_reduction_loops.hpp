@@ -92,7 +92,7 @@ sum_of<T> sum(const T* from, std::size_t count) noexcept {
     std::uint64_t whole = 0;
     if constexpr (sizeof(T) <= 2) {
         for (std::size_t begin = 0; begin < count; begin += summed_in_32_bits) {
-            std::size_t const end = std::min(count, begin + summed_in_32_bits);
+            const std::size_t end = std::min(count, begin + summed_in_32_bits);
             word_of<T> part = 0;
 #pragma omp simd reduction(+ : part)
             for (std::size_t i = begin; i < end; ++i) part += static_cast<word_of<T>>(from[i]);
@@ -110,7 +110,7 @@ sum_of<T> dot(const T* left, const T* right, std::size_t count) noexcept {
     std::uint64_t whole = 0;
     if constexpr (sizeof(T) == 1) {
         for (std::size_t begin = 0; begin < count; begin += summed_in_32_bits) {
-            std::size_t const end = std::min(count, begin + summed_in_32_bits);
+            const std::size_t end = std::min(count, begin + summed_in_32_bits);
             word_of<T> part = 0;
 #pragma omp simd reduction(+ : part)
             for (std::size_t i = begin; i < end; ++i)

@@ -46,7 +46,7 @@ std::size_t heap_pages::allocate_slices(heap_segment& segment, std::size_t count
         for (std::size_t joined = 1; joined < count; joined *= 2) free &= free >> joined;
         free &= first_of_each;
         if (free == 0) continue;
-        std::size_t const bit = lowest_bit(free);
+        const std::size_t bit = lowest_bit(free);
         const bit_word taken = low_bits(count) << bit;
         segment.free_slices[word] &= ~taken;
         segment.dirty_slices[word] |= taken;
@@ -108,11 +108,11 @@ heap_segment* heap_pages::add_segment() noexcept {
 }
 
 small_page* heap_pages::allocate(std::size_t class_index, std::uint8_t number) noexcept {
-    std::size_t const slices = slices_of_page(class_index);
+    const std::size_t slices = slices_of_page(class_index);
     heap_segment* segment = nullptr;
     std::size_t slice = max_slices;
     {
-        platform::lock_guard const lock(mutex_);
+        const platform::lock_guard lock(mutex_);
         while (first_free_ != nullptr && first_free_->free_count == 0) {
             first_free_->is_listed_free = false;
             first_free_ = first_free_->next_free;
@@ -133,12 +133,12 @@ small_page* heap_pages::allocate(std::size_t class_index, std::uint8_t number) n
         }
     }
     memory_.count_use(slices * slice_bytes);
-    std::size_t const block_bytes = class_bytes(class_index);
+    const std::size_t block_bytes = class_bytes(class_index);
     small_page& page = segment->pages[slice];
     page.begin = address_of(slice_at(*segment, slice));
     page.words_with_free = 0;
     page.block_bytes = static_cast<std::uint32_t>(block_bytes);
-    std::size_t const fitting = slices * slice_bytes / block_bytes;
+    const std::size_t fitting = slices * slice_bytes / block_bytes;
     page.capacity = static_cast<std::uint16_t>(fitting < blocks_per_page ? fitting : blocks_per_page);
     page.free_count = 0;
     page.words_used = 0;
@@ -156,12 +156,12 @@ small_page* heap_pages::allocate(std::size_t class_index, std::uint8_t number) n
 void heap_pages::deallocate(small_page& page) noexcept {
     auto& segment = *static_cast<heap_segment*>(segment_head::of(&page, memory_.segment_bytes()));
     const auto slice = static_cast<std::size_t>(&page - segment.pages);
-    std::size_t const slices = slices_of_page(page.class_index);
+    const std::size_t slices = slices_of_page(page.class_index);
     page.owner.store(nullptr, std::memory_order_relaxed);
     if constexpr (checks::caller) platform::unpoison(pointer_at(page.begin), slices * slice_bytes);
     std::memset(segment.class_of_slice + slice, no_class, slices);
     memory_.uncount_use(slices * slice_bytes);
-    platform::lock_guard const lock(mutex_);
+    const platform::lock_guard lock(mutex_);
     segment.free_slices[slice / bits_per_word] |= low_bits(slices) << (slice % bits_per_word);
     segment.free_count += slices;
     list_free(segment);
@@ -169,7 +169,7 @@ void heap_pages::deallocate(small_page& page) noexcept {
 
 std::size_t heap_pages::trim() noexcept {
     std::size_t bytes = 0;
-    platform::lock_guard const lock(mutex_);
+    const platform::lock_guard lock(mutex_);
     for (heap_segment** link = &first_; *link != nullptr;) {
         heap_segment* const segment = *link;
         bit_word touched[slice_words];
@@ -198,7 +198,7 @@ std::size_t heap_pages::trim() noexcept {
 
 std::size_t heap_pages::sweep() noexcept {
     std::size_t bytes = 0;
-    platform::lock_guard const lock(mutex_);
+    const platform::lock_guard lock(mutex_);
     for (heap_segment* segment = first_; segment != nullptr; segment = segment->next) {
         bit_word old[slice_words];
         bit_word any = 0;
@@ -220,7 +220,7 @@ std::size_t heap_pages::sweep() noexcept {
 void heap_pages::for_each_page(void (*visit)(void* context, small_page&), void* context) const noexcept {
     for (heap_segment* segment = first_; segment != nullptr; segment = segment->next) {
         for (std::size_t slice = head_slices(); slice < slice_count();) {
-            std::uint8_t const number = segment->class_of_slice[slice];
+            const std::uint8_t number = segment->class_of_slice[slice];
             if (number >= small_class_count && number != tagged_class) {
                 ++slice;
                 continue;
@@ -234,7 +234,7 @@ void heap_pages::for_each_page(void (*visit)(void* context, small_page&), void* 
 
 std::size_t heap_pages::committed_bytes() const noexcept {
     std::size_t slices = 0;
-    platform::lock_guard const lock(mutex_);
+    const platform::lock_guard lock(mutex_);
     for (const heap_segment* segment = first_; segment != nullptr; segment = segment->next) {
         slices += head_slices();
         for (const bit_word word : segment->dirty_slices) slices += count_bits(word);
@@ -244,14 +244,14 @@ std::size_t heap_pages::committed_bytes() const noexcept {
 
 std::size_t heap_pages::resident_bytes() const noexcept {
     std::size_t bytes = 0;
-    platform::lock_guard const lock(mutex_);
+    const platform::lock_guard lock(mutex_);
     for (const heap_segment* segment = first_; segment != nullptr; segment = segment->next)
         bytes += platform::resident_bytes_in(segment, memory_.segment_bytes());
     return bytes;
 }
 
 std::size_t heap_pages::segment_count() const noexcept {
-    platform::lock_guard const lock(mutex_);
+    const platform::lock_guard lock(mutex_);
     return segment_count_;
 }
 

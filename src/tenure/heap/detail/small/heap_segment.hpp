@@ -36,7 +36,7 @@ constexpr std::size_t blocks_per_page = long_words * bits_per_word; ///< maximum
 /// Number of slices in a page of the class: enough for at least eight blocks. A page held by a few blocks is what a
 /// heap wastes when its sizes drift.
 [[nodiscard]] constexpr std::size_t slices_of_page(std::size_t class_index) noexcept {
-    std::size_t const bytes = std::bit_ceil(class_bytes(class_index));
+    const std::size_t bytes = std::bit_ceil(class_bytes(class_index));
     return bytes <= slice_bytes / 8 ? 1 : bytes / (slice_bytes / 8);
 }
 
@@ -45,7 +45,7 @@ constexpr int inverse_bits = 32;
 constexpr auto inverse_of_class = [] {
     std::array<std::uint32_t, small_class_count> inverses{};
     for (std::size_t index = 0; index < small_class_count; ++index) {
-        std::uint64_t const bytes = class_bytes(index);
+        const std::uint64_t bytes = class_bytes(index);
         inverses[index] = static_cast<std::uint32_t>(((std::uint64_t{1} << inverse_bits) + bytes - 1) / bytes);
     }
     return inverses;
@@ -72,7 +72,7 @@ struct alignas(cache_line_bytes) small_page {
 
     [[nodiscard]] std::size_t word_count() const noexcept { return words_for(capacity); }
     [[nodiscard]] std::size_t blocks_used() const noexcept {
-        std::size_t const used = std::size_t{words_used} * bits_per_word;
+        const std::size_t used = std::size_t{words_used} * bits_per_word;
         return used < capacity ? used : capacity;
     }
     [[nodiscard]] bool has_blocks() const noexcept { return free_count != 0 || blocks_used() != capacity; }
@@ -136,10 +136,10 @@ struct heap_segment : segment_head {
     /// The block's page and its bits. Reads the page record only if the page belongs to a tag.
     [[nodiscard]] static block_page place_of(const void* block, std::size_t segment_bytes) noexcept {
         auto* const segment = static_cast<heap_segment*>(segment_head::of(block, segment_bytes));
-        std::size_t const slice = slice_of(block, segment_bytes), first = segment->first_slice[slice];
+        const std::size_t slice = slice_of(block, segment_bytes), first = segment->first_slice[slice];
         small_page& page = segment->pages[first];
-        std::size_t const number = segment->class_of_slice[slice];
-        std::size_t const class_index = number < small_class_count ? number : page.class_index;
+        const std::size_t number = segment->class_of_slice[slice];
+        const std::size_t class_index = number < small_class_count ? number : page.class_index;
         bit_word* const bits = has_long_bits(class_index) ? segment->long_bits(first, segment_bytes) : page.own_bits;
         return {address_of(segment) + first * slice_bytes, (slice - first + 1) * slice_bytes,
                 inverse_of_class[class_index], &page, bits};

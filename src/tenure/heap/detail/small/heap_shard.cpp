@@ -58,7 +58,7 @@ std::size_t move_blocks(small_page& page, void** blocks, std::size_t room) noexc
             group = low_bits(std::min(page.capacity - word * bits_per_word, bits_per_word));
             ++page.words_used;
         }
-        std::uintptr_t const begin = page.begin + word * bits_per_word * page.block_bytes;
+        const std::uintptr_t begin = page.begin + word * bits_per_word * page.block_bytes;
         for (; group != 0 && taken < room; group = without_lowest_bit(group))
             blocks[room - ++taken] = pointer_at(begin + lowest_bit(group) * page.block_bytes);
         bits[word] = group;
@@ -72,7 +72,7 @@ std::size_t move_blocks(small_page& page, void** blocks, std::size_t room) noexc
 }
 
 std::size_t heap_shard::refill(std::size_t class_index, void** blocks, std::size_t count) noexcept {
-    platform::lock_guard const lock(mutex_);
+    const platform::lock_guard lock(mutex_);
     std::size_t left = count;
     while (left != 0) {
         small_page* const page = page_with_blocks(class_index);
@@ -89,8 +89,8 @@ namespace {
 
 /// Makes the next group of a page's blocks available: sets their bits and poisons their contents.
 void open_group(small_page& page) noexcept {
-    std::size_t const word = page.words_used++;
-    std::size_t const count = std::min(page.capacity - word * bits_per_word, bits_per_word);
+    const std::size_t word = page.words_used++;
+    const std::size_t count = std::min(page.capacity - word * bits_per_word, bits_per_word);
     page.bits[word] = low_bits(count);
     page.words_with_free |= bit_at(word);
     page.free_count = static_cast<std::uint16_t>(page.free_count + count);
@@ -107,12 +107,12 @@ void open_group(small_page& page) noexcept {
 
 void* heap_shard::allocate_scattered(std::size_t class_index, std::uint64_t draw) noexcept {
     constexpr std::size_t choice_at_least = 32;
-    platform::lock_guard const lock(mutex_);
+    const platform::lock_guard lock(mutex_);
     small_page* const page = page_with_blocks(class_index);
     if (page == nullptr) return nullptr;
     if (page->free_count < choice_at_least && page->blocks_used() != page->capacity) open_group(*page);
-    std::size_t const word = some_bit(page->words_with_free, draw);
-    std::size_t const bit = some_bit(page->bits[word], draw >> 8);
+    const std::size_t word = some_bit(page->words_with_free, draw);
+    const std::size_t bit = some_bit(page->bits[word], draw >> 8);
     page->bits[word] &= ~bit_at(bit);
     --page->free_count;
     if (page->bits[word] == 0) page->words_with_free &= ~bit_at(word);
@@ -125,9 +125,9 @@ block_state heap_shard::state_of(const void* address, std::size_t segment_bytes)
     const small_page& page = heap_segment::page_of(address, segment_bytes);
     heap_shard* const owner = page.owner.load(std::memory_order_acquire);
     if (owner == nullptr) return block_state::free;
-    platform::lock_guard const lock(owner->mutex_);
-    std::size_t const offset = address_of(address) - page.begin;
-    std::size_t const index = offset / page.block_bytes;
+    const platform::lock_guard lock(owner->mutex_);
+    const std::size_t offset = address_of(address) - page.begin;
+    const std::size_t index = offset / page.block_bytes;
     if (offset % page.block_bytes != 0 || index >= page.capacity) return block_state::no_begin;
     return page.is_allocated(index) ? block_state::allocated : block_state::free;
 }
@@ -151,7 +151,7 @@ TENURE_ALWAYS_INLINE bool heap_shard::set_free(const freed_bits& freed) noexcept
     const bit_word before = *freed.word;
     *freed.word = before | freed.bits;
     const bit_word twice = freed.bits & before;
-    std::size_t const count = twice == 0 ? freed.count : count_bits(freed.bits & ~before);
+    const std::size_t count = twice == 0 ? freed.count : count_bits(freed.bits & ~before);
     page.free_count = static_cast<std::uint16_t>(page.free_count + count);
     page.words_with_free |= bit_at(static_cast<std::size_t>(freed.word - page.bits));
     allocated_[page.class_index] -= count;
@@ -179,7 +179,7 @@ TENURE_ALWAYS_INLINE std::size_t heap_shard::find_bits(void* const* blocks, std:
             home = heap_segment::place_of(block, segment_bytes);
             prefetch_for_write(home.page);
         }
-        std::size_t const number = home.number_of(block);
+        const std::size_t number = home.number_of(block);
         return freed_bits{{home.bits + number / bits_per_word, bit_at(number)}, home.page, 1};
     };
     return locate_freed(blocks, count, found, locate, [](freed_bits& joined) noexcept { ++joined.count; });
@@ -191,7 +191,7 @@ void heap_shard::flush(void* const* blocks, std::size_t count, std::size_t segme
     if (count == 0) return;
     freed_bits freed[max_freed_words];
     const bool is_near = count > 1 && (address_of(blocks[0]) ^ address_of(blocks[count / 2])) < slice_bytes;
-    std::size_t const freed_count = is_near ? find_bits<true>(blocks, count, segment_bytes, freed)
+    const std::size_t freed_count = is_near ? find_bits<true>(blocks, count, segment_bytes, freed)
                                             : find_bits<false>(blocks, count, segment_bytes, freed);
     for (std::size_t each = 0; each < freed_count;) {
         heap_shard* const owner = freed[each].page->owner.load(std::memory_order_acquire);
@@ -199,7 +199,7 @@ void heap_shard::flush(void* const* blocks, std::size_t count, std::size_t segme
             noted.note(*freed[each++].page);
             continue;
         }
-        platform::lock_guard const lock(owner->mutex_);
+        const platform::lock_guard lock(owner->mutex_);
         do {
             if (owner->set_free(freed[each])) noted.note(*freed[each].page);
             ++each;
@@ -212,10 +212,10 @@ namespace {
 /// Decommits runs of free blocks in a page.
 /// Returns   the number of bytes.
 std::size_t trim_page(const small_page& page, heap_memory& memory) noexcept {
-    std::size_t const page_bytes = slices_of_page(page.class_index) * slice_bytes;
+    const std::size_t page_bytes = slices_of_page(page.class_index) * slice_bytes;
     free_runs runs(memory);
     for (std::size_t index = 0; index < page.capacity;) {
-        std::size_t const first = index;
+        const std::size_t first = index;
         while (index < page.capacity && !page.is_allocated(index)) ++index;
         const bool is_last = index == page.capacity;
         if (index != first)
@@ -232,7 +232,7 @@ std::size_t trim_page(const small_page& page, heap_memory& memory) noexcept {
 std::size_t heap_shard::trim_pages() noexcept {
     if constexpr (checks::caller) return 0;
     std::size_t bytes = 0;
-    platform::lock_guard const lock(mutex_);
+    const platform::lock_guard lock(mutex_);
     for (const small_page* page : listed_) {
         for (; page != nullptr; page = page->next) bytes += trim_page(*page, pages_.memory());
     }
@@ -241,7 +241,7 @@ std::size_t heap_shard::trim_pages() noexcept {
 
 std::size_t heap_shard::release_empty_pages() noexcept {
     std::size_t count = 0;
-    platform::lock_guard const lock(mutex_);
+    const platform::lock_guard lock(mutex_);
     for (small_page* page : listed_) {
         while (page != nullptr) {
             small_page* const after = page->next;
@@ -256,7 +256,7 @@ std::size_t heap_shard::release_empty_pages() noexcept {
 }
 
 void heap_shard::forget_pages() noexcept {
-    platform::lock_guard const lock(mutex_);
+    const platform::lock_guard lock(mutex_);
     for (std::size_t index = 0; index < small_class_count; ++index) {
         listed_[index] = nullptr;
         page_count_[index] = allocated_[index] = 0;
@@ -264,12 +264,12 @@ void heap_shard::forget_pages() noexcept {
 }
 
 class_usage heap_shard::usage_of(std::size_t class_index) const noexcept {
-    platform::lock_guard const lock(mutex_);
+    const platform::lock_guard lock(mutex_);
     return {page_count_[class_index], allocated_[class_index]};
 }
 
 bool heap_shard::valid() const noexcept {
-    platform::lock_guard const lock(mutex_);
+    const platform::lock_guard lock(mutex_);
     for (std::size_t index = 0; index < small_class_count; ++index) {
         const small_page* previous = nullptr;
         for (const small_page* page = listed_[index]; page != nullptr; previous = page, page = page->next) {

@@ -102,7 +102,7 @@ public:
     [[nodiscard]] bool valid() const noexcept;
     [[nodiscard]] platform::mutex& mutex() const noexcept { return mutex_; }
 
-    std::uint16_t const tag;    ///< of all its pages; zero: none
+    const std::uint16_t tag;    ///< of all its pages; zero: none
     heap_shard* next = nullptr; ///< in the heap's list, under the heap's lock
     std::size_t user_count = 0; ///< number of threads that allocate from it, under the heap's lock
 

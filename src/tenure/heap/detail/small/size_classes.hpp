@@ -24,15 +24,15 @@ constexpr std::size_t first_geometric_class = 9;
 /// Requires  1 <= `bytes` <= max_small_bytes.
 [[nodiscard]] constexpr std::size_t geometric_class_of(std::size_t bytes) noexcept {
     const auto exponent = static_cast<std::size_t>(std::bit_width(bytes - 1)) - 1; // at least 7
-    std::size_t const quarter = ((bytes - 1) >> (exponent - 2)) & 3;
+    const std::size_t quarter = ((bytes - 1) >> (exponent - 2)) & 3;
     return first_geometric_class + (exponent - 7) * 4 + quarter;
 }
 
 [[nodiscard]] constexpr std::size_t class_bytes(std::size_t index) noexcept {
     if (index == 0) return 8;
     if (index < first_geometric_class) return index * 16;
-    std::size_t const doubling = (index - first_geometric_class) / 4;
-    std::size_t const quarter = (index - first_geometric_class) % 4;
+    const std::size_t doubling = (index - first_geometric_class) / 4;
+    const std::size_t quarter = (index - first_geometric_class) % 4;
     return (linear_limit_bytes << doubling) / 4 * (5 + quarter);
 }
 
@@ -42,7 +42,7 @@ constexpr std::size_t table_limit_bytes = 1024;
 constexpr auto class_table = [] {
     std::array<std::uint8_t, table_limit_bytes / 8 + 1> table{};
     for (std::size_t eights = 0; eights < table.size(); ++eights) {
-        std::size_t const bytes = eights == 0 ? 1 : eights * 8;
+        const std::size_t bytes = eights == 0 ? 1 : eights * 8;
         std::size_t index = bytes <= 8 ? 0 : (bytes + 15) / 16;
         if (bytes > linear_limit_bytes) index = geometric_class_of(bytes);
         table[eights] = static_cast<std::uint8_t>(index);
@@ -59,9 +59,9 @@ constexpr auto class_table = [] {
 /// The class that serves a request, or small_class_count.
 /// Requires  `alignment` is a power of two, and the sum of both does not overflow.
 [[nodiscard]] constexpr std::size_t class_for(std::size_t bytes, std::size_t alignment) noexcept {
-    std::size_t const least = alignment <= 8 ? 1 : 9; // blocks of the smallest class are multiples of 8 only
-    std::size_t const size = bytes < least ? least : bytes;
-    std::size_t const whole = alignment <= 16 ? size : (size + alignment - 1) & ~(alignment - 1);
+    const std::size_t least = alignment <= 8 ? 1 : 9; // blocks of the smallest class are multiples of 8 only
+    const std::size_t size = bytes < least ? least : bytes;
+    const std::size_t whole = alignment <= 16 ? size : (size + alignment - 1) & ~(alignment - 1);
     return whole <= max_small_bytes ? class_of(whole) : small_class_count;
 }
 

@@ -81,7 +81,7 @@ heap_shard* small_blocks::shard_for_tag(std::uint16_t tag) noexcept {
 
 thread_cache* small_blocks::open_cache(std::uint16_t tag) noexcept {
     twice_freed noted;
-    platform::lock_guard const lock(mutex_);
+    const platform::lock_guard lock(mutex_);
     heap_shard* const shard = tag == 0 ? shard_for_thread() : shard_for_tag(tag);
     if (shard == nullptr) return nullptr;
     thread_cache* cache = unused_;
@@ -121,13 +121,13 @@ thread_cache* small_blocks::open_cache(std::uint16_t tag) noexcept {
 
 void small_blocks::close_cache(thread_cache& cache) noexcept {
     twice_freed noted;
-    platform::lock_guard const lock(mutex_); // so that statistics see each block either cached or free
+    const platform::lock_guard lock(mutex_); // so that statistics see each block either cached or free
     empty(cache, noted);
     retire_cache(cache);
 }
 
 void small_blocks::close_abandoned() noexcept {
-    platform::lock_guard const lock(mutex_);
+    const platform::lock_guard lock(mutex_);
     while (thread_cache* const cache = used_.find(&platform::this_thread_slots)) retire_cache(*cache);
 }
 
@@ -143,7 +143,7 @@ void small_blocks::retire_cache(thread_cache& cache) noexcept {
 /// Returns the oldest blocks of a cache to their pages. They leave the cache first, so that no block is ever in both
 /// places, and the child of a fork may take over the caches of threads that it does not have.
 void small_blocks::flush(block_cache& blocks, std::size_t count, twice_freed& noted) const noexcept {
-    std::uint32_t const before = blocks.count.load(std::memory_order_relaxed);
+    const std::uint32_t before = blocks.count.load(std::memory_order_relaxed);
     const auto rest = static_cast<std::uint32_t>(before - count);
     blocks.count.store(0, std::memory_order_relaxed);
     std::atomic_signal_fence(std::memory_order_seq_cst);
@@ -156,7 +156,7 @@ void small_blocks::flush(block_cache& blocks, std::size_t count, twice_freed& no
 void small_blocks::empty(thread_cache& cache, twice_freed& noted) const noexcept {
     for (std::size_t index = 0; index < small_class_count; ++index) {
         block_cache& blocks = cache.of_class[index];
-        std::uint32_t const count = blocks.count.load(std::memory_order_relaxed);
+        const std::uint32_t count = blocks.count.load(std::memory_order_relaxed);
         if (count != 0) flush(blocks, count, noted);
         if (blocks.capacity > first_capacity) blocks.capacity = first_capacity; // must grow again
     }
@@ -166,7 +166,7 @@ void small_blocks::empty(thread_cache& cache, twice_freed& noted) const noexcept
 /// Returns   whether there is more room than before.
 bool small_blocks::grow(thread_cache& cache, std::size_t class_index) const noexcept {
     block_cache& blocks = cache.of_class[class_index];
-    std::uint32_t const most = max_cached(class_index);
+    const std::uint32_t most = max_cached(class_index);
     if (blocks.capacity >= most) return false;
     if (blocks.capacity == 0) {
         blocks.blocks = cache.first_blocks[class_index];
@@ -192,12 +192,12 @@ bool small_blocks::grow(thread_cache& cache, std::size_t class_index) const noex
 /// Called when the source has no page: refills from pages of other shards, then purges and tries once more.
 std::size_t small_blocks::refill_after_failure(thread_cache* cache, std::size_t class_index, void** blocks,
                                                std::size_t count, twice_freed& noted) noexcept {
-    std::uint16_t const tag = cache != nullptr ? cache->tag : std::uint16_t{0};
+    const std::uint16_t tag = cache != nullptr ? cache->tag : std::uint16_t{0};
     for (int attempt = 0; attempt < 2; ++attempt) {
         if (attempt == 1 && make_room_(heap_, cache, noted) == 0) return 0;
-        platform::lock_guard const lock(mutex_);
+        const platform::lock_guard lock(mutex_);
         for (heap_shard* shard = shards_; shard != nullptr; shard = shard->next) {
-            std::size_t const taken = shard->tag == tag ? shard->refill(class_index, blocks, count) : 0;
+            const std::size_t taken = shard->tag == tag ? shard->refill(class_index, blocks, count) : 0;
             if (taken != 0) return taken;
         }
     }
@@ -209,7 +209,7 @@ void* small_blocks::refill(thread_cache& cache, std::size_t class_index) noexcep
     block_cache& blocks = cache.of_class[class_index];
     if (cache.tag == 0) (void)grow(cache, class_index);
     if (cache.tag != 0) blocks.blocks = cache.arrays + array_offsets[class_index];
-    std::size_t const batch = ((cache.tag == 0 ? blocks.capacity : tagged_room(class_index)) + 1) / 2;
+    const std::size_t batch = ((cache.tag == 0 ? blocks.capacity : tagged_room(class_index)) + 1) / 2;
     std::size_t taken = cache.shard->refill(class_index, blocks.blocks, batch);
     if (taken == 0) taken = refill_after_failure(&cache, class_index, blocks.blocks, batch, noted);
     if (taken == 0) return nullptr;
@@ -235,7 +235,7 @@ void* small_blocks::allocate_scattered(thread_cache* cache, std::size_t class_in
     void* block = own.allocate_scattered(class_index, draw);
     for (int attempt = 0; block == nullptr && attempt < 2; ++attempt) { // as in refill_after_failure()
         if (attempt == 1 && make_room_(heap_, cache, noted) == 0) return nullptr;
-        platform::lock_guard const lock(mutex_);
+        const platform::lock_guard lock(mutex_);
         for (heap_shard* shard = shards_; block == nullptr && shard != nullptr; shard = shard->next)
             block = shard->tag == own.tag ? shard->allocate_scattered(class_index, draw) : nullptr;
     }
@@ -260,7 +260,7 @@ void small_blocks::deallocate(thread_cache* cache, void* block, std::size_t clas
 void small_blocks::deallocate_tagged(thread_cache* cache, void* block, std::size_t class_index) noexcept {
     const small_page& page = heap_segment::page_of(block, segment_bytes());
     const heap_shard* const owner = page.owner.load(std::memory_order_acquire);
-    std::uint16_t const tag = owner != nullptr ? owner->tag : std::uint16_t{0};
+    const std::uint16_t tag = owner != nullptr ? owner->tag : std::uint16_t{0};
     thread_cache* mine = checks::caller || cache == nullptr || tag == 0 ? nullptr : cache->main;
     while (mine != nullptr && mine->tag != tag) mine = mine->next_of_thread;
     if (mine == nullptr) return heap_shard::flush(&block, 1, segment_bytes());
@@ -269,7 +269,7 @@ void small_blocks::deallocate_tagged(thread_cache* cache, void* block, std::size
     blocks.blocks = mine->arrays + array_offsets[class_index];
     if (blocks.count.load(std::memory_order_relaxed) == tagged_room(class_index))
         flush(blocks, (tagged_room(class_index) + 1) / 2, noted);
-    std::uint32_t const count = blocks.count.load(std::memory_order_relaxed);
+    const std::uint32_t count = blocks.count.load(std::memory_order_relaxed);
     blocks.blocks[count] = block;
     blocks.count.store(count + 1, std::memory_order_release);
 }
@@ -278,7 +278,7 @@ void small_blocks::deallocate_tagged(thread_cache* cache, void* block, std::size
 
 /// Empties the cache if the heap was trimmed since its thread last called this.
 void small_blocks::follow_trims(thread_cache& cache) const noexcept {
-    std::uint32_t const trims = trims_.load(std::memory_order_relaxed);
+    const std::uint32_t trims = trims_.load(std::memory_order_relaxed);
     if (cache.trims_seen == trims) return;
     cache.trims_seen = trims;
     twice_freed noted;
@@ -298,13 +298,13 @@ void small_blocks::flush_thread(thread_cache* cache, twice_freed& noted) const n
 }
 
 void small_blocks::flush_all(twice_freed& noted) noexcept {
-    platform::lock_guard const lock(mutex_);
+    const platform::lock_guard lock(mutex_);
     for (thread_cache* cache = caches_; cache != nullptr; cache = cache->next) empty(*cache, noted);
 }
 
 std::size_t small_blocks::release_empty_pages(twice_freed& noted) noexcept {
     std::size_t count = 0;
-    platform::lock_guard const lock(mutex_);
+    const platform::lock_guard lock(mutex_);
     for (thread_cache* cache = unused_; cache != nullptr; cache = cache->next_unused) empty(*cache, noted);
     for (heap_shard* shard = shards_; shard != nullptr; shard = shard->next) count += shard->release_empty_pages();
     return count;
@@ -312,13 +312,13 @@ std::size_t small_blocks::release_empty_pages(twice_freed& noted) noexcept {
 
 std::size_t small_blocks::trim_pages() noexcept {
     std::size_t bytes = 0;
-    platform::lock_guard const lock(mutex_);
+    const platform::lock_guard lock(mutex_);
     for (heap_shard* shard = shards_; shard != nullptr; shard = shard->next) bytes += shard->trim_pages();
     return bytes;
 }
 
 void small_blocks::clear() noexcept {
-    platform::lock_guard const lock(mutex_);
+    const platform::lock_guard lock(mutex_);
     for (thread_cache* cache = caches_; cache != nullptr; cache = cache->next) {
         for (block_cache& blocks : cache->of_class) blocks.count.store(0, std::memory_order_relaxed);
     }
@@ -331,7 +331,7 @@ void small_blocks::clear() noexcept {
 
 class_usage small_blocks::usage_of(std::size_t class_index) const noexcept {
     class_usage sum;
-    platform::lock_guard const lock(mutex_);
+    const platform::lock_guard lock(mutex_);
     for (const heap_shard* shard = shards_; shard != nullptr; shard = shard->next) {
         const class_usage one = shard->usage_of(class_index);
         sum.pages += one.pages;
@@ -346,7 +346,7 @@ class_usage small_blocks::usage_of(std::size_t class_index) const noexcept {
 
 tagged_usage small_blocks::usage_of_tag(std::uint16_t tag) const noexcept {
     tagged_usage answer;
-    platform::lock_guard const lock(mutex_);
+    const platform::lock_guard lock(mutex_);
     for (const heap_shard* shard = shards_; shard != nullptr; shard = shard->next) {
         if (shard->tag != tag) continue;
         for (std::size_t index = 0; index < small_class_count; ++index) {
@@ -354,8 +354,8 @@ tagged_usage small_blocks::usage_of_tag(std::uint16_t tag) const noexcept {
             for (const thread_cache* cache = caches_; cache != nullptr; cache = cache->next) {
                 if (cache->tag == tag) cached += cache->of_class[index].count.load(std::memory_order_relaxed);
             }
-            std::size_t const allocated = shard->usage_of(index).allocated;
-            std::size_t const live = allocated - std::min(allocated, cached);
+            const std::size_t allocated = shard->usage_of(index).allocated;
+            const std::size_t live = allocated - std::min(allocated, cached);
             answer.live_count += live;
             answer.live_bytes += live * class_bytes(index);
         }
@@ -365,14 +365,14 @@ tagged_usage small_blocks::usage_of_tag(std::uint16_t tag) const noexcept {
 
 std::size_t small_blocks::thread_count() const noexcept {
     std::size_t count = 0;
-    platform::lock_guard const lock(mutex_);
+    const platform::lock_guard lock(mutex_);
     for (const thread_cache* cache = caches_; cache != nullptr; cache = cache->next)
         count += std::size_t{cache->is_used && cache->tag == 0}; // a thread's other caches belong to tags
     return count;
 }
 
 bool small_blocks::valid() const noexcept {
-    platform::lock_guard const lock(mutex_);
+    const platform::lock_guard lock(mutex_);
     for (const heap_shard* shard = shards_; shard != nullptr; shard = shard->next) {
         if (!shard->valid()) return false;
     }
