@@ -24,8 +24,8 @@ std::string_view copy_into(tenure::arena& memory, std::string_view text) {
 std::string_view longest_of(tenure::arena& memory, const std::string_view* lines, std::size_t count) {
     std::string_view longest;
     for (std::size_t index = 0; index < count; ++index) {
-        tenure::arena::marker const start = memory.mark();
-        std::string_view const line = copy_into(memory, lines[index]);
+        const tenure::arena::marker start = memory.mark();
+        const std::string_view line = copy_into(memory, lines[index]);
         if (line.size() > longest.size()) longest = lines[index];
         memory.rewind(start); // frees everything allocated since mark()
     }
@@ -38,7 +38,7 @@ int main() {
     constexpr std::string_view lines[] = {"one", "two words", "three"};
 
     tenure::arena level; // acquires no memory until the first allocation
-    std::string_view const longest = longest_of(level, lines, std::size(lines));
+    const std::string_view longest = longest_of(level, lines, std::size(lines));
     std::printf("longest: %.*s, %zu bytes in use\n", static_cast<int>(longest.size()), longest.data(),
                 level.stats().live_bytes);
 
@@ -48,8 +48,8 @@ int main() {
         }
         level.clear(); // frees all blocks, keeps the chunks for the next round
     }
-    std::size_t const kept = level.stats().reserved_bytes;
-    std::size_t const given_back = level.trim(); // returns the chunks to the source
+    const std::size_t kept = level.stats().reserved_bytes;
+    const std::size_t given_back = level.trim(); // returns the chunks to the source
     std::printf("clear kept the chunks, trim returned all: %s\n", kept != 0 && kept == given_back ? "yes" : "no");
     return kept == given_back ? 0 : 1;
 }

@@ -12,7 +12,7 @@ namespace {
 
 /// No explicit free: the end of the scope frees all blocks.
 bool scratch_of_a_function() {
-    tenure::temp_scope const scope;
+    const tenure::temp_scope scope;
     auto* const text = static_cast<char*>(tenure::allocate(32, tenure::lifetime::temp));
     if (text == nullptr) return false;
     std::snprintf(text, 32, "%d of %d", 3, 10);
@@ -22,7 +22,7 @@ bool scratch_of_a_function() {
 
 /// Temp is a stack: blocks freed with their size, newest first, are reused immediately.
 bool reversed_frees() {
-    tenure::temp_scope const scope;
+    const tenure::temp_scope scope;
     void* const first = tenure::allocate(100, tenure::lifetime::temp);
     void* const second = tenure::allocate(100, tenure::lifetime::temp);
     tenure::deallocate(second, 100, tenure::lifetime::temp);
@@ -60,7 +60,7 @@ bool forgotten_block() {
     tenure::temp_job::set_leak_handler(hear_of_leak);
     void* forgotten = nullptr;
     {
-        tenure::tag_scope const owner("path finding");
+        const tenure::tag_scope owner("path finding");
         forgotten = tenure::allocate(1024, tenure::lifetime::temp_job);
     }
     for (int frame = 0; frame < 6; ++frame) tenure::next_frame();

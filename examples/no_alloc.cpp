@@ -25,14 +25,14 @@ struct mixer {
 };
 
 void note_clipping(const mixer& from) {
-    tenure::allow_alloc_scope const permission; // rare, so allocation is allowed here
-    std::string const text = "clipped " + std::to_string(from.clipped) + " times, which is worth a line of text";
+    const tenure::allow_alloc_scope permission; // rare, so allocation is allowed here
+    const std::string text = "clipped " + std::to_string(from.clipped) + " times, which is worth a line of text";
     std::puts(text.c_str());
 }
 
 void mix(mixer& to, const float* voice) {
-    tenure::no_alloc_scope const promise;
-    tenure::region_scope const region("mix");
+    const tenure::no_alloc_scope promise;
+    const tenure::region_scope region("mix");
     for (std::size_t frame = 0; frame < frame_count; ++frame) {
         to.sum[frame] += voice[frame];
         if (to.sum[frame] > 1.0F) ++to.clipped;
@@ -41,12 +41,12 @@ void mix(mixer& to, const float* voice) {
 }
 
 void break_promise(const mixer& with) {
-    tenure::no_alloc_scope const promise;
+    const tenure::no_alloc_scope promise;
     tenure::destroy(tenure::make<mixer>(with)); // reported here
 }
 
 void break_promise_carelessly(const mixer& with) {
-    tenure::no_alloc_scope const promise;
+    const tenure::no_alloc_scope promise;
     const std::vector<float> copy(with.sum, with.sum + frame_count); // reported here
     if (copy[0] > 1.0F) std::puts("loud");
 }
@@ -61,7 +61,7 @@ int main(int count, char** arguments) {
     for (std::size_t frame = 0; frame < frame_count; ++frame) voice[frame] = frame == 0 ? 2.0F : 0.25F;
     tenure::mark("sound begins");
     mix(*sound, voice);
-    std::string_view const way = count > 1 ? arguments[1] : "";
+    const std::string_view way = count > 1 ? arguments[1] : "";
     if (way == "broken") break_promise(*sound);
     if (way == "careless") break_promise_carelessly(*sound);
     std::printf("%d frames clipped\n", sound->clipped);

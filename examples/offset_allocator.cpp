@@ -17,7 +17,7 @@ constexpr unsigned frames_in_flight = 2;
 
 /// Draws a frame with its own mesh. Returns   false when there is no room for the mesh.
 bool draw_frame(tenure::offset_allocator& buffer) {
-    tenure::offset_range const mesh = buffer.allocate(5 * mebibyte + 100, alignment);
+    const tenure::offset_range mesh = buffer.allocate(5 * mebibyte + 100, alignment);
     if (!mesh) return false; // no free range is large enough
     // ... the program writes at mesh.offset, and the device reads it until this frame and the next have ended
     buffer.deallocate_after(mesh, frames_in_flight);
@@ -26,7 +26,7 @@ bool draw_frame(tenure::offset_allocator& buffer) {
 }
 
 void print(const tenure::offset_allocator& buffer) {
-    tenure::offset_usage const now = buffer.usage();
+    const tenure::offset_usage now = buffer.usage();
     std::printf("%zu ranges, %zu free ranges, %.1f of %.1f MiB free, largest %.1f MiB\n", now.range_count,
                 now.free_count, static_cast<double>(now.free) / mebibyte, static_cast<double>(now.capacity) / mebibyte,
                 static_cast<double>(now.largest_free) / mebibyte);
@@ -37,8 +37,8 @@ void print(const tenure::offset_allocator& buffer) {
 int main() {
     tenure::offset_allocator buffer(64 * mebibyte);
 
-    tenure::offset_range const constants = buffer.allocate(1000, alignment);
-    tenure::offset_range const vertices = buffer.allocate(40 * mebibyte, alignment);
+    const tenure::offset_range constants = buffer.allocate(1000, alignment);
+    const tenure::offset_range vertices = buffer.allocate(40 * mebibyte, alignment);
     std::printf("constants at %llu, vertices at %llu\n", static_cast<unsigned long long>(constants.offset),
                 static_cast<unsigned long long>(vertices.offset));
     if (!constants || !vertices || vertices.offset % alignment != 0) return 1;
@@ -61,7 +61,7 @@ int main() {
                     static_cast<unsigned long long>(size), is_free ? "free" : "allocated");
     });
 
-    for (tenure::offset_range const range : {constants, vertices, textures}) buffer.deallocate(range);
+    for (const tenure::offset_range range : {constants, vertices, textures}) buffer.deallocate(range);
     print(buffer);
     return buffer.usage().largest_free == buffer.capacity() ? 0 : 1; // all memory is one free range again
 }

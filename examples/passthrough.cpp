@@ -25,9 +25,9 @@ std::size_t segments_for_a_thousand() {
 
 int main() {
     tenure::set_option(tenure::option::passthrough, 0);
-    std::size_t const ordinary = segments_for_a_thousand();
+    const std::size_t ordinary = segments_for_a_thousand();
     tenure::set_option(tenure::option::passthrough, static_cast<std::uint64_t>(tenure::part::pool));
-    std::size_t const passed = segments_for_a_thousand();
+    const std::size_t passed = segments_for_a_thousand();
     std::printf("segments: %zu, under passthrough: %zu\n", ordinary, passed);
     return ordinary == 1 && passed == 0 ? 0 : 1;
 }

@@ -35,7 +35,7 @@ int main() {
     std::printf("alive: %zu, owns a local: %s\n", monsters.size(), monsters.owns(&met) ? "yes" : "no");
 
     monsters.clear(); // destroys all objects and keeps the pages
-    std::size_t const given_back = monsters.trim();
+    const std::size_t given_back = monsters.trim();
     std::printf("alive: %zu, returned pages: %s\n", monsters.size(), given_back != 0 ? "yes" : "no");
     return monsters.empty() ? 0 : 1;
 }

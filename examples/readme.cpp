@@ -16,7 +16,7 @@ int main() {
     tenure::pool<monster> monsters; // one type; construct and destroy in any order
     monster* const orc = monsters.construct(250);
     {
-        tenure::temp_scope const scope; // per-thread scratch memory, freed at the closing brace
+        const tenure::temp_scope scope; // per-thread scratch memory, freed at the closing brace
         void* const path = tenure::allocate(4096, tenure::lifetime::temp);
         if (path == nullptr || orc == nullptr) return 1; // out of memory: nothing throws
     }

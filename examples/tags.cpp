@@ -11,13 +11,13 @@
 namespace {
 
 void* path_of_one_monster() {
-    static tenure::tag const owner = tenure::tag::named("path finding"); // looked up once
-    tenure::tag_scope const scope(owner);
+    static const tenure::tag owner = tenure::tag::named("path finding"); // looked up once
+    const tenure::tag_scope scope(owner);
     return tenure::allocate(2000, tenure::lifetime::temp_job);
 }
 
 void print_usage(tenure::tag owner) {
-    tenure::tag_usage const usage = tenure::usage_of(owner);
+    const tenure::tag_usage usage = tenure::usage_of(owner);
     std::printf("%.*s: %zu blocks, %zu bytes\n", static_cast<int>(owner.name().size()), owner.name().data(),
                 usage.temp_job_count, usage.temp_job_bytes);
 }
@@ -25,7 +25,7 @@ void print_usage(tenure::tag owner) {
 }
 
 int main() {
-    tenure::tag_scope const game("game");
+    const tenure::tag_scope game("game");
     void* const world = tenure::allocate(5000, tenure::lifetime::temp_job); // counted for "game"
     void* const path = path_of_one_monster();                               // the inner scope wins
     void* const other = path_of_one_monster();

@@ -42,7 +42,7 @@ constexpr std::size_t record_bytes = 1 + tenure::fixed_bytes<float>(2); // a let
 bool save(tenure::paged_writer& writer, const std::vector<std::vector<monster>>& world) {
     const auto objects_of = [&](std::size_t page) { return world[page].size(); };
     const auto write = [&](tenure::text_writer& to, std::size_t page, std::size_t object) {
-        monster const& each = world[page][object];
+        const monster& each = world[page][object];
         to.append(each.is_alive ? 'y' : 'n').append_fixed<2>(each.health); // like printf with "%s%.2f"
     };
     return writer.write_pages(world.size(), objects_of, crew{}, write);
@@ -79,11 +79,11 @@ int main() {
             return 1;
         }
     }
-    std::size_t const size = writer.size_bytes();
+    const std::size_t size = writer.size_bytes();
     std::FILE* const file = std::tmpfile();
-    std::size_t const saved = file != nullptr ? write_to(::fileno(file), writer.pieces()) : 0;
+    const std::size_t saved = file != nullptr ? write_to(::fileno(file), writer.pieces()) : 0;
     if (file != nullptr) std::fclose(file);
-    std::string_view const text = writer.join(); // moves the pages together into one text
+    const std::string_view text = writer.join(); // moves the pages together into one text
     std::printf("%zu bytes, all saved: %s, joined: %s\n", size, saved == size ? "yes" : "no",
                 text.size() == size ? "yes" : "no");
     return saved == size && text.size() == size ? 0 : 1;

@@ -23,7 +23,7 @@ int main() {
     vectors::multiply(from.data(), count, from.data(), 5.0f);
     if (!vectors::divide(from.data(), count, from.data(), 9.0f)) return 1; // false only for integer division by zero
 
-    std::size_t const hot = vectors::find_match(from.data(), count, vectors::comparison::greater, 99.0f);
+    const std::size_t hot = vectors::find_match(from.data(), count, vectors::comparison::greater, 99.0f);
     const auto highest = vectors::try_maximum(from.data(), count); // empty for an empty buffer
     const float mean = vectors::sum(from.data(), count) / static_cast<float>(count);
     std::printf("place %zu has %.0f degrees, the mean is %.2f\n", hot, static_cast<double>(highest.value_or(0)),

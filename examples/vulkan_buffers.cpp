@@ -316,7 +316,7 @@ bool run_frames(const gpu& on, VkCommandPool pool) {
         frame& turn = frames[number % frames_in_flight];
         good = finish_frame(on, memory, turn) && start_frame(on, memory, turn, number);
     }
-    tenure::offset_usage const late = memory.ranges.usage();
+    const tenure::offset_usage late = memory.ranges.usage();
     std::printf("after %u frames: %zu buffers, %llu KiB free, largest range %llu KiB, deferred %llu KiB\n", frame_count,
                 late.range_count, static_cast<unsigned long long>(late.free >> 10),
                 static_cast<unsigned long long>(late.largest_free >> 10),

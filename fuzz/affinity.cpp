@@ -24,7 +24,7 @@ constexpr std::size_t max_block_alignment = 4096; // objects with larger alignme
 constexpr std::size_t plenty = 1'000'000;         // requests to the source
 
 [[nodiscard]] tenure::affinity_options options_from(fuzz::input& from) {
-    std::uint8_t const sizes = from.byte(), kinds = from.byte();
+    const std::uint8_t sizes = from.byte(), kinds = from.byte();
     tenure::affinity_options options;
     options.alignment = std::size_t{8} << sizes % 4;
     options.block_bytes = 64 * kibibyte << sizes / 4 % 6;
@@ -66,7 +66,7 @@ private:
     using objects = std::map<unsigned char*, fuzz::held>;
 
     void step() {
-        std::uint8_t const operation = from_.byte() % 32;
+        const std::uint8_t operation = from_.byte() % 32;
         switch (operation) {
         case 0: return trim();
         case 1: return from_.byte() < 32 ? clear() : check_contents();
@@ -87,7 +87,7 @@ private:
         default: break;
         }
         if (operation < 25) {
-            std::size_t const bytes = size();
+            const std::size_t bytes = size();
             static_cast<void>(allocate(bytes, alignment()));
         } else if (!held_.empty()) {
             deallocate(any(), from_.byte());
@@ -96,19 +96,19 @@ private:
 
     /// Often a power of two or one less: such objects end where pages end.
     [[nodiscard]] std::size_t size() {
-        std::uint8_t const kind = from_.byte();
+        const std::uint8_t kind = from_.byte();
         return kind < 96 ? (std::size_t{8} << kind % 13) - kind / 13 % 2 : from_.size(max_object_bytes);
     }
 
     /// Usually 1; otherwise up to alignments that only the heap can satisfy.
     [[nodiscard]] std::size_t alignment() {
-        std::uint8_t const byte = from_.byte();
+        const std::uint8_t byte = from_.byte();
         return byte < 160 ? 1 : std::size_t{1} << byte % 18;
     }
 
     /// Requires  an object is allocated.
     [[nodiscard]] objects::iterator any() {
-        std::size_t const choice = from_.byte() | std::size_t{from_.byte()} << 8;
+        const std::size_t choice = from_.byte() | std::size_t{from_.byte()} << 8;
         return std::next(held_.begin(), static_cast<std::ptrdiff_t>(choice % held_.size()));
     }
 
@@ -119,8 +119,8 @@ private:
     [[nodiscard]] bool allocate(std::size_t bytes, std::size_t alignment) {
         if (held_.size() == max_objects || bytes_ + bytes > max_bytes) return false;
         has_heap_ = has_heap_ || is_large(bytes, alignment);
-        std::size_t const refused = source_.refused();
-        tenure::allocator_stats const before = group_.stats();
+        const std::size_t refused = source_.refused();
+        const tenure::allocator_stats before = group_.stats();
         auto* const at =
             static_cast<unsigned char*>(alignment == 1 ? group_.allocate(bytes) : group_.allocate(bytes, alignment));
         if (at == nullptr) {
@@ -128,17 +128,17 @@ private:
             check_refusal(bytes, alignment, before);
             return false;
         }
-        std::size_t const taken = std::max<std::size_t>(bytes, 1);
+        const std::size_t taken = std::max<std::size_t>(bytes, 1);
         fuzz::require(tenure::is_aligned(at, std::max(alignment, options_.alignment)), "an object is aligned");
         fuzz::require(group_.owns(at) && group_.owns(at + taken - 1), "a group owns its objects");
-        bool const is_within = tenure::align_down(tenure::address_of(at), page_bytes) ==
+        const bool is_within = tenure::align_down(tenure::address_of(at), page_bytes) ==
                                tenure::align_down(tenure::address_of(at + taken - 1), page_bytes);
         fuzz::require(is_within || is_large(bytes, alignment), "an object in a block lies within a page");
-        auto const after = held_.lower_bound(at);
+        const auto after = held_.lower_bound(at);
         fuzz::require(after == held_.end() || at + taken <= after->first, "an object ends before the next one");
         fuzz::require(after == held_.begin() || end_of(std::prev(after)->second) <= at,
                       "an object begins behind the one before");
-        fuzz::held const object{at, bytes, alignment, ++stamp_};
+        const fuzz::held object{at, bytes, alignment, ++stamp_};
         held_.emplace_hint(after, at, object);
         bytes_ += bytes;
         fuzz::write(object);
@@ -152,34 +152,34 @@ private:
 
     /// After a failed allocation: nothing has changed, and the object fits nowhere.
     void check_refusal(std::size_t bytes, std::size_t alignment, const tenure::allocator_stats& before) {
-        tenure::allocator_stats const after = group_.stats();
-        bool const is_exact =
+        const tenure::allocator_stats after = group_.stats();
+        const bool is_exact =
             options_.layout == tenure::page_layout::mixed && options_.threads == tenure::sharing::one_thread;
         fuzz::require(after.live_count == before.live_count, "a refusal changes no count");
         fuzz::require(!is_exact || after.live_bytes == before.live_bytes, "a refusal takes no bytes");
         fuzz::require(after.reserved_bytes <= before.reserved_bytes, "a refusal takes nothing from the source");
         // Skipped for the other thread, whose free runs are not checked, and for objects on the heap.
         if (is_elsewhere_ || is_large(bytes, alignment) || ++refusals_ % 8 != 1) return; // usage() is slow
-        tenure::affinity_usage const usage = group_.usage();
+        const tenure::affinity_usage usage = group_.usage();
         fuzz::require(usage.available_bytes == usage.free_bytes, "nothing is refused while a page is empty");
         if (options_.layout == tenure::page_layout::by_size || alignment > options_.alignment) return;
-        std::size_t const taken = tenure::align_up(std::max<std::size_t>(bytes, 1), options_.alignment);
+        const std::size_t taken = tenure::align_up(std::max<std::size_t>(bytes, 1), options_.alignment);
         fuzz::require(usage.largest_free_bytes < taken, "nothing is refused while a run is long enough");
     }
 
     void allocate_many() {
-        std::size_t const bytes = size(), wanted = alignment();
+        const std::size_t bytes = size(), wanted = alignment();
         for (std::size_t left = from_.byte(); left != 0; --left)
             if (!allocate(bytes, wanted)) return;
     }
 
     /// Omits the size only if the group does not require it.
     void deallocate(objects::iterator which, std::uint8_t form) {
-        fuzz::held const object = which->second;
+        const fuzz::held object = which->second;
         fuzz::require(fuzz::holds(object, object.bytes), "an object keeps its contents");
         held_.erase(which);
         bytes_ -= object.bytes;
-        bool const may_leave_size_out = options_.sizes == tenure::size_on_free::optional;
+        const bool may_leave_size_out = options_.sizes == tenure::size_on_free::optional;
         if (form % 3 == 0 && may_leave_size_out) return group_.deallocate(object.at);
         form % 3 == 1 ? group_.deallocate(object.at, object.bytes)
                       : group_.deallocate(object.at, object.bytes, object.alignment);
@@ -190,11 +190,11 @@ private:
     void deallocate_neighbours() {
         if (held_.empty()) return;
         auto which = any();
-        std::uint8_t const count = from_.byte(), kind = from_.byte();
-        bool const is_upwards = kind % 2 == 0, leaves_every_other = kind / 2 % 4 == 0;
+        const std::uint8_t count = from_.byte(), kind = from_.byte();
+        const bool is_upwards = kind % 2 == 0, leaves_every_other = kind / 2 % 4 == 0;
         for (unsigned left = count; left != 0 && !held_.empty(); --left) {
-            auto const before = which == held_.begin() ? held_.end() : std::prev(which);
-            auto const next = is_upwards ? std::next(which) : before;
+            const auto before = which == held_.begin() ? held_.end() : std::prev(which);
+            const auto next = is_upwards ? std::next(which) : before;
             if (!leaves_every_other || left % 2 == 0) deallocate(which, kind / 8);
             if (next == held_.end()) return;
             which = next;
@@ -204,8 +204,8 @@ private:
     /// Memory freed in a retained block can be allocated again, even if the source fails.
     void exchange() {
         if (held_.empty() || is_elsewhere_ || options_.max_retained_bytes == 0) return;
-        auto const which = any();
-        std::size_t const bytes = which->second.bytes, alignment = which->second.alignment;
+        const auto which = any();
+        const std::size_t bytes = which->second.bytes, alignment = which->second.alignment;
         if (is_large(bytes, alignment)) return;
         source_.allow(0);
         deallocate(which, from_.byte());
@@ -214,7 +214,7 @@ private:
     }
 
     void refuse() {
-        std::uint8_t const byte = from_.byte();
+        const std::uint8_t byte = from_.byte();
         fuzz::require(group_.allocate(8, 0) == nullptr, "an alignment of zero is refused");
         fuzz::require(group_.allocate(byte, 3 * (std::size_t{1} << byte % 8)) == nullptr,
                       "an alignment that is no power of two is refused");
@@ -226,7 +226,7 @@ private:
 
     /// The source fails after up to three more requests, or not at all.
     void set_refusal() {
-        std::uint8_t const byte = from_.byte();
+        const std::uint8_t byte = from_.byte();
         source_.allow(byte < 128 ? plenty : byte % 4);
     }
 
@@ -239,8 +239,8 @@ private:
     }
 
     void set_block_bytes() {
-        std::size_t const bytes = 64 * kibibyte << from_.byte() % 6;
-        bool const is_set = group_.set_block_bytes(bytes);
+        const std::size_t bytes = 64 * kibibyte << from_.byte() % 6;
+        const bool is_set = group_.set_block_bytes(bytes);
         fuzz::require(is_set || counted_.live_blocks() != 0, "a group that holds nothing takes another size of blocks");
         if (is_set) {
             fuzz::require(group_.usage().block_count == 0, "a group with blocks takes no other size of them");
@@ -260,43 +260,43 @@ private:
     }
 
     void trim() {
-        std::size_t const before = counted_.live_bytes();
-        std::size_t const given_back = group_.trim();
-        std::size_t const gone = before - counted_.live_bytes();
+        const std::size_t before = counted_.live_bytes();
+        const std::size_t given_back = group_.trim();
+        const std::size_t gone = before - counted_.live_bytes();
         fuzz::require(has_heap_ || gone <= given_back, "trim() says what it gives back");
         // The heap keeps another thread's cached memory.
-        bool const is_all = held_.empty() && !is_elsewhere_;
+        const bool is_all = held_.empty() && !is_elsewhere_;
         fuzz::require(!is_all || counted_.live_blocks() == 0, "an empty group holds nothing after trim()");
         check_contents();
     }
 
     void check_contents() {
-        for (auto const& [at, object] : held_)
+        for (const auto& [at, object] : held_)
             fuzz::require(fuzz::holds(object, object.bytes), "an object keeps its contents while others change");
     }
 
     void check_owns() {
-        std::uint8_t const elsewhere = 0;
+        const std::uint8_t elsewhere = 0;
         fuzz::require(!group_.owns(nullptr) && !group_.owns(&elsewhere), "a group owns nothing else");
         fuzz::require(!group_.owns(fuzz::noise.data()), "a group owns nothing of another allocator");
         if (held_.empty()) return;
-        auto const which = any();
+        const auto which = any();
         fuzz::require(group_.owns(which->first) && group_.owns(end_of(which->second) - 1),
                       "a group owns its objects as long as they are held");
     }
 
     void check_stats() {
-        tenure::allocator_stats const seen = group_.stats();
+        const tenure::allocator_stats seen = group_.stats();
         fuzz::require(seen.live_count == held_.size(), "stats() counts what is held");
         fuzz::require(seen.live_bytes >= bytes_, "stats() has as many bytes as are held");
         fuzz::require(seen.reserved_bytes == counted_.live_bytes(), "the group and its source count the same bytes");
         // A checked build's heap puts some blocks between guard pages and does not count their pages.
-        bool const has_guarded = tenure::checks::caller && has_heap_;
+        const bool has_guarded = tenure::checks::caller && has_heap_;
         fuzz::require(has_guarded || seen.peak_bytes >= seen.live_bytes, "the peak is not below what is held");
     }
 
     void check_usage() {
-        tenure::affinity_usage const usage = group_.usage();
+        const tenure::affinity_usage usage = group_.usage();
         fuzz::require(usage.live_count == held_.size(), "usage() counts what is held");
         fuzz::require(usage.reserved_bytes + usage.available_bytes + usage.bookkeeping_bytes == usage.total_bytes,
                       "the parts of the blocks add up");

@@ -19,8 +19,8 @@ constexpr std::size_t max_bytes = 40 * mebibyte;
 
 void allocate(fuzz::input& from, tenure::heap& tested, std::vector<fuzz::held>& alive, std::uint8_t stamp,
               tenure::fill how) {
-    std::size_t const bytes = from.size(max_bytes);
-    std::size_t const alignment = alignment_of(from.byte());
+    const std::size_t bytes = from.size(max_bytes);
+    const std::size_t alignment = alignment_of(from.byte());
     if (!fuzz::may_hold(alive, bytes)) return;
     auto* const block = static_cast<unsigned char*>(tested.allocate(bytes, alignment, how));
     if (block == nullptr) return;
@@ -33,7 +33,7 @@ void allocate(fuzz::input& from, tenure::heap& tested, std::vector<fuzz::held>& 
 }
 
 void deallocate_sized(tenure::heap& tested, const fuzz::held& block) {
-    std::size_t const bytes = block.was_resized ? tested.usable_size(block.at) : block.bytes;
+    const std::size_t bytes = block.was_resized ? tested.usable_size(block.at) : block.bytes;
     tested.deallocate(block.at, bytes, block.alignment);
 }
 
@@ -41,8 +41,8 @@ enum class change : std::uint8_t { resize, reallocate, reallocate_aligned };
 
 void change_size(fuzz::input& from, tenure::heap& tested, std::vector<fuzz::held>& alive, change how) {
     fuzz::held& block = alive[from.byte() % alive.size()];
-    std::size_t const bytes = from.size(max_bytes);
-    std::size_t const alignment =
+    const std::size_t bytes = from.size(max_bytes);
+    const std::size_t alignment =
         how == change::reallocate_aligned ? alignment_of(from.byte()) : tenure::default_alignment;
     if (!fuzz::may_hold(alive, bytes)) return;
     if (how == change::resize) {
@@ -66,11 +66,11 @@ void run(fuzz::input& from, tenure::heap& tested) {
     std::vector<fuzz::held> alive;
     std::uint8_t stamp = 0;
     while (!from.empty()) {
-        std::uint8_t const operation = from.byte() % 16;
+        const std::uint8_t operation = from.byte() % 16;
         if (operation < 6) {
             allocate(from, tested, alive, ++stamp, operation == 0 ? tenure::fill::zero : tenure::fill::none);
         } else if (operation < 11 && !alive.empty()) {
-            fuzz::held const block = fuzz::take(alive, from.byte() | std::size_t{from.byte()} << 8);
+            const fuzz::held block = fuzz::take(alive, from.byte() | std::size_t{from.byte()} << 8);
             fuzz::require(fuzz::holds(block, block.bytes), "a block keeps its contents");
             operation % 2 == 0 ? deallocate_sized(tested, block) : tested.deallocate(block.at);
         } else if (operation < 14 && !alive.empty()) {
@@ -87,7 +87,7 @@ void run(fuzz::input& from, tenure::heap& tested) {
     std::size_t walked = 0;
     tested.walk([&](void*, std::size_t) { ++walked; });
     fuzz::require(walked == alive.size(), "a walk sees every block");
-    for (fuzz::held const& block : alive) {
+    for (const fuzz::held& block : alive) {
         fuzz::require(fuzz::holds(block, block.bytes), "a block keeps its contents to the end");
         tested.deallocate(block.at);
     }
@@ -101,9 +101,9 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t cou
     fuzz::input from(bytes, count);
     tenure::counting_source counted(tenure::page_source::process());
     {
-        std::uint8_t const allowed = from.byte();
+        const std::uint8_t allowed = from.byte();
         tenure::failing_source failing(counted, allowed < 200 ? 1'000'000 : allowed - 200);
-        std::uint8_t const limit = from.byte();
+        const std::uint8_t limit = from.byte();
         tenure::heap tested({.limit_bytes = limit < 128 ? tenure::max_object_bytes : limit * mebibyte}, failing);
         run(from, tested);
     }

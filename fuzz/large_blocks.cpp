@@ -20,10 +20,10 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t cou
         std::vector<fuzz::held> alive;
         std::uint8_t stamp = 0;
         while (!from.empty()) {
-            std::uint8_t const operation = from.byte() % 8;
+            const std::uint8_t operation = from.byte() % 8;
             if (operation < 3) {
-                std::size_t const size = from.size(segment_bytes) + 1;
-                std::size_t const alignment = std::size_t{1} << from.byte() % 20;
+                const std::size_t size = from.size(segment_bytes) + 1;
+                const std::size_t alignment = std::size_t{1} << from.byte() % 20;
                 if (!fuzz::may_hold(alive, size)) continue;
                 contents found{};
                 auto* const block = static_cast<unsigned char*>(tested.allocate(size, alignment, found));
@@ -33,12 +33,12 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t cou
                 alive.push_back({block, size, alignment, ++stamp});
                 fuzz::write(alive.back());
             } else if (operation < 5 && !alive.empty()) {
-                fuzz::held const block = fuzz::take(alive, from.byte());
+                const fuzz::held block = fuzz::take(alive, from.byte());
                 fuzz::require(fuzz::holds(block, block.bytes), "a block keeps its contents");
                 tested.deallocate(block.at);
             } else if (operation == 5 && !alive.empty()) {
                 fuzz::held& block = alive[from.byte() % alive.size()];
-                std::size_t const size = from.size(segment_bytes) + 1;
+                const std::size_t size = from.size(segment_bytes) + 1;
                 if (!fuzz::may_hold(alive, size) || !tested.resize(block.at, size)) continue;
                 fuzz::require(fuzz::holds(block, size), "a block keeps its contents when its size changes");
                 block.bytes = size;
@@ -51,7 +51,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t cou
             fuzz::require(tested.valid(), "the records agree");
             fuzz::require(tested.live_count() == alive.size(), "the count of blocks is true");
         }
-        for (fuzz::held const& block : alive) {
+        for (const fuzz::held& block : alive) {
             fuzz::require(fuzz::holds(block, block.bytes), "a block keeps its contents to the end");
             tested.deallocate(block.at);
         }

@@ -38,11 +38,11 @@ private:
 
 /// Returns   a power of two, a neighbour of one, or a smaller number; at most `max_bits` bits.
 [[nodiscard]] std::uint64_t number(fuzz::input& from, unsigned max_bits) {
-    std::uint8_t const kind = from.byte();
-    unsigned const bits = kind % 64 % (max_bits + 1);
-    std::uint64_t const limit = std::uint64_t{1} << bits;
+    const std::uint8_t kind = from.byte();
+    const unsigned bits = kind % 64 % (max_bits + 1);
+    const std::uint64_t limit = std::uint64_t{1} << bits;
     if (kind >= 192) return limit + from.byte() % 3 - 1;
-    std::uint64_t const any = from.byte() | std::uint64_t{from.byte()} << 8;
+    const std::uint64_t any = from.byte() | std::uint64_t{from.byte()} << 8;
     // Multiplying by the golden ratio spreads the value over all bits.
     return bits <= 16 ? any & (limit - 1) : (any * 0x9E37'79B9'7F4A'7C15) >> (64 - bits);
 }
@@ -55,7 +55,7 @@ public:
           tested_(capacity_, from.byte() % 2 == 0 ? static_cast<tenure::block_source&>(source) : fixed_) {}
 
     void run() {
-        bool const is_looked_at = from_.byte() % 4 == 0;
+        const bool is_looked_at = from_.byte() % 4 == 0;
         while (!from_.empty()) {
             step();
             fuzz::require(tested_.capacity() == capacity_, "the capacity is what was set");
@@ -66,10 +66,10 @@ public:
     void finish() {
         check_all();
         if (held_.size() % 4 == 1) return; // the destructor does not need the ranges freed
-        std::size_t const refused = source_.refused();
+        const std::size_t refused = source_.refused();
         source_.allow(0);
         for (auto which = held_.begin(); which != held_.end();) {
-            auto const chosen = which++;
+            const auto chosen = which++;
             if (chosen->second.due == never) deallocate(chosen);
         }
         for (unsigned frame = 0; frame < offset_allocator::max_latency; ++frame) tenure::next_frame();
@@ -94,7 +94,7 @@ private:
     }
 
     void step() {
-        std::uint8_t const operation = from_.byte() % 32;
+        const std::uint8_t operation = from_.byte() % 32;
         switch (operation) {
         case 0: return from_.byte() < 32 ? clear() : check_all();
         case 1: return grow();
@@ -116,31 +116,31 @@ private:
         default: break;
         }
         if (operation < 25) {
-            std::uint64_t const size = number(from_, bits_);
+            const std::uint64_t size = number(from_, bits_);
             static_cast<void>(allocate(size, alignment()));
-        } else if (auto const which = any(); which != held_.end()) {
+        } else if (const auto which = any(); which != held_.end()) {
             deallocate(which);
         }
     }
 
     [[nodiscard]] std::uint64_t alignment() {
-        std::uint8_t const byte = from_.byte();
+        const std::uint8_t byte = from_.byte();
         return byte < 128 ? 1 : std::uint64_t{1} << byte % 64 % (bits_ + 2);
     }
 
     /// Returns   a range that is not waiting, if one is found; otherwise end().
     [[nodiscard]] ranges::iterator any() {
-        std::size_t const choice = from_.byte() | std::size_t{from_.byte()} << 8;
+        const std::size_t choice = from_.byte() | std::size_t{from_.byte()} << 8;
         if (held_.empty()) return held_.end();
-        auto const begin = std::next(held_.begin(), static_cast<std::ptrdiff_t>(choice % held_.size()));
-        return std::find_if(begin, held_.end(), [](auto const& each) { return each.second.due == never; });
+        const auto begin = std::next(held_.begin(), static_cast<std::ptrdiff_t>(choice % held_.size()));
+        return std::find_if(begin, held_.end(), [](const auto& each) { return each.second.due == never; });
     }
 
     /// Calls `visit(offset, size, is_free)` for all expected ranges, lowest first, until it returns false.
     template<class Visit>
     bool for_each_range(Visit&& visit) const {
         std::uint64_t end = 0;
-        for (auto const& [offset, range] : held_) {
+        for (const auto& [offset, range] : held_) {
             if (offset != end && !visit(end, offset - end, true)) return false;
             if (!visit(offset, range.size, false)) return false;
             end = offset + range.size;
@@ -150,7 +150,7 @@ private:
 
     [[nodiscard]] bool fits(std::uint64_t size, std::uint64_t alignment) const {
         return !for_each_range([&](std::uint64_t offset, std::uint64_t room, bool is_free) {
-            std::uint64_t const gap = (0 - offset) & (alignment - 1);
+            const std::uint64_t gap = (0 - offset) & (alignment - 1);
             return !is_free || gap > room || room - gap < size;
         });
     }
@@ -160,15 +160,15 @@ private:
     }
 
     std::size_t free_what_is_due() {
-        return std::erase_if(held_, [](auto const& each) { return each.second.due <= tenure::frame_clock::now(); });
+        return std::erase_if(held_, [](const auto& each) { return each.second.due <= tenure::frame_clock::now(); });
     }
 
     [[nodiscard]] bool allocate(std::uint64_t size, std::uint64_t alignment) {
         if (held_.size() == max_ranges) return false;
-        std::uint64_t const counted = std::max<std::uint64_t>(size, 1);
+        const std::uint64_t counted = std::max<std::uint64_t>(size, 1);
         if (counted > capacity_) collect(); // otherwise it may fail before collecting what is due
-        std::size_t const refused = source_.refused();
-        offset_range const range = tested_.allocate(size, alignment);
+        const std::size_t refused = source_.refused();
+        const offset_range range = tested_.allocate(size, alignment);
         free_what_is_due();
         if (!range) {
             fuzz::require(source_.refused() != refused || !fits(counted, alignment), "what fits is not refused");
@@ -177,10 +177,10 @@ private:
         fuzz::require((range.offset & (alignment - 1)) == 0, "a range is aligned");
         fuzz::require(range.offset <= capacity_ && capacity_ - range.offset >= counted, "a range ends in the memory");
         fuzz::require(tested_.size_of(range) == counted, "a range has the size that was asked for");
-        auto const after = held_.lower_bound(range.offset);
+        const auto after = held_.lower_bound(range.offset);
         fuzz::require(after == held_.end() || after->first - range.offset >= counted,
                       "a range ends before the next one");
-        auto const before = after == held_.begin() ? held_.end() : std::prev(after);
+        const auto before = after == held_.begin() ? held_.end() : std::prev(after);
         fuzz::require(before == held_.end() || range.offset - before->first >= before->second.size,
                       "a range begins behind the one before");
         held_.emplace_hint(after, range.offset, held{range, counted});
@@ -188,7 +188,7 @@ private:
     }
 
     void allocate_many() {
-        std::uint64_t const size = number(from_, bits_), wanted = alignment();
+        const std::uint64_t size = number(from_, bits_), wanted = alignment();
         for (unsigned left = from_.byte(); left != 0; --left)
             if (!allocate(size, wanted)) return;
     }
@@ -196,8 +196,8 @@ private:
     /// The largest free range that usage() reports can be allocated, and nothing larger.
     void allocate_the_largest() {
         if (tested_.usage().waiting != 0) collect();
-        std::uint64_t const largest = tested_.usage().largest_free;
-        std::size_t const refused = source_.refused();
+        const std::uint64_t largest = tested_.usage().largest_free;
+        const std::size_t refused = source_.refused();
         fuzz::require(!tested_.allocate(largest + 1), "more than the largest free range is refused");
         fuzz::require(source_.refused() == refused, "what fits nowhere takes no memory for records");
         if (largest == 0) return;
@@ -207,7 +207,7 @@ private:
 
     /// Requires  the range is not waiting.
     void deallocate(ranges::iterator which) {
-        held const gone = which->second;
+        const held gone = which->second;
         fuzz::require(tested_.size_of(gone.range) == gone.size, "a range keeps its size");
         held_.erase(which);
         tested_.deallocate(gone.range);
@@ -216,20 +216,20 @@ private:
     /// Frees from one range on, all or every other one, so that free ranges join, or there are many of them.
     void deallocate_neighbours() {
         auto which = any();
-        std::uint8_t const count = from_.byte(), kind = from_.byte();
+        const std::uint8_t count = from_.byte(), kind = from_.byte();
         for (unsigned left = count; left != 0 && which != held_.end(); --left) {
-            auto const chosen = which++;
-            bool const is_left = chosen->second.due != never || (kind % 2 == 0 && left % 2 == 0);
+            const auto chosen = which++;
+            const bool is_left = chosen->second.due != never || (kind % 2 == 0 && left % 2 == 0);
             if (!is_left) deallocate(chosen);
         }
     }
 
     void deallocate_later() {
-        auto const which = any();
-        std::uint8_t const byte = from_.byte();
+        const auto which = any();
+        const std::uint8_t byte = from_.byte();
         if (which == held_.end()) return;
-        unsigned const frames = byte < 192 ? byte % 4 : byte % 80;
-        held const given = which->second;
+        const unsigned frames = byte < 192 ? byte % 4 : byte % 80;
+        const held given = which->second;
         if (frames == 0)
             held_.erase(which);
         else
@@ -249,18 +249,18 @@ private:
 
     /// Ends a few frames, or about as many as a range may wait, or more.
     void end_frames() {
-        std::uint8_t const byte = from_.byte();
-        unsigned const many = byte < 240 ? offset_allocator::max_latency - 2 + byte % 8 : byte;
+        const std::uint8_t byte = from_.byte();
+        const unsigned many = byte < 240 ? offset_allocator::max_latency - 2 + byte % 8 : byte;
         for (unsigned left = byte < 160 ? 1 + byte % 3 : many; left != 0; --left) tenure::next_frame();
     }
 
     void grow() {
-        std::uint64_t const more = number(from_, bits_);
-        bool const is_less = from_.byte() % 16 == 0 && more != 0 && more <= capacity_;
-        std::uint64_t const to = is_less ? capacity_ - more : capacity_ + more;
-        bool const is_possible = to >= capacity_ && to <= offset_allocator::max_capacity;
-        std::size_t const refused = source_.refused();
-        bool const has_grown = tested_.grow(to);
+        const std::uint64_t more = number(from_, bits_);
+        const bool is_less = from_.byte() % 16 == 0 && more != 0 && more <= capacity_;
+        const std::uint64_t to = is_less ? capacity_ - more : capacity_ + more;
+        const bool is_possible = to >= capacity_ && to <= offset_allocator::max_capacity;
+        const std::size_t refused = source_.refused();
+        const bool has_grown = tested_.grow(to);
         fuzz::require(has_grown == is_possible || (!has_grown && source_.refused() != refused),
                       "memory grows when it may");
         if (has_grown) capacity_ = to;
@@ -268,12 +268,12 @@ private:
 
     /// Often shrinks to the end of the allocated ranges. Ranges that are due do not prevent it.
     void shrink() {
-        std::uint8_t const kind = from_.byte();
-        std::uint64_t const by = number(from_, bits_);
+        const std::uint8_t kind = from_.byte();
+        const std::uint64_t by = number(from_, bits_);
         free_what_is_due();
-        std::uint64_t const end = end_of_ranges();
-        std::uint64_t const to = kind < 64 ? end : kind < 96 ? end + by : capacity_ - std::min(by, capacity_);
-        bool const is_possible = to >= end && to <= capacity_;
+        const std::uint64_t end = end_of_ranges();
+        const std::uint64_t to = kind < 64 ? end : kind < 96 ? end + by : capacity_ - std::min(by, capacity_);
+        const bool is_possible = to >= end && to <= capacity_;
         fuzz::require(tested_.shrink(to) == is_possible, "memory shrinks to what is allocated, and no further");
         if (is_possible) capacity_ = to;
         collect_quietly();
@@ -286,7 +286,7 @@ private:
     }
 
     void refuse() {
-        std::uint64_t const size = number(from_, bits_);
+        const std::uint64_t size = number(from_, bits_);
         fuzz::require(!tested_.allocate(size, 0), "an alignment of zero is refused");
         fuzz::require(!tested_.allocate(size, std::uint64_t{3} << size % 62), "one that is no power of two is refused");
         fuzz::require(!tested_.allocate(UINT64_MAX - size), "a size past all memory is refused");
@@ -298,7 +298,7 @@ private:
 
     /// The source fails after up to three more requests, or not at all.
     void set_refusal() {
-        std::uint8_t const byte = from_.byte();
+        const std::uint8_t byte = from_.byte();
         source_.allow(byte < 128 ? plenty : byte % 4);
     }
 
@@ -311,8 +311,8 @@ private:
             ++expected.free_count;
             return true;
         });
-        for (auto const& [offset, range] : held_) expected.waiting += range.due != never ? range.size : 0;
-        tenure::offset_usage const seen = tested_.usage();
+        for (const auto& [offset, range] : held_) expected.waiting += range.due != never ? range.size : 0;
+        const tenure::offset_usage seen = tested_.usage();
         fuzz::require(seen.capacity == capacity_, "usage() has the capacity");
         fuzz::require(seen.free == expected.free, "usage() has what is free");
         fuzz::require(seen.largest_free == expected.largest_free, "usage() has the largest free range");
@@ -331,9 +331,9 @@ private:
             seen.push_back({offset, size, is_free});
         });
         std::size_t index = 0;
-        bool const is_same = for_each_range([&](std::uint64_t offset, std::uint64_t size, bool is_free) {
+        const bool is_same = for_each_range([&](std::uint64_t offset, std::uint64_t size, bool is_free) {
             if (index == seen.size()) return false;
-            seen_range const& range = seen[index++];
+            const seen_range& range = seen[index++];
             return range.offset == offset && range.size == size && range.is_free == is_free;
         });
         fuzz::require(is_same && index == seen.size(), "a walk sees every range, lowest first");

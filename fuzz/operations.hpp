@@ -16,7 +16,7 @@
 namespace fuzz {
 
 /// Stops the fuzzer with a message when `holds` is false; in release builds too.
-inline void require(bool holds, char const* what) {
+inline void require(bool holds, const char* what) {
     if (holds) return;
     std::fprintf(stderr, "does not hold: %s\n", what);
     std::abort();
@@ -30,16 +30,16 @@ public:
     [[nodiscard]] std::uint8_t byte() { return empty() ? std::uint8_t{0} : *at_++; }
     /// A size: usually small, sometimes anything up to `most`.
     [[nodiscard]] std::size_t size(std::size_t most) {
-        std::uint8_t const kind = byte();
-        std::size_t const value = byte() | std::size_t{byte()} << 8;
+        const std::uint8_t kind = byte();
+        const std::size_t value = byte() | std::size_t{byte()} << 8;
         if (kind < 160) return std::min(value % 600, most);
         if (kind < 230) return std::min(value, most);
         return (value << 8 | kind) * (most >> 24 | 1) % (most + 1);
     }
 
 private:
-    std::uint8_t const* at_;
-    std::uint8_t const* end_;
+    const std::uint8_t* at_;
+    const std::uint8_t* end_;
 };
 
 /// A block, and its last requested size and alignment.
@@ -57,7 +57,7 @@ constexpr std::size_t page_bytes = 4 * kibibyte;
 
 /// Random bytes, none of them zero. A block contains those that begin at its stamp, so that a block that was
 /// overwritten by another or copied from the wrong place is detected.
-inline std::vector<unsigned char> const noise = [] {
+inline const std::vector<unsigned char> noise = [] {
     std::vector<unsigned char> bytes(whole_up_to_bytes + page_bytes + 256);
     std::uint32_t draw = 1;
     for (unsigned char& byte : bytes) {
@@ -72,7 +72,7 @@ inline std::vector<unsigned char> const noise = [] {
 template<class Visit>
 bool for_each_part(std::size_t bytes, Visit&& visit) {
     if (bytes <= whole_up_to_bytes) return visit(std::size_t{0}, bytes);
-    std::size_t const end = bytes - page_bytes;
+    const std::size_t end = bytes - page_bytes;
     if (!visit(std::size_t{0}, page_bytes) || !visit(end, page_bytes)) return false;
     for (std::size_t offset = page_bytes; offset < end; offset += page_bytes) {
         if (!visit(offset, std::size_t{1})) return false;
@@ -80,7 +80,7 @@ bool for_each_part(std::size_t bytes, Visit&& visit) {
     return true;
 }
 
-[[nodiscard]] inline unsigned char const* noise_at(const held& block, std::size_t offset) {
+[[nodiscard]] inline const unsigned char* noise_at(const held& block, std::size_t offset) {
     return noise.data() + block.stamp + offset % whole_up_to_bytes;
 }
 
@@ -99,7 +99,7 @@ inline void write(const held& block) {
     });
 }
 
-[[nodiscard]] inline bool is_zero(unsigned char const* block, std::size_t bytes) {
+[[nodiscard]] inline bool is_zero(const unsigned char* block, std::size_t bytes) {
     return bytes == 0 || (block[0] == 0 && std::memcmp(block, block + 1, bytes - 1) == 0);
 }
 
@@ -107,14 +107,14 @@ inline void write(const held& block) {
 [[nodiscard]] inline bool may_hold(const std::vector<held>& blocks, std::size_t bytes) {
     constexpr std::size_t most = 256 * mebibyte;
     if (bytes <= whole_up_to_bytes) return true;
-    for (held const& block : blocks) bytes += block.bytes;
+    for (const held& block : blocks) bytes += block.bytes;
     return bytes <= most;
 }
 
 /// Removes a block from a list and returns it; `choice` selects it.
 [[nodiscard]] inline held take(std::vector<held>& blocks, std::size_t choice) {
     held& place = blocks[choice % blocks.size()];
-    held const taken = place;
+    const held taken = place;
     place = blocks.back();
     blocks.pop_back();
     return taken;

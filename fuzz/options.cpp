@@ -11,8 +11,8 @@
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t count) {
     if (count == 0) return 0;
-    std::string_view const text(reinterpret_cast<char const*>(bytes) + 1, count - 1);
-    tenure::option_info const& option = tenure::option_table()[bytes[0] % tenure::option_count];
+    const std::string_view text(reinterpret_cast<const char*>(bytes) + 1, count - 1);
+    const tenure::option_info& option = tenure::option_table()[bytes[0] % tenure::option_count];
     std::uint64_t value = 0x5A5A;
     if (tenure::parse_option(option, text, value)) {
         fuzz::require(value >= option.lowest && value <= option.highest, "a value is in its range");

@@ -39,8 +39,8 @@ void check(std::string_view right, std::size_t room, Write&& write) {
 template<class Float>
 void check_float(Float value, unsigned precision, std::size_t room) {
     char text[512];
-    int const size = std::snprintf(text, sizeof text, "%.*f", static_cast<int>(precision), static_cast<double>(value));
-    std::string_view const right(text, static_cast<std::size_t>(size));
+    const int size = std::snprintf(text, sizeof text, "%.*f", static_cast<int>(precision), static_cast<double>(value));
+    const std::string_view right(text, static_cast<std::size_t>(size));
     check(right, room, [&](tenure::text_writer& to) { to.append_fixed(value, precision); });
     switch (precision) { // the form with a compile-time precision
     case 0: return check(right, room, [&](tenure::text_writer& to) { to.append_fixed<0>(value); });
@@ -58,17 +58,17 @@ void check_float(Float value, unsigned precision, std::size_t room) {
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t count) {
     fuzz::input from(bytes, count);
     while (!from.empty()) {
-        std::uint8_t const kind = from.byte();
-        unsigned const precision = kind < 192 ? kind % 8 : from.byte() % (tenure::max_precision + 1);
-        std::size_t const room = kind % 2 == 0 ? 32 : from.byte() * std::size_t{2} % 400;
-        std::uint64_t const bits = word(from);
+        const std::uint8_t kind = from.byte();
+        const unsigned precision = kind < 192 ? kind % 8 : from.byte() % (tenure::max_precision + 1);
+        const std::size_t room = kind % 2 == 0 ? 32 : from.byte() * std::size_t{2} % 400;
+        const std::uint64_t bits = word(from);
         check_float(std::bit_cast<double>(bits), precision, room);
         check_float(std::bit_cast<float>(static_cast<std::uint32_t>(bits >> 32)), precision, room);
         // Most bit patterns are huge or tiny numbers; this one has a common size.
         check_float(static_cast<double>(static_cast<std::int64_t>(bits) >> kind % 64) / (1 << kind % 20), precision,
                     room);
         char text[32];
-        int const size = std::snprintf(text, sizeof text, "%lld", static_cast<long long>(bits));
+        const int size = std::snprintf(text, sizeof text, "%lld", static_cast<long long>(bits));
         check({text, static_cast<std::size_t>(size)}, room,
               [&](tenure::text_writer& to) { to.append(static_cast<std::int64_t>(bits)); });
     }

@@ -20,8 +20,8 @@ struct peer {
 }
 
 void* tenure_offsets_create(std::uint64_t capacity_bytes, std::uint64_t alignment_bytes, std::uint64_t max_ranges) {
-    std::uint64_t const units = capacity_bytes / alignment_bytes;
-    std::uint64_t const nodes = 2 * max_ranges + 2; // each allocated range may have a free neighbour
+    const std::uint64_t units = capacity_bytes / alignment_bytes;
+    const std::uint64_t nodes = 2 * max_ranges + 2; // each allocated range may have a free neighbour
     if (units >= UINT32_MAX || nodes >= UINT32_MAX) return nullptr;
     const auto count = static_cast<std::uint32_t>(units), most = static_cast<std::uint32_t>(nodes);
     return new peer{alignment_bytes, OffsetAllocator::Allocator(count, most)};
@@ -30,7 +30,7 @@ void* tenure_offsets_create(std::uint64_t capacity_bytes, std::uint64_t alignmen
 std::uint64_t tenure_offsets_allocate(void* allocator, std::uint64_t size_bytes, std::uint64_t* handle) {
     peer& from = *static_cast<peer*>(allocator);
     const auto units = static_cast<std::uint32_t>((size_bytes + from.unit_bytes - 1) / from.unit_bytes);
-    OffsetAllocator::Allocation const made = from.allocator.allocate(units);
+    const OffsetAllocator::Allocation made = from.allocator.allocate(units);
     *handle = made.metadata;
     return made.offset == OffsetAllocator::Allocation::NO_SPACE ? UINT64_MAX : made.offset * from.unit_bytes;
 }

@@ -14,8 +14,8 @@
 #include <string>
 #include <vector>
 
-#include "bench/harness/machine.hpp"
-#include "cli/nearest.hpp"
+#include "bench/harness/machine/machine.hpp"
+#include "cli/arguments/nearest.hpp"
 #include "cli/subcommands.hpp"
 #include "cli/terminal.hpp"
 
@@ -55,9 +55,9 @@ std::vector<std::string> names_of_options(const CLI::App* app) {
 /// it.
 std::string owner_of_option(const CLI::App& app, const std::string& option, const std::string& path = {}) {
     for (const CLI::App* each : app.get_subcommands([](const CLI::App*) { return true; })) {
-        std::string const name = path.empty() ? each->get_name() : path + " " + each->get_name();
+        const std::string name = path.empty() ? each->get_name() : path + " " + each->get_name();
         if (each->get_option_no_throw(option) != nullptr) return name;
-        std::string const below = owner_of_option(*each, option, name);
+        const std::string below = owner_of_option(*each, option, name);
         if (!below.empty()) return below;
     }
     return {};
@@ -66,13 +66,13 @@ std::string owner_of_option(const CLI::App& app, const std::string& option, cons
 std::string explain_unknown(const CLI::App& app, const std::string& word) {
     const CLI::App* const inside = innermost(&app);
     if (word.starts_with('-')) {
-        std::string const option = word.substr(0, word.find('='));
+        const std::string option = word.substr(0, word.find('='));
         if (inside->get_name() == "run" || inside->get_name() == "watch") {
             return unknown_name("option", option, names_of_options(inside)) +
                    fmt::format(" Write the program and its options after --: tenure {} -- PROGRAM ...",
                                inside->get_name());
         }
-        std::string const owner = owner_of_option(app, option);
+        const std::string owner = owner_of_option(app, option);
         if (!owner.empty()) return fmt::format("{} is an option of `tenure {}`", option, owner);
         return unknown_name("option", option, names_of_options(inside));
     }
@@ -95,12 +95,12 @@ std::string path_of(const CLI::App* inside) {
 
 /// Explains a missing option value. CLI11's own text is "--rounds: 1 required N missing".
 std::string explain_missing_value(const CLI::App& app, const std::string& said) {
-    std::string const name = said.substr(0, said.find_first_of(": "));
+    const std::string name = said.substr(0, said.find_first_of(": "));
     for (const CLI::App* inside = innermost(&app); inside != nullptr; inside = inside->get_parent()) {
         const CLI::Option* const option = inside->get_option_no_throw(name);
         if (option == nullptr || option->get_items_expected_min() == 0) continue;
         const int wanted = option->get_items_expected_min();
-        std::string const type = option->get_type_name();
+        const std::string type = option->get_type_name();
         return fmt::format("{} needs {}: {} {}", name, wanted == 1 ? "a value" : fmt::format("{} values", wanted), name,
                            type.substr(0, type.find(':'))); // the range follows the colon
     }
@@ -118,7 +118,7 @@ std::string sentence_of(const CLI::App& app, const CLI::ParseError& error) {
 
 int explain(const CLI::App& app, const CLI::ParseError& error) {
     if (error.get_exit_code() == static_cast<int>(CLI::ExitCodes::Success)) return app.exit(error); // help, version
-    std::string const text = sentence_of(app, error);
+    const std::string text = sentence_of(app, error);
     say(text);
     std::fputs(fmt::format("Try `{} --help`.\n", path_of(innermost(&app))).c_str(), stderr);
     return exit_code::bad_usage;

@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "bench/experiments/registry.hpp"
-#include "bench/harness/worker.hpp"
+#include "bench/harness/worker/worker.hpp"
 #include "cli/command_line.hpp"
 #include "cli/last_resort.hpp"
 
@@ -28,7 +28,7 @@ void keep_standard_files_open() {
 
 int main(int argc, char** argv) {
     return tenure::lab::run_and_tell([&] {
-        if (auto const code = tenure::lab::run_if_worker(argc, argv, tenure::lab::experiments())) return *code;
+        if (const auto code = tenure::lab::run_if_worker(argc, argv, tenure::lab::experiments())) return *code;
         keep_standard_files_open();
         return tenure::lab::run_command_line(argc, argv);
     });

@@ -106,7 +106,7 @@ TEST(containers, all_kinds_work_over_an_arena) {
 }
 
 TEST(containers, all_kinds_work_over_temp_job_and_need_no_argument) {
-    std::size_t const living = tenure::temp_job::stats().live_count;
+    const std::size_t living = tenure::temp_job::stats().live_count;
     use_all<tenure::temp_job>({});
     EXPECT_EQ(tenure::temp_job::stats().live_count, living);
     EXPECT_TRUE(tenure::temp_job::valid());
@@ -115,7 +115,7 @@ TEST(containers, all_kinds_work_over_temp_job_and_need_no_argument) {
 TEST(containers, all_kinds_work_over_temp_within_a_scope) {
     support::on_fresh_thread([] {
         for (int round = 0; round < 3; ++round) {
-            tenure::temp_scope const scope;
+            const tenure::temp_scope scope;
             use_all<tenure::temp>({});
         }
         EXPECT_EQ(tenure::temp::stats().used_bytes, 0u);
@@ -132,7 +132,7 @@ TEST(containers, a_vector_without_an_argument_is_in_temp_job) {
 }
 
 TEST(containers, what_one_thread_filled_over_temp_job_another_may_destroy) {
-    std::size_t const living = tenure::temp_job::stats().live_count;
+    const std::size_t living = tenure::temp_job::stats().live_count;
     vector_in<int, tenure::temp_job> numbers;
     support::on_fresh_thread([&] {
         for (int number = 0; number < 5000; ++number) numbers.push_back(number);
@@ -248,7 +248,7 @@ TEST(containers, a_swap_exchanges_blocks) {
         for (int number = 0; number < 100; ++number) one[number] = number;
         two[1000] = 1;
         const long* const place = &one.at(50);
-        std::size_t const requests = from.requests();
+        const std::size_t requests = from.requests();
         one.swap(two);
         EXPECT_EQ(&two.at(50), place);
         EXPECT_EQ(one.size(), 1u);

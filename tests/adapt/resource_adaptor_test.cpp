@@ -116,12 +116,12 @@ TEST_F(resource_adaptors, polymorphic_containers_work_over_each_allocator) {
     }
     EXPECT_EQ(source.live_blocks(), 0u);
 
-    std::size_t const living = tenure::temp_job::stats().live_count;
+    const std::size_t living = tenure::temp_job::stats().live_count;
     resource_adaptor<tenure::temp_job> in_job;
     use_all(in_job);
     EXPECT_EQ(tenure::temp_job::stats().live_count, living);
     support::on_fresh_thread([] {
-        tenure::temp_scope const scope;
+        const tenure::temp_scope scope;
         resource_adaptor<tenure::temp> in_temp;
         use_all(in_temp);
     });

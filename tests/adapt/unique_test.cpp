@@ -154,7 +154,7 @@ TEST_F(uniques, a_constructor_that_throws_gives_its_memory_back) {
 
     tenure::arena scratch;
     static_cast<void>(scratch.allocate(100));
-    std::size_t const before = scratch.stats().live_bytes;
+    const std::size_t before = scratch.stats().live_bytes;
     for (int count = 0; count < 1000; ++count)
         EXPECT_THROW(static_cast<void>(make_unique_in<counted>(scratch, -1)), int);
     EXPECT_LT(scratch.stats().live_bytes, before + alignof(counted));
@@ -164,7 +164,7 @@ TEST_F(uniques, a_constructor_that_throws_gives_its_memory_back) {
     EXPECT_EQ(pool.size(), 0u);
     EXPECT_TRUE(pool.valid());
 
-    std::size_t const living = tenure::temp_job::stats().live_count;
+    const std::size_t living = tenure::temp_job::stats().live_count;
     tenure::temp_job job;
     EXPECT_THROW(static_cast<void>(make_unique_in<counted>(job, -1)), int);
     EXPECT_EQ(tenure::temp_job::stats().live_count, living);
@@ -227,7 +227,7 @@ TEST_F(uniques, many_live_in_a_container_and_are_sorted) {
 }
 
 TEST_F(uniques, without_state_it_frees_on_whichever_thread_it_ends) {
-    std::size_t const living = tenure::temp_job::stats().live_count;
+    const std::size_t living = tenure::temp_job::stats().live_count;
     tenure::temp_job job;
     auto one = make_unique_in<counted>(job, 1);
     EXPECT_EQ(tenure::temp_job::stats().live_count, living + 1);
@@ -239,7 +239,7 @@ TEST_F(uniques, without_state_it_frees_on_whichever_thread_it_ends) {
 TEST_F(uniques, the_newest_in_temp_or_an_arena_makes_room_again) {
     support::on_fresh_thread([] {
         tenure::temp scratch;
-        std::size_t const before = tenure::temp::stats().used_bytes;
+        const std::size_t before = tenure::temp::stats().used_bytes;
         for (int count = 0; count < 1000; ++count)
             EXPECT_NE((make_unique_in<std::array<char, 10'000>>(scratch)), nullptr);
         EXPECT_EQ(tenure::temp::stats().used_bytes, before);

@@ -57,7 +57,7 @@ TEST(affinity_ready_made, four_groups_have_their_names_and_alignments) {
         EXPECT_EQ(each.group.name(), each.name);
         EXPECT_EQ(each.group.alignment(), each.alignment);
         EXPECT_EQ(each.group.block_bytes(), tenure::option_value(tenure::option::affinity_block_bytes));
-        std::size_t const before = each.group.size();
+        const std::size_t before = each.group.size();
         std::vector<void*> made;
         for (int count = 0; count < 100; ++count) {
             made.push_back(each.group.allocate(20));
@@ -81,7 +81,7 @@ TEST(affinity_objects, the_base_adds_nothing_to_a_class) {
 
 template<class T>
 void make_many() {
-    std::size_t const before = live();
+    const std::size_t before = live();
     std::vector<std::unique_ptr<T>> made;
     support::ledger ledger;
     for (int count = 0; count < 300; ++count) {
@@ -128,7 +128,7 @@ struct alignas(64) wide_shape : shape {
 };
 
 TEST(affinity_objects, deleting_through_a_base_gives_back_the_size_of_the_derived_class) {
-    tenure::allocator_stats const before = affinities::nodes().stats();
+    const tenure::allocator_stats before = affinities::nodes().stats();
     std::vector<std::unique_ptr<shape>> shapes;
     for (int round = 0; round < 200; ++round) {
         shapes.emplace_back(new shape);
@@ -153,7 +153,7 @@ struct with_destructor : in_nodes {
 };
 
 TEST(affinity_objects, arrays_with_and_without_destructors_go_back_whole) {
-    std::size_t const before = live();
+    const std::size_t before = live();
     for (std::size_t count : {std::size_t{0}, std::size_t{1}, std::size_t{5}, std::size_t{100}, std::size_t{10'000}}) {
         auto* const plain = new node<24>[count];
         std::memset(plain, 3, count * 24);
@@ -178,7 +178,7 @@ TEST(affinity_objects, arrays_with_and_without_destructors_go_back_whole) {
 }
 
 TEST(affinity_objects, the_nothrow_forms_serve_too) {
-    std::size_t const before = live();
+    const std::size_t before = live();
     auto* const one = new (std::nothrow) node<40>;
     auto* const many = new (std::nothrow) node<40>[7];
     auto* const wide = new (std::nothrow) node<40, 64>;
@@ -195,7 +195,7 @@ TEST(affinity_objects, the_nothrow_forms_serve_too) {
 TEST(affinity_objects, impossible_sizes_throw_or_are_null) {
     if (support::under_sanitizer() && is_passthrough()) GTEST_SKIP() << "the sanitizer's malloc would end it";
     std::size_t volatile most = std::size_t{PTRDIFF_MAX} - 64; // volatile: the compiler must not see that it fails
-    std::size_t const before = live();
+    const std::size_t before = live();
     EXPECT_THROW(in_nodes::operator new(most), std::bad_alloc);
     EXPECT_THROW(in_nodes::operator new[](most), std::bad_alloc);
     EXPECT_THROW(in_nodes::operator new (most, std::align_val_t{64}), std::bad_alloc);
@@ -215,7 +215,7 @@ struct alignas(Alignment) failing : in_nodes {
 
 template<class T>
 void fail_to_make() {
-    std::size_t const before = live();
+    const std::size_t before = live();
     for (int count = 0; count < 100; ++count) {
         EXPECT_THROW(new T, std::runtime_error);
         EXPECT_THROW(new (std::nothrow) T, std::runtime_error);
@@ -235,7 +235,7 @@ TEST(affinity_objects, what_a_constructor_that_throws_leaves_is_given_back) {
 }
 
 TEST(affinity_objects, placement_allocates_nothing) {
-    std::size_t const before = live();
+    const std::size_t before = live();
     alignas(16) unsigned char place[sizeof(node<24>)];
     auto* const object = new (static_cast<void*>(place)) node<24>;
     EXPECT_EQ(static_cast<void*>(object), place);
@@ -246,7 +246,7 @@ TEST(affinity_objects, placement_allocates_nothing) {
 
 TEST(affinity_objects, standard_containers_lie_in_a_group) {
     affinity_group& data = affinities::data();
-    std::size_t const before = data.size();
+    const std::size_t before = data.size();
     {
         std::vector<int, tenure::stl_allocator<int, affinity_group>> numbers{data};
         for (int count = 0; count < 100'000; ++count) numbers.push_back(count);
@@ -297,7 +297,7 @@ TEST(affinity_objects, of_static_duration_are_made_before_main_and_deleted_after
 TEST(affinity_passthrough, malloc_serves_each_object_and_the_group_still_knows_it) {
     if (!is_passthrough()) GTEST_SKIP() << "not under passthrough";
     tenure::counting_source source(tenure::page_source::process());
-    std::size_t const before = support::malloc_bytes();
+    const std::size_t before = support::malloc_bytes();
     {
         affinity_group group("passthrough", {.alignment = 16}, source);
         support::ledger ledger;
@@ -313,7 +313,7 @@ TEST(affinity_passthrough, malloc_serves_each_object_and_the_group_still_knows_i
         EXPECT_EQ(group.size(), 18u);
         EXPECT_GE(group.stats().live_bytes, 3'000'000u);
         for (int form = 0; form < 10; ++form) {
-            support::block const gone = ledger.at(ledger.size() / 2);
+            const support::block gone = ledger.at(ledger.size() / 2);
             ASSERT_EQ(ledger.remove(gone.at), "");
             form % 2 == 0 ? group.deallocate(gone.at) : group.deallocate(gone.at, gone.bytes, gone.alignment);
         }
@@ -330,7 +330,7 @@ TEST(affinity_passthrough, malloc_serves_each_object_and_the_group_still_knows_i
 }
 
 TEST(affinity_passthrough, the_same_holds_for_objects_and_groups_when_malloc_serves) {
-    support::outcome const seen = support::run_again(
+    const support::outcome seen = support::run_again(
         {{"TENURE_PASSTHROUGH", "affinity"}}, "affinity_ready_made.*:affinity_objects.*:affinity_passthrough.malloc*");
     EXPECT_EQ(seen.status, 0) << seen.output;
     EXPECT_EQ(seen.output.find("[  SKIPPED ] affinity_passthrough"), std::string::npos) << seen.output;
@@ -353,7 +353,7 @@ TEST(affinity_environment, blocks_are_as_large_as_it_says) {
 TEST(affinity_environment, the_block_size_is_rounded_down_to_a_power_of_two) {
     for (const auto& [asked, expected] : std::map<std::string, std::string>{
              {"64K", "65536"}, {"1M", "1048576"}, {"3M", "2097152"}, {"100000", "65536"}, {"4194303", "2097152"}}) {
-        support::outcome const seen =
+        const support::outcome seen =
             support::run_again({{"TENURE_AFFINITY_BLOCK", asked}, {"TENURE_TEST_EXPECTED_BLOCK", expected}},
                                "affinity_environment.blocks*");
         EXPECT_EQ(seen.status, 0) << asked << "\n" << seen.output;
@@ -374,7 +374,7 @@ TEST(affinity_replacement, is_told_the_alignment_at_the_free_as_at_the_allocatio
                                         static_cast<seen*>(context)->freed = alignment;
                                         ::operator delete (block, std::align_val_t{alignment});
                                     }}));
-    for (std::size_t const alignment : {8u, 16u, 64u, 256u, 4096u, 8192u}) {
+    for (const std::size_t alignment : {8u, 16u, 64u, 256u, 4096u, 8192u}) {
         void* const object = group.allocate(50, alignment);
         group.deallocate(object, 50, alignment);
         EXPECT_EQ(last.allocated, alignment);

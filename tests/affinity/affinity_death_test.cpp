@@ -113,7 +113,7 @@ TEST_P(affinity_death, overwritten_bookkeeping_is_reported) {
 TEST_P(affinity_death, after_a_handler_that_returns_the_group_is_as_it_was) {
     std::memset(objects_[1], 5, 40);
     group_.deallocate(objects_[3], 40);
-    support::heard_reports const heard;
+    const support::heard_reports heard;
     group_.deallocate(objects_[3], 40);
     group_.deallocate(objects_[1] + 8, 40);
     group_.deallocate(objects_[1], 400);
@@ -182,7 +182,7 @@ TEST_F(affinity_late_death, a_double_free_is_reported_when_its_run_is_written_in
 }
 
 TEST_F(affinity_late_death, each_object_that_was_freed_twice_is_named_and_no_place_has_two_owners) {
-    support::heard_reports const heard;
+    const support::heard_reports heard;
     for (std::size_t index = 0; index < 1000; index += 2) group_.deallocate(objects_[index], 40);
     EXPECT_TRUE(group_.usage().reserved_bytes == 500 * 40);
     EXPECT_EQ(heard.count(), 0u);
@@ -196,7 +196,7 @@ TEST_F(affinity_late_death, each_object_that_was_freed_twice_is_named_and_no_pla
 }
 
 TEST_F(affinity_late_death, the_newest_object_freed_twice_has_no_two_owners) {
-    support::heard_reports const heard;
+    const support::heard_reports heard;
     group_.deallocate(objects_.back(), 40);
     group_.deallocate(objects_.back(), 40);
     objects_.pop_back();
@@ -207,7 +207,7 @@ TEST_F(affinity_late_death, the_newest_object_freed_twice_has_no_two_owners) {
 }
 
 TEST_F(affinity_late_death, an_object_freed_twice_in_a_row_and_allocated_around_has_no_two_owners) {
-    support::heard_reports const heard;
+    const support::heard_reports heard;
     group_.deallocate(objects_[500], 40);
     group_.deallocate(objects_[500], 40);
     objects_.erase(objects_.begin() + 500);
@@ -218,7 +218,7 @@ TEST_F(affinity_late_death, an_object_freed_twice_in_a_row_and_allocated_around_
 }
 
 TEST_F(affinity_late_death, a_free_with_a_larger_size_over_a_freed_neighbour_is_reported) {
-    support::heard_reports const heard;
+    const support::heard_reports heard;
     group_.deallocate(objects_[10], 40);
     group_.deallocate(objects_[12], 40);
     group_.deallocate(objects_[9], 120); // 9, 10 and 11
@@ -227,8 +227,8 @@ TEST_F(affinity_late_death, a_free_with_a_larger_size_over_a_freed_neighbour_is_
 }
 
 TEST_F(affinity_late_death, the_newest_object_freed_twice_behind_its_neighbour_has_no_two_owners) {
-    support::heard_reports const heard;
-    for (std::size_t const index : {998u, 999u, 999u}) group_.deallocate(objects_[index], 40);
+    const support::heard_reports heard;
+    for (const std::size_t index : {998u, 999u, 999u}) group_.deallocate(objects_[index], 40);
     objects_.resize(998);
     std::set<void*> alive(objects_.begin(), objects_.end());
     for (int count = 0; count < 5000; ++count)
@@ -252,11 +252,11 @@ TEST(affinity_deaths, who_hears_of_a_mistake_may_ask_the_group) {
         seen = 0;
         std::vector<void*> objects;
         for (int count = 0; count < 100; ++count) objects.push_back(group.allocate(48));
-        tenure::report_handler const before =
+        const tenure::report_handler before =
             tenure::set_report_handler([](tenure::report_kind, std::string_view) noexcept {
                 seen += 1 + asked->size() * 0 + asked->stats().source_blocks * 0;
             });
-        for (std::size_t const index : {10u, 20u, 30u, 10u, 40u, 50u, 60u}) group.deallocate(objects[index], 48);
+        for (const std::size_t index : {10u, 20u, 30u, 10u, 40u, 50u, 60u}) group.deallocate(objects[index], 48);
         EXPECT_TRUE(group.valid());
         tenure::set_report_handler(before);
         EXPECT_EQ(seen, 1u);
@@ -266,19 +266,19 @@ TEST(affinity_deaths, who_hears_of_a_mistake_may_ask_the_group) {
 TEST(affinity_deaths, a_large_object_freed_with_another_size_is_reported_by_checked_builds) {
     if (!tenure::checks::caller) GTEST_SKIP() << "level 0 takes the size as it is";
     affinity_group group("large");
-    for (std::size_t const wrong : {50'000u, 8u}) {
+    for (const std::size_t wrong : {50'000u, 8u}) {
         void* const object = group.allocate(100'000);
-        support::heard_reports const heard;
+        const support::heard_reports heard;
         group.deallocate(object, wrong);
         EXPECT_EQ(heard.count(report_kind::misuse), 1u) << wrong;
     }
-    support::heard_reports const heard;
+    const support::heard_reports heard;
     group.deallocate(group.allocate(100'000), 100'000);
     EXPECT_EQ(heard.count(), 0u);
 }
 
 TEST(affinity_deaths, an_object_aligned_past_a_page_needs_its_alignment_or_no_size_at_its_free) {
-    support::heard_reports const heard;
+    const support::heard_reports heard;
     affinity_group group("aligned", {.alignment = 8});
     void* const object = group.allocate(100, 8192);
     group.deallocate(object);

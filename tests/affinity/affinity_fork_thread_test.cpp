@@ -51,26 +51,26 @@ INSTANTIATE_TEST_SUITE_P(forms, group_child,
                          [](const auto& each) { return affinity_tests::name_of(each.param); });
 
 TEST_P(group_child, counts_as_its_parent_does_and_gives_everything_back) {
-    support::waiting_thread const other([&] { use(); });
+    const support::waiting_thread other([&] { use(); });
     const int answer = support::answer_of_child([&] {
-        bool const is_same = group.size() == alive.size() + 1;
-        bool const is_sound = group.valid();
+        const bool is_same = group.size() == alive.size() + 1;
+        const bool is_sound = group.valid();
         for (void* const object : alive) group.deallocate(object, object_bytes);
         group.deallocate(large, large_bytes);
-        bool const is_empty = group.size() == 0;
+        const bool is_empty = group.size() == 0;
         static_cast<void>(group.trim());
-        bool const is_given_back = group.stats().reserved_bytes == 0 && group.valid();
+        const bool is_given_back = group.stats().reserved_bytes == 0 && group.valid();
         return (is_same ? 0 : 1) + (is_sound ? 0 : 2) + (is_empty ? 0 : 4) + (is_given_back ? 0 : 8);
     });
     EXPECT_EQ(answer, 0);
 }
 
 TEST_P(group_child, hands_out_what_threads_that_it_does_not_have_left_free) {
-    support::waiting_thread const other([&] { use(); });
+    const support::waiting_thread other([&] { use(); });
     const int answer = support::answer_of_child([&] {
         bool are_distinct = false, is_small = false;
         support::on_fresh_thread([&] {
-            std::size_t const before = group.stats().reserved_bytes;
+            const std::size_t before = group.stats().reserved_bytes;
             std::vector<void*> objects = alive;
             for (int each = 0; each < 5000; ++each) {
                 objects.push_back(group.allocate(object_bytes));
@@ -83,19 +83,19 @@ TEST_P(group_child, hands_out_what_threads_that_it_does_not_have_left_free) {
                            }) == objects.end();
             for (void* const object : objects) group.deallocate(object, object_bytes);
         });
-        bool const is_good = group.size() == 1 && group.valid();
+        const bool is_good = group.size() == 1 && group.valid();
         return (are_distinct ? 0 : 1) + (is_small ? 0 : 2) + (is_good ? 0 : 4);
     });
     EXPECT_EQ(answer, 0);
 }
 
 TEST_P(group_child, may_clear_the_group) {
-    support::waiting_thread const other([&] { use(); });
+    const support::waiting_thread other([&] { use(); });
     const int answer = support::answer_of_child([&] {
         group.clear();
-        bool const is_empty = group.size() == 0 && group.valid();
+        const bool is_empty = group.size() == 0 && group.valid();
         void* const object = group.allocate(object_bytes);
-        bool const is_good = object != nullptr && group.size() == 1 && group.valid();
+        const bool is_good = object != nullptr && group.size() == 1 && group.valid();
         return (is_empty ? 0 : 1) + (is_good ? 0 : 2);
     });
     EXPECT_EQ(answer, 0);

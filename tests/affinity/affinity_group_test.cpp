@@ -63,7 +63,7 @@ TEST_F(affinity_groups, every_alignment_is_kept) {
             EXPECT_EQ(ledger.check_all(), "");
             EXPECT_TRUE(group.valid());
             for (bool leaves_size_out = false; !ledger.empty(); leaves_size_out = !leaves_size_out) {
-                support::block const gone = ledger.at(ledger.size() / 2);
+                const support::block gone = ledger.at(ledger.size() / 2);
                 ASSERT_EQ(ledger.remove(gone.at), "");
                 if (leaves_size_out)
                     group.deallocate(gone.at);
@@ -103,7 +103,7 @@ TEST_F(affinity_groups, options_out_of_range_refuse_every_allocation) {
          {std::size_t{0}, 4 * kibibyte, 32 * kibibyte, 96 * kibibyte, 3 * mebibyte, 2048 * mebibyte, SIZE_MAX})
         wrong.push_back({.alignment = 8, .block_bytes = bytes});
     for (const affinity_options& options : wrong) {
-        support::heard_reports const heard;
+        const support::heard_reports heard;
         affinity_group group("wrong", options, source_);
         EXPECT_EQ(heard.count(tenure::report_kind::misuse), tenure::checks::caller ? 1u : 0u);
         EXPECT_EQ(group.allocate(8), nullptr) << options.alignment << " " << options.block_bytes;
@@ -138,7 +138,7 @@ TEST_F(affinity_groups, together_sizes_lie_one_after_the_other_as_they_were_allo
         unsigned char* expected = nullptr;
         std::size_t jumps = 0, bytes_in_all = 0;
         for (std::size_t count = 0; count < 20'000; ++count) {
-            std::size_t const bytes = std::size_t{8} << count % 5;
+            const std::size_t bytes = std::size_t{8} << count % 5;
             unsigned char* const object = take(group, bytes - count % 8);
             jumps += std::size_t{object != expected};
             expected = object + bytes;
@@ -153,7 +153,7 @@ TEST_F(affinity_groups, apart_each_size_has_lines_of_its_own) {
     affinity_group group("apart", {.alignment = 8, .layout = page_layout::by_size}, source_);
     std::set<std::uintptr_t> pages_of[3];
     for (std::size_t count = 0; count < 15'000; ++count) {
-        std::size_t const bytes = std::size_t{24} + 32 * (count % 3); // 24, 56, 88
+        const std::size_t bytes = std::size_t{24} + 32 * (count % 3); // 24, 56, 88
         unsigned char* const object = take(group, bytes);
         pages_of[count % 3].insert(tenure::address_of(object) / (64 * kibibyte));
         if (bytes != 56) continue;
@@ -173,9 +173,9 @@ TEST_F(affinity_groups, apart_each_size_has_lines_of_its_own) {
 TEST_F(affinity_groups, apart_sizes_near_a_line_never_cross_one_without_need) {
     affinity_group group("apart", {.alignment = 8, .layout = page_layout::by_size}, source_);
     for (std::size_t bytes : {32u, 56u, 60u, 64u, 112u, 128u, 176u, 192u, 448u, 512u}) {
-        std::size_t const lines = (bytes + 63) / 64;
+        const std::size_t lines = (bytes + 63) / 64;
         for (std::size_t count = 0; count < 3000; ++count) {
-            std::uintptr_t const first = tenure::address_of(take(group, bytes));
+            const std::uintptr_t first = tenure::address_of(take(group, bytes));
             ASSERT_EQ((first + bytes - 1) / 64 - first / 64 + 1, lines) << bytes;
         }
     }
@@ -197,7 +197,7 @@ TEST_P(affinity_reuse, half_of_the_objects_freed_and_allocated_again_need_no_new
             affinity_group group("again", GetParam(), source_);
             std::vector<unsigned char*> objects =
                 take_many(group, std::min<std::size_t>(20'000, 3'000'000 / each.bytes * 2), each.bytes, each.alignment);
-            std::size_t const blocks = source_.live_blocks();
+            const std::size_t blocks = source_.live_blocks();
             for (std::size_t half : {0u, 1u, 0u}) {
                 for (std::size_t index = half; index < objects.size(); index += 2) {
                     names_size ? group.deallocate(objects[index], each.bytes, each.alignment)
@@ -218,7 +218,7 @@ TEST_P(affinity_reuse, of_objects_aligned_to_more_too) {
     for (const again& each : {again{16, 16}, again{64, 64}, again{192, 64}, again{1024, 256}}) {
         affinity_group group("again", GetParam(), source_);
         std::vector<unsigned char*> objects = take_many(group, 6'000'000 / each.bytes / 8, each.bytes, each.alignment);
-        std::size_t const held = group.stats().reserved_bytes;
+        const std::size_t held = group.stats().reserved_bytes;
         for (int round = 0; round < 6; ++round) {
             for (std::size_t index = 0; index < objects.size(); index += 2)
                 group.deallocate(objects[index], each.bytes, each.alignment);
@@ -247,7 +247,7 @@ TEST_P(affinity_reuse, what_is_freed_in_any_order_is_all_there_again) {
     for (int order = 0; order < 3; ++order) {
         affinity_group group("orders", GetParam(), source_);
         std::vector<unsigned char*> objects = take_many(group, 30'000, 120);
-        std::size_t const requests = source_.requests();
+        const std::size_t requests = source_.requests();
         if (order == 1) std::reverse(objects.begin(), objects.end());
         support::random numbers(5);
         for (std::size_t left = objects.size(); order == 2 && left > 1; --left)
@@ -278,7 +278,7 @@ TEST_F(affinity_groups, freed_neighbours_are_one_piece_whatever_the_order) {
             for (void* made = nullptr; (made = group.allocate(96)) != nullptr;)
                 objects.push_back(static_cast<unsigned char*>(made));
             while (group.allocate(8) != nullptr) {}
-            std::size_t const full = group.size();
+            const std::size_t full = group.size();
             for (int each : order) group.deallocate(objects[static_cast<std::size_t>(200 + each)], 96);
             group.deallocate(objects[300], 96); // so that the run that was freed last is another
             EXPECT_EQ(group.allocate(std::size_t{3} * 96 + 8), nullptr);

@@ -61,10 +61,10 @@ TEST_F(affinity_large, objects_of_a_page_are_freed_as_small_ones_when_addresses_
         std::vector<void*> objects;
         objects.reserve(4000);
         affinity_group group("test");
-        support::address_limit const limit(spare);
+        const support::address_limit limit(spare);
         // Large ones between them, of which those that no segment has room for have mappings of their own.
         for (int each = 0; each < 3000; ++each) {
-            std::size_t const bytes = each % 30 == 0 ? 100 * kibibyte : 4096;
+            const std::size_t bytes = each % 30 == 0 ? 100 * kibibyte : 4096;
             if (void* const object = group.allocate(bytes, 4096)) objects.push_back(object);
         }
         EXPECT_GT(objects.size(), 500u);

@@ -52,7 +52,7 @@ public:
             return "the group counts " + std::to_string(group_.size()) + " objects, alive are " +
                    std::to_string(ledger_.size());
         }
-        tenure::allocator_stats const seen = group_.stats();
+        const tenure::allocator_stats seen = group_.stats();
         if (seen.live_count != ledger_.size()) return "stats count other objects than size";
         if (seen.live_bytes < bytes_) return "fewer bytes are counted than are alive";
         if (seen.reserved_bytes != source_.live_bytes()) return "the group and its source count differently";
@@ -87,13 +87,13 @@ private:
     }
 
     std::string allocate(const step& each) {
-        std::size_t const bytes = size_from(each.first), alignment = alignment_from(each.first);
+        const std::size_t bytes = size_from(each.first), alignment = alignment_from(each.first);
         if (bytes_ > max_bytes) return {};
         void* const object = group_.allocate(bytes, alignment);
         if (object == nullptr) return "the group refused";
         if (!group_.owns(object)) return "the group does not know its own object";
         bytes_ += bytes;
-        std::string const fault = ledger_.add(object, bytes, std::max(alignment, group_.alignment()));
+        const std::string fault = ledger_.add(object, bytes, std::max(alignment, group_.alignment()));
         return fault.empty() ? ledger_.check(ledger_.at(each.first % ledger_.size())) : fault;
     }
 
@@ -113,9 +113,9 @@ private:
     /// Neighbours, from the lowest address or from the highest: their runs grow together.
     std::string free_in_order(const step& each) {
         std::string fault;
-        std::size_t const from = ledger_.empty() ? 0 : each.first % ledger_.size();
+        const std::size_t from = ledger_.empty() ? 0 : each.first % ledger_.size();
         for (std::size_t left = each.second % 300; left != 0 && !ledger_.empty() && fault.empty(); --left) {
-            std::size_t const at =
+            const std::size_t at =
                 each.second % 2 == 0 ? std::min(from, ledger_.size() - 1) : std::min(from + left, ledger_.size() - 1);
             fault = release(ledger_.at(at), each.first % 2 == 0);
         }
@@ -145,15 +145,15 @@ private:
 
     std::string trim() {
         // Of blocks: what its heap gives back are bytes in use there, not those of its source.
-        std::size_t const before = group_.usage().total_bytes;
-        std::size_t const given_back = group_.trim();
+        const std::size_t before = group_.usage().total_bytes;
+        const std::size_t given_back = group_.trim();
         if (before - group_.usage().total_bytes > given_back) return "trim gave back more than it says";
         if (ledger_.empty() && group_.usage().total_bytes != 0) return "an empty block is left after trim";
         return ledger_.check_all();
     }
 
     std::string use() {
-        tenure::affinity_usage const usage = group_.usage();
+        const tenure::affinity_usage usage = group_.usage();
         if (usage.live_count != ledger_.size()) return "usage counts other objects than are alive";
         if (usage.reserved_bytes + usage.available_bytes + usage.bookkeeping_bytes != usage.total_bytes)
             return "the parts of the blocks do not add up";
@@ -175,7 +175,7 @@ class affinity_model : public testing::TestWithParam<affinity_options> {};
 TEST_P(affinity_model, agrees_with_the_group) {
     const auto replay = [](std::span<const step> steps) {
         group_against_model pair(GetParam());
-        for (step const& each : steps) {
+        for (const step& each : steps) {
             if (std::string fault = pair.run(each); !fault.empty()) return fault;
             if (std::string fault = pair.check(); !fault.empty()) return fault;
         }

@@ -38,7 +38,7 @@ INSTANTIATE_TEST_SUITE_P(options, affinity_refusal, testing::ValuesIn(every_opti
                          [](const auto& each) { return name_of(each.param); });
 
 TEST_P(affinity_refusal, at_the_nth_request_changes_nothing_for_each_n) {
-    std::size_t const enough = std::max<std::size_t>(GetParam().block_bytes * 3 / 2, 1'000'000);
+    const std::size_t enough = std::max<std::size_t>(GetParam().block_bytes * 3 / 2, 1'000'000);
     for (std::size_t allowed = 0;; ++allowed) {
         ASSERT_LT(allowed, 100u);
         failing_.allow(allowed);
@@ -49,8 +49,8 @@ TEST_P(affinity_refusal, at_the_nth_request_changes_nothing_for_each_n) {
         bool is_refused = false;
         while (bytes < enough) {
             // Past the largest that lies in a block now and then, so that the group's heap is refused too.
-            std::size_t const asked = numbers.one_in(50) ? 30'000 : numbers.between(1, 2000);
-            tenure::allocator_stats const before = group.stats();
+            const std::size_t asked = numbers.one_in(50) ? 30'000 : numbers.between(1, 2000);
+            const tenure::allocator_stats before = group.stats();
             void* object = group.allocate(asked);
             if (object == nullptr) {
                 ASSERT_FALSE(is_refused) << "one refusal is enough";
@@ -69,7 +69,7 @@ TEST_P(affinity_refusal, at_the_nth_request_changes_nothing_for_each_n) {
         }
         EXPECT_EQ(ledger.check_all(), "");
         while (!ledger.empty()) {
-            support::block const gone = ledger.at(0);
+            const support::block gone = ledger.at(0);
             EXPECT_EQ(ledger.remove(gone.at), "");
             group.deallocate(gone.at, gone.bytes, gone.alignment);
         }
@@ -85,7 +85,7 @@ TEST_P(affinity_refusal, of_a_fuller_and_fuller_group_changes_no_figure) {
     std::vector<unsigned char*> objects;
     for (void* made = nullptr; (made = group.allocate(100)) != nullptr;)
         objects.push_back(static_cast<unsigned char*>(made));
-    tenure::allocator_stats const before = group.stats();
+    const tenure::allocator_stats before = group.stats();
     for (std::size_t bytes : {100u, 1000u, 16'384u}) EXPECT_EQ(group.allocate(bytes), nullptr);
     EXPECT_TRUE(same(group.stats(), before));
     EXPECT_EQ(group.size(), objects.size());
@@ -96,7 +96,7 @@ TEST_P(affinity_refusal, of_a_fuller_and_fuller_group_changes_no_figure) {
 TEST_P(affinity_refusal, comes_only_when_no_free_range_fits) {
     affinity_group group("full", GetParam(), failing_);
     failing_.allow(1);
-    std::size_t const bytes = 320; // the same in every arrangement and for every alignment here
+    const std::size_t bytes = 320; // the same in every arrangement and for every alignment here
     std::vector<unsigned char*> objects;
     for (void* made = nullptr; (made = group.allocate(bytes)) != nullptr;)
         objects.push_back(static_cast<unsigned char*>(made));
@@ -106,7 +106,7 @@ TEST_P(affinity_refusal, comes_only_when_no_free_range_fits) {
         // Whatever was freed, in whatever order, as many are there again and not one more.
         for (std::size_t left = objects.size(); left > 1; --left)
             std::swap(objects[left - 1], objects[numbers.below(left)]);
-        std::size_t const freed = numbers.between(1, objects.size());
+        const std::size_t freed = numbers.between(1, objects.size());
         for (std::size_t count = 0; count < freed; ++count, objects.pop_back()) group.deallocate(objects.back(), bytes);
         if (GetParam().max_retained_bytes == 0) failing_.allow(group.stats().source_blocks == 0 ? 1 : 0);
         for (std::size_t count = 0; count < freed; ++count) {
@@ -227,7 +227,7 @@ TEST_F(groups, a_static_buffer_serves_even_when_it_is_not_zero) {
 }
 
 TEST(affinity_refusals, a_source_for_one_thread_serves_no_group_for_any) {
-    support::heard_reports const heard;
+    const support::heard_reports heard;
     alignas(64) static unsigned char buffer[1 << 20];
     tenure::static_buffer_source source(buffer, sizeof buffer);
     affinity_group group("shared", {.threads = tenure::sharing::any_thread}, source);
@@ -241,7 +241,7 @@ TEST(affinity_refusals, a_source_for_one_thread_serves_no_group_for_any) {
 
 TEST(affinity_refusals, a_small_source_gives_smaller_blocks) {
     static unsigned char buffer[3 << 20];
-    for (std::size_t const bytes : {std::size_t{300} << 10, std::size_t{1} << 20, sizeof buffer}) {
+    for (const std::size_t bytes : {std::size_t{300} << 10, std::size_t{1} << 20, sizeof buffer}) {
         tenure::static_buffer_source source(buffer, bytes);
         affinity_group group("small", {}, source);
         EXPECT_LE(group.block_bytes(), bytes / 2);
@@ -254,7 +254,7 @@ TEST(affinity_refusals, a_small_source_gives_smaller_blocks) {
 
 TEST_F(groups, a_block_that_is_not_aligned_goes_back_and_counts_as_refused) {
     support::careless_source source;
-    support::heard_reports const heard;
+    const support::heard_reports heard;
     affinity_group group("careless", {}, source);
     EXPECT_EQ(group.allocate(100), nullptr);
     EXPECT_EQ(group.stats().source_blocks, 0u);

@@ -29,7 +29,7 @@ using affinity_retention = groups;
 TEST_F(affinity_retention, empty_blocks_stay_until_trim) {
     affinity_group group("kept", {.alignment = 8, .block_bytes = 64 * kibibyte}, source_);
     const std::vector<unsigned char*> objects = take_many(group, 10'000, 56);
-    std::size_t const blocks = source_.live_blocks();
+    const std::size_t blocks = source_.live_blocks();
     ASSERT_GE(blocks, 8u);
     for (unsigned char* each : objects) group.deallocate(each, 56);
     EXPECT_EQ(source_.live_blocks(), blocks);
@@ -50,7 +50,7 @@ TEST_F(affinity_retention, trim_keeps_what_objects_are_in_and_gives_back_the_pag
     std::memset(kept, 7, 64);
     for (unsigned char* each : objects)
         if (each != kept) group.deallocate(each, 64);
-    std::size_t const given = group.trim();
+    const std::size_t given = group.trim();
     EXPECT_EQ(source_.live_blocks(), 1u);
     EXPECT_GE(given, 1700 * kibibyte);
     EXPECT_LE(given, 2 * mebibyte - 64 * kibibyte);
@@ -72,13 +72,13 @@ TEST_F(affinity_retention, with_nothing_to_keep_an_empty_block_goes_back_at_once
                 .alignment = 8, .block_bytes = 64 * kibibyte, .max_retained_bytes = 0, .layout = layout};
             affinity_group group("given back", options, source_);
             std::vector<unsigned char*> objects = take_many(group, 20'000, 64);
-            std::size_t const blocks = source_.live_blocks();
+            const std::size_t blocks = source_.live_blocks();
             ASSERT_GE(blocks, 18u);
             if (is_reversed) std::reverse(objects.begin(), objects.end());
             for (std::size_t index = 0; index < objects.size(); ++index) {
                 group.deallocate(objects[index], 64);
                 // All but the block that it allocates from and the one in which the run of freed memory is.
-                std::size_t const left = (objects.size() - index) * 64;
+                const std::size_t left = (objects.size() - index) * 64;
                 ASSERT_LE(source_.live_blocks(), left / (60 * kibibyte) + 3) << index;
             }
             EXPECT_EQ(group.size(), 0u);
@@ -93,7 +93,7 @@ TEST_F(affinity_retention, trim_says_what_went_back_also_where_nothing_is_kept) 
                              {.alignment = 8, .block_bytes = 64 * kibibyte, .max_retained_bytes = max_retained_bytes},
                              source_);
         for (unsigned char* each : take_many(group, 4000, 56)) group.deallocate(each, 56);
-        std::size_t const before = source_.live_bytes();
+        const std::size_t before = source_.live_bytes();
         EXPECT_GT(before, 0u);
         EXPECT_EQ(group.trim(), before);
         EXPECT_EQ(source_.live_bytes(), 0u);
@@ -125,7 +125,7 @@ TEST_F(affinity_retention, clear_frees_everything_and_keeps_the_pages) {
             return made;
         };
         const std::vector<unsigned char*> first = fill();
-        std::size_t const requests = source_.requests();
+        const std::size_t requests = source_.requests();
         for (std::size_t index = 0; index < 1000; index += 5) group.deallocate(first[index], 24);
         group.deallocate(first[1], 56);
         for (int round = 0; round < 3; ++round) {
@@ -147,7 +147,7 @@ TEST_F(affinity_retention, clear_frees_everything_and_keeps_the_pages) {
 
 TEST_F(affinity_retention, large_objects_are_owned_counted_and_cleared) {
     affinity_group group("large", {}, source_);
-    std::size_t const largest = affinity_group::max_in_block_bytes();
+    const std::size_t largest = affinity_group::max_in_block_bytes();
     EXPECT_EQ(largest, 16 * kibibyte);
     support::ledger ledger;
     for (std::size_t bytes : {largest + 1, largest * 2, std::size_t{200'000}, std::size_t{5'000'000}}) {
@@ -168,7 +168,7 @@ TEST_F(affinity_retention, large_objects_are_owned_counted_and_cleared) {
     EXPECT_TRUE(group.valid());
     EXPECT_EQ(ledger.check_all(), "");
     for (int form = 0; ledger.size() > 4; ++form) {
-        support::block const gone = ledger.at(0);
+        const support::block gone = ledger.at(0);
         EXPECT_EQ(ledger.remove(gone.at), "");
         form % 2 == 0 ? group.deallocate(gone.at) : group.deallocate(gone.at, gone.bytes, gone.alignment);
         EXPECT_EQ(group.size(), ledger.size());
@@ -239,9 +239,9 @@ struct recorder {
                 },
                 [](void* to, void* block, std::size_t bytes, std::size_t alignment) {
                     auto& self = *static_cast<recorder*>(to);
-                    auto const found = self.alive.find(block);
+                    const auto found = self.alive.find(block);
                     if (found == self.alive.end()) return void(++self.faults);
-                    object const gone = found->second;
+                    const object gone = found->second;
                     self.alive.erase(found);
                     ++(bytes == 0 ? self.unsized : self.sized);
                     self.faults += std::size_t{bytes != 0 && (bytes != gone.bytes || alignment != gone.alignment)};

@@ -38,11 +38,11 @@ void on_threads(int count, Work work) {
 class mailbox {
 public:
     void put(object sent) {
-        std::lock_guard const lock(mutex_);
+        const std::lock_guard lock(mutex_);
         objects_.push_back(sent);
     }
     bool get(object& received) {
-        std::lock_guard const lock(mutex_);
+        const std::lock_guard lock(mutex_);
         if (objects_.empty()) return false;
         received = objects_.front();
         objects_.pop_front();
@@ -58,8 +58,8 @@ unsigned char stamp_of(const object& which) {
     return static_cast<unsigned char>(tenure::address_of(which.at) / 8 * 31 + which.bytes);
 }
 object stamped(affinity_group& group, support::random& numbers) {
-    std::size_t const bytes = numbers.one_in(300) ? 20'000 : numbers.between(1, numbers.one_in(10) ? 3000 : 200);
-    std::size_t const alignment = numbers.one_in(10) ? 64 : 1;
+    const std::size_t bytes = numbers.one_in(300) ? 20'000 : numbers.between(1, numbers.one_in(10) ? 3000 : 200);
+    const std::size_t alignment = numbers.one_in(10) ? 64 : 1;
     const object made{static_cast<unsigned char*>(group.allocate(bytes, alignment)), bytes, alignment};
     if (made.at != nullptr) std::memset(made.at, stamp_of(made), bytes);
     return made;
@@ -95,7 +95,7 @@ TEST_P(affinity_threads, free_each_others_objects) {
     on_threads(thread_count, [&](int index) {
         support::random numbers(static_cast<std::uint64_t>(index) + 1);
         for (int round = 0; round < 4000; ++round) {
-            object const made = stamped(group, numbers);
+            const object made = stamped(group, numbers);
             if (made.at == nullptr) ++faults;
             boxes[numbers.below(thread_count)].put(made);
             for (std::size_t left = numbers.below(3); left != 0; --left) {
@@ -151,7 +151,7 @@ TEST_P(affinity_threads, the_size_and_the_figures_may_be_asked_for_meanwhile) {
     std::atomic<std::size_t> faults{0};
     std::thread asking([&] {
         while (!stop) {
-            tenure::allocator_stats const seen = group.stats();
+            const tenure::allocator_stats seen = group.stats();
             faults += std::size_t{group.size() > 10'000} + std::size_t{seen.live_count > 10'000};
             faults += std::size_t{seen.source_blocks < 1 && seen.live_count > 5000};
             faults += std::size_t{group.owns(&group)};
@@ -163,7 +163,7 @@ TEST_P(affinity_threads, the_size_and_the_figures_may_be_asked_for_meanwhile) {
         std::vector<object> objects;
         for (int round = 0; round < 15; ++round) {
             for (int count = 0; count < 300; ++count) objects.push_back(stamped(group, numbers));
-            for (object const& each : objects) {
+            for (const object& each : objects) {
                 faults += std::size_t{!group.owns(each.at)};
                 release(group, each, true);
             }
@@ -260,7 +260,7 @@ TEST(affinity_threads_end, a_group_may_end_while_threads_that_used_it_end) {
         std::vector<std::thread> threads;
         for (int index = 0; index < thread_count; ++index) {
             threads.emplace_back([&] {
-                for (std::size_t const bytes : {std::size_t{56}, std::size_t{20'000}}) {
+                for (const std::size_t bytes : {std::size_t{56}, std::size_t{20'000}}) {
                     void* const object = group->allocate(bytes);
                     EXPECT_NE(object, nullptr);
                     group->deallocate(object);
@@ -286,7 +286,7 @@ struct late_object {
 };
 
 TEST(affinity_threads_end, destructors_of_thread_local_objects_may_allocate_and_free) {
-    std::size_t const before = tenure::affinities::data().size();
+    const std::size_t before = tenure::affinities::data().size();
     for (int round = 0; round < 100; ++round) {
         on_threads(2, [](int) {
             thread_local late_object object;
@@ -304,7 +304,7 @@ struct visited : tenure::affinity_object<tenure::affinities::nodes> {
 TEST(affinities_threads, the_ready_made_groups_serve_them_from_the_first_call_on) {
     std::array<affinity_group*, thread_count> physics{};
     std::vector<std::unique_ptr<visited>> left[thread_count];
-    std::size_t const before = tenure::affinities::nodes().size();
+    const std::size_t before = tenure::affinities::nodes().size();
     on_threads(thread_count, [&](int index) {
         physics[static_cast<std::size_t>(index)] = &tenure::affinities::physics();
         auto& made = left[index];

@@ -117,7 +117,7 @@ TEST_F(affinity_usages, are_told_to_people_and_as_json) {
     static_cast<void>(group.allocate(20'000));
     const affinity_usage usage = group.usage();
     std::string name;
-    std::string const json = written(usage, usage_form::json);
+    const std::string json = written(usage, usage_form::json);
     const std::map<std::string, std::size_t> seen = numbers_of(json, name);
     EXPECT_EQ(name, "a \"level\"");
     const std::map<std::string, std::size_t> expected{{"block_count", usage.block_count},
@@ -132,7 +132,7 @@ TEST_F(affinity_usages, are_told_to_people_and_as_json) {
                                                       {"free_bytes", usage.free_bytes},
                                                       {"scattered_bytes", usage.scattered_bytes}};
     EXPECT_EQ(seen, expected) << json;
-    std::string const text = written(usage, usage_form::text);
+    const std::string text = written(usage, usage_form::text);
     EXPECT_EQ(text.find("affinity group a \"level\"\n"), 0u) << text;
     EXPECT_NE(text.find("  objects: 1001\n"), std::string::npos) << text;
     EXPECT_NE(text.find("  in use in blocks: 54.6 KiB\n"), std::string::npos) << text;
@@ -145,7 +145,7 @@ TEST_F(affinity_usages, statistics_count_objects_and_blocks) {
     affinity_group group("counted", {.alignment = 8}, source_);
     EXPECT_EQ(group.stats().reserved_bytes, 0u);
     const std::vector<unsigned char*> objects = take_many(group, 10'000, 56);
-    tenure::allocator_stats const full = group.stats();
+    const tenure::allocator_stats full = group.stats();
     EXPECT_EQ(full.live_count, 10'000u);
     EXPECT_EQ(full.live_bytes, 560'000u);
     EXPECT_GE(full.peak_bytes, 560'000u);
@@ -177,7 +177,7 @@ double overhead(affinity_group& group, const tenure::counting_source& source, st
 TEST_F(affinity_usages, where_frees_name_the_size_an_object_costs_less_than_a_byte) {
     affinity_group group("given", {.alignment = 8, .sizes = size_on_free::required}, source_);
     const double each = overhead(group, source_, 56);
-    tenure::affinity_usage const usage = group.usage();
+    const tenure::affinity_usage usage = group.usage();
     if (!tenure::checks::caller) {
         EXPECT_LE(each, 1);
         EXPECT_LT(usage.bookkeeping_bytes, usage.total_bytes / 50) << "one bit for 8 bytes";

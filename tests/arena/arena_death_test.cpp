@@ -28,7 +28,7 @@ protected:
 TEST_F(arena_death, a_marker_from_before_clear_is_reported) {
     if constexpr (!tenure::checks::caller) GTEST_SKIP() << "the caller's mistakes are not checked";
     static_cast<void>(scratch_.allocate(100));
-    arena::marker const stale = scratch_.mark();
+    const arena::marker stale = scratch_.mark();
     scratch_.clear();
     EXPECT_DEATH(scratch_.rewind(stale), "arena::rewind got a marker");
 }
@@ -36,9 +36,9 @@ TEST_F(arena_death, a_marker_from_before_clear_is_reported) {
 TEST_F(arena_death, a_marker_of_a_chunk_that_was_left_is_reported) {
     if constexpr (!tenure::checks::caller) GTEST_SKIP() << "the caller's mistakes are not checked";
     static_cast<void>(scratch_.allocate(100));
-    arena::marker const early = scratch_.mark();
+    const arena::marker early = scratch_.mark();
     static_cast<void>(scratch_.allocate(10'000));
-    arena::marker const stale = scratch_.mark();
+    const arena::marker stale = scratch_.mark();
     scratch_.rewind(early);
     EXPECT_DEATH(scratch_.rewind(stale), "arena::rewind got a marker");
 }
@@ -46,15 +46,15 @@ TEST_F(arena_death, a_marker_of_a_chunk_that_was_left_is_reported) {
 TEST_F(arena_death, a_marker_from_before_a_rewind_to_an_earlier_one_is_reported) {
     if constexpr (!tenure::checks::caller) GTEST_SKIP() << "the caller's mistakes are not checked";
     static_cast<void>(scratch_.allocate(16));
-    arena::marker const early = scratch_.mark();
+    const arena::marker early = scratch_.mark();
     static_cast<void>(scratch_.allocate(100));
-    arena::marker const late = scratch_.mark();
+    const arena::marker late = scratch_.mark();
     scratch_.rewind(late);
     scratch_.rewind(late); // again is legal
     scratch_.rewind(early);
     auto* const alive = static_cast<unsigned char*>(scratch_.allocate(500));
     std::memset(alive, 4, 500);
-    support::heard_reports const heard;
+    const support::heard_reports heard;
     scratch_.rewind(late);
     EXPECT_EQ(heard.count(tenure::report_kind::misuse), 1u);
     for (int index = 0; index < 500; ++index) ASSERT_EQ(alive[index], 4);
@@ -63,7 +63,7 @@ TEST_F(arena_death, a_marker_from_before_a_rewind_to_an_earlier_one_is_reported)
 }
 
 TEST_F(arena_death, markers_past_the_log_are_still_taken) {
-    support::heard_reports const heard;
+    const support::heard_reports heard;
     std::vector<arena::marker> markers;
     for (int each = 0; each < 1000; ++each) {
         markers.push_back(scratch_.mark());
@@ -90,7 +90,7 @@ TEST_F(arena_death, a_block_of_another_arena_is_reported) {
     arena other;
     void* const block = other.allocate(100);
     static_cast<void>(scratch_.allocate(100));
-    support::heard_reports const heard;
+    const support::heard_reports heard;
     scratch_.deallocate(block, 100);
     EXPECT_EQ(heard.count(tenure::report_kind::misuse), 1u);
     other.deallocate(block, 100);
@@ -104,7 +104,7 @@ TEST_F(arena_death, after_a_handler_that_returns_the_arena_is_as_it_was) {
     auto* const kept = static_cast<unsigned char*>(scratch_.allocate(100));
     std::memset(kept, 5, 100);
     static_cast<void>(other.allocate(100));
-    support::heard_reports const heard;
+    const support::heard_reports heard;
     scratch_.rewind(other.mark());
     EXPECT_EQ(heard.count(tenure::report_kind::misuse), 1u);
     EXPECT_EQ(scratch_.stats().live_bytes, 100u);
@@ -114,7 +114,7 @@ TEST_F(arena_death, after_a_handler_that_returns_the_arena_is_as_it_was) {
 
 TEST_F(arena_death, memory_is_filled_when_it_is_rewound_in_checked_builds) {
     if (support::under_address_sanitizer()) GTEST_SKIP() << "it may not be read any more";
-    arena::marker const here = scratch_.mark();
+    const arena::marker here = scratch_.mark();
     auto* const gone = static_cast<volatile unsigned char*>(scratch_.allocate(100));
     gone[50] = 1;
     scratch_.rewind(here);
@@ -123,7 +123,7 @@ TEST_F(arena_death, memory_is_filled_when_it_is_rewound_in_checked_builds) {
 
 TEST_F(arena_death, a_use_after_rewind_clear_or_free_is_seen_by_address_sanitizer) {
     if (!support::under_address_sanitizer() || !tenure::checks::caller) GTEST_SKIP() << "not in this build";
-    arena::marker const here = scratch_.mark();
+    const arena::marker here = scratch_.mark();
     void* const rewound = scratch_.allocate(100);
     void* const in_next_chunk = scratch_.allocate(5000);
     scratch_.rewind(here);
@@ -150,7 +150,7 @@ TEST_F(arena_death, pages_that_were_never_touched_stay_so_when_the_arena_is_clea
     auto* const large = static_cast<volatile unsigned char*>(scratch_.allocate(bytes));
     if (large == nullptr) GTEST_SKIP() << "the system has no addresses for 3 GiB";
     large[bytes / 2] = 1;
-    std::size_t const before = tenure::platform::resident_bytes();
+    const std::size_t before = tenure::platform::resident_bytes();
     scratch_.clear();
     EXPECT_LT(tenure::platform::resident_bytes(), before + (std::size_t{64} << 20));
     EXPECT_EQ(large[bytes / 2], tenure::checks::caller ? tenure::freed_fill : 1);

@@ -51,7 +51,7 @@ public:
             live += each.block.bytes;
             if (!scratch_.owns(each.block.at)) return "the arena does not know its own " + support::text_of(each.block);
         }
-        tenure::allocator_stats const seen = scratch_.stats();
+        const tenure::allocator_stats seen = scratch_.stats();
         if (seen.live_bytes < live) return "more bytes are alive than the arena counts";
         if (seen.peak_bytes < seen.live_bytes) return "the peak is below what is alive";
         return check_source();
@@ -75,12 +75,12 @@ private:
 
     std::string allocate(const step& each) {
         support::random numbers(each.first);
-        std::size_t const bytes = numbers.one_in(20) ? numbers.below(50'000) : numbers.below(200);
-        std::size_t const alignment = std::size_t{1} << (numbers.one_in(5) ? numbers.below(13) : numbers.below(5));
+        const std::size_t bytes = numbers.one_in(20) ? numbers.below(50'000) : numbers.below(200);
+        const std::size_t alignment = std::size_t{1} << (numbers.one_in(5) ? numbers.below(13) : numbers.below(5));
         void* const block = scratch_.allocate(bytes, alignment);
         if (block == nullptr) return "the arena refused";
         if (std::string fault = ledger_.add(block, bytes, alignment); !fault.empty()) return fault;
-        std::size_t const held = std::max<std::size_t>(bytes, 1);
+        const std::size_t held = std::max<std::size_t>(bytes, 1);
         blocks_.push_back({{static_cast<unsigned char*>(block), held, alignment, 0}, next_number_++});
         return {};
     }
@@ -122,7 +122,7 @@ private:
     }
 
     std::string check_source() {
-        tenure::allocator_stats const seen = scratch_.stats();
+        const tenure::allocator_stats seen = scratch_.stats();
         const bool same = seen.reserved_bytes == source_.live_bytes() && seen.source_blocks == source_.live_blocks();
         return same ? "" : "the arena and its source count differently";
     }

@@ -33,7 +33,7 @@ TEST(arena_refusal, a_refusal_at_the_nth_request_changes_nothing_for_each_n) {
         arena scratch(failing, 1024);
         support::ledger ledger;
         for (std::size_t bytes : sizes) {
-            tenure::allocator_stats const before = scratch.stats();
+            const tenure::allocator_stats before = scratch.stats();
             void* block = scratch.allocate(bytes, 64);
             if (block == nullptr) {
                 refused_once = true;
@@ -77,7 +77,7 @@ TEST(arena_refusal, when_a_grown_chunk_is_refused_one_that_is_just_enough_is_ask
 
 TEST(arena_refusal, a_chunk_that_is_not_aligned_goes_back_and_counts_as_refused) {
     support::careless_source source;
-    support::heard_reports const heard;
+    const support::heard_reports heard;
     arena scratch(source, 4096);
     EXPECT_EQ(scratch.allocate(100), nullptr);
     EXPECT_EQ(scratch.stats().source_blocks, 0u);

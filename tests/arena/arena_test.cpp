@@ -96,7 +96,7 @@ TEST_F(arenas, chunks_grow_so_that_many_blocks_need_few_requests) {
 TEST_F(arenas, impossible_requests_are_refused_and_change_nothing) {
     arena scratch(source_);
     auto* const first = bytes(scratch.allocate(1, 1));
-    std::size_t const requests = source_.requests();
+    const std::size_t requests = source_.requests();
     EXPECT_EQ(scratch.allocate(SIZE_MAX, 1), nullptr);
     EXPECT_EQ(scratch.allocate(SIZE_MAX - 1, 16), nullptr);
     EXPECT_EQ(scratch.allocate(PTRDIFF_MAX, 16), nullptr);
@@ -130,11 +130,11 @@ TEST_F(arenas, rewinding_drops_what_came_after_the_mark_across_chunks) {
     arena scratch(source_, 1024);
     auto* const kept = bytes(scratch.allocate(100, 1));
     std::memset(kept, 7, 100);
-    arena::marker const here = scratch.mark();
-    std::size_t const live = scratch.stats().live_bytes;
+    const arena::marker here = scratch.mark();
+    const std::size_t live = scratch.stats().live_bytes;
     void* const first_after = scratch.allocate(10, 1);
     for (int count = 0; count < 1000; ++count) ASSERT_NE(scratch.allocate(1000), nullptr);
-    std::size_t const reserved = source_.live_bytes();
+    const std::size_t reserved = source_.live_bytes();
     scratch.rewind(here);
     EXPECT_EQ(scratch.stats().live_bytes, live);
     EXPECT_EQ(source_.live_bytes(), reserved) << "chunks are kept";
@@ -155,7 +155,7 @@ TEST_F(arenas, the_same_work_again_after_clear_or_rewind_takes_nothing_new) {
         if (round == 0) first_time = blocks;
         EXPECT_EQ(blocks, first_time);
         EXPECT_TRUE(scratch.valid());
-        std::size_t const requests = source_.requests();
+        const std::size_t requests = source_.requests();
         if (round % 2 == 0)
             scratch.clear();
         else
@@ -170,12 +170,12 @@ TEST_F(arenas, trim_gives_back_the_chunks_that_hold_nothing_and_no_other) {
     arena scratch(source_, 1024);
     auto* const kept = bytes(scratch.allocate(100, 1));
     kept[0] = 9;
-    arena::marker const here = scratch.mark();
+    const arena::marker here = scratch.mark();
     for (int count = 0; count < 100; ++count) ASSERT_NE(scratch.allocate(1000), nullptr);
     EXPECT_EQ(scratch.trim(), 0u);
-    std::size_t const reserved = source_.live_bytes();
+    const std::size_t reserved = source_.live_bytes();
     scratch.rewind(here);
-    std::size_t const given_back = scratch.trim();
+    const std::size_t given_back = scratch.trim();
     EXPECT_EQ(source_.live_bytes(), reserved - given_back);
     EXPECT_EQ(source_.live_blocks(), 1u);
     EXPECT_EQ(kept[0], 9);
@@ -221,7 +221,7 @@ TEST_F(arenas, statistics_count_what_lies_before_the_cursor) {
     arena scratch(source_, 4096);
     static_cast<void>(scratch.allocate(100, 1));
     EXPECT_EQ(scratch.stats().live_bytes, 100u);
-    arena::marker const here = scratch.mark();
+    const arena::marker here = scratch.mark();
     static_cast<void>(scratch.allocate(1000, 1));
     EXPECT_EQ(scratch.stats().live_bytes, 1100u);
     scratch.rewind(here);
@@ -234,7 +234,7 @@ TEST_F(arenas, a_large_chunk_is_not_touched_ahead) {
     if (support::under_sanitizer()) GTEST_SKIP() << "the sanitizer's own memory is counted too";
     constexpr std::size_t mebibyte = std::size_t{1} << 20;
     arena scratch(source_, 256 * mebibyte);
-    std::size_t const before = tenure::platform::resident_bytes();
+    const std::size_t before = tenure::platform::resident_bytes();
     ASSERT_NE(scratch.allocate(1000), nullptr);
     EXPECT_GE(source_.live_bytes(), 256 * mebibyte);
     EXPECT_LT(tenure::platform::resident_bytes(), before + mebibyte);
@@ -248,10 +248,10 @@ TEST_F(arenas, what_only_a_block_points_to_is_no_leak) {
             arena scratch;
             auto** const pointers = static_cast<void**>(scratch.allocate(50 * sizeof(void*)));
             for (int index = 0; index < 50; ++index) pointers[index] = std::malloc(100);
-            bool const found = __lsan_do_recoverable_leak_check() != 0;
+            const bool found = __lsan_do_recoverable_leak_check() != 0;
             scratch.clear();
             scratch.trim();
-            bool const found_after_trim = __lsan_do_recoverable_leak_check() != 0;
+            const bool found_after_trim = __lsan_do_recoverable_leak_check() != 0;
             std::_Exit(found || !found_after_trim ? 1 : 0);
         },
         testing::ExitedWithCode(0), "");

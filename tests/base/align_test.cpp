@@ -9,7 +9,7 @@ namespace {
 
 TEST(align, powers_of_two_are_told_from_other_numbers) {
     for (std::size_t bit = 0; bit < 64; ++bit) {
-        std::size_t const power = std::size_t{1} << bit;
+        const std::size_t power = std::size_t{1} << bit;
         EXPECT_TRUE(tenure::is_power_of_two(power));
         if (bit > 1) {
             EXPECT_FALSE(tenure::is_power_of_two(power - 1));
@@ -25,8 +25,8 @@ TEST(align, rounding_finds_the_nearest_multiple_on_either_side) {
     for (std::size_t alignment = 1; alignment <= 4096; alignment *= 2) {
         for (std::uintptr_t value : {std::uintptr_t{0}, std::uintptr_t{1}, std::uintptr_t{15}, std::uintptr_t{4095},
                                      std::uintptr_t{4096}, std::uintptr_t{0x7fff'ffff'f001}}) {
-            std::uintptr_t const up = tenure::align_up(value, alignment);
-            std::uintptr_t const down = tenure::align_down(value, alignment);
+            const std::uintptr_t up = tenure::align_up(value, alignment);
+            const std::uintptr_t down = tenure::align_down(value, alignment);
             EXPECT_EQ(up % alignment, 0u);
             EXPECT_EQ(down % alignment, 0u);
             EXPECT_LT(up - value, alignment);

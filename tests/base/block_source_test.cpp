@@ -18,7 +18,7 @@ using tenure::detail::acquire_aligned;
 
 TEST(block_source, an_aligned_block_is_passed_on) {
     tenure::counting_source source(tenure::page_source::process());
-    support::heard_reports const heard;
+    const support::heard_reports heard;
     void* const block = acquire_aligned(source, 5000, 1 << 20);
     ASSERT_NE(block, nullptr);
     EXPECT_TRUE(tenure::is_aligned(block, 1 << 20));
@@ -29,7 +29,7 @@ TEST(block_source, an_aligned_block_is_passed_on) {
 
 TEST(block_source, a_block_that_ignores_the_alignment_goes_back_and_is_reported_in_checked_builds) {
     support::careless_source source;
-    support::heard_reports const heard;
+    const support::heard_reports heard;
     EXPECT_EQ(acquire_aligned(source, 5000, 64), nullptr);
     EXPECT_EQ(source.requests, 1u);
     EXPECT_EQ(source.live_blocks, 0u);

@@ -8,7 +8,7 @@
 namespace {
 
 TEST(frame_clock, each_frame_counts_one_more) {
-    std::uint64_t const before = tenure::frame_clock::now();
+    const std::uint64_t before = tenure::frame_clock::now();
     EXPECT_EQ(tenure::frame_clock::now(), before);
     EXPECT_EQ(tenure::frame_clock::advance(), before + 1);
     EXPECT_EQ(tenure::frame_clock::now(), before + 1);

@@ -46,7 +46,7 @@ class no_alloc_checks : public testing::Test {
 protected:
     /// Expects that what is done breaks a promise, once, where checks are on; and that it may be done outside one.
     void expect_broken(const std::string& what, const std::function<void()>& done) {
-        std::size_t const before = heard_.count();
+        const std::size_t before = heard_.count();
         {
             const no_alloc_scope promise;
             done();
@@ -60,7 +60,7 @@ protected:
         expect_kept(what, done);
     }
     void expect_kept(const std::string& what, const std::function<void()>& done) {
-        std::size_t const before = heard_.count();
+        const std::size_t before = heard_.count();
         done();
         const no_alloc_scope promise;
         const allow_alloc_scope permission;
@@ -73,7 +73,7 @@ protected:
 
 TEST_F(no_alloc_checks, by_lifetime) {
     expect_broken("100 bytes of Temp", [] {
-        tenure::temp_scope const scope;
+        const tenure::temp_scope scope;
         EXPECT_NE(tenure::allocate(100, lifetime::temp), nullptr);
     });
     expect_broken("100 bytes of TempJob",
@@ -186,8 +186,8 @@ TEST_F(no_alloc_checks, frees_keep_the_promise) {
 
 TEST_F(no_alloc_checks, the_scopes_of_other_kinds_keep_the_promise) {
     const no_alloc_scope promise;
-    tenure::temp_scope const scope; // in checked builds it makes the thread's record
-    tenure::tag_scope const owner("promised");
+    const tenure::temp_scope scope; // in checked builds it makes the thread's record
+    const tenure::tag_scope owner("promised");
     EXPECT_EQ(heard_.count(), 0u) << heard_.last();
 }
 
@@ -197,13 +197,13 @@ void allocate_and_count(report_kind, std::string_view) noexcept {
     ++counted;
     EXPECT_FALSE(no_alloc_scope::is_active());
     tenure::heap::process().deallocate(tenure::heap::process().allocate(1000));
-    tenure::temp_scope const scope;
+    const tenure::temp_scope scope;
     EXPECT_NE(tenure::allocate(10, lifetime::temp), nullptr);
 }
 
 TEST_F(no_alloc_checks, whoever_hears_the_report_may_allocate) {
     counted = 0;
-    tenure::report_handler const former = tenure::set_report_handler(&allocate_and_count);
+    const tenure::report_handler former = tenure::set_report_handler(&allocate_and_count);
     {
         const no_alloc_scope promise;
         void* const block = tenure::heap::process().allocate(10);
@@ -219,7 +219,7 @@ TEST(no_alloc_death, the_default_is_a_stack_and_the_end) {
     if (!tenure::checks::caller) GTEST_SKIP() << "the caller's mistakes are not checked";
     EXPECT_DEATH(
         {
-            no_alloc_scope const promise;
+            const no_alloc_scope promise;
             (void)tenure::heap::process().allocate(77);
         },
         "inside a no_alloc_scope: 77 bytes of the process heap(.|\n)*#0");

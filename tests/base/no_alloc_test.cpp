@@ -55,7 +55,7 @@ TEST(no_alloc, at_the_end_of_a_permission_the_promise_is_back) {
 
 TEST(no_alloc, scopes_nest_as_deep_as_the_stack) {
     constexpr auto descend = [](auto& self, int depth) -> void {
-        no_alloc_scope const promise;
+        const no_alloc_scope promise;
         if (depth != 0) return self(self, depth - 1);
         EXPECT_TRUE(no_alloc_scope::is_active());
     };

@@ -19,7 +19,7 @@ using tenure::heap;
 using tenure::no_alloc_scope;
 
 TEST(no_alloc_thread, a_promise_is_its_threads_alone) {
-    support::heard_reports const heard;
+    const support::heard_reports heard;
     std::atomic<int> step{0};
     std::thread other([&] {
         while (step.load() != 1) std::this_thread::yield();
@@ -38,7 +38,7 @@ TEST(no_alloc_thread, a_promise_is_its_threads_alone) {
 }
 
 TEST(no_alloc_thread, a_scope_that_another_thread_ends_is_reported_with_checks) {
-    support::heard_reports const heard;
+    const support::heard_reports heard;
     tenure::detail::begin_observed(tenure::detail::this_thread_scopes.promises,
                                    tenure::detail::observed::no_alloc_begin);
     std::thread([] {
@@ -58,7 +58,7 @@ TEST(no_alloc_thread, threads_that_open_their_first_scope_together_agree_on_the_
         each = std::thread([&] {
             ready.fetch_add(1);
             while (ready.load() != thread_count) std::this_thread::yield();
-            no_alloc_scope const promise;
+            const no_alloc_scope promise;
             EXPECT_EQ(tenure::detail::this_thread_scopes.heard, tenure::detail::hearing::nobody);
         });
     }

@@ -123,7 +123,7 @@ TEST(options, a_report_is_asked_for_by_name_or_number) {
 }
 
 TEST(options, the_program_sets_what_is_in_range_and_nothing_else) {
-    std::uint64_t const before = tenure::option_value(option::temp_job_frames);
+    const std::uint64_t before = tenure::option_value(option::temp_job_frames);
     EXPECT_FALSE(tenure::set_option(option::temp_job_frames, 0));
     EXPECT_FALSE(tenure::set_option(option::temp_job_frames, info_of(option::temp_job_frames).highest + 1));
     EXPECT_EQ(tenure::option_value(option::temp_job_frames), before);
@@ -165,7 +165,7 @@ TEST_F(options_environment, a_bad_value_gives_one_notice_and_the_default) {
         {
             ::setenv("TENURE_TEMP_BUDGET", "many", 1);
             ::setenv("TENURE_TEMP_JOB_FRAMES", "5", 1);
-            std::uint64_t const budget = tenure::option_value(option::temp_budget_bytes);
+            const std::uint64_t budget = tenure::option_value(option::temp_budget_bytes);
             exit_with(budget == info_of(option::temp_budget_bytes).built_in &&
                       tenure::option_source(option::temp_budget_bytes) == option_origin::built_in &&
                       tenure::option_value(option::temp_job_frames) == 5);
@@ -192,7 +192,7 @@ TEST_F(options_environment, the_program_wins_over_it) {
     EXPECT_EXIT(
         {
             ::setenv("TENURE_TEMP_JOB_FRAMES", "7", 1);
-            bool const set = tenure::set_option(option::temp_job_frames, 3);
+            const bool set = tenure::set_option(option::temp_job_frames, 3);
             exit_with(set && tenure::option_value(option::temp_job_frames) == 3);
         },
         testing::ExitedWithCode(0), "^$");

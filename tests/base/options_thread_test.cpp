@@ -48,8 +48,8 @@ TEST(tag_threads, the_same_names_made_by_many_threads_at_once_are_the_same_tags)
     std::vector<std::vector<tenure::tag>> made(thread_count);
     on_many_threads([&](int index) {
         for (int number = 0; number < 300; ++number) {
-            std::string const name = "shared name " + std::to_string(number);
-            tenure::tag_scope const scope(name);
+            const std::string name = "shared name " + std::to_string(number);
+            const tenure::tag_scope scope(name);
             EXPECT_EQ(tenure::current_tag().name(), name);
             made[static_cast<std::size_t>(index)].push_back(tenure::current_tag());
         }
@@ -59,8 +59,8 @@ TEST(tag_threads, the_same_names_made_by_many_threads_at_once_are_the_same_tags)
 
 TEST(report_threads, handlers_may_change_while_others_report) {
     static std::atomic<int> heard{0};
-    tenure::report_handler const first = [](tenure::report_kind, std::string_view) noexcept { ++heard; };
-    tenure::report_handler const second = [](tenure::report_kind, std::string_view) noexcept { ++heard; };
+    const tenure::report_handler first = [](tenure::report_kind, std::string_view) noexcept { ++heard; };
+    const tenure::report_handler second = [](tenure::report_kind, std::string_view) noexcept { ++heard; };
     tenure::set_report_handler(first);
     on_many_threads([&](int index) {
         for (int round = 0; round < 100; ++round) {

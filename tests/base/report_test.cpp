@@ -44,13 +44,13 @@ TEST(report_text, nothing_added_is_nothing) {
 
 TEST(report_text, what_just_fits_is_whole) {
     report_text text;
-    std::string const whole(capacity, 'w');
+    const std::string whole(capacity, 'w');
     text.text(whole).text("");
     EXPECT_EQ(text.view(), whole);
 }
 
 TEST(report_text, what_does_not_fit_ends_in_dots) {
-    std::string const long_part(capacity - 1, 'p');
+    const std::string long_part(capacity - 1, 'p');
     for (std::size_t more : {std::size_t{2}, std::size_t{3}, std::size_t{5000}}) {
         report_text text;
         text.text(long_part).text(std::string(more, 'q'));
@@ -62,10 +62,10 @@ TEST(report_text, what_does_not_fit_ends_in_dots) {
 }
 
 TEST(report, a_handler_hears_kind_and_text_and_the_former_one_comes_back) {
-    tenure::report_handler const handler = [](report_kind, std::string_view) noexcept {};
+    const tenure::report_handler handler = [](report_kind, std::string_view) noexcept {};
     EXPECT_EQ(tenure::set_report_handler(handler), nullptr);
     EXPECT_EQ(tenure::set_report_handler(nullptr), handler);
-    support::heard_reports const heard;
+    const support::heard_reports heard;
     tenure::report(report_kind::notice, "a word");
     tenure::report_misuse("what", reinterpret_cast<void*>(std::uintptr_t{0x40}), "Do that.");
     EXPECT_EQ(heard.count(report_kind::notice), 1u);
@@ -96,7 +96,7 @@ TEST(report_death, a_broken_invariant_by_default_aborts) {
 }
 
 TEST(check, an_invariant_that_holds_says_nothing_and_one_that_does_not_is_reported_at_level_two) {
-    support::heard_reports const heard;
+    const support::heard_reports heard;
     tenure::check_invariant(true, "fine");
     EXPECT_EQ(heard.count(), 0u);
     tenure::check_invariant(false, "torn");
@@ -105,7 +105,7 @@ TEST(check, an_invariant_that_holds_says_nothing_and_one_that_does_not_is_report
 
 TEST(host, a_stack_begins_with_the_caller_and_respects_its_capacity) {
     void* frames[64] = {};
-    std::size_t const count = tenure::host::walk_stack(frames, 64);
+    const std::size_t count = tenure::host::walk_stack(frames, 64);
     ASSERT_GT(count, 2u);
     EXPECT_LE(count, 64u);
     EXPECT_EQ(tenure::host::walk_stack(frames, 2), 2u);

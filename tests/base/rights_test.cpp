@@ -63,13 +63,13 @@ TEST(rights, DISABLED_says_where_options_come_from) {
 
 TEST(rights, the_environment_of_a_program_with_more_rights_than_its_caller_is_not_heard) {
     if (support::under_sanitizer()) GTEST_SKIP() << "the sanitizer's own options come from the environment";
-    std::string const program = support::own_path("more-rights");
+    const std::string program = support::own_path("more-rights");
     std::filesystem::copy_file("/proc/self/exe", program);
-    std::string const line = "TENURE_HANDLE_REPORT=text TMPDIR=/tmp GTEST_ALSO_RUN_DISABLED_TESTS=1 '" + program +
+    const std::string line = "TENURE_HANDLE_REPORT=text TMPDIR=/tmp GTEST_ALSO_RUN_DISABLED_TESTS=1 '" + program +
                              "' --gtest_filter='*DISABLED_says_where_options_come_from' 2>&1";
-    std::string const usual = said_by(line);
+    const std::string usual = said_by(line);
     const bool is_possible = give_more_rights(program);
-    std::string const with_rights = said_by(line);
+    const std::string with_rights = said_by(line);
     std::filesystem::remove(program);
     EXPECT_NE(usual.find("option heard, folder heard"), std::string::npos) << usual;
     if (!is_possible || with_rights.find(has_more_rights) == std::string::npos)

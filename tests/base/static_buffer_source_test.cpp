@@ -46,7 +46,7 @@ TEST_F(static_buffer, blocks_are_aligned_and_apart) {
 
 TEST_F(static_buffer, a_refusal_for_alignment_alone_changes_nothing) {
     static_cast<void>(source_.acquire(4097, 1));
-    std::size_t const used = source_.used_bytes();
+    const std::size_t used = source_.used_bytes();
     EXPECT_EQ(source_.acquire(1, 8192), nullptr);
     EXPECT_EQ(source_.acquire(4096, 64), nullptr);
     EXPECT_EQ(source_.used_bytes(), used);

@@ -15,7 +15,7 @@ using tenure::tag_scope;
 
 TEST(tag, the_same_name_is_the_same_tag) {
     const tag first = tag::named("physics");
-    std::string const copy = "phys" + std::string("ics");
+    const std::string copy = "phys" + std::string("ics");
     EXPECT_EQ(first, tag::named(copy));
     EXPECT_FALSE(first == tag::named("physics "));
     EXPECT_FALSE(first == tag{});
@@ -40,7 +40,7 @@ TEST(tag, an_empty_name_and_one_with_zeros_are_names) {
     const tag empty = tag::named("");
     EXPECT_EQ(empty.name(), "");
     EXPECT_FALSE(empty == tag{});
-    std::string_view const with_zero("a\0b", 3);
+    const std::string_view with_zero("a\0b", 3);
     EXPECT_EQ(tag::named(with_zero).name(), with_zero);
     EXPECT_FALSE(tag::named(with_zero) == tag::named("a"));
 }
@@ -71,15 +71,15 @@ TEST(tag, every_name_up_to_the_limit_is_kept_and_later_ones_are_other) {
             std::size_t kept = 0;
             std::size_t other = 0;
             for (int number = 0; number < 5000; ++number) {
-                std::string const name = "n" + std::to_string(number);
-                tag const made = tag::named(name);
+                const std::string name = "n" + std::to_string(number);
+                const tag made = tag::named(name);
                 if (made.name() == name && made == tag::named(name))
                     ++kept;
                 else if (made.name() == "(other)")
                     ++other;
             }
             // Two of the 4096 are "(no tag)" and "(other)".
-            bool const still_there = tag::named("n0").name() == "n0" && tag::named("n4000").name() == "n4000";
+            const bool still_there = tag::named("n0").name() == "n0" && tag::named("n4000").name() == "n4000";
             std::_Exit(kept == 4094 && other == 5000 - 4094 && still_there ? 0 : 1);
         },
         testing::ExitedWithCode(0), "");
@@ -89,7 +89,7 @@ TEST(tag, names_that_together_are_too_long_become_other_and_short_ones_still_fit
     GTEST_FLAG_SET(death_test_style, "threadsafe");
     EXPECT_EXIT(
         {
-            std::string const most(65536 - 10, 'a');
+            const std::string most(65536 - 10, 'a');
             bool good = tag::named(std::string(65537, 'b')).name() == "(other)";
             good = good && tag::named(most).name() == most;
             good = good && tag::named("eleven char").name() == "(other)";

@@ -79,7 +79,7 @@ TEST(safe_array, a_lease_keeps_its_elements) {
 TEST(safe_array, one_that_ends_while_it_is_held_says_so_and_keeps_its_memory) {
     tenure::fixed_buffer<int> seen;
     {
-        support::heard_reports const heard;
+        const support::heard_reports heard;
         {
             const auto array = safe_array<int>::make(10);
             seen = array.buffer();
@@ -142,7 +142,7 @@ TEST(huge_array, is_one_piece_past_four_thousand_million_elements) {
 }
 
 TEST(huge_array, of_a_file_is_what_the_file_holds) {
-    std::string const path = support::own_path("huge");
+    const std::string path = support::own_path("huge");
     {
         status why = status::ok;
         const auto array = huge_array<std::uint64_t>::map_file(path.c_str(), 100'000, &why);

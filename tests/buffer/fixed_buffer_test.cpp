@@ -28,7 +28,7 @@ using element_types = testing::Types<char, std::int16_t, std::uint32_t, double, 
 TYPED_TEST_SUITE(fixed_buffers, element_types);
 
 TYPED_TEST(fixed_buffers, are_zero_aligned_and_as_long_as_was_asked) {
-    for (std::size_t const count :
+    for (const std::size_t count :
          {std::size_t{0}, std::size_t{1}, std::size_t{7}, std::size_t{1000}, std::size_t{100'000}}) {
         for (std::size_t alignment = 1; alignment <= 4096; alignment *= 16) {
             const auto made = fixed_buffer<TypeParam>::make(count, {.alignment = alignment});
@@ -72,7 +72,7 @@ TEST(fixed_buffer, a_default_one_is_not_live_and_does_nothing) {
 TEST(fixed_buffer, what_cannot_be_is_not_live) {
     EXPECT_FALSE(fixed_buffer<double>::make(SIZE_MAX / 8 + 2).is_live());
     EXPECT_FALSE(fixed_buffer<double>::make(SIZE_MAX / 16).is_live());
-    for (std::size_t const alignment : {std::size_t{0}, std::size_t{3}, std::size_t{6}, std::size_t{3 * 8}})
+    for (const std::size_t alignment : {std::size_t{0}, std::size_t{3}, std::size_t{6}, std::size_t{3 * 8}})
         EXPECT_FALSE(fixed_buffer<double>::make(10, {.alignment = alignment}).is_live()) << alignment;
 }
 

@@ -22,7 +22,7 @@ using tenure::status;
 [[nodiscard]] bool is_utf8_by_definition(std::string_view text) {
     for (std::size_t at = 0; at < text.size();) {
         const auto lead = static_cast<unsigned char>(text[at]);
-        std::size_t const bytes = lead < 0x80 ? 1 : lead >> 5 == 6 ? 2 : lead >> 4 == 14 ? 3 : lead >> 3 == 30 ? 4 : 0;
+        const std::size_t bytes = lead < 0x80 ? 1 : lead >> 5 == 6 ? 2 : lead >> 4 == 14 ? 3 : lead >> 3 == 30 ? 4 : 0;
         if (bytes == 0 || at + bytes > text.size()) return false;
         std::uint32_t point = bytes == 1 ? lead : lead & (0x7Fu >> bytes);
         for (std::size_t more = 1; more < bytes; ++more) {
@@ -30,7 +30,7 @@ using tenure::status;
             if ((next & 0xC0) != 0x80) return false;
             point = point << 6 | (next & 0x3F);
         }
-        std::size_t const needed = point < 0x80 ? 1 : point < 0x800 ? 2 : point < 0x1'0000 ? 3 : 4;
+        const std::size_t needed = point < 0x80 ? 1 : point < 0x800 ? 2 : point < 0x1'0000 ? 3 : 4;
         if (needed != bytes || point > 0x10'FFFF || (point >= 0xD800 && point <= 0xDFFF)) return false;
         at += bytes;
     }
@@ -40,13 +40,13 @@ using tenure::status;
 TEST(utf8, every_sequence_of_up_to_three_bytes_is_judged_as_defined) {
     for (std::uint32_t bytes = 0; bytes < 0x100'0000; bytes += bytes < 0x80'0000 ? 7 : 1) {
         const char three[3] = {static_cast<char>(bytes >> 16), static_cast<char>(bytes >> 8), static_cast<char>(bytes)};
-        std::string_view const text(three, 3);
+        const std::string_view text(three, 3);
         ASSERT_EQ(is_utf8(text), is_utf8_by_definition(text)) << std::hex << bytes;
     }
 }
 
 TEST(utf8, random_texts_with_ascii_around_are_judged_as_defined) {
-    std::uint64_t const seed = support::new_seed();
+    const std::uint64_t seed = support::new_seed();
     SCOPED_TRACE(seed);
     support::random random(seed);
     constexpr std::string_view pieces[] = {"a",

@@ -59,13 +59,13 @@ TYPED_TEST(vector_comparisons, agree_with_a_loop) {
     on_every_target([](support::random& numbers) {
         for_lengths_and_offsets(vector_comparisons<T>::offsets, [&](std::size_t count, std::size_t offset) {
             watched_buffer<T> left(count, offset), right(count, offset * 3 % vector_comparisons<T>::offsets);
-            T const value = any_value<T>(numbers);
+            const T value = any_value<T>(numbers);
             fill_with_any(numbers, left.data(), count);
             for (std::size_t i = 0; i < count; ++i) {
                 right[i] = numbers.one_in(2) ? left[i] : any_value<T>(numbers);
                 if (numbers.one_in(3)) left[i] = value;
             }
-            for (comparison const how : all_comparisons) {
+            for (const comparison how : all_comparisons) {
                 vector_comparisons<T>::expect_comparison(count, left.data(), how, right.data(), value, offset);
                 vector_comparisons<T>::expect_comparison(count, left.data(), how, nullptr, value, offset * 5 % 64);
                 if (testing::Test::HasFatalFailure()) return;
@@ -77,7 +77,7 @@ TYPED_TEST(vector_comparisons, agree_with_a_loop) {
 TYPED_TEST(vector_comparisons, find_the_only_one_wherever_it_is) {
     using T = TypeParam;
     on_every_target([](support::random&) {
-        for (std::size_t const count : {1u, 7u, 64u, 300u}) {
+        for (const std::size_t count : {1u, 7u, 64u, 300u}) {
             for (std::size_t place = 0; place < count; ++place) {
                 std::vector<T> values(count, T{5});
                 values[place] = 6;
@@ -117,7 +117,7 @@ TYPED_TEST(vector_comparisons, find_the_least_and_the_greatest) {
             watched_buffer<T> from(count, offset);
             fill_with_any(numbers, from.data(), count);
             // Mostly without NaN, which would decide everything; at times nothing but zeros of both signs.
-            bool const zeros = numbers.one_in(4);
+            const bool zeros = numbers.one_in(4);
             for (std::size_t i = 0; i < count; ++i) {
                 if constexpr (std::floating_point<T>) {
                     if (std::isnan(from[i]) && !numbers.one_in(2 * count)) from[i] = -3;

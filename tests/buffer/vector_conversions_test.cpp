@@ -48,7 +48,7 @@ TYPED_TEST(vector_conversions, agree_with_a_loop) { this->expect_conversions(ten
 
 TEST(vector_conversions_of_integers, round_once_and_to_even) {
     // What goes through a double first is rounded to the middle of two floats, and from there to the wrong one.
-    std::int64_t const from[]{0x0080'0000'8000'0001, -0x0080'0000'8000'0001, 0x0100'0000'8000'0000,
+    const std::int64_t from[]{0x0080'0000'8000'0001, -0x0080'0000'8000'0001, 0x0100'0000'8000'0000,
                               0x0100'0001'8000'0000, (std::int64_t{1} << 53) + 1};
     on_every_target([&](support::random&) {
         float to[std::size(from)];

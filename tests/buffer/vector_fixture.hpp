@@ -79,7 +79,7 @@ T any_value(random& numbers) {
     using limits = std::numeric_limits<T>;
     using bits = std::conditional_t<sizeof(T) == 4, std::uint32_t, std::uint64_t>;
     const auto small = static_cast<T>(static_cast<int>(numbers.below(21)) - (std::is_signed_v<T> ? 10 : 0));
-    std::size_t const kind = numbers.below(8);
+    const std::size_t kind = numbers.below(8);
     if constexpr (std::floating_point<T>) {
         static constexpr T turns[]{0,
                                    -T{0},
@@ -125,7 +125,7 @@ T any_value(random& numbers) {
         // As many bits as another, and squares and their neighbours.
         if (kind == 5) return static_cast<T>(numbers.next() >> numbers.below(64));
         if (kind == 6) {
-            std::uint64_t const root = numbers.next() >> (64 - sizeof(T) * 4);
+            const std::uint64_t root = numbers.next() >> (64 - sizeof(T) * 4);
             return static_cast<T>(root * root - numbers.below(2));
         }
         return small;
@@ -140,8 +140,8 @@ void fill_with_any(random& numbers, T* to, std::size_t count) {
 /// Runs `test(numbers)` with each set of instructions that the machine has, and each time with the same numbers.
 template<class Test>
 void on_every_target(const Test& test) {
-    std::uint64_t const seed = new_seed();
-    for (std::int64_t const target : hwy::SupportedAndGeneratedTargets()) {
+    const std::uint64_t seed = new_seed();
+    for (const std::int64_t target : hwy::SupportedAndGeneratedTargets()) {
         SCOPED_TRACE(std::string(hwy::TargetName(target)) + ", TENURE_TEST_SEED=" + std::to_string(seed));
         hwy::SetSupportedTargetsForTest(target);
         hwy::GetChosenTarget().Update(target);
@@ -160,7 +160,7 @@ void for_lengths_and_offsets(std::size_t offsets, const Test& test) {
         test(length, length * 7 % offsets);
         if (testing::Test::HasFatalFailure()) return;
     }
-    for (std::size_t const length : {1u, 5u, 64u, 131u, 517u}) {
+    for (const std::size_t length : {1u, 5u, 64u, 131u, 517u}) {
         for (std::size_t offset = 0; offset < offsets; ++offset) {
             test(length, offset);
             if (testing::Test::HasFatalFailure()) return;

@@ -47,7 +47,7 @@ public:
 TEST(vector_limits, bytes_past_32_bits_are_counted_found_and_written) {
     const long_buffer buffer;
     if (buffer.data == nullptr) GTEST_SKIP() << "no addresses or no file in memory";
-    std::size_t const count = long_buffer::bytes - 3;
+    const std::size_t count = long_buffer::bytes - 3;
     ASSERT_GT(count, std::size_t{UINT32_MAX});
     vectors::fill(buffer.data, count, 1);
     EXPECT_EQ(buffer.data[count - 1], 1);

@@ -50,14 +50,14 @@ protected:
     void expect_of_value(value_call operation, of_two each, bool (*is_allowed)(T) = nullptr) {
         on_every_target([&](support::random& numbers) {
             for_lengths_and_offsets(offsets, [&](std::size_t count, std::size_t offset) {
-                for (bool const in_place : {false, true}) {
+                for (const bool in_place : {false, true}) {
                     watched_buffer<T> left(count, offset), apart(count, offset * 5 % offsets);
                     fill_with_any(numbers, left.data(), count);
                     T right = any_value<T>(numbers);
                     while (is_allowed != nullptr && !is_allowed(right)) right = any_value<T>(numbers);
                     std::vector<T> expected(count);
                     for (std::size_t i = 0; i < count; ++i) expected[i] = each(left[i], right);
-                    std::vector<T> const before(left.data(), left.data() + count);
+                    const std::vector<T> before(left.data(), left.data() + count);
                     watched_buffer<T>& to = in_place ? left : apart;
                     operation(to.data(), count, left.data(), right);
                     for (std::size_t i = 0; i < count; ++i)
@@ -128,10 +128,10 @@ TYPED_TEST(vector_maths, fills_and_copies) {
 TYPED_TEST(vector_maths, fills_and_copies_more_than_the_caches_hold) {
     using T = TypeParam;
     on_every_target([](support::random& numbers) {
-        std::size_t const count = (std::size_t{9} << 20) / sizeof(T) + 5;
-        for (std::size_t const offset : {std::size_t{0}, std::size_t{3}}) {
+        const std::size_t count = (std::size_t{9} << 20) / sizeof(T) + 5;
+        for (const std::size_t offset : {std::size_t{0}, std::size_t{3}}) {
             watched_buffer<T> from(count, offset), to(count, offset * 2);
-            T const value = static_cast<T>(numbers.below(100) + 3);
+            const T value = static_cast<T>(numbers.below(100) + 3);
             vectors::fill(from.data(), count, value);
             ASSERT_EQ(vectors::find_mismatch(from.data(), count, vectors::comparison::equal, value), count);
             for (std::size_t i = 0; i < count; i += 1 + numbers.below(100)) from[i] = static_cast<T>(i % 100);
@@ -148,11 +148,11 @@ TYPED_TEST(vector_maths, divides_every_number_by_every_small_one_and_by_the_extr
         on_every_target([](support::random& numbers) {
             std::vector<T> values(1 << 12), to(values.size());
             for (std::size_t i = 0; i < values.size(); ++i) values[i] = static_cast<T>(i * 0x1'0001 + i / 8);
-            auto const some = values.size() / 2;
+            const auto some = values.size() / 2;
             fill_with_any(numbers, values.data(), some);
             for (int i = -260; i <= 260; ++i) {
                 // Small ones, then those at both ends.
-                T const divisor = i <= 256 && i >= -256
+                const T divisor = i <= 256 && i >= -256
                                       ? static_cast<T>(i)
                                       : static_cast<T>(std::numeric_limits<T>::max() - static_cast<T>(i & 3));
                 if (divisor == 0) continue;
@@ -166,7 +166,7 @@ TYPED_TEST(vector_maths, divides_every_number_by_every_small_one_and_by_the_extr
 
 TYPED_TEST(vector_maths, refuses_to_divide_integers_by_zero_and_changes_nothing) {
     using T = TypeParam;
-    for (std::size_t const count : {0u, 1u, 3u, 64u, 200u}) {
+    for (const std::size_t count : {0u, 1u, 3u, 64u, 200u}) {
         std::vector<T> values(count, T{7}), divisors(count, T{1}), to(count, T{3});
         const bool expected = std::floating_point<T>;
         EXPECT_EQ(vectors::divide(to.data(), count, values.data(), T{0}), expected);

@@ -36,7 +36,7 @@ TYPED_TEST_SUITE(vector_sums, ten_types, type_names);
 TYPED_TEST(vector_sums, have_the_stated_order_on_every_machine) {
     using T = TypeParam;
     on_every_target([](support::random& numbers) {
-        auto const expect = [&](std::size_t count, std::size_t offset) {
+        const auto expect = [&](std::size_t count, std::size_t offset) {
             watched_buffer<T> left(count, offset), right(count, offset * 3 % watched_buffer<T>::offsets);
             for (std::size_t i = 0; i < count; ++i) {
                 left[i] = vector_sums<T>::summand(numbers);
@@ -46,7 +46,7 @@ TYPED_TEST(vector_sums, have_the_stated_order_on_every_machine) {
         };
         for_lengths_and_offsets(watched_buffer<T>::offsets, expect);
         // Some blocks, and what is left of one.
-        for (std::size_t const count :
+        for (const std::size_t count :
              {4095u, 4096u, 4097u, 8192u, 8200u, 12288u, 12289u, 20480u, 28672u, 40000u, 70000u, 131073u})
             expect(count, count % 3);
     });
@@ -62,9 +62,9 @@ TYPED_TEST(vector_sums, of_extremes_are_what_a_loop_finds) {
     using T = TypeParam;
     using limits = std::numeric_limits<T>;
     on_every_target([](support::random& numbers) {
-        for (std::size_t const count : {1u, 63u, 1000u, 100'000u}) {
-            for (T const value : {limits::lowest(), limits::max()}) {
-                std::vector<T> const same(count, value);
+        for (const std::size_t count : {1u, 63u, 1000u, 100'000u}) {
+            for (const T value : {limits::lowest(), limits::max()}) {
+                const std::vector<T> same(count, value);
                 vector_sums<T>::expect_sums(same.data(), same.data(), count);
             }
             std::vector<T> any(count);
@@ -87,7 +87,7 @@ TYPED_TEST(vector_sums, are_the_same_in_pieces_in_whatever_order_they_are_run) {
         for (std::size_t i = count; i-- != 0;) piece(i);
     };
     constexpr std::size_t each = vectors::piece_count;
-    for (std::size_t const count : {std::size_t{0}, std::size_t{5}, each, each + 1, 3 * each, 7 * each + 4100,
+    for (const std::size_t count : {std::size_t{0}, std::size_t{5}, each, each + 1, 3 * each, 7 * each + 4100,
                                     vectors::max_sums * each + 77, 600 * each / sizeof(T)}) {
         std::vector<T> left(count), right(count);
         for (std::size_t i = 0; i < count; ++i) {
@@ -104,7 +104,7 @@ TYPED_TEST(vector_sums, are_the_same_in_pieces_in_whatever_order_they_are_run) {
 
 TYPED_TEST(vector_sums, pieces_of_an_operation_are_the_whole) {
     using T = TypeParam;
-    std::size_t const count = 3 * vectors::piece_count + 1;
+    const std::size_t count = 3 * vectors::piece_count + 1;
     std::vector<T> values(count, T{3});
     const auto in_turn = [](std::size_t pieces, auto& piece) {
         for (std::size_t i = 0; i < pieces; ++i) piece(i);

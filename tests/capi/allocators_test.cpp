@@ -53,7 +53,7 @@ void exercise(const std::function<void*(std::size_t)>& allocate, const std::func
               std::size_t max_bytes = 300) {
     std::vector<std::pair<unsigned char*, std::size_t>> blocks;
     for (std::size_t count = 0; count < 500; ++count) {
-        std::size_t const bytes = 1 + count * 7 % max_bytes;
+        const std::size_t bytes = 1 + count * 7 % max_bytes;
         auto* const block = static_cast<unsigned char*>(allocate(bytes));
         ASSERT_NE(block, nullptr);
         std::memset(block, static_cast<int>(count & 0xFF), bytes);
@@ -264,7 +264,7 @@ TEST(capi_affinity, a_free_that_leaves_the_size_out_is_reported_where_sizes_are_
     ASSERT_NE(group, nullptr);
     void* const object = tn_affinity_allocate(group, 100, 0);
     {
-        support::heard_reports const heard;
+        const support::heard_reports heard;
         tn_affinity_deallocate(group, object);
         EXPECT_EQ(heard.count(tenure::report_kind::misuse), 1u);
     }

@@ -36,7 +36,7 @@ TEST(capi_no_alloc, c_and_cpp_make_the_same_promise) {
 }
 
 TEST(capi_no_alloc, a_promise_of_c_is_broken_by_every_call_that_allocates) {
-    support::heard_reports const heard;
+    const support::heard_reports heard;
     tn_arena* const arena = tn_arena_create(0, nullptr);
     tn_pool* const pool = tn_pool_create(64, 0, nullptr);
     tn_affinity* const group = tn_affinity_create(nullptr);
@@ -79,7 +79,7 @@ TEST(capi_no_alloc, regions_of_c_nest_and_have_any_name) {
 }
 
 TEST(capi_no_alloc, an_end_without_a_begin_does_nothing_and_is_reported_with_checks) {
-    support::heard_reports const heard;
+    const support::heard_reports heard;
     tn_no_alloc_end();
     tn_allow_alloc_end();
     tn_region_end();

@@ -46,15 +46,15 @@ TEST(capi_refusals, a_group_that_would_refuse_everything_is_not_made) {
         options.alignment = alignment;
         options.block_bytes = block_bytes;
         tn_affinity* const group = tn_affinity_create(&options);
-        bool const may_be_refused = block_bytes == gibibyte; // where addresses are limited
-        bool const is_served = group != nullptr && (may_be_refused || tn_affinity_allocate(group, 10, 0) != nullptr);
+        const bool may_be_refused = block_bytes == gibibyte; // where addresses are limited
+        const bool is_served = group != nullptr && (may_be_refused || tn_affinity_allocate(group, 10, 0) != nullptr);
         EXPECT_EQ(group != nullptr, is_served) << alignment << " " << block_bytes;
         tn_affinity_destroy(group);
         return group != nullptr;
     };
-    for (std::uint64_t const alignment : {1u, 4u, 7u, 24u, 2048u}) EXPECT_FALSE(is_made(alignment, 0));
+    for (const std::uint64_t alignment : {1u, 4u, 7u, 24u, 2048u}) EXPECT_FALSE(is_made(alignment, 0));
     EXPECT_FALSE(is_made(std::uint64_t{1} << 40, 0));
-    for (std::uint64_t const bytes : {std::uint64_t{1000}, std::uint64_t{32'768}, std::uint64_t{100'000}, 2 * gibibyte})
+    for (const std::uint64_t bytes : {std::uint64_t{1000}, std::uint64_t{32'768}, std::uint64_t{100'000}, 2 * gibibyte})
         EXPECT_FALSE(is_made(0, bytes));
     EXPECT_FALSE(is_made(0, std::uint64_t{1} << 40));
     for (const auto& [alignment, bytes] : std::vector<std::pair<std::uint64_t, std::uint64_t>>{
@@ -77,7 +77,7 @@ TEST(capi_refusals, a_group_for_any_thread_is_not_made_on_a_source_for_one) {
 
 TEST(capi_refusals, a_pool_that_would_refuse_everything_is_not_made) {
     constexpr std::size_t most = std::size_t{256} << 20;
-    for (std::size_t const alignment : {std::size_t{1} << 63, std::size_t{1} << 40, 2 * most}) {
+    for (const std::size_t alignment : {std::size_t{1} << 63, std::size_t{1} << 40, 2 * most}) {
         EXPECT_EQ(tn_pool_create(16, alignment, nullptr), nullptr);
         EXPECT_EQ(tn_shared_pool_create(16, alignment, nullptr), nullptr);
     }
@@ -106,11 +106,11 @@ TEST(capi_refusals, a_range_of_no_size_has_one) {
 }
 
 TEST(capi_refusals, options_whose_size_was_forgotten_are_not_taken_for_the_defaults) {
-    support::heard_reports const heard;
+    const support::heard_reports heard;
     tn_heap_options heap{};
     tn_affinity_options group{};
     tn_block_source source = of_malloc();
-    for (std::uint32_t const size : {0u, 4u, 24u}) {
+    for (const std::uint32_t size : {0u, 4u, 24u}) {
         heap.size = group.size = source.size = size;
         EXPECT_EQ(tn_heap_create(&heap), nullptr);
         EXPECT_EQ(tn_affinity_create(&group), nullptr);
@@ -126,7 +126,7 @@ TEST(capi_refusals, options_whose_size_was_forgotten_are_not_taken_for_the_defau
 }
 
 TEST(capi_refusals, figures_are_not_filled_into_a_structure_without_a_size) {
-    support::heard_reports const heard;
+    const support::heard_reports heard;
     tn_stats stats{};
     stats.live_count = 77;
     tn_get_stats(&stats);
@@ -137,8 +137,8 @@ TEST(capi_refusals, figures_are_not_filled_into_a_structure_without_a_size) {
 }
 
 TEST(capi_refusals, a_number_that_is_no_tag_is_none) {
-    std::uint32_t const tag = tn_tag_named("of a refusal", 12);
-    std::uint32_t const before = tn_tag_push(tag);
+    const std::uint32_t tag = tn_tag_named("of a refusal", 12);
+    const std::uint32_t before = tn_tag_push(tag);
     void* const block = tn_malloc(100);
     tn_tag_usage usage{};
     usage.size = sizeof usage;
@@ -149,7 +149,7 @@ TEST(capi_refusals, a_number_that_is_no_tag_is_none) {
     tn_tag_get_usage(tag, &usage);
     EXPECT_EQ(usage.persistent_count, tenure::passthrough_enabled(tenure::part::heap) ? 0u : 1u);
     tn_free(block);
-    for (std::uint32_t const none : {60'000u, 65'536u + tag, UINT32_MAX}) {
+    for (const std::uint32_t none : {60'000u, 65'536u + tag, UINT32_MAX}) {
         tn_tag_push(tag);
         tn_tag_pop(none);
         EXPECT_EQ(tn_tag_push(0), 0u) << none;
@@ -158,7 +158,7 @@ TEST(capi_refusals, a_number_that_is_no_tag_is_none) {
 }
 
 TEST(capi_refusals, a_free_with_a_lifetime_that_is_none_is_reported) {
-    support::heard_reports const heard;
+    const support::heard_reports heard;
     void* const block = tn_allocate(100, 0, TN_PERSISTENT);
     tn_deallocate(block, TN_PERSISTENT + 1);
     tn_deallocate_sized(block, 100, UINT32_MAX);
@@ -191,7 +191,7 @@ TEST(capi_refusals, four_numbers_that_are_no_handle_are_stale) {
 }
 
 TEST(capi_refusals, a_handle_without_a_kind_is_listed_as_memory) {
-    std::string const path = support::own_path("kindless");
+    const std::string path = support::own_path("kindless");
     char memory = 0;
     tn_handle made[3] = {};
     ASSERT_EQ(tn_handle_add(&memory, 1, nullptr, nullptr, &made[0]), TN_OK);
@@ -217,7 +217,7 @@ TEST(capi_refusals, a_handle_without_a_kind_is_listed_as_memory) {
 }
 
 TEST(capi_refusals, a_file_that_cannot_be_mapped_is_as_it_was_and_errno_says_why) {
-    std::string const path = support::own_path("refused");
+    const std::string path = support::own_path("refused");
     constexpr std::uint64_t too_many = std::uint64_t{1} << 50; // of addresses, or of what a file may have
     tn_handle made{};
     EXPECT_NE(tn_handle_map_file(path.c_str(), too_many, "C test", &made), TN_OK);
@@ -227,7 +227,7 @@ TEST(capi_refusals, a_file_that_cannot_be_mapped_is_as_it_was_and_errno_says_why
     EXPECT_NE(tn_handle_map_file(path.c_str(), too_many, "C test", &made), TN_OK);
     EXPECT_EQ(std::filesystem::file_size(path), 1000u) << "one that was there has its size";
     EXPECT_EQ(tn_handle_free(&kept, nullptr), TN_OK);
-    for (std::uint64_t const bytes : {std::uint64_t{1} << 63, UINT64_MAX})
+    for (const std::uint64_t bytes : {std::uint64_t{1} << 63, UINT64_MAX})
         EXPECT_EQ(tn_handle_map_file(path.c_str(), bytes, "C test", &made), TN_OUT_OF_MEMORY);
     EXPECT_EQ(std::filesystem::file_size(path), 1000u);
     std::filesystem::remove(path);

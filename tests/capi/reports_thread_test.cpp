@@ -37,7 +37,7 @@ TEST(capi_reports, a_handler_that_is_set_is_heard_whoever_removed_another_meanwh
         at_once(&count);
         other.join();
         // Whoever was last: what is installed is either the default, or hears.
-        tenure::report_handler const installed = tenure::set_report_handler(nullptr);
+        const tenure::report_handler installed = tenure::set_report_handler(nullptr);
         if (installed == nullptr) continue;
         tenure::set_report_handler(installed);
         const int before = heard;
@@ -50,13 +50,13 @@ TEST(capi_reports, a_handler_that_is_set_is_heard_whoever_removed_another_meanwh
 TEST(capi_reports, what_cpp_code_puts_back_after_the_handler_was_removed_is_the_default) {
     std::atomic<int> heard{0};
     tn_set_report_handler(&count, &heard);
-    tenure::report_handler const former = tenure::set_report_handler(nullptr);
+    const tenure::report_handler former = tenure::set_report_handler(nullptr);
     tn_set_report_handler(nullptr, nullptr);
     tenure::set_report_handler(former);
     testing::internal::CaptureStderr();
     say_something();
     say_something();
-    std::string const written = testing::internal::GetCapturedStderr();
+    const std::string written = testing::internal::GetCapturedStderr();
     tenure::set_report_handler(nullptr);
     EXPECT_EQ(written, "tenure: something to know\ntenure: something to know\n");
     EXPECT_EQ(heard, 0);
@@ -75,7 +75,7 @@ TEST(capi_reports, a_child_reports_whatever_other_threads_reported_and_set) {
     }
     int failed = 0;
     for (int round = 0; round < rounds && failed == 0; ++round) {
-        ::pid_t const child = ::fork();
+        const ::pid_t child = ::fork();
         if (child == 0) {
             ::alarm(5);
             const int before = heard;

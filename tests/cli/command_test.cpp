@@ -121,7 +121,7 @@ TEST_F(command, prints_the_tables_and_the_distance_of_results_that_were_kept) {
     EXPECT_EQ(brief.code, 0) << brief.err;
     expect_words(brief.out, {"kept: ", "again/results.json: ", "In short"});
     EXPECT_EQ(brief.out.find("lifetimes · times"), std::string::npos);
-    std::size_t const first = brief.out.find("In short");
+    const std::size_t first = brief.out.find("In short");
     EXPECT_LT(first, brief.out.find("again/results.json: ")) << "each file has its own end: runs are not summed";
     EXPECT_NE(brief.out.find("In short", first + 1), std::string::npos);
     EXPECT_EQ(run_command("report nothing", directory).code, 2);
@@ -236,7 +236,7 @@ TEST_F(command, names_of_a_foreign_result_carry_no_escape_sequences) {
 
 TEST_F(command, ends_with_what_the_tables_come_to) {
     const auto found = run_command(quick + "--parts 'one thread'");
-    std::size_t const place = found.out.find("In short");
+    const std::size_t place = found.out.find("In short");
     ASSERT_NE(place, std::string::npos) << found.out;
     EXPECT_GT(place, found.out.find("lifetimes · times · cold"));
     expect_words(found.out.substr(place), {"lifetimes", "1 round says little"});
@@ -257,7 +257,7 @@ TEST_F(command, usage_errors_name_the_help_of_the_command_and_what_is_wrong) {
     expect_words(run_command("bench --out ''").err, {"--out needs the name of a folder"});
     expect_words(run_command("bench pools --count x --sede 4").err, {"`tenure bench pools --help`"});
     const auto option = run_command("bench pools --hlep").err;
-    std::size_t const first = option.find("--help,");
+    const std::size_t first = option.find("--help,");
     ASSERT_NE(first, std::string::npos) << option;
     EXPECT_EQ(option.find("--help,", first + 1), std::string::npos) << option;
 }
@@ -271,7 +271,7 @@ TEST_F(command, a_file_of_this_folder_without_a_slash_is_hinted_at) {
 
 TEST_F(command, a_model_is_measured_from_its_file) {
     if (support::under_address_sanitizer()) GTEST_SKIP() << "the sanitizer brings a malloc of its own";
-    std::string const file = directory + "/two triangles.obj";
+    const std::string file = directory + "/two triangles.obj";
     std::ofstream(file) << "v 0 0 0\nv 1 0 0\nv 0 1 0\nv 0 0 1\no one\nf 1 2 3\no other\nf 1 2 4\n";
     const auto found = run_command("bench scene --only 'tenure affinity,glibc malloc' --rounds 1 --grid 3 "
                                    "--model-traversals 5 --json --input '" +
@@ -287,7 +287,7 @@ TEST_F(command, a_model_is_measured_from_its_file) {
 }
 
 TEST_F(command, a_model_that_cannot_be_read_is_refused_before_anything_is_measured) {
-    std::string const file = directory + "/notes.txt";
+    const std::string file = directory + "/notes.txt";
     std::ofstream(file) << "no model";
     const auto found = run_command("bench scene --input " + file);
     EXPECT_EQ(found.code, 2);
@@ -508,7 +508,7 @@ TEST_F(command, an_interrupt_leaves_what_was_finished_in_the_report) {
     if (child == 0) {
         ::close(1);
         ::close(2);
-        std::string const out = directory + "/cut";
+        const std::string out = directory + "/cut";
         ::execl(command_path().c_str(), "tenure", "bench", "lifetimes", "--only", "trivial bump", "--rounds", "5000",
                 "--out", out.c_str(), nullptr);
         ::_exit(127);
@@ -516,7 +516,7 @@ TEST_F(command, an_interrupt_leaves_what_was_finished_in_the_report) {
     // After more workers than one round has parts, at least one round is whole; 5000 are not.
     std::uint64_t seen = 0;
     for (int ended = 0; ended < 20;) {
-        std::uint64_t const now = faults_of_ended_children(child);
+        const std::uint64_t now = faults_of_ended_children(child);
         if (now != seen) ++ended;
         seen = now;
         ASSERT_EQ(::waitpid(child, nullptr, WNOHANG), 0) << "it ended before it was interrupted";

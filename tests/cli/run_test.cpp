@@ -15,7 +15,7 @@
 #include <filesystem>
 #include <fstream>
 
-#include "cli/program_file.hpp"
+#include "cli/arguments/program_file.hpp"
 #include "support/own_path.hpp"
 #include "support/run_command.hpp"
 
@@ -51,7 +51,7 @@ TEST_F(run, serves_by_the_heap_that_is_asked_for) {
     EXPECT_EQ(system.code, 0) << system.err;
     EXPECT_EQ(system.out.find("tenure_malloc"), std::string::npos);
     EXPECT_EQ(run_command("run --heap glibc -- true").code, 0);
-    std::string const file = (fs::path(command_path()).parent_path() / "libtenure_malloc.so").string();
+    const std::string file = (fs::path(command_path()).parent_path() / "libtenure_malloc.so").string();
     const auto by_path = run_command("run --stats --heap '" + file + "' -- cat /proc/self/maps");
     expect_words(by_path.out, {"/libtenure_malloc.so"});
     expect_words(by_path.err, {"tenure_malloc: cat ["});
@@ -97,7 +97,7 @@ TEST_F(run, lets_persistent_memory_live_on_our_malloc_as_it_is) {
         return run_command("run --heap '" + heap + "' -- sh -c 'echo ${TENURE_PASSTHROUGH-unset}'").out;
     };
     for (const char* heap : {"tenure", "hardened", "system"}) EXPECT_EQ(said(heap), "unset\n") << heap;
-    std::string const link = support::own_path("our-malloc-by-another-name.so");
+    const std::string link = support::own_path("our-malloc-by-another-name.so");
     fs::remove(link);
     fs::create_symlink(fs::path(command_path()).parent_path() / "libtenure_malloc.so", link);
     EXPECT_EQ(said(link), "unset\n");
@@ -123,7 +123,7 @@ TEST_F(run, keeps_what_is_preloaded_already) {
 }
 
 TEST_F(run, takes_mallocs_out_of_what_is_preloaded_when_the_c_librarys_is_asked_for) {
-    std::string const own = (fs::path(command_path()).parent_path() / "libtenure_malloc.so").string();
+    const std::string own = (fs::path(command_path()).parent_path() / "libtenure_malloc.so").string();
     const auto preloaded = [](const std::string& before) {
         // The loader warns of what is not there, and goes on.
         return run_command("run --heap system -- env LD_PRELOAD='" + before + "' " + command_path() +
@@ -134,7 +134,7 @@ TEST_F(run, takes_mallocs_out_of_what_is_preloaded_when_the_c_librarys_is_asked_
     EXPECT_EQ(preloaded(own + ":libm.so.6"), "libm.so.6\n");
     EXPECT_EQ(preloaded("libm.so.6 /nowhere/libjemalloc.so.2:libdl.so.2 libmimalloc.so"), "libm.so.6:libdl.so.2\n");
     EXPECT_EQ(preloaded("libm.so.6 libdl.so.2"), "libm.so.6 libdl.so.2\n") << "nothing to take out: as it was";
-    std::string const link = support::own_path("by-another-name.so");
+    const std::string link = support::own_path("by-another-name.so");
     fs::remove(link);
     fs::create_symlink(own, link);
     EXPECT_EQ(preloaded(link), "none\n");
@@ -214,10 +214,10 @@ std::string reason_for_nobody(const std::string& path) {
     if (::getuid() != 0) return tenure::lab::why_not_preloadable(path);
     int ends[2];
     if (::pipe(ends) != 0) return "no pipe";
-    ::pid_t const child = ::fork();
+    const ::pid_t child = ::fork();
     if (child == 0) {
         if (::setuid(nobody) != 0) ::_exit(1);
-        std::string const reason = tenure::lab::why_not_preloadable(path);
+        const std::string reason = tenure::lab::why_not_preloadable(path);
         ::_exit(::write(ends[1], reason.data(), reason.size()) == static_cast<ssize_t>(reason.size()) ? 0 : 1);
     }
     ::close(ends[1]);
@@ -257,7 +257,7 @@ TEST_F(program_with_a_head, that_has_capabilities_is_told_to_all_but_root) {
     if (::geteuid() == 0) {
         EXPECT_EQ(tenure::lab::why_not_preloadable(path), "") << "root has them anyway";
     }
-    std::string const script = path + "-script";
+    const std::string script = path + "-script";
     std::ofstream(script) << "#!" << path << "\n";
     expect_words(reason_for_nobody(script), {"is a script of " + path + ", which has capabilities of its own"});
     fs::remove(script);

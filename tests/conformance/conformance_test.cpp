@@ -34,7 +34,7 @@ protected:
     template<class Work>
     void with_subject(Work work) {
         support::on_fresh_thread([&] {
-            std::unique_ptr<any_subject> const subject = GetParam().make(failing_);
+            const std::unique_ptr<any_subject> subject = GetParam().make(failing_);
             work(*subject);
             if (GetParam().is_passthrough()) {
                 EXPECT_EQ(counted_.requests(), 0u) << "nothing comes from the source";
@@ -77,15 +77,15 @@ TEST_P(conforming, no_two_blocks_overlap_and_contents_are_kept_whatever_is_freed
         support::ledger ledger;
         for (int round = 0; round < 1500; ++round) {
             if (numbers.below(5) < 3 || ledger.empty()) {
-                std::size_t const most = numbers.one_in(30) ? max_bytes() : max_bytes() / 100 + 8;
-                std::size_t const bytes = numbers.below(std::min(most, max_bytes())) + 1;
+                const std::size_t most = numbers.one_in(30) ? max_bytes() : max_bytes() / 100 + 8;
+                const std::size_t bytes = numbers.below(std::min(most, max_bytes())) + 1;
                 std::size_t alignment = std::size_t{1} << numbers.below(13);
                 alignment = std::min(alignment, max_alignment());
                 void* const block = subject.allocate(bytes, alignment);
                 ASSERT_NE(block, nullptr);
                 ASSERT_EQ(ledger.add(block, bytes, alignment), "");
             } else {
-                support::block const gone = ledger.at(numbers.below(ledger.size()));
+                const support::block gone = ledger.at(numbers.below(ledger.size()));
                 ASSERT_EQ(ledger.remove(gone.at), "");
                 subject.deallocate(gone.at, gone.bytes, gone.alignment);
             }
@@ -137,7 +137,7 @@ TEST_P(conforming, a_refusal_at_the_nth_request_is_null_and_leaves_everything_as
     if (GetParam().is_passthrough()) GTEST_SKIP() << "malloc does not refuse";
     if (GetParam().which == tenure::part::temp_job) GTEST_SKIP() << "it overflows into the process heap";
     // A guarded block has pages of its own, which no source refuses.
-    std::uint64_t const guard_sample = tenure::option_value(tenure::option::heap_guard_sample);
+    const std::uint64_t guard_sample = tenure::option_value(tenure::option::heap_guard_sample);
     tenure::set_option(tenure::option::heap_guard_sample, 0);
     for (std::size_t allowed = 0; allowed < 6; ++allowed) {
         failing_.allow(SIZE_MAX);
@@ -145,12 +145,12 @@ TEST_P(conforming, a_refusal_at_the_nth_request_is_null_and_leaves_everything_as
             failing_.allow(allowed);
             support::ledger ledger;
             void* block = nullptr;
-            std::size_t const bytes = std::min<std::size_t>(max_bytes(), 50'000);
+            const std::size_t bytes = std::min<std::size_t>(max_bytes(), 50'000);
             // A pool's segment holds many blocks of 50 000 bytes; four requests for one are enough there.
             while ((block = subject.allocate(bytes, 16)) != nullptr && ledger.size() < 20'000)
                 ASSERT_EQ(ledger.add(block, std::min<std::size_t>(bytes, 100), 16), "");
             if (block != nullptr) return subject.drop();
-            std::size_t const held = counted_.live_bytes();
+            const std::size_t held = counted_.live_bytes();
             EXPECT_EQ(subject.allocate(bytes, 16), nullptr);
             EXPECT_EQ(counted_.live_bytes(), held);
             EXPECT_EQ(ledger.check_all(), "");
@@ -173,7 +173,7 @@ TEST_P(conforming, its_own_blocks_are_known_and_others_are_not) {
             EXPECT_FALSE(subject.owns(nullptr));
         }
         for (int count = 0; count < 300; ++count) {
-            std::size_t const bytes = max_bytes() / 100 + 1;
+            const std::size_t bytes = max_bytes() / 100 + 1;
             auto* const block = static_cast<unsigned char*>(subject.allocate(bytes, 8));
             EXPECT_TRUE(subject.owns(block));
             EXPECT_TRUE(subject.owns(block + bytes - 1)) << "its last byte too";
@@ -187,7 +187,7 @@ TEST_P(conforming, its_own_blocks_are_known_and_others_are_not) {
 
 TEST_P(conforming, the_newest_block_freed_and_taken_again_needs_no_more_memory) {
     with_subject([&](any_subject& subject) {
-        std::size_t const bytes = max_bytes() / 100 + 1;
+        const std::size_t bytes = max_bytes() / 100 + 1;
         std::size_t after_few = 0;
         for (int round = 0; round < 20'000; ++round) {
             void* const block = subject.allocate(bytes, 16);
@@ -206,11 +206,11 @@ TEST_P(conforming, dropping_everything_gives_everything_back_and_it_goes_on) {
         for (int round = 0; round < 5; ++round) {
             support::ledger ledger;
             for (int count = 0; count < 500; ++count) {
-                std::size_t const bytes = max_bytes() / 50;
+                const std::size_t bytes = max_bytes() / 50;
                 ASSERT_EQ(ledger.add(subject.allocate(bytes, 16), bytes, 16), "");
             }
             EXPECT_EQ(ledger.check_all(), "");
-            std::size_t const in_malloc = support::malloc_bytes();
+            const std::size_t in_malloc = support::malloc_bytes();
             subject.drop();
             if (GetParam().is_passthrough()) {
                 EXPECT_LE(support::malloc_bytes() + 400 * (max_bytes() / 50), in_malloc) << "freed again";
@@ -225,10 +225,10 @@ TEST_P(conforming, dropping_everything_gives_everything_back_and_it_goes_on) {
 TEST_P(conforming, under_passthrough_malloc_serves_each_block) {
     if (!GetParam().is_passthrough()) GTEST_SKIP() << "not under passthrough";
     with_subject([&](any_subject& subject) {
-        std::size_t const bytes = max_bytes() / 10;
-        std::size_t const before = support::malloc_bytes();
+        const std::size_t bytes = max_bytes() / 10;
+        const std::size_t before = support::malloc_bytes();
         for (int count = 0; count < 200; ++count) ASSERT_NE(subject.allocate(bytes, 16), nullptr);
-        std::size_t const full = support::malloc_bytes();
+        const std::size_t full = support::malloc_bytes();
         EXPECT_GE(full, before + 200 * bytes);
         subject.drop();
         EXPECT_LE(support::malloc_bytes(), before + (full - before) / 10); // malloc keeps some for the thread

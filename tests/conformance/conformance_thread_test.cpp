@@ -30,7 +30,7 @@ constexpr int thread_count = 4;
 std::vector<kind> shared_kinds() {
     std::vector<kind> found;
     for (const kind& each : every_kind()) {
-        std::string const name = each.name;
+        const std::string name = each.name;
         if (name.find("shared") != name.npos || name.find("temp_job") != name.npos) found.push_back(each);
     }
     return found;
@@ -57,13 +57,13 @@ TEST_P(shared_conforming, blocks_keep_their_contents_on_their_way_between_thread
             threads.emplace_back([&, index] {
                 support::random numbers(static_cast<std::uint64_t>(index) + 7);
                 for (int round = 0; round < 3000; ++round) {
-                    std::size_t const bytes = numbers.below(GetParam().max_bytes / 50 + 20) + 1;
+                    const std::size_t bytes = numbers.below(GetParam().max_bytes / 50 + 20) + 1;
                     auto* const block = static_cast<unsigned char*>(subject->allocate(bytes, 16));
                     ASSERT_NE(block, nullptr);
                     std::memset(block, static_cast<int>(bytes), bytes);
                     message received{};
                     {
-                        std::lock_guard const lock(mutex);
+                        const std::lock_guard lock(mutex);
                         on_their_way.push_back({block, bytes});
                         if (on_their_way.size() < 40) continue;
                         received = on_their_way.front();
@@ -94,8 +94,8 @@ TEST(shared_conforming_object, small_objects_are_made_and_deleted_by_many_thread
             std::vector<std::unique_ptr<object>> made;
             for (int round = 0; round < 20; ++round) {
                 for (int count = 0; count < 100; ++count) made.emplace_back(new object)->bytes.fill(own);
-                for (auto const& each : made) {
-                    for (unsigned char const byte : each->bytes) ASSERT_EQ(byte, own);
+                for (const auto& each : made) {
+                    for (const unsigned char byte : each->bytes) ASSERT_EQ(byte, own);
                 }
                 made.resize(50);
             }
@@ -107,7 +107,7 @@ TEST(shared_conforming_object, small_objects_are_made_and_deleted_by_many_thread
 class passthrough : public testing::TestWithParam<const char*> {};
 
 TEST_P(passthrough, the_same_promises_hold_among_threads) {
-    support::outcome const seen = support::run_again({{"TENURE_PASSTHROUGH", GetParam()}}, "-*passthrough.*");
+    const support::outcome seen = support::run_again({{"TENURE_PASSTHROUGH", GetParam()}}, "-*passthrough.*");
     EXPECT_EQ(seen.status, 0) << seen.output;
 }
 

@@ -58,7 +58,7 @@ bool use(int count, unsigned seed, Take&& take, Give&& give) {
     std::vector<taken> all;
     bool is_good = true;
     for (int each = 0; each < count; ++each) {
-        std::size_t const bytes = sizes[(static_cast<unsigned>(each) + seed) % std::size(sizes)];
+        const std::size_t bytes = sizes[(static_cast<unsigned>(each) + seed) % std::size(sizes)];
         auto* const block = static_cast<unsigned char*>(take(bytes));
         if (block == nullptr) return false;
         std::memset(block, each + static_cast<int>(seed), bytes);
@@ -66,7 +66,7 @@ bool use(int count, unsigned seed, Take&& take, Give&& give) {
     }
     // Forwards and backwards, so that frees lie beside what was freed last and apart from it.
     for (std::size_t each = 0; each < all.size(); ++each) {
-        std::size_t const which = each % 2 == 0 ? each / 2 : all.size() - 1 - each / 2;
+        const std::size_t which = each % 2 == 0 ? each / 2 : all.size() - 1 - each / 2;
         const auto filled = static_cast<unsigned char>(which + seed);
         is_good = is_good && all[which].at[0] == filled && all[which].at[all[which].bytes - 1] == filled;
         give(all[which].at, all[which].bytes);
@@ -126,7 +126,7 @@ struct allocators {
         if (!has_small) return step::small;
 
         {
-            tenure::temp_scope const scope;
+            const tenure::temp_scope scope;
             const bool has_jobs = use(
                 100, seed, [](std::size_t bytes) { return tenure::allocate(bytes, tenure::lifetime::temp_job); },
                 [](void* block, std::size_t) { tenure::deallocate(block, tenure::lifetime::temp_job); });
@@ -161,7 +161,7 @@ struct allocators {
 
         {
             static_cast<void>(tenure::tag::named("name " + std::to_string(tag_number++ % 3000)));
-            tenure::tag_scope const scope(seed % 2 == 0 ? "even" : "odd");
+            const tenure::tag_scope scope(seed % 2 == 0 ? "even" : "odd");
             if (tenure::tag::count() == 0) return step::tags;
             heap::process().deallocate(heap::process().allocate(seed % 500));
         }
@@ -205,7 +205,7 @@ TEST(fork, children_use_every_allocator_that_other_threads_were_using) {
     std::atomic<bool> stop{false};
     std::atomic<int> failed{0};
     const auto work = [&](unsigned seed) {
-        if (step const wrong = all->use_all(seed); wrong != step::none) failed = static_cast<int>(wrong);
+        if (const step wrong = all->use_all(seed); wrong != step::none) failed = static_cast<int>(wrong);
     };
     std::vector<std::thread> threads;
     for (unsigned index = 0; index < 3; ++index) {

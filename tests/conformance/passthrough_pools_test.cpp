@@ -75,12 +75,12 @@ TEST(passthrough_arena, marks_and_rewinds_work_block_by_block) {
     tenure::arena scratch(source);
     support::ledger ledger;
     ASSERT_EQ(ledger.add(scratch.allocate(1000, 16), 1000, 16), "");
-    tenure::arena::marker const outer = scratch.mark();
-    std::size_t const live = scratch.stats().live_bytes;
+    const tenure::arena::marker outer = scratch.mark();
+    const std::size_t live = scratch.stats().live_bytes;
     for (int round = 0; round < 10; ++round) {
         for (std::size_t count = 1; count < 100; ++count) ASSERT_NE(scratch.allocate(count * 10, 64), nullptr);
-        tenure::arena::marker const inner = scratch.mark();
-        std::size_t const live_inside = scratch.stats().live_bytes;
+        const tenure::arena::marker inner = scratch.mark();
+        const std::size_t live_inside = scratch.stats().live_bytes;
         std::memset(scratch.allocate(5000, 4096), 1, 5000);
         EXPECT_GT(scratch.stats().live_bytes, live_inside);
         scratch.rewind(inner);
@@ -101,15 +101,15 @@ TEST(passthrough_arena, marks_and_rewinds_work_block_by_block) {
 
 TEST(passthrough_temp, scopes_and_resets_take_back_block_by_block) {
     support::on_fresh_thread([] {
-        bool const passthrough = tenure::passthrough_enabled(part::temp);
-        std::size_t const before = support::malloc_bytes();
+        const bool passthrough = tenure::passthrough_enabled(part::temp);
+        const std::size_t before = support::malloc_bytes();
         {
-            tenure::temp_scope const before_the_first_block;
+            const tenure::temp_scope before_the_first_block;
             support::ledger ledger;
             for (int count = 0; count < 50; ++count)
                 ASSERT_EQ(ledger.add(tenure::temp::allocate(3000, 64), 3000, 64), "");
             {
-                tenure::temp_scope const inner;
+                const tenure::temp_scope inner;
                 for (int count = 0; count < 50; ++count) std::memset(tenure::temp::allocate(3000), 1, 3000);
                 if (passthrough) {
                     EXPECT_GE(support::malloc_bytes(), before + 300'000);
@@ -138,7 +138,7 @@ TEST(passthrough_temp, scopes_and_resets_take_back_block_by_block) {
 TEST(passthrough_temp, what_is_allocated_under_a_tag_is_counted_for_it) {
     support::on_fresh_thread([] {
         {
-            tenure::tag_scope const tagged("detour test");
+            const tenure::tag_scope tagged("detour test");
             for (int count = 0; count < 10; ++count) static_cast<void>(tenure::temp::allocate(100));
         }
         static_cast<void>(tenure::temp::allocate(100));
@@ -154,7 +154,7 @@ TEST(passthrough_temp_job, leaks_are_reported_on_time_and_freed_blocks_are_not) 
         [](const tenure::temp_job_leak& leak) noexcept { named.insert(leak.address); });
     std::vector<void*> blocks;
     {
-        tenure::tag_scope const tagged("detour test");
+        const tenure::tag_scope tagged("detour test");
         for (std::size_t count = 0; count < 100; ++count) blocks.push_back(tenure::temp_job::allocate(count * 100, 64));
     }
     EXPECT_EQ(tenure::usage_of(tenure::tag::named("detour test")).temp_job_count, 100u);
@@ -178,7 +178,7 @@ TEST(passthrough_small_object, malloc_knows_the_object) {
     struct object : tenure::small_object {
         unsigned char bytes[100];
     };
-    std::size_t const in_pools = tenure::small_object::stats().live_count;
+    const std::size_t in_pools = tenure::small_object::stats().live_count;
     const std::unique_ptr<object> one(new object);
     const std::unique_ptr<object[]> many(new object[20]);
     std::memset(one->bytes, 1, 100);
@@ -194,13 +194,13 @@ TEST(passthrough_small_object, malloc_knows_the_object) {
 
 TEST(passthrough_handles, large_memory_is_aligned_and_zero_and_there_only_where_it_is_touched) {
     constexpr std::size_t bytes = std::size_t{1} << 30;
-    std::size_t const before = tenure::platform::resident_bytes();
+    const std::size_t before = tenure::platform::resident_bytes();
     for (std::size_t alignment = 1; alignment <= std::size_t{2} << 20; alignment *= 8) {
         tenure::handle made;
         ASSERT_EQ(tenure::allocate_held(bytes, {.alignment = alignment, .kind = "test"}, made), tenure::status::ok);
         EXPECT_EQ(tenure::address_of(made.pointer) % alignment, 0u);
         auto* const first = static_cast<unsigned char*>(made.pointer);
-        for (std::size_t const index : {std::size_t{0}, bytes / 2, bytes - 1})
+        for (const std::size_t index : {std::size_t{0}, bytes / 2, bytes - 1})
             EXPECT_EQ(std::exchange(first[index], 1), 0);
         EXPECT_LT(tenure::platform::resident_bytes(), before + bytes / 2); // a freed one's begin is overwritten
         EXPECT_EQ(tenure::handle_table::process().remove(made), tenure::status::ok);

@@ -200,7 +200,7 @@ private:
     };
     template<class Typed>
     static std::size_t in_values(const Typed&, std::size_t bytes) {
-        std::size_t const size = sizeof(typename Typed::value_type);
+        const std::size_t size = sizeof(typename Typed::value_type);
         return bytes / size + (bytes % size != 0 || bytes == 0);
     }
     template<class Work>

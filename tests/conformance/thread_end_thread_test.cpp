@@ -51,9 +51,9 @@ std::size_t mapped_bytes() {
 template<class Work>
 std::size_t left_by_threads(Work&& work) {
     for (int each = 0; each < 20; ++each) support::on_fresh_thread(work);
-    std::size_t const before = mapped_bytes();
+    const std::size_t before = mapped_bytes();
     for (int each = 0; each < 200; ++each) support::on_fresh_thread(work);
-    std::size_t const after = mapped_bytes();
+    const std::size_t after = mapped_bytes();
     return after > before ? after - before : 0;
 }
 
@@ -64,8 +64,8 @@ constexpr char again[] = "TENURE_TEST_AGAIN";
 /// reserve nothing between pages that fault. Returns   whether this is that process.
 bool is_in_own_process() {
     if (std::getenv(again) != nullptr) return true;
-    std::string const name = testing::UnitTest::GetInstance()->current_test_info()->name();
-    support::outcome const seen =
+    const std::string name = testing::UnitTest::GetInstance()->current_test_info()->name();
+    const support::outcome seen =
         support::run_again({{again, "1"}, {"TENURE_HEAP_GUARD_SAMPLE", "0"}}, "thread_end_of_all." + name);
     EXPECT_EQ(seen.status, 0) << seen.output;
     return false;
@@ -104,7 +104,7 @@ TEST(thread_end_of_all, threads_leave_no_more_behind_than_the_next_ones_take) {
     support::on_fresh_thread([&] { all.use(); });
     pthread_key_t key{};
     ASSERT_EQ(::pthread_key_create(&key, &late_use::end), 0);
-    std::size_t const left = left_by_threads([&] {
+    const std::size_t left = left_by_threads([&] {
         static thread_local late_use late{};
         late = {&all, key, 0};
         ::pthread_setspecific(key, &late);

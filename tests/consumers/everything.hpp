@@ -55,9 +55,9 @@ inline bool filled(void* block, std::size_t bytes) {
 }
 
 inline bool use_lifetimes() {
-    tenure::tag_scope const owner{"consumer"};
+    const tenure::tag_scope owner{"consumer"};
     {
-        tenure::temp_scope const scope;
+        const tenure::temp_scope scope;
         if (!filled(tenure::allocate(100, tenure::lifetime::temp), 100)) return false;
     }
     void* const job = tenure::allocate(200, tenure::lifetime::temp_job, 64);

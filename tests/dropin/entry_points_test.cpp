@@ -91,7 +91,7 @@ TEST_F(entry_points, malloc_returns_distinct_blocks_at_multiples_of_sixteen) {
 TEST_F(entry_points, every_usable_byte_may_be_used) {
     for (std::size_t bytes : sizes) {
         void* const block = hidden(std::malloc(bytes));
-        std::size_t const usable = ::malloc_usable_size(block);
+        const std::size_t usable = ::malloc_usable_size(block);
         EXPECT_GE(usable, bytes);
         std::memset(block, 0xA5, usable);
         EXPECT_TRUE(holds_only(block, 0xA5, usable));
@@ -114,7 +114,7 @@ TEST_F(entry_points, calloc_is_zero_also_where_blocks_were_used_before) {
 }
 
 TEST_F(entry_points, calloc_leaves_untouched_what_the_system_gave_as_zero) {
-    std::size_t const before = resident_bytes();
+    const std::size_t before = resident_bytes();
     void* const block = hidden(std::calloc(1, std::size_t{1} << 30));
     ASSERT_NE(block, nullptr);
     EXPECT_LT(resident_bytes(), before + (std::size_t{16} << 20));
@@ -179,7 +179,7 @@ TEST_F(entry_points, what_succeeds_leaves_errno) {
 
 TEST_F(entry_points, realloc_keeps_contents_up_and_down) {
     const auto is_kept = [](const void* block, std::size_t bytes) {
-        auto const* const each = static_cast<const std::uint32_t*>(block);
+        const auto* const each = static_cast<const std::uint32_t*>(block);
         for (std::uint32_t i = 0; i < bytes / 4; ++i) {
             if (each[i] != i) return false;
         }
@@ -189,7 +189,7 @@ TEST_F(entry_points, realloc_keeps_contents_up_and_down) {
     auto* block = static_cast<std::uint32_t*>(hidden(std::realloc(nullptr, bytes)));
     block[0] = 0;
     while (bytes < (std::size_t{200} << 20)) {
-        std::size_t const larger = (bytes + bytes / 2 + 4) & ~std::size_t{3};
+        const std::size_t larger = (bytes + bytes / 2 + 4) & ~std::size_t{3};
         block = static_cast<std::uint32_t*>(hidden(std::realloc(block, larger)));
         ASSERT_NE(block, nullptr);
         for (std::size_t i = bytes / 4; i < larger / 4; ++i) block[i] = static_cast<std::uint32_t>(i);
@@ -326,7 +326,7 @@ TEST_F(entry_points, malloc_trim_gives_memory_back_to_the_system) {
         blocks.push_back(block);
     }
     for (void* block : blocks) std::free(block);
-    std::size_t const before = resident_bytes();
+    const std::size_t before = resident_bytes();
     EXPECT_EQ(::malloc_trim(0), 1);
     EXPECT_LT(resident_bytes(), before - (std::size_t{32} << 20));
 }
@@ -338,7 +338,7 @@ TEST_F(entry_points, malloc_info_writes_xml_and_wants_no_options) {
     EXPECT_EQ(::malloc_info(1, file), EINVAL);
     EXPECT_EQ(::malloc_info(0, file), 0);
     std::fclose(file);
-    std::string const written{text, length};
+    const std::string written{text, length};
     std::free(text);
     EXPECT_TRUE(written.starts_with("<malloc version=\"1\""));
     EXPECT_TRUE(written.ends_with("</malloc>\n"));
@@ -356,7 +356,7 @@ TEST_F(entry_points, mallopt_takes_hints_and_refuses_promises) {
 TEST_F(entry_points, malloc_stats_writes_to_standard_error) {
     testing::internal::CaptureStderr();
     ::malloc_stats();
-    std::string const written = testing::internal::GetCapturedStderr();
+    const std::string written = testing::internal::GetCapturedStderr();
     EXPECT_NE(written.find("in use bytes = "), std::string::npos) << written;
 }
 

@@ -96,10 +96,10 @@ TEST_F(exhaustion, operator_new_throws_bad_alloc_and_serves_again_when_there_is_
             {
                 bool good = true;
                 {
-                    everything const taken;
-                    for (std::size_t const bytes : sizes) good = throws_bad_alloc(take, bytes) && good;
+                    const everything taken;
+                    for (const std::size_t bytes : sizes) good = throws_bad_alloc(take, bytes) && good;
                 }
-                for (std::size_t const bytes : sizes) std::free(take(bytes));
+                for (const std::size_t bytes : sizes) std::free(take(bytes));
                 std::_Exit(good ? 0 : 1);
             },
             testing::ExitedWithCode(0), "^$");
@@ -112,9 +112,9 @@ TEST_F(exhaustion, the_quiet_forms_call_the_new_handler_and_are_null) {
     for (const form take : quiet_forms) {
         EXPECT_EXIT(
             {
-                everything const taken;
+                const everything taken;
                 bool good = true;
-                for (std::size_t const bytes : sizes) {
+                for (const std::size_t bytes : sizes) {
                     calls_of_handler = 0;
                     std::set_new_handler([] {
                         if (++calls_of_handler == 3) std::set_new_handler(nullptr);
@@ -134,7 +134,7 @@ TEST_F(exhaustion, a_new_handler_that_frees_its_reserve_is_all_that_operator_new
     EXPECT_EXIT(
         {
             reserve = hidden(std::malloc(300'000));
-            everything const taken;
+            const everything taken;
             std::set_new_handler([] {
                 ++calls_of_handler;
                 if (reserve == nullptr) std::set_new_handler(nullptr);
@@ -161,7 +161,7 @@ TEST_F(exhaustion, a_realloc_that_shrinks_keeps_its_block_and_errno) {
                 blocks[each] = hidden(std::malloc(changes[each].from));
                 std::memset(blocks[each], 7, changes[each].from);
             }
-            everything const taken;
+            const everything taken;
             bool good = true;
             for (std::size_t each = 0; each < std::size(changes); ++each) {
                 errno = mark;

@@ -44,7 +44,7 @@ TEST(exit_report, is_written_to_standard_error_and_into_no_file_that_the_program
     ::setenv("TENURE_MALLOC_STATS", "text", 1); // of the process that is started here
     EXPECT_EXIT(
         {
-            int const file = ::memfd_create("the program's own", 0);
+            const int file = ::memfd_create("the program's own", 0);
             bool good = child_exits_after([] {}); // its report is what standard error must have
             good = child_exits_after([file] { replace_descriptors(file); }) && good;
             struct stat found {};

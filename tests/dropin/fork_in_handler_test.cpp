@@ -65,7 +65,7 @@ TEST(fork_in_handler, may_interrupt_malloc_and_free_of_a_program_with_one_thread
             sigevent event{};
             event.sigev_notify = SIGEV_SIGNAL;
             event.sigev_signo = SIGUSR1;
-            bool const is_set =
+            const bool is_set =
                 ::sigaction(SIGUSR1, &action, nullptr) == 0 && ::timer_create(CLOCK_MONOTONIC, &event, &timer) == 0;
             if (!is_set) std::_Exit(3);
             arm();

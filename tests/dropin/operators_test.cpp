@@ -27,7 +27,7 @@ protected:
 TEST_F(operators, give_aligned_blocks_that_every_form_of_delete_takes) {
     constexpr std::size_t sizes[] = {0, 1, 8, 9, 24, 1000, 1025, 40'000, 40'000'000};
     for (std::size_t bytes : sizes) {
-        std::size_t const least = bytes <= 8 ? 8 : 16;
+        const std::size_t least = bytes <= 8 ? 8 : 16;
         void* const plain = hidden(::operator new(bytes));
         void* const array = hidden(::operator new[](bytes));
         void* const quiet = hidden(::operator new(bytes, std::nothrow));
@@ -114,7 +114,7 @@ struct throws_at_birth {
 };
 
 TEST_F(operators, a_constructor_that_throws_gives_its_memory_back) {
-    std::size_t const before = ::mallinfo2().uordblks;
+    const std::size_t before = ::mallinfo2().uordblks;
     for (int i = 0; i < 20'000; ++i) EXPECT_THROW(delete new throws_at_birth(true), std::runtime_error);
     EXPECT_LT(::mallinfo2().uordblks, before + 1'000'000);
 }

@@ -12,12 +12,12 @@ std::string file_of(const char* function) {
     void* const address = ::dlsym(RTLD_DEFAULT, function);
     Dl_info info{};
     if (address == nullptr || ::dladdr(address, &info) == 0 || info.dli_fname == nullptr) return {};
-    std::string const path = info.dli_fname;
+    const std::string path = info.dli_fname;
     return path.substr(path.rfind('/') + 1);
 }
 
 std::string dropin_name() {
-    std::string const name = file_of("malloc");
+    const std::string name = file_of("malloc");
     return name.starts_with("libtenure_malloc") ? name : std::string{};
 }
 

@@ -68,7 +68,7 @@ TEST_F(thread_life, blocks_are_freed_by_other_threads_than_their_own) {
         const auto work = [&](int me) {
             for (void* block : passed[1 - me]) std::free(block);
             for (int i = 0; i < batch; ++i) {
-                std::size_t const bytes = static_cast<std::size_t>(i * 37 % 3000 + (i % 100 == 0 ? 60'000 : 1));
+                const std::size_t bytes = static_cast<std::size_t>(i * 37 % 3000 + (i % 100 == 0 ? 60'000 : 1));
                 void* const block = hidden(std::malloc(bytes));
                 std::memset(block, me + 1, bytes);
                 next[me].push_back(block);
@@ -122,7 +122,7 @@ void end_late(void* block) {
 
 TEST_F(thread_life, key_destructors_of_every_round_allocate_and_free) {
     ASSERT_EQ(::pthread_key_create(&late_key, &end_late), 0);
-    std::size_t const before = ::mallinfo2().uordblks;
+    const std::size_t before = ::mallinfo2().uordblks;
     constexpr int turns = 300;
     for (int turn = 0; turn < turns; ++turn) {
         late_rounds = 0;

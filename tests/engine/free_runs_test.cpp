@@ -16,7 +16,7 @@ struct noting_source {
     bool succeeds = true;
 
     bool decommit(void* memory, std::size_t bytes) noexcept {
-        std::size_t const page = tenure::platform::page_bytes();
+        const std::size_t page = tenure::platform::page_bytes();
         EXPECT_EQ(tenure::address_of(memory) % page, 0u);
         EXPECT_EQ(bytes % page, 0u);
         pages.emplace_back(tenure::address_of(memory) / page, bytes / page);

@@ -29,10 +29,10 @@ struct page {
         std::vector<void*> pointers;
         for (std::size_t index : freed) pointers.push_back(blocks[index]);
         std::array<counted, max_freed_words> found;
-        std::size_t const words = tenure::detail::locate_freed(
+        const std::size_t words = tenure::detail::locate_freed(
             pointers.data(), pointers.size(), found.data(),
             [this](const void* block) {
-                auto const index = static_cast<std::size_t>(static_cast<const unsigned char*>(block) - blocks[0]) / 16;
+                const auto index = static_cast<std::size_t>(static_cast<const unsigned char*>(block) - blocks[0]) / 16;
                 return counted{{bits + index / 64, tenure::bit_at(index)}, 1};
             },
             [](counted& word) { ++word.count; });

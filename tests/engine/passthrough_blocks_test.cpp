@@ -28,7 +28,7 @@ std::vector<void*> blocks_of(const passthrough_blocks& list) {
 TEST(passthrough_blocks, blocks_are_aligned_listed_and_come_from_malloc) {
     for (std::size_t alignment = 1; alignment <= 65536; alignment *= 2) {
         passthrough_blocks list;
-        std::size_t const before = support::malloc_bytes();
+        const std::size_t before = support::malloc_bytes();
         std::vector<void*> made;
         for (int count = 0; count < 20; ++count) {
             void* const block = list.allocate(5000, alignment);

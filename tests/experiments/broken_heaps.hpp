@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "bench/experiments/heap/heap_blocks.hpp"
+#include "bench/harness/page_array.hpp"
 
 namespace broken {
 
@@ -23,7 +24,7 @@ template<std::size_t Less, std::size_t Askew>
 class bump_heap {
 public:
     void* allocate(std::size_t bytes) {
-        std::size_t const stride = tenure::align_up(bytes, 16) - (bytes > 64 ? Less : 0);
+        const std::size_t stride = tenure::align_up(bytes, 16) - (bytes > 64 ? Less : 0);
         if (next_ + bytes + Askew > memory_.size()) return nullptr;
         void* const block = memory_.data() + next_ + Askew;
         next_ += stride;

@@ -28,8 +28,8 @@ public:
     explicit pool_of_cells(std::size_t max_alive) : memory_((max_alive + 2) * Stride + Bytes), freed_(max_alive) {}
 
     object* construct(int number) {
-        std::size_t const cell = freed_count_ > 0 ? freed_[--freed_count_] : next_++;
-        std::size_t const aside = cell < destroyed_ && cell % 2 == 0 ? Aside : 0;
+        const std::size_t cell = freed_count_ > 0 ? freed_[--freed_count_] : next_++;
+        const std::size_t aside = cell < destroyed_ && cell % 2 == 0 ? Aside : 0;
         return new (memory_.data() + cell * Stride + aside) object(number);
     }
     void destroy(object* made) {

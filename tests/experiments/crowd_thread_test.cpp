@@ -15,6 +15,7 @@
 #include "bench/experiments/heap/heap_workload.hpp"
 #include "bench/experiments/latency/latency_workload.hpp"
 #include "bench/experiments/shared/crowd.hpp"
+#include "bench/harness/page_array.hpp"
 #include "experiments/broken_heaps.hpp"
 #include "experiments/kept_recorder.hpp"
 
@@ -85,7 +86,7 @@ TEST(crowd, every_block_that_is_sent_is_freed_once_by_the_next_thread) {
         for (std::size_t index = 0; index < threads; ++index) {
             running.emplace_back([&, index] {
                 crowd_member member(all, index);
-                auto const add = [&](const held_block& come) { sums[index] += come.stamp; };
+                const auto add = [&](const held_block& come) { sums[index] += come.stamp; };
                 for (int pass = 0; pass < 2; ++pass) {
                     member.meet();
                     for (std::uint32_t i = 1; i <= each; ++i) {
@@ -97,9 +98,9 @@ TEST(crowd, every_block_that_is_sent_is_freed_once_by_the_next_thread) {
             });
         }
     }
-    std::uint64_t const numbers = std::uint64_t{each} * (each + 1) / 2;
+    const std::uint64_t numbers = std::uint64_t{each} * (each + 1) / 2;
     for (std::size_t index = 0; index < threads; ++index) {
-        std::size_t const from = (index + threads - 1) % threads;
+        const std::size_t from = (index + threads - 1) % threads;
         EXPECT_EQ(sums[index], 2 * (numbers + from * 1'000'000 * each)) << index;
     }
 }
@@ -159,7 +160,7 @@ TEST(heap_threads, a_consumer_frees_all_that_a_producer_allocates) {
 }
 
 TEST(heap_threads, pass_with_our_own_heap) {
-    for (std::size_t const part : {heap_part::threads, heap_part::producer_consumer}) {
+    for (const std::size_t part : {heap_part::threads, heap_part::producer_consumer}) {
         const kept_recorder found = run_few(heap_experiment, tenure_in_heap().front().run, part);
         EXPECT_EQ(found.failure, "") << part;
         EXPECT_EQ(found.query, "heap::owns") << part;
@@ -168,7 +169,7 @@ TEST(heap_threads, pass_with_our_own_heap) {
 
 TEST(heap_threads, blocks_that_are_not_aligned_fail_the_part_and_end_it) {
     constexpr std::string_view askew = "a block did not have the requested alignment";
-    for (std::size_t const part : {heap_part::threads, heap_part::producer_consumer}) {
+    for (const std::size_t part : {heap_part::threads, heap_part::producer_consumer}) {
         const kept_recorder found = run_few(heap_experiment, run_heap<askew_bump>, part);
         EXPECT_EQ(found.failure, askew) << part;
         EXPECT_TRUE(found.values.empty()) << part;

@@ -12,7 +12,7 @@
 #include <string>
 #include <vector>
 
-#include "bench/harness/proof.hpp"
+#include "bench/harness/mallocs/proof.hpp"
 #include "experiments/kept_recorder.hpp"
 
 namespace {
@@ -88,7 +88,7 @@ TEST(dotnet, an_answer_whose_blocks_are_not_the_allocators_fails) {
                   .failure,
               "not proven: only 999 of 1000 blocks are recognized by tn_owns");
     for (std::string_view mapping : {"7f1000-7f2000 rw-p", "", "nothing", "7e0000-7f0010 rw-p"}) {
-        std::string const proof = R"({"query":"tn_owns","asked":1,"owned":1,"blocks":[)"
+        const std::string proof = R"({"query":"tn_owns","asked":1,"owned":1,"blocks":[)"
                                   R"({"address":"0x7f0010","mapping":")" +
                                   std::string{mapping} + "\"}]}";
         const kept_recorder kept = record(answer_with(proof));
@@ -171,7 +171,7 @@ TEST(dotnet, rows_without_the_tool_are_missing_with_what_would_bring_it) {
 
 TEST(dotnet, an_installed_tool_is_found_and_jemalloc_needs_its_library_too) {
     const lonely_folder folder;
-    std::filesystem::path const tool = folder.path / "jembench";
+    const std::filesystem::path tool = folder.path / "jembench";
     std::ofstream(tool) << "#!/bin/sh\n";
     EXPECT_EQ(find_dotnet_tool(), std::vector<std::string>{}); // a file that nobody can run is no tool
     std::filesystem::permissions(tool, std::filesystem::perms::owner_all);
@@ -192,7 +192,7 @@ TEST(dotnet, no_part_is_pinned_to_one_cpu) {
 TEST(dotnet, no_two_figures_of_a_row_have_one_name) {
     // Parts of a row go into one list: the tool's parts that are called twice differ by what is added to their
     // variants.
-    std::string const text = answer_with(good_proof);
+    const std::string text = answer_with(good_proof);
     std::string off = text;
     off.replace(off.find("\"on\""), 4, "\"off\"");
     kept_recorder kept;

@@ -8,6 +8,7 @@
 #include <tenure/lifetime/lifetime.hpp>
 
 #include "bench/experiments/pools/pools.hpp"
+#include "bench/harness/page_array.hpp"
 #include "experiments/kept_recorder.hpp"
 #include "support/process.hpp"
 
@@ -134,7 +135,7 @@ TEST(exchange, a_difference_below_zero_is_told_as_it_is) {
 TEST(exchange, where_the_threads_ran_is_said_in_words) {
     EXPECT_EQ(where_they_ran({-1, 0}), "the two threads did not each stay on one CPU");
     EXPECT_EQ(where_they_ran({3, 3}), "both threads ran on CPU 3");
-    std::string const two = where_they_ran({1, 0});
+    const std::string two = where_they_ran({1, 0});
     EXPECT_EQ(two.find("the two threads ran on CPUs 1 and 0, "), 0u) << two;
     EXPECT_NE(two.find("the kernel"), std::string::npos) << two;
 }

@@ -12,6 +12,8 @@
 #include "bench/experiments/heap/heap_workload.hpp"
 #include "bench/experiments/large/large_workload.hpp"
 #include "bench/experiments/latency/latency_workload.hpp"
+#include "bench/harness/page_array.hpp"
+#include "bench/harness/random_source.hpp"
 #include "experiments/broken_heaps.hpp"
 #include "experiments/kept_recorder.hpp"
 

@@ -12,6 +12,7 @@
 
 #include "bench/experiments/pools/pools_contestant.hpp"
 #include "bench/experiments/registry.hpp"
+#include "bench/harness/page_array.hpp"
 #include "experiments/broken_pools.hpp"
 #include "experiments/kept_recorder.hpp"
 
@@ -21,10 +22,10 @@ using namespace tenure::lab;
 
 TEST(pools_bounds, repeating_stops_after_a_second_at_an_odd_count_of_three_or_more) {
     constexpr double late = 1.1e9, early = 0.9e9;
-    for (std::size_t const repeated : std::initializer_list<std::size_t>{0, 1, 2, 4, 6}) {
+    for (const std::size_t repeated : std::initializer_list<std::size_t>{0, 1, 2, 4, 6}) {
         EXPECT_FALSE(may_stop(repeated, late)) << repeated;
     }
-    for (std::size_t const repeated : std::initializer_list<std::size_t>{3, 5, 7}) {
+    for (const std::size_t repeated : std::initializer_list<std::size_t>{3, 5, 7}) {
         EXPECT_TRUE(may_stop(repeated, late)) << repeated;
         EXPECT_FALSE(may_stop(repeated, early)) << repeated;
     }
@@ -52,7 +53,7 @@ std::size_t repetitions(Adaptor& pool, kept_recorder& found) {
     const page_array<void*> objects(1000);
     population<Adaptor> all(pool, objects.all());
     EXPECT_GE(all.construct_all(), 0);
-    std::size_t const before = pool.made;
+    const std::size_t before = pool.made;
     EXPECT_TRUE(measure_order({options, 5, 0, found}, all, free_order::random, "64 B"));
     return (pool.made - before) / objects.size();
 }

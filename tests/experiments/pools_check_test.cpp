@@ -7,6 +7,7 @@
 #include <gtest/gtest.h>
 
 #include "bench/experiments/pools/pools_contestant.hpp"
+#include "bench/harness/page_array.hpp"
 #include "bench/harness/schedule.hpp"
 #include "experiments/broken_pools.hpp"
 #include "experiments/kept_recorder.hpp"

@@ -14,7 +14,7 @@
 #include "bench/experiments/registry.hpp"
 #include "bench/experiments/shared/exchange.hpp"
 #include "bench/harness/schedule.hpp"
-#include "report/primary.hpp"
+#include "report/result/primary.hpp"
 #include "support/process.hpp"
 
 namespace {
@@ -98,7 +98,7 @@ TEST_P(each_experiment_runs, to_its_end_with_every_contestant) {
     const experiment& chosen = experiments()[GetParam()];
     const std::vector<measured_row> rows = all_rows(chosen);
     ASSERT_FALSE(rows.empty()) << "an experiment without rows measures nothing";
-    std::size_t const expected = rows_that_can_run(chosen).size();
+    const std::size_t expected = rows_that_can_run(chosen).size();
     if (expected == 0) GTEST_SKIP() << why_not(rows[0]);
     const experiment_result found = run(chosen);
     EXPECT_EQ(found.rounds, 1u);

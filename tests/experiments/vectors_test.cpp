@@ -15,7 +15,7 @@
 #include <string>
 #include <string_view>
 
-#include "bench/experiments/vectors/vectors_calls.hpp"
+#include "bench/experiments/vectors/loops/vectors_calls.hpp"
 #include "experiments/kept_recorder.hpp"
 
 namespace {
@@ -56,14 +56,14 @@ TEST(vectors, figures_of_memory_and_of_the_cache_have_names_of_their_own) {
 TEST(vectors, loops_for_newer_processors_are_left_out_with_a_reason_or_run) {
     const parameters options = tiny();
     const std::vector<contestant> all = vectors_experiment.contestants();
-    for (std::string_view const name : {"loop with our flags for x86-64-v3", "loop at -O3 for x86-64-v3"}) {
+    for (const std::string_view name : {"loop with our flags for x86-64-v3", "loop at -O3 for x86-64-v3"}) {
         const auto found =
             std::find_if(all.begin(), all.end(), [name](const contestant& each) { return each.name == name; });
         ASSERT_NE(found, all.end());
-        std::string_view const why = found->left_out(options, vectors_part::in_memory);
+        const std::string_view why = found->left_out(options, vectors_part::in_memory);
         // Asked of the system and not of the same function.
         std::ifstream file("/proc/cpuinfo");
-        std::string const facts{std::istreambuf_iterator<char>(file), {}};
+        const std::string facts{std::istreambuf_iterator<char>(file), {}};
         const bool has_it = facts.find(" avx2 ") != std::string::npos && facts.find(" bmi2 ") != std::string::npos &&
                             facts.find(" fma ") != std::string::npos && facts.find(" movbe ") != std::string::npos;
         if (!facts.empty()) {

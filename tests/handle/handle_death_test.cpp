@@ -19,7 +19,7 @@ TEST_F(handles, checked_builds_say_who_holds_what_was_to_be_removed) {
     if constexpr (!tenure::checks::caller) GTEST_SKIP() << "needs checks";
     const handle one = add();
     ASSERT_EQ(table_.acquire(one), status::ok);
-    support::heard_reports const heard;
+    const support::heard_reports heard;
     EXPECT_EQ(table_.remove(one), status::still_held);
     EXPECT_NE(heard.last().find("is held 1 time, by thread "), std::string::npos) << heard.last();
     EXPECT_EQ(table_.release(one), status::ok);
@@ -30,7 +30,7 @@ TEST_F(handles, checked_builds_say_who_holds_what_was_to_be_removed) {
 TEST_F(handles, checked_builds_say_it_once_for_each_removal_and_who_it_was_that_is_about_to_be_noted) {
     if constexpr (!tenure::checks::caller) GTEST_SKIP() << "needs checks";
     const handle one = add();
-    support::heard_reports const heard;
+    const support::heard_reports heard;
     // As between an acquire's count and its note: the count is there, and nobody is known.
     tenure::detail::handle_word& word = const_cast<tenure::detail::handle_word&>(table_.words()[one.entry]);
     word.fetch_add(tenure::detail::one_holder);

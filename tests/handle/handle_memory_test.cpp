@@ -33,7 +33,7 @@ using tenure::status;
 handle_table& table() { return handle_table::process(); }
 
 TEST(handle_memory, memory_is_as_large_aligned_and_zero_as_was_asked) {
-    for (std::size_t const bytes : {std::size_t{0}, std::size_t{1}, std::size_t{100'000}, std::size_t{40} << 20}) {
+    for (const std::size_t bytes : {std::size_t{0}, std::size_t{1}, std::size_t{100'000}, std::size_t{40} << 20}) {
         for (std::size_t alignment = 1; alignment <= 4096; alignment *= 8) {
             handle made;
             ASSERT_EQ(tenure::allocate_held(bytes, {.alignment = alignment, .kind = "test"}, made), status::ok);
@@ -48,7 +48,7 @@ TEST(handle_memory, memory_is_as_large_aligned_and_zero_as_was_asked) {
 }
 
 TEST(handle_memory, huge_pages_are_asked_for_and_change_nothing_else) {
-    for (std::size_t const bytes : {std::size_t{100}, std::size_t{3} << 20, std::size_t{70} << 20}) {
+    for (const std::size_t bytes : {std::size_t{100}, std::size_t{3} << 20, std::size_t{70} << 20}) {
         handle made;
         ASSERT_EQ(tenure::allocate_held(bytes, {.pages = tenure::page_size::huge, .kind = "test"}, made), status::ok);
         auto* const first = static_cast<unsigned char*>(made.pointer);
@@ -75,7 +75,7 @@ TEST(handle_memory, what_cannot_be_is_refused_and_changes_nothing) {
 }
 
 TEST(handle_memory, a_files_memory_is_its_contents_and_stays_with_it) {
-    std::string const path = support::own_path("held");
+    const std::string path = support::own_path("held");
     handle first;
     ASSERT_EQ(tenure::map_held(path.c_str(), 10'000, "test", first), status::ok);
     std::memset(first.pointer, 'x', 10'000);
@@ -90,7 +90,7 @@ TEST(handle_memory, a_files_memory_is_its_contents_and_stays_with_it) {
 
 TEST(handle_memory, a_file_without_a_name_may_be_larger_than_the_memory) {
     handle made;
-    std::size_t const bytes = std::size_t{1} << 40;
+    const std::size_t bytes = std::size_t{1} << 40;
     const status how = tenure::map_held(nullptr, bytes, "test", made);
     if (how != status::ok) GTEST_SKIP() << "the file system for temporary files takes no sparse file of 1 TiB";
     auto* const first = static_cast<unsigned char*>(made.pointer);
@@ -111,24 +111,24 @@ TEST(handle_memory, freed_memory_is_overwritten_when_that_is_asked_for) {
 }
 
 TEST(handle_memory, a_file_that_was_not_kept_is_as_it_was) {
-    std::string const path = support::own_path("unkept");
+    const std::string path = support::own_path("unkept");
     {
-        tenure::platform::mapped_file const file(path.c_str(), 10'000);
+        const tenure::platform::mapped_file file(path.c_str(), 10'000);
         ASSERT_NE(file.memory(), nullptr);
         EXPECT_EQ(std::filesystem::file_size(path), 10'000u);
     }
     EXPECT_FALSE(std::filesystem::exists(path));
     std::ofstream(path) << "text";
-    { tenure::platform::mapped_file const longer(path.c_str(), 10'000); }
+    { const tenure::platform::mapped_file longer(path.c_str(), 10'000); }
     EXPECT_EQ(std::filesystem::file_size(path), 4u);
     {
-        tenure::platform::mapped_file const longer(path.c_str(), 10'000);
+        const tenure::platform::mapped_file longer(path.c_str(), 10'000);
         std::filesystem::resize_file(path, 20'000); // by somebody else, meanwhile
     }
     EXPECT_EQ(std::filesystem::file_size(path), 20'000u);
     std::filesystem::remove(path);
     {
-        tenure::platform::mapped_file const gone(path.c_str(), 10'000);
+        const tenure::platform::mapped_file gone(path.c_str(), 10'000);
         std::filesystem::remove(path);
         std::ofstream(path) << "another";
     }
@@ -139,7 +139,7 @@ TEST(handle_memory, a_file_that_was_not_kept_is_as_it_was) {
 // Run again by the test below: in a process that has taken no addresses yet.
 TEST(handle_memory, DISABLED_there_is_room_beside_the_table) {
     constexpr rlim_t most = rlim_t{2} << 30;
-    ::rlimit const limit{most, most};
+    const ::rlimit limit{most, most};
     ASSERT_EQ(::setrlimit(RLIMIT_AS, &limit), 0);
     EXPECT_EQ(tenure::platform::address_limit_bytes(), most);
     for (int count = 0; count < 50'000; ++count) ASSERT_NE(table().add(nullptr, 1).entry, 0u);
@@ -157,15 +157,15 @@ TEST(handle_memory, a_process_whose_addresses_are_limited_keeps_them_for_others)
 
 TEST(handle_memory, what_is_live_can_be_reported_at_any_time) {
     handle made;
-    std::size_t const before = table().usage().live_count;
+    const std::size_t before = table().usage().live_count;
     ASSERT_EQ(tenure::allocate_held(123, {.alignment = 16, .how = fill::none, .kind = "left behind"}, made),
               status::ok);
     {
-        support::heard_reports const heard;
+        const support::heard_reports heard;
         EXPECT_EQ(table().report_live(), before + 1);
         EXPECT_NE(heard.last().find("left behind of 123 bytes"), std::string::npos) << heard.last();
-        std::string const said = heard.last();
-        std::size_t const age = said.find(", has been live for ");
+        const std::string said = heard.last();
+        const std::size_t age = said.find(", has been live for ");
         ASSERT_NE(age, std::string::npos) << said;
         EXPECT_NE(said.find(" ms", age), std::string::npos) << said;
         EXPECT_EQ(heard.count(tenure::report_kind::leak), before + 1);
@@ -192,7 +192,7 @@ TEST(handle_memory, DISABLED_something_is_left_behind) {
 
 TEST(handle_memory, what_is_live_at_the_programs_end_is_told_as_the_option_says) {
     setenv("GTEST_ALSO_RUN_DISABLED_TESTS", "1", 1);
-    std::string const filter = "*DISABLED_something_is_left_behind";
+    const std::string filter = "*DISABLED_something_is_left_behind";
     const auto text = support::run_again({{"TENURE_HANDLE_REPORT", "text"}}, filter);
     const auto json = support::run_again({{"TENURE_HANDLE_REPORT", "json"}}, filter);
     const auto none = support::run_again({}, filter);
@@ -223,7 +223,7 @@ TEST(handle_memory, what_is_live_at_the_programs_end_is_told_as_the_option_says)
 /// Memory of 3 MiB is made and freed under different values of the option, which the process heap does not ask again.
 void free_under_another_option(std::uint64_t when_made, std::uint64_t when_freed, tenure::handle_releaser releaser) {
     constexpr std::size_t bytes = std::size_t{3} << 20;
-    std::size_t const live_before = tenure::heap::process().stats().live_count;
+    const std::size_t live_before = tenure::heap::process().stats().live_count;
     for (const fill how : {fill::zero, fill::none}) {
         handle made, neighbour;
         ASSERT_TRUE(tenure::set_option(tenure::option::passthrough, when_made));
@@ -241,8 +241,8 @@ void free_under_another_option(std::uint64_t when_made, std::uint64_t when_freed
 
 void free_under_other_options() {
     const auto own_releaser = [](void* memory, std::size_t bytes) noexcept { tenure::deallocate_held(memory, bytes); };
-    std::uint64_t const before = tenure::option_value(tenure::option::passthrough);
-    for (tenure::handle_releaser const releaser : {tenure::handle_releaser{nullptr}, +own_releaser}) {
+    const std::uint64_t before = tenure::option_value(tenure::option::passthrough);
+    for (const tenure::handle_releaser releaser : {tenure::handle_releaser{nullptr}, +own_releaser}) {
         free_under_another_option(0, tenure::all_parts, releaser);
         free_under_another_option(tenure::all_parts, 0, releaser);
         free_under_another_option(tenure::all_parts, tenure::all_parts, releaser);

@@ -118,7 +118,7 @@ TEST_F(handles, a_full_table_refuses_and_goes_on_when_there_is_room) {
 
 TEST_F(handles, listings_tell_what_is_live_with_size_owner_kind_and_holders) {
     const handle gone = add(1);
-    tenure::tag_scope const owner("textures");
+    const tenure::tag_scope owner("textures");
     const handle held = add(20);
     const handle other = add(30);
     ASSERT_EQ(table_.remove(gone), status::ok);
@@ -155,19 +155,19 @@ TEST_F(handles, random_streams_agree_with_a_model) {
         handle which;
         std::uint32_t holders;
     };
-    std::uint64_t const seed = support::new_seed();
+    const std::uint64_t seed = support::new_seed();
     SCOPED_TRACE(seed);
     support::random random(seed);
     std::vector<expected> live;
     std::vector<handle> stale;
     for (int step = 0; step < 20'000; ++step) {
-        std::size_t const choice = random.below(10);
+        const std::size_t choice = random.below(10);
         if (choice < 4 || live.empty()) {
             live.push_back({add(1 + random.below(100)), 0});
             ASSERT_NE(live.back().which.entry, 0u);
             continue;
         }
-        std::size_t const at = random.below(live.size());
+        const std::size_t at = random.below(live.size());
         if (choice < 6) {
             ASSERT_EQ(table_.acquire(live[at].which), status::ok);
             ++live[at].holders;

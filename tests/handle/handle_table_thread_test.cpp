@@ -47,9 +47,9 @@ TEST_F(handles, an_acquired_handle_outlives_whoever_wants_to_remove_it) {
         for (int round = 0; round < 20'000; ++round) {
             object& next = objects[round % 64];
             next.is_there = true;
-            handle const made = table_.add(&next, sizeof next, leave, "object");
+            const handle made = table_.add(&next, sizeof next, leave, "object");
             {
-                std::lock_guard const lock(mutex);
+                const std::lock_guard lock(mutex);
                 current = made;
             }
             while (table_.remove(made) != status::ok) std::this_thread::yield();
@@ -60,7 +60,7 @@ TEST_F(handles, an_acquired_handle_outlives_whoever_wants_to_remove_it) {
         while (!stop) {
             handle mine;
             {
-                std::lock_guard const lock(mutex);
+                const std::lock_guard lock(mutex);
                 mine = current;
             }
             if (table_.acquire(mine) != status::ok) continue;
@@ -146,7 +146,7 @@ TEST_F(handles, threads_that_add_and_others_that_remove_use_entries_again) {
             for (handle& each : made) each = add();
         }).join();
         std::thread([&] {
-            for (handle const& each : made) ASSERT_EQ(table_.remove(each), status::ok);
+            for (const handle& each : made) ASSERT_EQ(table_.remove(each), status::ok);
         }).join();
     }
     EXPECT_LT(table_.usage().entry_count, 3'000u) << "of " << rounds * batch << " handles";
@@ -160,7 +160,7 @@ TEST_F(handles, listings_go_on_while_handles_come_and_go) {
         while (!stop) {
             table_.for_each_live([&](const tenure::handle_info& info) {
                 // What belongs together, whichever of the handles that have had the entry it was.
-                std::size_t const bytes = info.which.bytes;
+                const std::size_t bytes = info.which.bytes;
                 ASSERT_GE(bytes, 1u);
                 ASSERT_LE(bytes, 64u);
                 ASSERT_EQ(info.which.pointer, memory_ + (bytes - 1));
@@ -173,14 +173,14 @@ TEST_F(handles, listings_go_on_while_handles_come_and_go) {
         std::vector<handle> mine;
         for (int step = 0; step < 300'000; ++step) {
             if (mine.empty() || (mine.size() < 3 && random.one_in(2))) { // few: their entries change hands all the time
-                std::size_t const bytes = 1 + random.below(64);
+                const std::size_t bytes = 1 + random.below(64);
                 mine.push_back(table_.add(memory_ + (bytes - 1), bytes, nullptr, kinds + bytes));
             } else {
                 ASSERT_EQ(table_.remove(mine.back()), status::ok);
                 mine.pop_back();
             }
         }
-        for (handle const& each : mine) ASSERT_EQ(table_.remove(each), status::ok);
+        for (const handle& each : mine) ASSERT_EQ(table_.remove(each), status::ok);
     });
     stop = true;
     lister.join();

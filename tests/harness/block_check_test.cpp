@@ -27,7 +27,7 @@ protected:
 };
 
 TEST_F(block_check, blocks_that_lie_apart_pass_at_every_size) {
-    for (std::size_t const bytes : std::initializer_list<std::size_t>{1, 3, 4, 7, 8, 12, 16, 64, 100, 280}) {
+    for (const std::size_t bytes : std::initializer_list<std::size_t>{1, 3, 4, 7, 8, 12, 16, 64, 100, 280}) {
         std::vector<void*> blocks = blocks_of(memory, 100, bytes);
         EXPECT_EQ(check_blocks(blocks, bytes, 1), "") << bytes;
     }
@@ -73,7 +73,7 @@ TEST_F(block_check, a_block_that_is_not_aligned_is_seen) {
 TEST_F(block_check, blocks_of_several_sizes_pass_when_they_lie_apart) {
     std::vector<sized_block> blocks;
     std::size_t place = 0;
-    for (std::size_t const bytes : std::initializer_list<std::size_t>{512, 16, 40, 100, 7}) {
+    for (const std::size_t bytes : std::initializer_list<std::size_t>{512, 16, 40, 100, 7}) {
         blocks.push_back({memory.data() + place, bytes});
         place = tenure::align_up(place + bytes, 16);
     }

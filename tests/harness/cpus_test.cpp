@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: Tenure contributors
 // SPDX-License-Identifier: MIT
 
-#include "bench/harness/cpus.hpp"
+#include "bench/harness/machine/cpus.hpp"
 
 #include <gtest/gtest.h>
 
@@ -32,7 +32,7 @@ protected:
     }
     void TearDown() override { fs::remove_all(directory); }
     void has_siblings(int cpu, const char* list) {
-        fs::path const folder = fs::path{directory} / ("cpu" + std::to_string(cpu)) / "topology";
+        const fs::path folder = fs::path{directory} / ("cpu" + std::to_string(cpu)) / "topology";
         fs::create_directories(folder);
         std::ofstream(folder / "thread_siblings_list") << list << '\n';
     }

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: Tenure contributors
 // SPDX-License-Identifier: MIT
 
-#include "bench/harness/proof.hpp"
+#include "bench/harness/mallocs/proof.hpp"
 
 #include <gtest/gtest.h>
 
@@ -9,8 +9,8 @@
 #include <filesystem>
 #include <string>
 
-#include "bench/harness/block_owner.hpp"
-#include "bench/harness/peers.hpp"
+#include "bench/harness/mallocs/block_owner.hpp"
+#include "bench/harness/mallocs/malloc_peers.hpp"
 #include "bench/harness/schedule.hpp"
 #include "harness/toy_experiment.hpp"
 #include "support/own_path.hpp"
@@ -137,7 +137,7 @@ TEST_F(preloaded_proof, the_c_librarys_malloc_must_count_what_is_shown) {
 
 TEST_F(preloaded_proof, a_stranger_whose_mallinfo2_does_not_count_is_proven_by_its_symbols) {
     // By another name nobody knows ours.
-    std::string const path = support::own_path("libstranger-with-mallinfo2.so");
+    const std::string path = support::own_path("libstranger-with-mallinfo2.so");
     std::filesystem::copy_file(own.library, path, std::filesystem::copy_options::overwrite_existing);
     const contestant_result row = run_over(find_malloc_file(path), "uses no malloc");
     EXPECT_EQ(row.state, outcome::measured) << row.reason;

@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "bench/harness/experiment.hpp"
-#include "bench/harness/memory.hpp"
+#include "bench/harness/machine/memory.hpp"
 #include "support/process.hpp"
 
 namespace {
@@ -44,7 +44,7 @@ TEST(measure, the_median_is_the_middle_value) {
 
 TEST(measure, a_page_array_is_in_memory_before_it_is_used) {
     const page_array<int> numbers(100'000);
-    std::size_t const pages = (numbers.size() * sizeof(int) + 4095) / 4096;
+    const std::size_t pages = (numbers.size() * sizeof(int) + 4095) / 4096;
     std::vector<unsigned char> there(pages);
     ASSERT_EQ(::mincore(numbers.data(), pages * 4096, there.data()), 0);
     for (unsigned char page : there) EXPECT_EQ(page & 1, 1);

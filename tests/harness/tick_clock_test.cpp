@@ -14,7 +14,7 @@ namespace {
 using namespace tenure::lab;
 
 TEST(tick_clock, goes_forward) {
-    std::uint64_t const before = ticks_before();
+    const std::uint64_t before = ticks_before();
     EXPECT_GE(ticks_after(), before);
 }
 
@@ -22,7 +22,7 @@ TEST(tick_clock, an_empty_measurement_costs_no_less_than_one_takes_and_no_more_t
     const tick_length length;
     std::uint64_t least = ~std::uint64_t{0};
     for (int turn = 0; turn < 1000; ++turn) {
-        std::uint64_t const begin = ticks_before();
+        const std::uint64_t begin = ticks_before();
         least = std::min(least, ticks_after() - begin);
     }
     std::this_thread::sleep_for(std::chrono::milliseconds{5});
@@ -35,7 +35,7 @@ TEST(tick_clock, an_empty_measurement_costs_no_less_than_one_takes_and_no_more_t
 
 TEST(tick_clock, agrees_with_the_systems_clock_about_a_sleep) {
     const tick_length length;
-    std::uint64_t const begin = ticks_before();
+    const std::uint64_t begin = ticks_before();
     std::this_thread::sleep_for(std::chrono::milliseconds{20});
     const double slept = static_cast<double>(ticks_after() - begin) * length.ns();
     EXPECT_GE(slept, 19e6);

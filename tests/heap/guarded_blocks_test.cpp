@@ -25,7 +25,7 @@ TEST(guarded, blocks_end_at_a_page_and_are_given_back_in_turn) {
     std::vector<unsigned char*> blocks;
     std::set<void*> seen;
     for (std::size_t each = 0; each < guarded_blocks::place_count; ++each) {
-        std::size_t const bytes = 1 + each * 257 % guarded_blocks::place_bytes;
+        const std::size_t bytes = 1 + each * 257 % guarded_blocks::place_bytes;
         auto* const block = static_cast<unsigned char*>(tested.allocate(bytes, 16));
         ASSERT_NE(block, nullptr);
         EXPECT_EQ(tenure::address_of(block) % 16, 0u);
@@ -50,7 +50,7 @@ TEST(guarded, blocks_end_at_a_page_and_are_given_back_in_turn) {
 }
 
 TEST(guarded, mistakes_at_the_free_are_reported) {
-    support::heard_reports const heard;
+    const support::heard_reports heard;
     guarded_blocks tested;
     auto* const block = static_cast<unsigned char*>(tested.allocate(100, 16));
     tested.deallocate(block + 16);

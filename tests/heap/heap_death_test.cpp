@@ -42,7 +42,7 @@ protected:
 };
 
 TEST_F(heap_checks, a_double_free_is_reported_at_once_for_every_kind_of_block) {
-    for (std::size_t const bytes : {std::size_t{1}, std::size_t{100}, std::size_t{20'000}, std::size_t{100'000}}) {
+    for (const std::size_t bytes : {std::size_t{1}, std::size_t{100}, std::size_t{20'000}, std::size_t{100'000}}) {
         void* const other = heap_.allocate(bytes);
         void* const block = heap_.allocate(bytes);
         heap_.deallocate(block);
@@ -75,7 +75,7 @@ TEST_F(heap_checks, what_is_no_block_is_reported) {
 }
 
 TEST_F(heap_checks, an_address_inside_a_block_is_reported) {
-    for (std::size_t const bytes : {std::size_t{200}, std::size_t{100'000}, std::size_t{50'000'000}}) {
+    for (const std::size_t bytes : {std::size_t{200}, std::size_t{100'000}, std::size_t{50'000'000}}) {
         unsigned char* const block = allocate(bytes);
         heap_.deallocate(block + 16);
         expect_report("not the start of a block");
@@ -87,9 +87,9 @@ TEST_F(heap_checks, an_address_inside_a_block_is_reported) {
 TEST_F(heap_checks, a_write_of_one_byte_past_the_end_is_reported) {
     if (support::under_address_sanitizer()) GTEST_SKIP() << "AddressSanitizer stops at the write itself";
     tenure::set_option(tenure::option::heap_guard_sample, 0); // nor a page that faults, where a block lies before one
-    for (std::size_t const bytes :
+    for (const std::size_t bytes :
          {std::size_t{1}, std::size_t{24}, std::size_t{100}, std::size_t{5000}, std::size_t{100'000}}) {
-        for (std::size_t const past : {std::size_t{0}, std::size_t{7}, std::size_t{8}, std::size_t{15}}) {
+        for (const std::size_t past : {std::size_t{0}, std::size_t{7}, std::size_t{8}, std::size_t{15}}) {
             unsigned char* const block = allocate(bytes);
             const unsigned char before = block[bytes + past];
             block[bytes + past] ^= 1;
@@ -133,7 +133,7 @@ TEST_F(heap_checks, addresses_are_not_foretold_and_a_freed_block_rests) {
 }
 
 TEST_F(heap_checks, usable_bytes_are_those_that_were_asked_for) {
-    for (std::size_t const bytes : {std::size_t{1}, std::size_t{33}, std::size_t{100'000}, std::size_t{40'000'001}}) {
+    for (const std::size_t bytes : {std::size_t{1}, std::size_t{33}, std::size_t{100'000}, std::size_t{40'000'001}}) {
         unsigned char* block = allocate(bytes);
         EXPECT_EQ(heap_.usable_size(block), bytes);
         block = static_cast<unsigned char*>(heap_.reallocate(block, bytes + 9));
@@ -162,7 +162,7 @@ TEST_F(heap_checks, a_walk_has_the_heap_to_itself) {
 TEST(heap_misuse, in_a_release_build_a_double_free_is_found_when_it_is_written) {
     if (tenure::checks::caller) GTEST_SKIP() << "it is found at once in this build";
     heap tested;
-    support::heard_reports const heard;
+    const support::heard_reports heard;
     void* const kept = tested.allocate(4000);
     void* const block = tested.allocate(4000);
     tested.deallocate(block);

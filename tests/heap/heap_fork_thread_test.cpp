@@ -123,7 +123,7 @@ protected:
 
     /// Of every kind, for the thread that calls.
     void use(heap& tested) {
-        for (std::size_t const bytes : {block_bytes, std::size_t{3000}, std::size_t{100'000}, std::size_t{40'000'000}})
+        for (const std::size_t bytes : {block_bytes, std::size_t{3000}, std::size_t{100'000}, std::size_t{40'000'000}})
             alive.push_back(tested.allocate(bytes));
         for (int each = 0; each < 300; ++each) alive.push_back(tested.allocate(block_bytes));
         for (int each = 0; each < 200; ++each) {
@@ -139,15 +139,15 @@ protected:
 TEST_F(heap_child, counts_as_its_parent_does_and_leaves_other_threads_caches_as_they_are) {
     heap tested;
     const waiting_thread other([&] { use(tested); });
-    tenure::allocator_stats const before = tested.stats();
-    std::size_t const cached = tenure::detail::core_of(tested).cached_count(class_index);
+    const tenure::allocator_stats before = tested.stats();
+    const std::size_t cached = tenure::detail::core_of(tested).cached_count(class_index);
     EXPECT_EQ(before.live_count, alive.size());
     EXPECT_TRUE(cached != 0 || tenure::checks::caller) << "checked builds have no caches";
     const int answer = answer_of_child([&] {
-        tenure::allocator_stats const now = tested.stats();
-        bool const is_same = now.live_count == before.live_count && now.live_bytes == before.live_bytes;
+        const tenure::allocator_stats now = tested.stats();
+        const bool is_same = now.live_count == before.live_count && now.live_bytes == before.live_bytes;
         // Most children soon run another program: a fork is not to cost what emptying all caches does.
-        bool const is_left = tenure::detail::core_of(tested).cached_count(class_index) == cached;
+        const bool is_left = tenure::detail::core_of(tested).cached_count(class_index) == cached;
         return (is_same ? 0 : 1) + (is_left ? 0 : 2) + (tested.valid() ? 0 : 4);
     });
     EXPECT_EQ(answer, 0);
@@ -193,7 +193,7 @@ TEST_F(heap_child, hands_a_cache_that_nobody_has_to_its_next_thread) {
     if (tenure::checks::caller) GTEST_SKIP() << "checked builds have no caches";
     heap tested;
     const waiting_thread other([&] { use(tested); });
-    std::size_t const cached = tenure::detail::core_of(tested).cached_count(class_index);
+    const std::size_t cached = tenure::detail::core_of(tested).cached_count(class_index);
     const int answer = answer_of_child([&] {
         bool is_theirs = false, are_distinct = false;
         std::size_t left = cached;
@@ -209,7 +209,7 @@ TEST_F(heap_child, hands_a_cache_that_nobody_has_to_its_next_thread) {
             are_distinct = std::adjacent_find(blocks.begin(), blocks.end()) == blocks.end();
             for (void* const block : blocks) tested.deallocate(block);
         });
-        bool const is_good = tested.stats().live_count == 0 && tested.valid();
+        const bool is_good = tested.stats().live_count == 0 && tested.valid();
         return (is_theirs && left == 0 ? 0 : 1) + (are_distinct ? 0 : 2) + (is_good ? 0 : 4);
     });
     EXPECT_EQ(answer, 0);
@@ -221,9 +221,9 @@ TEST_F(heap_child, gives_back_what_caches_that_nobody_has_hold) {
     tested.deallocate(tested.allocate(block_bytes)); // the child's own cache, so that it takes over none
     const int answer = answer_of_child([&] {
         for (void* const block : alive) tested.deallocate(block);
-        bool const is_empty = tested.stats().live_count == 0;
+        const bool is_empty = tested.stats().live_count == 0;
         tested.trim();
-        bool const is_given_back = tested.stats().reserved_bytes == 0;
+        const bool is_given_back = tested.stats().reserved_bytes == 0;
         void* const again = tested.allocate(block_bytes);
         return (is_empty ? 0 : 1) + (is_given_back ? 0 : 2) + (again != nullptr && tested.valid() ? 0 : 4);
     });
@@ -236,10 +236,10 @@ std::size_t live_count(tag owner) {
 
 /// Allocates under what is the thread's tag, and says how many blocks more the tag has meanwhile.
 std::size_t count_more(tag owner, int count) {
-    std::size_t const before = live_count(owner);
+    const std::size_t before = live_count(owner);
     std::vector<void*> blocks;
     for (int each = 0; each < count; ++each) blocks.push_back(heap::process().allocate(block_bytes));
-    std::size_t const during = live_count(owner);
+    const std::size_t during = live_count(owner);
     for (void* const block : blocks) heap::process().deallocate(block);
     return during - before;
 }
@@ -262,9 +262,9 @@ TEST_F(heap_child_tags, count_as_the_parent_does) {
     const waiting_thread other([&] { use_under(owner); });
     EXPECT_EQ(live_count(owner), alive.size());
     const int answer = answer_of_child([&] {
-        bool const is_same = live_count(owner) == alive.size();
+        const bool is_same = live_count(owner) == alive.size();
         for (void* const block : alive) heap::process().deallocate(block);
-        bool const is_empty = live_count(owner) == 0;
+        const bool is_empty = live_count(owner) == 0;
         heap::process().trim();
         return (is_same ? 0 : 1) + (is_empty ? 0 : 2) + (live_count(owner) == 0 ? 0 : 4);
     });
@@ -276,10 +276,10 @@ TEST_F(heap_child_tags, are_not_mixed_by_the_threads_of_the_child) {
     const waiting_thread other([&] { use_under(owner); });
     const int answer = answer_of_child([&] {
         std::size_t plain = 0, tagged = 0;
-        waiting_thread const first([&] { plain += count_more(owner, 300); });
-        waiting_thread const second([&] { plain += count_more(owner, 300); });
+        const waiting_thread first([&] { plain += count_more(owner, 300); });
+        const waiting_thread second([&] { plain += count_more(owner, 300); });
         support::on_fresh_thread([&] {
-            tag_scope const scope(owner);
+            const tag_scope scope(owner);
             tagged = count_more(owner, 300);
         });
         return (plain == 0 ? 0 : 1) + (tagged == 300 ? 0 : 2) + (heap::process().valid() ? 0 : 4);
@@ -289,12 +289,12 @@ TEST_F(heap_child_tags, are_not_mixed_by_the_threads_of_the_child) {
         std::size_t mine = 0, theirs = 0;
         for (int round = 0; round < 2; ++round) {
             support::on_fresh_thread([&] {
-                tag_scope const scope(other_owner);
+                const tag_scope scope(other_owner);
                 theirs += count_more(owner, 300);
                 mine += count_more(other_owner, 300);
             });
         }
-        bool const is_left = live_count(other_owner) == 0;
+        const bool is_left = live_count(other_owner) == 0;
         return (mine == 600 && is_left ? 0 : 1) + (theirs == 0 ? 0 : 2) + (heap::process().valid() ? 0 : 4);
     });
     EXPECT_EQ(answer_of_others, 0);

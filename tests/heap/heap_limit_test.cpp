@@ -31,7 +31,7 @@ protected:
     }
     void TearDown() override { tenure::set_option(tenure::option::heap_guard_sample, guard_sample_before_); }
 
-    std::uint64_t const guard_sample_before_ = tenure::option_value(tenure::option::heap_guard_sample);
+    const std::uint64_t guard_sample_before_ = tenure::option_value(tenure::option::heap_guard_sample);
     tenure::counting_source source_{tenure::page_source::process()};
     heap heap_{{}, source_};
 };
@@ -55,9 +55,9 @@ std::size_t take_all_and_free(heap& from, std::size_t bytes) {
 
 TEST_F(heap_limits, what_was_used_for_blocks_of_one_size_serves_every_other) {
     if (support::under_sanitizer()) GTEST_SKIP() << "sanitizers need addresses of their own";
-    for (std::size_t const spare : {60 * mebibyte, 100 * mebibyte}) {
-        support::address_limit const limit(spare);
-        for (std::size_t const bytes : {std::size_t{64}, std::size_t{4000}, std::size_t{50'000}, mebibyte}) {
+    for (const std::size_t spare : {60 * mebibyte, 100 * mebibyte}) {
+        const support::address_limit limit(spare);
+        for (const std::size_t bytes : {std::size_t{64}, std::size_t{4000}, std::size_t{50'000}, mebibyte}) {
             EXPECT_GE(take_all_and_free(heap_, bytes) * bytes, spare / 4) << spare << " " << bytes;
             void* const all = heap_.allocate(spare - 8 * mebibyte);
             EXPECT_NE(all, nullptr) << "after blocks of " << bytes << " in " << spare;
@@ -77,7 +77,7 @@ TEST_F(heap_limits, a_request_that_no_segment_can_hold_leaves_the_heap_as_it_is)
     heap_.deallocate(heap_.allocate(1000));
     heap_.deallocate(heap_.allocate(100'000));
     ASSERT_EQ(tenure::detail::core_of(heap_).large().segment_count(), 1u);
-    std::size_t const cached = tenure::detail::core_of(heap_).cached_count(tenure::detail::class_of(1000));
+    const std::size_t cached = tenure::detail::core_of(heap_).cached_count(tenure::detail::class_of(1000));
     for (const request& each : requests) {
         void* const block = heap_.allocate(each.bytes, each.alignment);
         ASSERT_NE(block, nullptr);

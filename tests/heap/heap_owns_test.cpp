@@ -58,7 +58,7 @@ TEST_F(heap_owns, what_lies_behind_the_memory_of_a_huge_block_is_not_the_heaps) 
 
 TEST_F(heap_owns, the_memory_of_long_and_of_aligned_huge_blocks_is_the_heaps_to_its_end) {
     heap tested;
-    for (std::size_t const alignment : {std::size_t{16}, segment_bytes, 2 * segment_bytes}) {
+    for (const std::size_t alignment : {std::size_t{16}, segment_bytes, 2 * segment_bytes}) {
         auto* const block = static_cast<char*>(tested.allocate(3 * segment_bytes, alignment));
         ASSERT_NE(block, nullptr);
         for (std::size_t at = 0; at < 3 * segment_bytes; at += mebibyte) EXPECT_TRUE(tested.owns(block + at));

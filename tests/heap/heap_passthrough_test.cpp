@@ -28,12 +28,12 @@ protected:
 };
 
 TEST_F(heap_passthrough, every_block_is_of_malloc_and_the_heap_still_knows_it) {
-    std::size_t const before = support::malloc_bytes();
+    const std::size_t before = support::malloc_bytes();
     {
         heap tested({}, source_);
         std::set<void*> blocks;
         for (std::size_t bytes = 0; bytes < 3'000'000; bytes += bytes / 2 + 1) {
-            for (std::size_t const alignment : {8u, 16u, 256u, 8192u}) {
+            for (const std::size_t alignment : {8u, 16u, 256u, 8192u}) {
                 auto* const block = static_cast<unsigned char*>(tested.allocate(bytes, alignment, fill::zero));
                 ASSERT_NE(block, nullptr);
                 ASSERT_EQ(tenure::address_of(block) % alignment, 0u);

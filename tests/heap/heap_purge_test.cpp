@@ -25,14 +25,14 @@ constexpr std::size_t mebibyte = std::size_t{1} << 20;
 constexpr std::uint64_t millisecond = 1'000'000;
 
 void let_time_pass(std::uint64_t time_ns) {
-    std::uint64_t const end = tenure::platform::monotonic_ns() + time_ns;
+    const std::uint64_t end = tenure::platform::monotonic_ns() + time_ns;
     while (tenure::platform::monotonic_ns() < end) tenure::platform::sleep_ns(millisecond);
 }
 
 /// Uses 60 MiB of each kind of block and frees all of it.
 void use_and_free(heap& tested) {
     std::vector<void*> blocks;
-    for (std::size_t const bytes : {std::size_t{200}, std::size_t{20'000}, mebibyte, 60 * mebibyte}) {
+    for (const std::size_t bytes : {std::size_t{200}, std::size_t{20'000}, mebibyte, 60 * mebibyte}) {
         for (std::size_t used = 0; used < 60 * mebibyte; used += bytes) {
             blocks.push_back(tested.allocate(bytes));
             std::memset(blocks.back(), 1, bytes);
@@ -59,7 +59,7 @@ TEST(heap_purge, before_its_time_it_is_there_for_the_next_request) {
     if (tenure::checks::caller) GTEST_SKIP() << "checked builds give huge blocks back at once";
     heap tested({.purge_delay_ns = 3'600'000 * millisecond});
     use_and_free(tested);
-    std::size_t const resident = tested.usage().resident_bytes;
+    const std::size_t resident = tested.usage().resident_bytes;
     EXPECT_GT(resident, 200 * mebibyte);
     use_and_free(tested);
     EXPECT_LT(tested.usage().resident_bytes, resident + resident / 10);

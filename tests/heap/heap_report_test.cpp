@@ -109,7 +109,7 @@ TEST_F(heap_reports, a_handler_may_use_the_heap_before_a_walk) {
 
 TEST_F(heap_reports, a_handler_may_use_the_heap_at_a_threads_end) {
     support::on_fresh_thread([&] {
-        std::vector<void*> const blocks = take(300);
+        const std::vector<void*> blocks = take(300);
         for (void* const block : blocks) heap_.deallocate(block);
         heap_.deallocate(blocks[7]);
     });
@@ -125,7 +125,7 @@ TEST_F(heap_reports, a_handler_may_use_the_process_heap_at_a_threads_end) {
         std::vector<void*> blocks;
         for (int each = 0; each < 300; ++each) blocks.push_back(process.allocate(bytes));
         {
-            tenure::tag_scope const scope(tenure::tag::named("at a thread's end"));
+            const tenure::tag_scope scope(tenure::tag::named("at a thread's end"));
             process.deallocate(process.allocate(bytes));
         }
         for (void* const block : blocks) process.deallocate(block);
@@ -137,7 +137,7 @@ TEST_F(heap_reports, a_handler_may_use_the_process_heap_at_a_threads_end) {
         process.deallocate(process.allocate(bytes));
         EXPECT_TRUE(caches.insert(tenure::detail::process_cache()).second) << "another thread has this cache";
     };
-    support::waiting_thread const first(note_cache), second(note_cache), third(note_cache);
+    const support::waiting_thread first(note_cache), second(note_cache), third(note_cache);
     EXPECT_TRUE(process.valid());
     for (std::size_t each = 0; each < taken_count; ++each) process.deallocate(taken_by_handler[each]);
 }
@@ -167,12 +167,12 @@ private:
 
 TEST(heap_source, that_ignores_the_alignment_gets_its_block_back_and_the_allocation_is_refused) {
     if (tenure::passthrough_enabled(tenure::part::heap)) GTEST_SKIP() << "the heap is malloc's";
-    support::heard_reports const heard;
+    const support::heard_reports heard;
     careless_source source;
     heap tested({}, source);
     std::size_t refused = 0;
-    for (std::size_t const size : {std::size_t{10}, std::size_t{100'000}, std::size_t{40'000'000}}) {
-        for (std::size_t const alignment : {std::size_t{16}, std::size_t{64} << 20}) {
+    for (const std::size_t size : {std::size_t{10}, std::size_t{100'000}, std::size_t{40'000'000}}) {
+        for (const std::size_t alignment : {std::size_t{16}, std::size_t{64} << 20}) {
             EXPECT_EQ(tested.allocate(size, alignment), nullptr);
             EXPECT_EQ(source.careless_blocks, 0);
             EXPECT_EQ(tested.stats().reserved_bytes, 0u);
@@ -215,10 +215,10 @@ private:
 
 TEST(heap_source, that_moves_a_block_elsewhere_than_asked_costs_a_copy) {
     if (tenure::passthrough_enabled(tenure::part::heap)) GTEST_SKIP() << "the heap is malloc's";
-    support::heard_reports const heard;
+    const support::heard_reports heard;
     straying_source source;
     heap tested({}, source);
-    std::size_t const size = 40'000'000;
+    const std::size_t size = 40'000'000;
     auto* block = static_cast<unsigned char*>(tested.allocate(size));
     ASSERT_NE(block, nullptr);
     std::memset(block, 7, size);

@@ -71,11 +71,11 @@ TEST(heap_review, a_free_with_a_size_puts_a_block_of_the_process_heap_among_thos
 
 TEST(heap_review, a_free_with_a_size_keeps_a_block_with_an_owner_from_those_without) {
     if (tenure::passthrough_enabled(tenure::part::heap)) GTEST_SKIP() << "the heap is malloc's";
-    tenure::tag const owner = tenure::tag::named("freed with a size");
+    const tenure::tag owner = tenure::tag::named("freed with a size");
     void* const kept = tenure::allocate(64, tenure::lifetime::persistent);
     void* block = nullptr;
     {
-        tenure::tag_scope const scope(owner);
+        const tenure::tag_scope scope(owner);
         block = tenure::allocate(64, tenure::lifetime::persistent);
     }
     EXPECT_EQ(tenure::detail::core_of(heap::process()).usage_of_tag(owner.id()).live_count, 1u);
@@ -95,7 +95,7 @@ TEST(heap_review, the_child_of_a_fork_under_a_tag_keeps_the_caches_of_its_thread
     for (const bool inside : {true, false}) {
         pid_t child = -1;
         {
-            tenure::tag_scope const scope("forker");
+            const tenure::tag_scope scope("forker");
             heap::process().deallocate(heap::process().allocate(64));
             if (inside) child = ::fork();
         }
@@ -129,7 +129,7 @@ TEST(heap_review, the_child_of_a_fork_under_a_tag_keeps_the_caches_of_its_thread
 }
 
 TEST(heap_review, a_tag_that_nobody_registered_counts_for_nobody) {
-    tenure::tag_scope const scope(tenure::tag::from_id(60'000));
+    const tenure::tag_scope scope(tenure::tag::from_id(60'000));
     void* const large = heap::process().allocate(100'000);
     void* const small_block = heap::process().allocate(10);
     EXPECT_EQ(tenure::detail::core_of(heap::process()).usage_of_tag(60'000).live_count, 0u);
@@ -141,7 +141,7 @@ TEST(heap_review, a_huge_block_that_grows_has_the_alignment_that_is_asked_for) {
     heap tested;
     for (int round = 0; round < 6; ++round) {
         void* block = tested.allocate(40 * mebibyte, 32 * mebibyte);
-        for (std::size_t const alignment : {32 * mebibyte, 64 * mebibyte}) {
+        for (const std::size_t alignment : {32 * mebibyte, 64 * mebibyte}) {
             block = tested.reallocate(block, (60 + 30 * static_cast<std::size_t>(round)) * mebibyte, alignment);
             ASSERT_EQ(tenure::address_of(block) % alignment, 0u);
         }
@@ -189,7 +189,7 @@ void count_heaps(tenure::report_kind, std::string_view) noexcept {
 
 TEST(heap_review, whoever_hears_of_a_mistake_at_a_threads_end_may_ask_for_all_heaps) {
     if (tenure::checks::caller) GTEST_SKIP() << "mistakes are found at once in this build";
-    tenure::report_handler const before = tenure::set_report_handler(&count_heaps);
+    const tenure::report_handler before = tenure::set_report_handler(&count_heaps);
     {
         heap tested;
         support::on_fresh_thread([&] {
@@ -205,12 +205,12 @@ TEST(heap_review, whoever_hears_of_a_mistake_at_a_threads_end_may_ask_for_all_he
 }
 
 TEST(heap_review, tagged_figures_are_true_after_a_double_free_and_after_clear) {
-    support::heard_reports const heard;
-    tenure::tag const owner = tenure::tag::named("review");
+    const support::heard_reports heard;
+    const tenure::tag owner = tenure::tag::named("review");
     void* block = nullptr;
     void* other = nullptr;
     {
-        tenure::tag_scope const scope(owner);
+        const tenure::tag_scope scope(owner);
         block = heap::process().allocate(100'000);
         other = heap::process().allocate(100'000);
     }
@@ -224,7 +224,7 @@ TEST(heap_review, tagged_figures_are_true_after_a_double_free_and_after_clear) {
 
 TEST(heap_review, reallocating_a_bad_block_is_reported_and_does_nothing) {
     if (!tenure::checks::caller || support::under_address_sanitizer()) GTEST_SKIP() << "not seen in this build";
-    support::heard_reports const heard;
+    const support::heard_reports heard;
     heap tested;
     auto* const block = static_cast<unsigned char*>(tested.allocate(100));
     std::memset(block, 7, 100);

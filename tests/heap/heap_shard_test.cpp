@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: Tenure contributors
 // SPDX-License-Identifier: MIT
 
-#include <tenure/heap/detail/heap_shard.hpp>
+#include <tenure/heap/detail/small/heap_shard.hpp>
 
 #include <algorithm>
 #include <cstring>
@@ -47,8 +47,8 @@ protected:
 TEST_F(heap_shards, blocks_of_every_class_are_whole_aligned_and_apart) {
     std::map<std::uintptr_t, std::size_t> taken; // begin, bytes
     for (std::size_t index = 0; index < small_class_count; ++index) {
-        std::size_t const bytes = class_bytes(index);
-        std::size_t const alignment = bytes & (~bytes + 1);
+        const std::size_t bytes = class_bytes(index);
+        const std::size_t alignment = bytes & (~bytes + 1);
         for (void* const block : take(shard_, index, 300)) {
             ASSERT_EQ(tenure::address_of(block) % alignment, 0u) << bytes;
             std::memset(block, static_cast<int>(index), bytes);
@@ -78,7 +78,7 @@ TEST_F(heap_shards, random_batches_agree_with_a_model) {
     std::set<void*> alive[small_class_count];
     heap_shard* const shards[] = {&shard_, &other_};
     for (int step = 0; step < 4000; ++step) {
-        std::size_t const index = numbers.below(small_class_count);
+        const std::size_t index = numbers.below(small_class_count);
         if (numbers.one_in(2)) {
             for (void* const block : take(*shards[numbers.below(2)], index, numbers.below(200) + 1)) {
                 ASSERT_TRUE(alive[index].insert(block).second) << "handed out twice";
@@ -131,7 +131,7 @@ TEST_F(heap_shards, a_refusal_gives_what_there_is_and_changes_nothing_else) {
     heap_memory memory(failing);
     heap_pages pages(memory);
     heap_shard shard(pages);
-    std::size_t const index = class_of(32'768);
+    const std::size_t index = class_of(32'768);
     std::vector<void*> blocks = take(shard, index, 2000); // a segment has fewer
     EXPECT_LT(blocks.size(), 1100u);
     EXPECT_GT(blocks.size(), 900u);
@@ -143,7 +143,7 @@ TEST_F(heap_shards, a_refusal_gives_what_there_is_and_changes_nothing_else) {
 }
 
 TEST_F(heap_shards, a_double_free_is_found_when_it_is_written) {
-    support::heard_reports const heard;
+    const support::heard_reports heard;
     const std::vector<void*> blocks = take(shard_, class_of(100), 10);
     heap_shard::flush(blocks.data(), 1, max_segment_bytes);
     heap_shard::flush(blocks.data(), 1, max_segment_bytes);

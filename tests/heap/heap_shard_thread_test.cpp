@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: Tenure contributors
 // SPDX-License-Identifier: MIT
 
-#include <tenure/heap/detail/heap_shard.hpp>
+#include <tenure/heap/detail/small/heap_shard.hpp>
 
 #include <array>
 #include <cstring>
@@ -42,20 +42,20 @@ TEST(heap_shard, blocks_keep_their_contents_on_their_way_between_threads) {
             threads.emplace_back([&, index] {
                 support::random numbers(index + 1);
                 for (int round = 0; round < 1500; ++round) {
-                    std::size_t const class_index = numbers.below(small_class_count);
+                    const std::size_t class_index = numbers.below(small_class_count);
                     std::vector<void*> batch(numbers.below(100) + 1);
                     ASSERT_EQ(shards[index]->refill(class_index, batch.data(), batch.size()), batch.size());
                     for (void* const block : batch) std::memset(block, static_cast<int>(class_index), 8);
                     if (numbers.one_in(50)) shards[index]->release_empty_pages();
                     std::vector<void*> received;
                     {
-                        std::lock_guard const lock(mutex);
+                        const std::lock_guard lock(mutex);
                         on_their_way.push_back(std::move(batch));
                         if (on_their_way.size() < 20) continue;
                         received = std::move(on_their_way.front());
                         on_their_way.pop_front();
                     }
-                    auto const* const first = static_cast<unsigned char const*>(received.front());
+                    const auto* const first = static_cast<const unsigned char*>(received.front());
                     for (void* const block : received) ASSERT_EQ(std::memcmp(block, first, 8), 0);
                     heap_shard::flush(received.data(), received.size(), max_segment_bytes);
                 }

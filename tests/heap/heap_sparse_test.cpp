@@ -35,7 +35,7 @@ protected:
     /// A block of which four pages were written.
     [[nodiscard]] unsigned char* sparse(std::size_t bytes) {
         auto* const block = static_cast<unsigned char*>(heap_.allocate(bytes, 16, fill::zero));
-        for (std::size_t const at : places(bytes)) block[at] = 7;
+        for (const std::size_t at : places(bytes)) block[at] = 7;
         return block;
     }
     [[nodiscard]] static std::vector<std::size_t> places(std::size_t bytes) {
@@ -43,7 +43,7 @@ protected:
     }
     /// What was written is there up to `kept`, and nothing else is.
     static void expect_sparse(const unsigned char* block, std::size_t bytes, std::size_t kept) {
-        for (std::size_t const at : places(bytes)) {
+        for (const std::size_t at : places(bytes)) {
             if (at < kept) {
                 EXPECT_EQ(block[at], 7) << at;
             }
@@ -66,10 +66,10 @@ TEST_F(heap_sparse, a_block_that_is_reallocated_takes_no_more_memory_than_it_had
                                   {30 * mebibyte, 14 * mebibyte}};
     for (const auto& [from, to] : changes) {
         unsigned char* block = sparse(from);
-        std::size_t const before = tenure::platform::resident_bytes();
+        const std::size_t before = tenure::platform::resident_bytes();
         block = static_cast<unsigned char*>(heap_.reallocate(block, to));
         ASSERT_NE(block, nullptr);
-        std::size_t const after = tenure::platform::resident_bytes();
+        const std::size_t after = tenure::platform::resident_bytes();
         EXPECT_LT(after, before + 10 * mebibyte) << from << " to " << to;
         expect_sparse(block, from, std::min(from, to));
         heap_.deallocate(block);
@@ -100,10 +100,10 @@ TEST_F(heap_sparse, a_huge_block_that_shrinks_gives_its_addresses_back) {
 }
 
 TEST_F(heap_sparse, a_block_that_is_freed_takes_no_more_memory_than_it_had) {
-    for (std::size_t const bytes : {8 * mebibyte, 20 * mebibyte, 50 * mebibyte}) {
+    for (const std::size_t bytes : {8 * mebibyte, 20 * mebibyte, 50 * mebibyte}) {
         unsigned char* const block = sparse(bytes);
         void* const behind = heap_.allocate(100'000);
-        std::size_t const before = tenure::platform::resident_bytes();
+        const std::size_t before = tenure::platform::resident_bytes();
         heap_.deallocate(block);
         EXPECT_LT(tenure::platform::resident_bytes(), before + bytes / 2) << bytes;
         heap_.deallocate(behind);

@@ -78,11 +78,11 @@ TEST(heap_tags, random_operations_under_changing_tags_agree_with_a_model) {
     std::vector<held> alive;
     std::map<std::size_t, std::size_t> counts;
     for (int step = 0; step < 20'000; ++step) {
-        std::size_t const current = numbers.below(std::size(owners));
+        const std::size_t current = numbers.below(std::size(owners));
         const tag_scope scope(owners[current]);
         for (int each = 0; each < 3; ++each) {
             if (numbers.one_in(2) && alive.size() < 2000) {
-                std::size_t const bytes = numbers.one_in(100) ? numbers.below(200'000) : numbers.below(400);
+                const std::size_t bytes = numbers.one_in(100) ? numbers.below(200'000) : numbers.below(400);
                 alive.push_back({heap::process().allocate(bytes), bytes, current});
                 ++counts[current];
             } else if (!alive.empty()) {

@@ -72,10 +72,10 @@ TEST_F(heaps, random_operations_agree_with_a_model) {
         heap tested({}, source_);
         std::vector<held> alive;
         for (int step = 0; step < 8000; ++step) {
-            std::uint64_t const kind = numbers.below(10);
+            const std::uint64_t kind = numbers.below(10);
             if (kind < 5 && alive.size() < 300) {
-                std::size_t const bytes = some_bytes(numbers);
-                std::size_t const alignment =
+                const std::size_t bytes = some_bytes(numbers);
+                const std::size_t alignment =
                     numbers.one_in(4) ? std::size_t{1} << numbers.below(numbers.one_in(10) ? 27 : 15) : 16;
                 const fill how = numbers.one_in(5) ? fill::zero : fill::none;
                 auto* const block = static_cast<unsigned char*>(tested.allocate(bytes, alignment, how));
@@ -94,7 +94,7 @@ TEST_F(heaps, random_operations_agree_with_a_model) {
                 alive.pop_back();
             } else if (!alive.empty()) {
                 held& block = alive[numbers.below(alive.size())];
-                std::size_t const bytes = numbers.one_in(2) ? some_bytes(numbers) : block.bytes + block.bytes / 3;
+                const std::size_t bytes = numbers.one_in(2) ? some_bytes(numbers) : block.bytes + block.bytes / 3;
                 if (kind == 8 && tested.resize(block.at, bytes)) {
                     ASSERT_TRUE(holds(block, bytes));
                 } else {
@@ -131,7 +131,7 @@ TEST_F(heaps, random_operations_agree_with_a_model) {
 TEST_F(heaps, blocks_of_every_size_are_freed_with_it) {
     heap tested({}, source_);
     for (std::size_t bytes = 0; bytes < 70'000; bytes += 1 + bytes / 50) {
-        for (std::size_t const alignment : {1u, 4u, 8u, 16u, 64u, 4096u}) {
+        for (const std::size_t alignment : {1u, 4u, 8u, 16u, 64u, 4096u}) {
             void* blocks[20];
             for (void*& block : blocks) {
                 block = tested.allocate(bytes, alignment);
@@ -171,9 +171,9 @@ TEST_F(heaps, what_cannot_be_is_refused_and_changes_nothing) {
 
 TEST_F(heaps, what_is_free_makes_room_for_any_size_below_the_limit) {
     constexpr std::size_t limit = std::size_t{4} << 20;
-    for (std::size_t const small : {std::size_t{48}, std::size_t{1000}, std::size_t{100'000}}) {
+    for (const std::size_t small : {std::size_t{48}, std::size_t{1000}, std::size_t{100'000}}) {
         heap tested({.limit_bytes = limit});
-        for (std::size_t const wanted : {std::size_t{300'000}, std::size_t{1} << 20, std::size_t{3} << 20}) {
+        for (const std::size_t wanted : {std::size_t{300'000}, std::size_t{1} << 20, std::size_t{3} << 20}) {
             std::vector<void*> blocks;
             while (void* const block = tested.allocate(small, 16)) blocks.push_back(block);
             EXPECT_EQ(tested.allocate(wanted, 16), nullptr);
@@ -193,7 +193,7 @@ TEST_F(heaps, a_refusal_at_any_request_leaves_the_heap_as_it_was) {
         support::random numbers(allowed + 1);
         int refused = 0;
         for (int step = 0; step < 400; ++step) {
-            std::size_t const bytes = some_bytes(numbers);
+            const std::size_t bytes = some_bytes(numbers);
             auto* const block = static_cast<unsigned char*>(tested.allocate(bytes));
             if (block != nullptr) {
                 alive.push_back({block, bytes, static_cast<unsigned char>(step)});
@@ -203,7 +203,7 @@ TEST_F(heaps, a_refusal_at_any_request_leaves_the_heap_as_it_was) {
             }
             if (!alive.empty() && numbers.one_in(3)) {
                 held& other = alive[numbers.below(alive.size())];
-                std::size_t const other_bytes = some_bytes(numbers);
+                const std::size_t other_bytes = some_bytes(numbers);
                 void* const moved = tested.reallocate(other.at, other_bytes);
                 const held found{moved != nullptr ? static_cast<unsigned char*>(moved) : other.at, other.bytes,
                                  other.stamp};
@@ -325,7 +325,7 @@ TEST_F(heaps, a_large_array_grows_without_losing_a_byte) {
     auto* block = static_cast<unsigned char*>(tested.allocate(bytes));
     for (std::size_t at = 0; at < bytes; ++at) block[at] = static_cast<unsigned char>(at % 251);
     while (bytes < 200 * mebibyte) {
-        std::size_t const larger = bytes + bytes / 2;
+        const std::size_t larger = bytes + bytes / 2;
         block = static_cast<unsigned char*>(tested.reallocate(block, larger));
         ASSERT_NE(block, nullptr);
         for (std::size_t at = 0; at < bytes; at += 1 + bytes / 5000) {
@@ -345,7 +345,7 @@ TEST_F(heaps, each_size_tells_what_is_in_use) {
     heap tested({}, source_);
     std::vector<void*> blocks;
     for (int each = 0; each < 1000; ++each) blocks.push_back(tested.allocate(64));
-    std::size_t const index = tenure::detail::class_for(64 + (tenure::checks::caller ? 16 : 0), 16);
+    const std::size_t index = tenure::detail::class_for(64 + (tenure::checks::caller ? 16 : 0), 16);
     EXPECT_EQ(tenure::detail::core_of(tested).usage_of(index).allocated -
                   tenure::detail::core_of(tested).cached_count(index),
               1000u);
@@ -363,7 +363,7 @@ TEST_F(heaps, usage_is_told_to_people_and_as_json) {
         blocks.push_back(tested.allocate(bytes));
         std::memset(blocks.back(), 1, std::min(bytes, 3 * mebibyte));
     }
-    tenure::heap_usage const usage = tested.usage();
+    const tenure::heap_usage usage = tested.usage();
     const bool may_be_guarded = tenure::checks::caller; // a block in a thousand
     EXPECT_EQ(usage.total.live_count, blocks.size());
     EXPECT_EQ(usage.huge_count, 1u);
@@ -375,7 +375,7 @@ TEST_F(heaps, usage_is_told_to_people_and_as_json) {
     EXPECT_LE(usage.resident_bytes, 14 * mebibyte);
     std::size_t small_count = 0;
     for (const auto& size : usage.sizes) small_count += size.live_count;
-    std::size_t const counted = small_count + usage.large_count + usage.huge_count;
+    const std::size_t counted = small_count + usage.large_count + usage.huge_count;
     EXPECT_TRUE(counted == blocks.size() || (may_be_guarded && counted + 1 == blocks.size()));
     std::string text;
     const auto append = [](void* to, std::string_view piece) { static_cast<std::string*>(to)->append(piece); };
@@ -399,7 +399,7 @@ TEST_F(heaps, usage_is_told_to_people_and_as_json) {
 }
 
 TEST(heap_usages, any_name_is_told) {
-    std::string const name = "gr\xC3\xB6\xC3\x9F"
+    const std::string name = "gr\xC3\xB6\xC3\x9F"
                              "e\n\\" +
                              std::string(5000, 'x');
     tenure::heap_usage usage;
@@ -407,7 +407,7 @@ TEST(heap_usages, any_name_is_told) {
     std::string text;
     const auto append = [](void* to, std::string_view piece) { static_cast<std::string*>(to)->append(piece); };
     tenure::write_usage(usage, tenure::usage_form::json, append, &text);
-    std::string const escaped = "gr\xC3\xB6\xC3\x9F"
+    const std::string escaped = "gr\xC3\xB6\xC3\x9F"
                                 "e\\u000a\\\\" +
                                 std::string(5000, 'x');
     EXPECT_EQ(text.find("{\"name\": \"" + escaped + "\", \"live_count\": 0"), 0u) << text;

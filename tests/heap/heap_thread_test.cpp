@@ -36,11 +36,11 @@ struct message {
 class mailbox {
 public:
     void send(const message& sent) {
-        std::lock_guard const lock(mutex_);
+        const std::lock_guard lock(mutex_);
         waiting_.push_back(sent);
     }
     bool receive(message& received) {
-        std::lock_guard const lock(mutex_);
+        const std::lock_guard lock(mutex_);
         if (waiting_.empty()) return false;
         received = waiting_.front();
         waiting_.pop_front();
@@ -67,7 +67,7 @@ void exchange(heap& tested, mailbox& mails, std::uint64_t seed, int rounds) {
     support::random numbers(seed);
     std::vector<message> mine;
     for (int round = 0; round < rounds; ++round) {
-        std::size_t const bytes = some_bytes(numbers);
+        const std::size_t bytes = some_bytes(numbers);
         message fresh{static_cast<unsigned char*>(tested.allocate(bytes)), bytes, static_cast<unsigned char>(round)};
         ASSERT_NE(fresh.at, nullptr);
         write(fresh);
@@ -82,7 +82,7 @@ void exchange(heap& tested, mailbox& mails, std::uint64_t seed, int rounds) {
             tested.deallocate(received.at, received.bytes);
         }
         while (mine.size() > 50) {
-            std::size_t const which = numbers.below(mine.size());
+            const std::size_t which = numbers.below(mine.size());
             expect_whole(mine[which]);
             tested.deallocate(mine[which].at);
             mine[which] = mine.back();
@@ -159,7 +159,7 @@ void free_at_key_end(void* block) {
 TEST(heap_threads, destructors_of_thread_local_objects_and_keys_may_free_late) {
     pthread_key_t key{};
     ASSERT_EQ(pthread_key_create(&key, &free_at_key_end), 0);
-    std::size_t const before = heap::process().stats().live_count;
+    const std::size_t before = heap::process().stats().live_count;
     for (int round = 0; round < 50; ++round) {
         std::thread([&] {
             thread_local late_block late;
@@ -181,7 +181,7 @@ TEST(heap_threads, heaps_come_and_go_while_threads_that_used_them_live_on) {
         threads.emplace_back([&] {
             int last = 0;
             while (!is_over.load()) {
-                int const now = round.load();
+                const int now = round.load();
                 if (now == last || now % 2 == 0) {
                     std::this_thread::yield();
                     continue;

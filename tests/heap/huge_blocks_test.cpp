@@ -105,7 +105,7 @@ TEST_F(huge, what_is_past_the_limit_goes_back_at_once) {
 TEST_F(huge, kept_blocks_that_do_not_suit_do_not_raise_the_peak) {
     void* block = blocks_.allocate(100 * mebibyte, 16, 1);
     blocks_.deallocate(block, 2);
-    std::size_t const peak = source_.peak_bytes();
+    const std::size_t peak = source_.peak_bytes();
     block = blocks_.allocate(34 * mebibyte, 16, 3); // far smaller: not worth the larger one
     EXPECT_EQ(source_.peak_bytes(), peak);
     EXPECT_EQ(blocks_.retained_bytes(), 0u);
@@ -128,7 +128,7 @@ TEST_F(huge, a_block_is_resized_where_it_is_as_far_as_there_is_room) {
 TEST_F(huge, a_block_moves_without_a_copy_and_stays_known) {
     auto* block = static_cast<unsigned char*>(blocks_.allocate(64 * mebibyte, 1 << 20, 1));
     for (std::size_t at = 0; at < 64 * mebibyte; at += 4096) block[at] = static_cast<unsigned char>(at >> 12);
-    std::size_t const segment = memory_.segment_bytes();
+    const std::size_t segment = memory_.segment_bytes();
     for (std::size_t bytes = 100 * mebibyte; bytes < 3000 * mebibyte; bytes += bytes / 2) {
         block = static_cast<unsigned char*>(blocks_.move(block, bytes));
         ASSERT_NE(block, nullptr);
@@ -190,7 +190,7 @@ TEST_F(huge, a_refused_source_changes_nothing) {
 }
 
 TEST_F(huge, a_double_free_is_reported) {
-    support::heard_reports const heard;
+    const support::heard_reports heard;
     void* const block = blocks_.allocate(50 * mebibyte, 16, 1);
     blocks_.deallocate(block, 2);
     blocks_.deallocate(block, 3); // still kept

@@ -61,10 +61,10 @@ TEST_F(large, random_operations_agree_with_a_model) {
         return numbers.one_in(20) ? numbers.below(max_large_bytes) + 1 : numbers.below(std::size_t{1} << 20) + 1;
     };
     for (int step = 0; step < 6000; ++step) {
-        std::uint64_t const kind = numbers.below(10);
+        const std::uint64_t kind = numbers.below(10);
         if (kind < 5 && alive.size() < 200) {
-            std::size_t const bytes = some_bytes();
-            std::size_t const alignment = numbers.one_in(5) ? std::size_t{1} << numbers.below(21) : 16;
+            const std::size_t bytes = some_bytes();
+            const std::size_t alignment = numbers.one_in(5) ? std::size_t{1} << numbers.below(21) : 16;
             auto* const block = static_cast<unsigned char*>(blocks_.allocate(bytes, alignment));
             if (block == nullptr) {
                 ASSERT_GT(bytes + alignment, max_large_bytes);
@@ -75,7 +75,7 @@ TEST_F(large, random_operations_agree_with_a_model) {
             stamp(alive.back());
             units += units_of(bytes);
         } else if (kind < 9 && !alive.empty()) {
-            std::size_t const which = numbers.below(alive.size());
+            const std::size_t which = numbers.below(alive.size());
             ASSERT_TRUE(holds(alive[which], alive[which].bytes));
             units -= units_of(alive[which].bytes);
             blocks_.deallocate(alive[which].at);
@@ -83,8 +83,8 @@ TEST_F(large, random_operations_agree_with_a_model) {
             alive.pop_back();
         } else if (!alive.empty()) {
             held& block = alive[numbers.below(alive.size())];
-            std::size_t const bytes = some_bytes();
-            std::size_t const kept = std::min(bytes, block.bytes);
+            const std::size_t bytes = some_bytes();
+            const std::size_t kept = std::min(bytes, block.bytes);
             if (blocks_.resize(block.at, bytes)) {
                 units += units_of(bytes) - units_of(block.bytes);
                 ASSERT_TRUE(holds(block, kept));
@@ -169,7 +169,7 @@ TEST_F(large, all_of_it_can_be_freed_at_once) {
     blocks_.for_each([](void* count, void*, std::size_t) { ++*static_cast<std::size_t*>(count); }, &seen);
     EXPECT_EQ(seen, blocks.size());
     EXPECT_EQ(blocks_.live_count(), blocks.size());
-    std::size_t const segments = blocks_.segment_count();
+    const std::size_t segments = blocks_.segment_count();
     blocks_.free_all();
     EXPECT_TRUE(blocks_.valid());
     EXPECT_EQ(blocks_.live_bytes(), 0u);
@@ -196,7 +196,7 @@ TEST_F(large, a_refused_source_changes_nothing) {
 }
 
 TEST_F(large, a_double_free_is_reported_and_changes_nothing) {
-    support::heard_reports const heard;
+    const support::heard_reports heard;
     void* const block = blocks_.allocate(50'000, 16);
     void* const kept = blocks_.allocate(50'000, 16);
     blocks_.deallocate(block);

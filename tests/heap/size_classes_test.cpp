@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: Tenure contributors
 // SPDX-License-Identifier: MIT
 
-#include <tenure/heap/detail/size_classes.hpp>
+#include <tenure/heap/detail/small/size_classes.hpp>
 
 #include <gtest/gtest.h>
 
@@ -11,7 +11,7 @@ namespace detail = tenure::detail;
 
 TEST(size_classes, each_size_gets_the_smallest_class_that_holds_it) {
     for (std::size_t bytes = 1; bytes <= detail::max_small_bytes; ++bytes) {
-        std::size_t const index = detail::class_of(bytes);
+        const std::size_t index = detail::class_of(bytes);
         ASSERT_LT(index, detail::small_class_count);
         ASSERT_GE(detail::class_bytes(index), bytes);
         if (index != 0) {

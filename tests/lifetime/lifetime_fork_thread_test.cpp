@@ -54,19 +54,19 @@ protected:
 };
 
 TEST_F(lifetime_child, frees_blocks_of_threads_that_it_does_not_have) {
-    std::size_t const before = temp_job::stats().live_count;
-    support::waiting_thread const other([&] { use(); });
+    const std::size_t before = temp_job::stats().live_count;
+    const support::waiting_thread other([&] { use(); });
     const int answer = support::answer_of_child([&] {
-        bool const is_same = temp_job::stats().live_count == before + blocks.size() && temp_job::valid();
-        bool const is_readable = std::strcmp(scratch, "of a thread that the child does not have") == 0;
+        const bool is_same = temp_job::stats().live_count == before + blocks.size() && temp_job::valid();
+        const bool is_readable = std::strcmp(scratch, "of a thread that the child does not have") == 0;
         bool are_kept = true;
         for (void* const block : blocks) {
             are_kept = are_kept && *static_cast<char*>(block) == 7 && temp_job::owns(block);
             tenure::deallocate(block, lifetime::temp_job);
         }
-        bool const is_empty = temp_job::stats().live_count == before && temp_job::valid();
-        std::size_t const held = temp_job::stats().chunk_bytes;
-        bool const gives_back = temp_job::trim() != 0 && temp_job::stats().chunk_bytes < held;
+        const bool is_empty = temp_job::stats().live_count == before && temp_job::valid();
+        const std::size_t held = temp_job::stats().chunk_bytes;
+        const bool gives_back = temp_job::trim() != 0 && temp_job::stats().chunk_bytes < held;
         return (is_same ? 0 : 1) + (is_readable ? 0 : 2) + (are_kept ? 0 : 4) + (is_empty ? 0 : 8) +
                (gives_back ? 0 : 16);
     });
@@ -74,16 +74,16 @@ TEST_F(lifetime_child, frees_blocks_of_threads_that_it_does_not_have) {
 }
 
 TEST_F(lifetime_child, reports_blocks_that_nobody_frees_once_at_their_age) {
-    support::waiting_thread const other([&] { use(); });
-    std::uint64_t const frame = tenure::frame_clock::now();
-    std::uint64_t const limit = tenure::option_value(tenure::option::temp_job_frames);
+    const support::waiting_thread other([&] { use(); });
+    const std::uint64_t frame = tenure::frame_clock::now();
+    const std::uint64_t limit = tenure::option_value(tenure::option::temp_job_frames);
     const int answer = support::answer_of_child([&] {
         temp_job::set_leak_handler(&count_leak);
-        bool const goes_on = tenure::frame_clock::now() == frame;
+        const bool goes_on = tenure::frame_clock::now() == frame;
         for (std::uint64_t each = 0; each < limit; ++each) tenure::next_frame();
-        bool const is_patient = leaks == 0;
+        const bool is_patient = leaks == 0;
         for (int each = 0; each < 3; ++each) tenure::next_frame();
-        bool const all_told = leaks == static_cast<int>(blocks.size()) && oldest == limit + 1;
+        const bool all_told = leaks == static_cast<int>(blocks.size()) && oldest == limit + 1;
         return (goes_on ? 0 : 1) + (is_patient ? 0 : 2) + (all_told ? 0 : 4);
     });
     EXPECT_EQ(answer, 0);
@@ -91,15 +91,15 @@ TEST_F(lifetime_child, reports_blocks_that_nobody_frees_once_at_their_age) {
 
 // The source keeps its chunks from the child: the child may still exit and run another program.
 TEST_F(lifetime_child, touches_no_chunk_of_other_threads_at_its_begin) {
-    std::string const path =
+    const std::string path =
         std::filesystem::temp_directory_path() / ("tenure-fork-" + std::to_string(static_cast<long>(::getpid())));
     tenure::file_source source(path.c_str());
     ASSERT_TRUE(source.is_open());
     tenure::temp_job::set_source(source);
     {
         std::vector<void*> theirs;
-        support::waiting_thread const first([&] { theirs.push_back(temp_job::allocate(100)); });
-        support::waiting_thread const other([&] {
+        const support::waiting_thread first([&] { theirs.push_back(temp_job::allocate(100)); });
+        const support::waiting_thread other([&] {
             for (int each = 0; each < 2000; ++each) theirs.push_back(temp_job::allocate(100));
         });
         EXPECT_EQ(support::answer_of_child([] { return 0; }), 0);
@@ -111,7 +111,7 @@ TEST_F(lifetime_child, touches_no_chunk_of_other_threads_at_its_begin) {
 }
 
 TEST_F(lifetime_child, has_threads_of_its_own) {
-    support::waiting_thread const other([&] { use(); });
+    const support::waiting_thread other([&] { use(); });
     const int answer = support::answer_of_child([&] {
         bool is_good = true;
         for (int round = 0; round < 3; ++round) {

@@ -34,7 +34,7 @@ TEST_F(lifetimes, each_serves_any_size_and_alignment) {
         }
         EXPECT_EQ(ledger.check_all(), "");
         while (!ledger.empty()) {
-            support::block const each = ledger.at(ledger.size() - 1);
+            const support::block each = ledger.at(ledger.size() - 1);
             EXPECT_EQ(ledger.remove(each.at), "");
             if (ledger.size() % 2 == 0)
                 tenure::deallocate(each.at, each.bytes, held);
@@ -68,8 +68,8 @@ TEST_F(lifetimes, the_handler_that_hears_of_a_bad_option_may_allocate) {
 
 TEST_F(lifetimes, a_tag_of_any_number_does_no_harm) {
     for (std::uint16_t id : {std::uint16_t{4095}, std::uint16_t{4096}, std::uint16_t{65'535}}) {
-        tenure::tag const unknown = tenure::tag::from_id(id);
-        tenure::tag_scope const scope(unknown);
+        const tenure::tag unknown = tenure::tag::from_id(id);
+        const tenure::tag_scope scope(unknown);
         static_cast<void>(tenure::temp::allocate(100));
         tenure::reset_temp();
         void* const block = tenure::temp_job::allocate(100);
@@ -80,7 +80,7 @@ TEST_F(lifetimes, a_tag_of_any_number_does_no_harm) {
 }
 
 TEST_F(lifetimes, null_may_be_given_back) {
-    support::heard_reports const heard;
+    const support::heard_reports heard;
     for (lifetime held : {lifetime::temp, lifetime::temp_job, lifetime::persistent}) {
         tenure::deallocate(nullptr, held);
         tenure::deallocate(nullptr, 16, held);
@@ -99,7 +99,7 @@ TEST_F(lifetimes, impossible_requests_are_refused) {
 }
 
 TEST_F(lifetimes, only_the_end_of_a_frame_counts_one) {
-    std::uint64_t const before = tenure::frame_clock::now();
+    const std::uint64_t before = tenure::frame_clock::now();
     tenure::reset_temp();
     tenure::temp_job::trim();
     EXPECT_EQ(tenure::frame_clock::now(), before);
@@ -108,7 +108,7 @@ TEST_F(lifetimes, only_the_end_of_a_frame_counts_one) {
 }
 
 TEST_F(lifetimes, persistent_memory_outlives_frames) {
-    support::heard_leaks const leaks;
+    const support::heard_leaks leaks;
     auto* const kept = static_cast<unsigned char*>(tenure::allocate(100, lifetime::persistent));
     std::memset(kept, 5, 100);
     support::pass_frames(20);

@@ -58,11 +58,11 @@ struct message {
 class mailbox {
 public:
     void put(message each) {
-        std::lock_guard const lock(mutex_);
+        const std::lock_guard lock(mutex_);
         messages_.push_back(each);
     }
     bool get(message& each) {
-        std::lock_guard const lock(mutex_);
+        const std::lock_guard lock(mutex_);
         if (messages_.empty()) return false;
         each = messages_.back();
         messages_.pop_back();
@@ -99,7 +99,7 @@ TEST_F(lifetime_threads, producers_and_consumers_free_each_others_blocks_while_f
         on_threads(thread_count, [&](int index) {
             support::random numbers(static_cast<std::uint64_t>(index) + 1);
             for (int round = 0; round < 8000; ++round) {
-                std::size_t const bytes = numbers.one_in(200) ? numbers.below(80'000) : numbers.below(300);
+                const std::size_t bytes = numbers.one_in(200) ? numbers.below(80'000) : numbers.below(300);
                 boxes[numbers.below(thread_count)].put(stamped(bytes, std::size_t{1} << numbers.below(8)));
                 message received{};
                 for (std::size_t left = numbers.below(3); left != 0; --left) {
@@ -131,11 +131,11 @@ TEST_F(lifetime_threads, hundreds_of_short_threads_use_both_and_leave_blocks_beh
             on_threads(thread_count, [&](int index) {
                 support::random numbers(static_cast<std::uint64_t>(round * thread_count + index));
                 for (int step = 0; step < 60; ++step) {
-                    tenure::temp_scope const scope;
-                    tenure::tag_scope const tagged(step % 2 == 0 ? "even thread test" : "odd thread test");
+                    const tenure::temp_scope scope;
+                    const tenure::tag_scope tagged(step % 2 == 0 ? "even thread test" : "odd thread test");
                     auto* const scratch = static_cast<unsigned char*>(temp::allocate(numbers.below(3000) + 1));
                     scratch[0] = 1;
-                    message const made = stamped(numbers.below(500), 16);
+                    const message made = stamped(numbers.below(500), 16);
                     if (numbers.one_in(4))
                         left_behind.put(made);
                     else
@@ -170,7 +170,7 @@ TEST_F(lifetime_threads, threads_that_never_end_are_asked_for_nothing) {
             ++ready;
             while (!stop) std::this_thread::yield();
             // And goes on as if nothing had been.
-            message const late = stamped(100, 16);
+            const message late = stamped(100, 16);
             EXPECT_TRUE(is_stamped(late));
             temp_job::deallocate(late.at);
         });
@@ -203,7 +203,7 @@ TEST_F(lifetime_threads, statistics_and_trims_may_be_asked_for_meanwhile) {
         std::vector<message> blocks;
         for (int round = 0; round < 60; ++round) {
             for (std::size_t count = 0; count < 200; ++count) blocks.push_back(stamped(count * 3, 16));
-            for (message const& each : blocks) {
+            for (const message& each : blocks) {
                 ASSERT_TRUE(is_stamped(each));
                 temp_job::deallocate(each.at);
             }
@@ -293,7 +293,7 @@ TEST_F(lifetime_threads, the_last_destructor_of_a_thread_may_be_the_first_to_use
 }
 
 TEST_F(lifetime_threads, past_the_limit_blocks_are_taken_one_by_one_by_many_threads) {
-    support::option_scope const limit(tenure::option::temp_job_limit_bytes, 0);
+    const support::option_scope limit(tenure::option::temp_job_limit_bytes, 0);
     mailbox box;
     {
         const frames_meanwhile frames;
@@ -315,7 +315,7 @@ TEST_F(lifetime_threads, past_the_limit_blocks_are_taken_one_by_one_by_many_thre
 }
 
 TEST_F(lifetime_threads, overflowing_temps_share_the_chunks) {
-    support::option_scope const budget(tenure::option::temp_budget_bytes, 4096);
+    const support::option_scope budget(tenure::option::temp_budget_bytes, 4096);
     const frames_meanwhile frames;
     for (int round = 0; round < 20; ++round) {
         on_threads(thread_count, [&](int index) {

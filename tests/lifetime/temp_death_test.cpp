@@ -53,14 +53,14 @@ TEST_F(temp_death, a_free_after_its_scope_is_reported_with_and_without_the_size)
             void* gone = nullptr;
             void* const kept = temp::allocate(10);
             {
-                temp_scope const scope;
+                const temp_scope scope;
                 gone = temp::allocate(bytes);
                 temp::deallocate(gone); // nothing yet
-                support::heard_reports const heard;
+                const support::heard_reports heard;
                 temp::deallocate(kept);
                 EXPECT_EQ(heard.count(), 0u);
             }
-            support::heard_reports const heard;
+            const support::heard_reports heard;
             temp::deallocate(gone, bytes);
             tenure::deallocate(gone, tenure::lifetime::temp);
             EXPECT_EQ(heard.count(tenure::report_kind::misuse), 2u) << bytes;
@@ -72,7 +72,7 @@ TEST_F(temp_death, a_block_of_another_lifetime_is_reported) {
     if constexpr (!tenure::checks::caller) GTEST_SKIP() << "the caller's mistakes are not checked";
     void* const job = tenure::temp_job::allocate(100);
     void* const own = temp::allocate(100);
-    support::heard_reports const heard;
+    const support::heard_reports heard;
     tenure::deallocate(job, tenure::lifetime::temp);
     tenure::deallocate(job, tenure::lifetime::persistent);
     tenure::deallocate(own, tenure::lifetime::persistent);
@@ -85,8 +85,8 @@ TEST_F(temp_death, after_a_handler_that_returns_nothing_has_happened) {
     if constexpr (!tenure::checks::caller) GTEST_SKIP() << "the caller's mistakes are not checked";
     auto* const kept = static_cast<unsigned char*>(temp::allocate(100));
     std::memset(kept, 5, 100);
-    std::size_t const used = temp::stats().used_bytes;
-    support::heard_reports const heard;
+    const std::size_t used = temp::stats().used_bytes;
+    const support::heard_reports heard;
     int local = 0;
     temp::deallocate(&local, sizeof local);
     EXPECT_EQ(heard.count(tenure::report_kind::misuse), 1u);
@@ -96,7 +96,7 @@ TEST_F(temp_death, after_a_handler_that_returns_nothing_has_happened) {
 
 TEST_F(temp_death, scopes_that_end_out_of_order_are_reported_and_drop_nothing_alive) {
     if constexpr (!tenure::checks::caller) GTEST_SKIP() << "the caller's mistakes are not checked";
-    support::heard_reports const heard;
+    const support::heard_reports heard;
     auto outer = std::make_unique<temp_scope>();
     static_cast<void>(temp::allocate(100));
     auto inner = std::make_unique<temp_scope>();
@@ -122,7 +122,7 @@ TEST_F(temp_death, a_reset_inside_a_scope_is_reported_and_does_no_harm) {
     if constexpr (tenure::checks::caller) {
         EXPECT_DEATH(with_budget(4096, &reset_inside_a_scope_in_the_overflow), "Temp was emptied inside a temp_scope");
     }
-    support::heard_reports const heard;
+    const support::heard_reports heard;
     with_budget(4096, [] {
         reset_inside_a_scope_in_the_overflow();
         EXPECT_EQ(temp::stats().used_bytes, 0u);
@@ -165,7 +165,7 @@ TEST_F(temp_death, a_use_after_the_scope_reset_frame_or_free_is_seen_by_address_
                              [] {
                                  void* in_overflow = nullptr;
                                  {
-                                     temp_scope const scope;
+                                     const temp_scope scope;
                                      in_overflow = temp::allocate(10'000);
                                      touch(in_overflow);
                                  }

@@ -33,7 +33,7 @@ TEST_F(temp_job_death, a_double_free_is_reported_at_once_in_every_build) {
 }
 
 TEST_F(temp_job_death, a_double_free_of_a_reported_block_is_reported) {
-    support::heard_leaks const leaks;
+    const support::heard_leaks leaks;
     void* const block = temp_job::allocate(100);
     support::pass_frames(10);
     EXPECT_EQ(leaks.count(), 1u);
@@ -46,7 +46,7 @@ TEST_F(temp_job_death, after_a_handler_that_returns_nothing_has_happened) {
     auto* const kept = static_cast<unsigned char*>(temp_job::allocate(100));
     std::memset(kept, 5, 100);
     temp_job::deallocate(freed);
-    support::heard_reports const heard;
+    const support::heard_reports heard;
     temp_job::deallocate(freed);
     EXPECT_EQ(heard.count(tenure::report_kind::misuse), 1u);
     if constexpr (tenure::checks::caller) {
@@ -95,8 +95,8 @@ TEST_F(temp_job_death, a_free_after_its_chunk_was_kept_or_used_by_temp_is_report
 }
 
 TEST_F(temp_job_death, a_block_taken_by_itself_is_known_by_its_address_among_many) {
-    support::heard_reports const heard;
-    support::option_scope const limit(tenure::option::temp_job_limit_bytes, 0);
+    const support::heard_reports heard;
+    const support::option_scope limit(tenure::option::temp_job_limit_bytes, 0);
     std::vector<void*> blocks;
     for (int each = 0; each < 2000; ++each) blocks.push_back(temp_job::allocate(64));
     EXPECT_EQ(temp_job::stats().live_count, 2000u);

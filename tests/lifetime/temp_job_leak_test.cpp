@@ -51,14 +51,14 @@ class temp_job_leaks : public support::temp_job_test {};
 
 TEST_F(temp_job_leaks, are_reported_at_the_frame_after_the_last_for_every_kind_of_block) {
     for (std::uint64_t frames : {1u, 4u, 7u}) {
-        support::option_scope const option(tenure::option::temp_job_frames, frames);
+        const support::option_scope option(tenure::option::temp_job_frames, frames);
         for (std::size_t bytes : {0u, 4u, 1000u, 20'000u, 5'000'000u}) {
             for (std::size_t alignment : {16u, 128u, 65'536u}) {
                 expect_report_on_time(bytes, alignment);
                 support::on_fresh_thread([=] { expect_report_on_time(bytes, alignment); });
             }
         }
-        support::option_scope const limit(tenure::option::temp_job_limit_bytes, 0);
+        const support::option_scope limit(tenure::option::temp_job_limit_bytes, 0);
         support::on_fresh_thread([=] { expect_report_on_time(100, 16); }); // taken by itself
     }
 }
@@ -68,7 +68,7 @@ TEST_F(temp_job_leaks, are_all_named_once_however_many_there_are) {
     std::vector<void*> blocks;
     for (int each = 0; each < 5000; ++each) blocks.push_back(temp_job::allocate(each % 500 == 0 ? 100'000 : 24));
     {
-        support::option_scope const limit(tenure::option::temp_job_limit_bytes, 0);
+        const support::option_scope limit(tenure::option::temp_job_limit_bytes, 0);
         for (int each = 0; each < 300; ++each) blocks.push_back(temp_job::allocate(70'000)); // taken by itself
     }
     support::pass_frames(allowed_frames() + 1);
@@ -92,7 +92,7 @@ void free_and_allocate(const tenure::temp_job_leak& leak) noexcept {
 }
 
 TEST_F(temp_job_leaks, may_be_freed_by_the_handler_which_may_allocate) {
-    tenure::temp_job_leak_handler const former = temp_job::set_leak_handler(&free_and_allocate);
+    const tenure::temp_job_leak_handler former = temp_job::set_leak_handler(&free_and_allocate);
     for (int each = 0; each < 200; ++each) static_cast<void>(temp_job::allocate(100));
     support::on_fresh_thread([] { static_cast<void>(temp_job::allocate(200'000)); }); // a chunk that nobody owns
     support::pass_frames(allowed_frames() + 1);
@@ -104,7 +104,7 @@ TEST_F(temp_job_leaks, may_be_freed_by_the_handler_which_may_allocate) {
 }
 
 TEST_F(temp_job_leaks, are_reported_while_their_thread_sleeps_and_after_it_is_gone) {
-    support::heard_leaks const leaks;
+    const support::heard_leaks leaks;
     std::atomic<void*> of_sleeper{nullptr};
     std::atomic<bool> stop{false};
     std::thread sleeper([&] {
@@ -136,7 +136,7 @@ TEST_F(temp_job_leaks, name_every_block_alive_and_none_that_was_freed) {
         by_frame.emplace_back();
         support::on_fresh_thread([&] {
             for (int count = 0; count < 300; ++count) {
-                std::size_t const bytes = numbers.one_in(50) ? numbers.below(100'000) : numbers.below(300);
+                const std::size_t bytes = numbers.one_in(50) ? numbers.below(100'000) : numbers.below(300);
                 by_frame.back().insert(temp_job::allocate(bytes, std::size_t{1} << numbers.below(9)));
             }
         });
@@ -173,15 +173,15 @@ TEST_F(temp_job_leaks, name_every_block_alive_and_none_that_was_freed) {
 }
 
 TEST_F(temp_job_leaks, name_the_owner) {
-    support::heard_leaks const leaks;
+    const support::heard_leaks leaks;
     void* physics = nullptr;
     void* audio = nullptr;
     void* nobody = nullptr;
     {
-        tenure::tag_scope const outer("physics");
+        const tenure::tag_scope outer("physics");
         physics = temp_job::allocate(10);
         {
-            tenure::tag_scope const inner("audio");
+            const tenure::tag_scope inner("audio");
             audio = temp_job::allocate(10);
         }
     }
@@ -204,8 +204,8 @@ __attribute__((noinline)) call allocate_here(std::size_t bytes) {
 }
 
 TEST_F(temp_job_leaks, say_who_allocated_in_checked_builds) {
-    support::heard_leaks const leaks;
-    support::option_scope const limit(tenure::option::temp_job_limit_bytes, std::uint64_t{1} << 30);
+    const support::heard_leaks leaks;
+    const support::option_scope limit(tenure::option::temp_job_limit_bytes, std::uint64_t{1} << 30);
     const std::vector<call> calls{allocate_here(10), allocate_here(20'000), allocate_here(std::size_t{1} << 30)};
     support::pass_frames(allowed_frames() + 1);
     for (const call& each : calls) {
@@ -225,11 +225,11 @@ TEST_F(temp_job_leaks, say_who_allocated_in_checked_builds) {
 }
 
 TEST_F(temp_job_leaks, by_default_are_reports_and_the_program_goes_on) {
-    support::heard_reports const heard;
+    const support::heard_reports heard;
     EXPECT_EQ(temp_job::set_leak_handler(nullptr), nullptr);
     void* block = nullptr;
     {
-        tenure::tag_scope const owner("level loader");
+        const tenure::tag_scope owner("level loader");
         block = temp_job::allocate(123);
     }
     testing::internal::CaptureStderr();
@@ -257,13 +257,13 @@ TEST_F(temp_job_leaks, without_a_handler_are_written_with_what_to_do) {
 }
 
 TEST_F(temp_job_leaks, in_a_chunk_that_a_thread_goes_on_filling_are_named_once_each) {
-    support::heard_leaks const leaks;
+    const support::heard_leaks leaks;
     std::vector<void*> blocks;
     for (int frame = 0; frame < 100; ++frame) {
         for (int count = 0; count < 3; ++count)
             blocks.push_back(temp_job::allocate(static_cast<std::size_t>(count) * 5));
         tenure::next_frame();
-        std::size_t const expected = frame < 4 ? 0 : static_cast<std::size_t>(frame - 3) * 3;
+        const std::size_t expected = frame < 4 ? 0 : static_cast<std::size_t>(frame - 3) * 3;
         ASSERT_EQ(leaks.count(), expected) << "after frame " << frame;
     }
     for (void* each : blocks) {

@@ -45,7 +45,7 @@ public:
 
     std::string check() {
         if (!temp_job::valid()) return "TempJob is not valid";
-        tenure::temp_job_stats const seen = temp_job::stats();
+        const tenure::temp_job_stats seen = temp_job::stats();
         if (seen.live_count != blocks_.size()) {
             return "TempJob counts " + std::to_string(seen.live_count) + " blocks, alive are " +
                    std::to_string(blocks_.size());
@@ -60,7 +60,7 @@ public:
     std::string finish() {
         std::string fault = ledger_.check_all();
         while (!blocks_.empty()) {
-            std::string const found = free_any({0, blocks_.size() * 3, 0});
+            const std::string found = free_any({0, blocks_.size() * 3, 0});
             if (fault.empty()) fault = found;
         }
         if (fault.empty()) fault = check();
@@ -86,7 +86,7 @@ private:
         std::size_t bytes = numbers.below(200);
         if (numbers.one_in(20)) bytes = numbers.below(20'000);
         if (numbers.one_in(100)) bytes = numbers.below(300'000);
-        std::size_t const alignment = std::size_t{1} << (numbers.one_in(8) ? numbers.below(18) : numbers.below(8));
+        const std::size_t alignment = std::size_t{1} << (numbers.one_in(8) ? numbers.below(18) : numbers.below(8));
         void* const block = temp_job::allocate(bytes, alignment);
         if (block == nullptr) return "TempJob refused";
         blocks_[block] = {bytes, tenure::frame_clock::now()};
@@ -112,9 +112,9 @@ private:
     }
 
     std::string next_frame() {
-        support::heard_leaks const leaks;
+        const support::heard_leaks leaks;
         tenure::next_frame();
-        std::uint64_t const now = tenure::frame_clock::now();
+        const std::uint64_t now = tenure::frame_clock::now();
         std::size_t due = 0;
         for (const auto& [at, each] : blocks_) {
             if (now - each.frame != tenure::option_value(tenure::option::temp_job_frames) + 1) continue;
@@ -138,7 +138,7 @@ std::string replay(std::span<const step> steps) {
         if (fault.empty() && ++count % 8 == 0) fault = pair.check();
         if (!fault.empty()) break;
     }
-    std::string const at_end = pair.finish(); // always, so that the next stream begins with nothing
+    const std::string at_end = pair.finish(); // always, so that the next stream begins with nothing
     return fault.empty() ? at_end : fault;
 }
 
@@ -149,7 +149,7 @@ TEST_F(temp_job_model, agrees_with_temp_job) {
 }
 
 TEST_F(temp_job_model, agrees_with_temp_job_when_chunks_are_few) {
-    support::option_scope const limit(tenure::option::temp_job_limit_bytes, 1 << 20);
+    const support::option_scope limit(tenure::option::temp_job_limit_bytes, 1 << 20);
     for (int round = 0; round < 2; ++round) support::expect_agreement("temp_job, 1 MiB of chunks", 600, replay);
 }
 

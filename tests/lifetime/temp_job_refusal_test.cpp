@@ -57,13 +57,13 @@ TEST_F(temp_job_refusal, of_chunks_at_the_nth_request_sends_blocks_to_the_heap_f
         temp_job::set_source(failing);
         support::on_fresh_thread([&] {
             support::ledger ledger;
-            for (request const& each : requests) {
-                tenure::temp_job_stats const before = temp_job::stats();
+            for (const request& each : requests) {
+                const tenure::temp_job_stats before = temp_job::stats();
                 EXPECT_EQ(temp_job::allocate(SIZE_MAX - 10'000), nullptr);
                 EXPECT_TRUE(same(temp_job::stats(), before));
                 void* const block = temp_job::allocate(each.bytes, each.alignment);
                 ASSERT_NE(block, nullptr);
-                bool const is_overflow = temp_job::stats().overflow_count != before.overflow_count;
+                const bool is_overflow = temp_job::stats().overflow_count != before.overflow_count;
                 EXPECT_TRUE(!is_overflow || tenure::heap::process().owns(block));
                 EXPECT_TRUE(temp_job::owns(block));
                 if (is_overflow) {
@@ -104,7 +104,7 @@ TEST_F(temp_job_refusal, of_chunks_alone_is_an_overflow_and_counted) {
     tenure::counting_source counted(only_small);
     temp_job::set_source(counted);
     support::on_fresh_thread([] {
-        std::uint64_t const before = temp_job::stats().overflow_count;
+        const std::uint64_t before = temp_job::stats().overflow_count;
         std::vector<void*> blocks;
         for (int count = 0; count < 100; ++count) {
             blocks.push_back(temp_job::allocate(1000));
@@ -155,8 +155,8 @@ TEST_F(closed_address_space, the_first_calls_are_refused_and_later_ones_served) 
             tenure::reset_temp();
             tenure::next_frame();
             {
-                tenure::temp_scope const scope;
-                tenure::tag_scope const tagged("nobody");
+                const tenure::temp_scope scope;
+                const tenure::tag_scope tagged("nobody");
                 good = good && tenure::temp::allocate(1) == nullptr;
             }
             good = good && tenure::temp::stats().used_bytes == 0 && temp_job::stats().live_count == 0;
@@ -180,9 +180,9 @@ TEST_F(closed_address_space, a_pool_without_memory_for_a_cache_works_without_one
             support::on_fresh_thread([&] { blocks[0] = pool.allocate(); }); // the segment is there now
             close_address_space(0);
             for (std::size_t index = 1; index < blocks.size(); ++index) blocks[index] = pool.allocate();
-            bool const all = std::count(blocks.begin(), blocks.end(), nullptr) == 0;
+            const bool all = std::count(blocks.begin(), blocks.end(), nullptr) == 0;
             for (void* each : blocks) pool.deallocate(each);
-            bool const good = all && pool.size() == 0;
+            const bool good = all && pool.size() == 0;
             open_address_space();
             std::_Exit(good && pool.valid() ? 0 : 1);
         },
@@ -196,7 +196,7 @@ TEST_F(closed_address_space, temp_without_room_for_its_range_lives_in_overflow) 
             close_address_space(std::size_t{64} << 20); // room for chunks, not for the budget
             bool good = true;
             for (int round = 0; round < 3 && good; ++round) {
-                tenure::temp_scope const scope;
+                const tenure::temp_scope scope;
                 support::ledger ledger;
                 for (int count = 0; count < 1000 && good; ++count)
                     good = ledger.add(tenure::temp::allocate(100), 100, 16).empty();

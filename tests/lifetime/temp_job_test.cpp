@@ -67,13 +67,13 @@ TEST_F(temp_jobs, large_blocks_have_a_chunk_of_their_own) {
 
 TEST_F(temp_jobs, blocks_past_4_gib_know_their_size) {
     if (support::under_sanitizer()) GTEST_SKIP() << "the sanitizer would need gigabytes of its own";
-    std::size_t const bytes = (std::size_t{5} << 30) + 12;
+    const std::size_t bytes = (std::size_t{5} << 30) + 12;
     auto* const block = static_cast<unsigned char*>(temp_job::allocate(bytes));
     ASSERT_NE(block, nullptr);
     block[bytes - 1] = 1;
     EXPECT_EQ(temp_job::stats().live_bytes, bytes);
     EXPECT_TRUE(temp_job::valid());
-    support::heard_leaks const leaks;
+    const support::heard_leaks leaks;
     support::pass_frames(5);
     ASSERT_TRUE(leaks.has(block));
     EXPECT_EQ(leaks.of(block).bytes, bytes);
@@ -129,7 +129,7 @@ TEST_F(temp_jobs, the_same_work_each_frame_takes_no_more_memory) {
 }
 
 TEST_F(temp_jobs, one_block_that_stays_does_not_hold_up_the_memory_behind_it) {
-    support::heard_leaks const leaks;
+    const support::heard_leaks leaks;
     void* const stays = temp_job::allocate(100);
     for (int round = 0; round < 1000; ++round) {
         std::vector<void*> blocks;
@@ -142,11 +142,11 @@ TEST_F(temp_jobs, one_block_that_stays_does_not_hold_up_the_memory_behind_it) {
 }
 
 TEST_F(temp_jobs, know_the_age_of_a_block_however_old_it_is) {
-    support::heard_leaks const leaks;
+    const support::heard_leaks leaks;
     void* const in_chunk = temp_job::allocate(100);
     void* direct = nullptr;
     {
-        support::option_scope const limit(tenure::option::temp_job_limit_bytes, 0);
+        const support::option_scope limit(tenure::option::temp_job_limit_bytes, 0);
         support::on_fresh_thread([&] { direct = temp_job::allocate(100); });
     }
     constexpr std::uint64_t frames = 10'000; // the word of a block has twelve bits for them
@@ -196,7 +196,7 @@ TEST_F(temp_jobs, a_source_for_one_thread_is_refused_in_checked_builds) {
     if constexpr (!tenure::checks::caller) GTEST_SKIP() << "the caller's mistakes are not checked";
     alignas(64) static unsigned char buffer[4096];
     tenure::static_buffer_source source(buffer, sizeof buffer);
-    support::heard_reports const heard;
+    const support::heard_reports heard;
     temp_job::set_source(source);
     EXPECT_EQ(heard.count(tenure::report_kind::misuse), 1u);
     void* const block = temp_job::allocate(100);
@@ -216,8 +216,8 @@ TEST_F(temp_jobs, trim_gives_back_the_chunks_that_hold_nothing) {
         for (std::size_t index = 0; index < blocks.size(); ++index) {
             if (index != 5000) temp_job::deallocate(blocks[index]);
         }
-        std::size_t const before = counted.live_bytes();
-        std::size_t const given_back = temp_job::trim();
+        const std::size_t before = counted.live_bytes();
+        const std::size_t given_back = temp_job::trim();
         EXPECT_EQ(counted.live_bytes(), before - given_back);
         EXPECT_LE(counted.live_bytes(), 2 * 65'536u) << "the block's chunk and the thread's current one";
         EXPECT_EQ(static_cast<unsigned char*>(blocks[5000])[499], 7);
@@ -265,15 +265,15 @@ TEST_F(temp_jobs, a_chunk_goes_back_to_the_source_that_it_came_from) {
 }
 
 TEST_F(temp_jobs, past_the_limit_blocks_are_taken_one_by_one_and_counted) {
-    support::option_scope const limit(tenure::option::temp_job_limit_bytes, 0);
-    tenure::temp_job_stats const before = temp_job::stats();
+    const support::option_scope limit(tenure::option::temp_job_limit_bytes, 0);
+    const tenure::temp_job_stats before = temp_job::stats();
     support::on_fresh_thread([&] {
         support::ledger ledger;
         for (std::size_t bytes : {0u, 10u, 1000u, 100'000u, 10'000'000u}) {
             for (std::size_t alignment : {1u, 16u, 64u, 4096u, 65'536u})
                 ASSERT_EQ(ledger.add(temp_job::allocate(bytes, alignment), bytes, alignment), "");
         }
-        tenure::temp_job_stats const seen = temp_job::stats();
+        const tenure::temp_job_stats seen = temp_job::stats();
         EXPECT_EQ(seen.live_count, 25u);
         EXPECT_EQ(seen.live_bytes, 5 * 10'101'010u);
         EXPECT_GE(seen.overflow_count, before.overflow_count + 20);
@@ -291,11 +291,11 @@ TEST_F(temp_jobs, past_the_limit_blocks_are_taken_one_by_one_and_counted) {
 }
 
 TEST_F(temp_jobs, the_living_are_visited_with_size_owner_and_age) {
-    tenure::tag const owner = tenure::tag::named("visit test");
+    const tenure::tag owner = tenure::tag::named("visit test");
     std::set<const void*> expected;
     std::vector<void*> all;
     {
-        tenure::tag_scope const tagged(owner);
+        const tenure::tag_scope tagged(owner);
         for (std::size_t count = 0; count < 2000; ++count) all.push_back(temp_job::allocate(count));
     }
     for (std::size_t count = 0; count < all.size(); ++count) {

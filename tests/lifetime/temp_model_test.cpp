@@ -88,8 +88,8 @@ private:
 
     std::string allocate(const step& each) {
         support::random numbers(each.first);
-        std::size_t const bytes = numbers.one_in(20) ? numbers.below(max_bytes_) : numbers.below(300);
-        std::size_t const alignment = std::size_t{1} << (numbers.one_in(6) ? numbers.below(14) : numbers.below(5));
+        const std::size_t bytes = numbers.one_in(20) ? numbers.below(max_bytes_) : numbers.below(300);
+        const std::size_t alignment = std::size_t{1} << (numbers.one_in(6) ? numbers.below(14) : numbers.below(5));
         void* const block = temp::allocate(bytes, alignment);
         if (block == nullptr) return "Temp refused";
         std::string fault = ledger_.add(block, bytes, alignment);
@@ -144,13 +144,13 @@ private:
 class temp_model : public testing::TestWithParam<std::size_t> {};
 
 TEST_P(temp_model, agrees_with_temp) {
-    support::option_scope const budget(tenure::option::temp_budget_bytes, GetParam());
+    const support::option_scope budget(tenure::option::temp_budget_bytes, GetParam());
     const auto replay = [](std::span<const step> steps) {
         std::string fault;
         support::on_fresh_thread([&] {
             temp_against_model pair(GetParam());
             std::size_t count = 0;
-            for (step const& each : steps) {
+            for (const step& each : steps) {
                 fault = pair.run(each);
                 if (fault.empty() && ++count % 16 == 0) fault = pair.check();
                 if (!fault.empty()) return;

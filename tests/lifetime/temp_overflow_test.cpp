@@ -34,7 +34,7 @@ TEST_F(temp_overflow, what_goes_past_the_budget_is_whole_and_counted) {
         support::ledger ledger;
         for (int count = 0; count < 5000; ++count) ASSERT_EQ(ledger.add(take(100), 100, 16), "");
         EXPECT_EQ(ledger.check_all(), "");
-        tenure::temp_stats const seen = temp::stats();
+        const tenure::temp_stats seen = temp::stats();
         EXPECT_GE(seen.overflow_count, 5000u * 112 / 65'536);
         EXPECT_LE(seen.overflow_count, 5000u * 112 / 50'000 + 1);
         EXPECT_GE(seen.overflow_bytes, 5000u * 112 - 4096);
@@ -45,12 +45,12 @@ TEST_F(temp_overflow, what_goes_past_the_budget_is_whole_and_counted) {
 }
 
 TEST_F(temp_overflow, reset_frame_and_scope_take_it_back) {
-    std::size_t const before = chunks_in_use();
+    const std::size_t before = chunks_in_use();
     with_budget(4096, [=] {
         static_cast<void>(take(1000));
         for (int way = 0; way < 3; ++way) {
             {
-                temp_scope const scope;
+                const temp_scope scope;
                 if (way == 0) static_cast<void>(take(200'000));
                 for (int count = 0; way == 0 && count < 1000; ++count) static_cast<void>(take(1000));
             }
@@ -68,17 +68,17 @@ TEST_F(temp_overflow, reset_frame_and_scope_take_it_back) {
 }
 
 TEST_F(temp_overflow, scopes_that_begin_in_the_overflow_end_there) {
-    std::size_t const before = chunks_in_use();
+    const std::size_t before = chunks_in_use();
     with_budget(4096, [] {
         support::ledger ledger;
         for (int count = 0; count < 100; ++count) ASSERT_EQ(ledger.add(take(3000), 3000, 16), "");
-        std::size_t const used = temp::stats().used_bytes;
+        const std::size_t used = temp::stats().used_bytes;
         for (int round = 0; round < 5; ++round) {
-            temp_scope const outer;
+            const temp_scope outer;
             static_cast<void>(take(3000));
-            std::size_t const used_in_outer = temp::stats().used_bytes;
+            const std::size_t used_in_outer = temp::stats().used_bytes;
             {
-                temp_scope const inner;
+                const temp_scope inner;
                 for (int count = 0; count < 200; ++count) std::memset(take(3000), 1, 3000);
             }
             EXPECT_EQ(temp::stats().used_bytes, used_in_outer);
@@ -90,7 +90,7 @@ TEST_F(temp_overflow, scopes_that_begin_in_the_overflow_end_there) {
 }
 
 TEST_F(temp_overflow, it_is_never_reported_as_a_leak) {
-    support::heard_leaks const leaks;
+    const support::heard_leaks leaks;
     with_budget(4096, [&] {
         support::ledger ledger;
         for (int count = 0; count < 500; ++count) ASSERT_EQ(ledger.add(take(1000), 1000, 16), "");
@@ -102,7 +102,7 @@ TEST_F(temp_overflow, it_is_never_reported_as_a_leak) {
 }
 
 TEST_F(temp_overflow, a_run_freed_in_reverse_rewinds_across_chunks_to_the_start) {
-    std::size_t const before = chunks_in_use();
+    const std::size_t before = chunks_in_use();
     with_budget(4096, [=] {
         unsigned char* const start = take(64);
         std::vector<unsigned char*> run{start};
@@ -128,7 +128,7 @@ TEST_F(temp_overflow, a_block_larger_than_any_kept_chunk_goes_back_to_the_source
     with_budget(4096, [&] {
         constexpr std::size_t bytes = std::size_t{100} << 20;
         {
-            temp_scope const scope;
+            const temp_scope scope;
             unsigned char* const large = take(bytes, 4096);
             ASSERT_NE(large, nullptr);
             large[0] = large[bytes - 1] = 1;
@@ -183,7 +183,7 @@ TEST_F(temp_overflow, a_block_from_before_a_scope_may_be_freed_inside_it) {
         std::memset(first, 1, 1000);
         auto* const outer = static_cast<unsigned char*>(temp::allocate(100'000));
         {
-            tenure::temp_scope const scope;
+            const tenure::temp_scope scope;
             temp::deallocate(outer, 100'000);
             std::memset(temp::allocate(200), 2, 200);
             std::memset(temp::allocate(300'000), 3, 300'000);
@@ -201,7 +201,7 @@ TEST_F(temp_overflow, a_scopes_end_does_not_take_up_again_what_was_freed_inside_
     support::with_budget(65'536, [] {
         void* const outer = temp::allocate(1000);
         {
-            tenure::temp_scope const scope;
+            const tenure::temp_scope scope;
             temp::deallocate(outer, 1000);
             temp::trim();
         }

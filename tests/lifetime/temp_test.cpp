@@ -47,7 +47,7 @@ TEST(temp, blocks_lie_sixteen_bytes_apart_through_the_whole_budget) {
 TEST(temp, any_size_and_alignment_is_served) {
     with_budget(mebibyte, [] {
         for (std::size_t alignment = 1; alignment <= 4 * mebibyte; alignment *= 2) {
-            temp_scope const scope;
+            const temp_scope scope;
             support::ledger ledger;
             for (std::size_t bytes : {0u, 1u, 15u, 16u, 17u, 1000u, 70'000u})
                 ASSERT_EQ(ledger.add(take(bytes, alignment), bytes, alignment), "");
@@ -103,13 +103,13 @@ TEST(temp, scopes_nest_and_each_drops_what_came_inside) {
         unsigned char* const kept = take(100);
         std::memset(kept, 7, 100);
         {
-            temp_scope const outer;
+            const temp_scope outer;
             unsigned char* const in_outer = take(100);
             std::memset(in_outer, 8, 100);
             for (int round = 0; round < 3; ++round) {
-                temp_scope const inner;
+                const temp_scope inner;
                 EXPECT_EQ(take(5000), in_outer + 112);
-                temp_scope const empty;
+                const temp_scope empty;
             }
             EXPECT_EQ(in_outer[99], 8);
             EXPECT_EQ(temp::stats().used_bytes, 224u);
@@ -122,14 +122,14 @@ TEST(temp, scopes_nest_and_each_drops_what_came_inside) {
 TEST(temp, a_scope_may_begin_before_the_threads_first_allocation) {
     with_budget(mebibyte, [] {
         {
-            temp_scope const scope;
+            const temp_scope scope;
             ASSERT_NE(take(1000), nullptr);
             EXPECT_EQ(temp::stats().used_bytes, 1008u);
         }
         EXPECT_EQ(temp::stats().used_bytes, 0u);
-        { temp_scope const nothing_in_it; }
+        { const temp_scope nothing_in_it; }
     });
-    support::on_fresh_thread([] { temp_scope const on_a_thread_that_never_allocates; });
+    support::on_fresh_thread([] { const temp_scope on_a_thread_that_never_allocates; });
 }
 
 TEST(temp, reset_and_the_end_of_a_frame_empty_the_callers_temp) {
@@ -179,7 +179,7 @@ TEST(temp, a_budget_is_kept_to_the_block) {
 
 TEST(temp, a_large_budget_is_reserved_and_committed_as_it_grows) {
     with_budget(std::size_t{16} << 30, [] {
-        std::size_t const before = tenure::platform::resident_bytes();
+        const std::size_t before = tenure::platform::resident_bytes();
         ASSERT_NE(take(1000), nullptr);
         EXPECT_EQ(temp::stats().budget_bytes, std::size_t{16} << 30);
         EXPECT_LE(temp::stats().committed_bytes, 65'536u);
@@ -199,10 +199,10 @@ TEST(temp, trim_gives_back_what_lies_past_the_newest_block) {
         unsigned char* const kept = take(5000);
         std::memset(kept, 7, 5000);
         {
-            temp_scope const scope;
+            const temp_scope scope;
             std::memset(take(64 * mebibyte), 1, 64 * mebibyte);
         }
-        std::size_t const full = tenure::platform::resident_bytes();
+        const std::size_t full = tenure::platform::resident_bytes();
         EXPECT_GE(temp::trim(), 64 * mebibyte - 8192);
         EXPECT_LT(tenure::platform::resident_bytes() + 60 * mebibyte, full);
         EXPECT_EQ(kept[4999], 7);
@@ -215,7 +215,7 @@ TEST(temp, trim_gives_back_what_lies_past_the_newest_block) {
 TEST(temp, trim_counts_only_what_was_committed_since_the_last_one) {
     with_budget(64 * mebibyte, [] {
         {
-            temp_scope const scope;
+            const temp_scope scope;
             std::memset(take(8 * mebibyte), 1, 8 * mebibyte);
         }
         EXPECT_GE(temp::trim(), 8 * mebibyte);
@@ -227,7 +227,7 @@ TEST(temp, trim_counts_only_what_was_committed_since_the_last_one) {
         EXPECT_LE(temp::stats().committed_bytes, 3 * mebibyte);
         EXPECT_TRUE(temp::valid());
         temp::deallocate(again, mebibyte);
-        std::size_t const given_back = temp::trim();
+        const std::size_t given_back = temp::trim();
         EXPECT_GE(given_back, mebibyte);
         EXPECT_LE(given_back, 3 * mebibyte);
         EXPECT_TRUE(temp::valid());
@@ -239,10 +239,10 @@ TEST(temp, is_trimmed_below_its_overflow_and_goes_on_in_the_range_afterwards) {
         unsigned char* const kept = take(100);
         std::memset(kept, 9, 100);
         {
-            temp_scope const scope;
+            const temp_scope scope;
             std::memset(take(900'000), 1, 900'000);
             {
-                temp_scope const inner;
+                const temp_scope inner;
                 std::memset(take(500'000), 2, 500'000); // does not fit
                 EXPECT_EQ(temp::stats().overflow_count, 1u);
                 EXPECT_LT(temp::trim(), 200'000u) << "the range is in use up to where it was left";
@@ -270,15 +270,15 @@ TEST(temp, a_thread_that_ends_gives_its_range_back) {
 
 TEST(temp, what_is_allocated_under_a_tag_is_counted_for_it) {
     with_budget(65'536, [] {
-        tenure::tag const owner = tenure::tag::named("temp test");
+        const tenure::tag owner = tenure::tag::named("temp test");
         static_cast<void>(take(1000));
         {
-            tenure::tag_scope const tagged(owner);
+            const tenure::tag_scope tagged(owner);
             static_cast<void>(take(100));
             {
-                temp_scope const scope;
+                const temp_scope scope;
                 static_cast<void>(take(100));
-                tenure::tag_scope const other("temp test, inner");
+                const tenure::tag_scope other("temp test, inner");
                 static_cast<void>(take(5000));
             }
             static_cast<void>(take(16));
@@ -293,17 +293,17 @@ TEST(temp, what_is_allocated_under_a_tag_is_counted_for_it) {
 
 TEST(temp, what_a_free_took_back_is_not_counted_for_the_tag) {
     with_budget(65'536, [] {
-        tenure::tag const owner = tenure::tag::named("temp test, freed");
+        const tenure::tag owner = tenure::tag::named("temp test, freed");
         unsigned char* const before = take(64);
         {
-            tenure::tag_scope const tagged(owner);
+            const tenure::tag_scope tagged(owner);
             temp::deallocate(take(1000), 1000);
             static_cast<void>(take(32));
             temp::deallocate(take(500), 500);
         }
         EXPECT_EQ(tenure::usage_of(owner).temp_bytes, 32u);
         {
-            tenure::tag_scope const tagged(owner);
+            const tenure::tag_scope tagged(owner);
             tenure::reset_temp(); // what was there before the scope is not the tag's
             static_cast<void>(before);
         }
@@ -318,9 +318,9 @@ TEST(temp, what_only_a_block_points_to_is_no_leak) {
         {
             auto** const pointers = static_cast<void**>(temp::allocate(50 * sizeof(void*)));
             for (int index = 0; index < 50; ++index) pointers[index] = std::malloc(100);
-            bool const found = __lsan_do_recoverable_leak_check() != 0;
+            const bool found = __lsan_do_recoverable_leak_check() != 0;
             std::memset(pointers, 0, 50 * sizeof(void*));
-            bool const found_without = __lsan_do_recoverable_leak_check() != 0;
+            const bool found_without = __lsan_do_recoverable_leak_check() != 0;
             std::_Exit(found || !found_without ? 1 : 0);
         },
         testing::ExitedWithCode(0), "");

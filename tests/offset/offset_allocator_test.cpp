@@ -37,7 +37,7 @@ protected:
     /// Ranges side by side, of these sizes, with nothing left behind them.
     static std::vector<offset_range> filled(offset_allocator& with, const std::vector<std::uint64_t>& sizes) {
         std::vector<offset_range> all;
-        for (std::uint64_t const size : sizes) all.push_back(with.allocate(size));
+        for (const std::uint64_t size : sizes) all.push_back(with.allocate(size));
         EXPECT_EQ(with.usage().free, 0u);
         return all;
     }
@@ -79,14 +79,14 @@ TEST_F(offsets, any_size_fits_a_capacity_of_that_size) {
     std::vector<std::uint64_t> sizes;
     for (std::uint64_t size = 1; size <= 5000; ++size) sizes.push_back(size);
     for (unsigned shift = 12; shift <= 61; ++shift) {
-        std::uint64_t const whole = std::uint64_t{1} << shift;
+        const std::uint64_t whole = std::uint64_t{1} << shift;
         for (std::uint64_t eighth = 0; eighth < 8; ++eighth) {
-            std::uint64_t const edge = whole + eighth * (whole / 8);
+            const std::uint64_t edge = whole + eighth * (whole / 8);
             sizes.insert(sizes.end(), {edge - 1, edge, edge + 1});
         }
     }
     sizes.insert(sizes.end(), {most - 1, most});
-    for (std::uint64_t const size : sizes) {
+    for (const std::uint64_t size : sizes) {
         offset_allocator ranges(size, source_);
         EXPECT_FALSE(ranges.allocate(size + 1)) << size;
         const offset_range all = ranges.allocate(size);
@@ -100,7 +100,7 @@ TEST_F(offsets, any_size_fits_a_capacity_of_that_size) {
 
 TEST_F(offsets, after_all_is_freed_in_any_order_there_is_one_range_of_the_whole_capacity) {
     constexpr std::size_t count = 1000;
-    std::uint64_t const seed = support::new_seed();
+    const std::uint64_t seed = support::new_seed();
     support::random numbers(seed);
     for (int order = 0; order < 6; ++order) {
         offset_allocator ranges(most, source_);
@@ -157,7 +157,7 @@ TEST_F(offsets, holes_of_just_the_size_are_used_again_before_what_is_free_behind
     offset_allocator ranges(1'000'000, source_);
     std::vector<offset_range> all;
     for (int i = 0; i < 200; ++i) all.push_back(ranges.allocate(1000)); // no bin's least size
-    std::uint64_t const end = all.back().offset + 1000;
+    const std::uint64_t end = all.back().offset + 1000;
     for (std::size_t i = 0; i < all.size(); i += 2) ranges.deallocate(all[i]);
     EXPECT_EQ(ranges.usage().free_count, 101u);
     ranges.collect(); // the last two are merged, too
@@ -168,12 +168,12 @@ TEST_F(offsets, holes_of_just_the_size_are_used_again_before_what_is_free_behind
 TEST_F(offsets, the_one_hole_that_fits_is_found_among_many_of_its_bin_that_do_not) {
     constexpr std::uint64_t size = 1023; // the bin's ranges are of 960 to 1023
     constexpr std::size_t holes = 200;
-    for (std::size_t const fitting : {std::size_t{0}, holes / 2, holes - 1}) {
+    for (const std::size_t fitting : {std::size_t{0}, holes / 2, holes - 1}) {
         std::vector<std::uint64_t> sizes;
         for (std::size_t each = 0; each < holes; ++each)
             sizes.insert(sizes.end(), {each == fitting ? size : size - 1 - each % 60, 1});
         std::uint64_t capacity = 0;
-        for (std::uint64_t const each : sizes) capacity += each;
+        for (const std::uint64_t each : sizes) capacity += each;
         offset_allocator ranges(capacity, source_);
         const auto all = filled(ranges, sizes);
         for (std::size_t each = 0; each < all.size(); each += 2) ranges.deallocate(all[each]);
@@ -217,7 +217,7 @@ TEST_F(offsets, the_gap_before_an_aligned_range_is_free) {
 TEST_F(offsets, a_small_range_does_not_break_a_large_hole_where_a_small_hole_is) {
     offset_allocator ranges(15'303, source_);
     const auto all = filled(ranges, {10'000, 1, 300, 1, 5000, 1});
-    for (std::size_t const each : {0u, 4u, 2u}) ranges.deallocate(all[each]);
+    for (const std::size_t each : {0u, 4u, 2u}) ranges.deallocate(all[each]);
     ranges.collect();
     EXPECT_EQ(ranges.usage().free_count, 3u);
     EXPECT_EQ(ranges.allocate(200).offset, all[2].offset);
@@ -226,7 +226,7 @@ TEST_F(offsets, a_small_range_does_not_break_a_large_hole_where_a_small_hole_is)
 }
 
 TEST_F(offsets, a_hole_of_a_bins_least_size_is_taken_before_a_larger_one) {
-    for (std::uint64_t const least : {1u, 7u, 8u, 9u, 15u, 16u, 18u, 960u, 1024u, 1152u}) {
+    for (const std::uint64_t least : {1u, 7u, 8u, 9u, 15u, 16u, 18u, 960u, 1024u, 1152u}) {
         offset_allocator ranges(least + 2 + 5000, source_);
         const auto all = filled(ranges, {5000, 1, least, 1});
         ranges.deallocate(all[0]);
@@ -239,7 +239,7 @@ TEST_F(offsets, every_alignment_is_served_and_what_is_none_is_refused) {
     offset_allocator ranges(most, source_);
     ASSERT_TRUE(ranges.allocate(1));
     for (unsigned shift = 0; shift < 62; ++shift) {
-        std::uint64_t const alignment = std::uint64_t{1} << shift;
+        const std::uint64_t alignment = std::uint64_t{1} << shift;
         const offset_range range = ranges.allocate(1, alignment);
         ASSERT_TRUE(range) << shift;
         EXPECT_EQ(range.offset % alignment, 0u);
@@ -247,8 +247,8 @@ TEST_F(offsets, every_alignment_is_served_and_what_is_none_is_refused) {
         ranges.deallocate(range);
         ASSERT_TRUE(ranges.valid());
     }
-    support::everything_seen const before(ranges);
-    for (std::uint64_t const alignment : {std::uint64_t{0}, std::uint64_t{3}, std::uint64_t{6}, UINT64_MAX,
+    const support::everything_seen before(ranges);
+    for (const std::uint64_t alignment : {std::uint64_t{0}, std::uint64_t{3}, std::uint64_t{6}, UINT64_MAX,
                                           std::uint64_t{1} << 62, std::uint64_t{1} << 63}) // the last two: only at 0
         EXPECT_FALSE(ranges.allocate(1, alignment)) << alignment;
     EXPECT_EQ(support::everything_seen(ranges), before);
@@ -258,7 +258,7 @@ TEST_F(offsets, every_alignment_is_served_and_what_is_none_is_refused) {
 
 TEST_F(offsets, offsets_and_sizes_have_64_bits) {
     offset_allocator ranges(most, source_);
-    std::uint64_t const half = most / 2, much = (std::uint64_t{1} << 41) + 3;
+    const std::uint64_t half = most / 2, much = (std::uint64_t{1} << 41) + 3;
     const offset_range low = ranges.allocate(half);
     const offset_range middle = ranges.allocate(much);
     const offset_range high = ranges.allocate(half - much - 1);
@@ -286,7 +286,7 @@ TEST_F(offsets, a_size_of_zero_counts_as_one) {
 }
 
 TEST_F(offsets, a_capacity_of_zero_or_beyond_the_most_refuses_every_range) {
-    for (std::uint64_t const capacity : {std::uint64_t{0}, most + 1, UINT64_MAX}) {
+    for (const std::uint64_t capacity : {std::uint64_t{0}, most + 1, UINT64_MAX}) {
         offset_allocator ranges(capacity, source_);
         EXPECT_EQ(ranges.capacity(), 0u);
         EXPECT_FALSE(ranges.allocate(0));
@@ -305,9 +305,9 @@ TEST_F(offsets, impossible_requests_are_refused_and_change_nothing) {
     EXPECT_FALSE(ranges.allocate(10, 3));
     EXPECT_EQ(source_.requests(), 0u);
     static_cast<void>(ranges.allocate(10));
-    support::everything_seen const before(ranges);
-    for (std::uint64_t const size : {UINT64_MAX, UINT64_MAX - 1, std::uint64_t{1} << 63, most, std::uint64_t{991}})
-        for (std::uint64_t const alignment : {std::uint64_t{1}, std::uint64_t{16}, std::uint64_t{1} << 63})
+    const support::everything_seen before(ranges);
+    for (const std::uint64_t size : {UINT64_MAX, UINT64_MAX - 1, std::uint64_t{1} << 63, most, std::uint64_t{991}})
+        for (const std::uint64_t alignment : {std::uint64_t{1}, std::uint64_t{16}, std::uint64_t{1} << 63})
             EXPECT_FALSE(ranges.allocate(size, alignment)) << size;
     EXPECT_EQ(support::everything_seen(ranges), before);
     EXPECT_TRUE(ranges.allocate(990));
@@ -319,9 +319,9 @@ TEST_F(offsets, clear_frees_everything_and_keeps_the_records_memory) {
     for (int round = 0; round < 3; ++round) {
         for (int each = 0; each < 5000; ++each) ASSERT_TRUE(ranges.allocate(100, 64));
         ranges.deallocate_after(ranges.allocate(7), 1);
-        std::size_t const record_bytes = ranges.usage().record_bytes;
+        const std::size_t record_bytes = ranges.usage().record_bytes;
         ranges.clear();
-        tenure::offset_usage const after = ranges.usage();
+        const tenure::offset_usage after = ranges.usage();
         EXPECT_EQ(after.free, ranges.capacity());
         EXPECT_EQ(after.largest_free, ranges.capacity());
         EXPECT_EQ(after.waiting + after.range_count, 0u);
@@ -357,7 +357,7 @@ TEST_F(offsets, an_offset_range_is_a_value_whose_copies_are_as_good) {
 TEST_F(offsets, record_memory_grows_with_use_and_is_used_again) {
     offset_allocator ranges(most, source_);
     const offset_range first = ranges.allocate(1);
-    std::size_t const at_first = source_.live_bytes();
+    const std::size_t at_first = source_.live_bytes();
     EXPECT_LE(at_first, 64u * 1024); // for one range; others take all that they may ever need
     EXPECT_EQ(ranges.usage().record_bytes, at_first);
     for (int each = 0; each < 100'000; ++each) {

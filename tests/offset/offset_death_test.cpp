@@ -29,8 +29,8 @@ protected:
     /// Does what is wrong, hears one report of it, and sees that nothing has changed.
     template<class Mistake>
     void expect_report(Mistake&& mistake) {
-        support::everything_seen const before(ranges_);
-        support::heard_reports const heard;
+        const support::everything_seen before(ranges_);
+        const support::heard_reports heard;
         mistake();
         EXPECT_EQ(heard.count(), 1u);
         EXPECT_EQ(heard.count(report_kind::misuse), 1u);
@@ -68,7 +68,7 @@ TEST_F(offset_death, a_double_free_is_reported_by_the_next_deallocation_at_the_l
     std::vector<offset_range> held;
     for (int each = 0; each < 4; ++each) held.push_back(ranges_.allocate(100));
     ranges_.deallocate(held[0]);
-    support::heard_reports const heard;
+    const support::heard_reports heard;
     ranges_.deallocate(held[0]);
     ranges_.deallocate(held[1]);
     EXPECT_EQ(heard.count(report_kind::misuse), 1u);
@@ -79,7 +79,7 @@ TEST_F(offset_death, a_double_free_is_reported_by_the_next_deallocation_at_the_l
 TEST_F(offset_death, a_range_given_back_now_and_then_for_later_is_reported_at_once) {
     const offset_range range = ranges_.allocate(100);
     ranges_.deallocate(range);
-    support::heard_reports const heard;
+    const support::heard_reports heard;
     ranges_.deallocate_after(range, 2);
     EXPECT_EQ(heard.count(report_kind::misuse), 1u);
     EXPECT_EQ(ranges_.size_of(range), 0u);
@@ -91,7 +91,7 @@ TEST_F(offset_death, a_range_given_back_now_and_then_for_later_is_reported_at_on
 TEST_F(offset_death, a_range_given_back_twice_in_a_row_is_served_once) {
     const offset_range range = ranges_.allocate(100);
     {
-        support::heard_reports const heard;
+        const support::heard_reports heard;
         ranges_.deallocate(range);
         ranges_.deallocate(range);
         ranges_.collect();
@@ -145,7 +145,7 @@ TEST_F(offset_death, a_foreign_range_is_reported) {
     expect_reports({own.offset + 1, own.id}); // of another offset
     expect_reports({100, 0});                 // a free range's
     expect_reports({0, 1});                   // of no range: it says which ranges are free
-    for (std::uint32_t const id : {3u, 2047u, 2048u, 1u << 30, UINT32_MAX - 1, UINT32_MAX - 2}) expect_reports({0, id});
+    for (const std::uint32_t id : {3u, 2047u, 2048u, 1u << 30, UINT32_MAX - 1, UINT32_MAX - 2}) expect_reports({0, id});
     ranges_.deallocate(own);
     other.deallocate(foreign);
 }
@@ -166,7 +166,7 @@ TEST_F(offset_death, a_range_that_waits_cannot_be_given_back_again) {
 TEST_F(offset_death, a_stale_range_does_not_hide_the_one_that_has_its_record) {
     const offset_range own = ranges_.allocate(100);
     const offset_range stale{own.offset + 50, own.id};
-    support::heard_reports const heard;
+    const support::heard_reports heard;
     ranges_.deallocate(stale);
     EXPECT_EQ(ranges_.size_of(own), 100u);
     EXPECT_EQ(ranges_.usage().range_count, 1u);
@@ -180,7 +180,7 @@ TEST_F(offset_death, a_stale_range_does_not_hide_the_one_that_has_its_record) {
 TEST_F(offset_death, a_range_from_before_clear_is_reported) {
     const offset_range range = ranges_.allocate(100);
     ranges_.clear();
-    support::heard_reports const heard;
+    const support::heard_reports heard;
     deallocate_and_collect(range);
     EXPECT_EQ(ranges_.size_of(range), 0u);
     EXPECT_EQ(heard.count(report_kind::misuse), 2u);
@@ -189,7 +189,7 @@ TEST_F(offset_death, a_range_from_before_clear_is_reported) {
 }
 
 TEST_F(offset_death, an_empty_range_may_be_given_back) {
-    support::heard_reports const heard;
+    const support::heard_reports heard;
     ranges_.deallocate({});
     ranges_.deallocate(ranges_.allocate(5000));
     ranges_.deallocate_after({}, 3);

@@ -44,7 +44,7 @@ TEST(offset_frames, collect_frees_what_is_due_and_says_how_many) {
     EXPECT_EQ(ranges.collect(), 0u);
     for (const unsigned latency : {2u, 1u, 2u, 3u, 2u}) ranges.deallocate_after(ranges.allocate(10), latency);
     EXPECT_EQ(ranges.collect(), 0u);
-    for (std::size_t const due : {1u, 3u, 1u, 0u}) {
+    for (const std::size_t due : {1u, 3u, 1u, 0u}) {
         tenure::next_frame();
         EXPECT_EQ(ranges.collect(), due);
         EXPECT_EQ(ranges.collect(), 0u);

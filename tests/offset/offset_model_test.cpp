@@ -57,14 +57,14 @@ public:
         }
         if (each.kind % 64 < 18) return deallocate_after(each);
         // Filled for a while and emptied for a while, so that it is seen nearly full and nearly empty.
-        std::uint64_t const half = each.kind / 64 % 8;
+        const std::uint64_t half = each.kind / 64 % 8;
         return half < (is_filling() ? 5u : 3u) ? allocate(each) : deallocate(each);
     }
 
     std::string check() {
         if (!ranges_.valid()) return "the allocator is not valid";
         if (support::walked(ranges_) != expected()) return "the walk is not what is held";
-        tenure::offset_usage const seen = ranges_.usage();
+        const tenure::offset_usage seen = ranges_.usage();
         std::uint64_t free = 0, largest = 0, waiting = 0;
         std::size_t free_count = 0;
         for (const walked_range& range : expected()) {
@@ -113,8 +113,8 @@ private:
 
     [[nodiscard]] bool fits_somewhere(std::uint64_t size, std::uint64_t alignment) const {
         for (const walked_range& range : expected()) {
-            std::uint64_t const first = (range.offset + alignment - 1) / alignment * alignment;
-            std::uint64_t const end = range.offset + range.size;
+            const std::uint64_t first = (range.offset + alignment - 1) / alignment * alignment;
+            const std::uint64_t end = range.offset + range.size;
             if (range.is_free && first <= end && end - first >= size) return true;
         }
         return false;
@@ -130,18 +130,18 @@ private:
 
     std::string allocate(const step& each) {
         support::random numbers(each.first);
-        std::uint64_t const limit = std::uint64_t{1} << numbers.below(scale_.size_bits + 1);
+        const std::uint64_t limit = std::uint64_t{1} << numbers.below(scale_.size_bits + 1);
         // Often a round size and its neighbours: that is where bins begin and end.
-        std::uint64_t const any = numbers.one_in(3) ? limit + numbers.below(3) - 1 : numbers.below(limit) + 1;
-        std::uint64_t const size = steps_ / 1000 % 2 == 0 ? std::max(any, scale_.least) : any;
-        std::uint64_t const alignment = std::uint64_t{1}
+        const std::uint64_t any = numbers.one_in(3) ? limit + numbers.below(3) - 1 : numbers.below(limit) + 1;
+        const std::uint64_t size = steps_ / 1000 % 2 == 0 ? std::max(any, scale_.least) : any;
+        const std::uint64_t alignment = std::uint64_t{1}
                                         << (numbers.one_in(2) ? 0 : numbers.below(scale_.alignment_bits + 1));
         if (size > capacity_) // refused at a glance, perhaps before what is due is looked for
             if (std::string fault = collect(); !fault.empty()) return fault;
         const offset_range range = ranges_.allocate(size, alignment);
         free_what_is_due();
-        std::uint64_t const counted = std::max<std::uint64_t>(size, 1);
-        std::string const words = std::to_string(size) + " aligned to " + std::to_string(alignment);
+        const std::uint64_t counted = std::max<std::uint64_t>(size, 1);
+        const std::string words = std::to_string(size) + " aligned to " + std::to_string(alignment);
         if (!range) return fits_somewhere(counted, alignment) ? words + " was refused and fits" : "";
         if (range.offset % alignment != 0) return words + " is not aligned";
         if (range.offset > capacity_ || capacity_ - range.offset < counted) return words + " lies past the end";
@@ -187,7 +187,7 @@ private:
     }
 
     std::string end_frames(const step& each) {
-        std::uint64_t const count = each.first % 16 == 0 ? each.second % 150 : 1;
+        const std::uint64_t count = each.first % 16 == 0 ? each.second % 150 : 1;
         for (std::uint64_t frame = 0; frame < count; ++frame) tenure::next_frame();
         return {};
     }
@@ -199,9 +199,9 @@ private:
     }
 
     std::string grow(const step& each) {
-        std::uint64_t const more = each.first % (std::uint64_t{1} << each.second % scale_.size_bits);
+        const std::uint64_t more = each.first % (std::uint64_t{1} << each.second % scale_.size_bits);
         const bool is_right = each.second % 16 != 0 || more == 0;
-        std::uint64_t const to = is_right ? std::min(capacity_ + more, most) : capacity_ - std::min(more, capacity_);
+        const std::uint64_t to = is_right ? std::min(capacity_ + more, most) : capacity_ - std::min(more, capacity_);
         const bool expected = to >= capacity_;
         if (ranges_.grow(to) != expected) return "growing answered otherwise";
         if (expected) capacity_ = to;
@@ -210,10 +210,10 @@ private:
 
     std::string shrink(const step& each) {
         if (std::string fault = collect(); !fault.empty()) return fault;
-        std::uint64_t const end = held_.empty() ? 0 : held_.rbegin()->first + held_.rbegin()->second.size;
+        const std::uint64_t end = held_.empty() ? 0 : held_.rbegin()->first + held_.rbegin()->second.size;
         // Often to just the end of what is held, or past it.
-        std::uint64_t const less = each.first % (std::uint64_t{1} << each.second % scale_.size_bits);
-        std::uint64_t const to = each.second % 8 == 0 ? end : capacity_ - std::min(less, capacity_);
+        const std::uint64_t less = each.first % (std::uint64_t{1} << each.second % scale_.size_bits);
+        const std::uint64_t to = each.second % 8 == 0 ? end : capacity_ - std::min(less, capacity_);
         if (ranges_.shrink(to) != (to >= end)) return "shrinking answered otherwise";
         if (to >= end) capacity_ = to;
         return {};

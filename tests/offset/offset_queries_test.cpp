@@ -54,23 +54,23 @@ void expect_same(const offset_usage& seen, const offset_usage& expected) {
 TEST(offset_queries, pending_ranges_count_as_free_and_merged_in_every_order) {
     // Every sequence of three of the six ranges: the first is merged, the other two are pending.
     for (std::size_t number = 0; number < 2 * range_count * range_count * range_count; ++number) {
-        std::size_t const first = number / 2 % range_count, second = number / 12 % range_count, third = number / 72;
+        const std::size_t first = number / 2 % range_count, second = number / 12 % range_count, third = number / 72;
         if (first == second || second == third || first == third) continue;
         SCOPED_TRACE(std::to_string(first) + ", " + std::to_string(second) + ", " + std::to_string(third) +
                      (number % 2 == 0 ? " with gaps" : " adjacent"));
         six_ranges asked(number % 2 == 0), settled(number % 2 == 0);
-        for (std::size_t const which : {first, second, third}) {
+        for (const std::size_t which : {first, second, third}) {
             asked.ranges.deallocate(asked.held[which]);
             settled.ranges.deallocate(settled.held[which]);
             settled.ranges.collect();
-            std::uint64_t const largest = settled.ranges.usage().largest_free;
+            const std::uint64_t largest = settled.ranges.usage().largest_free;
             expect_same(asked.ranges.usage(), settled.ranges.usage());
             EXPECT_EQ(walked(asked.ranges), walked(settled.ranges));
             EXPECT_EQ(support::json_of(asked.ranges), support::json_of(settled.ranges));
             EXPECT_TRUE(asked.ranges.valid());
             ASSERT_FALSE(settled.ranges.allocate(largest + 1));
         }
-        std::uint64_t const largest = asked.ranges.usage().largest_free;
+        const std::uint64_t largest = asked.ranges.usage().largest_free;
         EXPECT_FALSE(asked.ranges.allocate(largest + 1));
         EXPECT_TRUE(asked.ranges.allocate(largest));
     }
@@ -135,7 +135,7 @@ TEST(offset_queries, collect_completes_deallocations_and_counts_only_those_that_
     with.ranges.deallocate(with.held[2]);
     with.ranges.deallocate(with.held[3]);
     EXPECT_EQ(with.ranges.collect(), 0u);
-    support::heard_reports const heard;
+    const support::heard_reports heard;
     EXPECT_EQ(with.ranges.size_of(with.held[2]), 0u);
     EXPECT_EQ(heard.count(), 1u);
     EXPECT_EQ(with.ranges.usage().free_count, 1u);

@@ -43,7 +43,7 @@ TEST(offset_queries, threads_that_only_query_see_the_same_and_do_not_race) {
         std::vector<offset_range> held;
         for (int each = 0; each < 8; ++each) held.push_back(ranges.allocate(range_size));
         ranges.deallocate_after(held[7], 9);
-        for (std::size_t const gone : {1u, 4u, 3u}) ranges.deallocate(held[gone]);
+        for (const std::size_t gone : {1u, 4u, 3u}) ranges.deallocate(held[gone]);
         const offset_allocator& asked = ranges;
         std::vector<all_answers> answers(thread_count);
         std::latch start(thread_count);

@@ -126,7 +126,7 @@ TEST(offset_refusal, without_any_memory_every_range_is_refused_and_all_else_answ
 }
 
 TEST(offset_refusal, records_are_copied_where_a_source_cannot_make_its_block_larger) {
-    for (stubborn_source::growth const how : {stubborn_source::growth::by_copy, stubborn_source::growth::by_remap}) {
+    for (const stubborn_source::growth how : {stubborn_source::growth::by_copy, stubborn_source::growth::by_remap}) {
         stubborn_source source(how);
         offset_allocator ranges(much, source);
         const auto held = many(ranges, 20'000);
@@ -203,7 +203,7 @@ TEST_F(full_records, a_range_that_would_be_split_is_refused_and_changes_nothing)
 
 TEST_F(full_records, a_request_that_fits_nowhere_takes_no_memory_for_records) {
     failing_.allow(100);
-    std::size_t const refused = failing_.refused();
+    const std::size_t refused = failing_.refused();
     const everything_seen before(ranges_);
     EXPECT_FALSE(ranges_.allocate(5));
     EXPECT_FALSE(ranges_.allocate(1, 1024));
@@ -212,7 +212,7 @@ TEST_F(full_records, a_request_that_fits_nowhere_takes_no_memory_for_records) {
 }
 
 TEST_F(full_records, giving_back_needs_no_memory) {
-    std::size_t const refused = failing_.refused();
+    const std::size_t refused = failing_.refused();
     for (std::size_t each = 0; each < held_.size(); each += 2)
         if (each != 10) ranges_.deallocate(held_[each]);
     EXPECT_TRUE(ranges_.valid());
@@ -236,7 +236,7 @@ TEST(offset_refusal, giving_back_ranges_of_every_bin_needs_no_memory) {
         }
     }
     ASSERT_GT(held.size(), 200u);
-    std::size_t const refused = failing.refused();
+    const std::size_t refused = failing.refused();
     for (const offset_range range : held) ranges.deallocate(range);
     EXPECT_TRUE(ranges.valid());
     for (const offset_range range : between) ranges.deallocate(range);
@@ -269,7 +269,7 @@ private:
 
 TEST(offset_refusal, records_that_the_source_moves_elsewhere_than_asked_are_copied) {
     straying_source source;
-    support::heard_reports const heard;
+    const support::heard_reports heard;
     offset_allocator tested(1u << 24, source);
     const std::vector<offset_range> all = many(tested, 20'000);
     EXPECT_TRUE(tested.valid());

@@ -82,10 +82,10 @@ TEST(offset_report, largest_free_is_exact_and_not_its_bins_least) {
     for (const std::vector<std::uint64_t>& holes :
          {std::vector<std::uint64_t>{1000, 1003, 1001}, {1003, 1000, 961}, {960, 961, 1003}, {1, 2, 3}, {7, 8, 9}}) {
         std::uint64_t capacity = 0;
-        for (std::uint64_t const hole : holes) capacity += hole + 1;
+        for (const std::uint64_t hole : holes) capacity += hole + 1;
         offset_allocator ranges(capacity);
         std::vector<offset_range> gone;
-        for (std::uint64_t const hole : holes) {
+        for (const std::uint64_t hole : holes) {
             gone.push_back(ranges.allocate(hole));
             static_cast<void>(ranges.allocate(1));
         }
@@ -95,7 +95,7 @@ TEST(offset_report, largest_free_is_exact_and_not_its_bins_least) {
 }
 
 TEST(offset_report, what_largest_free_says_can_be_had_and_one_more_cannot) {
-    std::uint64_t const seed = support::new_seed();
+    const std::uint64_t seed = support::new_seed();
     support::random numbers(seed);
     offset_allocator ranges(most);
     std::vector<offset_range> held;
@@ -104,12 +104,12 @@ TEST(offset_report, what_largest_free_says_can_be_had_and_one_more_cannot) {
             if (const offset_range range = ranges.allocate(1 + numbers.below(std::size_t{1} << numbers.below(60))))
                 held.push_back(range);
         } else {
-            std::size_t const which = numbers.below(held.size());
+            const std::size_t which = numbers.below(held.size());
             ranges.deallocate(held[which]);
             held[which] = held.back();
             held.pop_back();
         }
-        std::uint64_t const largest = ranges.usage().largest_free;
+        const std::uint64_t largest = ranges.usage().largest_free;
         if (largest == 0) continue;
         ASSERT_FALSE(ranges.allocate(largest + 1)) << "TENURE_TEST_SEED=" << seed;
         const offset_range all = ranges.allocate(largest);
@@ -175,14 +175,14 @@ private:
     }
     bool text() {
         if (!take('"')) return false;
-        std::size_t const end = rest_.find_first_of("\"\\\n");
+        const std::size_t end = rest_.find_first_of("\"\\\n");
         if (end == std::string_view::npos || rest_[end] != '"') return false;
         rest_.remove_prefix(end + 1);
         return true;
     }
     bool number() {
         skip();
-        std::size_t const digits = std::min(rest_.find_first_not_of("0123456789"), rest_.size());
+        const std::size_t digits = std::min(rest_.find_first_not_of("0123456789"), rest_.size());
         const bool good = digits == 1 || (digits > 1 && rest_.front() != '0');
         rest_.remove_prefix(digits);
         return good;
@@ -211,7 +211,7 @@ TEST(offset_report, json_is_valid_however_many_ranges_and_however_large_the_numb
     offset_allocator ranges(most);
     for (std::uint64_t each = 0; each < 1000; ++each) static_cast<void>(ranges.allocate((most >> 11) + each, 2));
     ranges.deallocate_after(ranges.allocate(most >> 2), 1);
-    std::string const text = json_of(ranges);
+    const std::string text = json_of(ranges);
     EXPECT_TRUE(json_reader(text).is_one_value()) << text.substr(0, 500);
     EXPECT_EQ(static_cast<std::size_t>(std::count(text.begin(), text.end(), '{')), walked(ranges).size() + 1);
     EXPECT_NE(text.find("\"capacity\": 4611686018427387904,"), std::string::npos);
@@ -247,14 +247,14 @@ TEST(offset_report, valid_sees_a_torn_record) {
     ASSERT_TRUE(ranges.valid());
     // Every number of every range but the one that says where a free range stands, which is unused in allocated ones.
     for (std::size_t each = 0; each < held.size(); ++each) {
-        std::uint32_t const record = held[each].id;
+        const std::uint32_t record = held[each].id;
         for (std::size_t word = 0; word < 8; ++word) {
             const bool is_free = each == 1 || each == 3;
             if (word == 6 && !is_free) continue;
             unsigned char* const at = source.block() + record * 32 + word * 4;
             std::uint32_t kept = 0;
             std::memcpy(&kept, at, sizeof kept);
-            std::uint32_t const torn = kept ^ 1u;
+            const std::uint32_t torn = kept ^ 1u;
             std::memcpy(at, &torn, sizeof torn);
             EXPECT_FALSE(ranges.valid()) << "record " << record << ", number " << word;
             std::memcpy(at, &kept, sizeof kept);

@@ -60,8 +60,8 @@ TEST(offset_resize, growing_before_the_first_range_takes_nothing) {
 TEST(offset_resize, growing_to_less_or_beyond_the_most_is_refused_and_changes_nothing) {
     offset_allocator ranges(100);
     static_cast<void>(ranges.allocate(10));
-    support::everything_seen const before(ranges);
-    for (std::uint64_t const capacity : {std::uint64_t{99}, std::uint64_t{0}, most + 1, UINT64_MAX})
+    const support::everything_seen before(ranges);
+    for (const std::uint64_t capacity : {std::uint64_t{99}, std::uint64_t{0}, most + 1, UINT64_MAX})
         EXPECT_FALSE(ranges.grow(capacity));
     EXPECT_TRUE(ranges.grow(100)); // to what it is
     EXPECT_EQ(support::everything_seen(ranges), before);
@@ -72,7 +72,7 @@ TEST(offset_resize, growing_to_less_or_beyond_the_most_is_refused_and_changes_no
 TEST(offset_resize, shrinking_takes_from_the_free_end_alone) {
     offset_allocator ranges(100);
     const offset_range kept = ranges.allocate(60);
-    support::everything_seen const before(ranges);
+    const support::everything_seen before(ranges);
     EXPECT_FALSE(ranges.shrink(59));
     EXPECT_FALSE(ranges.shrink(0));
     EXPECT_FALSE(ranges.shrink(101)); // more

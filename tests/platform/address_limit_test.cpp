@@ -20,8 +20,8 @@ constexpr std::size_t mebibyte = std::size_t{1} << 20;
 
 TEST(address_limit, a_range_that_fits_is_aligned_without_room_for_its_ends) {
     if (support::under_sanitizer()) GTEST_SKIP() << "sanitizers need addresses of their own";
-    for (std::size_t const alignment : {2 * mebibyte, 32 * mebibyte, 1024 * mebibyte}) {
-        support::address_limit const limit(40 * mebibyte);
+    for (const std::size_t alignment : {2 * mebibyte, 32 * mebibyte, 1024 * mebibyte}) {
+        const support::address_limit limit(40 * mebibyte);
         void* const range = platform::map(32 * mebibyte, alignment);
         ASSERT_NE(range, nullptr);
         EXPECT_TRUE(tenure::is_aligned(range, alignment));

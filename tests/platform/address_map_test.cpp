@@ -27,11 +27,11 @@ TEST(address_map, answers_as_a_map_of_pieces_would) {
     int owners[3];
     const auto anywhere = [&] {
         // Some far apart, most in the same few leaves and words.
-        std::uintptr_t const far = numbers.below(5) << 40;
+        const std::uintptr_t far = numbers.below(5) << 40;
         return (far + numbers.below(3000) * piece + numbers.below(piece)) & ((std::uintptr_t{1} << 47) - 1);
     };
     for (int step = 0; step < 20'000; ++step) {
-        std::uintptr_t const at = anywhere();
+        const std::uintptr_t at = anywhere();
         switch (numbers.below(3)) {
         case 0:
             model[at / piece] = &owners[numbers.below(3)];
@@ -51,13 +51,13 @@ TEST(address_map, answers_as_a_map_of_pieces_would) {
 }
 
 TEST(address_map, knows_the_last_piece_and_refuses_what_lies_past_it) {
-    std::uintptr_t const end = std::uintptr_t{1} << tenure::platform::user_address_bits;
+    const std::uintptr_t end = std::uintptr_t{1} << tenure::platform::user_address_bits;
     EXPECT_TRUE(addresses.set(pointer_at(end - 1), &addresses));
     EXPECT_TRUE(addresses.contains(pointer_at(end - address_map::piece_bytes)));
     EXPECT_FALSE(addresses.contains(pointer_at(end - address_map::piece_bytes - 1)));
     addresses.erase(pointer_at(end - 1));
     EXPECT_FALSE(addresses.contains(pointer_at(end - 1)));
-    for (std::uintptr_t const past : {end, ~std::uintptr_t{0}}) {
+    for (const std::uintptr_t past : {end, ~std::uintptr_t{0}}) {
         EXPECT_FALSE(addresses.set(pointer_at(past), &addresses));
         addresses.erase(pointer_at(past));
         EXPECT_FALSE(addresses.contains(pointer_at(past)));

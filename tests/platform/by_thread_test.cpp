@@ -38,7 +38,7 @@ TEST(by_thread, finds_what_is_left_of_each_thread) {
 TEST(by_thread, keeps_only_the_object_of_one_thread) {
     constexpr std::size_t thread_count = 200; // several in each list
     std::vector<char> threads(thread_count);
-    for (std::size_t const kept : {std::size_t{0}, std::size_t{77}, thread_count}) {
+    for (const std::size_t kept : {std::size_t{0}, std::size_t{77}, thread_count}) {
         const char stranger = 0;
         const void* const thread = kept < thread_count ? &threads[kept] : &stranger;
         std::vector<owned> all(thread_count);

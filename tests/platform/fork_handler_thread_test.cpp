@@ -32,7 +32,7 @@ TEST(fork_handler, locks_are_taken_in_order_and_newest_first_and_given_back_from
     // One that is not of an object stays listed for ever.
     static constinit fork_handler leaf{fork_order::leaf, &names[2], noting};
     fork_handler older{fork_order::objects, &names[0], noting}, newer{fork_order::objects, &names[1], noting};
-    support::waiting_thread const other([] {}); // a process of one thread takes no locks
+    const support::waiting_thread other([] {}); // a process of one thread takes no locks
     older.enlist();
     leaf.enlist();
     newer.enlist();
@@ -56,12 +56,12 @@ TEST(fork_handler, a_lock_that_another_thread_takes_all_the_time_is_free_in_the_
     member.enlist();
     std::atomic<bool> stop{false};
     std::thread other([&] {
-        while (!stop) platform::lock_guard const held(lock);
+        while (!stop) const platform::lock_guard held(lock);
     });
     int answer = 0;
     for (int round = 0; round < 50 && answer == 0; ++round) {
         answer = support::answer_of_child([] {
-            platform::lock_guard const held(lock);
+            const platform::lock_guard held(lock);
             return 0;
         });
     }

@@ -92,7 +92,7 @@ TEST(memory, a_range_has_the_alignment_that_was_asked_for) {
 }
 
 TEST(memory, committed_pages_read_zero_and_keep_what_is_written) {
-    std::size_t const bytes = 64 * platform::page_bytes();
+    const std::size_t bytes = 64 * platform::page_bytes();
     void* const range = platform::reserve(bytes, 1);
     ASSERT_NE(range, nullptr);
     ASSERT_TRUE(platform::commit(range, bytes / 2));
@@ -105,13 +105,13 @@ TEST(memory, committed_pages_read_zero_and_keep_what_is_written) {
 }
 
 TEST(memory, decommitted_pages_are_gone_from_memory_and_read_zero) {
-    std::size_t const bytes = 64 * mebibyte;
+    const std::size_t bytes = 64 * mebibyte;
     void* const range = platform::map(bytes, 1);
     ASSERT_NE(range, nullptr);
     std::memset(range, 0xAB, bytes);
-    std::size_t const full = platform::resident_bytes();
+    const std::size_t full = platform::resident_bytes();
     EXPECT_TRUE(platform::decommit(range, bytes));
-    std::size_t const empty = platform::resident_bytes();
+    const std::size_t empty = platform::resident_bytes();
     EXPECT_GT(full, empty + bytes / 2);
     EXPECT_TRUE(all_are(range, bytes, 0));
     std::memset(range, 0xCD, platform::page_bytes());
@@ -120,7 +120,7 @@ TEST(memory, decommitted_pages_are_gone_from_memory_and_read_zero) {
 }
 
 TEST(memory, a_part_can_be_decommitted_and_its_neighbours_stay) {
-    std::size_t const page = platform::page_bytes();
+    const std::size_t page = platform::page_bytes();
     auto* const range = static_cast<unsigned char*>(platform::map(3 * page, 1));
     std::memset(range, 0xAB, 3 * page);
     EXPECT_TRUE(platform::decommit(range + page, page));
@@ -131,7 +131,7 @@ TEST(memory, a_part_can_be_decommitted_and_its_neighbours_stay) {
 }
 
 TEST(memory, reserved_addresses_cost_no_memory) {
-    std::size_t const before = platform::resident_bytes();
+    const std::size_t before = platform::resident_bytes();
     void* const range = platform::reserve(std::size_t{64} << 30, 1);
     ASSERT_NE(range, nullptr);
     EXPECT_LT(platform::resident_bytes(), before + 16 * mebibyte);
@@ -147,7 +147,7 @@ TEST(memory, what_cannot_be_is_refused) {
 }
 
 TEST(memory, a_range_moves_with_its_contents) {
-    std::size_t const page = platform::page_bytes();
+    const std::size_t page = platform::page_bytes();
     void* range = platform::map(page, 1);
     std::memset(range, 0x5A, page);
     range = platform::remap(range, page, 1000 * page, page);
@@ -175,7 +175,7 @@ TEST(memory, a_range_moves_with_its_contents) {
 }
 
 TEST(memory, a_range_grows_where_it_is_or_stays_as_it_was) {
-    std::size_t const page = platform::page_bytes();
+    const std::size_t page = platform::page_bytes();
     auto* const range = static_cast<char*>(platform::reserve(16 * page, 1));
     platform::unreserve(range + 8 * page, 8 * page);
     ASSERT_TRUE(platform::commit(range, 8 * page));
@@ -190,7 +190,7 @@ TEST(memory, a_range_grows_where_it_is_or_stays_as_it_was) {
 }
 
 TEST(memory, a_range_that_has_the_size_already_is_granted_it_and_none_is_made_smaller) {
-    std::size_t const page = platform::page_bytes();
+    const std::size_t page = platform::page_bytes();
     auto* const range = static_cast<unsigned char*>(platform::map(8 * page, 1));
     std::memset(range, 0x5A, 8 * page);
     EXPECT_TRUE(platform::extend(range, 8 * page, 8 * page));
@@ -201,11 +201,11 @@ TEST(memory, a_range_that_has_the_size_already_is_granted_it_and_none_is_made_sm
 }
 
 TEST(memory, a_move_that_is_refused_keeps_no_addresses) {
-    std::size_t const page = platform::page_bytes(), bytes = 16 * mebibyte;
+    const std::size_t page = platform::page_bytes(), bytes = 16 * mebibyte;
     auto* const range = static_cast<unsigned char*>(platform::map(bytes, 1));
     std::memset(range, 0x5A, page);
     ASSERT_EQ(::madvise(range + page, page, MADV_DONTFORK), 0); // three mappings, which do not move as one
-    std::size_t const before = address_bytes();
+    const std::size_t before = address_bytes();
     for (int count = 0; count < 50; ++count)
         ASSERT_EQ(platform::remap(range, bytes, 2 * bytes, 32 * mebibyte), nullptr);
     EXPECT_LT(address_bytes(), before + 2 * bytes);
@@ -220,21 +220,21 @@ TEST(memory, a_move_that_is_refused_keeps_no_addresses) {
 
 TEST(memory, at_the_limit_of_mappings_a_move_keeps_no_addresses_and_an_unmapping_is_made_up_for) {
     if (support::under_sanitizer()) GTEST_SKIP() << "sanitizers map memory themselves";
-    std::size_t const limit = mapping_limit();
+    const std::size_t limit = mapping_limit();
     if (limit == 0 || limit > 200'000) GTEST_SKIP() << "the limit of mappings is too far: " << limit;
-    std::size_t const bytes = 4 * mebibyte;
+    const std::size_t bytes = 4 * mebibyte;
     auto* const whole = static_cast<unsigned char*>(platform::map(3 * bytes, 1));
     unsigned char* const middle = whole + bytes;
     std::memset(whole, 0x5A, 3 * bytes);
     std::optional<no_more_mappings> at_limit(limit);
     ASSERT_TRUE(at_limit->is_reached());
 
-    std::size_t const before = address_bytes();
+    const std::size_t before = address_bytes();
     void* const moved = platform::remap(whole, bytes, 2 * bytes, 32 * mebibyte);
-    std::size_t const after_move = address_bytes();
+    const std::size_t after_move = address_bytes();
     platform::unreserve(middle, bytes);
     const bool was_refused = is_mapped(middle, bytes);
-    std::size_t const resident = platform::resident_bytes_in(middle, bytes);
+    const std::size_t resident = platform::resident_bytes_in(middle, bytes);
     at_limit.reset();
     EXPECT_EQ(moved, nullptr);
     EXPECT_LT(after_move, before + bytes) << "a move would keep twice as much; the test itself may map a little";
@@ -248,7 +248,7 @@ TEST(memory, at_the_limit_of_mappings_a_move_keeps_no_addresses_and_an_unmapping
 }
 
 TEST(memory, a_page_that_is_locked_is_sealed_all_the_same) {
-    std::size_t const page = platform::page_bytes();
+    const std::size_t page = platform::page_bytes();
     void* const range = platform::map(page, 1);
     std::memset(range, 1, page);
     if (support::under_sanitizer()) GTEST_SKIP() << "a sanitizer locks no memory";
@@ -272,14 +272,14 @@ TEST(memory_death, unreserved_and_uncommitted_memory_may_not_be_touched) {
 }
 
 TEST(process, the_peak_is_at_least_what_is_resident_and_can_start_anew) {
-    std::size_t const resident = platform::resident_bytes();
+    const std::size_t resident = platform::resident_bytes();
     ASSERT_GT(resident, 0u);
     EXPECT_GE(platform::peak_resident_bytes() + mebibyte, resident);
-    std::size_t const bytes = 64 * mebibyte;
+    const std::size_t bytes = 64 * mebibyte;
     void* const range = platform::map(bytes, 1);
     std::memset(range, 1, bytes);
     EXPECT_GE(platform::peak_resident_bytes(), resident + bytes / 2);
-    std::size_t const peak = platform::peak_resident_bytes();
+    const std::size_t peak = platform::peak_resident_bytes();
     platform::unreserve(range, bytes);
     EXPECT_GE(platform::peak_resident_bytes() + mebibyte, peak);
     if (!platform::reset_peak_resident()) GTEST_SKIP() << "the system does not let the peak start anew";

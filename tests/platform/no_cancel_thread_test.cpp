@@ -61,7 +61,7 @@ TEST(no_cancel, a_thread_that_is_cancelled_writes_its_report) {
         platform::write_to(copy.number, "to a copy\n");
     }));
     ::close(copy.number);
-    std::string const said = testing::internal::GetCapturedStderr();
+    const std::string said = testing::internal::GetCapturedStderr();
     EXPECT_EQ(said, "tenure: of a thread that is cancelled\nto a copy\n");
 }
 
@@ -72,13 +72,13 @@ TEST(no_cancel, a_thread_that_is_cancelled_reads_how_much_is_resident) {
 }
 
 TEST(no_cancel, a_thread_that_is_cancelled_maps_a_file_and_gives_it_back) {
-    static std::string const path = support::own_path("cancelled");
+    static const std::string path = support::own_path("cancelled");
     EXPECT_TRUE(is_finished_before_the_cancellation([] {
-        platform::mapped_file const file(path.c_str(), 4096);
+        const platform::mapped_file file(path.c_str(), 4096);
         EXPECT_NE(file.memory(), nullptr);
     }));
     EXPECT_TRUE(is_finished_before_the_cancellation([] {
-        platform::mapped_file const file(nullptr, 4096);
+        const platform::mapped_file file(nullptr, 4096);
         EXPECT_NE(file.memory(), nullptr);
     }));
     EXPECT_TRUE(is_finished_before_the_cancellation([] {

@@ -42,7 +42,7 @@ TEST(page_source, a_refusal_is_null) {
 
 TEST(page_source, decommit_spares_the_pages_that_are_only_partly_in_the_range) {
     page_source& source = page_source::process();
-    std::size_t const page = tenure::platform::page_bytes();
+    const std::size_t page = tenure::platform::page_bytes();
     auto* const block = static_cast<unsigned char*>(source.acquire(4 * page, 16));
     std::memset(block, 0x22, 4 * page);
     EXPECT_TRUE(source.decommit(block + 1, 3 * page));
@@ -69,7 +69,7 @@ TEST(page_source, a_block_moves_with_its_contents) {
 
 TEST(page_source, huge_pages_are_asked_for_where_a_block_holds_one) {
     page_source source(tenure::page_size::huge);
-    std::size_t const huge = tenure::platform::huge_page_bytes();
+    const std::size_t huge = tenure::platform::huge_page_bytes();
     void* const large = source.acquire(3 * huge, 16);
     ASSERT_NE(large, nullptr);
     EXPECT_TRUE(tenure::is_aligned(large, huge));
@@ -82,7 +82,7 @@ TEST(page_source, huge_pages_are_asked_for_where_a_block_holds_one) {
 }
 
 TEST(clock, time_goes_forward) {
-    std::uint64_t const before = tenure::platform::monotonic_ns();
+    const std::uint64_t before = tenure::platform::monotonic_ns();
     std::uint64_t now = before;
     while (now == before) now = tenure::platform::monotonic_ns();
     EXPECT_GT(now, before);

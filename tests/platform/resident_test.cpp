@@ -35,8 +35,8 @@ protected:
         return seen;
     }
 
-    std::size_t const page_ = platform::page_bytes();
-    std::size_t const bytes_ = 3000 * page_;
+    const std::size_t page_ = platform::page_bytes();
+    const std::size_t bytes_ = 3000 * page_;
     void* const range_ = platform::map(bytes_, 1);
 };
 

@@ -61,9 +61,9 @@ TEST_F(sanitizer, a_leak_root_keeps_what_it_points_to_from_being_a_leak) {
             platform::add_leak_root(hidden, 4096);
             auto** const pointers = static_cast<void**>(hidden);
             for (int index = 0; index < 50; ++index) pointers[index] = std::malloc(100);
-            bool const found_with = __lsan_do_recoverable_leak_check() != 0;
+            const bool found_with = __lsan_do_recoverable_leak_check() != 0;
             platform::remove_leak_root(hidden, 4096);
-            bool const found_without = __lsan_do_recoverable_leak_check() != 0;
+            const bool found_without = __lsan_do_recoverable_leak_check() != 0;
             std::_Exit(found_with || !found_without ? 1 : 0);
         },
         testing::ExitedWithCode(0), "");

@@ -90,7 +90,7 @@ void numbered_end() noexcept {}
 TEST(thread_end, there_is_room_for_eight_functions_and_a_ninth_is_refused) {
     // Others of this process may have taken some already.
     int accepted = 0;
-    platform::thread_end_function const functions[] = {&numbered_end<0>, &numbered_end<1>, &numbered_end<2>,
+    const platform::thread_end_function functions[] = {&numbered_end<0>, &numbered_end<1>, &numbered_end<2>,
                                                        &numbered_end<3>, &numbered_end<4>, &numbered_end<5>,
                                                        &numbered_end<6>, &numbered_end<7>, &numbered_end<8>};
     std::thread([&] {

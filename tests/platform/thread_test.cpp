@@ -43,7 +43,7 @@ TEST(processor_count, is_that_of_the_processors_that_the_process_may_run_on) {
 }
 
 TEST(processor_count, is_right_on_machines_with_thousands) {
-    for (std::size_t const count : {std::size_t{1}, std::size_t{1024}, std::size_t{1025}, std::size_t{8192}}) {
+    for (const std::size_t count : {std::size_t{1}, std::size_t{1024}, std::size_t{1025}, std::size_t{8192}}) {
         processors_told = count;
         EXPECT_EQ(tenure::platform::processor_count(), count);
     }

@@ -85,7 +85,7 @@ TYPED_TEST(pool_death, after_a_handler_that_returns_the_pool_is_as_it_was) {
     void* const freed = pool.allocate();
     std::memset(kept, 5, 40);
     pool.deallocate(freed);
-    support::heard_reports const heard;
+    const support::heard_reports heard;
     pool.deallocate(freed);
     pool.deallocate(kept + 8);
     pool.deallocate(this);
@@ -152,7 +152,7 @@ TEST_F(pool_release_death, a_double_free_is_reported_when_it_is_written_back) {
 
 TEST_F(pool_release_death, each_block_that_was_freed_twice_is_named_and_the_pool_goes_on) {
     if constexpr (tenure::checks::caller) GTEST_SKIP() << "checked builds report it at once";
-    support::heard_reports const heard;
+    const support::heard_reports heard;
     std::size_t freed = 0;
     for (std::size_t index = 0; index < 1000; index += 2, ++freed) pool_.deallocate(blocks_[index]);
     EXPECT_TRUE(pool_.valid()); // writes everything back
@@ -169,7 +169,7 @@ TEST_F(pool_release_death, each_block_that_was_freed_twice_is_named_and_the_pool
 
 TEST_F(pool_release_death, a_block_that_waits_in_the_group_and_is_freed_stays_free_once) {
     if constexpr (tenure::checks::caller) GTEST_SKIP() << "checked builds report it at once";
-    support::heard_reports const heard;
+    const support::heard_reports heard;
     for (std::size_t index = 0; index < 1000; ++index) pool_.deallocate(blocks_[index]);
     EXPECT_TRUE(pool_.valid());
     // The next block makes a whole word ready, of which the rest waits; one of those is freed once more.

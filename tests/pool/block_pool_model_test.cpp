@@ -57,7 +57,7 @@ public:
             return "the pool counts " + std::to_string(pool_.size()) + " blocks, alive are " +
                    std::to_string(ledger_.size());
         }
-        tenure::allocator_stats const seen = pool_.stats();
+        const tenure::allocator_stats seen = pool_.stats();
         const bool same = seen.reserved_bytes == source_.live_bytes() && seen.source_blocks == source_.live_blocks();
         if (!same) return "the pool and its source count differently";
         if (seen.peak_bytes < seen.live_bytes) return "the peak is below what is alive";
@@ -114,8 +114,8 @@ private:
     }
 
     std::string trim() {
-        std::size_t const before = source_.live_bytes();
-        std::size_t const given_back = pool_.trim();
+        const std::size_t before = source_.live_bytes();
+        const std::size_t given_back = pool_.trim();
         if (before - source_.live_bytes() > given_back) return "trim gave back more than it says";
         return ledger_.check_all();
     }
@@ -153,7 +153,7 @@ class block_pool_model : public testing::TestWithParam<shape> {};
 TEST_P(block_pool_model, agrees_with_the_pool) {
     const auto replay = [](std::span<const step> steps) {
         pool_against_model pair(GetParam());
-        for (step const& each : steps) {
+        for (const step& each : steps) {
             if (std::string fault = pair.run(each); !fault.empty()) return fault;
             if (std::string fault = pair.check(); !fault.empty()) return fault;
         }

@@ -128,7 +128,7 @@ TEST_F(block_pools, no_block_is_handed_out_twice_whatever_the_order_of_frees) {
                 ASSERT_EQ(pool.size(), live - index - 1);
             }
             ASSERT_TRUE(pool.valid());
-            std::size_t const reserved = source_.live_bytes();
+            const std::size_t reserved = source_.live_bytes();
             const std::vector<void*> again = take(pool, live);
             EXPECT_EQ(std::set<void*>(again.begin(), again.end()).size(), live);
             EXPECT_EQ(source_.live_bytes(), reserved) << "free blocks come before new segments";
@@ -151,7 +151,7 @@ TEST_F(block_pools, clear_frees_everything_and_keeps_the_pages) {
     block_pool pool(64, 16, source_, 64 * 1024);
     const std::vector<void*> first = take(pool, 5000);
     pool.deallocate(first[17]);
-    std::size_t const segments = source_.live_blocks();
+    const std::size_t segments = source_.live_blocks();
     pool.clear();
     EXPECT_EQ(pool.size(), 0u);
     EXPECT_TRUE(pool.valid());
@@ -210,7 +210,7 @@ TEST_F(block_pools, statistics_count_blocks_and_segments) {
     block_pool pool(100, 4, source_, 64 * 1024);
     const std::vector<void*> blocks = take(pool, 2000);
     for (std::size_t index = 0; index < 500; ++index) pool.deallocate(blocks[index]);
-    tenure::allocator_stats const seen = pool.stats();
+    const tenure::allocator_stats seen = pool.stats();
     EXPECT_EQ(seen.live_count, 1500u);
     EXPECT_EQ(seen.live_bytes, 150'000u);
     EXPECT_GE(seen.peak_bytes, 200'000u);
@@ -237,7 +237,7 @@ TEST_F(block_pools, a_static_buffer_of_64_kib_is_enough_wherever_it_begins) {
         block_pool pool(100, 4, fixed);
         std::vector<void*> blocks;
         for (int round = 0; round < 3; ++round) {
-            std::size_t const before = blocks.size();
+            const std::size_t before = blocks.size();
             while (void* const block = pool.allocate()) {
                 std::memset(block, round, 100);
                 blocks.push_back(block);

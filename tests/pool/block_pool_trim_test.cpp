@@ -31,7 +31,7 @@ TEST(block_pool_trim, an_empty_pool_gives_back_everything) {
     tenure::counting_source source(tenure::page_source::process());
     block_pool pool(64, 16, source, mebibyte);
     for (unsigned char* each : take(pool, 100'000)) pool.deallocate(each);
-    std::size_t const held = source.live_bytes();
+    const std::size_t held = source.live_bytes();
     EXPECT_GT(held, 6 * mebibyte);
     EXPECT_EQ(pool.trim(), held);
     EXPECT_EQ(source.live_blocks(), 0u);
@@ -48,11 +48,11 @@ TEST(block_pool_trim, what_nothing_was_done_with_since_is_not_given_back_again) 
         if (index % 1000 != 0) pool.deallocate(blocks[index]);
     }
     EXPECT_GT(pool.trim(), 5 * mebibyte);
-    std::size_t const decommitted = source.decommitted_bytes();
+    const std::size_t decommitted = source.decommitted_bytes();
     EXPECT_EQ(pool.trim(), 0u);
     EXPECT_EQ(source.decommitted_bytes(), decommitted);
     pool.deallocate(blocks[1000]); // its segment alone is looked at again
-    std::size_t const given_back = pool.trim();
+    const std::size_t given_back = pool.trim();
     EXPECT_GT(given_back, 0u);
     EXPECT_LE(given_back, mebibyte);
     EXPECT_EQ(pool.trim(), 0u);
@@ -84,7 +84,7 @@ TEST(block_pool_trim, what_is_alive_keeps_its_contents_and_the_pages_between_go)
             pool.deallocate(blocks[index]);
         }
     }
-    std::size_t const given_back = pool.trim();
+    const std::size_t given_back = pool.trim();
     EXPECT_GT(source.decommitted_bytes(), 100'000u * 64 / 2);
     EXPECT_GE(given_back, source.decommitted_bytes());
     EXPECT_EQ(pool.size(), kept.size());
@@ -100,10 +100,10 @@ TEST(block_pool_trim, what_is_alive_keeps_its_contents_and_the_pages_between_go)
 
 TEST(block_pool_trim, memory_really_leaves_the_process) {
     if (support::under_sanitizer()) GTEST_SKIP() << "the sanitizer's own memory is counted too";
-    std::size_t const before = tenure::platform::resident_bytes();
+    const std::size_t before = tenure::platform::resident_bytes();
     block_pool pool(64);
     const std::vector<unsigned char*> blocks = take(pool, mebibyte);
-    std::size_t const full = tenure::platform::resident_bytes();
+    const std::size_t full = tenure::platform::resident_bytes();
     EXPECT_GT(full, before + 64 * mebibyte);
     for (std::size_t index = 1; index < blocks.size(); ++index) pool.deallocate(blocks[index]);
     pool.trim();
@@ -117,7 +117,7 @@ TEST(block_pool_trim, after_clear_the_pages_that_were_touched_before_go_too) {
     block_pool pool(64);
     static_cast<void>(take(pool, mebibyte / 4));
     pool.clear();
-    std::size_t const full = tenure::platform::resident_bytes();
+    const std::size_t full = tenure::platform::resident_bytes();
     static_cast<void>(take(pool, 1));
     pool.trim();
     EXPECT_LT(tenure::platform::resident_bytes() + 12 * mebibyte, full);

@@ -32,7 +32,7 @@ template<class Pool>
 bool fill(Pool& pool, tenure::failing_source& failing, std::size_t count, support::ledger& ledger) {
     bool refused = false;
     while (ledger.size() < count) {
-        tenure::allocator_stats const before = pool.stats();
+        const tenure::allocator_stats before = pool.stats();
         void* block = pool.allocate();
         if (block == nullptr) {
             EXPECT_FALSE(refused) << "one refusal is enough";
@@ -181,7 +181,7 @@ TEST(block_pool_refusal, a_block_that_no_segment_of_the_source_holds_is_refused)
 
 TEST(block_pool_refusal, a_segment_that_is_not_aligned_goes_back_and_counts_as_refused) {
     support::careless_source source;
-    support::heard_reports const heard;
+    const support::heard_reports heard;
     block_pool pool(100, 4, source);
     EXPECT_EQ(pool.allocate(), nullptr);
     EXPECT_EQ(pool.stats().source_blocks, 0u);
@@ -205,7 +205,7 @@ TEST(block_pool_refusal, a_handler_may_ask_a_shared_pool) {
     asked_pool = &pool;
     EXPECT_EQ(pool.allocate(), nullptr);
     asked_pool = &sound;
-    std::size_t const heard = reports_heard;
+    const std::size_t heard = reports_heard;
     void* const block = sound.allocate();
     sound.deallocate(block);
     sound.deallocate(block);

@@ -20,7 +20,7 @@ TEST(segment_layout, every_layout_has_room_for_its_bits_and_its_blocks) {
         for (std::size_t alignment : {std::size_t{1}, std::size_t{8}, std::size_t{64}, std::size_t{4096}}) {
             for (std::size_t bytes : {std::size_t{1}, std::size_t{3}, std::size_t{8}, std::size_t{280},
                                       std::size_t{5000}, std::size_t{100'000}}) {
-                std::size_t const stride = tenure::align_up(bytes, alignment);
+                const std::size_t stride = tenure::align_up(bytes, alignment);
                 const segment_layout layout = segment_layout::of(segment_bytes, stride, alignment);
                 if (layout.capacity == 0) continue;
                 EXPECT_LE(layout.blocks_offset + layout.capacity * stride, segment_bytes);
@@ -29,7 +29,7 @@ TEST(segment_layout, every_layout_has_room_for_its_bits_and_its_blocks) {
                 EXPECT_GE(layout.word_count * 64, layout.capacity);
                 EXPECT_GE(layout.level1_words * 64, layout.word_count);
                 EXPECT_GE(layout.level2_words * 64, layout.level1_words);
-                std::size_t const summaries = (layout.level1_words + layout.level2_words) * sizeof(bit_word);
+                const std::size_t summaries = (layout.level1_words + layout.level2_words) * sizeof(bit_word);
                 EXPECT_LE(sizeof(segment) + summaries, layout.level0_offset);
                 EXPECT_LE(layout.level0_offset + layout.word_count * sizeof(bit_word), layout.blocks_offset);
             }
@@ -40,7 +40,7 @@ TEST(segment_layout, every_layout_has_room_for_its_bits_and_its_blocks) {
 TEST(segment_layout, the_multiplication_finds_the_number_of_every_block) {
     for (std::size_t stride = 1; stride < std::size_t{256} << 20; stride = stride * 3 / 2 + 1) {
         const segment_layout layout = segment_layout::of(std::size_t{4} << 30, stride, 1);
-        std::size_t const step = std::max<std::size_t>(layout.capacity / 5000, 1);
+        const std::size_t step = std::max<std::size_t>(layout.capacity / 5000, 1);
         for (std::size_t index = 0; index < layout.capacity; index += step)
             ASSERT_EQ(layout.index_of(index * stride), index) << "stride " << stride;
         ASSERT_EQ(layout.index_of((layout.capacity - 1) * stride), layout.capacity - 1) << "stride " << stride;

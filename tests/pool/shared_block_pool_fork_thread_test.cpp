@@ -40,9 +40,9 @@ struct shared_pool_child : testing::Test {
 
 TEST_F(shared_pool_child, hands_a_cache_that_nobody_has_to_its_next_thread) {
     shared_block_pool pool(64);
-    support::waiting_thread const other([&] { use(pool); });
+    const support::waiting_thread other([&] { use(pool); });
     const int answer = support::answer_of_child([&] {
-        bool const is_same = pool.size() == alive.size();
+        const bool is_same = pool.size() == alive.size();
         bool is_theirs = tenure::checks::caller, are_distinct = false;
         support::on_fresh_thread([&] {
             std::vector<void*> blocks;
@@ -53,7 +53,7 @@ TEST_F(shared_pool_child, hands_a_cache_that_nobody_has_to_its_next_thread) {
             are_distinct = std::adjacent_find(blocks.begin(), blocks.end()) == blocks.end();
             for (void* const block : blocks) pool.deallocate(block);
         });
-        bool const is_empty = pool.size() == 0 && pool.valid();
+        const bool is_empty = pool.size() == 0 && pool.valid();
         return (is_same ? 0 : 1) + (is_theirs ? 0 : 2) + (are_distinct ? 0 : 4) + (is_empty ? 0 : 8);
     });
     EXPECT_EQ(answer, 0);
@@ -62,15 +62,15 @@ TEST_F(shared_pool_child, hands_a_cache_that_nobody_has_to_its_next_thread) {
 
 TEST_F(shared_pool_child, gives_back_what_caches_that_nobody_has_hold) {
     shared_block_pool pool(64);
-    support::waiting_thread const other([&] { use(pool); });
+    const support::waiting_thread other([&] { use(pool); });
     pool.deallocate(pool.allocate()); // the child's own cache
     const int answer = support::answer_of_child([&] {
         int seen = 0;
         pool.for_each([&](void*) { ++seen; });
-        bool const sees_living = static_cast<std::size_t>(seen) == alive.size();
+        const bool sees_living = static_cast<std::size_t>(seen) == alive.size();
         for (void* const block : alive) pool.deallocate(block);
         static_cast<void>(pool.trim());
-        bool const is_given_back = pool.stats().reserved_bytes == 0;
+        const bool is_given_back = pool.stats().reserved_bytes == 0;
         return (sees_living ? 0 : 1) + (is_given_back ? 0 : 2) + (pool.valid() ? 0 : 4);
     });
     EXPECT_EQ(answer, 0);
@@ -78,11 +78,11 @@ TEST_F(shared_pool_child, gives_back_what_caches_that_nobody_has_hold) {
 
 TEST_F(shared_pool_child, forks_again_with_threads_of_its_own) {
     shared_block_pool pool(64);
-    support::waiting_thread const other([&] { use(pool); });
+    const support::waiting_thread other([&] { use(pool); });
     const int answer = support::answer_of_child([&] {
-        support::waiting_thread const second([&] { use(pool); });
+        const support::waiting_thread second([&] { use(pool); });
         return support::answer_of_child([&] {
-            bool const is_same = pool.size() == alive.size();
+            const bool is_same = pool.size() == alive.size();
             for (void* const block : alive) pool.deallocate(block);
             return (is_same ? 0 : 1) + (pool.size() == 0 && pool.valid() ? 0 : 2);
         });
@@ -96,13 +96,13 @@ struct node : tenure::small_object {
 
 TEST_F(shared_pool_child, deletes_small_objects_of_threads_that_it_does_not_have) {
     std::vector<std::unique_ptr<node>> made;
-    std::size_t const before = tenure::small_object::stats().live_count;
-    support::waiting_thread const other([&] {
+    const std::size_t before = tenure::small_object::stats().live_count;
+    const support::waiting_thread other([&] {
         for (int each = 0; each < 300; ++each) made.push_back(std::make_unique<node>());
         made.resize(200);
     });
     const int answer = support::answer_of_child([&] {
-        bool const is_same = tenure::small_object::stats().live_count == before + 200;
+        const bool is_same = tenure::small_object::stats().live_count == before + 200;
         support::on_fresh_thread([&] { made.resize(100); });
         for (int each = 0; each < 300; ++each) made.push_back(std::make_unique<node>());
         made.clear();

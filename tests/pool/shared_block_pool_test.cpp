@@ -95,7 +95,7 @@ TEST_F(shared_block_pools, clear_forgets_the_caches_too) {
 TEST_F(shared_block_pools, trim_empties_the_caches_first) {
     shared_block_pool pool(64, 16, source_);
     for (void* each : take(pool, 5000)) pool.deallocate(each);
-    std::size_t const held = source_.live_bytes();
+    const std::size_t held = source_.live_bytes();
     EXPECT_EQ(pool.trim(), held);
     EXPECT_EQ(source_.live_blocks(), 0u);
     EXPECT_EQ(take(pool, 10).size(), 10u);

@@ -38,11 +38,11 @@ void on_threads(int count, Work work) {
 class mailbox {
 public:
     void put(void* block) {
-        std::lock_guard const lock(mutex_);
+        const std::lock_guard lock(mutex_);
         blocks_.push_back(block);
     }
     void* get() {
-        std::lock_guard const lock(mutex_);
+        const std::lock_guard lock(mutex_);
         if (blocks_.empty()) return nullptr;
         void* const block = blocks_.front();
         blocks_.pop_front();

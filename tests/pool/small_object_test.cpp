@@ -39,7 +39,7 @@ struct alignas(Alignment) aligned : small_object {
 
 template<class T>
 void make_many() {
-    std::size_t const before = live();
+    const std::size_t before = live();
     std::vector<std::unique_ptr<T>> made;
     support::ledger ledger;
     for (int count = 0; count < 300; ++count) {
@@ -86,7 +86,7 @@ TEST(small_object, every_alignment_is_kept) {
 
 /// The words behind new and delete, for every size that there is.
 TEST(small_object, all_sizes_up_to_40000_come_aligned_and_go_back) {
-    std::size_t const before = live();
+    const std::size_t before = live();
     support::random numbers(1);
     for (std::size_t bytes = 0; bytes <= 40'000; bytes += bytes < 2100 ? 1 : 1 + numbers.below(50)) {
         for (std::size_t alignment : {1u, 8u, 16u, 64u, 4096u}) {
@@ -125,7 +125,7 @@ struct with_destructor : small_object {
 };
 
 TEST(small_object, arrays_with_and_without_destructors_go_back_whole) {
-    std::size_t const before = live();
+    const std::size_t before = live();
     for (std::size_t count : {std::size_t{0}, std::size_t{1}, std::size_t{5}, std::size_t{100}, std::size_t{10'000}}) {
         auto* const plain = new sized<24>[count];
         std::memset(plain, 3, count * 24);
@@ -148,7 +148,7 @@ TEST(small_object, arrays_with_and_without_destructors_go_back_whole) {
 }
 
 TEST(small_object, the_nothrow_forms_serve_too) {
-    std::size_t const before = live();
+    const std::size_t before = live();
     auto* const one = new (std::nothrow) sized<40>;
     auto* const many = new (std::nothrow) sized<40>[7];
     auto* const wide = new (std::nothrow) aligned<40, 64>;
@@ -172,7 +172,7 @@ struct alignas(Alignment) failing : small_object {
 
 template<class T>
 void fail_to_make() {
-    std::size_t const before = live();
+    const std::size_t before = live();
     for (int count = 0; count < 300; ++count) {
         EXPECT_THROW(new T, std::runtime_error);
         EXPECT_THROW(new (std::nothrow) T, std::runtime_error);
@@ -190,7 +190,7 @@ TEST(small_object, what_a_constructor_that_throws_leaves_is_given_back) {
 }
 
 TEST(small_object, placement_allocates_nothing) {
-    std::size_t const before = live();
+    const std::size_t before = live();
     alignas(16) unsigned char place[sizeof(sized<24>)];
     auto* const object = new (static_cast<void*>(place)) sized<24>;
     EXPECT_EQ(static_cast<void*>(object), place);
@@ -218,7 +218,7 @@ struct alignas(64) wide_shape : shape {
 };
 
 TEST(small_object, deleting_through_a_base_gives_back_the_size_of_the_derived_class) {
-    std::size_t const before = small_object::stats().live_bytes;
+    const std::size_t before = small_object::stats().live_bytes;
     std::vector<std::unique_ptr<shape>> shapes;
     for (int round = 0; round < 200; ++round) {
         shapes.emplace_back(new shape);
@@ -267,7 +267,7 @@ TEST(small_object, objects_of_static_duration_are_made_before_main) {
 TEST(small_object, passthrough_is_decided_once) {
     // Whatever it was, a later change of the option must not send blocks back another way than they came.
     auto* const before = new sized<56>;
-    std::uint64_t const set = tenure::option_value(tenure::option::passthrough);
+    const std::uint64_t set = tenure::option_value(tenure::option::passthrough);
     tenure::set_option(tenure::option::passthrough, tenure::all_parts & ~set);
     delete before;
     const std::unique_ptr<sized<56>> during(new sized<56>);

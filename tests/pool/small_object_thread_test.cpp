@@ -42,7 +42,7 @@ shape* make(std::size_t kind) {
 }
 
 TEST(small_object_threads, hundreds_of_short_threads_make_delete_and_hand_over) {
-    std::size_t const before = tenure::small_object::stats().live_count;
+    const std::size_t before = tenure::small_object::stats().live_count;
     std::mutex mutex;
     std::vector<std::unique_ptr<shape>> handed_over;
     for (int round = 0; round < 75; ++round) {
@@ -60,7 +60,7 @@ TEST(small_object_threads, hundreds_of_short_threads_make_delete_and_hand_over) 
                         own.emplace_back(make(numbers.below(4)));
                     }
                     if (!numbers.one_in(20) || own.empty()) continue;
-                    std::lock_guard const lock(mutex);
+                    const std::lock_guard lock(mutex);
                     handed_over.push_back(std::move(own.back()));
                     own.pop_back();
                     if (!handed_over.empty() && numbers.one_in(2)) {
@@ -84,8 +84,8 @@ TEST(small_object_threads, the_first_object_of_a_size_may_be_made_by_many_thread
         threads.emplace_back([&] {
             --waiting;
             while (waiting != 0) std::this_thread::yield();
-            std::unique_ptr<shape> const one(new filled<7000>);
-            std::unique_ptr<shape> const other(new filled<12'000>);
+            const std::unique_ptr<shape> one(new filled<7000>);
+            const std::unique_ptr<shape> other(new filled<12'000>);
             EXPECT_TRUE(one->whole() && other->whole());
         });
     }

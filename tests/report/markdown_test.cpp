@@ -1,16 +1,16 @@
 // SPDX-FileCopyrightText: Tenure contributors
 // SPDX-License-Identifier: MIT
 
-#include "report/markdown.hpp"
+#include "report/table/markdown.hpp"
 
 #include <gtest/gtest.h>
 
 #include <sstream>
 
-#include "report/conclusion.hpp"
+#include "report/analysis/conclusion.hpp"
 #include "report/fixture.hpp"
 #include "report/snapshot.hpp"
-#include "report/text.hpp"
+#include "report/table/text.hpp"
 
 namespace tenure::lab {
 
@@ -77,7 +77,7 @@ TEST(markdown, no_field_of_a_result_can_make_a_link_or_leave_its_code) {
     found.command = "tenure `x` ``y`` ![a](b)";
     found.machine.commit = "![a](b)&lt;";
     found.started_at = "[a](b)&<i>";
-    std::string const text = markdown_provenance(found, found.experiments.front());
+    const std::string text = markdown_provenance(found, found.experiments.front());
     EXPECT_TRUE(holds(text, "Command: ``` tenure `x` ``y`` ![a](b) ```.")) << text;
     EXPECT_TRUE(holds(text, R"(commit \!\[a\](b)\&lt;, \[a\](b)\&\<i\>.)")) << text;
 }
@@ -85,7 +85,7 @@ TEST(markdown, no_field_of_a_result_can_make_a_link_or_leave_its_code) {
 TEST(markdown, provenance_is_what_the_result_says_of_itself) {
     result found = fixture::small_result();
     found.machine.commit = "feedbeef0123";
-    std::string const text = markdown_provenance(found, found.experiments.front());
+    const std::string text = markdown_provenance(found, found.experiments.front());
     EXPECT_TRUE(holds(text, "commit feedbeef0123"));
     EXPECT_TRUE(holds(text, found.started_at.substr(0, 10)));
     EXPECT_TRUE(holds(text, "`" + found.command + "`"));

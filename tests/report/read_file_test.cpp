@@ -9,7 +9,7 @@
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 
-#include "report/json.hpp"
+#include "report/json/json.hpp"
 #include "support/own_path.hpp"
 
 namespace tenure::lab {
@@ -23,7 +23,7 @@ protected:
 };
 
 TEST_F(read_file_test, all_of_a_file_is_read) {
-    std::string const text(3 << 20, 'x');
+    const std::string text(3 << 20, 'x');
     std::ofstream(path) << text;
     const file_text read = read_file(path, text.size());
     EXPECT_TRUE(read.ok()) << read.error;

@@ -26,7 +26,7 @@ inline outcome run_again(const std::vector<std::pair<std::string, std::string>>&
     outcome seen;
     int ends[2];
     if (::pipe(ends) != 0) return seen;
-    ::pid_t const child = ::fork();
+    const ::pid_t child = ::fork();
     if (child == 0) {
         ::dup2(ends[1], STDOUT_FILENO);
         ::dup2(ends[1], STDERR_FILENO);
@@ -36,7 +36,7 @@ inline outcome run_again(const std::vector<std::pair<std::string, std::string>>&
         // Removes variables of a runner that shards or selects tests; they must not apply a second time.
         for (const char* name : {"GTEST_TOTAL_SHARDS", "GTEST_SHARD_INDEX", "GTEST_FILTER", "GTEST_OUTPUT"})
             ::unsetenv(name);
-        std::string const argument = "--gtest_filter=" + filter;
+        const std::string argument = "--gtest_filter=" + filter;
         ::execl("/proc/self/exe", "again", argument.c_str(), "--gtest_brief=1", static_cast<char*>(nullptr));
         std::_Exit(127);
     }

@@ -56,10 +56,10 @@ inline stream shrink(stream failing, const replay& run) {
 
 /// Runs one random sequence of `count` steps. On failure, reports the seed and a short sequence that fails.
 inline void expect_agreement(const char* model, std::size_t count, const replay& run) {
-    std::uint64_t const seed = new_seed();
+    const std::uint64_t seed = new_seed();
     std::cout << model << ": seed " << seed << std::endl; // flushed, because the replay may end the process
     const stream steps = random_stream(seed, count);
-    std::string const fault = run(steps);
+    const std::string fault = run(steps);
     if (fault.empty()) return;
     const stream few = shrink(steps, run);
     std::string said = std::string(model) + ", TENURE_TEST_SEED=" + std::to_string(seed) + ": " + fault + "\n" +

@@ -17,7 +17,7 @@ namespace support {
 class heard_reports {
 public:
     heard_reports() : former_(tenure::set_report_handler(&hear)) {
-        std::lock_guard const lock(mutex());
+        const std::lock_guard lock(mutex());
         heard().clear();
     }
     ~heard_reports() { tenure::set_report_handler(former_); }
@@ -25,18 +25,18 @@ public:
     heard_reports& operator=(const heard_reports&) = delete;
 
     [[nodiscard]] std::size_t count(tenure::report_kind kind) const {
-        std::lock_guard const lock(mutex());
+        const std::lock_guard lock(mutex());
         std::size_t found = 0;
         for (const auto& each : heard()) found += each.kind == kind;
         return found;
     }
     [[nodiscard]] std::size_t count() const {
-        std::lock_guard const lock(mutex());
+        const std::lock_guard lock(mutex());
         return heard().size();
     }
     /// The latest text; empty when there was no report.
     [[nodiscard]] std::string last() const {
-        std::lock_guard const lock(mutex());
+        const std::lock_guard lock(mutex());
         return heard().empty() ? std::string{} : heard().back().text;
     }
 
@@ -54,7 +54,7 @@ private:
         return one_for_all;
     }
     static void hear(tenure::report_kind kind, std::string_view text) noexcept {
-        std::lock_guard const lock(mutex());
+        const std::lock_guard lock(mutex());
         heard().push_back({kind, std::string(text)});
     }
 

@@ -35,8 +35,8 @@ inline std::string text_of_file(const std::filesystem::path& path) {
 /// Runs `tenure WORDS` through a shell, in the given directory.
 inline command_outcome run_command(const std::string& words, const std::string& directory = ".") {
     std::string name = testing::TempDir() + "tenure-cli-XXXXXX";
-    std::filesystem::path const scratch = ::mkdtemp(name.data());
-    std::string const line = "cd '" + directory + "' && '" + command_path() + "' " + words + " >'" +
+    const std::filesystem::path scratch = ::mkdtemp(name.data());
+    const std::string line = "cd '" + directory + "' && '" + command_path() + "' " + words + " >'" +
                              (scratch / "out").string() + "' 2>'" + (scratch / "err").string() + "'";
     const int status = std::system(line.c_str());
     command_outcome found{WIFEXITED(status) ? WEXITSTATUS(status) : -1, text_of_file(scratch / "out"),

@@ -26,11 +26,11 @@ std::uint64_t wrong_floats(std::uint32_t begin, std::uint32_t end, std::uint32_t
     std::uint64_t wrong = 0;
     for (std::uint64_t bits = begin; bits < end; bits += stride) {
         const auto value = std::bit_cast<float>(static_cast<std::uint32_t>(bits));
-        text_tests::printed const right(value, 2);
+        const text_tests::printed right(value, 2);
         char room[64], negative[64];
-        std::size_t const size = tenure::format_fixed<2>(room, sizeof room, value);
-        std::size_t const negative_size = tenure::format_fixed<2>(negative, sizeof negative, -value);
-        std::string_view const behind_sign(negative + 1, negative_size - 1);
+        const std::size_t size = tenure::format_fixed<2>(room, sizeof room, value);
+        const std::size_t negative_size = tenure::format_fixed<2>(negative, sizeof negative, -value);
+        const std::string_view behind_sign(negative + 1, negative_size - 1);
         wrong += std::string_view(room, size) != right.view() || negative[0] != '-' || behind_sign != right.view();
     }
     return wrong;

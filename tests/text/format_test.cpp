@@ -32,13 +32,13 @@ protected:
     template<unsigned Precision, class Float>
     void compare_at(Float value) {
         char room[512];
-        std::size_t const size = format_fixed<Precision>(room, sizeof room, value);
+        const std::size_t size = format_fixed<Precision>(room, sizeof room, value);
         expect(std::string_view(room, size), value, Precision);
     }
     template<class Float>
     void compare(Float value, unsigned precision) {
         char room[512];
-        std::size_t const size = format_fixed(room, sizeof room, value, precision);
+        const std::size_t size = format_fixed(room, sizeof room, value, precision);
         expect(std::string_view(room, size), value, precision);
     }
     /// By both forms, at each precision.
@@ -127,8 +127,8 @@ TEST_F(formatting, the_processors_rounding_mode_has_no_say) {
             const printed right_narrow(narrow_value, 2);
             char room[64], narrow[64];
             std::fesetround(mode);
-            std::size_t const size = format_fixed<2>(room, sizeof room, value);
-            std::size_t const narrow_size = format_fixed<2>(narrow, sizeof narrow, narrow_value);
+            const std::size_t size = format_fixed<2>(room, sizeof room, value);
+            const std::size_t narrow_size = format_fixed<2>(narrow, sizeof narrow, narrow_value);
             std::fesetround(FE_TONEAREST);
             EXPECT_EQ(std::string_view(room, size), right.view()) << mode;
             EXPECT_EQ(std::string_view(narrow, narrow_size), right_narrow.view()) << mode;
@@ -146,7 +146,7 @@ void expect_bounds(std::string_view right, Format&& format) {
         for (std::size_t byte = 0; byte < 8; ++byte) ASSERT_EQ(memory[byte], '#');
         for (std::size_t byte = 8 + room; byte < memory.size(); ++byte)
             ASSERT_EQ(memory[byte], '#') << right << ", byte " << byte - 8 << " of " << room;
-        std::string_view const written(memory.data() + 8, right.size());
+        const std::string_view written(memory.data() + 8, right.size());
         if (room >= right.size()) {
             ASSERT_EQ(written, right);
         } else {
@@ -157,7 +157,7 @@ void expect_bounds(std::string_view right, Format&& format) {
 
 TEST_F(formatting, every_room_from_none_to_enough_says_what_is_needed_and_is_not_left) {
     const auto both = [](auto value) {
-        printed const two(value, 2), seven(value, 7), thirty(value, 30);
+        const printed two(value, 2), seven(value, 7), thirty(value, 30);
         expect_bounds(two.view(), [&](char* to, std::size_t room) { return format_fixed<2>(to, room, value); });
         expect_bounds(two.view(), [&](char* to, std::size_t room) { return format_fixed(to, room, value, 2); });
         expect_bounds(seven.view(), [&](char* to, std::size_t room) { return format_fixed<7>(to, room, value); });
@@ -188,7 +188,7 @@ void expect_integer(Integer value) {
     const int size = std::is_signed_v<Integer>
                          ? std::snprintf(right, sizeof right, "%" PRIdMAX, static_cast<std::intmax_t>(value))
                          : std::snprintf(right, sizeof right, "%" PRIuMAX, static_cast<std::uintmax_t>(value));
-    std::size_t const written = format_integer(room, sizeof room, value);
+    const std::size_t written = format_integer(room, sizeof room, value);
     ASSERT_EQ(std::string_view(room, written), std::string_view(right, static_cast<std::size_t>(size)));
 }
 
@@ -203,7 +203,7 @@ TYPED_TEST(integers, are_printed_as_printf_does) {
     for (const TypeParam value : {limits::min(), limits::max(), TypeParam{0}, TypeParam{1}}) expect_integer(value);
     std::uint64_t power = 1;
     for (int digits = 0; digits < 20; ++digits, power *= 10)
-        for (std::uint64_t const near : {power - 1, power, power + 1, 0 - power, 1 - power})
+        for (const std::uint64_t near : {power - 1, power, power + 1, 0 - power, 1 - power})
             expect_integer(static_cast<TypeParam>(near));
     support::random random(support::new_seed());
     for (int count = 0; count < 100'000; ++count)
@@ -211,7 +211,7 @@ TYPED_TEST(integers, are_printed_as_printf_does) {
 }
 
 TEST_F(formatting, integers_say_what_is_needed_and_keep_their_room) {
-    for (std::int64_t const value : {std::int64_t{0}, std::int64_t{-7}, std::int64_t{12345678}, std::int64_t{123456789},
+    for (const std::int64_t value : {std::int64_t{0}, std::int64_t{-7}, std::int64_t{12345678}, std::int64_t{123456789},
                                      std::int64_t{10'000'000'000'000'000}, INT64_MIN})
         expect_bounds(std::to_string(value),
                       [&](char* to, std::size_t room) { return format_integer(to, room, value); });

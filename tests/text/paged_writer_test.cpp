@@ -74,7 +74,7 @@ TEST_F(paged_writers, take_nothing_before_reserve_and_one_block_then) {
 TEST_F(paged_writers, write_all_objects_in_their_order_whatever_the_order_of_pages) {
     paged_writer writer(source_);
     ASSERT_TRUE(writer.reserve({10, 100, 20}));
-    for (std::size_t const objects : {std::size_t{0}, std::size_t{1}, std::size_t{99}, std::size_t{100},
+    for (const std::size_t objects : {std::size_t{0}, std::size_t{1}, std::size_t{99}, std::size_t{100},
                                       std::size_t{101}, std::size_t{1000}, std::size_t{500}}) {
         ASSERT_TRUE(writer.write(objects, backwards{}, write_number));
         EXPECT_TRUE(writer.valid());
@@ -109,7 +109,7 @@ TEST_F(paged_writers, join_records_of_a_fixed_width_without_moving_them) {
     const char* const first = writer.pieces()[0].data;
     for (const auto& each : writer.pieces()) EXPECT_EQ(each.size_bytes, 40u);
     EXPECT_EQ(writer.pieces()[3].data, first + 120);
-    std::string const before = joined(writer.pieces());
+    const std::string before = joined(writer.pieces());
     EXPECT_EQ(writer.join(), before);
     EXPECT_EQ(writer.join().data(), first);
 }
@@ -151,7 +151,7 @@ TEST_F(paged_writers, join_pages_over_their_own_text) {
         to.append("1234567").append(page).append(object % 10); // one byte of each record is not used
     };
     ASSERT_TRUE(writer.write(100, run_serially{}, write));
-    std::string const before = joined(writer.pieces());
+    const std::string before = joined(writer.pieces());
     EXPECT_EQ(writer.join(), before);
 }
 
@@ -161,7 +161,7 @@ TEST_F(paged_writers, do_not_write_past_a_page_however_long_a_record_is) {
     paged_writer writer(fixed);
     ASSERT_TRUE(writer.reserve({3, 4, 10}));
     // Every page by itself: what the others have written must stay.
-    std::string const huge(5000, 'x');
+    const std::string huge(5000, 'x');
     std::vector<std::string> seen;
     const auto write = [&](text_writer& to, std::size_t page, std::size_t object) {
         if (page == 1 && object == 2) {
@@ -209,7 +209,7 @@ TEST_F(paged_writers, keep_their_memory_for_smaller_rounds_and_take_more_for_lar
     EXPECT_EQ(writer.reserved_bytes(), source_.live_bytes());
     ASSERT_TRUE(writer.write(100'000, run_serially{}, write_number));
     EXPECT_EQ(writer.join(), numbers(100'000, 100));
-    std::size_t const reserved = writer.reserved_bytes();
+    const std::size_t reserved = writer.reserved_bytes();
     EXPECT_EQ(writer.trim(), reserved);
     EXPECT_EQ(source_.live_blocks(), 0u);
     EXPECT_EQ(writer.trim(), 0u);
@@ -246,7 +246,7 @@ TEST_F(paged_writers, sizes_that_no_memory_has_are_refused) {
 
 TEST_F(paged_writers, shapes_without_room_write_nothing) {
     paged_writer writer(source_);
-    for (tenure::page_shape const shape : {tenure::page_shape{0, 0, 0}, {0, 10, 10}, {10, 0, 10}, {10, 10, 0}}) {
+    for (const tenure::page_shape shape : {tenure::page_shape{0, 0, 0}, {0, 10, 10}, {10, 0, 10}, {10, 10, 0}}) {
         ASSERT_TRUE(writer.reserve(shape));
         EXPECT_TRUE(writer.write(0, run_serially{}, write_number));
         EXPECT_EQ(writer.join(), "");
@@ -267,7 +267,7 @@ TEST_F(paged_writers, a_round_allocates_nothing) {
         writer.write(10'000, run_serially{}, [](text_writer& to, std::size_t page, std::size_t object) {
             to.append_fixed<2>(static_cast<float>(page) * 0.01f).append(',').append(object).append_fixed(1e38f, 2);
         });
-    std::size_t const size = writer.join().size();
+    const std::size_t size = writer.join().size();
     EXPECT_EQ(text_tests::malloc_calls(), before);
     EXPECT_TRUE(is_written);
     EXPECT_GT(size, 400'000u);

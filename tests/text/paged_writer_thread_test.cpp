@@ -71,9 +71,9 @@ protected:
 };
 
 TEST_F(paged_writer_threads, write_what_one_thread_writes) {
-    std::string const right = printed();
+    const std::string right = printed();
     // Small pages have neighbours in every line, and the last numbers of one lie beside the first of the next.
-    for (std::size_t const objects : {std::size_t{1}, std::size_t{3}, std::size_t{1000}}) {
+    for (const std::size_t objects : {std::size_t{1}, std::size_t{3}, std::size_t{1000}}) {
         ASSERT_TRUE(writer_.reserve({records_.size() / objects + 1, objects, 100}));
         for (int round = 0; round < 3; ++round) {
             ASSERT_TRUE(
@@ -92,10 +92,10 @@ TEST_F(paged_writer_threads, fill_pages_to_their_last_byte_side_by_side) {
         ASSERT_TRUE(writer_.write(7000, threads{4}, [](text_writer& to, std::size_t page, std::size_t object) {
             to.append_fixed<2>(static_cast<float>((page + object) % 10));
         }));
-        std::string_view const text = writer_.join();
+        const std::string_view text = writer_.join();
         ASSERT_EQ(text.size(), 28'000u);
         for (std::size_t each = 0; each < 7000; ++each) {
-            std::string const record = std::to_string((each / 7 + each % 7) % 10) + ".00";
+            const std::string record = std::to_string((each / 7 + each % 7) % 10) + ".00";
             ASSERT_EQ(text.substr(4 * each, 4), record) << each;
         }
     }

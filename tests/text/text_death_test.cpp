@@ -20,7 +20,7 @@ protected:
     /// Whether the call was refused, and, in checked builds, reported in these words.
     template<class Executor>
     void expect_refused(std::size_t objects, Executor&& executor, const char* words) {
-        support::heard_reports const heard;
+        const support::heard_reports heard;
         EXPECT_FALSE(writer_.write(objects, executor, write_letter));
         EXPECT_FALSE(writer_.error());
         EXPECT_EQ(writer_.join(), "");
@@ -52,7 +52,7 @@ TEST_F(text_death, what_was_not_reserved_is_refused) {
 
 TEST_F(text_death, a_page_with_more_objects_than_reserved_is_refused) {
     ASSERT_TRUE(writer_.reserve({4, 10, 10}));
-    support::heard_reports const heard;
+    const support::heard_reports heard;
     const auto objects_of = [](std::size_t page) { return page == 2 ? std::size_t{11} : std::size_t{10}; };
     EXPECT_FALSE(writer_.write_pages(4, objects_of, tenure::run_serially{}, write_letter));
     EXPECT_EQ(heard.count(tenure::report_kind::misuse), tenure::checks::caller ? 1u : 0u);
@@ -61,7 +61,7 @@ TEST_F(text_death, a_page_with_more_objects_than_reserved_is_refused) {
 
 TEST_F(text_death, a_page_past_the_count_is_refused) {
     ASSERT_TRUE(writer_.reserve({5, 10, 10})); // behind the last page lie the pieces
-    support::heard_reports const heard;
+    const support::heard_reports heard;
     const auto too_many = [](std::size_t count, const auto& body) {
         for (std::size_t page = 0; page <= count; ++page) body(page);
     };
@@ -93,17 +93,17 @@ TEST_F(text_death, a_page_that_runs_twice_is_reported) {
         body(0);
     };
     EXPECT_DEATH(static_cast<void>(writer_.write(5, twice, write_letter)), "ran a page twice");
-    support::heard_reports const heard;
+    const support::heard_reports heard;
     EXPECT_TRUE(writer_.write(5, twice, write_letter));
     EXPECT_EQ(writer_.join(), "xxxxx");
 }
 
 TEST_F(text_death, a_precision_above_the_most_is_reported_and_counts_as_the_most) {
     char room[100], right[100];
-    support::heard_reports const heard;
-    std::size_t const size = tenure::format_fixed(room, sizeof room, 0.1, 1000);
+    const support::heard_reports heard;
+    const std::size_t size = tenure::format_fixed(room, sizeof room, 0.1, 1000);
     EXPECT_EQ(heard.count(tenure::report_kind::misuse), tenure::checks::caller ? 1u : 0u);
-    std::size_t const right_size = tenure::format_fixed(right, sizeof right, 0.1, tenure::max_precision);
+    const std::size_t right_size = tenure::format_fixed(right, sizeof right, 0.1, tenure::max_precision);
     EXPECT_EQ(std::string_view(room, size), std::string_view(right, right_size));
 }
 

@@ -69,7 +69,7 @@ TEST(text_writers, take_every_integer_as_a_number_and_a_char_as_a_letter) {
 TEST(text_writers, give_their_room_to_whoever_writes_by_himself) {
     EXPECT_EQ(written([](text_writer& to) {
                   to.append("0x");
-                  auto const room = to.room();
+                  const auto room = to.room();
                   to.advance(static_cast<std::size_t>(std::snprintf(room.data(), room.size(), "%x", 0xBEEFu)));
                   to.append('!');
               }),
@@ -110,14 +110,14 @@ TEST(text_writers, count_what_they_would_need_at_every_size_and_never_leave_it) 
 }
 
 TEST(text_writers, agree_with_printf_about_records_of_any_numbers) {
-    std::uint64_t const seed = support::new_seed();
+    const std::uint64_t seed = support::new_seed();
     support::random random(seed);
     std::array<char, 512> room;
     for (int count = 0; count < 100'000; ++count) {
         const bool flag = random.one_in(2);
         const auto real = std::bit_cast<float>(static_cast<std::uint32_t>(random.next()));
         const auto number = static_cast<std::int32_t>(random.next()) >> random.below(32);
-        std::uint64_t const large = random.next() >> random.below(64);
+        const std::uint64_t large = random.next() >> random.below(64);
         text_writer to(room);
         to.append(flag ? 'y' : 'n').append_fixed<2>(real).append(',').append(number).append(',').append(large);
         char right[512];

@@ -19,10 +19,10 @@
 #include <random>
 
 #include "observe/watch/findings.hpp"
-#include "observe/watch/folded.hpp"
-#include "observe/watch/watch_html.hpp"
-#include "observe/watch/watch_json.hpp"
-#include "observe/watch/watch_text.hpp"
+#include "observe/watch/report/folded.hpp"
+#include "observe/watch/report/watch_html.hpp"
+#include "observe/watch/report/watch_json.hpp"
+#include "observe/watch/report/watch_text.hpp"
 #include "support/own_path.hpp"
 
 namespace tenure::lab {
@@ -107,7 +107,7 @@ protected:
 };
 
 TEST_F(a_recording, is_explained) {
-    std::string const text = told();
+    const std::string text = told();
     EXPECT_NE(text.find("name (marked region)"), std::string::npos) << text.substr(0, 2000);
     EXPECT_NE(text.find("program+0x1f"), std::string::npos) << text.substr(0, 2000);
 }
@@ -152,7 +152,7 @@ TEST_F(a_recording, whose_counts_are_past_their_tables_has_no_such_thread) {
     for (std::uint32_t hook::thread_area::*count :
          {&hook::thread_area::nodes, &hook::thread_area::sites, &hook::thread_area::stack_words,
           &hook::thread_area::intervals, &hook::thread_area::waits}) {
-        std::uint32_t const before = area().*count;
+        const std::uint32_t before = area().*count;
         area().*count = ~0U;
         std::string why;
         const auto opened = recording::open(file, why);
@@ -175,7 +175,7 @@ TEST_F(a_recording, that_changes_while_it_is_read_stays_within_bounds) {
     EXPECT_EQ(recording::sites(thread).size(), hook::max_sites);
     EXPECT_EQ(recording::intervals(thread).size(), hook::max_intervals);
     EXPECT_EQ(recording::waits(thread).size(), hook::max_waits);
-    std::uint32_t const last = hook::max_stack_words - 1;
+    const std::uint32_t last = hook::max_stack_words - 1;
     thread.stack[last] = 1;
     EXPECT_EQ(opened->frames(thread, last).size(), 0U);
     thread.stack[last - 1] = 1;
@@ -201,27 +201,27 @@ TEST_F(a_recording, with_any_numbers_in_it_is_explained_or_refused) {
                                        1U << 31U, ~0U,  1ULL << 47U, 1ULL << 48U, 1ULL << 63U, ~0ULL};
     constexpr std::size_t choices = std::size(nasty);
     // Of the large tables only what is used.
-    std::size_t const area_words = offsetof(hook::thread_area, site) / 8 + 2 * sizeof(hook::site_record) / 8;
+    const std::size_t area_words = offsetof(hook::thread_area, site) / 8 + 2 * sizeof(hook::site_record) / 8;
     for (int round = 0; round < 150; ++round) {
         std::memset(mapped, 0, head_bytes);
         std::memset(&area(), 0, area_words * 8);
         fill();
         auto* const words = static_cast<std::uint64_t*>(mapped);
         for (int change = 0; change < 12; ++change) {
-            std::size_t const in_head = 4 + random() % (offsetof(hook::process_head, program) / 8 - 4);
-            std::size_t const in_area = head_bytes / 8 + random() % area_words;
-            std::size_t const in_tables[] = {
+            const std::size_t in_head = 4 + random() % (offsetof(hook::process_head, program) / 8 - 4);
+            const std::size_t in_area = head_bytes / 8 + random() % area_words;
+            const std::size_t in_tables[] = {
                 head_bytes / 8 + (offsetof(hook::thread_area, stack) / 8) + random() % 8,
                 head_bytes / 8 + (offsetof(hook::thread_area, interval) / 8) + random() % 3,
                 head_bytes / 8 + (offsetof(hook::thread_area, wait) / 8) + random() % 3,
                 (offsetof(hook::process_head, region) + 3 * sizeof(hook::region_record)) / 8 + random() % 8,
                 offsetof(hook::process_head, module) / 8 + random() % 4,
             };
-            std::uint64_t const value = nasty[random() % choices];
-            std::size_t const places[] = {in_head, in_area, in_tables[random() % std::size(in_tables)]};
+            const std::uint64_t value = nasty[random() % choices];
+            const std::size_t places[] = {in_head, in_area, in_tables[random() % std::size(in_tables)]};
             words[places[random() % 3]] = random() % 2 == 0 ? value : (value << 32U) | nasty[random() % choices];
         }
-        std::string const text = told();
+        const std::string text = told();
         EXPECT_FALSE(text.empty());
         EXPECT_EQ(text.find('\x1b'), std::string::npos);
     }
@@ -242,7 +242,7 @@ TEST_F(a_recording, carries_no_escape_sequences_to_a_terminal) {
     symbols names;
     findings found = explain(recordings, names);
     found.notices.insert(found.notices.end(), notices.begin(), notices.end());
-    std::string const text = to_text(found, {}) + to_folded(found);
+    const std::string text = to_text(found, {}) + to_folded(found);
     EXPECT_EQ(text.find('\x1b'), std::string::npos) << text;
     EXPECT_EQ(text.find('\x07'), std::string::npos) << text;
     EXPECT_NE(text.find(" [31mred"), std::string::npos) << text;
@@ -272,7 +272,7 @@ TEST_F(a_recording, is_all_that_the_end_of_a_process_is_written_to) {
     head().process = 1;
     expect_untouched("one of another process");
     head().process = process;
-    fs::path const elsewhere = folder / "elsewhere", last = folder / (std::to_string(process) + "-1.tnw");
+    const fs::path elsewhere = folder / "elsewhere", last = folder / (std::to_string(process) + "-1.tnw");
     fs::rename(file, elsewhere);
     fs::create_symlink(elsewhere, file);
     expect_untouched("a link to one");

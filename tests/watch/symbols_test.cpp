@@ -60,7 +60,7 @@ TEST(symbols_of_a_program, what_has_no_name_is_shown_by_its_place) {
 
 TEST(symbols_of_a_program, code_made_at_run_time_is_named_by_a_map) {
     const auto process = static_cast<std::uint32_t>(::getpid());
-    std::string const path = "/tmp/perf-" + std::to_string(process) + ".map";
+    const std::string path = "/tmp/perf-" + std::to_string(process) + ".map";
     std::ofstream(path) << "7f0000001000 40 Game.Update(float)\nnonsense\n7f0000001040 20 Game.Draw()\n";
     symbols names;
     EXPECT_EQ(names.made_at_run_time(process, 0x7f0000001001).front().function, "Game.Update(float)");

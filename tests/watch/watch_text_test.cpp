@@ -1,11 +1,11 @@
 // SPDX-FileCopyrightText: Tenure contributors
 // SPDX-License-Identifier: MIT
 
-#include "observe/watch/watch_text.hpp"
+#include "observe/watch/report/watch_text.hpp"
 
 #include <gtest/gtest.h>
 
-#include "observe/watch/figures.hpp"
+#include "observe/watch/report/figures.hpp"
 #include "watch/checks.hpp"
 #include "watch/sample_findings.hpp"
 
@@ -16,7 +16,7 @@ namespace {
 TEST(watch_text, the_table_is_as_it_was) { expect_watch_snapshot("watch.txt", to_text(sample::two_regions(), {})); }
 
 TEST(watch_text, shows_no_more_than_it_is_asked_for) {
-    std::string const text = to_text(sample::two_regions(), {.sites = 1, .regions = 1});
+    const std::string text = to_text(sample::two_regions(), {.sites = 1, .regions = 1});
     EXPECT_TRUE(holds(text, "more regions")) << text;
     EXPECT_TRUE(holds(text, "more places")) << text;
 }

@@ -33,7 +33,7 @@ inline bool is_built(const std::string& program) { return std::filesystem::exist
 
 /// `tenure watch OPTIONS -- PROGRAM ARGUMENTS`.
 inline outcome run(const std::string& program, const std::string& options = {}, const std::string& arguments = {}) {
-    std::string const json_file = support::own_path("watched.json"), text_file = support::own_path("watched.txt");
+    const std::string json_file = support::own_path("watched.json"), text_file = support::own_path("watched.txt");
     const command_outcome ran = run_command("watch --json '" + json_file + "' -o '" + text_file + "' " + options +
                                             " -- '" + path_of(program) + "' " + arguments);
     outcome seen{ran.code, ran.out, ran.err, text_of_file(text_file),
@@ -97,7 +97,7 @@ inline std::int64_t sum_of_parts(const json& region) {
     for (const auto& [name, part] : region["time"].items()) {
         if (name != "total_ns") sum += part.get<std::int64_t>();
     }
-    std::int64_t const total = region["time"]["total_ns"];
+    const std::int64_t total = region["time"]["total_ns"];
     return std::abs(sum - total) <= 8 ? total : sum;
 }
 

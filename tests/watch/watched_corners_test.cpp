@@ -49,13 +49,13 @@ TEST(watch_corners, of_many_threads_with_one_routine_nothing_is_lost) {
 TEST(watch_corners, errno_stays_as_it_was) { corner("errno", "0\n"); }
 
 TEST(watch_corners, without_a_file_a_thread_goes_on) {
-    watched::outcome const seen = corner("no_files", "went on\n");
+    const watched::outcome seen = corner("no_files", "went on\n");
     EXPECT_NE(seen.text.find("1 thread without a record"), std::string::npos) << seen.text;
     EXPECT_EQ(seen.text.find("no thread was started"), std::string::npos) << seen.text;
 }
 
 TEST(watch_corners, a_limit_of_file_sizes_ends_no_program) {
-    watched::outcome const seen = watched::run("corners", "", "file_limit");
+    const watched::outcome seen = watched::run("corners", "", "file_limit");
     EXPECT_EQ(seen.code, 0) << seen.err;
     EXPECT_EQ(seen.out, "went on\n");
 }
@@ -76,7 +76,7 @@ TEST(watch_corners, a_lock_that_is_refused_is_no_wait) {
 TEST(watch_corners, what_the_c_library_refuses_is_refused) { corner("nonsense", "22 22 22 -1 dead lost\n"); }
 
 TEST(watch_corners, a_child_without_handlers_has_a_recording_of_its_own) {
-    watched::outcome const seen = corner("child", "0\n");
+    const watched::outcome seen = corner("child", "0\n");
     ASSERT_EQ(seen.report["processes"].size(), 2U);
     ASSERT_EQ(seen.report["regions"].size(), 2U);
     for (const json& region : seen.report["regions"]) {
@@ -114,7 +114,7 @@ TEST(watch_corners, what_was_refused_is_no_memory) {
 }
 
 TEST(watch_corners, names_of_regions_may_be_anything) {
-    watched::outcome const seen = corner("names", "");
+    const watched::outcome seen = corner("names", "");
     ASSERT_EQ(seen.report["regions"].size(), 3U) << seen.text;
     std::map<std::uint64_t, std::string> found; // by what each allocates
     for (const json& region : seen.report["regions"]) found[region["allocations"]] = region["name"];
@@ -125,7 +125,7 @@ TEST(watch_corners, names_of_regions_may_be_anything) {
 }
 
 TEST(watch_corners, a_stack_below_a_threads_own_is_not_taken_for_it) {
-    watched::outcome const seen = watched::run("corners", "--stacks frames", "stack_limit");
+    const watched::outcome seen = watched::run("corners", "--stacks frames", "stack_limit");
     EXPECT_EQ(seen.code, 0) << seen.err;
     if (seen.out == "no place\n") GTEST_SKIP() << "something else lies below the thread's stack here";
     EXPECT_EQ(seen.out, "came back\n");
@@ -135,14 +135,14 @@ TEST(watch_corners, a_stack_below_a_threads_own_is_not_taken_for_it) {
 TEST(watch_corners, children_of_many_forks_never_hang) {
     // Of those whose children are watched each child has a recording.
     for (const auto& [options, forks] : {std::pair{"--no-children", "500"}, std::pair{"--stacks none", "50"}}) {
-        watched::outcome const seen = watched::run("forks", options, std::string{forks} + " plug_in.so");
+        const watched::outcome seen = watched::run("forks", options, std::string{forks} + " plug_in.so");
         EXPECT_EQ(seen.code, 0) << seen.err;
         EXPECT_EQ(seen.out, "0 wrong\n") << options;
     }
 }
 
 TEST(watch_corners, fibers_on_one_stack_are_told_apart) {
-    watched::outcome const seen = watched::run("fibers");
+    const watched::outcome seen = watched::run("fibers");
     EXPECT_EQ(seen.code, 0) << seen.err;
     EXPECT_EQ(seen.out, "both came back\n");
     EXPECT_EQ(watched::site(watched::region_of_kind(seen, "mark"), "malloc", "allocate")["count"], 2);
@@ -169,7 +169,7 @@ TEST(watch_corners, who_runs_tasks_meanwhile_does_not_wait) {
 
 TEST(watch_corners, a_lock_of_tbbs_is_no_want_of_work) {
     if (!watched::is_built("tasks_lock")) GTEST_SKIP() << "TBB is not installed";
-    watched::outcome const seen = watched::run("tasks_lock");
+    const watched::outcome seen = watched::run("tasks_lock");
     EXPECT_EQ(seen.code, 0) << seen.err;
     const json region = watched::region_of_kind(seen, "tbb");
     for (const json& site : region["sites"]) EXPECT_NE(site["call"], "futex") << "it is the lock's own";
@@ -179,7 +179,7 @@ TEST(watch_corners, a_lock_of_tbbs_is_no_want_of_work) {
 }
 
 TEST(watch_plug_ins, have_a_cpp_library_of_their_own) {
-    watched::outcome const seen = watched::run("host", "", "plug_in.so");
+    const watched::outcome seen = watched::run("host", "", "plug_in.so");
     EXPECT_EQ(seen.code, 0) << seen.err;
     EXPECT_EQ(seen.out, "103\n") << "found by the run path of the program";
     EXPECT_TRUE(watched::some_stack_has(watched::region_of_kind(seen, "thread"), "malloc", "run_plug_in")) << seen.text;
@@ -188,7 +188,7 @@ TEST(watch_plug_ins, have_a_cpp_library_of_their_own) {
 TEST(watch_plug_ins, have_an_openmp_of_their_own) {
     const auto folder = std::filesystem::path(watched::path_of("host")).parent_path() / "plug_ins";
     if (!std::filesystem::exists(folder / "plug_in_openmp.so")) GTEST_SKIP() << "the compiler has no OpenMP";
-    watched::outcome const seen = watched::run("host", "", "plug_in_openmp.so");
+    const watched::outcome seen = watched::run("host", "", "plug_in_openmp.so");
     EXPECT_EQ(seen.code, 0) << seen.err;
     EXPECT_EQ(seen.out, "2\n");
     const json region = watched::region_of_kind(seen, "openmp");

@@ -33,7 +33,7 @@ void expect_all_noted(const watched::outcome& seen) {
 }
 
 TEST(watch_ends, an_abort_loses_nothing) {
-    watched::outcome const seen = watched::run("ends", "", "abort");
+    const watched::outcome seen = watched::run("ends", "", "abort");
     EXPECT_EQ(seen.code, 128 + SIGABRT);
     expect_all_noted(seen);
     EXPECT_TRUE(watched::region_of_kind(seen, "thread")["is_open"]);
@@ -43,13 +43,13 @@ TEST(watch_ends, an_abort_loses_nothing) {
 }
 
 TEST(watch_ends, a_kill_loses_nothing) {
-    watched::outcome const seen = watched::run("ends", "", "kill");
+    const watched::outcome seen = watched::run("ends", "", "kill");
     EXPECT_EQ(seen.code, 128 + SIGKILL);
     expect_all_noted(seen);
 }
 
 TEST(watch_ends, what_threads_still_wait_for_is_told) {
-    watched::outcome const seen = watched::run("ends", "", "deadlock");
+    const watched::outcome seen = watched::run("ends", "", "deadlock");
     EXPECT_EQ(seen.code, 128 + SIGTERM);
     expect_all_noted(seen);
     const json region = watched::region_of_kind(seen, "thread");
@@ -61,7 +61,7 @@ TEST(watch_ends, what_threads_still_wait_for_is_told) {
 }
 
 TEST(watch_ends, an_exit_without_destructors_loses_nothing) {
-    watched::outcome const seen = watched::run("ends", "", "exit");
+    const watched::outcome seen = watched::run("ends", "", "exit");
     EXPECT_EQ(seen.code, 7);
     expect_all_noted(seen);
     EXPECT_EQ(seen.report["processes"][0]["end"], "quick_exit");
@@ -69,7 +69,7 @@ TEST(watch_ends, an_exit_without_destructors_loses_nothing) {
 }
 
 TEST(watch_ends, both_programs_of_an_exec_are_there) {
-    watched::outcome const seen = watched::run("ends", "", "exec");
+    const watched::outcome seen = watched::run("ends", "", "exec");
     EXPECT_EQ(seen.code, 0) << seen.err;
     ASSERT_EQ(seen.report["processes"].size(), 2U);
     EXPECT_EQ(seen.report["processes"][0]["process"], seen.report["processes"][1]["process"]);
@@ -84,7 +84,7 @@ TEST(watch_ends, both_programs_of_an_exec_are_there) {
 }
 
 TEST(watch_ends, a_child_has_a_recording_of_its_own) {
-    watched::outcome const seen = watched::run("ends", "", "fork");
+    const watched::outcome seen = watched::run("ends", "", "fork");
     EXPECT_EQ(seen.code, 0) << seen.err;
     ASSERT_EQ(seen.report["processes"].size(), 2U);
     EXPECT_TRUE(seen.report["processes"][1]["is_child"]);
@@ -96,7 +96,7 @@ TEST(watch_ends, a_child_has_a_recording_of_its_own) {
 }
 
 TEST(watch_ends, a_child_is_left_alone_when_that_is_asked) {
-    watched::outcome const seen = watched::run("ends", "--no-children", "fork");
+    const watched::outcome seen = watched::run("ends", "--no-children", "fork");
     EXPECT_EQ(seen.code, 0) << seen.err;
     EXPECT_EQ(seen.report["processes"].size(), 1U);
 }
@@ -135,7 +135,7 @@ TEST(watch_refuses, numbers_out_of_range_with_the_range) {
 }
 
 TEST(watch_tells, of_a_malloc_of_the_programs_own) {
-    watched::outcome const seen = watched::run("own_malloc");
+    const watched::outcome seen = watched::run("own_malloc");
     EXPECT_EQ(seen.code, 0) << seen.err;
     EXPECT_TRUE(seen.report["processes"][0]["has_own_malloc"]);
     EXPECT_NE(seen.text.find("malloc of its own"), std::string::npos) << seen.text;
@@ -157,7 +157,7 @@ TEST(watch_command, lists_what_it_stands_in_for) {
 }
 
 TEST(watch_command, keeps_recordings_and_reports_once_more) {
-    std::string const folder = support::own_path("kept");
+    const std::string folder = support::own_path("kept");
     EXPECT_EQ(run_command("watch --keep '" + folder + "' -- '" + watched::path_of("ends") + "' exit").code, 7);
     const command_outcome again = run_command("watch --from '" + folder + "' --json -");
     EXPECT_EQ(again.code, 0) << again.err;
@@ -175,7 +175,7 @@ TEST(watch_command, keeps_recordings_and_reports_once_more) {
 
 TEST(watch_command, puts_away_what_a_killed_run_has_left) {
     namespace fs = std::filesystem;
-    fs::path const place = support::own_path("place");
+    const fs::path place = support::own_path("place");
     constexpr const char* nobody = "4194305-0.tnw"; // past the largest process number
     const auto age = [](const fs::path& folder) {
         fs::last_write_time(folder, fs::file_time_type::clock::now() - std::chrono::hours(1));
@@ -188,14 +188,14 @@ TEST(watch_command, puts_away_what_a_killed_run_has_left) {
         age(place / name);
         return place / name;
     };
-    fs::path const left = make("tenure-watch-Left01", nobody, true);
+    const fs::path left = make("tenure-watch-Left01", nobody, true);
     std::ofstream(left / "plan") << "x";
     fs::create_symlink(place, left / "libtenure_watch.so");
     age(left);
-    fs::path const made = make("tenure-watch-made01", nobody, false);
-    fs::path const living = make("tenure-watch-living", std::to_string(::getpid()) + "-0.tnw", true);
-    fs::path const held = make("tenure-watch-held01", nobody, true);
-    fs::path const young = make("tenure-watch-young1", nobody, true);
+    const fs::path made = make("tenure-watch-made01", nobody, false);
+    const fs::path living = make("tenure-watch-living", std::to_string(::getpid()) + "-0.tnw", true);
+    const fs::path held = make("tenure-watch-held01", nobody, true);
+    const fs::path young = make("tenure-watch-young1", nobody, true);
     fs::last_write_time(young, fs::file_time_type::clock::now());
     std::vector<fs::path> others{make("something-else", nobody, true),
                                  make("tenure-watch-left", nobody, true),
@@ -228,8 +228,8 @@ TEST(watch_command, puts_away_what_a_killed_run_has_left) {
 }
 
 TEST(watch_command, fails_only_on_new_places) {
-    std::string const program = "-- '" + watched::path_of("ends") + "' fork";
-    std::string const known = support::own_path("known.txt");
+    const std::string program = "-- '" + watched::path_of("ends") + "' fork";
+    const std::string known = support::own_path("known.txt");
     EXPECT_EQ(run_command("watch --fail-on allocation " + program).code, 99);
     EXPECT_EQ(run_command("watch --fail-on allocation --fail-code 42 " + program).code, 42);
     EXPECT_EQ(run_command("watch --write-baseline '" + known + "' " + program).code, 0);
@@ -287,7 +287,7 @@ TEST(watch_functions, let_go_of_threads_that_end_in_them) {
 }
 
 TEST(watch_functions, may_be_called_by_handlers_of_signals) {
-    watched::outcome const seen = watched::run("handlers", "--region function:work,marks");
+    const watched::outcome seen = watched::run("handlers", "--region function:work,marks");
     EXPECT_EQ(seen.code, 0) << seen.err;
     const json region = watched::region_named(seen, "work");
     EXPECT_LE(region["entries"].get<long>() - 300'000, std::stol(seen.out)) << "each handler's once, or not seen";
@@ -297,15 +297,15 @@ TEST(watch_functions, may_be_called_by_handlers_of_signals) {
 }
 
 TEST(watch_functions, that_are_never_called_are_named) {
-    watched::outcome const seen = watched::run("ways_out", "--region function:never_called");
+    const watched::outcome seen = watched::run("ways_out", "--region function:never_called");
     EXPECT_EQ(seen.code, 0) << seen.err;
     EXPECT_NE(seen.text.find("no call of never_called"), std::string::npos) << seen.text;
 }
 
 watched::outcome watch_late(const std::string& how) {
-    std::string const plug_in =
+    const std::string plug_in =
         std::filesystem::path(watched::path_of("late")).parent_path() / "plug_ins/late_plug_in.so";
-    std::string const options = "--region 'function:" + plug_in + "!begins_long,function:" + plug_in + "!begins_short'";
+    const std::string options = "--region 'function:" + plug_in + "!begins_long,function:" + plug_in + "!begins_short'";
     watched::outcome seen = watched::run("late", options, how + " late_plug_in.so");
     EXPECT_EQ(seen.out, seen.code == 77 ? "" : "41 42\n") << seen.err;
     return seen;
@@ -321,13 +321,13 @@ std::map<std::string, std::uint64_t> entries_of(const watched::outcome& seen) {
 }
 
 TEST(watch_functions, of_a_late_library_are_watched_while_there_is_one_thread) {
-    watched::outcome const seen = watch_late("alone");
+    const watched::outcome seen = watch_late("alone");
     EXPECT_EQ(seen.code, 0) << seen.err;
     EXPECT_EQ(entries_of(seen), (std::map<std::string, std::uint64_t>{{"begins_long", 1}, {"begins_short", 1}}));
 }
 
 TEST(watch_functions, are_not_written_to_where_another_thread_may_stand) {
-    watched::outcome const seen = watch_late("threads");
+    const watched::outcome seen = watch_late("threads");
     EXPECT_EQ(seen.code, 0) << seen.err;
     EXPECT_EQ(entries_of(seen), (std::map<std::string, std::uint64_t>{{"begins_long", 1}}));
     EXPECT_NE(seen.text.find("begins_short is not watched: other threads"), std::string::npos) << seen.text;
@@ -336,7 +336,7 @@ TEST(watch_functions, are_not_written_to_where_another_thread_may_stand) {
 TEST(watch_functions, stay_as_they_are_where_the_system_refuses) {
     for (const auto& [how, why] :
          {std::pair{"no_writing", "does not allow writing to code"}, std::pair{"no_executing", "does not allow"}}) {
-        watched::outcome const seen = watch_late(how);
+        const watched::outcome seen = watch_late(how);
         if (seen.code == 77) GTEST_SKIP() << "no filter of system calls can be set here";
         EXPECT_EQ(seen.code, 0) << how << seen.err;
         EXPECT_TRUE(entries_of(seen).empty()) << how;
@@ -345,9 +345,9 @@ TEST(watch_functions, stay_as_they_are_where_the_system_refuses) {
 }
 
 TEST(watch_functions, that_cannot_be_patched_are_refused_with_the_reason) {
-    std::string const program = " -- '" + watched::path_of("functions") + "'";
+    const std::string program = " -- '" + watched::path_of("functions") + "'";
     const auto expect = [&program](const std::string& name, const std::string& reason) {
-        command_outcome const ran = run_command("watch --region function:" + name + program);
+        const command_outcome ran = run_command("watch --region function:" + name + program);
         EXPECT_EQ(ran.code, 126) << name;
         EXPECT_NE(ran.err.find(reason), std::string::npos) << ran.err;
         EXPECT_NE(ran.err.find(name), std::string::npos) << ran.err;

@@ -14,15 +14,15 @@ namespace {
 using watched::json;
 
 TEST(watch_story, the_lock_and_both_functions_are_named) {
-    watched::outcome const seen = watched::run("story");
+    const watched::outcome seen = watched::run("story");
     ASSERT_EQ(seen.code, 0) << seen.err;
     const json region = watched::region_of_kind(seen, "thread");
     EXPECT_EQ(region["threads"], 2);
     EXPECT_EQ(region["null_frees"], 160'000);
     EXPECT_EQ(region["allocations"], 0);
     // The program makes each thread wait once; after that they may pass each other by.
-    std::uint64_t const quick = region["quick_locks"];
-    std::uint64_t const waits = watched::count_of(region, "pthread_mutex_lock", "debug_free");
+    const std::uint64_t quick = region["quick_locks"];
+    const std::uint64_t waits = watched::count_of(region, "pthread_mutex_lock", "debug_free");
     EXPECT_EQ(waits + quick, 160'000U);
     const json freed = watched::site(region, "free", "debug_free");
     EXPECT_EQ(freed["null_frees"], freed["count"]);
@@ -39,7 +39,7 @@ TEST(watch_story, the_lock_and_both_functions_are_named) {
 
 TEST(watch_story, a_function_is_a_region_by_its_name) {
     for (const char* name : {"format_object", "(anonymous namespace)::format_quietly"}) {
-        watched::outcome const seen = watched::run("story", std::string("--region 'function:") + name + "'");
+        const watched::outcome seen = watched::run("story", std::string("--region 'function:") + name + "'");
         ASSERT_EQ(seen.code, 0) << seen.err;
         const json region = watched::region_of_kind(seen, "function");
         EXPECT_EQ(region["entries"], 80'000) << name;
@@ -50,7 +50,7 @@ TEST(watch_story, a_function_is_a_region_by_its_name) {
 }
 
 TEST(watch_arena, allocation_and_the_arenas_lock_are_named) {
-    watched::outcome const seen = watched::run("arena");
+    const watched::outcome seen = watched::run("arena");
     ASSERT_EQ(seen.code, 0) << seen.err;
     const json region = watched::region_of_kind(seen, "thread");
     EXPECT_EQ(region["allocations"], 2 * (3000 * 64 + 1)); // and the vector of each thread
@@ -66,7 +66,7 @@ TEST(watch_arena, allocation_and_the_arenas_lock_are_named) {
 }
 
 TEST(watch_stdio, the_files_lock_is_named) {
-    watched::outcome const seen = watched::run("stdio");
+    const watched::outcome seen = watched::run("stdio");
     ASSERT_EQ(seen.code, 0) << seen.err;
     const json region = watched::region_of_kind(seen, "thread");
     // A compiler makes fwrite of fputs.
@@ -79,7 +79,7 @@ TEST(watch_stdio, the_files_lock_is_named) {
 }
 
 TEST(watch_futex, a_lock_without_the_c_library_is_named) {
-    watched::outcome const seen = watched::run("futex");
+    const watched::outcome seen = watched::run("futex");
     ASSERT_EQ(seen.code, 0) << seen.err;
     const json region = watched::region_of_kind(seen, "thread");
     EXPECT_GE(region["waits"], 2);
@@ -88,7 +88,7 @@ TEST(watch_futex, a_lock_without_the_c_library_is_named) {
 }
 
 TEST(watch_faults, pages_are_counted_by_the_kernel_and_named) {
-    watched::outcome const seen = watched::run("faults");
+    const watched::outcome seen = watched::run("faults");
     ASSERT_EQ(seen.code, 0) << seen.err;
     const json region = watched::region_of_kind(seen, "thread");
     EXPECT_GE(region["kernel"]["small_faults"], 60'000);
@@ -99,7 +99,7 @@ TEST(watch_faults, pages_are_counted_by_the_kernel_and_named) {
 }
 
 TEST(watch_uneven, one_slow_thread_is_idle_time_of_the_other) {
-    watched::outcome const seen = watched::run("uneven");
+    const watched::outcome seen = watched::run("uneven");
     ASSERT_EQ(seen.code, 0) << seen.err;
     const json region = watched::region_of_kind(seen, "thread");
     EXPECT_EQ(region["waits"], 0);
@@ -112,7 +112,7 @@ TEST(watch_uneven, one_slow_thread_is_idle_time_of_the_other) {
 }
 
 TEST(watch_quiet, a_program_that_calls_nothing_has_a_clean_report) {
-    watched::outcome const seen = watched::run("quiet");
+    const watched::outcome seen = watched::run("quiet");
     ASSERT_EQ(seen.code, 0) << seen.err;
     const json region = watched::region_of_kind(seen, "thread");
     EXPECT_EQ(region["allocations"], 0);
@@ -125,7 +125,7 @@ TEST(watch_quiet, a_program_that_calls_nothing_has_a_clean_report) {
 TEST(watch_openmp, constructs_of_both_libraries_are_regions) {
     for (const char* program : {"openmp", "openmp_llvm"}) {
         if (!watched::is_built(program)) continue;
-        watched::outcome const seen = watched::run(program);
+        const watched::outcome seen = watched::run(program);
         ASSERT_EQ(seen.code, 0) << seen.err;
         const json region = watched::region_of_kind(seen, "openmp");
         EXPECT_EQ(region["instances"], 20) << program;
@@ -143,7 +143,7 @@ TEST(watch_openmp, constructs_of_both_libraries_are_regions) {
 TEST(watch_openmp, tasks_that_run_at_the_end_of_a_region_are_in_it) {
     for (const char* program : {"tasks_at_end", "tasks_at_end_llvm"}) {
         if (!watched::is_built(program)) continue;
-        watched::outcome const seen = watched::run(program);
+        const watched::outcome seen = watched::run(program);
         ASSERT_EQ(seen.code, 0) << seen.err;
         const long expected = 100 * (100 + 7 + 1) + 4950 + 100 * 100 + 4950;
         EXPECT_EQ(seen.out, std::to_string(expected) + " 4950 0\n") << program;
@@ -155,18 +155,18 @@ TEST(watch_openmp, tasks_that_run_at_the_end_of_a_region_are_in_it) {
 
 TEST(watch_execution, algorithms_with_a_policy_are_regions) {
     if (!watched::is_built("execution")) GTEST_SKIP() << "TBB is not installed";
-    watched::outcome const seen = watched::run("execution");
+    const watched::outcome seen = watched::run("execution");
     ASSERT_EQ(seen.code, 0) << seen.err;
     const json region = watched::region_of_kind(seen, "tbb");
     EXPECT_EQ(region["instances"], 3);
     const json malloc = watched::site(region, "malloc", "piece");
     EXPECT_EQ(malloc["count"], 60'000);
-    std::uint64_t const waits = watched::count_of(region, "pthread_mutex_lock", "piece");
+    const std::uint64_t waits = watched::count_of(region, "pthread_mutex_lock", "piece");
     EXPECT_EQ(waits + region["quick_locks"].get<std::uint64_t>() >= 60'000, true);
 }
 
 TEST(watch_marks, regions_and_promises_of_tenures_own_are_seen) {
-    watched::outcome const seen = watched::run("marks");
+    const watched::outcome seen = watched::run("marks");
     ASSERT_EQ(seen.code, 0) << seen.err;
     const json marked = watched::region_named(seen, "frame work");
     EXPECT_EQ(marked["kind"], "mark");
@@ -184,7 +184,7 @@ TEST(watch_marks, regions_and_promises_of_tenures_own_are_seen) {
 }
 
 TEST(watch_marks, a_program_without_tenure_looks_them_up) {
-    watched::outcome const seen = watched::run("looked_up");
+    const watched::outcome seen = watched::run("looked_up");
     ASSERT_EQ(seen.code, 0) << seen.err;
     const json region = watched::region_of_kind(seen, "mark");
     EXPECT_EQ(region["name"], "looked up");

@@ -69,7 +69,7 @@ std::string_view wrong_places(std::span<void*> blocks, std::size_t bytes, std::s
 std::string_view check_blocks(std::span<void*> blocks, std::size_t bytes, std::size_t alignment) {
     fill_blocks(blocks, bytes);
     const bool intact = blocks_hold(blocks, bytes);
-    std::string_view const misplaced = wrong_places(blocks, bytes, alignment);
+    const std::string_view misplaced = wrong_places(blocks, bytes, alignment);
     if (!misplaced.empty()) return misplaced;
     return intact ? std::string_view{} : wrong_contents;
 }

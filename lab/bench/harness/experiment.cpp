@@ -40,7 +40,7 @@ void parameters::set(std::string_view name, std::int64_t value) { entries_[find(
 std::int64_t parameters::operator[](std::string_view name) const { return entries_[find(name)].value; }
 
 std::uint64_t experiment::default_parts(const parameters& given) const {
-    std::uint64_t const all = (std::uint64_t{1} << parts.size()) - 1;
+    const std::uint64_t all = (std::uint64_t{1} << parts.size()) - 1;
     if (input == nullptr) return all;
     return given.has_input() ? input->parts : all & ~input->parts;
 }

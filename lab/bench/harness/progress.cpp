@@ -42,7 +42,7 @@ std::string progress::time_left(clock::time_point now) const {
 }
 
 void progress::show(const std::string& line) {
-    std::size_t const room = terminal_width() - 1;
+    const std::size_t room = terminal_width() - 1;
     std::size_t shown = 0, bytes = 0; // cut between characters, not inside one
     while (bytes < line.size() && shown < room) {
         ++bytes;

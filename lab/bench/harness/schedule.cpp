@@ -10,14 +10,14 @@
 
 #include <algorithm>
 
-#include "bench/harness/cpus.hpp"
-#include "bench/harness/interrupt.hpp"
-#include "bench/harness/machine.hpp"
-#include "bench/harness/process.hpp"
+#include "bench/harness/machine/cpus.hpp"
+#include "bench/harness/machine/machine.hpp"
 #include "bench/harness/progress.hpp"
 #include "bench/harness/random_source.hpp"
 #include "bench/harness/rows.hpp"
-#include "bench/harness/worker.hpp"
+#include "bench/harness/worker/interrupt.hpp"
+#include "bench/harness/worker/process.hpp"
+#include "bench/harness/worker/worker.hpp"
 
 namespace tenure::lab {
 
@@ -43,7 +43,7 @@ std::vector<planned_job> plan_round(const experiment& chosen, const part_sets& t
     std::vector<planned_job> plan;
     for (std::size_t part : parts) {
         if (round >= chosen.parts[part].rounds) continue;
-        std::size_t const begin = plan.size();
+        const std::size_t begin = plan.size();
         for (std::size_t i = 0; i < taken.size(); ++i) {
             if (holds_part(taken[i], part)) plan.push_back({i, part});
         }
@@ -78,14 +78,14 @@ private:
     /// Selects the parts that each row runs and records in the rows what they are left out of.
     [[nodiscard]] part_sets take_parts() {
         part_sets taken;
-        std::uint64_t const parts =
+        const std::uint64_t parts =
             settings_.parts == run_all_parts ? chosen_.default_parts(options_) : settings_.parts;
         for (std::size_t i = 0; i < measured_rows_.size(); ++i) {
             const measured_row& row = measured_rows_[i];
             taken.push_back(row.missing.empty() ? row.parts & parts : 0);
             for (std::size_t part = 0; part < chosen_.parts.size(); ++part) {
                 if (!holds_part(taken[i], part)) continue;
-                std::string_view const reason = why_left_out(chosen_, row, options_, part);
+                const std::string_view reason = why_left_out(chosen_, row, options_, part);
                 if (reason.empty()) continue;
                 taken[i] &= ~(std::uint64_t{1} << part);
                 rows_.leave_out(i, part, reason);
@@ -106,7 +106,7 @@ private:
     }
 
     void run_round(std::uint32_t round) {
-        std::uint64_t const seed = mixed_seed(settings_.seed, round);
+        const std::uint64_t seed = mixed_seed(settings_.seed, round);
         for (const planned_job job : plan_round(chosen_, taken_, round, seed)) {
             if (interrupted()) return;
             if (rows_.has_failed(job.measured_row)) {
@@ -146,7 +146,7 @@ private:
 
 /// "all, 64 B", "drop, 8 B" (2 of 13); empty when all default parts run.
 std::string chosen_parts(const experiment& chosen, const parameters& options, std::uint64_t parts) {
-    std::uint64_t const by_itself = chosen.default_parts(options);
+    const std::uint64_t by_itself = chosen.default_parts(options);
     if ((parts & by_itself) == by_itself && (parts == run_all_parts || parts == by_itself)) return {};
     std::string names;
     std::size_t count = 0;

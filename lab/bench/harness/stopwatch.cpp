@@ -14,7 +14,7 @@ double clock_cost_ns() {
     static const double cost = [] {
         static std::array<double, 2001> reads; // static, so that a worker's stack stays small
         for (double& read : reads) {
-            std::uint64_t const begin = platform::monotonic_ns();
+            const std::uint64_t begin = platform::monotonic_ns();
             read = static_cast<double>(platform::monotonic_ns() - begin);
         }
         return median_of(reads);

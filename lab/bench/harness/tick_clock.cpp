@@ -11,10 +11,10 @@
 namespace tenure::lab {
 
 std::uint64_t tick_cost() {
-    static std::uint64_t const cost = [] {
+    static const std::uint64_t cost = [] {
         static std::array<std::uint64_t, 2001> reads; // static, so that a worker's stack stays small
         for (std::uint64_t& read : reads) {
-            std::uint64_t const begin = ticks_before();
+            const std::uint64_t begin = ticks_before();
             read = ticks_after() - begin;
         }
         std::nth_element(reads.begin(), reads.begin() + reads.size() / 2, reads.end());

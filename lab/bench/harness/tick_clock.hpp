@@ -15,14 +15,14 @@ namespace tenure::lab {
 /// Reads the counter after all earlier instructions are done and before later ones begin.
 inline std::uint64_t ticks_before() {
     __builtin_ia32_lfence();
-    std::uint64_t const now = __builtin_ia32_rdtsc();
+    const std::uint64_t now = __builtin_ia32_rdtsc();
     __builtin_ia32_lfence();
     return now;
 }
 
 inline std::uint64_t ticks_after() {
     unsigned processor = 0;
-    std::uint64_t const now = __builtin_ia32_rdtscp(&processor);
+    const std::uint64_t now = __builtin_ia32_rdtscp(&processor);
     __builtin_ia32_lfence();
     return now;
 }

@@ -24,7 +24,7 @@ constexpr double noticeable = 0.02; // share of a region's time; smaller losses 
 std::string blamed(const watched_site& site) {
     if (site.stack.empty()) return "an unknown place";
     const named_frame& frame = site.stack[site.blamed];
-    std::string const place = shown_place(frame);
+    const std::string place = shown_place(frame);
     return place.empty() ? readable(shown(frame)) : fmt::format("{} ({})", readable(shown(frame)), place);
 }
 
@@ -117,7 +117,7 @@ std::string broken_promise(const watched_region& region) {
 }
 
 std::string advice_for(const watched_region& region) {
-    if (std::string const broken = broken_promise(region); !broken.empty()) return broken;
+    if (const std::string broken = broken_promise(region); !broken.empty()) return broken;
     const region_time& time = region.time;
     if (time.total_ns <= 0) return {};
     std::array<std::pair<double, int>, 6> parts{{{time.waiting_ns, 0},
@@ -130,7 +130,7 @@ std::string advice_for(const watched_region& region) {
     const double share = most / time.total_ns;
     if (share < noticeable)
         return "No time is lost to allocation, waiting or the kernel: the rest is the program's own work.";
-    std::string const percent = fmt::format("{:.0f} %", 100 * share);
+    const std::string percent = fmt::format("{:.0f} %", 100 * share);
     switch (kind) {
     case 0: {
         const watched_site* const site = dearest(region, [](const watched_site& each) { return each.waits > 0; });
@@ -140,7 +140,7 @@ std::string advice_for(const watched_region& region) {
     }
     case 1: {
         const watched_site* const site = dearest(region, [](const watched_site& each) {
-            call_group const group = hook::info(each.call).group;
+            const call_group group = hook::info(each.call).group;
             return group == call_group::allocation || group == call_group::release || group == call_group::mapping;
         });
         if (site == nullptr) break;

@@ -18,8 +18,8 @@ bool is_system_module(std::string_view path) {
     constexpr std::array<std::string_view, 12> names{
         "libc.so",    "libstdc++.so", "libc++.so", "libgcc_s.so",        "ld-linux",      "libm.so",
         "libgomp.so", "libomp.so",    "libtbb.so", "libtenure_watch.so", "libpthread.so", "libiomp5.so"};
-    std::string const file = std::filesystem::path(path).filename().string();
-    for (std::string_view const each : names) {
+    const std::string file = std::filesystem::path(path).filename().string();
+    for (const std::string_view each : names) {
         if (file.starts_with(each)) return true;
     }
     return false;
@@ -30,15 +30,15 @@ bool is_system_function(const named_frame& frame) {
     std::string_view name = frame.function;
     constexpr std::array<std::string_view, 6> begins{"std::", "__gnu_cxx::", "__gthread",
                                                      "tbb::", "__pstl::",    "operator new"};
-    for (std::string_view const each : begins) {
+    for (const std::string_view each : begins) {
         if (name.starts_with(each)) return true;
     }
     // In "void std::__invoke<…>(…)" the result type precedes the name.
-    std::size_t const open = name.find_first_of("(<");
-    std::size_t const space = name.substr(0, open).rfind(' ');
+    const std::size_t open = name.find_first_of("(<");
+    const std::size_t space = name.substr(0, open).rfind(' ');
     if (space != std::string_view::npos) {
         name.remove_prefix(space + 1);
-        for (std::string_view const each : begins) {
+        for (const std::string_view each : begins) {
             if (name.starts_with(each)) return true;
         }
     }
@@ -49,9 +49,9 @@ bool is_system_function(const named_frame& frame) {
 
 /// Whether the function is Tenure's: it is in a namespace with a version, or its name begins with tn_.
 bool is_tenures_function(const named_frame& frame) {
-    std::string_view const name = frame.function;
+    const std::string_view name = frame.function;
     constexpr std::string_view space = "tenure::v";
-    std::size_t const found = name.substr(0, name.find_first_of("(<")).find(space);
+    const std::size_t found = name.substr(0, name.find_first_of("(<")).find(space);
     const bool begins = found == 0 || (found != std::string_view::npos && name[found - 1] == ' ');
     return begins || name.starts_with("tn_");
 }
@@ -80,7 +80,7 @@ bool is_of_tenure(const std::vector<named_frame>& stack) {
 std::string readable(std::string_view function) {
     // std::thread::_State_impl<std::thread::_Invoker<std::tuple<main::{lambda()#1}> > >::_M_run()
     constexpr std::string_view invoker = "_Invoker<std::tuple<";
-    std::size_t const found = function.find(invoker);
+    const std::size_t found = function.find(invoker);
     const bool is_thread = function.find("_State_impl") != std::string_view::npos ||
                            function.find("_Async_state_impl") != std::string_view::npos;
     if (is_thread && found != std::string_view::npos) {
@@ -101,7 +101,7 @@ std::string readable(std::string_view function) {
 }
 
 double cost_of(const watched_site& site) {
-    hook::call_group const group = hook::info(site.call).group;
+    const hook::call_group group = hook::info(site.call).group;
     const bool counts_whole = group == hook::call_group::allocation || group == hook::call_group::release ||
                               group == hook::call_group::mapping;
     return counts_whole ? site.ns - site.interrupted_ns : site.wait_ns;
@@ -110,7 +110,7 @@ double cost_of(const watched_site& site) {
 std::string what_happens(const watched_site& site) {
     const hook::call_info& about = hook::info(site.call);
     if (site.is_wait) {
-        std::string const object = site.object.empty() ? "" : fmt::format(" {}", site.object);
+        const std::string object = site.object.empty() ? "" : fmt::format(" {}", site.object);
         switch (about.group) {
         case hook::call_group::lock: return fmt::format("waits in {}{}", about.name, object);
         case hook::call_group::sleep: return fmt::format("sleeps in {}", about.name);

@@ -101,10 +101,10 @@ private:
     using site_key = std::tuple<std::uint8_t, std::vector<std::uint64_t>>;
 
     void name(const hook::region_record& record) {
-        std::string const given = name_of(record);
+        const std::string given = name_of(record);
         out_.name = given;
         if (record.code != 0) {
-            recording::placed const at = from_.place_of(record.code);
+            const recording::placed at = from_.place_of(record.code);
             const std::vector<named_frame>& frames = names_.at(at.module, at.offset, false);
             if (given.empty()) out_.name = readable(shown(frames.back()));
             const bool is_library = frames.back().file.find("/include/c++/") != std::string::npos; // from std::thread
@@ -114,11 +114,11 @@ private:
     }
     /// Finds the thread's nodes of this region, and the nodes that are of this region or below one.
     void find_nodes(const hook::thread_area& thread, std::vector<char>& is_region, std::vector<char>& is_below) const {
-        std::size_t const nodes = recording::nodes(thread).size();
+        const std::size_t nodes = recording::nodes(thread).size();
         is_region.assign(nodes, 0);
         is_below.assign(nodes, 0);
         for (std::uint32_t index = 1; index < nodes; ++index) {
-            std::uint32_t const parent = std::min(thread.node[index].parent, index - 1);
+            const std::uint32_t parent = std::min(thread.node[index].parent, index - 1);
             is_region[index] = thread.node[index].region == region_ ? 1 : 0;
             is_below[index] = is_region[index] != 0 || is_below[parent] != 0 ? 1 : 0;
         }
@@ -165,7 +165,7 @@ private:
 
     /// Returns   the time that the thread was inside, in ns.
     double add_node(const hook::thread_area& thread, const hook::node_record& node, timeline_thread& line) {
-        std::uint64_t const end = thread.last != 0 ? thread.last : from_.last_ticks();
+        const std::uint64_t end = thread.last != 0 ? thread.last : from_.last_ticks();
         std::uint64_t inside = node.inside_ticks;
         if (node.open_since != 0 && end > node.open_since) { // it was inside when the process ended
             inside += end - node.open_since;
@@ -173,7 +173,7 @@ private:
             line.stays.push_back({at(node.open_since), at(end)});
             out_.is_open = true;
         }
-        std::uint64_t const idle = std::min(node.idle_ticks, inside);
+        const std::uint64_t idle = std::min(node.idle_ticks, inside);
         out_.entries += node.entries;
         out_.quick_locks += node.quick_locks;
         out_.instances += node.instances;
@@ -205,7 +205,7 @@ private:
         std::map<std::uint32_t, std::size_t> place; // index in the thread's table -> index in ours
         const auto table = recording::sites(thread);
         for (std::uint32_t index = 0; index < table.size(); ++index) { // shared entries have no region
-            hook::site_record const site = table[index];               // the process may still run and change it
+            const hook::site_record site = table[index];               // the process may still run and change it
             if (site.is_taken == 0 || site.call >= hook::call_count || site.node >= is_below.size()) continue;
             if (is_below[site.node] == 0) continue;
             place[index] = add_site(thread, site);
@@ -220,16 +220,16 @@ private:
 
     /// Adds a wait that had not ended when the process ended.
     void add_unfinished(const hook::thread_area& thread, const std::vector<char>& is_below, timeline_thread& line) {
-        std::uint64_t const end = from_.last_ticks();
+        const std::uint64_t end = from_.last_ticks();
         if (thread.last != 0 || thread.waiting_since == 0 || thread.waiting_since >= end) return;
-        std::uint32_t const call = thread.waiting_call, node = thread.waiting_node;
+        const std::uint32_t call = thread.waiting_call, node = thread.waiting_node;
         if (call >= hook::call_count || node >= is_below.size() || is_below[node] == 0) return;
         hook::site_record site{};
         site.call = static_cast<std::uint8_t>(call);
         site.count = site.waits = 1;
         site.ticks = site.wait_ticks = site.longest_ticks = site.longest_wait_ticks = end - thread.waiting_since;
         if (thread.waiting_for != 0) site.object = from_.frame_of(thread.waiting_for);
-        std::size_t const place = add_site(thread, site, {from_.frame_of(thread.waiting_caller)});
+        const std::size_t place = add_site(thread, site, {from_.frame_of(thread.waiting_caller)});
         line.waits.push_back({at(thread.waiting_since), at(end), place});
     }
 
@@ -244,8 +244,8 @@ private:
             watched_site made;
             made.call = static_cast<hook::call>(site.call);
             made.is_wait = is_wait_group(hook::info(made.call).group);
-            for (std::uint64_t const frame : frames) {
-                recording::placed const at = from_.place_of(frame);
+            for (const std::uint64_t frame : frames) {
+                const recording::placed at = from_.place_of(frame);
                 if (at.module.find("/libtenure_watch") != std::string_view::npos) continue; // the hook's own
                 const std::vector<named_frame>& named =
                     at.module.empty() ? names_.made_at_run_time(from_.process().process, at.offset)
@@ -303,10 +303,10 @@ private:
     }
 
     void name_object(std::uint64_t object, watched_site& to) {
-        recording::placed const at = from_.place_of(object);
+        const recording::placed at = from_.place_of(object);
         if (!at.module.empty()) to.object = names_.variable(at.module, at.offset);
         if (to.object.empty() && !at.module.empty()) {
-            std::string const file = std::filesystem::path(at.module).filename().string();
+            const std::string file = std::filesystem::path(at.module).filename().string();
             to.object = fmt::format("{}+{:#x}", printable(file), at.offset);
         }
         if (to.object.empty()) to.object = fmt::format("{:#x}", at.offset);
@@ -426,7 +426,7 @@ private:
         std::vector<std::size_t> order(sites.size()), where(sites.size());
         for (std::size_t index = 0; index < order.size(); ++index) order[index] = index;
         std::stable_sort(order.begin(), order.end(), [&sites](std::size_t left, std::size_t right) {
-            double const cost_left = cost_of(sites[left]), cost_right = cost_of(sites[right]);
+            const double cost_left = cost_of(sites[left]), cost_right = cost_of(sites[right]);
             return cost_left != cost_right ? cost_left > cost_right : sites[left].count > sites[right].count;
         });
         std::vector<watched_site> sorted;
@@ -455,7 +455,7 @@ private:
     }
 
     [[nodiscard]] double at(std::uint64_t ticks) const {
-        std::uint64_t const begin = from_.process().first_ticks;
+        const std::uint64_t begin = from_.process().first_ticks;
         return ticks > begin ? from_.ns(ticks - begin) : 0;
     }
 
@@ -499,7 +499,7 @@ watched_process process_of(const recording& from) {
 
 void add_moments(const recording& from, findings& found) {
     const hook::process_head& head = from.process();
-    std::uint64_t const count = std::min<std::uint64_t>(head.moments, hook::max_moments);
+    const std::uint64_t count = std::min<std::uint64_t>(head.moments, hook::max_moments);
     found.lost_moments += head.moments - count;
     for (std::uint64_t index = 0; index < count; ++index) {
         const hook::moment_record& each = head.moment[index];
@@ -559,7 +559,7 @@ findings explain(const std::vector<std::unique_ptr<recording>>& recordings, symb
                 if (node.region < hook::max_regions) regions.insert(node.region);
             }
         }
-        for (std::uint32_t const region : regions) {
+        for (const std::uint32_t region : regions) {
             watched_region added = region_sum(*each, region, names).add_up();
             added.recording = found.processes.size() - 1;
             if (added.entries > 0 || added.instances > 0) found.regions.push_back(std::move(added));

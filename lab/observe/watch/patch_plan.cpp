@@ -53,7 +53,7 @@ std::string demangled(const char* name) {
 std::string without_arguments(const std::string& name) {
     if (name.empty() || name.find('(') == std::string::npos) return name;
     int depth = 0;
-    std::size_t const last = name.rfind(')');
+    const std::size_t last = name.rfind(')');
     for (std::size_t index = last + 1; index-- > 0;) {
         if (name[index] == ')') ++depth;
         if (name[index] == '(' && --depth == 0) return name.substr(0, index);
@@ -154,12 +154,12 @@ search_result search(const elf_file& file, const std::string& name) {
     search_result result;
     std::vector<found_function> exact, loose, looser;
     file.for_each_function([&](const char* symbol, const GElf_Sym& about, bool is_indirect) {
-        std::string_view const plain_symbol{symbol};
-        found_function const each{symbol, about.st_value, about.st_size, is_indirect};
+        const std::string_view plain_symbol{symbol};
+        const found_function each{symbol, about.st_value, about.st_size, is_indirect};
         if (plain_symbol == name) return exact.push_back(each);
-        std::string const plain = demangled(symbol);
+        const std::string plain = demangled(symbol);
         if (plain == name) return exact.push_back(each);
-        std::string const bare = without_arguments(plain), returned = without_return(bare);
+        const std::string bare = without_arguments(plain), returned = without_return(bare);
         if (bare == name) return loose.push_back(each);
         if (plain.ends_with(name) && without_return(plain) == name) return loose.push_back(each);
         if (returned == name || without_templates(returned) == name) looser.push_back(each);
@@ -211,10 +211,10 @@ public:
 
     /// Returns   the reason for a failure; empty on success.
     std::string run(hook::planned_patch& patch) {
-        if (std::string const refusal = take_whole_instructions(); !refusal.empty()) return refusal;
-        if (std::string const refusal = look_for_jumps_into(); !refusal.empty()) return refusal;
+        if (const std::string refusal = take_whole_instructions(); !refusal.empty()) return refusal;
+        if (const std::string refusal = look_for_jumps_into(); !refusal.empty()) return refusal;
         for (const instruction& each : first_) {
-            if (std::string const refusal = move(each, patch); !refusal.empty()) return refusal;
+            if (const std::string refusal = move(each, patch); !refusal.empty()) return refusal;
         }
         patch.bytes = taken_;
         patch.first_bytes = first_.front().about.length;
@@ -280,31 +280,31 @@ private:
         const unsigned char* const bytes = code_.data() + (each.address - function_.address);
         if (each.about.meta.category == ZYDIS_CATEGORY_CALL) return move_call(each, patch);
         if (const auto target = each.target()) return move_jump(each, *target, patch);
-        std::uint32_t const begin = patch.moved_bytes;
-        if (std::string const refusal = put(patch, bytes, each.about.length); !refusal.empty()) return refusal;
+        const std::uint32_t begin = patch.moved_bytes;
+        if (const std::string refusal = put(patch, bytes, each.about.length); !refusal.empty()) return refusal;
         if (!each.points_near()) return {};
         const auto distance = static_cast<std::int64_t>(each.about.raw.disp.value);
-        std::uint64_t const target = each.address + each.about.length + static_cast<std::uint64_t>(distance);
+        const std::uint64_t target = each.address + each.about.length + static_cast<std::uint64_t>(distance);
         return fix(patch, begin + each.about.raw.disp.offset, begin + each.about.length, target);
     }
 
     /// A moved call must return to its original address, behind the patch, where unwinders find the function. So the
     /// code pushes that address and jumps to the called function.
     std::string move_call(const instruction& each, hook::planned_patch& patch) const {
-        std::uint64_t const back = each.address + each.about.length;
+        const std::uint64_t back = each.address + each.about.length;
         if (back != function_.address + taken_)
             return "one of its first instructions is a call that is not the last of them";
         constexpr std::array<unsigned char, 20> push_address{0x48, 0x8D, 0x64, 0x24, 0xF8,       // lea -8(%rsp), %rsp
                                                              0xC7, 0x04, 0x24, 0,    0,    0, 0, // movl $low, (%rsp)
                                                              0xC7, 0x44, 0x24, 0x04, 0,    0, 0,
                                                              0}; // movl $high, 4(%rsp)
-        std::uint32_t const begin = patch.moved_bytes;
+        const std::uint32_t begin = patch.moved_bytes;
         std::string refusal = put(patch, push_address.data(), push_address.size());
         constexpr std::uint32_t low_at = 8, high_at = 16;
         if (refusal.empty()) refusal = fix(patch, begin + low_at, 0, back, hook::fix_kind::low_half);
         if (refusal.empty()) refusal = fix(patch, begin + high_at, 0, back, hook::fix_kind::high_half);
         if (!refusal.empty()) return refusal;
-        std::uint32_t const jump = patch.moved_bytes;
+        const std::uint32_t jump = patch.moved_bytes;
         if (const auto target = each.target()) {
             constexpr std::array<unsigned char, 5> near{0xE9, 0, 0, 0, 0};
             refusal = put(patch, near.data(), near.size());
@@ -335,8 +335,8 @@ private:
         } else {
             return "one of its first instructions is a loop or a jump on a count, which has no long form";
         }
-        std::uint32_t const begin = patch.moved_bytes;
-        if (std::string const refusal = put(patch, longer.data(), head + 4); !refusal.empty()) return refusal;
+        const std::uint32_t begin = patch.moved_bytes;
+        if (const std::string refusal = put(patch, longer.data(), head + 4); !refusal.empty()) return refusal;
         const auto at = static_cast<std::uint32_t>(begin + head);
         return fix(patch, at, at + 4, target);
     }
@@ -380,10 +380,10 @@ std::optional<function_plan> plan_in(const fs::path& path, const std::string& na
     }
     plan.refusal = mover(code, function).run(plan.patch);
     plan.patch.address = function.address;
-    std::string const shown = demangled(function.symbol.c_str());
+    const std::string shown = demangled(function.symbol.c_str());
     std::strncpy(plan.patch.name, shown.c_str(), sizeof plan.patch.name - 1);
     std::error_code error;
-    std::string const real = fs::canonical(path, error).string();
+    const std::string real = fs::canonical(path, error).string();
     if (real.size() >= sizeof plan.patch.module) plan.refusal = "the path of its file is too long";
     std::strncpy(plan.patch.module, real.c_str(), sizeof plan.patch.module - 1);
     return plan;
@@ -403,7 +403,7 @@ std::vector<fs::path> libraries_of(const fs::path& program) {
     std::array<char, 4096> line{};
     while (std::fgets(line.data(), static_cast<int>(line.size()), pipe.get()) != nullptr) {
         std::string_view text{line.data()};
-        std::size_t const begin = text.find('/');
+        const std::size_t begin = text.find('/');
         if (begin == std::string_view::npos) continue;
         text.remove_prefix(begin);
         found.emplace_back(text.substr(0, text.find(" (")));
@@ -414,9 +414,9 @@ std::vector<fs::path> libraries_of(const fs::path& program) {
 }
 
 function_plan plan_function(const fs::path& program, const std::string& name) {
-    std::size_t const mark = name.find('!');
-    std::string const library = mark == std::string::npos ? "" : name.substr(0, mark);
-    std::string const function = mark == std::string::npos ? name : name.substr(mark + 1);
+    const std::size_t mark = name.find('!');
+    const std::string library = mark == std::string::npos ? "" : name.substr(0, mark);
+    const std::string function = mark == std::string::npos ? name : name.substr(mark + 1);
     function_plan none;
     if (function.size() >= sizeof none.patch.name) {
         none.refusal = fmt::format("its name is longer than {} characters", sizeof none.patch.name - 1);

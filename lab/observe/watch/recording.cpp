@@ -166,7 +166,7 @@ recording::~recording() {
 }
 
 std::string_view recording::program() const {
-    std::string_view const path{head_->program, ::strnlen(head_->program, sizeof head_->program)};
+    const std::string_view path{head_->program, ::strnlen(head_->program, sizeof head_->program)};
     return path;
 }
 
@@ -184,15 +184,15 @@ std::span<const hook::wait_record> recording::waits(const hook::thread_area& thr
 }
 
 std::vector<std::uint64_t> recording::frames(const hook::thread_area& thread, std::uint32_t stack) const {
-    std::uint32_t const words = count_of(thread.stack_words, hook::max_stack_words);
+    const std::uint32_t words = count_of(thread.stack_words, hook::max_stack_words);
     if (stack == 0 || stack >= words) return {};
-    std::uint64_t const count = __atomic_load_n(&thread.stack[stack], __ATOMIC_RELAXED);
+    const std::uint64_t count = __atomic_load_n(&thread.stack[stack], __ATOMIC_RELAXED);
     if (count > hook::max_frames || count >= words - stack) return {};
     return {thread.stack + stack + 1, thread.stack + stack + 1 + count};
 }
 
 recording::placed recording::place_of(std::uint64_t frame) const {
-    std::uint64_t const number = frame >> hook::module_shift;
+    const std::uint64_t number = frame >> hook::module_shift;
     if (number == 0 || number > count_of(head_->modules, hook::max_modules)) return {{}, frame};
     const hook::module_record& module = head_->module[number - 1];
     constexpr std::uint64_t offset_bits = (std::uint64_t{1} << hook::module_shift) - 1;
@@ -216,7 +216,7 @@ std::filesystem::path last_recording(const std::filesystem::path& folder, std::u
     constexpr std::uint32_t max_numbers = 10'000; // maximum number that the hook creates
     std::filesystem::path last;
     for (std::uint32_t number = 0; number < max_numbers; ++number) {
-        std::filesystem::path const file = folder / fmt::format("{}-{}.tnw", process, number);
+        const std::filesystem::path file = folder / fmt::format("{}-{}.tnw", process, number);
         std::error_code error;
         if (!std::filesystem::exists(std::filesystem::symlink_status(file, error))) break;
         last = file;
@@ -227,7 +227,7 @@ std::filesystem::path last_recording(const std::filesystem::path& folder, std::u
 }
 
 void note_seen_end(const std::filesystem::path& folder, const seen_end& end) {
-    std::filesystem::path const last = last_recording(folder, end.process);
+    const std::filesystem::path last = last_recording(folder, end.process);
     if (last.empty()) return;
     // Others may be able to write to the folder (--keep), so a link is not followed.
     const open_file file(last, O_RDWR | O_NOFOLLOW);
@@ -253,7 +253,7 @@ std::vector<std::unique_ptr<recording>> recordings_of(const std::filesystem::pat
     std::error_code error;
     std::filesystem::directory_iterator entry(folder, error);
     for (; !error && entry != std::filesystem::directory_iterator(); entry.increment(error)) {
-        std::filesystem::path const file = entry->path();
+        const std::filesystem::path file = entry->path();
         if (file.extension() != ".tnw") continue;
         std::string why;
         if (auto each = recording::open(file, why)) {

@@ -157,7 +157,7 @@ struct symbols::state {
         const auto found = modules.find(path);
         if (found != modules.end()) return found->second;
         opened_module made;
-        std::string const file{path};
+        const std::string file{path};
         std::error_code error;
         if (std::filesystem::is_regular_file(file, error)) {
             made.session = dwfl_begin(&callbacks());
@@ -180,7 +180,7 @@ symbols::~symbols() {
 
 const std::vector<named_frame>& symbols::at(std::string_view module, std::uint64_t offset, bool is_return) {
     // A return address is behind the call instruction; one byte before is inside it.
-    std::uint64_t const asked = is_return && offset > 0 ? offset - 1 : offset;
+    const std::uint64_t asked = is_return && offset > 0 ? offset - 1 : offset;
     const auto [entry, is_new] = state_->known.try_emplace({std::string{module}, asked});
     std::vector<named_frame>& frames = entry->second;
     if (!is_new) return frames;
@@ -230,13 +230,13 @@ std::string symbols::variable(std::string_view module, std::uint64_t offset) {
         into >= std::max<GElf_Xword>(symbol.st_size, 1)) {
         return {};
     }
-    std::string const plain = printable(demangled(name));
+    const std::string plain = printable(demangled(name));
     return into == 0 ? plain : fmt::format("{}+{}", plain, into);
 }
 
 std::string shown(const named_frame& frame) {
     if (!frame.function.empty()) return frame.function;
-    std::string const module = std::filesystem::path(frame.module).filename().string();
+    const std::string module = std::filesystem::path(frame.module).filename().string();
     return module.empty() ? fmt::format("{:#x}", frame.offset) : fmt::format("{}+{:#x}", module, frame.offset);
 }
 

@@ -25,8 +25,8 @@ affinity_group& group_of(ready_made& place, const char* name, std::size_t alignm
     affinity_group* group = place.made.load(std::memory_order_acquire);
     if (group != nullptr) return *group;
     // Before the lock: the first query may report an invalid value to a handler that allocates.
-    std::uint64_t const block_bytes = option_value(option::affinity_block_bytes);
-    platform::lock_guard const lock(platform::making_mutex());
+    const std::uint64_t block_bytes = option_value(option::affinity_block_bytes);
+    const platform::lock_guard lock(platform::making_mutex());
     group = place.made.load(std::memory_order_relaxed);
     if (group == nullptr) {
         affinity_options options;

@@ -28,7 +28,7 @@ void affinity_group::deallocate_checked(void* object, std::size_t bytes) noexcep
                     "Look for a write before the start of an object, or past the end of one in the preceding block.");
         return;
     }
-    std::size_t const granule = layout_.granule_of(object);
+    const std::size_t granule = layout_.granule_of(object);
     const bool is_behind_front = object >= layout_.begin_of(home) && is_aligned(object, layout_.granule_bytes());
     const bool is_used = home.place != page_place::untouched && home.place != page_place::empty;
     const bool is_free = !is_used || (layout_.free_bits(in)[granule / bits_per_word] & bit_at(granule)) != 0;
@@ -41,7 +41,7 @@ void affinity_group::deallocate_checked(void* object, std::size_t bytes) noexcep
         note_misuse("a pointer that is not the start of an object was freed to an affinity group", object, advice);
         return;
     }
-    std::size_t const taken = bytes_of(object);
+    const std::size_t taken = bytes_of(object);
     const bool is_known = bytes != unknown_bytes;
     if (!is_known && options_.sizes == size_on_free::required) {
         note_misuse("an object of a group with size_on_free::required was freed without its size", object,
@@ -73,7 +73,7 @@ bool affinity_group::is_valid_page(const page& which, std::size_t& live_count) c
     if (free_count != which.free_granules) return false;
     if (!is_used) return free_count == 0;
     if (which.stream != 0) {
-        std::size_t const stride = std::max<std::size_t>(which.stream * std::size_t{8} >> layout_.granule_shift, 1);
+        const std::size_t stride = std::max<std::size_t>(which.stream * std::size_t{8} >> layout_.granule_shift, 1);
         if ((which.capacity - free_count) % stride != 0) return false;
         live_count += (which.capacity - free_count) / stride;
     }
@@ -101,7 +101,7 @@ bool affinity_group::valid() noexcept {
         used += each->touched_pages - empty_pages;
     }
     const auto count_list = [&](const page* first, page_place place) {
-        page const* before = nullptr;
+        const page* before = nullptr;
         for (; first != nullptr; before = first, first = first->next, ++in_lists) {
             if (first->place != place || first->previous != before) return false;
         }
@@ -114,9 +114,9 @@ bool affinity_group::valid() noexcept {
         if (is_noted != (filed_[index] != nullptr) || !count_list(filed_[index], page_place::filed)) return false;
     }
     if (!count_list(empty_, page_place::empty)) return false;
-    std::size_t const sum = size();
-    std::size_t const elsewhere = functions_.allocate != nullptr || is_passthrough_ ? size() : large_count();
-    std::size_t const found = counted + elsewhere;
+    const std::size_t sum = size();
+    const std::size_t elsewhere = functions_.allocate != nullptr || is_passthrough_ ? size() : large_count();
+    const std::size_t found = counted + elsewhere;
     const bool is_counted = (found > sum ? found - sum : sum - found) <= uncertain_objects_;
     return blocks == block_count_ && used == used_pages_ && empty_blocks == empty_block_count_ && in_lists == listed &&
            (!all_known || is_counted);

@@ -38,7 +38,7 @@ constexpr affinity_options possible(affinity_options options) noexcept {
 /// The rounded size where each size has its own pages: the next multiple of a cache line, if that adds at most an
 /// eighth of it, so that no object is in two lines without need.
 constexpr std::size_t apart_bytes(std::size_t bytes) noexcept {
-    std::size_t const lines = align_up(bytes, cache_line_bytes);
+    const std::size_t lines = align_up(bytes, cache_line_bytes);
     return (lines - bytes) * 8 <= lines ? lines : bytes;
 }
 
@@ -97,7 +97,7 @@ public:
             group_.mutex_.unlock();
             return;
         }
-        detail::misuse_log const noted = std::exchange(group_.misuse_, {});
+        const detail::misuse_log noted = std::exchange(group_.misuse_, {});
         group_.mutex_.unlock();
         noted.report();
     }
@@ -137,12 +137,12 @@ affinity_group::affinity_group(std::string_view name, affinity_options options, 
         report_misuse("an affinity group was created with invalid options", this,
                       "Check the ranges in affinity_options; a group for any thread needs a source for any thread.");
     }
-    std::size_t const granule = layout_.granule_bytes();
+    const std::size_t granule = layout_.granule_bytes();
     for (std::size_t index = 0; index < stream_count; ++index) {
-        std::size_t const bytes = std::max<std::size_t>(index * 8, 1);
+        const std::size_t bytes = std::max<std::size_t>(index * 8, 1);
         const bool is_apart = options_.layout == page_layout::by_size;
-        std::size_t const whole = align_up(bytes, granule);
-        std::size_t const taken = is_apart ? align_up(apart_bytes(whole), granule) : whole;
+        const std::size_t whole = align_up(bytes, granule);
+        const std::size_t taken = is_apart ? align_up(apart_bytes(whole), granule) : whole;
         table_[index] = {static_cast<std::uint16_t>(taken), static_cast<std::uint16_t>(is_apart ? taken / 8 : 0)};
     }
     // Sizes that round up past the table have no stream of their own.
@@ -178,7 +178,7 @@ detail::affinity_part* affinity_group::open_part() noexcept {
         free_part(part);
         return &own_;
     }
-    platform::lock_guard const lock(mutex_);
+    const platform::lock_guard lock(mutex_);
     parts_.add(*part);
     return part;
 }
@@ -223,9 +223,9 @@ affinity_group::size_entry affinity_group::entry_for(std::size_t bytes) const no
 }
 
 void* affinity_group::allocate_slow(std::size_t bytes, std::size_t alignment) noexcept {
-    [[maybe_unused]] detail::caller_allocation const allocation("of an affinity group", bytes);
+    [[maybe_unused]] const detail::caller_allocation allocation("of an affinity group", bytes);
     if (!is_power_of_two(alignment) || bytes > tenure::max_object_bytes - alignment || is_invalid_) return nullptr;
-    std::size_t const whole_alignment = std::max(alignment, options_.alignment);
+    const std::size_t whole_alignment = std::max(alignment, options_.alignment);
     if (functions_.allocate != nullptr) {
         void* const object = functions_.allocate(functions_.context, std::max<std::size_t>(bytes, 1), whole_alignment);
         if (object != nullptr) function_count_.fetch_add(1, std::memory_order_relaxed);
@@ -274,7 +274,7 @@ void* affinity_group::allocate_slow(std::size_t bytes, std::size_t alignment) no
 void* affinity_group::allocate_large(std::size_t bytes, std::size_t alignment) noexcept {
     heap* large = large_.load(std::memory_order_acquire);
     if (large == nullptr) {
-        platform::lock_guard const lock(platform::making_mutex());
+        const platform::lock_guard lock(platform::making_mutex());
         large = large_.load(std::memory_order_relaxed);
         if (large == nullptr) {
             large = new (large_memory_) heap({.name = name_}, source_);
@@ -301,11 +301,11 @@ std::size_t affinity_group::bytes_of(const void* object) const noexcept {
     detail::affinity_block* const in = layout_.block_of(object);
     const bit_word* const starts = layout_.start_bits(in);
     const bit_word* const free = layout_.free_bits(in);
-    std::size_t const first = layout_.granule_of(object);
-    std::size_t const end = layout_.granule_of(layout_.end_of(home) - 1) + 1;
+    const std::size_t first = layout_.granule_of(object);
+    const std::size_t end = layout_.granule_of(layout_.end_of(home) - 1) + 1;
     std::size_t granule = first + 1;
     while (granule < end) {
-        std::size_t const word = granule / bits_per_word;
+        const std::size_t word = granule / bits_per_word;
         const bit_word is_free = detail::load_bits(free[word], std::memory_order_acquire);
         const bit_word begins = detail::load_bits(starts[word], std::memory_order_acquire);
         const bit_word bits = (begins | is_free) >> (granule % bits_per_word);
@@ -322,7 +322,7 @@ void affinity_group::deallocate(void* object) noexcept {
     if (object == nullptr) return;
     const bool is_elsewhere = functions_.deallocate != nullptr || is_passthrough_ || is_large(object, unknown_bytes, 1);
     if (is_elsewhere || checks::caller) return deallocate_slow(object, unknown_bytes, 1);
-    std::size_t const bytes = bytes_of(object);
+    const std::size_t bytes = bytes_of(object);
     if (bytes == 0) {
         report_misuse("an object of a group with size_on_free::required was freed without its size", object,
                       "Pass the size at every free, or create the group with size_on_free::optional.");
@@ -447,7 +447,7 @@ bool affinity_group::owns(const void* pointer) const noexcept {
 }
 
 std::size_t affinity_group::size() const noexcept {
-    std::size_t const others = passthrough_.count() + large_count();
+    const std::size_t others = passthrough_.count() + large_count();
     const shared_lock lock(*this);
     std::ptrdiff_t count = own_.live_count.load(std::memory_order_relaxed);
     parts_.for_each([&](const thread_part& part) { count += part.live_count.load(std::memory_order_relaxed); });

@@ -288,7 +288,7 @@ inline detail::affinity_part* affinity_group::part_of_this_thread() noexcept {
 
 /// Marks the start of an object or of the free rest of an extent.
 inline void affinity_group::mark_start(const unsigned char* at) noexcept {
-    std::size_t const granule = layout_.granule_of(at);
+    const std::size_t granule = layout_.granule_of(at);
     bit_word& word = layout_.start_bits(layout_.block_of(at))[granule / bits_per_word];
     detail::store_bits(word, word | bit_at(granule));
 }
@@ -299,7 +299,7 @@ inline void affinity_group::mark_end(const unsigned char* at) noexcept {
 }
 
 inline void affinity_group::unmark_start(const unsigned char* at) noexcept {
-    std::size_t const granule = layout_.granule_of(at);
+    const std::size_t granule = layout_.granule_of(at);
     bit_word& word = layout_.start_bits(layout_.block_of(at))[granule / bits_per_word];
     detail::store_bits(word, word & ~bit_at(granule));
 }

@@ -153,7 +153,7 @@ bool affinity_group::is_block(const block& which) const noexcept {
 
 void affinity_group::empty_bits(page& which) noexcept {
     affinity_block* const in = layout_.block_of(&which);
-    std::size_t const first = layout_.index_of(which) * layout_.words_per_page;
+    const std::size_t first = layout_.index_of(which) * layout_.words_per_page;
     if (which.free_granules != 0)
         std::memset(layout_.free_bits(in) + first, 0, layout_.words_per_page * sizeof(bit_word));
     if (is_marked(which)) std::memset(layout_.start_bits(in) + first, 0, layout_.words_per_page * sizeof(bit_word));
@@ -193,7 +193,7 @@ void affinity_group::forget_block(block& which) noexcept {
 std::size_t affinity_group::trim() noexcept {
     heap* const large = large_.load(std::memory_order_acquire);
     std::size_t given = large != nullptr ? large->trim() : 0;
-    std::size_t const blocks_before = block_count_;
+    const std::size_t blocks_before = block_count_;
     settle_all();
     for (block* each = blocks_; each != nullptr;) {
         block* const next = each->next;
@@ -235,7 +235,7 @@ affinity_page* affinity_group::fresh_page() noexcept {
 }
 
 void affinity_group::open_fresh_page(thread_part& mine, std::size_t stream_index, page& fresh) noexcept {
-    std::size_t const stride = std::max<std::size_t>(stream_index * 8 >> layout_.granule_shift, 1);
+    const std::size_t stride = std::max<std::size_t>(stream_index * 8 >> layout_.granule_shift, 1);
     fresh.stream = static_cast<std::uint8_t>(stream_index);
     fresh.capacity = static_cast<std::uint16_t>(layout_.granules_in(fresh) / stride * stride);
     open_page(mine, stream_index, fresh);
@@ -257,8 +257,8 @@ void affinity_group::open_extent(stream& at, unsigned char* begin, unsigned char
     if (!is_marked(layout_.page_of(begin))) return;
     // The start of an extent is the end of the object before it. The starts of objects that were there are cleared.
     mark_start(begin);
-    std::size_t const first = layout_.granule_of(begin) + 1;
-    std::size_t const granules = static_cast<std::size_t>(end - begin) >> layout_.granule_shift;
+    const std::size_t first = layout_.granule_of(begin) + 1;
+    const std::size_t granules = static_cast<std::size_t>(end - begin) >> layout_.granule_shift;
     clear_bits(layout_.start_bits(layout_.block_of(begin)), first, granules - 1);
 }
 
@@ -357,7 +357,7 @@ void affinity_group::settle_all() noexcept {
 /// Makes the run that was freed last the extent: it is close, and in the CPU cache.
 bool affinity_group::reuse_freed(thread_part& mine, std::size_t stream_index, request asked) noexcept {
     stream& at = mine.streams[stream_index];
-    std::size_t const wanted = asked.bytes + gap_before(address_of(at.freed_begin), asked.alignment);
+    const std::size_t wanted = asked.bytes + gap_before(address_of(at.freed_begin), asked.alignment);
     if (at.freed_begin == nullptr || static_cast<std::size_t>(at.freed_end - at.freed_begin) < wanted) return false;
     flush_before(at); // the bits that are read below include these
     page& home = layout_.page_of(at.freed_begin);
@@ -389,13 +389,13 @@ bool affinity_group::next_run(thread_part& mine, std::size_t stream_index, reque
     if (home == nullptr || home->free_granules == 0) return false;
     affinity_block* const in = layout_.block_of(home);
     bit_word* const bits = layout_.free_bits(in);
-    std::size_t const first = layout_.index_of(*home) * layout_.words_per_page * bits_per_word;
-    std::size_t const end = first + layout_.words_per_page * bits_per_word;
+    const std::size_t first = layout_.index_of(*home) * layout_.words_per_page * bits_per_word;
+    const std::size_t end = first + layout_.words_per_page * bits_per_word;
     for (std::size_t from = first + mine.scanned[stream_index];;) {
-        std::size_t const run = find_bit(bits, from, end, true);
+        const std::size_t run = find_bit(bits, from, end, true);
         if (run == end) break;
-        std::size_t const stop = find_bit(bits, run, end, false);
-        std::uintptr_t const at = address_of(in) + (run << layout_.granule_shift);
+        const std::size_t stop = find_bit(bits, run, end, false);
+        const std::uintptr_t at = address_of(in) + (run << layout_.granule_shift);
         if (((stop - run) << layout_.granule_shift) >= asked.bytes + gap_before(at, asked.alignment)) {
             auto* const begin = static_cast<unsigned char*>(pointer_at(at));
             open_extent(mine.streams[stream_index], begin, begin + ((stop - run) << layout_.granule_shift));
@@ -416,16 +416,16 @@ bool affinity_group::next_run(thread_part& mine, std::size_t stream_index, reque
 /// Finds a filed page with a run for the request. Used only before an allocation fails, because it searches every page
 /// that may have such a run.
 affinity_page* affinity_group::search_filed(request asked) noexcept {
-    std::size_t const granules = asked.bytes >> layout_.granule_shift;
+    const std::size_t granules = asked.bytes >> layout_.granule_shift;
     for (std::size_t index = class_of_run(granules); index < run_classes; ++index) {
         for (page* each = filed_[index]; each != nullptr; each = each->next) {
             affinity_block* const in = layout_.block_of(each);
             const bit_word* const bits = layout_.free_bits(in);
-            std::size_t const first = layout_.index_of(*each) * layout_.words_per_page * bits_per_word;
-            std::size_t const end = first + layout_.words_per_page * bits_per_word;
+            const std::size_t first = layout_.index_of(*each) * layout_.words_per_page * bits_per_word;
+            const std::size_t end = first + layout_.words_per_page * bits_per_word;
             for (std::size_t run = find_bit(bits, first, end, true); run != end;) {
-                std::size_t const stop = find_bit(bits, run, end, false);
-                std::uintptr_t const at = address_of(in) + (run << layout_.granule_shift);
+                const std::size_t stop = find_bit(bits, run, end, false);
+                const std::uintptr_t at = address_of(in) + (run << layout_.granule_shift);
                 if (((stop - run) << layout_.granule_shift) >= asked.bytes + gap_before(at, asked.alignment)) {
                     unlist(*each);
                     return each;
@@ -441,8 +441,8 @@ affinity_page* affinity_group::search_filed(request asked) noexcept {
 affinity_page* affinity_group::find_page(std::size_t stream_index, std::size_t bytes, bool may_look) noexcept {
     page* found = may_look ? partial_[stream_index] : nullptr;
     if (found == nullptr && stream_index == 0) {
-        std::size_t const least = static_cast<std::size_t>(std::bit_width((bytes >> layout_.granule_shift) - 1));
-        std::uint32_t const fitting = filed_classes_ & ~static_cast<std::uint32_t>(low_bits(least));
+        const std::size_t least = static_cast<std::size_t>(std::bit_width((bytes >> layout_.granule_shift) - 1));
+        const std::uint32_t fitting = filed_classes_ & ~static_cast<std::uint32_t>(low_bits(least));
         if (fitting != 0) found = filed_[lowest_bit(fitting)];
     }
     if (found != nullptr) unlist(*found);
@@ -459,8 +459,8 @@ bool affinity_group::refill(thread_part& mine, std::size_t stream_index, request
     if (next_run(mine, stream_index, asked)) return true;
     leave(mine, stream_index);
     settle_ownerless();
-    std::size_t const granule = layout_.granule_bytes();
-    std::size_t const anywhere = asked.bytes + (asked.alignment > granule ? asked.alignment - granule : 0);
+    const std::size_t granule = layout_.granule_bytes();
+    const std::size_t anywhere = asked.bytes + (asked.alignment > granule ? asked.alignment - granule : 0);
     bool is_refused = false;
     for (unsigned looks = 0;; ++looks) {
         if (page* const found = find_page(stream_index, anywhere, looks < max_looks || is_refused)) {

@@ -72,19 +72,19 @@ affinity_usage affinity_group::usage() noexcept {
     }
     settle_all();
     for (block* each = blocks_; each != nullptr; each = each->next) {
-        std::size_t const behind = layout_.first_page() * detail::affinity_page_bytes;
+        const std::size_t behind = layout_.first_page() * detail::affinity_page_bytes;
         answer.bookkeeping_bytes += std::max(layout_.front_bytes, behind);
         for (std::size_t index = 0; index < layout_.usable_pages(); ++index) {
             const page& which = each->pages[layout_.first_page() + index];
-            std::size_t const bytes = layout_.granules_in(which) << layout_.granule_shift;
+            const std::size_t bytes = layout_.granules_in(which) << layout_.granule_shift;
             const bool is_used = index < each->touched_pages && which.place != page_place::empty;
             if (!is_used) {
                 answer.available_bytes += bytes;
                 if (index < each->touched_pages) answer.largest_free_bytes = std::max(answer.largest_free_bytes, bytes);
                 continue;
             }
-            std::size_t const free = std::size_t{which.free_granules} << layout_.granule_shift;
-            std::size_t const largest = largest_run_bytes(which);
+            const std::size_t free = std::size_t{which.free_granules} << layout_.granule_shift;
+            const std::size_t largest = largest_run_bytes(which);
             answer.available_bytes += free;
             answer.reserved_bytes += bytes - free;
             answer.largest_free_bytes = std::max(answer.largest_free_bytes, largest);
@@ -99,7 +99,7 @@ affinity_usage affinity_group::usage() noexcept {
 
 void write_usage(const affinity_usage& usage, usage_form form, void (*write)(void* context, std::string_view piece),
                  void* context) {
-    detail::usage_figure const figures[] = {
+    const detail::usage_figure figures[] = {
         {"live_count", "objects", usage.live_count, false},
         {"reserved_bytes", "in use in blocks", usage.reserved_bytes, true},
         {"available_bytes", "available in blocks", usage.available_bytes, true},

@@ -65,8 +65,8 @@ void arena::enter(arena_chunk* chunk, std::uintptr_t cursor) noexcept {
 }
 
 void* arena::allocate_slow(std::size_t bytes, std::size_t alignment) noexcept {
-    [[maybe_unused]] detail::caller_allocation const allocation("of an arena", bytes);
-    std::size_t const size = bytes + (bytes == 0);
+    [[maybe_unused]] const detail::caller_allocation allocation("of an arena", bytes);
+    const std::size_t size = bytes + (bytes == 0);
     if (size > max_object_bytes - sizeof(arena_chunk) || !is_power_of_two(alignment)) return nullptr;
     if (passthrough_) return allocate_passthrough(size, alignment);
     void* block = bump(bytes, alignment); // checked builds always come here
@@ -83,9 +83,9 @@ void* arena::allocate_slow(std::size_t bytes, std::size_t alignment) noexcept {
 
 arena_chunk* arena::next_chunk(std::size_t bytes, std::size_t alignment) noexcept {
     // Add the padding that alignment may need. A chunk's first block is always aligned to a cache line.
-    std::size_t const gap = alignment > cache_line_bytes ? alignment - cache_line_bytes : 0;
+    const std::size_t gap = alignment > cache_line_bytes ? alignment - cache_line_bytes : 0;
     if (gap > max_object_bytes - sizeof(arena_chunk) - bytes) return nullptr;
-    std::size_t const needed = sizeof(arena_chunk) + gap + bytes;
+    const std::size_t needed = sizeof(arena_chunk) + gap + bytes;
     arena_chunk* const kept = current_ != nullptr ? current_->next : first_;
     if (kept != nullptr && kept->bytes >= needed) return kept;
 
@@ -104,14 +104,14 @@ arena_chunk* arena::next_chunk(std::size_t bytes, std::size_t alignment) noexcep
 }
 
 void* arena::allocate_passthrough(std::size_t bytes, std::size_t alignment) noexcept {
-    std::size_t const actual = std::max(alignment, cache_line_bytes);
+    const std::size_t actual = std::max(alignment, cache_line_bytes);
     constexpr std::size_t most = max_object_bytes / 4;
     if (bytes > most || alignment > most) return nullptr;
-    std::size_t const total = align_up(bytes, actual) + actual;
+    const std::size_t total = align_up(bytes, actual) + actual;
     void* const memory = std::aligned_alloc(actual, total);
     if (memory == nullptr) return nullptr;
     // The header is just before the block, so that the block itself has the requested alignment.
-    std::uintptr_t const block = address_of(memory) + actual;
+    const std::uintptr_t block = address_of(memory) + actual;
     auto* const chunk = new (pointer_at(block - sizeof(arena_chunk)))
         arena_chunk{nullptr, current_, bytes + sizeof(arena_chunk), live_bytes(), actual};
     (current_ != nullptr ? current_->next : first_) = chunk;
@@ -167,7 +167,7 @@ void arena::rewind(marker to) noexcept {
     if constexpr (checks::caller) {
         for (; current_ != to.chunk; current_ = current_->previous) {
             drop_after(current_->begin());
-            std::uintptr_t const end = current_->previous != nullptr ? current_->previous->end() : 0;
+            const std::uintptr_t end = current_->previous != nullptr ? current_->previous->end() : 0;
             cursor_ = end; // the end of the previous chunk: blocks in it may be dropped too
         }
         drop_after(to.cursor);
@@ -217,7 +217,7 @@ bool arena::is_ours(const void* block) const noexcept {
 }
 
 bool arena::owns(const void* pointer) const noexcept {
-    std::uintptr_t const address = address_of(pointer);
+    const std::uintptr_t address = address_of(pointer);
     for (arena_chunk* chunk = first_; chunk != nullptr; chunk = chunk->next) {
         if (address >= chunk->begin() && address < chunk->end()) return true;
     }

@@ -120,8 +120,8 @@ private:
 };
 
 inline void* arena::bump(std::size_t bytes, std::size_t alignment) noexcept {
-    std::size_t const size = bytes + (bytes == 0);
-    std::uintptr_t const block = align_up(cursor_, alignment);
+    const std::size_t size = bytes + (bytes == 0);
+    const std::uintptr_t block = align_up(cursor_, alignment);
     // The sum of an address and half the address space never overflows; limit_ is zero when there is no chunk.
     if (size > max_object_bytes || block + size > limit_) return nullptr;
     cursor_ = block + size;

@@ -43,8 +43,8 @@ constexpr std::size_t bits_per_word = 64;
 template<class Visit>
 constexpr void for_each_word_of(std::size_t first, std::size_t count, Visit&& visit) {
     while (count != 0) {
-        std::size_t const shift = first % bits_per_word;
-        std::size_t const here = count < bits_per_word - shift ? count : bits_per_word - shift;
+        const std::size_t shift = first % bits_per_word;
+        const std::size_t here = count < bits_per_word - shift ? count : bits_per_word - shift;
         visit(first / bits_per_word, low_bits(here) << shift);
         first += here;
         count -= here;

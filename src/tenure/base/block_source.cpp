@@ -54,7 +54,7 @@ void* detail::misaligned_block::acquire(block_source& source, std::size_t bytes,
 }
 
 void detail::misaligned_block::write() noexcept {
-    std::uintptr_t const at = at_.exchange(0, std::memory_order_relaxed);
+    const std::uintptr_t at = at_.exchange(0, std::memory_order_relaxed);
     if (at != 0) report_misaligned(pointer_at(at), alignment_.load(std::memory_order_relaxed)); // else already reported
 }
 

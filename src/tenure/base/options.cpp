@@ -72,8 +72,8 @@ constexpr std::array<named_part, 7> part_names{{{"arena", part::arena},
 bool parse_parts(std::string_view text, std::uint64_t& value) noexcept {
     std::uint64_t found = 0;
     while (!text.empty()) {
-        std::size_t const comma = text.find(',');
-        std::string_view const word{text.data(), std::min(comma, text.size())};
+        const std::size_t comma = text.find(',');
+        const std::string_view word{text.data(), std::min(comma, text.size())};
         text.remove_prefix(std::min(word.size() + 1, text.size())); // substr() would link libstdc++'s throws
         bool known = word == "none" || word == "all";
         if (word == "all") found = all_parts;
@@ -193,7 +193,7 @@ bool parse_option(const option_info& info, std::string_view text, std::uint64_t&
     const char* const end = text.data() + text.size();
     const auto [stop, error] = std::from_chars(text.data(), end, number);
     if (error != std::errc{}) return false;
-    std::string_view const suffix{stop, static_cast<std::size_t>(end - stop)};
+    const std::string_view suffix{stop, static_cast<std::size_t>(end - stop)};
     const unsigned shift = info.form == option_form::bytes || suffix.empty() ? suffix_shift(suffix) : 64;
     if (shift >= 64 || number > (UINT64_MAX >> shift)) return false;
     number <<= shift;

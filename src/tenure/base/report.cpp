@@ -15,8 +15,8 @@ namespace tenure::inline TENURE_ABI {
 
 report_text& report_text::text(std::string_view part) noexcept {
     constexpr std::string_view cut = "...";
-    std::size_t const room = capacity - length_;
-    std::size_t const taken = std::min(part.size(), room);
+    const std::size_t room = capacity - length_;
+    const std::size_t taken = std::min(part.size(), room);
     if (taken != 0) std::memcpy(buffer_ + length_, part.data(), taken); // an empty view may have a null data()
     length_ += taken;
     if (taken < part.size()) std::memcpy(buffer_ + capacity - cut.size(), cut.data(), cut.size());
@@ -37,9 +37,9 @@ report_text& report_text::address(const void* pointer) noexcept {
     constexpr std::string_view hexadecimal = "0123456789abcdef";
     char digits[18] = {'0', 'x'};
     std::size_t count = 2;
-    std::uintptr_t const value = address_of(pointer);
+    const std::uintptr_t value = address_of(pointer);
     for (int shift = 60; shift >= 0; shift -= 4) {
-        std::uintptr_t const digit = (value >> shift) & 15;
+        const std::uintptr_t digit = (value >> shift) & 15;
         if (digit != 0 || count > 2 || shift == 0) digits[count++] = hexadecimal[digit];
     }
     return text({digits, count});

@@ -59,7 +59,7 @@ struct thread_tag {
 extern TENURE_API TENURE_THREAD_LOCAL thread_tag current_tag TENURE_TLS_MODEL;
 
 TENURE_LOCAL inline void change_tag(std::uint16_t now) noexcept {
-    std::uint16_t const before = current_tag.id;
+    const std::uint16_t before = current_tag.id;
     current_tag.id = now;
     if (current_tag.changed != nullptr) current_tag.changed(before, now);
     if (current_tag.heap_changed != nullptr) current_tag.heap_changed(now);

@@ -102,9 +102,9 @@ std::size_t fixed_utf8_string::index_of(std::string_view part, std::size_t from)
 std::size_t fixed_utf8_string::last_index_of(std::string_view part) const noexcept { return view().rfind(part); }
 
 fixed_utf8_string fixed_utf8_string::substring(std::size_t first, std::size_t bytes) const noexcept {
-    std::string_view const all = view();
+    const std::string_view all = view();
     if (first > all.size()) return {};
-    std::size_t const count = bytes == npos ? all.size() - first : bytes;
+    const std::size_t count = bytes == npos ? all.size() - first : bytes;
     if (count > all.size() - first) return {};
     const auto is_border = [&](std::size_t at) { return at == all.size() || !is_inside_code_point(all[at]); };
     if (!is_border(first) || !is_border(first + count)) return {};

@@ -48,7 +48,7 @@ void write_bytes(std::uint8_t* to, std::size_t count, const plan<T>& with) noexc
 
 template<class T>
 std::size_t count_with(const plan<T>& with, std::size_t count) noexcept {
-    std::size_t const found = with.loops.count(count, with.left, with.right);
+    const std::size_t found = with.loops.count(count, with.left, with.right);
     return with.is_contrary ? count - found : found;
 }
 

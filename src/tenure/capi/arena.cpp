@@ -56,7 +56,7 @@ void tn_arena_destroy(tn_arena* arena) {
 }
 
 void* tn_arena_allocate(tn_arena* arena, std::size_t bytes, std::size_t alignment) {
-    std::size_t const aligned_to = capi::alignment_of(alignment);
+    const std::size_t aligned_to = capi::alignment_of(alignment);
     return is_power_of_two(aligned_to) ? whole(arena)->value.allocate(bytes, aligned_to) : nullptr;
 }
 
@@ -65,7 +65,7 @@ void tn_arena_deallocate(tn_arena* arena, void* block, std::size_t bytes) {
 }
 
 void tn_arena_mark(const tn_arena* arena, tn_arena_marker* marker) {
-    arena::marker const here = whole(arena)->value.mark();
+    const arena::marker here = whole(arena)->value.mark();
     std::memcpy(marker, &here, sizeof here);
 }
 

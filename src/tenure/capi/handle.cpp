@@ -70,7 +70,7 @@ tn_status tn_handle_add(void* pointer, std::uint64_t bytes, void (*release)(void
                         const char* kind, tn_handle* handle) {
     // A C function type cannot be noexcept.
     auto* const releaser = reinterpret_cast<handle_releaser>(release);
-    tenure::handle const made = handle_table::process().add(pointer, static_cast<std::size_t>(bytes), releaser, kind);
+    const tenure::handle made = handle_table::process().add(pointer, static_cast<std::size_t>(bytes), releaser, kind);
     return answered(made.entry != 0 ? status::ok : status::out_of_memory, made, handle);
 }
 
@@ -94,7 +94,7 @@ std::uint32_t tn_handle_holders(const tn_handle* handle) { return handle_table::
 
 void tn_handle_for_each(void (*visit)(void* context, const tn_handle_info* info), void* context) {
     handle_table::process().for_each_live([&](const handle_info& seen) {
-        tn_handle_info const info{sizeof info,     0,          translated(seen.which),
+        const tn_handle_info info{sizeof info,     0,          translated(seen.which),
                                   seen.age_ns,     seen.kind,  seen.holders,
                                   seen.owner.id(), seen.stack, seen.stack_count};
         visit(context, &info);

@@ -63,7 +63,7 @@ __attribute__((constructor(101))) void register_fork_handlers() noexcept { of_ha
 void tell(report_kind kind, std::string_view text) noexcept {
     foreign_handler handler{};
     {
-        platform::lock_guard const lock(heard_by.mutex);
+        const platform::lock_guard lock(heard_by.mutex);
         handler = heard_by.current;
         // It was removed since the report began, or C++ code has reinstalled this function: use the default then.
         if (handler.function == nullptr) {
@@ -125,7 +125,7 @@ tn_status tn_option_set(const char* name, std::size_t length, const char* value,
 }
 
 void tn_set_report_handler(tn_report_handler handler, void* context) {
-    platform::lock_guard const lock(heard_by.mutex);
+    const platform::lock_guard lock(heard_by.mutex);
     heard_by.current = {handler, context};
     set_report_handler(handler != nullptr ? &tell : nullptr);
 }

@@ -66,7 +66,7 @@ std::uint32_t tn_owns(const void* pointer) { return heap::process().owns(pointer
 std::size_t tn_trim() { return heap::process().trim() + temp_job::trim(); }
 
 void* tn_allocate(std::size_t bytes, std::size_t alignment, tn_lifetime held) {
-    std::size_t const aligned_to = capi::alignment_of(alignment);
+    const std::size_t aligned_to = capi::alignment_of(alignment);
     if (held > TN_PERSISTENT || !is_power_of_two(aligned_to)) return nullptr;
     return allocate(bytes, static_cast<lifetime>(held), aligned_to);
 }

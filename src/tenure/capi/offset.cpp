@@ -28,7 +28,7 @@ tn_offsets* tn_offset_create(std::uint64_t capacity) {
 void tn_offset_destroy(tn_offsets* offsets) { destroy(offsets); }
 
 tn_status tn_offset_allocate(tn_offsets* offsets, std::uint64_t size, std::uint64_t alignment, tn_offset_range* range) {
-    std::uint64_t const aligned_to = alignment == 0 ? 1 : alignment;
+    const std::uint64_t aligned_to = alignment == 0 ? 1 : alignment;
     if ((aligned_to & (aligned_to - 1)) != 0) return TN_INVALID_ARGUMENT;
     const offset_range found = offsets->value.allocate(size, aligned_to);
     if (!found) return TN_OUT_OF_MEMORY;

@@ -34,7 +34,7 @@ namespace {
 }
 
 tn_pool* tn_pool_create(std::size_t bytes, std::size_t alignment, const tn_block_source* source) {
-    std::size_t const aligned_to = capi::alignment_of(alignment);
+    const std::size_t aligned_to = capi::alignment_of(alignment);
     return is_valid(bytes, aligned_to, source) ? make<tn_pool>(bytes, aligned_to, source) : nullptr;
 }
 
@@ -50,7 +50,7 @@ void tn_pool_get_stats(const tn_pool* pool, tn_allocator_stats* stats) {
 }
 
 tn_shared_pool* tn_shared_pool_create(std::size_t bytes, std::size_t alignment, const tn_block_source* source) {
-    std::size_t const aligned_to = capi::alignment_of(alignment);
+    const std::size_t aligned_to = capi::alignment_of(alignment);
     return is_valid(bytes, aligned_to, source) ? make<tn_shared_pool>(bytes, aligned_to, source) : nullptr;
 }
 

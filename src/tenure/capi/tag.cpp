@@ -32,7 +32,7 @@ std::uint32_t tn_tag_named(const char* name, std::size_t length) {
 void tn_tag_name(std::uint32_t tag, tn_text* name) { *name = capi::text_of(known(tag).name()); }
 
 std::uint32_t tn_tag_push(std::uint32_t tag) {
-    std::uint32_t const before = current_tag().id();
+    const std::uint32_t before = current_tag().id();
     detail::change_tag(or_none(tag));
     return before;
 }

@@ -34,7 +34,7 @@ constinit early_segment segment{};
     constexpr std::size_t bytes = detail::max_segment_bytes;
     void* const mapped = platform::map_unrelocated(2 * bytes); // untouched memory costs nothing
     if (mapped == nullptr) return false;
-    std::uintptr_t const begin = align_up(address_of(mapped), bytes);
+    const std::uintptr_t begin = align_up(address_of(mapped), bytes);
     volatile auto* const classes = static_cast<volatile std::uint8_t*>(pointer_at(begin));
     for (std::size_t slice = 0; slice < detail::max_slices; ++slice) classes[slice] = detail::no_class;
     segment.end = begin + bytes;
@@ -47,7 +47,7 @@ constinit early_segment segment{};
 void* allocate_early(std::size_t bytes, std::size_t alignment) noexcept {
     if (segment.next == 0 && !make_segment()) return nullptr;
     if (alignment > detail::slice_bytes) return nullptr;
-    std::uintptr_t const begin = align_up(segment.next + sizeof(early_head), std::max<std::size_t>(alignment, 16));
+    const std::uintptr_t begin = align_up(segment.next + sizeof(early_head), std::max<std::size_t>(alignment, 16));
     if (begin > segment.end || bytes >= segment.end - begin) return nullptr;
     static_cast<early_head*>(pointer_at(begin - sizeof(early_head)))->bytes = bytes;
     segment.next = begin + bytes;
@@ -55,7 +55,7 @@ void* allocate_early(std::size_t bytes, std::size_t alignment) noexcept {
 }
 
 bool is_early(const void* block) noexcept {
-    std::uintptr_t const address = address_of(block);
+    const std::uintptr_t address = address_of(block);
     return address < segment.next && address >= segment.end - detail::max_segment_bytes;
 }
 

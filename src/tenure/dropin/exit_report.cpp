@@ -78,7 +78,7 @@ void say_json(report_text& line, const figures& now) noexcept {
 __attribute__((destructor)) void write_report() noexcept {
     if (!platform::is_still_open(standard_error)) return;
     report_text line;
-    std::uint64_t const form = option_value(option::malloc_stats);
+    const std::uint64_t form = option_value(option::malloc_stats);
     if (form == as_text) say_text(line, figures_now());
     if (form == as_json) say_json(line, figures_now());
     platform::write_to(standard_error.number, line.view());

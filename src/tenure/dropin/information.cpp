@@ -46,10 +46,10 @@ void write_classes(FILE* file) noexcept {
     const detail::heap_core& core = detail::core_of(heap::process());
     std::fprintf(file, "<sizes>\n");
     for (std::size_t index = 0; index < detail::small_class_count; ++index) {
-        std::size_t const from = index == 0 ? 1 : detail::class_bytes(index - 1) + 1;
-        std::size_t const to = detail::class_bytes(index);
-        detail::class_usage const usage = core.usage_of(index);
-        std::size_t const used = usage.allocated - usage.cached;
+        const std::size_t from = index == 0 ? 1 : detail::class_bytes(index - 1) + 1;
+        const std::size_t to = detail::class_bytes(index);
+        const detail::class_usage usage = core.usage_of(index);
+        const std::size_t used = usage.allocated - usage.cached;
         if (usage.pages == 0) continue;
         std::fprintf(file, "  <size from=\"%zu\" to=\"%zu\" total=\"%zu\" count=\"%zu\" cached=\"%zu\"/>\n", from, to,
                      used * to, used, usage.cached);
@@ -64,7 +64,7 @@ void write_classes(FILE* file) noexcept {
 extern "C" {
 
 struct mallinfo2 mallinfo2() noexcept {
-    dropin::figures const now = dropin::figures_now();
+    const dropin::figures now = dropin::figures_now();
     struct mallinfo2 told {};
     told.arena = now.all.reserved_bytes - std::min(now.all.reserved_bytes, now.huge_bytes);
     told.hblks = now.huge_count;
@@ -106,19 +106,19 @@ int mallopt(int parameter, int) noexcept {
 
 int malloc_trim(std::size_t) noexcept {
     const int saved = errno;
-    std::size_t const given_back = heap::process().trim();
+    const std::size_t given_back = heap::process().trim();
     errno = saved;
     return given_back != 0 ? 1 : 0;
 }
 
 int malloc_info(int options, FILE* file) noexcept {
     if (options != 0) return EINVAL;
-    platform::no_cancel_scope const scope; // glibc's version is a cancellation point and unwinds; this one does not
-    dropin::figures const now = dropin::figures_now();
+    const platform::no_cancel_scope scope; // glibc's version is a cancellation point and unwinds; this one does not
+    const dropin::figures now = dropin::figures_now();
     std::fprintf(file, "<malloc version=\"1\" allocator=\"tenure %d.%d.%d\">\n<heap nr=\"0\">\n", TENURE_VERSION_MAJOR,
                  TENURE_VERSION_MINOR, TENURE_VERSION_PATCH);
     write_classes(file);
-    std::size_t const small_and_large = now.all.live_bytes - std::min(now.all.live_bytes, now.huge_bytes);
+    const std::size_t small_and_large = now.all.live_bytes - std::min(now.all.live_bytes, now.huge_bytes);
     std::fprintf(file, "</heap>\n<total type=\"rest\" count=\"%zu\" size=\"%zu\"/>\n",
                  now.all.live_count - std::min(now.all.live_count, now.huge_count), small_and_large);
     std::fprintf(file, "<total type=\"mmap\" count=\"%zu\" size=\"%zu\"/>\n", now.huge_count, now.huge_bytes);
@@ -128,7 +128,7 @@ int malloc_info(int options, FILE* file) noexcept {
 }
 
 void malloc_stats() noexcept {
-    dropin::figures const now = dropin::figures_now();
+    const dropin::figures now = dropin::figures_now();
     report_text text;
     text.text("tenure: in use bytes = ").number(now.all.live_bytes).text(" in ").number(now.all.live_count);
     text.text(" blocks, of which huge bytes = ").number(now.huge_bytes).text(" in ").number(now.huge_count);

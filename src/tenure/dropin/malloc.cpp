@@ -39,7 +39,7 @@ using namespace tenure;
 [[nodiscard]] std::size_t room_of_small(const void* block) noexcept {
     const bool is_special = (address_of(block) & (detail::max_segment_bytes - 1)) == 0;
     if (checks::caller || detail::process_cache() == nullptr || is_special) return 0;
-    std::size_t const number = detail::class_number_at(block, detail::max_segment_bytes);
+    const std::size_t number = detail::class_number_at(block, detail::max_segment_bytes);
     return number < detail::small_class_count ? detail::class_bytes(number) : 0;
 }
 
@@ -95,7 +95,7 @@ void* realloc(void* block, std::size_t bytes) noexcept {
         free(block);
         return nullptr;
     }
-    std::size_t const room = room_of_small(block);
+    const std::size_t room = room_of_small(block);
     if (room == 0) return resize(block, bytes);
     const bool is_worth_keeping = bytes <= room && bytes >= room / 2;
     return is_worth_keeping ? block : move_small(block, room, bytes);
@@ -136,7 +136,7 @@ int posix_memalign(void** result, std::size_t alignment, std::size_t bytes) noex
 void* valloc(std::size_t bytes) noexcept { return aligned(platform::page_bytes(), bytes); }
 
 void* pvalloc(std::size_t bytes) noexcept {
-    std::size_t const page = platform::page_bytes();
+    const std::size_t page = platform::page_bytes();
     return bytes <= SIZE_MAX - page ? aligned(page, align_up(bytes, page)) : refuse_with(ENOMEM);
 }
 

@@ -24,7 +24,7 @@ void __libc_free(void*) noexcept;
 namespace tenure::inline TENURE_ABI::host {
 
 void* process_allocate(std::size_t bytes, std::size_t alignment) noexcept {
-    std::size_t const size = std::max<std::size_t>(bytes, 1);
+    const std::size_t size = std::max<std::size_t>(bytes, 1);
     return alignment <= default_alignment ? __libc_malloc(size) : __libc_memalign(alignment, size);
 }
 

@@ -36,8 +36,8 @@ public:
 
 private:
     void decommit() noexcept {
-        std::uintptr_t const first = align_up(begin_, platform::page_bytes());
-        std::uintptr_t const last = align_down(end_, platform::page_bytes());
+        const std::uintptr_t first = align_up(begin_, platform::page_bytes());
+        const std::uintptr_t last = align_down(end_, platform::page_bytes());
         if (first < last && source_.decommit(pointer_at(first), last - first)) bytes_ += last - first;
         begin_ = end_ = 0;
     }

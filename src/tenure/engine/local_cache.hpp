@@ -20,7 +20,7 @@ namespace tenure::inline TENURE_ABI::detail {
 /// Returns   whether the cache had one. (With a nullptr result the caller would test twice.)
 template<class Cache>
 [[nodiscard]] TENURE_LOCAL TENURE_ALWAYS_INLINE bool pop(void*& block, Cache& cache) noexcept {
-    std::uint32_t const count = cache.count.load(std::memory_order_relaxed);
+    const std::uint32_t count = cache.count.load(std::memory_order_relaxed);
     if (count == 0) [[unlikely]]
         return false;
     block = cache.blocks[count - 1];
@@ -32,7 +32,7 @@ template<class Cache>
 /// Returns   whether there was room.
 template<class Cache>
 TENURE_LOCAL TENURE_ALWAYS_INLINE bool push(Cache& cache, void* block) noexcept {
-    std::uint32_t const count = cache.count.load(std::memory_order_relaxed);
+    const std::uint32_t count = cache.count.load(std::memory_order_relaxed);
     if (count >= cache.capacity) [[unlikely]]
         return false;
     cache.blocks[count] = block;

@@ -23,13 +23,13 @@ std::uintptr_t passthrough_blocks::canary_of(const node* of) const noexcept {
 }
 
 void* passthrough_blocks::allocate(std::size_t bytes, std::size_t alignment) noexcept {
-    std::size_t const lead = align_up(sizeof(node), std::max(alignment, default_alignment));
+    const std::size_t lead = align_up(sizeof(node), std::max(alignment, default_alignment));
     if (bytes > max_object_bytes - lead) return nullptr;
     void* const memory = host::process_allocate(lead + std::max<std::size_t>(bytes, 1), alignment);
     if (memory == nullptr) return nullptr;
     void* const block = pointer_at(address_of(memory) + lead);
     node* const made = new (node_of(block)) node{nullptr, nullptr, memory, bytes, canary_of(node_of(block))};
-    platform::lock_guard const lock(mutex_);
+    const platform::lock_guard lock(mutex_);
     push_front(first_, *made);
     peak_count_ = std::max(peak_count_, ++count_);
     bytes_ += bytes;
@@ -41,7 +41,7 @@ void passthrough_blocks::deallocate(void* block) noexcept {
     // For a block that was freed before, this reads freed memory: AddressSanitizer and Valgrind name both frees.
     if (!is_listed(block)) return host::process_deallocate(block);
     {
-        platform::lock_guard const lock(mutex_);
+        const platform::lock_guard lock(mutex_);
         unlink(first_, *freed);
         --count_;
         bytes_ -= freed->bytes;
@@ -72,7 +72,7 @@ void passthrough_blocks::free_all() noexcept {
 std::size_t passthrough_blocks::bytes_of(const void* block) const noexcept { return node_of(block)->bytes; }
 
 bool passthrough_blocks::owns(const void* pointer) const noexcept {
-    platform::lock_guard const lock(mutex_);
+    const platform::lock_guard lock(mutex_);
     for (const node* each = first_; each != nullptr; each = each->next) {
         if (address_of(pointer) - address_of(each + 1) < std::max<std::size_t>(each->bytes, 1)) return true;
     }
@@ -80,17 +80,17 @@ bool passthrough_blocks::owns(const void* pointer) const noexcept {
 }
 
 std::size_t passthrough_blocks::count() const noexcept {
-    platform::lock_guard const lock(mutex_);
+    const platform::lock_guard lock(mutex_);
     return count_;
 }
 
 std::size_t passthrough_blocks::peak_count() const noexcept {
-    platform::lock_guard const lock(mutex_);
+    const platform::lock_guard lock(mutex_);
     return peak_count_;
 }
 
 std::size_t passthrough_blocks::bytes() const noexcept {
-    platform::lock_guard const lock(mutex_);
+    const platform::lock_guard lock(mutex_);
     return bytes_;
 }
 

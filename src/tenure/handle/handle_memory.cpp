@@ -19,10 +19,10 @@ namespace {
 
 /// For the whole huge pages inside a block: the memory around them may belong to other blocks.
 void ask_for_huge_pages(void* memory, std::size_t bytes) noexcept {
-    std::size_t const page = platform::huge_page_bytes();
+    const std::size_t page = platform::huge_page_bytes();
     if (page == 0 || bytes < page) return;
-    std::uintptr_t const first = align_up(address_of(memory), page);
-    std::uintptr_t const last = align_down(address_of(memory) + bytes, page);
+    const std::uintptr_t first = align_up(address_of(memory), page);
+    const std::uintptr_t last = align_down(address_of(memory) + bytes, page);
     if (first < last) platform::huge_pages(pointer_at(first), last - first);
 }
 
@@ -38,7 +38,7 @@ void ask_for_huge_pages(void* memory, std::size_t bytes) noexcept {
 [[nodiscard]] void** begin_noted_at(void* memory) noexcept { return static_cast<void**>(memory) - 1; }
 
 [[nodiscard]] void* cut_out(std::size_t bytes, std::size_t alignment, fill how) noexcept {
-    std::size_t const aligned_to = std::max(alignment, default_alignment);
+    const std::size_t aligned_to = std::max(alignment, default_alignment);
     if (aligned_to > max_object_bytes - bytes) return nullptr;
     void* const begin = heap::process().allocate(bytes + aligned_to, default_alignment, how);
     if (begin == nullptr) return nullptr;
@@ -50,7 +50,7 @@ void ask_for_huge_pages(void* memory, std::size_t bytes) noexcept {
 void overwrite_freed(void* memory, std::size_t bytes) noexcept {
     // Only the start of a huge block: pages that were never touched must stay untouched.
     constexpr std::size_t max_filled_bytes = std::size_t{64} << 20;
-    std::size_t const filled_bytes = std::min(bytes, max_filled_bytes);
+    const std::size_t filled_bytes = std::min(bytes, max_filled_bytes);
     constexpr std::size_t max_filled_unseen = std::size_t{64} * 1024; // filling this much costs less than asking
     if (option_value(option::buffer_fill) != 0 || (checks::caller && bytes <= max_filled_unseen)) {
         std::memset(memory, freed_fill, filled_bytes);
@@ -81,7 +81,7 @@ void deallocate_held(void* memory, std::size_t bytes) noexcept {
 }
 
 status allocate_held(std::size_t bytes, held_options options, handle& made) noexcept {
-    [[maybe_unused]] detail::caller_allocation const allocation("with a handle", bytes);
+    [[maybe_unused]] const detail::caller_allocation allocation("with a handle", bytes);
     if (!is_power_of_two(options.alignment)) return status::invalid_argument;
     if (bytes > max_object_bytes) return status::out_of_memory;
     const bool wants_huge = options.pages == page_size::huge;
@@ -105,7 +105,7 @@ status allocate_held(std::size_t bytes, held_options options, handle& made) noex
 }
 
 status map_held(const char* path, std::size_t bytes, const char* kind, handle& made) noexcept {
-    [[maybe_unused]] detail::caller_allocation const allocation("of a file with a handle", bytes);
+    [[maybe_unused]] const detail::caller_allocation allocation("of a file with a handle", bytes);
     if (bytes == 0) return status::invalid_argument;
     platform::mapped_file file(path, bytes);
     if (file.memory() == nullptr) return file.why();

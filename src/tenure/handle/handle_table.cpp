@@ -39,7 +39,7 @@ constexpr std::uint32_t least_entries = commit_step;
 
 /// A number that differs between most threads.
 [[nodiscard]] std::uint32_t number_of_this_thread() noexcept {
-    std::uintptr_t const at = address_of(&detail::current_tag);
+    const std::uintptr_t at = address_of(&detail::current_tag);
     return static_cast<std::uint32_t>(at >> 12 ^ at >> 20);
 }
 
@@ -75,9 +75,9 @@ void unreserve_array(T* array, std::size_t count) noexcept {
 /// Commits the pages of the elements from `begin` to `end`, in an array that starts on a page.
 template<class T>
 [[nodiscard]] bool commit_part(T* array, std::size_t begin, std::size_t end) noexcept {
-    std::size_t const page = platform::page_bytes();
-    std::uintptr_t const first = align_down(address_of(array + begin), page);
-    std::uintptr_t const last = align_up(address_of(array + end), page);
+    const std::size_t page = platform::page_bytes();
+    const std::uintptr_t first = align_down(address_of(array + begin), page);
+    const std::uintptr_t last = align_up(address_of(array + end), page);
     return platform::commit(pointer_at(first), last - first);
 }
 
@@ -106,7 +106,7 @@ handle_table::~handle_table() {
 /// Requires  the lock. Halves the number of entries until the system has enough address space.
 bool handle_table::open() noexcept {
     if (reserved_ != 0) return true;
-    std::uint32_t const most = entries_within(platform::address_limit_bytes(), options_.max_entries);
+    const std::uint32_t most = entries_within(platform::address_limit_bytes(), options_.max_entries);
     for (std::uint32_t count = std::max(most, least_entries); count >= least_entries; count /= 2) {
         auto* const words = reserve_array<handle_word>(count);
         auto* const generations = reserve_array<handle_generation>(count);
@@ -144,13 +144,13 @@ bool handle_table::commit(std::uint32_t entries) noexcept {
 
 const handle_word* handle_table::words() noexcept {
     fork_.enlist();
-    platform::lock_guard const lock(mutex_);
+    const platform::lock_guard lock(mutex_);
     return open() ? words_.load(std::memory_order_relaxed) : nullptr;
 }
 
 const handle_generation* handle_table::generations() noexcept {
     fork_.enlist();
-    platform::lock_guard const lock(mutex_);
+    const platform::lock_guard lock(mutex_);
     return open() ? generations_.load(std::memory_order_relaxed) : nullptr;
 }
 
@@ -158,7 +158,7 @@ std::uint32_t handle_table::pop(entry_stack& from) noexcept {
     std::uint64_t top = from.top.load(std::memory_order_acquire);
     const handle_record* const records = records_.load(std::memory_order_relaxed);
     while (entry_in(top) != 0) {
-        std::uint32_t const next = records[entry_in(top)].next.load(std::memory_order_relaxed);
+        const std::uint32_t next = records[entry_in(top)].next.load(std::memory_order_relaxed);
         if (from.top.compare_exchange_weak(top, top_of(next, (top >> 32) + 1), std::memory_order_acquire))
             return entry_in(top);
     }
@@ -177,15 +177,15 @@ void handle_table::push(std::uint32_t entry) noexcept {
 /// Prepares a stack's next line of entries. Returns   one of them, or zero when there is no room.
 std::uint32_t handle_table::add_line(std::uint32_t stack) noexcept {
     fork_.enlist();
-    platform::lock_guard const lock(mutex_);
+    const platform::lock_guard lock(mutex_);
     if (!open()) return 0;
     entry_stack& of = stacks_of_free_[stack];
-    std::uint64_t const line = std::uint64_t{of.next_line.load(std::memory_order_relaxed)} * stack_count + stack;
-    std::uint64_t const end = (line + 1) * entries_per_line;
+    const std::uint64_t line = std::uint64_t{of.next_line.load(std::memory_order_relaxed)} * stack_count + stack;
+    const std::uint64_t end = (line + 1) * entries_per_line;
     if (end > reserved_ || !commit(static_cast<std::uint32_t>(end))) return 0;
     of.next_line.fetch_add(1, std::memory_order_relaxed);
     const auto last = static_cast<std::uint32_t>(end - 1);
-    std::uint32_t const first = std::max<std::uint32_t>(last + 1 - entries_per_line, 1); // zero means none
+    const std::uint32_t first = std::max<std::uint32_t>(last + 1 - entries_per_line, 1); // zero means none
     if (options_.first_generation != 0) {
         handle_word* const words = words_.load(std::memory_order_relaxed);
         handle_generation* const generations = generations_.load(std::memory_order_relaxed);
@@ -201,32 +201,32 @@ std::uint32_t handle_table::add_line(std::uint32_t stack) noexcept {
 }
 
 std::uint32_t handle_table::allocate_entry() noexcept {
-    std::uint32_t const mine = number_of_this_thread() % stack_count;
-    if (std::uint32_t const entry = pop(stacks_of_free_[mine]); entry != 0) return entry;
-    if (std::uint32_t const entry = add_line(mine); entry != 0) return entry;
+    const std::uint32_t mine = number_of_this_thread() % stack_count;
+    if (const std::uint32_t entry = pop(stacks_of_free_[mine]); entry != 0) return entry;
+    if (const std::uint32_t entry = add_line(mine); entry != 0) return entry;
     for (entry_stack& other : stacks_of_free_) {
-        if (std::uint32_t const entry = pop(other); entry != 0) return entry;
+        if (const std::uint32_t entry = pop(other); entry != 0) return entry;
     }
     for (std::uint32_t other = 0; other < stack_count; ++other) {
-        if (std::uint32_t const entry = add_line(other); entry != 0) return entry;
+        if (const std::uint32_t entry = add_line(other); entry != 0) return entry;
     }
     return 0;
 }
 
 void handle_table::note_stack(std::uint32_t entry) noexcept {
     handle_record& record = records_.load(std::memory_order_relaxed)[entry];
-    std::size_t const wanted = option_value(option::handle_stack_frames);
+    const std::size_t wanted = option_value(option::handle_stack_frames);
     record.frame_count.store(0, std::memory_order_release);
     if (wanted == 0) [[likely]]
         return;
     {
-        platform::lock_guard const lock(mutex_);
+        const platform::lock_guard lock(mutex_);
         if (stacks_.load(std::memory_order_relaxed) == nullptr) stacks_.store(reserve_array<handle_stack>(reserved_));
         handle_stack* const stacks = stacks_.load(std::memory_order_relaxed);
         if (stacks == nullptr || !commit_part(stacks, entry, entry + 1)) return;
     }
     void* frames[handle_stack::capacity];
-    std::size_t const count = host::walk_stack(frames, std::min(wanted, handle_stack::capacity));
+    const std::size_t count = host::walk_stack(frames, std::min(wanted, handle_stack::capacity));
     handle_stack& stack = stacks_.load(std::memory_order_relaxed)[entry];
     for (std::size_t index = 0; index < count; ++index)
         stack.frames[index].store(frames[index], std::memory_order_release);
@@ -234,7 +234,7 @@ void handle_table::note_stack(std::uint32_t entry) noexcept {
 }
 
 handle handle_table::add(void* pointer, std::size_t bytes, handle_releaser releaser, const char* kind) noexcept {
-    std::uint32_t const entry = allocate_entry();
+    const std::uint32_t entry = allocate_entry();
     if (entry == 0) return {};
     handle_record& record = records_.load(std::memory_order_relaxed)[entry];
     // Release for each: a listing that sees one of these values also sees that the entry was free.
@@ -246,7 +246,7 @@ handle handle_table::add(void* pointer, std::size_t bytes, handle_releaser relea
     record.tag.store(detail::current_tag.id, std::memory_order_release);
     note_stack(entry);
     handle_word& word = words_.load(std::memory_order_relaxed)[entry];
-    std::uint32_t const generation = generation_in(word.load(std::memory_order_relaxed)) + 1;
+    const std::uint32_t generation = generation_in(word.load(std::memory_order_relaxed)) + 1;
     // First, because a listing may find the entry live and remove it at once, which changes both.
     generations_.load(std::memory_order_relaxed)[entry].store(generation, std::memory_order_release);
     // An addition, not a store: a thread with a stale handle may have counted itself and be about to undo it.
@@ -282,7 +282,7 @@ status handle_table::remove(const handle& which, std::uint32_t* holders) noexcep
          ++attempt) {
         if (generation_in(seen) != which.generation) return status::stale_handle;
         if (attempt == max_attempts) {
-            std::uint32_t const count = holders_in(seen);
+            const std::uint32_t count = holders_in(seen);
             if (holders != nullptr) *holders = count;
             if constexpr (checks::caller) detail::report_holders(*this, which, count);
             return status::still_held;
@@ -294,14 +294,14 @@ status handle_table::remove(const handle& which, std::uint32_t* holders) noexcep
     const handle_record& record = records_.load(std::memory_order_relaxed)[which.entry];
     const handle_releaser releaser = record.releaser.load(std::memory_order_relaxed);
     void* const pointer = record.pointer.load(std::memory_order_relaxed);
-    std::size_t const bytes = record.bytes.load(std::memory_order_relaxed);
+    const std::size_t bytes = record.bytes.load(std::memory_order_relaxed);
     if (releaser != nullptr) releaser(pointer, bytes);
     if (which.generation + 1 != retired_generation) push(which.entry);
     return status::ok;
 }
 
 std::uint32_t handle_table::holders(const handle& which) const noexcept {
-    std::uint64_t const word = word_of(which).load(std::memory_order_acquire);
+    const std::uint64_t word = word_of(which).load(std::memory_order_acquire);
     return generation_in(word) == which.generation ? holders_in(word) : 0;
 }
 

@@ -238,7 +238,7 @@ inline handle_table& handle_table::process() noexcept { return detail::process_h
 
 inline status handle_table::acquire(const handle& which) noexcept {
     detail::handle_word& word = word_of(which);
-    std::uint64_t const before = word.fetch_add(detail::one_holder, std::memory_order_acquire);
+    const std::uint64_t before = word.fetch_add(detail::one_holder, std::memory_order_acquire);
     const bool is_full = detail::holders_in(before) >= detail::max_holders;
     if (detail::generation_in(before) != which.generation || is_full) [[unlikely]]
         return undo_acquire(word, before, which);
@@ -251,7 +251,7 @@ inline status handle_table::release(const handle& which) noexcept {
         return status::stale_handle;
     if constexpr (checks::caller) forget_holder(which);
     detail::handle_word& word = word_of(which);
-    std::uint64_t const before = word.fetch_sub(detail::one_holder, std::memory_order_release);
+    const std::uint64_t before = word.fetch_sub(detail::one_holder, std::memory_order_release);
     if (detail::generation_in(before) != which.generation || detail::holders_in(before) == 0) [[unlikely]]
         return undo_release(word, before, which);
     return status::ok;

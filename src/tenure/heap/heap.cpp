@@ -22,7 +22,7 @@ namespace {
 /// The segment size of a heap: the maximum, or small enough that small, large and a few huge blocks fit.
 std::size_t segment_bytes_for(std::size_t limit_bytes, const block_source& source) noexcept {
     constexpr std::size_t segments_at_least = 8;
-    std::size_t const most = std::min(limit_bytes, source.max_bytes());
+    const std::size_t most = std::min(limit_bytes, source.max_bytes());
     return std::clamp(std::bit_floor(most / segments_at_least), detail::min_segment_bytes, detail::max_segment_bytes);
 }
 
@@ -117,7 +117,7 @@ struct heap_events {
         for (;;) {
             platform::sleep_ns(process_core().sweep_every_ns());
             process_core().purge_expired(platform::coarse_ns());
-            platform::lock_guard const lock(platform::slots_mutex());
+            const platform::lock_guard lock(platform::slots_mutex());
             platform::for_each_slot_owner(
                 &end_of_slot,
                 [](void*, platform::thread_slot, void* owner) noexcept {
@@ -204,7 +204,7 @@ thread_cache* heap::cache_or_open() noexcept {
 }
 
 void* heap::allocate_slow(std::size_t bytes, std::size_t alignment, fill how) noexcept {
-    [[maybe_unused]] detail::caller_allocation const allocation(is_process() ? of_process : of_heap, bytes);
+    [[maybe_unused]] const detail::caller_allocation allocation(is_process() ? of_process : of_heap, bytes);
     return core_.allocate(cache_or_open(), bytes, alignment, how);
 }
 
@@ -215,12 +215,12 @@ void heap::deallocate_sized(void* block, std::size_t bytes) noexcept {
 void heap::deallocate_slow(void* block) noexcept { core_.deallocate(cache_or_open(), block); }
 
 void* heap::reallocate(void* block, std::size_t bytes, std::size_t alignment) noexcept {
-    [[maybe_unused]] detail::caller_allocation const allocation(is_process() ? of_process : of_heap, bytes);
+    [[maybe_unused]] const detail::caller_allocation allocation(is_process() ? of_process : of_heap, bytes);
     return core_.reallocate(cache_or_open(), block, bytes, alignment);
 }
 
 bool heap::resize(void* block, std::size_t bytes) noexcept {
-    [[maybe_unused]] detail::caller_allocation const allocation(is_process() ? of_process : of_heap, bytes);
+    [[maybe_unused]] const detail::caller_allocation allocation(is_process() ? of_process : of_heap, bytes);
     return core_.resize(block, bytes);
 }
 
@@ -233,7 +233,7 @@ heap_usage heap::usage() const noexcept {
 }
 
 void heap::visit_usages(void (*visit)(void* context, const heap_usage&), void* context) {
-    platform::lock_guard const lock(platform::slots_mutex());
+    const platform::lock_guard lock(platform::slots_mutex());
     visit(context, process().usage());
     auto visiting = [&](const heap& each) { visit(context, each.usage()); };
     platform::for_each_slot_owner(

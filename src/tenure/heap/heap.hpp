@@ -195,7 +195,7 @@ TENURE_API void process_deallocate_sized(void* block, std::size_t bytes) noexcep
     if (checks::caller || cache == nullptr) return process_allocate_slow(bytes, alignment, fill::none);
     const bool is_usual = alignment <= default_alignment && (usual_alignments >> alignment & 1) != 0;
     if (bytes <= table_limit_bytes && is_usual) [[likely]] {
-        std::size_t const least = alignment <= 8 ? 0 : 9; // blocks of the smallest class are multiples of 8 only
+        const std::size_t least = alignment <= 8 ? 0 : 9; // blocks of the smallest class are multiples of 8 only
         if (pop(block, cache->of_class[class_table[((bytes < least ? least : bytes) + 7) / 8]])) [[likely]]
             return block;
     } else if (bytes <= max_small_bytes && alignment <= max_small_bytes && is_power_of_two(alignment)) {
@@ -232,9 +232,9 @@ TENURE_LOCAL inline void process_deallocate(void* block, std::size_t bytes, std:
     const bool is_special = (address_of(block) & (max_segment_bytes - 1)) == 0;
     if (cache == nullptr || is_special) [[unlikely]]
         return process_deallocate_slow(block);
-    std::size_t const class_number = class_number_at(block, max_segment_bytes);
+    const std::size_t class_number = class_number_at(block, max_segment_bytes);
     if (bytes <= table_limit_bytes && alignment <= default_alignment) [[likely]] {
-        std::size_t const likely_number = class_table[((bytes < 9 && alignment > 8 ? 9 : bytes) + 7) / 8];
+        const std::size_t likely_number = class_table[((bytes < 9 && alignment > 8 ? 9 : bytes) + 7) / 8];
         if (is_equal_unnoticed(class_number, likely_number)) [[likely]] {
             if (push(cache->of_class[likely_number], block)) [[likely]]
                 return;
@@ -255,7 +255,7 @@ inline void* heap::allocate(std::size_t bytes, std::size_t alignment) noexcept {
     detail::thread_cache* const cache = cache_of_this_thread();
     const bool is_small = bytes <= detail::max_small_bytes && alignment <= detail::max_small_bytes;
     if (!checks::caller && cache != nullptr && is_small && is_power_of_two(alignment)) [[likely]] {
-        std::size_t const class_index = detail::class_for(bytes, alignment);
+        const std::size_t class_index = detail::class_for(bytes, alignment);
         if (void* block = nullptr; detail::pop(block, cache->of_class[class_index])) [[likely]]
             return block;
     }
@@ -268,7 +268,7 @@ inline void* heap::allocate(std::size_t bytes, std::size_t alignment, fill how) 
 
 inline void heap::deallocate(void* block) noexcept {
     detail::thread_cache* const cache = cache_of_this_thread();
-    std::size_t const segment_bytes = core_.memory().segment_bytes();
+    const std::size_t segment_bytes = core_.memory().segment_bytes();
     const bool is_special = (address_of(block) & (segment_bytes - 1)) == 0;
     if (!checks::caller && cache != nullptr && !is_special) [[likely]] {
         if (detail::push(cache->of_class[detail::class_number_at(block, segment_bytes)], block)) [[likely]]

@@ -37,7 +37,7 @@ heap_usage detail::heap_core::usage() const noexcept {
 void write_usage(const heap_usage& usage, usage_form form, void (*write)(void* context, std::string_view piece),
                  void* context) {
     const bool is_json = form == usage_form::json;
-    detail::usage_figure const figures[] = {
+    const detail::usage_figure figures[] = {
         {"live_count", "blocks in use", usage.total.live_count, false},
         {"live_bytes", "bytes in use", usage.total.live_bytes, true},
         {"peak_bytes", "peak in use, by pages", usage.total.peak_bytes, true},

@@ -39,7 +39,7 @@ tag_usage usage_of(tag owner) noexcept {
             to.found.temp_job_bytes += block.bytes;
         },
         &answer);
-    detail::tagged_usage const persistent = detail::core_of(heap::process()).usage_of_tag(owner.id());
+    const detail::tagged_usage persistent = detail::core_of(heap::process()).usage_of_tag(owner.id());
     answer.found.persistent_count = persistent.live_count;
     answer.found.persistent_bytes = persistent.live_bytes;
     return answer.found;

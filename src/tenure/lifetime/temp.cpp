@@ -34,8 +34,8 @@ std::atomic<bool> was_ever_reset{false};
 
 /// Reserves the thread's range. Without one, Temp uses overflow chunks only.
 void open_range(temp_record& scratch) noexcept {
-    std::size_t const budget = option_value(option::temp_budget_bytes);
-    std::size_t const bytes = align_up(budget, platform::page_bytes());
+    const std::size_t budget = option_value(option::temp_budget_bytes);
+    const std::size_t bytes = align_up(budget, platform::page_bytes());
     void* const range = platform::reserve(bytes, cache_line_bytes);
     if (range == nullptr) return;
     platform::add_leak_root(range, bytes);
@@ -48,11 +48,11 @@ void open_range(temp_record& scratch) noexcept {
 
 /// Commits up to `end`, and at least doubles what is committed, so that growing costs one system call per doubling.
 bool commit_to(temp_record& scratch, std::uintptr_t end) noexcept {
-    std::size_t const page = platform::page_bytes();
-    std::uintptr_t const reserved_end = scratch.begin + scratch.reserved_bytes;
-    std::uintptr_t const before = scratch.committed_end;
-    std::uintptr_t const wanted = before + std::max(first_commit_bytes, before - scratch.begin);
-    std::uintptr_t const target = std::min(std::max(align_up(end, page), wanted), reserved_end);
+    const std::size_t page = platform::page_bytes();
+    const std::uintptr_t reserved_end = scratch.begin + scratch.reserved_bytes;
+    const std::uintptr_t before = scratch.committed_end;
+    const std::uintptr_t wanted = before + std::max(first_commit_bytes, before - scratch.begin);
+    const std::uintptr_t target = std::min(std::max(align_up(end, page), wanted), reserved_end);
     if (!platform::commit(pointer_at(before), target - before)) return false;
     if constexpr (checks::caller) platform::poison(pointer_at(before), target - before);
     scratch.committed_end = target;
@@ -121,11 +121,11 @@ void set_cursor(std::uintptr_t cursor) noexcept {
 
 /// Allocates at the cursor of the current chunk or range, committing as needed; nullptr when it is full.
 void* bump(temp_record& scratch, std::size_t size, std::size_t alignment) noexcept {
-    std::uintptr_t const block = align_up(this_thread.temp_cursor, alignment);
+    const std::uintptr_t block = align_up(this_thread.temp_cursor, alignment);
     if (block == 0 || block > max_object_bytes) return nullptr;
     check_invariant(this_thread.temp_chunk == (scratch.newest_chunk != nullptr ? scratch.newest_chunk->number : 0),
                     "Temp: the current chunk is not the newest one", &scratch);
-    std::uintptr_t const end = block + size;
+    const std::uintptr_t end = block + size;
     if (end > this_thread.temp_limit) {
         const bool in_range = scratch.newest_chunk == nullptr && end <= scratch.budget_end;
         if (!in_range || !commit_to(scratch, end)) return nullptr;
@@ -138,22 +138,22 @@ void* bump(temp_record& scratch, std::size_t size, std::size_t alignment) noexce
 }
 
 void* temp::allocate_slow(std::size_t bytes, std::size_t alignment) noexcept {
-    [[maybe_unused]] detail::caller_allocation const allocation("of Temp", bytes);
+    [[maybe_unused]] const detail::caller_allocation allocation("of Temp", bytes);
     constexpr std::size_t most = max_object_bytes / 4;
     if (bytes > most || alignment > most || !is_power_of_two(alignment)) return nullptr;
     thread_record* const record = detail::record_of_this_thread();
     if (record == nullptr) return nullptr;
     temp_record& scratch = record->scratch;
     const bool passthrough = scratch.passthrough;
-    std::size_t const size = rounded(bytes);
+    const std::size_t size = rounded(bytes);
     if (!passthrough) {
         if (scratch.begin == 0 && scratch.newest_chunk == nullptr) open_range(scratch);
         if (void* const block = bump(scratch, size, alignment); block != nullptr) return block;
     }
 
-    std::size_t const gap = alignment > cache_line_bytes ? alignment : 0;
-    std::size_t const lead = passthrough ? sizeof(lifetime_chunk) : detail::chunk_lead_bytes;
-    std::size_t const needed = lead + gap + size;
+    const std::size_t gap = alignment > cache_line_bytes ? alignment : 0;
+    const std::size_t lead = passthrough ? sizeof(lifetime_chunk) : detail::chunk_lead_bytes;
+    const std::size_t needed = lead + gap + size;
     lifetime_chunk* const chunk =
         passthrough ? acquire_from_malloc(needed) : detail::process_chunks.acquire(needed, detail::at_limit::exceed);
     if (chunk == nullptr) {
@@ -275,10 +275,10 @@ std::size_t temp::trim() noexcept {
     temp_record& scratch = record->scratch;
     const lifetime_chunk* oldest = scratch.newest_chunk;
     while (oldest != nullptr && oldest->next != nullptr) oldest = oldest->next;
-    std::uintptr_t const cursor = oldest != nullptr ? oldest->cursor_below : this_thread.temp_cursor;
-    std::uintptr_t const first = align_up(cursor, platform::page_bytes());
+    const std::uintptr_t cursor = oldest != nullptr ? oldest->cursor_below : this_thread.temp_cursor;
+    const std::uintptr_t first = align_up(cursor, platform::page_bytes());
     if (first >= scratch.committed_end) return 0;
-    std::size_t const bytes = scratch.committed_end - first;
+    const std::size_t bytes = scratch.committed_end - first;
     if (!platform::decommit(pointer_at(first), bytes)) return 0;
     if constexpr (checks::caller) platform::unpoison(pointer_at(first), bytes);
     // The cursor commits these pages again when it reaches them, so the next trim knows what was touched.
@@ -303,7 +303,7 @@ bool temp::valid() noexcept {
     const temp_record& scratch = record->scratch;
     std::uintptr_t cursor = this_thread.temp_cursor;
     std::size_t overflow_bytes = 0;
-    std::uint64_t const newest = scratch.newest_chunk != nullptr ? scratch.newest_chunk->number : 0;
+    const std::uint64_t newest = scratch.newest_chunk != nullptr ? scratch.newest_chunk->number : 0;
     if (this_thread.temp_chunk != newest || cursor > this_thread.temp_limit) return false;
     for (const lifetime_chunk* chunk = scratch.newest_chunk; chunk != nullptr; chunk = chunk->next) {
         const bool in_chunk = cursor >= chunk->begin() && cursor <= chunk->limit();
@@ -331,7 +331,7 @@ temp_stats temp::stats() noexcept {
 }
 
 void detail::count_tagged_temp(thread_record& record, std::uint16_t id) noexcept {
-    std::uintptr_t const cursor = this_thread.temp_cursor;
+    const std::uintptr_t cursor = this_thread.temp_cursor;
     std::uintptr_t& from = record.scratch.tagged_from;
     if (id != 0 && id < max_tags && cursor > from) tagged_bytes[id].fetch_add(cursor - from, std::memory_order_relaxed);
     from = cursor;

@@ -112,7 +112,7 @@ private:
 inline void* temp::allocate(std::size_t bytes, std::size_t alignment) noexcept {
     if constexpr (!checks::caller) {
         detail::thread_lifetimes& thread = detail::this_thread;
-        std::uintptr_t const block =
+        const std::uintptr_t block =
             alignment <= rounding_bytes ? thread.temp_cursor : align_up(thread.temp_cursor, alignment);
         // An address plus half the address space never overflows.
         if (bytes <= max_object_bytes - rounding_bytes && block + rounded(bytes) <= thread.temp_limit) [[likely]] {

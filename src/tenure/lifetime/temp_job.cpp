@@ -54,7 +54,7 @@ void close_chunk(job_record& job) noexcept {
 
 /// Takes over the frame that next_frame() began, and restores the limit that it cleared.
 void notice_frame(job_record& job) noexcept {
-    std::uint64_t const now = frame_clock::now();
+    const std::uint64_t now = frame_clock::now();
     const bool is_new = job.frame != now;
     job.frame = now;
     job.front.word = detail::job_word_for(now, detail::current_tag.id);
@@ -94,8 +94,8 @@ void fill_prefix(std::uintptr_t begin, std::size_t bytes) noexcept {
 /// Whether a block is here, allocated or freed a moment ago, in checked builds.
 [[maybe_unused]] bool is_block(std::uintptr_t bytes_at) noexcept {
     if (!is_aligned(pointer_at(bytes_at), default_alignment)) return false;
-    std::uintptr_t const begin = bytes_at - temp_job::prefix_bytes;
-    std::size_t const offset = begin & (detail::job_chunk_alignment - 1);
+    const std::uintptr_t begin = bytes_at - temp_job::prefix_bytes;
+    const std::size_t offset = begin & (detail::job_chunk_alignment - 1);
     const bool in_chunk = detail::chunk_begins.contains(pointer_at(begin)) && offset >= detail::chunk_lead_bytes;
     if (!in_chunk && !detail::is_direct(bytes_at)) return false;
     // The prefixes in a chunk that was released to the supply are poisoned.
@@ -118,7 +118,7 @@ void note_stack(void* block, void* caller) noexcept {
 /// Makes the block at `begin` live.
 void* publish(const job_record& job, std::uintptr_t begin, std::size_t bytes) noexcept {
     fill_prefix(begin, bytes);
-    std::uintptr_t const bytes_at = begin + temp_job::prefix_bytes;
+    const std::uintptr_t bytes_at = begin + temp_job::prefix_bytes;
     const bool is_large = bytes > word_bits::size_mask;
     detail::header_of(bytes_at).store(job.front.word | (is_large ? word_bits::large : bytes),
                                       std::memory_order_relaxed);
@@ -129,9 +129,9 @@ void* publish(const job_record& job, std::uintptr_t begin, std::size_t bytes) no
 /// Allocates a block in the current chunk; nullptr when the chunk is full.
 void* bump(job_record& job, std::size_t bytes, std::size_t alignment) noexcept {
     if (job.current == nullptr) return nullptr;
-    std::uintptr_t const from = job.front.cursor.load(std::memory_order_relaxed);
-    std::uintptr_t const begin = detail::block_begin(from, std::max(alignment, default_alignment));
-    std::uintptr_t const limit = job.current->limit();
+    const std::uintptr_t from = job.front.cursor.load(std::memory_order_relaxed);
+    const std::uintptr_t begin = detail::block_begin(from, std::max(alignment, default_alignment));
+    const std::uintptr_t limit = job.current->limit();
     if (begin > limit || detail::stride_of(bytes) > limit - begin) return nullptr;
     void* const block = publish(job, begin, bytes);
     job.front.cursor.store(begin + detail::stride_of(bytes), std::memory_order_relaxed);
@@ -140,7 +140,7 @@ void* bump(job_record& job, std::size_t bytes, std::size_t alignment) noexcept {
 
 /// Allocates a chunk for one block that would waste space in a shared one.
 void* allocate_large(job_record& job, std::size_t bytes, std::size_t alignment) noexcept {
-    std::size_t const gap = std::max(alignment, default_alignment) + temp_job::prefix_bytes;
+    const std::size_t gap = std::max(alignment, default_alignment) + temp_job::prefix_bytes;
     lifetime_chunk* const chunk = detail::process_chunks.acquire(
         detail::chunk_lead_bytes + gap + detail::stride_of(bytes), detail::at_limit::fail);
     if (chunk == nullptr) return nullptr;
@@ -167,7 +167,7 @@ void* allocate_in_chunk(job_record& job, std::size_t bytes, std::size_t alignmen
 }
 
 void* temp_job::allocate_slow(std::size_t bytes, std::size_t alignment) noexcept {
-    [[maybe_unused]] detail::caller_allocation const allocation("of TempJob", bytes);
+    [[maybe_unused]] const detail::caller_allocation allocation("of TempJob", bytes);
     constexpr std::size_t most = max_object_bytes / 4;
     if (bytes > most || alignment > most || !is_power_of_two(alignment)) return nullptr;
     thread_record* const record = detail::record_of_this_thread();
@@ -175,14 +175,14 @@ void* temp_job::allocate_slow(std::size_t bytes, std::size_t alignment) noexcept
     const bool passthrough = record != nullptr ? record->job.passthrough : passthrough_enabled(part::temp_job);
     if (record != nullptr) {
         job_record& job = record->job;
-        platform::lock_guard const lock(job.mutex);
+        const platform::lock_guard lock(job.mutex);
         notice_frame(job);
         if (!passthrough) block = allocate_in_chunk(job, bytes, alignment);
         if (checks::caller && block != nullptr) note_stack(block, __builtin_return_address(0));
     }
     if (block != nullptr) return block;
     detail::process_chunks.report_misaligned();
-    std::uint64_t const word = detail::job_word_for(frame_clock::now(), detail::current_tag.id);
+    const std::uint64_t word = detail::job_word_for(frame_clock::now(), detail::current_tag.id);
     block = detail::allocate_direct(bytes, alignment, word,
                                     passthrough ? detail::direct_home::malloc : detail::direct_home::heap);
     if (block == nullptr) return nullptr;
@@ -208,7 +208,7 @@ void temp_job::deallocate_slow(void* block) noexcept {
             return;
         }
     }
-    std::uint64_t const word = detail::header_of(address_of(block)).load(std::memory_order_relaxed);
+    const std::uint64_t word = detail::header_of(address_of(block)).load(std::memory_order_relaxed);
     if ((word & word_bits::direct) != 0) return detail::free_direct(block);
     detail::job_state_byte& state = detail::state_of(address_of(block));
     if constexpr (checks::caller) {

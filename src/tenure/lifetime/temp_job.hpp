@@ -82,10 +82,13 @@ using job_state_byte = std::atomic<job_state>;
 constexpr std::size_t job_chunk_alignment = 64 * 1024;
 constexpr std::size_t job_state_count = job_chunk_alignment / default_alignment;
 
-/// The state of the block whose bytes are at `bytes_at`. The state table follows the chunk's header, one cache line.
+/// The state table follows the chunk's header.
+constexpr std::size_t job_states_offset = cache_line_bytes;
+
+/// The state of the block whose bytes are at `bytes_at`.
 [[nodiscard]] inline job_state_byte& state_of(std::uintptr_t bytes_at) noexcept {
-    std::uintptr_t const table = align_down(bytes_at, job_chunk_alignment) + cache_line_bytes;
-    std::size_t const index = (bytes_at & (job_chunk_alignment - 1)) / default_alignment;
+    const std::uintptr_t table = align_down(bytes_at, job_chunk_alignment) + job_states_offset;
+    const std::size_t index = (bytes_at & (job_chunk_alignment - 1)) / default_alignment;
     return *static_cast<job_state_byte*>(pointer_at(table + index));
 }
 
@@ -143,9 +146,9 @@ private:
 inline void* temp_job::allocate(std::size_t bytes, std::size_t alignment) noexcept {
     if constexpr (!checks::caller) {
         detail::job_front& job = *detail::this_thread.job;
-        std::uintptr_t const begin = job.cursor.load(std::memory_order_relaxed);
-        std::size_t const stride = align_up(prefix_bytes + bytes + (bytes == 0), default_alignment);
-        std::uintptr_t const end = begin + stride;
+        const std::uintptr_t begin = job.cursor.load(std::memory_order_relaxed);
+        const std::size_t stride = align_up(prefix_bytes + bytes + (bytes == 0), default_alignment);
+        const std::uintptr_t end = begin + stride;
         const bool ordinary = alignment <= default_alignment && bytes <= detail::temp_job_word::size_mask;
         if (ordinary && end <= job.limit.load(std::memory_order_relaxed)) [[likely]] {
             auto* const header = static_cast<detail::temp_job_header*>(pointer_at(begin));

@@ -55,13 +55,13 @@ TENURE_ALWAYS_INLINE std::size_t offset_allocator::bin_that_holds(std::uint64_t 
 
 /// The first bin that is not empty, from this one on; bin_count if there is none.
 TENURE_ALWAYS_INLINE std::size_t offset_allocator::next_bin(std::size_t from) const noexcept {
-    std::size_t const top = from >> eighths_shift;
+    const std::size_t top = from >> eighths_shift;
     if (top >= sizeof bin_bits_) return bin_count;
     const unsigned here = bin_bits_[top] & (0xFFu << (from & ((1u << eighths_shift) - 1)));
     if (here != 0) return (top << eighths_shift) + lowest_bit(here);
     const bit_word above = top_bits_ & ~bit_word{1} << top; // top is less than 63
     if (above == 0) return bin_count;
-    std::size_t const found = lowest_bit(above);
+    const std::size_t found = lowest_bit(above);
     return (found << eighths_shift) + lowest_bit(bin_bits_[found]);
 }
 
@@ -79,10 +79,10 @@ TENURE_ALWAYS_INLINE void offset_allocator::note_empty(std::size_t emptied) noex
 /// Adds a free range to its bin. Requires  its size is final.
 TENURE_ALWAYS_INLINE void offset_allocator::insert(std::uint32_t which) noexcept {
     record& added = at(which);
-    std::size_t const of = bin_of(added.size);
+    const std::size_t of = bin_of(added.size);
     std::uint32_t first = bins_[of].first, place = bins_[of].count;
     if (place == ids_in_piece) {
-        std::uint32_t const below = std::exchange(first, allocate_slot()); // reserve_ranges() guarantees a slot
+        const std::uint32_t below = std::exchange(first, allocate_slot()); // reserve_ranges() guarantees a slot
         slots_[first].free.marked_below = below | piece::mark;
         place = 0;
         note(of);
@@ -101,7 +101,7 @@ TENURE_ALWAYS_INLINE void offset_allocator::pop(bin& from) noexcept {
 
 /// Frees the first piece of a bin, which is empty.
 void offset_allocator::drop_piece(bin& of) noexcept {
-    std::uint32_t const gone = of.first;
+    const std::uint32_t gone = of.first;
     of = {slots_[gone].free.below(), ids_in_piece};
     free_slot(gone);
     if (of.first == none) note_empty(static_cast<std::size_t>(&of - bins_));
@@ -109,9 +109,9 @@ void offset_allocator::drop_piece(bin& of) noexcept {
 
 /// Removes a free range from its bin; the bin's newest range takes its place.
 TENURE_ALWAYS_INLINE void offset_allocator::remove(std::uint32_t which) noexcept {
-    std::uint32_t const link = at(which).link, what = at(which).what;
+    const std::uint32_t link = at(which).link, what = at(which).what;
     bin& from = bins_[what >> place_shift];
-    std::uint32_t const moved = slots_[from.first].free.ids[from.count - 1];
+    const std::uint32_t moved = slots_[from.first].free.ids[from.count - 1];
     slots_[link].free.ids[what & ((1u << place_shift) - 1)] = moved;
     at(moved).link = link;
     at(moved).what = what;
@@ -125,7 +125,7 @@ TENURE_ALWAYS_INLINE void offset_allocator::remove(std::uint32_t which) noexcept
 /// their pieces number at most one per bin plus one for every four of them. Returns   false when out of memory.
 TENURE_ALWAYS_INLINE bool offset_allocator::reserve_ranges(std::uint32_t count) noexcept {
     static_assert(ids_in_piece >= 4);
-    std::uint64_t const free = range_count_ + 2,
+    const std::uint64_t free = range_count_ + 2,
                         ranges = std::uint64_t{range_slots_} + count; // including one more allocated range
     if (ranges + free / 4 + bin_count <= slot_room_) return true;
     return make_room(ranges + std::min<std::uint64_t>(free, free / 4 + bin_count)); // a few use fewer pieces than bins
@@ -137,8 +137,8 @@ TENURE_COLD bool offset_allocator::make_room(std::uint64_t count) noexcept {
     if (count > max_slots) return false;
     std::uint32_t room = std::max(slot_room_, first_slots);
     while (room < count) room = room > max_slots / 2 ? max_slots : room * 2;
-    std::size_t const bytes = room * sizeof(slot), before = slot_room_ * sizeof(slot);
-    [[maybe_unused]] detail::caller_allocation const allocation("for an offset_allocator's records", bytes);
+    const std::size_t bytes = room * sizeof(slot), before = slot_room_ * sizeof(slot);
+    [[maybe_unused]] const detail::caller_allocation allocation("for an offset_allocator's records", bytes);
     void* grown = nullptr;
     if (slots_ == nullptr) {
         grown = detail::acquire_aligned(source_, bytes, cache_line_bytes);
@@ -169,7 +169,7 @@ TENURE_COLD bool offset_allocator::make_room(std::uint64_t count) noexcept {
 /// Requires  reserve_ranges() succeeded.
 TENURE_ALWAYS_INLINE std::uint32_t offset_allocator::allocate_slot() noexcept {
     if (spare_ == none) return slot_count_++;
-    std::uint32_t const taken = spare_;
+    const std::uint32_t taken = spare_;
     spare_ = at(taken).link;
     return taken;
 }
@@ -195,7 +195,7 @@ bool offset_allocator::open() noexcept {
 /// Requires  reserve_ranges() succeeded.
 TENURE_ALWAYS_INLINE std::uint32_t offset_allocator::add_before(std::uint32_t which, std::uint64_t offset,
                                                                 std::uint64_t size) noexcept {
-    std::uint32_t const added = allocate_slot(), left = at(which).left;
+    const std::uint32_t added = allocate_slot(), left = at(which).left;
     at(added) = {offset, size, left, which, none, in_use};
     (left != none ? at(left).right : first_) = added;
     at(which).left = added;
@@ -208,18 +208,18 @@ TENURE_ALWAYS_INLINE std::uint32_t offset_allocator::add_before(std::uint32_t wh
 /// Whether a range can hold a size at an alignment.
 TENURE_ALWAYS_INLINE bool offset_allocator::fits(const record& range, std::uint64_t size,
                                                  std::uint64_t alignment) noexcept {
-    std::uint64_t const gap = (0 - range.offset) & (alignment - 1);
+    const std::uint64_t gap = (0 - range.offset) & (alignment - 1);
     return gap <= range.size && range.size - gap >= size;
 }
 
 /// The newest free range of a bin that has room for a size at an alignment; none if no bin guarantees one.
 TENURE_ALWAYS_INLINE std::uint32_t offset_allocator::find(std::uint64_t size, std::uint64_t alignment) const noexcept {
     // First the newest range of the size's own bin: this reuses a hole of exactly that size.
-    if (std::size_t const own = bin_of(size); bins_[own].first != none) {
-        if (std::uint32_t const newest = newest_of(own); fits(at(newest), size, alignment)) return newest;
+    if (const std::size_t own = bin_of(size); bins_[own].first != none) {
+        if (const std::uint32_t newest = newest_of(own); fits(at(newest), size, alignment)) return newest;
     }
-    std::uint64_t const whole = size + (alignment - 1); // below 2^64 because of the limits of both
-    std::size_t const other = whole <= capacity_ ? next_bin(bin_that_holds(whole)) : bin_count;
+    const std::uint64_t whole = size + (alignment - 1); // below 2^64 because of the limits of both
+    const std::size_t other = whole <= capacity_ ? next_bin(bin_that_holds(whole)) : bin_count;
     return other != bin_count ? newest_of(other) : none;
 }
 
@@ -259,14 +259,14 @@ TENURE_COLD std::uint32_t offset_allocator::find_late(std::uint64_t size, std::u
 void offset_allocator::list_gaps(std::uint64_t least) noexcept {
     std::uint64_t bound = 0;
     for (std::uint32_t id = first_; id != none; id = at(id).right) {
-        std::uint32_t const right = at(id).right;
-        std::uint64_t const end = at(id).end(), next = right != none ? at(right).offset : capacity_;
+        const std::uint32_t right = at(id).right;
+        const std::uint64_t end = at(id).end(), next = right != none ? at(right).offset : capacity_;
         if (next == end) continue;
         if (next - end < least || !reserve_ranges(1)) {
             bound = std::max(bound, next - end);
             continue;
         }
-        std::uint32_t const added = allocate_slot();
+        const std::uint32_t added = allocate_slot();
         at(added) = {end, next - end, id, right, none, unused};
         at(id).right = added;
         (right != none ? at(right).left : last_) = added;
@@ -299,14 +299,14 @@ offset_range offset_allocator::allocate(std::uint64_t size, std::uint64_t alignm
     if (waiting_count_ != 0 && frame_clock::now() != collected_frame_) collect_due();
     std::uint32_t found = find(size, alignment);
     if (found == none && (found = find_late(size, alignment)) == none) return {};
-    std::uint64_t const begin = at(found).offset, offset = begin + ((0 - begin) & (alignment - 1));
-    std::uint64_t const gap = offset - begin, rest = at(found).end() - (offset + size);
-    std::uint64_t const least = std::min(least_asked_, size);
+    const std::uint64_t begin = at(found).offset, offset = begin + ((0 - begin) & (alignment - 1));
+    const std::uint64_t gap = offset - begin, rest = at(found).end() - (offset + size);
+    const std::uint64_t least = std::min(least_asked_, size);
     if (!reserve_ranges((rest >= least ? 1u : 0u) + (gap >= least ? 1u : 0u)))
         return settle() ? allocate(size, alignment) : offset_range{}; // a slot may have become free
     least_asked_ = least;
     record& whole = at(found);
-    std::uint32_t const from = whole.what >> place_shift;
+    const std::uint32_t from = whole.what >> place_shift;
     std::uint32_t taken = found;
     if (rest >= least) {
         // The rest keeps its record, and its place if it stays in the same bin.
@@ -349,8 +349,8 @@ TENURE_COLD void offset_allocator::report_not_allocated(offset_range range) cons
 TENURE_ALWAYS_INLINE void offset_allocator::merge(std::uint32_t which) noexcept {
     slot* const table = slots_;
     record& freed = table[which].range;
-    std::uint32_t const left = freed.left, right = freed.right;
-    std::uint64_t const freed_begin = freed.offset, size = freed.size, freed_end = freed_begin + size;
+    const std::uint32_t left = freed.left, right = freed.right;
+    const std::uint64_t freed_begin = freed.offset, size = freed.size, freed_end = freed_begin + size;
     allocated_ -= size;
     --range_count_;
     std::uint64_t begin = 0, end = capacity_;
@@ -394,7 +394,7 @@ TENURE_ALWAYS_INLINE void offset_allocator::merge(std::uint32_t which) noexcept 
 /// Starts to free a range and continues with the ranges before it.
 TENURE_ALWAYS_INLINE void offset_allocator::leave(offset_range range) noexcept {
     prefetch_for_write(&slots_[range.id]);
-    std::uint32_t const first = leaves_first_;
+    const std::uint32_t first = leaves_first_;
     const offset_range next = leaves_next_;
     leaves_next_ = range;
     leaves_first_ = none;
@@ -431,7 +431,7 @@ void offset_allocator::deallocate_after(offset_range range, unsigned frames) noe
     if (!range || frames == 0) return deallocate(range);
     if (!is_held(range)) return report_not_allocated(range);
     record& waiting = at(range.id);
-    std::uint64_t const due = collected_frame_ + std::min(frames, max_latency);
+    const std::uint64_t due = collected_frame_ + std::min(frames, max_latency);
     waiting.what = waits;
     waiting.link = std::exchange(waiting_of_[due % (max_latency + 1)], range.id);
     waiting_ += waiting.size;
@@ -439,23 +439,23 @@ void offset_allocator::deallocate_after(offset_range range, unsigned frames) noe
 }
 
 std::size_t offset_allocator::collect() noexcept {
-    std::size_t const count = collect_due();
+    const std::size_t count = collect_due();
     settle();
     return count;
 }
 
 /// Starts to free the ranges whose frame has ended. Returns   their number.
 std::size_t offset_allocator::collect_due() noexcept {
-    std::uint64_t const now = frame_clock::now();
+    const std::uint64_t now = frame_clock::now();
     std::size_t count = 0;
     // No range waits for more frames than there are lists.
-    std::uint64_t const passed = std::min<std::uint64_t>(now - collected_frame_, max_latency + 1);
+    const std::uint64_t passed = std::min<std::uint64_t>(now - collected_frame_, max_latency + 1);
     collected_frame_ = now;
     if (waiting_count_ == 0) return 0;
     for (std::uint64_t frame = now - passed + 1; frame <= now; ++frame) {
         std::uint32_t which = std::exchange(waiting_of_[frame % (max_latency + 1)], none);
         for (; which != none; ++count) {
-            std::uint32_t const next = at(which).link;
+            const std::uint32_t next = at(which).link;
             waiting_ -= at(which).size;
             --waiting_count_;
             at(which).what = in_use;
@@ -472,14 +472,14 @@ bool offset_allocator::grow(std::uint64_t capacity) noexcept {
     if (capacity < capacity_ || capacity > max_capacity) return false;
     if (first_ != none && capacity != capacity_) {
         settle();
-        std::uint64_t const end = at(last_).end();
+        const std::uint64_t end = at(last_).end();
         if (at(last_).is_free()) {
             remove(last_);
             at(last_).size = capacity - at(last_).offset;
         } else {
             if (!reserve_ranges(1)) return false;
             if (end != capacity_) --gap_count_;
-            std::uint32_t const added = allocate_slot();
+            const std::uint32_t added = allocate_slot();
             at(added) = {end, capacity - end, last_, none, none, unused};
             at(last_).right = added;
             last_ = added;
@@ -496,7 +496,7 @@ bool offset_allocator::shrink(std::uint64_t capacity) noexcept {
     collect_due();
     if (first_ != none && capacity != capacity_) {
         settle();
-        std::uint64_t const end = at(last_).end();
+        const std::uint64_t end = at(last_).end();
         if (!at(last_).is_free()) {
             if (end > capacity) return false;
             if (end == capacity) --gap_count_; // there was a gap, because the old end was larger
@@ -507,7 +507,7 @@ bool offset_allocator::shrink(std::uint64_t capacity) noexcept {
             if (at(last_).size != 0) {
                 insert(last_);
             } else {
-                std::uint32_t const gone = std::exchange(last_, at(last_).left);
+                const std::uint32_t gone = std::exchange(last_, at(last_).left);
                 (last_ != none ? at(last_).right : first_) = none;
                 free_slot(gone);
                 --range_slots_;

@@ -172,7 +172,7 @@ private:
     /// have at least its minimum size. Requires  `size` is not zero.
     [[nodiscard]] static std::size_t bin_of(std::uint64_t size) noexcept {
         const auto zeros = static_cast<unsigned>(std::countl_zero(size | 1)); // tells the compiler it is not zero
-        std::size_t const eighth = (size << zeros >> (63 - eighths_shift)) & ((1u << eighths_shift) - 1);
+        const std::size_t eighth = (size << zeros >> (63 - eighths_shift)) & ((1u << eighths_shift) - 1);
         return (std::size_t{63 - zeros} << eighths_shift) + eighth;
     }
     [[nodiscard]] static std::size_t bin_that_holds(std::uint64_t size) noexcept;

@@ -26,14 +26,14 @@ bool offset_allocator::is_vacant(std::uint32_t which) const noexcept {
 /// Changes figures that count the pending ranges as allocated to those after settle().
 void offset_allocator::add_pending(offset_usage& to) const noexcept {
     std::uint64_t counted_begin = UINT64_MAX;
-    for (std::uint32_t const pending : {leaves_first_, is_allocated(leaves_next_) ? leaves_next_.id : none}) {
+    for (const std::uint32_t pending : {leaves_first_, is_allocated(leaves_next_) ? leaves_next_.id : none}) {
         if (pending == none) continue;
         to.free += at(pending).size;
         --to.range_count;
         // The range that it becomes part of: at most both pending ranges, three free ones, and gaps.
         std::uint32_t each = pending;
         while (at(each).left != none && is_vacant(at(each).left)) each = at(each).left;
-        std::uint64_t const begin = at(each).left != none ? at(at(each).left).end() : 0;
+        const std::uint64_t begin = at(each).left != none ? at(at(each).left).end() : 0;
         if (begin == counted_begin) continue; // both become part of the same range
         counted_begin = begin;
         std::uint64_t end = begin;
@@ -42,7 +42,7 @@ void offset_allocator::add_pending(offset_usage& to) const noexcept {
             replaced += std::size_t{at(each).offset != end} + std::size_t{at(each).is_free()};
             end = at(each).end();
         }
-        std::uint64_t const limit = each != none ? at(each).offset : capacity_;
+        const std::uint64_t limit = each != none ? at(each).offset : capacity_;
         replaced += std::size_t{limit != end};
         to.free_count = to.free_count + 1 - replaced;
         to.largest_free = std::max(to.largest_free, limit - begin);
@@ -59,7 +59,7 @@ offset_usage offset_allocator::usage() const noexcept {
     answer.record_bytes = slot_room_ * sizeof(slot);
     answer.largest_free = first_ != none ? 0 : capacity_;
     if (top_bits_ != 0) {
-        std::size_t const top = static_cast<std::size_t>(std::bit_width(top_bits_)) - 1;
+        const std::size_t top = static_cast<std::size_t>(std::bit_width(top_bits_)) - 1;
         const bin& of = bins_[(top << eighths_shift) + static_cast<std::size_t>(std::bit_width(bin_bits_[top])) - 1];
         std::uint32_t count = of.count;
         for (std::uint32_t part = of.first; part != none; part = slots_[part].free.below(), count = ids_in_piece)
@@ -83,7 +83,7 @@ void offset_allocator::write_json(void (*write)(void* context, std::string_view 
     for_each_range([&](std::uint64_t offset, std::uint64_t size, const record* range) {
         report_text line;
         line.text(offset == 0 ? "\n" : ",\n").text("{\"offset\": ").number(offset).text(", \"size\": ").number(size);
-        std::string_view const held = range != nullptr && range->what == waits ? "waiting" : "allocated";
+        const std::string_view held = range != nullptr && range->what == waits ? "waiting" : "allocated";
         line.text(", \"state\": \"").text(range == nullptr ? "free" : held).text("\"}");
         write(context, line.view());
     });
@@ -125,7 +125,7 @@ bool offset_allocator::valid() const noexcept {
              part = slots_[part].free.below(), count = ids_in_piece) {
             if (part >= slot_count_ || ++pieces > slot_count_) return false;
             for (std::uint32_t i = 0; i < count; ++i, ++in_bins) {
-                std::uint32_t const id = slots_[part].free.ids[i];
+                const std::uint32_t id = slots_[part].free.ids[i];
                 if (id >= slot_count_ || at(id).link != part || at(id).what != (of << place_shift) + i) return false;
                 if (bin_of(at(id).size) != of) return false;
             }

@@ -9,7 +9,7 @@
 namespace tenure::inline TENURE_ABI::platform {
 
 address_map::leaf* address_map::make_leaf(std::size_t index) noexcept {
-    std::size_t const bytes = align_up(sizeof(leaf), page_bytes());
+    const std::size_t bytes = align_up(sizeof(leaf), page_bytes());
     auto* const fresh = static_cast<leaf*>(map(bytes, cache_line_bytes)); // pages come zeroed
     if (fresh == nullptr) return nullptr;
     leaf* present = nullptr;
@@ -19,7 +19,7 @@ address_map::leaf* address_map::make_leaf(std::size_t index) noexcept {
 }
 
 bool address_map::set(const void* address, void* owner) noexcept {
-    std::size_t const piece = address_of(address) / piece_bytes;
+    const std::size_t piece = address_of(address) / piece_bytes;
     if (piece / leaf_pieces >= leaf_count) return false;
     leaf* found = leaves_[piece / leaf_pieces].load(std::memory_order_acquire);
     if (found == nullptr) found = make_leaf(piece / leaf_pieces);
@@ -29,14 +29,14 @@ bool address_map::set(const void* address, void* owner) noexcept {
 }
 
 void address_map::erase(const void* address) noexcept {
-    std::size_t const piece = address_of(address) / piece_bytes;
+    const std::size_t piece = address_of(address) / piece_bytes;
     if (piece / leaf_pieces >= leaf_count) return;
     leaf* const found = leaves_[piece / leaf_pieces].load(std::memory_order_acquire);
     if (found != nullptr) found->owners[piece % leaf_pieces].store(nullptr, std::memory_order_release);
 }
 
 void* address_map::get(const void* address) const noexcept {
-    std::size_t const piece = address_of(address) / piece_bytes;
+    const std::size_t piece = address_of(address) / piece_bytes;
     if (piece / leaf_pieces >= leaf_count) return nullptr;
     const leaf* const found = leaves_[piece / leaf_pieces].load(std::memory_order_acquire);
     return found != nullptr ? found->owners[piece % leaf_pieces].load(std::memory_order_acquire) : nullptr;

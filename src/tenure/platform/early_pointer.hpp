@@ -38,7 +38,7 @@ extern TENURE_API TENURE_THREAD_LOCAL unsigned char early_pointer_origin TENURE_
 /// Cost      an address known at load; nothing more than a thread-local variable.
 template<class T>
 [[nodiscard]] TENURE_LOCAL TENURE_ALWAYS_INLINE T*& early_pointer() noexcept {
-    std::uintptr_t const origin = address_of(&early_pointer_origin);
+    const std::uintptr_t origin = address_of(&early_pointer_origin);
     return *static_cast<T**>(pointer_at(origin + static_cast<std::uintptr_t>(early_pointer_distance)));
 }
 

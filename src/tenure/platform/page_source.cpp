@@ -22,9 +22,9 @@ std::size_t whole_pages(std::size_t bytes) noexcept {
 page_source& page_source::process() noexcept { return ordinary_pages; }
 
 void* page_source::acquire(std::size_t bytes, std::size_t alignment) noexcept {
-    std::size_t const size = whole_pages(bytes);
+    const std::size_t size = whole_pages(bytes);
     if (size == 0) return nullptr;
-    std::size_t const huge = platform::huge_page_bytes();
+    const std::size_t huge = platform::huge_page_bytes();
     const bool wants_huge = pages_ == page_size::huge && huge != 0 && size >= huge;
     void* const block = platform::map(size, wants_huge && alignment < huge ? huge : alignment);
     if (block != nullptr && wants_huge) platform::huge_pages(block, size);
@@ -35,18 +35,18 @@ void page_source::release(void* block, std::size_t bytes) noexcept { platform::u
 
 bool page_source::extend(void* block, std::size_t old_bytes, std::size_t new_bytes) noexcept {
     if (new_bytes <= old_bytes) return new_bytes == old_bytes;
-    std::size_t const size = whole_pages(new_bytes);
+    const std::size_t size = whole_pages(new_bytes);
     return size != 0 && platform::extend(block, whole_pages(old_bytes), size);
 }
 
 void* page_source::remap(void* block, std::size_t old_bytes, std::size_t new_bytes, std::size_t alignment) noexcept {
-    std::size_t const size = whole_pages(new_bytes);
+    const std::size_t size = whole_pages(new_bytes);
     return size == 0 ? nullptr : platform::remap(block, whole_pages(old_bytes), size, alignment);
 }
 
 bool page_source::decommit(void* part, std::size_t bytes) noexcept {
-    std::uintptr_t const first = align_up(address_of(part), platform::page_bytes());
-    std::uintptr_t const last = align_down(address_of(part) + bytes, platform::page_bytes());
+    const std::uintptr_t first = align_up(address_of(part), platform::page_bytes());
+    const std::uintptr_t last = align_down(address_of(part) + bytes, platform::page_bytes());
     return first < last && platform::decommit(pointer_at(first), last - first);
 }
 

@@ -67,7 +67,7 @@ constexpr fork_steps steps_of_tables{
             std::size_t& calls = registry.owners[index].calls;
             if (calls != 0) calls = 0; // written only if needed: untouched pages stay shared with the parent
         }
-        for (call_of_owner const* each = innermost_call; each != nullptr; each = each->outer) ++each->owner->calls;
+        for (const call_of_owner* each = innermost_call; each != nullptr; each = each->outer) ++each->owner->calls;
         // The owners have adopted what was set in the tables of other threads.
         registry.tables.keep_only(&this_thread_slots);
     },
@@ -151,10 +151,10 @@ void end_of_thread() noexcept {
 /// Makes room for the index in the thread's table and keeps the values set so far. Returns   false when out of memory.
 [[nodiscard]] bool grow_table(std::size_t index) noexcept {
     slot_table& table = this_thread_slots;
-    std::size_t const bytes = table_bytes(std::max(index + 1, 2 * table.count));
+    const std::size_t bytes = table_bytes(std::max(index + 1, 2 * table.count));
     void* const memory = map(bytes, cache_line_bytes);
     if (memory == nullptr) return false;
-    std::size_t const count = (bytes - sizeof(table_head)) / sizeof(slot_entry);
+    const std::size_t count = (bytes - sizeof(table_head)) / sizeof(slot_entry);
     auto* const head = new (memory) table_head{nullptr, nullptr, &this_thread_slots, count};
     table_head* const before = table.entries != nullptr ? head_of(table) : nullptr;
     {

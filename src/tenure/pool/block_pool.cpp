@@ -28,7 +28,7 @@ constexpr std::uint64_t segment_canary = 0x5E65'E27E'0B10'C4A1;
 
 /// The layout for the requested segment size, enlarged if it would hold too few blocks.
 segment_layout choose_layout(std::size_t stride, std::size_t alignment, std::size_t segment_bytes) noexcept {
-    std::size_t const wanted = std::bit_ceil(std::max(segment_bytes, (blocks_wanted + 1) * stride));
+    const std::size_t wanted = std::bit_ceil(std::max(segment_bytes, (blocks_wanted + 1) * stride));
     return segment_layout::of(std::min(wanted, max_segment_bytes), stride, alignment);
 }
 
@@ -41,8 +41,8 @@ block_pool::block_pool(std::size_t bytes, std::size_t alignment, block_source& s
     const bool possible =
         bytes != 0 && bytes <= max_block_bytes && is_power_of_two(alignment) && alignment <= max_block_bytes;
     if (possible) {
-        std::size_t const most = std::bit_floor(std::max(source.max_bytes(), min_segment_bytes));
-        std::size_t const asked = std::max(std::min(segment_bytes, max_segment_bytes), min_segment_bytes);
+        const std::size_t most = std::bit_floor(std::max(source.max_bytes(), min_segment_bytes));
+        const std::size_t asked = std::max(std::min(segment_bytes, max_segment_bytes), min_segment_bytes);
         wanted_segment_bytes_ = std::min(asked, most);
         layout_ = choose_layout(align_up(bytes, alignment), alignment, wanted_segment_bytes_);
     }
@@ -98,7 +98,7 @@ segment* block_pool::acquire_segment() noexcept {
 
 void block_pool::release_segment(segment* which) noexcept {
     if constexpr (checks::caller) {
-        std::size_t const touched = std::min(which->groups_touched * bits_per_word, layout_.capacity);
+        const std::size_t touched = std::min(which->groups_touched * bits_per_word, layout_.capacity);
         platform::unpoison(pointer_at(which->blocks(layout_)), touched * layout_.stride_bytes);
     }
     platform::remove_leak_root(which, layout_.segment_bytes);
@@ -143,10 +143,10 @@ bool block_pool::refill() noexcept {
         last_ = bump_ = fresh;
         ++segment_count_;
     }
-    std::size_t const word = bump_->groups_used++;
+    const std::size_t word = bump_->groups_used++;
     bump_->is_trimmed = false;
     bump_->groups_touched = std::max(bump_->groups_touched, bump_->groups_used);
-    std::size_t const count = segment::group_size(layout_, word);
+    const std::size_t count = segment::group_size(layout_, word);
     allocated_ += count;
     peak_allocated_ = std::max(peak_allocated_, allocated_);
     hand_out(bump_, word, low_bits(count));
@@ -156,7 +156,7 @@ bool block_pool::refill() noexcept {
 }
 
 void* block_pool::allocate_slow() noexcept {
-    [[maybe_unused]] detail::caller_allocation const allocation("of a pool", layout_.stride_bytes);
+    [[maybe_unused]] const detail::caller_allocation allocation("of a pool", layout_.stride_bytes);
     if (passthrough_) {
         return layout_.capacity == 0 ? nullptr : passthrough_blocks_.allocate(layout_.stride_bytes, alignment_);
     }
@@ -180,7 +180,7 @@ void block_pool::report_twice(const place& where, bit_word twice) noexcept {
     group_ &= ~in_group; // the bits already mark them free
     free_in_bits_ -= count_bits(twice & ~in_group);
     for_each_bit(twice, [&](std::size_t bit) {
-        std::size_t const index = where.word * bits_per_word + bit;
+        const std::size_t index = where.word * bits_per_word + bit;
         note_misuse("a pool block was freed twice",
                     pointer_at(where.home->blocks(layout_) + index * layout_.stride_bytes),
                     "Look for a second owner of this block. A checked build reports the error at the second free.");
@@ -209,10 +209,10 @@ void block_pool::write_back(void* const* blocks, std::size_t count) noexcept {
     detail::freed_word words[detail::max_freed_words];
     const auto locate = [&layout](const void* block) noexcept {
         segment* const home = segment::of(block, layout.segment_bytes);
-        std::size_t const index = layout.index_of(address_of(block) - home->blocks(layout));
+        const std::size_t index = layout.index_of(address_of(block) - home->blocks(layout));
         return detail::freed_word{home->level0(layout) + index / bits_per_word, bit_at(index)};
     };
-    std::size_t const word_count = detail::locate_freed(blocks, count, words, locate, [](detail::freed_word&) {});
+    const std::size_t word_count = detail::locate_freed(blocks, count, words, locate, [](detail::freed_word&) {});
 
     const bit_word* const group_word =
         group_segment_ != nullptr ? group_segment_->level0(layout) + group_word_ : nullptr;
@@ -254,8 +254,8 @@ void block_pool::deallocate_checked(void* block) noexcept {
         return;
     }
     segment* const home = segment::of(block, layout_.segment_bytes);
-    std::size_t const offset = address_of(block) - home->blocks(layout_);
-    std::size_t const index = layout_.index_of(offset);
+    const std::size_t offset = address_of(block) - home->blocks(layout_);
+    const std::size_t index = layout_.index_of(offset);
     const bool is_block = index * layout_.stride_bytes == offset && index / bits_per_word < home->groups_used;
     if (home->canary != (segment_canary ^ address_of(this)) || !is_block) {
         note_misuse("a pool was asked to free a pointer that is not the start of a block", block, advice);
@@ -291,7 +291,7 @@ void block_pool::clear() noexcept {
     passthrough_blocks_.free_all();
     for (segment* each = first_; each != nullptr; each = each->next) {
         if constexpr (checks::caller) {
-            std::size_t const used = std::min(each->groups_used * bits_per_word, layout_.capacity);
+            const std::size_t used = std::min(each->groups_used * bits_per_word, layout_.capacity);
             platform::unpoison(pointer_at(each->blocks(layout_)), used * layout_.stride_bytes);
             platform::poison_dropped(pointer_at(each->blocks(layout_)), used * layout_.stride_bytes);
         }

@@ -176,7 +176,7 @@ void block_pool::for_each(Visit&& visit) {
     settle();
     passthrough_blocks_.for_each([&](void* block, std::size_t) { visit(block); });
     for (detail::segment* segment = first_; segment != nullptr; segment = segment->next) {
-        std::uintptr_t const begin = segment->blocks(layout_);
+        const std::uintptr_t begin = segment->blocks(layout_);
         for (std::size_t word = 0; word < segment->groups_used; ++word) {
             const bit_word all = low_bits(detail::segment::group_size(layout_, word));
             const bit_word alive = all & ~segment->level0(layout_)[word];

@@ -15,26 +15,26 @@ using detail::segment;
 
 std::size_t block_pool::trim_segment(segment* which) noexcept {
     detail::free_runs runs(source_);
-    std::uintptr_t const begin = which->blocks(layout_);
-    std::size_t const stride = layout_.stride_bytes;
+    const std::uintptr_t begin = which->blocks(layout_);
+    const std::size_t stride = layout_.stride_bytes;
     for (std::size_t word = 0; word < which->groups_touched; ++word) {
-        std::size_t const count = segment::group_size(layout_, word);
+        const std::size_t count = segment::group_size(layout_, word);
         bit_word free = word < which->groups_used ? which->level0(layout_)[word] : low_bits(count);
         std::size_t bit = 0;
         while (free != 0) {
-            std::size_t const skipped = lowest_bit(free);
+            const std::size_t skipped = lowest_bit(free);
             free >>= skipped;
             bit += skipped;
-            std::size_t const length = lowest_bit(~free);
-            std::uintptr_t const first = begin + (word * bits_per_word + bit) * stride;
+            const std::size_t length = lowest_bit(~free);
+            const std::uintptr_t first = begin + (word * bits_per_word + bit) * stride;
             runs.add(first, first + std::min(length, count) * stride);
             free = length >= bits_per_word ? 0 : free >> length;
             bit += length;
         }
     }
     if constexpr (checks::caller) {
-        std::size_t const used = std::min(which->groups_used * bits_per_word, layout_.capacity);
-        std::size_t const touched = std::min(which->groups_touched * bits_per_word, layout_.capacity);
+        const std::size_t used = std::min(which->groups_used * bits_per_word, layout_.capacity);
+        const std::size_t touched = std::min(which->groups_touched * bits_per_word, layout_.capacity);
         platform::unpoison(pointer_at(begin + used * stride), (touched - used) * stride);
     }
     which->groups_touched = which->groups_used;
@@ -48,7 +48,7 @@ std::size_t block_pool::trim() noexcept {
     last_ = nullptr;
     for (segment** link = &first_; *link != nullptr;) {
         segment* const each = *link;
-        std::size_t const handed = std::min(each->groups_used * bits_per_word, layout_.capacity);
+        const std::size_t handed = std::min(each->groups_used * bits_per_word, layout_.capacity);
         std::size_t free = 0;
         for (std::size_t word = 0; word < each->groups_used; ++word) free += count_bits(each->level0(layout_)[word]);
         if (free == handed) {

@@ -20,7 +20,7 @@ using detail::pool_cache;
 namespace {
 
 std::uint32_t cache_capacity_for(std::size_t block_bytes) noexcept {
-    std::size_t const fitting = pool_cache::max_bytes / std::max<std::size_t>(block_bytes, 1);
+    const std::size_t fitting = pool_cache::max_bytes / std::max<std::size_t>(block_bytes, 1);
     return static_cast<std::uint32_t>(std::clamp<std::size_t>(fitting, 1, pool_cache::max_blocks));
 }
 
@@ -57,7 +57,7 @@ void shared_block_pool::leave_to_child() noexcept {
 }
 
 pool_cache* shared_block_pool::pop_ownerless() noexcept {
-    platform::lock_guard const lock(mutex_);
+    const platform::lock_guard lock(mutex_);
     return caches_.pop_ownerless();
 }
 
@@ -67,7 +67,7 @@ pool_cache* shared_block_pool::add_cache() noexcept {
     if (cache == nullptr) cache = detail::make_cache(cache_capacity_);
     if (cache == nullptr) return nullptr;
     const bool is_set = platform::set_slot(slot_, cache);
-    platform::lock_guard const lock(mutex_);
+    const platform::lock_guard lock(mutex_);
     if (is_set) {
         caches_.add(*cache);
         return cache;
@@ -85,7 +85,7 @@ public:
             pool_.mutex_.unlock();
             return;
         }
-        detail::misuse_log const noted = std::exchange(pool_.misuse_, {});
+        const detail::misuse_log noted = std::exchange(pool_.misuse_, {});
         pool_.mutex_.unlock();
         noted.report();
     }
@@ -99,7 +99,7 @@ private:
 /// Refills: takes up to `count` blocks. Requires  the lock.
 std::size_t shared_block_pool::refill(void** blocks, std::size_t count) noexcept {
     if (stash_count_ != 0) {
-        std::size_t const taken = std::min(count, stash_count_);
+        const std::size_t taken = std::min(count, stash_count_);
         stash_count_ -= taken;
         std::memcpy(blocks, stash_ + stash_count_, taken * sizeof(void*));
         return taken;
@@ -126,7 +126,7 @@ void shared_block_pool::flush(void* const* blocks, std::size_t count) noexcept {
 }
 
 void* shared_block_pool::allocate_slow(pool_cache* cache) noexcept {
-    [[maybe_unused]] detail::caller_allocation const allocation("of a pool", block_bytes_);
+    [[maybe_unused]] const detail::caller_allocation allocation("of a pool", block_bytes_);
     if (cache == nullptr) cache = add_cache();
     const reporting_lock lock(*this);
     if (cache == nullptr) return blocks_.allocate();
@@ -154,7 +154,7 @@ void shared_block_pool::deallocate_slow(pool_cache* cache, void* block) noexcept
 }
 
 void shared_block_pool::empty_cache(pool_cache& cache) noexcept {
-    std::uint32_t const count = cache.count.load(std::memory_order_relaxed);
+    const std::uint32_t count = cache.count.load(std::memory_order_relaxed);
     check_invariant(count <= cache.capacity, "shared_block_pool: a thread cache holds more blocks than its capacity",
                     &cache);
     for (std::uint32_t index = 0; index < count; ++index) blocks_.deallocate(cache.blocks[index]);
@@ -177,7 +177,7 @@ void shared_block_pool::retire(pool_cache& cache) noexcept {
 }
 
 void shared_block_pool::clear() noexcept {
-    platform::lock_guard const lock(mutex_);
+    const platform::lock_guard lock(mutex_);
     caches_.for_each([](pool_cache& cache) { cache.count.store(0, std::memory_order_relaxed); });
     stash_count_ = 0;
     blocks_.clear();
@@ -190,7 +190,7 @@ std::size_t shared_block_pool::trim() noexcept {
 }
 
 bool shared_block_pool::owns(const void* pointer) const noexcept {
-    platform::lock_guard const lock(mutex_);
+    const platform::lock_guard lock(mutex_);
     return blocks_.owns(pointer);
 }
 
@@ -201,14 +201,14 @@ std::size_t shared_block_pool::cached_count() const noexcept {
 }
 
 std::size_t shared_block_pool::size() const noexcept {
-    platform::lock_guard const lock(mutex_);
-    std::size_t const taken = blocks_.size();
-    std::size_t const cached = cached_count();
+    const platform::lock_guard lock(mutex_);
+    const std::size_t taken = blocks_.size();
+    const std::size_t cached = cached_count();
     return taken > cached ? taken - cached : 0;
 }
 
 allocator_stats shared_block_pool::stats() const noexcept {
-    platform::lock_guard const lock(mutex_);
+    const platform::lock_guard lock(mutex_);
     allocator_stats answer = blocks_.stats();
     answer.live_count -= std::min(answer.live_count, cached_count());
     answer.live_bytes = answer.live_count * blocks_.block_bytes();
@@ -217,7 +217,7 @@ allocator_stats shared_block_pool::stats() const noexcept {
 
 bool shared_block_pool::valid() noexcept {
     empty_caches();
-    platform::lock_guard const lock(mutex_);
+    const platform::lock_guard lock(mutex_);
     return blocks_.valid();
 }
 

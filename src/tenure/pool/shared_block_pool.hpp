@@ -115,10 +115,10 @@ private:
     void* stash_[stash_capacity];
     detail::misuse_log misuse_;
     // Copies of block_pool's values: blocks_ may not be read without the lock.
-    alignas(cache_line_bytes) std::size_t const block_bytes_;
-    std::size_t const alignment_;
-    std::uint32_t const cache_capacity_;
-    std::uint32_t const batch_; ///< blocks per refill or flush: half of cache_capacity_
+    alignas(cache_line_bytes) const std::size_t block_bytes_;
+    const std::size_t alignment_;
+    const std::uint32_t cache_capacity_;
+    const std::uint32_t batch_; ///< blocks per refill or flush: half of cache_capacity_
 };
 
 inline detail::pool_cache* shared_block_pool::cache_of_this_thread() const noexcept {

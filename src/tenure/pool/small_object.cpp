@@ -32,15 +32,15 @@ constexpr std::size_t alignment_limit = cache_line_bytes;
 constexpr std::size_t index_of_size(std::size_t bytes) noexcept {
     if (bytes <= fine_limit) return (bytes + 7) / 8 - 1;
     if (bytes <= middle_limit) return fine_count + (bytes - fine_limit + 15) / 16 - 1;
-    std::size_t const doubling = static_cast<std::size_t>(std::bit_width(bytes - 1)) - 1; // 10 for 1025 to 2048
-    std::size_t const quarter = (bytes - 1 - (std::size_t{1} << doubling)) >> (doubling - 2);
+    const std::size_t doubling = static_cast<std::size_t>(std::bit_width(bytes - 1)) - 1; // 10 for 1025 to 2048
+    const std::size_t quarter = (bytes - 1 - (std::size_t{1} << doubling)) >> (doubling - 2);
     return fine_count + middle_count + (doubling - 10) * 4 + quarter;
 }
 
 constexpr std::size_t size_of_index(std::size_t index) noexcept {
     if (index < fine_count) return (index + 1) * 8;
     if (index < fine_count + middle_count) return fine_limit + (index - fine_count + 1) * 16;
-    std::size_t const past = index - fine_count - middle_count;
+    const std::size_t past = index - fine_count - middle_count;
     return (std::size_t{1} << (10 + past / 4)) / 4 * (5 + past % 4);
 }
 
@@ -61,12 +61,12 @@ struct size_pool {
 constinit size_pool all[size_count]{};
 
 shared_block_pool& make_pool(std::size_t index) noexcept {
-    platform::lock_guard const lock(platform::making_mutex());
+    const platform::lock_guard lock(platform::making_mutex());
     size_pool& place = all[index];
     if (shared_block_pool* const present = place.made.load(std::memory_order_relaxed); present != nullptr)
         return *present;
-    std::size_t const bytes = size_of_index(index);
-    std::size_t const alignment = std::min(bytes & (~bytes + 1), alignment_limit);
+    const std::size_t bytes = size_of_index(index);
+    const std::size_t alignment = std::min(bytes & (~bytes + 1), alignment_limit);
     auto* const pool = new (place.memory) shared_block_pool(bytes, alignment);
     place.made.store(pool, std::memory_order_release);
     return *pool;
@@ -115,7 +115,7 @@ void* detail::allocate_small(std::size_t bytes, std::size_t alignment) noexcept 
     if (is_small(bytes, alignment)) return pool_of(index_of_size(bytes)).allocate();
     constexpr std::size_t most = max_object_bytes / 4;
     if (bytes > most || alignment > most) return nullptr;
-    std::size_t const actual = std::max(alignment, default_alignment);
+    const std::size_t actual = std::max(alignment, default_alignment);
     return std::aligned_alloc(actual, align_up(std::max<std::size_t>(bytes, 1), actual));
 }
 
@@ -145,7 +145,7 @@ std::size_t small_object::trim() noexcept {
 allocator_stats small_object::stats() noexcept {
     allocator_stats sum;
     for_each_pool([&](shared_block_pool& pool) {
-        allocator_stats const one = pool.stats();
+        const allocator_stats one = pool.stats();
         sum.live_count += one.live_count;
         sum.live_bytes += one.live_bytes;
         sum.peak_bytes += one.peak_bytes;

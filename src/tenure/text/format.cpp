@@ -37,7 +37,7 @@ constexpr std::uint64_t eights = detail::short_limit, sixteens = eights * eights
 /// Writes the last `count` of eight digits. Words go from registers straight to their destination: copying from a
 /// temporary would wait for its stores.
 char* put_eight(char* to, std::uint64_t number, unsigned count) noexcept {
-    std::uint64_t const text = (detail::eight_digits(number) | detail::eight_zeros) >> 8 * (8 - count);
+    const std::uint64_t text = (detail::eight_digits(number) | detail::eight_zeros) >> 8 * (8 - count);
     std::memcpy(to, &text, 8);
     return to + count;
 }
@@ -78,7 +78,7 @@ char* put_slowly(char* to, bool is_negative, std::uint64_t number, unsigned prec
 char* put_with_point(char* to, bool is_negative, std::uint64_t number, unsigned precision) noexcept {
     if (!detail::stores_words) return put_slowly(to, is_negative, number, precision);
     if (precision == 0) return put_whole(to, is_negative, number);
-    std::uint64_t const whole = number / tens.of[precision];
+    const std::uint64_t whole = number / tens.of[precision];
     to = put_whole(to, is_negative, whole);
     *to++ = '.';
     return put_fraction(to, number - whole * tens.of[precision], precision);
@@ -95,7 +95,7 @@ std::size_t put_number(char* to, std::size_t room, bool is_negative, std::uint64
 }
 
 std::size_t put_word(char* to, std::size_t room, bool is_negative, std::string_view word) noexcept {
-    std::size_t const needed = is_negative + word.size();
+    const std::size_t needed = is_negative + word.size();
     if (needed > room) return needed;
     *to = '-';
     std::memcpy(to + is_negative, word.data(), word.size());

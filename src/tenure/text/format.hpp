@@ -74,7 +74,7 @@ inline std::size_t format_fixed(char* to, std::size_t room, Float value) noexcep
 
 template<text_integer Integer>
 inline std::size_t format_integer(char* to, std::size_t room, Integer value) noexcept {
-    std::uint64_t const size = detail::size_of_integer(value);
+    const std::uint64_t size = detail::size_of_integer(value);
     if (const char* const end = detail::put_short_integer(to, room, value < 0, size); end != nullptr) [[likely]]
         return static_cast<std::size_t>(end - to);
     return detail::format_integer(to, room, value < 0, size);

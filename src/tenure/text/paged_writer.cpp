@@ -46,7 +46,7 @@ std::size_t page_error::describe(std::span<char> room) const noexcept {
 
 bool paged_writer::reserve(const page_shape& shape) noexcept {
     std::size_t pages_bytes = 0;
-    std::size_t const bytes = bytes_of(shape, sizeof(text_piece) + sizeof(page_state), pages_bytes);
+    const std::size_t bytes = bytes_of(shape, sizeof(text_piece) + sizeof(page_state), pages_bytes);
     if (bytes == 0) return false;
     if (block_bytes_ != 0 && bytes > block_bytes_ && source_.extend(first_, block_bytes_, bytes)) block_bytes_ = bytes;
     if (bytes > block_bytes_) {
@@ -67,7 +67,7 @@ bool paged_writer::reserve(const page_shape& shape) noexcept {
 
 std::size_t paged_writer::trim() noexcept {
     if constexpr (checks::structures) check_invariant(valid(), "paged_writer", this);
-    std::size_t const bytes = block_bytes_;
+    const std::size_t bytes = block_bytes_;
     if (bytes != 0) source_.release(first_, bytes);
     first_ = nullptr;
     pieces_ = nullptr;
@@ -124,7 +124,7 @@ void paged_writer::fail_page(std::size_t page, std::size_t object, std::size_t n
 }
 
 bool paged_writer::end_round() noexcept {
-    std::size_t const pages = running_pages_;
+    const std::size_t pages = running_pages_;
     running_pages_ = 0;
     bool all_written = true;
     for (std::size_t page = 0; page < pages; ++page) {

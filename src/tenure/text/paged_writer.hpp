@@ -142,11 +142,11 @@ template<class WriteObject>
 inline void paged_writer::write_page(std::size_t page, std::size_t objects, const WriteObject& write_object) {
     if (!begin_page(page, objects)) return;
     text_writer to(page_at(page), page_bytes());
-    std::size_t const bound = shape_.bytes_per_object;
+    const std::size_t bound = shape_.bytes_per_object;
     for (std::size_t object = 0; object < objects; ++object) {
-        std::size_t const before = to.needed_bytes();
+        const std::size_t before = to.needed_bytes();
         write_object(to, page, object);
-        std::size_t const needed = to.needed_bytes() - before;
+        const std::size_t needed = to.needed_bytes() - before;
         // As long as every record keeps its bound, the page has room for all of them.
         if (needed > bound) [[unlikely]]
             return fail_page(page, object, needed);
@@ -164,9 +164,9 @@ inline bool paged_writer::write_pages(std::size_t pages, const CountObjects& obj
 
 template<class Executor, class WriteObject>
 inline bool paged_writer::write(std::size_t objects, Executor&& executor, const WriteObject& write_object) {
-    std::size_t const each = shape_.objects_per_page;
+    const std::size_t each = shape_.objects_per_page;
     // Pages of zero objects have no room: asking for one page too many makes the call fail.
-    std::size_t const pages = each != 0 ? objects / each + (objects % each != 0) : objects != 0 ? shape_.pages + 1 : 0;
+    const std::size_t pages = each != 0 ? objects / each + (objects % each != 0) : objects != 0 ? shape_.pages + 1 : 0;
     const auto objects_of = [&](std::size_t page) { return page * each + each <= objects ? each : objects % each; };
     return write_pages(pages, objects_of, executor, write_object);
 }

@@ -103,7 +103,7 @@ inline text_writer& text_writer::append(std::string_view text) noexcept {
 
 template<text_integer Integer>
 inline text_writer& text_writer::append(Integer number) noexcept {
-    std::uint64_t const size = detail::size_of_integer(number);
+    const std::uint64_t size = detail::size_of_integer(number);
     if (char* const end = detail::put_short_integer(cursor_, room_bytes(), number < 0, size); end != nullptr)
         [[likely]] {
         cursor_ = end;

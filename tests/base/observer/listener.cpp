@@ -17,7 +17,7 @@ constinit char text[4096] = {};
 constinit std::atomic<std::size_t> length{0};
 
 void note(std::string_view part) noexcept {
-    std::size_t const at = length.fetch_add(part.size());
+    const std::size_t at = length.fetch_add(part.size());
     for (std::size_t index = 0; index < part.size() && at + index < sizeof text - 1; ++index)
         text[at + index] = part[index];
 }

@@ -25,7 +25,7 @@ bool is_heard = false;
 int failures = 0;
 
 void expect(const char* what, std::string_view wanted) {
-    std::string const heard = listener_heard();
+    const std::string heard = listener_heard();
     listener_forget();
     if (heard == (is_heard ? wanted : "")) return;
     std::fprintf(stderr, "%s: heard \"%s\" and not \"%.*s\"\n", what, heard.c_str(), static_cast<int>(wanted.size()),
@@ -35,9 +35,9 @@ void expect(const char* what, std::string_view wanted) {
 
 void mark_regions() {
     {
-        tenure::region_scope const frame("frame");
+        const tenure::region_scope frame("frame");
         tenure::mark("begun");
-        tenure::region_scope const part(std::string_view("physics and more", 7));
+        const tenure::region_scope part(std::string_view("physics and more", 7));
     }
     expect("regions", "r(frame)m(begun)r(physics)RR");
     tn_region_begin("of C", 4);
@@ -48,9 +48,9 @@ void mark_regions() {
 
 void promise() {
     {
-        tenure::no_alloc_scope const outer;
-        tenure::allow_alloc_scope const permission;
-        tenure::no_alloc_scope const inner;
+        const tenure::no_alloc_scope outer;
+        const tenure::allow_alloc_scope permission;
+        const tenure::no_alloc_scope inner;
     }
     expect("promises", "nanNN");
     tn_no_alloc_begin();
@@ -62,15 +62,15 @@ void promise() {
 
 void promise_on_another_thread() {
     std::thread([] {
-        tenure::no_alloc_scope const promise;
-        tenure::region_scope const region("job");
+        const tenure::no_alloc_scope promise;
+        const tenure::region_scope region("job");
     }).join();
     expect("another thread", "nr(job)RN");
 }
 
 /// An end without a begin is nobody's business but the caller's.
 void end_too_much() {
-    tenure::report_handler const former =
+    const tenure::report_handler former =
         tenure::set_report_handler([](tenure::report_kind, std::string_view) noexcept {});
     tn_region_end();
     tn_no_alloc_end();
@@ -83,17 +83,17 @@ void end_too_much() {
 /// Temp takes what it needs.
 void break_promise() {
     tenure::heap::process().deallocate(tenure::heap::process().allocate(10)); // the thread's first use
-    tenure::report_handler const former =
+    const tenure::report_handler former =
         tenure::set_report_handler([](tenure::report_kind, std::string_view) noexcept { tenure::mark("report"); });
     {
-        tenure::no_alloc_scope const promise;
+        const tenure::no_alloc_scope promise;
         tenure::heap::process().deallocate(tenure::heap::process().allocate(10));
     }
     expect("a broken promise", tenure::checks::caller ? "nam(report)N" : "nN");
     tenure::set_report_handler(former);
     std::thread([] {
-        tenure::no_alloc_scope const promise;
-        tenure::temp_scope const first;
+        const tenure::no_alloc_scope promise;
+        const tenure::temp_scope first;
     }).join();
     expect("a first use", tenure::checks::caller ? "naN" : "nN");
 }

@@ -56,7 +56,7 @@ void use_every_form() {
 void use_the_library() {
     std::ostringstream made; // its code lies in the C++ library
     made << std::string(1000, 'x') << 5;
-    std::string const text = made.str();
+    const std::string text = made.str();
     expect(is_ours(text.data()), "the C++ library has another operator new");
     std::vector<std::shared_ptr<std::string>> shared(100, std::make_shared<std::string>(text));
     expect(is_ours(shared.data()) && is_ours(shared[0].get()), "a container has another operator new");
@@ -92,7 +92,7 @@ int main() {
     use_the_library();
     be_refused();
     std::thread{&use_every_form}.join();
-    std::size_t const before = tenure::heap::process().stats().live_count;
+    const std::size_t before = tenure::heap::process().stats().live_count;
     delete shown(new std::string(500, 'y'));
     expect(tenure::heap::process().stats().live_count <= before + 1, "a delete is another's");
     return failures;

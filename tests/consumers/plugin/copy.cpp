@@ -19,14 +19,14 @@ bool expect(bool holds, const char* what) {
 
 // Each part is used through its inline functions and then asked through the compiled ones, which are always our own.
 bool temp_is_ours() {
-    std::size_t const before = tenure::temp::stats().used_bytes;
-    tenure::temp_scope const scope;
+    const std::size_t before = tenure::temp::stats().used_bytes;
+    const tenure::temp_scope scope;
     void* const block = tenure::allocate(1000, tenure::lifetime::temp);
     return expect(block != nullptr && tenure::temp::stats().used_bytes >= before + 1000, "Temp");
 }
 
 bool temp_job_is_ours() {
-    std::size_t const before = tenure::temp_job::stats().live_count;
+    const std::size_t before = tenure::temp_job::stats().live_count;
     void* const block = tenure::allocate(1000, tenure::lifetime::temp_job);
     const bool counted = tenure::temp_job::stats().live_count == before + 1;
     tenure::deallocate(block, tenure::lifetime::temp_job);
@@ -34,8 +34,8 @@ bool temp_job_is_ours() {
 }
 
 bool tags_are_ours() {
-    tenure::tag_scope const scope{"plug-in"};
-    tenure::tag const owner = tenure::tag::named("plug-in");
+    const tenure::tag_scope scope{"plug-in"};
+    const tenure::tag owner = tenure::tag::named("plug-in");
     void* const block = tenure::allocate(1000, tenure::lifetime::temp_job);
     const bool tagged = tenure::usage_of(owner).temp_job_count == 1;
     tenure::deallocate(block, tenure::lifetime::temp_job);
@@ -68,8 +68,8 @@ bool pools_of_another_size_are_ours() {
 #ifdef HIDDEN
 // What the standard library instantiates over our adaptors is as visible as they are.
 bool containers_are_ours() {
-    std::size_t const before = tenure::temp::stats().used_bytes;
-    tenure::temp_scope const scope;
+    const std::size_t before = tenure::temp::stats().used_bytes;
+    const tenure::temp_scope scope;
     std::vector<int, tenure::stl_allocator<int, tenure::temp>> numbers(100);
     const bool in_vector = tenure::temp::owns(numbers.data());
     tenure::resource_adaptor<tenure::temp> resource;

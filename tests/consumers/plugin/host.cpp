@@ -55,7 +55,7 @@ void unload(const loaded& plugin, const std::string& path) {
 
 int main(int count, char** arguments) {
     require(count == 2 || count == 3, "usage: host PLUGIN [LIBRARY THAT STAYS]");
-    std::string const path = arguments[1];
+    const std::string path = arguments[1];
 
     // More often than the static thread-local block has room for copies: what one leaves the next must get.
     for (int turn = 0; turn < 20; ++turn) {

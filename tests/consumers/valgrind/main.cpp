@@ -24,7 +24,7 @@ void use_all() {
     tenure::block_pool blocks(64);
     for (int round = 0; round < 3; ++round) {
         {
-            tenure::temp_scope const scope;
+            const tenure::temp_scope scope;
             void* const all[] = {tenure::allocate(100, lifetime::temp), tenure::allocate(100, lifetime::temp_job),
                                  blocks.allocate(), scratch.allocate(100)};
             for (void* const each : all) {
@@ -44,7 +44,7 @@ void make(std::string_view mistake) {
     tenure::block_pool blocks(64);
     void* block = nullptr;
     if (mistake == "temp_after_rewind") {
-        tenure::temp_scope const scope;
+        const tenure::temp_scope scope;
         block = tenure::allocate(100, lifetime::temp);
     } else if (mistake == "temp_job_after_free") {
         block = tenure::allocate(100, lifetime::temp_job);
@@ -55,7 +55,7 @@ void make(std::string_view mistake) {
         block = blocks.allocate();
         blocks.clear();
     } else if (mistake == "arena_after_rewind") {
-        tenure::arena::marker const start = scratch.mark();
+        const tenure::arena::marker start = scratch.mark();
         block = scratch.allocate(100);
         scratch.rewind(start);
     } else if (mistake == "never_written") {
@@ -69,7 +69,7 @@ void make(std::string_view mistake) {
 }
 
 int main(int, char** arguments) {
-    std::string_view const mistake = arguments[1];
+    const std::string_view mistake = arguments[1];
     if (mistake == "none")
         use_all();
     else

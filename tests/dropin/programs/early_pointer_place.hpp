@@ -13,5 +13,5 @@
 inline std::uint64_t word_at_early_pointer_place() {
     const auto pointer = reinterpret_cast<std::uintptr_t>(__builtin_thread_pointer());
     constexpr auto distance = static_cast<std::uintptr_t>(tenure::platform::early_pointer_distance);
-    return *reinterpret_cast<std::uint64_t const volatile*>(pointer + distance);
+    return *reinterpret_cast<const volatile std::uint64_t*>(pointer + distance);
 }

@@ -52,7 +52,7 @@ int keep_promise(void* old) {
     });
     {
         const no_alloc_scope promise;
-        tenure::temp_scope const first_use;
+        const tenure::temp_scope first_use;
         step.store(1);
         while (step.load() != 2) std::this_thread::yield();
         free_block(old);
@@ -74,7 +74,7 @@ int keep_promise(void* old) {
 }
 
 int main(int, char** arguments) {
-    std::string_view const way = arguments[1];
+    const std::string_view way = arguments[1];
     void* const old = std::malloc(50);
     return way == "keep" ? keep_promise(old) : break_promise(way, old);
 }

@@ -19,7 +19,7 @@ std::uint64_t sum = 0;
 __attribute__((noinline)) void piece(int number) {
     void* volatile block = std::malloc(200);
     std::free(block);
-    std::lock_guard const guard(pieces_lock);
+    const std::lock_guard guard(pieces_lock);
     for (int step = 0; step < 2000; ++step) __asm__ volatile("" ::: "memory");
     sum += std::uint64_t(number);
 }

@@ -34,7 +34,7 @@ int main() {
     for (int thread = 0; thread < 2; ++thread) {
         crew.emplace_back([] {
             for (int round = 0; round < 10; ++round) {
-                tenure::region_scope const region("frame work");
+                const tenure::region_scope region("frame work");
                 if (round == 5) tenure::mark("half of it");
                 plain_malloc();
             }
@@ -42,13 +42,13 @@ int main() {
     }
     for (std::thread& each : crew) each.join();
     for (int round = 0; round < 3; ++round) {
-        tenure::no_alloc_scope const promise;
+        const tenure::no_alloc_scope promise;
         plain_malloc();
         tenures_block();
         frames_block();
-        tenure::allow_alloc_scope const permission;
+        const tenure::allow_alloc_scope permission;
         plain_malloc(); // not counted
-        tenure::region_scope const region("permitted");
+        const tenure::region_scope region("permitted");
         plain_malloc(); // nor this
     }
 }

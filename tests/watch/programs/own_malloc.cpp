@@ -14,7 +14,7 @@ std::size_t used = 0;
 
 extern "C" {
 void* malloc(std::size_t bytes) {
-    std::size_t const begin = __atomic_fetch_add(&used, (bytes + 31) / 16 * 16, __ATOMIC_RELAXED);
+    const std::size_t begin = __atomic_fetch_add(&used, (bytes + 31) / 16 * 16, __ATOMIC_RELAXED);
     if (begin + bytes > sizeof store) return nullptr;
     return store + begin;
 }

@@ -22,7 +22,7 @@ constexpr std::size_t bytes = 64;
 
 // A heap with checks looks at the block under its lock, also at none.
 __attribute__((noinline)) void debug_free(void* block) {
-    std::lock_guard const guard(debug_heap_lock);
+    const std::lock_guard guard(debug_heap_lock);
     volatile unsigned checked = 0;
     for (unsigned index = 0; index < 400; ++index) checked = checked + index;
     // A compiler knows what free(nullptr) does, and would leave it out.

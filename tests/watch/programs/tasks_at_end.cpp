@@ -31,7 +31,7 @@ __attribute__((noinline)) void leaf(long value) {
 }
 
 int main() {
-    std::string const text(100, 'x');
+    const std::string text(100, 'x');
     const wide number{7};
     long reduced = 0;
 #pragma omp parallel num_threads(2)

@@ -25,7 +25,7 @@ __attribute__((noinline)) void take_turns(int index) {
     inside.fetch_add(1);
     while (inside.load() < 2) usleep(1000); // until both threads are here: TBB gives each of them one
     for (int round = 0; round < 10; ++round) {
-        tbb::mutex::scoped_lock const held(lock);
+        const tbb::mutex::scoped_lock held(lock);
         if (!have_met.exchange(true)) watched::wait_until_asleep(ids[1 - index]);
         usleep(3'000);
     }
@@ -34,6 +34,6 @@ __attribute__((noinline)) void take_turns(int index) {
 }
 
 int main() {
-    tbb::global_control const two(tbb::global_control::max_allowed_parallelism, 2);
+    const tbb::global_control two(tbb::global_control::max_allowed_parallelism, 2);
     tbb::parallel_for(0, 2, take_turns);
 }

@@ -53,7 +53,7 @@ int main(int count, char**) {
     pthread_create(
         &thread, nullptr,
         [](void*) -> void* {
-            guard const cancelled{"a cancelled thread"};
+            const guard cancelled{"a cancelled thread"};
             wait_for_ever(1);
             return nullptr;
         },
@@ -65,7 +65,7 @@ int main(int count, char**) {
     pthread_create(
         &thread, nullptr,
         [](void*) -> void* {
-            guard const ended{"a thread that ends itself"};
+            const guard ended{"a thread that ends itself"};
             end_here(1);
             return nullptr;
         },

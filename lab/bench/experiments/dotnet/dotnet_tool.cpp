@@ -68,8 +68,8 @@ std::string find_program(std::string_view name) {
     const char* const path = std::getenv("PATH"); // NOLINT(concurrency-mt-unsafe): one thread
     std::string_view rest = path != nullptr ? path : "/usr/bin:/bin";
     while (!rest.empty()) {
-        std::size_t const end = std::min(rest.find(':'), rest.size());
-        std::filesystem::path const found = std::filesystem::path{rest.substr(0, end)} / name;
+        const std::size_t end = std::min(rest.find(':'), rest.size());
+        const std::filesystem::path found = std::filesystem::path{rest.substr(0, end)} / name;
         if (::access(found.c_str(), X_OK) == 0 && is_file(found)) return found.string();
         rest.remove_prefix(std::min(end + 1, rest.size()));
     }
@@ -84,7 +84,7 @@ std::vector<std::string> environment_of(const std::string& preload, tiered_pgo c
                                                       "DOTNET_gc",     "DOTNET_ReadyToRun", "COMPlus_"};
     std::vector<std::string> variables;
     for (char** entry = environ; *entry != nullptr; ++entry) {
-        std::string_view const variable = *entry;
+        const std::string_view variable = *entry;
         const bool is_option = std::any_of(options.begin(), options.end(),
                                            [&](std::string_view prefix) { return variable.starts_with(prefix); });
         if (!is_option) variables.emplace_back(variable);
@@ -133,7 +133,7 @@ void run_row(const task& asked, const char* row, const std::string& preload) {
         words.push_back(std::move(word));
     }
     bool ended_well = false;
-    std::string const text = output_of(std::move(words), environment_of(preload, call.compiler), ended_well);
+    const std::string text = output_of(std::move(words), environment_of(preload, call.compiler), ended_well);
     record_dotnet_answer(text, call.compiler, asked.out);
     if (!ended_well) asked.out.fail("the .NET process failed");
 }
@@ -199,17 +199,17 @@ std::span<const contestant> rows_in_dotnet() { return rows; }
 std::vector<std::string> find_dotnet_tool() {
     namespace fs = std::filesystem;
     std::error_code error;
-    fs::path const command = fs::read_symlink("/proc/self/exe", error).parent_path();
-    std::string const dotnet = find_program("dotnet");
+    const fs::path command = fs::read_symlink("/proc/self/exe", error).parent_path();
+    const std::string dotnet = find_program("dotnet");
     // The command is in a folder of the build tree, beside the folder of the .NET part; tests are one folder below.
     for (std::string_view up : {"..", "../.."}) {
-        fs::path const built = (command / up / "dotnet/bin/Tenure.Bench/release/Tenure.Bench.dll").lexically_normal();
+        const fs::path built = (command / up / "dotnet/bin/Tenure.Bench/release/Tenure.Bench.dll").lexically_normal();
         if (!dotnet.empty() && is_file(built)) return {dotnet, built.string()};
     }
     std::string installed = find_program("jembench");
     if (installed.empty()) {
         const char* const home = std::getenv("HOME"); // NOLINT(concurrency-mt-unsafe): one thread
-        fs::path const tool = fs::path{home != nullptr ? home : ""} / ".dotnet/tools/jembench";
+        const fs::path tool = fs::path{home != nullptr ? home : ""} / ".dotnet/tools/jembench";
         if (is_file(tool)) installed = tool.string();
     }
     if (installed.empty()) return {};
@@ -218,7 +218,7 @@ std::vector<std::string> find_dotnet_tool() {
 
 std::string find_dotnet_jemalloc() {
     for (std::string_view folder : {"/usr/lib/x86_64-linux-gnu", "/usr/lib64", "/usr/lib", "/usr/local/lib"}) {
-        std::filesystem::path const file = std::filesystem::path{folder} / "libjemalloc.so.2";
+        const std::filesystem::path file = std::filesystem::path{folder} / "libjemalloc.so.2";
         if (is_file(file)) return file.string();
     }
     return {};
@@ -231,7 +231,7 @@ library_peer dotnet_peer() {
 
 library_peer dotnet_jemalloc_peer() {
     const bool has_tool = !find_dotnet_tool().empty(), has_library = !find_dotnet_jemalloc().empty();
-    std::string_view const reason = !has_tool ? tool_missing : !has_library ? library_missing : std::string_view{};
+    const std::string_view reason = !has_tool ? tool_missing : !has_library ? library_missing : std::string_view{};
     return {jemalloc_name, "libjemalloc2", {}, reason.empty(), reason};
 }
 
@@ -265,7 +265,7 @@ told_blocks read_blocks(const nlohmann::json& proof) {
     made.asked = proof.value("asked", std::size_t{0});
     made.owned = proof.value("owned", std::size_t{0});
     for (const nlohmann::json& each : proof["blocks"]) {
-        std::string const text = each.value("address", ""), mapping = each.value("mapping", "");
+        const std::string text = each.value("address", ""), mapping = each.value("mapping", "");
         std::uintptr_t address = 0;
         std::string_view digits = text;
         if (digits.starts_with("0x")) digits.remove_prefix(2);
@@ -291,22 +291,22 @@ void record(const nlohmann::json& answer, tiered_pgo compiler, recorder& out) {
         return out.fail("the .NET tool gave no answer");
     if (answer.value("format", 0) != answer_format)
         return out.fail("the .NET tool has another version than this command");
-    if (std::string const error = answer.value("error", ""); !error.empty()) return out.fail(error);
-    std::string_view const wanted = compiler == tiered_pgo::on ? "on" : "off";
+    if (const std::string error = answer.value("error", ""); !error.empty()) return out.fail(error);
+    const std::string_view wanted = compiler == tiered_pgo::on ? "on" : "off";
     if (answer.value("tiered_pgo", "") != wanted)
         return out.fail(fmt::format("TieredPGO is not {} in the .NET process", wanted));
     for (const nlohmann::json& each : answer["values"]) {
         if (!each.is_object() || !each.contains("value") || !each["value"].is_number())
             return out.fail("the .NET tool reported a figure without a number");
-        std::string const variant = each.value("variant", "") + (compiler == tiered_pgo::off ? ", TieredPGO off" : "");
+        const std::string variant = each.value("variant", "") + (compiler == tiered_pgo::off ? ", TieredPGO off" : "");
         out.value(each.value("metric", ""), variant, each.value("unit", ""), each["value"].get<double>());
     }
-    nlohmann::json const proof = answer.value("proof", nlohmann::json{});
+    const nlohmann::json proof = answer.value("proof", nlohmann::json{});
     // The proof keeps a view of the query until the process ends.
     static told_blocks told;
     told = read_blocks(proof);
     if (!told.wrong.empty()) return out.fail("not proven: " + told.wrong);
-    std::string const malloc = proof.value("malloc", "");
+    const std::string malloc = proof.value("malloc", "");
     out.note(fmt::format(".NET {}{}{}", answer.value("runtime", "?"), malloc.empty() ? "" : "; ", malloc));
     block_owner owner;
     owner.query = told.query;

@@ -20,6 +20,9 @@
 #include "bench/experiments/heap/heap_blocks.hpp"
 #include "bench/experiments/large/large_memory.hpp"
 #include "bench/experiments/shared/server_sizes.hpp"
+#include "bench/harness/page_array.hpp"
+#include "bench/harness/random_source.hpp"
+#include "bench/harness/stopwatch.hpp"
 
 namespace tenure::lab {
 
@@ -106,7 +109,7 @@ private:
         std::array<held_block, batch> gone;
         std::size_t count = 0;
         do {
-            std::size_t const place = random_.below(passing_count_);
+            const std::size_t place = random_.below(passing_count_);
             gone[count] = passing_[place];
             passing_[place] = passing_[--passing_count_];
             live_bytes_ -= gone[count].bytes;
@@ -150,7 +153,7 @@ private:
 template<class Allocator>
 void run_fragmentation(const task& asked) {
     constexpr std::size_t shown = 4; // points in time that the tables show; the list has every epoch
-    std::size_t const epochs = asked.options.size("epochs");
+    const std::size_t epochs = asked.options.size("epochs");
     const page_array<double> resident(epochs);
     const page_array<std::int64_t> kibibytes(epochs);
     Allocator allocator = make_allocator<Allocator>(asked.options.size("live-mib") * mebibyte);
@@ -174,15 +177,15 @@ void run_fragmentation(const task& asked) {
     const double max_freed_trimmed = meter.resident_mib();
     work.free_staying();
 
-    std::string const variant = fmt::format("{} MiB alive", asked.options["live-mib"]);
+    const std::string variant = fmt::format("{} MiB alive", asked.options["live-mib"]);
     asked.out.value("alloc", variant, "ns/op", work.allocate_ns());
     asked.out.value("free", variant, "ns/op", work.free_ns());
     for (std::size_t i = 1; i <= shown; ++i) {
-        std::string const name = fmt::format("resident after {} % of the run", 100 * i / shown);
+        const std::string name = fmt::format("resident after {} % of the run", 100 * i / shown);
         asked.out.value(name, variant, "MiB", resident[(epochs * i + shown - 1) / shown - 1]);
     }
     asked.out.list("resident", variant, "KiB", kibibytes.all());
-    std::string const few = variant + ", then most of it freed";
+    const std::string few = variant + ", then most of it freed";
     asked.out.value("still alive", few, "MiB", work.staying_mib(), better::neither);
     asked.out.value("resident", few, "MiB", max_freed);
     if (trims) asked.out.value("resident, trimmed", few, "MiB", max_freed_trimmed);

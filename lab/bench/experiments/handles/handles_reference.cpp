@@ -133,29 +133,29 @@ public:
     using taken = bool;
     static constexpr bool knows_ends = true;
     [[nodiscard]] hold make(void* memory) {
-        std::unique_lock const lock(mutex_);
+        const std::unique_lock lock(mutex_);
         void* const key = static_cast<char*>(memory) + next_; // an address of its own
         next_ = next_ % 63 + 1; // the first one's address is never used again, because the first one stays
         counts_.emplace(key, 0);
         return key;
     }
     [[nodiscard]] bool is_live(hold which) const {
-        std::shared_lock const lock(mutex_);
+        const std::shared_lock lock(mutex_);
         return counts_.contains(which);
     }
     [[nodiscard]] taken acquire(hold which) {
-        std::unique_lock const lock(mutex_);
+        const std::unique_lock lock(mutex_);
         const auto found = counts_.find(which);
         if (found == counts_.end()) return false;
         ++found->second;
         return true;
     }
     void release(hold which, taken&) {
-        std::unique_lock const lock(mutex_);
+        const std::unique_lock lock(mutex_);
         if (const auto found = counts_.find(which); found != counts_.end()) --found->second;
     }
     void end(hold which) {
-        std::unique_lock const lock(mutex_);
+        const std::unique_lock lock(mutex_);
         counts_.erase(which);
     }
     static constexpr std::string_view query = "the size of its dictionary";

@@ -14,8 +14,8 @@
 #include <thread>
 
 #include "bench/experiments/handles/handles.hpp"
-#include "bench/harness/block_owner.hpp"
-#include "bench/harness/cpus.hpp"
+#include "bench/harness/machine/cpus.hpp"
+#include "bench/harness/mallocs/block_owner.hpp"
 #include "bench/harness/stopwatch.hpp"
 
 namespace tenure::lab {
@@ -42,7 +42,7 @@ template<class Scheme>
 
 template<class Scheme>
 void run_handles(const task& asked) {
-    std::size_t const operations = asked.options.size("operations");
+    const std::size_t operations = asked.options.size("operations");
     const auto each = static_cast<double>(operations);
     alignas(cache_line_bytes) static char memory[64];
     std::thread([] {}).join(); // before the first thread exists, some counts use plain additions
@@ -70,11 +70,11 @@ void run_handles(const task& asked) {
         asked.out.value("hold", "a pair", "ns", watch.elapsed_ns() / each);
         if constexpr (Scheme::knows_ends) {
             watch.restart();
-            std::size_t const live = count_live(scheme, held, operations);
+            const std::size_t live = count_live(scheme, held, operations);
             asked.out.value("check", "is it there", "ns", watch.elapsed_ns() / each);
             if (live != operations) return asked.out.fail("a live object was reported as ended");
         }
-        std::size_t const made_count = operations / 4;
+        const std::size_t made_count = operations / 4;
         watch.restart();
         for (std::size_t i = 0; i < made_count; ++i) {
             typename Scheme::hold made = scheme.make(memory);

@@ -24,9 +24,9 @@
 #include <tenure/base/align.hpp>
 
 #include "bench/harness/block_check.hpp"
-#include "bench/harness/block_owner.hpp"
 #include "bench/harness/experiment.hpp"
-#include "bench/harness/memory.hpp"
+#include "bench/harness/machine/memory.hpp"
+#include "bench/harness/mallocs/block_owner.hpp"
 #include "bench/harness/page_array.hpp"
 #include "bench/harness/stopwatch.hpp"
 
@@ -115,7 +115,7 @@ bool show_and_check(const task& asked, const Allocator& allocator, std::span<con
         smallest = std::min<std::size_t>(smallest, blocks[i].bytes);
     }
     asked.out.blocks(places.all(), smallest, owner_of(allocator));
-    std::string_view const fault = check_blocks(whole.all(), default_alignment);
+    const std::string_view fault = check_blocks(whole.all(), default_alignment);
     if (!fault.empty()) {
         asked.out.fail(fault);
         return false; // a corrupted heap must not be touched again

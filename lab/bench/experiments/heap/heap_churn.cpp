@@ -5,6 +5,8 @@
 /// Makes the script: slots, sizes and which blocks are handed over.
 
 #include "bench/experiments/heap/heap_churn.hpp"
+#include "bench/harness/page_array.hpp"
+#include "bench/harness/random_source.hpp"
 
 namespace tenure::lab {
 

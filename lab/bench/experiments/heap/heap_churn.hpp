@@ -9,6 +9,9 @@
 #include <span>
 
 #include "bench/experiments/heap/heap_blocks.hpp"
+#include "bench/harness/page_array.hpp"
+#include "bench/harness/random_source.hpp"
+#include "bench/harness/stopwatch.hpp"
 
 namespace tenure::lab {
 

@@ -16,7 +16,10 @@
 #include "bench/experiments/shared/block_queue.hpp"
 #include "bench/experiments/shared/exchange.hpp"
 #include "bench/experiments/shared/handover.hpp"
-#include "bench/harness/cpus.hpp"
+#include "bench/harness/machine/cpus.hpp"
+#include "bench/harness/page_array.hpp"
+#include "bench/harness/random_source.hpp"
+#include "bench/harness/stopwatch.hpp"
 
 namespace tenure::lab {
 
@@ -154,8 +157,8 @@ void run_producer_consumer(const task& asked) {
     const memory_meter meter;
     memory_peak peak;
     {
-        std::jthread const freeing([&] { to.run(); });
-        std::jthread const allocating([&] {
+        const std::jthread freeing([&] { to.run(); });
+        const std::jthread allocating([&] {
             from.run([&](std::span<const held_block> live) {
                 peak = read_peak(meter);
                 return show_and_check(asked, allocator, live);

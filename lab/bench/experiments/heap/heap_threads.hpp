@@ -18,6 +18,9 @@
 #include "bench/experiments/heap/heap_churn.hpp"
 #include "bench/experiments/shared/crowd.hpp"
 #include "bench/experiments/shared/exchange.hpp"
+#include "bench/harness/page_array.hpp"
+#include "bench/harness/random_source.hpp"
+#include "bench/harness/stopwatch.hpp"
 
 namespace tenure::lab {
 
@@ -61,7 +64,7 @@ private:
         member_.meet();
         const stopwatch watch;
         while (!left.empty()) {
-            std::size_t const some = std::min(steps_between_looks, left.size());
+            const std::size_t some = std::min(steps_between_looks, left.size());
             work_.replace(left.first(some), hand);
             left = left.subspan(some);
             member_.receive(release);
@@ -77,7 +80,7 @@ private:
 
 template<class Allocator>
 void run_threads(const task& asked) {
-    std::size_t const count = asked.options.size("threads");
+    const std::size_t count = asked.options.size("threads");
     Allocator allocator = make_allocator<Allocator>(asked.options.size("live") * largest_in_heap);
     crowd all(count);
     std::vector<std::unique_ptr<churning_thread<Allocator>>> workers;
@@ -100,7 +103,7 @@ void run_threads(const task& asked) {
     for (const auto& worker : workers) {
         if (!worker->intact()) return asked.out.fail(wrong_stamp);
     }
-    std::string const variant = fmt::format("16 to 512 B, {} threads", count);
+    const std::string variant = fmt::format("16 to 512 B, {} threads", count);
     asked.out.value("in turn, own blocks", variant, "ns/op", workers[0]->alone_ns());
     asked.out.value(fmt::format("in turn, {} % freed by another", asked.options["remote-percent"]), variant, "ns/op",
                     workers[0]->handing_ns());

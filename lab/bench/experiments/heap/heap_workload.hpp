@@ -9,6 +9,9 @@
 #include "bench/experiments/heap/heap_churn.hpp"
 #include "bench/experiments/heap/heap_producer.hpp"
 #include "bench/experiments/heap/heap_threads.hpp"
+#include "bench/harness/page_array.hpp"
+#include "bench/harness/random_source.hpp"
+#include "bench/harness/stopwatch.hpp"
 
 namespace tenure::lab {
 
@@ -16,7 +19,7 @@ namespace tenure::lab {
 template<class Allocator>
 void run_one_thread(const task& asked) {
     constexpr std::string_view variant = "16 to 512 B, one thread", cold = "16 to 512 B, one thread, cold";
-    std::size_t const live = asked.options.size("live"), passes = asked.options.size("passes");
+    const std::size_t live = asked.options.size("live"), passes = asked.options.size("passes");
     const page_array<double> in_turn(passes), frees(passes), allocations(passes);
     Allocator allocator = make_allocator<Allocator>(live * largest_in_heap);
     churn<Allocator> work(allocator, live, asked.options.size("steps"), 0, asked.seed);
@@ -62,7 +65,7 @@ template<class Allocator>
 template<class Allocator>
 void run_refill(const task& asked) {
     constexpr std::string_view variant = "64 B, random frees", cold = "64 B, cold";
-    std::size_t const count = asked.options.size("objects"), repeats = asked.options.size("refills");
+    const std::size_t count = asked.options.size("objects"), repeats = asked.options.size("refills");
     const page_array<held_block> blocks(count);
     const page_array<double> frees(repeats), allocations(repeats);
     random_source random(asked.seed);

@@ -10,6 +10,8 @@
 
 #include "bench/experiments/heap/heap_blocks.hpp"
 #include "bench/experiments/large/large_memory.hpp"
+#include "bench/harness/page_array.hpp"
+#include "bench/harness/stopwatch.hpp"
 
 namespace tenure::lab {
 
@@ -46,7 +48,7 @@ public:
     /// Reads everything back, then frees.
     bool end() {
         for (std::size_t i = 0; i < pieces_; ++i) {
-            std::size_t const end = i + 1 < pieces_ ? begins_[i + 1] : bytes_;
+            const std::size_t end = i + 1 < pieces_ ? begins_[i + 1] : bytes_;
             intact_ &= holds_whole(block_ + begins_[i], end - begins_[i], value_at(i));
         }
         allocator_.deallocate(block_, bytes_);
@@ -83,7 +85,7 @@ growth_ns grow_by_half(Allocator& allocator, std::size_t bytes, const Look& look
     growth_ns spent;
     growing_block<Allocator> one(allocator, growth_begin);
     while (one.bytes() < bytes) {
-        std::size_t const half_more = (one.bytes() + one.bytes() / 2) / 16 * 16;
+        const std::size_t half_more = (one.bytes() + one.bytes() / 2) / 16 * 16;
         spent.calls += one.grow(std::min(half_more, bytes), spent.writes);
     }
     look(one.place(), one.bytes());
@@ -97,7 +99,7 @@ growth_ns grow_two_in_turn(Allocator& allocator, std::size_t bytes) {
     growth_ns spent;
     growing_block<Allocator> one(allocator, growth_step), other(allocator, growth_step);
     while (one.bytes() < bytes) {
-        std::size_t const more = one.bytes() + growth_step;
+        const std::size_t more = one.bytes() + growth_step;
         spent.calls += one.grow(more, spent.writes);
         spent.calls += other.grow(more, spent.writes);
     }
@@ -109,7 +111,7 @@ growth_ns grow_two_in_turn(Allocator& allocator, std::size_t bytes) {
 template<class Allocator>
 void run_growth(const task& asked) {
     constexpr std::string_view by_half = "grown by half", in_turn = "two grown in turn";
-    std::size_t const bytes = asked.options.size("grown-mib") * mebibyte, repeats = asked.options.size("growths");
+    const std::size_t bytes = asked.options.size("grown-mib") * mebibyte, repeats = asked.options.size("growths");
     const page_array<double> half_calls(repeats), half_all(repeats), turn_calls(repeats), turn_all(repeats);
     const memory_meter meter;
     memory_peak peak;

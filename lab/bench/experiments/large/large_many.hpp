@@ -10,6 +10,9 @@
 
 #include "bench/experiments/heap/heap_blocks.hpp"
 #include "bench/experiments/large/large_memory.hpp"
+#include "bench/harness/page_array.hpp"
+#include "bench/harness/random_source.hpp"
+#include "bench/harness/stopwatch.hpp"
 
 namespace tenure::lab {
 
@@ -24,7 +27,7 @@ public:
     /// Allocates and writes blocks until `bytes` of them have been written; frees others when there is no room.
     void run(std::size_t bytes) {
         for (std::size_t written = 0; written < bytes;) {
-            std::size_t const next = random_bytes();
+            const std::size_t next = random_bytes();
             while (live_bytes_ + next > max_live_ || count_ == slots_.size()) free_one();
             allocate_one(next);
             written += next;
@@ -53,7 +56,7 @@ private:
     std::size_t random_bytes() {
         std::size_t doublings = 0;
         while ((std::size_t{8192} << doublings) <= max_bytes_) ++doublings;
-        std::size_t const low = std::size_t{4096} << random_.below(std::max<std::size_t>(doublings, 1));
+        const std::size_t low = std::size_t{4096} << random_.below(std::max<std::size_t>(doublings, 1));
         return low + random_.below(low + 1);
     }
 
@@ -73,7 +76,7 @@ private:
     }
 
     void free_one() {
-        std::size_t const slot = random_.below(count_);
+        const std::size_t slot = random_.below(count_);
         const held_block gone = slots_[slot];
         slots_[slot] = slots_[--count_];
         live_bytes_ -= gone.bytes;
@@ -100,7 +103,7 @@ private:
 template<class Allocator>
 void run_many(const task& asked) {
     constexpr std::string_view variant = "many at once";
-    std::size_t const volume = asked.options.size("volume-mib") * mebibyte;
+    const std::size_t volume = asked.options.size("volume-mib") * mebibyte;
     Allocator allocator = make_allocator<Allocator>(asked.options.size("live-mib") * mebibyte);
     many_blocks<Allocator> work(allocator, asked.options, random_source(asked.seed));
     const memory_meter meter;

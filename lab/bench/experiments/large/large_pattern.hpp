@@ -12,6 +12,8 @@
 
 #include "bench/experiments/heap/heap_blocks.hpp"
 #include "bench/experiments/large/large_memory.hpp"
+#include "bench/harness/page_array.hpp"
+#include "bench/harness/stopwatch.hpp"
 
 namespace tenure::lab {
 
@@ -29,7 +31,7 @@ public:
 
     /// The maximum number of bytes alive at once.
     static std::size_t max_bytes(const parameters& options) {
-        std::size_t const count = options.size("pattern-blocks");
+        const std::size_t count = options.size("pattern-blocks");
         return (options.size("pattern-mib") + count) * mebibyte + count * align_up(retained_bytes, 4096);
     }
 
@@ -37,7 +39,7 @@ public:
     pattern_ns run(const memory_meter& meter, memory_peak& peak) {
         pattern_ns spent;
         for (std::size_t i = 0; i < kept_.size(); ++i) {
-            std::size_t const bytes = first_bytes_ + i * mebibyte;
+            const std::size_t bytes = first_bytes_ + i * mebibyte;
             void* const large = take(bytes, i, spent);
             intact_ &= is_aligned(large, default_alignment) && holds_whole(large, bytes, value_at(i));
             if (i + 1 == kept_.size()) peak = read_peak(meter);
@@ -109,7 +111,7 @@ void run_pattern_and_wait(const task& asked) {
     pattern.run(meter, peak);
     const double at_once = meter.resident_mib();
     std::this_thread::sleep_for(std::chrono::milliseconds{asked.options["wait-ms"]});
-    for (std::size_t const bytes : {std::size_t{64}, 8 * mebibyte}) {
+    for (const std::size_t bytes : {std::size_t{64}, 8 * mebibyte}) {
         void* const block = allocator.allocate(bytes);
         if (block == nullptr) refused();
         escape(block);

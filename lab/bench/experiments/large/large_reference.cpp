@@ -30,7 +30,7 @@ public:
 
     void* allocate(std::size_t bytes) {
         if (bytes <= static_cast<std::size_t>(last_ - first_) && bytes >= mebibyte) return first_;
-        std::size_t const stride = align_up(bytes, default_alignment);
+        const std::size_t stride = align_up(bytes, default_alignment);
         if (stride > static_cast<std::size_t>(last_ - first_)) return nullptr;
         return last_ -= stride;
     }

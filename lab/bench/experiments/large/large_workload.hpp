@@ -19,6 +19,8 @@
 #include "bench/experiments/large/large_many.hpp"
 #include "bench/experiments/large/large_memory.hpp"
 #include "bench/experiments/large/large_pattern.hpp"
+#include "bench/harness/page_array.hpp"
+#include "bench/harness/stopwatch.hpp"
 
 namespace tenure::lab {
 
@@ -91,15 +93,15 @@ constexpr std::array<std::size_t, 5> large_sizes_kib{4, 64, 1024, 16 * 1024, 64 
 
 template<class Allocator>
 void run_one_at_a_time(const task& asked) {
-    std::size_t const largest = asked.options.size("largest-kib"), volume = asked.options.size("volume-mib") * mebibyte;
+    const std::size_t largest = asked.options.size("largest-kib"), volume = asked.options.size("volume-mib") * mebibyte;
     const memory_meter meter;
     memory_peak peak;
     Allocator allocator = make_allocator<Allocator>(largest << 10);
-    for (std::size_t const kib : large_sizes_kib) {
+    for (const std::size_t kib : large_sizes_kib) {
         if (kib > largest) continue;
         const auto found = run_cycles(asked, allocator, kib << 10, repeats_of(kib << 10, volume), meter, peak);
         if (!found) return;
-        std::string const variant = size_in_words(kib); // short, because it must not be a heap block
+        const std::string variant = size_in_words(kib); // short, because it must not be a heap block
         asked.out.value("alloc, write, free", variant, "us", found->whole_ns / 1e3);
         asked.out.value("alloc", variant, "ns/op", found->allocate_ns);
         asked.out.value("free", variant, "ns/op", found->free_ns);
@@ -109,13 +111,13 @@ void run_one_at_a_time(const task& asked) {
 
 template<class Allocator>
 void run_again_and_again(const task& asked) {
-    std::size_t const megabytes = asked.options.size("megabytes"), bytes = megabytes * 1'000'000;
+    const std::size_t megabytes = asked.options.size("megabytes"), bytes = megabytes * 1'000'000;
     const memory_meter meter;
     memory_peak peak;
     Allocator allocator = make_allocator<Allocator>(bytes);
     const auto found = run_cycles(asked, allocator, bytes, asked.options.size("repeats"), meter, peak);
     if (!found) return;
-    std::string const variant = fmt::format("{} MB", megabytes);
+    const std::string variant = fmt::format("{} MB", megabytes);
     asked.out.value("alloc, write, free, again", variant, "ms", found->whole_ns / 1e6);
     asked.out.value("alloc", variant, "us", found->allocate_ns / 1e3);
     asked.out.value("free", variant, "us", found->free_ns / 1e3);

@@ -21,7 +21,7 @@ void tell_percentiles(const task& asked, std::span<std::uint32_t> ticks, double 
     std::array<std::uint32_t, percentiles.size()> found{};
     std::span<std::uint32_t> below = ticks;
     for (std::size_t i = percentiles.size(); i-- > 0;) {
-        std::size_t const place = std::min(place_of(percentiles[i], ticks.size()), below.size() - 1);
+        const std::size_t place = std::min(place_of(percentiles[i], ticks.size()), below.size() - 1);
         std::nth_element(below.begin(), below.begin() + static_cast<std::ptrdiff_t>(place), below.end());
         found[i] = below[place];
         below = below.first(place + 1);

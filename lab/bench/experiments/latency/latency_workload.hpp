@@ -22,6 +22,8 @@
 #include "bench/experiments/shared/crowd.hpp"
 #include "bench/experiments/shared/exchange.hpp"
 #include "bench/experiments/shared/server_sizes.hpp"
+#include "bench/harness/page_array.hpp"
+#include "bench/harness/random_source.hpp"
 #include "bench/harness/tick_clock.hpp"
 
 namespace tenure::lab {
@@ -34,7 +36,7 @@ public:
     explicit tick_samples(std::size_t most) : ticks_(most) {}
     void add(std::uint64_t spent) {
         if (count_ == ticks_.size()) return;
-        std::uint64_t const own = spent > cost_ ? spent - cost_ : 0;
+        const std::uint64_t own = spent > cost_ ? spent - cost_ : 0;
         ticks_[count_++] = static_cast<std::uint32_t>(std::min<std::uint64_t>(own, UINT32_MAX));
     }
     [[nodiscard]] std::span<std::uint32_t> all() const { return ticks_.all().first(count_); }
@@ -88,8 +90,8 @@ public:
 
 private:
     void allocate_one() {
-        std::uint32_t const bytes = server_bytes(random_, latency_scale);
-        std::uint64_t const begin = ticks_before();
+        const std::uint32_t bytes = server_bytes(random_, latency_scale);
+        const std::uint64_t begin = ticks_before();
         void* const place = allocator_.allocate(bytes);
         allocations_.add(ticks_after() - begin);
         if (place == nullptr) refused();
@@ -102,13 +104,13 @@ private:
     /// Reads the block first, so that a cache miss happens outside the measurement.
     void free_one(const held_block& block) {
         intact_ &= stamp_holds(block);
-        std::uint64_t const begin = ticks_before();
+        const std::uint64_t begin = ticks_before();
         allocator_.deallocate(block.place, block.bytes);
         frees_.add(ticks_after() - begin);
     }
 
     held_block take_random() {
-        std::size_t const place = random_.below(count_);
+        const std::size_t place = random_.below(count_);
         const held_block taken = blocks_[place];
         blocks_[place] = blocks_[--count_];
         return taken;
@@ -134,7 +136,7 @@ private:
 template<class Allocator>
 void run_latency(const task& asked) {
     const bool alone = asked.part == latency_part::one_thread;
-    std::size_t const live_bytes = asked.options.size("live") * mean_server_bytes(latency_scale);
+    const std::size_t live_bytes = asked.options.size("live") * mean_server_bytes(latency_scale);
     const tick_length tick;
     Allocator allocator = make_allocator<Allocator>(live_bytes);
     crowd all(alone ? 1 : 2);
@@ -163,7 +165,7 @@ void run_latency(const task& asked) {
         allocations.push_back(worker->allocation_ticks());
         frees.push_back(worker->free_ticks());
     }
-    std::string_view const threads = alone ? "one thread" : "two threads";
+    const std::string_view threads = alone ? "one thread" : "two threads";
     const double ns = tick.ns();
     tell_percentiles(asked, joined<std::uint32_t>(allocations).all(), ns,
                      alone ? "allocate, one thread" : "allocate, two threads");

@@ -14,6 +14,8 @@
 #include <tenure/lifetime/lifetime.hpp>
 
 #include "bench/experiments/lifetimes/lifetimes_workload.hpp"
+#include "bench/harness/page_array.hpp"
+#include "bench/harness/stopwatch.hpp"
 
 namespace tenure::lab {
 
@@ -44,7 +46,7 @@ void time_singly(const batch& work, std::span<double> spent) {
         stamp(block, static_cast<std::uint32_t>(i + 1));
         escape(block);
         work.blocks[i] = block;
-        std::uint64_t const now = platform::monotonic_ns();
+        const std::uint64_t now = platform::monotonic_ns();
         spent[i] = std::max(0.0, static_cast<double>(now - before) - clock);
         before = now;
     }
@@ -65,9 +67,9 @@ struct piece_times {
 /// The later passes, in three pieces around the block at `index`.
 bool time_pieces(const batch& work, std::size_t index, piece_times& times) {
     temp_calls calls;
-    std::size_t const count = work.blocks.size();
+    const std::size_t count = work.blocks.size();
     const auto piece = [&](std::size_t begin, std::size_t end) {
-        double const spent =
+        const double spent =
             timed_allocations(calls, {work.blocks.subspan(begin, end - begin), work.bytes, work.alignment});
         return spent / static_cast<double>(end - begin);
     };
@@ -86,9 +88,9 @@ bool time_pieces(const batch& work, std::size_t index, piece_times& times) {
 void measure_overflow(const task& asked, std::size_t budget_bytes) {
     set_option(option::temp_budget_bytes, budget_bytes);
     next_frame(); // a program that never ended a frame gets a warning at its first overflow, which would be timed
-    std::size_t const bytes = asked.options.size("bytes"), alignment = asked.options.size("align");
-    std::size_t const stride = std::max(align_up(bytes, temp::rounding_bytes), alignment);
-    std::size_t const count = std::max<std::size_t>(2 * budget_bytes / stride, 8);
+    const std::size_t bytes = asked.options.size("bytes"), alignment = asked.options.size("align");
+    const std::size_t stride = std::max(align_up(bytes, temp::rounding_bytes), alignment);
+    const std::size_t count = std::max<std::size_t>(2 * budget_bytes / stride, 8);
     const page_array<void*> blocks(count);
     const page_array<double> spent(count);
     const page_array<std::int64_t> distances(count - 1);
@@ -97,17 +99,17 @@ void measure_overflow(const task& asked, std::size_t budget_bytes) {
     if (blocks[count - 1] == nullptr) return asked.out.fail("an allocation failed");
     measure_distances(work, distances.all());
     if (!stamps_hold(work)) return asked.out.fail("a block did not hold its stamp, or was not aligned");
-    std::size_t const index = first_elsewhere(distances.all());
+    const std::size_t index = first_elsewhere(distances.all());
     if (index == 0 || index + 1 >= count || temp::stats().overflow_count == 0) {
         return asked.out.fail("Temp did not overflow, or its overflow is not where the distances change");
     }
     asked.out.blocks(work.blocks, bytes, owner_of(temp_calls{}));
     piece_times times;
     if (!time_pieces(work, index, times)) return asked.out.fail("an allocation failed");
-    std::string_view const fault = check_blocks(work.blocks, bytes, alignment); // those of the last pass
+    const std::string_view fault = check_blocks(work.blocks, bytes, alignment); // those of the last pass
     if (!fault.empty()) return asked.out.fail(fault);
 
-    std::string const variant = fmt::format("overflow of {}", in_words(budget_bytes));
+    const std::string variant = fmt::format("overflow of {}", in_words(budget_bytes));
     asked.out.value("before it", variant, "ns/op", median_of(times.before.all()));
     asked.out.value("at it", variant, "ns/op", median_of(times.at.all()));
     asked.out.value("after it", variant, "ns/op", median_of(times.after.all()));

@@ -23,7 +23,7 @@ template<rounding Rounded>
 class bump {
 public:
     explicit bump(const task& asked) {
-        std::size_t const each = align_up(asked.options.size("bytes"), asked.options.size("align"));
+        const std::size_t each = align_up(asked.options.size("bytes"), asked.options.size("align"));
         bytes_ = align_up(each * asked.options.size("count"), platform::page_bytes());
         first_ = platform::map(bytes_, 4096);
         end_batch();
@@ -35,8 +35,8 @@ public:
 
     void* allocate(std::size_t bytes, std::size_t alignment) {
         const bool addresses = Rounded == rounding::addresses;
-        std::uintptr_t const block = addresses ? align_up(state.next, alignment) : state.next;
-        std::uintptr_t const end = block + (addresses ? bytes : align_up(bytes, alignment));
+        const std::uintptr_t block = addresses ? align_up(state.next, alignment) : state.next;
+        const std::uintptr_t end = block + (addresses ? bytes : align_up(bytes, alignment));
         if (end > state.end) return nullptr;
         state.next = end;
         return pointer_at(block);

@@ -16,7 +16,7 @@
 #include "bench/experiments/lifetimes/lifetimes.hpp"
 #include "bench/experiments/shared/type_name.hpp"
 #include "bench/harness/block_check.hpp"
-#include "bench/harness/block_owner.hpp"
+#include "bench/harness/mallocs/block_owner.hpp"
 #include "bench/harness/page_array.hpp"
 #include "bench/harness/stopwatch.hpp"
 
@@ -40,7 +40,7 @@ struct batch {
 template<class Allocator>
 [[gnu::noinline]] double timed_allocations(Allocator& allocator, const batch& work) {
     void** const blocks = work.blocks.data();
-    std::size_t const count = work.blocks.size(), bytes = work.bytes, alignment = work.alignment;
+    const std::size_t count = work.blocks.size(), bytes = work.bytes, alignment = work.alignment;
     const stopwatch watch;
     for (std::size_t i = 0; i < count; ++i) {
         void* const block = allocator.allocate(bytes, alignment);
@@ -56,7 +56,7 @@ template<class Allocator>
 template<class Allocator>
 [[gnu::noinline]] double timed_frees(Allocator& allocator, const batch& work) {
     void** const blocks = work.blocks.data();
-    std::size_t const count = work.blocks.size(), bytes = work.bytes;
+    const std::size_t count = work.blocks.size(), bytes = work.bytes;
     const stopwatch watch;
     for (std::size_t i = 0; i < count; ++i) {
         void* const block = blocks[i];
@@ -81,14 +81,14 @@ template<class Allocator>
 void check_batch(const task& asked, Allocator& allocator, const batch& work) {
     if (timed_allocations(allocator, work) < 0) return asked.out.fail("an allocation failed");
     asked.out.blocks(work.blocks, work.bytes, owner_of(allocator));
-    std::string_view const fault = check_blocks(work.blocks, work.bytes, work.alignment);
+    const std::string_view fault = check_blocks(work.blocks, work.bytes, work.alignment);
     if (!fault.empty()) return asked.out.fail(fault);
     static_cast<void>(timed_frees(allocator, work));
 }
 
 template<class Allocator>
 void one_thread(const task& asked) {
-    std::size_t const count = asked.options.size("count"), batches = asked.options.size("batches");
+    const std::size_t count = asked.options.size("count"), batches = asked.options.size("batches");
     const page_array<void*> blocks(count);
     const page_array<std::int64_t> cold(count - 1), warm(count - 1);
     const page_array<double> allocations(batches), frees(batches);

@@ -19,7 +19,7 @@ using tenure::lab::model_node;
 constexpr std::size_t max_data_bytes = 4096;
 
 std::uint32_t data_bytes(const aiMesh& mesh) {
-    std::size_t const bytes = mesh.mNumVertices * sizeof(aiVector3D) + mesh.mNumFaces * 3 * sizeof(unsigned);
+    const std::size_t bytes = mesh.mNumVertices * sizeof(aiVector3D) + mesh.mNumFaces * 3 * sizeof(unsigned);
     return static_cast<std::uint32_t>(bytes == 0 ? 1 : bytes < max_data_bytes ? bytes : max_data_bytes);
 }
 

@@ -8,12 +8,12 @@
 
 #include <dlfcn.h>
 
-#include "bench/harness/peers.hpp"
+#include "bench/harness/mallocs/malloc_peers.hpp"
 
 namespace tenure::lab {
 
 loaded_module load_module(const char* file, const char* symbol) {
-    std::string const path = find_own_library(file);
+    const std::string path = find_own_library(file);
     if (path.empty()) return {nullptr, std::string{file} + " is not part of this build"};
     void* const module = ::dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
     if (module == nullptr) return {nullptr, ::dlerror()};

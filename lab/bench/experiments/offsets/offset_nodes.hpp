@@ -35,24 +35,24 @@ public:
         if (spare_count_ == 0) return {};
         std::uint32_t bin = bin_of(size, size_rounds::up);
         std::uint32_t top = bin >> 3;
-        std::uint32_t const here = top < 32 ? filled_[top] & (0xFFu << (bin & 7)) : 0;
+        const std::uint32_t here = top < 32 ? filled_[top] & (0xFFu << (bin & 7)) : 0;
         if (here != 0) {
             bin = (top << 3) + static_cast<std::uint32_t>(std::countr_zero(here));
         } else {
-            std::uint32_t const above = top < 31 ? filled_top_ & (~0u << (top + 1)) : 0;
+            const std::uint32_t above = top < 31 ? filled_top_ & (~0u << (top + 1)) : 0;
             if (above == 0) return {};
             top = static_cast<std::uint32_t>(std::countr_zero(above));
             bin = (top << 3) + static_cast<std::uint32_t>(std::countr_zero(unsigned{filled_[top]}));
         }
-        std::uint32_t const found = bins_[bin];
+        const std::uint32_t found = bins_[bin];
         node& taken = nodes_[found];
-        std::uint32_t const whole = taken.size;
+        const std::uint32_t whole = taken.size;
         unlink(found);
         taken.size = size;
         taken.used = true;
         ++used_count_;
         if (whole != size) {
-            std::uint32_t const rest = add(taken.offset + size, whole - size);
+            const std::uint32_t rest = add(taken.offset + size, whole - size);
             nodes_[rest].left = found;
             nodes_[rest].right = taken.right;
             if (taken.right != none) nodes_[taken.right].left = rest;
@@ -67,20 +67,20 @@ public:
         std::uint32_t offset = freed.offset, size = freed.size, left = freed.left, right = freed.right;
         --used_count_;
         if (left != none && !nodes_[left].used) {
-            std::uint32_t const gone = left;
+            const std::uint32_t gone = left;
             offset = nodes_[gone].offset;
             size += nodes_[gone].size;
             left = nodes_[gone].left;
             remove(gone);
         }
         if (right != none && !nodes_[right].used) {
-            std::uint32_t const gone = right;
+            const std::uint32_t gone = right;
             size += nodes_[gone].size;
             right = nodes_[gone].right;
             remove(gone);
         }
         spare_[spare_count_++] = given.node;
-        std::uint32_t const whole = add(offset, size);
+        const std::uint32_t whole = add(offset, size);
         nodes_[whole].left = left;
         nodes_[whole].right = right;
         if (left != none) nodes_[left].right = whole;
@@ -109,7 +109,7 @@ private:
     }
 
     std::uint32_t add(std::uint32_t offset, std::uint32_t size) {
-        std::uint32_t const bin = bin_of(size, size_rounds::down), which = spare_[--spare_count_];
+        const std::uint32_t bin = bin_of(size, size_rounds::down), which = spare_[--spare_count_];
         nodes_[which] = {.offset = offset, .size = size, .next = bins_[bin]};
         if (bins_[bin] != none) nodes_[bins_[bin]].previous = which;
         bins_[bin] = which;
@@ -130,7 +130,7 @@ private:
             nodes_[gone.previous].next = gone.next;
             return;
         }
-        std::uint32_t const bin = bin_of(gone.size, size_rounds::down);
+        const std::uint32_t bin = bin_of(gone.size, size_rounds::down);
         bins_[bin] = gone.next;
         if (gone.next != none) return;
         filled_[bin >> 3] &= static_cast<std::uint8_t>(~(1u << (bin & 7)));

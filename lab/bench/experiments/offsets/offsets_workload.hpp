@@ -17,8 +17,8 @@
 #include <type_traits>
 
 #include "bench/experiments/offsets/offsets.hpp"
-#include "bench/harness/block_owner.hpp"
-#include "bench/harness/memory.hpp"
+#include "bench/harness/machine/memory.hpp"
+#include "bench/harness/mallocs/block_owner.hpp"
 #include "bench/harness/page_array.hpp"
 #include "bench/harness/random_source.hpp"
 #include "bench/harness/stopwatch.hpp"
@@ -46,10 +46,10 @@ Allocator make_offsets(std::uint64_t capacity, std::uint64_t alignment) {
 template<class Allocator>
 void run_offsets(const task& asked) {
     constexpr std::size_t sizes_ahead = 1 << 14;
-    std::size_t const live = offsets_live[asked.part];
-    std::size_t const operations = asked.options.size("operations");
+    const std::size_t live = offsets_live[asked.part];
+    const std::size_t operations = asked.options.size("operations");
     const auto alignment = static_cast<std::uint64_t>(asked.options["alignment"]);
-    std::uint64_t const capacity = std::uint64_t{live} * offsets_bytes_for_each;
+    const std::uint64_t capacity = std::uint64_t{live} * offsets_bytes_for_each;
     random_source random(asked.seed);
     const page_array<std::uint64_t> sizes(sizes_ahead);
     for (std::uint64_t& size : sizes.all()) size = offsets_size(random);
@@ -77,7 +77,7 @@ void run_offsets(const task& asked) {
     std::uint64_t sum = 0;
     random_source dry = random;
     for (std::size_t i = 0; i < operations; ++i) {
-        std::size_t const place = dry.below(live);
+        const std::size_t place = dry.below(live);
         sum += reinterpret_cast<const std::uint64_t&>(ranges[place]) + sizes[i % sizes_ahead];
         sizes_of[place] += 0;
     }
@@ -86,7 +86,7 @@ void run_offsets(const task& asked) {
 
     watch.restart();
     for (std::size_t i = 0; i < operations; ++i) {
-        std::size_t const place = random.below(live);
+        const std::size_t place = random.below(live);
         allocator.deallocate(ranges[place]);
         sizes_of[place] = sizes[i % sizes_ahead];
         ranges[place] = allocator.allocate(sizes_of[place], alignment);
@@ -109,8 +109,8 @@ void run_offsets(const task& asked) {
         return Allocator::offset_of(ranges[left]) < Allocator::offset_of(ranges[right]);
     });
     std::uint64_t end = 0;
-    for (std::size_t const which : order.all()) {
-        std::uint64_t const offset = Allocator::offset_of(ranges[which]);
+    for (const std::size_t which : order.all()) {
+        const std::uint64_t offset = Allocator::offset_of(ranges[which]);
         if (offset == UINT64_MAX) break;
         if (offset % alignment != 0 || offset < end || sizes_of[which] > capacity - offset)
             return asked.out.fail("two ranges overlap, or one is not aligned");
@@ -120,7 +120,7 @@ void run_offsets(const task& asked) {
     for (std::size_t i = 0; i < live; ++i) allocator.deallocate(ranges[i]);
     const double drain_ns = watch.elapsed_ns() / static_cast<double>(live);
 
-    std::string const variant = fmt::format("{} live", live);
+    const std::string variant = fmt::format("{} live", live);
     asked.out.value("random release and allocation", variant, "ns/op", std::max(pair_ns - harness_ns, 0.0) / 2);
     asked.out.value("allocate, all at first", variant, "ns/op", fill_ns);
     asked.out.value("release, all at last", variant, "ns/op", drain_ns);

@@ -6,7 +6,7 @@
 namespace tenure::lab {
 
 void tell_counts(const task& asked) {
-    hook::region_counts const counts = counted_in(parallel_region);
+    const hook::region_counts counts = counted_in(parallel_region);
     forget_recording();
     if (counts.stays != asked.options.size("pages")) return asked.out.fail("not every page was counted");
     const auto tell = [&asked](std::string_view what, std::uint64_t count) {

@@ -16,6 +16,9 @@
 
 #include "bench/experiments/parallel/parallel_workload.hpp"
 #include "bench/experiments/watch/become_watched.hpp"
+#include "bench/harness/page_array.hpp"
+#include "bench/harness/random_source.hpp"
+#include "bench/harness/stopwatch.hpp"
 
 namespace tenure::lab {
 
@@ -32,7 +35,7 @@ struct marking_crew {
     template<class Body>
     void operator()(std::size_t count, const Body& body) const {
         crew(count, [&body](std::size_t page) {
-            region_scope const region(parallel_region);
+            const region_scope region(parallel_region);
             body(page);
         });
     }
@@ -40,9 +43,9 @@ struct marking_crew {
 
 template<class Format, class Crew>
 void count_parallel(const task& asked) {
-    if (std::string const why = become_watched("tables"); !why.empty()) return asked.out.fail(why);
+    if (const std::string why = become_watched("tables"); !why.empty()) return asked.out.fail(why);
     Crew crew;
-    std::size_t const pages = asked.options.size("pages"), each = asked.options.size("page-objects");
+    const std::size_t pages = asked.options.size("pages"), each = asked.options.size("page-objects");
     page_array<two_fields> objects(pages * each);
     random_source random(asked.seed);
     for (two_fields& object : objects.all()) object = two_fields::draw(random);
@@ -74,7 +77,7 @@ struct planted_malloc_format {
 struct planted_wait_format {
     static void write(text_writer& to, const two_fields& object) {
         static std::mutex lock;
-        std::lock_guard const guard(lock);
+        const std::lock_guard guard(lock);
         for (int step = 0; step < 200; ++step) escape(&object);
         our_format::write(to, object);
     }

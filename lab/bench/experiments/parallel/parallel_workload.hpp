@@ -17,6 +17,9 @@
 
 #include "bench/experiments/parallel/parallel.hpp"
 #include "bench/experiments/parallel/parallel_formats.hpp"
+#include "bench/harness/page_array.hpp"
+#include "bench/harness/random_source.hpp"
+#include "bench/harness/stopwatch.hpp"
 
 namespace tenure::lab {
 
@@ -52,7 +55,7 @@ public:
     void run() {
         const page_shape shape{pages_, each_, std::max(Object::text_bytes, sizeof(Object))};
         if (!writer_.reserve(shape) || !copies_.reserve(shape)) return asked_.out.fail("out of memory");
-        std::size_t const repeats = asked_.options.size("repeats");
+        const std::size_t repeats = asked_.options.size("repeats");
         const page_array<double> serial(repeats), parallel(repeats), copied(repeats), copied_parallel(repeats);
         for (std::size_t i = 0; i <= repeats; ++i) { // the first repetitions touch their memory
             const double times[]{by_one<Format>(writer_), by_all<Format>(writer_), by_one<copy_format>(copies_),
@@ -102,7 +105,7 @@ private:
     void check() {
         void* const first = writer_.pieces()[0].data;
         asked_.out.blocks({&first, 1}, writer_.pieces()[0].size_bytes, owner_of(text_owner{writer_}));
-        std::string_view const text = writer_.join();
+        const std::string_view text = writer_.join();
         using right = std::conditional_t<std::is_same_v<Format, copy_format>, copy_format, printf_format>;
         static_cast<void>(by_one<right>(copies_));
         if (!is_written_ || text != copies_.join()) asked_.out.fail("the text differs from printf's");

@@ -22,7 +22,7 @@
 #include <type_traits>
 
 #include "bench/harness/block_check.hpp"
-#include "bench/harness/block_owner.hpp"
+#include "bench/harness/mallocs/block_owner.hpp"
 #include "bench/harness/random_source.hpp"
 #include "bench/harness/stopwatch.hpp"
 
@@ -142,7 +142,7 @@ template<class Adaptor>
         half.destroy_all();
         if (half.construct_all() < 0) return refused;
     }
-    std::string_view const fault = check_alive<Adaptor>(objects);
+    const std::string_view fault = check_alive<Adaptor>(objects);
     if (!fault.empty()) return fault; // a corrupted pool must not be touched again
     if constexpr (can_drop<Adaptor>) {
         pool.drop();

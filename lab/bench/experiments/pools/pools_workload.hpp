@@ -17,7 +17,7 @@
 #include "bench/experiments/pools/pools.hpp"
 #include "bench/experiments/pools/pools_population.hpp"
 #include "bench/experiments/shared/exchange.hpp"
-#include "bench/harness/memory.hpp"
+#include "bench/harness/machine/memory.hpp"
 #include "bench/harness/page_array.hpp"
 #include "bench/harness/random_source.hpp"
 #include "bench/harness/stopwatch.hpp"
@@ -35,7 +35,7 @@ void show(const task& asked, const Adaptor& pool, std::span<void* const> alive) 
 /// Ends a part that leaves nothing alive.
 template<class Adaptor>
 void check_new(const task& asked, Adaptor& pool, std::span<void*> objects) {
-    std::string_view const fault = check_objects(pool, objects, random_source(asked.seed));
+    const std::string_view fault = check_objects(pool, objects, random_source(asked.seed));
     if (!fault.empty()) asked.out.fail(fault);
 }
 
@@ -106,7 +106,7 @@ inline void tell_fewer_repeats(const task& asked) {
 
 template<class Adaptor>
 bool measure_order(const task& asked, population<Adaptor>& all, free_order order, const std::string& size) {
-    std::size_t const repeats = asked.options.size("repeats");
+    const std::size_t repeats = asked.options.size("repeats");
     const page_array<double> all_frees(repeats), all_allocations(repeats);
     random_source random(asked.seed);
     std::size_t done = 0;
@@ -118,8 +118,8 @@ bool measure_order(const task& asked, population<Adaptor>& all, free_order order
     const double frees = median_of(all_frees.all().first(done));
     const double allocations = median_of(all_allocations.all().first(done));
     constexpr std::array<std::string_view, 3> names{"warm, in order", "warm, reverse", "warm, random"};
-    std::string const variant = fmt::format("{}, {}", size, names[static_cast<std::size_t>(order)]);
-    std::string_view const refill = order == free_order::random ? "refill" : "alloc";
+    const std::string variant = fmt::format("{}, {}", size, names[static_cast<std::size_t>(order)]);
+    const std::string_view refill = order == free_order::random ? "refill" : "alloc";
     if (order != free_order::random) asked.out.value(refill, variant, "ns/op", allocations);
     asked.out.value("free", variant, "ns/op", frees);
     if (order == free_order::random) asked.out.value(refill, variant, "ns/op", allocations);
@@ -129,9 +129,9 @@ bool measure_order(const task& asked, population<Adaptor>& all, free_order order
 /// Suite 2: all operations on all objects at once, and their memory.
 template<class Adaptor>
 void run_whole(const task& asked) {
-    std::size_t const count = asked.options.size("objects");
+    const std::size_t count = asked.options.size("objects");
     const page_array<void*> objects(count);
-    std::string const size = fmt::format("{} B", sizeof(typename Adaptor::object));
+    const std::string size = fmt::format("{} B", sizeof(typename Adaptor::object));
     const memory_meter meter;
     Adaptor pool = make_adaptor<Adaptor>(count);
     population<Adaptor> all(pool, objects.all());
@@ -165,7 +165,7 @@ void run_whole(const task& asked) {
 /// Drops everything at once. The first repetition is not counted, because its memory is touched for the first time.
 template<class Adaptor>
 void run_drop(const task& asked) {
-    std::size_t const count = asked.options.size("objects"), repeats = asked.options.size("repeats");
+    const std::size_t count = asked.options.size("objects"), repeats = asked.options.size("repeats");
     const page_array<void*> objects(count);
     const page_array<double> drops(repeats + 1), allocations(repeats + 1); // the first of each is not counted
     Adaptor pool = make_adaptor<Adaptor>(count);
@@ -183,7 +183,7 @@ void run_drop(const task& asked) {
         drops[done] = watch.elapsed_ns() / static_cast<double>(count);
     }
     if (done <= repeats) tell_fewer_repeats(asked);
-    std::string const variant = fmt::format("{} B, all at once", sizeof(typename Adaptor::object));
+    const std::string variant = fmt::format("{} B, all at once", sizeof(typename Adaptor::object));
     asked.out.value("drop", variant, "ns/object", median_of(drops.all().first(done).subspan(1)));
     asked.out.value("alloc after it", variant, "ns/op", median_of(allocations.all().first(done).subspan(1)));
     check_new(asked, pool, objects.all());
@@ -198,8 +198,8 @@ constexpr std::size_t max_alive_for_destroy_one = 50'000;
 template<class Adaptor>
 void run_destroy_one(const task& asked) {
     constexpr std::size_t groups = 3;
-    std::size_t const count = std::min(asked.options.size("objects"), max_alive_for_destroy_one), half = count / 2;
-    std::size_t const destroys = std::min(asked.options.size("destroys"), half / groups);
+    const std::size_t count = std::min(asked.options.size("objects"), max_alive_for_destroy_one), half = count / 2;
+    const std::size_t destroys = std::min(asked.options.size("destroys"), half / groups);
     const page_array<void*> objects(count);
     std::array<double, groups> spent{};
     Adaptor pool = make_adaptor<Adaptor>(count);
@@ -213,11 +213,11 @@ void run_destroy_one(const task& asked) {
     for (std::size_t i = 0; i < groups; ++i) {
         spent[i] = population<Adaptor>(pool, objects.all().subspan(half + i * destroys, destroys)).destroy_all();
     }
-    std::string const variant = fmt::format("{} B, one of many", sizeof(typename Adaptor::object));
+    const std::string variant = fmt::format("{} B, one of many", sizeof(typename Adaptor::object));
     asked.out.value("destroy one", variant, "ns/op", median_of(spent));
     population<Adaptor> again(pool, objects.all().first(half + groups * destroys));
     if (again.construct_all() < 0) return asked.out.fail("an object could not be allocated");
-    std::string_view const fault = check_alive<Adaptor>(objects.all());
+    const std::string_view fault = check_alive<Adaptor>(objects.all());
     if (!fault.empty()) asked.out.fail(fault);
 }
 
@@ -239,7 +239,7 @@ template<class Adaptor>
 void run_two_threads(const task& asked) {
     Adaptor pool = make_adaptor<Adaptor>(4 * exchange_blocks);
     exchanged<Adaptor> shared(pool);
-    std::string const variant = fmt::format("two threads, {} B", sizeof(typename Adaptor::object));
+    const std::string variant = fmt::format("two threads, {} B", sizeof(typename Adaptor::object));
     measure_exchange(asked, variant, {sizeof(typename Adaptor::object), promised_alignment<Adaptor>()}, shared, shared);
 }
 

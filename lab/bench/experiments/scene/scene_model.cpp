@@ -33,7 +33,7 @@ std::string read_model(const std::string& path, int descriptor) {
                 path.c_str(),
                 [](void* to, model_node node) { static_cast<std::vector<model_node>*>(to)->push_back(node); }, &all);
     if (why != nullptr) return why;
-    std::size_t const bytes = all.size() * sizeof(model_node);
+    const std::size_t bytes = all.size() * sizeof(model_node);
     if (::write(descriptor, all.data(), bytes) != static_cast<ssize_t>(bytes)) return "not enough memory for its nodes";
     return {};
 }

@@ -9,7 +9,8 @@
 #include "bench/experiments/modules/modules.hpp"
 #include "bench/experiments/modules/scene_modules.hpp"
 #include "bench/experiments/scene/scene_workload.hpp"
-#include "bench/harness/peers.hpp"
+#include "bench/harness/mallocs/malloc_peers.hpp"
+#include "bench/harness/random_source.hpp"
 
 namespace tenure::lab {
 
@@ -56,7 +57,7 @@ void run_openscenegraph(const task& asked) {
     const loaded_module found = load_module(file, "tenure_lab_scene");
     if (found.symbol == nullptr) return asked.out.fail(found.reason);
     foreign_tree::code = static_cast<const scene_module*>(found.symbol);
-    std::size_t const levels = asked.options.size("levels");
+    const std::size_t levels = asked.options.size("levels");
     run_tree<foreign_tree>(asked, {levels, nodes_of_tree(levels), asked.options.size("traversals")},
                            groups_variant(levels), {});
 }

@@ -58,8 +58,8 @@ struct bump_per_size {
     static void open() {}
     static block_owner owner() { return {}; }
     static void* allocate(kind which, std::size_t bytes) {
-        std::size_t const lines = align_up(bytes, 64);
-        std::size_t const stride = (lines - bytes) * 8 <= lines ? lines : align_up(bytes, 8);
+        const std::size_t lines = align_up(bytes, 64);
+        const std::size_t stride = (lines - bytes) * 8 <= lines ? lines : align_up(bytes, 8);
         std::array<bump, 80>& of_kind = all[static_cast<std::size_t>(which)];
         return of_kind[std::min(stride / 8, of_kind.size() - 1)].allocate(source, stride); // the last: all larger ones
     }
@@ -75,10 +75,10 @@ public:
     void* allocate(std::size_t bytes) {
         bytes = align_up(bytes, 8);
         for (auto at = blocks_.rbegin(); at != blocks_.rend(); ++at) {
-            std::uint64_t const offset = at->second.take(bytes);
+            const std::uint64_t offset = at->second.take(bytes);
             if (offset != slot_maps::none) return at->first + offset;
         }
-        std::size_t const size = bytes > block_bytes ? bytes : block_bytes;
+        const std::size_t size = bytes > block_bytes ? bytes : block_bytes;
         auto* const memory = static_cast<char*>(page_source::process().acquire(size, 4096));
         if (memory == nullptr) return nullptr;
         slot_maps& fresh = blocks_[memory];

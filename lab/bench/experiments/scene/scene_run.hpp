@@ -6,6 +6,7 @@
 /// Runs a part of scene with a memory.
 
 #include "bench/experiments/scene/scene_model.hpp"
+#include "bench/harness/stopwatch.hpp"
 
 namespace tenure::lab {
 
@@ -14,7 +15,7 @@ template<class Memory>
 void run_clear(const task& asked, std::size_t nodes, const std::string& variant) {
     if constexpr (requires { Memory::clear(); }) {
         for (std::size_t i = 0; i < nodes; ++i) {
-            std::size_t const bytes = i % 4 == 0 ? sizeof(typename scene_nodes<Memory>::quad_group)
+            const std::size_t bytes = i % 4 == 0 ? sizeof(typename scene_nodes<Memory>::quad_group)
                                                  : sizeof(typename scene_nodes<Memory>::node);
             void* const object = Memory::allocate(kind::nodes, bytes);
             if (object == nullptr) return asked.out.fail("not enough memory for the objects that are dropped");
@@ -28,13 +29,13 @@ void run_clear(const task& asked, std::size_t nodes, const std::string& variant)
 
 template<class Memory>
 void run_scene(const task& asked) {
-    std::size_t const levels = asked.options.size("levels");
+    const std::size_t levels = asked.options.size("levels");
     const scene_plan plan{levels, nodes_of_tree(levels), asked.options.size("traversals")};
     Memory::open();
     const block_owner owner = Memory::owner();
     switch (asked.part) {
     case scene_part::quads: {
-        std::string const variant = fmt::format("quads, {} levels", levels);
+        const std::string variant = fmt::format("quads, {} levels", levels);
         run_tree<quad_tree<Memory>>(asked, plan, variant, owner);
         return run_clear<Memory>(asked, plan.nodes, variant);
     }
@@ -43,7 +44,7 @@ void run_scene(const task& asked) {
         return run_tree<shared_tree<Memory>>(asked, plan, fmt::format("shared_ptr, {} levels", levels), owner);
     case scene_part::model: return run_model<Memory>(asked, owner);
     default: {
-        std::size_t const fewer = levels > 1 ? levels - 1 : levels;
+        const std::size_t fewer = levels > 1 ? levels - 1 : levels;
         return run_tree<data_tree<Memory>>(asked, {fewer, nodes_of_tree(fewer), plan.traversals},
                                            fmt::format("quads with data, {} levels", fewer), owner);
     }

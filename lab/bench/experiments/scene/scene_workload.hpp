@@ -15,6 +15,9 @@
 
 #include "bench/experiments/scene/scene.hpp"
 #include "bench/experiments/scene/scene_nodes.hpp"
+#include "bench/harness/page_array.hpp"
+#include "bench/harness/random_source.hpp"
+#include "bench/harness/stopwatch.hpp"
 
 namespace tenure::lab {
 
@@ -172,7 +175,7 @@ template<class Tree>
 void run_tree(const task& asked, const scene_plan& plan, const std::string& variant, const block_owner& owner) {
     using root = typename Tree::root;
     const auto per_node = static_cast<double>(plan.nodes);
-    std::size_t const passes = asked.options.size("passes");
+    const std::size_t passes = asked.options.size("passes");
     const page_array<double> created(passes), traversed(passes), destroyed(passes);
     const page_array<void*> places(4096);
     const memory_meter meter;
@@ -202,7 +205,7 @@ void run_tree(const task& asked, const scene_plan& plan, const std::string& vari
     asked.out.value("traverse", variant, "ns/node", traversed[0]);
     asked.out.value("destroy", variant, "ns/node", destroyed[0]);
     if (passes > 1) {
-        std::string const later = variant + ", later passes";
+        const std::string later = variant + ", later passes";
         asked.out.value("create", later, "ns/node", median_of(created.all().subspan(1)));
         asked.out.value("traverse", later, "ns/node", median_of(traversed.all().subspan(1)));
         asked.out.value("destroy", later, "ns/node", median_of(destroyed.all().subspan(1)));

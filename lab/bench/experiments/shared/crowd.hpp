@@ -14,7 +14,7 @@
 
 #include "bench/experiments/shared/block_queue.hpp"
 #include "bench/experiments/shared/handover.hpp"
-#include "bench/harness/cpus.hpp"
+#include "bench/harness/machine/cpus.hpp"
 
 namespace tenure::lab {
 
@@ -63,7 +63,7 @@ public:
     void end_pass(const Release& release) {
         out_.publish();
         all_.finished.fetch_add(1, std::memory_order_acq_rel);
-        std::size_t const everybody = all_.queues.size() * ++passes_;
+        const std::size_t everybody = all_.queues.size() * ++passes_;
         for (unsigned spins = 0; all_.finished.load(std::memory_order_acquire) < everybody; ++spins) {
             receive(release);
             wait_a_little(spins);

@@ -5,6 +5,7 @@
 /// The difference of two times, and a description of two CPUs.
 
 #include "bench/experiments/shared/exchange.hpp"
+#include "bench/harness/stopwatch.hpp"
 
 #include <fmt/format.h>
 

@@ -24,9 +24,9 @@
 
 #include "bench/experiments/shared/handover.hpp"
 #include "bench/harness/block_check.hpp"
-#include "bench/harness/block_owner.hpp"
-#include "bench/harness/cpus.hpp"
 #include "bench/harness/experiment.hpp"
+#include "bench/harness/machine/cpus.hpp"
+#include "bench/harness/mallocs/block_owner.hpp"
 #include "bench/harness/page_array.hpp"
 #include "bench/harness/stopwatch.hpp"
 
@@ -123,15 +123,15 @@ private:
     /// Both sides fill their blocks before either compares, to detect blocks of one side that overlap those of the
     /// other.
     void check_batch() {
-        std::uint64_t const first = index_ * exchange_blocks;
+        const std::uint64_t first = index_ * exchange_blocks;
         fill_blocks(blocks_.all(), plan_.shape.bytes, first);
         plan_.meeting.meet(met_);
         if (!blocks_hold(blocks_.all(), plan_.shape.bytes, first)) fault_ = wrong_contents;
-        std::string_view const misplaced = wrong_places(blocks_.all(), plan_.shape.bytes, plan_.shape.alignment);
+        const std::string_view misplaced = wrong_places(blocks_.all(), plan_.shape.bytes, plan_.shape.alignment);
         if (!misplaced.empty()) fault_ = misplaced;
         plan_.meeting.meet(met_);
         for (std::size_t i = 0; i < exchange_blocks; ++i) { // in a different order than before, because it was sorted
-            std::uint32_t const value = next_value_ + static_cast<std::uint32_t>(i);
+            const std::uint32_t value = next_value_ + static_cast<std::uint32_t>(i);
             std::memcpy(blocks_[i], &value, sizeof value);
         }
     }
@@ -143,7 +143,7 @@ private:
                 std::fputs("an allocation failed\n", stderr);
                 std::abort();
             }
-            std::uint32_t const value = next_value_ + static_cast<std::uint32_t>(i);
+            const std::uint32_t value = next_value_ + static_cast<std::uint32_t>(i);
             std::memcpy(block, &value, sizeof value);
             escape(block);
             blocks_[i] = block;
@@ -202,8 +202,8 @@ exchange_result run_exchange(std::size_t groups, exchanged_shape shape, Allocato
     exchange_plan plan{groups, shape};
     exchange_side<Allocator> left(0, there, back, plan, first), right(1, back, there, plan, second);
     {
-        std::jthread const other([&] { right.run([](std::span<void*>) {}); });
-        std::jthread const one([&] { left.run(live); });
+        const std::jthread other([&] { right.run([](std::span<void*>) {}); });
+        const std::jthread one([&] { left.run(live); });
     }
     return {left.median_ns(), left.fault().empty() ? right.fault() : left.fault(), {left.cpu(), right.cpu()}};
 }
@@ -222,7 +222,7 @@ exchange_result run_exchange(std::size_t groups, exchanged_shape shape, Allocato
 template<class Allocator>
 void measure_exchange(const task& asked, std::string_view variant, exchanged_shape shape, Allocator& first,
                       Allocator& second) {
-    std::size_t const groups = asked.options.size("exchange-groups");
+    const std::size_t groups = asked.options.size("exchange-groups");
     std::array<double, exchange_turns> alone{}, with{};
     std::size_t turns = 0;
     std::array<int, 2> cpus{-1, -1};

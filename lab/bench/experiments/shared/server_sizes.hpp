@@ -14,10 +14,10 @@ namespace tenure::lab {
 /// At scale 1, of 100 blocks 90 have 16 to 128 bytes, 9 up to 2 KiB and one up to 64 KiB; all grow with the scale.
 [[nodiscard]] inline std::uint32_t server_bytes(random_source& random, double scale) {
     const auto between = [&](double low, double high) {
-        auto const begin = static_cast<std::size_t>(low), room = static_cast<std::size_t>(high) - begin;
+        const auto begin = static_cast<std::size_t>(low), room = static_cast<std::size_t>(high) - begin;
         return static_cast<std::uint32_t>(begin + random.below(room + 1));
     };
-    std::size_t const kind = random.below(100);
+    const std::size_t kind = random.below(100);
     if (kind < 90) return between(16, 128 * scale);
     if (kind < 99) return between(128 * scale, 2048 * scale);
     return between(2048 * scale, 65536 * scale);

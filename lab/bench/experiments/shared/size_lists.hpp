@@ -34,7 +34,7 @@ public:
     }
 
     void* allocate(std::size_t bytes) {
-        std::size_t const list = list_of(bytes);
+        const std::size_t list = list_of(bytes);
         link* const first = state.lists[list];
         if (first == nullptr) [[unlikely]]
             return bump(list);
@@ -42,7 +42,7 @@ public:
         return first;
     }
     void deallocate(void* block, std::size_t bytes) {
-        std::size_t const list = list_of(bytes);
+        const std::size_t list = list_of(bytes);
         state.lists[list] = new (block) link{state.lists[list]};
     }
     bool trim() { return false; }

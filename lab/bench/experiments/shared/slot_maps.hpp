@@ -27,7 +27,7 @@ public:
     std::uint64_t take(std::uint64_t size, std::uint64_t alignment = 1) {
         for (auto at = by_size_.lower_bound(size); at != by_size_.end(); ++at) {
             const auto [slot_size, slot] = *at;
-            std::uint64_t const begin = (slot + alignment - 1) / alignment * alignment;
+            const std::uint64_t begin = (slot + alignment - 1) / alignment * alignment;
             if (begin - slot > slot_size || slot_size - (begin - slot) < size) continue;
             by_size_.erase(at);
             by_offset_.erase(slot);

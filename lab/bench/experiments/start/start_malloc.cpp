@@ -53,14 +53,14 @@ std::string output_of(const std::array<const char*, 4>& arguments) {
 
 /// The number after a word; 0 when the word is missing.
 double number_after(const std::string& text, std::string_view word) {
-    std::size_t const place = text.find(word);
+    const std::size_t place = text.find(word);
     return place == std::string::npos ? 0 : std::strtod(text.c_str() + place + word.size(), nullptr);
 }
 
 void run_start(const task& asked) {
-    std::size_t const starts = asked.options.size("starts"), passes = asked.options.size("passes");
+    const std::size_t starts = asked.options.size("starts"), passes = asked.options.size("passes");
     const char* const preloaded = std::getenv("LD_PRELOAD"); // NOLINT(concurrency-mt-unsafe): one thread
-    std::string const seen = output_of({"/bin/cat", "/proc/self/maps", "/proc/self/status", nullptr});
+    const std::string seen = output_of({"/bin/cat", "/proc/self/maps", "/proc/self/status", nullptr});
     const double resident_kib = number_after(seen, "VmHWM:");
     if (resident_kib == 0) return asked.out.fail("/bin/cat could not be started, or failed");
     if (preloaded != nullptr && *preloaded != '\0' && seen.find(preloaded) == std::string::npos)

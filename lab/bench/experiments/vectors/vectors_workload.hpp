@@ -16,8 +16,8 @@
 #include <string>
 #include <string_view>
 
+#include "bench/experiments/vectors/loops/vectors_calls.hpp"
 #include "bench/experiments/vectors/vectors.hpp"
-#include "bench/experiments/vectors/vectors_calls.hpp"
 #include "bench/harness/page_array.hpp"
 #include "bench/harness/stopwatch.hpp"
 
@@ -48,7 +48,7 @@ public:
         T factor = 3, none = 120;
         escape(&factor); // prevents constant folding
         escape(&none);
-        std::size_t const n = count_;
+        const std::size_t n = count_;
         row("fill", [&] { Maths::fill(c, n, factor); });
         expect(c_[n - 1] == factor);
         row("add, in place", [&] { Maths::add(c, n, c, factor); });
@@ -87,7 +87,7 @@ private:
     template<class Operation>
     void row(std::string_view what, const Operation& operation) {
         // Repeats data in the cache until the operation takes about a tenth of a millisecond.
-        std::size_t const times = std::max<std::size_t>(1, 200'000 / count_);
+        const std::size_t times = std::max<std::size_t>(1, 200'000 / count_);
         const page_array<double> spent(repeats_);
         if (times > 1) operation(); // loads the data into the caches
         for (double& each : spent.all()) {
@@ -119,7 +119,7 @@ void run_vectors_of(const task& asked, std::string_view type, std::size_t count)
 template<class Maths>
 void run_vectors(const task& asked) {
     const bool in_memory = asked.part == vectors_part::in_memory;
-    std::size_t const count = asked.options.size(in_memory ? "count" : "cached-count");
+    const std::size_t count = asked.options.size(in_memory ? "count" : "cached-count");
     run_vectors_of<Maths, std::uint64_t>(asked, "uint64", count);
     run_vectors_of<Maths, std::int32_t>(asked, "int32", count);
     run_vectors_of<Maths, double>(asked, "double", count);

@@ -14,7 +14,7 @@
 #include <iterator>
 #include <vector>
 
-#include "bench/harness/peers.hpp"
+#include "bench/harness/mallocs/malloc_peers.hpp"
 #include "observe/hook/record/settings.hpp"
 
 namespace tenure::lab {
@@ -27,7 +27,7 @@ hook::counted_function* find_counted() {
 
 std::vector<std::string> own_arguments() {
     std::ifstream file("/proc/self/cmdline", std::ios::binary);
-    std::string const all{std::istreambuf_iterator<char>(file), {}};
+    const std::string all{std::istreambuf_iterator<char>(file), {}};
     std::vector<std::string> words;
     for (std::size_t begin = 0; begin < all.size(); begin += words.back().size() + 1) words.emplace_back(&all[begin]);
     return words;
@@ -44,13 +44,13 @@ std::string_view why_not_watched() {
 
 std::string become_watched(std::string_view stacks) {
     if (find_counted() != nullptr) return {};
-    std::string const library = find_own_library("libtenure_watch.so");
+    const std::string library = find_own_library("libtenure_watch.so");
     if (library.empty()) return std::string{why_not_watched()};
     if (std::getenv(hook::folder_variable) != nullptr)
         return "the process was started with the hook, but the hook "
                "is not loaded";
     std::error_code error;
-    std::filesystem::path const place = ::access("/dev/shm", W_OK) == 0 ? std::filesystem::path("/dev/shm")
+    const std::filesystem::path place = ::access("/dev/shm", W_OK) == 0 ? std::filesystem::path("/dev/shm")
                                                                         : std::filesystem::temp_directory_path(error);
     std::string folder = (place / "tenure-bench-XXXXXX").string();
     if (error || ::mkdtemp(folder.data()) == nullptr) return "cannot create a folder for the recording";

@@ -110,9 +110,9 @@ double measured(body run, const task& asked) {
     for (double& each : times) {
         deep_result found{run, asked.options.size("calls")};
         std::thread([&] {
-            auto const depth = static_cast<unsigned>(asked.options.size("depth"));
+            const auto depth = static_cast<unsigned>(asked.options.size("depth"));
             if (asked.part == in_a_region) {
-                region_scope const region(region_name);
+                const region_scope region(region_name);
                 descend(depth, found);
             } else {
                 descend(depth, found);
@@ -130,7 +130,7 @@ struct malloc_owner {
 };
 
 void run_calls(const task& asked) {
-    std::string const variant = asked.part == in_a_region ? "in a region" : "outside";
+    const std::string variant = asked.part == in_a_region ? "in a region" : "outside";
     asked.out.value("mutex pair", variant, "ns", measured(lock_and_unlock, asked));
     asked.out.value("malloc and free", variant, "ns", measured(allocate_and_free, asked));
     asked.out.value("snprintf", variant, "ns", measured(print, asked));
@@ -144,11 +144,11 @@ constexpr std::array<std::string_view, 3> modes{"none", "frames", "tables"};
 
 template<std::size_t Mode>
 void run_watched(const task& asked) {
-    if (std::string const why = become_watched(modes[Mode]); !why.empty()) return asked.out.fail(why);
+    if (const std::string why = become_watched(modes[Mode]); !why.empty()) return asked.out.fail(why);
     run_calls(asked);
-    hook::region_counts const counts = counted_in(region_name);
+    const hook::region_counts counts = counted_in(region_name);
     forget_recording();
-    std::size_t const calls = asked.part == in_a_region ? 3 * asked.options.size("calls") : 0;
+    const std::size_t calls = asked.part == in_a_region ? 3 * asked.options.size("calls") : 0;
     if (counts.allocations != calls || counts.quick_locks < calls) asked.out.fail("not every call was counted");
 }
 

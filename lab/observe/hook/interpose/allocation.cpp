@@ -86,7 +86,7 @@ void free(void* block) {
         const noted_call<call::free> note(here());
         return function(block);
     }
-    std::uint64_t const begin = ticks();
+    const std::uint64_t begin = ticks();
     function(block);
     note_null_free(call::free, here(), begin, ticks());
 }

@@ -51,12 +51,12 @@ namespace {
 template<call Which, class Object, class... Times>
 [[gnu::noinline]] int wait_for_lock(const place& from, bool was_busy, Object* object, Times... times) {
     auto* const function = real<int(Object*, Times...)>(Which);
-    std::uint32_t const holder = holder_of(object);
+    const std::uint32_t holder = holder_of(object);
     const auto* const waited_for = const_cast<const void*>(static_cast<const volatile void*>(object));
-    std::uint64_t const begin = ticks();
+    const std::uint64_t begin = ticks();
     note_waiting(Which, from, begin, waited_for);
     const int answer = function(object, times...);
-    std::uint64_t const end = ticks();
+    const std::uint64_t end = ticks();
     const bool is_taken = answer == 0 || answer == EOWNERDEAD;
     const bool is_wait = was_busy || end - begin >= chosen.slow_ticks;
     if (is_wait && (is_taken || answer == ETIMEDOUT)) {
@@ -219,8 +219,8 @@ int __cxa_guard_acquire(void* guard) {
     auto* const function = real<int(void*)>(call::guard_acquire);
     if (!is_active()) [[likely]]
         return function(guard);
-    std::uint64_t const begin = ticks();
-    std::uint32_t const active = this_thread.active;
+    const std::uint64_t begin = ticks();
+    const std::uint32_t active = this_thread.active;
     this_thread.active = 0; // the real function waits with a futex
     note_waiting(call::guard_acquire, here(), begin, guard);
     const int is_ours = function(guard);

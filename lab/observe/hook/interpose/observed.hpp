@@ -41,8 +41,8 @@ public:
         if constexpr (is_wait(info(Which).group)) note_waiting(Which, from, begin_, object);
     }
     [[gnu::always_inline]] ~noted_call() {
-        std::uint64_t const end = ticks();
-        std::uint64_t const nested = this_thread.waited - waited_; // a wait inside the call records itself
+        const std::uint64_t end = ticks();
+        const std::uint64_t nested = this_thread.waited - waited_; // a wait inside the call records itself
         if constexpr (hides_what_is_inside(Which)) this_thread.active = active_;
         if constexpr (may_be_quick(info(Which).group)) {
             note_input(Which, from_, begin_ + nested, end);

@@ -22,7 +22,7 @@ template<call Which, class... Arguments>
         const noted_call<Which> note(from);
         return function(block, arguments...);
     }
-    std::uint64_t const begin = ticks();
+    const std::uint64_t begin = ticks();
     function(block, arguments...);
     note_null_free(Which, from, begin, ticks());
 }

@@ -68,10 +68,10 @@ bool is_finding() noexcept { return finding; }
 // Each block is preceded by its size.
 void* take_early(std::size_t bytes, std::size_t alignment) noexcept {
     constexpr std::size_t head = 16;
-    std::size_t const step = alignment < head ? head : alignment;
+    const std::size_t step = alignment < head ? head : alignment;
     std::size_t used = __atomic_load_n(&early_used, __ATOMIC_RELAXED);
     for (;;) {
-        std::size_t const begin = (used + head + step - 1) / step * step;
+        const std::size_t begin = (used + head + step - 1) / step * step;
         if (bytes > early_store_bytes || begin > early_store_bytes - bytes) return nullptr;
         if (!__atomic_compare_exchange_n(&early_used, &used, begin + bytes, false, __ATOMIC_RELAXED,
                                          __ATOMIC_RELAXED)) {
@@ -130,7 +130,7 @@ constinit int privates_lock = 0;         // held by the writer
 
 [[nodiscard]] void* known_private(call which, std::uintptr_t module, std::uint32_t era) noexcept {
     for (const private_function& each : privates) {
-        std::uint32_t const version = __atomic_load_n(&each.version, __ATOMIC_ACQUIRE);
+        const std::uint32_t version = __atomic_load_n(&each.version, __ATOMIC_ACQUIRE);
         const bool is_it = __atomic_load_n(&each.era, __ATOMIC_RELAXED) == era &&
                            __atomic_load_n(&each.which, __ATOMIC_RELAXED) == which &&
                            __atomic_load_n(&each.module, __ATOMIC_RELAXED) == module;
@@ -147,7 +147,7 @@ void remember_private(call which, std::uintptr_t module, void* function, std::ui
     if (__atomic_exchange_n(&privates_lock, 1, __ATOMIC_ACQUIRE) != 0) return; // it will be looked up again
     for (private_function& each : privates) {
         if (__atomic_load_n(&each.era, __ATOMIC_RELAXED) >= era) continue;
-        std::uint32_t const written = __atomic_load_n(&each.version, __ATOMIC_RELAXED) | 1U; // already odd after a fork
+        const std::uint32_t written = __atomic_load_n(&each.version, __ATOMIC_RELAXED) | 1U; // already odd after a fork
         __atomic_store_n(&each.version, written, __ATOMIC_RELAXED);
         __atomic_thread_fence(__ATOMIC_RELEASE);
         __atomic_store_n(&each.era, era, __ATOMIC_RELAXED);
@@ -172,8 +172,8 @@ void remember_private(call which, std::uintptr_t module, void* function, std::ui
 }
 
 TENURE_NOINLINE void* find_for_caller(call which) noexcept {
-    std::uintptr_t const caller = caller_of_hook(), module = module_base(caller);
-    std::uint32_t const era = __atomic_load_n(&private_era, __ATOMIC_ACQUIRE);
+    const std::uintptr_t caller = caller_of_hook(), module = module_base(caller);
+    const std::uint32_t era = __atomic_load_n(&private_era, __ATOMIC_ACQUIRE);
     if (void* const known = known_private(which, module, era)) return known;
     Dl_info about{};
     link_map* map = nullptr;

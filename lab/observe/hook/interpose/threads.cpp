@@ -16,10 +16,10 @@
 
 #include "observe/hook/interpose/observed.hpp"
 #include "observe/hook/interpose/raw.hpp"
-#include "observe/hook/interpose/tasks.hpp"
 #include "observe/hook/patch/patches.hpp"
 #include "observe/hook/record/process.hpp"
 #include "observe/hook/record/regions.hpp"
+#include "observe/hook/runtimes/tbb.hpp"
 
 namespace tenure::lab::hook {
 
@@ -55,7 +55,7 @@ void end_thread(void*) {
 /// Returns the function that a std::thread state object points to. The object holds the arguments, then the pointer;
 /// its type is a tuple whose first element is the pointer, stored last. `table` is the object's virtual table.
 [[nodiscard]] std::uintptr_t pointed_function(const void* state, std::uintptr_t table) noexcept {
-    std::uintptr_t const type = reinterpret_cast<const std::uintptr_t*>(table)[-1];
+    const std::uintptr_t type = reinterpret_cast<const std::uintptr_t*>(table)[-1];
     if (!is_in_module(type)) return 0;
     const char* const name = reinterpret_cast<const char* const*>(type)[1];
     if (!is_in_module(reinterpret_cast<std::uintptr_t>(name))) return 0;
@@ -78,11 +78,11 @@ void end_thread(void*) {
 [[nodiscard]] std::uintptr_t routine_of(void* (*function)(void*), const void* argument) noexcept {
     const auto plain = reinterpret_cast<std::uintptr_t>(function);
     if (argument == nullptr || !is_in_library(plain, "libstdc++")) return plain;
-    std::uintptr_t const table = *static_cast<const std::uintptr_t*>(argument);
+    const std::uintptr_t table = *static_cast<const std::uintptr_t*>(argument);
     if (table % sizeof table != 0 || !is_in_module(table)) return plain;
-    std::uintptr_t const run = reinterpret_cast<const std::uintptr_t*>(table)[2];
+    const std::uintptr_t run = reinterpret_cast<const std::uintptr_t*>(table)[2];
     if (!is_in_module(run)) return plain;
-    std::uintptr_t const pointed = pointed_function(argument, table);
+    const std::uintptr_t pointed = pointed_function(argument, table);
     return pointed != 0 ? pointed : run;
 }
 

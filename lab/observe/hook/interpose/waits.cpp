@@ -24,9 +24,9 @@
 #include <cstdarg>
 
 #include "observe/hook/interpose/observed.hpp"
-#include "observe/hook/interpose/openmp_tool.hpp"
-#include "observe/hook/interpose/tasks.hpp"
 #include "observe/hook/record/regions.hpp"
+#include "observe/hook/runtimes/openmp_tool.hpp"
+#include "observe/hook/runtimes/tbb.hpp"
 
 using namespace tenure::lab::hook;
 
@@ -77,7 +77,7 @@ int sched_yield() {
     if (!is_active()) [[likely]]
         return function();
     if (is_idle_in_tasks(here().caller)) {
-        std::uint64_t const begin = ticks();
+        const std::uint64_t begin = ticks();
         const int answer = function();
         note_idle(begin, ticks());
         return answer;

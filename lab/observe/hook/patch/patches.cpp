@@ -254,7 +254,7 @@ constexpr std::intptr_t reach = std::intptr_t{1} << 30U; // half a jump's reach;
 [[nodiscard]] unsigned char* page_near(std::uintptr_t function) noexcept {
     constexpr std::intptr_t step = std::intptr_t{1} << 20U;
     for (std::intptr_t distance = step; distance < reach; distance += step) {
-        for (std::intptr_t const each : {-distance, distance}) { // below first: the heap grows above the program
+        for (const std::intptr_t each : {-distance, distance}) { // below first: the heap grows above the program
             const long at = static_cast<long>((function + static_cast<std::uintptr_t>(each)) & ~std::uintptr_t{4095});
             constexpr int no_replace = 0x10'0000;
             const long got =
@@ -314,7 +314,7 @@ void write_at_once(std::uintptr_t function, const unsigned char* bytes) noexcept
     for (std::uint32_t index = 0; index < plan.fixes; ++index) {
         const code_fix& fix = plan.fix[index];
         if (fix.kind != fix_kind::distance) {
-            std::uint64_t const address = base + fix.target;
+            const std::uint64_t address = base + fix.target;
             const auto half = static_cast<std::uint32_t>(fix.kind == fix_kind::low_half ? address : address >> 32U);
             std::memcpy(reinterpret_cast<void*>(moved + fix.at), &half, sizeof half);
             continue;
@@ -336,8 +336,8 @@ void write_at_once(std::uintptr_t function, const unsigned char* bytes) noexcept
 [[nodiscard]] const char* write_to_function(const planned_patch& plan, std::uintptr_t function,
                                             const unsigned char* thunk) noexcept {
     constexpr auto page_mask = static_cast<std::uintptr_t>(page - 1);
-    std::uintptr_t const first = function & ~page_mask;
-    std::uintptr_t const bytes = ((function + plan.bytes + page_mask) & ~page_mask) - first;
+    const std::uintptr_t first = function & ~page_mask;
+    const std::uintptr_t bytes = ((function + plan.bytes + page_mask) & ~page_mask) - first;
     const auto distance = static_cast<std::int32_t>(reinterpret_cast<std::intptr_t>(thunk) -
                                                     static_cast<std::intptr_t>(function + jump_bytes));
     const other_threads others = find_other_threads();
@@ -366,13 +366,13 @@ void write_at_once(std::uintptr_t function, const unsigned char* bytes) noexcept
 }
 
 [[nodiscard]] const char* apply(patch& to, std::uintptr_t base, std::uint32_t number) noexcept {
-    std::uintptr_t const function = base + to.plan.address;
+    const std::uintptr_t function = base + to.plan.address;
     if (std::memcmp(reinterpret_cast<const void*>(function), to.plan.original, to.plan.bytes) != 0) {
         return " is not watched: its first bytes in the process differ from those in its file";
     }
     unsigned char* const thunk = page_near(function);
     if (thunk == nullptr) return " is not watched: there is no free page within reach of it";
-    std::uintptr_t const moved = write_thunk(thunk, to.plan, base, number);
+    const std::uintptr_t moved = write_thunk(thunk, to.plan, base, number);
     const char* refusal = nullptr;
     if (moved == 0) refusal = " is not watched: its first instructions refer to addresses out of reach";
     if (refusal == nullptr && !set_rights(reinterpret_cast<std::uintptr_t>(thunk), page, PROT_READ | PROT_EXEC))
@@ -528,7 +528,7 @@ std::uintptr_t tenure_hook_leave(std::uintptr_t* slot) {
     const busy no_handler;
     for (std::uint32_t index = entered_count; index-- > 0;) {
         if (entered[index].slot != slot) continue;
-        std::uintptr_t const to = entered[index].real;
+        const std::uintptr_t to = entered[index].real;
         for (std::uint32_t inner = entered_count; inner-- > index;) leave_region(entered[inner]);
         for (std::uint32_t later = index; later + 1 < entered_count; ++later) entered[later] = entered[later + 1];
         --entered_count;

@@ -45,9 +45,9 @@ void end_allowed() {
 void mark(const char* name, std::size_t name_bytes) {
     if (!chosen.is_on || (chosen.regions & watches_marks) == 0) return;
     process_head* const process = head_of_process();
-    std::uint32_t const region = region_of(region_kind::mark, 0, 0, name, name_bytes);
+    const std::uint32_t region = region_of(region_kind::mark, 0, 0, name, name_bytes);
     if (process == nullptr || region == no_region) return;
-    std::uint64_t const index = __atomic_fetch_add(&process->moments, 1, __ATOMIC_RELAXED);
+    const std::uint64_t index = __atomic_fetch_add(&process->moments, 1, __ATOMIC_RELAXED);
     if (index >= max_moments) return;
     moment_record& moment = process->moment[index];
     moment.thread = static_cast<std::uint32_t>(raw_call(SYS_gettid));

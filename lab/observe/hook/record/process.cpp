@@ -18,9 +18,9 @@
 
 #include "observe/hook/interpose/observed.hpp"
 #include "observe/hook/interpose/raw.hpp"
-#include "observe/hook/interpose/tasks.hpp"
 #include "observe/hook/patch/patches.hpp"
 #include "observe/hook/record/regions.hpp"
+#include "observe/hook/runtimes/tbb.hpp"
 
 extern "C" void* __libc_stack_end; // NOLINT: the C library's name
 
@@ -29,7 +29,7 @@ namespace tenure::lab::hook {
 namespace {
 
 [[nodiscard]] bool has_word(const char* list, const char* word) noexcept {
-    std::size_t const length = std::strlen(word);
+    const std::size_t length = std::strlen(word);
     for (const char* at = list; (at = std::strstr(at, word)) != nullptr; at += length) {
         const bool begins = at == list || at[-1] == ',';
         if (begins && (at[length] == '\0' || at[length] == ',')) return true;
@@ -41,7 +41,7 @@ namespace {
 [[nodiscard]] std::uint64_t ticks_of_short_wait() noexcept {
     timespec begin{}, now{};
     raw_call(SYS_clock_gettime, CLOCK_MONOTONIC, reinterpret_cast<long>(&begin));
-    std::uint64_t const first = ticks();
+    const std::uint64_t first = ticks();
     long spent = 0;
     constexpr long wanted_ns = 20'000;
     while (spent < wanted_ns) {
@@ -53,7 +53,7 @@ namespace {
 
 /// The smaller of two measurements, because the thread may be preempted between the clock reads.
 [[nodiscard]] std::uint64_t ticks_per_us() noexcept {
-    std::uint64_t const first = ticks_of_short_wait(), second = ticks_of_short_wait();
+    const std::uint64_t first = ticks_of_short_wait(), second = ticks_of_short_wait();
     return first < second ? first : second;
 }
 
@@ -71,7 +71,7 @@ void read_settings() noexcept {
     if (stacks != nullptr && std::strcmp(stacks, "frames") == 0) chosen.stacks = stack_mode::frames;
     const char* const slow = std::getenv(slow_variable);
     constexpr std::uint64_t default_slow_ns = 2000;
-    std::uint64_t const slow_ns = slow == nullptr ? default_slow_ns : std::strtoull(slow, nullptr, 10);
+    const std::uint64_t slow_ns = slow == nullptr ? default_slow_ns : std::strtoull(slow, nullptr, 10);
     chosen.ticks_per_us = ticks_per_us();
     chosen.slow_ticks = slow_ns * chosen.ticks_per_us / 1000;
 }

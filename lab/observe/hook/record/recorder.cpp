@@ -83,12 +83,12 @@ TENURE_NOINLINE site_record* find_site(call which, place from) noexcept {
     const silence quiet;
     thread_area* const area = area_of_thread();
     if (area == nullptr) return nullptr;
-    std::uint32_t const node = node_of_call(*area), what = what_of(which, node);
+    const std::uint32_t node = node_of_call(*area), what = what_of(which, node);
     if (site_record* const known = known_site(*area, from, what)) return known;
     kernel_figures before, after;
     ask_kernel_quickly(before);
     bool is_exact = false;
-    std::uint32_t const stack = stack_of(*area, from, is_exact);
+    const std::uint32_t stack = stack_of(*area, from, is_exact);
     site_record& site = place_site(*area, which, node, stack);
     if (is_exact) know_site(from, what, stack, site);
     ask_kernel_quickly(after);
@@ -149,11 +149,11 @@ void count_wait(thread_area& area, site_record& site, std::uint64_t begin, std::
 
 /// Time since the last remember_moment() in which the thread neither ran nor was in a recorded wait.
 [[nodiscard]] std::uint64_t time_away() noexcept {
-    std::uint64_t const then = this_thread.known_ticks, ran_then = this_thread.known_processor_ns;
-    std::uint64_t const waited = this_thread.waited - this_thread.known_waited;
+    const std::uint64_t then = this_thread.known_ticks, ran_then = this_thread.known_processor_ns;
+    const std::uint64_t waited = this_thread.waited - this_thread.known_waited;
     remember_moment();
-    std::uint64_t const ran = (this_thread.known_processor_ns - ran_then) * chosen.ticks_per_us / 1000;
-    std::uint64_t const wall = this_thread.known_ticks - then, seen = ran + waited;
+    const std::uint64_t ran = (this_thread.known_processor_ns - ran_then) * chosen.ticks_per_us / 1000;
+    const std::uint64_t wall = this_thread.known_ticks - then, seen = ran + waited;
     return then == 0 || wall <= seen ? 0 : wall - seen;
 }
 
@@ -171,11 +171,11 @@ TENURE_NOINLINE void look_into(thread_area& area, site_record& site, std::uint64
     kernel_figures now;
     ask_kernel_quickly(now);
     const bool has_slept = now.voluntary > this_thread.voluntary;
-    std::uint64_t const faults = now.small_faults + now.large_faults;
-    std::uint64_t const touched = faults - std::min(this_thread.faults, faults);
+    const std::uint64_t faults = now.small_faults + now.large_faults;
+    const std::uint64_t touched = faults - std::min(this_thread.faults, faults);
     const bool was_interrupted = now.involuntary > this_thread.involuntary;
     remember_figures(now);
-    std::uint64_t const away = time_away();
+    const std::uint64_t away = time_away();
     if (has_slept && was_here(away, spent) && !was_interrupted) {
         count_wait(area, site, begin, spent, 0);
         this_thread.known_waited = this_thread.waited;
@@ -208,7 +208,7 @@ void note_cancelled() noexcept {
     thread_area* const area = this_thread.area;
     if (area == nullptr || area->waiting_since == 0 || area->waiting_call >= call_count) return;
     site_record& site = place_site(*area, static_cast<call>(area->waiting_call), area->waiting_node, 0);
-    std::uint64_t const begin = area->waiting_since, spent = ticks() - begin;
+    const std::uint64_t begin = area->waiting_since, spent = ticks() - begin;
     area->waiting_since = 0;
     count(site, spent, 0);
     count_wait(*area, site, begin, spent, 0);
@@ -217,7 +217,7 @@ void note_cancelled() noexcept {
 void note_call(call which, place from, std::uint64_t begin, std::uint64_t end, std::uint64_t bytes) noexcept {
     site_record* const site = site_of(which, from);
     if (site == nullptr) return;
-    std::uint64_t const spent = end - begin;
+    const std::uint64_t spent = end - begin;
     count(*site, spent, bytes);
     thread_area& area = *this_thread.area;
     area.latest = end;
@@ -232,7 +232,7 @@ void note_wait(call which, place from, std::uint64_t begin, std::uint64_t end, c
     site_record* const site = site_of(which, from);
     if (site == nullptr) return;
     thread_area& area = *this_thread.area;
-    std::uint64_t const spent = end - begin;
+    const std::uint64_t spent = end - begin;
     count(*site, spent, 0);
     area.waiting_since = 0;
     if (object != nullptr && site->waits == 0) site->object = keep_address(reinterpret_cast<std::uintptr_t>(object));

@@ -56,7 +56,7 @@ char* put_number(char* to, std::uint64_t number) noexcept {
 
 /// The file is FOLDER/PROCESS-NUMBER.tnw. NUMBER differs because a process that calls exec keeps its process id.
 void name_file(const char* folder, std::uint64_t number) noexcept {
-    std::size_t const length = std::min(std::strlen(folder), sizeof path - 64);
+    const std::size_t length = std::min(std::strlen(folder), sizeof path - 64);
     std::memcpy(path, folder, length);
     char* end = path + length;
     *end++ = '/';
@@ -90,7 +90,7 @@ void name_file(const char* folder, std::uint64_t number) noexcept {
 
 /// Writing one word at the end extends the file and never shrinks it, even when two threads extend it at once.
 [[nodiscard]] bool grow(long file, std::uint64_t bytes) noexcept {
-    std::uint64_t const zero = 0;
+    const std::uint64_t zero = 0;
     return is_allowed(bytes) && raw_call(SYS_pwrite64, file, reinterpret_cast<long>(&zero), sizeof zero,
                                          static_cast<long>(bytes - sizeof zero)) == static_cast<long>(sizeof zero);
 }
@@ -153,7 +153,7 @@ thread_area* refuse(process_head& process, int why) noexcept {
         raw_call(SYS_close, file);
         return refuse(*process, ENOSPC);
     }
-    std::uint64_t const offset = __atomic_fetch_add(&process->file_bytes, area_bytes, __ATOMIC_RELAXED);
+    const std::uint64_t offset = __atomic_fetch_add(&process->file_bytes, area_bytes, __ATOMIC_RELAXED);
     const bool has_grown = grow(file, offset + area_bytes);
     void* const mapped = has_grown ? map_of(file, offset, area_bytes) : nullptr;
     raw_call(SYS_close, file);
@@ -224,7 +224,7 @@ constinit int adding_module = 0; // spin lock; taken to add a module that no thr
     if (!find_module(address, found)) return max_modules;
     const char* const name = found.path == nullptr || *found.path == '\0' ? process.program : found.path;
     const auto search = [&]() noexcept {
-        std::uint32_t const count = __atomic_load_n(&process.modules, __ATOMIC_ACQUIRE);
+        const std::uint32_t count = __atomic_load_n(&process.modules, __ATOMIC_ACQUIRE);
         for (std::uint32_t index = 0; index < count; ++index) {
             const module_record& each = process.module[index];
             if (each.base == found.base && std::strncmp(each.path, name, sizeof each.path - 1) == 0) return index;
@@ -280,11 +280,11 @@ void note_end(process_end how) noexcept {
 void note_notice(const char* text, const char* about) noexcept {
     process_head* const process = head_of_process();
     if (process == nullptr) return;
-    std::uint32_t const index = __atomic_fetch_add(&process->notices, 1, __ATOMIC_RELAXED);
+    const std::uint32_t index = __atomic_fetch_add(&process->notices, 1, __ATOMIC_RELAXED);
     if (index >= max_notices) return;
     char* const to = process->notice[index];
-    std::size_t const room = sizeof process->notice[index] - 1;
-    std::size_t const first = std::min(std::strlen(about), room);
+    const std::size_t room = sizeof process->notice[index] - 1;
+    const std::size_t first = std::min(std::strlen(about), room);
     std::memcpy(to, about, first);
     std::strncpy(to + first, text, room - first);
 }
@@ -292,7 +292,7 @@ void note_notice(const char* text, const char* about) noexcept {
 std::uint64_t keep_address(std::uintptr_t address) noexcept {
     process_head* const process = head_of_process();
     if (process == nullptr) return address;
-    std::uint32_t const index = module_of(*process, address);
+    const std::uint32_t index = module_of(*process, address);
     if (index == max_modules) return address;
     return (std::uint64_t{index} + 1) << module_shift | (address - process->module[index].base);
 }
@@ -306,10 +306,10 @@ bool is_code(std::uintptr_t address) noexcept {
     if (!is_in_module(address)) return false;
     using iterate = int(int (*)(dl_phdr_info*, std::size_t, void*), void*);
     constexpr auto look = [](dl_phdr_info* about, std::size_t, void* data) {
-        std::uintptr_t const offset = *static_cast<std::uintptr_t*>(data) - about->dlpi_addr;
+        const std::uintptr_t offset = *static_cast<std::uintptr_t*>(data) - about->dlpi_addr;
         for (int index = 0; index < about->dlpi_phnum; ++index) {
             const ElfW(Phdr)& part = about->dlpi_phdr[index];
-            bool const is_executable = part.p_type == PT_LOAD && (part.p_flags & PF_X) != 0;
+            const bool is_executable = part.p_type == PT_LOAD && (part.p_flags & PF_X) != 0;
             if (is_executable && offset >= part.p_vaddr && offset - part.p_vaddr < part.p_memsz) return 1;
         }
         return 0;
@@ -432,7 +432,7 @@ void visit_areas(void (*visit)(void* context, const thread_area& area) noexcept,
     if (process == nullptr) return;
     const long file = raw_call(SYS_openat, AT_FDCWD, reinterpret_cast<long>(path), O_RDWR | O_CLOEXEC | O_NOFOLLOW);
     if (file < 0) return;
-    std::uint64_t const end = __atomic_load_n(&process->file_bytes, __ATOMIC_RELAXED);
+    const std::uint64_t end = __atomic_load_n(&process->file_bytes, __ATOMIC_RELAXED);
     for (std::uint64_t offset = head_bytes; offset + area_bytes <= end; offset += area_bytes) {
         void* const mapped = map_of(file, offset, area_bytes);
         if (mapped == nullptr) continue;

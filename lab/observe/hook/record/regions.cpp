@@ -118,7 +118,7 @@ TENURE_NOINLINE void ask_at_end(node_record& node, bool is_whole) noexcept {
     kernel_figures now;
     ask_kernel(now);
     remember_figures(now);
-    std::uint64_t const period = is_whole ? node.period_inside : ticks() - node.period_begin;
+    const std::uint64_t period = is_whole ? node.period_inside : ticks() - node.period_begin;
     if (node.period_inside * 10 >= period * 9) {
         add_figures(node, now, period);
         begin_period(node, now);
@@ -161,9 +161,9 @@ std::uint32_t region_of(region_kind kind, std::uintptr_t key, std::uintptr_t cod
                         std::size_t name_bytes) noexcept {
     process_head* const process = head_of_process();
     if (process == nullptr) return no_region;
-    std::size_t const length =
+    const std::size_t length =
         cut(name, name_bytes, kind == region_kind::mark ? max_mark_bytes : sizeof process->region[0].name - 1);
-    std::uint64_t const first = hash_of(kind, key, name, length);
+    const std::uint64_t first = hash_of(kind, key, name, length);
     for (std::uint32_t step = 0; step < max_regions; ++step) {
         const auto index = static_cast<std::uint32_t>((first + step) % max_regions);
         region_record& region = process->region[index];
@@ -192,7 +192,7 @@ std::uint32_t region_of(region_kind kind, std::uintptr_t key, std::uintptr_t cod
 // the one that is being written, because depth is updated first.
 void enter(std::uint32_t region, std::uint64_t since) noexcept {
     thread_state& thread = this_thread;
-    std::uint32_t const active = thread.active, depth = thread.depth;
+    const std::uint32_t active = thread.active, depth = thread.depth;
     thread.active = 0; // do not record the hook's own calls
     thread.depth = depth + 1;
     __atomic_signal_fence(__ATOMIC_SEQ_CST);
@@ -204,7 +204,7 @@ void enter(std::uint32_t region, std::uint64_t since) noexcept {
         open.node = thread.node;
         open.is_counted = area != nullptr && !is_inside(*area, thread.node, region);
         if (open.is_counted) {
-            std::uint32_t const node = node_inside(*area, thread.node, region);
+            const std::uint32_t node = node_inside(*area, thread.node, region);
             open.is_counted = node != thread.node;
             thread.node = node;
             look_at_period(area->node[node], ticks());
@@ -223,23 +223,23 @@ void enter(std::uint32_t region, std::uint64_t since) noexcept {
 void leave() noexcept {
     thread_state& thread = this_thread;
     if (thread.depth == 0) return;
-    std::uint32_t const active = thread.active, depth = thread.depth - 1;
+    const std::uint32_t active = thread.active, depth = thread.depth - 1;
     thread.active = 0;
     thread_area* const area = thread.area;
     if (depth < max_open) {
         const open_region& open = thread.open[depth];
         if (open.is_counted && area != nullptr) {
-            std::uint64_t const now = ticks();
+            const std::uint64_t now = ticks();
             node_record& record = area->node[thread.node];
-            std::uint64_t const spent = now - open.begin;
+            const std::uint64_t spent = now - open.begin;
             record.inside_ticks += spent;
             record.open_since = 0;
             if (spent > record.longest_ticks) record.longest_ticks = spent;
             if (record.period_begin != 0) {
-                std::uint64_t const since = std::max(open.begin, record.period_begin);
+                const std::uint64_t since = std::max(open.begin, record.period_begin);
                 record.period_inside += now > since ? now - since : 0;
                 // Little else has happened between the question and the stay, so the answer is the stay's.
-                std::uint64_t const before = open.begin > record.period_begin ? open.begin - record.period_begin : 0;
+                const std::uint64_t before = open.begin > record.period_begin ? open.begin - record.period_begin : 0;
                 const bool is_whole = record.period_inside == spent && spent >= long_stay_ticks && before * 20 <= spent;
                 if (is_whole || now - record.period_begin >= period_ticks) ask_at_end(record, is_whole);
             }
@@ -260,7 +260,7 @@ void leave_at(std::uint32_t depth) noexcept {
     std::uint32_t reopened[max_open];
     std::uint32_t count = 0;
     while (thread.depth > depth + 1) {
-        std::uint32_t const inner = thread.depth - 1;
+        const std::uint32_t inner = thread.depth - 1;
         reopened[count++] = thread.open[inner].region;
         leave();
     }
@@ -277,7 +277,7 @@ void ask_meanwhile(thread_area& area, std::uint64_t now) noexcept {
     constexpr std::uint64_t seldom = 100 * period_ticks;
     for (std::uint32_t index = 0; index < std::min(this_thread.depth, max_open); ++index) {
         const open_region& open = this_thread.open[index];
-        std::uint32_t const inner =
+        const std::uint32_t inner =
             index + 1 < std::min(this_thread.depth, max_open) ? this_thread.open[index + 1].node : this_thread.node;
         node_record& node = area.node[inner];
         if (!open.is_counted || node.period_begin == 0 || now - node.period_begin < seldom) continue;
@@ -294,7 +294,7 @@ bool enter_if_outside(std::uint32_t region) noexcept {
 }
 
 void leave_if(region_kind kind) noexcept {
-    std::uint32_t const depth = this_thread.depth;
+    const std::uint32_t depth = this_thread.depth;
     if (depth == 0 || (depth <= max_open && this_thread.open[depth - 1].kind != kind)) return;
     leave();
 }
@@ -309,7 +309,7 @@ void note_opened(const opened_region& opened) noexcept {
 void note_closed(const opened_region& opened) noexcept {
     thread_area* const area = opened.region == no_region ? nullptr : area_of_thread();
     if (area == nullptr || is_inside(*area, this_thread.node, opened.region)) return;
-    std::uint64_t const now = ticks(), spent = now - opened.begin;
+    const std::uint64_t now = ticks(), spent = now - opened.begin;
     node_record& node = area->node[node_inside(*area, this_thread.node, opened.region)];
     node.open_instance = 0;
     ++node.instances;

@@ -40,7 +40,7 @@ struct walked_stack {
 
 /// Adds a frame. Returns   false when the stack is full.
 bool take(walked_stack& stack, std::uintptr_t address, std::uintptr_t slot, bool is_exact) noexcept {
-    if (std::uintptr_t const real = is_exact ? replaced_return(address, slot) : 0) address = real;
+    if (const std::uintptr_t real = is_exact ? replaced_return(address, slot) : 0) address = real;
     stack.address[stack.count] = address;
     stack.slot[stack.count] = slot;
     stack.is_exact = stack.is_exact && is_exact;
@@ -58,8 +58,8 @@ struct table_walk {
 _Unwind_Reason_Code take_table_frame(_Unwind_Context* context, void* data) noexcept {
     auto& walk = *static_cast<table_walk*>(data);
     int is_interrupted = 0; // by a signal: no call has stored a return address there
-    std::uintptr_t const address = _Unwind_GetIPInfo(context, &is_interrupted);
-    std::uintptr_t const slot = _Unwind_GetCFA(context) - (walk.is_above_ours ? 2 : 1) * sizeof(std::uintptr_t);
+    const std::uintptr_t address = _Unwind_GetIPInfo(context, &is_interrupted);
+    const std::uintptr_t slot = _Unwind_GetCFA(context) - (walk.is_above_ours ? 2 : 1) * sizeof(std::uintptr_t);
     walk.is_above_ours = is_return_of_ours(address);
     if (!walk.has_begun) { // still inside the hook
         if (slot < walk.from->frame + sizeof(std::uintptr_t)) return _URC_NO_REASON;
@@ -71,18 +71,18 @@ _Unwind_Reason_Code take_table_frame(_Unwind_Context* context, void* data) noexc
     // Frames above the thread's first function only started the thread.
     if (slot >= this_thread.stack_top && is_on_own_stack(walk.from->frame)) return _URC_END_OF_STACK;
     const bool is_readable = is_interrupted == 0 && slot >= walk.from->frame && is_on_own_stack(slot);
-    std::uintptr_t const found = is_readable ? read(slot) : 0;
+    const std::uintptr_t found = is_readable ? read(slot) : 0;
     const bool is_exact = is_readable && (found == address || replaced_return(found, slot) == address);
     return take(*walk.stack, address, slot, is_exact) ? _URC_NO_REASON : _URC_END_OF_STACK;
 }
 
 /// Continues with frame pointers: code generated at run time has no unwind tables but keeps frame pointers.
 void walk_frames(walked_stack& stack, std::uintptr_t pointer, std::uintptr_t above) noexcept {
-    std::uintptr_t const top = this_thread.stack_top;
+    const std::uintptr_t top = this_thread.stack_top;
     while (pointer > above && pointer % sizeof(std::uintptr_t) == 0 && pointer - above < largest_frame &&
            pointer + 2 * sizeof(std::uintptr_t) <= top && stack.count < max_frames) {
-        std::uintptr_t const slot = pointer + sizeof(std::uintptr_t);
-        std::uintptr_t const address = read(slot);
+        const std::uintptr_t slot = pointer + sizeof(std::uintptr_t);
+        const std::uintptr_t address = read(slot);
         constexpr std::uintptr_t lowest_code = 4096;
         if (address < lowest_code || !take(stack, address, slot, true)) return;
         above = pointer;
@@ -112,7 +112,7 @@ void walk(walked_stack& stack, const place& from) noexcept {
     const bool is_own = is_on_own_stack(from.frame);
     const bool has_space = is_own && from.frame - this_thread.stack_low >= unwinders_bytes;
     if (chosen.stacks == stack_mode::tables && has_space) return walk_tables(stack, from);
-    std::uintptr_t const slot = from.frame + sizeof(std::uintptr_t);
+    const std::uintptr_t slot = from.frame + sizeof(std::uintptr_t);
     if (!take(stack, from.caller, slot, read(slot) == from.caller)) return;
     if (chosen.stacks == stack_mode::frames && is_own) walk_frames(stack, read(from.frame), from.frame);
 }
@@ -121,13 +121,13 @@ void walk(walked_stack& stack, const place& from) noexcept {
 constexpr std::uint32_t max_words_of_whole_stacks = max_stack_words / 8 * 7;
 
 [[nodiscard]] std::uint32_t keep(thread_area& area, const walked_stack& stack, const place& from) noexcept {
-    std::uint32_t const needed = 1 + 2 * stack.count + (stack.count + 1) / 2;
-    std::uint32_t const room = stack.count > 1 ? max_words_of_whole_stacks : max_stack_words;
+    const std::uint32_t needed = 1 + 2 * stack.count + (stack.count + 1) / 2;
+    const std::uint32_t room = stack.count > 1 ? max_words_of_whole_stacks : max_stack_words;
     if (area.stack_words + needed > room) {
         ++area.lost_stacks;
         return 0;
     }
-    std::uint32_t const index = std::max<std::uint32_t>(area.stack_words, 1); // 0 means no stack
+    const std::uint32_t index = std::max<std::uint32_t>(area.stack_words, 1); // 0 means no stack
     std::uint64_t* const words = area.stack + index;
     words[0] = stack.count;
     for (std::uint32_t frame = 0; frame < stack.count; ++frame) {
@@ -165,13 +165,13 @@ constexpr std::uint32_t max_words_of_whole_stacks = max_stack_words / 8 * 7;
 }
 
 bool detail::is_same(std::uint64_t* words, std::uintptr_t frame) noexcept {
-    std::uint64_t const count = words[0];
+    const std::uint64_t count = words[0];
     const std::uint64_t* const raw = raw_of(words);
     const std::uint32_t* const slots = slots_of(words);
     for (std::uint64_t index = 0; index < count; ++index) {
-        std::uintptr_t const slot = frame + slots[index];
+        const std::uintptr_t slot = frame + slots[index];
         if (slot >= this_thread.stack_top) return false; // from a larger stack that was here before
-        std::uintptr_t const found = read(slot);
+        const std::uintptr_t found = read(slot);
         if (found != raw[index] && replaced_return(found, slot) != raw[index]) return false;
     }
     return true;
@@ -189,7 +189,7 @@ std::uint32_t stack_of(thread_area& area, const place& from, bool& is_exact) noe
 void know_site(const place& from, std::uint32_t what, std::uint32_t stack, site_record& site) noexcept {
     stack_cache* const cache = this_thread.stacks;
     if (cache == nullptr || stack == 0 || !is_on_own_stack(from.frame)) return;
-    std::size_t const row = row_of(from, what);
+    const std::size_t row = row_of(from, what);
     cache->rows[row][cache->next_way[row]++ % cache_ways] = {from.caller, from.frame, stack, what, &site};
 }
 
@@ -198,7 +198,7 @@ std::uint16_t* site_row(const thread_area& area, call which, std::uint32_t node,
     if (cache == nullptr) return nullptr;
     const auto number = static_cast<std::uint8_t>(which);
     constexpr std::size_t probes = 64;
-    std::size_t const first = mix((std::uint64_t{stack} << 32U) | (node << 8U) | number);
+    const std::size_t first = mix((std::uint64_t{stack} << 32U) | (node << 8U) | number);
     for (std::size_t step = 0; step < probes; ++step) {
         std::uint16_t& row = cache->sites[(first + step) % site_rows];
         if (row == 0) return &row;

@@ -87,7 +87,7 @@ struct affinity_layout {
         made.granule_shift = static_cast<unsigned>(lowest_bit(granule));
         made.page_count = block_bytes / affinity_page_bytes;
         made.words_per_page = affinity_page_bytes / granule / bits_per_word;
-        std::size_t const bits_bytes = made.page_count * made.words_per_page * sizeof(bit_word);
+        const std::size_t bits_bytes = made.page_count * made.words_per_page * sizeof(bit_word);
         made.free_offset =
             align_up(sizeof(affinity_block) + (made.page_count - 1) * sizeof(affinity_page), cache_line_bytes);
         made.start_offset = has_starts ? made.free_offset + bits_bytes : 0;
@@ -125,7 +125,7 @@ struct affinity_layout {
     }
     /// The first usable byte of the page.
     [[nodiscard]] unsigned char* begin_of(const affinity_page& page) const noexcept {
-        std::size_t const offset = index_of(page) * affinity_page_bytes;
+        const std::size_t offset = index_of(page) * affinity_page_bytes;
         return static_cast<unsigned char*>(
             pointer_at(address_of(block_of(&page)) + (offset < front_bytes ? front_bytes : offset)));
     }

@@ -31,7 +31,7 @@ concept runs_pieces = std::invocable<Run&, std::size_t, Piece&>;
 template<class Run, class Work>
 void in_pieces(std::size_t count, Run&& run, Work&& work, std::size_t each = piece_count) {
     auto piece = [&](std::size_t index) {
-        std::size_t const begin = index * each;
+        const std::size_t begin = index * each;
         work(begin, std::min(each, count - begin));
     };
     static_assert(runs_pieces<Run, decltype(piece)>);
@@ -44,7 +44,7 @@ namespace detail {
 /// The pieces' sums add up to the sum of the whole, because a piece has a power of two of blocks.
 template<element T, class Run, class SumOf>
 [[nodiscard]] sum_type<T> sum_in_pieces(std::size_t count, Run&& run, const SumOf& sum_of) {
-    std::size_t const each = std::max(piece_count, std::bit_ceil(count / max_sums + (count % max_sums != 0)));
+    const std::size_t each = std::max(piece_count, std::bit_ceil(count / max_sums + (count % max_sums != 0)));
     sum_type<T> sums[max_sums];
     in_pieces(
         count, run, [&](std::size_t begin, std::size_t size) { sums[begin / each] = sum_of(begin, size); }, each);

@@ -47,7 +47,7 @@ namespace tenure::inline TENURE_ABI::capi {
 /// size is smaller than the size field itself: the caller forgot to set it.
 template<class Info>
 bool answer(Info* to, Info filled) noexcept {
-    std::uint32_t const size = to->size;
+    const std::uint32_t size = to->size;
     if (!says_size(to, size, sizeof size)) return false;
     filled.size = size;
     std::memcpy(static_cast<void*>(to), &filled, std::min<std::size_t>(size, sizeof(Info)));

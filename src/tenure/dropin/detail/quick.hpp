@@ -31,8 +31,8 @@ constexpr auto offsets_by_step = [] {
     static_assert(alignment == 8 || alignment == 16);
     std::array<std::uint16_t, detail::table_limit_bytes / alignment + 1> offsets{};
     for (std::size_t step = 0; step < offsets.size(); ++step) {
-        std::size_t const class_index = detail::class_for(step * alignment, alignment);
-        std::size_t const offset = offsetof(detail::thread_cache, of_class) + class_index * sizeof(detail::block_cache);
+        const std::size_t class_index = detail::class_for(step * alignment, alignment);
+        const std::size_t offset = offsetof(detail::thread_cache, of_class) + class_index * sizeof(detail::block_cache);
         offsets[step] = static_cast<std::uint16_t>(offset);
     }
     return offsets;
@@ -42,7 +42,7 @@ constexpr auto offsets_by_step = [] {
 template<std::size_t alignment>
 [[nodiscard]] TENURE_ALWAYS_INLINE detail::block_cache& blocks_for(detail::thread_cache& cache,
                                                                    std::size_t bytes) noexcept {
-    std::size_t const offset = offsets_by_step<alignment>[(bytes + alignment - 1) / alignment];
+    const std::size_t offset = offsets_by_step<alignment>[(bytes + alignment - 1) / alignment];
     return *reinterpret_cast<detail::block_cache*>(reinterpret_cast<char*>(&cache) + offset);
 }
 

@@ -14,7 +14,7 @@ namespace tenure::inline TENURE_ABI::dropin {
 
 void* new_failed(std::size_t bytes, std::size_t alignment) {
     for (;;) {
-        std::new_handler const handler = std::get_new_handler();
+        const std::new_handler handler = std::get_new_handler();
         if (handler == nullptr) throw_bad_alloc();
         handler(); // frees memory, throws, or uninstalls itself
         if (void* const block = allocate_slow(bytes, alignment); block != nullptr) return block;

@@ -62,9 +62,9 @@ constinit all_holders all{};
 
 void add_holder(const handle_table& table, const handle& which) noexcept {
     void* frames[holder::max_frames];
-    std::size_t const count = host::walk_stack(frames, holder::max_frames);
-    std::uint64_t const thread = platform::thread_id();
-    platform::lock_guard const lock(all.mutex);
+    const std::size_t count = host::walk_stack(frames, holder::max_frames);
+    const std::uint64_t thread = platform::thread_id();
+    const platform::lock_guard lock(all.mutex);
     holder* const added = allocate_holder();
     if (added == nullptr) return;
     *added = {list_of(which), &table, which.entry, which.generation, thread, count, {}};
@@ -73,8 +73,8 @@ void add_holder(const handle_table& table, const handle& which) noexcept {
 }
 
 void remove_holder(const handle_table& table, const handle& which) noexcept {
-    std::uint64_t const thread = platform::thread_id();
-    platform::lock_guard const lock(all.mutex);
+    const std::uint64_t thread = platform::thread_id();
+    const platform::lock_guard lock(all.mutex);
     holder** found = nullptr;
     for (holder** place = &list_of(which); *place != nullptr; place = &(*place)->next) {
         if (!is_of(**place, table, which)) continue;
@@ -97,7 +97,7 @@ constexpr std::size_t max_told = 8;
 /// Returns   the number found, at most max_told.
 [[nodiscard]] std::size_t find_holders(const handle_table& table, const handle& which, holder* into) noexcept {
     std::size_t found = 0;
-    platform::lock_guard const lock(all.mutex);
+    const platform::lock_guard lock(all.mutex);
     for (const holder* each = list_of(which); each != nullptr && found < max_told; each = each->next) {
         if (is_of(*each, table, which)) into[found++] = *each;
     }
@@ -113,7 +113,7 @@ void report_holders(const handle_table& table, const handle& which, std::uint32_
     std::size_t found = find_holders(table, which, seen);
     // acquire() counts before it records, and release() removes the record before it counts: wait until they agree.
     for (int look = 0; found == 0 && look < max_looks; ++look) {
-        std::uint32_t const still = table.holders(which);
+        const std::uint32_t still = table.holders(which);
         if (still == 0) return;
         count = still;
         platform::sleep_ns(between_ns);

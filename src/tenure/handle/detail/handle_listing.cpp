@@ -28,7 +28,7 @@ constexpr std::size_t max_kind_bytes = 128;
     const auto byte_at = [&](std::size_t at) { return static_cast<unsigned char>(text[at]); };
     const unsigned char lead = byte_at(0);
     if (lead < 0x80) return 1;
-    std::size_t const bytes = lead < 0xC2 || lead > 0xF4 ? 0 : lead < 0xE0 ? 2 : lead < 0xF0 ? 3 : 4;
+    const std::size_t bytes = lead < 0xC2 || lead > 0xF4 ? 0 : lead < 0xE0 ? 2 : lead < 0xF0 ? 3 : 4;
     if (bytes == 0 || bytes > text.size()) return 0;
     for (std::size_t at = 1; at < bytes; ++at) {
         if ((byte_at(at) & 0xC0) != 0x80) return 0;
@@ -99,8 +99,8 @@ bool handle_table::read(std::uint32_t entry, handle_info& into, void** frames) c
     // Acquire for every load: a thread that sees a value of the entry's next use then sees the changed word at the end.
     constexpr auto order = std::memory_order_acquire;
     const detail::handle_word& word = words_.load(std::memory_order_relaxed)[entry];
-    std::uint64_t const before = word.load(order);
-    std::uint32_t const generation = detail::generation_in(before);
+    const std::uint64_t before = word.load(order);
+    const std::uint32_t generation = detail::generation_in(before);
     if (generation % 2 == 0) return false;
     const detail::handle_record& record = records_.load(std::memory_order_relaxed)[entry];
     into.which = {record.pointer.load(order), record.bytes.load(order), entry, generation};
@@ -108,10 +108,10 @@ bool handle_table::read(std::uint32_t entry, handle_info& into, void** frames) c
     into.owner = tag::from_id(record.tag.load(order));
     const char* const kind = record.kind.load(order);
     into.kind = kind != nullptr ? kind : "memory";
-    std::uint64_t const now = platform::coarse_ns(), born = record.born_ns.load(order);
+    const std::uint64_t now = platform::coarse_ns(), born = record.born_ns.load(order);
     into.age_ns = now > born ? now - born : 0;
     const detail::handle_stack* const stacks = stacks_.load(order);
-    std::size_t const count = stacks == nullptr ? 0 : record.frame_count.load(order);
+    const std::size_t count = stacks == nullptr ? 0 : record.frame_count.load(order);
     into.stack_count = std::min(count, detail::handle_stack::capacity);
     for (std::size_t index = 0; index < into.stack_count; ++index)
         frames[index] = stacks[entry].frames[index].load(order);
@@ -120,7 +120,7 @@ bool handle_table::read(std::uint32_t entry, handle_info& into, void** frames) c
 }
 
 void handle_table::visit_live(void (*visit)(void* context, const handle_info&), void* context) const noexcept {
-    std::uint32_t const end = entries_end_.load(std::memory_order_acquire);
+    const std::uint32_t end = entries_end_.load(std::memory_order_acquire);
     void* frames[detail::handle_stack::capacity];
     for (std::uint32_t entry = 1; entry < end; ++entry) {
         handle_info info;
@@ -135,10 +135,10 @@ handle_usage handle_table::usage() const noexcept {
         usage.live_bytes += info.which.bytes;
         usage.held_count += info.holders != 0;
     });
-    std::uint32_t const end = entries_end_.load(std::memory_order_acquire);
+    const std::uint32_t end = entries_end_.load(std::memory_order_acquire);
     const detail::handle_word* const words = words_.load(std::memory_order_relaxed);
     for (std::uint32_t entry = 1; entry < end; ++entry) {
-        std::uint32_t const generation = detail::generation_in(words[entry].load(std::memory_order_relaxed));
+        const std::uint32_t generation = detail::generation_in(words[entry].load(std::memory_order_relaxed));
         usage.entry_count += generation != options_.first_generation;
         usage.retired_count += generation == detail::retired_generation;
     }
@@ -167,15 +167,15 @@ std::size_t handle_table::report_live(std::uint64_t least_age_ns) const noexcept
 }
 
 bool handle_table::valid() const noexcept {
-    std::uint32_t const end = entries_end_.load(std::memory_order_acquire);
+    const std::uint32_t end = entries_end_.load(std::memory_order_acquire);
     const detail::handle_word* const words = words_.load(std::memory_order_relaxed);
     const detail::handle_record* const records = records_.load(std::memory_order_relaxed);
     const detail::handle_generation* const generations = generations_.load(std::memory_order_relaxed);
     if (detail::generation_in(words[0].load(std::memory_order_relaxed)) != detail::retired_generation) return false;
     std::size_t free_count = 0, listed_count = 0;
     for (std::uint32_t entry = 1; entry < end; ++entry) {
-        std::uint64_t const word = words[entry].load(std::memory_order_relaxed);
-        std::uint32_t const generation = detail::generation_in(word);
+        const std::uint64_t word = words[entry].load(std::memory_order_relaxed);
+        const std::uint32_t generation = detail::generation_in(word);
         const bool is_live = generation % 2 == 1;
         if (!is_live && detail::holders_in(word) != 0) return false;
         if (generations[entry].load(std::memory_order_relaxed) != generation) return false;

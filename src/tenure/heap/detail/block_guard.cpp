@@ -6,7 +6,7 @@
 #include <cstring>
 
 #include <tenure/base/align.hpp>
-#include <tenure/heap/detail/size_classes.hpp>
+#include <tenure/heap/detail/small/size_classes.hpp>
 #include <tenure/platform/process.hpp>
 #include <tenure/platform/resident.hpp>
 
@@ -30,7 +30,7 @@ namespace {
 }
 
 void set_guard_canary(void* block, std::size_t usable, std::size_t bytes) noexcept {
-    std::uint64_t const word = bytes ^ key_of(block);
+    const std::uint64_t word = bytes ^ key_of(block);
     unsigned char* const end = bytes_of(block) + usable - sizeof word;
     std::memset(bytes_of(block) + bytes, guard_fill, usable - sizeof word - bytes);
     std::memcpy(end, &word, sizeof word);
@@ -39,7 +39,7 @@ void set_guard_canary(void* block, std::size_t usable, std::size_t bytes) noexce
 std::size_t guarded_bytes(const void* block, std::size_t usable) noexcept {
     std::uint64_t word = 0;
     std::memcpy(&word, bytes_of(block) + usable - sizeof word, sizeof word);
-    std::uint64_t const bytes = word ^ key_of(block);
+    const std::uint64_t bytes = word ^ key_of(block);
     return bytes <= usable - sizeof word ? static_cast<std::size_t>(bytes) : canary_overwritten;
 }
 

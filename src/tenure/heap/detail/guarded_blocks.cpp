@@ -58,16 +58,16 @@ std::uintptr_t guarded_blocks::begin_of(std::size_t index) const noexcept {
 
 /// The place that an address is in, or the place in front of the guard page that it is in.
 guarded_blocks::place* guarded_blocks::place_of(const void* pointer) const noexcept {
-    std::uintptr_t const offset = address_of(pointer) - begin_.load(std::memory_order_relaxed);
-    std::size_t const index = offset < page ? 0 : (offset - page) / stride;
+    const std::uintptr_t offset = address_of(pointer) - begin_.load(std::memory_order_relaxed);
+    const std::size_t index = offset < page ? 0 : (offset - page) / stride;
     return &places_[std::min(index, place_count - 1)];
 }
 
 guarded_blocks::~guarded_blocks() {
-    std::uintptr_t const begin = begin_.load(std::memory_order_relaxed);
+    const std::uintptr_t begin = begin_.load(std::memory_order_relaxed);
     if (begin == 0) return;
     free_all();
-    platform::lock_guard const lock(list_mutex);
+    const platform::lock_guard lock(list_mutex);
     std::atomic<guarded_blocks*>& first = with_range;
     if (first.load() == this) {
         first.store(next);
@@ -92,7 +92,7 @@ bool guarded_blocks::reserve() noexcept {
         return false;
     }
     begin_.store(address_of(range), std::memory_order_release);
-    platform::lock_guard const lock(list_mutex);
+    const platform::lock_guard lock(list_mutex);
     next = with_range.load(std::memory_order_relaxed);
     with_range.store(this, std::memory_order_release);
     platform::on_fault(&report_any_fault);
@@ -101,7 +101,7 @@ bool guarded_blocks::reserve() noexcept {
 
 void* guarded_blocks::allocate(std::size_t bytes, std::size_t alignment) noexcept {
     if (bytes == 0 || bytes > place_bytes || alignment > page) return nullptr;
-    platform::lock_guard const lock(mutex_);
+    const platform::lock_guard lock(mutex_);
     if (!reserve()) return nullptr;
     place* oldest = nullptr;
     for (std::size_t index = 0; index < place_count; ++index) {
@@ -110,9 +110,9 @@ void* guarded_blocks::allocate(std::size_t bytes, std::size_t alignment) noexcep
     }
     if (oldest == nullptr) return nullptr;
     const auto index = static_cast<std::size_t>(oldest - places_);
-    std::uintptr_t const end = begin_of(index) + place_bytes;
-    std::uintptr_t const block = align_down(end - bytes, alignment);
-    std::uintptr_t const first_page = align_down(block, page);
+    const std::uintptr_t end = begin_of(index) + place_bytes;
+    const std::uintptr_t block = align_down(end - bytes, alignment);
+    const std::uintptr_t first_page = align_down(block, page);
     if (!platform::commit(pointer_at(first_page), end - first_page)) return nullptr;
     std::memset(pointer_at(block + bytes), guard_fill, end - block - bytes);
     platform::add_leak_root(pointer_at(first_page), end - first_page);
@@ -127,8 +127,8 @@ void* guarded_blocks::allocate(std::size_t bytes, std::size_t alignment) noexcep
 
 /// Requires  the lock.
 void guarded_blocks::release(place& freed) noexcept {
-    std::uintptr_t const first_page = align_down(freed.block, page);
-    std::uintptr_t const end = begin_of(static_cast<std::size_t>(&freed - places_)) + place_bytes;
+    const std::uintptr_t first_page = align_down(freed.block, page);
+    const std::uintptr_t end = begin_of(static_cast<std::size_t>(&freed - places_)) + place_bytes;
     platform::remove_leak_root(pointer_at(first_page), end - first_page);
     // This fails at the system's limit on mappings: a use after free of the block is then missed, a double free is not.
     static_cast<void>(platform::seal(pointer_at(first_page), end - first_page));
@@ -143,7 +143,7 @@ void guarded_blocks::deallocate(void* block) noexcept {
     const char* what = nullptr;
     place copy{};
     {
-        platform::lock_guard const lock(mutex_);
+        const platform::lock_guard lock(mutex_);
         place& found = *place_of(block);
         copy = found;
         if (!found.is_live) {
@@ -152,7 +152,7 @@ void guarded_blocks::deallocate(void* block) noexcept {
             what = "a pointer that is not the start of a block was freed";
         } else {
             const auto* const bytes = static_cast<const unsigned char*>(block);
-            std::uintptr_t const end = begin_of(static_cast<std::size_t>(&found - places_)) + place_bytes;
+            const std::uintptr_t end = begin_of(static_cast<std::size_t>(&found - places_)) + place_bytes;
             for (std::size_t at = found.bytes; at < end - found.block; ++at) {
                 if (bytes[at] != guard_fill) what = "memory past the end of a heap block was overwritten";
             }
@@ -176,7 +176,7 @@ bool guarded_blocks::report_fault(const void* address) noexcept {
     if (found.block == 0) {
         text.text("an address between guarded heap blocks was accessed: ").address(address);
     } else {
-        std::uintptr_t const at = address_of(address);
+        const std::uintptr_t at = address_of(address);
         text.text(found.is_live ? "an access outside a heap block: " : "an access to a freed heap block: ");
         text.address(address).text(", ");
         at >= found.block + found.bytes ? text.number(at - found.block - found.bytes).text(" bytes past the end of ")
@@ -196,7 +196,7 @@ bool guarded_blocks::report_fault(const void* address) noexcept {
 }
 
 std::size_t guarded_blocks::bytes_of(const void* block) const noexcept {
-    platform::lock_guard const lock(mutex_);
+    const platform::lock_guard lock(mutex_);
     const place& found = *place_of(block);
     return found.is_live && found.block == address_of(block) ? found.bytes : 0;
 }
@@ -209,19 +209,19 @@ void guarded_blocks::for_each(void (*visit)(void* context, void* block, std::siz
 }
 
 void guarded_blocks::free_all() noexcept {
-    platform::lock_guard const lock(mutex_);
+    const platform::lock_guard lock(mutex_);
     for (std::size_t index = 0; places_ != nullptr && index < place_count; ++index) {
         if (places_[index].is_live) release(places_[index]);
     }
 }
 
 std::size_t guarded_blocks::live_count() const noexcept {
-    platform::lock_guard const lock(mutex_);
+    const platform::lock_guard lock(mutex_);
     return live_count_;
 }
 
 std::size_t guarded_blocks::live_bytes() const noexcept {
-    platform::lock_guard const lock(mutex_);
+    const platform::lock_guard lock(mutex_);
     return live_bytes_;
 }
 

@@ -45,7 +45,7 @@ public:
     void deallocate(void* block) noexcept;
 
     [[nodiscard]] bool contains(const void* pointer) const noexcept {
-        std::uintptr_t const begin = begin_.load(std::memory_order_acquire);
+        const std::uintptr_t begin = begin_.load(std::memory_order_acquire);
         return begin != 0 && address_of(pointer) - begin < range_bytes();
     }
     /// The requested size of a block; zero if it is not a block.

@@ -49,7 +49,7 @@ std::size_t heap_core::whole_bytes(const void* block, std::uint8_t number) const
 }
 
 void* heap_core::sample_guarded(std::size_t bytes, std::size_t alignment, fill how) noexcept {
-    std::uint64_t const one_in = option_value(option::heap_guard_sample);
+    const std::uint64_t one_in = option_value(option::heap_guard_sample);
     // A 32-bit draw is below 2^32 / one_in once in one_in draws; the option is below 2^32.
     if (one_in == 0 || (next_draw() >> 32) * one_in >> 32 != 0) [[likely]]
         return nullptr;
@@ -61,9 +61,9 @@ void* heap_core::sample_guarded(std::size_t bytes, std::size_t alignment, fill h
 void* heap_core::allocate_checked(thread_cache* cache, std::size_t class_index) noexcept {
     void* const block = small_.allocate_scattered(cache, class_index, next_draw());
     if (block == nullptr) return nullptr;
-    std::size_t const whole = class_bytes(class_index);
+    const std::size_t whole = class_bytes(class_index);
     platform::unpoison(block, whole);
-    std::size_t const written = first_written(block, whole);
+    const std::size_t written = first_written(block, whole);
     if (written != whole) {
         report_block("memory was written after it was freed", block, whole, written,
                      "Look for a pointer that outlived its block; TENURE_HEAP_GUARD_SAMPLE=1 or AddressSanitizer finds "
@@ -74,7 +74,7 @@ void* heap_core::allocate_checked(thread_cache* cache, std::size_t class_index) 
 
 void* heap_core::set_canary(void* block, std::size_t bytes) noexcept {
     if (block == nullptr) return nullptr;
-    std::size_t const whole = whole_bytes(block, class_number_of(block, slice_number_of(block)));
+    const std::size_t whole = whole_bytes(block, class_number_of(block, slice_number_of(block)));
     platform::unpoison(block, whole);
     set_guard_canary(block, whole, bytes);
     platform::poison(static_cast<unsigned char*>(block) + bytes, whole - bytes);
@@ -82,10 +82,10 @@ void* heap_core::set_canary(void* block, std::size_t bytes) noexcept {
 }
 
 std::size_t heap_core::checked_bytes(const void* block, std::uint8_t number) const noexcept {
-    std::size_t const whole = whole_bytes(block, number);
+    const std::size_t whole = whole_bytes(block, number);
     const auto* const bytes = static_cast<const unsigned char*>(block);
     platform::unpoison(bytes + whole - sizeof(std::uint64_t), sizeof(std::uint64_t));
-    std::size_t const asked = guarded_bytes(block, whole);
+    const std::size_t asked = guarded_bytes(block, whole);
     if (asked == canary_overwritten) return canary_overwritten;
     platform::unpoison(bytes + asked, whole - asked);
     const bool is_whole = guard_is_whole(block, whole, asked);
@@ -128,18 +128,18 @@ TENURE_COLD void heap_core::report_unsound(const void* block, std::uint8_t numbe
 bool heap_core::resize_checked(void* block, std::size_t bytes, std::uint8_t number) noexcept {
     check_alone("resize");
     if (bytes > max_object_bytes / 4 || !check_block(block, number, "resized")) return false;
-    std::size_t const whole = whole_bytes(block, number);
+    const std::size_t whole = whole_bytes(block, number);
     platform::unpoison(block, whole);
     const bool is_resized = resize_to(block, bytes + guard_bytes, number);
     if (is_resized) return set_canary(block, std::max<std::size_t>(bytes, 1)) == block;
     // Restores the previous state: the guard is unchanged, and its bytes become inaccessible again.
-    std::size_t const asked = guarded_bytes(block, whole);
+    const std::size_t asked = guarded_bytes(block, whole);
     platform::poison(static_cast<unsigned char*>(block) + asked, whole - asked);
     return false;
 }
 
 void heap_core::retire(void* block, std::uint8_t number) noexcept {
-    std::size_t const whole = whole_bytes(block, number);
+    const std::size_t whole = whole_bytes(block, number);
     platform::unpoison(block, whole);
     if (number == huge_class) return; // goes back to the source at once
     fill_freed(block, whole);
@@ -148,7 +148,7 @@ void heap_core::retire(void* block, std::uint8_t number) noexcept {
 
 void heap_core::deallocate_sized(thread_cache* cache, void* block, std::size_t bytes) noexcept {
     const bool is_ours = block != nullptr && (guarded_.contains(block) || kind_of_head(block) != head_kind::none);
-    std::size_t const asked = is_ours ? usable_bytes(block) : 0;
+    const std::size_t asked = is_ours ? usable_bytes(block) : 0;
     if (checks::caller && asked != 0 && asked != std::max<std::size_t>(bytes, 1)) {
         report_text text;
         text.text("a heap block was freed with size ").number(bytes).text(", but its size is ").number(asked);
@@ -159,7 +159,7 @@ void heap_core::deallocate_sized(thread_cache* cache, void* block, std::size_t b
 }
 
 void heap_core::check_alone(std::string_view what) const noexcept {
-    std::uint64_t const thread = alone_.load(std::memory_order_relaxed);
+    const std::uint64_t thread = alone_.load(std::memory_order_relaxed);
     if (thread == 0) return;
     report_text text;
     text.text("a heap was used (").text(what).text(") ");

@@ -63,7 +63,7 @@ std::size_t heap_core::make_room(thread_cache* cache, twice_freed& noted) noexce
 }
 
 void* heap_core::allocate_past_small(thread_cache* cache, std::size_t bytes, std::size_t alignment, fill how) noexcept {
-    std::uint16_t const tag = cache != nullptr ? cache->tag : std::uint16_t{0};
+    const std::uint16_t tag = cache != nullptr ? cache->tag : std::uint16_t{0};
     contents found = contents::unknown;
     void* block = nullptr;
     twice_freed noted;
@@ -90,7 +90,7 @@ void* heap_core::allocate(thread_cache* cache, std::size_t bytes, std::size_t al
     if (bytes > most || alignment > most || !is_power_of_two(alignment)) return nullptr;
     if (origin() == block_origin::malloc) return allocate_passthrough(bytes, alignment, how);
     if (cache != nullptr) small_.follow_trims(*cache);
-    std::size_t const asked = std::max<std::size_t>(bytes, 1); // zero bytes count as one
+    const std::size_t asked = std::max<std::size_t>(bytes, 1); // zero bytes count as one
     if constexpr (checks::caller) {
         check_alone("allocate");
         // Guarded blocks have OS pages of their own and carry no tag.
@@ -99,7 +99,7 @@ void* heap_core::allocate(thread_cache* cache, std::size_t bytes, std::size_t al
         if (guarded != nullptr) return guarded;
         bytes += guard_bytes;
     }
-    std::size_t const class_index = class_for(bytes, alignment);
+    const std::size_t class_index = class_for(bytes, alignment);
     const bool is_small = class_index < small_class_count && 2 * slices_of_page(class_index) * slice_bytes <=
                                                                  memory_.segment_bytes(); // leaves room for the head
     purge_expired(platform::coarse_ns());
@@ -128,7 +128,7 @@ head_kind heap_core::kind_of_head(const void* block) const noexcept {
 
 /// The number stored for a block's slice; no_class for pointers outside this heap.
 std::uint8_t heap_core::slice_number_of(const void* block) const noexcept {
-    std::size_t const segment_bytes = memory_.segment_bytes();
+    const std::size_t segment_bytes = memory_.segment_bytes();
     const bool is_at_begin = (address_of(block) & (segment_bytes - 1)) == 0;
     if (!is_at_begin && memory_.kind_of(block) == head_kind::segment)
         return segment_head::of(block, segment_bytes)->class_of_slice[segment_head::slice_of(block, segment_bytes)];
@@ -150,8 +150,8 @@ void heap_core::deallocate(thread_cache* cache, void* block) noexcept {
     if (block == nullptr) return;
     if (origin() == block_origin::malloc && is_passthrough(block)) return deallocate_passthrough(block);
     if (checks::caller && guarded_.contains(block)) return guarded_.deallocate(block);
-    std::uint8_t const slice_number = slice_number_of(block);
-    std::uint8_t const number = class_number_of(block, slice_number);
+    const std::uint8_t slice_number = slice_number_of(block);
+    const std::uint8_t number = class_number_of(block, slice_number);
     if constexpr (checks::caller) {
         check_alone("deallocate");
         if (!check_block(block, number, "freed")) return;
@@ -180,7 +180,7 @@ std::size_t heap_core::usable_bytes(const void* block) const noexcept {
     if (block == nullptr) return 0;
     if (is_passthrough(block)) return passthrough_bytes(block);
     if (checks::caller && guarded_.contains(block)) return guarded_.bytes_of(block);
-    std::uint8_t const number = class_number_of(block, slice_number_of(block));
+    const std::uint8_t number = class_number_of(block, slice_number_of(block));
     // The bytes behind the requested size belong to the guard.
     if constexpr (checks::caller)
         return check_block(block, number, "queried for its size") ? checked_bytes(block, number) : 0;
@@ -198,7 +198,7 @@ bool heap_core::owns(const void* pointer) const noexcept {
 void heap_core::purge_expired(std::uint64_t now_ns) noexcept {
     std::uint64_t due = next_sweep_ns_.load(std::memory_order_relaxed);
     if (now_ns < due) return;
-    std::uint64_t const next = now_ns + sweep_every_ns_.load(std::memory_order_relaxed);
+    const std::uint64_t next = now_ns + sweep_every_ns_.load(std::memory_order_relaxed);
     if (!next_sweep_ns_.compare_exchange_strong(due, next, std::memory_order_relaxed)) return;
     if (due == 0) return; // the first call: nothing is old yet
     pages_.sweep();
@@ -216,7 +216,7 @@ std::size_t heap_core::trim(thread_cache* cache) noexcept {
     twice_freed noted;
     small_.start_trim(cache, noted);
     small_.release_empty_pages(noted);
-    std::size_t const bytes = small_.trim_pages();
+    const std::size_t bytes = small_.trim_pages();
     return bytes + pages_.trim() + large_.trim() + huge_.trim();
 }
 

@@ -16,12 +16,12 @@
 #include <tenure/engine/passthrough_blocks.hpp>
 #include <tenure/heap/detail/guarded_blocks.hpp>
 #include <tenure/heap/detail/heap_memory.hpp>
-#include <tenure/heap/detail/heap_pages.hpp>
-#include <tenure/heap/detail/heap_shard.hpp>
 #include <tenure/heap/detail/huge_blocks.hpp>
 #include <tenure/heap/detail/large_blocks.hpp>
-#include <tenure/heap/detail/small_blocks.hpp>
-#include <tenure/heap/detail/thread_cache.hpp>
+#include <tenure/heap/detail/small/heap_pages.hpp>
+#include <tenure/heap/detail/small/heap_shard.hpp>
+#include <tenure/heap/detail/small/small_blocks.hpp>
+#include <tenure/heap/detail/small/thread_cache.hpp>
 #include <tenure/heap/heap_usage.hpp>
 #include <tenure/platform/mutex.hpp>
 

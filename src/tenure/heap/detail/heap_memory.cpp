@@ -36,10 +36,10 @@ bool heap_memory::charge_limit(std::size_t bytes) noexcept {
 
 void* heap_memory::acquire(std::size_t bytes, std::size_t alignment) noexcept {
     if (!charge_limit(bytes)) return nullptr;
-    std::size_t const whole_alignment = std::max(alignment, segment_bytes_);
+    const std::size_t whole_alignment = std::max(alignment, segment_bytes_);
     void* memory = nullptr;
     {
-        platform::lock_guard const lock(mutex_);
+        const platform::lock_guard lock(mutex_);
         memory = source_.acquire(bytes, whole_alignment);
         if (!is_aligned(memory, whole_alignment)) [[unlikely]] {
             misaligned_.store(address_of(memory), std::memory_order_relaxed);
@@ -57,7 +57,7 @@ void* heap_memory::acquire(std::size_t bytes, std::size_t alignment) noexcept {
 }
 
 void heap_memory::write_misaligned() noexcept {
-    std::uintptr_t const at = misaligned_.exchange(0, std::memory_order_relaxed);
+    const std::uintptr_t at = misaligned_.exchange(0, std::memory_order_relaxed);
     if (at == 0) return; // another thread has reported it
     report_misuse("a heap's block source ignored the alignment that was requested", pointer_at(at),
                   "The block was released. acquire() and remap() of the source must return multiples of `alignment`.");
@@ -67,7 +67,7 @@ void heap_memory::release(void* memory, std::size_t bytes) noexcept {
     if constexpr (checks::caller) platform::unpoison(memory, bytes);
     platform::remove_leak_root(memory, bytes);
     {
-        platform::lock_guard const lock(mutex_);
+        const platform::lock_guard lock(mutex_);
         source_.release(memory, bytes);
     }
     blocks_.fetch_sub(1, std::memory_order_relaxed);
@@ -76,7 +76,7 @@ void heap_memory::release(void* memory, std::size_t bytes) noexcept {
 
 bool heap_memory::extend(void* memory, std::size_t old_bytes, std::size_t new_bytes) noexcept {
     if (!charge_limit(new_bytes - old_bytes)) return false;
-    platform::lock_guard const lock(mutex_);
+    const platform::lock_guard lock(mutex_);
     if (!source_.extend(memory, old_bytes, new_bytes)) {
         reserved_bytes_.fetch_sub(new_bytes - old_bytes, std::memory_order_relaxed);
         return false;
@@ -99,7 +99,7 @@ TENURE_COLD void* heap_memory::copy_aligned(void* odd, std::size_t bytes) noexce
 void* heap_memory::remap(void* memory, std::size_t old_bytes, std::size_t new_bytes) noexcept {
     const bool grows = new_bytes > old_bytes;
     if (grows && !charge_limit(new_bytes - old_bytes)) return nullptr;
-    platform::lock_guard const lock(mutex_);
+    const platform::lock_guard lock(mutex_);
     platform::remove_leak_root(memory, old_bytes);
     void* moved = source_.remap(memory, old_bytes, new_bytes, segment_bytes_);
     if (!is_aligned(moved, segment_bytes_)) [[unlikely]]
@@ -112,15 +112,15 @@ void* heap_memory::remap(void* memory, std::size_t old_bytes, std::size_t new_by
 }
 
 bool heap_memory::decommit(void* part, std::size_t bytes) noexcept {
-    platform::lock_guard const lock(mutex_);
+    const platform::lock_guard lock(mutex_);
     return source_.decommit(part, bytes);
 }
 
 void heap_memory::clear(void* part, std::size_t bytes) noexcept {
     constexpr std::size_t step = std::size_t{2} << 20;
-    std::uintptr_t const begin = address_of(part);
-    std::uintptr_t const first = align_up(begin, step);
-    std::uintptr_t const last = align_down(begin + bytes, step);
+    const std::uintptr_t begin = address_of(part);
+    const std::uintptr_t first = align_up(begin, step);
+    const std::uintptr_t last = align_down(begin + bytes, step);
     if (bytes < 4 * step || !is_zeroed()) {
         std::memset(part, 0, bytes);
         return;
@@ -152,7 +152,7 @@ head_kind heap_memory::kind_of(const void* pointer) const noexcept {
 }
 
 void heap_memory::count_use(std::size_t bytes) noexcept {
-    std::size_t const now = in_use_bytes_.fetch_add(bytes, std::memory_order_relaxed) + bytes;
+    const std::size_t now = in_use_bytes_.fetch_add(bytes, std::memory_order_relaxed) + bytes;
     std::size_t peak = peak_bytes_.load(std::memory_order_relaxed);
     while (now > peak && !peak_bytes_.compare_exchange_weak(peak, now, std::memory_order_relaxed)) {}
 }

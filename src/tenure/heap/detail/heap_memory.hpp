@@ -108,8 +108,8 @@ private:
 
     platform::mutex mutex_; ///< serializes the source's calls: the source may be single-threaded
     block_source& source_;
-    std::size_t const segment_bytes_;
-    std::size_t const limit_bytes_;
+    const std::size_t segment_bytes_;
+    const std::size_t limit_bytes_;
     std::atomic<std::size_t> reserved_bytes_{0};
     std::atomic<std::size_t> blocks_{0};
     std::atomic<std::uintptr_t> misaligned_{0}; ///< address of a misaligned block, still to be reported

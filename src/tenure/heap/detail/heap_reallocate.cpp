@@ -42,7 +42,7 @@ void copy_sparse(void* to, const void* from, std::size_t bytes) noexcept {
     };
     std::size_t done = 0;
     platform::for_each_resident(const_cast<void*>(from), bytes, [&](void* part, std::size_t part_bytes) {
-        std::size_t const at = address_of(part) - address_of(from);
+        const std::size_t at = address_of(part) - address_of(from);
         copy_absent(done, at);
         std::memcpy(target + at, part, part_bytes);
         done = at + part_bytes;
@@ -54,7 +54,7 @@ void copy_sparse(void* to, const void* from, std::size_t bytes) noexcept {
 
 bool heap_core::resize(void* block, std::size_t bytes) noexcept {
     if (checks::caller && guarded_.contains(block)) return false; // a block of another size needs another address
-    std::uint8_t const number = class_number_of(block, slice_number_of(block));
+    const std::uint8_t number = class_number_of(block, slice_number_of(block));
     if constexpr (checks::caller) return resize_checked(block, bytes, number);
     return resize_to(block, bytes, number);
 }
@@ -67,8 +67,8 @@ std::size_t heap_core::larger_bytes(const void* block, std::uint8_t number) cons
 bool heap_core::resize_to(void* block, std::size_t bytes, std::uint8_t number) noexcept {
     if (number < small_class_count) return bytes <= class_bytes(number);
     if (number != large_class && number != huge_class) return false;
-    std::uint16_t const tag = number == large_class ? large_.tag_of(block) : huge_.tag_of(block);
-    std::size_t const before = larger_bytes(block, number);
+    const std::uint16_t tag = number == large_class ? large_.tag_of(block) : huge_.tag_of(block);
+    const std::size_t before = larger_bytes(block, number);
     const bool is_resized =
         number == large_class ? bytes > max_small_bytes / 2 && large_.resize(block, bytes) : huge_.resize(block, bytes);
     if (tag != 0) count_tagged(tag, 0, larger_bytes(block, number) - before);
@@ -83,19 +83,19 @@ void* heap_core::reallocate(thread_cache* cache, void* block, std::size_t bytes,
     if (is_of_malloc && passthrough_form_ == passthrough_form::plain)
         return host::process_reallocate(block, bytes, alignment);
     if (is_of_malloc) return reallocate_by_copy(cache, block, bytes, alignment, passthrough_.bytes_of(block));
-    std::size_t const usable = usable_bytes(block);
+    const std::size_t usable = usable_bytes(block);
     if (checks::caller && usable == 0) return nullptr; // reported; every valid block has at least one byte
     const bool is_aligned_so = is_aligned(block, alignment);
     // A block that shrinks to less than half moves, so that the memory it no longer needs can serve others.
     const bool is_worth_keeping = bytes <= usable ? bytes >= usable / 2 : usable > max_small_bytes;
     if (is_aligned_so && is_worth_keeping && resize(block, bytes)) return block;
-    std::uint8_t const number = class_number_of(block, slice_number_of(block));
+    const std::uint8_t number = class_number_of(block, slice_number_of(block));
     // A moved block keeps its distance from a segment boundary, and therefore at most a segment's alignment.
     const bool may_move = number == huge_class && alignment <= memory_.segment_bytes() / 2;
     const bool stays_huge = bytes > usable || !fits_segment(bytes, alignment, memory_.segment_bytes());
     if (!checks::caller && is_aligned_so && may_move && stays_huge) {
-        std::uint16_t const tag = huge_.tag_of(block);
-        std::size_t const before = huge_.asked_bytes(block);
+        const std::uint16_t tag = huge_.tag_of(block);
+        const std::size_t before = huge_.asked_bytes(block);
         void* const moved = huge_.move(block, bytes);
         if (tag != 0 && moved != nullptr) count_tagged(tag, 0, bytes - before);
         if (moved != nullptr) return moved;
@@ -114,7 +114,7 @@ void* heap_core::reallocate(thread_cache* cache, void* block, std::size_t bytes,
 
 void* heap_core::reallocate_by_copy(thread_cache* cache, void* block, std::size_t bytes, std::size_t alignment,
                                     std::size_t usable) noexcept {
-    std::size_t const copied = std::min(bytes, usable);
+    const std::size_t copied = std::min(bytes, usable);
     // Not under passthrough: memory checkers track reads.
     const bool by_pages = origin() == block_origin::own && is_sparse(block, copied);
     void* const fresh = allocate(cache, bytes, alignment, by_pages ? fill::zero : fill::none);

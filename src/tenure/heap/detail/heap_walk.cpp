@@ -75,7 +75,7 @@ allocator_stats heap_core::stats() const noexcept {
     allocator_stats answer;
     for (std::size_t index = 0; index < small_class_count; ++index) {
         const class_usage found = small_.usage_of(index);
-        std::size_t const live = found.allocated - found.cached;
+        const std::size_t live = found.allocated - found.cached;
         answer.live_count += live;
         answer.live_bytes += live * class_bytes(index);
     }

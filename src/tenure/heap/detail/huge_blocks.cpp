@@ -42,7 +42,7 @@ void huge_blocks::list::remove(huge_block& block) noexcept {
 }
 
 void huge_blocks::release_all() noexcept {
-    platform::lock_guard const lock(mutex_);
+    const platform::lock_guard lock(mutex_);
     while (live_.first != nullptr) {
         huge_block& block = *live_.first;
         live_.remove(block);
@@ -66,7 +66,7 @@ void huge_blocks::withdraw(huge_block& block) noexcept {
 
 /// Requires  the block is in no list.
 std::size_t huge_blocks::release(huge_block& block) noexcept {
-    std::size_t const bytes = block.mapped_bytes;
+    const std::size_t bytes = block.mapped_bytes;
     withdraw(block);
     memory_.release(pointer_at(block.mapped), bytes);
     return bytes;
@@ -95,7 +95,7 @@ std::size_t huge_blocks::with_slack(std::size_t needed) const noexcept {
 /// Returns   nullptr when that is impossible.
 huge_block* huge_blocks::resized(huge_block& block, std::size_t needed) noexcept {
     if (block.mapped != address_of(&block)) return nullptr;
-    std::size_t const before = block.mapped_bytes;
+    const std::size_t before = block.mapped_bytes;
     huge_block* moved = &block;
     std::size_t mapped = needed > before ? with_slack(needed) : needed;
     if (mapped < before || !memory_.extend(&block, before, mapped)) {
@@ -167,8 +167,8 @@ huge_block* huge_blocks::map_new(std::size_t needed) noexcept {
 /// Maps a block for an alignment above half a segment. The block starts one alignment behind the start of the mapping,
 /// and its head is one segment in front of the block.
 huge_block* huge_blocks::map_aligned(std::size_t bytes, std::size_t alignment) noexcept {
-    std::size_t const lead = std::max(alignment, memory_.segment_bytes());
-    std::size_t const mapped = align_up(lead + bytes, step_bytes);
+    const std::size_t lead = std::max(alignment, memory_.segment_bytes());
+    const std::size_t mapped = align_up(lead + bytes, step_bytes);
     make_room(mapped);
     void* const memory = memory_.acquire(mapped, alignment);
     if (memory == nullptr) return nullptr;
@@ -189,10 +189,10 @@ void* huge_blocks::allocate(std::size_t bytes, std::size_t alignment, std::uint6
                             std::uint16_t tag) noexcept {
     constexpr std::size_t most = max_object_bytes / 4;
     if (bytes > most || alignment > most) return nullptr;
-    std::size_t const lead = std::max(alignment, least_lead_bytes);
+    const std::size_t lead = std::max(alignment, least_lead_bytes);
     const bool is_ordinary = alignment <= memory_.segment_bytes() / 2;
-    platform::lock_guard const lock(mutex_);
-    std::size_t const needed = align_up(lead + bytes, step_bytes);
+    const platform::lock_guard lock(mutex_);
+    const std::size_t needed = align_up(lead + bytes, step_bytes);
     huge_block* head = is_ordinary ? reuse_retained(needed) : nullptr;
     if (head == nullptr) learn(needed, now_ns);
     found = head == nullptr && memory_.is_zeroed() ? contents::zero : contents::unknown;
@@ -226,7 +226,7 @@ void huge_blocks::learn(std::size_t needed, std::uint64_t now_ns) noexcept {
 
 bool huge_blocks::may_keep(const huge_block& freed, std::uint64_t now_ns) noexcept {
     if (how_.time_ns == 0 || how_.limit_bytes == 0 || freed.mapped != address_of(&freed)) return false;
-    std::size_t const kept = kept_.mapped_bytes + freed.mapped_bytes;
+    const std::size_t kept = kept_.mapped_bytes + freed.mapped_bytes;
     if (kept <= std::max(how_.limit_bytes, learned_limit_bytes_)) return true;
     released_bytes_ = freed.mapped_bytes;
     kept_with_let_go_ = kept;
@@ -248,7 +248,7 @@ void huge_blocks::free_locked(huge_block& head, std::uint64_t now_ns) noexcept {
 freed_block huge_blocks::deallocate(void* block, std::uint64_t now_ns) noexcept {
     huge_block& head = head_of(block);
     {
-        platform::lock_guard const lock(mutex_);
+        const platform::lock_guard lock(mutex_);
         if (head.bytes != 0 && block_in(head) == block) {
             if (now_ns > how_.time_ns) release_retained_before(now_ns - how_.time_ns);
             const freed_block freed{head.tag, head.bytes};
@@ -262,22 +262,22 @@ freed_block huge_blocks::deallocate(void* block, std::uint64_t now_ns) noexcept 
 }
 
 void huge_blocks::free_all(std::uint64_t now_ns) noexcept {
-    platform::lock_guard const lock(mutex_);
+    const platform::lock_guard lock(mutex_);
     while (live_.first != nullptr) free_locked(*live_.first, now_ns);
 }
 
 bool huge_blocks::resize(void* block, std::size_t bytes) noexcept {
     huge_block& head = head_of(block);
     if (bytes == 0 || bytes > max_object_bytes / 4) return false;
-    std::size_t const needed = align_up(head.lead_bytes + bytes, step_bytes);
-    platform::lock_guard const lock(mutex_);
+    const std::size_t needed = align_up(head.lead_bytes + bytes, step_bytes);
+    const platform::lock_guard lock(mutex_);
     if (needed > head.mapped_bytes) {
         if (!memory_.extend(pointer_at(head.mapped), head.mapped_bytes, needed)) return false;
         live_.mapped_bytes += needed - head.mapped_bytes;
         head.mapped_bytes = needed;
         peak_mapped_bytes_ = std::max(peak_mapped_bytes_, live_.mapped_bytes + kept_.mapped_bytes);
     }
-    std::size_t const needed_before = align_up(head.lead_bytes + head.bytes, step_bytes);
+    const std::size_t needed_before = align_up(head.lead_bytes + head.bytes, step_bytes);
     if (needed < needed_before && memory_.decommit(pointer_at(head.mapped + needed), needed_before - needed))
         head.touched_bytes = std::min(head.touched_bytes, needed);
     head.touched_bytes = std::max(head.touched_bytes, align_up(head.lead_bytes + bytes, unit_bytes));
@@ -291,8 +291,8 @@ bool huge_blocks::resize(void* block, std::size_t bytes) noexcept {
 void* huge_blocks::move(void* block, std::size_t bytes) noexcept {
     huge_block& head = head_of(block);
     if (bytes > max_object_bytes / 4) return nullptr;
-    std::size_t const needed = align_up(head.lead_bytes + bytes, step_bytes);
-    platform::lock_guard const lock(mutex_);
+    const std::size_t needed = align_up(head.lead_bytes + bytes, step_bytes);
+    const platform::lock_guard lock(mutex_);
     live_.remove(head);
     huge_block* const moved = resized(head, needed);
     live_.insert(moved != nullptr ? *moved : head);
@@ -319,7 +319,7 @@ void huge_blocks::for_each(void (*visit)(void* context, void* block, std::size_t
 }
 
 void* huge_blocks::block_of(const void* pointer) const noexcept {
-    platform::lock_guard const lock(mutex_);
+    const platform::lock_guard lock(mutex_);
     for (const huge_block* block = live_.first; block != nullptr; block = block->next) {
         if (address_of(pointer) - block->mapped < block->mapped_bytes) return block_in(*block);
     }
@@ -345,7 +345,7 @@ bool huge_blocks::has_head(const void* pointer) const noexcept {
     const bool may_be =
         memory_.kind_of(pointer) == head_kind::huge || unknown_count_.load(std::memory_order_relaxed) != 0;
     if (!may_be) return false;
-    platform::lock_guard const lock(mutex_);
+    const platform::lock_guard lock(mutex_);
     return has_head_locked(pointer);
 }
 
@@ -355,7 +355,7 @@ bool huge_blocks::is_known_block(const void* block) const noexcept {
 }
 
 bool huge_blocks::owns(const void* pointer) const noexcept {
-    platform::lock_guard const lock(mutex_);
+    const platform::lock_guard lock(mutex_);
     if (has_head_locked(pointer)) return true;
     for (const huge_block* first : {live_.first, kept_.first}) {
         for (const huge_block* block = first; block != nullptr; block = block->next) {
@@ -366,38 +366,38 @@ bool huge_blocks::owns(const void* pointer) const noexcept {
 }
 
 std::size_t huge_blocks::expire(std::uint64_t now_ns) noexcept {
-    platform::lock_guard const lock(mutex_);
+    const platform::lock_guard lock(mutex_);
     return now_ns > how_.time_ns ? release_retained_before(now_ns - how_.time_ns) : 0;
 }
 
 std::size_t huge_blocks::trim() noexcept {
-    platform::lock_guard const lock(mutex_);
+    const platform::lock_guard lock(mutex_);
     return release_retained_before(UINT64_MAX);
 }
 
 void huge_blocks::set_purge_policy(purge_policy how) noexcept {
-    platform::lock_guard const lock(mutex_);
+    const platform::lock_guard lock(mutex_);
     how_ = how;
 }
 
 std::size_t huge_blocks::live_bytes() const noexcept {
-    platform::lock_guard const lock(mutex_);
+    const platform::lock_guard lock(mutex_);
     return live_bytes_;
 }
 
 std::size_t huge_blocks::live_count() const noexcept {
-    platform::lock_guard const lock(mutex_);
+    const platform::lock_guard lock(mutex_);
     return live_count_;
 }
 
 std::size_t huge_blocks::retained_bytes() const noexcept {
-    platform::lock_guard const lock(mutex_);
+    const platform::lock_guard lock(mutex_);
     return kept_.mapped_bytes;
 }
 
 std::size_t huge_blocks::committed_bytes() const noexcept {
     std::size_t bytes = 0;
-    platform::lock_guard const lock(mutex_);
+    const platform::lock_guard lock(mutex_);
     for (const huge_block* first : {live_.first, kept_.first}) {
         for (const huge_block* block = first; block != nullptr; block = block->next) bytes += block->touched_bytes;
     }
@@ -406,7 +406,7 @@ std::size_t huge_blocks::committed_bytes() const noexcept {
 
 std::size_t huge_blocks::resident_bytes() const noexcept {
     std::size_t bytes = 0;
-    platform::lock_guard const lock(mutex_);
+    const platform::lock_guard lock(mutex_);
     for (const huge_block* first : {live_.first, kept_.first}) {
         for (const huge_block* block = first; block != nullptr; block = block->next)
             bytes += platform::resident_bytes_in(pointer_at(block->mapped), block->mapped_bytes);

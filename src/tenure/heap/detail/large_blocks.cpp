@@ -78,7 +78,7 @@ void large_blocks::forget_runs() noexcept {
 }
 
 void large_blocks::free_all() noexcept {
-    platform::lock_guard const lock(mutex_);
+    const platform::lock_guard lock(mutex_);
     forget_runs();
     for (large_segment* segment = first_; segment != nullptr; segment = segment->next) {
         segment->free_units = 0;
@@ -180,7 +180,7 @@ large_run* large_blocks::add_segment() noexcept {
 
 /// Keeps the first `units` of a run that is in no list, and frees the rest.
 void large_blocks::split(large_run& run, std::size_t units) noexcept {
-    std::size_t const rest = run.units - units;
+    const std::size_t rest = run.units - units;
     if (rest == 0) return;
     large_run& behind = *(&run + units);
     mark(run, units, run.is_free);
@@ -208,14 +208,14 @@ void large_blocks::release(large_run& run) noexcept {
 
 void* large_blocks::allocate(std::size_t bytes, std::size_t alignment, contents& found, std::uint16_t tag) noexcept {
     if (!fits_segment(bytes, alignment, memory_.segment_bytes())) return nullptr;
-    std::size_t const units = units_for(bytes);
-    std::size_t const gap = alignment > unit_bytes ? alignment / unit_bytes - 1 : 0;
-    platform::lock_guard const lock(mutex_);
+    const std::size_t units = units_for(bytes);
+    const std::size_t gap = alignment > unit_bytes ? alignment / unit_bytes - 1 : 0;
+    const platform::lock_guard lock(mutex_);
     large_run* run = find(units + gap);
     if (run == nullptr) run = add_segment();
     if (run == nullptr) run = find_any(units + gap);
     if (run == nullptr) return nullptr;
-    std::size_t const skipped = (align_up(begin_of(*run), alignment) - begin_of(*run)) / unit_bytes;
+    const std::size_t skipped = (align_up(begin_of(*run), alignment) - begin_of(*run)) / unit_bytes;
     if (skipped != 0) {
         large_run* const aligned = run + skipped;
         mark(*aligned, run->units - skipped, false);
@@ -236,7 +236,7 @@ void* large_blocks::allocate(std::size_t bytes, std::size_t alignment, contents&
 freed_block large_blocks::deallocate(void* block) noexcept {
     large_run& run = run_of(block);
     {
-        platform::lock_guard const lock(mutex_);
+        const platform::lock_guard lock(mutex_);
         if (!run.is_free && run.units != 0 && is_aligned(block, unit_bytes)) {
             live_units_ -= run.units;
             --live_count_;
@@ -253,10 +253,10 @@ freed_block large_blocks::deallocate(void* block) noexcept {
 
 bool large_blocks::resize(void* block, std::size_t bytes) noexcept {
     if (bytes > memory_.segment_bytes()) return false;
-    std::size_t const wanted = units_for(bytes);
+    const std::size_t wanted = units_for(bytes);
     large_run& run = run_of(block);
-    platform::lock_guard const lock(mutex_);
-    std::size_t const before = run.units;
+    const platform::lock_guard lock(mutex_);
+    const std::size_t before = run.units;
     if (wanted > before) {
         large_run* const after = run_after(run);
         if (after == nullptr || !after->is_free || before + after->units < wanted) return false;
@@ -278,9 +278,9 @@ std::size_t large_blocks::usable_bytes(const void* block) const noexcept {
 }
 
 bool large_blocks::is_block(const void* block) const noexcept {
-    std::size_t const index = (address_of(block) & (memory_.segment_bytes() - 1)) / unit_bytes;
+    const std::size_t index = (address_of(block) & (memory_.segment_bytes() - 1)) / unit_bytes;
     if (!is_aligned(block, unit_bytes) || index < head_units()) return false;
-    platform::lock_guard const lock(mutex_);
+    const platform::lock_guard lock(mutex_);
     for (large_run* run = &segment_of(block).runs[head_units()]; run != nullptr; run = run_after(*run)) {
         if (index_of(*run) >= index) return index_of(*run) == index && !run->is_free;
     }
@@ -315,7 +315,7 @@ contents large_blocks::touch(large_run& run, std::size_t first, std::size_t coun
 /// Requires  the lock.
 std::size_t large_blocks::decommit_run(large_run& run, std::size_t at_least, const bit_word* among) noexcept {
     large_segment& segment = segment_of(&run);
-    std::size_t const end = index_of(run) + run.units;
+    const std::size_t end = index_of(run) + run.units;
     std::size_t bytes = 0;
     for (std::size_t at = index_of(run); at < end;) {
         const bit_word rest = among[at / bits_per_word] >> (at % bits_per_word);
@@ -323,12 +323,12 @@ std::size_t large_blocks::decommit_run(large_run& run, std::size_t at_least, con
             at = (at / bits_per_word + 1) * bits_per_word;
             continue;
         }
-        std::size_t const first = at + lowest_bit(rest);
+        const std::size_t first = at + lowest_bit(rest);
         std::size_t last = first;
         while (last < end && (among[last / bits_per_word] & bit_at(last)) != 0) ++last;
         at = last + 1;
         if (first >= end || last - first < at_least) continue;
-        std::size_t const size = (last - first) * unit_bytes;
+        const std::size_t size = (last - first) * unit_bytes;
         if (!memory_.decommit(pointer_at(address_of(&segment) + first * unit_bytes), size)) continue;
         bytes += size;
         if (platform::page_bytes() > unit_bytes) continue; // the ends may still hold data
@@ -342,7 +342,7 @@ std::size_t large_blocks::decommit_run(large_run& run, std::size_t at_least, con
 
 std::size_t large_blocks::trim() noexcept {
     std::size_t bytes = 0;
-    platform::lock_guard const lock(mutex_);
+    const platform::lock_guard lock(mutex_);
     for (large_segment** link = &first_; *link != nullptr;) {
         large_segment* const segment = *link;
         if (segment->free_units == unit_count() - head_units()) {
@@ -369,7 +369,7 @@ constexpr std::size_t least_swept = std::size_t{64} * 1024 / unit_bytes;
 
 std::size_t large_blocks::sweep() noexcept {
     std::size_t bytes = 0;
-    platform::lock_guard const lock(mutex_);
+    const platform::lock_guard lock(mutex_);
     for (large_segment* segment = first_; segment != nullptr; segment = segment->next) {
         for (large_run* run = &segment->runs[head_units()]; run != nullptr; run = run_after(*run)) {
             if (!run->is_free || run->units < least_swept) continue;
@@ -384,7 +384,7 @@ std::size_t large_blocks::sweep() noexcept {
 
 std::size_t large_blocks::release_free(std::size_t at_most) noexcept {
     std::size_t bytes = 0;
-    platform::lock_guard const lock(mutex_);
+    const platform::lock_guard lock(mutex_);
     for (large_segment* segment = first_; segment != nullptr; segment = segment->next) {
         for (large_run* run = &segment->runs[head_units()]; run != nullptr; run = run_after(*run)) {
             if (bytes >= at_most) return bytes;
@@ -395,17 +395,17 @@ std::size_t large_blocks::release_free(std::size_t at_most) noexcept {
 }
 
 std::size_t large_blocks::live_count() const noexcept {
-    platform::lock_guard const lock(mutex_);
+    const platform::lock_guard lock(mutex_);
     return live_count_;
 }
 
 std::size_t large_blocks::live_bytes() const noexcept {
-    platform::lock_guard const lock(mutex_);
+    const platform::lock_guard lock(mutex_);
     return live_units_ * unit_bytes;
 }
 
 std::size_t large_blocks::committed_bytes() const noexcept {
-    platform::lock_guard const lock(mutex_);
+    const platform::lock_guard lock(mutex_);
     std::size_t units = segment_count_ * head_units();
     for (const large_segment* segment = first_; segment != nullptr; segment = segment->next) {
         for (const bit_word word : segment->dirty) units += count_bits(word);
@@ -415,19 +415,19 @@ std::size_t large_blocks::committed_bytes() const noexcept {
 
 std::size_t large_blocks::resident_bytes() const noexcept {
     std::size_t bytes = 0;
-    platform::lock_guard const lock(mutex_);
+    const platform::lock_guard lock(mutex_);
     for (const large_segment* segment = first_; segment != nullptr; segment = segment->next)
         bytes += platform::resident_bytes_in(segment, memory_.segment_bytes());
     return bytes;
 }
 
 std::size_t large_blocks::segment_count() const noexcept {
-    platform::lock_guard const lock(mutex_);
+    const platform::lock_guard lock(mutex_);
     return segment_count_;
 }
 
 bool large_blocks::valid() const noexcept {
-    platform::lock_guard const lock(mutex_);
+    const platform::lock_guard lock(mutex_);
     std::size_t free_runs = 0, live = 0;
     for (large_segment* segment = first_; segment != nullptr; segment = segment->next) {
         std::size_t free = 0;

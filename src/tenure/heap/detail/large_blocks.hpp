@@ -44,7 +44,7 @@ struct large_segment : segment_head {
     /// Number of units that the head takes in a segment of this size.
     [[nodiscard]] static constexpr std::size_t head_units(std::size_t segment_bytes) noexcept {
         constexpr std::size_t fixed = sizeof(segment_head) + 2 * sizeof(std::size_t) + 2 * max_units / 8;
-        std::size_t const bytes = fixed + segment_bytes / unit_bytes * sizeof(large_run);
+        const std::size_t bytes = fixed + segment_bytes / unit_bytes * sizeof(large_run);
         return (bytes + unit_bytes - 1) / unit_bytes;
     }
 };
@@ -59,7 +59,7 @@ static_assert(sizeof(large_segment) <= large_segment::head_units(max_segment_byt
 /// Requires  `alignment` is a power of two.
 [[nodiscard]] constexpr bool fits_segment(std::size_t bytes, std::size_t alignment,
                                           std::size_t segment_bytes) noexcept {
-    std::size_t const gap = alignment > unit_bytes ? alignment - unit_bytes : 0;
+    const std::size_t gap = alignment > unit_bytes ? alignment - unit_bytes : 0;
     return alignment <= segment_bytes / 2 && bytes <= segment_bytes && bytes + gap <= max_large_bytes(segment_bytes);
 }
 

@@ -36,10 +36,10 @@ block_source& chunk_cache::source() const noexcept {
 }
 
 lifetime_chunk* chunk_cache::acquire(std::size_t bytes, at_limit limit) noexcept {
-    std::size_t const index = class_of(bytes);
+    const std::size_t index = class_of(bytes);
     if (index == class_count) return acquire_from_source(bytes, limit);
     {
-        platform::lock_guard const lock(mutex_);
+        const platform::lock_guard lock(mutex_);
         if (lifetime_chunk* const chunk = kept_[index]; chunk != nullptr) {
             kept_[index] = chunk->next;
             chunk->next = nullptr;
@@ -52,7 +52,7 @@ lifetime_chunk* chunk_cache::acquire(std::size_t bytes, at_limit limit) noexcept
 
 /// Counts bytes before acquiring them, so that two threads cannot both take the last of the limit.
 bool chunk_cache::reserve(std::size_t bytes) noexcept {
-    std::size_t const limit = option_value(option::temp_job_limit_bytes);
+    const std::size_t limit = option_value(option::temp_job_limit_bytes);
     if (bytes > limit) return false;
     if (held_bytes_.fetch_add(bytes) <= limit - bytes) return true;
     held_bytes_ -= bytes;
@@ -86,7 +86,7 @@ lifetime_chunk* chunk_cache::acquire_from_source(std::size_t bytes, at_limit lim
 }
 
 void chunk_cache::release_to_source(lifetime_chunk* chunk) noexcept {
-    std::size_t const bytes = chunk->bytes;
+    const std::size_t bytes = chunk->bytes;
     if constexpr (checks::caller) {
         chunk_begins.erase(chunk);
         platform::unpoison(pointer_at(chunk->begin()), chunk->limit() - chunk->begin());
@@ -98,7 +98,7 @@ void chunk_cache::release_to_source(lifetime_chunk* chunk) noexcept {
 
 void chunk_cache::set_source(block_source& source) noexcept {
     {
-        platform::lock_guard const lock(mutex_);
+        const platform::lock_guard lock(mutex_);
         source_.store(&source, std::memory_order_release);
     }
     release_retained_before(UINT64_MAX); // so that no chunk of the former source is reused
@@ -114,7 +114,7 @@ void chunk_cache::release(lifetime_chunk* chunk) noexcept {
 
 /// Returns   false for a chunk whose source is no longer in use.
 bool chunk_cache::keep(lifetime_chunk* chunk) noexcept {
-    platform::lock_guard const lock(mutex_);
+    const platform::lock_guard lock(mutex_);
     if (chunk->source != &source()) return false;
     lifetime_chunk*& first = kept_[class_of(chunk->bytes)];
     chunk->next = first;
@@ -126,7 +126,7 @@ bool chunk_cache::keep(lifetime_chunk* chunk) noexcept {
 std::size_t chunk_cache::release_retained_before(std::uint64_t frame) noexcept {
     lifetime_chunk* released = nullptr;
     {
-        platform::lock_guard const lock(mutex_);
+        const platform::lock_guard lock(mutex_);
         for (lifetime_chunk*& first : kept_) {
             for (lifetime_chunk** link = &first; *link != nullptr;) {
                 lifetime_chunk* const chunk = *link;

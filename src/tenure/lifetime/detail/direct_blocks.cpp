@@ -51,7 +51,7 @@ std::size_t table_bytes(std::size_t bucket_count) noexcept {
 
 /// Quadruples the number of buckets; keeps the table as it is when out of memory.
 void grow() noexcept {
-    std::size_t const count = 4 * blocks.bucket_count;
+    const std::size_t count = 4 * blocks.bucket_count;
     auto* const fresh = static_cast<direct_block**>(platform::map(table_bytes(count), cache_line_bytes));
     if (fresh == nullptr) return;
     for_each_listed([&](direct_block& block) {
@@ -90,12 +90,12 @@ std::uintptr_t direct_block::bytes_at() const noexcept { return address_of(this)
 void* allocate_direct(std::size_t bytes, std::size_t alignment, std::uint64_t word, direct_home home) noexcept {
     constexpr std::size_t most = max_object_bytes / 4;
     if (bytes > most || alignment > most) return nullptr;
-    std::size_t const actual = std::max(alignment, default_alignment);
-    std::size_t const total = align_up(lead_bytes + actual + std::max<std::size_t>(bytes, 1), actual);
+    const std::size_t actual = std::max(alignment, default_alignment);
+    const std::size_t total = align_up(lead_bytes + actual + std::max<std::size_t>(bytes, 1), actual);
     void* const memory =
         home == direct_home::malloc ? host::process_allocate(total, actual) : process_allocate(total, actual);
     if (memory == nullptr) return nullptr;
-    std::uintptr_t const address = align_up(address_of(memory) + lead_bytes, actual);
+    const std::uintptr_t address = align_up(address_of(memory) + lead_bytes, actual);
     new (pointer_at(address - lead_bytes)) direct_block{nullptr, memory, total, bytes, home, frame_clock::now(), false};
     const bool is_large = bytes > temp_job_word::size_mask;
     header_of(address).store(word | temp_job_word::direct | (is_large ? temp_job_word::large : bytes),
@@ -105,7 +105,7 @@ void* allocate_direct(std::size_t bytes, std::size_t alignment, std::uint64_t wo
 
 void list_direct(void* pointer) noexcept {
     direct_block& block = block_of(pointer);
-    platform::lock_guard const lock(blocks.mutex);
+    const platform::lock_guard lock(blocks.mutex);
     if (blocks.block_count++ >= blocks.bucket_count) grow();
     direct_block*& first = bucket_of(blocks.buckets, blocks.bucket_count, address_of(pointer));
     block.next = first;
@@ -116,7 +116,7 @@ void free_direct(void* pointer) noexcept {
     direct_block& block = block_of(pointer);
     bool is_listed = false;
     {
-        platform::lock_guard const lock(blocks.mutex);
+        const platform::lock_guard lock(blocks.mutex);
         direct_block** const link = link_of(address_of(pointer));
         is_listed = *link != nullptr;
         if (is_listed) {
@@ -132,12 +132,12 @@ void free_direct(void* pointer) noexcept {
 }
 
 void for_each_direct(void (*visit)(void*, direct_block&), void* context) noexcept {
-    platform::lock_guard const lock(blocks.mutex);
+    const platform::lock_guard lock(blocks.mutex);
     for_each_listed([&](direct_block& block) { visit(context, block); });
 }
 
 bool owns_direct(const void* pointer) noexcept {
-    platform::lock_guard const lock(blocks.mutex);
+    const platform::lock_guard lock(blocks.mutex);
     bool found = false;
     for_each_listed([&](const direct_block& block) {
         found = found || address_of(pointer) - address_of(block.memory) < block.total_bytes;
@@ -146,7 +146,7 @@ bool owns_direct(const void* pointer) noexcept {
 }
 
 bool is_direct(std::uintptr_t bytes_at) noexcept {
-    platform::lock_guard const lock(blocks.mutex);
+    const platform::lock_guard lock(blocks.mutex);
     return *link_of(bytes_at) != nullptr;
 }
 

@@ -77,11 +77,11 @@ std::size_t visit_live(lifetime_chunk& chunk, std::size_t from, std::size_t to, 
     std::size_t word = from;
     for (; word < to; ++word) {
         // A state that changes during the walk is seen either before or after the change.
-        std::uint64_t const states = state_words(chunk)[word].load(std::memory_order_acquire) & any_state;
+        const std::uint64_t states = state_words(chunk)[word].load(std::memory_order_acquire) & any_state;
         for (std::uint64_t left = states; left != 0;) {
-            std::size_t const byte = lowest_bit(left) / 8;
+            const std::size_t byte = lowest_bit(left) / 8;
             left &= ~(std::uint64_t{0xFF} << (byte * 8));
-            std::uintptr_t const bytes_at = address_of(&chunk) + (word * 8 + byte) * default_alignment;
+            const std::uintptr_t bytes_at = address_of(&chunk) + (word * 8 + byte) * default_alignment;
             if (!visit(bytes_at)) return word;
         }
     }

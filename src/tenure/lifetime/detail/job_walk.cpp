@@ -35,10 +35,10 @@ struct frame_end {
 
     /// Records a block that is too old, unless it is freed first. Returns   whether the block needs no further check.
     bool settle(const lifetime_chunk& chunk, std::uintptr_t bytes_at) const noexcept {
-        std::uint64_t const word = detail::header_of(bytes_at).load(std::memory_order_relaxed);
+        const std::uint64_t word = detail::header_of(bytes_at).load(std::memory_order_relaxed);
         detail::job_state state = detail::state_of(bytes_at).load(std::memory_order_acquire);
         if (state != detail::job_state::live) return true;
-        std::uint64_t const age = detail::age_of(word, chunk.frame, now);
+        const std::uint64_t age = detail::age_of(word, chunk.frame, now);
         if (age <= limit || leaks.is_full()) return false;
         // If a free happens between the load and this exchange, the free wins: the block must not be reported.
         if (detail::state_of(bytes_at).compare_exchange_strong(state, detail::job_state::reported))
@@ -61,8 +61,8 @@ struct frame_end {
     void settle_current(const thread_record& record) const noexcept {
         lifetime_chunk* const chunk = record.job.current;
         if (chunk == nullptr) return;
-        std::uintptr_t const cursor = record.job.front.cursor.load(std::memory_order_relaxed);
-        std::size_t const full_words = (cursor - address_of(chunk)) / default_alignment / sizeof(std::uint64_t);
+        const std::uintptr_t cursor = record.job.front.cursor.load(std::memory_order_relaxed);
+        const std::size_t full_words = (cursor - address_of(chunk)) / default_alignment / sizeof(std::uint64_t);
         settle_chunk(*chunk, std::min(full_words + 1, detail::job_state_words));
         chunk->first_unreported = std::min(chunk->first_unreported, full_words);
     }
@@ -86,10 +86,10 @@ struct frame_end {
 /// Calls `visit(chunk)` for every chunk, with every lock held.
 template<class Visit>
 void for_each_chunk(Visit&& visit) {
-    platform::lock_guard const lock(threads.mutex);
+    const platform::lock_guard lock(threads.mutex);
     threads.adopt_inherited();
     for (thread_record* record = threads.first; record != nullptr; record = record->next) {
-        platform::lock_guard const record_lock(record->job.mutex);
+        const platform::lock_guard record_lock(record->job.mutex);
         for (lifetime_chunk* chunk = record->job.closed.first; chunk != nullptr; chunk = chunk->next) visit(*chunk);
         if (record->job.current != nullptr) visit(*record->job.current);
     }
@@ -103,10 +103,10 @@ namespace {
 /// One pass over everything. It finds all leaks, or as many as there is room for.
 void settle_all(frame_end& end) noexcept {
     {
-        platform::lock_guard const lock(threads.mutex);
+        const platform::lock_guard lock(threads.mutex);
         threads.adopt_inherited();
         for (thread_record* record = threads.first; record != nullptr; record = record->next) {
-            platform::lock_guard const record_lock(record->job.mutex);
+            const platform::lock_guard record_lock(record->job.mutex);
             record->job.front.limit.store(0, std::memory_order_relaxed);
             end.settle_queue(record->job.closed);
             end.settle_current(*record);
@@ -115,9 +115,9 @@ void settle_all(frame_end& end) noexcept {
     }
     detail::for_each_direct(
         [](void* context, detail::direct_block& block) {
-            auto const& to = *static_cast<frame_end const*>(context);
-            std::uint64_t const word = detail::header_of(block.bytes_at()).load(std::memory_order_relaxed);
-            std::uint64_t const age = to.now - block.frame;
+            const auto& to = *static_cast<const frame_end*>(context);
+            const std::uint64_t word = detail::header_of(block.bytes_at()).load(std::memory_order_relaxed);
+            const std::uint64_t age = to.now - block.frame;
             if (block.reported || age <= to.limit || to.leaks.is_full()) return;
             block.reported = true;
             to.leaks.add(detail::describe(block.bytes_at(), word, block.bytes, age));
@@ -139,7 +139,7 @@ void detail::end_job_frame(std::uint64_t now) noexcept {
 }
 
 void detail::retire_temp_job(thread_record& record) noexcept {
-    platform::lock_guard const lock(record.job.mutex);
+    const platform::lock_guard lock(record.job.mutex);
     job_record& job = record.job;
     if (job.current != nullptr) job.closed.push(job.current);
     job.current = nullptr;
@@ -173,15 +173,15 @@ void temp_job::for_each_live(void (*visit)(void*, const temp_job_leak&), void* c
     static_cast<void>(detail::record_of_this_thread());
     for_each_chunk([&](lifetime_chunk& chunk) {
         detail::visit_live(chunk, chunk.first_live, detail::job_state_words, [&](std::uintptr_t bytes_at) {
-            std::uint64_t const word = detail::header_of(bytes_at).load(std::memory_order_relaxed);
+            const std::uint64_t word = detail::header_of(bytes_at).load(std::memory_order_relaxed);
             to.see(bytes_at, detail::size_of_block(chunk, word), word, detail::age_of(word, chunk.frame, to.now));
             return true;
         });
     });
     detail::for_each_direct(
         [](void* argument, detail::direct_block& block) {
-            std::uint64_t const word = detail::header_of(block.bytes_at()).load(std::memory_order_relaxed);
-            auto const& walking = *static_cast<walk const*>(argument);
+            const std::uint64_t word = detail::header_of(block.bytes_at()).load(std::memory_order_relaxed);
+            const auto& walking = *static_cast<const walk*>(argument);
             walking.see(block.bytes_at(), block.bytes, word, walking.now - block.frame);
         },
         &to);
@@ -222,10 +222,10 @@ void release_empty(chunk_queue& queue) noexcept {
 
 std::size_t temp_job::trim() noexcept {
     {
-        platform::lock_guard const lock(threads.mutex);
+        const platform::lock_guard lock(threads.mutex);
         threads.adopt_inherited();
         for (thread_record* record = threads.first; record != nullptr; record = record->next) {
-            platform::lock_guard const record_lock(record->job.mutex);
+            const platform::lock_guard record_lock(record->job.mutex);
             release_empty(record->job.closed);
         }
         release_empty(threads.orphans);
@@ -238,8 +238,8 @@ bool temp_job::valid() noexcept {
     for_each_chunk([&](lifetime_chunk& chunk) {
         std::uintptr_t free_from = detail::first_block(chunk);
         detail::visit_live(chunk, 0, detail::job_state_words, [&](std::uintptr_t bytes_at) {
-            std::uint64_t const word = detail::header_of(bytes_at).load(std::memory_order_relaxed);
-            std::uintptr_t const end = bytes_at + detail::size_of_block(chunk, word);
+            const std::uint64_t word = detail::header_of(bytes_at).load(std::memory_order_relaxed);
+            const std::uintptr_t end = bytes_at + detail::size_of_block(chunk, word);
             sound = sound && bytes_at - prefix_bytes >= free_from && end <= chunk.limit();
             free_from = bytes_at - prefix_bytes + detail::stride_of(end - bytes_at);
             return sound;

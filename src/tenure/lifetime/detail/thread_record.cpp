@@ -119,7 +119,7 @@ void remove(thread_record& record) noexcept {
 /// Closes the record of a thread that has ended. Requires  the calling thread has no record, or this one.
 void close_record(thread_record& record) noexcept {
     release_temp(record);
-    platform::lock_guard const lock(threads.mutex);
+    const platform::lock_guard lock(threads.mutex);
     retire_temp_job(record);
     remove(record);
     this_thread.record = nullptr;
@@ -136,7 +136,7 @@ void end_of_thread() noexcept {
 
 /// An abandoned record of an earlier thread whose state was at the calling thread's address; nullptr if there is none.
 thread_record* find_left_behind() noexcept {
-    platform::lock_guard const lock(threads.mutex);
+    const platform::lock_guard lock(threads.mutex);
     return threads.of_threads.find(&this_thread);
 }
 
@@ -148,7 +148,7 @@ void tag_changed(std::uint16_t before, std::uint16_t now) noexcept {
 
 thread_record* make_record(bool temp_passthrough, bool temp_job_passthrough) noexcept {
     void* memory = nullptr;
-    platform::lock_guard const lock(threads.mutex);
+    const platform::lock_guard lock(threads.mutex);
     if (threads.unused != nullptr) {
         memory = threads.unused;
         threads.unused = threads.unused->next;

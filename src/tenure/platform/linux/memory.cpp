@@ -60,11 +60,11 @@ void* remap(void* range, std::size_t old_bytes, std::size_t new_bytes, std::size
     void* const place = reserve(new_bytes, alignment);
     if (place == nullptr) return nullptr;
     const bool is_marked = commit(place, page_bytes());
-    std::uint32_t const mark = own_mark();
+    const std::uint32_t mark = own_mark();
     if (is_marked) {
         *static_cast<std::uint32_t*>(place) = mark;
         // When shrinking, some kernels unmap the end before they fail, so move only the part that stays.
-        std::size_t const moved_bytes = std::min(old_bytes, new_bytes);
+        const std::size_t moved_bytes = std::min(old_bytes, new_bytes);
         if (::mremap(range, moved_bytes, new_bytes, MREMAP_MAYMOVE | MREMAP_FIXED, place) != MAP_FAILED) {
             if (new_bytes < old_bytes) unreserve(pointer_at(address_of(range) + new_bytes), old_bytes - new_bytes);
             return place;

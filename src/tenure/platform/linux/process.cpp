@@ -43,16 +43,16 @@ std::size_t number_after(std::string_view text, std::size_t position) noexcept {
 
 std::size_t resident_bytes() noexcept {
     char buffer[256];
-    std::string_view const text = read_file("/proc/self/statm", buffer, sizeof buffer);
-    std::size_t const second = text.find(' ');
+    const std::string_view text = read_file("/proc/self/statm", buffer, sizeof buffer);
+    const std::size_t second = text.find(' ');
     return second == std::string_view::npos ? 0 : number_after(text, second) * page_bytes();
 }
 
 std::size_t peak_resident_bytes() noexcept {
     constexpr std::string_view field = "VmHWM:";
     char buffer[4096];
-    std::string_view const text = read_file("/proc/self/status", buffer, sizeof buffer);
-    std::size_t const found = text.find(field);
+    const std::string_view text = read_file("/proc/self/status", buffer, sizeof buffer);
+    const std::size_t found = text.find(field);
     return found == std::string_view::npos ? 0 : number_after(text, found + field.size()) * 1024;
 }
 
@@ -66,13 +66,13 @@ bool reset_peak_resident() noexcept {
 }
 
 std::size_t resident_bytes_in(const void* range, std::size_t bytes) noexcept {
-    std::size_t const page = page_bytes();
+    const std::size_t page = page_bytes();
     unsigned char states[1024]; // small: threads may have 16 KiB of stack
     std::size_t count = 0;
-    std::uintptr_t const first = align_down(address_of(range), page);
-    std::uintptr_t const last = align_up(address_of(range) + bytes, page);
+    const std::uintptr_t first = align_down(address_of(range), page);
+    const std::uintptr_t last = align_up(address_of(range) + bytes, page);
     for (std::uintptr_t at = first; at < last; at += sizeof states * page) {
-        std::size_t const pages = std::min((last - at) / page, sizeof states);
+        const std::size_t pages = std::min((last - at) / page, sizeof states);
         if (::mincore(pointer_at(at), pages * page, states) != 0) continue;
         for (std::size_t each = 0; each < pages; ++each) count += states[each] & 1u;
     }

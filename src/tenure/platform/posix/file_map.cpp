@@ -26,7 +26,7 @@ namespace {
 /// Opens a file without a name. Negative when the folder is not writable.
 int open_nameless() noexcept {
     const char* const asked = host::environment("TMPDIR");
-    std::string_view const folder = asked != nullptr && *asked != '\0' ? asked : "/var/tmp";
+    const std::string_view folder = asked != nullptr && *asked != '\0' ? asked : "/var/tmp";
     constexpr std::string_view name = "/tenure-XXXXXX";
     char path[PATH_MAX];
     if (folder.size() + name.size() >= sizeof path) {

@@ -14,26 +14,26 @@
 namespace tenure::inline TENURE_ABI {
 
 file_source::file_source(const char* path) noexcept {
-    platform::no_cancel_scope const scope;
+    const platform::no_cancel_scope scope;
     file_ = ::open(path, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, S_IRUSR | S_IWUSR);
     if (file_ >= 0) ::unlink(path);
 }
 
 file_source::~file_source() {
-    platform::no_cancel_scope const scope;
+    const platform::no_cancel_scope scope;
     if (file_ >= 0) ::close(file_);
 }
 
 void* file_source::acquire(std::size_t bytes, std::size_t alignment) noexcept {
-    std::size_t const page = platform::page_bytes();
+    const std::size_t page = platform::page_bytes();
     if (file_ < 0 || bytes == 0 || bytes > max_object_bytes - page) return nullptr;
-    std::size_t const size = align_up(bytes, page);
+    const std::size_t size = align_up(bytes, page);
     void* const range = platform::reserve(size, alignment);
     if (range == nullptr) return nullptr;
     std::uint64_t begin = 0;
     bool is_there = false;
     {
-        platform::lock_guard const lock(mutex_);
+        const platform::lock_guard lock(mutex_);
         begin = end_;
         is_there = size <= max_object_bytes - begin && ::ftruncate(file_, static_cast<off_t>(begin + size)) == 0;
         if (is_there) end_ += size;
@@ -47,14 +47,14 @@ void* file_source::acquire(std::size_t bytes, std::size_t alignment) noexcept {
 }
 
 void file_source::release(void* block, std::size_t bytes) noexcept {
-    std::size_t const size = align_up(bytes, platform::page_bytes());
+    const std::size_t size = align_up(bytes, platform::page_bytes());
     platform::punch(block, size);
     platform::unreserve(block, size);
 }
 
 bool file_source::decommit(void* part, std::size_t bytes) noexcept {
-    std::uintptr_t const first = align_up(address_of(part), platform::page_bytes());
-    std::uintptr_t const last = align_down(address_of(part) + bytes, platform::page_bytes());
+    const std::uintptr_t first = align_up(address_of(part), platform::page_bytes());
+    const std::uintptr_t last = align_down(address_of(part) + bytes, platform::page_bytes());
     return first < last && platform::punch(pointer_at(first), last - first);
 }
 

@@ -14,7 +14,7 @@
 namespace tenure::inline TENURE_ABI::host {
 
 void write_report(std::string_view text) noexcept {
-    platform::no_cancel_scope const scope;
+    const platform::no_cancel_scope scope;
     while (!text.empty()) {
         const ssize_t written = ::write(STDERR_FILENO, text.data(), text.size());
         if (written <= 0) return;

@@ -27,7 +27,7 @@ void* map_exactly(std::size_t bytes, std::size_t alignment, int protection) noex
     if (chosen == MAP_FAILED) return nullptr;
     if (is_aligned(chosen, alignment)) return chosen;
     unreserve(chosen, bytes);
-    for (std::uintptr_t const around : {address_of(chosen), last_found.load(std::memory_order_relaxed)}) {
+    for (const std::uintptr_t around : {address_of(chosen), last_found.load(std::memory_order_relaxed)}) {
         std::uintptr_t wanted = align_up(around, alignment);
         for (int tries = 0; tries < max_tries && wanted != 0; ++tries, wanted -= alignment) {
             void* const mapped = ::mmap(pointer_at(wanted), bytes, protection, private_flags, -1, 0);
@@ -44,15 +44,15 @@ void* map_exactly(std::size_t bytes, std::size_t alignment, int protection) noex
 
 /// Maps more than requested and unmaps both ends, so that the rest is aligned.
 void* map_aligned(std::size_t bytes, std::size_t alignment, int protection) noexcept {
-    std::size_t const page = page_bytes();
-    std::size_t const extra = alignment > page ? alignment - page : 0;
+    const std::size_t page = page_bytes();
+    const std::size_t extra = alignment > page ? alignment - page : 0;
     if (bytes == 0 || bytes > max_object_bytes - extra) return nullptr;
     void* const mapped = ::mmap(nullptr, bytes + extra, protection, private_flags, -1, 0);
     if (mapped == MAP_FAILED) return extra != 0 ? map_exactly(bytes, alignment, protection) : nullptr;
     if (extra == 0) return mapped;
-    std::uintptr_t const begin = address_of(mapped);
-    std::uintptr_t const first = align_up(begin, alignment);
-    std::size_t const front = first - begin;
+    const std::uintptr_t begin = address_of(mapped);
+    const std::uintptr_t first = align_up(begin, alignment);
+    const std::size_t front = first - begin;
     if (front != 0) unreserve(mapped, front);
     if (extra != front) unreserve(pointer_at(first + bytes), extra - front);
     return pointer_at(first);

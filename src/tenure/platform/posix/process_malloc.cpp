@@ -20,7 +20,7 @@ constexpr std::size_t max_bytes = max_object_bytes / 4;
 
 void* process_allocate(std::size_t bytes, std::size_t alignment) noexcept {
     if (bytes > max_bytes || alignment > max_bytes) return nullptr;
-    std::size_t const actual = std::max(alignment, default_alignment);
+    const std::size_t actual = std::max(alignment, default_alignment);
     return ::aligned_alloc(actual, align_up(std::max<std::size_t>(bytes, 1), actual));
 }
 

@@ -66,13 +66,13 @@ __attribute__((destructor)) void forget_keys() noexcept {
 std::size_t thread_end_rounds() noexcept { return PTHREAD_DESTRUCTOR_ITERATIONS; }
 
 bool has_end_slot(thread_end_function function) noexcept {
-    detail::own_work const work;
+    const detail::own_work work;
     return slot_of(function) != max_functions;
 }
 
 bool at_thread_end(thread_end_function function) noexcept {
-    detail::own_work const work; // the C library may allocate for a thread's first value
-    std::size_t const index = slot_of(function);
+    const detail::own_work work; // the C library may allocate for a thread's first value
+    const std::size_t index = slot_of(function);
     return index != max_functions &&
            ::pthread_setspecific(slots_of_process.keys[index], &slots_of_process.functions[index]) == 0;
 }

@@ -11,7 +11,7 @@
 namespace tenure::inline TENURE_ABI::detail {
 
 pool_cache* make_cache(std::uint32_t capacity) noexcept {
-    std::size_t const bytes = align_up(sizeof(pool_cache), platform::page_bytes());
+    const std::size_t bytes = align_up(sizeof(pool_cache), platform::page_bytes());
     void* const memory = platform::map(bytes, cache_line_bytes);
     return memory != nullptr ? new (memory) pool_cache(capacity) : nullptr;
 }

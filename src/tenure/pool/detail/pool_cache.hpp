@@ -21,7 +21,7 @@ struct pool_cache {
     explicit pool_cache(std::uint32_t room) noexcept : capacity(room) {}
 
     std::atomic<std::uint32_t> count{0};
-    std::uint32_t const capacity; ///< the same in every cache of a pool
+    const std::uint32_t capacity; ///< the same in every cache of a pool
     pool_cache* next = nullptr;   ///< in the pool's list
     pool_cache* previous = nullptr;
     void* blocks[max_blocks];

@@ -13,13 +13,13 @@ segment_layout segment_layout::of(std::size_t segment_bytes, std::size_t stride_
     layout.stride_bytes = stride_bytes;
     layout.inverse = ((std::uint64_t{1} << 32) + stride_bytes - 1) / stride_bytes;
     // Reserve bits for as many blocks as would fit without bits: at most a few too many.
-    std::size_t const most = segment_bytes / stride_bytes;
+    const std::size_t most = segment_bytes / stride_bytes;
     layout.word_count = words_for(most);
     layout.level1_words = words_for(layout.word_count);
     layout.level2_words = words_for(layout.level1_words);
-    std::size_t const summary_bytes = (layout.level1_words + layout.level2_words) * sizeof(bit_word);
+    const std::size_t summary_bytes = (layout.level1_words + layout.level2_words) * sizeof(bit_word);
     layout.level0_offset = align_up(sizeof(segment) + summary_bytes, cache_line_bytes);
-    std::size_t const bits_end = layout.level0_offset + layout.word_count * sizeof(bit_word);
+    const std::size_t bits_end = layout.level0_offset + layout.word_count * sizeof(bit_word);
     layout.blocks_offset = align_up(bits_end, alignment > cache_line_bytes ? alignment : cache_line_bytes);
     if (layout.blocks_offset >= segment_bytes) return layout;
     layout.capacity = (segment_bytes - layout.blocks_offset) / stride_bytes;
@@ -28,7 +28,7 @@ segment_layout segment_layout::of(std::size_t segment_bytes, std::size_t stride_
 }
 
 void segment::summarise(const segment_layout& layout, std::size_t word) noexcept {
-    std::size_t const parent = word / bits_per_word;
+    const std::size_t parent = word / bits_per_word;
     level1(layout)[parent] |= bit_at(word);
     level2()[parent / bits_per_word] |= bit_at(parent);
 }
@@ -43,7 +43,7 @@ bool segment::has_free(const segment_layout& layout) noexcept {
 bit_word segment::take_word(const segment_layout& layout, std::size_t& word) noexcept {
     std::size_t top = 0;
     while (level2()[top] == 0) ++top;
-    std::size_t const parent = top * bits_per_word + lowest_bit(level2()[top]);
+    const std::size_t parent = top * bits_per_word + lowest_bit(level2()[top]);
     bit_word& summary = level1(layout)[parent];
     word = parent * bits_per_word + lowest_bit(summary);
     summary = without_lowest_bit(summary);
@@ -65,7 +65,7 @@ bool segment::valid(const segment_layout& layout, std::size_t& free_count) noexc
     if (groups_used > layout.word_count || groups_used > groups_touched) return false;
     for (std::size_t word = 0; word < layout.word_count; ++word) {
         const bit_word bits = level0(layout)[word];
-        std::size_t const parent = word / bits_per_word;
+        const std::size_t parent = word / bits_per_word;
         const bool summarised = (level1(layout)[parent] & bit_at(word)) != 0;
         const bool in_level2 = (level2()[parent / bits_per_word] & bit_at(parent)) != 0;
         if (summarised != (bits != 0) || (summarised && !in_level2)) return false;

@@ -83,7 +83,7 @@ struct segment {
 
     /// The number of blocks in a group: 64, fewer in a segment's last group.
     [[nodiscard]] static std::size_t group_size(const segment_layout& layout, std::size_t word) noexcept {
-        std::size_t const left = layout.capacity - word * bits_per_word;
+        const std::size_t left = layout.capacity - word * bits_per_word;
         return left < bits_per_word ? left : bits_per_word;
     }
     /// Resets all blocks to unused; the pages stay.

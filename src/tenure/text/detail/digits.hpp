@@ -38,11 +38,11 @@ constexpr std::uint64_t power_of(std::uint64_t base, unsigned exponent) noexcept
 /// multiplication less.
 /// Requires  `number` is below short_limit.
 constexpr std::uint64_t eight_digits(std::uint64_t number) noexcept {
-    std::uint64_t const high = static_cast<std::uint32_t>(number) / 10'000;
-    std::uint64_t const fours = (number << 32) - high * ((std::uint64_t{10'000} << 32) - 1);
-    std::uint64_t const hundreds = (fours * 10'486 >> 20) & 0x0000'007F'0000'007F; // / 100, exact below 10 000
-    std::uint64_t const twos = (fours << 16) - hundreds * ((100 << 16) - 1);
-    std::uint64_t const tens = (twos * 103 >> 10) & 0x000F'000F'000F'000F; // / 10, exact below 100
+    const std::uint64_t high = static_cast<std::uint32_t>(number) / 10'000;
+    const std::uint64_t fours = (number << 32) - high * ((std::uint64_t{10'000} << 32) - 1);
+    const std::uint64_t hundreds = (fours * 10'486 >> 20) & 0x0000'007F'0000'007F; // / 100, exact below 10 000
+    const std::uint64_t twos = (fours << 16) - hundreds * ((100 << 16) - 1);
+    const std::uint64_t tens = (twos * 103 >> 10) & 0x000F'000F'000F'000F; // / 10, exact below 100
     return (twos << 8) - tens * ((10 << 8) - 1);
 }
 constexpr std::uint64_t eight_zeros = 0x3030'3030'3030'3030; // as text
@@ -56,18 +56,18 @@ inline char* put_short(char* to, bool is_negative, std::uint64_t number) noexcep
     constexpr unsigned whole_digits = 8 - Precision;
     *to = '-';
     to += is_negative; // otherwise the digits overwrite the sign
-    std::uint64_t const digits = eight_digits(number);
+    const std::uint64_t digits = eight_digits(number);
     // This bit marks the last digit before the point, which stays even if it is zero.
     const unsigned zeros =
         static_cast<unsigned>(std::countr_zero(digits | std::uint64_t{1} << 8 * (whole_digits - 1))) / 8;
-    std::uint64_t const text = digits | eight_zeros;
-    std::uint64_t const whole = text >> 8 * zeros;
+    const std::uint64_t text = digits | eight_zeros;
+    const std::uint64_t whole = text >> 8 * zeros;
     std::memcpy(to, &whole, 8);
     to += whole_digits - zeros;
     if constexpr (Precision == 0) {
         return to;
     } else {
-        std::uint64_t const fraction = '.' | text >> 8 * whole_digits << 8;
+        const std::uint64_t fraction = '.' | text >> 8 * whole_digits << 8;
         std::memcpy(to, &fraction, Precision < 4 ? 4 : 8);
         return to + 1 + Precision;
     }
@@ -132,8 +132,8 @@ struct short_fixed {
         const int shift = wanted < max_shift ? wanted : max_shift; // less than one half is left in both cases
         const word product = static_cast<word>(bits::mantissa(magnitude)) * five;
         if constexpr (is_moved) {
-            std::uint64_t const moved = product << (point - shift);
-            std::uint64_t const odd = moved >> point & 1;
+            const std::uint64_t moved = product << (point - shift);
+            const std::uint64_t odd = moved >> point & 1;
             return (moved + ((std::uint64_t{1} << (point - 1)) - 1) + odd) >> point;
         } else {
             return static_cast<std::uint64_t>(shifted_to_nearest(product, shift));
