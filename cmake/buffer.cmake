@@ -12,7 +12,7 @@
 # Products are rounded before they are added, so that sums are the same everywhere. Loops marked for it are vectorised
 # at -O2 too, but the compiler unrolls and peels better at -O3. Nothing reads errno or the floating-point exception
 # flags, which would keep selections between two results from being vectorised. Vectors have at most 32 bytes: see
-# src/tenure/buffer/detail/vector_loops.hpp.
+# src/tenure/buffer/detail/loops/vector_loops.hpp.
 set(tenure_vector_flags -ffp-contract=off -fopenmp-simd -fno-math-errno -fno-trapping-math)
 if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
     list(APPEND tenure_vector_flags -mprefer-vector-width=256)
@@ -25,7 +25,8 @@ if(NOT hwy_FOUND)
 endif()
 
 set(buffer_dir ${PROJECT_SOURCE_DIR}/src/tenure/buffer)
-file(GLOB buffer_sources CONFIGURE_DEPENDS ${buffer_dir}/vector_*.cpp ${buffer_dir}/detail/vector_*.cpp)
+file(GLOB buffer_sources CONFIGURE_DEPENDS ${buffer_dir}/vector_*.cpp ${buffer_dir}/detail/vector_*.cpp
+    ${buffer_dir}/detail/loops/vector_*.cpp)
 set(buffer_loops ${buffer_sources})
 list(FILTER buffer_loops INCLUDE REGEX "_loops\\.cpp$")
 list(FILTER buffer_sources EXCLUDE REGEX "_loops\\.cpp$")

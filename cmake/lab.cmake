@@ -9,18 +9,13 @@ find_package(CLI11 REQUIRED)
 
 include(cmake/peers.cmake)
 
-# Adds lab_<room> from lab/<room>/*.cpp and the room's folders for this system. A room without sources becomes an
-# interface library.
+# Adds lab_<room> from the sources in lab/<room> and its folders, without those in WITHOUT: files relative to lab/<room>.
+# A room without sources becomes an interface library.
 function(tenure_add_lab_room path)
-    cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "FOLDERS;WITHOUT;ALSO;LINK")
+    cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "WITHOUT;LINK")
     cmake_path(GET path FILENAME room)
     set(dir ${PROJECT_SOURCE_DIR}/lab/${path})
-    set(patterns ${dir}/*.cpp)
-    foreach(folder IN LISTS tenure_system_folders arg_FOLDERS)
-        list(APPEND patterns ${dir}/${folder}/*.cpp)
-    endforeach()
-    file(GLOB sources CONFIGURE_DEPENDS ${patterns})
-    list(APPEND sources ${arg_ALSO})
+    file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${dir}/*.cpp)
     foreach(source IN LISTS arg_WITHOUT)
         list(REMOVE_ITEM sources ${dir}/${source})
     endforeach()
@@ -44,23 +39,21 @@ if(TARGET tenure_buffer_tree)
     set(tenure_vectors_missing vectors/vectors_missing.cpp)
     set(tenure_vectors_library tenure_buffer_tree)
 endif()
-set(tenure_vectors_elsewhere vectors/vectors_x86.cpp vectors/vectors_for_v3.cpp vectors/vectors_v3_at_o3.cpp)
+set(tenure_vectors_elsewhere vectors/loops/vectors_x86.cpp vectors/loops/vectors_for_v3.cpp
+    vectors/loops/vectors_v3_at_o3.cpp)
 if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
-    set(tenure_vectors_elsewhere vectors/vectors_not_x86.cpp)
+    set(tenure_vectors_elsewhere vectors/loops/vectors_not_x86.cpp)
 endif()
 # A module is a library of its own; modules.cpp loads them.
 file(GLOB module_sources RELATIVE ${PROJECT_SOURCE_DIR}/lab/bench/experiments
     ${PROJECT_SOURCE_DIR}/lab/bench/experiments/modules/*.cpp)
 list(REMOVE_ITEM module_sources modules/modules.cpp)
-file(GLOB experiment_folders CONFIGURE_DEPENDS LIST_DIRECTORIES true
-    RELATIVE ${PROJECT_SOURCE_DIR}/lab/bench/experiments ${PROJECT_SOURCE_DIR}/lab/bench/experiments/*)
-list(FILTER experiment_folders EXCLUDE REGEX "\\.|^peers$") # peers: those that are installed, below
-tenure_add_lab_room(bench/experiments FOLDERS ${experiment_folders}
-    WITHOUT ${module_sources} ${tenure_vectors_missing} ${tenure_vectors_elsewhere}
-    LINK lab_harness lab_report ${tenure_peer_libraries} ${tenure_vectors_library} ALSO ${tenure_peer_sources})
+tenure_add_lab_room(bench/experiments
+    WITHOUT ${module_sources} ${tenure_vectors_missing} ${tenure_vectors_elsewhere} ${tenure_library_peers_missing}
+    LINK lab_harness lab_report ${tenure_peer_libraries} ${tenure_vectors_library})
 # The loops for comparison: compiled as for every machine, with the flags of vector maths, with these flags for machines
 # with 32-byte vectors, and without Tenure's flags.
-set(vectors_dir ${PROJECT_SOURCE_DIR}/lab/bench/experiments/vectors)
+set(vectors_dir ${PROJECT_SOURCE_DIR}/lab/bench/experiments/vectors/loops)
 set_source_files_properties(${vectors_dir}/vectors_at_o2.cpp PROPERTIES COMPILE_OPTIONS -O2)
 set_source_files_properties(${vectors_dir}/vectors_at_o3.cpp PROPERTIES COMPILE_OPTIONS -O3)
 set_source_files_properties(${vectors_dir}/vectors_at_our_flags.cpp PROPERTIES
@@ -116,12 +109,12 @@ add_custom_target(tenure_build_info
         "-DFLAGS=${CMAKE_CXX_FLAGS} ${CMAKE_CXX_FLAGS_${type}}" -P ${PROJECT_SOURCE_DIR}/cmake/build_info.cmake
     BYPRODUCTS ${build_info} VERBATIM)
 add_dependencies(lab_harness tenure_build_info)
-set_source_files_properties(lab/bench/harness/build_info.cpp PROPERTIES
+set_source_files_properties(lab/bench/harness/machine/build_info.cpp PROPERTIES
     COMPILE_OPTIONS "-include;${build_info}" OBJECT_DEPENDS ${build_info})
 
 # Where an installed command finds the library that it preloads to measure Tenure.
 file(RELATIVE_PATH libraries_from_command ${CMAKE_INSTALL_FULL_BINDIR} ${CMAKE_INSTALL_FULL_LIBDIR})
-set_source_files_properties(lab/bench/harness/peers.cpp PROPERTIES
+set_source_files_properties(lab/bench/harness/mallocs/malloc_peers.cpp PROPERTIES
     COMPILE_DEFINITIONS "TENURE_LIBRARIES_FROM_COMMAND=\"${libraries_from_command}\"")
 
 if(EXISTS ${PROJECT_SOURCE_DIR}/lab/cli/main.cpp)

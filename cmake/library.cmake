@@ -10,9 +10,9 @@
 # Sources are globbed, not listed: the files in a room's folder are the room's sources, so a list would repeat the
 # folder. CONFIGURE_DEPENDS repeats the search at each build, at the cost of a directory walk.
 file(GLOB tenure_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/tenure/*/*.cpp
-    ${PROJECT_SOURCE_DIR}/src/tenure/*/detail/*.cpp)
+    ${PROJECT_SOURCE_DIR}/src/tenure/*/detail/*.cpp ${PROJECT_SOURCE_DIR}/src/tenure/*/detail/*/*.cpp)
 list(FILTER tenure_sources EXCLUDE REGEX "/src/tenure/dropin/") # a separate library: dropin.cmake
-list(FILTER tenure_sources EXCLUDE REGEX "/src/tenure/buffer/(detail/)?vector_") # a separate library: buffer.cmake
+list(FILTER tenure_sources EXCLUDE REGEX "/src/tenure/buffer/(detail/|detail/loops/)?vector_") # a separate library: buffer.cmake
 
 # One folder per system, and posix for every Unix. A source's folder selects its system; there is no #if.
 string(TOLOWER ${CMAKE_SYSTEM_NAME} tenure_system)

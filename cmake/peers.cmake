@@ -1,10 +1,11 @@
 # SPDX-FileCopyrightText: Tenure contributors
 # SPDX-License-Identifier: MIT
 
-# Peers that need headers: lab/bench/experiments/peers/<peer>.cpp is built if the headers are found, <peer>_missing.cpp
-# otherwise. A peer that needs no headers has no <peer>_missing.cpp.
+# Peers that need headers: lab/bench/experiments/library_peers/<peer>.cpp is built if the headers are found,
+# <peer>_missing.cpp otherwise. A peer that needs no headers has no <peer>_missing.cpp.
 #
-# Sets  tenure_peer_sources, tenure_peer_libraries
+# Sets  tenure_library_peers_missing: the sources that are not built, relative to lab/bench/experiments
+#       tenure_peer_libraries
 
 include(CheckIncludeFileCXX)
 
@@ -30,8 +31,7 @@ set(tenure_optional_peers
     "loki|loki/SmallObj.h|loki"
 )
 
-set(peers_dir ${PROJECT_SOURCE_DIR}/lab/bench/experiments/peers)
-file(GLOB tenure_peer_sources CONFIGURE_DEPENDS ${peers_dir}/*.cpp)
+set(tenure_library_peers_missing)
 set(tenure_peer_libraries)
 
 foreach(entry IN LISTS tenure_optional_peers)
@@ -46,9 +46,9 @@ foreach(entry IN LISTS tenure_optional_peers)
     endif()
 
     if(TENURE_HAS_${peer})
-        list(REMOVE_ITEM tenure_peer_sources ${peers_dir}/${peer}_missing.cpp)
+        list(APPEND tenure_library_peers_missing library_peers/${peer}_missing.cpp)
     else()
         message(STATUS "Peer ${peer}: not found; its rows will report it as missing")
-        list(REMOVE_ITEM tenure_peer_sources ${peers_dir}/${peer}.cpp)
+        list(APPEND tenure_library_peers_missing library_peers/${peer}.cpp)
     endif()
 endforeach()

@@ -44,7 +44,8 @@ target_compile_options(tenure_watch PRIVATE -fno-exceptions -fno-rtti -fasynchro
     -fno-omit-frame-pointer -ftls-model=initial-exec -fno-builtin-malloc -fno-builtin-calloc -fno-builtin-free
     -fno-stack-protector)
 # Exceptions of the program pass through these files (personality.cpp).
-set_source_files_properties(${hook_dir}/interpose/operators.cpp ${hook_dir}/interpose/tasks.cpp PROPERTIES COMPILE_OPTIONS -fexceptions)
+set_source_files_properties(${hook_dir}/interpose/operators.cpp ${hook_dir}/runtimes/tbb.cpp
+    PROPERTIES COMPILE_OPTIONS -fexceptions)
 target_compile_definitions(tenure_watch PRIVATE TENURE_CHECKS=0)
 set_target_properties(tenure_watch PROPERTIES
     TENURE_WITHOUT_RUNTIME ON

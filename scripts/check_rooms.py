@@ -6,7 +6,8 @@
 Fails on an include that the table does not allow, an include of another room's detail folder, a cycle in the table or
 among files, a room or an include that is not in the table, a condition of the preprocessor outside platform/,
 base/config.hpp and the C headers, a system header outside platform/ (the lab's sources, which start and watch
-processes, may include one; its headers may not), and a file past 600 lines. Warns at the smaller limits.
+processes, may include one; its headers may not), a folder of src/tenure or lab with more than 12 types, and a file past
+600 lines. Warns at the smaller limits for lines.
 
 usage: check_rooms.py [ROOT]
 """
@@ -18,7 +19,14 @@ from pathlib import Path
 TABLE = "src/tenure/README.md"
 LONGEST = 600
 WARN_LINES = {"header": 250, "source": 400, "test": 400, "readme": 200}
-WARN_FILES_IN_FOLDER = 12
+TYPES_IN_FOLDER = 12
+# Folders in which more types belong side by side: the limit, and why no division by meaning exists. Folders of tests and
+# examples have no limit: each file is one entry of a list.
+LARGER_FOLDERS = {
+    "src/tenure/base": (26, "what every room uses, found by its name alone"),
+    "src/tenure/platform": (23, "one header per service of the operating system: the list that a new system implements"),
+    "src/tenure/platform/posix": (16, "one source per header of platform"),
+}
 LIBRARY, LAB = Path("src/tenure"), Path("lab")
 PRODUCTS = ("bench", "observe")  # folders of rooms within the lab
 PRIVATE = "detail"  # a room's folder that other rooms stay out of
@@ -187,6 +195,13 @@ def check_sizes(root, path, findings):
         findings.warn(path, WARN_LINES[kind] + 1, f"{lines} lines, aim for at most {WARN_LINES[kind]}")
 
 
+def check_folder(folder, types, files, findings):
+    limit, _ = LARGER_FOLDERS.get(folder.as_posix(), (TYPES_IN_FOLDER, None))
+    if types > limit:
+        findings.error(folder, 1, f"{types} types in {files} files, but the maximum is {limit}: divide the folder by "
+                       "meaning, or state a larger limit and its reason in LARGER_FOLDERS of scripts/check_rooms.py")
+
+
 def files_below(root, *folders):
     for folder in folders:
         for path in sorted((root / folder).rglob("*")):
@@ -218,16 +233,14 @@ def check(root):
         findings.error(cycle[0], includes[cycle[0]][cycle[1]], "files include each other: " +
                        " -> ".join(str(path) for path in cycle))
 
-    folders = {}
+    folders = {}  # of src/tenure and lab: folder -> (names of types, number of files)
     for path in files_below(root, LIBRARY, LAB, "tests", "scripts", "examples", "cmake"):
         check_sizes(root, path, findings)
-        if path.suffix in SOURCES:
-            folders[path.parent] = folders.get(path.parent, 0) + 1
-    for folder, count in folders.items():
-        # The header and the source of a type count as one.
-        names = {path.stem for path in (root / folder).iterdir() if path.suffix in SOURCES}
-        if len(names) > WARN_FILES_IN_FOLDER:
-            findings.warn(folder, 1, f"{len(names)} types in {count} files, aim for at most {WARN_FILES_IN_FOLDER}")
+        if path.suffix in SOURCES and path.parts[0] in (LIBRARY.parts[0], LAB.parts[0]):
+            names, count = folders.get(path.parent, (set(), 0))
+            folders[path.parent] = (names | {path.stem}, count + 1)  # a type's header and source count as one
+    for folder, (names, count) in folders.items():
+        check_folder(folder, len(names), count, findings)
     return findings.errors
 
 

@@ -14,8 +14,8 @@
 #include <string>
 #include <vector>
 
-#include "bench/harness/machine.hpp"
-#include "cli/nearest.hpp"
+#include "bench/harness/machine/machine.hpp"
+#include "cli/arguments/nearest.hpp"
 #include "cli/subcommands.hpp"
 #include "cli/terminal.hpp"
 

@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "bench/experiments/registry.hpp"
-#include "bench/harness/worker.hpp"
+#include "bench/harness/worker/worker.hpp"
 #include "cli/command_line.hpp"
 #include "cli/last_resort.hpp"
 

@@ -7,12 +7,12 @@
 
 #include <memory>
 
-#include "cli/bench.hpp"
-#include "cli/list.hpp"
-#include "cli/report.hpp"
-#include "cli/run.hpp"
-#include "cli/settings.hpp"
-#include "cli/watch.hpp"
+#include "cli/subcommands/bench.hpp"
+#include "cli/subcommands/list.hpp"
+#include "cli/subcommands/options.hpp"
+#include "cli/subcommands/report.hpp"
+#include "cli/subcommands/run.hpp"
+#include "cli/subcommands/watch.hpp"
 
 namespace tenure::lab {
 
@@ -37,7 +37,7 @@ subcommands::subcommands(CLI::App& app) {
     add<list_command>(app);
     add<run_command>(app);
     add<watch_command>(app);
-    add<settings_command>(app);
+    add<options_command>(app);
 }
 
 std::optional<int> subcommands::run(int argc, char** argv) const {

@@ -3,7 +3,8 @@
 #pragma once
 
 /// \file
-/// The list of subcommands. To add one, write a class like those in run.hpp and name it in subcommands.cpp.
+/// The list of subcommands. To add one, write a class like the one in subcommands/run.hpp and name it in
+/// subcommands.cpp.
 
 #include <functional>
 #include <optional>

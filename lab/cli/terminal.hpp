@@ -7,7 +7,7 @@
 
 #include <string_view>
 
-#include "report/text.hpp"
+#include "report/table/text.hpp"
 
 namespace tenure::lab {
 

@@ -10,7 +10,7 @@
 #include <string>
 #include <string_view>
 
-#include "report/statistics.hpp"
+#include "report/analysis/statistics.hpp"
 
 namespace tenure::lab {
 

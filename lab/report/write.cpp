@@ -9,10 +9,10 @@
 
 #include <fmt/format.h>
 
-#include "report/csv.hpp"
-#include "report/experiment_chart.hpp"
-#include "report/html.hpp"
-#include "report/json.hpp"
+#include "report/chart/experiment_chart.hpp"
+#include "report/html/html.hpp"
+#include "report/json/json.hpp"
+#include "report/result/csv.hpp"
 
 namespace tenure::lab {
 

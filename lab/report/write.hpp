@@ -9,7 +9,7 @@
 #include <string>
 #include <string_view>
 
-#include "report/result.hpp"
+#include "report/result/result.hpp"
 
 namespace tenure::lab {
 

@@ -16,8 +16,7 @@
  *    options without a size are rejected, and output structures are not filled in.
  *  - Text is UTF-8 with a length and is not null-terminated. Text that the library returns stays valid until the
  *    process ends.
- *  - Any thread may call any function unless its comment says otherwise. Use an object for one thread from one thread
- *    at a time.
+ *  - Any thread may call any function unless its comment says otherwise. Some objects serve one thread at a time.
  *  - Passing NULL for an object or for a result is misuse unless the comment allows NULL.
  *  - No function throws. Checked builds (tn_check_level() of 1 or more) report misuse, then abort the process unless a
  *    handler is installed (tn_set_report_handler) and returns.
@@ -149,10 +148,9 @@ TN_API void tn_temp_get_stats(tn_temp_stats* stats);
 /* -------------------------------------------------------------------------------------------- short calls */
 
 /*
- * Short calls for callers that cannot afford a call of unbounded length, such as .NET's SuppressGCTransition, which
- * does not allow a call to wait. They take no lock and make no system call. They fail where a longer call is needed:
- * the thread's cache is empty or full, the thread has not allocated yet, the build is checked, or the block comes from
- * another malloc. Call tn_malloc or tn_free then. tenure_quick.h goes one step further.
+ * For callers that must not wait inside a call, such as .NET's SuppressGCTransition. These functions take no lock and
+ * make no system call. They fail if the thread's cache is empty or full, the thread has not allocated yet, the build is
+ * checked, or the block comes from another malloc. Then call tn_malloc or tn_free. tenure_quick.h goes further.
  */
 
 /** Allocates from the calling thread's cache, 16-byte aligned. Returns NULL when the cache cannot serve the request. */
@@ -219,8 +217,8 @@ TN_API void tn_heap_get_stats(const tn_heap* heap, tn_allocator_stats* stats);
 /**
  * An arena: memory that is freed together, for one thread at a time. The layout of these first fields is part of this
  * interface. A caller may allocate in its own code (align, add, compare with the limit, store) and call
- * tn_arena_allocate when there is no room. Both fields are zero where it must not: in checked builds and when blocks
- * come from another malloc.
+ * tn_arena_allocate when there is no room. Both fields are zero when it must not do so: in checked builds, and when
+ * blocks come from another malloc.
  */
 typedef struct tn_arena {
     uint64_t cursor; /**< address of the next block */
@@ -245,7 +243,7 @@ TN_API void* tn_arena_allocate(tn_arena* arena, size_t bytes, size_t alignment);
 /** Frees the block if it is the newest one; otherwise does nothing. */
 TN_API void tn_arena_deallocate(tn_arena* arena, void* block, size_t bytes);
 TN_API void tn_arena_mark(const tn_arena* arena, tn_arena_marker* marker);
-/** Frees everything allocated since the mark. Invalid after a clear or after a rewind to an earlier marker. */
+/** Frees everything allocated since the mark. A clear, or a rewind to an earlier marker, makes the marker invalid. */
 TN_API void tn_arena_rewind(tn_arena* arena, const tn_arena_marker* marker);
 TN_API void tn_arena_clear(tn_arena* arena);
 TN_API size_t tn_arena_trim(tn_arena* arena);
@@ -345,7 +343,7 @@ TN_API tn_status tn_offset_allocate(tn_offsets* offsets, uint64_t size, uint64_t
 TN_API void tn_offset_deallocate(tn_offsets* offsets, tn_offset_range range);
 /** Frees a range after `frames` more frames have ended, at most 63. */
 TN_API void tn_offset_deallocate_after(tn_offsets* offsets, tn_offset_range range, uint32_t frames);
-/** Frees the ranges whose frame has ended, and completes earlier deallocations. Returns the number of the former. */
+/** Frees the ranges whose frame has ended, and returns their number. Also completes earlier deallocations. */
 TN_API uint64_t tn_offset_collect(tn_offsets* offsets);
 TN_API tn_status tn_offset_grow(tn_offsets* offsets, uint64_t capacity);
 TN_API tn_status tn_offset_shrink(tn_offsets* offsets, uint64_t capacity);
@@ -359,9 +357,7 @@ TN_API void tn_offset_walk(const tn_offsets* offsets,
 
 /* ---------------------------------------------------------------------------------------------------- handles */
 
-/**
- * A handle to a piece of memory. All copies become stale when the memory is freed. A handle of all zeros is stale.
- */
+/** A handle to a piece of memory. All copies become stale when the memory is freed. A handle of all zeros is stale. */
 typedef struct tn_handle {
     void* pointer;
     uint64_t bytes;
@@ -526,8 +522,8 @@ TN_API tn_status tn_option_set(const char* name, size_t length, const char* valu
 typedef void (*tn_report_handler)(void* context, uint32_t kind, const char* text, size_t length);
 /**
  * Installs a report handler. NULL restores the default, which writes to standard error and aborts the process for
- * misuse and broken invariants. When this function returns, another thread may still be running the former handler, so
- * keep whatever that handler uses until this is no longer possible.
+ * misuse and broken invariants. When this function returns, another thread may still be running the former handler:
+ * keep alive what that handler uses.
  */
 TN_API void tn_set_report_handler(tn_report_handler handler, void* context);
 

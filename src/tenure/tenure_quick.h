@@ -22,7 +22,7 @@ extern "C" {
 #endif
 
 /** Incremented when anything in this header changes. */
-#define TN_QUICK_VERSION 1u
+#define TN_QUICK_VERSION 2u
 
 /** TN_QUICK_VERSION of the loaded library. */
 TN_API uint32_t tn_quick_version(void);
@@ -49,6 +49,22 @@ typedef struct tn_temp_state {
                           set */
 } tn_temp_state;
 
+/**
+ * Position of the calling thread's next TempJob block, whose bytes start 8 after the cursor.
+ *
+ * To allocate: compute end = cursor + (8 + size, rounded up to 16); if it exceeds `limit`, call tn_allocate. Otherwise
+ * store `word` + size in the 8 bytes at the cursor, then 1 in the block's state byte, with release order, then `end` in
+ * `cursor`. Sizes are at least 1 and below 2^32, alignments at most 16.
+ *
+ * To free, on any thread: read the 8 bytes in front of the block. If their highest bit is set, or the state byte is
+ * zero, call tn_deallocate. Otherwise store zero in the state byte, with release order.
+ */
+typedef struct tn_temp_job_state {
+    uint64_t cursor; /**< 8 bytes below a multiple of 16; only its thread writes it */
+    uint64_t limit;  /**< any thread may set it to zero at any time; read it once per request */
+    uint64_t word;   /**< frame and owner tag */
+} tn_temp_job_state;
+
 /** How to find a block's size class and a thread's cache. The same until the process ends. */
 typedef struct tn_quick_layout {
     uint32_t size;
@@ -59,6 +75,8 @@ typedef struct tn_quick_layout {
     uint32_t segment_shift;            /**< clear this many low bits of a block's address to get its segment */
     uint32_t slice_shift;              /**< the segment has one class byte for every 2^slice_shift of its bytes ... */
     uint32_t classes_of_slices_offset; /**< ... from this offset on; pass a block at a segment's start to tn_free */
+    uint32_t job_chunk_shift;          /**< clear this many low bits of a TempJob block's address to get its chunk */
+    uint32_t job_states_offset; /**< the chunk has one state byte for every 16 of its bytes, from this offset on */
     uint32_t reserved;
 } tn_quick_layout;
 TN_API void tn_get_quick_layout(tn_quick_layout* layout);
@@ -69,7 +87,8 @@ typedef struct tn_quick_thread {
     uint32_t reserved;
     void* const* heap_cache; /**< points to NULL until the thread's first tn_malloc */
     tn_temp_state* temp;
-    const uint16_t* tag; /**< points to a value that is not zero while an owner tag is set */
+    const uint16_t* tag;                /**< points to a value that is not zero while an owner tag is set */
+    tn_temp_job_state* const* temp_job; /**< read it again before each use: it changes with the thread's first block */
 } tn_quick_thread;
 TN_API void tn_get_quick_thread(tn_quick_thread* thread);
 

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: MIT
 
 #include <algorithm>
+#include <atomic>
 #include <cstring>
 #include <string>
 #include <string_view>
@@ -13,6 +14,7 @@
 #include <tenure/base/config.hpp>
 #include <tenure/base/options.hpp>
 #include <tenure/base/report.hpp>
+#include <tenure/lifetime/temp_job.hpp>
 #include <tenure/tenure.h>
 #include <tenure/tenure_quick.h>
 
@@ -212,6 +214,63 @@ TEST(capi_quick, the_layouts_are_what_the_header_says) {
     EXPECT_EQ(thread.temp->cursor, tenure::address_of(scratch) + 112);
     EXPECT_GE(thread.temp->limit, thread.temp->cursor);
     tn_reset_temp();
+}
+
+TEST(capi_quick, temp_job_blocks_are_allocated_and_freed_as_the_header_says) {
+    tn_quick_layout layout{};
+    layout.size = sizeof layout;
+    tn_get_quick_layout(&layout);
+    if (layout.is_available == 0) GTEST_SKIP() << "checked, or the heap is malloc's";
+    tn_quick_thread thread{};
+    thread.size = sizeof thread;
+    tn_get_quick_thread(&thread);
+    void* const before = tn_allocate(40, 16, TN_TEMP_JOB); // opens a chunk
+    ASSERT_NE(before, nullptr);
+    tn_temp_job_state& state = **thread.temp_job;
+    EXPECT_EQ(state.cursor, tenure::address_of(before) - 8 + 48);
+    ASSERT_LE(state.cursor + 112, state.limit);
+
+    // As a caller would: 100 bytes.
+    const std::uintptr_t at = state.cursor + 8;
+    ASSERT_EQ(at % 16, 0u);
+    void* const block = tenure::pointer_at(at);
+    const std::uint64_t header = state.word | 100;
+    std::memcpy(tenure::pointer_at(at - 8), &header, sizeof header);
+    const std::uintptr_t chunk = at >> layout.job_chunk_shift << layout.job_chunk_shift;
+    auto& live = *static_cast<std::uint8_t*>(tenure::pointer_at(chunk + layout.job_states_offset + (at - chunk) / 16));
+    EXPECT_EQ(live, 0u);
+    std::atomic_ref(live).store(1, std::memory_order_release);
+    state.cursor += 112;
+
+    // The library sees it, and frees it.
+    struct seen {
+        const void* block;
+        std::size_t bytes = 0, count = 0;
+    } found{block};
+    const auto count = [](void* context, const tenure::temp_job_leak& leak) {
+        auto& to = *static_cast<seen*>(context);
+        ++to.count;
+        if (leak.address == to.block) to.bytes = leak.bytes;
+    };
+    tenure::temp_job::for_each_live(count, &found);
+    EXPECT_EQ(found.bytes, 100u);
+    EXPECT_EQ(found.count, 2u);
+    EXPECT_TRUE(tenure::temp_job::valid());
+    void* const after = tn_allocate(1, 16, TN_TEMP_JOB);
+    EXPECT_EQ(after, tenure::pointer_at(at + 112));
+    tn_deallocate(block, TN_TEMP_JOB);
+    EXPECT_EQ(live, 0u);
+
+    // And the other way round.
+    const auto& second =
+        *static_cast<std::uint8_t*>(tenure::pointer_at(chunk + layout.job_states_offset + (at + 112 - chunk) / 16));
+    EXPECT_EQ(second, 1u);
+    std::atomic_ref(const_cast<std::uint8_t&>(second)).store(0, std::memory_order_release);
+    tn_deallocate(before, TN_TEMP_JOB);
+    found = {block};
+    tenure::temp_job::for_each_live(count, &found);
+    EXPECT_EQ(found.count, 0u);
+    EXPECT_TRUE(tenure::temp_job::valid());
 }
 
 TEST(capi_options, are_listed_read_set_and_refused_by_name) {

@@ -75,7 +75,7 @@ TEST(capi_reports, a_child_reports_whatever_other_threads_reported_and_set) {
     }
     int failed = 0;
     for (int round = 0; round < rounds && failed == 0; ++round) {
-        ::pid_t const child = ::fork();
+        const ::pid_t child = ::fork();
         if (child == 0) {
             ::alarm(5);
             const int before = heard;

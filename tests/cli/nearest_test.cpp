@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: Tenure contributors
 // SPDX-License-Identifier: MIT
 
-#include "cli/nearest.hpp"
+#include "cli/arguments/nearest.hpp"
 
 #include <gtest/gtest.h>
 

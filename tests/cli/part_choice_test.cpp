@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: Tenure contributors
 // SPDX-License-Identifier: MIT
 
-#include "cli/part_choice.hpp"
+#include "cli/arguments/part_choice.hpp"
 
 #include <gtest/gtest.h>
 

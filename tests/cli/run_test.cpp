@@ -15,7 +15,7 @@
 #include <filesystem>
 #include <fstream>
 
-#include "cli/program_file.hpp"
+#include "cli/arguments/program_file.hpp"
 #include "support/own_path.hpp"
 #include "support/run_command.hpp"
 
@@ -214,7 +214,7 @@ std::string reason_for_nobody(const std::string& path) {
     if (::getuid() != 0) return tenure::lab::why_not_preloadable(path);
     int ends[2];
     if (::pipe(ends) != 0) return "no pipe";
-    ::pid_t const child = ::fork();
+    const ::pid_t child = ::fork();
     if (child == 0) {
         if (::setuid(nobody) != 0) ::_exit(1);
         const std::string reason = tenure::lab::why_not_preloadable(path);

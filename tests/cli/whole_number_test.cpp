@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: Tenure contributors
 // SPDX-License-Identifier: MIT
 
-#include "cli/whole_number.hpp"
+#include "cli/arguments/whole_number.hpp"
 
 #include <limits>
 #include <string>

@@ -12,7 +12,7 @@
 #include <string>
 #include <vector>
 
-#include "bench/harness/proof.hpp"
+#include "bench/harness/mallocs/proof.hpp"
 #include "experiments/kept_recorder.hpp"
 
 namespace {

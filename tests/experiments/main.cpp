@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "bench/experiments/registry.hpp"
-#include "bench/harness/worker.hpp"
+#include "bench/harness/worker/worker.hpp"
 #include "experiments/broken_pools.hpp"
 
 int main(int argc, char** argv) {

@@ -14,7 +14,7 @@
 #include "bench/experiments/registry.hpp"
 #include "bench/experiments/shared/exchange.hpp"
 #include "bench/harness/schedule.hpp"
-#include "report/primary.hpp"
+#include "report/result/primary.hpp"
 #include "support/process.hpp"
 
 namespace {

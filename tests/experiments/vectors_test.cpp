@@ -15,7 +15,7 @@
 #include <string>
 #include <string_view>
 
-#include "bench/experiments/vectors/vectors_calls.hpp"
+#include "bench/experiments/vectors/loops/vectors_calls.hpp"
 #include "experiments/kept_recorder.hpp"
 
 namespace {

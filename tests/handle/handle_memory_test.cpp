@@ -139,7 +139,7 @@ TEST(handle_memory, a_file_that_was_not_kept_is_as_it_was) {
 // Run again by the test below: in a process that has taken no addresses yet.
 TEST(handle_memory, DISABLED_there_is_room_beside_the_table) {
     constexpr rlim_t most = rlim_t{2} << 30;
-    ::rlimit const limit{most, most};
+    const ::rlimit limit{most, most};
     ASSERT_EQ(::setrlimit(RLIMIT_AS, &limit), 0);
     EXPECT_EQ(tenure::platform::address_limit_bytes(), most);
     for (int count = 0; count < 50'000; ++count) ASSERT_NE(table().add(nullptr, 1).entry, 0u);

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: Tenure contributors
 // SPDX-License-Identifier: MIT
 
-#include "bench/harness/cpus.hpp"
+#include "bench/harness/machine/cpus.hpp"
 
 #include <gtest/gtest.h>
 

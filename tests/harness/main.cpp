@@ -6,7 +6,7 @@
 
 #include <gtest/gtest.h>
 
-#include "bench/harness/worker.hpp"
+#include "bench/harness/worker/worker.hpp"
 #include "harness/toy_experiment.hpp"
 
 int main(int argc, char** argv) {

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: Tenure contributors
 // SPDX-License-Identifier: MIT
 
-#include "bench/harness/proof.hpp"
+#include "bench/harness/mallocs/proof.hpp"
 
 #include <gtest/gtest.h>
 
@@ -9,8 +9,8 @@
 #include <filesystem>
 #include <string>
 
-#include "bench/harness/block_owner.hpp"
-#include "bench/harness/peers.hpp"
+#include "bench/harness/mallocs/block_owner.hpp"
+#include "bench/harness/mallocs/malloc_peers.hpp"
 #include "bench/harness/schedule.hpp"
 #include "harness/toy_experiment.hpp"
 #include "support/own_path.hpp"

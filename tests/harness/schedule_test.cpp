@@ -11,8 +11,8 @@
 #include <cstdlib>
 #include <thread>
 
-#include "bench/harness/interrupt.hpp"
-#include "bench/harness/machine.hpp"
+#include "bench/harness/machine/machine.hpp"
+#include "bench/harness/worker/interrupt.hpp"
 #include "harness/toy_experiment.hpp"
 #include "support/process.hpp"
 

@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "bench/harness/experiment.hpp"
-#include "bench/harness/memory.hpp"
+#include "bench/harness/machine/memory.hpp"
 #include "support/process.hpp"
 
 namespace {

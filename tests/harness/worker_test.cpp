@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: Tenure contributors
 // SPDX-License-Identifier: MIT
 
-#include "bench/harness/worker.hpp"
+#include "bench/harness/worker/worker.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: Tenure contributors
 // SPDX-License-Identifier: MIT
 
-#include <tenure/heap/detail/heap_shard.hpp>
+#include <tenure/heap/detail/small/heap_shard.hpp>
 
 #include <algorithm>
 #include <cstring>

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: Tenure contributors
 // SPDX-License-Identifier: MIT
 
-#include <tenure/heap/detail/size_classes.hpp>
+#include <tenure/heap/detail/small/size_classes.hpp>
 
 #include <gtest/gtest.h>
 

@@ -1,15 +1,15 @@
 // SPDX-FileCopyrightText: Tenure contributors
 // SPDX-License-Identifier: MIT
 
-#include "report/bar_chart.hpp"
+#include "report/chart/bar_chart.hpp"
 
 #include <gtest/gtest.h>
 
-#include "report/distance_chart.hpp"
+#include "report/chart/distance_chart.hpp"
+#include "report/chart/scale.hpp"
+#include "report/chart/svg.hpp"
 #include "report/fixture.hpp"
 #include "report/page_check.hpp"
-#include "report/scale.hpp"
-#include "report/svg.hpp"
 
 namespace tenure::lab {
 

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: Tenure contributors
 // SPDX-License-Identifier: MIT
 
-#include "report/compare.hpp"
+#include "report/analysis/compare.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -9,9 +9,9 @@
 #include <gtest/gtest.h>
 
 #include "report/fixture.hpp"
+#include "report/result/summarized.hpp"
 #include "report/snapshot.hpp"
-#include "report/summarized.hpp"
-#include "report/text.hpp"
+#include "report/table/text.hpp"
 
 namespace tenure::lab {
 

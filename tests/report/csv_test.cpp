@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: Tenure contributors
 // SPDX-License-Identifier: MIT
 
-#include "report/csv.hpp"
+#include "report/result/csv.hpp"
 
 #include <algorithm>
 #include <locale>

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: Tenure contributors
 // SPDX-License-Identifier: MIT
 
-#include "report/distances.hpp"
+#include "report/analysis/distances.hpp"
 
 #include <limits>
 

@@ -1,11 +1,11 @@
 // SPDX-FileCopyrightText: Tenure contributors
 // SPDX-License-Identifier: MIT
 
-#include "report/experiment_chart.hpp"
+#include "report/chart/experiment_chart.hpp"
 
 #include <gtest/gtest.h>
 
-#include "report/chart_figures.hpp"
+#include "report/chart/chart_figures.hpp"
 #include "report/fixture.hpp"
 #include "report/page_check.hpp"
 #include "report/snapshot.hpp"

@@ -5,7 +5,7 @@
 /// \file
 /// Results to render: a small one whose every figure is written out, and one of the size of a real run.
 
-#include "report/result.hpp"
+#include "report/result/result.hpp"
 
 namespace tenure::lab::fixture {
 

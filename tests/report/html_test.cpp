@@ -1,14 +1,14 @@
 // SPDX-FileCopyrightText: Tenure contributors
 // SPDX-License-Identifier: MIT
 
-#include "report/html.hpp"
+#include "report/html/html.hpp"
 
 #include <limits>
 
 #include <gtest/gtest.h>
 
 #include "report/fixture.hpp"
-#include "report/html_words.hpp"
+#include "report/html/html_words.hpp"
 #include "report/page_check.hpp"
 #include "report/snapshot.hpp"
 

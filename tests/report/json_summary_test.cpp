@@ -1,15 +1,15 @@
 // SPDX-FileCopyrightText: Tenure contributors
 // SPDX-License-Identifier: MIT
 
-#include "report/json_summary.hpp"
+#include "report/json/json_summary.hpp"
 
 #include <gtest/gtest.h>
 
+#include "report/analysis/metric_value.hpp"
 #include "report/fixture.hpp"
-#include "report/json.hpp"
-#include "report/metric_value.hpp"
+#include "report/json/json.hpp"
+#include "report/result/summarized.hpp"
 #include "report/snapshot.hpp"
-#include "report/summarized.hpp"
 
 namespace tenure::lab {
 

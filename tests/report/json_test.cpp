@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: Tenure contributors
 // SPDX-License-Identifier: MIT
 
-#include "report/json.hpp"
+#include "report/json/json.hpp"
 
 #include <cmath>
 #include <filesystem>

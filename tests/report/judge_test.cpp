@@ -1,18 +1,18 @@
 // SPDX-FileCopyrightText: Tenure contributors
 // SPDX-License-Identifier: MIT
 
-#include "report/judge.hpp"
+#include "report/analysis/judge.hpp"
 
 #include <cmath>
 #include <limits>
 
 #include <gtest/gtest.h>
 
-#include "report/conclusion.hpp"
+#include "report/analysis/conclusion.hpp"
+#include "report/analysis/signed_rank.hpp"
 #include "report/fixture.hpp"
-#include "report/html.hpp"
-#include "report/signed_rank.hpp"
-#include "report/text.hpp"
+#include "report/html/html.hpp"
+#include "report/table/text.hpp"
 
 namespace tenure::lab {
 

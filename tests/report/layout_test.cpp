@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: Tenure contributors
 // SPDX-License-Identifier: MIT
 
-#include "report/layout.hpp"
+#include "report/analysis/layout.hpp"
 
 #include <cmath>
 

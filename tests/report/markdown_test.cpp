@@ -1,16 +1,16 @@
 // SPDX-FileCopyrightText: Tenure contributors
 // SPDX-License-Identifier: MIT
 
-#include "report/markdown.hpp"
+#include "report/table/markdown.hpp"
 
 #include <gtest/gtest.h>
 
 #include <sstream>
 
-#include "report/conclusion.hpp"
+#include "report/analysis/conclusion.hpp"
 #include "report/fixture.hpp"
 #include "report/snapshot.hpp"
-#include "report/text.hpp"
+#include "report/table/text.hpp"
 
 namespace tenure::lab {
 

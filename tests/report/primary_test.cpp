@@ -1,12 +1,12 @@
 // SPDX-FileCopyrightText: Tenure contributors
 // SPDX-License-Identifier: MIT
 
-#include "report/primary.hpp"
+#include "report/result/primary.hpp"
 
 #include <gtest/gtest.h>
 
 #include "report/fixture.hpp"
-#include "report/json.hpp"
+#include "report/json/json.hpp"
 
 namespace tenure::lab {
 

@@ -1,13 +1,13 @@
 // SPDX-FileCopyrightText: Tenure contributors
 // SPDX-License-Identifier: MIT
 
-#include "report/quotients.hpp"
+#include "report/analysis/quotients.hpp"
 
 #include <gtest/gtest.h>
 
 #include "report/fixture.hpp"
-#include "report/html.hpp"
-#include "report/json.hpp"
+#include "report/html/html.hpp"
+#include "report/json/json.hpp"
 
 namespace tenure::lab {
 

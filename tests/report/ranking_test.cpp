@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: Tenure contributors
 // SPDX-License-Identifier: MIT
 
-#include "report/ranking.hpp"
+#include "report/analysis/ranking.hpp"
 
 #include <cmath>
 

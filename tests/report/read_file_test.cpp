@@ -9,7 +9,7 @@
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 
-#include "report/json.hpp"
+#include "report/json/json.hpp"
 #include "support/own_path.hpp"
 
 namespace tenure::lab {

@@ -1,19 +1,19 @@
 // SPDX-FileCopyrightText: Tenure contributors
 // SPDX-License-Identifier: MIT
 
-#include "report/standings.hpp"
+#include "report/analysis/standings.hpp"
 
 #include <gtest/gtest.h>
 
-#include "report/conclusion.hpp"
+#include "report/analysis/conclusion.hpp"
+#include "report/analysis/layout.hpp"
 #include "report/fixture.hpp"
-#include "report/html.hpp"
-#include "report/json.hpp"
-#include "report/layout.hpp"
+#include "report/html/html.hpp"
+#include "report/json/json.hpp"
 #include "report/letters.hpp"
-#include "report/markdown.hpp"
-#include "report/text.hpp"
-#include "report/versions.hpp"
+#include "report/table/markdown.hpp"
+#include "report/table/text.hpp"
+#include "report/table/versions.hpp"
 
 namespace tenure::lab {
 

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: Tenure contributors
 // SPDX-License-Identifier: MIT
 
-#include "report/statistics.hpp"
+#include "report/analysis/statistics.hpp"
 
 #include <algorithm>
 #include <cmath>

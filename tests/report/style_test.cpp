@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: Tenure contributors
 // SPDX-License-Identifier: MIT
 
-#include "report/html_style.hpp"
+#include "report/html/html_style.hpp"
 
 #include <algorithm>
 #include <array>

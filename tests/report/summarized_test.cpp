@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: Tenure contributors
 // SPDX-License-Identifier: MIT
 
-#include "report/summarized.hpp"
+#include "report/result/summarized.hpp"
 
 #include <cmath>
 #include <limits>
@@ -11,19 +11,19 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
-#include "report/conclusion.hpp"
-#include "report/csv.hpp"
-#include "report/experiment_chart.hpp"
+#include "report/analysis/conclusion.hpp"
+#include "report/analysis/judge.hpp"
+#include "report/analysis/layout.hpp"
+#include "report/analysis/metric_value.hpp"
+#include "report/analysis/standings.hpp"
+#include "report/chart/experiment_chart.hpp"
 #include "report/fixture.hpp"
-#include "report/html.hpp"
-#include "report/json.hpp"
-#include "report/judge.hpp"
-#include "report/layout.hpp"
-#include "report/markdown.hpp"
-#include "report/metric_value.hpp"
+#include "report/html/html.hpp"
+#include "report/json/json.hpp"
 #include "report/numbers.hpp"
-#include "report/standings.hpp"
-#include "report/text.hpp"
+#include "report/result/csv.hpp"
+#include "report/table/markdown.hpp"
+#include "report/table/text.hpp"
 
 namespace tenure::lab {
 

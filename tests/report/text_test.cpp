@@ -1,15 +1,15 @@
 // SPDX-FileCopyrightText: Tenure contributors
 // SPDX-License-Identifier: MIT
 
-#include "report/text.hpp"
+#include "report/table/text.hpp"
 
 #include <gtest/gtest.h>
 
 #include "report/fixture.hpp"
-#include "report/html.hpp"
+#include "report/html/html.hpp"
 #include "report/letters.hpp"
 #include "report/snapshot.hpp"
-#include "report/text_grid.hpp"
+#include "report/table/text_grid.hpp"
 
 namespace tenure::lab {
 

@@ -28,9 +28,9 @@ HOUSE = {
     "src/tenure/platform/memory.hpp": "#pragma once\n#include <tenure/base/align.hpp>\n",
     "src/tenure/platform/linux/memory.cpp": "#include <sys/mman.h>\n#if defined(MAP_HUGETLB)\n#endif\n",
     "src/tenure/pool/pool.hpp": "#pragma once\n#include <tenure/platform/memory.hpp>\n",
-    "lab/report/result.hpp": "#pragma once\n#include <string>\n",
-    "lab/bench/experiments/pools.cpp": '#include "report/result.hpp"\n#include <tenure/tenure.hpp>\n',
-    "lab/cli/main.cpp": '#include "report/result.hpp"\n#include <tenure/pool/pool.hpp>\n',
+    "lab/report/result/result.hpp": "#pragma once\n#include <string>\n",
+    "lab/bench/experiments/pools.cpp": '#include "report/result/result.hpp"\n#include <tenure/tenure.hpp>\n',
+    "lab/cli/main.cpp": '#include "report/result/result.hpp"\n#include <tenure/pool/pool.hpp>\n',
     "lab/cli/processes.cpp": "#include <sys/wait.h>\n",
 }
 
@@ -66,8 +66,8 @@ class CheckRooms(unittest.TestCase):
                      "src/tenure/base/align.hpp:3: error: `base` may not include `pool`")
 
     def test_a_quoted_and_a_relative_include_are_seen_as_well(self):
-        self.refused({"lab/report/result.hpp": '#include "bench/experiments/a.hpp"\n', "lab/bench/experiments/a.hpp": "\n"},
-                     "lab/report/result.hpp:1: error: `report` may not include `experiments`")
+        self.refused({"lab/report/result/result.hpp": '#include "bench/experiments/a.hpp"\n', "lab/bench/experiments/a.hpp": "\n"},
+                     "lab/report/result/result.hpp:1: error: `report` may not include `experiments`")
         self.refused({"src/tenure/base/align.hpp": '#include "../platform/memory.hpp"\n'},
                      "src/tenure/base/align.hpp:1: error: `base` may not include `platform`")
 
@@ -121,6 +121,22 @@ class CheckRooms(unittest.TestCase):
         status, output = self.check({"src/tenure/pool/pool.hpp": "#pragma once\n" + "\n" * 250})
         self.assertEqual(status, 0, output)
         self.assertIn("src/tenure/pool/pool.hpp:251: warning: 251 lines", output)
+
+    def test_a_folder_with_more_than_12_types_is_refused(self):
+        types = {f"lab/report/chart/type_{i}{suffix}": "\n" for i in range(12) for suffix in (".hpp", ".cpp")}
+        self.assertEqual(self.check(types), (0, "rooms: ok\n"))
+        self.refused({**types, "lab/report/chart/one_more.cpp": "\n"},
+                     "lab/report/chart:1: error: 13 types in 25 files, but the maximum is 12")
+
+    def test_a_folder_may_state_a_larger_limit(self):
+        def types(count):
+            return {f"src/tenure/base/type_{i}.hpp": "#pragma once\n" for i in range(count)}
+        self.assertEqual(self.check(types(24)), (0, "rooms: ok\n"))  # the house has two more
+        self.refused(types(25), "src/tenure/base:1: error: 27 types in 27 files, but the maximum is 26")
+
+    def test_folders_of_tests_and_examples_have_no_limit(self):
+        files = {f"{folder}/file_{i}.cpp": "\n" for i in range(13) for folder in ("tests/pool", "examples")}
+        self.assertEqual(self.check(files), (0, "rooms: ok\n"))
 
     def test_a_room_that_is_not_in_the_table_is_refused(self):
         self.refused({"src/tenure/cellar/wine.hpp": "#pragma once\n"},

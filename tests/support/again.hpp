@@ -26,7 +26,7 @@ inline outcome run_again(const std::vector<std::pair<std::string, std::string>>&
     outcome seen;
     int ends[2];
     if (::pipe(ends) != 0) return seen;
-    ::pid_t const child = ::fork();
+    const ::pid_t child = ::fork();
     if (child == 0) {
         ::dup2(ends[1], STDOUT_FILENO);
         ::dup2(ends[1], STDERR_FILENO);

@@ -20,7 +20,7 @@ namespace support {
 /// Returns   its result, 0 to 255; the negative number of the signal that ended it (SIGALRM when it hung); INT_MIN when
 /// there was no child.
 inline int answer_of_child(const std::function<int()>& work, unsigned seconds = 20) {
-    ::pid_t const child = ::fork();
+    const ::pid_t child = ::fork();
     if (child == 0) {
         ::alarm(seconds);
         ::_exit(work());

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: Tenure contributors
 // SPDX-License-Identifier: MIT
 
-#include "observe/watch/folded.hpp"
+#include "observe/watch/report/folded.hpp"
 
 #include <algorithm>
 #include <regex>

@@ -19,10 +19,10 @@
 #include <random>
 
 #include "observe/watch/findings.hpp"
-#include "observe/watch/folded.hpp"
-#include "observe/watch/watch_html.hpp"
-#include "observe/watch/watch_json.hpp"
-#include "observe/watch/watch_text.hpp"
+#include "observe/watch/report/folded.hpp"
+#include "observe/watch/report/watch_html.hpp"
+#include "observe/watch/report/watch_json.hpp"
+#include "observe/watch/report/watch_text.hpp"
 #include "support/own_path.hpp"
 
 namespace tenure::lab {

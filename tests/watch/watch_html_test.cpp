@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: Tenure contributors
 // SPDX-License-Identifier: MIT
 
-#include "observe/watch/watch_html.hpp"
+#include "observe/watch/report/watch_html.hpp"
 
 #include <limits>
 

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: Tenure contributors
 // SPDX-License-Identifier: MIT
 
-#include "observe/watch/watch_json.hpp"
+#include "observe/watch/report/watch_json.hpp"
 
 #include <limits>
 

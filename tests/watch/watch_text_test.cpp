@@ -1,11 +1,11 @@
 // SPDX-FileCopyrightText: Tenure contributors
 // SPDX-License-Identifier: MIT
 
-#include "observe/watch/watch_text.hpp"
+#include "observe/watch/report/watch_text.hpp"
 
 #include <gtest/gtest.h>
 
-#include "observe/watch/figures.hpp"
+#include "observe/watch/report/figures.hpp"
 #include "watch/checks.hpp"
 #include "watch/sample_findings.hpp"
 

@@ -18,7 +18,7 @@ internal static unsafe class JemallocSymbols
         AreThere && NativeLibrary.TryGetExport(NativeLibrary.GetMainProgramHandle(), name, out nint address) ? address : 0;
 
     /// <summary>
-    /// Whether every function that the facade calls is present and comes from one file. A loaded jemalloc is not
+    /// Whether every function that Jem calls is present and comes from one file. A loaded jemalloc is not
     /// enough: behind another malloc it serves no allocations and its statistics would be meaningless.
     /// </summary>
     private static bool Look()

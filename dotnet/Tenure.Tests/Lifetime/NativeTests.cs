@@ -212,4 +212,54 @@ public sealed unsafe class NativeTests
         Assert.True(Native.TempStats.BudgetBytes > 0);
         Native.Trim();
     }
+
+    [Fact]
+    public void temp_job_blocks_are_disjoint_and_counted_until_another_thread_frees_them()
+    {
+        ulong before = TenureStatistics.Capture().TempJobLiveCount;
+        int[] sizes = [0, 1, 8, 9, 24, 25, 100, 1024, 16_384, 32_768, 32_769, 70_000];
+        var blocks = new nint[sizes.Length * 100];
+        for (int i = 0; i < blocks.Length; i++)
+        {
+            int bytes = sizes[i % sizes.Length];
+            void* block = Native.Allocate((nuint)bytes, Lifetime.TempJob);
+            Assert.Equal(0u, (nuint)block % 16);
+            new Span<byte>(block, bytes).Fill((byte)i);
+            blocks[i] = (nint)block;
+        }
+        Assert.Equal(before + (ulong)blocks.Length, TenureStatistics.Capture().TempJobLiveCount);
+        for (int i = 0; i < blocks.Length; i++)
+        {
+            Assert.Equal(-1, new Span<byte>((void*)blocks[i], sizes[i % sizes.Length]).IndexOfAnyExcept((byte)i));
+        }
+        var thread = new System.Threading.Thread(() =>
+        {
+            for (int i = 0; i < blocks.Length; i++)
+            {
+                if (i % 2 == 0)
+                {
+                    Native.Deallocate((void*)blocks[i], Lifetime.TempJob);
+                }
+                else
+                {
+                    Native.Deallocate((void*)blocks[i], (nuint)sizes[i % sizes.Length], Lifetime.TempJob);
+                }
+            }
+        });
+        thread.Start();
+        thread.Join();
+        Assert.Equal(before, TenureStatistics.Capture().TempJobLiveCount);
+    }
+
+    [Fact]
+    public void temp_job_chunks_are_reused_after_their_blocks_are_freed()
+    {
+        Native.Deallocate(Native.Allocate(100, Lifetime.TempJob), Lifetime.TempJob);
+        ulong held = TenureStatistics.Capture().TempJobChunkBytes;
+        for (int i = 0; i < 100_000; i++)
+        {
+            Native.Deallocate(Native.Allocate(100, Lifetime.TempJob), 100, Lifetime.TempJob);
+        }
+        Assert.InRange(TenureStatistics.Capture().TempJobChunkBytes, 0ul, held + (1 << 17));
+    }
 }

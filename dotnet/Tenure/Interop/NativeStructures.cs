@@ -54,6 +54,15 @@ internal struct NativeTempState
     public ulong Region;
 }
 
+/// <summary><c>tn_temp_job_state</c>: the position of the calling thread's next TempJob block.</summary>
+[StructLayout(LayoutKind.Sequential)]
+internal struct NativeTempJobState
+{
+    public ulong Cursor;
+    public ulong Limit;
+    public ulong Word;
+}
+
 /// <summary><c>tn_quick_layout</c>.</summary>
 [StructLayout(LayoutKind.Sequential)]
 internal unsafe struct NativeQuickLayout
@@ -66,6 +75,8 @@ internal unsafe struct NativeQuickLayout
     public uint SegmentShift;
     public uint SliceShift;
     public uint ClassesOfSlicesOffset;
+    public uint JobChunkShift;
+    public uint JobStatesOffset;
     public uint Reserved;
 
     public NativeQuickLayout()
@@ -83,6 +94,7 @@ internal unsafe struct NativeQuickThread
     public void** HeapCache;
     public NativeTempState* Temp;
     public ushort* Tag;
+    public NativeTempJobState** TempJob;
 
     public NativeQuickThread()
     {

@@ -11,7 +11,7 @@ namespace Tenure;
 /// <summary>Allocates and frees without a native call, as the C++ inline paths do; see tn_quick_layout.</summary>
 /// <remarks>
 /// <para>A call from C# into C costs 3 ns, twice the cost of the allocation itself. This class therefore reads and
-/// writes the thread's caches of free blocks, its Temp position and the table of size classes directly, at the offsets
+/// writes the thread's caches of free blocks, its Temp and TempJob positions and the table of size classes directly, at the offsets
 /// that tenure_quick.h fixes.</para>
 /// <para>The fixed values are constants here, so the compiler puts them into the instructions. They are compared with
 /// the library's values before the first use. If one differs, or if the library requires every call (checked builds,
@@ -23,10 +23,13 @@ namespace Tenure;
 internal static unsafe class QuickThread
 {
     internal const nuint ClassesLimitBytes = 1024;
+    internal const nuint JobLimitBytes = 1 << 15; // larger blocks never fit in a thread's chunk of 64 KiB with others
     private const int CachesOffset = 0;
     private const int SegmentShift = 25;
     private const int SliceShift = 15;
     private const int ClassesOfSlicesOffset = 0;
+    private const int JobChunkShift = 16;
+    private const int JobStatesOffset = 64;
     private const nuint SegmentMask = ((nuint)1 << SegmentShift) - 1;
 
     /// <summary>The location of the calling thread's pointer to its heap cache; zero until <see cref="Attach"/>, and
@@ -37,6 +40,11 @@ internal static unsafe class QuickThread
     /// <summary>The calling thread's <see cref="NativeTempState"/>; zero as for <see cref="HeapCache"/>.</summary>
     [ThreadStatic]
     internal static nint Temp;
+
+    /// <summary>The location of the calling thread's pointer to its <see cref="NativeTempJobState"/>; zero as for
+    /// <see cref="HeapCache"/>.</summary>
+    [ThreadStatic]
+    internal static nint TempJob;
 
     /// <summary>The number of open <see cref="TempScope"/>s on the calling thread, which is the number of the innermost
     /// one.</summary>
@@ -144,6 +152,45 @@ internal static unsafe class QuickThread
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     internal static ulong Rounded(nuint bytes) => ((ulong)bytes + (bytes == 0 ? 16u : 15u)) & ~15ul;
 
+    /// <summary>Gets the end of a TempJob block, with its header, that begins at the cursor.</summary>
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    internal static ulong EndOfJob(ulong cursor, nuint bytes) =>
+        cursor + (((ulong)bytes + (bytes == 0 ? 24u : 23u)) & ~15ul);
+
+    /// <summary>Allocates the TempJob block whose header begins at the cursor. Requires <paramref name="end"/> from
+    /// <see cref="EndOfJob"/>, at most the limit.</summary>
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    internal static void* TakeJob(NativeTempJobState* state, ulong cursor, ulong end, nuint bytes)
+    {
+        *(ulong*)cursor = state->Word | bytes;
+        byte* block = (byte*)cursor + sizeof(ulong);
+        Volatile.Write(ref *StateOfJob(block), 1); // a thread that sees the block live also sees its header
+        state->Cursor = end;
+        return block;
+    }
+
+    /// <summary>Frees a TempJob block of any thread.</summary>
+    /// <returns><c>false</c> if only the library can free it or report it.</returns>
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    internal static bool PutJob(void* block)
+    {
+        bool inChunk = ((long*)block)[-1] >= 0;
+        byte* state = StateOfJob(block);
+        if (!inChunk || Volatile.Read(ref *state) == 0)
+        {
+            return false;
+        }
+        Volatile.Write(ref *state, 0);
+        return true;
+    }
+
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    private static byte* StateOfJob(void* block)
+    {
+        nuint inside = (nuint)block & (((nuint)1 << JobChunkShift) - 1);
+        return (byte*)block - inside + JobStatesOffset + (inside >> 4);
+    }
+
     /// <summary>Replaces a thread's Temp state in scopes where every request is a native call: it has no room and
     /// matches no region.</summary>
     internal static NativeTempState* NoTemp
@@ -190,6 +237,7 @@ internal static unsafe class QuickThread
         {
             Temp = (nint)thread.Temp;
         }
+        TempJob = (nint)thread.TempJob;
         HeapCache = (nint)thread.HeapCache;
         return true;
     }
@@ -205,7 +253,8 @@ internal static unsafe class QuickThread
         }
         bool known = layout.CachesOffset == CachesOffset && layout.ClassesLimitBytes == ClassesLimitBytes
             && layout.SegmentShift == SegmentShift && layout.SliceShift == SliceShift
-            && layout.ClassesOfSlicesOffset == ClassesOfSlicesOffset;
+            && layout.ClassesOfSlicesOffset == ClassesOfSlicesOffset
+            && layout.JobChunkShift == JobChunkShift && layout.JobStatesOffset == JobStatesOffset;
         ReadOnlySpan<byte> here = ClassOfEights;
         for (int eights = 0; known && eights < here.Length; eights++)
         {

@@ -4,6 +4,7 @@
 using System;
 using System.Diagnostics.CodeAnalysis;
 using System.Runtime.CompilerServices;
+using System.Threading;
 
 namespace Tenure;
 
@@ -73,6 +74,20 @@ public static unsafe partial class Native
                 }
             }
         }
+        else if (usual && lifetime == Lifetime.TempJob && bytes <= QuickThread.JobLimitBytes)
+        {
+            nint* slot = (nint*)QuickThread.TempJob;
+            if (slot != null)
+            {
+                var state = (NativeTempJobState*)*slot;
+                ulong cursor = state->Cursor;
+                ulong end = QuickThread.EndOfJob(cursor, bytes);
+                if (end <= Volatile.Read(ref state->Limit))
+                {
+                    return QuickThread.TakeJob(state, cursor, end, bytes);
+                }
+            }
+        }
         return AllocateByCall(bytes, lifetime, alignment);
     }
 
@@ -115,6 +130,20 @@ public static unsafe partial class Native
                 }
             }
         }
+        else if (usual && lifetime == Lifetime.TempJob && bytes <= QuickThread.JobLimitBytes)
+        {
+            nint* slot = (nint*)QuickThread.TempJob;
+            if (slot != null)
+            {
+                var state = (NativeTempJobState*)*slot;
+                ulong cursor = state->Cursor;
+                ulong end = QuickThread.EndOfJob(cursor, bytes);
+                if (end <= Volatile.Read(ref state->Limit))
+                {
+                    return QuickThread.TakeJob(state, cursor, end, bytes);
+                }
+            }
+        }
         return TryAllocateByCall(bytes, lifetime, alignment);
     }
 
@@ -144,6 +173,10 @@ public static unsafe partial class Native
         else if (lifetime == Lifetime.Temp && QuickThread.Temp != 0)
         {
             return; // its scope frees it; only checked builds check it, and they take the slow path
+        }
+        else if (lifetime == Lifetime.TempJob && QuickThread.TempJob != 0 && block != null && QuickThread.PutJob(block))
+        {
+            return;
         }
         DeallocateByCall(block, lifetime);
     }
@@ -188,6 +221,10 @@ public static unsafe partial class Native
                 return;
             }
         }
+        else if (lifetime == Lifetime.TempJob && QuickThread.TempJob != 0 && block != null && QuickThread.PutJob(block))
+        {
+            return;
+        }
         DeallocateByCall(block, bytes, lifetime);
     }
 
@@ -200,7 +237,7 @@ public static unsafe partial class Native
         void* block = TryAllocateByCall(bytes, lifetime, alignment);
         if (block == null)
         {
-            Throw.Refused(bytes, lifetime.ToString());
+            Throw.Refused(bytes, $"Lifetime.{lifetime}");
         }
         return block;
     }

@@ -20,8 +20,8 @@
 #include <string_view>
 #include <vector>
 
-#include "bench/harness/block_owner.hpp"
-#include "report/result.hpp"
+#include "bench/harness/mallocs/block_owner.hpp"
+#include "report/result/result.hpp"
 
 namespace tenure::lab {
 

@@ -8,7 +8,7 @@
 
 #include <algorithm>
 
-#include "bench/harness/machine.hpp"
+#include "bench/harness/machine/machine.hpp"
 #include "bench/harness/schedule.hpp"
 
 namespace tenure::lab {

@@ -11,10 +11,10 @@
 #include <string_view>
 #include <vector>
 
-#include "bench/harness/process.hpp"
 #include "bench/harness/schedule.hpp"
-#include "bench/harness/worker.hpp"
-#include "report/result.hpp"
+#include "bench/harness/worker/process.hpp"
+#include "bench/harness/worker/worker.hpp"
+#include "report/result/result.hpp"
 
 namespace tenure::lab {
 

@@ -10,14 +10,14 @@
 
 #include <algorithm>
 
-#include "bench/harness/cpus.hpp"
-#include "bench/harness/interrupt.hpp"
-#include "bench/harness/machine.hpp"
-#include "bench/harness/process.hpp"
+#include "bench/harness/machine/cpus.hpp"
+#include "bench/harness/machine/machine.hpp"
 #include "bench/harness/progress.hpp"
 #include "bench/harness/random_source.hpp"
 #include "bench/harness/rows.hpp"
-#include "bench/harness/worker.hpp"
+#include "bench/harness/worker/interrupt.hpp"
+#include "bench/harness/worker/process.hpp"
+#include "bench/harness/worker/worker.hpp"
 
 namespace tenure::lab {
 

@@ -16,8 +16,8 @@
 #include <vector>
 
 #include "bench/harness/experiment.hpp"
-#include "bench/harness/peers.hpp"
-#include "report/result.hpp"
+#include "bench/harness/mallocs/malloc_peers.hpp"
+#include "report/result/result.hpp"
 
 namespace tenure::lab {
 

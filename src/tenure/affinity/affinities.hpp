@@ -5,9 +5,9 @@
 /// \file
 /// The ready-made affinity groups of a process, and a base class whose `new` and `delete` use one of them.
 ///
-/// The groups serve any thread, remember where objects begin, and are never destroyed. A program may set their block
-/// size (TENURE_AFFINITY_BLOCK, or affinity_group::set_block_bytes() before the first object) and replace any of them
-/// by its own allocator (affinity_group::replace_with()).
+/// Any thread may use the groups. They record where objects begin, and they are never destroyed. A program may set
+/// their block size (TENURE_AFFINITY_BLOCK, or affinity_group::set_block_bytes() before the first object) and replace
+/// any of them with its own allocator (affinity_group::replace_with()).
 
 #include <concepts>
 #include <cstddef>
@@ -19,8 +19,7 @@
 
 namespace tenure::inline TENURE_ABI {
 
-/// Four groups for objects of a scene graph that are seldom visited together, after VulkanSceneGraph's allocator
-/// affinities.
+/// Four groups for objects that are seldom visited together, after VulkanSceneGraph's allocator affinities.
 /// Threads   any.
 namespace affinities {
 /// Objects that fit none of the other groups, at multiples of 8.
@@ -35,9 +34,9 @@ namespace affinities {
 
 /// Base class that places objects in a group: `class node : public affinity_object<affinities::nodes>`.
 ///
-/// Throws std::bad_alloc when out of memory; the nothrow forms return nullptr. Deleting a derived object through a base
-/// pointer needs a virtual destructor, as always. std::make_shared does not use the class's operators;
-/// std::allocate_shared with an stl_allocator over the group does.
+/// Throws std::bad_alloc when out of memory; the nothrow forms return nullptr. To delete a derived object through a
+/// base pointer, the base needs a virtual destructor, as always. std::make_shared does not use the class's operators;
+/// use std::allocate_shared with an stl_allocator over the group.
 /// Requires  the group uses size_on_free::optional: when a constructor throws, some forms of delete receive no size.
 template<affinity_group& (*Group)()>
 class affinity_object {
@@ -83,8 +82,8 @@ public:
     TENURE_LOCAL static void operator delete[](void* object, std::size_t bytes, std::align_val_t alignment) noexcept {
         Group().deallocate(object, bytes, static_cast<std::size_t>(alignment));
     }
-    // Called when a constructor throws in a form of new for which the language passes no size. They are templates
-    // because every aligned delete would pick a plain function of this signature.
+    // Called when a constructor throws in a form of new for which the language passes no size. They are templates,
+    // because every aligned delete would choose a plain function of this form.
     template<std::same_as<std::align_val_t> Alignment>
     TENURE_LOCAL static void operator delete(void* object, Alignment) noexcept {
         Group().deallocate(object);
@@ -115,8 +114,7 @@ protected:
     ~affinity_object() = default;
 
 private:
-    /// The alignment that a plain `new` may expect. It is not told the alignment, but types that need 16 have sizes
-    /// that are multiples of 16.
+    /// The alignment that a plain `new` may expect: types that need 16 have sizes that are multiples of 16.
     [[nodiscard]] static constexpr std::size_t plain_alignment(std::size_t bytes) noexcept {
         return bytes % default_alignment == 0 ? default_alignment : 1;
     }

@@ -6,25 +6,25 @@
 /// Affinity group: objects of mixed sizes that are visited together, stored together in allocation order.
 ///
 /// Use it for     scene graphs, trees, meshes of small objects. Use one group per kind of traversal, so that objects
-///                that a traversal skips are not stored between objects that it visits.
+///                that a traversal skips do not lie between objects that it visits.
 /// Not for        many objects of one type: pool/pool.hpp. Large objects or objects visited alone: heap/heap.hpp.
-/// Memory from    a block source, in naturally aligned blocks of 2 MiB that are touched as they are used. trim()
-///                returns empty blocks; blocks past options.max_retained_bytes are returned at once. Objects past
+/// Memory from    a block source, in naturally aligned blocks of 2 MiB, touched as they are used. trim() returns empty
+///                blocks. Empty blocks beyond options.max_retained_bytes are returned at once. Objects larger than
 ///                max_in_block_bytes() come from a heap that belongs to the group.
-/// Cost           allocate and deallocate O(1): an add and a compare, plus at most 128 words of bits per page of 64 KiB
-///                or run of free memory in it. Before a request fails, all pages that may have room are searched. clear
-///                O(blocks), including their bits.
-/// Overhead       no header. Sizes are rounded up to the alignment. If frees pass the size: one bit per 8 bytes where
-///                something was freed, nothing elsewhere. If they need not: one more bit per 8 bytes, at most 4 bytes
-///                per object up to 256 bytes and 1.6 % above. No object crosses a page of 64 KiB: objects larger than
-///                the rest of a page waste it. With page_layout::by_size, sizes near a multiple of a cache line are
-///                rounded up to it.
-/// Threads        one at a time; any with sharing::any_thread, which takes a lock when the thread's own memory does not
-///                suffice. Functions below state exceptions.
-/// Fork           usable in the child: always with sharing::any_thread, otherwise unless another thread was using the
-///                group during the fork. An object that a thread missing in the child was just allocating or freeing
-///                may be lost to the child, and size() may be off by it.
-/// When full      asks the source; if that fails, returns nullptr and changes nothing.
+/// Cost           allocate and deallocate O(1): an add and a compare. A call that moves to another page of 64 KiB, or
+///                to another free run in a page, also processes up to 128 words of bits. Before allocate fails, it
+///                searches all pages that may have room. clear O(blocks), and it empties their bits.
+/// Overhead       no header. Sizes are rounded up to the alignment. Free memory is recorded by one bit per 8 bytes,
+///                only in pages where an object was freed. size_on_free::optional needs one more bit per 8 bytes: at
+///                most 4 bytes per object up to 256 bytes, and 1.6 % above. No object crosses a page of 64 KiB; the
+///                rest of a page that is too small for the next object stays unused. page_layout::by_size rounds a size
+///                just below a multiple of a cache line up to it.
+/// Threads        one at a time; with sharing::any_thread any number, and a call takes a lock only when the thread's
+///                own memory does not suffice. The functions below state exceptions.
+/// Fork           usable in the child. Without sharing::any_thread, no other thread may be using the group during the
+///                fork. With it, the child may lose one object for each other thread that was allocating or freeing
+///                during the fork, and size() may be off by as many.
+/// When full      asks the source for a block; if that fails, returns nullptr and changes nothing.
 /// Example        examples/affinity.cpp
 
 #include <atomic>
@@ -87,9 +87,9 @@ struct affinity_functions {
 
 class TENURE_API affinity_group {
 public:
-    /// Acquires nothing from the source before the first object. With options out of range, or a single-threaded source
-    /// in a group for any thread, every allocation fails; checked builds report it. If the source's blocks are smaller
-    /// than options.block_bytes, the group uses smaller blocks, down to 64 KiB.
+    /// Acquires nothing from the source before the first object. If an option is out of range, or the group is for any
+    /// thread and the source is not, every allocation fails; checked builds report it. If the source's blocks are
+    /// smaller than options.block_bytes, the group uses smaller blocks, down to 64 KiB.
     /// Requires  the text of `name` and the source outlive the group.
     explicit affinity_group(std::string_view name, affinity_options options = {},
                             block_source& source = page_source::process()) noexcept;
@@ -103,21 +103,21 @@ public:
     /// Allocates uninitialized memory. Zero bytes count as one.
     /// Returns   memory at a multiple of the group's alignment; nullptr when out of memory.
     [[nodiscard]] TENURE_LOCAL void* allocate(std::size_t bytes) noexcept;
-    /// Allocates memory that is also a multiple of `alignment`.
+    /// The same at a multiple of `alignment` as well.
     /// Returns   nullptr also when `alignment` is not a power of two.
     [[nodiscard]] TENURE_LOCAL void* allocate(std::size_t bytes, std::size_t alignment) noexcept;
 
     /// Frees an object. nullptr is allowed and does nothing.
-    /// Requires  the object is allocated from this group, and the group does not use size_on_free::required. With that
-    ///           option, call one of the forms below; a violation is reported for objects in blocks.
+    /// Requires  the object is allocated from this group, which does not use size_on_free::required. With that option,
+    ///           pass the size; a violation is reported for objects in blocks.
     void deallocate(void* object) noexcept;
     /// Frees an object of known size.
     /// Requires  also that `bytes` is the size that it was allocated with.
     TENURE_LOCAL void deallocate(void* object, std::size_t bytes) noexcept;
     TENURE_LOCAL void deallocate(void* object, std::size_t bytes, std::size_t alignment) noexcept;
 
-    /// Frees every object without running destructors. The pages stay until trim(), whatever options.max_retained_bytes
-    /// says. Memory held by replacement functions is not affected.
+    /// Frees every object without running destructors. All pages stay until trim(), even beyond
+    /// options.max_retained_bytes. Memory of replacement functions is not affected.
     /// Requires  no other thread uses the group during the call, or any of its objects afterwards.
     /// Cost      O(blocks).
     void clear() noexcept;
@@ -135,17 +135,15 @@ public:
     /// Number of allocated objects.
     /// Cost      O(1); in a shared group O(threads), with a lock.
     [[nodiscard]] std::size_t size() const noexcept;
-    /// peak_bytes counts pages in use and large objects. In a shared group, live_bytes includes memory that threads
-    /// hold for their next objects.
+    /// peak_bytes counts pages in use and large objects. A shared group's live_bytes include what threads hold in
+    /// reserve.
     /// Cost      O(pages), with a lock in a shared group.
     [[nodiscard]] allocator_stats stats() const noexcept;
-    /// Memory usage, for reports.
-    /// Requires  no other thread uses the group meanwhile.
+    /// For reports. Requires  no other thread uses the group meanwhile.
     /// Cost      O(pages), including their bits.
     [[nodiscard]] affinity_usage usage() noexcept;
 
-    /// Checks every page and bit for consistency.
-    /// Requires  no other thread uses the group meanwhile.
+    /// Checks every page and bit for consistency. Requires  no other thread uses the group meanwhile.
     [[nodiscard]] bool valid() noexcept;
 
     /// Sets the block size, under the same rules as the option.
@@ -162,8 +160,7 @@ public:
     [[nodiscard]] std::string_view name() const noexcept { return name_; }
     [[nodiscard]] std::size_t alignment() const noexcept { return options_.alignment; }
     [[nodiscard]] std::size_t block_bytes() const noexcept { return options_.block_bytes; }
-    /// The largest object that is stored in a block. Larger objects, and those aligned to more than 4096, are stored in
-    /// the group's heap.
+    /// The largest object in a block. Larger objects, and those aligned to more than 4096, are in the group's heap.
     [[nodiscard]] static constexpr std::size_t max_in_block_bytes() noexcept { return detail::affinity_page_bytes / 4; }
 
 private:

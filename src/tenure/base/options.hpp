@@ -5,9 +5,9 @@
 /// \file
 /// Every setting that can change without a rebuild, in one table. `tenure options` prints it.
 ///
-/// A value comes from the built-in default, from the environment (read once, at the first query, and not in a
-/// set-user-ID program) or from the program; the program has priority. Parts read their options at first use, so set
-/// them when the program starts.
+/// The value comes from the program if it set one, otherwise from the environment, otherwise from the built-in default.
+/// The environment is read once, at the first query, and not in a set-user-ID program. Parts read their options at
+/// first use, so set them when the program starts.
 
 #include <cstddef>
 #include <cstdint>
@@ -78,8 +78,7 @@ TENURE_API option_origin option_source(option) noexcept;
 /// Threads   any; parts that already read the option keep the value they read.
 TENURE_API bool set_option(option, std::uint64_t value) noexcept;
 
-/// Parses a value from the environment or a command line. Returns false, and leaves `value` unchanged, if it is not
-/// valid.
+/// Parses a value from the environment or a command line. Returns false, and keeps `value`, if the text is not valid.
 TENURE_API bool parse_option(const option_info&, std::string_view text, std::uint64_t& value) noexcept;
 
 /// Whether this part allocates its blocks with malloc.

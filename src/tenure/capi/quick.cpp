@@ -10,10 +10,11 @@
 #include <tenure/base/tag.hpp>
 #include <tenure/capi/detail/callback_source.hpp>
 #include <tenure/heap/detail/heap_memory.hpp>
-#include <tenure/heap/detail/size_classes.hpp>
-#include <tenure/heap/detail/thread_cache.hpp>
+#include <tenure/heap/detail/small/size_classes.hpp>
+#include <tenure/heap/detail/small/thread_cache.hpp>
 #include <tenure/heap/heap.hpp>
 #include <tenure/lifetime/detail/thread_lifetimes.hpp>
+#include <tenure/lifetime/temp_job.hpp>
 #include <tenure/tenure_quick.h>
 
 using namespace tenure;
@@ -29,6 +30,12 @@ static_assert(sizeof(detail::block_cache::count) == sizeof(std::uint32_t));
 static_assert(offsetof(tn_temp_state, cursor) == offsetof(detail::thread_lifetimes, temp_cursor));
 static_assert(offsetof(tn_temp_state, limit) == offsetof(detail::thread_lifetimes, temp_limit));
 static_assert(offsetof(tn_temp_state, region) == offsetof(detail::thread_lifetimes, temp_chunk));
+static_assert(offsetof(tn_temp_job_state, cursor) == offsetof(detail::job_front, cursor));
+static_assert(offsetof(tn_temp_job_state, limit) == offsetof(detail::job_front, limit));
+static_assert(offsetof(tn_temp_job_state, word) == offsetof(detail::job_front, word));
+static_assert(sizeof(tn_temp_job_state) == sizeof(detail::job_front));
+static_assert(checks::caller || temp_job::prefix_bytes == 8);
+static_assert(detail::temp_job_word::direct == std::uint64_t{1} << 63 && sizeof(detail::job_state) == 1);
 static_assert(sizeof(std::uintptr_t) == sizeof(std::uint64_t));
 static_assert(offsetof(detail::thread_tag, id) == 0 && sizeof(detail::thread_tag::id) == sizeof(std::uint16_t));
 
@@ -60,6 +67,8 @@ void tn_get_quick_layout(tn_quick_layout* layout) {
     filled.segment_shift = shift_of(detail::max_segment_bytes);
     filled.slice_shift = shift_of(detail::slice_bytes);
     filled.classes_of_slices_offset = offsetof(detail::segment_head, class_of_slice);
+    filled.job_chunk_shift = shift_of(detail::job_chunk_alignment);
+    filled.job_states_offset = detail::job_states_offset;
     capi::answer(layout, filled);
 }
 
@@ -68,5 +77,6 @@ void tn_get_quick_thread(tn_quick_thread* thread) {
     filled.heap_cache = static_cast<void* const*>(static_cast<void*>(&detail::process_cache()));
     filled.temp = static_cast<tn_temp_state*>(static_cast<void*>(&detail::this_thread));
     filled.tag = &detail::current_tag.id;
+    filled.temp_job = static_cast<tn_temp_job_state* const*>(static_cast<void*>(&detail::this_thread.job));
     capi::answer(thread, filled);
 }

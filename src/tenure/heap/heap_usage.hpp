@@ -12,7 +12,7 @@
 #include <tenure/base/config.hpp>
 #include <tenure/base/stats.hpp>
 #include <tenure/base/usage_text.hpp>
-#include <tenure/heap/detail/size_classes.hpp>
+#include <tenure/heap/detail/small/size_classes.hpp>
 
 namespace tenure::inline TENURE_ABI {
 

@@ -3,9 +3,7 @@
 #pragma once
 
 /// \file
-/// Memory by how long it is held: Temp, TempJob and Persistent, and the frames that Temp and TempJob depend on.
-///
-/// Persistent memory comes from the process heap: heap/heap.hpp.
+/// Memory by how long it is held: Temp, TempJob and Persistent (heap/heap.hpp), and the frames that end the first two.
 
 #include <cstddef>
 
@@ -71,8 +69,7 @@ TENURE_LOCAL inline void deallocate(void* block, lifetime held) noexcept {
     detail::deallocate_persistent(block);
 }
 
-/// Ends a frame: ages TempJob by one frame, reports blocks that have outlived their frames, and empties the calling
-/// thread's Temp.
+/// Ends a frame: ages TempJob by one frame, reports blocks that outlived their frames, and empties this thread's Temp.
 /// Cost      O(threads + chunks), and two reads of each block's header over the block's life.
 /// Threads   call it from one thread, once a frame; other threads may allocate and free during the call.
 TENURE_API void next_frame() noexcept;

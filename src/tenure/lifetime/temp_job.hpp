@@ -6,21 +6,19 @@
 /// TempJob: memory for a few frames, allocated and freed by any thread.
 ///
 /// Use it for     what a job leaves for a later job or the next frames: results, command lists, messages.
-/// Not for        scratch memory within one function: see lifetime/temp.hpp; memory without a known end: see
-///                heap/heap.hpp.
+/// Not for        scratch memory of one function: lifetime/temp.hpp. Memory without a known end: heap/heap.hpp.
 /// Memory from    64 KiB chunks per thread, reused in later frames; blocks above 16 KiB get a chunk of their own.
 /// Cost           allocate O(1): one add, one compare, three stores. deallocate O(1): two loads and one store.
-/// Overhead       8 bytes per block for size, owner tag and frame, rounded up so that blocks are at multiples of 16;
-///                one state byte per 16 bytes; a block above 16 KiB takes a whole chunk of 64 KiB or the next doubling.
-///                Checked builds: 64 bytes per block, including the stack of the allocation.
-/// Threads        any thread allocates, any thread frees, even after the allocating thread has ended; no lock on either
-///                fast path.
-/// Fork           usable in the child. Blocks of threads that the child does not have stay allocated there: they can be
-///                freed, age with the child's frames and are reported when they outlive them. This includes at most one
-///                block per such thread that it was just allocating. Over a source that keeps its blocks from the
-///                child, as platform/file_source.hpp does, the child may only exit or run another program.
-/// When full      without a chunk, takes each block from the process heap, which is slower, and counts it; returns
-///                nullptr and changes nothing if the heap is out of memory too.
+/// Overhead       8 bytes in front of each block for size, owner tag and frame; blocks start at multiples of 16. One
+///                state byte per 16 bytes. A block above 16 KiB takes a chunk of 64 KiB, 128 KiB and so on. Checked
+///                builds: 64 bytes in front of each block, with the stack of the allocation.
+/// Threads        any may allocate and free, also after the allocating thread has ended. The fast paths take no lock.
+/// Fork           usable in the child. Blocks of the parent's other threads stay allocated there: the child can free
+///                them, and its frames age and report them. This includes the block, at most one per thread, that
+///                another thread was allocating during the fork. Over a source that does not pass its blocks to the
+///                child, such as platform/file_source.hpp, the child may only exit or run another program.
+/// When full      takes single blocks from the process heap, which is slower, and counts them. If the heap is out of
+///                memory too, returns nullptr and changes nothing.
 /// Example        examples/lifetimes.cpp
 
 #include <atomic>
@@ -74,9 +72,9 @@ struct temp_job_word {
 using temp_job_header = std::atomic<std::uint64_t>;
 static_assert(sizeof(temp_job_header) == 8);
 
-/// A block's state is kept apart from the block, in one byte of the chunk for every 16 bytes. A thread that frees
-/// another thread's block writes to a cache line that 64 blocks share, not to the line that the owner will write next.
-/// Marks in the blocks themselves cost four times as much. A free stores only `none`; only the owner stores `live`.
+/// A block's state is in one byte of its chunk per 16 bytes, not in the block. A thread that frees another thread's
+/// block then writes to a cache line that 64 blocks share, not to the line that the owner will write next. Marks in the
+/// blocks themselves cost four times as much. A free stores only `none`; only the owner stores `live`.
 enum class job_state : unsigned char { none = 0, live = 1, reported = 2 };
 using job_state_byte = std::atomic<job_state>;
 
@@ -84,9 +82,12 @@ using job_state_byte = std::atomic<job_state>;
 constexpr std::size_t job_chunk_alignment = 64 * 1024;
 constexpr std::size_t job_state_count = job_chunk_alignment / default_alignment;
 
-/// The state of the block whose bytes are at `bytes_at`. The state table follows the chunk's header, one cache line.
+/// The state table follows the chunk's header.
+constexpr std::size_t job_states_offset = cache_line_bytes;
+
+/// The state of the block whose bytes are at `bytes_at`.
 [[nodiscard]] inline job_state_byte& state_of(std::uintptr_t bytes_at) noexcept {
-    const std::uintptr_t table = align_down(bytes_at, job_chunk_alignment) + cache_line_bytes;
+    const std::uintptr_t table = align_down(bytes_at, job_chunk_alignment) + job_states_offset;
     const std::size_t index = (bytes_at & (job_chunk_alignment - 1)) / default_alignment;
     return *static_cast<job_state_byte*>(pointer_at(table + index));
 }
@@ -134,7 +135,7 @@ public:
     ///           TempJob and Temp, and uses neither itself.
     TENURE_API static void set_source(block_source&) noexcept;
 
-    /// Walks all chunks and checks that they are consistent. Cost      O(blocks), with a lock.
+    /// Whether all chunks are consistent. Cost      O(blocks), with a lock.
     [[nodiscard]] TENURE_API static bool valid() noexcept;
 
 private:

@@ -51,7 +51,7 @@ int main(void) {
     tn_offset_destroy(offsets);
 
     tn_handle handle;
-    check(tn_handle_allocate(100, 64, TN_HANDLE_ZEROED, "of C", &handle) == TN_OK, "a handle is had");
+    check(tn_handle_allocate(100, 64, TN_HANDLE_ZEROED, "of C", &handle) == TN_OK, "a handle is allocated");
     check(tn_handle_acquire(&handle) == TN_OK, "it is live");
     uint32_t holders = 0;
     check(tn_handle_free(&handle, &holders) == TN_STILL_HELD && holders == 1, "it is held");
@@ -60,10 +60,10 @@ int main(void) {
 
     tn_region_begin("of C", 4);
     tn_no_alloc_begin();
-    check(tn_no_alloc_is_active() != 0, "a promise is made");
+    check(tn_no_alloc_is_active() != 0, "the scope is active");
     tn_mark("promised", 8);
     tn_allow_alloc_begin();
-    check(tn_no_alloc_is_active() == 0, "it may be broken");
+    check(tn_no_alloc_is_active() == 0, "allocation is permitted");
     tn_allow_alloc_end();
     tn_no_alloc_end();
     tn_region_end();

@@ -14,8 +14,8 @@
 #include <thread>
 
 #include "bench/experiments/handles/handles.hpp"
-#include "bench/harness/block_owner.hpp"
-#include "bench/harness/cpus.hpp"
+#include "bench/harness/machine/cpus.hpp"
+#include "bench/harness/mallocs/block_owner.hpp"
 #include "bench/harness/stopwatch.hpp"
 
 namespace tenure::lab {

@@ -24,9 +24,9 @@
 #include <tenure/base/align.hpp>
 
 #include "bench/harness/block_check.hpp"
-#include "bench/harness/block_owner.hpp"
 #include "bench/harness/experiment.hpp"
-#include "bench/harness/memory.hpp"
+#include "bench/harness/machine/memory.hpp"
+#include "bench/harness/mallocs/block_owner.hpp"
 #include "bench/harness/page_array.hpp"
 #include "bench/harness/stopwatch.hpp"
 

@@ -11,7 +11,7 @@
 #include "bench/experiments/heap/heap_workload.hpp"
 #include "bench/experiments/large/large_workload.hpp"
 #include "bench/experiments/latency/latency_workload.hpp"
-#include "bench/harness/malloc_calls.hpp"
+#include "bench/harness/mallocs/malloc_calls.hpp"
 
 namespace tenure::lab {
 

@@ -16,7 +16,7 @@
 #include "bench/experiments/shared/block_queue.hpp"
 #include "bench/experiments/shared/exchange.hpp"
 #include "bench/experiments/shared/handover.hpp"
-#include "bench/harness/cpus.hpp"
+#include "bench/harness/machine/cpus.hpp"
 #include "bench/harness/page_array.hpp"
 #include "bench/harness/random_source.hpp"
 #include "bench/harness/stopwatch.hpp"

@@ -12,7 +12,7 @@
 
 #include "bench/experiments/heap/heap_workload.hpp"
 #include "bench/experiments/modules/modules.hpp"
-#include "bench/harness/peers.hpp"
+#include "bench/harness/mallocs/malloc_peers.hpp"
 
 namespace tenure::lab {
 

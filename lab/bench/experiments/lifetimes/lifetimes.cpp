@@ -13,7 +13,7 @@
 
 #include <array>
 
-#include "bench/experiments/peers/peers.hpp"
+#include "bench/experiments/library_peers/library_peers.hpp"
 
 namespace tenure::lab {
 

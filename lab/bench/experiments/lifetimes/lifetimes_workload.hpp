@@ -16,7 +16,7 @@
 #include "bench/experiments/lifetimes/lifetimes.hpp"
 #include "bench/experiments/shared/type_name.hpp"
 #include "bench/harness/block_check.hpp"
-#include "bench/harness/block_owner.hpp"
+#include "bench/harness/mallocs/block_owner.hpp"
 #include "bench/harness/page_array.hpp"
 #include "bench/harness/stopwatch.hpp"
 

@@ -8,7 +8,7 @@
 
 #include <dlfcn.h>
 
-#include "bench/harness/peers.hpp"
+#include "bench/harness/mallocs/malloc_peers.hpp"
 
 namespace tenure::lab {
 

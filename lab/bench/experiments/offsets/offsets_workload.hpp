@@ -17,8 +17,8 @@
 #include <type_traits>
 
 #include "bench/experiments/offsets/offsets.hpp"
-#include "bench/harness/block_owner.hpp"
-#include "bench/harness/memory.hpp"
+#include "bench/harness/machine/memory.hpp"
+#include "bench/harness/mallocs/block_owner.hpp"
 #include "bench/harness/page_array.hpp"
 #include "bench/harness/random_source.hpp"
 #include "bench/harness/stopwatch.hpp"

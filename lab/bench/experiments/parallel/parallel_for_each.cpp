@@ -8,8 +8,8 @@
 #include "bench/experiments/modules/modules.hpp"
 #include "bench/experiments/parallel/parallel_workload.hpp"
 #include "bench/experiments/shared/type_name.hpp"
-#include "bench/harness/cpus.hpp"
-#include "bench/harness/peers.hpp"
+#include "bench/harness/machine/cpus.hpp"
+#include "bench/harness/mallocs/malloc_peers.hpp"
 #include "bench/harness/stopwatch.hpp"
 
 namespace tenure::lab {

@@ -13,8 +13,8 @@
 #include "bench/experiments/parallel/parallel_workload.hpp"
 #include "bench/experiments/shared/handover.hpp"
 #include "bench/experiments/shared/type_name.hpp"
-#include "bench/harness/build_info.hpp"
-#include "bench/harness/cpus.hpp"
+#include "bench/harness/machine/build_info.hpp"
+#include "bench/harness/machine/cpus.hpp"
 
 namespace tenure::lab {
 

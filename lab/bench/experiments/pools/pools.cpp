@@ -11,7 +11,7 @@
 
 #include "bench/experiments/pools/pools.hpp"
 
-#include "bench/experiments/peers/peers.hpp"
+#include "bench/experiments/library_peers/library_peers.hpp"
 #include "bench/experiments/shared/exchange.hpp"
 
 namespace tenure::lab {

@@ -11,7 +11,7 @@
 
 #include "bench/experiments/pools/pools_contestant.hpp"
 #include "bench/experiments/shared/required_symbol.hpp"
-#include "bench/harness/malloc_calls.hpp"
+#include "bench/harness/mallocs/malloc_calls.hpp"
 
 namespace tenure::lab {
 

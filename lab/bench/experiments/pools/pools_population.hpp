@@ -22,7 +22,7 @@
 #include <type_traits>
 
 #include "bench/harness/block_check.hpp"
-#include "bench/harness/block_owner.hpp"
+#include "bench/harness/mallocs/block_owner.hpp"
 #include "bench/harness/random_source.hpp"
 #include "bench/harness/stopwatch.hpp"
 

@@ -17,7 +17,7 @@
 #include "bench/experiments/pools/pools.hpp"
 #include "bench/experiments/pools/pools_population.hpp"
 #include "bench/experiments/shared/exchange.hpp"
-#include "bench/harness/memory.hpp"
+#include "bench/harness/machine/memory.hpp"
 #include "bench/harness/page_array.hpp"
 #include "bench/harness/random_source.hpp"
 #include "bench/harness/stopwatch.hpp"

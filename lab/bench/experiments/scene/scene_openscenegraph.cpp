@@ -9,7 +9,7 @@
 #include "bench/experiments/modules/modules.hpp"
 #include "bench/experiments/modules/scene_modules.hpp"
 #include "bench/experiments/scene/scene_workload.hpp"
-#include "bench/harness/peers.hpp"
+#include "bench/harness/mallocs/malloc_peers.hpp"
 #include "bench/harness/random_source.hpp"
 
 namespace tenure::lab {

@@ -14,7 +14,7 @@
 
 #include "bench/experiments/shared/block_queue.hpp"
 #include "bench/experiments/shared/handover.hpp"
-#include "bench/harness/cpus.hpp"
+#include "bench/harness/machine/cpus.hpp"
 
 namespace tenure::lab {
 

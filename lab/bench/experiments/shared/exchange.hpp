@@ -24,9 +24,9 @@
 
 #include "bench/experiments/shared/handover.hpp"
 #include "bench/harness/block_check.hpp"
-#include "bench/harness/block_owner.hpp"
-#include "bench/harness/cpus.hpp"
 #include "bench/harness/experiment.hpp"
+#include "bench/harness/machine/cpus.hpp"
+#include "bench/harness/mallocs/block_owner.hpp"
 #include "bench/harness/page_array.hpp"
 #include "bench/harness/stopwatch.hpp"
 

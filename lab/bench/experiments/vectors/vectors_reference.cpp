@@ -7,7 +7,7 @@
 #include <array>
 #include <string_view>
 
-#include "bench/experiments/vectors/vectors_calls.hpp"
+#include "bench/experiments/vectors/loops/vectors_calls.hpp"
 #include "bench/experiments/vectors/vectors_workload.hpp"
 
 namespace tenure::lab {

@@ -16,8 +16,8 @@
 #include <string>
 #include <string_view>
 
+#include "bench/experiments/vectors/loops/vectors_calls.hpp"
 #include "bench/experiments/vectors/vectors.hpp"
-#include "bench/experiments/vectors/vectors_calls.hpp"
 #include "bench/harness/page_array.hpp"
 #include "bench/harness/stopwatch.hpp"
 

@@ -14,7 +14,7 @@
 #include <iterator>
 #include <vector>
 
-#include "bench/harness/peers.hpp"
+#include "bench/harness/mallocs/malloc_peers.hpp"
 #include "observe/hook/record/settings.hpp"
 
 namespace tenure::lab {

@@ -8,7 +8,7 @@
 #include <string>
 #include <string_view>
 
-#include "observe/hook/interpose/counted.hpp"
+#include "observe/hook/record/counted.hpp"
 
 namespace tenure::lab {
 

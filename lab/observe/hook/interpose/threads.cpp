@@ -16,10 +16,10 @@
 
 #include "observe/hook/interpose/observed.hpp"
 #include "observe/hook/interpose/raw.hpp"
-#include "observe/hook/interpose/tasks.hpp"
 #include "observe/hook/patch/patches.hpp"
 #include "observe/hook/record/process.hpp"
 #include "observe/hook/record/regions.hpp"
+#include "observe/hook/runtimes/tbb.hpp"
 
 namespace tenure::lab::hook {
 

@@ -24,9 +24,9 @@
 #include <cstdarg>
 
 #include "observe/hook/interpose/observed.hpp"
-#include "observe/hook/interpose/openmp_tool.hpp"
-#include "observe/hook/interpose/tasks.hpp"
 #include "observe/hook/record/regions.hpp"
+#include "observe/hook/runtimes/openmp_tool.hpp"
+#include "observe/hook/runtimes/tbb.hpp"
 
 using namespace tenure::lab::hook;
 

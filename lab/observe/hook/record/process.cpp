@@ -18,9 +18,9 @@
 
 #include "observe/hook/interpose/observed.hpp"
 #include "observe/hook/interpose/raw.hpp"
-#include "observe/hook/interpose/tasks.hpp"
 #include "observe/hook/patch/patches.hpp"
 #include "observe/hook/record/regions.hpp"
+#include "observe/hook/runtimes/tbb.hpp"
 
 extern "C" void* __libc_stack_end; // NOLINT: the C library's name
 

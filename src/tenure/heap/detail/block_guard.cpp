@@ -6,7 +6,7 @@
 #include <cstring>
 
 #include <tenure/base/align.hpp>
-#include <tenure/heap/detail/size_classes.hpp>
+#include <tenure/heap/detail/small/size_classes.hpp>
 #include <tenure/platform/process.hpp>
 #include <tenure/platform/resident.hpp>
 

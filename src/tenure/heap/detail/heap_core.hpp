@@ -16,12 +16,12 @@
 #include <tenure/engine/passthrough_blocks.hpp>
 #include <tenure/heap/detail/guarded_blocks.hpp>
 #include <tenure/heap/detail/heap_memory.hpp>
-#include <tenure/heap/detail/heap_pages.hpp>
-#include <tenure/heap/detail/heap_shard.hpp>
 #include <tenure/heap/detail/huge_blocks.hpp>
 #include <tenure/heap/detail/large_blocks.hpp>
-#include <tenure/heap/detail/small_blocks.hpp>
-#include <tenure/heap/detail/thread_cache.hpp>
+#include <tenure/heap/detail/small/heap_pages.hpp>
+#include <tenure/heap/detail/small/heap_shard.hpp>
+#include <tenure/heap/detail/small/small_blocks.hpp>
+#include <tenure/heap/detail/small/thread_cache.hpp>
 #include <tenure/heap/heap_usage.hpp>
 #include <tenure/platform/mutex.hpp>
 
@@ -34,8 +34,7 @@ namespace tenure::inline TENURE_ABI::detail {
 /// Whether a heap's blocks come from its own pages or from the process's malloc. Decided once, at the first call.
 enum class block_origin : std::uint8_t { unknown, own, malloc };
 
-/// How blocks from malloc are tracked under passthrough: not at all, or in a list, so that clear() and walk() find
-/// them.
+/// How blocks from malloc are tracked under passthrough: not at all, or in a list for clear() and walk().
 enum class passthrough_form : std::uint8_t { plain, listed };
 
 /// The contents of fresh blocks.
@@ -48,9 +47,8 @@ using block_visitor = void (*)(void* context, void* block, std::size_t bytes);
 //   allocate:   thread cache of the class | a batch from its shard's pages | a page of a segment | the source
 //   deallocate: thread cache of the class | a batch to the shards that own the pages | empty pages to the heap
 //
-// Larger blocks go to large_blocks or huge_blocks, each under one lock. Locks are taken in this order: that of
-// small_blocks, a shard's, the pages', large, huge, passthrough, guarded, the source's. No lock holder calls back into
-// the heap.
+// Larger blocks go to large_blocks or huge_blocks, each under one lock. Locks are taken in this order: small_blocks, a
+// shard, the pages, large, huge, passthrough, guarded, the source. No lock holder calls back into the heap.
 class TENURE_API heap_core {
 public:
     constexpr heap_core(block_source& source, std::size_t segment_bytes, std::size_t limit_bytes,

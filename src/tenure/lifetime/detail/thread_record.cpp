@@ -73,9 +73,9 @@ void for_each_inner_lock(Visit&& visit) noexcept {
     visit(process_chunks.mutex());
 }
 
-/// Runs in the child of a fork. TempJob's blocks of threads that the child does not have stay allocated and age: code
-/// in the child that knows of them frees them. The Temp of those threads stays as it is, because their jobs may have
-/// passed pointers into it to the thread that forked.
+/// Runs in the child of a fork. TempJob's blocks of the parent's other threads stay allocated and age: code in the
+/// child that knows of them frees them. The Temp of those threads stays as it is, because their jobs may have passed
+/// pointers into it to the thread that forked.
 void leave_to_child() noexcept {
     for_each_inner_lock([](platform::mutex& lock) { lock.abandon(); });
     threads.mutex.abandon();

@@ -70,8 +70,8 @@ struct thread_registry {
     thread_record* first = nullptr;
     platform::by_thread<thread_record> of_threads; ///< the same records, by thread
     thread_record* unused = nullptr;               ///< records of ended threads, for reuse
-    /// In the child of a fork: records of threads that it does not have, with their chunks. A fork handler must not
-    /// write to chunks: their source may have kept them from the child, or may share them with it.
+    /// In the child of a fork: records of the parent's other threads, with their chunks. A fork handler must not write
+    /// to chunks: their source may have kept them from the child, or may share them with it.
     thread_record* inherited = nullptr;
     chunk_queue orphans;
 
@@ -84,8 +84,7 @@ extern constinit thread_registry threads;
 /// thread-end slot for it, and in destructors that run after the last round of the thread's end.
 [[nodiscard]] thread_record* record_of_this_thread() noexcept;
 
-/// Counts what Temp allocated under the tag `id` up to now. Call it when the tag changes and before the cursor moves
-/// back.
+/// Counts what Temp allocated under the tag `id`. Call it when the tag changes and before the cursor moves back.
 void count_tagged_temp(thread_record& record, std::uint16_t id) noexcept;
 [[nodiscard]] std::uint64_t tagged_temp_bytes(std::uint16_t id) noexcept;
 

@@ -84,8 +84,7 @@ struct float_bits {
     static bool is_negative(Float value) noexcept { return (std::bit_cast<word>(value) & sign) != 0; }
     /// The bits without the sign. They grow with the value; infinity and NaN are the largest.
     static word magnitude(Float value) noexcept { return std::bit_cast<word>(value) & ~sign; }
-    /// The value is mantissa * 2 ^ (exponent - bias). Subnormal values are treated as normal ones: all of them round to
-    /// zero.
+    /// The value is mantissa * 2 ^ (exponent - bias). Subnormal values are treated as normal ones: all round to zero.
     static std::uint64_t mantissa(word magnitude) noexcept {
         return (magnitude & ((word{1} << fraction) - 1)) | word{1} << fraction;
     }

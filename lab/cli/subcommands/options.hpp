@@ -1,0 +1,30 @@
+// SPDX-FileCopyrightText: Tenure contributors
+// SPDX-License-Identifier: MIT
+#pragma once
+
+/// \file
+/// `tenure options`: every setting of the library, its value, and the source of the value.
+
+#include <CLI/CLI.hpp>
+
+#include <string>
+
+#include <tenure/base/options.hpp>
+
+namespace tenure::lab {
+
+/// The valid values of an option: "from 1 to 3600000", "none, text or json".
+[[nodiscard]] std::string valid_values(const option_info&);
+
+class options_command {
+public:
+    explicit options_command(CLI::App& app);
+    [[nodiscard]] bool chosen() const { return command_->parsed(); }
+    [[nodiscard]] int run() const;
+
+private:
+    CLI::App* command_;
+    bool json_ = false;
+};
+
+}

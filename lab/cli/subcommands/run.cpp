@@ -1,0 +1,255 @@
+// SPDX-FileCopyrightText: Tenure contributors
+// SPDX-License-Identifier: MIT
+
+/// \file
+/// Prepares what to preload and set, and checks it before the program replaces this process.
+
+#include "cli/subcommands/run.hpp"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <string_view>
+
+#include <tenure/base/options.hpp>
+
+#include "bench/harness/mallocs/malloc_calls.hpp"
+#include "bench/harness/mallocs/malloc_peers.hpp"
+#include "cli/arguments/nearest.hpp"
+#include "cli/arguments/program_file.hpp"
+#include "cli/command_line.hpp"
+#include "cli/subcommands/options.hpp"
+#include "cli/terminal.hpp"
+
+namespace tenure::lab {
+
+namespace {
+
+// The shell's codes: the program was found and could not be run; the program was not found.
+constexpr int cannot_run = 126, not_found = 127;
+
+struct chosen_library {
+    std::string path; ///< empty for the C library's own malloc
+    std::string refusal;
+};
+
+chosen_library own_library(std::string_view file) {
+    const found_malloc found = find_own_malloc(file);
+    return {found.library, found.reason};
+}
+
+chosen_library peer_library(const std::string& name) {
+    std::vector<std::string> names{"tenure", "hardened", "system"};
+    for (const malloc_peer& peer : malloc_peers()) names.emplace_back(peer.name);
+    for (const found_malloc& each : find_mallocs()) {
+        if (!same_name(each.name, name)) continue;
+        return {each.library, each.found ? std::string{} : each.reason};
+    }
+    return {{}, unknown_name("heap", name, names)};
+}
+
+/// A library given by path.
+chosen_library library_file(const std::string& path) {
+    std::error_code error;
+    const std::string whole = std::filesystem::canonical(path, error).string();
+    if (error) return {{}, fmt::format("--heap {}: {}", path, error.message())};
+    return {whole, std::filesystem::is_regular_file(whole) ? "" : fmt::format("--heap {} is not a file", path)};
+}
+
+chosen_library find_library(const std::string& name) {
+    if (name == "tenure") return own_library("libtenure_malloc.so");
+    if (name == "hardened") return own_library("libtenure_malloc_hardened.so");
+    if (name == "system" || name == "glibc") return {};
+    if (name.find('/') != std::string::npos) return library_file(name);
+    return peer_library(name);
+}
+
+/// Puts NAME=VALUE into the environment.
+/// Returns   what is wrong with it; empty when it is valid.
+std::string set(const std::string& setting) {
+    const std::size_t equals = setting.find('=');
+    if (equals == std::string::npos) return fmt::format("--set needs NAME=VALUE, not \"{}\"", setting);
+    const std::string name = setting.substr(0, equals), value = setting.substr(equals + 1);
+    std::vector<std::string> names;
+    for (const option_info& info : option_table()) {
+        names.emplace_back(info.name);
+        if (name != info.name && name != info.environment) continue;
+        std::uint64_t number = 0;
+        if (!parse_option(info, value, number)) {
+            return fmt::format("--set {}: \"{}\" is not valid; {}. {}", name, value, valid_values(info), info.help);
+        }
+        ::setenv(std::string{info.environment}.c_str(), value.c_str(), 1);
+        return {};
+    }
+    return unknown_name("option", name, names);
+}
+
+/// The library name of a file: "libjemalloc" for "/usr/lib/libjemalloc.so.2".
+std::string_view name_of_library(std::string_view file) {
+    const std::string_view name = file.substr(file.find_last_of('/') + 1);
+    return name.substr(0, name.find(".so"));
+}
+
+/// Whether a file in LD_PRELOAD, or the target of its link, has the name of our malloc or of a peer's.
+bool is_known_malloc(std::string_view file) {
+    std::error_code error;
+    const std::string real = std::filesystem::canonical(file, error).string(); // empty if only the loader finds it
+    for (const std::string_view each : {name_of_library(file), name_of_library(real)}) {
+        if (each.starts_with(own_malloc_prefix)) return true;
+        for (const malloc_peer& peer : malloc_peers()) {
+            if (each == name_of_library(peer.file)) return true;
+        }
+    }
+    return false;
+}
+
+/// Keeps what was preloaded, except mallocs, so that the C library's malloc is used.
+void take_out_mallocs() {
+    const char* const before = std::getenv("LD_PRELOAD");
+    std::string_view rest = before != nullptr ? before : "";
+    constexpr std::string_view separators = ": ";
+    std::string others;
+    bool was_there = false;
+    while (!rest.empty()) {
+        const std::string_view file = rest.substr(0, rest.find_first_of(separators));
+        rest.remove_prefix(std::min(file.size() + 1, rest.size()));
+        const bool is_malloc = is_known_malloc(file);
+        was_there = was_there || is_malloc;
+        if (file.empty() || is_malloc) continue;
+        if (!others.empty()) others += ':';
+        others += file;
+    }
+    if (!was_there) return;
+    others.empty() ? ::unsetenv("LD_PRELOAD") : ::setenv("LD_PRELOAD", others.c_str(), 1);
+}
+
+/// Comes first in LD_PRELOAD, because the first malloc is used. Only the hook of an enclosing `tenure watch` stays
+/// before it and forwards calls to it.
+void preload(const std::string& library) {
+    if (library.empty()) return take_out_mallocs();
+    const char* const before = std::getenv("LD_PRELOAD");
+    std::string_view others = before != nullptr ? before : "";
+    std::string all;
+    const std::string_view first = others.substr(0, others.find_first_of(": "));
+    if (name_of_library(first) == "libtenure_watch") {
+        all = fmt::format("{}:", first);
+        others.remove_prefix(std::min(first.size() + 1, others.size()));
+    }
+    all += library;
+    if (!others.empty()) all += fmt::format(":{}", others);
+    ::setenv("LD_PRELOAD", all.c_str(), 1);
+}
+
+std::string passthrough_variable() {
+    return std::string{option_table()[static_cast<std::size_t>(option::passthrough)].environment};
+}
+
+/// A program that uses Tenure also allocates its persistent memory and buffers from the selected malloc. An explicit
+/// passthrough setting (--set or the environment) is not changed. Our own malloc would forward its blocks to the C
+/// library.
+void let_persistent_memory_follow(const std::string& library) {
+    if (library.empty() || name_of_library(library).starts_with(own_malloc_prefix)) return;
+    ::setenv(passthrough_variable().c_str(), "heap", 0);
+}
+
+/// An enclosing `tenure run` may have set options for its own malloc; they do not apply to another malloc.
+void forget_who_ran_us() {
+    const char* const passed = std::getenv(passthrough_variable().c_str());
+    const char* const before = std::getenv("LD_PRELOAD");
+    if (passed == nullptr || before == nullptr || std::string_view{passed} != "heap") return;
+    const std::string_view first = std::string_view{before}.substr(0, std::string_view{before}.find_first_of(": "));
+    if (is_known_malloc(first) && !name_of_library(first).starts_with(own_malloc_prefix)) {
+        ::unsetenv(passthrough_variable().c_str());
+    }
+}
+
+}
+
+run_command::run_command(CLI::App& app)
+    : command_(app.add_subcommand("run", "Runs a program, unmodified, with a malloc of your choice")) {
+    command_
+        ->add_option("--heap", heap_,
+                     "The malloc to use: tenure, hardened (reports the caller's mistakes), system (the C "
+                     "library's), a peer from `tenure list`, or the path of a library (with a slash). With a peer "
+                     "or a library, Tenure's own heap in the program uses it too (option passthrough, unless it is "
+                     "set)")
+        ->type_name("NAME")
+        ->capture_default_str();
+    command_
+        ->add_option("--set", settings_,
+                     "Sets one of the options shown by `tenure options` for the program. Repeat --set to set several")
+        ->allow_extra_args(false)
+        ->type_name("NAME=VALUE");
+    command_->add_flag(
+        "--stats{text}", report_,
+        "The program and each program it starts print statistics of the drop-in to standard error when they exit; "
+        "--stats=json for machine-readable output");
+    command_->add_option("program", program_, "The program and its arguments, after --")
+        ->required()
+        ->type_name("PROGRAM ...");
+    command_->footer(
+        "\n"
+        "Examples:\n"
+        "  tenure run -- ./game --level 3\n"
+        "  tenure run --stats -- g++ -O2 -c heavy.cpp        shows that the drop-in was used\n"
+        "  tenure run --heap hardened -- ./tests             finds double frees, overflows, foreign pointers\n"
+        "  tenure run --set passthrough=heap -- ./game       same library, blocks from the C library\n"
+        "  tenure run --heap jemalloc -- ./game              uses a peer\n"
+        "  tenure run --heap jemalloc -- dotnet app.dll      lets Tenure.Jemalloc find and tune jemalloc\n\n"
+        "Exit codes: the program's own; 2 invalid command line, or the library was not found; 70 the command itself "
+        "failed; 126 the program cannot be run this way; 127 the program was not found.");
+}
+
+int run_command::run() const {
+    const bool is_ours = heap_ == "hardened" || same_name(heap_, own_malloc_name) ||
+                         same_name(heap_, own_hardened_name) || name_of_library(heap_).starts_with(own_malloc_prefix);
+    if (!report_.empty() && !is_ours) {
+        say(fmt::format("only Tenure's malloc supports --stats: remove --stats or --heap {}", heap_));
+        return exit_code::bad_usage;
+    }
+    if (!report_.empty() && report_ != "text" && report_ != "json") {
+        say(fmt::format("--stats={} is not valid; text or json", report_));
+        return exit_code::bad_usage;
+    }
+    std::vector<std::string> settings = settings_;
+    if (!report_.empty()) settings.push_back("malloc_stats=" + report_);
+    forget_who_ran_us();
+    for (const std::string& each : settings) {
+        const std::string refusal = set(each);
+        if (refusal.empty()) continue;
+        say(refusal);
+        return exit_code::bad_usage;
+    }
+    const std::string path = find_program(program_.front());
+    if (path.empty()) {
+        const std::string why = why_not_executable(program_.front());
+        say(why.empty() ? fmt::format("there is no program {}", program_.front())
+                        : fmt::format("{} {}", program_.front(), why));
+        return why.empty() ? not_found : cannot_run;
+    }
+    const chosen_library library = find_library(heap_);
+    if (!library.refusal.empty()) {
+        say(library.refusal);
+        return exit_code::bad_usage;
+    }
+    const std::string reason = library.path.empty() ? std::string{} : why_not_preloadable(path);
+    if (!reason.empty()) {
+        say(fmt::format("{} {}", path, reason));
+        return cannot_run;
+    }
+    preload(library.path);
+    let_persistent_memory_follow(library.path);
+    std::vector<char*> words;
+    for (const std::string& each : program_) words.push_back(const_cast<char*>(each.c_str()));
+    words.push_back(nullptr);
+    ::execv(path.c_str(), words.data());
+    say(fmt::format("{} cannot be run: {}", path, std::strerror(errno)));
+    return cannot_run;
+}
+
+}

@@ -1,0 +1,290 @@
+// SPDX-FileCopyrightText: Tenure contributors
+// SPDX-License-Identifier: MIT
+
+#include <tenure/heap/detail/small/heap_shard.hpp>
+
+#include <algorithm>
+#include <bit>
+
+#include <tenure/base/check.hpp>
+#include <tenure/base/linked_list.hpp>
+#include <tenure/engine/free_runs.hpp>
+#include <tenure/engine/freed_words.hpp>
+#include <tenure/platform/memory.hpp>
+#include <tenure/platform/sanitizer.hpp>
+
+namespace tenure::inline TENURE_ABI::detail {
+
+struct heap_shard::freed_bits : freed_word {
+    small_page* page;
+    std::uint32_t count; ///< number of bits: cheaper to keep than to count
+};
+
+void heap_shard::list(small_page& page) noexcept {
+    push_front(listed_[page.class_index], page);
+    page.is_listed = true;
+}
+
+void heap_shard::unlist(small_page& page) noexcept {
+    detail::unlink(listed_[page.class_index], page);
+    page.is_listed = false;
+}
+
+small_page* heap_shard::page_with_blocks(std::size_t class_index) noexcept {
+    if (listed_[class_index] != nullptr) return listed_[class_index];
+    small_page* const fresh = pages_.allocate(class_index, tag == 0 ? std::uint8_t(class_index) : tagged_class);
+    if (fresh == nullptr) return nullptr;
+    fresh->owner.store(this, std::memory_order_release);
+    ++page_count_[class_index];
+    list(*fresh);
+    return fresh;
+}
+
+namespace {
+
+/// Moves blocks of a page to the end of `blocks`, lowest address last.
+/// Returns   the number of blocks, at most `room`.
+std::size_t move_blocks(small_page& page, void** blocks, std::size_t room) noexcept {
+    bit_word* const bits = page.bits;
+    std::size_t taken = 0;
+    while (taken < room && page.has_blocks()) {
+        std::size_t word = page.words_used;
+        bit_word group = 0;
+        if (page.words_with_free != 0) {
+            word = lowest_bit(page.words_with_free);
+            group = bits[word];
+            page.free_count = static_cast<std::uint16_t>(page.free_count - count_bits(group));
+        } else {
+            group = low_bits(std::min(page.capacity - word * bits_per_word, bits_per_word));
+            ++page.words_used;
+        }
+        const std::uintptr_t begin = page.begin + word * bits_per_word * page.block_bytes;
+        for (; group != 0 && taken < room; group = without_lowest_bit(group))
+            blocks[room - ++taken] = pointer_at(begin + lowest_bit(group) * page.block_bytes);
+        bits[word] = group;
+        page.free_count = static_cast<std::uint16_t>(page.free_count + count_bits(group));
+        const bit_word summary = bit_at(word);
+        page.words_with_free = group != 0 ? page.words_with_free | summary : page.words_with_free & ~summary;
+    }
+    return taken;
+}
+
+}
+
+std::size_t heap_shard::refill(std::size_t class_index, void** blocks, std::size_t count) noexcept {
+    const platform::lock_guard lock(mutex_);
+    std::size_t left = count;
+    while (left != 0) {
+        small_page* const page = page_with_blocks(class_index);
+        if (page == nullptr) break;
+        left -= move_blocks(*page, blocks, left);
+        if (!page->has_blocks()) unlist(*page);
+    }
+    if (left != 0) std::copy(blocks + left, blocks + count, blocks);
+    allocated_[class_index] += count - left;
+    return count - left;
+}
+
+namespace {
+
+/// Makes the next group of a page's blocks available: sets their bits and poisons their contents.
+void open_group(small_page& page) noexcept {
+    const std::size_t word = page.words_used++;
+    const std::size_t count = std::min(page.capacity - word * bits_per_word, bits_per_word);
+    page.bits[word] = low_bits(count);
+    page.words_with_free |= bit_at(word);
+    page.free_count = static_cast<std::uint16_t>(page.free_count + count);
+    platform::poison_freed(page.block(word * bits_per_word), count * page.block_bytes);
+}
+
+/// One of the set bits, chosen by `draw`.
+[[nodiscard]] std::size_t some_bit(bit_word word, std::uint64_t draw) noexcept {
+    const auto by = static_cast<int>(draw % bits_per_word);
+    return (lowest_bit(std::rotr(word, by)) + static_cast<std::size_t>(by)) % bits_per_word;
+}
+
+}
+
+void* heap_shard::allocate_scattered(std::size_t class_index, std::uint64_t draw) noexcept {
+    constexpr std::size_t choice_at_least = 32;
+    const platform::lock_guard lock(mutex_);
+    small_page* const page = page_with_blocks(class_index);
+    if (page == nullptr) return nullptr;
+    if (page->free_count < choice_at_least && page->blocks_used() != page->capacity) open_group(*page);
+    const std::size_t word = some_bit(page->words_with_free, draw);
+    const std::size_t bit = some_bit(page->bits[word], draw >> 8);
+    page->bits[word] &= ~bit_at(bit);
+    --page->free_count;
+    if (page->bits[word] == 0) page->words_with_free &= ~bit_at(word);
+    if (!page->has_blocks()) unlist(*page);
+    ++allocated_[class_index];
+    return page->block(word * bits_per_word + bit);
+}
+
+block_state heap_shard::state_of(const void* address, std::size_t segment_bytes) noexcept {
+    const small_page& page = heap_segment::page_of(address, segment_bytes);
+    heap_shard* const owner = page.owner.load(std::memory_order_acquire);
+    if (owner == nullptr) return block_state::free;
+    const platform::lock_guard lock(owner->mutex_);
+    const std::size_t offset = address_of(address) - page.begin;
+    const std::size_t index = offset / page.block_bytes;
+    if (offset % page.block_bytes != 0 || index >= page.capacity) return block_state::no_begin;
+    return page.is_allocated(index) ? block_state::allocated : block_state::free;
+}
+
+void heap_shard::release(small_page& page) noexcept {
+    unlist(page);
+    --page_count_[page.class_index];
+    pages_.deallocate(page);
+}
+
+void twice_freed::note(const small_page& page) noexcept {
+    log_.add("a heap block was freed twice", pointer_at(page.begin),
+             "The address is that of the block's page. Look for a second owner; the library built with checks reports "
+             "it at the second free itself.");
+}
+
+/// Requires  the lock.
+/// Returns   whether one of the blocks was already free.
+TENURE_ALWAYS_INLINE bool heap_shard::set_free(const freed_bits& freed) noexcept {
+    small_page& page = *freed.page;
+    const bit_word before = *freed.word;
+    *freed.word = before | freed.bits;
+    const bit_word twice = freed.bits & before;
+    const std::size_t count = twice == 0 ? freed.count : count_bits(freed.bits & ~before);
+    page.free_count = static_cast<std::uint16_t>(page.free_count + count);
+    page.words_with_free |= bit_at(static_cast<std::size_t>(freed.word - page.bits));
+    allocated_[page.class_index] -= count;
+    if (!page.is_listed) [[unlikely]]
+        list(page);
+    // Release an empty page at once, so that other sizes can use it: allocating it again costs no more than a batch,
+    // and its memory is retained for a while. Checked builds keep the last page, which knows its freed blocks.
+    if (page.is_empty()) [[unlikely]] {
+        const bool is_last = page.next == nullptr && page.previous == nullptr;
+        if (!(checks::caller && is_last)) release(page);
+    }
+    return twice != 0;
+}
+
+/// Finds the bits of blocks. The slice's class is enough to find them, without reading the page record: records are
+/// seldom in the CPU cache, and are prefetched while the next ones are looked up. With `Near`, blocks that share a page
+/// reuse its lookup.
+/// Returns   the number of entries in `found`.
+template<bool Near>
+TENURE_ALWAYS_INLINE std::size_t heap_shard::find_bits(void* const* blocks, std::size_t count,
+                                                       std::size_t segment_bytes, freed_bits* found) noexcept {
+    block_page home;
+    const auto locate = [&](const void* block) noexcept {
+        if (!Near || !home.contains(block)) {
+            home = heap_segment::place_of(block, segment_bytes);
+            prefetch_for_write(home.page);
+        }
+        const std::size_t number = home.number_of(block);
+        return freed_bits{{home.bits + number / bits_per_word, bit_at(number)}, home.page, 1};
+    };
+    return locate_freed(blocks, count, found, locate, [](freed_bits& joined) noexcept { ++joined.count; });
+}
+
+void heap_shard::flush(void* const* blocks, std::size_t count, std::size_t segment_bytes, twice_freed& noted) noexcept {
+    for (; count > max_freed_words; blocks += max_freed_words, count -= max_freed_words)
+        flush(blocks, max_freed_words, segment_bytes, noted);
+    if (count == 0) return;
+    freed_bits freed[max_freed_words];
+    const bool is_near = count > 1 && (address_of(blocks[0]) ^ address_of(blocks[count / 2])) < slice_bytes;
+    const std::size_t freed_count = is_near ? find_bits<true>(blocks, count, segment_bytes, freed)
+                                            : find_bits<false>(blocks, count, segment_bytes, freed);
+    for (std::size_t each = 0; each < freed_count;) {
+        heap_shard* const owner = freed[each].page->owner.load(std::memory_order_acquire);
+        if (owner == nullptr) { // the page was released when all its blocks were free
+            noted.note(*freed[each++].page);
+            continue;
+        }
+        const platform::lock_guard lock(owner->mutex_);
+        do {
+            if (owner->set_free(freed[each])) noted.note(*freed[each].page);
+            ++each;
+        } while (each < freed_count && freed[each].page->owner.load(std::memory_order_acquire) == owner);
+    }
+}
+
+namespace {
+
+/// Decommits runs of free blocks in a page.
+/// Returns   the number of bytes.
+std::size_t trim_page(const small_page& page, heap_memory& memory) noexcept {
+    const std::size_t page_bytes = slices_of_page(page.class_index) * slice_bytes;
+    free_runs runs(memory);
+    for (std::size_t index = 0; index < page.capacity;) {
+        const std::size_t first = index;
+        while (index < page.capacity && !page.is_allocated(index)) ++index;
+        const bool is_last = index == page.capacity;
+        if (index != first)
+            runs.add(page.begin + first * page.block_bytes,
+                     page.begin + (is_last ? page_bytes : index * page.block_bytes));
+        while (index < page.capacity && page.is_allocated(index)) ++index;
+    }
+    return runs.finish();
+}
+
+}
+
+// Not in checked builds: they inspect a freed block's contents when it is reused.
+std::size_t heap_shard::trim_pages() noexcept {
+    if constexpr (checks::caller) return 0;
+    std::size_t bytes = 0;
+    const platform::lock_guard lock(mutex_);
+    for (const small_page* page : listed_) {
+        for (; page != nullptr; page = page->next) bytes += trim_page(*page, pages_.memory());
+    }
+    return bytes;
+}
+
+std::size_t heap_shard::release_empty_pages() noexcept {
+    std::size_t count = 0;
+    const platform::lock_guard lock(mutex_);
+    for (small_page* page : listed_) {
+        while (page != nullptr) {
+            small_page* const after = page->next;
+            if (page->is_empty()) {
+                release(*page);
+                ++count;
+            }
+            page = after;
+        }
+    }
+    return count;
+}
+
+void heap_shard::forget_pages() noexcept {
+    const platform::lock_guard lock(mutex_);
+    for (std::size_t index = 0; index < small_class_count; ++index) {
+        listed_[index] = nullptr;
+        page_count_[index] = allocated_[index] = 0;
+    }
+}
+
+class_usage heap_shard::usage_of(std::size_t class_index) const noexcept {
+    const platform::lock_guard lock(mutex_);
+    return {page_count_[class_index], allocated_[class_index]};
+}
+
+bool heap_shard::valid() const noexcept {
+    const platform::lock_guard lock(mutex_);
+    for (std::size_t index = 0; index < small_class_count; ++index) {
+        const small_page* previous = nullptr;
+        for (const small_page* page = listed_[index]; page != nullptr; previous = page, page = page->next) {
+            const bool is_ours = page->owner.load(std::memory_order_relaxed) == this && page->class_index == index;
+            if (!is_ours || !page->is_listed || page->previous != previous || !page->has_blocks()) return false;
+            std::size_t free = 0;
+            for (std::size_t word = 0; word < page->word_count(); ++word) {
+                const bool is_summarised = (page->words_with_free & bit_at(word)) != 0;
+                if (is_summarised != (page->bits[word] != 0)) return false;
+                free += count_bits(page->bits[word]);
+            }
+            if (free != page->free_count || free > page->blocks_used()) return false;
+        }
+    }
+    return true;
+}
+
+}

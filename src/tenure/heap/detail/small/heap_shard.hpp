@@ -1,0 +1,126 @@
+// SPDX-FileCopyrightText: Tenure contributors
+// SPDX-License-Identifier: MIT
+#pragma once
+
+/// \file
+/// A shard: a part of a heap with its own lock and pages of small blocks. Threads refill from it and flush to it.
+
+#include <cstddef>
+#include <cstdint>
+
+#include <tenure/base/config.hpp>
+#include <tenure/engine/misuse_log.hpp>
+#include <tenure/heap/detail/small/heap_pages.hpp>
+#include <tenure/platform/mutex.hpp>
+
+namespace tenure::inline TENURE_ABI::detail {
+
+/// Blocks that left the pages: those in use and those in thread caches.
+struct class_usage {
+    std::size_t pages = 0;
+    std::size_t allocated = 0;
+    std::size_t cached = 0; ///< the part in thread caches; zero for a single shard
+};
+
+/// Blocks in use that were allocated under an owner tag.
+struct tagged_usage {
+    std::size_t live_count = 0;
+    std::size_t live_bytes = 0;
+};
+
+enum class block_state : std::uint8_t { allocated, free, no_begin };
+
+/// Records pages in which a block was freed twice: the first eight. They are recorded under locks and reported by the
+/// destructor, because the report handler may use the heap. Declare it before taking any lock, in the function that
+/// leaves caches and pages consistent.
+class twice_freed {
+public:
+    twice_freed() noexcept = default;
+    ~twice_freed() {
+        if (!log_.empty()) [[unlikely]]
+            log_.report();
+    }
+    twice_freed(const twice_freed&) = delete;
+    twice_freed& operator=(const twice_freed&) = delete;
+
+    TENURE_COLD void note(const small_page& page) noexcept;
+
+private:
+    misuse_log log_;
+};
+
+/// A thread allocates from one shard, so that threads do not write to each other's pages. It may free any block; a
+/// batch of freed blocks goes to the owners of their pages, with one lock per owner. Shards outlive threads: a new
+/// thread takes over the shard of an ended one, with its pages, so nothing moves when a thread ends.
+///
+/// Threads   any; one lock per batch.
+class alignas(cache_line_bytes) heap_shard {
+public:
+    constexpr explicit heap_shard(heap_pages& pages, std::uint16_t tag_id = 0) noexcept : tag(tag_id), pages_(pages) {}
+    /// Requires  no block of its pages is in use. The pages are released with their segments.
+    ~heap_shard() = default;
+    heap_shard(const heap_shard&) = delete;
+    heap_shard& operator=(const heap_shard&) = delete;
+
+    /// Allocates up to `count` blocks. The block with the lowest address comes last, so that a cache that pops its last
+    /// block first allocates in address order.
+    /// Returns   the number of blocks; fewer or none when the source fails.
+    [[nodiscard]] std::size_t refill(std::size_t class_index, void** blocks, std::size_t count) noexcept;
+
+    /// Allocates one block, full of freed_fill, chosen by `draw` among those of a page. Checked builds allocate this
+    /// way, so that addresses are unpredictable and a freed block is not reused at once.
+    /// Returns   nullptr when the source fails.
+    [[nodiscard]] void* allocate_scattered(std::size_t class_index, std::uint64_t draw) noexcept;
+
+    /// The state of the block at an address.
+    /// Requires  the address is in a page of a segment of this size.
+    [[nodiscard]] static block_state state_of(const void* address, std::size_t segment_bytes) noexcept;
+
+    /// Returns blocks to the shards that own their pages.
+    /// Requires  the blocks are in segments of this size.
+    static void flush(void* const* blocks, std::size_t count, std::size_t segment_bytes, twice_freed& noted) noexcept;
+    static void flush(void* const* blocks, std::size_t count, std::size_t segment_bytes) noexcept {
+        twice_freed noted;
+        flush(blocks, count, segment_bytes, noted);
+    }
+
+    /// Forgets every page without freeing it.
+    /// Requires  no other thread uses the shard; the caller frees the pages.
+    void forget_pages() noexcept;
+
+    /// Decommits OS pages inside pages in use, if they hold only free blocks.
+    /// Returns   the number of bytes.
+    /// Cost      O(blocks), with a system call per run.
+    std::size_t trim_pages() noexcept;
+
+    /// Returns empty pages to the heap.
+    /// Returns   the number of pages.
+    std::size_t release_empty_pages() noexcept;
+
+    [[nodiscard]] class_usage usage_of(std::size_t class_index) const noexcept;
+    [[nodiscard]] bool valid() const noexcept;
+    [[nodiscard]] platform::mutex& mutex() const noexcept { return mutex_; }
+
+    const std::uint16_t tag;    ///< of all its pages; zero: none
+    heap_shard* next = nullptr; ///< in the heap's list, under the heap's lock
+    std::size_t user_count = 0; ///< number of threads that allocate from it, under the heap's lock
+
+private:
+    struct freed_bits;
+    template<bool Near>
+    static std::size_t find_bits(void* const* blocks, std::size_t count, std::size_t segment_bytes,
+                                 freed_bits* found) noexcept;
+    [[nodiscard]] bool set_free(const freed_bits& freed) noexcept;
+    void list(small_page& page) noexcept;
+    void unlist(small_page& page) noexcept;
+    void release(small_page& page) noexcept;
+    [[nodiscard]] small_page* page_with_blocks(std::size_t class_index) noexcept;
+
+    heap_pages& pages_;
+    mutable platform::mutex mutex_;           ///< guards everything below and the pages that it owns
+    small_page* listed_[small_class_count]{}; ///< pages with available blocks
+    std::size_t page_count_[small_class_count]{};
+    std::size_t allocated_[small_class_count]{};
+};
+
+}

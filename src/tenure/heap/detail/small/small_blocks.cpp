@@ -1,0 +1,406 @@
+// SPDX-FileCopyrightText: Tenure contributors
+// SPDX-License-Identifier: MIT
+
+#include <tenure/heap/detail/small/small_blocks.hpp>
+
+#include <algorithm>
+#include <cstring>
+#include <new>
+
+#include <tenure/base/align.hpp>
+#include <tenure/engine/local_cache.hpp>
+#include <tenure/platform/memory.hpp>
+#include <tenure/platform/process.hpp>
+#include <tenure/platform/thread.hpp>
+#include <tenure/platform/thread_slots.hpp>
+
+namespace tenure::inline TENURE_ABI::detail {
+
+namespace {
+
+// More shards than threads run at a time are of no use, and each keeps its own pages.
+constexpr std::size_t shards_per_processor = 4;
+
+// Each tag that allocates has its own pages: at least one per size.
+constexpr std::size_t max_tag_shards = 256;
+
+[[nodiscard]] std::size_t page_rounded(std::size_t bytes) noexcept { return align_up(bytes, platform::page_bytes()); }
+
+}
+
+small_blocks::~small_blocks() {
+    while (caches_ != nullptr) {
+        thread_cache* const cache = caches_;
+        caches_ = cache->next;
+        if (cache->arrays != nullptr) platform::unreserve(cache->arrays, page_rounded(array_area_bytes));
+        platform::unreserve(cache, page_rounded(sizeof(thread_cache)));
+    }
+    while (shards_ != &first_shard_) {
+        heap_shard* const shard = shards_;
+        shards_ = shard->next;
+        platform::unreserve(shard, page_rounded(sizeof(heap_shard)));
+    }
+}
+
+// Shards.
+
+/// Requires  the lock.
+/// Returns   nullptr when out of memory.
+heap_shard* small_blocks::add_shard(std::uint16_t tag) noexcept {
+    void* const memory = platform::map(page_rounded(sizeof(heap_shard)), cache_line_bytes);
+    if (memory == nullptr) return nullptr;
+    auto* const shard = new (memory) heap_shard(pages_, tag);
+    shard->next = shards_;
+    shards_ = shard;
+    ++(tag == 0 ? shard_count_ : tag_count_);
+    return shard;
+}
+
+/// Finds a shard that no thread uses, adds one, or picks the least used.
+/// Requires  the lock.
+heap_shard* small_blocks::shard_for_thread() noexcept {
+    heap_shard* best = &first_shard_;
+    for (heap_shard* shard = shards_; shard != nullptr; shard = shard->next) {
+        if (shard->tag == 0 && shard->user_count < best->user_count) best = shard;
+    }
+    const bool may_add = best->user_count != 0 && shard_count_ < shards_per_processor * platform::processor_count();
+    heap_shard* const added = may_add ? add_shard(0) : nullptr;
+    return added != nullptr ? added : best;
+}
+
+/// The tag's own shard; nullptr when too many tags have one.
+/// Requires  the lock.
+heap_shard* small_blocks::shard_for_tag(std::uint16_t tag) noexcept {
+    for (heap_shard* shard = shards_; shard != nullptr; shard = shard->next) {
+        if (shard->tag == tag) return shard;
+    }
+    return tag_count_ < max_tag_shards ? add_shard(tag) : nullptr;
+}
+
+// Thread caches.
+
+thread_cache* small_blocks::open_cache(std::uint16_t tag) noexcept {
+    twice_freed noted;
+    const platform::lock_guard lock(mutex_);
+    heap_shard* const shard = tag == 0 ? shard_for_thread() : shard_for_tag(tag);
+    if (shard == nullptr) return nullptr;
+    thread_cache* cache = unused_;
+    if (cache != nullptr) {
+        unused_ = cache->next_unused;
+        if (cache->tag != 0 || tag != 0) empty(*cache, noted); // in the child of a fork, unused caches hold blocks
+    } else {
+        void* const memory = platform::map(page_rounded(sizeof(thread_cache)), cache_line_bytes);
+        if (memory == nullptr) return nullptr;
+        cache = new (memory) thread_cache; // pages are zeroed, and the arrays of blocks need no construction
+        cache->next = caches_;
+        caches_ = cache;
+    }
+    cache->is_used = true;
+    cache->trims_seen = trims_.load(std::memory_order_relaxed);
+    if (tag != 0 && cache->arrays == nullptr) {
+        cache->arrays = static_cast<void**>(platform::map(page_rounded(array_area_bytes), cache_line_bytes));
+        if (cache->arrays == nullptr) {
+            cache->is_used = false;
+            cache->next_unused = unused_;
+            unused_ = cache;
+            return nullptr;
+        }
+    }
+    if (tag != 0) { // no room for an inline free: see deallocate_tagged()
+        for (block_cache& blocks : cache->of_class) blocks.capacity = 0;
+    }
+    cache->tag = tag;
+    cache->thread = &platform::this_thread_slots;
+    cache->main = cache;
+    cache->next_of_thread = nullptr;
+    cache->shard = shard;
+    ++shard->user_count;
+    used_.add(*cache);
+    return cache;
+}
+
+void small_blocks::close_cache(thread_cache& cache) noexcept {
+    twice_freed noted;
+    const platform::lock_guard lock(mutex_); // so that statistics see each block either cached or free
+    empty(cache, noted);
+    retire_cache(cache);
+}
+
+void small_blocks::close_abandoned() noexcept {
+    const platform::lock_guard lock(mutex_);
+    while (thread_cache* const cache = used_.find(&platform::this_thread_slots)) retire_cache(*cache);
+}
+
+/// Requires  the lock.
+void small_blocks::retire_cache(thread_cache& cache) noexcept {
+    --cache.shard->user_count;
+    used_.remove(cache);
+    cache.is_used = false;
+    cache.next_unused = unused_;
+    unused_ = &cache;
+}
+
+/// Returns the oldest blocks of a cache to their pages. They leave the cache first, so that no block is ever in both
+/// places when the child of a fork takes over the caches of other threads.
+void small_blocks::flush(block_cache& blocks, std::size_t count, twice_freed& noted) const noexcept {
+    const std::uint32_t before = blocks.count.load(std::memory_order_relaxed);
+    const auto rest = static_cast<std::uint32_t>(before - count);
+    blocks.count.store(0, std::memory_order_relaxed);
+    std::atomic_signal_fence(std::memory_order_seq_cst);
+    heap_shard::flush(blocks.blocks, count, segment_bytes(), noted);
+    std::memmove(blocks.blocks, blocks.blocks + count, rest * sizeof(void*));
+    std::atomic_signal_fence(std::memory_order_seq_cst);
+    blocks.count.store(rest, std::memory_order_relaxed);
+}
+
+void small_blocks::empty(thread_cache& cache, twice_freed& noted) const noexcept {
+    for (std::size_t index = 0; index < small_class_count; ++index) {
+        block_cache& blocks = cache.of_class[index];
+        const std::uint32_t count = blocks.count.load(std::memory_order_relaxed);
+        if (count != 0) flush(blocks, count, noted);
+        if (blocks.capacity > first_capacity) blocks.capacity = first_capacity; // must grow again
+    }
+}
+
+/// Makes more room for a class.
+/// Returns   whether there is more room than before.
+bool small_blocks::grow(thread_cache& cache, std::size_t class_index) const noexcept {
+    block_cache& blocks = cache.of_class[class_index];
+    const std::uint32_t most = max_cached(class_index);
+    if (blocks.capacity >= most) return false;
+    if (blocks.capacity == 0) {
+        blocks.blocks = cache.first_blocks[class_index];
+        blocks.capacity = std::min(first_capacity, most);
+        return true;
+    }
+    if (cache.arrays == nullptr) {
+        void* const memory = platform::map(page_rounded(array_area_bytes), cache_line_bytes);
+        if (memory == nullptr) return false;
+        cache.arrays = static_cast<void**>(memory);
+    }
+    void** const array = cache.arrays + array_offsets[class_index];
+    if (blocks.blocks != array) {
+        std::memcpy(array, blocks.blocks, blocks.count.load(std::memory_order_relaxed) * sizeof(void*));
+        blocks.blocks = array;
+    }
+    blocks.capacity = std::min(2 * blocks.capacity, most);
+    return true;
+}
+
+// Allocation.
+
+/// Called when the source has no page: refills from pages of other shards, then purges and tries once more.
+std::size_t small_blocks::refill_after_failure(thread_cache* cache, std::size_t class_index, void** blocks,
+                                               std::size_t count, twice_freed& noted) noexcept {
+    const std::uint16_t tag = cache != nullptr ? cache->tag : std::uint16_t{0};
+    for (int attempt = 0; attempt < 2; ++attempt) {
+        if (attempt == 1 && make_room_(heap_, cache, noted) == 0) return 0;
+        const platform::lock_guard lock(mutex_);
+        for (heap_shard* shard = shards_; shard != nullptr; shard = shard->next) {
+            const std::size_t taken = shard->tag == tag ? shard->refill(class_index, blocks, count) : 0;
+            if (taken != 0) return taken;
+        }
+    }
+    return 0;
+}
+
+void* small_blocks::refill(thread_cache& cache, std::size_t class_index) noexcept {
+    twice_freed noted;
+    block_cache& blocks = cache.of_class[class_index];
+    if (cache.tag == 0) (void)grow(cache, class_index);
+    if (cache.tag != 0) blocks.blocks = cache.arrays + array_offsets[class_index];
+    const std::size_t batch = ((cache.tag == 0 ? blocks.capacity : tagged_room(class_index)) + 1) / 2;
+    std::size_t taken = cache.shard->refill(class_index, blocks.blocks, batch);
+    if (taken == 0) taken = refill_after_failure(&cache, class_index, blocks.blocks, batch, noted);
+    if (taken == 0) return nullptr;
+    blocks.count.store(static_cast<std::uint32_t>(taken - 1), std::memory_order_relaxed);
+    return blocks.blocks[taken - 1];
+}
+
+void* small_blocks::allocate(thread_cache* cache, std::size_t class_index) noexcept {
+    if (cache == nullptr) { // no memory for a cache, or the thread is past its end
+        twice_freed noted;
+        void* block = nullptr;
+        const bool is_taken = first_shard_.refill(class_index, &block, 1) == 1 ||
+                              refill_after_failure(cache, class_index, &block, 1, noted) == 1;
+        return is_taken ? block : nullptr;
+    }
+    void* block = nullptr;
+    return pop(block, cache->of_class[class_index]) ? block : refill(*cache, class_index);
+}
+
+void* small_blocks::allocate_scattered(thread_cache* cache, std::size_t class_index, std::uint64_t draw) noexcept {
+    heap_shard& own = cache != nullptr ? *cache->shard : first_shard_;
+    twice_freed noted;
+    void* block = own.allocate_scattered(class_index, draw);
+    for (int attempt = 0; block == nullptr && attempt < 2; ++attempt) { // as in refill_after_failure()
+        if (attempt == 1 && make_room_(heap_, cache, noted) == 0) return nullptr;
+        const platform::lock_guard lock(mutex_);
+        for (heap_shard* shard = shards_; block == nullptr && shard != nullptr; shard = shard->next)
+            block = shard->tag == own.tag ? shard->allocate_scattered(class_index, draw) : nullptr;
+    }
+    return block;
+}
+
+void small_blocks::deallocate(thread_cache* cache, void* block, std::size_t class_index) noexcept {
+    if (checks::caller || cache == nullptr) return heap_shard::flush(&block, 1, segment_bytes());
+    twice_freed noted;
+    block_cache& blocks = cache->of_class[class_index];
+    std::uint32_t count = blocks.count.load(std::memory_order_relaxed);
+    if (count >= blocks.capacity && !grow(*cache, class_index)) {
+        // Flushes the older half; the newer blocks are more likely to be in the CPU cache.
+        flush(blocks, (count + 1) / 2, noted);
+        count = blocks.count.load(std::memory_order_relaxed);
+    }
+    blocks.blocks[count] = block;
+    blocks.count.store(count + 1, std::memory_order_release);
+}
+
+/// Frees a block of a tag's own page. It goes to the thread's cache for that tag, if there is one.
+void small_blocks::deallocate_tagged(thread_cache* cache, void* block, std::size_t class_index) noexcept {
+    const small_page& page = heap_segment::page_of(block, segment_bytes());
+    const heap_shard* const owner = page.owner.load(std::memory_order_acquire);
+    const std::uint16_t tag = owner != nullptr ? owner->tag : std::uint16_t{0};
+    thread_cache* mine = checks::caller || cache == nullptr || tag == 0 ? nullptr : cache->main;
+    while (mine != nullptr && mine->tag != tag) mine = mine->next_of_thread;
+    if (mine == nullptr) return heap_shard::flush(&block, 1, segment_bytes());
+    twice_freed noted;
+    block_cache& blocks = mine->of_class[class_index];
+    blocks.blocks = mine->arrays + array_offsets[class_index];
+    if (blocks.count.load(std::memory_order_relaxed) == tagged_room(class_index))
+        flush(blocks, (tagged_room(class_index) + 1) / 2, noted);
+    const std::uint32_t count = blocks.count.load(std::memory_order_relaxed);
+    blocks.blocks[count] = block;
+    blocks.count.store(count + 1, std::memory_order_release);
+}
+
+// Trimming.
+
+/// Empties the cache if the heap was trimmed since its thread last called this.
+void small_blocks::follow_trims(thread_cache& cache) const noexcept {
+    const std::uint32_t trims = trims_.load(std::memory_order_relaxed);
+    if (cache.trims_seen == trims) return;
+    cache.trims_seen = trims;
+    twice_freed noted;
+    empty(cache, noted);
+}
+
+void small_blocks::start_trim(thread_cache* cache, twice_freed& noted) noexcept {
+    trims_.fetch_add(1, std::memory_order_relaxed);
+    for (thread_cache* each = cache != nullptr ? cache->main : nullptr; each != nullptr; each = each->next_of_thread)
+        each->trims_seen = trims_.load(std::memory_order_relaxed);
+    flush_thread(cache, noted);
+}
+
+void small_blocks::flush_thread(thread_cache* cache, twice_freed& noted) const noexcept {
+    for (thread_cache* each = cache != nullptr ? cache->main : nullptr; each != nullptr; each = each->next_of_thread)
+        empty(*each, noted);
+}
+
+void small_blocks::flush_all(twice_freed& noted) noexcept {
+    const platform::lock_guard lock(mutex_);
+    for (thread_cache* cache = caches_; cache != nullptr; cache = cache->next) empty(*cache, noted);
+}
+
+std::size_t small_blocks::release_empty_pages(twice_freed& noted) noexcept {
+    std::size_t count = 0;
+    const platform::lock_guard lock(mutex_);
+    for (thread_cache* cache = unused_; cache != nullptr; cache = cache->next_unused) empty(*cache, noted);
+    for (heap_shard* shard = shards_; shard != nullptr; shard = shard->next) count += shard->release_empty_pages();
+    return count;
+}
+
+std::size_t small_blocks::trim_pages() noexcept {
+    std::size_t bytes = 0;
+    const platform::lock_guard lock(mutex_);
+    for (heap_shard* shard = shards_; shard != nullptr; shard = shard->next) bytes += shard->trim_pages();
+    return bytes;
+}
+
+void small_blocks::clear() noexcept {
+    const platform::lock_guard lock(mutex_);
+    for (thread_cache* cache = caches_; cache != nullptr; cache = cache->next) {
+        for (block_cache& blocks : cache->of_class) blocks.count.store(0, std::memory_order_relaxed);
+    }
+    for (heap_shard* shard = shards_; shard != nullptr; shard = shard->next) shard->forget_pages();
+    pages_.for_each_page([](void* pages, small_page& page) { static_cast<heap_pages*>(pages)->deallocate(page); },
+                         &pages_);
+}
+
+// Statistics.
+
+class_usage small_blocks::usage_of(std::size_t class_index) const noexcept {
+    class_usage sum;
+    const platform::lock_guard lock(mutex_);
+    for (const heap_shard* shard = shards_; shard != nullptr; shard = shard->next) {
+        const class_usage one = shard->usage_of(class_index);
+        sum.pages += one.pages;
+        sum.allocated += one.allocated;
+    }
+    for (const thread_cache* cache = caches_; cache != nullptr; cache = cache->next)
+        sum.cached += cache->of_class[class_index].count.load(std::memory_order_relaxed);
+    // While threads refill and flush, the two numbers are not from the same moment.
+    sum.cached = std::min(sum.cached, sum.allocated);
+    return sum;
+}
+
+tagged_usage small_blocks::usage_of_tag(std::uint16_t tag) const noexcept {
+    tagged_usage answer;
+    const platform::lock_guard lock(mutex_);
+    for (const heap_shard* shard = shards_; shard != nullptr; shard = shard->next) {
+        if (shard->tag != tag) continue;
+        for (std::size_t index = 0; index < small_class_count; ++index) {
+            std::size_t cached = 0;
+            for (const thread_cache* cache = caches_; cache != nullptr; cache = cache->next) {
+                if (cache->tag == tag) cached += cache->of_class[index].count.load(std::memory_order_relaxed);
+            }
+            const std::size_t allocated = shard->usage_of(index).allocated;
+            const std::size_t live = allocated - std::min(allocated, cached);
+            answer.live_count += live;
+            answer.live_bytes += live * class_bytes(index);
+        }
+    }
+    return answer;
+}
+
+std::size_t small_blocks::thread_count() const noexcept {
+    std::size_t count = 0;
+    const platform::lock_guard lock(mutex_);
+    for (const thread_cache* cache = caches_; cache != nullptr; cache = cache->next)
+        count += std::size_t{cache->is_used && cache->tag == 0}; // a thread's other caches belong to tags
+    return count;
+}
+
+bool small_blocks::valid() const noexcept {
+    const platform::lock_guard lock(mutex_);
+    for (const heap_shard* shard = shards_; shard != nullptr; shard = shard->next) {
+        if (!shard->valid()) return false;
+    }
+    return true;
+}
+
+// Fork.
+
+void small_blocks::lock_for_fork() noexcept {
+    mutex_.lock(); // keeps the list of shards unchanged
+    for (const heap_shard* shard = shards_; shard != nullptr; shard = shard->next) shard->mutex().lock();
+    pages_.mutex().lock();
+}
+
+void small_blocks::unlock_in_parent() noexcept {
+    pages_.mutex().unlock();
+    for (const heap_shard* shard = shards_; shard != nullptr; shard = shard->next) shard->mutex().unlock();
+    mutex_.unlock();
+}
+
+void small_blocks::abandon_in_child(const thread_cache* mine) noexcept {
+    pages_.mutex().abandon();
+    for (const heap_shard* shard = shards_; shard != nullptr; shard = shard->next) shard->mutex().abandon();
+    mutex_.abandon();
+    for (thread_cache* cache = caches_; cache != nullptr; cache = cache->next) {
+        const bool is_mine = mine != nullptr && cache->main == mine->main;
+        if (cache->is_used && !is_mine) retire_cache(*cache);
+    }
+}
+
+}
