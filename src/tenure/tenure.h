@@ -120,6 +120,13 @@ TN_API uint64_t tn_frame(void);
 /** Empties the calling thread's Temp. */
 TN_API void tn_reset_temp(void);
 
+/**
+ * Prepares the calling thread, so that its next `bytes` of Temp or TempJob do not wait for the operating system. Blocks
+ * count with their rounded sizes, those of TempJob with 8 bytes more. Persistent opens only the thread's cache.
+ * Returns 1 if the memory is ready, 0 when out of memory or when `held` is invalid.
+ */
+TN_API uint32_t tn_warm_up(size_t bytes, tn_lifetime held);
+
 /** A position in the calling thread's Temp, saved by tn_temp_mark. */
 typedef struct tn_temp_marker {
     uint64_t cursor;

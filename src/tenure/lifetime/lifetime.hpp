@@ -77,6 +77,11 @@ TENURE_API void next_frame() noexcept;
 /// Empties the calling thread's Temp. Call it on worker threads after each job.
 TENURE_LOCAL inline void reset_temp() noexcept { temp::reset(); }
 
+/// Prepares the calling thread for `bytes` of a lifetime: temp::warm_up() or temp_job::warm_up(). Without it, a
+/// thread's first blocks wait for system calls and page faults. Persistent opens only the thread's cache, whatever
+/// `bytes` says. Returns   whether the memory is ready.
+TENURE_API bool warm_up(std::size_t bytes, lifetime held) noexcept;
+
 /// Memory that belongs to one owner tag.
 struct tag_usage {
     std::uint64_t temp_bytes = 0;   ///< total ever allocated from Temp under the tag, less what sized frees took back;

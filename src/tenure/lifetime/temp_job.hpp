@@ -112,7 +112,13 @@ public:
         deallocate(block);
     }
 
-    /// Releases empty chunks. Returns   the bytes released.
+    /// Prepares chunks, so that the calling thread's next `bytes` do not wait for the operating system. Each block
+    /// counts with 8 bytes more, rounded up to 16. Chunks past the thread's first may serve other threads.
+    /// Returns   false if not all were prepared: when out of memory, and with option `passthrough`.
+    /// Cost      a page fault or less per OS page that was not touched before.
+    TENURE_API static bool warm_up(std::size_t bytes) noexcept;
+
+    /// Releases empty chunks, and the Temp memory retained from ended threads. Returns   the bytes released.
     /// Cost      O(threads + chunks).
     TENURE_API static std::size_t trim() noexcept;
 

@@ -43,6 +43,36 @@ struct temp_record {
     temp_stats seen;
 };
 
+/// Temp ranges of ended threads, for the next threads. Their first pages are touched, so that a thread's first blocks
+/// cause no page fault.
+/// Threads   any; one lock per call. The registry's lock may be held.
+class retained_temp_ranges {
+public:
+    static constexpr std::size_t max_count = 4;
+    static constexpr std::size_t touched_bytes = 64 * 1024; ///< at most, of each
+
+    /// Returns   a range of exactly `bytes`, or nullptr.
+    [[nodiscard]] void* take(std::size_t bytes) noexcept;
+    /// Decommits what lies past touched_bytes. Returns   false if the range is not kept.
+    [[nodiscard]] bool keep(std::uintptr_t begin, std::size_t bytes, std::uintptr_t committed_end) noexcept;
+    /// Returns   the bytes released.
+    std::size_t release_all() noexcept;
+
+    /// For fork handlers.
+    [[nodiscard]] platform::mutex& mutex() noexcept { return mutex_; }
+
+private:
+    struct range {
+        std::uintptr_t begin;
+        std::size_t bytes;
+        std::size_t touched;
+    };
+    platform::mutex mutex_;
+    range ranges_[max_count]{};
+    std::size_t count_ = 0;
+};
+extern constinit retained_temp_ranges retained_ranges;
+
 /// TempJob of one thread. The mutex keeps chunks in place while next_frame() walks them. The owner takes it to change
 /// chunks, never to allocate or free within one.
 struct job_record {
