@@ -5,12 +5,15 @@
 /// \file
 /// The ready-made affinity groups of a process, and a base class whose `new` and `delete` use one of them.
 ///
-/// Any thread may use the groups. They record where objects begin, and they are never destroyed. A program may set
-/// their block size (TENURE_AFFINITY_BLOCK, or affinity_group::set_block_bytes() before the first object) and replace
-/// any of them with its own allocator (affinity_group::replace_with()).
+/// Any thread may use the groups, and they are never destroyed. By default they record where objects begin and place
+/// objects of all sizes together, in blocks of 2 MiB. Before its first object, a group can be configured by the
+/// environment (TENURE_AFFINITY_BLOCK, _ALIGNMENT, _BY_SIZE, _SIZE_REQUIRED, _HUGE_PAGES, for all four groups) or by
+/// affinity_group::configure(), and replaced with another allocator by affinity_group::replace_with().
 
+#include <atomic>
 #include <concepts>
 #include <cstddef>
+#include <cstdint>
 #include <new>
 
 #include <tenure/affinity/affinity_group.hpp>
@@ -19,17 +22,37 @@
 
 namespace tenure::inline TENURE_ABI {
 
+namespace detail {
+
+enum class ready_made_group : std::uint8_t { objects, data, nodes, physics };
+
+/// The groups that exist so far. They are created by their first use and never destroyed: objects of static duration
+/// may be deleted after everything else.
+extern TENURE_API constinit std::atomic<affinity_group*> ready_made_groups[4];
+[[nodiscard]] TENURE_API affinity_group& make_ready(ready_made_group which) noexcept;
+
+TENURE_LOCAL inline affinity_group& ready_made(ready_made_group which) noexcept {
+    affinity_group* const made = ready_made_groups[static_cast<std::size_t>(which)].load(std::memory_order_acquire);
+    return made != nullptr ? *made : make_ready(which);
+}
+
+}
+
 /// Four groups for objects that are seldom visited together, after VulkanSceneGraph's allocator affinities.
 /// Threads   any.
 namespace affinities {
 /// Objects that fit none of the other groups, at multiples of 8.
-[[nodiscard]] TENURE_API affinity_group& objects() noexcept;
+[[nodiscard]] inline affinity_group& objects() noexcept {
+    return detail::ready_made(detail::ready_made_group::objects);
+}
 /// Arrays and other data that nodes point to, at multiples of 16.
-[[nodiscard]] TENURE_API affinity_group& data() noexcept;
+[[nodiscard]] inline affinity_group& data() noexcept { return detail::ready_made(detail::ready_made_group::data); }
 /// Objects that a traversal visits, at multiples of 8.
-[[nodiscard]] TENURE_API affinity_group& nodes() noexcept;
+[[nodiscard]] inline affinity_group& nodes() noexcept { return detail::ready_made(detail::ready_made_group::nodes); }
 /// Objects of a physics engine, at multiples of 16, as PhysX requires.
-[[nodiscard]] TENURE_API affinity_group& physics() noexcept;
+[[nodiscard]] inline affinity_group& physics() noexcept {
+    return detail::ready_made(detail::ready_made_group::physics);
+}
 }
 
 /// Base class that places objects in a group: `class node : public affinity_object<affinities::nodes>`.
@@ -37,7 +60,8 @@ namespace affinities {
 /// Throws std::bad_alloc when out of memory; the nothrow forms return nullptr. To delete a derived object through a
 /// base pointer, the base needs a virtual destructor, as always. std::make_shared does not use the class's operators;
 /// use std::allocate_shared with an stl_allocator over the group.
-/// Requires  the group uses size_on_free::optional: when a constructor throws, some forms of delete receive no size.
+/// With size_on_free::required, an object whose constructor throws stays allocated and is reported, if the language
+/// passes no size to its delete.
 template<affinity_group& (*Group)()>
 class affinity_object {
 public:

@@ -390,13 +390,17 @@ bool affinity_group::valid() noexcept {
     return (counted > expected ? counted - expected : expected - counted) <= uncertain_objects_;
 }
 
-bool affinity_group::set_block_bytes(std::size_t bytes) noexcept {
-    const shared_lock lock(*this);
-    affinity_options wanted = options_;
-    wanted.block_bytes = bytes;
-    if (blocks_.reserved_bytes() != 0 || is_invalid_ || !is_possible(wanted)) return false;
-    options_ = within(source_, wanted);
-    bits_ = bits_for(options_);
+bool affinity_group::configure(const affinity_options& options, block_source& source) noexcept {
+    const bool is_for_one = source.threads() != sharing::any_thread;
+    if (!is_possible(options) || (options.threads == sharing::any_thread && is_for_one)) return false;
+    if (size() != 0) return false;
+    release_parts();
+    if (blocks_.reserved_bytes() != 0) return false;
+    const std::string_view name = name_;
+    const affinity_functions functions = functions_;
+    this->~affinity_group();
+    ::new (this) affinity_group(name, options, source);
+    functions_ = functions;
     return true;
 }
 

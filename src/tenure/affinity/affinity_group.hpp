@@ -146,9 +146,12 @@ public:
     /// Checks every page and bit for consistency. Requires  no other thread uses the group meanwhile.
     [[nodiscard]] bool valid() noexcept;
 
-    /// Sets the block size, under the same rules as the option.
-    /// Returns   false, and changes nothing, when the group already has a block.
-    [[nodiscard]] bool set_block_bytes(std::size_t bytes) noexcept;
+    /// Configures the group anew, for groups that the caller did not create: see affinities.hpp.
+    /// Requires  no other thread uses the group meanwhile.
+    /// Returns   false, and changes nothing, when the group has an object or a block (trim() releases empty ones), or
+    ///           when the options are invalid.
+    [[nodiscard]] bool configure(const affinity_options& options,
+                                 block_source& source = page_source::process()) noexcept;
 
     /// Makes the group allocate and free through the given functions, which must serve the same threads as the group.
     /// Null functions restore the group's own memory.

@@ -29,11 +29,15 @@ enum class option : std::uint8_t {
     heap_background,
     heap_guard_sample,
     affinity_block_bytes,
+    affinity_alignment,
+    affinity_by_size,
+    affinity_size_required,
+    affinity_huge_pages,
     handle_report,
     handle_stack_frames,
     buffer_fill,
 };
-constexpr std::size_t option_count = 13;
+constexpr std::size_t option_count = 17;
 
 /// Parts that can use the process's malloc. The value of option::passthrough is a set of them.
 enum class part : std::uint8_t {
