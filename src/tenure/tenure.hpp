@@ -31,6 +31,7 @@
 #include <tenure/handle/handle_table.hpp>
 #include <tenure/heap/heap.hpp>
 #include <tenure/heap/make.hpp>
+#include <tenure/lifetime/chunked_list.hpp>
 #include <tenure/lifetime/lifetime.hpp>
 #include <tenure/offset/offset_allocator.hpp>
 #include <tenure/platform/file_source.hpp>
