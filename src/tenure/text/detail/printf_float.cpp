@@ -136,6 +136,20 @@ void put_hexadecimal(bounded_text& to, const printf_conversion& asked, const bin
                       });
 }
 
+/// The common case: at most eight digits, with the precision as a constant. Returns   the end of the text, or nullptr.
+char* put_short_fixed_of(char* to, double value, unsigned precision) noexcept {
+    switch (precision) {
+    case 0: return put_short_fixed<0>(to, number_room_bytes, value);
+    case 1: return put_short_fixed<1>(to, number_room_bytes, value);
+    case 2: return put_short_fixed<2>(to, number_room_bytes, value);
+    case 3: return put_short_fixed<3>(to, number_room_bytes, value);
+    case 4: return put_short_fixed<4>(to, number_room_bytes, value);
+    case 5: return put_short_fixed<5>(to, number_room_bytes, value);
+    case 6: return put_short_fixed<6>(to, number_room_bytes, value);
+    default: return nullptr;
+    }
+}
+
 template<class Float>
 void put_any(bounded_text& to, const printf_conversion& asked, Float value) noexcept {
     const binary_value parts(value);
@@ -150,7 +164,10 @@ void put_float(bounded_text& to, const printf_conversion& asked, double value) n
     if ((asked.letter | 0x20) == 'f' && !(asked.precision == 0 && asked.has('#'))) {
         char text[number_room_bytes];
         const unsigned precision = asked.precision < 0 ? 6 : static_cast<unsigned>(asked.precision);
-        if (const std::size_t bytes = put_small_fixed(text, value, precision); bytes != 0) [[likely]] {
+        const char* const end = put_short_fixed_of(text, value, precision);
+        const std::size_t bytes =
+            end != nullptr ? static_cast<std::size_t>(end - text) : put_small_fixed(text, value, precision);
+        if (bytes != 0) [[likely]] {
             if (asked.flags == 0 && asked.width == 0) [[likely]]
                 return to.put(text, bytes);
             const bool is_negative = *text == '-';
