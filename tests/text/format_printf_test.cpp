@@ -336,10 +336,12 @@ TEST_F(printing, a_text_of_the_longest_size_is_counted_and_cut) {
 
 TEST_F(printing, a_string_with_a_precision_needs_no_zero) {
     const char text[3] = {'a', 'b', 'c'};
-    compare_all("%.3s|%.2s|%.0s", text, text, text);
     const wchar_t wide[2] = {L'a', L'\u00E9'};
-    compare_all("%.3ls|%.1ls|%.0ls", wide, wide, wide);
-    compare_all("%.2ls|", wide); // a character is not divided
+    char room[60]; // not compared: AddressSanitizer's snprintf reads past the precision
+    print_hidden(room, sizeof room, "%.3s|%.2s|%.0s|%5.1s", text, text, text, text);
+    EXPECT_STREQ(room, "abc|ab||    a");
+    print_hidden(room, sizeof room, "%.3ls|%.1ls|%.0ls|%.2ls", wide, wide, wide, wide); // no part of a character
+    EXPECT_STREQ(room, "a\xC3\xA9|a||a");
     char zeros[4];
     EXPECT_EQ(format_printf(zeros, sizeof zeros, "a%cb", 0), 3);
     EXPECT_EQ(std::memcmp(zeros, "a\0b", 4), 0);

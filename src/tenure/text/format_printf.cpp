@@ -94,6 +94,7 @@ std::int64_t signed_argument(argument_list& from, argument_length length) noexce
     case argument_length::l: return va_arg(from.list, long);
     case argument_length::ll:
     case argument_length::L: return va_arg(from.list, long long);
+    // NOLINTNEXTLINE(bugprone-branch-clone): these types differ on other systems
     case argument_length::j: return va_arg(from.list, std::intmax_t);
     case argument_length::z: return va_arg(from.list, std::make_signed_t<std::size_t>);
     case argument_length::t: return va_arg(from.list, std::ptrdiff_t);
@@ -109,6 +110,7 @@ std::uint64_t unsigned_argument(argument_list& from, argument_length length) noe
     case argument_length::l: return va_arg(from.list, unsigned long);
     case argument_length::ll:
     case argument_length::L: return va_arg(from.list, unsigned long long);
+    // NOLINTNEXTLINE(bugprone-branch-clone): these types differ on other systems
     case argument_length::j: return va_arg(from.list, std::uintmax_t);
     case argument_length::z: return va_arg(from.list, std::size_t);
     case argument_length::t: return va_arg(from.list, std::make_unsigned_t<std::ptrdiff_t>);
