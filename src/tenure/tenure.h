@@ -24,6 +24,7 @@
  * Requires C99 or C++11, and a 64-bit platform.
  */
 
+#include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -37,6 +38,13 @@ extern "C" {
 #    else
 #        define TN_API
 #    endif
+#endif
+
+/** Lets the compiler compare arguments with a format. */
+#if defined(__GNUC__)
+#    define TN_PRINTF(text, first) __attribute__((format(printf, text, first)))
+#else
+#    define TN_PRINTF(text, first)
 #endif
 
 /* ------------------------------------------------------------------------------------------------- the library */
@@ -477,6 +485,18 @@ TN_API void tn_region_begin(const char* name, size_t name_bytes);
 TN_API void tn_region_end(void);
 /** Marks a moment with a name, for `tenure watch`. */
 TN_API void tn_mark(const char* name, size_t name_bytes);
+
+/* ------------------------------------------------------------------------------------------------------- text */
+
+/**
+ * The same as C11's snprintf, without its locks and allocations: everything except `%n` and the locale. The text is
+ * that of glibc in the locale C.UTF-8; numbers are rounded to nearest, ties to even. Returns -1 and an empty text for
+ * `%n`, for a conversion that C11 does not have, for a wide character outside Unicode, and for a width, a precision or
+ * a text above INT_MAX. Writes nothing behind the terminating zero. `to` may be NULL if `size` is zero. tenure_text.h
+ * has writers that append to a text.
+ */
+TN_API int tn_snprintf(char* to, size_t size, const char* format, ...) TN_PRINTF(3, 4);
+TN_API int tn_vsnprintf(char* to, size_t size, const char* format, va_list arguments) TN_PRINTF(3, 0);
 
 /* -------------------------------------------------------------------------------------- figures and settings */
 

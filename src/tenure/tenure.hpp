@@ -42,5 +42,6 @@
 #include <tenure/pool/shared_pool.hpp>
 #include <tenure/pool/small_object.hpp>
 #include <tenure/text/format.hpp>
+#include <tenure/text/format_printf.hpp>
 #include <tenure/text/paged_writer.hpp>
 #include <tenure/text/text_writer.hpp>

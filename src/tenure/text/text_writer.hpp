@@ -16,6 +16,7 @@
 /// Example        examples/text.cpp
 
 #include <concepts>
+#include <cstdarg>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -53,6 +54,11 @@ public:
     text_writer& append_fixed(Float value, unsigned precision) noexcept {
         return advance(format_fixed(cursor_, room_bytes(), value, precision));
     }
+
+    /// Same as printf: see format_printf.hpp. A refused format appends nothing, and checked builds report it.
+    [[gnu::format(printf, 2, 3)]] TENURE_API text_writer& append_printf(const char* format, ...) noexcept;
+    [[gnu::format(printf, 2, 0)]] TENURE_API text_writer& append_vprintf(const char* format,
+                                                                         std::va_list arguments) noexcept;
 
     /// Space for the next text, for functions that write by themselves. Tell advance() how much they wrote.
     [[nodiscard]] std::span<char> room() const noexcept { return {cursor_, room_bytes()}; }
