@@ -54,7 +54,7 @@ typedef struct tn_temp_state {
  *
  * To allocate: compute end = cursor + (8 + size, rounded up to 16); if it exceeds `limit`, call tn_allocate. Otherwise
  * store `word` + size in the 8 bytes at the cursor, then 1 in the block's state byte, with release order, then `end` in
- * `cursor`. Sizes are at least 1 and below 2^32, alignments at most 16.
+ * `cursor`. Zero bytes take the room of one. Sizes are below 2^32, alignments at most 16.
  *
  * To free, on any thread: read the 8 bytes in front of the block. If their highest bit is set, or the state byte is
  * zero, call tn_deallocate. Otherwise store zero in the state byte, with release order.

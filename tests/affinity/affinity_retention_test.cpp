@@ -243,6 +243,8 @@ TEST_F(affinity_retention, a_group_is_configured_anew_only_while_it_is_empty) {
     group.clear();
     group.trim();
     ASSERT_TRUE(group.configure({}, source_)); // its other thread's part went with the old configuration
+    EXPECT_EQ(group.alignment(), 8u);
+    std::thread([&] { group.deallocate(group.allocate(24)); }).join(); // it is still for any thread
     for (unsigned char* each : take_many(group, 100, 24)) group.deallocate(each);
     EXPECT_EQ(group.size(), 0u);
     EXPECT_TRUE(group.valid());

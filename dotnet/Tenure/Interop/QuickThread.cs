@@ -18,12 +18,13 @@ namespace Tenure;
 /// passthrough), the thread statics below stay zero and all requests take the slow path. A single test therefore shows
 /// both that the thread is attached and that the quick paths may be used.</para>
 /// <para>The garbage collector may stop a thread between any two of these loads and stores. That is safe: only the
-/// owning thread writes this data, and other threads read at most the counts.</para>
+/// owning thread writes this data, except for TempJob's limit, which another thread may set to zero, and the state bytes
+/// of its blocks, which any thread may free.</para>
 /// </remarks>
 internal static unsafe class QuickThread
 {
     internal const nuint ClassesLimitBytes = 1024;
-    internal const nuint JobLimitBytes = 1 << 15; // larger blocks never fit in a thread's chunk of 64 KiB with others
+    internal const nuint JobLimitBytes = 1 << 15; // the library decides whether larger blocks share a chunk
     private const int CachesOffset = 0;
     private const int SegmentShift = 25;
     private const int SliceShift = 15;
@@ -165,7 +166,7 @@ internal static unsafe class QuickThread
         *(ulong*)cursor = state->Word | bytes;
         byte* block = (byte*)cursor + sizeof(ulong);
         Volatile.Write(ref *StateOfJob(block), 1); // a thread that sees the block live also sees its header
-        state->Cursor = end;
+        Volatile.Write(ref state->Cursor, end); // the end of a frame sees the blocks before the cursor
         return block;
     }
 

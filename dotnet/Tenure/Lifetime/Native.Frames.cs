@@ -45,7 +45,7 @@ public static unsafe partial class Native
 
     /// <summary>Prepares the calling thread, so that its next blocks do not wait for system calls and page
     /// faults.</summary>
-    /// <remarks>Blocks count with their sizes rounded up to 16, those of TempJob with 8 bytes more. Persistent opens only
+    /// <remarks>Blocks count with their sizes rounded up to 16, those of TempJob, up to 16 KiB each, with 8 bytes more. Persistent opens only
     /// the thread's cache, whatever the size. Cost: a page fault or less per page of 4 KiB.</remarks>
     /// <param name="bytes">The number of bytes; those past Temp's budget are not prepared.</param>
     /// <param name="lifetime">The lifetime of the next blocks.</param>

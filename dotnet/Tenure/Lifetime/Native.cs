@@ -17,7 +17,7 @@ namespace Tenure;
 /// type: see <see cref="Pool{T}"/>; memory that is freed together: see <see cref="Arena"/>; memory with a checked
 /// owner: see the buffers.</para>
 /// <para><b>Memory from</b> the process heap, which C and C++ code in this process shares. <b>Cost</b> Persistent up to
-/// 1024 bytes, and Temp: no call into native code while the thread has memory cached; otherwise one call.
+/// 1024 bytes, Temp, and TempJob up to 32 KiB: no call into native code while the thread has memory cached; otherwise one call.
 /// <b>Overhead</b> Persistent: only rounding, an eighth on average; Temp: rounding to 16 bytes; TempJob: 8 bytes per
 /// block.</para>
 /// <para><b>Threads</b> any; each thread has its own Temp. <b>When full</b> <c>Try…</c> methods return null and the

@@ -172,12 +172,11 @@ void affinity_group::reclaim_ownerless_parts() noexcept {
 }
 
 /// Returns the memory that threads hold for their next objects to its pages.
-/// Requires  no other thread uses the group or holds the lock.
+/// Requires  the lock of a shared group, because threads may be ending; no other thread uses the group.
 void affinity_group::release_parts() noexcept {
     reclaim_ownerless_parts();
     own_.release(pages_);
     parts_.for_each_owned([this](thread_part& part) { part.release(pages_); });
-    std::exchange(misuse_, {}).report();
 }
 
 void* affinity_group::allocate_slow(std::size_t bytes, std::size_t alignment) noexcept {
@@ -336,6 +335,7 @@ void affinity_group::clear() noexcept {
 std::size_t affinity_group::trim() noexcept {
     heap* const large = large_.get();
     const std::size_t large_bytes = large != nullptr ? large->trim() : 0;
+    const shared_lock lock(*this);
     const std::size_t reserved_before = blocks_.reserved_bytes();
     release_parts();
     const std::size_t decommitted = blocks_.trim();
@@ -374,15 +374,19 @@ affinity_usage affinity_group::usage() noexcept {
     answer.live_count = size();
     answer.large_count = large.live_count;
     answer.large_bytes = large.live_bytes;
+    const shared_lock lock(*this);
     release_parts();
     blocks_.add_to(answer);
     return answer;
 }
 
 bool affinity_group::valid() noexcept {
-    release_parts();
     detail::affinity_census found;
-    if (!large_.valid() || !blocks_.valid(found) || !pages_.valid(found)) return false;
+    {
+        const shared_lock lock(*this);
+        release_parts();
+        if (!large_.valid() || !blocks_.valid(found) || !pages_.valid(found)) return false;
+    }
     if (!found.is_complete) return true;
     const std::size_t expected = size();
     const bool is_elsewhere = functions_.allocate != nullptr || is_passthrough_;
@@ -391,15 +395,20 @@ bool affinity_group::valid() noexcept {
 }
 
 bool affinity_group::configure(const affinity_options& options, block_source& source) noexcept {
+    affinity_options wanted = options;
+    if (is_shared_) wanted.threads = sharing::any_thread;
     const bool is_for_one = source.threads() != sharing::any_thread;
-    if (!is_possible(options) || (options.threads == sharing::any_thread && is_for_one)) return false;
-    if (size() != 0) return false;
-    release_parts();
-    if (blocks_.reserved_bytes() != 0) return false;
+    if (!is_possible(wanted) || (wanted.threads == sharing::any_thread && is_for_one) || size() != 0) return false;
+    {
+        const shared_lock lock(*this);
+        release_parts();
+        if (blocks_.reserved_bytes() != 0) return false;
+    }
+    const platform::lock_guard no_fork(platform::making_mutex()); // no fork may find the group half made
     const std::string_view name = name_;
     const affinity_functions functions = functions_;
     this->~affinity_group();
-    ::new (this) affinity_group(name, options, source);
+    ::new (this) affinity_group(name, wanted, source);
     functions_ = functions;
     return true;
 }
@@ -407,6 +416,7 @@ bool affinity_group::configure(const affinity_options& options, block_source& so
 bool affinity_group::replace_with(const affinity_functions& functions) noexcept {
     if ((functions.allocate == nullptr) != (functions.deallocate == nullptr) || is_invalid_ || size() != 0)
         return false;
+    const shared_lock lock(*this);
     release_parts();
     functions_ = functions;
     return true;

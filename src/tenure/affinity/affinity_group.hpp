@@ -146,7 +146,8 @@ public:
     /// Checks every page and bit for consistency. Requires  no other thread uses the group meanwhile.
     [[nodiscard]] bool valid() noexcept;
 
-    /// Configures the group anew, for groups that the caller did not create: see affinities.hpp.
+    /// Configures the group anew, for groups that the caller did not create: see affinities.hpp. A group for any thread
+    /// remains one, whatever options.threads says.
     /// Requires  no other thread uses the group meanwhile.
     /// Returns   false, and changes nothing, when the group has an object or a block (trim() releases empty ones), or
     ///           when the options are invalid.

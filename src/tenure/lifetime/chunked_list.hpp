@@ -38,8 +38,8 @@
 
 namespace tenure::inline TENURE_ABI {
 
-/// A list in Temp ends with its scope, job or frame. Its destructor must run before that if T has one; checked builds
-/// report a list that is used or destroyed later.
+/// A list in Temp must not be used after its scope, job or frame has ended. It may be destroyed later only if T has no
+/// destructor: then it reads nothing, because its memory ended with the scope.
 template<class T>
 class chunked_list {
     template<bool IsConst>
@@ -93,14 +93,15 @@ public:
             for_each_chunk([](std::span<T> elements) { std::destroy(elements.begin(), elements.end()); });
         size_ = 0;
     }
-    /// Removes all elements and frees the chunks.
+    /// Removes all elements and frees the chunks; those in Temp are freed with their scope.
     void reset() noexcept {
         clear();
-        if (chunks_ == nullptr) return;
-        while (chunk_count_ != 0) tenure::deallocate(chunks_[--chunk_count_], chunk_bytes, held_);
-        deallocate_table(chunks_, table_size_);
+        if (chunks_ != nullptr && held_ != lifetime::temp) {
+            for (std::size_t index = chunk_count_; index-- > 0;) tenure::deallocate(chunks_[index], chunk_bytes, held_);
+            deallocate_table(chunks_, table_size_);
+        }
         chunks_ = nullptr;
-        table_size_ = 0;
+        chunk_count_ = table_size_ = 0;
     }
     /// Allocates chunks for `count` elements in all.
     /// Returns   false when out of memory; what was allocated until then stays.

@@ -32,37 +32,32 @@ std::atomic<std::uint64_t> tagged_bytes[detail::max_tags];
 std::atomic<bool> told_of_frames{false};
 std::atomic<bool> was_ever_reset{false};
 
-/// A range up to this size is committed as a whole, which saves a system call for each doubling.
-constexpr std::size_t max_whole_bytes = std::size_t{16} << 20;
-
 /// Reserves the thread's range. Without one, Temp uses overflow chunks only.
 void open_range(temp_record& scratch) noexcept {
     const std::size_t budget = option_value(option::temp_budget_bytes);
     const std::size_t bytes = align_up(budget, platform::page_bytes());
-    void* range = detail::retained_ranges.take(bytes);
-    if (range == nullptr) {
-        range = bytes <= max_whole_bytes ? platform::map(bytes, cache_line_bytes)
-                                         : platform::reserve(bytes, cache_line_bytes);
-    }
+    std::size_t touched = 0;
+    void* range = detail::retained_ranges.take(bytes, touched);
+    if (range == nullptr) range = platform::reserve(bytes, cache_line_bytes);
     if (range == nullptr) return;
     platform::add_leak_root(range, bytes);
     scratch.seen.budget_bytes = budget;
     scratch.reserved_bytes = bytes;
-    scratch.begin = scratch.committed_end = address_of(range);
+    scratch.begin = address_of(range);
+    scratch.committed_end = scratch.begin + touched;
     scratch.budget_end = scratch.begin + align_down(budget, temp::rounding_bytes);
-    this_thread.temp_cursor = this_thread.temp_limit = scratch.tagged_from = scratch.begin;
+    this_thread.temp_cursor = scratch.tagged_from = scratch.begin;
+    this_thread.temp_limit = std::min(scratch.committed_end, scratch.budget_end);
 }
 
-/// Commits up to `end`, and at least doubles what is committed, so that growing costs at most one system call per
-/// doubling.
+/// Commits up to `end`, and at least doubles what is committed, so that growing costs one system call per doubling.
 bool commit_to(temp_record& scratch, std::uintptr_t end) noexcept {
     const std::size_t page = platform::page_bytes();
     const std::uintptr_t reserved_end = scratch.begin + scratch.reserved_bytes;
     const std::uintptr_t before = scratch.committed_end;
     const std::uintptr_t wanted = before + std::max(first_commit_bytes, before - scratch.begin);
     const std::uintptr_t target = std::min(std::max(align_up(end, page), wanted), reserved_end);
-    const bool is_whole = scratch.reserved_bytes <= max_whole_bytes;
-    if (!is_whole && !platform::commit(pointer_at(before), target - before)) return false;
+    if (!platform::commit(pointer_at(before), target - before)) return false;
     if constexpr (checks::caller) platform::poison(pointer_at(before), target - before);
     scratch.committed_end = target;
     this_thread.temp_limit = std::min(target, scratch.budget_end);
@@ -287,8 +282,7 @@ bool temp::warm_up(std::size_t bytes) noexcept {
     const std::uintptr_t cursor = this_thread.temp_cursor;
     const std::uintptr_t end = cursor + std::min(bytes, scratch.budget_end - cursor);
     if (end > scratch.committed_end && !commit_to(scratch, end)) return false;
-    platform::prefault(cursor, end);
-    return true;
+    return platform::prefault(cursor, end);
 }
 
 std::size_t temp::trim() noexcept {
@@ -371,8 +365,7 @@ void detail::release_temp(thread_record& record) noexcept {
         if constexpr (checks::caller)
             platform::unpoison(pointer_at(scratch.begin), scratch.committed_end - scratch.begin);
         platform::remove_leak_root(pointer_at(scratch.begin), scratch.reserved_bytes);
-        const bool may_be_whole = scratch.reserved_bytes <= max_whole_bytes;
-        if (!may_be_whole || !retained_ranges.keep(scratch.begin, scratch.reserved_bytes, scratch.committed_end))
+        if (!retained_ranges.keep(scratch.begin, scratch.reserved_bytes, scratch.committed_end))
             platform::unreserve(pointer_at(scratch.begin), scratch.reserved_bytes);
     }
     this_thread.temp_cursor = this_thread.temp_limit = this_thread.temp_floor = 0;

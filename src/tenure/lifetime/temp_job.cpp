@@ -135,7 +135,7 @@ void* bump(job_record& job, std::size_t bytes, std::size_t alignment) noexcept {
     const std::uintptr_t limit = job.current->limit();
     if (begin > limit || detail::stride_of(bytes) > limit - begin) return nullptr;
     void* const block = publish(job, begin, bytes);
-    job.front.cursor.store(begin + detail::stride_of(bytes), std::memory_order_relaxed);
+    job.front.cursor.store(begin + detail::stride_of(bytes), std::memory_order_release);
     return block;
 }
 
@@ -229,8 +229,7 @@ bool temp_job::warm_up(std::size_t bytes) noexcept {
     thread_record* const record = detail::record_of_this_thread();
     if (record == nullptr || record->job.passthrough) return false;
     job_record& job = record->job;
-    lifetime_chunk* more = nullptr;
-    bool is_enough = true;
+    std::uintptr_t cursor = 0, limit = 0;
     {
         const platform::lock_guard lock(job.mutex);
         notice_frame(job);
@@ -239,21 +238,26 @@ bool temp_job::warm_up(std::size_t bytes) noexcept {
             if (chunk != nullptr) open_chunk(job, chunk);
         }
         if (job.current == nullptr) return false;
-        const std::uintptr_t cursor = job.front.cursor.load(std::memory_order_relaxed);
-        const std::size_t here = std::min(bytes, job.current->limit() - cursor);
-        platform::prefault(cursor, cursor + here);
-        // All are acquired before the first is released, so that they are not the same one.
-        constexpr std::size_t each = detail::chunk_cache::min_bytes - detail::chunk_lead_bytes;
-        for (std::size_t left = bytes - here; left != 0 && is_enough; left -= std::min(left, each)) {
-            auto* const chunk = detail::process_chunks.acquire(detail::chunk_cache::min_bytes, detail::at_limit::fail);
-            is_enough = chunk != nullptr;
-            if (!is_enough) break;
-            platform::prefault(chunk->begin(), chunk->begin() + std::min(left, each));
-            chunk->next = std::exchange(more, chunk);
+        cursor = job.front.cursor.load(std::memory_order_relaxed);
+        limit = job.current->limit();
+    }
+    // Without the lock, for which next_frame() would wait: only this thread moves its cursor and closes its chunk.
+    const std::size_t here = std::min(bytes, limit - cursor);
+    bool is_ready = platform::prefault(cursor, cursor + here);
+    // All chunks are acquired before the first is released, so that they are not the same one.
+    constexpr std::size_t each = detail::chunk_cache::min_bytes - detail::chunk_lead_bytes;
+    lifetime_chunk* more = nullptr;
+    for (std::size_t left = bytes - here; left != 0 && is_ready; left -= std::min(left, each)) {
+        auto* const chunk = detail::process_chunks.acquire(detail::chunk_cache::min_bytes, detail::at_limit::fail);
+        if (chunk == nullptr) {
+            is_ready = false;
+            break;
         }
+        is_ready = platform::prefault(chunk->begin(), chunk->begin() + std::min(left, each));
+        chunk->next = std::exchange(more, chunk);
     }
     while (more != nullptr) detail::process_chunks.release(std::exchange(more, more->next));
-    return is_enough;
+    return is_ready;
 }
 
 void temp_job::set_source(block_source& source) noexcept {

@@ -112,8 +112,9 @@ public:
         deallocate(block);
     }
 
-    /// Prepares chunks, so that the calling thread's next `bytes` do not wait for the operating system. Each block
-    /// counts with 8 bytes more, rounded up to 16. Chunks past the thread's first may serve other threads.
+    /// Prepares chunks, so that the calling thread's next `bytes` of blocks up to 16 KiB do not wait for the operating
+    /// system. Each block counts with 8 bytes more, rounded up to 16. Chunks past the thread's first may serve other
+    /// threads.
     /// Returns   false if not all were prepared: when out of memory, and with option `passthrough`.
     /// Cost      a page fault or less per OS page that was not touched before.
     TENURE_API static bool warm_up(std::size_t bytes) noexcept;
@@ -161,7 +162,7 @@ inline void* temp_job::allocate(std::size_t bytes, std::size_t alignment) noexce
             header->store(job.word | bytes, std::memory_order_relaxed);
             // Release: a thread that sees the block live also sees its header.
             detail::state_of(begin + prefix_bytes).store(detail::job_state::live, std::memory_order_release);
-            job.cursor.store(end, std::memory_order_relaxed);
+            job.cursor.store(end, std::memory_order_release); // next_frame() sees the blocks before the cursor
             return pointer_at(begin + prefix_bytes);
         }
     }

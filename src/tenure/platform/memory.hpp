@@ -47,7 +47,8 @@ TENURE_API void unreserve(void* range, std::size_t bytes) noexcept;
 /// Touches the pages from `begin` to `end`, in one system call where the system has one, so that later accesses do not
 /// fault. Contents stay. Requires  they are committed, and no other thread writes at `begin` or at a later page's
 /// start.
-TENURE_API void prefault(std::uintptr_t begin, std::uintptr_t end) noexcept;
+/// Returns   false when out of memory.
+TENURE_API bool prefault(std::uintptr_t begin, std::uintptr_t end) noexcept;
 
 /// Decommits pages. The addresses stay usable and read as zero again.
 TENURE_API bool decommit(void* pages, std::size_t bytes) noexcept;

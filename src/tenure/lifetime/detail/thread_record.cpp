@@ -15,6 +15,7 @@
 #include <tenure/lifetime/detail/direct_blocks.hpp>
 #include <tenure/platform/fork_handler.hpp>
 #include <tenure/platform/memory.hpp>
+#include <tenure/platform/sanitizer.hpp>
 #include <tenure/platform/thread.hpp>
 
 namespace tenure::inline TENURE_ABI {
@@ -48,12 +49,13 @@ lifetime_chunk* chunk_queue::pop() noexcept {
     return chunk;
 }
 
-void* retained_temp_ranges::take(std::size_t bytes) noexcept {
+void* retained_temp_ranges::take(std::size_t bytes, std::size_t& touched) noexcept {
     const platform::lock_guard lock(mutex_);
     for (std::size_t index = 0; index < count_; ++index) {
         const range found = ranges_[index];
         if (found.bytes != bytes) continue;
         ranges_[index] = ranges_[--count_];
+        touched = found.touched;
         return pointer_at(found.begin);
     }
     return nullptr;
@@ -63,8 +65,14 @@ bool retained_temp_ranges::keep(std::uintptr_t begin, std::size_t bytes, std::ui
     if constexpr (checks::caller) return false; // a later access must fault
     const std::uintptr_t touched_end = begin + touched_bytes;
     const platform::lock_guard lock(mutex_);
-    if (count_ == max_count) return false;
-    if (committed_end > touched_end && !platform::decommit(pointer_at(touched_end), committed_end - touched_end))
+    if (count_ == max_count) {
+        const auto is_other = [&](const range& each) { return each.bytes != bytes; };
+        range* const other = std::find_if(ranges_, ranges_ + count_, is_other);
+        if (other == ranges_ + count_) return false;
+        platform::unreserve(pointer_at(other->begin), other->bytes);
+        *other = ranges_[--count_];
+    }
+    if (committed_end > touched_end && !platform::seal(pointer_at(touched_end), committed_end - touched_end))
         return false;
     ranges_[count_++] = {begin, bytes, std::min(committed_end, touched_end) - begin};
     return true;
@@ -165,6 +173,7 @@ void* space_for_record() noexcept {
         const std::size_t bytes = platform::page_bytes();
         void* const page = platform::map(bytes, cache_line_bytes);
         if (page == nullptr) return nullptr;
+        platform::add_leak_root(page, bytes); // records know chunks that come from malloc in passthrough
         for (std::size_t left = bytes / record_stride; left-- > 0;) {
             auto* const record = new (pointer_at(address_of(page) + left * record_stride)) thread_record;
             record->next = std::exchange(threads.unused, record);

@@ -51,9 +51,10 @@ public:
     static constexpr std::size_t max_count = 4;
     static constexpr std::size_t touched_bytes = 64 * 1024; ///< at most, of each
 
-    /// Returns   a range of exactly `bytes`, or nullptr.
-    [[nodiscard]] void* take(std::size_t bytes) noexcept;
-    /// Decommits what lies past touched_bytes. Returns   false if the range is not kept.
+    /// Returns   a range of exactly `bytes`, of which the first `touched` are committed; or nullptr.
+    [[nodiscard]] void* take(std::size_t bytes, std::size_t& touched) noexcept;
+    /// Decommits what lies past touched_bytes. A range of another size, from before a change of the budget, gives way.
+    /// Returns   false if the range is not kept.
     [[nodiscard]] bool keep(std::uintptr_t begin, std::size_t bytes, std::uintptr_t committed_end) noexcept;
     /// Returns   the bytes released.
     std::size_t release_all() noexcept;
