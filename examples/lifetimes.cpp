@@ -4,8 +4,10 @@
 // Temp for scratch memory of a function, TempJob for results of a job, and the report of a leaked block.
 
 #include <cstdio>
+#include <span>
 #include <thread>
 
+#include <tenure/lifetime/chunked_list.hpp>
 #include <tenure/lifetime/lifetime.hpp>
 
 namespace {
@@ -47,6 +49,20 @@ bool result_of_a_job() {
     return true;
 }
 
+/// A list in Temp: it grows without moving an element, and the end of the scope frees it.
+bool list_in_temp() {
+    const tenure::temp_scope scope;
+    tenure::chunked_list<int> visible(tenure::lifetime::temp);
+    for (int index = 0; index < 5000; ++index)
+        if (visible.emplace_back(index) == nullptr) return false;
+    long sum = 0;
+    visible.for_each_chunk([&sum](std::span<int> chunk) {
+        for (const int each : chunk) sum += each;
+    });
+    std::printf("sum of %zu: %ld\n", visible.size(), sum);
+    return sum == 12497500;
+}
+
 int leaks_heard = 0;
 
 void hear_of_leak(const tenure::temp_job_leak& leak) noexcept {
@@ -72,6 +88,7 @@ bool forgotten_block() {
 }
 
 int main() {
-    const bool good = scratch_of_a_function() && reversed_frees() && result_of_a_job() && forgotten_block();
+    const bool good =
+        scratch_of_a_function() && reversed_frees() && result_of_a_job() && list_in_temp() && forgotten_block();
     return good ? 0 : 1;
 }

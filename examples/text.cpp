@@ -12,6 +12,7 @@
 
 #include <sys/uio.h>
 
+#include <tenure/text/format_printf.hpp>
 #include <tenure/text/paged_writer.hpp>
 
 namespace {
@@ -68,14 +69,18 @@ int main() {
     to.append("lap ").append(12).append(": ").append_fixed<3>(93.0625).append(" s"); // a half rounds to the even digit
     std::printf("%.*s\n", static_cast<int>(to.size_bytes()), line);
 
+    char words[60];
+    const int bytes = tenure::format_printf(words, sizeof words, "%-6s|%8.3f ms|%#x", "frame", 16.625, 48879u);
+    std::printf("%d bytes: %s\n", bytes, words); // the arguments, text and result of snprintf
+
     tenure::paged_writer writer;
     if (!writer.reserve({.pages = pages, .objects_per_page = page_size, .bytes_per_object = record_bytes})) return 1;
     std::vector<std::vector<monster>> world(pages, std::vector<monster>(page_size, {true, 99.995f}));
     world[3][5].health = -0.004f;
     for (int round = 0; round < 3; ++round) { // reuses the same memory
         if (!save(writer, world)) {
-            char words[100];
-            std::printf("%.*s\n", static_cast<int>(writer.error().describe(words)), words);
+            char reason[100];
+            std::printf("%.*s\n", static_cast<int>(writer.error().describe(reason)), reason);
             return 1;
         }
     }

@@ -74,7 +74,7 @@ private:
         case 3: return check_usage();
         case 4: return check_stats();
         case 5: return check_owns();
-        case 6: return set_block_bytes();
+        case 6: return configure();
         case 7: return set_refusal();
         case 8: return refuse();
         case 9: return run_elsewhere();
@@ -238,15 +238,19 @@ private:
         is_elsewhere_ = false;
     }
 
-    void set_block_bytes() {
-        const std::size_t bytes = 64 * kibibyte << from_.byte() % 6;
-        const bool is_set = group_.set_block_bytes(bytes);
-        fuzz::require(is_set || counted_.live_blocks() != 0, "a group that holds nothing takes another size of blocks");
+    void configure() {
+        tenure::affinity_options wanted = options_;
+        wanted.block_bytes = 64 * kibibyte << from_.byte() % 6;
+        const bool may = held_.empty();
+        const bool is_set = group_.configure(wanted, source_);
+        fuzz::require(is_set || counted_.live_blocks() != 0, "a group that holds nothing can be configured");
         if (is_set) {
-            fuzz::require(group_.usage().block_count == 0, "a group with blocks takes no other size of them");
-            fuzz::require(group_.block_bytes() == bytes, "the size of blocks is what was set");
+            fuzz::require(may && group_.usage().block_count == 0,
+                          "a group with objects or blocks cannot be configured");
+            fuzz::require(group_.block_bytes() == wanted.block_bytes, "the size of blocks is what was set");
         }
-        fuzz::require(!group_.set_block_bytes(bytes + 1), "a size that is no power of two is refused");
+        ++wanted.block_bytes;
+        fuzz::require(!group_.configure(wanted, source_), "a size that is no power of two is refused");
     }
 
     void clear() {

@@ -198,7 +198,7 @@ public static unsafe partial class Jem
     {
         if ((uint)number > (uint)most)
         {
-            throw new ArgumentOutOfRangeException(name, number, $"The value is not from 0 to {most}.");
+            throw new ArgumentOutOfRangeException(name, number, $"The value must be from 0 to {most}.");
         }
     }
 }

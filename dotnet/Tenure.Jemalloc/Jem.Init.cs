@@ -7,17 +7,21 @@ using System.Globalization;
 
 namespace Tenure;
 
-// Settings. jemalloc starts with the process, so some settings come too late; these are reported.
+// Settings. A running jemalloc accepts only some of them; the others are reported.
 public static unsafe partial class Jem
 {
     /// <summary>Applies a configuration. Throws if a setting cannot be applied; the message names it.</summary>
+    /// <remarks>The jemalloc in this package accepts every option if this call comes before all others of this class
+    /// that need it; <see cref="Initialized"/> tells. A preloaded jemalloc has started with the process, and accepts
+    /// only what can be changed later.</remarks>
     /// <param name="conf">The configuration in MALLOC_CONF's format: <c>narenas:4,background_thread:true</c>. It may
     /// include Tenure's own options: <c>tenure.heap_purge_delay_ms:500</c>.</param>
     /// <returns>The settings that were applied, and those that already had the requested value.</returns>
     /// <exception cref="JemConfException">The configuration is malformed; the message gives the position. No setting
     /// was applied.</exception>
-    /// <exception cref="JemInitException">Some keys are unknown or can no longer be set; the message names them and the
-    /// MALLOC_CONF that sets them at process start. The others were applied.</exception>
+    /// <exception cref="JemInitException">Some keys are unknown, can no longer be set, or have a value that jemalloc
+    /// rejects; the message names them and the environment variable that sets them at process start. The others were
+    /// applied.</exception>
     public static JemInitResult Init(string conf)
     {
         JemInitResult result = TryInit(conf);
@@ -33,25 +37,29 @@ public static unsafe partial class Jem
     public static JemInitResult TryInit(string conf)
     {
         List<JemConf.Setting> settings = JemConf.Parse(conf);
-        foreach (JemConf.Setting setting in settings)
+        List<string>? messages = Start(conf, settings);
+        if (messages is null)
         {
-            UnlessValue(conf, setting);
+            foreach (JemConf.Setting setting in settings)
+            {
+                UnlessValue(conf, setting);
+            }
         }
         var result = new JemInitResult();
         foreach (JemConf.Setting setting in settings)
         {
-            Apply(setting, result);
+            Apply(setting, messages, result);
         }
         return result.Finish();
     }
 
-    /// <summary>Gets or sets the configuration of jemalloc: MALLOC_CONF at process start. Setting it calls
-    /// <see cref="Init"/>.</summary>
+    /// <summary>Gets or sets the configuration of jemalloc: the one that the first <see cref="Init"/> gave it, or
+    /// MALLOC_CONF at process start if it was preloaded. Setting it calls <see cref="Init"/>.</summary>
     /// <exception cref="JemConfException">The value is malformed.</exception>
     /// <exception cref="JemInitException">The value contains a setting that can no longer be applied.</exception>
     public static string MallocConf
     {
-        get => JemConf.Environment;
+        get => JemallocSymbols.ArePackaged ? PackagedJemalloc.Conf ?? "" : JemConf.Environment;
         set => Init(value);
     }
 
@@ -74,7 +82,8 @@ public static unsafe partial class Jem
         }
     }
 
-    private static void Apply(JemConf.Setting setting, JemInitResult result)
+    /// <summary>Applies a setting; or, with the messages of a start, reports what became of it.</summary>
+    private static void Apply(JemConf.Setting setting, List<string>? messages, JemInitResult result)
     {
         try
         {
@@ -85,6 +94,10 @@ public static unsafe partial class Jem
             else if (Backend == JemBackend.Tenure)
             {
                 ApplyNothing(setting, result);
+            }
+            else if (messages is not null)
+            {
+                Judge(setting, messages, result);
             }
             else if (JemallocKeys.SettersOf(setting.Key) is [_, ..] setters)
             {
@@ -141,7 +154,9 @@ public static unsafe partial class Jem
         }
         else if (isThere || JemallocKeys.IsOption(setting.Key))
         {
-            result.Refuse(new JemRefusal(setting.Key, setting.Value, "jemalloc has already started and accepts this setting only at the start."));
+            result.Refuse(new JemRefusal(setting.Key, setting.Value, JemallocSymbols.ArePackaged
+                ? "jemalloc has already started, with an earlier call of Jem, and accepts this setting only at the start."
+                : "jemalloc has already started and accepts this setting only at the start."));
         }
         else
         {

@@ -142,7 +142,7 @@ public static unsafe partial class Jem
     {
         if (Backend == JemBackend.Jemalloc && !MallCtlCalls.IsJemallocs(name))
         {
-            throw new MallCtlException(name, MallCtlCalls.NoEntry, $"\"{name}\" is a Tenure option: jemalloc has no numbers for it.");
+            throw new MallCtlException(name, MallCtlCalls.NoEntry, $"\"{name}\" is a Tenure option: jemalloc has no numbers for it. Read or set it by name.");
         }
         MallCtlMib mib = default;
         int parts = MallCtlCalls.NameToMib(name, ref mib);
@@ -206,6 +206,6 @@ public static unsafe partial class Jem
     }
 
     private static string MibText(ReadOnlySpan<nuint> mib) => mib.IsEmpty
-        ? throw new ArgumentException("The mib is empty.", nameof(mib))
+        ? throw new ArgumentException("The mib is empty. Pass the numbers that MallCtlNameToMib returned.", nameof(mib))
         : "mib " + string.Join('.', mib.ToArray());
 }

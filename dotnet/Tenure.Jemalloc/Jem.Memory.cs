@@ -156,13 +156,13 @@ public static unsafe partial class Jem
     [DoesNotReturn]
     [MethodImpl(MethodImplOptions.NoInlining)]
     private static void ThrowRefused(ulong size) =>
-        throw new OutOfMemoryException($"{(JemallocSymbols.AreThere ? "jemalloc" : "Tenure's heap")} is out of memory: {size} bytes were requested. Nothing has changed.");
+        throw new OutOfMemoryException($"{(JemallocSymbols.AreThere ? "jemalloc" : "Tenure's heap")} cannot allocate {size} bytes: out of memory. Nothing has changed. Free memory, or raise the memory limit.");
 
     private static void IfNoPowerOfTwo(ulong alignment)
     {
         if (!ulong.IsPow2(alignment))
         {
-            throw new ArgumentOutOfRangeException(nameof(alignment), alignment, "The alignment is not a power of two.");
+            throw new ArgumentOutOfRangeException(nameof(alignment), alignment, "The alignment must be a power of two.");
         }
     }
 }

@@ -72,7 +72,7 @@ public static unsafe partial class Jem
         {
             context.Free();
         }
-        return text.Refusal is null ? text.ToString() : throw new OutOfMemoryException("There is not enough memory for the statistics.", text.Refusal);
+        return text.Refusal is null ? text.ToString() : throw new OutOfMemoryException("There is not enough memory for the text of the statistics. Free memory, or leave parts out by option letters.", text.Refusal);
     }
 
     /// <summary>No exception may cross jemalloc; it is rethrown after the call returns.</summary>

@@ -8,11 +8,12 @@ namespace Tenure;
 /// <summary>The jemalloc.NET API: memory by jemalloc's calls, and the keys that can be read and set while a program
 /// runs.</summary>
 /// <remarks>
-/// <para><b>Use it for</b> programs written for jemalloc.NET, and for tuning and monitoring jemalloc in a process that
-/// was started on it: <c>tenure run --heap=jemalloc -- dotnet app.dll</c>. Persistent memory and buffers then use
-/// jemalloc. <b>Not for</b> new code that only needs memory: see <see cref="Native"/> and the buffers.</para>
-/// <para><b>Memory from</b> jemalloc if it is the malloc of the process, otherwise from Tenure's process heap: see
-/// <see cref="Backend"/>. Free a block with the class that allocated it. <b>Cost</b> one native call; none on Tenure's
+/// <para><b>Use it for</b> programs written for jemalloc.NET, and for tuning and monitoring jemalloc. For a process that
+/// runs on jemalloc as a whole, start it so: <c>tenure run --heap=jemalloc -- dotnet app.dll</c>; persistent memory and
+/// buffers then use jemalloc too. <b>Not for</b> new code that only needs memory: see <see cref="Native"/> and the
+/// buffers.</para>
+/// <para><b>Memory from</b> jemalloc if it is the malloc of the process; otherwise from the jemalloc in this package,
+/// which serves only this class; without both from Tenure's process heap: see <see cref="Backend"/>. Free a block with the class that allocated it. <b>Cost</b> one native call; none on Tenure's
 /// heap while the thread has memory cached. <b>Overhead</b> none, unless <see cref="Ledger"/> is on.</para>
 /// <para><b>Threads</b> any. <b>When full</b> throws <see cref="OutOfMemoryException"/> and changes nothing.</para>
 /// <para>Alignments come before sizes here, as in jemalloc and unlike the rest of Tenure.</para>
@@ -22,8 +23,12 @@ public static unsafe partial class Jem
     /// <summary>Gets the allocator that serves this class. It does not change while the process runs.</summary>
     public static JemBackend Backend => JemallocSymbols.AreThere ? JemBackend.Jemalloc : JemBackend.Tenure;
 
+    /// <summary>Gets the path of the jemalloc that serves this class; null on Tenure's heap.</summary>
+    public static string? LibraryPath => JemallocSymbols.LibraryPath;
+
     /// <summary>Gets a value indicating whether the allocator has started, which fixes some settings: see
-    /// <see cref="Init"/>. It has always started by the time of this call.</summary>
+    /// <see cref="Init"/>. The jemalloc in this package starts with <see cref="Init"/> or with the first call that needs
+    /// it. A preloaded jemalloc and Tenure's heap have always started.</summary>
     /// <exception cref="TenureLoadException">Tenure's native library is missing, cannot be loaded, or has another ABI
     /// version.</exception>
     public static bool Initialized
@@ -34,7 +39,7 @@ public static unsafe partial class Jem
             {
                 NativeLibraryCheck.Ensure();
             }
-            return true;
+            return !JemallocSymbols.ArePackaged || PackagedJemalloc.HasStarted;
         }
     }
 
@@ -43,11 +48,12 @@ public static unsafe partial class Jem
     /// it.</summary>
     /// <exception cref="TenureLoadException">Tenure's native library is missing, cannot be loaded, or has another ABI
     /// version.</exception>
-    public static bool ServesPersistentMemory => Backend == JemBackend.Jemalloc && TenureFigures.Now().HeapIsOurs == 0;
+    public static bool ServesPersistentMemory =>
+        Backend == JemBackend.Jemalloc && !JemallocSymbols.ArePackaged && TenureFigures.Now().HeapIsOurs == 0;
 
-    /// <summary>Throws if the process does not run on jemalloc, for programs that require it.</summary>
-    /// <exception cref="JemallocUnavailableException">The process does not run on jemalloc; the message says how to
-    /// start it so.</exception>
+    /// <summary>Throws if jemalloc does not serve this class, for programs that require it.</summary>
+    /// <exception cref="JemallocUnavailableException">The process does not run on jemalloc, and the package has none for
+    /// this platform; the message says what to do.</exception>
     public static void RequireJemalloc()
     {
         if (Backend != JemBackend.Jemalloc)

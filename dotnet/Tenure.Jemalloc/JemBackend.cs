@@ -6,9 +6,9 @@ namespace Tenure;
 /// <summary>The allocator that serves the calls of <see cref="Jem"/>.</summary>
 public enum JemBackend
 {
-    /// <summary>jemalloc, which is the malloc of this process.</summary>
+    /// <summary>jemalloc: the malloc of this process, or the jemalloc in this package.</summary>
     Jemalloc,
 
-    /// <summary>Tenure's own process heap: the process was not started on jemalloc.</summary>
+    /// <summary>Tenure's own process heap: there is no jemalloc.</summary>
     Tenure,
 }

@@ -5,10 +5,10 @@ using System;
 
 namespace Tenure;
 
-/// <summary>The exception that is thrown when a feature requires jemalloc and the process does not run on it. The
-/// message says how to start it so.</summary>
-/// <remarks>jemalloc cannot be loaded into a running .NET process, because its thread-local state does not fit: it must
-/// be present when the process starts.</remarks>
+/// <summary>The exception that is thrown when a feature requires jemalloc and there is none: the process does not run on
+/// it, and the package has none for this platform. The message says what to do.</summary>
+/// <remarks>The jemalloc of a distribution cannot be loaded into a running .NET process, because its thread-local state
+/// does not fit: it must be present when the process starts.</remarks>
 public sealed class JemallocUnavailableException : InvalidOperationException
 {
     /// <summary>The command that starts a program on jemalloc.</summary>

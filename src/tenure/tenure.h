@@ -16,8 +16,7 @@
  *    options without a size are rejected, and output structures are not filled in.
  *  - Text is UTF-8 with a length and is not null-terminated. Text that the library returns stays valid until the
  *    process ends.
- *  - Any thread may call any function unless its comment says otherwise. Use an object for one thread from one thread
- *    at a time.
+ *  - Any thread may call any function unless its comment says otherwise. Some objects serve one thread at a time.
  *  - Passing NULL for an object or for a result is misuse unless the comment allows NULL.
  *  - No function throws. Checked builds (tn_check_level() of 1 or more) report misuse, then abort the process unless a
  *    handler is installed (tn_set_report_handler) and returns.
@@ -25,6 +24,7 @@
  * Requires C99 or C++11, and a 64-bit platform.
  */
 
+#include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -38,6 +38,13 @@ extern "C" {
 #    else
 #        define TN_API
 #    endif
+#endif
+
+/** Lets the compiler compare arguments with a format. */
+#if defined(__GNUC__)
+#    define TN_PRINTF(text, first) __attribute__((format(printf, text, first)))
+#else
+#    define TN_PRINTF(text, first)
 #endif
 
 /* ------------------------------------------------------------------------------------------------- the library */
@@ -121,6 +128,13 @@ TN_API uint64_t tn_frame(void);
 /** Empties the calling thread's Temp. */
 TN_API void tn_reset_temp(void);
 
+/**
+ * Prepares the calling thread, so that its next `bytes` of Temp or TempJob do not wait for the operating system. Blocks
+ * count with their rounded sizes, those of TempJob with 8 bytes more. Persistent opens only the thread's cache.
+ * Returns 1 if the memory is ready, 0 when out of memory or when `held` is invalid.
+ */
+TN_API uint32_t tn_warm_up(size_t bytes, tn_lifetime held);
+
 /** A position in the calling thread's Temp, saved by tn_temp_mark. */
 typedef struct tn_temp_marker {
     uint64_t cursor;
@@ -149,10 +163,9 @@ TN_API void tn_temp_get_stats(tn_temp_stats* stats);
 /* -------------------------------------------------------------------------------------------- short calls */
 
 /*
- * Short calls for callers that cannot afford a call of unbounded length, such as .NET's SuppressGCTransition, which
- * does not allow a call to wait. They take no lock and make no system call. They fail where a longer call is needed:
- * the thread's cache is empty or full, the thread has not allocated yet, the build is checked, or the block comes from
- * another malloc. Call tn_malloc or tn_free then. tenure_quick.h goes one step further.
+ * For callers that must not wait inside a call, such as .NET's SuppressGCTransition. These functions take no lock and
+ * make no system call. They fail if the thread's cache is empty or full, the thread has not allocated yet, the build is
+ * checked, or the block comes from another malloc. Then call tn_malloc or tn_free. tenure_quick.h goes further.
  */
 
 /** Allocates from the calling thread's cache, 16-byte aligned. Returns NULL when the cache cannot serve the request. */
@@ -219,8 +232,8 @@ TN_API void tn_heap_get_stats(const tn_heap* heap, tn_allocator_stats* stats);
 /**
  * An arena: memory that is freed together, for one thread at a time. The layout of these first fields is part of this
  * interface. A caller may allocate in its own code (align, add, compare with the limit, store) and call
- * tn_arena_allocate when there is no room. Both fields are zero where it must not: in checked builds and when blocks
- * come from another malloc.
+ * tn_arena_allocate when there is no room. Both fields are zero when it must not do so: in checked builds, and when
+ * blocks come from another malloc.
  */
 typedef struct tn_arena {
     uint64_t cursor; /**< address of the next block */
@@ -245,7 +258,7 @@ TN_API void* tn_arena_allocate(tn_arena* arena, size_t bytes, size_t alignment);
 /** Frees the block if it is the newest one; otherwise does nothing. */
 TN_API void tn_arena_deallocate(tn_arena* arena, void* block, size_t bytes);
 TN_API void tn_arena_mark(const tn_arena* arena, tn_arena_marker* marker);
-/** Frees everything allocated since the mark. Invalid after a clear or after a rewind to an earlier marker. */
+/** Frees everything allocated since the mark. A clear, or a rewind to an earlier marker, makes the marker invalid. */
 TN_API void tn_arena_rewind(tn_arena* arena, const tn_arena_marker* marker);
 TN_API void tn_arena_clear(tn_arena* arena);
 TN_API size_t tn_arena_trim(tn_arena* arena);
@@ -345,7 +358,7 @@ TN_API tn_status tn_offset_allocate(tn_offsets* offsets, uint64_t size, uint64_t
 TN_API void tn_offset_deallocate(tn_offsets* offsets, tn_offset_range range);
 /** Frees a range after `frames` more frames have ended, at most 63. */
 TN_API void tn_offset_deallocate_after(tn_offsets* offsets, tn_offset_range range, uint32_t frames);
-/** Frees the ranges whose frame has ended, and completes earlier deallocations. Returns the number of the former. */
+/** Frees the ranges whose frame has ended, and returns their number. Also completes earlier deallocations. */
 TN_API uint64_t tn_offset_collect(tn_offsets* offsets);
 TN_API tn_status tn_offset_grow(tn_offsets* offsets, uint64_t capacity);
 TN_API tn_status tn_offset_shrink(tn_offsets* offsets, uint64_t capacity);
@@ -359,9 +372,7 @@ TN_API void tn_offset_walk(const tn_offsets* offsets,
 
 /* ---------------------------------------------------------------------------------------------------- handles */
 
-/**
- * A handle to a piece of memory. All copies become stale when the memory is freed. A handle of all zeros is stale.
- */
+/** A handle to a piece of memory. All copies become stale when the memory is freed. A handle of all zeros is stale. */
 typedef struct tn_handle {
     void* pointer;
     uint64_t bytes;
@@ -475,6 +486,18 @@ TN_API void tn_region_end(void);
 /** Marks a moment with a name, for `tenure watch`. */
 TN_API void tn_mark(const char* name, size_t name_bytes);
 
+/* ------------------------------------------------------------------------------------------------------- text */
+
+/**
+ * The same as C11's snprintf, without its locks and allocations: everything except `%n` and the locale. The text is
+ * that of glibc in the locale C.UTF-8; numbers are rounded to nearest, ties to even. Returns -1 and an empty text for
+ * `%n`, for a conversion that C11 does not have, for a wide character outside Unicode, and for a width, a precision or
+ * a text above INT_MAX. Writes nothing behind the terminating zero. `to` may be NULL if `size` is zero. tenure_text.h
+ * has writers that append to a text.
+ */
+TN_API int tn_snprintf(char* to, size_t size, const char* format, ...) TN_PRINTF(3, 4);
+TN_API int tn_vsnprintf(char* to, size_t size, const char* format, va_list arguments) TN_PRINTF(3, 0);
+
 /* -------------------------------------------------------------------------------------- figures and settings */
 
 /** Figures of the whole process. While other threads run, each figure is from some moment during the call. */
@@ -526,8 +549,8 @@ TN_API tn_status tn_option_set(const char* name, size_t length, const char* valu
 typedef void (*tn_report_handler)(void* context, uint32_t kind, const char* text, size_t length);
 /**
  * Installs a report handler. NULL restores the default, which writes to standard error and aborts the process for
- * misuse and broken invariants. When this function returns, another thread may still be running the former handler, so
- * keep whatever that handler uses until this is no longer possible.
+ * misuse and broken invariants. When this function returns, another thread may still be running the former handler:
+ * keep alive what that handler uses.
  */
 TN_API void tn_set_report_handler(tn_report_handler handler, void* context);
 

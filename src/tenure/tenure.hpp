@@ -31,6 +31,7 @@
 #include <tenure/handle/handle_table.hpp>
 #include <tenure/heap/heap.hpp>
 #include <tenure/heap/make.hpp>
+#include <tenure/lifetime/chunked_list.hpp>
 #include <tenure/lifetime/lifetime.hpp>
 #include <tenure/offset/offset_allocator.hpp>
 #include <tenure/platform/file_source.hpp>
@@ -41,5 +42,6 @@
 #include <tenure/pool/shared_pool.hpp>
 #include <tenure/pool/small_object.hpp>
 #include <tenure/text/format.hpp>
+#include <tenure/text/format_printf.hpp>
 #include <tenure/text/paged_writer.hpp>
 #include <tenure/text/text_writer.hpp>

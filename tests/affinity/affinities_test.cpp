@@ -28,6 +28,7 @@
 #include "support/again.hpp"
 #include "support/ledger.hpp"
 #include "support/process.hpp"
+#include "support/reports.hpp"
 
 namespace {
 
@@ -358,6 +359,43 @@ TEST(affinity_environment, the_block_size_is_rounded_down_to_a_power_of_two) {
                                "affinity_environment.blocks*");
         EXPECT_EQ(seen.status, 0) << asked << "\n" << seen.output;
     }
+}
+
+/// Runs in a process of its own, below.
+TEST(affinity_environment, objects_are_placed_as_it_says) {
+    if (std::getenv("TENURE_TEST_CONFIGURED") == nullptr) GTEST_SKIP() << "asked in a process of its own";
+    affinity_group& group = affinities::nodes();
+    EXPECT_EQ(group.alignment(), 32u);
+    const auto* const first = static_cast<unsigned char*>(group.allocate(40));
+    const auto* const other = static_cast<unsigned char*>(group.allocate(200));
+    const auto* const second = static_cast<unsigned char*>(group.allocate(40));
+    EXPECT_EQ(second - first, 64) << "another size lies elsewhere";
+    for (auto* const each : {first, second}) group.deallocate(const_cast<unsigned char*>(each), 40);
+    group.deallocate(const_cast<unsigned char*>(other), 200);
+}
+
+/// Likewise.
+TEST(affinity_environment, frees_must_pass_the_size_if_it_says_so) {
+    if (std::getenv("TENURE_TEST_CONFIGURED") == nullptr) GTEST_SKIP() << "asked in a process of its own";
+    affinity_group& group = affinities::objects();
+    void* const object = group.allocate(40);
+    const support::heard_reports heard;
+    group.deallocate(object);
+    EXPECT_EQ(heard.count(), 1u);
+    group.deallocate(object, 40);
+    EXPECT_EQ(heard.count(), 1u);
+}
+
+TEST(affinity_environment, the_ready_made_groups_have_its_options) {
+    const support::outcome seen = support::run_again({{"TENURE_AFFINITY_ALIGNMENT", "20"},
+                                                      {"TENURE_AFFINITY_BY_SIZE", "1"},
+                                                      {"TENURE_AFFINITY_HUGE_PAGES", "1"},
+                                                      {"TENURE_TEST_CONFIGURED", "1"}},
+                                                     "affinity_environment.objects_are*");
+    EXPECT_EQ(seen.status, 0) << seen.output;
+    const support::outcome sized = support::run_again(
+        {{"TENURE_AFFINITY_SIZE_REQUIRED", "1"}, {"TENURE_TEST_CONFIGURED", "1"}}, "affinity_environment.frees_must*");
+    EXPECT_EQ(sized.status, 0) << sized.output;
 }
 
 TEST(affinity_replacement, is_told_the_alignment_at_the_free_as_at_the_allocation) {

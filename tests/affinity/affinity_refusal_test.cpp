@@ -233,7 +233,7 @@ TEST(affinity_refusals, a_source_for_one_thread_serves_no_group_for_any) {
     affinity_group group("shared", {.threads = tenure::sharing::any_thread}, source);
     EXPECT_EQ(group.allocate(8), nullptr);
     EXPECT_EQ(group.allocate(100'000), nullptr);
-    EXPECT_FALSE(group.set_block_bytes(1 << 16));
+    EXPECT_FALSE(group.configure({.threads = tenure::sharing::any_thread}, source));
     EXPECT_FALSE(group.replace_with({nullptr, [](void*, std::size_t, std::size_t) -> void* { return nullptr; },
                                      [](void*, void*, std::size_t, std::size_t) {}}));
     EXPECT_EQ(heard.count(), tenure::checks::caller ? 1u : 0u);

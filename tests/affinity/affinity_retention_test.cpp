@@ -9,6 +9,7 @@
 #include <memory>
 #include <new>
 #include <set>
+#include <thread>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -204,20 +205,46 @@ TEST_F(affinity_retention, the_block_size_changes_only_while_there_is_no_block) 
     affinity_group group("sized", {}, source_);
     EXPECT_EQ(group.block_bytes(), 2 * mebibyte);
     for (std::size_t wrong : {std::size_t{0}, 4 * kibibyte, 100 * kibibyte, 2048 * mebibyte})
-        EXPECT_FALSE(group.set_block_bytes(wrong));
+        EXPECT_FALSE(group.configure({.block_bytes = wrong}, source_));
     EXPECT_EQ(group.block_bytes(), 2 * mebibyte);
-    EXPECT_TRUE(group.set_block_bytes(64 * kibibyte));
+    EXPECT_TRUE(group.configure({.block_bytes = 64 * kibibyte}, source_));
     EXPECT_EQ(group.block_bytes(), 64 * kibibyte);
     const std::vector<unsigned char*> objects = take_many(group, 5000, 56);
     EXPECT_EQ(source_.live_bytes(), source_.live_blocks() * 64 * kibibyte);
-    EXPECT_FALSE(group.set_block_bytes(mebibyte));
+    EXPECT_FALSE(group.configure({.block_bytes = mebibyte}, source_));
     EXPECT_EQ(group.block_bytes(), 64 * kibibyte);
     for (unsigned char* each : objects) group.deallocate(each);
-    EXPECT_FALSE(group.set_block_bytes(mebibyte)) << "empty blocks are blocks";
+    EXPECT_FALSE(group.configure({.block_bytes = mebibyte}, source_)) << "empty blocks are blocks";
     group.trim();
-    EXPECT_TRUE(group.set_block_bytes(mebibyte));
+    EXPECT_TRUE(group.configure({.block_bytes = mebibyte}, source_));
     static_cast<void>(take_many(group, 5000, 56));
     EXPECT_EQ(source_.live_bytes(), mebibyte);
+    EXPECT_TRUE(group.valid());
+}
+
+TEST_F(affinity_retention, a_group_is_configured_anew_only_while_it_is_empty) {
+    affinity_group group("configured", {}, source_);
+    unsigned char* const first = take_many(group, 1, 24).front();
+    EXPECT_FALSE(group.configure({.layout = tenure::page_layout::by_size}, source_));
+    group.deallocate(first);
+    group.trim();
+    ASSERT_TRUE(group.configure({.alignment = 64,
+                                 .sizes = tenure::size_on_free::required,
+                                 .layout = tenure::page_layout::by_size,
+                                 .threads = tenure::sharing::any_thread},
+                                source_));
+    EXPECT_EQ(group.name(), "configured");
+    EXPECT_EQ(group.alignment(), 64u);
+    const std::vector<unsigned char*> objects = take_many(group, 1000, 24);
+    for (unsigned char* each : objects) EXPECT_EQ(tenure::address_of(each) % 64, 0u);
+    std::thread([&] { static_cast<void>(take_many(group, 10, 24)); }).join();
+    EXPECT_EQ(group.size(), 1010u);
+    EXPECT_TRUE(group.valid());
+    group.clear();
+    group.trim();
+    ASSERT_TRUE(group.configure({}, source_)); // its other thread's part went with the old configuration
+    for (unsigned char* each : take_many(group, 100, 24)) group.deallocate(each);
+    EXPECT_EQ(group.size(), 0u);
     EXPECT_TRUE(group.valid());
 }
 

@@ -273,6 +273,11 @@ TEST(capi_quick, temp_job_blocks_are_allocated_and_freed_as_the_header_says) {
     EXPECT_TRUE(tenure::temp_job::valid());
 }
 
+TEST(capi_lifetimes, a_warm_up_is_for_valid_lifetimes) {
+    for (const tn_lifetime held : {TN_TEMP, TN_TEMP_JOB, TN_PERSISTENT}) EXPECT_EQ(tn_warm_up(10'000, held), 1u);
+    EXPECT_EQ(tn_warm_up(10'000, TN_PERSISTENT + 1), 0u);
+}
+
 TEST(capi_options, are_listed_read_set_and_refused_by_name) {
     ASSERT_GT(tn_option_count(), 5u);
     for (std::uint32_t index = 0; index < tn_option_count(); ++index) {

@@ -153,7 +153,7 @@ TEST_F(heap_child, counts_as_its_parent_does_and_leaves_other_threads_caches_as_
     EXPECT_EQ(answer, 0);
 }
 
-/// Checked builds reserve a heap for the thread that walks it; that thread does not exist in the child.
+/// Checked builds reserve a heap for the thread that walks it; that thread runs only in the parent.
 TEST_F(heap_child, uses_a_heap_that_another_thread_was_walking) {
     heap tested;
     use(tested);

@@ -89,7 +89,7 @@ TEST_F(lifetime_child, reports_blocks_that_nobody_frees_once_at_their_age) {
     EXPECT_EQ(answer, 0);
 }
 
-// Chunks that the child does not have: it may end all the same, and run another program.
+// The source keeps its chunks from the child: the child may still exit and run another program.
 TEST_F(lifetime_child, touches_no_chunk_of_other_threads_at_its_begin) {
     const std::string path =
         std::filesystem::temp_directory_path() / ("tenure-fork-" + std::to_string(static_cast<long>(::getpid())));

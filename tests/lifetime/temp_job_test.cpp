@@ -327,4 +327,34 @@ TEST_F(temp_jobs, the_living_are_visited_with_size_owner_and_age) {
     EXPECT_EQ(tenure::usage_of(owner).temp_job_count, 0u);
 }
 
+TEST_F(temp_jobs, a_warm_up_prepares_the_next_chunks) {
+    const std::size_t before = temp_job::stats().chunk_bytes;
+    support::on_fresh_thread([before] {
+        ASSERT_TRUE(temp_job::warm_up(150'000));
+        const tenure::temp_job_stats ready = temp_job::stats();
+        EXPECT_GE(ready.chunk_bytes, before + 3 * 65'536);
+        std::vector<void*> blocks;
+        for (int index = 0; index < 150; ++index) blocks.push_back(temp_job::allocate(984));
+        EXPECT_EQ(temp_job::stats().chunk_bytes, ready.chunk_bytes) << "no chunk was acquired any more";
+        for (void* const each : blocks) {
+            ASSERT_NE(each, nullptr);
+            temp_job::deallocate(each);
+        }
+        EXPECT_TRUE(temp_job::valid());
+    });
+}
+
+TEST_F(temp_jobs, a_warm_up_that_reaches_the_limit_says_so) {
+    static_cast<void>(temp_job::trim());
+    const support::option_scope limit(tenure::option::temp_job_limit_bytes, temp_job::stats().chunk_bytes + 2 * 65'536);
+    const std::uint64_t overflows = temp_job::stats().overflow_count;
+    support::on_fresh_thread([overflows] {
+        EXPECT_FALSE(temp_job::warm_up(10 * 65'536));
+        void* const block = temp_job::allocate(100);
+        EXPECT_NE(block, nullptr);
+        temp_job::deallocate(block);
+        EXPECT_EQ(temp_job::stats().overflow_count, overflows) << "what was prepared is used";
+    });
+}
+
 }

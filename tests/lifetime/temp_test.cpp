@@ -8,8 +8,11 @@
 #include <cstring>
 #include <vector>
 
+#include <sys/resource.h>
+
 #include <gtest/gtest.h>
 
+#include <tenure/lifetime/temp_job.hpp>
 #include <tenure/platform/process.hpp>
 
 #include "lifetime/fixture.hpp"
@@ -309,6 +312,66 @@ TEST(temp, what_a_free_took_back_is_not_counted_for_the_tag) {
         }
         EXPECT_EQ(tenure::usage_of(owner).temp_bytes, 32u);
     });
+}
+
+/// Page faults of the calling thread so far.
+long page_faults() {
+    ::rusage usage{};
+    ::getrusage(RUSAGE_THREAD, &usage);
+    return usage.ru_minflt;
+}
+
+TEST(temp, after_a_warm_up_the_next_blocks_cause_no_page_fault) {
+    if (support::under_sanitizer()) GTEST_SKIP() << "the sanitizer's own memory faults too";
+    with_budget(4 * mebibyte, [] {
+        unsigned char* const before = take(1000);
+        std::memset(before, 7, 1000);
+        ASSERT_TRUE(temp::warm_up(200'000));
+        EXPECT_GE(temp::stats().committed_bytes, 200'000u);
+        static_cast<void>(page_faults());
+        const long faults = page_faults();
+        for (int index = 0; index < 200; ++index) *take(1000) = 1;
+        EXPECT_EQ(page_faults(), faults);
+        EXPECT_EQ(before[0] + before[999], 14);
+        EXPECT_TRUE(temp::valid());
+    });
+}
+
+TEST(temp, a_warm_up_ends_at_the_budget_and_does_nothing_after_an_overflow) {
+    with_budget(mebibyte, [] {
+        EXPECT_TRUE(temp::warm_up(SIZE_MAX));
+        EXPECT_EQ(temp::stats().committed_bytes, mebibyte);
+        EXPECT_TRUE(temp::warm_up(0));
+        EXPECT_NE(take(2 * mebibyte), nullptr);
+        EXPECT_EQ(temp::stats().overflow_count, 1u);
+        EXPECT_FALSE(temp::warm_up(1000));
+        tenure::reset_temp();
+        EXPECT_TRUE(temp::warm_up(1000));
+        EXPECT_TRUE(temp::valid());
+    });
+}
+
+TEST(temp, the_next_thread_reuses_the_touched_memory_of_an_ended_one) {
+    if (tenure::checks::caller) GTEST_SKIP() << "checked builds unmap it, so that a late access faults";
+    static_cast<void>(tenure::temp_job::trim());
+    const auto touch = [] { std::memset(take(40'000), 5, 40'000); };
+    with_budget(4 * mebibyte, touch);
+    with_budget(4 * mebibyte, [] {
+        if (!support::under_sanitizer()) {
+            static_cast<void>(take(16));
+            const long faults = page_faults();
+            std::memset(take(30'000), 6, 30'000);
+            EXPECT_EQ(page_faults(), faults);
+        }
+        EXPECT_TRUE(temp::valid());
+    });
+    with_budget(2 * mebibyte, [] { // another size is not served from it
+        EXPECT_NE(take(2 * mebibyte), nullptr);
+        EXPECT_EQ(temp::stats().overflow_count, 0u);
+    });
+    for (int thread = 0; thread < 10; ++thread) with_budget(4 * mebibyte, touch);
+    EXPECT_GE(tenure::temp_job::trim(), 65'536u);
+    EXPECT_EQ(tenure::temp_job::trim(), 0u);
 }
 
 TEST(temp, what_only_a_block_points_to_is_no_leak) {

@@ -5,12 +5,14 @@
 
 #include <array>
 #include <cstdio>
+#include <cstring>
 #include <limits>
 #include <string>
 
 #include <gtest/gtest.h>
 
 #include "support/random.hpp"
+#include "support/reports.hpp"
 
 namespace {
 
@@ -35,6 +37,15 @@ std::string written(Write&& write) {
     EXPECT_EQ(to.needed_bytes(), to.size_bytes());
     return std::string(to.text());
 }
+
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wformat-nonliteral"
+/// With a format that the compiler does not see.
+template<class... Values>
+text_writer& append_hidden(text_writer& to, const char* format, Values... values) {
+    return to.append_printf(format, values...);
+}
+#pragma GCC diagnostic pop
 
 TEST(text_writers, begin_empty_and_need_no_memory_for_nothing) {
     text_writer to(nullptr, 0);
@@ -125,6 +136,28 @@ TEST(text_writers, agree_with_printf_about_records_of_any_numbers) {
                       static_cast<unsigned long long>(large));
         ASSERT_EQ(to.text(), right) << "the seed was " << seed;
     }
+}
+
+TEST(text_writers, append_what_printf_writes) {
+    EXPECT_EQ(written([](text_writer& to) { to.append('<').append_printf("%-4d|%.1f%%", 12, 2.25).append('>'); }),
+              "<12  |2.2%>");
+    char memory[8];
+    std::memset(memory, '#', sizeof memory);
+    text_writer to(memory, 7);
+    to.append_printf("%s", "seven!!"); // needs no byte for a zero
+    EXPECT_EQ(to.text(), "seven!!");
+    EXPECT_EQ(memory[7], '#');
+    text_writer shorter(memory, 7);
+    shorter.append("abc").append_printf("%d", 12345).append("d");
+    EXPECT_EQ(shorter.text(), "abc");
+    EXPECT_EQ(shorter.needed_bytes(), 9u);
+}
+
+TEST(text_writers, append_nothing_for_a_refused_format) {
+    const support::heard_reports heard;
+    const char* const format = "a%"; // the compiler does not see it
+    EXPECT_EQ(written([&](text_writer& to) { append_hidden(to.append('<'), format, 1).append('>'); }), "<>");
+    EXPECT_EQ(heard.count(tenure::report_kind::misuse), tenure::checks::caller ? 1u : 0u);
 }
 
 }

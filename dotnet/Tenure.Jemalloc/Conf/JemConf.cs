@@ -15,8 +15,11 @@ internal static class JemConf
     /// <summary>A setting, and the position of its value.</summary>
     internal readonly record struct Setting(string Key, string Value, int Position);
 
-    /// <summary>MALLOC_CONF at process start; unaffected by later changes to the environment.</summary>
-    internal static readonly string Environment = AtStart("MALLOC_CONF");
+    /// <summary>Gets the environment variable that jemalloc reads at its start.</summary>
+    internal static string Variable => JemallocSymbols.ArePackaged ? PackagedJemalloc.Variable : "MALLOC_CONF";
+
+    /// <summary>The value of that variable at process start; unaffected by later changes to the environment.</summary>
+    internal static readonly string Environment = AtStart(Variable);
 
     /// <summary>Parses a configuration; rejects what jemalloc would not accept.</summary>
     internal static List<Setting> Parse(string conf)

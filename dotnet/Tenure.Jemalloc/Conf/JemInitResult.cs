@@ -33,8 +33,8 @@ public sealed class JemInitResult
     public bool Succeeded => _refused.Count == 0 && _unknown.Count == 0;
 
     /// <summary>Gets the environment setting that applies the rejected settings at process start:
-    /// <c>MALLOC_CONF=narenas:4,retain:false</c>. It begins with the settings of this process's own environment. Empty
-    /// if no setting was rejected.</summary>
+    /// <c>MALLOC_CONF=narenas:4,retain:false</c>, or <c>TENURE_JE_MALLOC_CONF=…</c> for the jemalloc in this package. It
+    /// begins with the settings of this process's own environment. Empty if no setting was rejected.</summary>
     public string MallocConf { get; private set; } = "";
 
     /// <summary>Returns the rejected and unknown settings, with the environment line and command that apply them; one
@@ -46,7 +46,9 @@ public sealed class JemInitResult
             return "All settings are in effect.";
         }
         var lines = _refused.Select(each => each.ToString()).Concat(_unknown.Select(each => each + " is not a jemalloc key" + JemallocKeys.DidYouMean(each) + "."));
-        string start = MallocConf.Length == 0 ? "" : " Set them at process start: " + MallocConf + " " + JemallocUnavailableException.Command;
+        string start = MallocConf.Length == 0 ? ""
+            : JemallocSymbols.ArePackaged ? " Pass them to Init before any other call of Jem, or set them at process start: " + MallocConf
+            : " Set them at process start: " + MallocConf + " " + JemallocUnavailableException.Command;
         return string.Join(' ', lines) + start;
     }
 
@@ -58,7 +60,7 @@ public sealed class JemInitResult
 
     internal void Refuse(JemRefusal refusal) => _refused.Add(refusal);
 
-    /// <summary>Completes the result; called once. Tenure's own options are not part of MALLOC_CONF.</summary>
+    /// <summary>Completes the result; called once. Tenure's own options are not part of it.</summary>
     internal JemInitResult Finish()
     {
         List<string> wanted = [.. _refused
@@ -75,7 +77,7 @@ public sealed class JemInitResult
             string all = string.Join(',', before.Concat(wanted));
             // Quoted for a shell where necessary.
             bool plain = all.All(each => char.IsAsciiLetterOrDigit(each) || "_:,.-+/".Contains(each, StringComparison.Ordinal));
-            MallocConf = "MALLOC_CONF=" + (plain ? all : "'" + all.Replace("'", "'\\''", StringComparison.Ordinal) + "'");
+            MallocConf = JemConf.Variable + "=" + (plain ? all : "'" + all.Replace("'", "'\\''", StringComparison.Ordinal) + "'");
         }
         return this;
     }

@@ -99,11 +99,11 @@ internal static unsafe class JemLedger
         if (holders != 0)
         {
             throw new InvalidOperationException(
-                $"The block at 0x{block:x} is held {holders} time{(holders == 1 ? "" : "s")}. Nothing has changed.");
+                $"The block at 0x{block:x} is held {holders} time{(holders == 1 ? "" : "s")}. Nothing has changed. Call DecrementRefCount once for each hold, then free it.");
         }
     }
 
-    /// <summary>Finds a handle among the facade's allocations, then among all handles.</summary>
+    /// <summary>Finds a handle among the allocations of Jem, then among all handles.</summary>
     internal static bool Find(nint block, out NativeHandle handle)
     {
         if (s_handles.TryGetValue(block, out handle))
@@ -162,5 +162,5 @@ internal static unsafe class JemLedger
 
     [DoesNotReturn]
     private static void ThrowUnknown(nint block) => throw new InvalidOperationException(
-        $"Jem has no block at 0x{block:x}: it was freed already, was not allocated by Jem, or was allocated before the ledger was on. Nothing has changed.");
+        $"Jem has no block at 0x{block:x}: it was freed already, was not allocated by Jem, or was allocated before the ledger was on. Nothing has changed. Look for a second owner, or turn the ledger on before the first allocation.");
 }

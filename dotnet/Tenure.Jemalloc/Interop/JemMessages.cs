@@ -68,7 +68,10 @@ internal static unsafe class JemMessages
             {
                 return;
             }
-            UnlessQuietWhileAllocating();
+            if (!JemallocSymbols.ArePackaged)
+            {
+                UnlessQuietWhileAllocating();
+            }
             s_room = (byte*)NativeMemory.Alloc(RoomBytes);
             // Compiles the callback before jemalloc calls it.
             delegate* unmanaged[Cdecl]<void*, byte*, void> heard = &Hear;
@@ -85,8 +88,8 @@ internal static unsafe class JemMessages
         }
     }
 
-    /// <summary>The runtime allocates in states where managed code must not be entered; a message at that moment would
-    /// end the process.</summary>
+    /// <summary>On a preloaded jemalloc, the runtime allocates in states where managed code must not be entered; a
+    /// message at that moment would end the process.</summary>
     private static void UnlessQuietWhileAllocating()
     {
         if ((MallCtlCalls.IsThere("opt.stats_interval") && Jem.GetMallCtlInt64("opt.stats_interval") >= 0)

@@ -4,9 +4,19 @@
 namespace Tenure;
 
 /// <summary>jemalloc's functions in this process. All are null unless <see cref="JemallocSymbols.AreThere"/>.</summary>
-/// <remarks>The fields never change, so compiled code contains the addresses.</remarks>
+/// <remarks>The fields never change, so compiled code contains the addresses. Access to any of them starts the
+/// package's jemalloc with its default configuration, unless <see cref="Jem.Init"/> came first. The static constructor
+/// is explicit because it must run at the first access and not before.</remarks>
 internal static unsafe class JemallocMethods
 {
+    static JemallocMethods()
+    {
+        if (JemallocSymbols.ArePackaged)
+        {
+            PackagedJemalloc.Claim("");
+        }
+    }
+
     internal static readonly delegate* unmanaged[Cdecl]<nuint, void*> Malloc =
         (delegate* unmanaged[Cdecl]<nuint, void*>)JemallocSymbols.Address("malloc");
 

@@ -7,18 +7,40 @@ using System.Runtime.InteropServices;
 
 namespace Tenure;
 
-/// <summary>Finds a jemalloc that serves malloc in this process. It loads nothing.</summary>
+/// <summary>Finds a jemalloc that serves malloc in this process; without one, loads the jemalloc in this package. It
+/// starts nothing.</summary>
 internal static unsafe class JemallocSymbols
 {
-    internal static readonly bool AreThere = Look();
+    private static readonly bool s_serveMalloc = Look();
+    private static readonly nint s_packaged = s_serveMalloc ? 0 : PackagedJemalloc.Load();
 
-    /// <summary>Gets the address of a jemalloc function or variable; zero if jemalloc does not have it. Requires that
-    /// jemalloc is present.</summary>
-    internal static nint Address(string name) =>
-        AreThere && NativeLibrary.TryGetExport(NativeLibrary.GetMainProgramHandle(), name, out nint address) ? address : 0;
+    internal static readonly bool AreThere = s_serveMalloc || s_packaged != 0;
+
+    /// <summary>Gets a value indicating whether they are those of the jemalloc in this package.</summary>
+    internal static bool ArePackaged => s_packaged != 0;
+
+    /// <summary>Gets the address of a jemalloc function or variable; zero if jemalloc does not have it, or is not
+    /// present.</summary>
+    internal static nint Address(string name)
+    {
+        nint address = 0;
+        return !AreThere ? 0
+            : s_packaged != 0 ? NativeLibrary.TryGetExport(s_packaged, PackagedJemalloc.Prefix + name, out address) ? address : 0
+            : NativeLibrary.TryGetExport(NativeLibrary.GetMainProgramHandle(), name, out address) ? address : 0;
+    }
+
+    /// <summary>Gets the path of the file; null without jemalloc.</summary>
+    internal static string? LibraryPath
+    {
+        get
+        {
+            nint function = Address("mallctl");
+            return function == 0 ? null : Marshal.PtrToStringUTF8((nint)Find(NativeLibrary.GetMainProgramHandle(), function).File);
+        }
+    }
 
     /// <summary>
-    /// Whether every function that the facade calls is present and comes from one file. A loaded jemalloc is not
+    /// Whether every function that Jem calls is present and comes from one file. A loaded jemalloc is not
     /// enough: behind another malloc it serves no allocations and its statistics would be meaningless.
     /// </summary>
     private static bool Look()
@@ -48,27 +70,27 @@ internal static unsafe class JemallocSymbols
 
     /// <summary>Gets the base address of the file that contains an address; zero if the system does not provide
     /// it.</summary>
-    private static nint FileOf(nint everything, nint address)
+    private static nint FileOf(nint everything, nint address) => Find(everything, address).Begin;
+
+    private static FoundAt Find(nint everything, nint address)
     {
-        if (!NativeLibrary.TryGetExport(everything, "dladdr", out nint dladdr))
-        {
-            return 0;
-        }
-        FoundAt found;
-        return ((delegate* unmanaged[Cdecl]<nint, FoundAt*, int>)dladdr)(address, &found) != 0 ? found.Begin : 0;
+        FoundAt found = default;
+        return NativeLibrary.TryGetExport(everything, "dladdr", out nint dladdr)
+            && ((delegate* unmanaged[Cdecl]<nint, FoundAt*, int>)dladdr)(address, &found) != 0 ? found : default;
     }
 
-    /// <summary>Explains in one sentence why jemalloc is not used: it is absent, or it was loaded too late.</summary>
+    /// <summary>Explains why jemalloc is not used: it is absent or was loaded too late, and the package has
+    /// none.</summary>
     internal static string WhyNot()
     {
         if (AreThere)
         {
-            return "This process runs on jemalloc.";
+            return ArePackaged ? "This process has the jemalloc of the package." : "This process runs on jemalloc.";
         }
         string? late = LoadedFile();
-        return late is null
-            ? "This process does not run on jemalloc."
-            : "This process does not run on jemalloc: " + late + " was loaded too late, after another malloc.";
+        return (late is null
+            ? "This process does not run on jemalloc. "
+            : "This process does not run on jemalloc: " + late + " was loaded too late, after another malloc. ") + PackagedJemalloc.WhyNot();
     }
 
     private static string? LoadedFile()

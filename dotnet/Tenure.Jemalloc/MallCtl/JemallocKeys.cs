@@ -33,20 +33,35 @@ internal static class JemallocKeys
         ["prof_gdump"] = ["prof.gdump"],
     };
 
-    private static readonly string[] s_options =
+    /// <summary>Options of jemalloc 5.3 whose value is true or false.</summary>
+    private static readonly string[] s_flags =
     [
-        "abort", "abort_conf", "background_thread", "bin_shards", "cache_oblivious", "confirm_conf", "dirty_decay_ms", "dss",
-        "experimental_infallible_new", "hpa", "hpa_dirty_mult", "hpa_hugification_threshold", "hpa_hugify_delay_ms",
-        "hpa_min_purge_interval_ms", "hpa_sec_batch_fill_extra", "hpa_sec_bytes_after_flush", "hpa_sec_max_alloc",
-        "hpa_sec_max_bytes", "hpa_sec_nshards", "hpa_slab_max_alloc", "junk", "lg_extent_max_active_fit", "lg_prof_interval",
-        "lg_prof_sample", "lg_tcache_flush_large_div", "lg_tcache_flush_small_div", "lg_tcache_max", "lg_tcache_nslots_mul",
-        "max_background_threads", "metadata_thp", "muzzy_decay_ms", "mutex_max_spin", "narenas", "oversize_threshold",
-        "percpu_arena", "prof", "prof_accum", "prof_active", "prof_final", "prof_gdump", "prof_leak", "prof_leak_error",
-        "prof_prefix", "prof_thread_active_init", "prof_time_resolution", "retain", "slab_sizes", "stats_interval",
-        "stats_interval_opts", "stats_print", "stats_print_opts", "tcache", "tcache_gc_delay_bytes", "tcache_gc_incr_bytes",
-        "tcache_max", "tcache_nslots_large", "tcache_nslots_small_max", "tcache_nslots_small_min", "thp", "trust_madvise",
-        "utrace", "xmalloc", "zero", "zero_realloc",
+        "abort", "abort_conf", "background_thread", "cache_oblivious", "confirm_conf", "experimental_infallible_new", "hpa", "prof",
+        "prof_accum", "prof_active", "prof_final", "prof_gdump", "prof_leak", "prof_leak_error", "prof_log", "prof_stats",
+        "prof_sys_thread_name", "prof_thread_active_init", "prof_unbias", "retain", "stats_print", "tcache", "trust_madvise",
+        "utrace", "xmalloc", "zero",
     ];
+
+    private static readonly string[] s_numbers =
+    [
+        "dirty_decay_ms", "hpa_hugification_threshold", "hpa_hugify_delay_ms", "hpa_min_purge_interval_ms",
+        "hpa_sec_batch_fill_extra", "hpa_sec_bytes_after_flush", "hpa_sec_max_alloc", "hpa_sec_max_bytes", "hpa_sec_nshards",
+        "hpa_slab_max_alloc", "lg_extent_max_active_fit", "lg_prof_interval", "lg_prof_sample", "lg_san_uaf_align",
+        "lg_tcache_flush_large_div", "lg_tcache_flush_small_div", "lg_tcache_max", "lg_tcache_nslots_mul",
+        "max_background_threads", "mutex_max_spin", "muzzy_decay_ms", "oversize_threshold", "prof_recent_alloc_max",
+        "san_guard_large", "san_guard_small", "stats_interval", "tcache_gc_delay_bytes", "tcache_gc_incr_bytes", "tcache_max",
+        "tcache_nslots_large", "tcache_nslots_small_max", "tcache_nslots_small_min",
+    ];
+
+    /// <summary>Options with words, lists or fractions; and narenas, whose value is a number or "default".</summary>
+    private static readonly string[] s_others =
+    [
+        "bin_shards", "dss", "hpa_dirty_mult", "hpa_hugification_threshold_ratio", "junk", "metadata_thp", "narenas",
+        "narenas_ratio", "percpu_arena", "prof_prefix", "prof_time_resolution", "slab_sizes", "stats_interval_opts",
+        "stats_print_opts", "thp", "zero_realloc",
+    ];
+
+    private static readonly string[] s_options = [.. s_flags, .. s_numbers, .. s_others];
 
     private static readonly string[] s_beginnings =
         ["arena.", "arenas.", "config.", "experimental.", "opt.", "prof.", "stats.", "tcache.", "thread.", "approximate_stats."];
@@ -86,7 +101,16 @@ internal static class JemallocKeys
     internal static bool LooksLikeOne(string key) => Array.IndexOf(s_whole, key) >= 0
         || Array.Exists(s_beginnings, each => key.StartsWith(each, StringComparison.Ordinal));
 
+    internal static IReadOnlyList<string> Options => s_options;
+
     internal static bool IsOption(string option) => Array.IndexOf(s_options, option) >= 0;
+
+    internal static JemallocKind KindOf(string option) => Array.IndexOf(s_flags, option) >= 0 ? JemallocKind.Flag
+        : Array.IndexOf(s_numbers, option) >= 0 ? JemallocKind.Number
+        : JemallocKind.Other;
+
+    /// <summary>Whether jemalloc returns the value of an option in the form in which it was set.</summary>
+    internal static bool IsReadAsSet(string option, string value) => option != "hpa_dirty_mult" && value != "default";
 
     /// <summary>Gets the keys that set an option at run time; none if it can only be set at start.</summary>
     internal static string[] SettersOf(string option) => s_settable.TryGetValue(option, out string[]? keys) ? keys : [];
@@ -141,4 +165,17 @@ internal static class JemallocKeys
         }
         return row[^1];
     }
+}
+
+/// <summary>What a jemalloc option has as its value.</summary>
+internal enum JemallocKind
+{
+    /// <summary>True or false.</summary>
+    Flag,
+
+    /// <summary>A number.</summary>
+    Number,
+
+    /// <summary>A word, a list or a fraction.</summary>
+    Other,
 }

@@ -52,7 +52,7 @@ public readonly unsafe struct MallCtlKey<T> : IEquatable<MallCtlKey<T>>
         string[] parts = Name.Split('.');
         if ((uint)part >= (uint)_parts || !uint.TryParse(parts[part], NumberStyles.None, CultureInfo.InvariantCulture, out _))
         {
-            throw new ArgumentOutOfRangeException(nameof(part), part, $"The part of \"{Name}\" with this number, counted from 0, is not an index.");
+            throw new ArgumentOutOfRangeException(nameof(part), part, $"Part {part} of \"{Name}\", counted from 0, is not an index. Pass the position of a number in the name.");
         }
         ArgumentOutOfRangeException.ThrowIfNegative(index);
         parts[part] = index.ToString(CultureInfo.InvariantCulture);
@@ -109,7 +109,7 @@ public readonly unsafe struct MallCtlKey<T> : IEquatable<MallCtlKey<T>>
     {
         if (_name is null)
         {
-            throw new InvalidOperationException("This key is the default value. Create it with its name.");
+            throw new InvalidOperationException("This key is a default value. Create it with the constructor, by name.");
         }
     }
 }

@@ -62,7 +62,7 @@ internal static unsafe class TenureCtl
     internal static string GetText(string name) => Option(name) is ulong option
         ? option.ToString(CultureInfo.InvariantCulture)
         : name == "version" ? Version()
-        : IsKnown(name) ? throw new MallCtlException(name, MallCtlCalls.Invalid, $"\"{name}\" is not text.")
+        : IsKnown(name) ? throw new MallCtlException(name, MallCtlCalls.Invalid, $"\"{name}\" is not text. Read it as a number.")
         : throw Unknown(name);
 
     internal static void SetText(string name, string value)
@@ -87,7 +87,7 @@ internal static unsafe class TenureCtl
     {
         if (name != Purge)
         {
-            throw IsKnown(name) ? new MallCtlException(name, MallCtlCalls.Invalid, $"\"{name}\" has a value and cannot be called.") : Unknown(name);
+            throw IsKnown(name) ? new MallCtlException(name, MallCtlCalls.Invalid, $"\"{name}\" has a value and cannot be called. Read or set it.") : Unknown(name);
         }
         NativeLibraryCheck.Ensure();
         NativeMethods.tn_trim();
@@ -116,7 +116,7 @@ internal static unsafe class TenureCtl
         nuint number = mib.Length == 1 ? mib[0] : nuint.MaxValue, keys = (nuint)s_keys.Length;
         return number < keys ? s_keys[number]
             : number - keys < NativeMethods.tn_option_count() && number >= keys ? Prefix + OptionName((uint)(number - keys))
-            : throw new MallCtlException("", MallCtlCalls.NoEntry, "These numbers are not a key on Tenure's heap.");
+            : throw new MallCtlException("", MallCtlCalls.NoEntry, "These numbers are not a key on Tenure's heap. Pass the numbers that MallCtlNameToMib returned.");
     }
 
     internal static bool IsKnown(string name) => Array.IndexOf(s_keys, name) >= 0 || Option(name) is not null;
@@ -202,5 +202,5 @@ internal static unsafe class TenureCtl
 
     [DoesNotReturn]
     private static void ThrowTooLarge(string name, ulong value) =>
-        throw new MallCtlException(name, MallCtlCalls.Invalid, $"\"{name}\" is {value}, which does not fit into this type.");
+        throw new MallCtlException(name, MallCtlCalls.Invalid, $"\"{name}\" is {value}, which does not fit into this type. Read it as ulong.");
 }

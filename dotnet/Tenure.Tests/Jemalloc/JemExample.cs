@@ -13,7 +13,7 @@ public sealed class JemExample
     public void tunes_and_watches()
     {
         JemInitResult settings = Jem.TryInit("background_thread:true,dirty_decay_ms:1000,narenas:4");
-        Console.WriteLine(settings); // what was refused, and the MALLOC_CONF that sets it at the start
+        Console.WriteLine(settings); // the first call: all settings are in effect; later: what was refused, and why
 
         nint block = Jem.Mallocx(1 << 20, Jem.MallocxAlign(4096) | Jem.MallocxZero);
         using var samples = new FixedBuffer<double>(1_000_000);
@@ -32,6 +32,7 @@ public sealed class JemExample
         {
             Jem.SetMallCtlStr("tenure.heap_purge_delay_ms", "250"); // the same calls, our options
         }
-        Assert.True(Jem.AllocatedBytes > 8_000_000);
+        // The samples are not in the jemalloc of the package, which serves only Jem.
+        Assert.True(Jem.AllocatedBytes > (Jem.ServesPersistentMemory || Jem.Backend == JemBackend.Tenure ? 8_000_000u : 0u));
     }
 }

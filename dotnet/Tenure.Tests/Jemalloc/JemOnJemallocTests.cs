@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: MIT
 
 using System;
+using System.IO;
 using System.Text.Json;
 using System.Threading;
 using Xunit;
@@ -19,6 +20,9 @@ public sealed unsafe class JemOnJemallocTests
         Assert.Equal(JemBackend.Jemalloc, Jem.Backend);
         Assert.True(Jem.Initialized);
         Assert.True(Jem.ServesPersistentMemory);
+        // Preloaded, it is used instead of the jemalloc of the package.
+        Assert.StartsWith("libjemalloc.so", Path.GetFileName(Jem.LibraryPath), StringComparison.Ordinal);
+        Assert.False(JemallocSymbols.ArePackaged);
         Jem.RequireJemalloc();
         Assert.StartsWith("5.", Jem.GetMallCtlStr("version"), StringComparison.Ordinal);
     }

@@ -21,9 +21,11 @@ public sealed class JemOverTenureTests
         Assert.True(Jem.Initialized);
         Assert.False(Jem.ServesPersistentMemory);
         Assert.Equal("", Jem.MallocConf);
+        Assert.Null(Jem.LibraryPath);
         JemallocUnavailableException thrown = Assert.Throws<JemallocUnavailableException>(Jem.RequireJemalloc);
         Assert.Contains("does not run on jemalloc", thrown.Message, StringComparison.Ordinal);
         Assert.Contains(Command, thrown.Message, StringComparison.Ordinal);
+        Assert.Contains("The switch Tenure.Jem.Packaged is off.", thrown.Message, StringComparison.Ordinal);
     }
 
     [Fact(Explicit = true)]
@@ -111,7 +113,7 @@ public sealed class JemOverTenureTests
         Assert.Equal(["tenure.heap_purge_delay_ms"], result.Applied);
         Assert.Equal(["nonsense"], result.Unknown);
         Assert.Equal("MALLOC_CONF=narenas:4,dirty_decay_ms:100", result.MallocConf);
-        Assert.All((string[])[result.MallocConf + " " + Command, "tenure.heap_purge_delay_ms", "does not run on jemalloc"],
+        Assert.All((string[])[result.MallocConf + " " + Command, "tenure.heap_purge_delay_ms", "does not run on jemalloc", "Tenure.Jem.Packaged"],
             part => Assert.Contains(part, thrown.Message, StringComparison.Ordinal));
         Assert.Equal(6, Assert.Throws<JemConfException>(() => Jem.Init("retain=false")).Position);
     }

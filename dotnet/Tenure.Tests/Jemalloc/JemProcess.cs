@@ -7,15 +7,19 @@ using System.Diagnostics;
 using System.IO;
 using System.Linq;
 using System.Reflection;
+using System.Runtime.CompilerServices;
 using System.Text.RegularExpressions;
 using System.Threading.Tasks;
 using Xunit;
 
 namespace Tenure.Tests;
 
-/// <summary>This program once more, on another malloc: a process runs on jemalloc from its start or not at all.</summary>
+/// <summary>This program once more, on another malloc, or with another start of jemalloc: both are decided once.</summary>
 internal static partial class JemProcess
 {
+    /// <summary>Set to 0 for a process that must not load the jemalloc of the package.</summary>
+    private const string UsePackaged = "TENURE_TESTS_PACKAGED_JEMALLOC";
+
     private const string Jemalloc = "libjemalloc.so.2";
 
     internal sealed record Outcome(int Code, string Out, string Error, int Total, int Bad);
@@ -39,6 +43,22 @@ internal static partial class JemProcess
         return new Outcome(code, output, error, total, bad);
     }
 
+    /// <summary>The settings of a process without the jemalloc of the package.</summary>
+    internal static Dictionary<string, string> WithoutPackaged => new() { [UsePackaged] = "0" };
+
+    [ModuleInitializer]
+    internal static void SwitchPackaged()
+    {
+        if (Environment.GetEnvironmentVariable(UsePackaged) == "0")
+        {
+            AppContext.SetSwitch(PackagedJemalloc.Switch, false);
+        }
+    }
+
+    /// <summary>Skips the test where the source of jemalloc was not available: scripts/build_jemalloc has said why.</summary>
+    internal static void RequirePackaged() => Assert.SkipUnless(
+        File.Exists(Path.Combine(AppContext.BaseDirectory, PackagedJemalloc.FileName)), "the jemalloc of the package was not built");
+
     /// <summary>How a program is started on jemalloc: by the command of this tree, or by what that does where it is not built.</summary>
     internal static (string[] Command, Dictionary<string, string> Variables) OnJemalloc()
     {
@@ -55,7 +75,7 @@ internal static partial class JemProcess
     internal static (int Code, string Out, string Error) Run(IReadOnlyList<string> words, Dictionary<string, string> variables)
     {
         var start = new ProcessStartInfo(words[0], words.Skip(1)) { RedirectStandardOutput = true, RedirectStandardError = true };
-        foreach (string name in (string[])["LD_PRELOAD", "MALLOC_CONF", "TENURE_PASSTHROUGH"])
+        foreach (string name in (string[])["LD_PRELOAD", "MALLOC_CONF", PackagedJemalloc.Variable, "TENURE_PASSTHROUGH", UsePackaged])
         {
             start.Environment.Remove(name);
         }

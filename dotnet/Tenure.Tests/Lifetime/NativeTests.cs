@@ -262,4 +262,15 @@ public sealed unsafe class NativeTests
         }
         Assert.InRange(TenureStatistics.Capture().TempJobChunkBytes, 0ul, held + (1 << 17));
     }
+
+    [Fact]
+    public void a_thread_can_be_warmed_up_for_every_lifetime()
+    {
+        foreach (Lifetime lifetime in _all)
+        {
+            Assert.True(Native.WarmUp(50_000, lifetime));
+        }
+        Assert.InRange(Native.TempStats.CommittedBytes, 50_000ul, ulong.MaxValue);
+        Assert.Throws<ArgumentOutOfRangeException>(() => Native.WarmUp(1, (Lifetime)3));
+    }
 }

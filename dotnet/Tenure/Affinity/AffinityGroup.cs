@@ -10,13 +10,13 @@ namespace Tenure;
 /// <summary>Keeps objects that are visited together close together in memory: mixed sizes in the group's own blocks, in
 /// allocation order.</summary>
 /// <remarks>
-/// <para><b>Use it for</b> scene graphs, trees, meshes of small objects: one group per kind of traversal, so that data
-/// the traversal does not read is not between data it does. <b>Not for</b> one type in bulk: see <see cref="Pool{T}"/>;
-/// large objects or objects visited alone: see <see cref="Native"/>.</para>
+/// <para><b>Use it for</b> scene graphs, trees, meshes of small objects. Use one group per kind of traversal, so that
+/// objects that a traversal skips do not lie between objects that it visits. <b>Not for</b> many objects of one type:
+/// see <see cref="Pool{T}"/>; large objects or objects visited alone: see <see cref="Native"/>.</para>
 /// <para><b>Memory from</b> pages of the system, in naturally aligned blocks of 2 MiB, touched as they are used.
-/// <b>Cost</b> one native call, O(1). <b>Overhead</b> no header. If every free names the size: one bit per 8 bytes
-/// where objects were freed. Otherwise: one more bit per 8 bytes, and 4 bytes for objects of up to 256 bytes or 1.6 %
-/// for larger ones.</para>
+/// <b>Cost</b> one native call, O(1). <b>Overhead</b> no header. One bit per 8 bytes, only in pages where
+/// objects were freed. Unless every free names the size, one more bit per 8 bytes: at most 4 bytes per object of up to
+/// 256 bytes, and 1.6 % of larger ones.</para>
 /// <para><b>Threads</b> one at a time, or any with <see cref="AffinityGroupOptions.AnyThread"/>; no other thread may
 /// use the group during <see cref="Clear"/>, <see cref="Trim"/> and <see cref="Dispose"/>. <b>When full</b>
 /// <see cref="TryAllocate"/> returns null and the others throw <see cref="OutOfMemoryException"/>; both leave
@@ -54,11 +54,11 @@ public sealed unsafe class AffinityGroup : IDisposable
         ArgumentNullException.ThrowIfNull(options);
         if (options.Alignment is < 8 or > 1024 || !BitOperations.IsPow2(options.Alignment))
         {
-            Throw.OutOfRange(nameof(options), options.Alignment, "The alignment is not a power of two from 8 to 1024.");
+            Throw.OutOfRange(nameof(options), options.Alignment, "The alignment must be a power of two from 8 to 1024.");
         }
         if (options.BlockBytes is < LeastBlockBytes or > MaxBlockBytes || !BitOperations.IsPow2(options.BlockBytes))
         {
-            Throw.OutOfRange(nameof(options), options.BlockBytes, "The block size is not a power of two from 64 KiB to 1 GiB.");
+            Throw.OutOfRange(nameof(options), options.BlockBytes, "The block size must be a power of two from 64 KiB to 1 GiB.");
         }
         NativeLibraryCheck.Ensure();
         Name = options.Name ?? "";
@@ -81,7 +81,7 @@ public sealed unsafe class AffinityGroup : IDisposable
         }
         if (_group == null)
         {
-            Throw.Refused(0, "The system (for an affinity group)");
+            Throw.NotCreated($"the affinity group \"{Name}\"");
         }
         _owner = new OwnerHandle(_group, &NativeMethods.tn_affinity_destroy, $"The affinity group \"{Name}\"");
     }

@@ -48,7 +48,7 @@ public sealed unsafe class Arena : IDisposable
         _arena = NativeMethods.tn_arena_create(firstChunkBytes, null);
         if (_arena == null)
         {
-            Throw.Refused(firstChunkBytes, "The system (for an arena)");
+            Throw.NotCreated($"an arena with a first chunk of {firstChunkBytes} bytes");
         }
         _owner = new OwnerHandle(_arena, &NativeMethods.tn_arena_destroy, "An arena");
     }
@@ -162,8 +162,8 @@ public sealed unsafe class Arena : IDisposable
         {
             throw new ArgumentException(
                 to.Owner == this
-                    ? "The arena was cleared or rewound to an earlier marker after this marker was set."
-                    : "The marker does not belong to this arena.",
+                    ? "The marker is no longer valid: after Mark, the arena was cleared or rewound to an earlier marker. Call Mark again."
+                    : "The marker does not belong to this arena. Pass a marker that Mark of this arena returned.",
                 nameof(to));
         }
         NativeArenaMarker place = to.Place;

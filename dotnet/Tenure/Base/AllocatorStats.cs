@@ -13,8 +13,7 @@ public readonly record struct AllocatorStats
     /// <summary>Gets the number of bytes in use, including rounding.</summary>
     public ulong LiveBytes { get; init; }
 
-    /// <summary>Gets the largest number of bytes ever in use, or ever taken into use, whichever the allocator
-    /// tracks.</summary>
+    /// <summary>Gets the largest number of bytes that were ever in use or ready for allocation at one time.</summary>
     public ulong PeakBytes { get; init; }
 
     /// <summary>Gets the number of bytes currently acquired from the system: address space, whether touched or

@@ -65,7 +65,7 @@ public readonly partial struct FixedUtf8String
         if (Utf8.FromUtf16(text, buffer.Span, out _, out _, replaceInvalidSequences: false) != OperationStatus.Done)
         {
             buffer.Free();
-            throw new ArgumentException("The text contains a lone surrogate.", nameof(text));
+            throw new ArgumentException("The text contains a lone surrogate. Replace it, for example by U+FFFD.", nameof(text));
         }
         _buffer = buffer;
         _length = buffer.Length;
@@ -84,7 +84,7 @@ public readonly partial struct FixedUtf8String
         }
         if (!Utf8.IsValid(text))
         {
-            throw new ArgumentException("The text is not well-formed UTF-8.", nameof(text));
+            throw new ArgumentException("The text is not well-formed UTF-8. Correct or convert the bytes first.", nameof(text));
         }
         _buffer = Allocate(text.Length);
         text.CopyTo(_buffer.Span);

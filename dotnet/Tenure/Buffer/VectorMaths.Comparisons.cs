@@ -142,7 +142,8 @@ public static unsafe partial class VectorMaths
     {
         if (destination.Length < source.Length)
         {
-            throw new ArgumentException("The destination is shorter than the source.", nameof(destination));
+            throw new ArgumentException(
+                $"The destination has {destination.Length} elements, but needs {source.Length}, as many as the source.", nameof(destination));
         }
         fixed (TFrom* from = source)
         fixed (TTo* to = destination)
@@ -151,7 +152,7 @@ public static unsafe partial class VectorMaths
             byte* begin = (byte*)from, target = (byte*)to;
             if (begin < target + count * (nuint)sizeof(TTo) && target < begin + count * (nuint)sizeof(TFrom))
             {
-                throw new ArgumentException("The destination overlaps the source.", nameof(destination));
+                throw new ArgumentException("The destination overlaps the source. Pass separate memory.", nameof(destination));
             }
             Convert(from, to, count);
         }

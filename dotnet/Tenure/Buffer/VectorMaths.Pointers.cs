@@ -223,7 +223,7 @@ public static unsafe partial class VectorMaths
             Comparison.Greater => VectorComparisons.Find<T, GreaterOperator<T>, TRight>(left, right, count, holds),
             Comparison.GreaterOrEqual =>
                 VectorComparisons.Find<T, GreaterOrEqualOperator<T>, TRight>(left, right, count, holds),
-            _ => throw new ArgumentOutOfRangeException(nameof(how)),
+            _ => throw new ArgumentOutOfRangeException(nameof(how), how, "The comparison must be a value of Comparison."),
         };
     }
 
@@ -241,7 +241,7 @@ public static unsafe partial class VectorMaths
             Comparison.Greater => VectorComparisons.Count<T, GreaterOperator<T>, TRight>(left, right, count),
             Comparison.GreaterOrEqual =>
                 VectorComparisons.Count<T, GreaterOrEqualOperator<T>, TRight>(left, right, count),
-            _ => throw new ArgumentOutOfRangeException(nameof(how)),
+            _ => throw new ArgumentOutOfRangeException(nameof(how), how, "The comparison must be a value of Comparison."),
         };
     }
 

@@ -283,12 +283,13 @@ public static unsafe partial class VectorMaths
     {
         if (destination.Length < source.Length)
         {
-            throw new ArgumentException("The destination is shorter than the source.", nameof(destination));
+            throw new ArgumentException(
+                $"The destination has {destination.Length} elements, but needs {source.Length}, as many as the source.", nameof(destination));
         }
         if (source.Overlaps(destination[..source.Length], out int offset) && offset != 0)
         {
             throw new ArgumentException(
-                "The destination overlaps a source without starting at the same element.", nameof(destination));
+                "The destination overlaps a source. Pass separate memory, or let both start at the same element.", nameof(destination));
         }
     }
 
@@ -296,7 +297,7 @@ public static unsafe partial class VectorMaths
     {
         if (left != right)
         {
-            throw new ArgumentException($"The operands have different lengths: {left} and {right} elements.", nameof(right));
+            throw new ArgumentException($"The operands must have the same length, but have {left} and {right} elements.", nameof(right));
         }
     }
 }

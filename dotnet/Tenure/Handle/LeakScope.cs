@@ -29,9 +29,9 @@ public enum LeakScopeReach
 /// </code>
 /// <para>The listing includes stacks while <see cref="Leaks.CaptureStacks"/> is set. Scopes can be nested.</para>
 /// <para>When an exception leaves the block, or the scope ends in a catch block that it did not begin in, the scope
-/// does not throw over that exception. It sends the listing as a report instead (<see cref="ReportKind.Leak"/>, see
+/// does not replace that exception. It sends the listing as a report instead (<see cref="ReportKind.Leak"/>, see
 /// <see cref="Reports"/>). In a program compiled ahead of time, the runtime does not say whether an exception is being
-/// thrown, and <see cref="LeakException"/> replaces it.</para>
+/// thrown, so <see cref="LeakException"/> replaces it.</para>
 /// </remarks>
 public sealed class LeakScope : IDisposable
 {

@@ -47,7 +47,7 @@ public sealed unsafe class NativeHeap : IDisposable
         ArgumentOutOfRangeException.ThrowIfLessThan(options.PurgeDelay, TimeSpan.Zero);
         if (options.LimitBytes is 0)
         {
-            Throw.OutOfRange(nameof(options), options.LimitBytes, "The limit is zero bytes. Use null for no limit.");
+            Throw.OutOfRange(nameof(options), options.LimitBytes, "The limit must be at least one byte. Use null for no limit.");
         }
         NativeLibraryCheck.Ensure();
         Name = options.Name ?? "";
@@ -67,7 +67,7 @@ public sealed unsafe class NativeHeap : IDisposable
         }
         if (_heap == null)
         {
-            Throw.Refused(0, "The system (for a heap)");
+            Throw.NotCreated($"the heap \"{Name}\"");
         }
         _owner = new OwnerHandle(_heap, &NativeMethods.tn_heap_destroy, $"The heap \"{Name}\"");
     }

@@ -75,6 +75,10 @@ internal static unsafe partial class NativeMethods
 
     [LibraryImport(Library)]
     [UnmanagedCallConv(CallConvs = [typeof(CallConvCdecl)])]
+    internal static partial uint tn_warm_up(nuint bytes, uint held);
+
+    [LibraryImport(Library)]
+    [UnmanagedCallConv(CallConvs = [typeof(CallConvCdecl)])]
     internal static partial void tn_temp_mark(NativeTempMarker* marker);
 
     [LibraryImport(Library)]

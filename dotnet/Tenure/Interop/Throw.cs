@@ -14,12 +14,19 @@ internal static class Throw
     [DoesNotReturn]
     [MethodImpl(MethodImplOptions.NoInlining)]
     internal static void Refused(nuint bytes, string of) =>
-        throw new OutOfMemoryException($"{of} is out of memory: {bytes} bytes were requested. Nothing has changed.");
+        throw new OutOfMemoryException(
+            $"{of} cannot allocate {bytes} bytes: out of memory. Nothing has changed. Free memory, or raise the memory limit.");
+
+    [DoesNotReturn]
+    [MethodImpl(MethodImplOptions.NoInlining)]
+    internal static void NotCreated(string what) =>
+        throw new OutOfMemoryException(
+            $"Cannot create {what}: the system is out of memory. Free memory, or raise the memory limit of the process.");
 
     [DoesNotReturn]
     [MethodImpl(MethodImplOptions.NoInlining)]
     internal static void Disposed(string type) =>
-        throw new ObjectDisposedException(type, "The object has been disposed.");
+        throw new ObjectDisposedException(type, "The object was already disposed. Dispose of it after its last use, or create a new one.");
 
     [DoesNotReturn]
     [MethodImpl(MethodImplOptions.NoInlining)]
@@ -31,7 +38,7 @@ internal static class Throw
     {
         if (!BitOperations.IsPow2(alignment))
         {
-            OutOfRange(name, alignment, "The alignment is not a power of two.");
+            OutOfRange(name, alignment, "The alignment must be a power of two.");
         }
     }
 
@@ -39,7 +46,7 @@ internal static class Throw
     {
         if (count < 0)
         {
-            OutOfRange(name, count, "The count is negative.");
+            OutOfRange(name, count, "The count must not be negative.");
         }
     }
 
@@ -47,7 +54,7 @@ internal static class Throw
     {
         if (lifetime > Lifetime.Persistent)
         {
-            OutOfRange(nameof(lifetime), lifetime, "The lifetime is not Temp, TempJob or Persistent.");
+            OutOfRange(nameof(lifetime), lifetime, "The lifetime must be Temp, TempJob or Persistent.");
         }
     }
 }

@@ -31,7 +31,7 @@ public static unsafe partial class Native
         void* block = NativeMethods.tn_calloc(1, bytes);
         if (block == null)
         {
-            Throw.Refused(bytes, nameof(Lifetime.Persistent));
+            Throw.Refused(bytes, "Lifetime.Persistent");
         }
         return block;
     }
@@ -51,7 +51,7 @@ public static unsafe partial class Native
         void* moved = TryReallocate(block, bytes, alignment);
         if (moved == null)
         {
-            Throw.Refused(bytes, nameof(Lifetime.Persistent));
+            Throw.Refused(bytes, "Lifetime.Persistent");
         }
         return moved;
     }

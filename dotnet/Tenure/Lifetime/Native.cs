@@ -237,7 +237,7 @@ public static unsafe partial class Native
         void* block = TryAllocateByCall(bytes, lifetime, alignment);
         if (block == null)
         {
-            Throw.Refused(bytes, lifetime.ToString());
+            Throw.Refused(bytes, $"Lifetime.{lifetime}");
         }
         return block;
     }

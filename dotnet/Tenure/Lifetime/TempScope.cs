@@ -19,10 +19,10 @@ namespace Tenure;
 /// after an overflow. <b>Overhead</b> sizes are rounded up to 16 bytes.</para>
 /// <para><b>Threads</b> the thread that began it: a ref struct cannot leave its stack. <b>When full</b> overflows into
 /// TempJob's chunks; throws <see cref="OutOfMemoryException"/> if the system is out of memory.</para>
-/// <para>Scopes nest, and only the innermost one allocates. A block is above the marks of all open scopes, so the
-/// innermost scope would free it, while a span from an outer scope may be kept longer. An outer scope therefore throws
+/// <para>Scopes nest, and only the innermost one allocates. An outer scope throws
 /// <see cref="InvalidOperationException"/> until all scopes begun inside it have ended, including one that was never
-/// disposed. <see cref="Native.Allocate(nuint, Lifetime, nuint)"/> with <see cref="Lifetime.Temp"/> does not check
+/// disposed: the end of the innermost scope would free the block, while the compiler lets its span live as long as the
+/// outer scope. <see cref="Native.Allocate(nuint, Lifetime, nuint)"/> with <see cref="Lifetime.Temp"/> does not check
 /// scopes: the innermost scope frees its block.</para>
 /// <para>Scopes end in reverse order; checked builds of the native library report any other order. Inside a scope, do
 /// not call <see cref="Native.ResetTemp"/> or <see cref="Native.NextFrame"/>. A copy is the same scope: dispose only
@@ -197,7 +197,7 @@ public unsafe ref struct TempScope : IDisposable
     {
         if (state == null)
         {
-            Throw.Disposed(nameof(TempScope));
+            throw new ObjectDisposedException(nameof(TempScope), "The scope has ended or never began. Begin one with TempScope.Begin().");
         }
         if (QuickThread.InnermostScope != depth)
         {

@@ -55,7 +55,7 @@ public sealed unsafe class OffsetAllocator : IDisposable
         _offsets = NativeMethods.tn_offset_create(capacity);
         if (_offsets == null)
         {
-            Throw.Refused(0, "The system (for an offset allocator)");
+            Throw.NotCreated("an offset allocator");
         }
         _owner = new OwnerHandle(_offsets, &NativeMethods.tn_offset_destroy, "An offset allocator");
     }
@@ -72,7 +72,9 @@ public sealed unsafe class OffsetAllocator : IDisposable
     {
         if (!TryAllocate(size, alignment, out OffsetRange range))
         {
-            throw new OutOfMemoryException($"No free range has room for a size of {size} at an alignment of {alignment}. Nothing has changed.");
+            throw new OutOfMemoryException(
+                $"Cannot allocate a range of size {size} at an alignment of {alignment}: no free range has room for it, or there is no "
+                + "memory for its record. Nothing has changed. Deallocate ranges, or call Grow.");
         }
         return range;
     }
@@ -143,11 +145,13 @@ public sealed unsafe class OffsetAllocator : IDisposable
         GC.KeepAlive(this);
         if (status == InvalidArgument)
         {
-            Throw.OutOfRange(nameof(capacity), capacity, "The capacity is smaller than the current one or larger than MaxCapacity.");
+            Throw.OutOfRange(nameof(capacity), capacity, "The capacity must be from the current one to MaxCapacity.");
         }
         if (status != 0)
         {
-            Throw.Refused(0, "The system (for a record)");
+            throw new OutOfMemoryException(
+                $"Cannot grow the offset allocator to {capacity}: there is no memory for a record. Nothing has changed. Free memory, or "
+                + "raise the memory limit of the process.");
         }
     }
 
@@ -164,7 +168,7 @@ public sealed unsafe class OffsetAllocator : IDisposable
         GC.KeepAlive(this);
         if (status == InvalidArgument)
         {
-            Throw.OutOfRange(nameof(capacity), capacity, "The capacity is larger than the current one.");
+            Throw.OutOfRange(nameof(capacity), capacity, "The capacity must be at most the current one. Call Grow to raise it.");
         }
         return status == 0;
     }

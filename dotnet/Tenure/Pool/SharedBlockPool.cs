@@ -45,14 +45,14 @@ public sealed unsafe class SharedBlockPool : IDisposable
     {
         if (blockBytes is 0 or > MaxBlockBytes)
         {
-            Throw.OutOfRange(nameof(blockBytes), blockBytes, "The block size is not from 1 byte to 256 MiB.");
+            Throw.OutOfRange(nameof(blockBytes), blockBytes, "The block size must be from 1 byte to 256 MiB.");
         }
         Throw.UnlessPowerOfTwo(alignment);
         NativeLibraryCheck.Ensure();
         _pool = NativeMethods.tn_shared_pool_create(blockBytes, alignment, null);
         if (_pool == null)
         {
-            Throw.Refused(blockBytes, "The system (for a pool)");
+            Throw.NotCreated($"a pool of blocks of {blockBytes} bytes");
         }
         BlockBytes = blockBytes;
         _what = what;

@@ -56,8 +56,7 @@ using unique = std::unique_ptr<T, allocator_delete<T, Allocator>>;
 template<class Pool>
 using pool_unique = std::unique_ptr<typename Pool::value_type, pool_delete<Pool>>;
 
-/// Constructs an object in memory of `from`.
-/// Returns   an empty pointer when out of memory.
+/// Constructs an object in memory of `from`. Returns   an empty pointer when out of memory.
 /// Fails     when the constructor throws: the memory is deallocated.
 template<class T, allocator Allocator, class... Arguments>
 [[nodiscard]] TENURE_LOCAL unique<T, Allocator>

@@ -3,7 +3,7 @@
 
 #include <tenure/affinity/affinities.hpp>
 
-#include <atomic>
+#include <algorithm>
 #include <bit>
 #include <new>
 
@@ -14,36 +14,42 @@ namespace tenure::inline TENURE_ABI {
 
 namespace {
 
-// Created at the first call and never destroyed: objects of static duration may be deleted after everything else.
-struct ready_made {
-    std::atomic<affinity_group*> made{nullptr};
-    alignas(affinity_group) unsigned char memory[sizeof(affinity_group)];
+struct group_memory {
+    alignas(affinity_group) unsigned char bytes[sizeof(affinity_group)];
 };
-constinit ready_made made_objects{}, made_data{}, made_nodes{}, made_physics{};
+constinit group_memory memory[4]{};
 
-affinity_group& group_of(ready_made& place, const char* name, std::size_t alignment) noexcept {
-    affinity_group* group = place.made.load(std::memory_order_acquire);
-    if (group != nullptr) return *group;
+constexpr std::string_view names[4]{"objects", "data", "nodes", "physics"};
+constexpr std::size_t alignments[4]{8, 16, 8, 16};
+
+page_source& huge_pages() noexcept {
+    static constinit page_source source{page_size::huge};
+    return source;
+}
+
+}
+
+constinit std::atomic<affinity_group*> detail::ready_made_groups[4]{};
+
+affinity_group& detail::make_ready(ready_made_group which) noexcept {
+    const auto index = static_cast<std::size_t>(which);
     // Before the lock: the first query may report an invalid value to a handler that allocates.
-    const std::uint64_t block_bytes = option_value(option::affinity_block_bytes);
+    affinity_options options;
+    options.threads = sharing::any_thread;
+    options.block_bytes = std::bit_floor(static_cast<std::size_t>(option_value(option::affinity_block_bytes)));
+    const auto alignment = static_cast<std::size_t>(option_value(option::affinity_alignment));
+    options.alignment = alignment == 0 ? alignments[index] : std::bit_ceil(std::max<std::size_t>(alignment, 8));
+    if (option_value(option::affinity_by_size) != 0) options.layout = page_layout::by_size;
+    if (option_value(option::affinity_size_required) != 0) options.sizes = size_on_free::required;
+    page_source& source = option_value(option::affinity_huge_pages) != 0 ? huge_pages() : page_source::process();
+
     const platform::lock_guard lock(platform::making_mutex());
-    group = place.made.load(std::memory_order_relaxed);
+    affinity_group* group = ready_made_groups[index].load(std::memory_order_relaxed);
     if (group == nullptr) {
-        affinity_options options;
-        options.alignment = alignment;
-        options.block_bytes = std::bit_floor(static_cast<std::size_t>(block_bytes));
-        options.threads = sharing::any_thread;
-        group = new (place.memory) affinity_group(name, options);
-        place.made.store(group, std::memory_order_release);
+        group = new (memory[index].bytes) affinity_group(names[index], options, source);
+        ready_made_groups[index].store(group, std::memory_order_release);
     }
     return *group;
 }
-
-}
-
-affinity_group& affinities::objects() noexcept { return group_of(made_objects, "objects", 8); }
-affinity_group& affinities::data() noexcept { return group_of(made_data, "data", 16); }
-affinity_group& affinities::nodes() noexcept { return group_of(made_nodes, "nodes", 8); }
-affinity_group& affinities::physics() noexcept { return group_of(made_physics, "physics", 16); }
 
 }

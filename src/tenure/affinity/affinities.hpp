@@ -5,12 +5,15 @@
 /// \file
 /// The ready-made affinity groups of a process, and a base class whose `new` and `delete` use one of them.
 ///
-/// The groups serve any thread, remember where objects begin, and are never destroyed. A program may set their block
-/// size (TENURE_AFFINITY_BLOCK, or affinity_group::set_block_bytes() before the first object) and replace any of them
-/// by its own allocator (affinity_group::replace_with()).
+/// Any thread may use the groups, and they are never destroyed. By default they record where objects begin and place
+/// objects of all sizes together, in blocks of 2 MiB. Before its first object, a group can be configured by the
+/// environment (TENURE_AFFINITY_BLOCK, _ALIGNMENT, _BY_SIZE, _SIZE_REQUIRED, _HUGE_PAGES, for all four groups) or by
+/// affinity_group::configure(), and replaced with another allocator by affinity_group::replace_with().
 
+#include <atomic>
 #include <concepts>
 #include <cstddef>
+#include <cstdint>
 #include <new>
 
 #include <tenure/affinity/affinity_group.hpp>
@@ -19,26 +22,46 @@
 
 namespace tenure::inline TENURE_ABI {
 
-/// Four groups for objects of a scene graph that are seldom visited together, after VulkanSceneGraph's allocator
-/// affinities.
+namespace detail {
+
+enum class ready_made_group : std::uint8_t { objects, data, nodes, physics };
+
+/// The groups that exist so far. They are created by their first use and never destroyed: objects of static duration
+/// may be deleted after everything else.
+extern TENURE_API constinit std::atomic<affinity_group*> ready_made_groups[4];
+[[nodiscard]] TENURE_API affinity_group& make_ready(ready_made_group which) noexcept;
+
+TENURE_LOCAL inline affinity_group& ready_made(ready_made_group which) noexcept {
+    affinity_group* const made = ready_made_groups[static_cast<std::size_t>(which)].load(std::memory_order_acquire);
+    return made != nullptr ? *made : make_ready(which);
+}
+
+}
+
+/// Four groups for objects that are seldom visited together, after VulkanSceneGraph's allocator affinities.
 /// Threads   any.
 namespace affinities {
 /// Objects that fit none of the other groups, at multiples of 8.
-[[nodiscard]] TENURE_API affinity_group& objects() noexcept;
+[[nodiscard]] inline affinity_group& objects() noexcept {
+    return detail::ready_made(detail::ready_made_group::objects);
+}
 /// Arrays and other data that nodes point to, at multiples of 16.
-[[nodiscard]] TENURE_API affinity_group& data() noexcept;
+[[nodiscard]] inline affinity_group& data() noexcept { return detail::ready_made(detail::ready_made_group::data); }
 /// Objects that a traversal visits, at multiples of 8.
-[[nodiscard]] TENURE_API affinity_group& nodes() noexcept;
+[[nodiscard]] inline affinity_group& nodes() noexcept { return detail::ready_made(detail::ready_made_group::nodes); }
 /// Objects of a physics engine, at multiples of 16, as PhysX requires.
-[[nodiscard]] TENURE_API affinity_group& physics() noexcept;
+[[nodiscard]] inline affinity_group& physics() noexcept {
+    return detail::ready_made(detail::ready_made_group::physics);
+}
 }
 
 /// Base class that places objects in a group: `class node : public affinity_object<affinities::nodes>`.
 ///
-/// Throws std::bad_alloc when out of memory; the nothrow forms return nullptr. Deleting a derived object through a base
-/// pointer needs a virtual destructor, as always. std::make_shared does not use the class's operators;
-/// std::allocate_shared with an stl_allocator over the group does.
-/// Requires  the group uses size_on_free::optional: when a constructor throws, some forms of delete receive no size.
+/// Throws std::bad_alloc when out of memory; the nothrow forms return nullptr. To delete a derived object through a
+/// base pointer, the base needs a virtual destructor, as always. std::make_shared does not use the class's operators;
+/// use std::allocate_shared with an stl_allocator over the group.
+/// With size_on_free::required, an object whose constructor throws stays allocated and is reported, if the language
+/// passes no size to its delete.
 template<affinity_group& (*Group)()>
 class affinity_object {
 public:
@@ -83,8 +106,8 @@ public:
     TENURE_LOCAL static void operator delete[](void* object, std::size_t bytes, std::align_val_t alignment) noexcept {
         Group().deallocate(object, bytes, static_cast<std::size_t>(alignment));
     }
-    // Called when a constructor throws in a form of new for which the language passes no size. They are templates
-    // because every aligned delete would pick a plain function of this signature.
+    // Called when a constructor throws in a form of new for which the language passes no size. They are templates,
+    // because every aligned delete would choose a plain function of this form.
     template<std::same_as<std::align_val_t> Alignment>
     TENURE_LOCAL static void operator delete(void* object, Alignment) noexcept {
         Group().deallocate(object);
@@ -115,8 +138,7 @@ protected:
     ~affinity_object() = default;
 
 private:
-    /// The alignment that a plain `new` may expect. It is not told the alignment, but types that need 16 have sizes
-    /// that are multiples of 16.
+    /// The alignment that a plain `new` may expect: types that need 16 have sizes that are multiples of 16.
     [[nodiscard]] static constexpr std::size_t plain_alignment(std::size_t bytes) noexcept {
         return bytes % default_alignment == 0 ? default_alignment : 1;
     }

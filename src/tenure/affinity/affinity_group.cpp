@@ -7,7 +7,6 @@
 #include <new>
 #include <utility>
 
-#include <tenure/affinity/detail/affinity_map.hpp>
 #include <tenure/base/check.hpp>
 #include <tenure/base/no_alloc.hpp>
 #include <tenure/base/options.hpp>
@@ -16,12 +15,16 @@
 
 namespace tenure::inline TENURE_ABI {
 
-using detail::affinity_layout;
 using detail::affinity_page_bytes;
-using detail::freed_twice;
-using detail::freed_twice_advice;
 
 namespace {
+
+constexpr std::string_view free_advice =
+    "Free each object once, to its own group, with the size that it was allocated with.";
+constexpr std::string_view freed_without_size =
+    "an object of a group with size_on_free::required was freed without its size";
+constexpr std::string_view freed_without_size_advice =
+    "Pass the size at every free, or create the group with size_on_free::optional.";
 
 constexpr bool is_possible(const affinity_options& options) noexcept {
     return is_power_of_two(options.alignment) && options.alignment >= 8 && options.alignment <= 1024 &&
@@ -35,13 +38,6 @@ constexpr affinity_options possible(affinity_options options) noexcept {
     return options;
 }
 
-/// The rounded size where each size has its own pages: the next multiple of a cache line, if that adds at most an
-/// eighth of it, so that no object is in two lines without need.
-constexpr std::size_t apart_bytes(std::size_t bytes) noexcept {
-    const std::size_t lines = align_up(bytes, cache_line_bytes);
-    return (lines - bytes) * 8 <= lines ? lines : bytes;
-}
-
 /// Halves the block size until the source can deliver a block at a multiple of its size.
 affinity_options within(block_source& source, affinity_options options) noexcept {
     if (is_possible(options)) {
@@ -51,54 +47,37 @@ affinity_options within(block_source& source, affinity_options options) noexcept
     return options;
 }
 
-/// Whether an address is in a stream's extent, or in a freed run whose bits are not yet set.
-[[nodiscard]] bool is_free_in(const detail::affinity_stream& of, const unsigned char* at) noexcept {
-    return (at >= of.next && at < of.end) || (at >= of.freed_begin && at < of.freed_end) ||
-           (at >= of.before_begin && at < of.before_end);
-}
-
-/// Repairs a stream that its thread may have been writing when another thread forked. Freed runs are written without a
-/// lock, one address at a time. The order of the writes guarantees two things. While a gap is closed, the "before" run
-/// is inside the other. While a new run begins, it has only one end. A half-written run is dropped, and the object that
-/// was just freed stays in use.
-void make_sound(detail::affinity_stream& of) noexcept {
-    if (of.freed_begin == nullptr || of.freed_end == nullptr) of.freed_begin = of.freed_end = nullptr;
-    const bool is_whole = of.before_begin != nullptr && of.before_end != nullptr;
-    const bool is_inside = of.before_begin >= of.freed_begin && of.before_end <= of.freed_end;
-    if (!is_whole || is_inside) of.before_begin = of.before_end = nullptr;
-    if (of.freed_begin != nullptr) return;
-    of.freed_begin = of.before_begin; // "before" is used only while "freed" is
-    of.freed_end = of.before_end;
-    of.before_begin = of.before_end = nullptr;
-}
-
 [[nodiscard]] std::size_t part_bytes() noexcept {
     return align_up(sizeof(detail::affinity_part), platform::page_bytes());
 }
 
 void free_part(detail::affinity_part* part) noexcept { platform::unreserve(part, part_bytes()); }
 
-affinity_layout layout_for(const affinity_options& options) noexcept {
+detail::affinity_bits bits_for(const affinity_options& options) noexcept {
     const bool has_starts = checks::caller || options.sizes == size_on_free::optional;
-    return affinity_layout::of(options.block_bytes, std::max<std::size_t>(options.alignment, 8), has_starts);
+    return detail::affinity_bits(detail::affinity_layout::of(options.block_bytes, options.alignment, has_starts));
+}
+
+detail::affinity_sizes sizes_for(const affinity_options& options) noexcept {
+    return options.layout == page_layout::by_size ? detail::affinity_sizes::by_size(options.alignment)
+                                                  : detail::affinity_sizes::mixed(options.alignment);
 }
 
 }
 
-/// A lock that only shared groups take. Misuse recorded under it is reported after unlocking.
+/// The lock of a shared group; groups of one thread take none. Misuse recorded meanwhile is reported after unlocking.
 class affinity_group::shared_lock {
 public:
     explicit shared_lock(const affinity_group& group) noexcept : group_(const_cast<affinity_group&>(group)) {
         if (group_.is_shared_) group_.mutex_.lock();
     }
     ~shared_lock() {
-        if (!group_.is_shared_) return;
         if (group_.misuse_.empty()) [[likely]] {
-            group_.mutex_.unlock();
+            if (group_.is_shared_) group_.mutex_.unlock();
             return;
         }
         const detail::misuse_log noted = std::exchange(group_.misuse_, {});
-        group_.mutex_.unlock();
+        if (group_.is_shared_) group_.mutex_.unlock();
         noted.report();
     }
     shared_lock(const shared_lock&) = delete;
@@ -107,12 +86,6 @@ public:
 private:
     affinity_group& group_;
 };
-
-/// Records misuse to report after the lock is released; reports at once if there is no lock.
-void affinity_group::note_misuse(std::string_view what, const void* at, std::string_view advice) noexcept {
-    if (!is_shared_) return report_misuse(what, at, advice);
-    misuse_.add(what, at, advice);
-}
 
 constinit const platform::fork_steps affinity_group::fork_steps{
     [](void* owner) noexcept {
@@ -123,31 +96,25 @@ constinit const platform::fork_steps affinity_group::fork_steps{
         static_cast<affinity_group*>(owner)->passthrough_.mutex().unlock();
         static_cast<affinity_group*>(owner)->mutex_.unlock();
     },
-    [](void* owner) noexcept { static_cast<affinity_group*>(owner)->leave_to_child(); },
+    [](void* owner) noexcept {
+        affinity_group& group = *static_cast<affinity_group*>(owner);
+        group.mutex_.abandon();
+        group.passthrough_.mutex().abandon();
+        group.parts_.leave_to_child(group.part_of_this_thread());
+    },
 };
 
 affinity_group::affinity_group(std::string_view name, affinity_options options, block_source& source) noexcept
-    : is_shared_(options.threads == sharing::any_thread),
-      has_starts_(checks::caller || options.sizes == size_on_free::optional),
-      layout_(layout_for(possible(within(source, options)))), options_(possible(within(source, options))), name_(name),
+    : is_shared_(options.threads == sharing::any_thread), bits_(bits_for(possible(within(source, options)))),
+      sizes_(sizes_for(possible(within(source, options)))), options_(possible(within(source, options))), name_(name),
       source_(source), fork_(platform::fork_order::objects, this, fork_steps),
+      blocks_(bits_, source, options.max_retained_bytes, misuse_), pages_(bits_, blocks_, misuse_),
       is_passthrough_(passthrough_enabled(part::affinity)),
       is_invalid_(!is_possible(options) || (is_shared_ && source.threads() != sharing::any_thread)) {
     if (checks::caller && is_invalid_) {
         report_misuse("an affinity group was created with invalid options", this,
                       "Check the ranges in affinity_options; a group for any thread needs a source for any thread.");
     }
-    const std::size_t granule = layout_.granule_bytes();
-    for (std::size_t index = 0; index < stream_count; ++index) {
-        const std::size_t bytes = std::max<std::size_t>(index * 8, 1);
-        const bool is_apart = options_.layout == page_layout::by_size;
-        const std::size_t whole = align_up(bytes, granule);
-        const std::size_t taken = is_apart ? align_up(apart_bytes(whole), granule) : whole;
-        table_[index] = {static_cast<std::uint16_t>(taken), static_cast<std::uint16_t>(is_apart ? taken / 8 : 0)};
-    }
-    // Sizes that round up past the table have no stream of their own.
-    for (size_entry& entry : table_)
-        if (entry.stream >= stream_count) entry.stream = 0;
     if (is_shared_) {
         slot_ = platform::register_slot(this, [](void* group, void* part) noexcept {
             static_cast<affinity_group*>(group)->retire(*static_cast<thread_part*>(part));
@@ -163,63 +130,54 @@ affinity_group::~affinity_group() {
         platform::unregister_slot(slot_);
     }
     parts_.for_each([](thread_part& part) { free_part(&part); });
-    while (blocks_ != nullptr) release_block(blocks_);
-    if (heap* const large = large_.load(std::memory_order_relaxed)) large->~heap();
 }
 
 /// The calling thread's part of a shared group. own_ serves threads that cannot have a part.
-detail::affinity_part* affinity_group::open_part() noexcept {
-    if (thread_part* const mine = part_of_this_thread(); mine != nullptr) return mine;
-    if (!platform::may_set_slot(slot_) || checks::caller) return &own_;
+detail::affinity_part& affinity_group::open_part() noexcept {
+    if (thread_part* const mine = part_of_this_thread(); mine != nullptr) return *mine;
+    if (!platform::may_set_slot(slot_) || checks::caller) return own_;
     void* const memory = platform::map(part_bytes(), cache_line_bytes);
-    if (memory == nullptr) return &own_;
+    if (memory == nullptr) return own_;
     auto* const part = new (memory) thread_part;
     if (!platform::set_slot(slot_, part)) {
         free_part(part);
-        return &own_;
+        return own_;
     }
     const platform::lock_guard lock(mutex_);
     parts_.add(*part);
-    return part;
+    return *part;
 }
 
+/// Takes over the memory of a thread that ends.
 void affinity_group::retire(thread_part& part) noexcept {
     {
         const shared_lock lock(*this);
-        settle_part(part);
+        part.release(pages_);
         own_.count(part.live_count.load(std::memory_order_relaxed));
         parts_.remove(part);
     }
     free_part(&part);
 }
 
-/// Handler in the child of a fork. Only links in the parts of missing threads are written, because most children soon
-/// run another program.
-void affinity_group::leave_to_child() noexcept {
-    mutex_.abandon();
-    passthrough_.mutex().abandon();
-    parts_.leave_to_child(part_of_this_thread());
-}
-
-/// Dissolves the parts of threads that the child of a fork does not have.
+/// Takes over the memory of threads that the child of a fork does not have.
 /// Requires  the lock of a shared group.
-void affinity_group::settle_ownerless() noexcept {
+void affinity_group::reclaim_ownerless_parts() noexcept {
     while (thread_part* const part = parts_.pop_ownerless()) {
-        for (stream& each : part->streams) make_sound(each);
-        settle_part(*part);
+        for (detail::affinity_stream& each : part->streams) each.repair();
+        part->release(pages_);
         own_.count(part->live_count.load(std::memory_order_relaxed));
         ++uncertain_objects_;
         free_part(part);
     }
 }
 
-std::size_t affinity_group::rounded(std::size_t bytes) const noexcept {
-    return bytes <= table_limit_bytes ? table_[(bytes + 7) / 8].bytes : align_up(bytes, layout_.granule_bytes());
-}
-
-affinity_group::size_entry affinity_group::entry_for(std::size_t bytes) const noexcept {
-    if (bytes <= table_limit_bytes) return table_[(bytes + 7) / 8];
-    return {static_cast<std::uint16_t>(rounded(bytes)), 0};
+/// Returns the memory that threads hold for their next objects to its pages.
+/// Requires  no other thread uses the group or holds the lock.
+void affinity_group::release_parts() noexcept {
+    reclaim_ownerless_parts();
+    own_.release(pages_);
+    parts_.for_each_owned([this](thread_part& part) { part.release(pages_); });
+    std::exchange(misuse_, {}).report();
 }
 
 void* affinity_group::allocate_slow(std::size_t bytes, std::size_t alignment) noexcept {
@@ -232,119 +190,56 @@ void* affinity_group::allocate_slow(std::size_t bytes, std::size_t alignment) no
         return object;
     }
     if (is_passthrough_) return passthrough_.allocate(std::max<std::size_t>(bytes, 1), whole_alignment);
-    if (bytes > max_in_block_bytes() || alignment > max_block_alignment) return allocate_large(bytes, whole_alignment);
-    thread_part& mine = *open_part();
-    size_entry entry = entry_for(bytes);
+    if (bytes > max_in_block_bytes() || alignment > max_block_alignment) {
+        // At multiples of an OS page: a free without a size looks for large objects only there.
+        return large_.get_or_create(name_, source_).allocate(bytes, std::max(whole_alignment, max_block_alignment));
+    }
+    thread_part& mine = open_part();
+    size_entry entry = sizes_.of(bytes);
     // Pages of one size assume that objects follow each other without gaps.
     const bool is_in_order =
-        alignment <= layout_.granule_bytes() || (alignment <= cache_line_bytes && entry.bytes % alignment == 0);
+        alignment <= bits_.granule_bytes() || (alignment <= cache_line_bytes && entry.bytes % alignment == 0);
     if (!is_in_order) entry.stream = 0;
-    stream& from = mine.streams[entry.stream];
-    const bool is_ours = !is_shared_ || &mine != &own_; // otherwise shared by all threads without a part
-    if (!checks::caller && is_ours && from.next != nullptr && is_aligned(from.next, alignment) &&
-        entry.bytes <= static_cast<std::size_t>(from.end - from.next)) {
-        unsigned char* const object = std::exchange(from.next, from.next + entry.bytes);
-        if (has_starts_ && entry.stream == 0) mark_end(from.next);
+    detail::affinity_stream& stream = mine.streams[entry.stream];
+    detail::affinity_run& extent = stream.extent;
+    if (!checks::caller && is_exclusive(mine) && is_aligned(extent.begin, alignment) && entry.bytes <= extent.bytes()) {
+        unsigned char* const object = std::exchange(extent.begin, extent.begin + entry.bytes);
+        if (bits_.has_starts && entry.stream == 0) bits_.mark_end(extent.begin);
         mine.count(1);
         return object;
     }
+    const detail::affinity_request wanted{entry.bytes, alignment};
+    unsigned char* object = nullptr;
     const shared_lock lock(*this);
-    auto* object = static_cast<unsigned char*>(pointer_at(align_up(address_of(from.next), alignment)));
-    while (from.next == nullptr || object > from.end || entry.bytes > static_cast<std::size_t>(from.end - object)) {
-        if (!refill(mine, entry.stream, {entry.bytes, alignment})) return nullptr;
-        object = static_cast<unsigned char*>(pointer_at(align_up(address_of(from.next), alignment)));
-    }
-    if (object != from.next) {
-        unsigned char* const gap = from.next;
-        from.next = object;
-        free_run(gap, object);
-        if (has_starts_) mark_start(object);
-    }
-    from.next = object + entry.bytes;
-    if (has_starts_ && (entry.stream == 0 || checks::caller)) mark_end(from.next);
+    while ((object = stream.allocate(pages_, wanted)) == nullptr)
+        if (!refill(mine, stream, wanted)) return nullptr;
     mine.count(1);
     if constexpr (checks::caller) {
-        abandon_extent(from); // so that the bits are exact at every call
-        mine.scanned[entry.stream] = granule_in_page(object + entry.bytes - 1);
+        stream.end_extent(pages_); // so that the bits are exact at every call
         platform::unpoison(object, entry.bytes);
     }
     return object;
 }
 
-void* affinity_group::allocate_large(std::size_t bytes, std::size_t alignment) noexcept {
-    heap* large = large_.load(std::memory_order_acquire);
-    if (large == nullptr) {
-        const platform::lock_guard lock(platform::making_mutex());
-        large = large_.load(std::memory_order_relaxed);
-        if (large == nullptr) {
-            large = new (large_memory_) heap({.name = name_}, source_);
-            large_.store(large, std::memory_order_release);
-        }
-    }
-    // At multiples of an OS page: a free without a size looks for large objects only there.
-    return large->allocate(bytes, std::max(alignment, max_block_alignment));
-}
-
-bool affinity_group::is_large(const void* object, std::size_t bytes, std::size_t alignment) const noexcept {
-    if ((bytes != unknown_bytes && bytes > max_in_block_bytes()) || alignment > max_block_alignment) return true;
-    if (!is_aligned(object, max_block_alignment)) return false;
-    const heap* const large = large_.load(std::memory_order_acquire);
-    // Most objects are in the group's blocks; that lookup takes no lock.
-    return large != nullptr && detail::affinity_owners.get(object) != this && large->owns(object);
-}
-
-/// Bytes that an object in a block takes. Zero if the group does not record it.
-std::size_t affinity_group::bytes_of(const void* object) const noexcept {
-    const detail::affinity_page& home = layout_.page_of(object);
-    if (home.stream != 0) return std::size_t{home.stream} * 8;
-    if (!has_starts_) return 0;
-    detail::affinity_block* const in = layout_.block_of(object);
-    const bit_word* const starts = layout_.start_bits(in);
-    const bit_word* const free = layout_.free_bits(in);
-    const std::size_t first = layout_.granule_of(object);
-    const std::size_t end = layout_.granule_of(layout_.end_of(home) - 1) + 1;
-    std::size_t granule = first + 1;
-    while (granule < end) {
-        const std::size_t word = granule / bits_per_word;
-        const bit_word is_free = detail::load_bits(free[word], std::memory_order_acquire);
-        const bit_word begins = detail::load_bits(starts[word], std::memory_order_acquire);
-        const bit_word bits = (begins | is_free) >> (granule % bits_per_word);
-        if (bits != 0) {
-            granule += lowest_bit(bits);
-            break;
-        }
-        granule = (word + 1) * bits_per_word;
-    }
-    return (std::min(granule, end) - first) << layout_.granule_shift;
+/// Finds an extent for an object.
+/// Returns   false when out of memory.
+bool affinity_group::refill(thread_part& mine, detail::affinity_stream& stream,
+                            detail::affinity_request wanted) noexcept {
+    if (stream.refill_from_own(pages_, wanted)) return true;
+    reclaim_ownerless_parts();
+    if (stream.refill(pages_, wanted, detail::page_search::bounded)) return true;
+    mine.release(pages_); // the thread may hold memory for other sizes
+    return stream.refill(pages_, wanted, detail::page_search::all);
 }
 
 void affinity_group::deallocate(void* object) noexcept {
     if (object == nullptr) return;
     const bool is_elsewhere = functions_.deallocate != nullptr || is_passthrough_ || is_large(object, unknown_bytes, 1);
     if (is_elsewhere || checks::caller) return deallocate_slow(object, unknown_bytes, 1);
-    const std::size_t bytes = bytes_of(object);
-    if (bytes == 0) {
-        report_misuse("an object of a group with size_on_free::required was freed without its size", object,
-                      "Pass the size at every free, or create the group with size_on_free::optional.");
-        return;
-    }
-    thread_part* const mine = part_of_this_thread();
-    const size_entry entry{static_cast<std::uint16_t>(bytes), layout_.page_of(object).stream};
-    if (mine == nullptr || !free_beside(*mine, entry, static_cast<unsigned char*>(object))) free_apart(object, entry);
-}
-
-void affinity_group::free_large(heap& large, void* object, std::size_t bytes, std::size_t alignment) noexcept {
-    if constexpr (checks::caller) {
-        const bool is_known = bytes != unknown_bytes;
-        if (is_known && bytes > max_in_block_bytes())
-            return large.deallocate(object, bytes, std::max(alignment, max_block_alignment));
-        if (is_known && large.owns(object) && large.usable_size(object) > max_in_block_bytes()) {
-            report_misuse("a large object was freed with another size than it was allocated with", object,
-                          "Free each object once, to its own group, with the size that it was allocated with.");
-            return;
-        }
-    }
-    large.deallocate(object);
+    const std::size_t bytes = bits_.object_bytes(object);
+    if (bytes == 0) return report_misuse(freed_without_size, object, freed_without_size_advice);
+    deallocate_in_block(static_cast<unsigned char*>(object),
+                        {static_cast<std::uint16_t>(bytes), bits_.page_of(object).stream});
 }
 
 void affinity_group::deallocate_slow(void* object, std::size_t bytes, std::size_t alignment) noexcept {
@@ -357,119 +252,162 @@ void affinity_group::deallocate_slow(void* object, std::size_t bytes, std::size_
     }
     if (is_passthrough_) return passthrough_.deallocate(object);
     if (is_large(object, bytes, alignment)) {
-        heap* const large = large_.load(std::memory_order_acquire);
-        if (large != nullptr) return free_large(*large, object, bytes, alignment);
-        report_misuse("a large object was freed to a group that has none", object,
-                      "Free each object to its own group, with the size that it was allocated with.");
+        if (heap* const large = large_.get()) return deallocate_large(*large, object, bytes, alignment);
+        report_misuse("a large object was freed to a group that has none", object, free_advice);
         return;
     }
     if constexpr (checks::caller) {
         const shared_lock lock(*this);
         return deallocate_checked(object, bytes);
     }
-    const size_entry entry = entry_for(bytes);
-    thread_part* const mine = part_of_this_thread();
-    if (mine == nullptr || !free_beside(*mine, entry, static_cast<unsigned char*>(object))) free_apart(object, entry);
+    deallocate_in_block(static_cast<unsigned char*>(object), sizes_.of(bytes));
 }
 
-/// Frees the object that was allocated last, or begins a new run if there is room for one.
-/// Returns   false, and changes nothing, for any other object.
-bool affinity_group::free_quickly(stream& of, size_entry entry, unsigned char* begin) noexcept {
-    unsigned char* const end = begin + entry.bytes;
-    if (is_free_in(of, begin)) return false;
-    if (end == of.next && (address_of(end) & (affinity_page_bytes - 1)) != 0) {
-        // Only inside the extent's page: at a page boundary the object may be in the page before. At the end of the
-        // extent another object may begin.
-        if (has_starts_ && entry.stream == 0 && end != of.end) unmark_start(end);
-        of.next = begin;
-        return true;
-    }
-    if (of.before_begin != nullptr) return false;
-    // This order matters to the child of a fork: make_sound().
-    of.before_begin = of.freed_begin;
-    of.before_end = of.freed_end;
-    std::atomic_signal_fence(std::memory_order_release);
-    of.freed_end = nullptr;
-    std::atomic_signal_fence(std::memory_order_release);
-    of.freed_begin = begin;
-    std::atomic_signal_fence(std::memory_order_release);
-    of.freed_end = end;
-    if (of.before_begin == nullptr) return true;
-    // These bits are written when a third run begins; prefetch them now.
-    const unsigned char* const next = of.before_begin;
-    prefetch_for_write(&layout_.page_of(next));
-    prefetch_for_write(layout_.free_bits(layout_.block_of(next)) + layout_.granule_of(next) / bits_per_word);
-    return true;
-}
-
-/// Frees an object that is not adjacent to the memory that the thread freed last.
-void affinity_group::free_apart(void* object, size_entry entry) noexcept {
-    thread_part& mine = *open_part();
-    auto* const begin = static_cast<unsigned char*>(object);
-    stream& of = mine.streams[entry.stream];
-    const bool is_ours = !is_shared_ || &mine != &own_; // otherwise shared by all threads without a part
-    if (is_ours && free_quickly(of, entry, begin)) return mine.count(-1);
+void affinity_group::deallocate_in_block(unsigned char* object, size_entry entry) noexcept {
+    unsigned char* const end = object + entry.bytes;
+    thread_part* const opened = part_of_this_thread();
+    if (opened != nullptr && opened->streams[entry.stream].extend_freed(object, end)) return opened->count(-1);
+    thread_part& mine = open_part();
+    detail::affinity_stream& stream = mine.streams[entry.stream];
+    if (is_exclusive(mine) && stream.rewind_or_begin_freed(bits_, object, end)) return mine.count(-1);
     const shared_lock lock(*this);
-    if (is_free_in(of, begin)) return note_misuse(freed_twice, object, freed_twice_advice);
+    if (stream.contains_free(object)) return pages_.note_freed_twice(object);
     mine.count(-1);
-    flush_before(of);
-    static_cast<void>(free_quickly(of, entry, begin));
+    stream.flush_older(pages_);
+    static_cast<void>(stream.rewind_or_begin_freed(bits_, object, end));
+}
+
+bool affinity_group::is_large(const void* object, std::size_t bytes, std::size_t alignment) const noexcept {
+    if ((bytes != unknown_bytes && bytes > max_in_block_bytes()) || alignment > max_block_alignment) return true;
+    // Most objects are in the group's blocks; that lookup takes no lock.
+    return is_aligned(object, max_block_alignment) && !blocks_.owns(object) && large_.owns(object);
+}
+
+void affinity_group::deallocate_large(heap& large, void* object, std::size_t bytes, std::size_t alignment) noexcept {
+    const bool is_checked = checks::caller && bytes != unknown_bytes;
+    if (is_checked && bytes > max_in_block_bytes())
+        return large.deallocate(object, bytes, std::max(alignment, max_block_alignment));
+    if (is_checked && large.owns(object) && large.usable_size(object) > max_in_block_bytes())
+        return report_misuse("a large object was freed with another size than it was allocated with", object,
+                             free_advice);
+    large.deallocate(object);
+}
+
+/// Cost      O(1): reads the bits and the records of the page and the block.
+void affinity_group::deallocate_checked(void* object, std::size_t bytes) noexcept {
+    const auto note = [&](std::string_view what, std::string_view advice = free_advice) {
+        misuse_.add(what, object, advice);
+    };
+    if (!blocks_.owns(object))
+        return note("a pointer that does not belong to the group was freed to an affinity group");
+    const detail::affinity_page& page = bits_.page_of(object);
+    if (!blocks_.is_intact(*bits_.block_of(object)) || page.free_granules > page.capacity)
+        return misuse_.add(
+            "the bookkeeping of a group's block was overwritten", bits_.block_of(object),
+            "Look for a write before the start of an object, or past the end of one in the preceding block.");
+    const bool is_granule = object >= bits_.begin_of(page) && is_aligned(object, bits_.granule_bytes());
+    if (is_granule && (!page.is_used() || bits_.is_free(object)))
+        return note("an object of an affinity group was freed twice, or never allocated",
+                    "Look for a second owner of this object.");
+    if (!is_granule || !bits_.is_start(object))
+        return note("a pointer that is not the start of an object was freed to an affinity group");
+    if (bytes == unknown_bytes && options_.sizes == size_on_free::required)
+        return note(freed_without_size, freed_without_size_advice);
+    const std::size_t whole_bytes = bits_.object_bytes(object);
+    if (bytes != unknown_bytes && sizes_.of(bytes).bytes != whole_bytes)
+        return note("an object was freed with another size than it was allocated with");
+    own_.count(-1);
+    platform::poison_freed(object, whole_bytes);
+    auto* const begin = static_cast<unsigned char*>(object);
+    bits_.unmark_start(begin);
+    pages_.free({begin, begin + whole_bytes});
 }
 
 void affinity_group::clear() noexcept {
     passthrough_.free_all();
-    if (heap* const large = large_.load(std::memory_order_acquire)) large->clear();
+    if (heap* const large = large_.get()) large->clear();
     const shared_lock lock(*this);
-    const auto forget = [](thread_part& part) noexcept {
-        part.live_count.store(0, std::memory_order_relaxed);
-        for (std::size_t index = 0; index < stream_count; ++index) {
-            part.streams[index] = {};
-            part.taken[index] = nullptr;
-        }
-    };
-    forget(own_);
+    own_.clear();
+    parts_.for_each([](thread_part& part) { part.clear(); });
     uncertain_objects_ = 0;
-    parts_.for_each(forget);
-    for (block* each = blocks_; each != nullptr; each = each->next) forget_block(*each);
-    std::fill(std::begin(partial_), std::end(partial_), nullptr);
-    std::fill(std::begin(filed_), std::end(filed_), nullptr);
-    filed_classes_ = 0;
-    empty_ = nullptr;
-    newest_ = blocks_;
-    used_pages_ = 0;
-    empty_block_count_ = block_count_;
+    pages_.clear();
+}
+
+std::size_t affinity_group::trim() noexcept {
+    heap* const large = large_.get();
+    const std::size_t large_bytes = large != nullptr ? large->trim() : 0;
+    const std::size_t reserved_before = blocks_.reserved_bytes();
+    release_parts();
+    const std::size_t decommitted = blocks_.trim();
+    return large_bytes + decommitted + (reserved_before - blocks_.reserved_bytes());
 }
 
 bool affinity_group::owns(const void* pointer) const noexcept {
-    if (detail::affinity_owners.get(pointer) == this) return true;
-    const heap* const large = large_.load(std::memory_order_acquire);
-    return (large != nullptr && large->owns(pointer)) || (is_passthrough_ && passthrough_.owns(pointer));
+    return blocks_.owns(pointer) || large_.owns(pointer) || (is_passthrough_ && passthrough_.owns(pointer));
 }
 
 std::size_t affinity_group::size() const noexcept {
-    const std::size_t others = passthrough_.count() + large_count();
+    const std::size_t others = passthrough_.count() + large_.stats().live_count;
     const shared_lock lock(*this);
-    std::ptrdiff_t count = own_.live_count.load(std::memory_order_relaxed);
+    std::ptrdiff_t count = static_cast<std::ptrdiff_t>(pages_.freed_twice_count());
+    count += own_.live_count.load(std::memory_order_relaxed);
     parts_.for_each([&](const thread_part& part) { count += part.live_count.load(std::memory_order_relaxed); });
     count += function_count_.load(std::memory_order_relaxed);
     return others + (count > 0 ? static_cast<std::size_t>(count) : 0);
 }
 
-bool affinity_group::set_block_bytes(std::size_t bytes) noexcept {
+allocator_stats affinity_group::stats() const noexcept {
+    allocator_stats answer = large_.stats();
+    answer.live_count = size();
+    answer.live_bytes += passthrough_.bytes();
     const shared_lock lock(*this);
-    affinity_options wanted = options_;
-    wanted.block_bytes = bytes;
-    if (blocks_ != nullptr || is_invalid_ || !is_possible(wanted)) return false;
-    wanted = within(source_, wanted);
-    options_ = wanted;
-    layout_ = layout_for(options_);
+    blocks_.add_to(answer);
+    if (is_shared_) return answer;
+    for (const detail::affinity_stream& each : own_.streams) answer.live_bytes -= each.free_bytes();
+    return answer;
+}
+
+affinity_usage affinity_group::usage() noexcept {
+    const allocator_stats large = large_.stats();
+    affinity_usage answer;
+    answer.name = name_;
+    answer.live_count = size();
+    answer.large_count = large.live_count;
+    answer.large_bytes = large.live_bytes;
+    release_parts();
+    blocks_.add_to(answer);
+    return answer;
+}
+
+bool affinity_group::valid() noexcept {
+    release_parts();
+    detail::affinity_census found;
+    if (!large_.valid() || !blocks_.valid(found) || !pages_.valid(found)) return false;
+    if (!found.is_complete) return true;
+    const std::size_t expected = size();
+    const bool is_elsewhere = functions_.allocate != nullptr || is_passthrough_;
+    const std::size_t counted = found.objects + (is_elsewhere ? expected : large_.stats().live_count);
+    return (counted > expected ? counted - expected : expected - counted) <= uncertain_objects_;
+}
+
+bool affinity_group::configure(const affinity_options& options, block_source& source) noexcept {
+    const bool is_for_one = source.threads() != sharing::any_thread;
+    if (!is_possible(options) || (options.threads == sharing::any_thread && is_for_one)) return false;
+    if (size() != 0) return false;
+    release_parts();
+    if (blocks_.reserved_bytes() != 0) return false;
+    const std::string_view name = name_;
+    const affinity_functions functions = functions_;
+    this->~affinity_group();
+    ::new (this) affinity_group(name, options, source);
+    functions_ = functions;
     return true;
 }
 
 bool affinity_group::replace_with(const affinity_functions& functions) noexcept {
     if ((functions.allocate == nullptr) != (functions.deallocate == nullptr) || is_invalid_ || size() != 0)
         return false;
-    settle_all();
+    release_parts();
     functions_ = functions;
     return true;
 }

@@ -6,25 +6,25 @@
 /// Affinity group: objects of mixed sizes that are visited together, stored together in allocation order.
 ///
 /// Use it for     scene graphs, trees, meshes of small objects. Use one group per kind of traversal, so that objects
-///                that a traversal skips are not stored between objects that it visits.
+///                that a traversal skips do not lie between objects that it visits.
 /// Not for        many objects of one type: pool/pool.hpp. Large objects or objects visited alone: heap/heap.hpp.
-/// Memory from    a block source, in naturally aligned blocks of 2 MiB that are touched as they are used. trim()
-///                returns empty blocks; blocks past options.max_retained_bytes are returned at once. Objects past
+/// Memory from    a block source, in naturally aligned blocks of 2 MiB, touched as they are used. trim() returns empty
+///                blocks. Empty blocks beyond options.max_retained_bytes are returned at once. Objects larger than
 ///                max_in_block_bytes() come from a heap that belongs to the group.
-/// Cost           allocate and deallocate O(1): an add and a compare, plus at most 128 words of bits per page of 64 KiB
-///                or run of free memory in it. Before a request fails, all pages that may have room are searched. clear
-///                O(blocks), including their bits.
-/// Overhead       no header. Sizes are rounded up to the alignment. If frees pass the size: one bit per 8 bytes where
-///                something was freed, nothing elsewhere. If they need not: one more bit per 8 bytes, at most 4 bytes
-///                per object up to 256 bytes and 1.6 % above. No object crosses a page of 64 KiB: objects larger than
-///                the rest of a page waste it. With page_layout::by_size, sizes near a multiple of a cache line are
-///                rounded up to it.
-/// Threads        one at a time; any with sharing::any_thread, which takes a lock when the thread's own memory does not
-///                suffice. Functions below state exceptions.
-/// Fork           usable in the child: always with sharing::any_thread, otherwise unless another thread was using the
-///                group during the fork. An object that a thread missing in the child was just allocating or freeing
-///                may be lost to the child, and size() may be off by it.
-/// When full      asks the source; if that fails, returns nullptr and changes nothing.
+/// Cost           allocate and deallocate O(1): an add and a compare. A call that moves to another page of 64 KiB, or
+///                to another free run in a page, also processes up to 128 words of bits. Before allocate fails, it
+///                searches all pages that may have room. clear O(blocks), and it empties their bits.
+/// Overhead       no header. Sizes are rounded up to the alignment. Free memory is recorded by one bit per 8 bytes,
+///                only in pages where an object was freed. size_on_free::optional needs one more bit per 8 bytes: at
+///                most 4 bytes per object up to 256 bytes, and 1.6 % above. No object crosses a page of 64 KiB; the
+///                rest of a page that is too small for the next object stays unused. page_layout::by_size rounds a size
+///                just below a multiple of a cache line up to it.
+/// Threads        one at a time; with sharing::any_thread any number, and a call takes a lock only when the thread's
+///                own memory does not suffice. The functions below state exceptions.
+/// Fork           usable in the child. Without sharing::any_thread, no other thread may be using the group during the
+///                fork. With it, the child may lose one object for each other thread that was allocating or freeing
+///                during the fork, and size() may be off by as many.
+/// When full      asks the source for a block; if that fails, returns nullptr and changes nothing.
 /// Example        examples/affinity.cpp
 
 #include <atomic>
@@ -33,7 +33,12 @@
 #include <string_view>
 
 #include <tenure/affinity/affinity_usage.hpp>
-#include <tenure/affinity/detail/affinity_block.hpp>
+#include <tenure/affinity/detail/affinity_bits.hpp>
+#include <tenure/affinity/detail/affinity_blocks.hpp>
+#include <tenure/affinity/detail/affinity_large.hpp>
+#include <tenure/affinity/detail/affinity_pages.hpp>
+#include <tenure/affinity/detail/affinity_sizes.hpp>
+#include <tenure/affinity/detail/affinity_stream.hpp>
 #include <tenure/base/align.hpp>
 #include <tenure/base/block_source.hpp>
 #include <tenure/base/config.hpp>
@@ -82,9 +87,9 @@ struct affinity_functions {
 
 class TENURE_API affinity_group {
 public:
-    /// Acquires nothing from the source before the first object. With options out of range, or a single-threaded source
-    /// in a group for any thread, every allocation fails; checked builds report it. If the source's blocks are smaller
-    /// than options.block_bytes, the group uses smaller blocks, down to 64 KiB.
+    /// Acquires nothing from the source before the first object. If an option is out of range, or the group is for any
+    /// thread and the source is not, every allocation fails; checked builds report it. If the source's blocks are
+    /// smaller than options.block_bytes, the group uses smaller blocks, down to 64 KiB.
     /// Requires  the text of `name` and the source outlive the group.
     explicit affinity_group(std::string_view name, affinity_options options = {},
                             block_source& source = page_source::process()) noexcept;
@@ -98,21 +103,21 @@ public:
     /// Allocates uninitialized memory. Zero bytes count as one.
     /// Returns   memory at a multiple of the group's alignment; nullptr when out of memory.
     [[nodiscard]] TENURE_LOCAL void* allocate(std::size_t bytes) noexcept;
-    /// Allocates memory that is also a multiple of `alignment`.
+    /// The same at a multiple of `alignment` as well.
     /// Returns   nullptr also when `alignment` is not a power of two.
     [[nodiscard]] TENURE_LOCAL void* allocate(std::size_t bytes, std::size_t alignment) noexcept;
 
     /// Frees an object. nullptr is allowed and does nothing.
-    /// Requires  the object is allocated from this group, and the group does not use size_on_free::required. With that
-    ///           option, call one of the forms below; a violation is reported for objects in blocks.
+    /// Requires  the object is allocated from this group, which does not use size_on_free::required. With that option,
+    ///           pass the size; a violation is reported for objects in blocks.
     void deallocate(void* object) noexcept;
     /// Frees an object of known size.
     /// Requires  also that `bytes` is the size that it was allocated with.
     TENURE_LOCAL void deallocate(void* object, std::size_t bytes) noexcept;
     TENURE_LOCAL void deallocate(void* object, std::size_t bytes, std::size_t alignment) noexcept;
 
-    /// Frees every object without running destructors. The pages stay until trim(), whatever options.max_retained_bytes
-    /// says. Memory held by replacement functions is not affected.
+    /// Frees every object without running destructors. All pages stay until trim(), even beyond
+    /// options.max_retained_bytes. Memory of replacement functions is not affected.
     /// Requires  no other thread uses the group during the call, or any of its objects afterwards.
     /// Cost      O(blocks).
     void clear() noexcept;
@@ -130,22 +135,23 @@ public:
     /// Number of allocated objects.
     /// Cost      O(1); in a shared group O(threads), with a lock.
     [[nodiscard]] std::size_t size() const noexcept;
-    /// peak_bytes counts pages in use and large objects. In a shared group, live_bytes includes memory that threads
-    /// hold for their next objects.
+    /// peak_bytes counts pages in use and large objects. A shared group's live_bytes include what threads hold in
+    /// reserve.
     /// Cost      O(pages), with a lock in a shared group.
     [[nodiscard]] allocator_stats stats() const noexcept;
-    /// Memory usage, for reports.
-    /// Requires  no other thread uses the group meanwhile.
+    /// For reports. Requires  no other thread uses the group meanwhile.
     /// Cost      O(pages), including their bits.
     [[nodiscard]] affinity_usage usage() noexcept;
 
-    /// Checks every page and bit for consistency.
-    /// Requires  no other thread uses the group meanwhile.
+    /// Checks every page and bit for consistency. Requires  no other thread uses the group meanwhile.
     [[nodiscard]] bool valid() noexcept;
 
-    /// Sets the block size, under the same rules as the option.
-    /// Returns   false, and changes nothing, when the group already has a block.
-    [[nodiscard]] bool set_block_bytes(std::size_t bytes) noexcept;
+    /// Configures the group anew, for groups that the caller did not create: see affinities.hpp.
+    /// Requires  no other thread uses the group meanwhile.
+    /// Returns   false, and changes nothing, when the group has an object or a block (trim() releases empty ones), or
+    ///           when the options are invalid.
+    [[nodiscard]] bool configure(const affinity_options& options,
+                                 block_source& source = page_source::process()) noexcept;
 
     /// Makes the group allocate and free through the given functions, which must serve the same threads as the group.
     /// Null functions restore the group's own memory.
@@ -157,103 +163,42 @@ public:
     [[nodiscard]] std::string_view name() const noexcept { return name_; }
     [[nodiscard]] std::size_t alignment() const noexcept { return options_.alignment; }
     [[nodiscard]] std::size_t block_bytes() const noexcept { return options_.block_bytes; }
-    /// The largest object that is stored in a block. Larger objects, and those aligned to more than 4096, are stored in
-    /// the group's heap.
+    /// The largest object in a block. Larger objects, and those aligned to more than 4096, are in the group's heap.
     [[nodiscard]] static constexpr std::size_t max_in_block_bytes() noexcept { return detail::affinity_page_bytes / 4; }
 
 private:
     class shared_lock;
-    using stream = detail::affinity_stream;
-    using page = detail::affinity_page;
-    using block = detail::affinity_block;
     using thread_part = detail::affinity_part;
+    using size_entry = detail::affinity_sizes::entry;
 
     static constexpr std::size_t table_limit_bytes = detail::affinity_table_limit_bytes;
     static constexpr std::size_t least_alignment = 8;        // of every group; known at compile time
     static constexpr std::size_t max_block_alignment = 4096; // larger alignments use the heap
     static constexpr std::size_t unknown_bytes = SIZE_MAX;   // of a free without a size
-    static constexpr std::size_t stream_count = detail::affinity_stream_count;
-    static constexpr std::size_t run_classes = 14; // by binary logarithm of a run's granules
 
-    /// The rounded size of a request up to table_limit_bytes, and its stream.
-    struct size_entry {
-        std::uint16_t bytes;
-        std::uint16_t stream;
-    };
-
-    /// Takes over the memory of a thread that ends.
-    void retire(thread_part& part) noexcept;
     [[nodiscard]] TENURE_LOCAL thread_part* part_of_this_thread() noexcept;
-    [[nodiscard]] TENURE_LOCAL bool free_near(void* object, std::size_t bytes) noexcept;
-    [[nodiscard]] TENURE_LOCAL bool free_beside(thread_part& mine, size_entry entry, unsigned char* begin) noexcept;
-    TENURE_LOCAL void mark_start(const unsigned char* at) noexcept;
-    TENURE_LOCAL void mark_end(const unsigned char* at) noexcept;
-    TENURE_LOCAL void unmark_start(const unsigned char* at) noexcept;
-    [[nodiscard]] size_entry entry_for(std::size_t bytes) const noexcept;
-    [[nodiscard]] std::size_t rounded(std::size_t bytes) const noexcept;
-
+    [[nodiscard]] TENURE_LOCAL bool deallocate_adjacent(void* object, std::size_t bytes) noexcept;
     [[nodiscard]] void* allocate_slow(std::size_t bytes, std::size_t alignment) noexcept;
+    [[nodiscard]] bool refill(thread_part& mine, detail::affinity_stream& stream,
+                              detail::affinity_request wanted) noexcept;
     void deallocate_slow(void* object, std::size_t bytes, std::size_t alignment) noexcept;
-    void free_apart(void* object, size_entry entry) noexcept;
-    [[nodiscard]] bool free_quickly(stream& of, size_entry entry, unsigned char* begin) noexcept;
-    void free_large(heap& large, void* object, std::size_t bytes, std::size_t alignment) noexcept;
+    void deallocate_in_block(unsigned char* object, size_entry entry) noexcept;
     void deallocate_checked(void* object, std::size_t bytes) noexcept;
-    void note_misuse(std::string_view what, const void* at, std::string_view advice) noexcept;
+    void deallocate_large(heap& large, void* object, std::size_t bytes, std::size_t alignment) noexcept;
     [[nodiscard]] bool is_large(const void* object, std::size_t bytes, std::size_t alignment) const noexcept;
-    [[nodiscard]] void* allocate_large(std::size_t bytes, std::size_t alignment) noexcept;
-    [[nodiscard]] std::size_t bytes_of(const void* object) const noexcept;
 
-    [[nodiscard]] thread_part* open_part() noexcept;
-    /// A requested size and alignment.
-    struct request {
-        std::size_t bytes;
-        std::size_t alignment;
-    };
-    [[nodiscard]] bool refill(thread_part& mine, std::size_t stream_index, request asked) noexcept;
-    [[nodiscard]] bool reuse_freed(thread_part& mine, std::size_t stream_index, request asked) noexcept;
-    [[nodiscard]] bool next_run(thread_part& mine, std::size_t stream_index, request asked) noexcept;
-    [[nodiscard]] page* find_page(std::size_t stream_index, std::size_t bytes, bool may_look) noexcept;
-    [[nodiscard]] page* search_filed(request asked) noexcept;
-    void open_page(thread_part& mine, std::size_t stream_index, page& which) noexcept;
-    [[nodiscard]] page* fresh_page() noexcept;
-    [[nodiscard]] bool add_block() noexcept;
-    void release_block(block* which) noexcept;
-    void unlist_pages(block& which) noexcept;
-    [[nodiscard]] bool is_block(const block& which) const noexcept;
-    [[nodiscard]] bool is_valid_page(const page& which, std::size_t& live_count) const noexcept;
-    /// Whether the starts of a page's objects are marked. Checked builds also mark those in pages of one size.
-    [[nodiscard]] bool is_marked(const page& which) const noexcept {
-        return has_starts_ && (which.stream == 0 || checks::caller);
-    }
-    [[nodiscard]] static std::size_t unused_bytes(const thread_part& part) noexcept;
-    [[nodiscard]] std::size_t largest_run_bytes(const page& which) const noexcept;
-    [[nodiscard]] std::size_t large_count() const noexcept;
-    void open_fresh_page(thread_part& mine, std::size_t stream_index, page& fresh) noexcept;
-    void open_extent(stream& at, unsigned char* begin, unsigned char* end) noexcept;
-    void abandon_extent(stream& at) noexcept;
-    void flush(stream& at) noexcept;
-    void flush_before(stream& at) noexcept;
-    void free_run(unsigned char* begin, unsigned char* end) noexcept;
-    void settle(page& which) noexcept;
-    void leave(thread_part& mine, std::size_t stream_index) noexcept;
-    void settle_part(thread_part& part) noexcept;
-    void settle_ownerless() noexcept;
-    void settle_all() noexcept;
-    void leave_to_child() noexcept;
+    [[nodiscard]] thread_part& open_part() noexcept;
+    /// Whether only the calling thread uses its part. Threads without one use own_ under the lock.
+    [[nodiscard]] bool is_exclusive(const thread_part& part) const noexcept { return !is_shared_ || &part != &own_; }
+    void retire(thread_part& part) noexcept;
+    void reclaim_ownerless_parts() noexcept;
+    void release_parts() noexcept;
     static const platform::fork_steps fork_steps;
-    void make_empty(page& which) noexcept;
-    void list(page& which, page*& first, detail::page_place place) noexcept;
-    void unlist(page& which) noexcept;
-    [[nodiscard]] page*& list_of(const page& which) noexcept;
-    [[nodiscard]] std::uint16_t granule_in_page(const void* inside) const noexcept;
-    void forget_block(block& which) noexcept;
-    void empty_bits(page& which) noexcept;
 
     // First the fields that every call touches.
     bool is_shared_;
-    bool has_starts_; // object starts are marked in pages of the mixed stream
-    detail::affinity_layout layout_;
-    size_entry table_[stream_count];
+    detail::affinity_bits bits_;
+    detail::affinity_sizes sizes_;
     thread_part own_; // the only thread's part, or that of threads without one
 
     affinity_options options_;
@@ -261,114 +206,67 @@ private:
     block_source& source_;
     platform::thread_slot slot_;
     platform::fork_handler fork_;   // used by shared groups
-    mutable platform::mutex mutex_; // guards everything below, in a shared group
+    mutable platform::mutex mutex_; // guards everything up to pages_, in a shared group
     detail::misuse_log misuse_;     // reported after unlocking: the handler may query the group
     detail::thread_parts<thread_part> parts_;
-    std::size_t uncertain_objects_ = 0; // objects that such threads may have been about to count
-    page* partial_[stream_count] = {};
-    page* filed_[run_classes] = {};
-    std::uint32_t filed_classes_ = 0; // bit set
-    page* empty_ = nullptr;
-    block* blocks_ = nullptr;
-    block* last_ = nullptr;
-    block* newest_ = nullptr; // the first block that may have unused pages
-    std::size_t block_count_ = 0;
-    std::size_t empty_block_count_ = 0;
-    std::size_t used_pages_ = 0;
-    std::size_t peak_pages_ = 0;
+    std::size_t uncertain_objects_ = 0; // objects that ownerless parts may have been about to count
+    detail::affinity_blocks blocks_;
+    detail::affinity_pages pages_;
     bool is_passthrough_;
     bool is_invalid_;
     affinity_functions functions_;
     std::atomic<std::ptrdiff_t> function_count_{0};
     detail::passthrough_blocks passthrough_;
-    std::atomic<heap*> large_{nullptr};
-    alignas(heap) unsigned char large_memory_[sizeof(heap)];
+    detail::affinity_large large_;
 };
 
 inline detail::affinity_part* affinity_group::part_of_this_thread() noexcept {
     return is_shared_ ? static_cast<thread_part*>(platform::slot_value(slot_)) : &own_;
 }
 
-/// Marks the start of an object or of the free rest of an extent.
-inline void affinity_group::mark_start(const unsigned char* at) noexcept {
-    const std::size_t granule = layout_.granule_of(at);
-    bit_word& word = layout_.start_bits(layout_.block_of(at))[granule / bits_per_word];
-    detail::store_bits(word, word | bit_at(granule));
-}
-
-/// Marks the end of an object, unless it is the end of the page.
-inline void affinity_group::mark_end(const unsigned char* at) noexcept {
-    if ((address_of(at) & (detail::affinity_page_bytes - 1)) != 0) mark_start(at);
-}
-
-inline void affinity_group::unmark_start(const unsigned char* at) noexcept {
-    const std::size_t granule = layout_.granule_of(at);
-    bit_word& word = layout_.start_bits(layout_.block_of(at))[granule / bits_per_word];
-    detail::store_bits(word, word & ~bit_at(granule));
-}
-
 inline void* affinity_group::allocate(std::size_t bytes) noexcept { return allocate(bytes, 1); }
 
+// With what it calls, just below the size that GCC inlines at -O2. -fdump-ipa-inline-details says whether it still is.
 inline void* affinity_group::allocate(std::size_t bytes, std::size_t alignment) noexcept {
     thread_part* const mine = part_of_this_thread();
     if (!checks::caller && bytes <= table_limit_bytes && mine != nullptr) [[likely]] {
-        const size_entry entry = table_[(bytes + 7) / 8];
-        stream& from = mine->streams[entry.stream];
-        unsigned char* const object = from.next;
+        const size_entry entry = sizes_.in_table(bytes);
+        detail::affinity_run& extent = mine->streams[entry.stream].extent;
+        unsigned char* const object = extent.begin;
         // An object that is aligned by chance is good enough. The slow path rejects values that are not powers of two.
         const bool is_aligned = alignment <= least_alignment || alignment <= options_.alignment ||
                                 (alignment <= max_block_alignment && (address_of(object) & (alignment - 1)) == 0);
-        if (is_power_of_two(alignment) && is_aligned && entry.bytes <= static_cast<std::size_t>(from.end - object))
+        if (is_power_of_two(alignment) && is_aligned && entry.bytes <= static_cast<std::size_t>(extent.end - object))
             [[likely]] {
-            from.next = object + entry.bytes;
+            extent.begin = object + entry.bytes;
             mine->count(1);
-            if (has_starts_ && entry.stream == 0) mark_end(object + entry.bytes);
+            if (bits_.has_starts && entry.stream == 0) bits_.mark_end(object + entry.bytes);
             return object;
         }
     }
     return allocate_slow(bytes, alignment);
 }
 
-inline bool affinity_group::free_near(void* object, std::size_t bytes) noexcept {
+/// Frees an object that is adjacent to the memory that the thread freed last.
+/// Returns   false, and changes nothing, for any other object and for nullptr.
+inline bool affinity_group::deallocate_adjacent(void* object, std::size_t bytes) noexcept {
     thread_part* const mine = part_of_this_thread();
     if (checks::caller || bytes > table_limit_bytes || mine == nullptr) [[unlikely]]
         return false;
-    return free_beside(*mine, table_[(bytes + 7) / 8], static_cast<unsigned char*>(object));
+    const size_entry entry = sizes_.in_table(bytes);
+    auto* const begin = static_cast<unsigned char*>(object);
+    if (begin == nullptr || !mine->streams[entry.stream].extend_freed(begin, begin + entry.bytes)) return false;
+    mine->count(-1);
+    return true;
 }
 
 inline void affinity_group::deallocate(void* object, std::size_t bytes) noexcept {
-    if (!free_near(object, bytes)) deallocate_slow(object, bytes, 1);
+    if (!deallocate_adjacent(object, bytes)) deallocate_slow(object, bytes, 1);
 }
 
 inline void affinity_group::deallocate(void* object, std::size_t bytes, std::size_t alignment) noexcept {
-    if (alignment > max_block_alignment || !free_near(object, bytes)) deallocate_slow(object, bytes, alignment);
-}
-
-/// Frees an object that is adjacent to the memory that the thread freed last.
-/// Returns   false, and changes nothing, for any other object and for nullptr.
-inline bool affinity_group::free_beside(thread_part& mine, size_entry entry, unsigned char* begin) noexcept {
-    stream& of = mine.streams[entry.stream];
-    unsigned char* const end = begin + entry.bytes;
-    if (begin == nullptr) return false;
-    if (end == of.freed_begin) {
-        of.freed_begin = begin;
-        if (begin == of.before_end) [[unlikely]] { // the gap between the two runs is closed
-            of.freed_begin = of.before_begin;
-            std::atomic_signal_fence(std::memory_order_release); // for the child of a fork: make_sound()
-            of.before_begin = of.before_end = nullptr;
-        }
-    } else if (begin == of.freed_end) {
-        of.freed_end = end;
-        if (end == of.before_begin) [[unlikely]] {
-            of.freed_end = of.before_end;
-            std::atomic_signal_fence(std::memory_order_release);
-            of.before_begin = of.before_end = nullptr;
-        }
-    } else {
-        return false;
-    }
-    mine.count(-1);
-    return true;
+    if (alignment > max_block_alignment || !deallocate_adjacent(object, bytes))
+        deallocate_slow(object, bytes, alignment);
 }
 
 }

@@ -13,14 +13,13 @@
 
 namespace tenure::inline TENURE_ABI {
 
-/// Memory usage of an affinity group.
 struct affinity_usage {
     std::string_view name;
     std::size_t block_count = 0;
     std::size_t total_bytes = 0;        ///< of all blocks
     std::size_t live_count = 0;         ///< objects, including large ones
     std::size_t reserved_bytes = 0;     ///< used by objects in blocks, including rounding
-    std::size_t available_bytes = 0;    ///< available in blocks
+    std::size_t available_bytes = 0;    ///< in blocks
     std::size_t bookkeeping_bytes = 0;  ///< part of the blocks that never holds objects
     std::size_t largest_free_bytes = 0; ///< longest free run in a page that was used
     std::size_t large_count = 0;        ///< objects on the group's heap

@@ -53,8 +53,7 @@ public:
     };
 
     /// Acquires nothing from the source until the first allocation.
-    /// Requires  `source` outlives the arena. `first_chunk_bytes` is the size of the first chunk; values below 1 KiB
-    ///           are raised to 1 KiB.
+    /// Requires  `source` outlives the arena. A `first_chunk_bytes` below 1 KiB counts as 1 KiB.
     explicit arena(block_source& source = page_source::process(), std::size_t first_chunk_bytes = 64 * 1024) noexcept;
 
     /// Releases every chunk; runs no destructors.
@@ -65,8 +64,7 @@ public:
     /// Allocates `bytes` directly behind the previous allocation, without rounding: two blocks of 4 bytes are 4 bytes
     /// apart if their alignment allows it.
     /// Requires  `alignment` is a power of two. Zero bytes count as one.
-    /// Returns   memory that stays valid until clear() or a rewind() to an earlier marker; nullptr when the source
-    ///           fails.
+    /// Returns   memory that stays valid until clear() or a rewind() to an earlier marker; nullptr if the source fails.
     [[nodiscard]] void* allocate(std::size_t bytes, std::size_t alignment = default_alignment) noexcept;
 
     /// Frees the block if it is the newest one; otherwise does nothing until rewind() or clear().
@@ -83,20 +81,18 @@ public:
     /// Drops every allocation and retains the chunks.
     void clear() noexcept;
 
-    /// Releases the empty chunks to the source.
-    /// Returns   the bytes released.
+    /// Releases the empty chunks to the source. Returns   the bytes released.
     std::size_t trim() noexcept;
 
     /// Cost      O(chunks).
     [[nodiscard]] bool owns(const void* pointer) const noexcept;
 
-    /// live_bytes counts everything before the cursor, alignment gaps included. live_count is unknown and therefore
-    /// zero. peak_bytes is sampled at each rewind(), clear() and stats(), so a block that deallocate() freed earlier
-    /// may be missing.
+    /// live_bytes counts everything before the cursor, including alignment gaps. live_count is not counted: it is zero.
+    /// peak_bytes is sampled at each rewind(), clear() and stats(): it may miss a block that was freed before.
     /// Cost      O(chunks).
     [[nodiscard]] allocator_stats stats() const noexcept;
 
-    /// Checks the whole structure. Returns whether it is consistent. Cost      O(chunks).
+    /// Whether the whole structure is consistent. Cost      O(chunks).
     [[nodiscard]] bool valid() const noexcept;
 
 private:

@@ -14,10 +14,10 @@ namespace tenure::inline TENURE_ABI {
 
 /// An allocator allocates memory by size and alignment, deallocates it with both, and recognises its own memory.
 ///
-/// - `allocate(bytes, alignment)`: returns memory, or nullptr when out of memory, and then changes nothing. Zero bytes
-///   count as one.
-/// - `deallocate(pointer, bytes, alignment)`: frees a block; `bytes` and `alignment` are those passed to allocate(). An
-///   allocator that cannot reuse a single block does nothing; its header says so.
+/// - `allocate(bytes, alignment)`: returns memory; nullptr, and nothing changes, when out of memory. Zero bytes count
+///   as one.
+/// - `deallocate(pointer, bytes, alignment)`: frees a block; `bytes` and `alignment` are those passed to allocate(). In
+///   an allocator that cannot reuse a single block it does nothing; its header says so.
 /// - `owns(pointer)`: whether the pointer is inside memory that this allocator acquired from its source.
 template<class A>
 concept allocator = requires(A& a, const A& constant, void* pointer, std::size_t number) {

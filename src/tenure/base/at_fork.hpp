@@ -13,8 +13,7 @@ namespace tenure::inline TENURE_ABI::detail {
 void lock_tags() noexcept;
 void unlock_tags() noexcept;
 
-/// Called in the child. If a thread of the parent was reading the options from the environment, the next caller of
-/// option_value() reads them.
+/// Called in the child: lets the next option_value() read the environment, if another thread was just reading it.
 void forget_reader_of_options() noexcept;
 
 }

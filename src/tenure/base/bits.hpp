@@ -38,8 +38,8 @@ constexpr std::size_t bits_per_word = 64;
 
 [[nodiscard]] constexpr bit_word bit_at(std::size_t index) noexcept { return bit_word{1} << (index % bits_per_word); }
 
-/// Calls `visit(word, bits)` for each word that overlaps the `count` bits from `first` on: the word's index, and a mask
-/// of its bits in that range.
+/// Calls `visit(word, bits)` for each word with some of the `count` bits from `first` on: its index, and a mask of
+/// them.
 template<class Visit>
 constexpr void for_each_word_of(std::size_t first, std::size_t count, Visit&& visit) {
     while (count != 0) {

@@ -9,9 +9,9 @@
 /// counts or fails; programs pass a static buffer, huge pages or a file. Calls are rare, so they are virtual.
 ///
 /// An allocator may call its source while it holds a lock. Therefore a source must not use the allocator that it
-/// serves, and a source behind Temp or TempJob must use neither. A source must also not create a heap, a shared pool or
-/// a shared group inside a call: creation needs a lock that a forking thread holds while it waits for the locks of
-/// allocators. Create them beforehand.
+/// serves, and a source behind Temp or TempJob must use neither. Nor may it create a heap, a shared pool or a shared
+/// group inside a call: creation needs a lock that a forking thread holds while it waits for the locks of allocators.
+/// Create them beforehand.
 
 #include <atomic>
 #include <cstddef>
@@ -41,8 +41,8 @@ public:
     /// Releases a whole block. Requires  `bytes` is the size it was acquired with (or extended to).
     virtual void release(void* block, std::size_t bytes) noexcept = 0;
 
-    /// Extends a block in place. The default returns false. Called with the current size, it changes nothing and
-    /// returns true if the source supports extending at all; a smaller size returns false.
+    /// Extends a block in place. The default returns false. With the current size it changes nothing and returns
+    /// whether the source can extend at all; with a smaller size it returns false.
     [[nodiscard]] virtual bool extend(void* block, std::size_t old_bytes, std::size_t new_bytes) noexcept;
 
     /// Moves a block's pages to a larger or smaller range without copying bytes.
@@ -72,7 +72,7 @@ protected:
 
 namespace detail {
 
-/// Whether a block has the alignment that was requested from its source. Checked builds report a block that does not.
+/// Whether a block has the alignment that was requested. Checked builds report a block without it.
 constexpr std::string_view ignored_alignment = "a block source ignored the alignment",
                            ignored_alignment_advice = "The block is returned to its source. Make acquire() and remap() "
                                                       "return a multiple of the requested alignment.";

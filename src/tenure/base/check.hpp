@@ -3,16 +3,14 @@
 #pragma once
 
 /// \file
-/// Checks, enabled by the build's check level. A failed check tells the report handler what happened, where, and what
-/// to do.
+/// Checks, enabled by the build's check level. A failed check reports what happened, where, and what to do.
 
 #include <tenure/base/config.hpp>
 #include <tenure/base/report.hpp>
 
 namespace tenure::inline TENURE_ABI {
 
-/// Reports a mistake of the caller: `what` happened, the `pointer` concerned unless it is nullptr, and `advice` on what
-/// to do.
+/// Reports a mistake of the caller: what happened, the pointer concerned (nullptr: none), and what to do.
 /// Returns   only if an installed report handler returns.
 TENURE_API TENURE_COLD void report_misuse(std::string_view what, const void* pointer, std::string_view advice) noexcept;
 

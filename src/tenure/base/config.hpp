@@ -23,8 +23,7 @@
 #    define TENURE_CHECKS 0
 #endif
 
-// Inline C++ code must not link with an object of another minor version or check level, so the name of the inline
-// namespace contains both.
+// Objects of different minor versions or check levels must not link: the inline namespace's name contains both.
 #if TENURE_CHECKS == 0
 #    define TENURE_ABI v0_1_checks0
 #elif TENURE_CHECKS == 1
@@ -54,8 +53,7 @@
 #define TENURE_TEXT(tokens) TENURE_TEXT_OF(tokens)
 
 // Initial-exec: two instructions from any module. A Temp allocation takes 1.3 ns, against 5 ns with general-dynamic.
-// The model uses space in the static thread-local block, so the library's thread-local state stays under 512 bytes in
-// total.
+// The model uses the static thread-local block, so the library's thread-local state is less than 512 bytes in total.
 #define TENURE_THREAD_LOCAL constinit thread_local
 #define TENURE_TLS_MODEL __attribute__((tls_model("initial-exec")))
 
@@ -79,8 +77,7 @@
 
 namespace tenure::inline TENURE_ABI {
 
-/// Whether this is a ThreadSanitizer build. ThreadSanitizer does not see the order created by fences and by accesses of
-/// different widths.
+/// Whether this is a ThreadSanitizer build. It misses the order created by fences and by accesses of other widths.
 constexpr bool thread_sanitizer = TENURE_THREAD_SANITIZER != 0;
 
 /// The check levels as constants; `if constexpr (checks::caller)` costs nothing where it is off.

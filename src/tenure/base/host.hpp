@@ -37,11 +37,10 @@ void write_stack(void* const* frames, std::size_t count) noexcept;
 [[nodiscard]] const char* environment(const char* name) noexcept;
 
 /// Back-off for a loop that waits for another thread. The first calls only yield the processor; later calls sleep for
-/// some microseconds, so that a lower-priority thread can run too. Preserves errno.
+/// some microseconds, so that a thread of lower priority can run too. Preserves errno.
 void let_others_run(unsigned looks_before) noexcept;
 
-// The process's malloc, for blocks under passthrough (option passthrough). Inside the drop-in it is the C library's
-// malloc.
+// The process's malloc, for blocks under passthrough; inside the drop-in it is the C library's malloc.
 
 /// Requires  `alignment` is a power of two. Zero bytes count as one. Returns nullptr when out of memory.
 [[nodiscard]] void* process_allocate(std::size_t bytes, std::size_t alignment) noexcept;

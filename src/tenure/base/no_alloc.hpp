@@ -3,16 +3,16 @@
 #pragma once
 
 /// \file
-/// No-allocation scopes: a thread promises not to allocate, and exceptions to that promise.
+/// No-allocation scopes: a thread promises not to allocate, and permits exceptions.
 ///
 /// Use it for     audio callbacks, frames, request loops: code that must not wait for memory.
 /// Cost           a scope: an add, a load and a test of thread-local state at each end, plus two calls if an observer
 ///                is present. An allocation: nothing; in checked builds a load and a test.
-/// Detected       in checked builds every allocation and reallocation through this library, at the call that makes it;
-///                under the hardened drop-in or `tenure watch` every malloc and operator new as well. Frees are
-///                allowed, and so are the library's own internal allocations.
+/// Detected       in checked builds every allocation and reallocation through this library, at the call that makes it.
+///                The hardened drop-in and `tenure watch` also detect every malloc and operator new. Frees and the
+///                library's own internal allocations are allowed.
 /// Reported       at once, as misuse: the default handler writes the stack and aborts. If a handler returns, the
-///                allocation continues. Of nested calls only the outermost is reported, once. `tenure watch` counts
+///                allocation continues. Of nested calls only the outermost one is reported, once. `tenure watch` counts
 ///                violations by place until the program ends.
 /// Threads        a promise applies to the calling thread only.
 /// Example        examples/no_alloc.cpp
@@ -45,7 +45,7 @@ public:
     }
 };
 
-/// While it exists, the calling thread may allocate, even inside a no_alloc_scope that is opened within it: the
+/// While it exists, the calling thread may allocate, even inside a no_alloc_scope that is opened within it. The
 /// permission covers everything that is called. Use it for a report, a first use, or a path that is known to be rare.
 class [[nodiscard]] allow_alloc_scope {
 public:
@@ -61,8 +61,8 @@ public:
 
 namespace detail {
 
-/// Surrounds the library's internal work, so that allocations of the C library during it violate no promise. Without a
-/// promise it costs nothing and does not look for an observer.
+/// Surrounds the library's internal work: allocations of the C library during it violate no promise. Without a promise
+/// it costs nothing and does not look for an observer.
 class own_work {
 public:
     TENURE_LOCAL own_work() noexcept : is_permitted_(no_alloc_scope::is_active()) {

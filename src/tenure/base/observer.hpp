@@ -3,8 +3,7 @@
 #pragma once
 
 /// \file
-/// The observer interface: how a library that interposes malloc learns of the program's no-allocation scopes and
-/// regions.
+/// The observer interface: tells a library that interposes malloc of the program's no-allocation scopes and regions.
 ///
 /// An observer exports an object of type tenure_observer_table under the C name `tenure_observer` from a library that
 /// is loaded before the program's first scope:
@@ -12,13 +11,12 @@
 ///     extern "C" __attribute__((visibility("default"))) const tenure_observer_table tenure_observer = {...};
 ///
 /// Each copy of Tenure looks for it once, with dlsym(RTLD_DEFAULT), at its first scope or mark. Only the first library
-/// in the loader's order that exports the name is the observer. Tenure ignores a table of another version and a shorter
-/// one.
+/// in the loader's order that exports the name is the observer. Shorter tables and other versions are ignored.
 ///
 /// The functions are called on the thread that opens or ends the scope, in program order; every end follows its begin.
-/// They may be called from anywhere in a program, so they must neither wait nor throw. Null function pointers are not
-/// called. Names are UTF-8, not zero-terminated, and valid only during the call. An observer that identifies a name by
-/// its address must also compare its bytes.
+/// Any code of a program may call them, so they must neither wait nor throw. Null function pointers are not called.
+/// Names are UTF-8, not zero-terminated, and valid only during the call. An observer that identifies a name by its
+/// address must also compare its bytes.
 
 #include <cstddef>
 #include <cstdint>
@@ -30,9 +28,8 @@ struct tenure_observer_table {
     void (*region_end)();
     void (*no_alloc_begin)();
     void (*no_alloc_end)();
-    /// Inside such a scope promises do not count, whether made before or within it. Also called around the library's
-    /// internal work while a promise is active, and around a report together with the rest of the call that violated
-    /// the promise.
+    /// Suspends promises made before or within the scope. Also called around the library's internal work while a
+    /// promise is active, and around a report together with the rest of the call that violated the promise.
     void (*allow_alloc_begin)();
     void (*allow_alloc_end)();
     void (*mark)(const char* name, std::size_t name_bytes);

@@ -5,9 +5,9 @@
 /// \file
 /// Every setting that can change without a rebuild, in one table. `tenure options` prints it.
 ///
-/// A value comes from the built-in default, from the environment (read once, at the first query, and not in a
-/// set-user-ID program) or from the program; the program has priority. Parts read their options at first use, so set
-/// them when the program starts.
+/// The value comes from the program if it set one, otherwise from the environment, otherwise from the built-in default.
+/// The environment is read once, at the first query, and not in a set-user-ID program. Parts read their options at
+/// first use, so set them when the program starts.
 
 #include <cstddef>
 #include <cstdint>
@@ -29,11 +29,15 @@ enum class option : std::uint8_t {
     heap_background,
     heap_guard_sample,
     affinity_block_bytes,
+    affinity_alignment,
+    affinity_by_size,
+    affinity_size_required,
+    affinity_huge_pages,
     handle_report,
     handle_stack_frames,
     buffer_fill,
 };
-constexpr std::size_t option_count = 13;
+constexpr std::size_t option_count = 17;
 
 /// Parts that can use the process's malloc. The value of option::passthrough is a set of them.
 enum class part : std::uint8_t {
@@ -78,8 +82,7 @@ TENURE_API option_origin option_source(option) noexcept;
 /// Threads   any; parts that already read the option keep the value they read.
 TENURE_API bool set_option(option, std::uint64_t value) noexcept;
 
-/// Parses a value from the environment or a command line. Returns false, and leaves `value` unchanged, if it is not
-/// valid.
+/// Parses a value from the environment or a command line. Returns false, and keeps `value`, if the text is not valid.
 TENURE_API bool parse_option(const option_info&, std::string_view text, std::uint64_t& value) noexcept;
 
 /// Whether this part allocates its blocks with malloc.

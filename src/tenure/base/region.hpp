@@ -5,11 +5,11 @@
 /// \file
 /// Named regions and marks that show an observer of the process what the program is doing.
 ///
-/// Use it for     telling `tenure watch` what the program does while it allocates and waits: a part of a frame, a
+/// Use it for     naming what the program does while it allocates and waits, for `tenure watch`: a part of a frame, a
 ///                parallel loop, the loading of a level.
 /// Cost           an add, a load and a test of thread-local state at each end; plus a call if an observer is present.
-/// Names          UTF-8, read during the call: an observer copies up to 63 bytes of each new name. Prefer literals,
-///                which an observer may recognise by their address.
+/// Names          UTF-8, read during the call: an observer copies up to 63 bytes of each new name. Prefer literals: an
+///                observer may recognise them by their address.
 /// Threads        a region belongs to its thread: it begins and ends there. Regions nest.
 /// Example        examples/no_alloc.cpp
 

@@ -35,13 +35,12 @@ private:
     std::size_t length_ = 0;
 };
 
-/// Receives a finished report. It may be called on any thread and must not allocate from the part that reports.
+/// Receives a finished report, on any thread. It must not allocate from the part that reports.
 using report_handler = void (*)(report_kind, std::string_view) noexcept;
 
-/// Installs a handler for all reports and returns the previous one; nullptr restores the default handler, which writes
+/// Installs a handler for all reports and returns the previous one. nullptr restores the default handler, which writes
 /// to standard error and, for misuse and broken invariants, aborts. If a handler returns, the program continues where
-/// it can: the reported call then does nothing, except that an allocation inside a no_alloc_scope (no_alloc.hpp) is
-/// still made.
+/// it can: the reported call does nothing, except that an allocation inside a no_alloc_scope is still made.
 /// Threads   any; takes effect at the next report.
 TENURE_API report_handler set_report_handler(report_handler) noexcept;
 

@@ -12,8 +12,8 @@
 namespace tenure::inline TENURE_ABI {
 
 /// Allocates from the front of a buffer. Blocks released in reverse order are reused at once, down to the first gap
-/// that an alignment left between them; the whole buffer is reused once every block is released. It suits an allocator
-/// that keeps what it acquires.
+/// that an alignment left between them. The whole buffer is reused once every block is released. Use it for an
+/// allocator that keeps what it acquires.
 ///
 /// Threads   one at a time.
 /// When full returns nullptr.

@@ -11,8 +11,7 @@
 
 namespace tenure::inline TENURE_ABI {
 
-/// A snapshot. If an allocator cannot know a value without slowing its fast path, its header says so, and the value is
-/// the nearest one it knows.
+/// A snapshot. If a value would slow the fast path, an allocator returns the nearest one; its header says so.
 struct allocator_stats {
     std::size_t live_count = 0;     ///< allocated blocks
     std::size_t live_bytes = 0;     ///< their bytes, including rounding

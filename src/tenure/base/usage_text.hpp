@@ -33,8 +33,8 @@ struct usage_figure {
     bool is_bytes;
 };
 
-/// Writes `kind name`, or `{"name": "name"`, followed by the figures. The JSON object stays open for further members:
-/// the caller closes it with "}\n". The name may contain any bytes: JSON output escapes them, text output shows control
+/// Writes `kind name`, or `{"name": "name"`, and then the figures. The JSON object stays open for further members: the
+/// caller closes it with "}\n". The name may contain any bytes: JSON output escapes them, and text output shows control
 /// characters as question marks. UTF-8 is written unchanged.
 void write_figures(const usage_writer& write, std::string_view kind, std::string_view name,
                    std::span<const usage_figure> figures);

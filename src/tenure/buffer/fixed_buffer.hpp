@@ -5,15 +5,14 @@
 /// \file
 /// A fixed-length array that is passed by value: every copy knows whether the memory was freed.
 ///
-/// Use it for     arrays shared between parts, threads or languages without one clear owner; members of structures that
-///                are copied.
+/// Use it for     arrays that parts, threads or languages share without one clear owner; members of copied structures.
 /// Not for        arrays with one owner: buffer/safe_array.hpp. Arrays that grow: std::vector with
 ///                adapt/stl_allocator.hpp.
 /// Memory from    the process heap.
-/// Cost           element access: one load, two compares; through a lease, that of a pointer. make() and deallocate():
-///                about 50 ns plus an allocation.
+/// Cost           element access: one load, two compares; through a lease as through a pointer. make() and
+///                deallocate(): about 50 ns plus an allocation.
 /// Overhead       24 bytes per copy; 60 bytes for the memory's handle entry, plus the heap's rounding.
-/// Threads        any; element access is as for plain memory. Pass copies between threads as any other value.
+/// Threads        any. The buffer does not synchronize element accesses. Threads may pass copies to each other.
 /// Fork           as handle/handle_table.hpp.
 /// When full      make() returns a buffer that is not live.
 /// Example        examples/handles.cpp
@@ -47,8 +46,7 @@ public:
     constexpr fixed_buffer() noexcept = default;
 
     /// Allocates `count` elements, all zero unless the options say otherwise.
-    /// Returns   a buffer that is not live when out of memory, when the size overflows, or when the alignment is not a
-    ///           power of two.
+    /// Returns   a buffer that is not live when out of memory, if the size overflows, or if the alignment is invalid.
     [[nodiscard]] static fixed_buffer make(std::size_t count, held_options options = {}) noexcept {
         handle made;
         if (count > max_object_bytes / sizeof(T) || !is_power_of_two(options.alignment)) return {};
@@ -91,7 +89,7 @@ public:
         return index < count_ && is_live() ? first_ + index : nullptr;
     }
 
-    /// All elements. Checked only by this call: use a lease to keep the memory. A buffer that is not live is reported.
+    /// All elements. Only this call checks the buffer, and reports one that is not live. A lease keeps the memory.
     [[nodiscard]] std::span<T> span() const noexcept {
         if (!is_live()) [[unlikely]]
             detail::end_for_stale_buffer(first_);
@@ -102,7 +100,7 @@ public:
     /// Holds the memory: nothing can free it until the lease ends, and loops run at pointer speed. Empty if not live.
     [[nodiscard]] tenure::lease<T> lease() const noexcept { return tenure::lease<T>(as_handle(), first_, count_); }
 
-    /// A part of the buffer: the same memory, which is always freed as a whole. A slice out of range is reported.
+    /// A part of the buffer, in the same memory, which is always freed as a whole. A slice out of range is reported.
     [[nodiscard]] fixed_buffer slice(std::size_t first, std::size_t count) const noexcept {
         if (first > count_ || count > count_ - first) [[unlikely]]
             detail::end_for_slice(first_, first, count, count_);
@@ -126,7 +124,7 @@ public:
     /// Fails     stale_handle: already freed; still_held: nothing has changed.
     status deallocate() const noexcept { return handle_table::process().remove(as_handle()); }
 
-    /// fill() and copy_to() do nothing if the buffer is not live. Returns   whether they did anything.
+    /// fill() and copy_to() do nothing, and return false, if the buffer is not live.
     bool fill(const T& value) const noexcept {
         const auto held = lease();
         std::fill(held.begin(), held.end(), value);

@@ -46,8 +46,7 @@ public:
     /// Number of code points. Cost      O(bytes).
     [[nodiscard]] std::size_t length() const noexcept;
 
-    /// The text. Checked only by this call. A string that was freed is reported, and the program ends; a default one is
-    /// empty.
+    /// The text. Only this call checks it: a freed string is reported, and the program ends. A default string is empty.
     [[nodiscard]] std::string_view view() const noexcept;
     [[nodiscard]] tenure::lease<char> lease() const noexcept { return bytes_.lease(); }
 

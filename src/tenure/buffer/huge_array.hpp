@@ -7,15 +7,15 @@
 ///
 /// Use it for     thousands of millions of numbers or plain structures.
 /// Not for        small arrays: buffer/safe_array.hpp.
-/// Memory from    the process heap, with huge pages requested, or a file, whose excess over the machine's memory stays
-///                on the disk.
-/// Cost           the first touch of each page, in steps of 2 MiB where the system has huge pages; element access as in
+/// Memory from    the process heap, which requests huge pages, or a file: what exceeds the machine's memory stays on
+///                disk.
+/// Cost           the first touch of each page, in steps of 2 MiB with huge pages; element access as in
 ///                buffer/safe_array.hpp.
 /// Overhead       one page per array, and 60 bytes for its handle.
-/// Threads        one for the owner; element access is as for plain memory; leases from any thread.
+/// Threads        one at a time for the owner; any for leases. The array does not synchronize element accesses.
 /// Fork           usable in the child; a mapped file is shared with the parent.
-/// When full      make() and map_file() return an array that is empty and not live. A full disk raises a fault (SIGBUS)
-///                at the first touch.
+/// When full      make() and map_file() return an empty array that is not live. A full disk faults (SIGBUS) at the
+///                first touch.
 /// Example        examples/handles.cpp
 
 #include <algorithm>
@@ -51,8 +51,8 @@ public:
         return huge_array(base::make(count, options));
     }
 
-    /// Maps the first `count` elements of a file; see platform/file_map.hpp for how the file changes, and for a `path`
-    /// of nullptr. `why` gets the reason for a failure.
+    /// Maps the first `count` elements of a file. platform/file_map.hpp says how the file changes, and what a `path` of
+    /// nullptr means. `why` gets the reason for a failure.
     [[nodiscard]] static huge_array map_file(const char* path, std::size_t count, status* why = nullptr) noexcept {
         huge_array made;
         handle memory;

@@ -16,8 +16,7 @@
 
 namespace tenure::inline TENURE_ABI {
 
-/// Keeps memory from being freed until the lease ends. Element access checks only the index, and only in checked
-/// builds.
+/// Keeps memory from being freed until the lease ends. Element access checks only the index, in checked builds only.
 ///
 /// Cost      17 ns to begin and end a lease.
 /// Threads   one thread; other threads may have leases of the same buffer.

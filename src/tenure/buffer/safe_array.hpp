@@ -9,11 +9,11 @@
 /// Not for        copies by value: buffer/fixed_buffer.hpp. Arrays larger than memory: buffer/huge_array.hpp.
 /// Memory from    the process heap.
 /// Cost           as buffer/fixed_buffer.hpp, plus a constructor and a destructor call per element.
-/// Overhead       the same.
-/// Threads        one for the owner; element access is as for plain memory; leases from any thread.
-/// Checks         code with a copy of the handle can free the memory before the owner does: is_live() tells. In checked
-///                builds size() is then zero, and an access is reported and ends the program. Only a lease prevents
-///                this.
+/// Overhead       as buffer/fixed_buffer.hpp.
+/// Threads        one at a time for the owner; any for leases. The array does not synchronize element accesses.
+/// Checks         code with a copy of the handle can free the memory before the owner does; is_live() is then false. In
+///                checked builds size() is then zero, and an access is reported and ends the program. Take a lease to
+///                prevent this.
 /// Fork           as handle/handle_table.hpp.
 /// When full      make() returns an array that is empty and not live.
 /// Example        examples/handles.cpp
@@ -99,13 +99,12 @@ public:
     [[nodiscard]] fixed_buffer<Element> buffer() const noexcept {
         return fixed_buffer<Element>::of(memory_, count_);
     }
-    /// Keeps the array's memory until the lease ends: the owner must not end before.
+    /// Keeps the array's memory until the lease ends. The owner must not end before.
     [[nodiscard]] tenure::lease<T> lease() const noexcept { return tenure::lease<T>(memory_, first(), count_); }
     [[nodiscard]] std::uint32_t holders() const noexcept { return handle_table::process().holders(memory_); }
     [[nodiscard]] const handle& as_handle() const noexcept { return memory_; }
 
-    /// Ends the array now. Fails     still_held: nothing has changed; stale_handle: the array was empty, or other code
-    /// has freed its memory.
+    /// Ends the array now. Fails     still_held: nothing has changed; stale_handle: empty, or freed by other code.
     status deallocate(std::uint32_t* holders = nullptr) noexcept {
         handle_table& table = handle_table::process();
         if (memory_.entry == 0) return status::stale_handle;

@@ -10,21 +10,20 @@
 /// Memory from    the caller: nothing is allocated.
 /// Cost           about 5 ns per call, then O(count): mostly the time to read and write the memory.
 /// Overhead       none; buffers need only the alignment of their type.
-/// Threads        any; a call runs on the caller's thread. To use several threads: buffer/detail/vector_pieces.hpp.
-/// When full      never. An operation that cannot be done (division by zero, the minimum of nothing) says so in its
-///                result and changes nothing.
+/// Threads        any. A call uses only the caller's thread; detail/vector_pieces.hpp divides the work among several.
+/// When full      does not apply. An operation that cannot be done (division by zero, the minimum of nothing) says so
+///                in its result and changes nothing.
 /// Example        examples/vector_maths.cpp
 ///
-/// Every result is that of the plain loop, bit for bit on every machine, except for which NaN it is. Counts are in
-/// elements. A written buffer may be the same as a read one, from the same first element (in place). Otherwise they
-/// must not overlap: checked builds report an overlap; in other builds it is undefined behaviour.
+/// Every result is that of the plain loop, bit for bit on every machine; only which NaN results may differ. Counts are
+/// in elements. A written buffer may be a read one if both begin at the same element (in place). Otherwise they must
+/// not overlap: checked builds report an overlap; in other builds it is undefined behaviour.
 ///
-/// The order of floating-point sums: elements are grouped into blocks of 4096. In a block, element i is added to lane
-/// i mod L in the order of i, where L is 64 lanes of float or 32 of double, and each lane starts at +0. Then the upper
-/// half of the lanes is added to the lower half, lane by lane, until one is left: the block's sum. The sum of n blocks
-/// is the sum of the first p plus the sum of the others, where p is the largest power of two below n. The sum of no
-/// blocks is +0. Products of a dot product are rounded before they are added.
-/// none +0. Products of a dot product are rounded before they are added.
+/// The order of floating-point sums is fixed. Elements are grouped into blocks of 4096. In a block, element i is added
+/// to lane i mod L in the order of i; L is 64 lanes of float or 32 of double, and each lane starts at +0. Then the
+/// upper half of the lanes is added to the lower half, lane by lane, until one is left: the block's sum. The sum of n
+/// blocks is the sum of the first p plus the sum of the others, where p is the largest power of two below n. The sum of
+/// no blocks is +0. Products of a dot product are rounded before they are added.
 
 #include <cstddef>
 #include <cstdint>
@@ -95,8 +94,7 @@ template<element T>
     return detail::operations<T>::divide(to, count, left, right);
 }
 
-/// Integers: the largest integer whose square is not greater; 0 for negative values. Floating-point: NaN for negative
-/// values.
+/// Negative values give 0 for integers and NaN for floating-point numbers. Integer results are rounded down.
 template<element T>
 void square_root(T* to, std::size_t count, const T* from) noexcept {
     detail::operations<T>::square_root(to, count, from);
@@ -130,8 +128,7 @@ template<element T>
     return detail::operations<T>::try_maximum(from, count);
 }
 
-/// The sum, and the sum of products, in the order stated above; 0 if there are no elements. Integers are multiplied and
-/// added in 64 bits, modulo 2^64.
+/// The sum, and the sum of products, in the order above; 0 if there are no elements. Integers: in 64 bits, modulo 2^64.
 template<element T>
 [[nodiscard]] sum_type<T> sum(const T* from, std::size_t count) noexcept {
     return detail::operations<T>::sum(from, count);

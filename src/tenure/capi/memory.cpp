@@ -82,6 +82,9 @@ void tn_deallocate_sized(void* block, std::size_t bytes, tn_lifetime held) {
 void tn_next_frame() { next_frame(); }
 std::uint64_t tn_frame() { return frame_clock::now(); }
 void tn_reset_temp() { reset_temp(); }
+std::uint32_t tn_warm_up(std::size_t bytes, tn_lifetime held) {
+    return held <= TN_PERSISTENT && warm_up(bytes, static_cast<lifetime>(held)) ? 1 : 0;
+}
 
 void tn_temp_mark(tn_temp_marker* marker) { ::new (static_cast<void*>(marker)) temp_scope; }
 

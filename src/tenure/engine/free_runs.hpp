@@ -28,7 +28,7 @@ public:
         if (begin != end_) begin_ = begin;
         end_ = end;
     }
-    /// Decommits the last run. Returns   the bytes decommitted in all.
+    /// Decommits the last run. Returns   the bytes decommitted by all runs.
     std::size_t finish() noexcept {
         decommit();
         return bytes_;

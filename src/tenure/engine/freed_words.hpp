@@ -6,9 +6,8 @@
 /// The batched write-back of freed blocks into free bits.
 ///
 /// Pages keep one bit per block, set while the block is free. Freed blocks wait in caches as pointers; when a batch
-/// leaves a cache, their bits are set. The words that hold these bits are rarely near each other, so they are located
-/// and prefetched first and written afterwards. Blocks freed one after another often share a word: it is written once
-/// for all of them.
+/// leaves a cache, their bits are set. The words with these bits are rarely near each other, so all are located and
+/// prefetched first and written afterwards. Blocks freed one after another often share a word, which is written once.
 
 #include <cstddef>
 
@@ -28,9 +27,8 @@ struct freed_word {
 constexpr std::size_t max_freed_words = 64;
 
 /// Fills `found` with the words of a batch of blocks, in the order of the blocks. `locate(block)` returns the word and
-/// the bit of one block, in a type derived from freed_word or that type itself; `join(word, located)` adds a block to
-/// the word before it. The second of two frees of one block gets a word of its own, so that it is found when the words
-/// are written.
+/// the bit of one block, as a freed_word or a type derived from it. `join(word, located)` adds a block to the word
+/// before it. If a block was freed twice, the second free gets its own word, so that the write finds it.
 /// Requires  1 <= `count` <= max_freed_words.
 /// Returns   the number of words.
 template<class Freed, class Locate, class Join>

@@ -36,7 +36,7 @@ TENURE_LOCAL TENURE_ALWAYS_INLINE bool push(Cache& cache, void* block) noexcept 
     if (count >= cache.capacity) [[unlikely]]
         return false;
     cache.blocks[count] = block;
-    // The block is written before it counts: the child of a fork takes over the caches of threads it does not have.
+    // The block is written before it counts: after a fork, the child takes over the caches of other threads.
     cache.count.store(count + 1, std::memory_order_release);
     return true;
 }

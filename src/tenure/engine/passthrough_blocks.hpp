@@ -3,8 +3,7 @@
 #pragma once
 
 /// \file
-/// A list of the malloc blocks that an allocator under passthrough has allocated, so that it can still visit and free
-/// all of them.
+/// The malloc blocks of an allocator under passthrough, listed so that it can visit and free all of them.
 
 #include <cstddef>
 #include <cstdint>
@@ -29,8 +28,8 @@ public:
     void deallocate(void* block) noexcept;
     /// Frees every block. A block whose header was overwritten is reported and left alone.
     void free_all() noexcept;
-    /// Whether the pointer is a block of this list.
-    /// Requires  the pointer came from this list or from another allocator of the process; it reads what lies in front.
+    /// Whether the pointer is a block of this list. Reads the memory in front of it.
+    /// Requires  the pointer came from this list or from another allocator of the process.
     [[nodiscard]] bool is_listed(const void* block) const noexcept;
 
     [[nodiscard]] std::size_t bytes_of(const void* block) const noexcept;

@@ -10,7 +10,7 @@
 
 namespace tenure::inline TENURE_ABI::detail {
 
-/// Lists the parts of live threads, and in the child of a fork those of threads that the child does not have.
+/// Lists the parts of live threads and, in the child of a fork, those of the parent's other threads.
 ///
 /// Threads   one at a time: the allocator's lock protects the lists.
 /// Fork      call leave_to_child() in the child.
@@ -20,8 +20,8 @@ public:
     void add(Part& part) noexcept { push_front(first_, part); }
     void remove(Part& part) noexcept { unlink(first_, part); }
 
-    /// In the child of a fork: every part but `mine` (nullptr: the calling thread has none) becomes ownerless. Only
-    /// links are written, because most children soon run another program.
+    /// In the child of a fork: every part except `mine` (nullptr: the calling thread has none) becomes ownerless.
+    /// Writes only links, because most children soon run another program.
     void leave_to_child(Part* mine) noexcept {
         if (mine != nullptr) unlink(first_, *mine);
         Part** end = &ownerless_;

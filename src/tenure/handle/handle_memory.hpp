@@ -31,8 +31,7 @@ struct held_options {
         nullptr; ///< name in listings, which show up to 128 bytes; stored by address. nullptr: the type, or "memory"
 };
 
-/// Frees memory of allocate_held() that has its own releaser. With option buffer_fill and in checked builds, overwrites
-/// its first 64 MiB.
+/// Frees memory of allocate_held(), for releasers. With buffer_fill and in checked builds, overwrites its first 64 MiB.
 TENURE_API void deallocate_held(void* memory, std::size_t bytes) noexcept;
 
 /// Allocates from the process heap. Zero bytes count as one, and the handle says zero. The text of `kind` is stored by
@@ -46,8 +45,8 @@ TENURE_API void deallocate_held(void* memory, std::size_t bytes) noexcept;
 
 namespace detail {
 
-/// Whether the process's table has ever used the entry. A handle from another language may be any four numbers, and the
-/// table reads the entry's word without checking that it exists.
+/// Whether the process's table has ever used the entry. Call it for handles from another language, which may be any
+/// four numbers: the table reads the entry's word without checking that it exists.
 [[nodiscard]] TENURE_API bool is_of_used_entry(const handle& which) noexcept;
 
 }

@@ -8,15 +8,15 @@
 /// Use it for     memory that is passed by value or across languages and must not be used after it is freed:
 ///                buffer/fixed_buffer.hpp builds on it.
 /// Not for        memory with one clear owner: adapt/unique.hpp.
-/// Memory from    the system: address space for all entries at once (at most a 64th of what a limited process may use,
-///                but enough for 65,536 entries), pages as entries come into use. Never unmapped, so that a stale
-///                handle can be checked at any time.
-/// Cost           check: a load and a compare; acquire and release: a locked addition each; add and remove: two or
-///                three locked operations, no lock.
-/// Overhead       60 bytes per entry, reused once it is free; 128 more with option handle_stack_frames.
+/// Memory from    the system. The first handle reserves addresses for all entries; if the process has an address limit,
+///                at most a 64th of it, but enough for 65,536 entries. Pages are committed as entries come into use.
+///                They are never unmapped, so a stale handle can be checked at any time.
+/// Cost           check: a load and a compare. acquire and release: one atomic addition each. add and remove: two or
+///                three atomic read-modify-writes, no lock.
+/// Overhead       60 bytes per entry; free entries are reused. 128 bytes more with option handle_stack_frames.
 /// Threads        any, for every function.
-/// Fork           usable in the child. What threads that the child does not have were holding stays held. The child
-///                loses an entry that such a thread was just adding or removing.
+/// Fork           usable in the child. Memory that other threads of the parent held stays held in the child. If another
+///                thread was adding or removing an entry during the fork, the child loses that entry.
 /// When full      add() returns a stale handle and changes nothing.
 /// Example        examples/handles.cpp
 
@@ -110,8 +110,7 @@ public:
     /// The process's table, which buffers, C and C# use. It is never destroyed.
     [[nodiscard]] TENURE_LOCAL static handle_table& process() noexcept;
 
-    /// Adds memory to the table. remove() calls `releaser` to free it; nullptr if the caller frees it. The text of
-    /// `kind` must outlive the table.
+    /// Adds memory to the table. remove() calls `releaser`, if given, to free it. `kind` must outlive the table.
     /// Returns   a handle that is live until it is removed; one with entry zero when the system is out of memory.
     [[nodiscard]] handle add(void* pointer, std::size_t bytes, handle_releaser releaser = nullptr,
                              const char* kind = "memory") noexcept;
@@ -128,18 +127,17 @@ public:
     TENURE_LOCAL status release(const handle& which) noexcept;
 
     /// Frees the memory. The handle and all its copies are stale from now on.
-    /// Fails     stale_handle; still_held, with the number of holders: nothing has changed then. Checked builds also
-    ///           report who they are. Acquiring a stale handle by mistake counts for some nanoseconds on the entry's
-    ///           current handle, so a handle that appears held is checked several times, for about a millisecond,
-    ///           before this fails.
+    /// Fails     stale_handle; still_held, with the number of holders: nothing has changed. Checked builds also report
+    ///           the holders. A mistaken acquire() of a stale handle counts for some nanoseconds on the entry's current
+    ///           handle, so remove() checks a held handle several times, for about a millisecond, before it fails.
     status remove(const handle& which, std::uint32_t* holders = nullptr) noexcept;
 
     /// Number of times the handle is held; zero if it is stale.
     [[nodiscard]] std::uint32_t holders(const handle& which) const noexcept;
 
-    /// Calls `visit(const handle_info&)` for every live handle. Other threads may add and remove handles meanwhile:
-    /// each is reported as it was at some moment, and a handle that is being removed may still appear. Cost
-    /// O(entries ever used).
+    /// Calls `visit(const handle_info&)` for every live handle. Other threads may add and remove handles meanwhile.
+    /// Each handle is reported as of some moment during the call; one that is being removed may still appear.
+    /// Cost      O(entries ever used).
     template<class Visit>
     void for_each_live(Visit&& visit) const {
         visit_live([](void* to, const handle_info& info) { (*static_cast<Visit*>(to))(info); }, &visit);
@@ -148,13 +146,12 @@ public:
     /// Cost      O(entries ever used).
     [[nodiscard]] handle_usage usage() const noexcept;
 
-    /// Reports live handles of at least this age: up to twenty as leaks of their own (report_kind::leak), then the
-    /// total.
+    /// Reports live handles of at least this age as report_kind::leak: up to twenty of them, then the total.
     /// Returns   their number; tests expect zero.
     std::size_t report_live(std::uint64_t least_age_ns = 0) const noexcept;
 
-    /// Address of entry zero's word, which language bindings use to check handles without a call. It never moves after
-    /// this call. Returns   nullptr when the system has no address space left.
+    /// Address of entry zero's word, which language bindings use to check handles without a call. It never moves.
+    /// Returns   nullptr when the system has no address space left.
     [[nodiscard]] const detail::handle_word* words() noexcept;
 
     /// Address of entry zero's generation; see words().
@@ -166,9 +163,9 @@ public:
 private:
     friend struct detail::handle_table_access;
 
-    // A freed entry returns to the stack it came from. Otherwise a thread that only adds would keep taking new entries
-    // while another thread only removes. A cache line of words belongs to one stack, so that threads with different
-    // stacks do not contend.
+    // A freed entry returns to the stack it came from: if one thread only adds and another only removes, the first
+    // reuses the entries of the second. Each cache line of words belongs to one stack, so threads on other stacks do
+    // not contend.
     static constexpr std::uint32_t stack_count = 8;
     static constexpr std::uint32_t entries_per_line = cache_line_bytes / sizeof(detail::handle_word);
 
@@ -233,11 +230,11 @@ extern TENURE_API process_handle_table process_handles;
 // Inline, because a call would cost more than the check that follows.
 inline handle_table& handle_table::process() noexcept { return detail::process_handles.table; }
 
-// acquire() and release() add first, check afterwards, and undo the addition if the handle was stale:
-// compare-and-swap loops cost half as much again. A mistaken acquire() counts for some nanoseconds on the entry's
-// current handle, and remove() waits for that. A mistaken release() would let a remove() succeed while the memory is
-// held, so release() first checks the separate generation. Fetching the word for this check costs one and a half times
-// as much when two threads contend.
+// acquire() and release() add first, check afterwards, and undo the addition if the handle was stale: compare-and-swap
+// loops cost half as much again. A mistaken acquire() counts for some nanoseconds on the entry's current handle, and
+// remove() waits for that. A mistaken release() would let a remove() succeed while the memory is held, so release()
+// first checks the separate generation. Fetching the word for this check costs one and a half times as much when two
+// threads contend.
 
 inline status handle_table::acquire(const handle& which) noexcept {
     detail::handle_word& word = word_of(which);

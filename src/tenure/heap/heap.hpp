@@ -5,25 +5,25 @@
 /// \file
 /// Heap: general-purpose allocation of blocks of any size, from any thread.
 ///
-/// Use it for     blocks that live until they are freed one by one; a separate heap for a subsystem that you want to
-///                measure, limit or drop as a whole.
-/// Not for        scratch memory: lifetime/temp.hpp. Many objects of one type: pool/pool.hpp, which needs no cache
-///                lookup. Objects that are freed together: arena/arena.hpp.
-/// Memory from    a block source, in segments of 32 MiB (smaller if the source or the limit is small). A slow call
-///                returns freed memory to the source once the purge delay has passed; trim() returns it at once.
-/// Cost           up to 32 KiB: O(1) in the thread cache, and a lock per batch of up to 512 blocks. Above: O(1) under a
-///                lock. Past 31 MiB: a system call, unless a retained block fits.
-/// Overhead       no header. Sizes are rounded up, by an eighth on average, to 8, 16, 32 ... 128 and then four sizes
-///                per doubling; above 32 KiB to 4 KiB. One bit per block. Per thread 4 KiB, or 58 KiB when it is busy,
-///                and at most 32 KiB of free blocks of each size that it uses (two blocks of each of the four largest
-///                sizes).
-/// Threads        any thread, except for walk(), clear() and the destructor. A block may be freed after the thread that
-///                allocated it has ended. Not from signal handlers.
-/// Fork           usable in the child. Blocks in the caches of threads that the child does not have serve the child's
-///                own threads. A batch that such a thread was moving at the time of the fork is lost to the child. Not
-///                usable over a source that does not pass its blocks to the child, such as platform/file_source.hpp.
-/// When full      asks the source, then takes from pages that other threads allocate from, then returns free memory to
-///                the source and asks once more. If that fails, returns nullptr; no block changes.
+/// Use it for     blocks that are freed one by one; a separate heap for a subsystem that you want to measure, limit or
+///                drop as a whole.
+/// Not for        scratch memory: lifetime/temp.hpp. Many objects of one type: pool/pool.hpp, without a cache lookup.
+///                Objects that are freed together: arena/arena.hpp.
+/// Memory from    a block source, in segments of 32 MiB (smaller if the source or the limit is small). Freed memory is
+///                returned to the source by the first slow call after the purge delay, or at once by trim().
+/// Cost           blocks up to 32 KiB: O(1) in the thread cache, and one lock per batch of up to 512 blocks. Larger
+///                blocks: O(1) under a lock. Blocks past 31 MiB: a system call, unless a retained block fits.
+/// Overhead       no header; one bit per block. Sizes are rounded up: to 8, to multiples of 16 up to 128, to four sizes
+///                per doubling up to 32 KiB (an eighth on average), and to 4 KiB above. Each thread uses 4 KiB, or 58
+///                KiB when it is busy. It caches at most 32 KiB of free blocks of each size; of the four largest sizes,
+///                two blocks each.
+/// Threads        any. walk(), clear() and the destructor need exclusive use. A block may be freed after the thread
+///                that allocated it has ended. Do not call a heap from signal handlers.
+/// Fork           usable in the child. The child's threads reuse the blocks that other threads of the parent had
+///                cached. A batch that another thread was moving during the fork is lost to the child. Not usable over
+///                a source that does not pass its blocks to the child, such as platform/file_source.hpp.
+/// When full      asks the source, then uses pages that other threads allocate from, then returns free memory to the
+///                source and asks once more. If all of this fails, returns nullptr; no block changes.
 /// Example        examples/heap.cpp
 
 #include <atomic>
@@ -52,8 +52,8 @@ struct heap_options {
     /// large blocks fit, and the first request decides which.
     std::size_t limit_bytes = max_object_bytes;
     std::uint64_t purge_delay_ns = 1'000'000'000; ///< how long freed memory is retained for reuse
-    /// Maximum total size of retained huge blocks. The heap exceeds it only while larger blocks are requested again
-    /// within the purge delay. Zero: retain none.
+    /// Maximum total size of retained huge blocks. The heap exceeds it only while the program requests larger blocks
+    /// again within the purge delay. Zero: retain none.
     std::size_t max_retained_bytes = std::size_t{256} << 20;
 };
 
@@ -71,13 +71,10 @@ public:
     /// The heap behind `persistent`, make() and all callers that name no other heap. It is never destroyed.
     [[nodiscard]] static heap& process() noexcept;
 
-    /// Allocates a block. Zero bytes count as one. A block of up to 8 bytes is aligned to 8 if the requested alignment
-    /// is at most 8.
-    /// Returns   memory that is valid until it is freed; nullptr when out of memory or when `alignment` is not a power
-    ///           of two.
+    /// Allocates a block. Zero bytes count as one. If size and alignment are at most 8, the block is aligned to 8.
+    /// Returns   memory valid until it is freed; nullptr when out of memory, or if `alignment` is not a power of two.
     [[nodiscard]] TENURE_LOCAL void* allocate(std::size_t bytes, std::size_t alignment = default_alignment) noexcept;
-    /// Allocates a block and fills it as `how` says. Above 32 KiB, memory that the system delivered zeroed is not
-    /// written.
+    /// Allocates a block and fills it. Above 32 KiB, memory that the system delivered zeroed is not written.
     [[nodiscard]] TENURE_LOCAL void* allocate(std::size_t bytes, std::size_t alignment, fill how) noexcept;
 
     /// Frees a block. nullptr is allowed and does nothing.
@@ -87,23 +84,23 @@ public:
     /// Requires  also that size and alignment are those of the allocation, or of the last reallocation.
     TENURE_LOCAL void deallocate(void* block, std::size_t bytes, std::size_t alignment = default_alignment) noexcept;
 
-    /// Makes a block larger or smaller, in place if possible. The contents are preserved up to the smaller size. If
-    /// `block` is nullptr, allocates. Huge blocks grow without a copy.
+    /// Makes a block larger or smaller, in place if possible, and preserves the contents up to the smaller size. Huge
+    /// blocks grow without a copy. If `block` is nullptr, allocates.
     /// Returns   nullptr when out of memory; the block is then unchanged.
     [[nodiscard]] void* reallocate(void* block, std::size_t bytes, std::size_t alignment = default_alignment) noexcept;
     /// Makes a block larger or smaller in place. Afterwards, free it without a size or with usable_size().
     /// Returns   whether it succeeded; if not, nothing has changed.
     [[nodiscard]] bool resize(void* block, std::size_t bytes) noexcept;
 
-    /// Number of bytes that may be used from the start of the block: the requested size or more. Zero for nullptr.
+    /// Number of usable bytes: the requested size or more. Zero for nullptr.
     [[nodiscard]] std::size_t usable_size(const void* block) const noexcept { return core_.usable_bytes(block); }
 
     /// Whether the pointer is inside memory that this heap acquired from its source. Accepts any pointer.
     /// Cost      two loads; O(huge blocks) under a lock for a pointer outside its segments.
     [[nodiscard]] bool owns(const void* pointer) const noexcept { return core_.owns(pointer); }
 
-    /// Returns free pages to the source. Flushes the calling thread's cache at once; other threads flush theirs when
-    /// they next take a slow path.
+    /// Returns free pages to the source. Flushes the calling thread's cache; other threads flush theirs at a later slow
+    /// call.
     /// Returns   the number of bytes returned.
     /// Cost      O(pages).
     std::size_t trim() noexcept;
@@ -113,8 +110,7 @@ public:
     /// Cost      O(pages + large blocks).
     void clear() noexcept { core_.clear(); }
 
-    /// Calls `visit(void* block, std::size_t bytes)` for every block, with its usable size. `visit` must not use the
-    /// heap.
+    /// Calls `visit(void* block, std::size_t bytes)` with every block and its usable size. It must not use the heap.
     /// Requires  no other thread uses the heap during the call.
     template<class Visit>
     void walk(Visit&& visit) {
@@ -130,15 +126,13 @@ public:
     /// Cost      O(OS pages).
     [[nodiscard]] heap_usage usage() const noexcept;
 
-    /// Calls `visit(heap_usage)` for the process heap and every other heap. No heap can be created or destroyed
-    /// meanwhile.
+    /// Calls `visit(heap_usage)` for every heap. No heap can be created or destroyed meanwhile.
     template<class Visit>
     static void for_each_usage(Visit&& visit) {
         visit_usages([](void* to, const heap_usage& usage) { (*static_cast<Visit*>(to))(usage); }, &visit);
     }
 
-    /// Checks the heap's consistency, for assertions and tests.
-    /// Cost      O(pages), with locks.
+    /// Whether the heap is consistent. Cost      O(pages), with locks.
     [[nodiscard]] bool valid() const noexcept { return core_.valid(); }
 
 private:

@@ -62,8 +62,7 @@ private:
 
 }
 
-/// Constructs an object.
-/// Returns   nullptr when out of memory.
+/// Constructs an object. Returns   nullptr when out of memory.
 template<class T, class... Arguments>
 [[nodiscard]] TENURE_LOCAL T*
 make(Arguments&&... arguments) noexcept(std::is_nothrow_constructible_v<T, Arguments...>) {
@@ -91,8 +90,7 @@ TENURE_LOCAL void destroy(T* object) noexcept {
 }
 
 /// Constructs `count` objects as T() does: numbers are zero.
-/// Returns   nullptr when out of memory or when the size in bytes overflows. An array of zero objects also has an
-///           address, for destroy_array().
+/// Returns   nullptr when out of memory or when the size in bytes overflows; an address even for zero objects.
 template<class T>
 [[nodiscard]] TENURE_LOCAL T* make_array(std::size_t count) noexcept(std::is_nothrow_default_constructible_v<T>) {
     if (count > max_object_bytes / sizeof(T)) return nullptr;

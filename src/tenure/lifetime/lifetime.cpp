@@ -17,6 +17,17 @@ void next_frame() noexcept {
     temp::reset();
 }
 
+bool warm_up(std::size_t bytes, lifetime held) noexcept {
+    switch (held) {
+    case lifetime::temp: return temp::warm_up(bytes);
+    case lifetime::temp_job: return temp_job::warm_up(bytes);
+    case lifetime::persistent: break;
+    }
+    void* const block = detail::process_allocate(1, 1);
+    detail::process_deallocate(block);
+    return block != nullptr;
+}
+
 bool detail::check_persistent(void* block) noexcept {
     const bool of_temp = block != nullptr && temp::owns(block);
     if (block == nullptr || (!of_temp && !chunk_begins.contains(block) && !is_direct(address_of(block)))) return true;

@@ -3,9 +3,7 @@
 #pragma once
 
 /// \file
-/// Memory by how long it is held: Temp, TempJob and Persistent, and the frames that Temp and TempJob depend on.
-///
-/// Persistent memory comes from the process heap: heap/heap.hpp.
+/// Memory by how long it is held: Temp, TempJob and Persistent (heap/heap.hpp), and the frames that end the first two.
 
 #include <cstddef>
 
@@ -71,14 +69,18 @@ TENURE_LOCAL inline void deallocate(void* block, lifetime held) noexcept {
     detail::deallocate_persistent(block);
 }
 
-/// Ends a frame: ages TempJob by one frame, reports blocks that have outlived their frames, and empties the calling
-/// thread's Temp.
+/// Ends a frame: ages TempJob by one frame, reports blocks that outlived their frames, and empties this thread's Temp.
 /// Cost      O(threads + chunks), and two reads of each block's header over the block's life.
 /// Threads   call it from one thread, once a frame; other threads may allocate and free during the call.
 TENURE_API void next_frame() noexcept;
 
 /// Empties the calling thread's Temp. Call it on worker threads after each job.
 TENURE_LOCAL inline void reset_temp() noexcept { temp::reset(); }
+
+/// Prepares the calling thread for `bytes` of a lifetime: temp::warm_up() or temp_job::warm_up(). Without it, a
+/// thread's first blocks wait for system calls and page faults. Persistent opens only the thread's cache, whatever
+/// `bytes` says. Returns   whether the memory is ready.
+TENURE_API bool warm_up(std::size_t bytes, lifetime held) noexcept;
 
 /// Memory that belongs to one owner tag.
 struct tag_usage {

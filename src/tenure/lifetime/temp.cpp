@@ -32,11 +32,18 @@ std::atomic<std::uint64_t> tagged_bytes[detail::max_tags];
 std::atomic<bool> told_of_frames{false};
 std::atomic<bool> was_ever_reset{false};
 
+/// A range up to this size is committed as a whole, which saves a system call for each doubling.
+constexpr std::size_t max_whole_bytes = std::size_t{16} << 20;
+
 /// Reserves the thread's range. Without one, Temp uses overflow chunks only.
 void open_range(temp_record& scratch) noexcept {
     const std::size_t budget = option_value(option::temp_budget_bytes);
     const std::size_t bytes = align_up(budget, platform::page_bytes());
-    void* const range = platform::reserve(bytes, cache_line_bytes);
+    void* range = detail::retained_ranges.take(bytes);
+    if (range == nullptr) {
+        range = bytes <= max_whole_bytes ? platform::map(bytes, cache_line_bytes)
+                                         : platform::reserve(bytes, cache_line_bytes);
+    }
     if (range == nullptr) return;
     platform::add_leak_root(range, bytes);
     scratch.seen.budget_bytes = budget;
@@ -46,14 +53,16 @@ void open_range(temp_record& scratch) noexcept {
     this_thread.temp_cursor = this_thread.temp_limit = scratch.tagged_from = scratch.begin;
 }
 
-/// Commits up to `end`, and at least doubles what is committed, so that growing costs one system call per doubling.
+/// Commits up to `end`, and at least doubles what is committed, so that growing costs at most one system call per
+/// doubling.
 bool commit_to(temp_record& scratch, std::uintptr_t end) noexcept {
     const std::size_t page = platform::page_bytes();
     const std::uintptr_t reserved_end = scratch.begin + scratch.reserved_bytes;
     const std::uintptr_t before = scratch.committed_end;
     const std::uintptr_t wanted = before + std::max(first_commit_bytes, before - scratch.begin);
     const std::uintptr_t target = std::min(std::max(align_up(end, page), wanted), reserved_end);
-    if (!platform::commit(pointer_at(before), target - before)) return false;
+    const bool is_whole = scratch.reserved_bytes <= max_whole_bytes;
+    if (!is_whole && !platform::commit(pointer_at(before), target - before)) return false;
     if constexpr (checks::caller) platform::poison(pointer_at(before), target - before);
     scratch.committed_end = target;
     this_thread.temp_limit = std::min(target, scratch.budget_end);
@@ -269,6 +278,19 @@ void temp::reset() noexcept {
     scratch.tagged_from = scratch.begin;
 }
 
+bool temp::warm_up(std::size_t bytes) noexcept {
+    thread_record* const record = detail::record_of_this_thread();
+    if (record == nullptr || record->scratch.passthrough) return false;
+    temp_record& scratch = record->scratch;
+    if (scratch.begin == 0 && scratch.newest_chunk == nullptr) open_range(scratch);
+    if (scratch.begin == 0 || scratch.newest_chunk != nullptr) return false;
+    const std::uintptr_t cursor = this_thread.temp_cursor;
+    const std::uintptr_t end = cursor + std::min(bytes, scratch.budget_end - cursor);
+    if (end > scratch.committed_end && !commit_to(scratch, end)) return false;
+    platform::prefault(cursor, end);
+    return true;
+}
+
 std::size_t temp::trim() noexcept {
     thread_record* const record = this_thread.record;
     if (record == nullptr || record->scratch.begin == 0) return 0;
@@ -349,7 +371,9 @@ void detail::release_temp(thread_record& record) noexcept {
         if constexpr (checks::caller)
             platform::unpoison(pointer_at(scratch.begin), scratch.committed_end - scratch.begin);
         platform::remove_leak_root(pointer_at(scratch.begin), scratch.reserved_bytes);
-        platform::unreserve(pointer_at(scratch.begin), scratch.reserved_bytes);
+        const bool may_be_whole = scratch.reserved_bytes <= max_whole_bytes;
+        if (!may_be_whole || !retained_ranges.keep(scratch.begin, scratch.reserved_bytes, scratch.committed_end))
+            platform::unreserve(pointer_at(scratch.begin), scratch.reserved_bytes);
     }
     this_thread.temp_cursor = this_thread.temp_limit = this_thread.temp_floor = 0;
     this_thread.temp_chunk = 0;

@@ -7,16 +7,14 @@
 ///
 /// Use it for     memory that a function or a job needs only while it runs.
 /// Not for        memory that another thread frees or that outlives the frame: see lifetime/temp_job.hpp.
-/// Memory from    one address range per thread, of the size of option temp_budget_bytes, committed as it grows; beyond
-///                it, TempJob's chunks.
+/// Memory from    one address range per thread (option temp_budget_bytes), committed as needed; then TempJob's chunks.
 /// Cost           allocate O(1): an add and a compare. Rewind O(1); O(chunks) after an overflow.
-/// Overhead       none per block. Sizes are rounded up to 16 bytes, so that blocks freed in reverse order rewind
-///                without a link per block, up to a gap that a larger alignment left.
+/// Overhead       no header. Sizes are rounded up to 16 bytes. Frees in reverse order therefore rewind block by block,
+///                up to the first gap that a larger alignment left.
 /// Threads        each thread has its own; other threads may read the memory while its scope lasts.
-/// Fork           usable in the child. Temp memory of threads that the child does not have stays readable there and is
-///                not released.
-/// When full      overflows into chunks and counts them; returns nullptr and changes nothing when the system is out of
-///                memory too.
+/// Fork           usable in the child. Temp memory of the parent's other threads stays readable and is not released.
+/// When full      overflows into chunks and counts them. If the system is out of memory too, returns nullptr and
+///                changes nothing.
 /// Example        examples/lifetimes.cpp
 
 #include <cstddef>
@@ -51,8 +49,8 @@ public:
     [[nodiscard]] TENURE_LOCAL static void* allocate(std::size_t bytes,
                                                      std::size_t alignment = default_alignment) noexcept;
 
-    /// Rewinds if the block is the newest one. Freeing in reverse order rewinds block by block, as long as there is no
-    /// gap between blocks. Otherwise does nothing: the block is freed when its scope, reset or frame ends.
+    /// Rewinds if the block is the newest one. Frees in reverse order rewind block by block, up to a gap between
+    /// blocks. Otherwise does nothing: the block is freed when its scope, reset or frame ends.
     /// Requires  allocate() returned `block` for `bytes` on this thread.
     TENURE_LOCAL static void deallocate(void* block, std::size_t bytes,
                                         std::size_t alignment = default_alignment) noexcept;
@@ -62,6 +60,12 @@ public:
     TENURE_LOCAL static void deallocate(void* block) noexcept {
         if constexpr (checks::caller) deallocate_checked(block);
     }
+
+    /// Prepares the calling thread's Temp, so that its next `bytes` do not wait for the operating system. Blocks count
+    /// with their rounded sizes; bytes past the budget are not prepared.
+    /// Returns   false if nothing was prepared: when out of memory, after an overflow, and with option `passthrough`.
+    /// Cost      a page fault or less per OS page that was not touched before.
+    TENURE_API static bool warm_up(std::size_t bytes) noexcept;
 
     /// Empties the calling thread's Temp.
     TENURE_API static void reset() noexcept;

@@ -15,6 +15,7 @@
 #include <tenure/lifetime/detail/job_blocks.hpp>
 #include <tenure/lifetime/detail/job_counters.hpp>
 #include <tenure/lifetime/detail/thread_record.hpp>
+#include <tenure/platform/memory.hpp>
 #include <tenure/platform/sanitizer.hpp>
 
 namespace tenure::inline TENURE_ABI {
@@ -222,6 +223,37 @@ void temp_job::deallocate_slow(void* block) noexcept {
         "a TempJob block was freed twice, or is not TempJob's", block,
         "Look for a second owner, or for a block of another lifetime; a library built with checks tells the two "
         "apart.");
+}
+
+bool temp_job::warm_up(std::size_t bytes) noexcept {
+    thread_record* const record = detail::record_of_this_thread();
+    if (record == nullptr || record->job.passthrough) return false;
+    job_record& job = record->job;
+    lifetime_chunk* more = nullptr;
+    bool is_enough = true;
+    {
+        const platform::lock_guard lock(job.mutex);
+        notice_frame(job);
+        if (job.current == nullptr) {
+            lifetime_chunk* const chunk = next_chunk(job);
+            if (chunk != nullptr) open_chunk(job, chunk);
+        }
+        if (job.current == nullptr) return false;
+        const std::uintptr_t cursor = job.front.cursor.load(std::memory_order_relaxed);
+        const std::size_t here = std::min(bytes, job.current->limit() - cursor);
+        platform::prefault(cursor, cursor + here);
+        // All are acquired before the first is released, so that they are not the same one.
+        constexpr std::size_t each = detail::chunk_cache::min_bytes - detail::chunk_lead_bytes;
+        for (std::size_t left = bytes - here; left != 0 && is_enough; left -= std::min(left, each)) {
+            auto* const chunk = detail::process_chunks.acquire(detail::chunk_cache::min_bytes, detail::at_limit::fail);
+            is_enough = chunk != nullptr;
+            if (!is_enough) break;
+            platform::prefault(chunk->begin(), chunk->begin() + std::min(left, each));
+            chunk->next = std::exchange(more, chunk);
+        }
+    }
+    while (more != nullptr) detail::process_chunks.release(std::exchange(more, more->next));
+    return is_enough;
 }
 
 void temp_job::set_source(block_source& source) noexcept {

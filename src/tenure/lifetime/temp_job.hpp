@@ -6,21 +6,19 @@
 /// TempJob: memory for a few frames, allocated and freed by any thread.
 ///
 /// Use it for     what a job leaves for a later job or the next frames: results, command lists, messages.
-/// Not for        scratch memory within one function: see lifetime/temp.hpp; memory without a known end: see
-///                heap/heap.hpp.
+/// Not for        scratch memory of one function: lifetime/temp.hpp. Memory without a known end: heap/heap.hpp.
 /// Memory from    64 KiB chunks per thread, reused in later frames; blocks above 16 KiB get a chunk of their own.
 /// Cost           allocate O(1): one add, one compare, three stores. deallocate O(1): two loads and one store.
-/// Overhead       8 bytes per block for size, owner tag and frame, rounded up so that blocks are at multiples of 16;
-///                one state byte per 16 bytes; a block above 16 KiB takes a whole chunk of 64 KiB or the next doubling.
-///                Checked builds: 64 bytes per block, including the stack of the allocation.
-/// Threads        any thread allocates, any thread frees, even after the allocating thread has ended; no lock on either
-///                fast path.
-/// Fork           usable in the child. Blocks of threads that the child does not have stay allocated there: they can be
-///                freed, age with the child's frames and are reported when they outlive them. This includes at most one
-///                block per such thread that it was just allocating. Over a source that keeps its blocks from the
-///                child, as platform/file_source.hpp does, the child may only exit or run another program.
-/// When full      without a chunk, takes each block from the process heap, which is slower, and counts it; returns
-///                nullptr and changes nothing if the heap is out of memory too.
+/// Overhead       8 bytes in front of each block for size, owner tag and frame; blocks start at multiples of 16. One
+///                state byte per 16 bytes. A block above 16 KiB takes a chunk of 64 KiB, 128 KiB and so on. Checked
+///                builds: 64 bytes in front of each block, with the stack of the allocation.
+/// Threads        any may allocate and free, also after the allocating thread has ended. The fast paths take no lock.
+/// Fork           usable in the child. Blocks of the parent's other threads stay allocated there: the child can free
+///                them, and its frames age and report them. This includes the block, at most one per thread, that
+///                another thread was allocating during the fork. Over a source that does not pass its blocks to the
+///                child, such as platform/file_source.hpp, the child may only exit or run another program.
+/// When full      takes single blocks from the process heap, which is slower, and counts them. If the heap is out of
+///                memory too, returns nullptr and changes nothing.
 /// Example        examples/lifetimes.cpp
 
 #include <atomic>
@@ -74,9 +72,9 @@ struct temp_job_word {
 using temp_job_header = std::atomic<std::uint64_t>;
 static_assert(sizeof(temp_job_header) == 8);
 
-/// A block's state is kept apart from the block, in one byte of the chunk for every 16 bytes. A thread that frees
-/// another thread's block writes to a cache line that 64 blocks share, not to the line that the owner will write next.
-/// Marks in the blocks themselves cost four times as much. A free stores only `none`; only the owner stores `live`.
+/// A block's state is in one byte of its chunk per 16 bytes, not in the block. A thread that frees another thread's
+/// block then writes to a cache line that 64 blocks share, not to the line that the owner will write next. Marks in the
+/// blocks themselves cost four times as much. A free stores only `none`; only the owner stores `live`.
 enum class job_state : unsigned char { none = 0, live = 1, reported = 2 };
 using job_state_byte = std::atomic<job_state>;
 
@@ -114,7 +112,13 @@ public:
         deallocate(block);
     }
 
-    /// Releases empty chunks. Returns   the bytes released.
+    /// Prepares chunks, so that the calling thread's next `bytes` do not wait for the operating system. Each block
+    /// counts with 8 bytes more, rounded up to 16. Chunks past the thread's first may serve other threads.
+    /// Returns   false if not all were prepared: when out of memory, and with option `passthrough`.
+    /// Cost      a page fault or less per OS page that was not touched before.
+    TENURE_API static bool warm_up(std::size_t bytes) noexcept;
+
+    /// Releases empty chunks, and the Temp memory retained from ended threads. Returns   the bytes released.
     /// Cost      O(threads + chunks).
     TENURE_API static std::size_t trim() noexcept;
 
@@ -137,7 +141,7 @@ public:
     ///           TempJob and Temp, and uses neither itself.
     TENURE_API static void set_source(block_source&) noexcept;
 
-    /// Walks all chunks and checks that they are consistent. Cost      O(blocks), with a lock.
+    /// Whether all chunks are consistent. Cost      O(blocks), with a lock.
     [[nodiscard]] TENURE_API static bool valid() noexcept;
 
 private:

@@ -8,16 +8,16 @@
 /// Use it for     GPU buffers and device memory, files, ring buffers: any range of numbers from 0 to a capacity.
 /// Not for        memory of the process itself: heap/heap.hpp, pool/pool.hpp.
 /// Memory from    a block source, for its records only; the managed ranges are never touched.
-/// Cost           allocate and deallocate O(1): eight bins per doubling of size, found through two levels of bits. A
-///                request that no bin guarantees is searched for among the ranges that may fit, whether or not one
-///                does: O(ranges in the size's bin, and in larger bins if only the alignment does not fit).
-/// Overhead       32 bytes for each range, allocated or free, and 5 more for each free one; none in the managed memory.
-///                Sizes are not rounded. A free range smaller than every request so far has no record.
-/// Threads        one at a time. Const functions write nothing: several threads may call them at once while no thread
-///                calls another function.
+/// Cost           allocate and deallocate O(1): free ranges are in eight bins per doubling of size, found through two
+///                levels of bits. If no bin guarantees a fit, allocate searches the ranges that may fit, in O(their
+///                number): those in the size's own bin, and those in larger bins, which may lack only the alignment.
+/// Overhead       32 bytes per range, allocated or free, and 5 more per free range; none in the managed memory. Sizes
+///                are not rounded. A free range that is smaller than every request so far has no record.
+/// Threads        one at a time. Const functions write nothing: several threads may call them while none calls any
+///                other.
 /// Fork           usable in the child, unless another thread was using it at the fork.
-/// When full      returns an empty range and changes nothing. This happens only when no free range has the size and
-///                alignment, or when there is no memory for a record.
+/// When full      returns an empty range and changes nothing. This happens only if no free range has the size and
+///                alignment, or if there is no memory for a record.
 /// Example        examples/offset_allocator.cpp
 
 #include <bit>
@@ -79,14 +79,14 @@ public:
 
     /// Frees a range and merges it with its free neighbours. An empty range is allowed and does nothing.
     /// Requires  the range is allocated. A second deallocation is reported, unless the range's record is in use again:
-    ///           at once with checks (level 1), otherwise no later than by the next deallocation or collect().
+    ///           with checks (level 1) at once, otherwise at the next deallocation or collect() at the latest.
     void deallocate(offset_range range) noexcept;
 
     /// Frees a range after `frames` more frames have ended, when the device no longer uses it (lifetime/lifetime.hpp:
     /// next_frame() ends a frame). The next allocate() or collect() after that frees it.
     /// Requires  the same as deallocate(). A `frames` above max_latency counts as max_latency.
     void deallocate_after(offset_range range, unsigned frames) noexcept;
-    /// Frees the ranges whose frame has ended, and completes earlier deallocations: a deallocated range otherwise
+    /// Frees the ranges whose frame has ended. Also completes earlier deallocations: otherwise a deallocated range
     /// merges with its neighbours some calls later, when they are in the cache. Returns   the number of ranges whose
     /// frame has ended. Cost      O(those ranges), and O(1) per frame.
     std::size_t collect() noexcept;
@@ -96,8 +96,7 @@ public:
     ///           there is no memory for a record.
     [[nodiscard]] bool grow(std::uint64_t capacity) noexcept;
     /// Lowers the capacity; allocations stay. Ranges that waited for a frame that has ended are freed first.
-    /// Returns   false, and keeps the capacity, when `capacity` is above the current one or an allocated range ends
-    ///           past the new end.
+    /// Returns   false, and keeps the capacity, if `capacity` is above it or an allocated range ends past the new end.
     [[nodiscard]] bool shrink(std::uint64_t capacity) noexcept;
 
     /// Frees everything; do not deallocate earlier ranges afterwards. Cost      O(1).
@@ -111,8 +110,8 @@ public:
     /// Cost      O(free ranges of the largest bin); O(ranges) when a free range without a record may be larger.
     [[nodiscard]] offset_usage usage() const noexcept;
 
-    /// Calls `visit(offset, size, is_free)` for every range, lowest offset first. Free ranges are shown merged, as the
-    /// usage counts them. `visit` must not change the allocator.
+    /// Calls `visit(offset, size, is_free)` for every range, lowest offset first. Shows free ranges merged, as usage()
+    /// counts them. `visit` must not change the allocator.
     /// Cost      O(ranges).
     template<class Visit>
     void walk(Visit&& visit) const {
@@ -124,7 +123,7 @@ public:
     /// Writes the usage and all ranges as one JSON object, in pieces, for drawing.
     void write_json(void (*write)(void* context, std::string_view piece), void* context) const;
 
-    /// Walks every record and bin and checks that they are consistent.
+    /// Whether every record and bin is consistent.
     [[nodiscard]] bool valid() const noexcept;
 
 private:

@@ -21,7 +21,7 @@ namespace tenure::inline TENURE_ABI::platform {
 /// of which the system commits only what is touched.
 ///
 /// Cost      two loads per look-up; a system call for the first piece of a leaf.
-/// Threads   any, concurrently; a thread sees another thread's entry once something else orders the two.
+/// Threads   any, concurrently. To see another thread's entry, a thread needs some other ordering with it.
 class TENURE_API address_map {
 public:
     static constexpr std::size_t piece_bytes = std::size_t{64} * 1024;

@@ -6,18 +6,14 @@
 /// A thread-local pointer that can be read before the loader has relocated the library; it is then nullptr.
 ///
 /// A library reaches its thread-local state at the thread pointer plus an offset, which the loader writes when it
-/// relocates the library. Until then the offset is zero. An access through an ordinary variable then reaches what the C
-/// library keeps at the thread pointer. Therefore this pointer is addressed at a fixed distance from a symbol. Until
-/// relocation the access reaches the place at that distance from the thread pointer, which is where the thread-local
-/// blocks of the program and its libraries begin:
+/// relocates the library and which is zero before. Through an ordinary variable, an early access would reach what the C
+/// library keeps at the thread pointer. This pointer is at a fixed distance from a symbol instead. An early access then
+/// reaches that distance from the thread pointer, where the thread-local blocks of the program and its libraries begin:
 ///
 ///     x86-64     | ... | second block | first block | (thread pointer) C library       distance -8
 ///     AArch64    (thread pointer) 16 bytes of the C library | first block | ...        distance 16
 ///
-/// That place is zero. The memory of the blocks is fresh. The loader copies initial values into it after it has
-/// relocated everything, because initial values may be addresses. The first block belongs to this library or to an
-/// object that the loader finds before it and relocates after it, so no code that uses that block has run. See
-/// docs/decisions/0027-an-early-pointer-reads-as-null.md.
+/// That place is zero until everything is relocated: docs/decisions/0027-an-early-pointer-reads-as-null.md says why.
 
 #include <cstddef>
 #include <cstdint>
@@ -35,8 +31,7 @@ constexpr std::ptrdiff_t early_pointer_distance = 16;
 constexpr std::ptrdiff_t early_pointer_distance = 0; // not nullptr before relocation
 #endif
 
-/// Not an object: the pointer is at the distance from here. The definition is in assembly, because a variable's symbol
-/// is always its start.
+/// Not an object: the pointer is at the distance from here. Defined in assembly: a variable's symbol is its start.
 extern TENURE_API TENURE_THREAD_LOCAL unsigned char early_pointer_origin TENURE_TLS_MODEL;
 
 /// The calling thread's pointer; every copy of the library has one. nullptr in a new thread.

@@ -16,17 +16,17 @@ namespace tenure::inline TENURE_ABI::platform {
 /// A file mapping that the destructor undoes unless keep() was called.
 class TENURE_API mapped_file {
 public:
-    /// Maps the first `bytes` of a file, shared with every other mapping of it. Creates the file if it does not exist,
-    /// and extends a shorter file with zeros; a longer file keeps its size. With nullptr for `path` it maps an unnamed
-    /// file in the folder that TMPDIR names, otherwise in /var/tmp (usually on disk, while /tmp may be in memory); that
-    /// file disappears with the mapping.
+    /// Maps the first `bytes` of a file, shared with every other mapping of it. Creates a missing file, and extends a
+    /// shorter one with zeros; a longer file keeps its size. A `path` of nullptr maps an unnamed file in the folder
+    /// that TMPDIR names, otherwise in /var/tmp (usually on disk, while /tmp may be in memory); that file disappears
+    /// with the mapping.
     ///
     /// A full disk is not detected here: the first touch faults (SIGBUS).
     /// Requires  `bytes` is not zero; `path` stays valid for the lifetime of this object.
     mapped_file(const char* path, std::size_t bytes) noexcept;
 
     /// Undoes everything unless keep() was called: removes a file that it created, and restores the size of one that it
-    /// extended. Changes that another process has made to the file meanwhile stay. Preserves errno.
+    /// extended. Changes by other processes stay. Preserves errno.
     ~mapped_file();
     mapped_file(const mapped_file&) = delete;
     mapped_file& operator=(const mapped_file&) = delete;

@@ -13,19 +13,18 @@
 
 namespace tenure::inline TENURE_ABI {
 
-/// Creates or empties the file and extends it with each block. A released block becomes a hole in the file where the
-/// file system supports that. The file is scratch space: its layout is not recorded, and its name is removed from the
-/// folder at once, so it disappears with the process.
+/// Creates or empties the file and extends it with each block. A released block becomes a hole in the file if the file
+/// system supports that. The file is scratch space: its name is removed from the folder at once, so it disappears with
+/// the process.
 ///
-/// The child of a fork() does not have the blocks: an access there faults, so allocators on this source must not be
-/// used in the child. A full disk is not detected by acquire(): the first touch faults (SIGBUS).
+/// The child of a fork does not get the blocks: an access there faults, so the child must not use allocators on this
+/// source. acquire() does not detect a full disk: the first touch faults (SIGBUS).
 ///
 /// Threads   any.
 /// Cost      system calls; a first touch is a fault, and pages that exceed the machine's memory are written to disk.
 class TENURE_API file_source final : public block_source {
 public:
-    /// Requires  the folder of `path` is writable. is_open() says whether the file was opened; if not, acquire() always
-    ///           fails.
+    /// Requires  the folder of `path` is writable. If the file cannot be opened (is_open() is false), acquire() fails.
     explicit file_source(const char* path) noexcept;
     /// Requires  every block has been released.
     ~file_source();

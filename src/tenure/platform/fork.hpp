@@ -16,8 +16,8 @@ using fork_function = void (*)() noexcept;
 [[nodiscard]] TENURE_API bool at_fork(fork_function before, fork_function in_parent, fork_function in_child) noexcept;
 
 /// The C library's lock of all open files. fork() takes it after all `before` handlers. Its holder may wait for a file
-/// whose holder allocates, so a malloc must take it before its own locks (glibc bug 19431). These functions do nothing
-/// if the C library has no such lock. One for each of the three steps of a fork; the thread may already hold the lock.
+/// whose holder allocates, so a malloc must take it before its own locks (glibc bug 19431). One function for each step
+/// of a fork; they do nothing if there is no such lock. The thread may already hold the lock.
 TENURE_API void lock_open_files() noexcept;
 TENURE_API void unlock_open_files() noexcept;
 TENURE_API void forget_open_files_lock() noexcept;

@@ -6,8 +6,8 @@
 /// Fork handlers: they take the library's locks in one fixed order around a fork.
 ///
 /// fork() copies only the calling thread. A lock held by another thread would stay locked in the child for ever, and
-/// the data that it guards may be half written. So a fork takes every lock first, and releases them in the parent and
-/// in the child. In the child, each handler also adopts or discards what belonged to threads that no longer exist.
+/// the data that it guards may be half written. So a fork first takes every lock and then releases them in the parent
+/// and in the child. In the child, each handler also adopts or discards what belonged to the other threads.
 
 #include <atomic>
 #include <cstddef>
@@ -19,8 +19,7 @@
 
 namespace tenure::inline TENURE_ABI::platform {
 
-/// The order in which a fork takes locks; it releases them in reverse. Code that holds a lock may take locks of later
-/// places only.
+/// The order in which a fork takes locks (it releases them in reverse). Under a lock, take only locks of later places.
 enum class fork_order : std::uint8_t {
     open_files,   ///< the C library's lock, where the library is the process's malloc
     background,   ///< no lock: the library's own threads, which the child starts when all locks are free
@@ -41,11 +40,11 @@ struct fork_steps {
     void (*in_child)(void* owner) noexcept;  ///< frees them: the child has only this thread. Must take no other lock
 };
 
-/// A member of every object that has locks. 40 bytes, without a destructor, because objects of static duration may be
-/// used until the end of the process.
+/// A member of every object that has locks. 40 bytes, without a destructor: objects of static duration may be used
+/// until the end of the process.
 ///
-/// A single-threaded process takes no locks at a fork and calls no steps. No other thread can hold a lock, and if a
-/// signal handler forks, it may have interrupted the holder, which continues in both processes.
+/// A single-threaded process takes no locks at a fork and calls no steps: no other thread can hold a lock. If a signal
+/// handler forks, it may have interrupted the holder, which continues in both processes.
 class TENURE_API fork_handler {
 public:
     constexpr fork_handler(fork_order order, void* owner, const fork_steps& steps) noexcept
@@ -75,8 +74,7 @@ private:
 };
 static_assert(sizeof(fork_handler) == 5 * sizeof(void*) && std::is_trivially_destructible_v<fork_handler>);
 
-/// Guards objects that the library creates at first use: ready-made groups, the pools of small objects, the heap of a
-/// group.
+/// Guards objects that the library creates at first use: ready-made groups, pools of small objects, a group's heap.
 [[nodiscard]] TENURE_API mutex& making_mutex() noexcept;
 
 /// The steps for an object with one lock. Lock is a function that returns the lock of an owner.

@@ -5,11 +5,10 @@
 /// \file
 /// The operating system's virtual memory: reserve, commit, decommit, unreserve.
 ///
-/// Reserve a range first (addresses, no memory), then commit it (it may be touched; the first touch of each OS page
-/// costs a fault). Decommit returns the memory to the system; the addresses stay and the contents are lost. Unreserve
-/// returns the addresses. Rules for every function here: sizes and addresses are multiples of page_bytes(); on failure
-/// it returns nullptr or false and, unless stated otherwise, changes nothing; nothing throws and nothing allocates; any
-/// thread may call.
+/// Reserve a range first (addresses, no memory), then commit it: it may be touched, and the first touch of each OS page
+/// costs a fault. Decommit returns the memory to the system; the addresses stay and the contents are lost. Unreserve
+/// returns the addresses. All sizes and addresses are multiples of page_bytes(). On failure a function returns nullptr
+/// or false and, unless stated otherwise, changes nothing. Nothing throws or allocates. Any thread may call.
 
 #include <cstddef>
 #include <cstdint>
@@ -18,7 +17,7 @@
 
 namespace tenure::inline TENURE_ABI::platform {
 
-/// Bits of the highest address that the system assigns to a program that does not request a higher one with a hint.
+/// Bits of the highest address that the system assigns to a program that does not ask for a higher one with a hint.
 #if defined(__aarch64__)
 constexpr unsigned user_address_bits = 48;
 #else
@@ -39,12 +38,16 @@ constexpr unsigned user_address_bits = 47;
 
 /// Unreserves a whole range or, on systems that support it, any part of one. If the system fails (Linux at
 /// vm.max_map_count), it decommits the memory at once and unreserves the addresses at a later call. At most 256 ranges
-/// can wait for that; the addresses of further ones stay reserved. Requires  no part of the range was unreserved
-/// before.
+/// can wait for that; the addresses of further ones stay reserved. Requires  the range is reserved.
 TENURE_API void unreserve(void* range, std::size_t bytes) noexcept;
 
 /// Commits reserved pages. They read as zero until written.
 [[nodiscard]] TENURE_API bool commit(void* pages, std::size_t bytes) noexcept;
+
+/// Touches the pages from `begin` to `end`, in one system call where the system has one, so that later accesses do not
+/// fault. Contents stay. Requires  they are committed, and no other thread writes at `begin` or at a later page's
+/// start.
+TENURE_API void prefault(std::uintptr_t begin, std::uintptr_t end) noexcept;
 
 /// Decommits pages. The addresses stay usable and read as zero again.
 TENURE_API bool decommit(void* pages, std::size_t bytes) noexcept;
@@ -57,8 +60,8 @@ TENURE_API bool decommit(void* pages, std::size_t bytes) noexcept;
 /// Makes a hole in the file behind file-backed shared pages: they read as zero again.
 TENURE_API bool punch(void* pages, std::size_t bytes) noexcept;
 
-/// Decommits pages and makes every access fault until they are committed again. Returns   false when either step fails;
-/// the other step is still done.
+/// Decommits pages and makes every access fault until they are committed again. Returns   false if a step fails; the
+/// other step is still done.
 [[nodiscard]] TENURE_API bool seal(void* pages, std::size_t bytes) noexcept;
 
 /// Requests huge pages for a committed range: a hint. Returns whether the system accepted it.

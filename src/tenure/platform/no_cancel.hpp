@@ -10,8 +10,8 @@
 namespace tenure::inline TENURE_ABI::platform {
 
 /// While it exists, a cancellation of the calling thread (pthread_cancel) stays pending. It surrounds system calls that
-/// are cancellation points, such as write, open and nanosleep. The library makes them in noexcept functions, and a
-/// cancellation that unwinds such a function ends the process. Cost      nanoseconds.
+/// are cancellation points, such as write, open and nanosleep: a cancellation that unwinds the library's noexcept
+/// functions would end the process. Cost      nanoseconds.
 class TENURE_API no_cancel_scope {
 public:
     no_cancel_scope() noexcept;

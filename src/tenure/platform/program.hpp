@@ -25,8 +25,7 @@ struct kept_file {
 };
 [[nodiscard]] TENURE_API kept_file copy_of_standard_error() noexcept;
 
-/// Whether it is still open as the same file: a program may close a descriptor that it did not open, and reuse the
-/// number.
+/// Whether it is still open as the same file. A program may have closed it and reused its number.
 [[nodiscard]] TENURE_API bool is_still_open(const kept_file& file) noexcept;
 
 /// Writes the whole text, unless a write fails. Allocates nothing.

@@ -12,9 +12,8 @@
 
 namespace tenure::inline TENURE_ABI::platform {
 
-/// Calls `visit(context, part, bytes)` for every run of OS pages that are in memory, in address order; `part` and
-/// `bytes` stay within the range. If the system does not tell, pages count as in memory. A swapped-out page is not in
-/// memory, although it has contents.
+/// Calls `visit(context, part, bytes)` for every run of OS pages that are in memory, in address order, within the
+/// range. A swapped-out page is not in memory, although it has contents. If the system does not tell, all pages count.
 /// Cost      a system call per 2 MiB, and 512 bytes of stack.
 TENURE_API void visit_resident(void* range, std::size_t bytes,
                                void (*visit)(void* context, void* part, std::size_t bytes), void* context) noexcept;

@@ -3,7 +3,7 @@
 #pragma once
 
 /// \file
-/// Tells AddressSanitizer, if it is in the process, and Valgrind, if the library was built with TENURE_VALGRIND, which
+/// Tells AddressSanitizer (if it is in the process) and Valgrind (if the library was built with TENURE_VALGRIND) which
 /// memory may be touched. Without either, each call is one load and a branch. Only checked builds poison and unpoison;
 /// every build registers leak roots.
 

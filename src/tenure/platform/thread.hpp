@@ -24,13 +24,12 @@ namespace tenure::inline TENURE_ABI::platform {
 /// Starts a detached background thread that blocks all signals. Returns   false on failure.
 [[nodiscard]] TENURE_API bool start_background(void (*function)() noexcept) noexcept;
 
-/// Called on the ending thread, after the destructors of its C++ thread-local objects. It may be called again for the
-/// same thread if a later destructor uses again what it has cleaned up.
+/// Called on the ending thread, after the destructors of its C++ thread-local objects, and again if a later destructor
+/// uses what the function has cleaned up.
 using thread_end_function = void (*)() noexcept;
 
-/// Registers `function` to be called when the calling thread ends. Each function takes one slot, of at most eight in a
-/// process; registering a function twice counts once. At the end of the main thread the process ends, and nothing is
-/// called.
+/// Registers `function` to be called when the calling thread ends; nothing is called at the end of the main thread.
+/// Each function takes one of at most eight slots of the process; registering it twice counts once.
 /// Returns   false when the system has no slot left, or is temporarily out of memory; what the thread abandons then
 ///           stays until the process ends.
 TENURE_API bool at_thread_end(thread_end_function function) noexcept;

@@ -6,8 +6,7 @@
 /// Thread slots: one pointer per thread and owner, for any number of owners created and destroyed at run time. Shared
 /// pools and heaps keep their thread caches in them.
 ///
-/// pthread keys do not suffice: there are at most 1024, each access is a call, and a reused key cannot be told from its
-/// predecessor.
+/// pthread keys do not suffice: there are at most 1024, each access is a call, and a reused key looks like the old one.
 
 #include <cstddef>
 #include <cstdint>
@@ -35,12 +34,11 @@ constexpr std::size_t max_slots = 4096;
 TENURE_API void unregister_slot(thread_slot slot) noexcept;
 
 /// Sets the calling thread's pointer. Returns   false when there is no memory for the thread's table, and when the end
-/// of the thread would go unnoticed: after its last round of destructors, and when the system has no slot. Takes a lock
+/// of the thread would go unnoticed: after its last round of destructors, or without a slot of the system. Takes a lock
 /// under which no other lock is taken, so the caller may hold slots_mutex().
 ///
 /// A thread that sets its first pointer in the last round of its end may still abandon it. The owner learns of it when
-/// another thread gets the same address for its thread-local state. That happens soon, because the C library reuses the
-/// stacks of ended threads.
+/// another thread gets the same address for its thread-local state, which is soon: the C library reuses stacks.
 [[nodiscard]] TENURE_API bool set_slot(thread_slot slot, void* value) noexcept;
 /// Whether set_slot() may succeed on the calling thread. Cost      a load: call it before creating the value.
 [[nodiscard]] TENURE_API bool may_set_slot(thread_slot slot) noexcept;

@@ -7,10 +7,11 @@
 ///
 /// Use it for     many blocks of one size that come and go: nodes, messages, entities.
 /// Not for        mixed sizes, nor a handful of blocks. Objects of one type: see pool/pool.hpp.
-/// Memory from    a block source, in naturally aligned segments of 32 MiB of addresses, touched as they are used;
-///                smaller segments if the source has no such blocks.
-/// Cost           allocate and deallocate O(1); clear O(segments) and a bit per block; trim a bit per block.
-/// Overhead       none in or beside a block; one bit per block and 1/64 of that again, stored apart from the blocks.
+/// Memory from    a block source, in naturally aligned segments of 32 MiB, or smaller if the source has none so large.
+///                A segment is addresses; its memory is touched as its blocks are used.
+/// Cost           allocate and deallocate O(1). clear O(segments), and resets a bit per block. trim reads a bit per
+///                block.
+/// Overhead       no header. One bit per block, and one per 64 blocks, stored apart from the blocks.
 /// Threads        one thread at a time; for several threads see pool/shared_block_pool.hpp.
 /// Fork           usable in the child, unless another thread was using it at the time of the fork.
 /// When full      acquires another segment; returns nullptr if that fails and leaves the pool unchanged.
@@ -39,8 +40,8 @@ public:
     static constexpr std::size_t default_segment_bytes = std::size_t{32} << 20;
 
     /// Acquires nothing from the source until the first allocation.
-    /// Requires  `source` outlives the pool; `bytes` is at least 1 and at most max_block_bytes; `alignment` is a power
-    ///           of two. Otherwise every allocation fails.
+    /// Requires  `source` outlives the pool. If `bytes` is not 1 to max_block_bytes, or `alignment` is no power of two,
+    ///           every allocation fails.
     explicit block_pool(std::size_t bytes, std::size_t alignment = default_alignment,
                         block_source& source = page_source::process(),
                         std::size_t segment_bytes = default_segment_bytes) noexcept;
@@ -68,7 +69,7 @@ public:
 
     /// Releases empty segments, and decommits the empty OS pages of others where the source supports it.
     /// Returns   the bytes returned: whole segments, touched or not, and pages. Skips segments unchanged since the last
-    ///           trim; in a changed segment it decommits all free pages again, including those already decommitted.
+    ///           trim. In a changed segment it decommits all free pages, including those that are decommitted already.
     std::size_t trim() noexcept;
 
     /// Whether the pointer is inside memory of this pool. Cost      O(segments).
@@ -86,7 +87,7 @@ public:
     template<class Visit>
     void for_each(Visit&& visit);
 
-    /// Checks every bit. Returns whether the structure is consistent. Cost      a bit per block.
+    /// Whether every bit is consistent. Cost      a bit per block.
     [[nodiscard]] bool valid() noexcept;
 
 private:

@@ -8,9 +8,9 @@
 /// Use it for     many objects of one type that come and go: monsters, effects, nodes.
 /// Not for        mixed types, nor objects that are all freed together: see arena/arena.hpp.
 /// Memory from    a block source, as pool/block_pool.hpp.
-/// Cost           construct and destroy O(1) plus the constructor and destructor; clear O(segments) and a bit per
-///                object if the type has a trivial destructor, otherwise O(objects).
-/// Overhead       none per object: the stride is sizeof(T); one bit per object and 1/64 of that, stored apart from the
+/// Cost           construct and destroy O(1) plus the constructor and destructor. clear O(objects), or O(segments) and
+///                a bit per object if the type has a trivial destructor.
+/// Overhead       no header: the stride is sizeof(T). One bit per object and one per 64 objects, apart from the
 ///                objects.
 /// Threads        one thread at a time; for several threads see pool/shared_pool.hpp.
 /// Fork           usable in the child, unless another thread was using it at the time of the fork.
@@ -94,17 +94,15 @@ public:
         blocks_.deallocate(object);
     }
 
-    /// Memory for one object, not constructed, in the form of the allocator concept. The pool cannot distinguish it
-    /// from an object: clear(), for_each() and ~pool() treat its contents as a live T. Construct an object in it or
-    /// deallocate it before.
+    /// Memory for one object, not constructed, in the form of the allocator concept. The pool takes its contents for a
+    /// live T in clear(), for_each() and ~pool(): construct an object in it or deallocate it before.
     [[nodiscard]] void* allocate(std::size_t bytes, std::size_t alignment) noexcept {
         return blocks_.allocate(bytes, alignment);
     }
     void deallocate(void* block, std::size_t, std::size_t) noexcept { blocks_.deallocate(block); }
 
     /// Destroys the live objects, frees every block and retains the pages.
-    /// Requires  no destructor of T constructs or destroys another object of this pool meanwhile; the same holds for
-    ///           ~pool().
+    /// Requires  no destructor of T constructs or destroys another object of this pool; the same holds for ~pool().
     void clear() noexcept {
         destroy_living();
         blocks_.clear();

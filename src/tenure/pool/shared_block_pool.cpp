@@ -49,8 +49,8 @@ shared_block_pool::~shared_block_pool() {
     caches_.for_each([](pool_cache& cache) { detail::free_cache(&cache); });
 }
 
-/// Runs in the child of a fork. It writes only links in the caches of threads that the child does not have: most
-/// children soon execute another program, so those pages should stay shared.
+/// Runs in the child of a fork. Writes only links in the caches of the parent's other threads: most children soon
+/// execute another program, so those pages should stay shared.
 void shared_block_pool::leave_to_child() noexcept {
     mutex_.abandon();
     caches_.leave_to_child(cache_of_this_thread());

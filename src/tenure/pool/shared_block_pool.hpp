@@ -8,14 +8,13 @@
 /// Use it for     blocks of one size that threads pass to each other: messages, jobs, nodes of shared structures.
 /// Not for        blocks that stay with one thread: pool/block_pool.hpp needs no thread cache look-up.
 /// Memory from    a block source, as pool/block_pool.hpp.
-/// Cost           allocate and deallocate O(1) in the thread's cache; one lock per 128 calls of a kind, more often for
-///                blocks larger than 512 bytes.
-/// Overhead       as block_pool; per thread that uses the pool 4 KiB and a cache of up to 256 free blocks or 128 KiB,
-///                but at least one block. The pool object is 18 KiB: it holds pointers to up to 2048 free blocks.
-/// Threads        any; a block may be freed after its allocating thread has ended. The functions below state
-///                exceptions.
-/// Fork           usable in the child. The child's threads adopt the caches of threads that the child does not have; a
-///                block that such a thread was allocating or freeing at the time of the fork is lost to the child.
+/// Cost           allocate and deallocate O(1) in the thread's cache; one lock per 128 allocations and per 128 frees,
+///                more often for blocks larger than 512 bytes.
+/// Overhead       as block_pool. Each thread that uses the pool has 4 KiB and a cache of up to 256 free blocks or 128
+///                KiB, but at least one block. The pool object has 18 KiB: it holds pointers to up to 2048 free blocks.
+/// Threads        any. A block may be freed after its allocating thread has ended. Functions below state exceptions.
+/// Fork           usable in the child. The child's threads take over the caches of the parent's other threads. A block
+///                that another thread was allocating or freeing during the fork is lost to the child.
 /// When full      acquires another segment; returns nullptr if that fails and leaves the pool unchanged. Blocks in the
 ///                caches of other threads stay there.
 /// Example        examples/shared_pool.cpp
@@ -42,8 +41,8 @@ public:
     explicit shared_block_pool(std::size_t bytes, std::size_t alignment = default_alignment,
                                block_source& source = page_source::process()) noexcept;
 
-    /// Releases every segment. Requires  no other thread uses the pool during or after this call; threads that used it
-    /// earlier may keep running.
+    /// Releases every segment.
+    /// Requires  no other thread uses the pool during or after this call. Threads that used it may keep running.
     ~shared_block_pool();
     shared_block_pool(const shared_block_pool&) = delete;
     shared_block_pool& operator=(const shared_block_pool&) = delete;
@@ -70,8 +69,7 @@ public:
     /// Cost      O(segments); takes a lock.
     [[nodiscard]] bool owns(const void* pointer) const noexcept;
 
-    /// The number of allocated blocks. While other threads use the pool, each thread's part is as of some moment during
-    /// the call.
+    /// The number of allocated blocks. While others use the pool, each thread's part is from a moment during the call.
     /// Cost      O(threads); takes a lock.
     [[nodiscard]] std::size_t size() const noexcept;
     [[nodiscard]] std::size_t block_bytes() const noexcept { return block_bytes_; }
@@ -104,7 +102,7 @@ private:
     static const platform::fork_steps fork_steps;
     class reporting_lock;
 
-    // The stash: batches flushed by one thread wait here for another thread's refill. They move as pointers, so neither
+    // The stash: batches flushed by one thread wait here for the refill of another. They move as pointers, so neither
     // blocks nor bits are touched. Blocks that do not fit go into the pool's bits.
     static constexpr std::size_t stash_capacity = std::size_t{8} * detail::pool_cache::max_blocks;
 

@@ -8,10 +8,10 @@
 /// Use it for     objects of one type that threads pass to each other.
 /// Not for        objects that stay with one thread: see pool/pool.hpp.
 /// Memory from    a block source, as pool/block_pool.hpp.
-/// Cost           construct and destroy O(1) in the thread's cache; one lock per 128 calls of a kind, more often for
+/// Cost           construct and destroy O(1) in the thread's cache; one lock per 128 calls of each, more often for
 ///                objects larger than 512 bytes.
-/// Overhead       as pool; per thread that uses the pool 4 KiB and a cache of up to 256 free objects or 128 KiB, but at
-///                least one object.
+/// Overhead       as pool. Per thread that uses it: 4 KiB, and a cache of up to 256 objects or 128 KiB, at least one
+///                object.
 /// Threads        any; no other thread may use the pool during clear, trim, for_each and destruction.
 /// Fork           as pool/shared_block_pool.hpp.
 /// When full      acquires another segment; if that fails, construct returns nullptr and leaves the pool unchanged.
@@ -62,16 +62,15 @@ public:
         blocks_.deallocate(object);
     }
 
-    /// Memory for one object, not constructed, in the form of the allocator concept. The pool cannot distinguish it
-    /// from an object: clear(), for_each() and ~shared_pool() treat its contents as a live T.
+    /// Memory for one object, not constructed: as pool::allocate().
     [[nodiscard]] TENURE_LOCAL void* allocate(std::size_t bytes, std::size_t alignment) noexcept {
         return blocks_.allocate(bytes, alignment);
     }
     TENURE_LOCAL void deallocate(void* block, std::size_t, std::size_t) noexcept { blocks_.deallocate(block); }
 
     /// Destroys the live objects, frees every block and retains the pages.
-    /// Requires  no destructor of T constructs or destroys another object of this pool meanwhile, and no other thread
-    ///           uses the pool; the same holds for ~shared_pool().
+    /// Requires  no destructor of T constructs or destroys another object of this pool, and no other thread uses the
+    ///           pool; the same holds for ~shared_pool().
     TENURE_LOCAL void clear() noexcept {
         destroy_living();
         blocks_.clear();

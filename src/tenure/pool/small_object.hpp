@@ -30,8 +30,7 @@ namespace detail {
 /// Returns   nullptr when out of memory. Requires  `alignment` is a power of two.
 [[nodiscard]] TENURE_API void* allocate_small(std::size_t bytes, std::size_t alignment) noexcept;
 TENURE_API void deallocate_small(void* block, std::size_t bytes, std::size_t alignment) noexcept;
-/// For the one case in which the language does not pass the size: a constructor that throws in new (std::nothrow) or in
-/// an aligned new.
+/// For a constructor that throws in new (std::nothrow) or in an aligned new: the language then passes no size.
 /// Cost      O(all segments of all sizes).
 TENURE_API void deallocate_small_unsized(void* block) noexcept;
 }
@@ -81,8 +80,8 @@ public:
     TENURE_LOCAL static void operator delete[](void* block, std::size_t bytes, std::align_val_t alignment) noexcept {
         detail::deallocate_small(block, bytes, static_cast<std::size_t>(alignment));
     }
-    // The language calls these when a constructor throws in an aligned form; it requires these exact parameters. They
-    // are templates, because every aligned delete would choose a plain function of this form, which gets no size.
+    // The language calls these when a constructor throws in an aligned form. They are templates, because every aligned
+    // delete would choose a plain function of this form, which gets no size.
     template<std::same_as<std::align_val_t> Alignment>
     TENURE_LOCAL static void operator delete(void* block, Alignment) noexcept {
         detail::deallocate_small_unsized(block);
@@ -107,9 +106,8 @@ public:
     TENURE_LOCAL static void operator delete(void*, void*) noexcept {}
     TENURE_LOCAL static void operator delete[](void*, void*) noexcept {}
 
-    /// Releases empty segments and decommits the empty pages of every size. Requires  no other thread uses small
-    /// objects meanwhile.
-    /// Returns   the bytes returned.
+    /// Releases empty segments and decommits empty pages of every size. Returns   the bytes returned.
+    /// Requires  no other thread uses small objects meanwhile.
     TENURE_API static std::size_t trim() noexcept;
 
     /// The sum over all sizes, without blocks past 32 KiB; peak_bytes is the sum of the peaks of the sizes.

@@ -8,12 +8,13 @@
 #include <string_view>
 
 #include <tenure/base/check.hpp>
+#include <tenure/text/detail/printf_conversion.hpp>
 
 namespace tenure::inline TENURE_ABI {
 
 namespace {
 
-using detail::float_bits, detail::power_of, detail::wide_word;
+using detail::float_bits, detail::number_room_bytes, detail::power_of, detail::put_eight, detail::wide_word;
 
 /// Maximum precision at which the product of a 53-bit mantissa and a power of five is exact with plenty to spare, and
 /// at which a number below one has at most the digits that 64 bits hold.
@@ -30,17 +31,7 @@ constexpr powers powers_of(std::uint64_t base) {
 }
 constexpr powers fives = powers_of(5), tens = powers_of(10);
 
-/// A sign, twenty digits and a point, plus bytes written after them because words are stored whole.
-constexpr std::size_t number_room_bytes = 32;
 constexpr std::uint64_t eights = detail::short_limit, sixteens = eights * eights;
-
-/// Writes the last `count` of eight digits. Words go from registers straight to their destination: copying from a
-/// temporary would wait for its stores.
-char* put_eight(char* to, std::uint64_t number, unsigned count) noexcept {
-    const std::uint64_t text = (detail::eight_digits(number) | detail::eight_zeros) >> 8 * (8 - count);
-    std::memcpy(to, &text, 8);
-    return to + count;
-}
 
 char* put_whole(char* to, bool is_negative, std::uint64_t number) noexcept {
     if (number < eights) return detail::put_short<0>(to, is_negative, number);
@@ -159,6 +150,15 @@ std::size_t format_fixed(char* to, std::size_t room, float value, unsigned preci
 
 std::size_t format_fixed(char* to, std::size_t room, double value, unsigned precision) noexcept {
     return put_fixed(to, room, value, precision);
+}
+
+std::size_t detail::put_small_fixed(char* to, double value, unsigned precision) noexcept {
+    using bits = float_bits<double>;
+    const auto magnitude = bits::magnitude(value);
+    std::uint64_t number = 0;
+    // Infinity and NaN have the largest exponent, which does not fit.
+    if (!scale<double>(magnitude, precision, number)) return 0;
+    return static_cast<std::size_t>(put_with_point(to, bits::is_negative(value), number, precision) - to);
 }
 
 std::size_t detail::format_integer(char* to, std::size_t room, bool is_negative, std::uint64_t size) noexcept {

@@ -5,12 +5,11 @@
 /// \file
 /// Formats numbers into memory that you provide: exactly what printf writes, without any allocation.
 ///
-/// All functions write the text if it fits into `room` bytes at `to`, without a terminating zero; otherwise they write
-/// nothing. Returns   the bytes that the text needs, in both cases. Bytes between the end of the text and `room` may be
-/// overwritten.
+/// All functions write the text, without a terminating zero, if it fits into `room` bytes at `to`; otherwise nothing.
+/// In both cases they return the bytes that it needs. Bytes between its end and `room` may be overwritten.
 ///
-/// Numbers with a decimal point are rounded to nearest, ties to even, from the exact value, whatever the processor's
-/// rounding mode: what printf does in the mode in which every program starts. The locale has no effect.
+/// Numbers with a decimal point are rounded from the exact value to nearest, ties to even. The locale and the
+/// processor's rounding mode have no effect; printf does the same in the rounding mode in which every program starts.
 ///
 /// Cost      5 to 13 ns for up to eight digits, 10 to 40 for up to twenty; for more, the time of std::to_chars.
 /// Threads   any.

@@ -8,13 +8,12 @@
 /// Use it for     saving and dumping objects in parallel: each page of objects is written to memory of its own.
 /// Not for        one record: text/text_writer.hpp; records without a bound on their size.
 /// Memory from    a block source, in one block, only in reserve(): every round reuses the same memory.
-/// Cost           formatting the records, and some ns per page; join() moves the text once, except its first page.
-/// Overhead       per object the difference between its bound and its text, most of it never touched; 32 bytes per
-///                page.
+/// Cost           formatting the records, and some ns per page. join() moves the text once, except its first page.
+/// Overhead       per object its bound minus its text, most of it never touched; 32 bytes per page.
 /// Threads        write() uses the threads of its executor; everything else one at a time.
 /// Fork           usable in the child, unless another thread was using it at the fork.
-/// When full      reserve() fails and changes nothing. error() names a record longer than its bound; nothing is written
-///                past its page.
+/// When full      reserve() fails and changes nothing. A record longer than its bound is named by error(); nothing is
+///                written past its page.
 /// Example        examples/text.cpp
 
 #include <cstddef>
@@ -71,8 +70,7 @@ public:
     paged_writer(const paged_writer&) = delete;
     paged_writer& operator=(const paged_writer&) = delete;
 
-    /// Reserves the memory of a round, or keeps the current memory if that is enough. Discards the text of the last
-    /// round.
+    /// Reserves the memory of a round, or keeps the current one if it suffices. Discards the text of the last round.
     /// Returns   false and changes nothing when out of memory, or when the total size overflows.
     [[nodiscard]] bool reserve(const page_shape& shape) noexcept;
 
@@ -82,9 +80,9 @@ public:
     /// returns when all calls have returned. `write_object(text_writer& to, page, object)` writes one record; calls for
     /// different pages run concurrently. An exception thrown by either propagates, and there is no text then.
     ///
-    /// Returns   whether every record kept its bound. If not, error() names the first one, whatever the order in which
-    ///           the pages ran. Also false, without an error, when there are more objects than reserve() made room for
-    ///           or when the executor left pages out: checked builds report both as misuse.
+    /// Returns   whether every record kept its bound. If not, error() names the first one in page order. Also false,
+    ///           without an error, if there are more objects than reserved or if the executor left pages out: checked
+    ///           builds report both as misuse.
     template<class Executor, class WriteObject>
     [[nodiscard]] bool write(std::size_t objects, Executor&& executor, const WriteObject& write_object);
 
@@ -109,7 +107,7 @@ public:
     /// Releases the memory; call reserve() before the next round. Returns   the bytes released.
     std::size_t trim() noexcept;
 
-    /// Walks every page of the text and checks that it is consistent. Cost      O(pages).
+    /// Whether every page of the text is consistent. Cost      O(pages).
     [[nodiscard]] bool valid() const noexcept;
 
 private:
@@ -139,8 +137,7 @@ private:
     page_error error_;
 };
 
-// A page's thread writes to its text, and only once, at the end, to its piece: cache lines that pages share are not
-// touched in between.
+// A page's thread writes to its text, and to its piece once at the end: in between it touches no shared cache line.
 template<class WriteObject>
 inline void paged_writer::write_page(std::size_t page, std::size_t objects, const WriteObject& write_object) {
     if (!begin_page(page, objects)) return;

@@ -16,6 +16,7 @@
 /// Example        examples/text.cpp
 
 #include <concepts>
+#include <cstdarg>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -54,12 +55,17 @@ public:
         return advance(format_fixed(cursor_, room_bytes(), value, precision));
     }
 
-    /// Space for the next text, for functions that write by themselves; tell advance() how much they wrote.
+    /// Same as printf: see format_printf.hpp. A refused format appends nothing, and checked builds report it.
+    [[gnu::format(printf, 2, 3)]] TENURE_API text_writer& append_printf(const char* format, ...) noexcept;
+    [[gnu::format(printf, 2, 0)]] TENURE_API text_writer& append_vprintf(const char* format,
+                                                                         std::va_list arguments) noexcept;
+
+    /// Space for the next text, for functions that write by themselves. Tell advance() how much they wrote.
     [[nodiscard]] std::span<char> room() const noexcept { return {cursor_, room_bytes()}; }
     [[nodiscard]] std::size_t room_bytes() const noexcept { return static_cast<std::size_t>(end_ - cursor_); }
 
     /// Appends what was written to room(). If `bytes` exceeds the room, it only counts as text that did not fit. (With
-    /// snprintf, a text of exactly the room's size is incomplete, because snprintf adds a terminating zero.)
+    /// snprintf, a text of exactly the room's size lacks its last character: the terminating zero takes its place.)
     text_writer& advance(std::size_t bytes) noexcept;
 
     /// Whether everything fitted and was written.

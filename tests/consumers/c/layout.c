@@ -5,6 +5,7 @@
 
 #include <tenure/tenure.h>
 #include <tenure/tenure_quick.h>
+#include <tenure/tenure_text.h>
 
 #define SIZE_IS(type, bytes) typedef char size_of_##type[sizeof(type) == (bytes) ? 1 : -1]
 #define OFFSET_IS(type, field, bytes) typedef char offset_of_##type##_##field[offsetof(type, field) == (bytes) ? 1 : -1]
@@ -59,5 +60,13 @@ SIZE_IS(tn_tag_usage, 48);
 SIZE_IS(tn_stats, 96);
 SIZE_IS(tn_option_info, 88);
 OFFSET_IS(tn_option_info, value, 56);
+SIZE_IS(tn_text_writer, 32);
+OFFSET_IS(tn_text_writer, cursor, 8);
+OFFSET_IS(tn_text_writer, end, 16);
+OFFSET_IS(tn_text_writer, missed_bytes, 24);
+SIZE_IS(tn_page_work, 40);
+OFFSET_IS(tn_page_work, objects_of, 32);
+SIZE_IS(tn_text_piece, 16);
+SIZE_IS(tn_page_error, 40);
 
 typedef int not_empty;

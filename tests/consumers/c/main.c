@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include <tenure/tenure.h>
+#include <tenure/tenure_text.h>
 
 static int failures = 0;
 
@@ -17,6 +18,26 @@ static void check(int holds, const char* what) {
 static void count_range(void* context, uint64_t offset, uint64_t size, uint32_t is_free) {
     (void)offset;
     if (is_free == 0) *(uint64_t*)context += size;
+}
+
+static void write_record(void* context, tn_text_writer* to, size_t page, size_t object) {
+    (void)context;
+    tn_text_writer_printf(to, "%zu.%zu,", page, object);
+}
+
+/* Many records, each page by a thread if `run` is set. */
+static void write_records(void) {
+    tn_paged_writer* const writer = tn_paged_writer_create(NULL);
+    check(tn_paged_writer_reserve(writer, 2, 2, 8) == TN_OK, "memory is reserved");
+    tn_page_work work;
+    memset(&work, 0, sizeof work);
+    work.size = sizeof work;
+    work.write_object = write_record;
+    check(tn_paged_writer_write(writer, 3, &work) == TN_OK, "records are written");
+    tn_text text;
+    tn_paged_writer_join(writer, &text);
+    check(text.length == 12 && memcmp(text.data, "0.0,0.1,1.0,", 12) == 0, "they are one text");
+    tn_paged_writer_destroy(writer);
 }
 
 int main(void) {
@@ -51,19 +72,30 @@ int main(void) {
     tn_offset_destroy(offsets);
 
     tn_handle handle;
-    check(tn_handle_allocate(100, 64, TN_HANDLE_ZEROED, "of C", &handle) == TN_OK, "a handle is had");
+    check(tn_handle_allocate(100, 64, TN_HANDLE_ZEROED, "of C", &handle) == TN_OK, "a handle is allocated");
     check(tn_handle_acquire(&handle) == TN_OK, "it is live");
     uint32_t holders = 0;
     check(tn_handle_free(&handle, &holders) == TN_STILL_HELD && holders == 1, "it is held");
     check(tn_handle_release(&handle) == TN_OK && tn_handle_free(&handle, NULL) == TN_OK, "it is freed");
     check(tn_handle_is_live(&handle) == 0, "it is stale");
 
+    char line[40];
+    check(tn_snprintf(line, sizeof line, "%s%.2f", "y", 12.25) == 6, "a number is formatted");
+    check(strcmp(line, "y12.25") == 0, "as snprintf does");
+    tn_text_writer record;
+    tn_text_writer_start(&record, line, sizeof line);
+    tn_text_writer_printf(&record, "lap %d: ", 12);
+    tn_text_writer_append_fixed(&record, 93.0625, 3); /* a half rounds to the even digit */
+    check(record.missed_bytes == 0 && record.cursor - record.first == 14, "a record is appended");
+    check(memcmp(record.first, "lap 12: 93.062", 14) == 0, "with its numbers");
+    write_records();
+
     tn_region_begin("of C", 4);
     tn_no_alloc_begin();
-    check(tn_no_alloc_is_active() != 0, "a promise is made");
+    check(tn_no_alloc_is_active() != 0, "the scope is active");
     tn_mark("promised", 8);
     tn_allow_alloc_begin();
-    check(tn_no_alloc_is_active() == 0, "it may be broken");
+    check(tn_no_alloc_is_active() == 0, "allocation is permitted");
     tn_allow_alloc_end();
     tn_no_alloc_end();
     tn_region_end();

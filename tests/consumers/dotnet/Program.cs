@@ -2,7 +2,8 @@
 // SPDX-License-Identifier: MIT
 
 // Uses the package as a stranger would, in every form in which a program can be published, and says what it tried.
-// With "missing" or "other" the native library was taken away or exchanged: then the refusal is what is tried.
+// With "missing" or "other" the native library was taken away or exchanged: then the refusal is what is tried. With
+// "jemalloc" the package contains a jemalloc; with "no-jemalloc" that was taken away.
 
 using System;
 using System.Linq;
@@ -32,7 +33,30 @@ switch (how)
             Refused() is { FoundAbiVersion: null, LibraryPath: not null } refused
             && refused.Message.Contains("tn_abi_version", StringComparison.Ordinal));
         break;
+    case "no-jemalloc":
+        Try("without jemalloc, its calls use Tenure's heap", () =>
+        {
+            nint block = Jem.Malloc(1000);
+            return Jem.Backend == JemBackend.Tenure && Jem.LibraryPath is null && Jem.MallocUsableSize(block) >= 1000 && Jem.Free(block);
+        });
+        Try("its settings are refused with the reason and the next step", () =>
+            Jem.TryInit("narenas:3") is { Succeeded: false } result
+            && result.ToString().Contains("The jemalloc of the package Tenure.Jemalloc (libtenure_jemalloc.so) was not found.", StringComparison.Ordinal)
+            && result.ToString().Contains("MALLOC_CONF=narenas:3 tenure run", StringComparison.Ordinal));
+        break;
     default:
+        if (how == "jemalloc")
+        {
+            Try("jemalloc starts in this process, with the settings of the first call", () =>
+            {
+                JemInitResult result = Jem.Init("narenas:3,background_thread:true,prof:true,lg_prof_sample:21");
+                nint block = Jem.Mallocx(100_000, Jem.MallocxZero);
+                return result.Applied.Count == 4 && Jem.Backend == JemBackend.Jemalloc && !Jem.ServesPersistentMemory
+                    && Jem.GetMallCtlUInt32("opt.narenas") == 3 && Jem.GetMallCtlBool("background_thread")
+                    && Jem.GetMallCtlBool("prof.active") && Jem.AllocatedBytes >= 100_000 && Jem.Free(block);
+            });
+            Try("a second start is refused", () => Jem.TryInit("narenas:4") is { Refused.Count: 1 });
+        }
         Try("the native library is found", () => TenureLibrary.AbiVersion > 0);
         Try("vector maths is right in every lane and in the tail", () =>
         {

@@ -63,7 +63,7 @@ internal sealed unsafe class BufferStream(BufferView<byte> view, object? owner) 
         using Hold hold = view.Held();
         if (buffer.Length > view.Length - _position)
         {
-            throw new IOException($"A stream over a buffer cannot grow: {buffer.Length} bytes at {_position} exceed its {view.Length}.");
+            throw new IOException($"Cannot write {buffer.Length} bytes at position {_position}: the stream has {view.Length} bytes, and a stream over a buffer cannot grow.");
         }
         buffer.CopyTo(new Span<byte>(view.Pointer + _position, buffer.Length));
         _position += buffer.Length;
@@ -124,12 +124,12 @@ internal sealed unsafe class BufferStream(BufferView<byte> view, object? owner) 
         long to = unchecked(from + offset);
         if (to < 0)
         {
-            throw new IOException("The position is before the start of the stream.");
+            throw new IOException($"Cannot seek to {to}: the position must not be before the start of the stream.");
         }
         return _position = to;
     }
 
-    public override void SetLength(long value) => throw new NotSupportedException("A stream over a buffer has a fixed length.");
+    public override void SetLength(long value) => throw new NotSupportedException("Cannot set the length: a stream over a buffer has a fixed length.");
 
     public override void Flush() => ObjectDisposedException.ThrowIf(_closed, this);
 

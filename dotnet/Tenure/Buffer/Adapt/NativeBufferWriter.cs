@@ -106,7 +106,7 @@ public sealed class NativeBufferWriter<T> : IBufferWriter<T>, IDisposable
         long least = (long)_count + wanted;
         if (least > int.MaxValue)
         {
-            throw new OutOfMemoryException($"A buffer writer cannot hold {least} elements; nothing has changed.");
+            throw new OutOfMemoryException($"A buffer writer holds at most {int.MaxValue} elements, but {least} were requested. Nothing has changed. Call Clear, or use several writers.");
         }
         int capacity = (int)long.Min(int.MaxValue, long.Max(least, long.Max(DefaultCapacity, 2L * _array.Length)));
         if (_array.IsRetained)

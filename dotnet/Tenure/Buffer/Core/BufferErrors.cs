@@ -22,10 +22,11 @@ internal static unsafe class BufferErrors
     {
         if (generation == 0)
         {
-            return new ObjectDisposedException("buffer", "The memory was never allocated: this is a default value.");
+            return new ObjectDisposedException("buffer", "The memory was never allocated: this is a default value. Create it with a constructor.");
         }
         return new ObjectDisposedException(
-            "buffer", $"The memory was already freed, from this copy or another one (entry {HandleWords.EntryOf(word)}, generation {generation}).");
+            "buffer", $"The memory was already freed, from this copy or another one (entry {HandleWords.EntryOf(word)}, generation {generation}). "
+            + "Check IsValid, or hold the memory with a lease while it is in use.");
     }
 
     [DoesNotReturn]
@@ -84,34 +85,34 @@ internal static unsafe class BufferErrors
 
     [MethodImpl(MethodImplOptions.NoInlining)]
     private static InvalidOperationException NotHeld() =>
-        new InvalidOperationException("The memory is not held: all holds were already released.");
+        new InvalidOperationException("The memory is not held: all holds were already released. Call Release once for each Acquire.");
 
     [DoesNotReturn]
     internal static void ThrowHeldTooOften() => throw HeldTooOften();
 
     [MethodImpl(MethodImplOptions.NoInlining)]
     private static InvalidOperationException HeldTooOften() =>
-        new InvalidOperationException("The memory is already held 2147483647 times, the maximum.");
+        new InvalidOperationException("The memory is already held 2147483647 times, the maximum. Look for an Acquire without its Release.");
 
     [DoesNotReturn]
     internal static void ThrowLeaseEnded() => throw LeaseEnded();
 
     [MethodImpl(MethodImplOptions.NoInlining)]
-    private static ObjectDisposedException LeaseEnded() => new ObjectDisposedException("lease", "The lease has ended.");
+    private static ObjectDisposedException LeaseEnded() => new ObjectDisposedException("lease", "The lease has ended. Use it before it is disposed of, or take a new one.");
 
     [DoesNotReturn]
     internal static void ThrowTooLong(long count, long room, string name) => throw TooLong(count, room, name);
 
     [MethodImpl(MethodImplOptions.NoInlining)]
     private static ArgumentException TooLong(long count, long room, string name) =>
-        new ArgumentException($"{count} elements do not fit: there is room for {room}.", name);
+        new ArgumentException($"{count} elements do not fit: there is room for {room}. Copy fewer elements, or use a larger destination.", name);
 
     [DoesNotReturn]
     internal static void ThrowUnlikeLengths(long left, long right, string name) => throw UnlikeLengths(left, right, name);
 
     [MethodImpl(MethodImplOptions.NoInlining)]
     private static ArgumentException UnlikeLengths(long left, long right, string name) =>
-        new ArgumentException($"The lengths differ: the buffer has {left} elements, the right operand {right}.", name);
+        new ArgumentException($"The right operand must have as many elements as the buffer: it has {right}, the buffer has {left}.", name);
 
     [DoesNotReturn]
     internal static void ThrowPastSpan(long length) => throw PastSpan(length);
@@ -136,14 +137,14 @@ internal static unsafe class BufferErrors
 
     [MethodImpl(MethodImplOptions.NoInlining)]
     private static InvalidOperationException VectorLength(long length, int count) =>
-        new InvalidOperationException($"A vector has {count} elements, but the buffer has {length}.");
+        new InvalidOperationException($"The buffer has {length} elements, but a vector has {count}. Use a buffer of that length, or take spans of vectors.");
 
     [DoesNotReturn]
     internal static void ThrowTooLarge(long count, long elementBytes) => throw TooLarge(count, elementBytes);
 
     [MethodImpl(MethodImplOptions.NoInlining)]
     private static OutOfMemoryException TooLarge(long count, long elementBytes) =>
-        new OutOfMemoryException($"{count} elements of {elementBytes} bytes exceed the address space; nothing has changed.");
+        new OutOfMemoryException($"{count} elements of {elementBytes} bytes exceed the address space. Nothing has changed. Use fewer elements.");
 
     [DoesNotReturn]
     internal static void ThrowTableMissing() => throw TableMissing();
@@ -151,7 +152,7 @@ internal static unsafe class BufferErrors
     [MethodImpl(MethodImplOptions.NoInlining)]
     private static TenureLoadException TableMissing() =>
         new TenureLoadException(
-            "Tenure's native library has no handle table. Check whether the process may reserve "
+            "Tenure's native library has no handle table: it could not reserve address space for it. Raise the limit on "
             + "address space (ulimit -v).");
 
     [DoesNotReturn]
@@ -165,10 +166,13 @@ internal static unsafe class BufferErrors
         return status switch
         {
             NativeMethods.FileError => new IOException(
-                $"Cannot open, extend or map a file with {bytes} bytes: {file}.{reason}"),
-            NativeMethods.InvalidArgument => new ArgumentException("The size or the alignment is out of range."),
+                $"Cannot open, extend or map the file {file} with {bytes} bytes.{reason} Check the path, its permissions and the free space."),
+            NativeMethods.InvalidArgument => new ArgumentException("The size or the alignment is out of range. The alignment must be a power of two."),
             _ => new OutOfMemoryException(
-                $"Out of memory: {bytes} bytes were requested{(file is null ? "" : " for " + file)}; nothing has changed.{reason}"),
+                $"Out of memory: {bytes} bytes were requested{(file is null ? "" : " for " + file)}. Nothing has changed.{reason} "
+                + (file is null
+                    ? "Free memory, or raise the memory limit of the process."
+                    : "Raise the limit on address space (ulimit -v).")),
         };
     }
 }

@@ -64,7 +64,7 @@ internal readonly unsafe struct BufferView<T>
         {
             throw new ArgumentException(
                 path.Length == 0 ? "The path is empty. Pass null to map an unnamed file."
-                    : "The path contains a null character.",
+                    : "The path must not contain a null character.",
                 nameof(path));
         }
         NativeHandle handle = HandleMemory.MapFile(path, SizeOf(length), kind);
@@ -212,7 +212,7 @@ internal readonly unsafe struct BufferView<T>
         using Hold hold = Held();
         if (Length > Array.MaxLength)
         {
-            throw new InvalidOperationException($"The buffer has {Length} elements, but a managed array has at most {Array.MaxLength}.");
+            throw new InvalidOperationException($"The buffer has {Length} elements, but a managed array has at most {Array.MaxLength}. Copy the buffer in parts.");
         }
         return new ReadOnlySpan<T>(Pointer, (int)Length).ToArray();
     }

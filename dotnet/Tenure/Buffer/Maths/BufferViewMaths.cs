@@ -53,7 +53,7 @@ internal static unsafe class BufferViewMaths
         using Hold hold = view.Held();
         if (view.Length == 0)
         {
-            throw new InvalidOperationException("The buffer has no elements, so it has no minimum or maximum.");
+            throw new InvalidOperationException("The buffer has no elements, so it has no minimum or maximum. Check its length first.");
         }
         T best = default;
         Run<TOperation, T>(view.Pointer, &best, (nuint)view.Length, RightSide.Value);
@@ -150,7 +150,7 @@ internal static unsafe class BufferViewMaths
         }
         if (left.Pointer != right.Pointer && left.Pointer < right.Pointer + right.Length && right.Pointer < left.Pointer + left.Length)
         {
-            throw new ArgumentException("The operands overlap without starting at the same element.", nameof(right));
+            throw new ArgumentException("The operands overlap. Pass separate memory, or let both start at the same element.", nameof(right));
         }
     }
 }

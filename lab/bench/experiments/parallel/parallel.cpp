@@ -2,11 +2,11 @@
 // SPDX-License-Identifier: MIT
 
 /// \file
-/// Question: what does it cost to format a record as text, and what do two threads gain?
+/// Question: what does it cost to format a record as text, and what do several threads gain?
 ///
 /// Unfair would be: formats that read different objects or write different text; memory that one of them touches for
 /// the first time; threads that are started while the clock runs.
-/// It does not show: writing the text to its destination, and more than two threads.
+/// It does not show: writing the text to its destination; more than two threads, unless --threads asks for them.
 
 #include "bench/experiments/parallel/parallel.hpp"
 
@@ -17,9 +17,10 @@ namespace tenure::lab {
 
 namespace {
 
-constexpr std::array<option_spec, 3> options{{
+constexpr std::array<option_spec, 4> options{{
     {"pages", 64, 1024, 1, 1 << 20, "number of pages of objects"},
     {"page-objects", 1024, 1024, 1, 1 << 20, "objects in each page"},
+    {"threads", 2, 2, 2, 256, "threads that write in parallel; each has a processor of its own if there are enough"},
     {"repeats", 3, 7, 1, 1000, "times that each loop is measured; the median counts"},
 }};
 
@@ -30,13 +31,13 @@ constexpr std::array<std::string_view, 6> unfair{
     "The text of every row is compared with snprintf's, byte by byte; copies are not text.",
     "Floats are between -1000 and 1000. Larger ones, and more digits after the point, take longer in every row but "
     "the copy's.",
-    "\"Of the copy's speed-up\": the gain of two threads, relative to their gain in the same process for copies of "
+    "\"Of the copy's speed-up\": the gain of the threads, relative to their gain in the same process for copies of "
     "the objects. Two processors may be two threads of one core; the copy shows what such a pair can gain when "
     "memory is the limit.",
-    "Allocations and waits are counted in a separate process under `tenure watch`, in the part \"counted\", for two "
+    "Allocations and waits are counted in a separate process under `tenure watch`, in the part \"counted\", for "
     "threads that write two fields. Two rows plant an allocation and a lock in each record, to show that they would "
     "be counted.",
-    "Two threads of our own each take the next page and are awake when the clock starts; those of std::for_each, "
+    "Threads of our own each take the next page and are awake when the clock starts; those of std::for_each, "
     "which runs on TBB, were awake just before.",
 };
 

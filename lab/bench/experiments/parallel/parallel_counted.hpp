@@ -3,7 +3,7 @@
 #pragma once
 
 /// \file
-/// What the formats of parallel allocate and wait for, as counted by `tenure watch`: two threads that write in a marked
+/// What the formats of parallel allocate and wait for, as counted by `tenure watch`: threads that write in a marked
 /// region, in a process with the hook loaded. Two further rows contain a planted allocation or lock, which must be
 /// counted.
 
@@ -44,7 +44,7 @@ struct marking_crew {
 template<class Format, class Crew>
 void count_parallel(const task& asked) {
     if (const std::string why = become_watched("tables"); !why.empty()) return asked.out.fail(why);
-    Crew crew;
+    Crew crew(asked.options.size("threads"));
     const std::size_t pages = asked.options.size("pages"), each = asked.options.size("page-objects");
     page_array<two_fields> objects(pages * each);
     random_source random(asked.seed);

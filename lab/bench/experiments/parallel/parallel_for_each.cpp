@@ -4,6 +4,8 @@
 /// \file
 /// std::for_each with std::execution::par_unseq in parallel. With GCC it runs on TBB, which only these rows load.
 
+#include <atomic>
+
 #include "bench/experiments/modules/executor_module.hpp"
 #include "bench/experiments/modules/modules.hpp"
 #include "bench/experiments/parallel/parallel_workload.hpp"
@@ -21,10 +23,11 @@ constexpr const char* file = "tenure_lab_tbb.so";
 
 class for_each_crew {
 public:
-    /// Pins both threads to processors of their own, like those of thread_pair. TBB counts the processors at its first
+    /// Pins the threads to processors of their own, like those of thread_crew. TBB counts the processors at its first
     /// loop; the calling thread may be pinned only after that.
-    explicit for_each_crew(const executor_module& code) : code_(code) {
-        code_.use_threads(2, [] { pin_thread(1); });
+    for_each_crew(const executor_module& code, std::size_t threads) : code_(code) {
+        others = threads - 1;
+        code_.use_threads(threads, [] { pin_thread(1 + entered.fetch_add(1) % others); });
         get_ready();
         pin_thread(0);
     }
@@ -42,6 +45,9 @@ public:
     }
 
 private:
+    static inline std::size_t others = 1; // besides the calling one
+    static inline std::atomic<std::size_t> entered{0};
+
     const executor_module& code_;
 };
 
@@ -49,7 +55,7 @@ template<class Format>
 void run_for_each(const task& asked) {
     const loaded_module found = load_module(file, "tenure_lab_executor");
     if (found.symbol == nullptr) return asked.out.fail(found.reason);
-    for_each_crew crew(*static_cast<const executor_module*>(found.symbol));
+    for_each_crew crew(*static_cast<const executor_module*>(found.symbol), asked.options.size("threads"));
     run_parallel_with<Format>(asked, crew);
 }
 
@@ -71,6 +77,7 @@ constexpr std::array<contestant, parallel_rows.size()> all{
     row<to_chars_format>("std::to_chars by for_each"),
     row<fmt_format>("fmt::format_to by for_each"),
     row<compiled_fmt_format>("fmt FMT_COMPILE by for_each"),
+    row<tn_snprintf_format>("tenure tn_snprintf by for_each", contestant_role::ours),
     row<our_format>("tenure text_writer by for_each", contestant_role::ours),
     row<copy_format>("copy by for_each", contestant_role::reference),
 };

@@ -15,6 +15,7 @@
 #include <cstring>
 #include <string_view>
 
+#include <tenure/tenure.h>
 #include <tenure/text/text_writer.hpp>
 
 #include "bench/harness/random_source.hpp"
@@ -59,20 +60,24 @@ struct five_fields {
     }
 };
 
-struct printf_format {
+/// One call for each record, to snprintf or a function like it.
+template<int (*Print)(char*, std::size_t, const char*, ...)>
+struct any_printf_format {
     static void write(text_writer& to, const two_fields& object) {
         const auto room = to.room();
-        to.advance(static_cast<std::size_t>(std::snprintf(room.data(), room.size(), "%s%.2f", object.flag ? "y" : "n",
-                                                          static_cast<double>(object.real))));
+        to.advance(static_cast<std::size_t>(
+            Print(room.data(), room.size(), "%s%.2f", object.flag ? "y" : "n", static_cast<double>(object.real))));
     }
     static void write(text_writer& to, const five_fields& object) {
         const auto room = to.room();
-        to.advance(static_cast<std::size_t>(std::snprintf(room.data(), room.size(), "%s%.2f,%d,%llu,%.*s\n",
-                                                          object.flag ? "y" : "n", static_cast<double>(object.real),
-                                                          object.number, static_cast<unsigned long long>(object.large),
-                                                          static_cast<int>(object.name_bytes), object.name)));
+        to.advance(static_cast<std::size_t>(Print(room.data(), room.size(), "%s%.2f,%d,%llu,%.*s\n",
+                                                  object.flag ? "y" : "n", static_cast<double>(object.real),
+                                                  object.number, static_cast<unsigned long long>(object.large),
+                                                  static_cast<int>(object.name_bytes), object.name)));
     }
 };
+using printf_format = any_printf_format<std::snprintf>;
+using tn_snprintf_format = any_printf_format<tn_snprintf>;
 
 struct to_chars_format {
     static char* put(char* to, char* end, bool flag, float real) {

@@ -2,12 +2,13 @@
 // SPDX-License-Identifier: MIT
 
 /// \file
-/// Two threads of our own that each take the next page, in parallel.
+/// Threads of our own that each take the next page, in parallel.
 
 #include <gnu/libc-version.h>
 
 #include <atomic>
 #include <thread>
+#include <vector>
 
 #include "bench/experiments/parallel/parallel_counted.hpp"
 #include "bench/experiments/parallel/parallel_workload.hpp"
@@ -20,20 +21,30 @@ namespace tenure::lab {
 
 namespace {
 
-/// The second thread sleeps while the first works alone, and is awake, on a processor of its own, when a loop is timed.
-class thread_pair {
+/// The other threads sleep while the first works alone, and are awake, on processors of their own, when a loop is
+/// timed.
+class thread_crew {
 public:
-    thread_pair() : other_([this] { serve(); }) { pin_thread(0); }
-    ~thread_pair() {
-        call(ending);
-        other_.join();
+    explicit thread_crew(std::size_t threads) : others_(threads - 1) {
+        pin_thread(0);
+        for (std::size_t index = 0; index < others_.size(); ++index) {
+            others_[index].thread = std::thread([this, index] { serve(others_[index], index + 1); });
+        }
     }
-    thread_pair(const thread_pair&) = delete;
-    thread_pair& operator=(const thread_pair&) = delete;
+    ~thread_crew() {
+        for (other& each : others_) {
+            each.call(ending);
+            each.thread.join();
+        }
+    }
+    thread_crew(const thread_crew&) = delete;
+    thread_crew& operator=(const thread_crew&) = delete;
 
     void get_ready() {
-        call(awake);
-        for (unsigned spins = 0; state_.load() != ready; ++spins) wait_a_little(spins);
+        for (other& each : others_) each.call(awake);
+        for (other& each : others_) {
+            for (unsigned spins = 0; each.now.load() != ready; ++spins) wait_a_little(spins);
+        }
     }
 
     /// Requires  get_ready().
@@ -43,46 +54,53 @@ public:
         context_ = &body;
         count_ = count;
         next_.store(0);
-        state_.store(working);
+        for (const other& each : others_) each.now.store(working);
         take_pages();
-        for (unsigned spins = 0; state_.load() != asleep; ++spins) wait_a_little(spins);
+        for (const other& each : others_) {
+            for (unsigned spins = 0; each.now.load() != asleep; ++spins) wait_a_little(spins);
+        }
     }
 
 private:
     enum state : int { asleep, awake, ready, working, ending };
 
-    void call(state wanted) {
-        state_.store(wanted);
-        state_.notify_one();
-    }
+    struct alignas(128) other {
+        mutable std::atomic<int> now{asleep};
+        std::thread thread;
+
+        void call(state wanted) {
+            now.store(wanted);
+            now.notify_one();
+        }
+    };
+
     void take_pages() const {
         for (std::size_t page = 0; (page = next_.fetch_add(1, std::memory_order_relaxed)) < count_;)
             body_(context_, page);
     }
-    void serve() {
-        pin_thread(1);
+    void serve(other& self, std::size_t index) {
+        pin_thread(index);
         while (true) {
-            state_.wait(asleep);
-            if (state_.load() == ending) return;
-            state_.store(ready);
-            for (unsigned spins = 0; state_.load() == ready; ++spins) wait_a_little(spins);
+            self.now.wait(asleep);
+            if (self.now.load() == ending) return;
+            self.now.store(ready);
+            for (unsigned spins = 0; self.now.load() == ready; ++spins) wait_a_little(spins);
             take_pages();
-            state_.store(asleep);
+            self.now.store(asleep);
         }
     }
 
-    mutable std::atomic<int> state_{asleep};
     mutable std::atomic<std::size_t> next_{0};
     mutable void (*body_)(const void*, std::size_t) = nullptr;
     mutable const void* context_ = nullptr;
     mutable std::size_t count_ = 0;
-    std::thread other_;
+    std::vector<other> others_;
 };
 
 template<class Format>
 void run_threads(const task& asked) {
-    if (asked.part == parallel_counted) return count_parallel<Format, thread_pair>(asked);
-    thread_pair crew;
+    if (asked.part == parallel_counted) return count_parallel<Format, thread_crew>(asked);
+    thread_crew crew(asked.options.size("threads"));
     run_parallel_with<Format>(asked, crew);
 }
 
@@ -113,7 +131,7 @@ constexpr contestant planted(std::string_view name, std::string_view note) {
             .type = type_name<Format>(),
             .note = note,
             .parts = 0b100,
-            .run = count_parallel<Format, thread_pair>,
+            .run = count_parallel<Format, thread_crew>,
             .left_out = left_out};
 }
 
@@ -122,8 +140,9 @@ constexpr std::array<contestant, parallel_rows.size() + 2> all{
     row<to_chars_format>(1),
     row<fmt_format>(2),
     row<compiled_fmt_format>(3),
-    row<our_format>(4),
-    row<copy_format>(5),
+    row<tn_snprintf_format>(4),
+    row<our_format>(5),
+    row<copy_format>(6),
     planted<planted_malloc_format>("planted malloc", "ours, with a malloc and a free in each record"),
     planted<planted_wait_format>("planted wait", "ours, under one lock for all")};
 

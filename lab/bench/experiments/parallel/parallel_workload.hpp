@@ -3,13 +3,14 @@
 #pragma once
 
 /// \file
-/// Objects in pages, written as text by one thread and by two, and compared with printf's text.
+/// Objects in pages, written as text by one thread and by several, and compared with printf's text.
 ///
 /// A `Format` has `write(text_writer&, object)` for each kind of object. A `Crew` is made before anything is measured.
 /// Call its `get_ready()` before each timed loop; as an executor it runs a loop.
 
 #include <array>
 #include <cstring>
+#include <string>
 #include <string_view>
 #include <type_traits>
 
@@ -29,6 +30,10 @@ template<class Work>
     const stopwatch watch;
     work();
     return watch.elapsed_ns();
+}
+
+[[nodiscard]] inline std::string threads_name(std::size_t threads) {
+    return threads == 2 ? "two threads" : std::to_string(threads) + " threads";
 }
 
 /// The text of all pages, for the proof.
@@ -71,7 +76,7 @@ public:
         const double speed_up = one / all;
         const double copy_speed_up = median_of(copied.all()) / median_of(copied_parallel.all());
         asked_.out.value("one thread", Object::variant, "ns/object", one);
-        asked_.out.value("two threads", Object::variant, "ns/object", all);
+        asked_.out.value(threads_name(asked_.options.size("threads")), Object::variant, "ns/object", all);
         asked_.out.value("speed-up", Object::variant, "times", speed_up, better::larger);
         asked_.out.value("of the copy's speed-up", Object::variant, "%", 100 * speed_up / copy_speed_up,
                          better::larger);
@@ -101,7 +106,7 @@ private:
         return spent / static_cast<double>(objects_.size());
     }
 
-    /// Compares what both threads wrote last with printf's output, byte by byte.
+    /// Compares what the threads wrote last with printf's output, byte by byte.
     void check() {
         void* const first = writer_.pieces()[0].data;
         asked_.out.blocks({&first, 1}, writer_.pieces()[0].size_bytes, owner_of(text_owner{writer_}));
@@ -133,11 +138,12 @@ struct parallel_row {
     contestant_role role;
     std::string_view peer, kind, note;
 };
-inline constexpr std::array<parallel_row, 6> parallel_rows{{
+inline constexpr std::array<parallel_row, 7> parallel_rows{{
     {"snprintf", contestant_role::peer, "C library", "library", "one call per record"},
     {"std::to_chars", contestant_role::peer, "libstdc++", "library", ""},
     {"fmt::format_to", contestant_role::peer, "fmt", "library", "the format is parsed at each call"},
     {"fmt FMT_COMPILE", contestant_role::peer, "fmt", "library", "the format is parsed at compile time"},
+    {"tenure tn_snprintf", contestant_role::ours, "", "library", "snprintf's formats, one call per record"},
     {"tenure text_writer", contestant_role::ours, "", "library", "an exact product for the float, digits by the word"},
     {"copy", contestant_role::reference, "", "", "the object's bytes, unchanged: no text, and the limit"},
 }};

@@ -9,6 +9,7 @@
 #include <optional>
 #include <string_view>
 
+#include <tenure/affinity/affinities.hpp>
 #include <tenure/affinity/affinity_group.hpp>
 
 #include "bench/experiments/scene/scene_run.hpp"
@@ -59,6 +60,33 @@ using by_size = groups<size_on_free::required, page_layout::by_size>;
 using by_size_huge = groups<size_on_free::required, page_layout::by_size, page_size::huge>;
 using any_thread = groups<size_on_free::required, page_layout::mixed, page_size::ordinary, sharing::any_thread>;
 
+/// The ready-made groups with their defaults, as a user of affinity_object has them.
+struct ready_made {
+    static void open() {}
+    static affinity_group& group(kind which) {
+        switch (which) {
+        case kind::objects: return affinities::objects();
+        case kind::data: return affinities::data();
+        case kind::nodes: break;
+        }
+        return affinities::nodes();
+    }
+    static void* allocate(kind which, std::size_t bytes) { return group(which).allocate(bytes); }
+    static void deallocate(kind which, void* block, std::size_t bytes) { group(which).deallocate(block, bytes); }
+    static void clear() {
+        for (const kind each : {kind::objects, kind::data, kind::nodes}) group(each).clear();
+    }
+    static block_owner owner() {
+        block_owner made;
+        made.query = "affinity_group::owns";
+        made.asked = &affinities::nodes();
+        made.owns = [](const void* self, const void* block) {
+            return static_cast<const affinity_group*>(self)->owns(block);
+        };
+        return made;
+    }
+};
+
 constexpr std::string_view type = "tenure::affinity_group";
 
 template<class Memory>
@@ -73,7 +101,7 @@ constexpr contestant row(std::string_view name, std::string_view note) {
             .run = run_scene<Memory>};
 }
 
-constexpr std::array<contestant, 6> all{
+constexpr std::array<contestant, 7> all{
     row<mixed>("tenure affinity", "mixed layout, one thread; every free passes the size"),
     row<mixed_huge>("tenure affinity (huge pages)", "the same in pages of 2 MiB, if the system has them"),
     row<by_size>("tenure affinity (by size)",
@@ -83,6 +111,8 @@ constexpr std::array<contestant, 6> all{
     row<mixed_optional>("tenure affinity (size optional)",
                         "like the first, and a free may omit the size; here every free passes it"),
     row<any_thread>("tenure affinity (any thread)", "like the first, for any number of threads"),
+    row<ready_made>("tenure affinities (ready-made)",
+                    "affinities::nodes(), data() and objects() with their defaults: any thread, size optional"),
 };
 
 }

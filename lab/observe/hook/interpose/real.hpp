@@ -26,7 +26,7 @@ void find_reals() noexcept;
 
 /// After a library was closed: functions that were in it are looked up again.
 void forget_closed_libraries() noexcept;
-/// In the child of a fork: releases the lock of a writing thread that does not exist in the child.
+/// In the child of a fork: releases the lock of a thread that was writing in the parent.
 void forget_private_writer() noexcept;
 
 /// Whether this thread is inside the loader on behalf of the hook. Its allocations then come from the early store.

@@ -19,7 +19,7 @@ void know_own_stack(std::uintptr_t top) noexcept;
 
 /// Registers for the ends of threads.
 void prepare_threads() noexcept;
-/// Registers for the end of this thread, whoever started it.
+/// Registers for the end of this thread, which any code may have started.
 void ask_for_end() noexcept;
 
 }

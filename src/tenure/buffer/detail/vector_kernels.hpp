@@ -5,8 +5,7 @@
 /// \file
 /// The loops that vector_maths.cpp calls: tables of functions, one table for each instruction set of the machine.
 ///
-/// The loops do not depend on the check level, so they are compiled once, in a namespace without
-/// a level in its name.
+/// The loops do not depend on the check level, so they are compiled once, in a namespace without a level in its name.
 
 #include <concepts>
 #include <cstddef>
@@ -128,8 +127,7 @@ struct reduction_loops : reductions<std::int8_t>,
                          reductions<float>,
                          reductions<double> {};
 
-/// nullptr where another function does the same: integers of the same width are copied, and narrowing has only unsigned
-/// loops.
+/// nullptr where another function does the same: a copy for integers of one width, unsigned loops for narrowing.
 template<class To, class From>
 struct conversion {
     void (*convert)(To* to, std::size_t count, const From* from) noexcept;

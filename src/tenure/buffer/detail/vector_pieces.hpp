@@ -3,8 +3,7 @@
 #pragma once
 
 /// \file
-/// The operations of vector_maths.hpp in pieces, for programs that divide the work among threads; the library starts no
-/// threads.
+/// The operations of vector_maths.hpp in pieces, for programs that divide the work among their own threads.
 ///
 /// Pieces start at fixed multiples, so results do not depend on the number or order of threads.
 
@@ -41,9 +40,8 @@ void in_pieces(std::size_t count, Run&& run, Work&& work, std::size_t each = pie
 
 namespace detail {
 
-/// Requires  `sum_of(begin, size)` is the sum of those elements in the stated order. The sum of the pieces' sums is
-///           then
-/// the sum of the whole, because a piece has a power of two of blocks.
+/// Requires  `sum_of(begin, size)` is the sum of those elements in the stated order.
+/// The pieces' sums add up to the sum of the whole, because a piece has a power of two of blocks.
 template<element T, class Run, class SumOf>
 [[nodiscard]] sum_type<T> sum_in_pieces(std::size_t count, Run&& run, const SumOf& sum_of) {
     const std::size_t each = std::max(piece_count, std::bit_ceil(count / max_sums + (count % max_sums != 0)));

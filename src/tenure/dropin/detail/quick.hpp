@@ -6,8 +6,8 @@
 /// The fast path of the entry points: the thread's cache of the process heap.
 ///
 /// The heap's own inline functions serve any alignment, and their slow paths leave errno to the caller. Entry points
-/// know the alignment, and their slow paths preserve or set errno. Therefore malloc contains only the fast path and a
-/// jump to the slow one.
+/// know the alignment, and their slow paths preserve or set errno, so malloc is the fast path and a jump to the slow
+/// one.
 
 #include <array>
 #include <cstddef>

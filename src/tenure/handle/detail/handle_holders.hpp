@@ -18,8 +18,7 @@ namespace tenure::inline TENURE_ABI::detail {
 
 /// Records a holder. Threads   any; takes a lock, makes a system call and walks the stack.
 void add_holder(const handle_table& table, const handle& which) noexcept;
-/// Removes the newest holder of the calling thread, or else of any thread. Threads   any; takes a lock and makes a
-/// system call.
+/// Removes the newest holder of the calling thread, or else of any thread. Threads   any; a lock and a system call.
 void remove_holder(const handle_table& table, const handle& which) noexcept;
 /// Reports, as a notice, that a handle held `count` times was to be removed, and by whom it is held. Does nothing if
 /// the handle is no longer held. Waits some milliseconds for a thread that is just acquiring or releasing it.

@@ -17,9 +17,8 @@ namespace tenure::inline TENURE_ABI::detail {
 //
 //   | bytes ... | guard: at least 8 bytes of guard_fill ... | size word |
 //
-// The size word is a canary: the size, mixed with the block's address and a secret of the process, so that neither a
-// plain overrun nor a word copied from another block passes. A freed block is full of freed_fill, including the size
-// word.
+// The size word is a canary: the size, mixed with the block's address and a secret of the process. So neither a plain
+// overrun nor a word copied from another block passes. freed_fill fills a freed block and its size word.
 
 constexpr unsigned char guard_fill = 0xFB;
 constexpr std::size_t guard_bytes = 16; ///< added to the requested size

@@ -3,9 +3,8 @@
 #pragma once
 
 /// \file
-/// Guarded allocations: a sample of a heap's blocks, each between guard pages. An overflow or a use after free faults
-/// at the access itself and is reported with the stacks of the allocation and the free. Checked
-/// builds only.
+/// Guarded allocations, in checked builds: a sample of a heap's blocks, each between guard pages. An overflow or a use
+/// after free faults at the access itself and is reported with the stacks of the allocation and the free.
 ///
 /// After the idea of Electric Fence (Perens, 1987), as a sample after GWP-ASan (Serebryany and others, 2018).
 
@@ -38,8 +37,8 @@ public:
     guarded_blocks& operator=(const guarded_blocks&) = delete;
 
     /// Allocates a guarded block.
-    /// Returns   nullptr when the block is too large, every place is in use, or memory is out; the caller then uses an
-    ///           ordinary block.
+    /// Returns   nullptr if the block is too large, all places are in use, or memory is out: use an ordinary block
+    ///           then.
     [[nodiscard]] void* allocate(std::size_t bytes, std::size_t alignment) noexcept;
     /// Frees a block. Reports a block that is already free, or an address that is not the start of a block.
     /// Requires  contains(block).

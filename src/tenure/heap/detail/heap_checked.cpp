@@ -20,16 +20,24 @@ namespace tenure::inline TENURE_ABI::detail {
 
 namespace {
 
-constinit std::atomic<std::uint64_t> last_draw{0};
+constinit std::atomic<std::uint64_t> last_shared_draw{0};
+TENURE_THREAD_LOCAL std::uint64_t last_draw TENURE_TLS_MODEL = 0; // zero: none yet
 
-/// Numbers that are unpredictable without the process's secret. After Steele, Lea and Flood, "Fast splittable
-/// pseudorandom number generators" (2014).
-[[nodiscard]] std::uint64_t next_draw() noexcept {
-    std::uint64_t draw = last_draw.fetch_add(0x9E37'79B9'7F4A'7C15, std::memory_order_relaxed);
-    draw += platform::random_of_process();
-    draw = (draw ^ (draw >> 30)) * 0xBF58'476D'1CE4'E5B9;
-    draw = (draw ^ (draw >> 27)) * 0x94D0'49BB'1331'11EB;
-    return draw ^ (draw >> 31);
+/// Numbers that are unpredictable without the process's secret. Each thread has a sequence of its own, which begins at
+/// a random number, so that threads do not contend. Threads without a cache share one, because a program may allocate
+/// before it has thread-local variables. After Steele, Lea and Flood, "Fast splittable pseudorandom number
+/// generators" (2014).
+[[nodiscard]] std::uint64_t next_draw(const thread_cache* cache) noexcept {
+    constexpr std::uint64_t step = 0x9E37'79B9'7F4A'7C15;
+    const auto mixed = [](std::uint64_t draw) {
+        draw += platform::random_of_process();
+        draw = (draw ^ (draw >> 30)) * 0xBF58'476D'1CE4'E5B9;
+        draw = (draw ^ (draw >> 27)) * 0x94D0'49BB'1331'11EB;
+        return draw ^ (draw >> 31);
+    };
+    if (cache == nullptr) return mixed(last_shared_draw.fetch_add(step, std::memory_order_relaxed));
+    if (last_draw == 0) last_draw = mixed(last_shared_draw.fetch_add(step, std::memory_order_relaxed)) | 1;
+    return mixed(last_draw += step);
 }
 
 TENURE_COLD void report_block(std::string_view what, const void* block, std::size_t bytes, std::size_t offset,
@@ -48,10 +56,11 @@ std::size_t heap_core::whole_bytes(const void* block, std::uint8_t number) const
     return number == large_class ? large_.usable_bytes(block) : huge_.asked_bytes(block);
 }
 
-void* heap_core::sample_guarded(std::size_t bytes, std::size_t alignment, fill how) noexcept {
+void* heap_core::sample_guarded(const thread_cache* cache, std::size_t bytes, std::size_t alignment,
+                                fill how) noexcept {
     const std::uint64_t one_in = option_value(option::heap_guard_sample);
     // A 32-bit draw is below 2^32 / one_in once in one_in draws; the option is below 2^32.
-    if (one_in == 0 || (next_draw() >> 32) * one_in >> 32 != 0) [[likely]]
+    if (one_in == 0 || (next_draw(cache) >> 32) * one_in >> 32 != 0) [[likely]]
         return nullptr;
     void* const block = guarded_.allocate(bytes, std::max(alignment, default_alignment));
     if (block != nullptr && how == fill::zero) std::memset(block, 0, bytes);
@@ -59,7 +68,7 @@ void* heap_core::sample_guarded(std::size_t bytes, std::size_t alignment, fill h
 }
 
 void* heap_core::allocate_checked(thread_cache* cache, std::size_t class_index) noexcept {
-    void* const block = small_.allocate_scattered(cache, class_index, next_draw());
+    void* const block = small_.allocate_scattered(cache, class_index, next_draw(cache));
     if (block == nullptr) return nullptr;
     const std::size_t whole = class_bytes(class_index);
     platform::unpoison(block, whole);

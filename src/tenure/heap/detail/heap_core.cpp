@@ -95,7 +95,7 @@ void* heap_core::allocate(thread_cache* cache, std::size_t bytes, std::size_t al
         check_alone("allocate");
         // Guarded blocks have OS pages of their own and carry no tag.
         const bool may_guard = memory_.is_plentiful() && (cache == nullptr || cache->tag == 0);
-        void* const guarded = may_guard ? sample_guarded(asked, alignment, how) : nullptr;
+        void* const guarded = may_guard ? sample_guarded(cache, asked, alignment, how) : nullptr;
         if (guarded != nullptr) return guarded;
         bytes += guard_bytes;
     }

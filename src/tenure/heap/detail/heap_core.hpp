@@ -34,8 +34,7 @@ namespace tenure::inline TENURE_ABI::detail {
 /// Whether a heap's blocks come from its own pages or from the process's malloc. Decided once, at the first call.
 enum class block_origin : std::uint8_t { unknown, own, malloc };
 
-/// How blocks from malloc are tracked under passthrough: not at all, or in a list, so that clear() and walk() find
-/// them.
+/// How blocks from malloc are tracked under passthrough: not at all, or in a list for clear() and walk().
 enum class passthrough_form : std::uint8_t { plain, listed };
 
 /// The contents of fresh blocks.
@@ -48,9 +47,8 @@ using block_visitor = void (*)(void* context, void* block, std::size_t bytes);
 //   allocate:   thread cache of the class | a batch from its shard's pages | a page of a segment | the source
 //   deallocate: thread cache of the class | a batch to the shards that own the pages | empty pages to the heap
 //
-// Larger blocks go to large_blocks or huge_blocks, each under one lock. Locks are taken in this order: that of
-// small_blocks, a shard's, the pages', large, huge, passthrough, guarded, the source's. No lock holder calls back into
-// the heap.
+// Larger blocks go to large_blocks or huge_blocks, each under one lock. Locks are taken in this order: small_blocks, a
+// shard, the pages, large, huge, passthrough, guarded, the source. No lock holder calls back into the heap.
 class TENURE_API heap_core {
 public:
     constexpr heap_core(block_source& source, std::size_t segment_bytes, std::size_t limit_bytes,
@@ -146,7 +144,8 @@ private:
     // Checked builds only: heap_checked.cpp.
     [[nodiscard]] void* allocate_checked(thread_cache* cache, std::size_t class_index) noexcept;
     [[nodiscard]] bool resize_checked(void* block, std::size_t bytes, std::uint8_t number) noexcept;
-    [[nodiscard]] void* sample_guarded(std::size_t bytes, std::size_t alignment, fill how) noexcept;
+    [[nodiscard]] void* sample_guarded(const thread_cache* cache, std::size_t bytes, std::size_t alignment,
+                                       fill how) noexcept;
     [[nodiscard]] void* set_canary(void* block, std::size_t bytes) noexcept;
     [[nodiscard]] std::size_t whole_bytes(const void* block, std::uint8_t number) const noexcept;
     [[nodiscard]] std::size_t checked_bytes(const void* block, std::uint8_t number) const noexcept;

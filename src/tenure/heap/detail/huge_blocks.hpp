@@ -3,8 +3,7 @@
 #pragma once
 
 /// \file
-/// Blocks larger than a segment holds, each in its own memory, and freed ones that are retained for a while. Private to
-/// this room.
+/// Blocks larger than a segment holds, each in its own memory, and freed ones that are retained for a while.
 
 #include <atomic>
 #include <cstddef>
@@ -46,8 +45,7 @@ struct purge_policy {
 /// unless the previous such block was requested again within the purge delay. The limit learns from this, and forgets
 /// it when a retained block is not requested in time.
 ///
-/// Threads   any; one lock per call. The caller supplies the clock: every function that may retain or release a block
-///           takes the time.
+/// Threads   any; one lock per call. Functions that may retain or release a block get the time from the caller.
 class huge_blocks {
 public:
     constexpr explicit huge_blocks(heap_memory& memory, purge_policy how = {}) noexcept : memory_(memory), how_(how) {}
@@ -56,8 +54,7 @@ public:
     huge_blocks& operator=(const huge_blocks&) = delete;
 
     /// Requires  `bytes` is not zero; `alignment` is a power of two.
-    /// Returns   nullptr when the source fails; only retained blocks may have changed. `found` receives the block's
-    ///           contents.
+    /// Returns   nullptr if the source fails; only retained blocks may have changed. `found` gets the block's contents.
     [[nodiscard]] void* allocate(std::size_t bytes, std::size_t alignment, std::uint64_t now_ns, contents& found,
                                  std::uint16_t tag = 0) noexcept;
     [[nodiscard]] void* allocate(std::size_t bytes, std::size_t alignment, std::uint64_t now_ns) noexcept {
@@ -95,8 +92,7 @@ public:
     /// The block that contains `pointer`, or nullptr.
     /// Cost      O(blocks), with the lock.
     [[nodiscard]] void* block_of(const void* pointer) const noexcept;
-    /// Whether masking the pointer finds the head of a block, in use or retained, whose memory contains `pointer`.
-    /// Accepts any pointer.
+    /// Whether masking the pointer, which may be any, finds the head of a block, in use or retained, that contains it.
     /// Cost      one lock; none if there is no head in the pointer's segment.
     [[nodiscard]] bool has_head(const void* pointer) const noexcept;
     /// Whether `block` is a block in use that masking finds. May return false for a block in use. Takes no lock.

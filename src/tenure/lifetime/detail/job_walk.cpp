@@ -230,7 +230,7 @@ std::size_t temp_job::trim() noexcept {
         }
         release_empty(threads.orphans);
     }
-    return detail::process_chunks.release_retained_before(UINT64_MAX);
+    return detail::retained_ranges.release_all() + detail::process_chunks.release_retained_before(UINT64_MAX);
 }
 
 bool temp_job::valid() noexcept {

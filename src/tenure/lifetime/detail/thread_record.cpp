@@ -3,7 +3,9 @@
 
 #include <tenure/lifetime/detail/thread_record.hpp>
 
+#include <algorithm>
 #include <new>
+#include <utility>
 
 #include <tenure/base/align.hpp>
 #include <tenure/base/check.hpp>
@@ -20,6 +22,7 @@ namespace tenure::inline TENURE_ABI {
 constinit detail::job_front detail::no_job_front{};
 TENURE_THREAD_LOCAL detail::thread_lifetimes detail::this_thread{};
 constinit detail::thread_registry detail::threads{};
+constinit detail::retained_temp_ranges detail::retained_ranges{};
 
 namespace detail {
 
@@ -43,6 +46,39 @@ lifetime_chunk* chunk_queue::pop() noexcept {
     check_invariant((first == nullptr) == (last == nullptr), "TempJob: a queue of chunks has no last element", chunk);
     chunk->next = nullptr;
     return chunk;
+}
+
+void* retained_temp_ranges::take(std::size_t bytes) noexcept {
+    const platform::lock_guard lock(mutex_);
+    for (std::size_t index = 0; index < count_; ++index) {
+        const range found = ranges_[index];
+        if (found.bytes != bytes) continue;
+        ranges_[index] = ranges_[--count_];
+        return pointer_at(found.begin);
+    }
+    return nullptr;
+}
+
+bool retained_temp_ranges::keep(std::uintptr_t begin, std::size_t bytes, std::uintptr_t committed_end) noexcept {
+    if constexpr (checks::caller) return false; // a later access must fault
+    const std::uintptr_t touched_end = begin + touched_bytes;
+    const platform::lock_guard lock(mutex_);
+    if (count_ == max_count) return false;
+    if (committed_end > touched_end && !platform::decommit(pointer_at(touched_end), committed_end - touched_end))
+        return false;
+    ranges_[count_++] = {begin, bytes, std::min(committed_end, touched_end) - begin};
+    return true;
+}
+
+std::size_t retained_temp_ranges::release_all() noexcept {
+    const platform::lock_guard lock(mutex_);
+    std::size_t released = 0;
+    while (count_ != 0) {
+        const range& last = ranges_[--count_];
+        platform::unreserve(pointer_at(last.begin), last.bytes);
+        released += last.touched;
+    }
+    return released;
 }
 
 void thread_registry::adopt_inherited() noexcept {
@@ -71,11 +107,12 @@ void for_each_inner_lock(Visit&& visit) noexcept {
     for (thread_record* record = threads.first; record != nullptr; record = record->next) visit(record->job.mutex);
     visit(direct_mutex());
     visit(process_chunks.mutex());
+    visit(retained_ranges.mutex());
 }
 
-/// Runs in the child of a fork. TempJob's blocks of threads that the child does not have stay allocated and age: code
-/// in the child that knows of them frees them. The Temp of those threads stays as it is, because their jobs may have
-/// passed pointers into it to the thread that forked.
+/// Runs in the child of a fork. TempJob's blocks of the parent's other threads stay allocated and age: code in the
+/// child that knows of them frees them. The Temp of those threads stays as it is, because their jobs may have passed
+/// pointers into it to the thread that forked.
 void leave_to_child() noexcept {
     for_each_inner_lock([](platform::mutex& lock) { lock.abandon(); });
     threads.mutex.abandon();
@@ -109,7 +146,32 @@ constexpr platform::fork_steps steps_of_lifetimes{
 constinit platform::fork_handler of_lifetimes{platform::fork_order::lifetimes, nullptr, steps_of_lifetimes};
 __attribute__((constructor(101))) void register_fork_handlers() noexcept { of_lifetimes.enlist(); }
 
-std::size_t record_bytes() noexcept { return align_up(sizeof(thread_record), platform::page_bytes()); }
+constexpr std::size_t record_stride = align_up(sizeof(thread_record), cache_line_bytes);
+
+/// Space for the process's first record, so that a program with one thread maps none.
+struct alignas(cache_line_bytes) record_space {
+    unsigned char bytes[record_stride];
+};
+constinit record_space first_space{};
+constinit bool is_first_used = false;
+
+/// Space for one record, of those of ended threads or of a new page. Requires  the registry's lock.
+void* space_for_record() noexcept {
+    if (!is_first_used) {
+        is_first_used = true;
+        return &first_space;
+    }
+    if (threads.unused == nullptr) {
+        const std::size_t bytes = platform::page_bytes();
+        void* const page = platform::map(bytes, cache_line_bytes);
+        if (page == nullptr) return nullptr;
+        for (std::size_t left = bytes / record_stride; left-- > 0;) {
+            auto* const record = new (pointer_at(address_of(page) + left * record_stride)) thread_record;
+            record->next = std::exchange(threads.unused, record);
+        }
+    }
+    return std::exchange(threads.unused, threads.unused->next);
+}
 
 void remove(thread_record& record) noexcept {
     unlink(threads.first, record);
@@ -147,15 +209,9 @@ void tag_changed(std::uint16_t before, std::uint16_t now) noexcept {
 }
 
 thread_record* make_record(bool temp_passthrough, bool temp_job_passthrough) noexcept {
-    void* memory = nullptr;
     const platform::lock_guard lock(threads.mutex);
-    if (threads.unused != nullptr) {
-        memory = threads.unused;
-        threads.unused = threads.unused->next;
-    } else {
-        memory = platform::map(record_bytes(), cache_line_bytes);
-        if (memory == nullptr) return nullptr;
-    }
+    void* const memory = space_for_record();
+    if (memory == nullptr) return nullptr;
     auto* const record = new (memory) thread_record;
     record->scratch.passthrough = temp_passthrough;
     record->job.passthrough = temp_job_passthrough;

@@ -43,6 +43,36 @@ struct temp_record {
     temp_stats seen;
 };
 
+/// Temp ranges of ended threads, for the next threads. Their first pages are touched, so that a thread's first blocks
+/// cause no page fault.
+/// Threads   any; one lock per call. The registry's lock may be held.
+class retained_temp_ranges {
+public:
+    static constexpr std::size_t max_count = 4;
+    static constexpr std::size_t touched_bytes = 64 * 1024; ///< at most, of each
+
+    /// Returns   a range of exactly `bytes`, or nullptr.
+    [[nodiscard]] void* take(std::size_t bytes) noexcept;
+    /// Decommits what lies past touched_bytes. Returns   false if the range is not kept.
+    [[nodiscard]] bool keep(std::uintptr_t begin, std::size_t bytes, std::uintptr_t committed_end) noexcept;
+    /// Returns   the bytes released.
+    std::size_t release_all() noexcept;
+
+    /// For fork handlers.
+    [[nodiscard]] platform::mutex& mutex() noexcept { return mutex_; }
+
+private:
+    struct range {
+        std::uintptr_t begin;
+        std::size_t bytes;
+        std::size_t touched;
+    };
+    platform::mutex mutex_;
+    range ranges_[max_count]{};
+    std::size_t count_ = 0;
+};
+extern constinit retained_temp_ranges retained_ranges;
+
 /// TempJob of one thread. The mutex keeps chunks in place while next_frame() walks them. The owner takes it to change
 /// chunks, never to allocate or free within one.
 struct job_record {
@@ -70,8 +100,8 @@ struct thread_registry {
     thread_record* first = nullptr;
     platform::by_thread<thread_record> of_threads; ///< the same records, by thread
     thread_record* unused = nullptr;               ///< records of ended threads, for reuse
-    /// In the child of a fork: records of threads that it does not have, with their chunks. A fork handler must not
-    /// write to chunks: their source may have kept them from the child, or may share them with it.
+    /// In the child of a fork: records of the parent's other threads, with their chunks. A fork handler must not write
+    /// to chunks: their source may have kept them from the child, or may share them with it.
     thread_record* inherited = nullptr;
     chunk_queue orphans;
 
@@ -84,8 +114,7 @@ extern constinit thread_registry threads;
 /// thread-end slot for it, and in destructors that run after the last round of the thread's end.
 [[nodiscard]] thread_record* record_of_this_thread() noexcept;
 
-/// Counts what Temp allocated under the tag `id` up to now. Call it when the tag changes and before the cursor moves
-/// back.
+/// Counts what Temp allocated under the tag `id`. Call it when the tag changes and before the cursor moves back.
 void count_tagged_temp(thread_record& record, std::uint16_t id) noexcept;
 [[nodiscard]] std::uint64_t tagged_temp_bytes(std::uint16_t id) noexcept;
 

@@ -24,6 +24,18 @@ std::size_t huge_page_bytes() noexcept { return std::size_t{2} << 20; }
 // and a later touch must read zero.
 bool decommit(void* pages, std::size_t bytes) noexcept { return ::madvise(pages, bytes, MADV_DONTNEED) == 0; }
 
+void prefault(std::uintptr_t begin, std::uintptr_t end) noexcept {
+    if (begin >= end) return;
+    constexpr int populate_write = 23; // MADV_POPULATE_WRITE of Linux 5.14; older headers lack the name
+    const std::size_t page = page_bytes();
+    const std::uintptr_t first = align_down(begin, page);
+    if (::madvise(pointer_at(first), end - first, populate_write) == 0) return;
+    for (std::uintptr_t at = begin; at < end; at = align_down(at, page) + page) {
+        auto* const byte = static_cast<volatile unsigned char*>(pointer_at(at));
+        *byte = *byte;
+    }
+}
+
 bool exclude_from_fork(void* pages, std::size_t bytes) noexcept { return ::madvise(pages, bytes, MADV_DONTFORK) == 0; }
 
 bool include_in_fork(void* pages, std::size_t bytes) noexcept { return ::madvise(pages, bytes, MADV_DOFORK) == 0; }

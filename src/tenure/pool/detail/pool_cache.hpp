@@ -13,8 +13,7 @@
 
 namespace tenure::inline TENURE_ABI::detail {
 
-/// Free blocks of one shared pool in one thread. Only that thread moves blocks in and out; other threads read the
-/// count.
+/// Free blocks of one shared pool in one thread. Only that thread moves blocks; others read the count.
 struct pool_cache {
     static constexpr std::uint32_t max_blocks = 256;
     static constexpr std::size_t max_bytes = std::size_t{128} * 1024; ///< unless one block is larger

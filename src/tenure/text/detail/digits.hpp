@@ -47,6 +47,15 @@ constexpr std::uint64_t eight_digits(std::uint64_t number) noexcept {
 }
 constexpr std::uint64_t eight_zeros = 0x3030'3030'3030'3030; // as text
 
+/// Writes the last `count` of eight digits. Words go from registers straight to their destination: copying from a
+/// temporary would wait for its stores.
+/// Requires  stores_words; eight bytes writable at `to`. Returns   the end of the text.
+inline char* put_eight(char* to, std::uint64_t number, unsigned count) noexcept {
+    const std::uint64_t text = (eight_digits(number) | eight_zeros) >> 8 * (8 - count);
+    std::memcpy(to, &text, 8);
+    return to + count;
+}
+
 /// Writes a short number with `Precision` of its digits after a decimal point: 1234 with a precision of two is 12.34.
 /// There is always a digit before the point.
 /// Requires  stores_words; short_room_bytes writable at `to`. Returns   the end of the text.
@@ -84,8 +93,7 @@ struct float_bits {
     static bool is_negative(Float value) noexcept { return (std::bit_cast<word>(value) & sign) != 0; }
     /// The bits without the sign. They grow with the value; infinity and NaN are the largest.
     static word magnitude(Float value) noexcept { return std::bit_cast<word>(value) & ~sign; }
-    /// The value is mantissa * 2 ^ (exponent - bias). Subnormal values are treated as normal ones: all of them round to
-    /// zero.
+    /// The value is mantissa * 2 ^ (exponent - bias). Subnormal values are treated as normal ones: all round to zero.
     static std::uint64_t mantissa(word magnitude) noexcept {
         return (magnitude & ((word{1} << fraction) - 1)) | word{1} << fraction;
     }
@@ -157,6 +165,9 @@ inline char* put_short_fixed(char* to, std::size_t room, Float value) noexcept {
     }
     return nullptr;
 }
+
+/// Bytes for a number of 64 bits, with a sign and a point, plus those written after it because words are stored whole.
+constexpr std::size_t number_room_bytes = 32;
 
 /// The same for the sign and magnitude of an integer.
 inline char* put_short_integer(char* to, std::size_t room, bool is_negative, std::uint64_t size) noexcept {

@@ -24,8 +24,7 @@ HWY_INLINE To converted(From value) noexcept {
     return static_cast<To>(value);
 }
 
-/// NaN becomes 0; values out of range become the largest or smallest. The value is clamped first, so that the
-/// conversion is defined.
+/// NaN becomes 0; values out of range become the largest or smallest. Clamped first, so that the conversion is defined.
 template<std::integral To, std::floating_point From>
 HWY_INLINE To converted(From value) noexcept {
     using limits = std::numeric_limits<To>;

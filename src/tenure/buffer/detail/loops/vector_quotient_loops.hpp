@@ -20,9 +20,8 @@ HWY_BEFORE_NAMESPACE();
 namespace tenure::vector_kernels::inline v0_1 {
 namespace HWY_NAMESPACE {
 
-/// A type that holds every value of an integer T exactly, and in which a quotient never rounds up to the next integer:
-/// the distance to it is at least 1 / divisor, and the error is smaller, because the dividend has fewer bits than the
-/// mantissa.
+/// A type that holds every value of an integer T exactly, and in which no quotient rounds up to the next integer: it is
+/// at least 1 / divisor away, and the error is smaller, because the dividend has fewer bits than the mantissa.
 template<std::integral T>
 requires(sizeof(T) <= 4) using exact = std::conditional_t<sizeof(T) <= 2, float, double>;
 

@@ -111,8 +111,8 @@ struct heap_segment : segment_head {
     heap_segment* next_free;               ///< in the list of segments with free slices
     std::size_t free_count;                ///< number of free slices
     bool is_listed_free;
-    // For slices without a page: those touched since the system delivered them, and those that the last sweep already
-    // found touched.
+    // For slices without a page: those touched since the system delivered them, and those found touched by the last
+    // sweep.
     bit_word free_slices[max_slices / bits_per_word];
     bit_word dirty_slices[max_slices / bits_per_word];
     bit_word stale_slices[max_slices / bits_per_word];

@@ -3,8 +3,7 @@
 #pragma once
 
 /// \file
-/// A shard: a part of a heap with its own lock. It owns pages of small blocks; threads refill from it and flush to it
-/// in batches.
+/// A shard: a part of a heap with its own lock and pages of small blocks. Threads refill from it and flush to it.
 
 #include <cstddef>
 #include <cstdint>

@@ -141,7 +141,7 @@ void small_blocks::retire_cache(thread_cache& cache) noexcept {
 }
 
 /// Returns the oldest blocks of a cache to their pages. They leave the cache first, so that no block is ever in both
-/// places, and the child of a fork may take over the caches of threads that it does not have.
+/// places when the child of a fork takes over the caches of other threads.
 void small_blocks::flush(block_cache& blocks, std::size_t count, twice_freed& noted) const noexcept {
     const std::uint32_t before = blocks.count.load(std::memory_order_relaxed);
     const auto rest = static_cast<std::uint32_t>(before - count);

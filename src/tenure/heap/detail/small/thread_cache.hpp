@@ -19,8 +19,7 @@ namespace tenure::inline TENURE_ABI::detail {
 
 class heap_shard;
 
-/// Free blocks of one class in one thread's cache. Only the owning thread moves blocks in and out; others read the
-/// count.
+/// Free blocks of one class in one thread's cache. Only that thread moves blocks; others read the count.
 struct block_cache {
     std::atomic<std::uint32_t> count{0};
     std::uint32_t capacity = 0;
@@ -29,8 +28,7 @@ struct block_cache {
 static_assert(sizeof(block_cache) == 16);
 
 // A cache starts with room for eight blocks per class, inside the thread's own page. The room doubles whenever the
-// cache is found empty or full, up to 32 KiB of blocks or 1024 of them: a program that does little touches little
-// memory.
+// cache is found empty or full, up to 32 KiB of blocks or 1024 of them, so that a small program touches little memory.
 constexpr std::uint32_t first_capacity = 8;
 
 [[nodiscard]] constexpr std::uint32_t max_cached(std::size_t class_index) noexcept {

@@ -1,0 +1,200 @@
+// SPDX-FileCopyrightText: Tenure contributors
+// SPDX-License-Identifier: MIT
+
+#include <tenure/affinity/detail/affinity_blocks.hpp>
+
+#include <algorithm>
+#include <cstdint>
+#include <cstring>
+#include <new>
+
+#include <tenure/base/linked_list.hpp>
+#include <tenure/platform/address_map.hpp>
+#include <tenure/platform/sanitizer.hpp>
+
+namespace tenure::inline TENURE_ABI::detail {
+
+namespace {
+
+constexpr std::uint64_t block_canary = 0xAFF1'2E0D'B10C'4A5E;
+
+constinit platform::address_map owners{}; // of all groups' blocks
+
+}
+
+affinity_blocks::~affinity_blocks() {
+    while (first_ != nullptr) release(first_);
+}
+
+affinity_block* affinity_blocks::add() noexcept {
+    const std::size_t bytes = bits_.block_bytes;
+    void* const memory = source_.acquire(bytes, bytes);
+    if (memory == nullptr) return nullptr;
+    if (!is_aligned(memory, bytes)) [[unlikely]] {
+        if constexpr (checks::caller) misuse_.add(ignored_alignment, memory, ignored_alignment_advice);
+        source_.release(memory, bytes);
+        return nullptr;
+    }
+    for (std::size_t offset = 0; offset < bytes; offset += affinity_page_bytes) {
+        if (owners.set(static_cast<unsigned char*>(memory) + offset, this)) continue;
+        while (offset != 0) {
+            offset -= affinity_page_bytes;
+            owners.erase(static_cast<unsigned char*>(memory) + offset);
+        }
+        source_.release(memory, bytes);
+        return nullptr;
+    }
+    if (!source_.is_zeroed()) std::memset(memory, 0, bits_.front_bytes);
+    auto* const fresh = new (memory) affinity_block;
+    fresh->next = nullptr;
+    fresh->previous = last_;
+    fresh->canary = block_canary ^ address_of(this);
+    fresh->touched_pages = fresh->empty_pages = 0;
+    (last_ != nullptr ? last_->next : first_) = fresh;
+    last_ = fresh;
+    ++block_count_;
+    ++empty_block_count_;
+    platform::add_leak_root(memory, bytes);
+    return fresh;
+}
+
+void affinity_blocks::release(affinity_block* block) noexcept {
+    if (block == newest_) newest_ = block->next;
+    (block->previous != nullptr ? block->previous->next : first_) = block->next;
+    (block->next != nullptr ? block->next->previous : last_) = block->previous;
+    --block_count_;
+    if constexpr (checks::caller) platform::unpoison(block, bits_.block_bytes);
+    for (std::size_t offset = 0; offset < bits_.block_bytes; offset += affinity_page_bytes)
+        owners.erase(reinterpret_cast<unsigned char*>(block) + offset);
+    platform::remove_leak_root(block, bits_.block_bytes);
+    source_.release(block, bits_.block_bytes);
+}
+
+void affinity_blocks::release_empty(affinity_block* block) noexcept {
+    for (std::size_t index = 0; index < block->touched_pages; ++index)
+        unlink(empty_, block->pages[bits_.first_page() + index]);
+    --empty_block_count_;
+    release(block);
+}
+
+affinity_page* affinity_blocks::acquire_page() noexcept {
+    affinity_page* page = empty_;
+    if (page != nullptr) {
+        affinity_block* const block = bits_.block_of(page);
+        unlink(empty_, *page);
+        if (block->empty_pages-- == block->touched_pages) --empty_block_count_;
+    } else {
+        while (newest_ != nullptr && newest_->touched_pages == bits_.usable_pages()) newest_ = newest_->next;
+        if (newest_ == nullptr) newest_ = add();
+        if (newest_ == nullptr) return nullptr;
+        if (newest_->empty_pages == newest_->touched_pages) --empty_block_count_;
+        page = &newest_->pages[bits_.first_page() + newest_->touched_pages++];
+        page->free_granules = 0;
+        if constexpr (checks::caller) platform::poison(bits_.begin_of(*page), bits_.bytes_of(*page));
+    }
+    peak_pages_ = std::max(peak_pages_, ++used_pages_);
+    return page;
+}
+
+void affinity_blocks::release_page(affinity_page& page) noexcept {
+    affinity_block* const block = bits_.block_of(&page);
+    bits_.clear(page);
+    page.state = page_state::empty;
+    push_front(empty_, page);
+    --used_pages_;
+    if (++block->empty_pages != block->touched_pages) return;
+    if (++empty_block_count_ > max_retained_bytes_ / bits_.block_bytes) release_empty(block);
+}
+
+void affinity_blocks::clear() noexcept {
+    for_each_page([this](affinity_page& page) {
+        if (page.state != page_state::empty) {
+            bits_.clear(page);
+            if constexpr (checks::caller) {
+                platform::unpoison(bits_.begin_of(page), bits_.bytes_of(page));
+                platform::poison_freed(bits_.begin_of(page), bits_.bytes_of(page));
+            }
+        }
+        page.state = page_state::untouched;
+    });
+    for (affinity_block* block = first_; block != nullptr; block = block->next)
+        block->touched_pages = block->empty_pages = 0;
+    empty_ = nullptr;
+    newest_ = first_;
+    used_pages_ = 0;
+    empty_block_count_ = block_count_;
+}
+
+std::size_t affinity_blocks::trim() noexcept {
+    for (affinity_block* block = first_; block != nullptr;) {
+        affinity_block* const next = block->next;
+        if (block->empty_pages == block->touched_pages) release_empty(block);
+        block = next;
+    }
+    std::size_t decommitted = 0;
+    for (affinity_page* page = empty_; page != nullptr; page = page->next) {
+        if (page->capacity == 0) continue; // already returned
+        if (!source_.decommit(bits_.begin_of(*page), bits_.bytes_of(*page))) break;
+        decommitted += bits_.bytes_of(*page);
+        page->capacity = 0;
+    }
+    return decommitted;
+}
+
+bool affinity_blocks::owns(const void* pointer) const noexcept { return owners.get(pointer) == this; }
+
+bool affinity_blocks::is_intact(const affinity_block& block) const noexcept {
+    return block.canary == (block_canary ^ address_of(this)) && block.empty_pages <= block.touched_pages &&
+           block.touched_pages <= bits_.usable_pages();
+}
+
+void affinity_blocks::add_to(allocator_stats& stats) const noexcept {
+    for_each_page([&](const affinity_page& page) {
+        if (page.is_used())
+            stats.live_bytes += bits_.bytes_of(page) - (std::size_t{page.free_granules} << bits_.granule_shift);
+    });
+    stats.peak_bytes += peak_pages_ * affinity_page_bytes;
+    stats.reserved_bytes += reserved_bytes();
+    stats.source_blocks += block_count_;
+}
+
+void affinity_blocks::add_to(affinity_usage& usage) const noexcept {
+    for_each_page([&](const affinity_page& page) {
+        const std::size_t bytes = bits_.bytes_of(page);
+        const std::size_t largest_bytes = page.is_used() ? bits_.largest_run_bytes(page) : bytes;
+        usage.largest_free_bytes = std::max(usage.largest_free_bytes, largest_bytes);
+        if (!page.is_used()) return;
+        const std::size_t free_bytes = std::size_t{page.free_granules} << bits_.granule_shift;
+        usage.reserved_bytes += bytes - free_bytes;
+        usage.free_bytes += free_bytes;
+        usage.scattered_bytes += free_bytes - largest_bytes;
+    });
+    usage.block_count += block_count_;
+    usage.total_bytes += reserved_bytes();
+    usage.bookkeeping_bytes += block_count_ * std::max(bits_.front_bytes, bits_.first_page() * affinity_page_bytes);
+    usage.available_bytes = usage.total_bytes - usage.bookkeeping_bytes - usage.reserved_bytes;
+}
+
+bool affinity_blocks::valid(affinity_census& found) const noexcept {
+    std::size_t blocks = 0, empty_blocks = 0, used = 0, all_empty = 0, in_list = 0;
+    for (const affinity_block* block = first_; block != nullptr; block = block->next, ++blocks) {
+        std::size_t empty_pages = 0;
+        if (!is_intact(*block) || (block->next == nullptr) != (block == last_)) return false;
+        for (std::size_t index = 0; index < block->touched_pages; ++index) {
+            const affinity_page& page = block->pages[bits_.first_page() + index];
+            if (!bits_.valid(page) || page.state == page_state::active) return false;
+            found.objects += bits_.count_objects(page);
+            found.is_complete = found.is_complete && (bits_.has_starts || page.stream != 0 || !page.is_used());
+            empty_pages += std::size_t{page.state == page_state::empty};
+            found.listed_pages += std::size_t{page.state == page_state::partial || page.state == page_state::measured};
+        }
+        if (empty_pages != block->empty_pages) return false;
+        empty_blocks += std::size_t{empty_pages == block->touched_pages};
+        all_empty += empty_pages;
+        used += block->touched_pages - empty_pages;
+    }
+    return is_valid_list(empty_, page_state::empty, in_list) && in_list == all_empty && blocks == block_count_ &&
+           empty_blocks == empty_block_count_ && used == used_pages_;
+}
+
+}

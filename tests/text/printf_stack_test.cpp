@@ -1,0 +1,55 @@
+// SPDX-FileCopyrightText: Tenure contributors
+// SPDX-License-Identifier: MIT
+
+#include <ucontext.h>
+
+#include <limits>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include <tenure/text/format_printf.hpp>
+
+#include "text/counted_malloc.hpp"
+
+namespace {
+
+char text[20'000];
+
+void print_doubles() {
+    tenure::format_printf(text, sizeof text, "%.1100f%.1100e%.1100g%a", 5e-324, 1.7e308, 0.1, 0.1);
+    tenure::format_printf(text, sizeof text, "%d%s%ls%5000d", 1, "text", L"text", 1);
+}
+
+void print_long_doubles() {
+    using limits = std::numeric_limits<long double>;
+    tenure::format_printf(text, sizeof text, "%.16445Lf", limits::denorm_min());
+    tenure::format_printf(text, sizeof text, "%.16445Le", limits::min());
+    tenure::format_printf(text, sizeof text, "%.16445Lg%La", limits::max(), 0.1L);
+}
+
+/// Bytes of the stack that a function touches.
+std::size_t stack_of(void (*function)()) {
+    constexpr unsigned char paint = 0xA5;
+    std::vector<unsigned char> stack(256 * 1024, paint);
+    ::ucontext_t here, there;
+    ::getcontext(&there);
+    there.uc_stack.ss_sp = stack.data();
+    there.uc_stack.ss_size = stack.size();
+    there.uc_link = &here;
+    ::makecontext(&there, function, 0);
+    ::swapcontext(&here, &there);
+    std::size_t untouched = 0;
+    while (untouched < stack.size() && stack[untouched] == paint) ++untouched;
+    return stack.size() - untouched;
+}
+
+TEST(printf_stack, is_bounded) {
+    if (!text_tests::malloc_calls().has_value()) GTEST_SKIP() << "a sanitizer enlarges the stack";
+    print_doubles(); // the dynamic linker binds functions at their first call, on the caller's stack
+    print_long_doubles();
+    EXPECT_LE(stack_of(print_doubles), 3u * 1024);
+    EXPECT_LE(stack_of(print_long_doubles), 16u * 1024);
+}
+
+}
