@@ -73,6 +73,13 @@ TEST_F(command, fails_where_an_experiment_that_was_named_cannot_be_measured) {
     expect_words(found.err, {"dotnet is left out", "make pack"});
 }
 
+TEST_F(command, refuses_a_tree_that_does_not_fit_in_memory) {
+    const auto found = run_command("bench scene --levels 20 --parts quads");
+    EXPECT_EQ(found.code, 2);
+    EXPECT_EQ(found.out, "");
+    expect_words(found.err, {"scene: --levels 20 does not fit in memory", "GiB", "The largest that fits is --levels"});
+}
+
 TEST_F(command, prints_json_for_machines) {
     const auto found = run_command(quick + "--json");
     const auto read = nlohmann::json::parse(found.out, nullptr, false);

@@ -113,6 +113,41 @@ TEST(pools_bounds, the_full_size_leaves_out_whoever_searches_and_repeats_often_e
     }
 }
 
+/// Counts what is alive at once.
+struct quadratic_pool : broken::sound<64> {
+    explicit quadratic_pool(std::size_t max_alive) : broken::sound<64>(max_alive) { room = max_alive; }
+    static constexpr std::size_t max_whole = 2000;
+    static inline std::size_t room = 0;
+};
+
+kept_recorder run_quadratic(std::int64_t objects) {
+    parameters options(pools_experiment.options);
+    options.set("objects", objects);
+    options.set("repeats", 3);
+    kept_recorder found;
+    run_whole<quadratic_pool>({options, 5, 0, found});
+    EXPECT_EQ(found.failure, "");
+    return found;
+}
+
+TEST(pools_bounds, a_quadratic_scheme_gets_as_many_objects_as_finish_and_its_row_says_so) {
+    const kept_recorder many = run_quadratic(5000);
+    EXPECT_EQ(quadratic_pool::room, 2000u);
+    ASSERT_EQ(many.notes.size(), 1u);
+    EXPECT_NE(many.notes[0].find("2000 objects instead of 5000"), std::string::npos) << many.notes[0];
+    EXPECT_EQ(many.values.count("free, 64 B (2000 objects), warm, reverse"), 1u);
+    for (const auto& [figure, value] : many.values) {
+        EXPECT_NE(figure.find("(2000 objects)"), std::string::npos) << figure << " would be compared with the others'";
+    }
+}
+
+TEST(pools_bounds, a_quadratic_scheme_with_few_objects_is_measured_like_the_others) {
+    const kept_recorder few = run_quadratic(2000);
+    EXPECT_EQ(quadratic_pool::room, 2000u);
+    EXPECT_TRUE(few.notes.empty());
+    EXPECT_EQ(few.values.count("all alive, 64 B"), 1u);
+}
+
 TEST(pools_bounds, the_difference_of_two_times_is_told_and_not_ranked) {
     const auto& unranked = pools_experiment.unranked;
     EXPECT_NE(std::find(unranked.begin(), unranked.end(), exchange_difference), unranked.end());

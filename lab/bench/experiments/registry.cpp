@@ -35,17 +35,11 @@ std::span<const experiment> experiments() {
 }
 
 std::vector<library_peer> library_peers() {
-    return {boost_pool_peer(),
-            loki_peer(),
-            std_pmr_peer(),
-            hpha_peer(),
-            openscenegraph_peer(),
-            dotnet_peer(),
-            dotnet_jemalloc_peer(),
-            c_library_peer(),
-            to_chars_peer(),
-            fmt_peer(),
-            tbb_peer()};
+    return {boost_pool_peer(), loki_peer(),
+            std_pmr_peer(),    openscenegraph_peer(),
+            dotnet_peer(),     dotnet_jemalloc_peer(),
+            c_library_peer(),  to_chars_peer(),
+            fmt_peer(),        tbb_peer()};
 }
 
 }

@@ -170,6 +170,9 @@ struct experiment {
     std::span<const primary_figure> primary{};             ///< figures of the summary; without them there is no summary
     std::string_view example;                              ///< a command line, for --help
     const input_spec* input = nullptr;                     ///< nullptr when it accepts no file
+    /// Why parts (bits) cannot run with these options on this machine, as a sentence; empty when they can. nullptr when
+    /// they always can.
+    std::string (*refuse)(const parameters& options, std::uint64_t parts) = nullptr;
 
     /// The parts that run when none is named.
     [[nodiscard]] std::uint64_t default_parts(const parameters& given) const;

@@ -272,6 +272,14 @@ std::string bench_command::take_parts_of_input(std::size_t index, std::uint64_t&
     return fmt::format("--parts: \"{}\" of {} needs --input FILE", described.parts[first].name, described.name);
 }
 
+/// Why the selected parts cannot run on this machine; empty when they can.
+std::string bench_command::refuse_parts(std::size_t index, std::uint64_t parts) const {
+    const experiment& described = experiments()[index];
+    const parameters options = options_of(index);
+    if (described.refuse == nullptr) return {};
+    return described.refuse(options, parts == run_all_parts ? described.default_parts(options) : parts);
+}
+
 int bench_command::run_chosen(result& found) {
     run_settings settings;
     settings.rounds = request_.rounds;
@@ -293,6 +301,13 @@ int bench_command::run_chosen(result& found) {
         say(refused);
         return exit_code::bad_usage;
     }
+    std::vector<std::string> refusals;
+    for (std::size_t i = 0; i < chosen.size(); ++i) {
+        refusals.push_back(rows[i].empty() ? std::string{} : refuse_parts(chosen[i], parts[i]));
+        if (refusals[i].empty() || !experiments_[chosen[i]]->command->parsed()) continue;
+        say(fmt::format("{}: {}", experiments()[chosen[i]].name, refusals[i]));
+        return exit_code::bad_usage;
+    }
     if (request_.rounds < 7) {
         say(fmt::format("{} {} little about the spread", count_text(request_.rounds, "round"),
                         request_.rounds == 1 ? "says" : "say"));
@@ -301,7 +316,7 @@ int bench_command::run_chosen(result& found) {
     say(fmt::format("seed {}", settings.seed));
     for (std::size_t i = 0; i < chosen.size() && !interrupted(); ++i) {
         if (rows[i].empty() || parts[i] == 0) continue; // --only or --parts matched nothing in this experiment
-        if (const std::string reason = why_nobody_can(rows[i]); !reason.empty()) {
+        if (const std::string reason = refusals[i].empty() ? why_nobody_can(rows[i]) : refusals[i]; !reason.empty()) {
             say(fmt::format("{} is left out: {}", experiments()[chosen[i]].name, reason));
             named_are_there_ &= !experiments_[chosen[i]]->command->parsed();
             continue;

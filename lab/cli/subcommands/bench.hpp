@@ -51,6 +51,7 @@ private:
     [[nodiscard]] std::string refuse_values() const;
     [[nodiscard]] std::string read_inputs();
     [[nodiscard]] std::string take_parts_of_input(std::size_t index, std::uint64_t& parts) const;
+    [[nodiscard]] std::string refuse_parts(std::size_t index, std::uint64_t parts) const;
     [[nodiscard]] int run_chosen(result& found);
 
     CLI::App* command_;

@@ -23,7 +23,4 @@ namespace tenure::lab {
 [[nodiscard]] std::span<const contestant> std_pmr_in_lifetimes();
 [[nodiscard]] std::span<const contestant> std_pmr_in_pools();
 
-[[nodiscard]] library_peer hpha_peer();
-[[nodiscard]] std::span<const contestant> hpha_in_pools();
-
 }

@@ -42,6 +42,7 @@ constexpr std::uint64_t part_bit(pool_suite suite, std::size_t size_index) {
     return std::uint64_t{1} << (static_cast<std::size_t>(suite) * pool_object_bytes.size() + (last ? 0 : size_index));
 }
 
+[[nodiscard]] std::span<const contestant> hpha_in_pools();
 [[nodiscard]] std::span<const contestant> mallocs_in_pools();
 [[nodiscard]] std::span<const contestant> references_in_pools();
 [[nodiscard]] std::span<const contestant> tenure_in_pools();

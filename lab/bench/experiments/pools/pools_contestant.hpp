@@ -6,8 +6,8 @@
 /// Makes a contestant of an adaptor: the parts that it takes part in, and the code for each.
 ///
 /// Besides the interface in `pools_population.hpp`, an adaptor may have `shared = true` (two threads may use one),
-/// `one_by_one = false` (destroying singly is too slow for suite 2), `pairs = false`, `singly = false`, `max_bytes`,
-/// and `searches_when_freeing = true`.
+/// `one_by_one = false` (destroying singly frees nothing for suite 2), `max_whole` (the number of objects that it can
+/// destroy singly in bounded time), `pairs = false`, `singly = false`, `max_bytes`, and `searches_when_freeing = true`.
 
 #include "bench/experiments/pools/pools_workload.hpp"
 #include "bench/experiments/shared/type_name.hpp"

@@ -57,7 +57,7 @@ constexpr std::size_t promised_alignment() {
 /// Whether destroying a single object makes room for another at an affordable cost for many objects.
 template<class Adaptor>
 constexpr bool frees_one_by_one() {
-    bool frees = true;
+    bool frees = !requires { Adaptor::max_whole; };
     if constexpr (requires { Adaptor::one_by_one; }) frees = frees && Adaptor::one_by_one;
     if constexpr (requires { Adaptor::singly; }) frees = frees && Adaptor::singly;
     return frees;

@@ -2,12 +2,13 @@
 // SPDX-License-Identifier: MIT
 
 /// \file
-/// pool, block_pool, shared_pool and small_object in the pools experiment.
+/// pool, block_pool, shared_pool, small_object, make and destroy in the pools experiment.
 
 #include <array>
 #include <new>
 #include <string_view>
 
+#include <tenure/heap/make.hpp>
 #include <tenure/pool/block_pool.hpp>
 #include <tenure/pool/pool.hpp>
 #include <tenure/pool/shared_pool.hpp>
@@ -81,7 +82,20 @@ struct derived_object {
     [[nodiscard]] std::size_t alive() const { return small_object::stats().live_count; }
 };
 
-constexpr std::array<contestant, 4> all{{
+/// The article's custom_new<T>() and custom_delete(): two functions for objects of any type, without a pool.
+template<std::size_t Bytes>
+struct made_object {
+    using object = test_object<Bytes>;
+    static constexpr bool shared = true;
+
+    object* construct(int number) { return make<object>(number); }
+    void destroy(object* made) { tenure::destroy(made); }
+    void trim() { heap::process().trim(); }
+    static constexpr std::string_view query = "process_memory::owns";
+    [[nodiscard]] bool owns(const void* block) const { return process_memory::owns(block); }
+};
+
+constexpr std::array<contestant, 5> all{{
     {.name = "tenure pool",
      .how = route::inlined,
      .role = contestant_role::ours,
@@ -111,6 +125,16 @@ constexpr std::array<contestant, 4> all{{
      .note = "a base class with new and delete of its own; no drop",
      .parts = pool_parts<derived_object>(),
      .run = run_pool<derived_object>},
+    {.name = "tenure make",
+     .how = route::inlined,
+     .role = contestant_role::ours,
+     .kind = "inlined",
+     .type = type_name<process_memory>(),
+     .note =
+         "make<T>() and destroy() on the process heap, like the article's custom_new and custom_delete; no pool, no "
+         "base class, no drop",
+     .parts = pool_parts<made_object>(),
+     .run = run_pool<made_object>},
 }};
 
 }

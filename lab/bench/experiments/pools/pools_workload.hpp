@@ -126,12 +126,49 @@ bool measure_order(const task& asked, population<Adaptor>& all, free_order order
     return true;
 }
 
+/// The memory of suite 2, after everything was destroyed.
+template<class Adaptor>
+void tell_memory(const task& asked, Adaptor& pool, const memory_meter& meter, double alive, double huge,
+                 const std::string& size) {
+    asked.out.value("all alive", size, "MiB", alive);
+    asked.out.value("peak", size, "MiB", std::max(alive, meter.peak_mib()));
+    asked.out.value("after free", size, "MiB", meter.resident_mib());
+    if constexpr (can_trim<Adaptor>) {
+        pool.trim();
+        asked.out.value("after trim", size, "MiB", meter.resident_mib());
+    }
+    if (huge > 0) asked.out.note(fmt::format("{:.0f} MiB in huge pages at {}", huge, size));
+}
+
+/// The number of objects in suite 2: as many as finish, if the scheme's time is quadratic.
+template<class Adaptor>
+std::size_t whole_count(const task& asked) {
+    const std::size_t count = asked.options.size("objects");
+    if constexpr (requires { Adaptor::max_whole; }) {
+        return std::min(count, Adaptor::max_whole);
+    } else {
+        return count;
+    }
+}
+
+/// "64 B"; "64 B (50000 objects)" with fewer than the others have, so that its figures are compared with nobody's.
+template<class Adaptor>
+std::string whole_variant(const task& asked, std::size_t count) {
+    const std::string size = fmt::format("{} B", sizeof(typename Adaptor::object));
+    const std::size_t others = asked.options.size("objects");
+    if (count == others) return size;
+    asked.out.note(fmt::format("at {} with {} objects instead of {}, in columns of its own and without memory figures: "
+                               "a destroy walks the free list, so its time grows with their number",
+                               size, count, others));
+    return fmt::format("{} ({} objects)", size, count);
+}
+
 /// Suite 2: all operations on all objects at once, and their memory.
 template<class Adaptor>
 void run_whole(const task& asked) {
-    const std::size_t count = asked.options.size("objects");
+    const std::size_t count = whole_count<Adaptor>(asked);
     const page_array<void*> objects(count);
-    const std::string size = fmt::format("{} B", sizeof(typename Adaptor::object));
+    const std::string size = whole_variant<Adaptor>(asked, count);
     const memory_meter meter;
     Adaptor pool = make_adaptor<Adaptor>(count);
     population<Adaptor> all(pool, objects.all());
@@ -151,14 +188,7 @@ void run_whole(const task& asked) {
     all.destroy_all();
     asked.out.value("alloc", size + ", cold", "ns/op", cold_alloc);
     asked.out.value("free", size + ", cold", "ns/op", cold_free);
-    asked.out.value("all alive", size, "MiB", alive);
-    asked.out.value("peak", size, "MiB", std::max(alive, meter.peak_mib()));
-    asked.out.value("after free", size, "MiB", meter.resident_mib());
-    if constexpr (can_trim<Adaptor>) {
-        pool.trim();
-        asked.out.value("after trim", size, "MiB", meter.resident_mib());
-    }
-    if (huge > 0) asked.out.note(fmt::format("{:.0f} MiB in huge pages at {}", huge, size));
+    if (count == asked.options.size("objects")) tell_memory(asked, pool, meter, alive, huge, size);
     check_new(asked, pool, objects.all());
 }
 

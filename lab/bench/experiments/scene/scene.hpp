@@ -29,6 +29,7 @@ inline constexpr std::uint64_t all = 0b11111;
 
 [[nodiscard]] std::span<const contestant> mallocs_in_scene();
 [[nodiscard]] std::span<const contestant> openscenegraph_in_scene();
+[[nodiscard]] std::span<const contestant> rebuilt_in_scene();
 [[nodiscard]] std::span<const contestant> references_in_scene();
 [[nodiscard]] std::span<const contestant> tenure_in_scene();
 

@@ -8,6 +8,7 @@
 
 #include "bench/experiments/modules/modules.hpp"
 #include "bench/experiments/modules/scene_modules.hpp"
+#include "bench/experiments/scene/scene_memory.hpp"
 #include "bench/experiments/scene/scene_workload.hpp"
 #include "bench/harness/mallocs/malloc_peers.hpp"
 #include "bench/harness/random_source.hpp"
@@ -62,6 +63,11 @@ void run_openscenegraph(const task& asked) {
                            groups_variant(levels), {});
 }
 
+/// Its nodes take about 260 bytes.
+std::string_view left_out_of_openscenegraph(const parameters& options, std::size_t part) {
+    return fits_with_more(options, part, 240) ? std::string_view{} : "its nodes need more memory than is available";
+}
+
 constexpr std::array<contestant, 1> all{{
     {.name = name,
      .how = route::inlined,
@@ -72,7 +78,8 @@ constexpr std::array<contestant, 1> all{{
      .note = "osg::Group, osg::Node and osg::NodeVisitor, on the C library's malloc: its own nodes, five to eleven "
              "times as large",
      .parts = std::uint64_t{1} << scene_part::groups,
-     .run = run_openscenegraph},
+     .run = run_openscenegraph,
+     .left_out = left_out_of_openscenegraph},
 }};
 
 }

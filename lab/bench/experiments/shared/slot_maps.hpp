@@ -63,6 +63,7 @@ public:
         give(offset, size);
     }
 
+    [[nodiscard]] bool is_full() const { return by_size_.empty(); }
     [[nodiscard]] std::size_t used_count() const { return used_.size(); }
 
 private:

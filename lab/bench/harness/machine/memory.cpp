@@ -12,6 +12,8 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <cstdint>
+#include <cstdio>
 #include <string_view>
 
 #include <tenure/platform/process.hpp>
@@ -45,6 +47,23 @@ std::size_t field_bytes(std::string_view text, std::string_view field) {
     return kibibytes * 1024;
 }
 
+/// The limit of the control group, or SIZE_MAX.
+std::size_t group_limit() {
+    file_text buffer;
+    const std::string_view text = read_file("/proc/self/cgroup", buffer);
+    constexpr std::string_view prefix = "0::";
+    if (!text.starts_with(prefix)) return SIZE_MAX;
+    std::array<char, 1024> path{};
+    const std::string_view folder = text.substr(prefix.size(), text.find('\n') - prefix.size());
+    std::snprintf(path.data(), path.size(), "/sys/fs/cgroup%.*s/memory.max", static_cast<int>(folder.size()),
+                  folder.data());
+    file_text limit_text;
+    const std::string_view limit = read_file(path.data(), limit_text);
+    std::size_t bytes = SIZE_MAX; // it says "max" when there is none
+    std::from_chars(limit.data(), limit.data() + limit.size(), bytes);
+    return bytes;
+}
+
 std::size_t file_pages() {
     file_text buffer;
     return field_bytes(read_file("/proc/self/status", buffer), "RssFile:");
@@ -62,6 +81,11 @@ memory_reading read_memory() {
     const std::size_t anonymous = field_bytes(text, "\nAnonymous:");
     const std::size_t lazy = field_bytes(text, "\nLazyFree:");
     return {anonymous > lazy ? anonymous - lazy : 0, field_bytes(text, "\nAnonHugePages:")};
+}
+
+std::size_t available_memory_bytes() {
+    file_text buffer;
+    return std::min(field_bytes(read_file("/proc/meminfo", buffer), "MemAvailable:"), group_limit());
 }
 
 memory_meter::memory_meter()

@@ -19,6 +19,10 @@ struct memory_reading {
 /// Cost      a walk over the page tables: milliseconds for a gigabyte. Allocates nothing.
 [[nodiscard]] memory_reading read_memory();
 
+/// Memory that a new process could use: available on the machine, and within the limit of its control group. Allocates
+/// nothing.
+[[nodiscard]] std::size_t available_memory_bytes();
+
 /// Memory above a base that the constructor reads.
 class memory_meter {
 public:
