@@ -17,8 +17,8 @@ namespace Tenure;
 /// Add: a compare and three stores, without a managed allocation; an indexer reads the chunk's address first, O(1).
 /// The chunks' spans are the fastest to loop over. <b>Overhead</b> the unused rest of the last chunk, and 8 to 16 bytes
 /// per chunk.</para>
-/// <para><b>Threads</b> any thread, one at a time. <b>When full</b> throws <see cref="OutOfMemoryException"/> and leaves
-/// the elements unchanged.</para>
+/// <para><b>Threads</b> any thread, one at a time. <b>When full</b> throws <see cref="OutOfMemoryException"/> and
+/// leaves the elements unchanged.</para>
 /// <para>References and spans are valid until their element is removed or the list is cleared or disposed; use of one
 /// after that is not detected. Keep the list reachable while they are used.</para>
 /// <para>Dispose the list. A list of TempJob that was not disposed is reported as every block of TempJob: at the first

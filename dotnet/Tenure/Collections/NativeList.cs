@@ -15,8 +15,8 @@ namespace Tenure;
 /// <see cref="Lifetime.TempJob"/> for a list of a few frames. <b>Cost</b> Add: a compare and two stores, without a
 /// managed allocation; a full list doubles, with a copy unless it is persistent and larger than 31 MiB. <b>Overhead</b>
 /// the unused capacity.</para>
-/// <para><b>Threads</b> any thread, one at a time. <b>When full</b> throws <see cref="OutOfMemoryException"/> and leaves
-/// the list unchanged.</para>
+/// <para><b>Threads</b> any thread, one at a time. <b>When full</b> throws <see cref="OutOfMemoryException"/> and
+/// leaves the list unchanged.</para>
 /// <para>Spans and references are valid until the list grows, shrinks or is disposed; use of one after that is not
 /// detected. Keep the list reachable while they are used. To search or sort, use the span methods on
 /// <see cref="AsSpan"/>.</para>
@@ -33,7 +33,8 @@ public sealed unsafe class NativeList<T> : IDisposable
     /// <summary>Initializes an empty list.</summary>
     /// <param name="capacity">The number of elements that fit without growing. Zero acquires no memory.</param>
     /// <param name="lifetime">How long the elements are held: Persistent or TempJob.</param>
-    /// <exception cref="ArgumentOutOfRangeException">The capacity is negative, or the lifetime is not valid.</exception>
+    /// <exception cref="ArgumentOutOfRangeException">The capacity is negative, or the lifetime is not
+    /// valid.</exception>
     /// <exception cref="ArgumentException">The lifetime is Temp; use <see cref="TempScope.CreateList{T}"/>.</exception>
     /// <exception cref="OutOfMemoryException">There is not enough memory.</exception>
     /// <exception cref="TenureLoadException">The native library is missing, cannot be loaded, or has another ABI
@@ -99,8 +100,8 @@ public sealed unsafe class NativeList<T> : IDisposable
     /// <summary>Adds an element to the end.</summary>
     /// <param name="item">The element.</param>
     /// <exception cref="ObjectDisposedException">The list is disposed.</exception>
-    /// <exception cref="OutOfMemoryException">There is not enough memory, or the list has 2^31 - 1 elements; nothing has
-    /// changed.</exception>
+    /// <exception cref="OutOfMemoryException">There is not enough memory, or the list has 2^31 - 1 elements; nothing
+    /// has changed.</exception>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     public void Add(T item)
     {
@@ -148,8 +149,8 @@ public sealed unsafe class NativeList<T> : IDisposable
     /// <param name="item">The element.</param>
     /// <exception cref="ArgumentOutOfRangeException">The index is negative or greater than the count.</exception>
     /// <exception cref="ObjectDisposedException">The list is disposed.</exception>
-    /// <exception cref="OutOfMemoryException">There is not enough memory, or the list has 2^31 - 1 elements; nothing has
-    /// changed.</exception>
+    /// <exception cref="OutOfMemoryException">There is not enough memory, or the list has 2^31 - 1 elements; nothing
+    /// has changed.</exception>
     public void Insert(int index, T item)
     {
         _core.ThrowUnlessPosition(index);

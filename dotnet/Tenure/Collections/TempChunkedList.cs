@@ -14,8 +14,8 @@ namespace Tenure;
 /// <para><b>Memory from</b> Temp, in chunks of equal size, 8 KiB by default. <b>Cost</b> Add: two compares and three
 /// stores, without a managed allocation. <b>Overhead</b> 64 bytes, the unused rest of the last chunk, and 8 to 24 bytes
 /// per chunk.</para>
-/// <para><b>Threads</b> the thread of the scope: a ref struct cannot leave its stack. <b>When full</b> overflows as Temp
-/// does; throws <see cref="OutOfMemoryException"/> if the system is out of memory, and leaves the elements
+/// <para><b>Threads</b> the thread of the scope: a ref struct cannot leave its stack. <b>When full</b> overflows as
+/// Temp does; throws <see cref="OutOfMemoryException"/> if the system is out of memory, and leaves the elements
 /// unchanged.</para>
 /// <para>A copy is the same list: pass it by value. It has no Dispose; the end of the scope frees it. Use of a list
 /// after an early <see cref="TempScope.Dispose"/>, or of a reference to a removed element, is not detected.</para>

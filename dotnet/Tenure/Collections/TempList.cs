@@ -12,10 +12,10 @@ namespace Tenure;
 /// <para><b>Use it for</b> a list inside one method: results that are collected, sorted and read. <b>Not for</b> lists
 /// that outlive the scope: see <see cref="NativeList{T}"/>.</para>
 /// <para><b>Memory from</b> Temp. <b>Cost</b> Add: two compares and two stores, without a managed allocation. A full
-/// list doubles; it grows in place while it is the newest block of Temp, and otherwise moves and leaves its old block to
-/// the end of the scope. <b>Overhead</b> 32 bytes, the unused capacity, and the blocks left behind.</para>
-/// <para><b>Threads</b> the thread of the scope: a ref struct cannot leave its stack. <b>When full</b> overflows as Temp
-/// does; throws <see cref="OutOfMemoryException"/> if the system is out of memory, and leaves the list
+/// list doubles; it grows in place while it is the newest block of Temp, and otherwise moves and leaves its old block
+/// to the end of the scope. <b>Overhead</b> 32 bytes, the unused capacity, and the blocks left behind.</para>
+/// <para><b>Threads</b> the thread of the scope: a ref struct cannot leave its stack. <b>When full</b> overflows as
+/// Temp does; throws <see cref="OutOfMemoryException"/> if the system is out of memory, and leaves the list
 /// unchanged.</para>
 /// <para>A copy is the same list: pass it by value. It has no Dispose; the end of the scope frees it. Use of a list
 /// after an early <see cref="TempScope.Dispose"/>, or of a span after the list grew, is not detected.</para>
@@ -68,8 +68,8 @@ public readonly unsafe ref struct TempList<T>
     /// <summary>Adds an element to the end.</summary>
     /// <param name="item">The element.</param>
     /// <exception cref="ObjectDisposedException">The list is a default value.</exception>
-    /// <exception cref="OutOfMemoryException">There is not enough memory, or the list has 2^31 - 1 elements; nothing has
-    /// changed.</exception>
+    /// <exception cref="OutOfMemoryException">There is not enough memory, or the list has 2^31 - 1 elements; nothing
+    /// has changed.</exception>
     /// <exception cref="InvalidOperationException">The list needs memory, and a scope begun inside its own is still
     /// open; nothing has changed.</exception>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
@@ -120,8 +120,8 @@ public readonly unsafe ref struct TempList<T>
     /// <param name="item">The element.</param>
     /// <exception cref="ArgumentOutOfRangeException">The index is negative or greater than the count.</exception>
     /// <exception cref="ObjectDisposedException">The list is a default value.</exception>
-    /// <exception cref="OutOfMemoryException">There is not enough memory, or the list has 2^31 - 1 elements; nothing has
-    /// changed.</exception>
+    /// <exception cref="OutOfMemoryException">There is not enough memory, or the list has 2^31 - 1 elements; nothing
+    /// has changed.</exception>
     /// <exception cref="InvalidOperationException">The list needs memory, and a scope begun inside its own is still
     /// open; nothing has changed.</exception>
     public void Insert(int index, T item)
