@@ -45,4 +45,20 @@ public sealed class ReadmeExample
         Native.Deallocate(results, Lifetime.TempJob);
         Assert.True(block != null && results != null);
     }
+
+    [Fact]
+    public void lists_of_every_lifetime()
+    {
+        using var names = new NativeList<int>(); // Persistent: contiguous, until Dispose
+        names.AddRange(3, 1, 2);
+        names.AsSpan().Sort();
+        using var results = new NativeChunkedList<long>(lifetime: Lifetime.TempJob); // a few frames; reported if forgotten
+        ref long first = ref results.Add(40);
+        results.AddRange(1, 2, 3);
+        first += 2; // chunks do not move
+        using var scope = TempScope.Begin();
+        TempList<int> hits = scope.CreateList<int>(); // Temp: it cannot leave the scope
+        hits.Add(names[0]);
+        Assert.Equal((1, 42L), (hits[0], results[0]));
+    }
 }

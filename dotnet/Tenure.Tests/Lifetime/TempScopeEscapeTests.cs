@@ -20,8 +20,16 @@ public sealed class TempScopeEscapeTests
                 Span<int> numbers = scope.Allocate<int>(10);
                 Span<int> half = numbers[..5];
                 numbers.Fill(1);
-                return Add(half) + Add(scope.AllocateZeroed<int>(3));
+                TempList<int> list = scope.CreateList<int>();
+                Append(list);
+                ref int first = ref list[0];
+                TempChunkedList<int> chunks = Chunks(in scope);
+                ref int kept = ref chunks.Add(2);
+                foreach (ref int each in list) each += kept;
+                return Add(half) + Add(scope.AllocateZeroed<int>(3)) + Add(list.AsSpan()) + first;
             }
+            static void Append(TempList<int> list) => list.Add(1);
+            static TempChunkedList<int> Chunks(in TempScope scope) => scope.CreateChunkedList<int>();
             static int Add(ReadOnlySpan<int> numbers) { int sum = 0; foreach (int each in numbers) sum += each; return sum; }
             static void Main() => Sum();
         }
@@ -36,12 +44,23 @@ public sealed class TempScopeEscapeTests
     [InlineData("void Out(ref Span<int> to) { using var scope = TempScope.Begin(); to = scope.Allocate<int>(1)[..1]; }")]
     [InlineData("int Out() { Span<int> to = default; { using var scope = TempScope.Begin(); to = scope.Allocate<int>(1); } return to[0]; }")]
     [InlineData("Func<int> Out() { using var scope = TempScope.Begin(); Span<int> kept = scope.Allocate<int>(1); return () => kept[0]; }")]
+    [InlineData("TempList<int> Out() { using var scope = TempScope.Begin(); return scope.CreateList<int>(); }")]
+    [InlineData("TempChunkedList<int> Out() { using var scope = TempScope.Begin(); return scope.CreateChunkedList<int>(); }")]
+    [InlineData("void Out(ref TempList<int> to) { using var scope = TempScope.Begin(); to = scope.CreateList<int>(); }")]
+    [InlineData("int Out() { TempList<int> to = default; { using var scope = TempScope.Begin(); to = scope.CreateList<int>(); } return to[0]; }")]
+    [InlineData("Span<int> Out() { using var scope = TempScope.Begin(); return scope.CreateList<int>().AsSpan(); }")]
+    [InlineData("Span<int> Out() { using var scope = TempScope.Begin(); return scope.CreateList<int>().AddUninitialized(1); }")]
+    [InlineData("ref int Out() { using var scope = TempScope.Begin(); var list = scope.CreateList<int>(); list.Add(1); return ref list[0]; }")]
+    [InlineData("ref int Out() { using var scope = TempScope.Begin(); return ref scope.CreateChunkedList<int>().Add(1); }")]
+    [InlineData("Span<int> Out() { using var scope = TempScope.Begin(); return scope.CreateChunkedList<int>().Chunk(0); }")]
+    [InlineData("Func<int> Out() { using var scope = TempScope.Begin(); var list = scope.CreateList<int>(); return () => list.Count; }")]
+    [InlineData("TempList<int> Out(TempScope scope) => scope.CreateList<int>();")]
     [InlineData("async System.Threading.Tasks.Task Out() { using var scope = TempScope.Begin(); await System.Threading.Tasks.Task.Yield(); scope.Dispose(); }")]
     public void a_span_that_would_leave_its_scope_does_not_compile(string method)
     {
         string errors = Compile($$"""using System; using Tenure; static class Program { static {{method}} static void Main() { } }""");
         Assert.Contains("error CS", errors, StringComparison.Ordinal);
-        string[] allowed = ["CS8350", "CS8352", "CS8347", "CS8168", "CS8169", "CS8156", "CS9108", "CS8175", "CS4007", "CS9080"];
+        string[] allowed = ["CS8350", "CS8352", "CS8347", "CS8168", "CS8169", "CS8156", "CS9108", "CS8166", "CS8175", "CS4007", "CS9080"];
         Assert.All(
             errors.Split('\n').Where(line => line.Contains("error CS", StringComparison.Ordinal)),
             line => Assert.Contains(allowed, code => line.Contains(code, StringComparison.Ordinal)));

@@ -54,11 +54,24 @@ public readonly unsafe partial struct FixedBuffer<T> : IEquatable<FixedBuffer<T>
     {
     }
 
-    /// <summary>Initializes a new buffer with the specified alignment and contents.</summary>
+    /// <summary>Initializes a new buffer of zeros with a lifetime.</summary>
     /// <param name="length">The number of elements, 0 to 2^31 - 1.</param>
-    /// <param name="options">The alignment and the contents of the memory.</param>
+    /// <param name="lifetime">How long the elements are held: Persistent, or TempJob, which reports memory that is not
+    /// freed within its frames.</param>
+    /// <exception cref="ArgumentOutOfRangeException">The length is negative, or the lifetime is not valid.</exception>
+    /// <exception cref="ArgumentException">The lifetime is Temp; use <see cref="TempScope.Allocate{T}"/>.</exception>
+    /// <exception cref="OutOfMemoryException">Out of memory.</exception>
+    /// <exception cref="TenureLoadException">The native library is missing or has a different version.</exception>
+    public FixedBuffer(int length, Lifetime lifetime)
+        : this(BufferView<T>.Allocate(length, new BufferOptions { Lifetime = lifetime }, s_kind))
+    {
+    }
+
+    /// <summary>Initializes a new buffer with the specified alignment, contents and lifetime.</summary>
+    /// <param name="length">The number of elements, 0 to 2^31 - 1.</param>
+    /// <param name="options">The alignment, the contents and the lifetime of the memory.</param>
     /// <exception cref="ArgumentOutOfRangeException">The length is negative.</exception>
-    /// <exception cref="ArgumentException">The alignment is not a power of two.</exception>
+    /// <exception cref="ArgumentException">The alignment is not a power of two, or the lifetime is Temp.</exception>
     /// <exception cref="OutOfMemoryException">Out of memory.</exception>
     /// <exception cref="TenureLoadException">The native library is missing or has a different version.</exception>
     public FixedBuffer(int length, BufferOptions options)

@@ -35,9 +35,9 @@ public unsafe class HugeArray<T> : HugeBuffer<T>
 
     /// <summary>Initializes a new array with the specified alignment and contents.</summary>
     /// <param name="length">The number of elements.</param>
-    /// <param name="options">The alignment and the contents of the memory.</param>
+    /// <param name="options">The alignment, the contents and the lifetime of the memory.</param>
     /// <exception cref="ArgumentOutOfRangeException">The length is negative.</exception>
-    /// <exception cref="ArgumentException">The alignment is not a power of two.</exception>
+    /// <exception cref="ArgumentException">The alignment is not a power of two, or the lifetime is Temp.</exception>
     /// <exception cref="OutOfMemoryException">Out of memory.</exception>
     /// <exception cref="TenureLoadException">The native library is missing or has a different version.</exception>
     public HugeArray(long length, BufferOptions options)

@@ -33,9 +33,9 @@ public abstract unsafe class SafeBuffer<T> : OwnedBuffer<T>, IMemoryOwner<T>
 
     /// <summary>Initializes a new buffer with the specified alignment and contents.</summary>
     /// <param name="length">The number of elements, 0 to 2^31 - 1.</param>
-    /// <param name="options">The alignment and the contents of the memory.</param>
+    /// <param name="options">The alignment, the contents and the lifetime of the memory.</param>
     /// <exception cref="ArgumentOutOfRangeException">The length is negative.</exception>
-    /// <exception cref="ArgumentException">The alignment is not a power of two.</exception>
+    /// <exception cref="ArgumentException">The alignment is not a power of two, or the lifetime is Temp.</exception>
     /// <exception cref="OutOfMemoryException">Out of memory.</exception>
     /// <exception cref="TenureLoadException">The native library is missing or has a different version.</exception>
     protected SafeBuffer(int length, BufferOptions options)

@@ -29,6 +29,10 @@ internal static unsafe class HandleMemory
     /// <summary>Requires a non-negative size.</summary>
     internal static NativeHandle Allocate(nint bytes, in BufferOptions options, byte* kind)
     {
+        if (options.Lifetime == Lifetime.TempJob)
+        {
+            return AllocateFromTempJob((nuint)bytes, in options, kind);
+        }
         NativeLibraryCheck.Ensure();
         NativeHandle handle;
         uint flags = options.Fill == AllocationFill.Zero ? 1u : 0u;
@@ -40,6 +44,28 @@ internal static unsafe class HandleMemory
         Made(in handle);
         return handle;
     }
+
+    private static NativeHandle AllocateFromTempJob(nuint bytes, in BufferOptions options, byte* kind)
+    {
+        void* block = Native.Allocate(bytes, Lifetime.TempJob, (nuint)options.AlignmentOrDefault);
+        if (options.Fill == AllocationFill.Zero)
+        {
+            NativeMemory.Clear(block, bytes);
+        }
+        try
+        {
+            return Add(block, bytes, &ReleaseToTempJob, kind);
+        }
+        catch
+        {
+            Native.Deallocate(block, Lifetime.TempJob);
+            throw;
+        }
+    }
+
+    /// <summary>Called by the handle table, on the thread that frees the handle.</summary>
+    [UnmanagedCallersOnly(CallConvs = [typeof(CallConvCdecl)])]
+    private static void ReleaseToTempJob(void* block, nuint bytes) => Native.Deallocate(block, Lifetime.TempJob);
 
     /// <summary>Requires a size of at least one.</summary>
     internal static NativeHandle MapFile(string? path, nint bytes, byte* kind)

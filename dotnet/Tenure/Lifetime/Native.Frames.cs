@@ -1,6 +1,8 @@
 // SPDX-FileCopyrightText: Tenure contributors
 // SPDX-License-Identifier: MIT
 
+using System;
+
 namespace Tenure;
 
 public static unsafe partial class Native

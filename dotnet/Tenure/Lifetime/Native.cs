@@ -231,6 +231,28 @@ public static unsafe partial class Native
     /// <summary>Serves scopes when the thread's Temp has no room left.</summary>
     internal static void* AllocateFromTemp(nuint bytes, nuint alignment) => AllocateByCall(bytes, Lifetime.Temp, alignment);
 
+    /// <summary>Resizes a Temp block in place, if it is the newest one and there is room.</summary>
+    /// <param name="block">The block, or null.</param>
+    /// <param name="bytes">The size that it was allocated with.</param>
+    /// <param name="newBytes">The new size in bytes.</param>
+    /// <returns><c>true</c> if the block has the new size; <c>false</c> if nothing has changed.</returns>
+    internal static bool TryResizeNewestTemp(void* block, nuint bytes, nuint newBytes)
+    {
+        var state = (NativeTempState*)QuickThread.Temp;
+        // Only in the thread's own range, as when freeing the newest block.
+        if (block == null || state == null || state->Region != 0 || QuickThread.EndOf((ulong)block, bytes) != state->Cursor)
+        {
+            return false;
+        }
+        ulong end = QuickThread.EndOf((ulong)block, newBytes);
+        if (end > state->Limit || end <= (ulong)block)
+        {
+            return false;
+        }
+        state->Cursor = end;
+        return true;
+    }
+
     [MethodImpl(MethodImplOptions.NoInlining)]
     private static void* AllocateByCall(nuint bytes, Lifetime lifetime, nuint alignment)
     {

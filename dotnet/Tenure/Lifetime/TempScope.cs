@@ -116,6 +116,33 @@ public unsafe ref struct TempScope : IDisposable
         return elements;
     }
 
+    /// <summary>Creates a growable list that is freed at the end of the scope.</summary>
+    /// <typeparam name="T">The type of the elements.</typeparam>
+    /// <param name="capacity">The number of elements that fit without growing.</param>
+    /// <returns>The list, which cannot be kept beyond the scope's block.</returns>
+    /// <exception cref="ArgumentOutOfRangeException">The capacity is negative.</exception>
+    /// <exception cref="OutOfMemoryException">There is not enough memory.</exception>
+    /// <exception cref="InvalidOperationException">A scope begun inside this one is still open; nothing has
+    /// changed.</exception>
+    /// <exception cref="ObjectDisposedException">The scope has ended or never began.</exception>
+    [UnscopedRef]
+    public readonly TempList<T> CreateList<T>(int capacity = 0)
+        where T : unmanaged => new(this, capacity);
+
+    /// <summary>Creates a growable list whose elements do not move. It is freed at the end of the scope.</summary>
+    /// <typeparam name="T">The type of the elements.</typeparam>
+    /// <param name="chunkCapacity">The number of elements per chunk, rounded up to a power of two, at most 2^30. Zero
+    /// means chunks of 8 KiB, or of one element if that is larger.</param>
+    /// <returns>The list, which cannot be kept beyond the scope's block.</returns>
+    /// <exception cref="ArgumentOutOfRangeException">The chunk capacity is out of range.</exception>
+    /// <exception cref="OutOfMemoryException">There is not enough memory; nothing has changed.</exception>
+    /// <exception cref="InvalidOperationException">A scope begun inside this one is still open; nothing has
+    /// changed.</exception>
+    /// <exception cref="ObjectDisposedException">The scope has ended or never began.</exception>
+    [UnscopedRef]
+    public readonly TempChunkedList<T> CreateChunkedList<T>(int chunkCapacity = 0)
+        where T : unmanaged => new(this, chunkCapacity);
+
     /// <summary>Allocates uninitialized memory that is freed at the end of the scope.</summary>
     /// <param name="bytes">The size in bytes; zero counts as one.</param>
     /// <param name="alignment">The alignment in bytes, a power of two.</param>
@@ -173,6 +200,15 @@ public unsafe ref struct TempScope : IDisposable
         EndByCall(_cursor, _region, _markerDepth);
     }
 
+    /// <summary>Requires that this scope may allocate.</summary>
+    internal readonly void ThrowUnlessInnermost()
+    {
+        if (_state == null || _innermost != _depth)
+        {
+            ThrowNotAllocating(_state, _depth);
+        }
+    }
+
     /// <summary>Begins the first scope of a thread, and every scope where the quick paths are not available.</summary>
     [MethodImpl(MethodImplOptions.NoInlining)]
     private static TempScope BeginByCall()
@@ -195,20 +231,20 @@ public unsafe ref struct TempScope : IDisposable
     [MethodImpl(MethodImplOptions.NoInlining)]
     private static void* AllocateByCall(NativeTempState* state, uint depth, nuint bytes, nuint alignment)
     {
-        if (state == null)
+        if (state == null || QuickThread.InnermostScope != depth)
         {
-            throw new ObjectDisposedException(nameof(TempScope), "The scope has ended or never began. Begin one with TempScope.Begin().");
-        }
-        if (QuickThread.InnermostScope != depth)
-        {
-            ThrowNotInnermost(depth);
+            ThrowNotAllocating(state, depth);
         }
         return Native.AllocateFromTemp(bytes, alignment);
     }
 
     [DoesNotReturn]
-    private static void ThrowNotInnermost(uint depth)
+    private static void ThrowNotAllocating(NativeTempState* state, uint depth)
     {
+        if (state == null)
+        {
+            throw new ObjectDisposedException(nameof(TempScope), "The scope has ended or never began. Begin one with TempScope.Begin().");
+        }
         uint innermost = QuickThread.InnermostScope;
         throw new InvalidOperationException(innermost < depth
             ? "An outer TempScope has ended, which freed everything allocated since it began. "

@@ -39,7 +39,7 @@ public sealed class NativeMemoryPool<T> : MemoryPool<T>
     /// <param name="options">The alignment, and whether each rental is zeroed (the default) or keeps the contents left
     /// by the previous one.</param>
     /// <exception cref="ArgumentOutOfRangeException">The number of bytes is negative.</exception>
-    /// <exception cref="ArgumentException">The alignment is not a power of two.</exception>
+    /// <exception cref="ArgumentException">The alignment is not a power of two, or the lifetime is Temp.</exception>
     public NativeMemoryPool(long retainedBytes = DefaultRetainedBytes, BufferOptions options = default)
     {
         ArgumentOutOfRangeException.ThrowIfNegative(retainedBytes);
