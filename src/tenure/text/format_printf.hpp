@@ -8,16 +8,14 @@
 /// Replace `snprintf(...)` by `tenure::format_printf(...)`, in C by `tn_snprintf(...)`: arguments, text and result are
 /// the same. Differences and choices:
 ///
-/// - Everything of C11's printf is there except `%n` and the locale. The text is that of the locale C.UTF-8: the
-/// decimal
-///   point is a point, `%lc` and `%ls` are written as UTF-8, and flag `'` has no effect. `%C` and `%S` are `%lc` and
-///   `%ls`.
+/// - Everything of C11's printf is there except `%n` and the locale. The text is that of the locale C.UTF-8:
+///   the decimal point is a point, `%lc` and `%ls` write UTF-8, and flag `'` has no effect. `%C` and `%S` are
+///   `%lc` and `%ls`.
 /// - Refused are `%n`, conversions that C11 does not have (also `%1$d` and `%m`), a wide character that is no Unicode
 ///   scalar value, a width or a precision above INT_MAX, and a text that would be longer than INT_MAX. The result is -1
 ///   then, nothing is stored through any argument, and the text is empty.
-/// - Numbers with a decimal point are rounded to nearest, ties to even, from the exact value, at any precision,
-/// whatever
-///   the processor's rounding mode.
+/// - Numbers with a decimal point are rounded to nearest, ties to even, from the exact value, at any precision.
+///   The processor's rounding mode has no effect.
 /// - Where C11 leaves the result open, it is glibc's: "(null)" for a null `%s`, "(nil)" for a null `%p`.
 /// - Two errors of glibc 2.36 are not repeated: `%#g` keeps its zeros when rounding makes a number as large as
 ///   10 ^ precision, and an 80-bit number with a subnormal's exponent and a first bit of one has the processor's value.
