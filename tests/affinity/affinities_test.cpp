@@ -363,7 +363,7 @@ TEST(affinity_environment, the_block_size_is_rounded_down_to_a_power_of_two) {
 
 /// Runs in a process of its own, below.
 TEST(affinity_environment, objects_are_placed_as_it_says) {
-    if (std::getenv("TENURE_TEST_CONFIGURED") == nullptr) GTEST_SKIP() << "asked in a process of its own";
+    if (std::getenv("TENURE_TEST_CONFIGURED") == nullptr) GTEST_SKIP() << "asked in processes of their own";
     affinity_group& group = affinities::nodes();
     EXPECT_EQ(group.alignment(), 32u);
     const auto* const first = static_cast<unsigned char*>(group.allocate(40));
@@ -376,7 +376,7 @@ TEST(affinity_environment, objects_are_placed_as_it_says) {
 
 /// Likewise.
 TEST(affinity_environment, frees_must_pass_the_size_if_it_says_so) {
-    if (std::getenv("TENURE_TEST_CONFIGURED") == nullptr) GTEST_SKIP() << "asked in a process of its own";
+    if (std::getenv("TENURE_TEST_CONFIGURED") == nullptr) GTEST_SKIP() << "asked in processes of their own";
     affinity_group& group = affinities::objects();
     void* const object = group.allocate(40);
     const support::heard_reports heard;
