@@ -3,6 +3,7 @@
 
 // What the child of a fork finds of a table, while other threads of the parent were using it.
 
+#include <array>
 #include <atomic>
 #include <thread>
 #include <vector>
@@ -23,7 +24,9 @@ using tenure::status;
 /// Returns   zero when all went as it should: the step that did not, otherwise.
 int use(handle_table& table) {
     static char memory[16];
-    std::vector<handle> all(200); // more than free entries there may be: some are made ready under the lock
+    // More than free entries there may be: some are made ready under the lock. On the stack: in a child, malloc is the
+    // sanitizer's, whose locks other threads may have held.
+    std::array<handle, 200> all;
     for (handle& each : all) each = table.add(memory, sizeof memory, nullptr, "of a fork");
     if (table.words() == nullptr) return 1;
     std::size_t told = 0;
