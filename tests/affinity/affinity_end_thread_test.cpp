@@ -30,11 +30,13 @@ TEST(affinity_ends, threads_may_be_ending_while_the_group_is_trimmed_or_configur
             });
         }
         while (done.load() != 3) std::this_thread::yield();
-        switch (round % 4) {
-        case 0: static_cast<void>(group.trim()); break;
-        case 1: EXPECT_TRUE(group.valid()); break;
-        case 2: EXPECT_EQ(group.usage().live_count, 0u); break;
-        default: EXPECT_TRUE(group.replace_with({})); break;
+        for (int often = 0; often < 100; ++often) {
+            switch (round % 4) {
+            case 0: static_cast<void>(group.trim()); break;
+            case 1: EXPECT_TRUE(group.valid()); break;
+            case 2: EXPECT_EQ(group.usage().live_count, 0u); break;
+            default: EXPECT_TRUE(group.replace_with({})); break;
+            }
         }
         for (std::thread& each : threads) each.join();
         static_cast<void>(group.trim());

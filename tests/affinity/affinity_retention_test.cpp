@@ -244,10 +244,25 @@ TEST_F(affinity_retention, a_group_is_configured_anew_only_while_it_is_empty) {
     group.trim();
     ASSERT_TRUE(group.configure({}, source_)); // its other thread's part went with the old configuration
     EXPECT_EQ(group.alignment(), 8u);
-    std::thread([&] { group.deallocate(group.allocate(24)); }).join(); // it is still for any thread
+    void* const here = group.allocate(24);
+    void* elsewhere = nullptr;
+    std::thread([&] { elsewhere = group.allocate(24); }).join();
+    EXPECT_NE(tenure::address_of(here) >> 16, tenure::address_of(elsewhere) >> 16)
+        << "it is still for any thread: each has a page of its own";
+    for (void* const each : {here, elsewhere}) group.deallocate(each);
     for (unsigned char* each : take_many(group, 100, 24)) group.deallocate(each);
     EXPECT_EQ(group.size(), 0u);
     EXPECT_TRUE(group.valid());
+}
+
+TEST_F(affinity_retention, a_large_object_keeps_a_group_from_being_configured) {
+    affinity_group group("large", {}, source_);
+    void* const large = group.allocate(1'000'000);
+    ASSERT_NE(large, nullptr);
+    EXPECT_FALSE(group.configure({}, source_));
+    EXPECT_TRUE(group.owns(large));
+    group.deallocate(large);
+    EXPECT_TRUE(group.configure({}, source_));
 }
 
 /// Functions that note every call, over operator new.

@@ -3,9 +3,11 @@
 
 #include <tenure/lifetime/temp.hpp>
 
+#include <barrier>
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
+#include <thread>
 #include <vector>
 
 #include <sys/resource.h>
@@ -372,6 +374,33 @@ TEST(temp, the_next_thread_reuses_the_touched_memory_of_an_ended_one) {
     for (int thread = 0; thread < 10; ++thread) with_budget(4 * mebibyte, touch);
     EXPECT_GE(tenure::temp_job::trim(), 65'536u);
     EXPECT_EQ(tenure::temp_job::trim(), 0u);
+}
+
+TEST(temp, ranges_of_a_former_budget_give_way_to_those_of_the_present_one) {
+    if (tenure::checks::caller) GTEST_SKIP() << "checked builds unmap it, so that a late access faults";
+    static_cast<void>(tenure::temp_job::trim());
+    const auto touch = [] { std::memset(take(40'000), 5, 40'000); };
+    {
+        const support::option_scope budget(tenure::option::temp_budget_bytes, 4 * mebibyte);
+        std::barrier all(6);
+        std::vector<std::thread> threads;
+        for (int index = 0; index < 6; ++index) {
+            threads.emplace_back([&] {
+                touch();
+                all.arrive_and_wait(); // so that no thread reuses another's range
+            });
+        }
+        for (std::thread& each : threads) each.join();
+    }
+    with_budget(2 * mebibyte, touch);
+    with_budget(2 * mebibyte, [] {
+        if (support::under_sanitizer()) return;
+        static_cast<void>(take(16));
+        const long faults = page_faults();
+        std::memset(take(30'000), 6, 30'000);
+        EXPECT_EQ(page_faults(), faults);
+    });
+    EXPECT_GE(tenure::temp_job::trim(), 4 * 36'000u);
 }
 
 TEST(temp, what_only_a_block_points_to_is_no_leak) {
