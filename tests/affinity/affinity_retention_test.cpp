@@ -15,6 +15,7 @@
 #include <gtest/gtest.h>
 
 #include <tenure/affinity/affinity_group.hpp>
+#include <tenure/base/static_buffer_source.hpp>
 
 #include "affinity/fixture.hpp"
 #include "support/ledger.hpp"
@@ -244,12 +245,9 @@ TEST_F(affinity_retention, a_group_is_configured_anew_only_while_it_is_empty) {
     group.trim();
     ASSERT_TRUE(group.configure({}, source_)); // its other thread's part went with the old configuration
     EXPECT_EQ(group.alignment(), 8u);
-    void* const here = group.allocate(24);
-    void* elsewhere = nullptr;
-    std::thread([&] { elsewhere = group.allocate(24); }).join();
-    EXPECT_NE(tenure::address_of(here) >> 16, tenure::address_of(elsewhere) >> 16)
-        << "it is still for any thread: each has a page of its own";
-    for (void* const each : {here, elsewhere}) group.deallocate(each);
+    alignas(64) static unsigned char buffer[64 * kibibyte];
+    tenure::static_buffer_source of_one_thread(buffer, sizeof buffer);
+    EXPECT_FALSE(group.configure({}, of_one_thread)) << "it is still for any thread";
     for (unsigned char* each : take_many(group, 100, 24)) group.deallocate(each);
     EXPECT_EQ(group.size(), 0u);
     EXPECT_TRUE(group.valid());
