@@ -147,6 +147,38 @@ TEST_F(block_pools, after_random_frees_addresses_come_back_in_order) {
     EXPECT_TRUE(std::is_sorted(again.begin() + 200, again.end()));
 }
 
+TEST_F(block_pools, nullptr_between_frees_changes_nothing) {
+    block_pool pool(64, 16, source_);
+    const std::vector<void*> blocks = take(pool, 200);
+    pool.deallocate(nullptr);
+    EXPECT_EQ(pool.size(), 200u);
+    for (std::size_t index : {5u, 6u, 7u, 4u, 90u, 150u}) {
+        const std::size_t before = pool.size();
+        pool.deallocate(blocks[index]);
+        pool.deallocate(nullptr);
+        pool.deallocate(nullptr);
+        EXPECT_EQ(pool.size(), before - 1);
+    }
+    const std::vector<void*> again = take(pool, 6);
+    EXPECT_EQ(pool.size(), 200u);
+    EXPECT_TRUE(pool.valid());
+    if constexpr (!tenure::checks::caller) {
+        const std::set<void*> freed{blocks[4], blocks[5], blocks[6], blocks[7], blocks[90], blocks[150]};
+        EXPECT_EQ(std::set<void*>(again.begin(), again.end()), freed);
+    }
+}
+
+TEST_F(block_pools, a_row_of_neighbours_ends_with_its_segment) {
+    block_pool pool(1024, 16, source_, 64 * 1024);
+    const std::size_t live = 1000; // in about 16 segments, which the source may place side by side
+    const std::vector<void*> blocks = take(pool, live);
+    for (void* const block : blocks) pool.deallocate(block);
+    EXPECT_EQ(pool.size(), 0u);
+    EXPECT_TRUE(pool.valid());
+    EXPECT_GT(pool.trim(), 0u);
+    EXPECT_EQ(source_.live_blocks(), 0u);
+}
+
 TEST_F(block_pools, clear_frees_everything_and_keeps_the_pages) {
     block_pool pool(64, 16, source_, 64 * 1024);
     const std::vector<void*> first = take(pool, 5000);

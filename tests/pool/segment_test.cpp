@@ -62,6 +62,11 @@ protected:
         first_->is_partial = true;
     }
 
+    void free(std::size_t word, bit_word blocks) {
+        first_->level0(layout_)[word] |= blocks;
+        first_->summarise(layout_, word);
+    }
+
     static constexpr std::size_t bytes = 1 << 20;
     struct alignas(64) line {
         unsigned char bytes[64];
@@ -71,33 +76,37 @@ protected:
     segment* first_ = nullptr;
 };
 
-TEST_F(segments, free_blocks_come_back_lowest_word_first) {
+TEST_F(segments, the_lowest_word_with_free_blocks_comes_first) {
     EXPECT_FALSE(first_->has_free(layout_));
     const std::vector<std::size_t> words{5, 64, 65, 700, 1000, layout_.word_count - 1};
-    for (auto word = words.rbegin(); word != words.rend(); ++word) {
-        EXPECT_EQ(first_->set_free(layout_, *word, bit_word{1} << 3), 0u);
-        EXPECT_EQ(first_->set_free(layout_, *word, bit_word{1} << 5), 0u);
-    }
+    for (auto word = words.rbegin(); word != words.rend(); ++word) free(*word, 0b10'1000);
     std::size_t free_count = 0;
     EXPECT_TRUE(first_->valid(layout_, free_count));
     EXPECT_EQ(free_count, 2 * words.size());
     for (std::size_t expected : words) {
         ASSERT_TRUE(first_->has_free(layout_));
-        std::size_t word = 0;
-        EXPECT_EQ(first_->take_word(layout_, word), (bit_word{1} << 3) | (bit_word{1} << 5));
-        EXPECT_EQ(word, expected);
+        EXPECT_EQ(first_->lowest_word(layout_), expected);
+        first_->level0(layout_)[expected] = 0;
+        first_->forget_word(layout_, expected);
     }
     EXPECT_FALSE(first_->has_free(layout_));
+    EXPECT_TRUE(first_->valid(layout_, free_count));
 }
 
-TEST_F(segments, what_is_free_already_is_answered) {
-    EXPECT_EQ(first_->set_free(layout_, 7, 0b0110), 0u);
-    EXPECT_EQ(first_->set_free(layout_, 7, 0b1100), bit_word{0b0100});
+TEST_F(segments, a_word_without_free_blocks_may_not_stay_in_the_summary) {
+    std::size_t free_count = 0;
+    free(70, 1);
+    free(71, 1);
+    first_->level0(layout_)[70] = 0;
+    EXPECT_FALSE(first_->valid(layout_, free_count));
+    first_->forget_word(layout_, 70);
+    EXPECT_TRUE(first_->valid(layout_, free_count));
+    EXPECT_EQ(first_->lowest_word(layout_), 71u);
 }
 
 TEST_F(segments, a_torn_summary_is_not_valid) {
     std::size_t free_count = 0;
-    static_cast<void>(first_->set_free(layout_, 70, 1));
+    free(70, 1);
     EXPECT_TRUE(first_->valid(layout_, free_count));
     first_->level1(layout_)[1] = 0;
     EXPECT_FALSE(first_->valid(layout_, free_count));
@@ -113,7 +122,7 @@ TEST_F(segments, a_torn_summary_is_not_valid) {
 TEST_F(segments, a_free_bit_of_a_block_that_was_never_handed_out_is_not_valid) {
     std::size_t free_count = 0;
     first_->groups_used = 2;
-    static_cast<void>(first_->set_free(layout_, 2, 1));
+    free(2, 1);
     EXPECT_FALSE(first_->valid(layout_, free_count));
 }
 

@@ -11,7 +11,6 @@
 #include <tenure/base/check.hpp>
 #include <tenure/base/no_alloc.hpp>
 #include <tenure/base/options.hpp>
-#include <tenure/engine/freed_words.hpp>
 #include <tenure/platform/sanitizer.hpp>
 
 namespace tenure::inline TENURE_ABI {
@@ -36,8 +35,8 @@ segment_layout choose_layout(std::size_t stride, std::size_t alignment, std::siz
 
 block_pool::block_pool(std::size_t bytes, std::size_t alignment, block_source& source,
                        std::size_t segment_bytes) noexcept
-    : recent_room_(recent_capacity), alignment_(alignment), source_(source),
-      passthrough_(passthrough_enabled(part::pool)) {
+    : alignment_(alignment), source_(source), passthrough_(passthrough_enabled(part::pool)) {
+    if (passthrough_) last_freed_ = never_a_block;
     const bool possible =
         bytes != 0 && bytes <= max_block_bytes && is_power_of_two(alignment) && alignment <= max_block_bytes;
     if (possible) {
@@ -46,7 +45,6 @@ block_pool::block_pool(std::size_t bytes, std::size_t alignment, block_source& s
         wanted_segment_bytes_ = std::min(asked, most);
         layout_ = choose_layout(align_up(bytes, alignment), alignment, wanted_segment_bytes_);
     }
-    if (passthrough_ || checks::caller) recent_room_ = 0;
 }
 
 block_pool::~block_pool() {
@@ -112,24 +110,40 @@ void block_pool::make_partial(segment* which) noexcept {
     partial_ = which;
 }
 
-void block_pool::hand_out(segment* from, std::size_t word, bit_word blocks) noexcept {
-    group_ = blocks;
-    group_segment_ = from;
-    group_word_ = word;
-    group_begin_ = from->blocks(layout_) + word * bits_per_word * layout_.stride_bytes;
+void block_pool::use_word(segment* from, std::size_t word) noexcept {
+    word_ = from->level0(layout_) + word;
+    word_segment_ = from;
+    word_begin_ = from->blocks(layout_) + word * bits_per_word * layout_.stride_bytes;
+    from->is_trimmed = false;
 }
 
-/// Prepares the next group: freed blocks first, then fresh blocks, then a new segment.
+/// Leaves the current word, and takes it out of the summary if none of its blocks is free.
+void block_pool::leave_word() noexcept {
+    if (word_segment_ == nullptr) return;
+    if (*word_ == 0)
+        word_segment_->forget_word(layout_, static_cast<std::size_t>(word_ - word_segment_->level0(layout_)));
+    word_ = &no_word_;
+    word_segment_ = nullptr;
+}
+
+/// Makes the free blocks of the current word, which are neighbours, the run. Requires  the run is empty.
+void block_pool::take_word_as_run() noexcept {
+    const bit_word free = *word_;
+    run_begin_ = word_begin_ + lowest_bit(free) * layout_.stride_bytes;
+    run_end_ = run_begin_ + count_bits(free) * layout_.stride_bytes;
+    *word_ = 0;
+    free_in_bits_ -= count_bits(free);
+    leave_word();
+}
+
+/// Chooses the next word: freed blocks first, then fresh blocks, then a new segment.
 bool block_pool::refill() noexcept {
-    check_invariant(free_in_bits_ + cached_count() <= allocated_,
-                    "block_pool: more blocks are free than were put in use", this);
+    check_invariant(free_in_bits_ <= allocated_, "block_pool: more blocks are free than were put in use", this);
+    leave_word();
     while (partial_ != nullptr) {
         if (partial_->has_free(layout_)) {
-            std::size_t word = 0;
-            const bit_word blocks = partial_->take_word(layout_, word);
-            free_in_bits_ -= count_bits(blocks);
-            partial_->is_trimmed = false;
-            hand_out(partial_, word, blocks);
+            use_word(partial_, partial_->lowest_word(layout_));
+            if (!checks::caller && *word_ == low_bits(bits_per_word)) take_word_as_run();
             return true;
         }
         partial_->is_partial = false;
@@ -144,14 +158,21 @@ bool block_pool::refill() noexcept {
         ++segment_count_;
     }
     const std::size_t word = bump_->groups_used++;
-    bump_->is_trimmed = false;
     bump_->groups_touched = std::max(bump_->groups_touched, bump_->groups_used);
     const std::size_t count = segment::group_size(layout_, word);
     allocated_ += count;
     peak_allocated_ = std::max(peak_allocated_, allocated_);
-    hand_out(bump_, word, low_bits(count));
-    // Poison one group at a time: AddressSanitizer's shadow of a whole untouched segment would take 4 MiB.
-    if constexpr (checks::caller) platform::poison(pointer_at(group_begin_), count * layout_.stride_bytes);
+    free_in_bits_ += count;
+    bump_->level0(layout_)[word] = low_bits(count);
+    bump_->summarise(layout_, word);
+    make_partial(bump_);
+    use_word(bump_, word);
+    if constexpr (checks::caller) {
+        // One group at a time: AddressSanitizer's shadow of a whole untouched segment would take 4 MiB.
+        platform::poison(pointer_at(word_begin_), count * layout_.stride_bytes);
+    } else {
+        take_word_as_run();
+    }
     return true;
 }
 
@@ -160,68 +181,54 @@ void* block_pool::allocate_slow() noexcept {
     if (passthrough_) {
         return layout_.capacity == 0 ? nullptr : passthrough_blocks_.allocate(layout_.stride_bytes, alignment_);
     }
-    if (group_ == 0 && !refill()) return nullptr;
-    const bit_word group = group_;
-    group_ = without_lowest_bit(group);
-    void* const block = pointer_at(group_begin_ + lowest_bit(group) * layout_.stride_bytes);
-    if constexpr (checks::caller) platform::unpoison(block, layout_.stride_bytes);
+    if (*word_ == 0 && !refill()) return nullptr;
+    if constexpr (!checks::caller) return allocate_strided(layout_.stride_bytes);
+    const bit_word free = *word_;
+    *word_ = without_lowest_bit(free);
+    --free_in_bits_;
+    void* const block = pointer_at(word_begin_ + lowest_bit(free) * layout_.stride_bytes);
+    platform::unpoison(block, layout_.stride_bytes);
     return block;
 }
 
-struct block_pool::place {
-    segment* home;
-    std::size_t word;
-    bit_word bits;
-};
+void block_pool::note_twice(const void* block) noexcept {
+    note_misuse("a pool block was freed twice", block,
+                "Look for a second owner of this block. A checked build reports the error at the second free.");
+}
 
-/// Undoes the second free of blocks in one word and reports each.
-void block_pool::report_twice(const place& where, bit_word twice) noexcept {
-    const bit_word in_group = where.home == group_segment_ && where.word == group_word_ ? group_ & twice : 0;
-    group_ &= ~in_group; // the bits already mark them free
-    free_in_bits_ -= count_bits(twice & ~in_group);
+/// Follows a mark in a word that had no free block, or of blocks that were free already.
+void block_pool::mark_rare(bit_word* word, bit_word before, bit_word bits) noexcept {
+    segment* const home = segment::of(word, layout_.segment_bytes);
+    const auto number = static_cast<std::size_t>(word - home->level0(layout_));
+    if (before == 0) {
+        home->summarise(layout_, number);
+        make_partial(home);
+    }
+    const bit_word twice = before & bits;
+    free_in_bits_ -= count_bits(twice);
     for_each_bit(twice, [&](std::size_t bit) {
-        const std::size_t index = where.word * bits_per_word + bit;
-        note_misuse("a pool block was freed twice",
-                    pointer_at(where.home->blocks(layout_) + index * layout_.stride_bytes),
-                    "Look for a second owner of this block. A checked build reports the error at the second free.");
+        const std::size_t index = number * bits_per_word + bit;
+        note_twice(pointer_at(home->blocks(layout_) + index * layout_.stride_bytes));
     });
 }
 
-/// Sets bits in a word that was empty, or bits that are already set. write_back() leaves these rare cases to it.
-void block_pool::write_rare(bit_word* at, bit_word before, bit_word bits) noexcept {
-    segment* const home = segment::of(at, layout_.segment_bytes);
-    const auto word = static_cast<std::size_t>(at - home->level0(layout_));
-    if (before == 0) {
-        home->summarise(layout_, word);
-        if (!home->is_partial) make_partial(home);
-    }
-    const bool in_group = home == group_segment_ && word == group_word_;
-    const bit_word twice = (before | (in_group ? group_ : 0)) & bits;
-    if (twice != 0) report_twice({home, word, bits}, twice);
-}
-
-void block_pool::write_back(void* const* blocks, std::size_t count) noexcept {
-    constexpr std::size_t max_at_once = detail::max_freed_words;
-    for (; count > max_at_once; blocks += max_at_once, count -= max_at_once) write_back(blocks, max_at_once);
-    if (count == 0) return;
-    free_in_bits_ += count;
-    const segment_layout layout = layout_;
-    detail::freed_word words[detail::max_freed_words];
-    const auto locate = [&layout](const void* block) noexcept {
-        segment* const home = segment::of(block, layout.segment_bytes);
-        const std::size_t index = layout.index_of(address_of(block) - home->blocks(layout));
-        return detail::freed_word{home->level0(layout) + index / bits_per_word, bit_at(index)};
-    };
-    const std::size_t word_count = detail::locate_freed(blocks, count, words, locate, [](detail::freed_word&) {});
-
-    const bit_word* const group_word =
-        group_segment_ != nullptr ? group_segment_->level0(layout) + group_word_ : nullptr;
-    for (std::size_t each = 0; each < word_count; ++each) {
-        const auto [word, bits] = words[each];
+/// Marks neighbouring blocks of one segment as free, a word at a time.
+void block_pool::mark_run(std::uintptr_t begin, std::uintptr_t end) noexcept {
+    if (begin == end) return;
+    segment* const home = segment::of(pointer_at(begin), layout_.segment_bytes);
+    const std::uintptr_t blocks = home->blocks(layout_);
+    std::size_t index = layout_.index_of(begin - blocks);
+    const std::size_t last = layout_.index_of(end - blocks);
+    while (index < last) {
+        const std::size_t bit = index % bits_per_word;
+        const std::size_t count = std::min(last - index, bits_per_word - bit);
+        bit_word* const word = home->level0(layout_) + index / bits_per_word;
         const bit_word before = *word;
+        const bit_word bits = low_bits(count) << bit;
         *word = before | bits;
-        if (before == 0 || (before & bits) != 0 || word == group_word) [[unlikely]]
-            write_rare(word, before, bits);
+        free_in_bits_ += count;
+        if (before == 0 || (before & bits) != 0) mark_rare(word, before, bits);
+        index += count;
     }
 }
 
@@ -235,15 +242,18 @@ void block_pool::deallocate_passthrough(void* block) noexcept {
     passthrough_blocks_.deallocate(block);
 }
 
-void block_pool::deallocate_slow(void* block) noexcept {
-    if (passthrough_) return deallocate_passthrough(block);
+/// Frees `block` where the block freed last, at `before`, does not continue the run.
+void block_pool::deallocate_slow(std::uintptr_t before, void* block) noexcept {
+    if (passthrough_) {
+        last_freed_ = never_a_block;
+        return deallocate_passthrough(block);
+    }
     if constexpr (checks::caller) return deallocate_checked(block);
-    constexpr std::size_t half = recent_capacity / 2;
-    write_back(recent_, half);
-    std::memcpy(recent_, recent_ + half, half * sizeof(void*));
-    recent_count_ = half;
-    if (last_freed_ != nullptr) recent_[recent_count_++] = last_freed_;
-    last_freed_ = block;
+    const std::uintptr_t begin = run_begin_, end = run_end_;
+    if (before - begin < end - begin) return note_twice(pointer_at(before));
+    run_begin_ = before;
+    run_end_ = before + layout_.stride_bytes;
+    mark_run(begin, end);
 }
 
 void block_pool::deallocate_checked(void* block) noexcept {
@@ -261,30 +271,21 @@ void block_pool::deallocate_checked(void* block) noexcept {
         note_misuse("a pool was asked to free a pointer that is not the start of a block", block, advice);
         return;
     }
-    const bool waits_in_group =
-        home == group_segment_ && index / bits_per_word == group_word_ && (group_ & bit_at(index)) != 0;
-    if (waits_in_group || (home->level0(layout_)[index / bits_per_word] & bit_at(index)) != 0) {
+    if ((home->level0(layout_)[index / bits_per_word] & bit_at(index)) != 0) {
         note_misuse("a pool block was freed twice", block, "Look for a second owner of this block.");
         return;
     }
     platform::poison_dropped(block, layout_.stride_bytes);
-    write_back(&block, 1);
+    mark_one(block);
 }
 
-/// Writes the stack, the newest freed block and the group into the bits, so that the bits are complete.
+/// Marks the block freed last and the run, and leaves the current word, so that the bits and their summary are
+/// complete.
 void block_pool::settle() noexcept {
-    write_back(recent_, recent_count_);
-    recent_count_ = 0;
-    if (last_freed_ != nullptr) write_back(&last_freed_, 1);
-    last_freed_ = nullptr;
-    if (group_ != 0) {
-        const bit_word blocks = group_;
-        group_ = 0;
-        free_in_bits_ += count_bits(blocks);
-        group_segment_->set_free(layout_, group_word_, blocks);
-        make_partial(group_segment_);
-    }
-    group_segment_ = nullptr;
+    if (!passthrough_) deallocate_strided(nullptr, layout_.stride_bytes); // the block freed last joins the run
+    mark_run(run_begin_, run_end_);
+    run_begin_ = run_end_ = 0;
+    leave_word();
 }
 
 void block_pool::clear() noexcept {
@@ -297,21 +298,18 @@ void block_pool::clear() noexcept {
         }
         each->forget(layout_);
     }
-    last_freed_ = nullptr;
-    recent_count_ = 0;
-    group_ = 0;
-    group_segment_ = nullptr;
+    last_freed_ = passthrough_ ? never_a_block : no_block;
+    run_begin_ = run_end_ = 0;
+    word_ = &no_word_;
+    word_segment_ = nullptr;
     partial_ = nullptr;
     bump_ = first_;
     allocated_ = free_in_bits_ = 0;
 }
 
-std::size_t block_pool::cached_count() const noexcept {
-    return recent_count_ + (last_freed_ != nullptr ? 1 : 0) + count_bits(group_);
-}
-
 std::size_t block_pool::size() const noexcept {
-    return (passthrough_ ? passthrough_blocks_.count() : 0) + allocated_ - free_in_bits_ - cached_count();
+    return (passthrough_ ? passthrough_blocks_.count() : 0) + allocated_ - free_in_bits_ - run_count() -
+           (last_freed_ > never_a_block ? 1 : 0);
 }
 
 bool block_pool::owns(const void* pointer) const noexcept {

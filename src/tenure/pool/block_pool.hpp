@@ -9,7 +9,9 @@
 /// Not for        mixed sizes, nor a handful of blocks. Objects of one type: see pool/pool.hpp.
 /// Memory from    a block source, in naturally aligned segments of 32 MiB, or smaller if the source has none so large.
 ///                A segment is addresses; its memory is touched as its blocks are used.
-/// Cost           allocate and deallocate O(1). clear O(segments), and resets a bit per block. trim reads a bit per
+/// Cost           allocate O(1), deallocate O(1) amortised: the free that ends a row of n neighbouring frees writes n /
+/// 64
+///                words. clear O(segments), and resets a bit per block. trim reads a bit per
 ///                block.
 /// Overhead       no header. One bit per block, and one per 64 blocks, stored apart from the blocks.
 /// Threads        one thread at a time; for several threads see pool/shared_block_pool.hpp.
@@ -56,7 +58,7 @@ public:
 
     /// Frees a block. nullptr is allowed and does nothing.
     /// Requires  `block` is an allocated block of this pool.
-    void deallocate(void* block) noexcept;
+    void deallocate(void* block) noexcept { deallocate_strided(block, layout_.stride_bytes); }
 
     /// The allocator concept's form. Returns nullptr when a block would be too small or not aligned enough.
     [[nodiscard]] void* allocate(std::size_t bytes, std::size_t alignment) noexcept {
@@ -95,48 +97,52 @@ private:
     friend class pool;
     friend class shared_block_pool;
 
-    // Freed blocks first go to a stack of pointers, so that a free touches neither the block nor its bit. When the
-    // stack is full, its older half is written into the bits. The newest freed block is kept apart, so that the
-    // most common pair, deallocate and then allocate, does not move the top of the stack.
-    static constexpr std::size_t recent_capacity = 128;
+    // Free blocks are in three places, and an allocation looks in this order. The block freed last is kept apart: so
+    // the most common pair, deallocate and then allocate, moves nothing else. The run is one row of neighbouring
+    // blocks: a block that continues it at either end moves that end. Any other starts a new run, and the blocks of the
+    // old one are marked in the bits. Last comes the current word of bits, whose summary bit stays set until the next
+    // word is chosen.
+    static constexpr std::uintptr_t no_block = 0;
+    static constexpr std::uintptr_t never_a_block = 1; // under passthrough: sends every call to its slow path
 
     [[nodiscard]] void* allocate_strided(std::size_t stride) noexcept;
     [[nodiscard]] void* allocate_slow() noexcept;
-    void deallocate_slow(void* block) noexcept;
+    void deallocate_slow(std::uintptr_t before, void* block) noexcept;
     void deallocate_passthrough(void* block) noexcept;
     void deallocate_checked(void* block) noexcept;
-    void write_back(void* const* blocks, std::size_t count) noexcept;
-    struct place;
-    void write_rare(bit_word* at, bit_word before, bit_word bits) noexcept;
-    void report_twice(const place& where, bit_word twice) noexcept;
+    void deallocate_strided(void* block, std::size_t stride) noexcept;
+    void mark_one(const void* block) noexcept;
+    void mark_run(std::uintptr_t begin, std::uintptr_t end) noexcept;
+    void mark_rare(bit_word* word, bit_word before, bit_word bits) noexcept;
+    void note_twice(const void* block) noexcept;
     void settle() noexcept;
+    void leave_word() noexcept;
     [[nodiscard]] bool refill() noexcept;
-    void hand_out(detail::segment* from, std::size_t word, bit_word blocks) noexcept;
+    void use_word(detail::segment* from, std::size_t word) noexcept;
+    void take_word_as_run() noexcept;
+    [[nodiscard]] std::size_t run_count() const noexcept { return layout_.index_of(run_end_ - run_begin_); }
     [[nodiscard]] detail::segment* acquire_segment() noexcept;
     void release_segment(detail::segment* which) noexcept;
     std::size_t trim_segment(detail::segment* which) noexcept;
     void make_partial(detail::segment* which) noexcept;
-    [[nodiscard]] bool is_cached(const void* block) const noexcept;
-    [[nodiscard]] std::size_t cached_count() const noexcept;
 
     // The members that every call touches come first.
-    void* last_freed_ = nullptr;
-    std::size_t recent_count_ = 0;
-    std::size_t recent_room_; // recent_capacity; zero under passthrough and in checked builds, where frees are slow
-    bit_word group_ = 0;      // blocks of one word of level 0 that are ready for allocation
-    std::uintptr_t group_begin_ = 0; // address of that word's first block
+    std::uintptr_t last_freed_ = no_block;
+    std::uintptr_t run_begin_ = 0;
+    std::uintptr_t run_end_ = 0;
+    bit_word* word_ = &no_word_;    // the current word of level 0
+    std::uintptr_t word_begin_ = 0; // address of that word's first block
+    std::size_t free_in_bits_ = 0;
     detail::segment_layout layout_;
-    void* recent_[recent_capacity];
 
-    detail::segment* group_segment_ = nullptr;
-    std::size_t group_word_ = 0;
-    detail::segment* partial_ = nullptr; // segments with free bits
-    detail::segment* first_ = nullptr;   // all segments, in the order in which they were acquired
+    bit_word no_word_ = 0;                    // stands for the current word where there is none
+    detail::segment* word_segment_ = nullptr; // that of the current word
+    detail::segment* partial_ = nullptr;      // segments with free bits
+    detail::segment* first_ = nullptr;        // all segments, in the order in which they were acquired
     detail::segment* last_ = nullptr;
     detail::segment* bump_ = nullptr; // the first segment with groups that were never used
     std::size_t segment_count_ = 0;
     std::size_t allocated_ = 0; // blocks in all groups put in use
-    std::size_t free_in_bits_ = 0;
     std::size_t peak_allocated_ = 0;
     std::size_t alignment_;
     std::size_t wanted_segment_bytes_ = 0; // the size that a pool without segments requests
@@ -149,26 +155,55 @@ private:
 };
 
 inline void* block_pool::allocate_strided(std::size_t stride) noexcept {
-    if (void* const block = last_freed_; block != nullptr) {
-        last_freed_ = nullptr;
-        return block;
+    if constexpr (checks::caller) return allocate_slow();
+    if (const std::uintptr_t last = last_freed_; last > never_a_block) {
+        last_freed_ = no_block;
+        return pointer_at(last);
     }
-    if (recent_count_ != 0) return recent_[--recent_count_];
-    if (const bit_word group = group_; !checks::caller && group != 0) [[likely]] {
-        group_ = without_lowest_bit(group);
-        return pointer_at(group_begin_ + lowest_bit(group) * stride);
+    if (const std::uintptr_t begin = run_begin_; begin != run_end_) {
+        run_begin_ = begin + stride;
+        return pointer_at(begin);
     }
-    return allocate_slow();
+    const bit_word free = *word_;
+    if (free == 0) [[unlikely]]
+        return allocate_slow();
+    *word_ = without_lowest_bit(free);
+    --free_in_bits_;
+    return pointer_at(word_begin_ + lowest_bit(free) * stride);
 }
 
-inline void block_pool::deallocate(void* block) noexcept {
-    if (block == nullptr) return;
-    if (recent_count_ >= recent_room_) [[unlikely]]
-        return deallocate_slow(block);
-    void* const before = last_freed_;
-    last_freed_ = block;
-    if (before == nullptr) return;
-    recent_[recent_count_++] = before;
+inline void block_pool::deallocate_strided(void* block, std::size_t stride) noexcept {
+    if constexpr (checks::caller) return deallocate_slow(never_a_block, block);
+    // A block of nullptr is no_block here: the block freed last then joins the run, and none takes its place.
+    const std::uintptr_t address = last_freed_;
+    last_freed_ = address_of(block);
+    if (address == no_block) return;
+    if (address == run_end_) {
+        run_end_ = address + stride;
+        return;
+    }
+    const std::uintptr_t begin = run_begin_;
+    if (address + stride == begin) {
+        run_begin_ = address;
+        return;
+    }
+    if (run_end_ - begin != stride || address == begin) [[unlikely]]
+        return deallocate_slow(address, block);
+    run_begin_ = address;
+    run_end_ = address + stride;
+    mark_one(pointer_at(begin));
+}
+
+inline void block_pool::mark_one(const void* block) noexcept {
+    detail::segment* const home = detail::segment::of(block, layout_.segment_bytes);
+    const std::size_t index = layout_.index_of(address_of(block) - home->blocks(layout_));
+    bit_word* const word = home->level0(layout_) + index / bits_per_word;
+    const bit_word before = *word;
+    const bit_word after = before | bit_at(index);
+    *word = after;
+    ++free_in_bits_;
+    if (before == 0 || before == after) [[unlikely]]
+        mark_rare(word, before, bit_at(index));
 }
 
 template<class Visit>

@@ -91,7 +91,7 @@ public:
     void destroy(T* object) noexcept {
         if (object == nullptr) return;
         object->~T();
-        blocks_.deallocate(object);
+        blocks_.deallocate_strided(object, sizeof(T));
     }
 
     /// Memory for one object, not constructed, in the form of the allocator concept. The pool takes its contents for a

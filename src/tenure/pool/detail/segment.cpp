@@ -33,6 +33,12 @@ void segment::summarise(const segment_layout& layout, std::size_t word) noexcept
     level2()[parent / bits_per_word] |= bit_at(parent);
 }
 
+void segment::forget_word(const segment_layout& layout, std::size_t word) noexcept {
+    const std::size_t parent = word / bits_per_word;
+    level1(layout)[parent] &= ~bit_at(word);
+    if (level1(layout)[parent] == 0) level2()[parent / bits_per_word] &= ~bit_at(parent);
+}
+
 bool segment::has_free(const segment_layout& layout) noexcept {
     for (std::size_t index = 0; index < layout.level2_words; ++index) {
         if (level2()[index] != 0) return true;
@@ -40,17 +46,11 @@ bool segment::has_free(const segment_layout& layout) noexcept {
     return false;
 }
 
-bit_word segment::take_word(const segment_layout& layout, std::size_t& word) noexcept {
+std::size_t segment::lowest_word(const segment_layout& layout) noexcept {
     std::size_t top = 0;
     while (level2()[top] == 0) ++top;
     const std::size_t parent = top * bits_per_word + lowest_bit(level2()[top]);
-    bit_word& summary = level1(layout)[parent];
-    word = parent * bits_per_word + lowest_bit(summary);
-    summary = without_lowest_bit(summary);
-    if (summary == 0) level2()[top] = without_lowest_bit(level2()[top]);
-    const bit_word taken = level0(layout)[word];
-    level0(layout)[word] = 0;
-    return taken;
+    return parent * bits_per_word + lowest_bit(level1(layout)[parent]);
 }
 
 void segment::forget(const segment_layout& layout) noexcept {

@@ -66,20 +66,14 @@ struct segment {
         return static_cast<segment*>(pointer_at(align_down(address_of(block), segment_bytes)));
     }
 
-    /// Marks blocks of one word as free. Returns those that were free already: a double free.
-    bit_word set_free(const segment_layout& layout, std::size_t word, bit_word blocks) noexcept {
-        bit_word* const bits = level0(layout);
-        const bit_word before = bits[word];
-        bits[word] = before | blocks;
-        if (before == 0) [[unlikely]]
-            summarise(layout, word);
-        return before & blocks;
-    }
+    /// Enters a word of level 0 in levels 1 and 2, because it has a free block.
     void summarise(const segment_layout& layout, std::size_t word) noexcept;
+    /// Takes a word of level 0 out of levels 1 and 2, because it has none.
+    void forget_word(const segment_layout& layout, std::size_t word) noexcept;
 
     [[nodiscard]] bool has_free(const segment_layout& layout) noexcept;
-    /// Takes all free blocks of the lowest word that has any. Requires  has_free().
-    bit_word take_word(const segment_layout& layout, std::size_t& word) noexcept;
+    /// The lowest word of level 0 that has free blocks. Requires  has_free().
+    [[nodiscard]] std::size_t lowest_word(const segment_layout& layout) noexcept;
 
     /// The number of blocks in a group: 64, fewer in a segment's last group.
     [[nodiscard]] static std::size_t group_size(const segment_layout& layout, std::size_t word) noexcept {
