@@ -144,11 +144,26 @@ protected:
     }
 };
 
+TEST_F(closed_address_space, the_main_threads_range_of_temp_was_reserved_at_the_start) {
+    if constexpr (tenure::checks::caller) GTEST_SKIP() << "not in this build";
+    EXPECT_EXIT(
+        {
+            static_cast<void>(tenure::option_value(tenure::option::passthrough));
+            close_address_space(0);
+            bool good = tenure::temp::allocate(100) != nullptr;
+            const std::size_t budget = tenure::temp::stats().budget_bytes;
+            good = good && tenure::temp::allocate(budget - 4096) != nullptr;
+            std::_Exit(good && tenure::temp::stats().overflow_count == 0 ? 0 : 1);
+        },
+        testing::ExitedWithCode(0), "");
+}
+
 TEST_F(closed_address_space, the_first_calls_are_refused_and_later_ones_served) {
     EXPECT_EXIT(
         {
             tenure::shared_block_pool pool(64);
             static_cast<void>(tenure::option_value(tenure::option::passthrough));
+            static_cast<void>(temp_job::trim()); // releases the ranges that were reserved when the program started
             close_address_space(0);
             bool good = tenure::temp::allocate(100) == nullptr && temp_job::allocate(100) == nullptr;
             good = good && pool.allocate() == nullptr;

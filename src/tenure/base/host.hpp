@@ -32,6 +32,10 @@ void write_stack(void* const* frames, std::size_t count) noexcept;
 /// Whether the process environment exists yet. A drop-in malloc is called before it does.
 [[nodiscard]] bool has_environment() noexcept;
 
+/// Whether the name of any environment variable begins with `prefix`, which is not empty. One pass over the
+/// environment.
+[[nodiscard]] bool has_environment(std::string_view prefix) noexcept;
+
 /// The value of an environment variable; nullptr when it is not set. Always nullptr in a program that runs with more
 /// rights than the user who started it (set-user-ID, file capabilities), because that user controls the environment.
 [[nodiscard]] const char* environment(const char* name) noexcept;

@@ -122,10 +122,14 @@ struct settings {
 };
 constinit settings current{};
 
+constexpr std::string_view environment_prefix = "TENURE_";
+static_assert(std::ranges::all_of(table, [](const option_info& each) {
+    return each.environment.starts_with(environment_prefix);
+}));
+
 /// Returns  the environment's text if it is not valid, nullptr otherwise.
 const char* read_environment(const option_info& info) noexcept {
     const auto index = static_cast<std::size_t>(info.id);
-    current.values[index].store(info.built_in);
     const char* const text = host::environment(info.environment.data());
     if (text == nullptr) return nullptr;
     std::uint64_t value = 0;
@@ -165,8 +169,13 @@ void say_what_is_valid(report_text& message, const option_info& info) noexcept {
 }
 
 void read_all() noexcept {
-    const char* wrong[option_count];
-    for (std::size_t index = 0; index < option_count; ++index) wrong[index] = read_environment(table[index]);
+    const char* wrong[option_count]{};
+    for (std::size_t index = 0; index < option_count; ++index)
+        current.values[index].store(table[index].built_in, std::memory_order_relaxed);
+    // Most programs have none of the variables: one pass instead of one per option.
+    if (host::has_environment(environment_prefix)) {
+        for (std::size_t index = 0; index < option_count; ++index) wrong[index] = read_environment(table[index]);
+    }
     current.ready.store(2, std::memory_order_release);
     // Reported only now, because the report handler may read options itself.
     for (std::size_t index = 0; index < option_count; ++index) {

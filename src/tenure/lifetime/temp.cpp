@@ -36,15 +36,15 @@ std::atomic<bool> was_ever_reset{false};
 void open_range(temp_record& scratch) noexcept {
     const std::size_t budget = option_value(option::temp_budget_bytes);
     const std::size_t bytes = align_up(budget, platform::page_bytes());
-    std::size_t touched = 0;
-    void* range = detail::retained_ranges.take(bytes, touched);
+    std::size_t committed = 0;
+    void* range = detail::retained_ranges.take(bytes, committed);
     if (range == nullptr) range = platform::reserve(bytes, cache_line_bytes);
     if (range == nullptr) return;
     platform::add_leak_root(range, bytes);
     scratch.seen.budget_bytes = budget;
     scratch.reserved_bytes = bytes;
     scratch.begin = address_of(range);
-    scratch.committed_end = scratch.begin + touched;
+    scratch.committed_end = scratch.begin + committed;
     scratch.budget_end = scratch.begin + align_down(budget, temp::rounding_bytes);
     this_thread.temp_cursor = scratch.tagged_from = scratch.begin;
     this_thread.temp_limit = std::min(scratch.committed_end, scratch.budget_end);

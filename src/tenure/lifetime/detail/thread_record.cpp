@@ -4,6 +4,7 @@
 #include <tenure/lifetime/detail/thread_record.hpp>
 
 #include <algorithm>
+#include <iterator>
 #include <new>
 #include <utility>
 
@@ -49,13 +50,34 @@ lifetime_chunk* chunk_queue::pop() noexcept {
     return chunk;
 }
 
-void* retained_temp_ranges::take(std::size_t bytes, std::size_t& touched) noexcept {
+void retained_temp_ranges::prepare() noexcept {
+    if constexpr (checks::caller) return;
+    constexpr std::size_t count = 2; // for the main thread and the first other one
+    constexpr std::size_t pages_touched = 2;
+    const std::size_t page = platform::page_bytes();
+    const std::size_t bytes =
+        align_up(option_table()[static_cast<std::size_t>(option::temp_budget_bytes)].built_in, page);
+    const std::size_t committed = align_up(touched_bytes, page);
+    void* const first = platform::reserve(count * bytes, cache_line_bytes);
+    if (first == nullptr) return;
+    const platform::lock_guard lock(mutex_);
+    for (std::size_t index = 0; index < count; ++index) {
+        void* const begin = pointer_at(address_of(first) + index * bytes);
+        ranges_[count_++] = {address_of(begin), bytes, platform::commit(begin, committed) ? committed : 0, 0};
+    }
+    if (ranges_[0].committed == 0) return;
+    for (std::size_t index = 0; index < pages_touched; ++index)
+        *static_cast<volatile unsigned char*>(pointer_at(address_of(first) + index * page)) = 0;
+    ranges_[0].touched = pages_touched * page;
+}
+
+void* retained_temp_ranges::take(std::size_t bytes, std::size_t& committed) noexcept {
     const platform::lock_guard lock(mutex_);
     for (std::size_t index = 0; index < count_; ++index) {
         const range found = ranges_[index];
         if (found.bytes != bytes) continue;
         ranges_[index] = ranges_[--count_];
-        touched = found.touched;
+        committed = found.committed;
         return pointer_at(found.begin);
     }
     return nullptr;
@@ -74,7 +96,8 @@ bool retained_temp_ranges::keep(std::uintptr_t begin, std::size_t bytes, std::ui
     }
     if (committed_end > touched_end && !platform::seal(pointer_at(touched_end), committed_end - touched_end))
         return false;
-    ranges_[count_++] = {begin, bytes, std::min(committed_end, touched_end) - begin};
+    const std::size_t committed = std::min(committed_end, touched_end) - begin;
+    ranges_[count_++] = {begin, bytes, committed, committed};
     return true;
 }
 
@@ -152,23 +175,23 @@ constexpr platform::fork_steps steps_of_lifetimes{
     [](void*) noexcept { leave_to_child(); },
 };
 constinit platform::fork_handler of_lifetimes{platform::fork_order::lifetimes, nullptr, steps_of_lifetimes};
-__attribute__((constructor(101))) void register_fork_handlers() noexcept { of_lifetimes.enlist(); }
+__attribute__((constructor(101))) void start_lifetimes() noexcept {
+    of_lifetimes.enlist();
+    retained_ranges.prepare();
+}
 
 constexpr std::size_t record_stride = align_up(sizeof(thread_record), cache_line_bytes);
 
-/// Space for the process's first record, so that a program with one thread maps none.
+/// Space for the process's first records, so that a program with few threads maps none.
 struct alignas(cache_line_bytes) record_space {
     unsigned char bytes[record_stride];
 };
-constinit record_space first_space{};
-constinit bool is_first_used = false;
+constinit record_space first_spaces[8]{};
+constinit std::size_t first_used = 0;
 
 /// Space for one record, of those of ended threads or of a new page. Requires  the registry's lock.
 void* space_for_record() noexcept {
-    if (!is_first_used) {
-        is_first_used = true;
-        return &first_space;
-    }
+    if (threads.unused == nullptr && first_used < std::size(first_spaces)) return &first_spaces[first_used++];
     if (threads.unused == nullptr) {
         const std::size_t bytes = platform::page_bytes();
         void* const page = platform::map(bytes, cache_line_bytes);

@@ -7,6 +7,8 @@
 #include <unistd.h>
 #include <unwind.h>
 
+#include <cstring>
+
 #include <tenure/base/align.hpp>
 #include <tenure/base/report.hpp>
 #include <tenure/platform/no_cancel.hpp>
@@ -23,6 +25,14 @@ void write_report(std::string_view text) noexcept {
 }
 
 bool has_environment() noexcept { return ::environ != nullptr; }
+
+bool has_environment(std::string_view prefix) noexcept {
+    if (::environ == nullptr) return false;
+    for (char** each = ::environ; *each != nullptr; ++each) {
+        if (**each == prefix[0] && std::strncmp(*each, prefix.data(), prefix.size()) == 0) return true;
+    }
+    return false;
+}
 
 namespace {
 

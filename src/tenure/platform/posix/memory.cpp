@@ -18,6 +18,9 @@ namespace {
 
 constexpr int private_flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE;
 
+/// Where the last mapping begins; 0 if there is none, or if the addresses below it were taken.
+constinit std::atomic<std::uintptr_t> last_mapped{0};
+
 /// For address limits (ulimit -v) that leave no room to over-allocate: maps exactly `bytes`. Tries multiples of the
 /// alignment near the address that the system chooses, then near the last address found this way.
 void* map_exactly(std::size_t bytes, std::size_t alignment, int protection) noexcept {
@@ -42,19 +45,47 @@ void* map_exactly(std::size_t bytes, std::size_t alignment, int protection) noex
     return nullptr;
 }
 
+/// Maps below the last mapping, where addresses are often free: one system call. If they are taken, the system shows
+/// with its own choice where others are free. Returns nullptr if neither is aligned.
+void* map_below_last(std::size_t bytes, std::size_t alignment, int protection) noexcept {
+    std::uintptr_t wanted = last_mapped.load(std::memory_order_relaxed);
+    if (wanted <= bytes) return nullptr;
+    wanted -= bytes;
+    for (int tries = 0; tries < 2; ++tries) {
+        wanted = align_down(wanted, alignment);
+        void* const mapped = ::mmap(pointer_at(wanted), bytes, protection, private_flags, -1, 0);
+        if (mapped == MAP_FAILED) break;
+        if (is_aligned(mapped, alignment)) {
+            last_mapped.store(address_of(mapped), std::memory_order_relaxed);
+            return mapped;
+        }
+        unreserve(mapped, bytes);
+        wanted = address_of(mapped);
+    }
+    last_mapped.store(0, std::memory_order_relaxed);
+    return nullptr;
+}
+
 /// Maps more than requested and unmaps both ends, so that the rest is aligned.
 void* map_aligned(std::size_t bytes, std::size_t alignment, int protection) noexcept {
     const std::size_t page = page_bytes();
     const std::size_t extra = alignment > page ? alignment - page : 0;
     if (bytes == 0 || bytes > max_object_bytes - extra) return nullptr;
+    if (extra != 0) {
+        if (void* const mapped = map_below_last(bytes, alignment, protection); mapped != nullptr) return mapped;
+    }
     void* const mapped = ::mmap(nullptr, bytes + extra, protection, private_flags, -1, 0);
     if (mapped == MAP_FAILED) return extra != 0 ? map_exactly(bytes, alignment, protection) : nullptr;
-    if (extra == 0) return mapped;
+    if (extra == 0) {
+        last_mapped.store(address_of(mapped), std::memory_order_relaxed);
+        return mapped;
+    }
     const std::uintptr_t begin = address_of(mapped);
     const std::uintptr_t first = align_up(begin, alignment);
     const std::size_t front = first - begin;
     if (front != 0) unreserve(mapped, front);
     if (extra != front) unreserve(pointer_at(first + bytes), extra - front);
+    last_mapped.store(first, std::memory_order_relaxed);
     return pointer_at(first);
 }
 
