@@ -30,6 +30,7 @@ constexpr std::size_t first_commit_bytes = 64 * 1024;
 
 std::atomic<std::uint64_t> tagged_bytes[detail::max_tags];
 std::atomic<bool> told_of_frames{false};
+std::atomic<bool> told_of_refusal{false};
 std::atomic<bool> was_ever_reset{false};
 
 /// Reserves the thread's range. Without one, Temp uses overflow chunks only.
@@ -62,6 +63,22 @@ bool commit_to(temp_record& scratch, std::uintptr_t end) noexcept {
     scratch.committed_end = target;
     this_thread.temp_limit = std::min(target, scratch.budget_end);
     return true;
+}
+
+/// Whether a block that did not fit would have fitted in the budget, had the system provided its memory.
+bool is_refused(const temp_record& scratch, std::size_t size) noexcept {
+    if (scratch.begin == 0) return true; // not even its addresses
+    return scratch.newest_chunk == nullptr && this_thread.temp_cursor + size <= scratch.budget_end;
+}
+
+void tell_of_refusal(std::size_t block_bytes) noexcept {
+    if (told_of_refusal.exchange(true)) return;
+    report_text text;
+    text.text("The system refused memory for Temp's range: ").number(block_bytes);
+    text.text(
+        " bytes within the budget come from a chunk instead. Look at the limits on the process's address space and "
+        "memory (ulimit -v, ulimit -d, its cgroup).");
+    report(report_kind::notice, text.view());
 }
 
 /// Reports once: a program that never empties Temp overflows forever, and would only notice that it is slow.
@@ -155,6 +172,7 @@ void* temp::allocate_slow(std::size_t bytes, std::size_t alignment) noexcept {
         if (void* const block = bump(scratch, size, alignment); block != nullptr) return block;
     }
 
+    const bool refused = !passthrough && is_refused(scratch, size);
     const std::size_t gap = alignment > cache_line_bytes ? alignment : 0;
     const std::size_t lead = passthrough ? sizeof(lifetime_chunk) : detail::chunk_lead_bytes;
     const std::size_t needed = lead + gap + size;
@@ -174,7 +192,7 @@ void* temp::allocate_slow(std::size_t bytes, std::size_t alignment) noexcept {
     }
     ++scratch.seen.overflow_count;
     scratch.seen.overflow_bytes += chunk->bytes;
-    tell_of_frames(scratch.seen.budget_bytes, bytes);
+    refused ? tell_of_refusal(bytes) : tell_of_frames(scratch.seen.budget_bytes, bytes);
     return block;
 }
 
