@@ -10,6 +10,7 @@
 
 #include <tenure/base/check.hpp>
 #include <tenure/base/no_alloc.hpp>
+#include <tenure/base/no_wait.hpp>
 #include <tenure/base/options.hpp>
 #include <tenure/engine/freed_words.hpp>
 #include <tenure/platform/sanitizer.hpp>
@@ -236,8 +237,11 @@ void block_pool::deallocate_passthrough(void* block) noexcept {
 }
 
 void block_pool::deallocate_slow(void* block) noexcept {
+    if constexpr (checks::caller) {
+        const detail::caller_release release("a block of a pool", block);
+        return passthrough_ ? deallocate_passthrough(block) : deallocate_checked(block);
+    }
     if (passthrough_) return deallocate_passthrough(block);
-    if constexpr (checks::caller) return deallocate_checked(block);
     constexpr std::size_t half = recent_capacity / 2;
     write_back(recent_, half);
     std::memcpy(recent_, recent_ + half, half * sizeof(void*));

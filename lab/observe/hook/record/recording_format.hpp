@@ -16,7 +16,7 @@
 namespace tenure::lab::hook {
 
 constexpr std::uint64_t file_magic = 0x3168'6374'6177'6e74; // "tnwatch1"
-constexpr std::uint32_t file_version = 2;
+constexpr std::uint32_t file_version = 3;
 
 /// What a region was made from.
 enum class region_kind : std::uint32_t {
@@ -28,6 +28,7 @@ enum class region_kind : std::uint32_t {
     function, ///< a function named by the user
     mark,     ///< tn_region_begin() to tn_region_end()
     no_alloc, ///< a no-allocation scope
+    no_wait,  ///< a no-wait scope
 };
 
 enum class thread_kind : std::uint32_t { main, program, openmp_worker, tbb_worker };
@@ -114,6 +115,7 @@ struct node_record {
     std::uint32_t parent;
     std::uint32_t region;
     std::uint64_t entries;
+    std::uint64_t is_no_wait;   ///< 1: a no-wait scope is on the path, so free locks are recorded with their place
     std::uint64_t inside_ticks; ///< of finished stays
     std::uint64_t open_since;   ///< begin of the stay that has not ended; 0: none
     std::uint64_t longest_ticks;
