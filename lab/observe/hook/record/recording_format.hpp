@@ -115,7 +115,6 @@ struct node_record {
     std::uint32_t parent;
     std::uint32_t region;
     std::uint64_t entries;
-    std::uint64_t is_no_wait;   ///< 1: a no-wait scope is on the path, so free locks are recorded with their place
     std::uint64_t inside_ticks; ///< of finished stays
     std::uint64_t open_since;   ///< begin of the stay that has not ended; 0: none
     std::uint64_t longest_ticks;
@@ -132,6 +131,7 @@ struct node_record {
     std::uint64_t asked_ticks;
     kernel_figures asked;
     std::uint64_t quick_locks; ///< locks that nobody else held
+    std::uint64_t is_no_wait;  ///< 1: a no-wait scope is on the path, so free locks are recorded with their place
     // Used by the process only: when the sampling period began, the kernel's figures then, and the time spent inside
     // since.
     std::uint64_t last_interval; ///< number of its last entry, or 0
