@@ -16,14 +16,12 @@
 
 #include <gtest/gtest.h>
 
-#include <tenure/text/detail/decimal_digits.hpp>
 #include <tenure/text/format_printf.hpp>
 
 #include "support/random.hpp"
 
 namespace {
 
-using tenure::detail::binary_value;
 using tenure::detail::find_leading_digits;
 using tenure::detail::leading_digits;
 
@@ -124,6 +122,7 @@ TEST(leading_digits, are_eighteen_or_nineteen_of_every_long_double) {
 }
 
 TEST(leading_digits, of_what_has_eighteen_digits_are_refused) {
+    EXPECT_EQ(find_leading_digits(0, 1000).whole, 0u);
     EXPECT_EQ(find_leading_digits(1, 0).whole, 0u);
     EXPECT_EQ(find_leading_digits(123'456'789, -3).whole, 0u);
     EXPECT_EQ(find_leading_digits(1'000'000'000'000'000'000, 0).whole, 0u);

@@ -60,7 +60,7 @@ public:
     template<class Float>
     decimal_digits(const binary_value& value, digit_room<Float>& room, counted what, std::int64_t wanted) noexcept
         : first_(room.text) {
-        const bool is_found = what == counted::significant && value.mantissa != 0 && expand_leading(value, wanted);
+        const bool is_found = what == counted::significant && expand_leading(value, wanted);
         if (value.mantissa == 0)
             expand_zero();
         else if (!is_found && value.exponent >= 0)

@@ -70,6 +70,7 @@ constexpr int decimal_exponent(int bit) noexcept {
 }
 
 leading_digits find_leading_digits(wide_word mantissa, int exponent) noexcept {
+    if (mantissa == 0) return {};
     const int zeros =
         high_of(mantissa) != 0 ? std::countl_zero(high_of(mantissa)) : 64 + std::countl_zero(low_of(mantissa));
     estimate number{mantissa << zeros, exponent - zeros, 0};

@@ -19,8 +19,9 @@ struct leading_digits {
 };
 
 /// Finds the first digits of mantissa * 2 ^ exponent.
-/// Requires  `mantissa` is not zero, and the number is one of a double or long double.
-/// Returns   a `whole` of zero if the number is too close to one with 18 or 19 digits to decide on which side it is.
+/// Requires  the number is one of a double or long double.
+/// Returns   a `whole` of zero if the number is zero, or too close to one with 18 or 19 digits to decide on which side
+///           it is.
 /// Cost      some 50 ns, whatever the exponent.
 [[nodiscard]] leading_digits find_leading_digits(wide_word mantissa, int exponent) noexcept;
 
