@@ -29,6 +29,7 @@ endmacro()
 set(tenure_optional_peers
     "boost_pool|boost/pool/pool.hpp|"
     "loki|loki/SmallObj.h|loki"
+    "stb_sprintf|stb/stb_sprintf.h|"
 )
 
 set(tenure_library_peers_missing)

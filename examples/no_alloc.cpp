@@ -4,6 +4,7 @@
 // The callback of a sound mixer must never wait for memory. It declares that it does not allocate, and names its region
 // for `tenure watch`. When checks are on, an allocation ends the program with the call stack: `no_alloc broken` calls
 // make(), which tenure::checked detects; `no_alloc careless` calls operator new, which the hardened drop-in detects.
+// One function also declares that it frees nothing and takes no lock: `tenure watch --fail-on free,lock` verifies it.
 
 #include <cstdio>
 #include <string>
@@ -12,6 +13,7 @@
 
 #include <tenure/arena/arena.hpp>
 #include <tenure/base/no_alloc.hpp>
+#include <tenure/base/no_wait.hpp>
 #include <tenure/base/region.hpp>
 #include <tenure/heap/make.hpp>
 
@@ -40,6 +42,13 @@ void mix(mixer& to, const float* voice) {
     if (to.clipped != 0) note_clipping(to);
 }
 
+float loudest(const mixer& from) {
+    const tenure::no_wait_scope promise; // no allocation, no free, no lock
+    float most = 0;
+    for (const float each : from.sum) most = each > most ? each : most;
+    return most;
+}
+
 void break_promise(const mixer& with) {
     const tenure::no_alloc_scope promise;
     tenure::destroy(tenure::make<mixer>(with)); // reported here
@@ -64,7 +73,7 @@ int main(int count, char** arguments) {
     const std::string_view way = count > 1 ? arguments[1] : "";
     if (way == "broken") break_promise(*sound);
     if (way == "careless") break_promise_carelessly(*sound);
-    std::printf("%d frames clipped\n", sound->clipped);
+    std::printf("%d frames clipped, the loudest at %.2f\n", sound->clipped, static_cast<double>(loudest(*sound)));
     tenure::destroy(sound);
     return 0;
 }

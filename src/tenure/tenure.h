@@ -471,11 +471,26 @@ TN_API void tn_tag_get_usage(uint32_t tag, tn_tag_usage* usage);
  */
 TN_API void tn_no_alloc_begin(void);
 TN_API void tn_no_alloc_end(void);
-/** Permits the calling thread to allocate until the end, despite any promise made before or during it. */
+/**
+ * Permits the calling thread to allocate until the end, despite any promise made before or during it. Inside
+ * tn_no_wait_begin() also to free and to lock.
+ */
 TN_API void tn_allow_alloc_begin(void);
 TN_API void tn_allow_alloc_end(void);
 /** Not zero while an allocation by the calling thread would break a promise. */
 TN_API uint32_t tn_no_alloc_is_active(void);
+
+/**
+ * Promises that the calling thread will allocate nothing, free nothing and take no lock until the end. Checked builds
+ * report its allocations and frees through this library; the hardened drop-in also reports every malloc and free;
+ * `tenure watch` also reports locks and waits, with their places. Not seen: spin locks and futexes that the program
+ * inlines, the C library's calls within itself, and system calls that bypass it. Free of a null pointer counts.
+ */
+TN_API void tn_no_wait_begin(void);
+TN_API void tn_no_wait_end(void);
+/** Not zero while a free or a lock by the calling thread would break a promise. tn_no_alloc_is_active() is then, too.
+ */
+TN_API uint32_t tn_no_wait_is_active(void);
 
 /**
  * Marks what the calling thread does until the end as part of the named region, for `tenure watch`. The observer copies

@@ -17,6 +17,7 @@
 #include <tenure/base/counting_source.hpp>
 #include <tenure/base/failing_source.hpp>
 #include <tenure/base/no_alloc.hpp>
+#include <tenure/base/no_wait.hpp>
 #include <tenure/base/options.hpp>
 #include <tenure/base/region.hpp>
 #include <tenure/base/report.hpp>

@@ -5,6 +5,7 @@
 
 #include <tenure/base/config.hpp>
 #include <tenure/base/no_alloc.hpp>
+#include <tenure/base/no_wait.hpp>
 #include <tenure/base/region.hpp>
 #include <tenure/tenure.h>
 
@@ -33,6 +34,55 @@ TEST(capi_no_alloc, c_and_cpp_make_the_same_promise) {
     EXPECT_EQ(tn_no_alloc_is_active(), 1u);
     tn_no_alloc_end();
     EXPECT_FALSE(no_alloc_scope::is_active());
+}
+
+TEST(capi_no_alloc, c_and_cpp_make_the_same_promise_not_to_wait) {
+    EXPECT_EQ(tn_no_wait_is_active(), 0u);
+    tn_no_wait_begin();
+    EXPECT_TRUE(tenure::no_wait_scope::is_active());
+    EXPECT_EQ(tn_no_alloc_is_active(), 1u);
+    tn_allow_alloc_begin();
+    EXPECT_EQ(tn_no_wait_is_active(), 0u);
+    tn_allow_alloc_end();
+    {
+        const tenure::no_wait_scope inner;
+        EXPECT_EQ(tn_no_wait_is_active(), 1u);
+    }
+    tn_no_wait_end();
+    EXPECT_FALSE(tenure::no_wait_scope::is_active());
+}
+
+TEST(capi_no_alloc, a_promise_of_c_not_to_wait_is_broken_by_every_call_that_frees) {
+    const support::heard_reports heard;
+    tn_arena* const arena = tn_arena_create(0, nullptr);
+    tn_pool* const pool = tn_pool_create(64, 0, nullptr);
+    tn_affinity* const group = tn_affinity_create(nullptr);
+    tn_heap* const heap = tn_heap_create(nullptr);
+    void* const block = tn_malloc(10);
+    void* const sized = tn_malloc(10);
+    void* const job = tn_allocate(10, 0, TN_TEMP_JOB);
+    void* const of_pool = tn_pool_allocate(pool);
+    void* const of_group = tn_affinity_allocate(group, 10, 0);
+    void* const of_heap = tn_heap_allocate(heap, 10, 0);
+    tn_handle handle{};
+    EXPECT_EQ(tn_handle_allocate(10, 0, TN_HANDLE_UNWRITTEN, nullptr, &handle), TN_OK);
+    tn_no_wait_begin();
+    tn_free(block);
+    tn_free(nullptr);
+    tn_deallocate(sized, TN_PERSISTENT);
+    tn_deallocate(job, TN_TEMP_JOB);
+    tn_pool_deallocate(pool, of_pool);
+    tn_affinity_deallocate(group, of_group);
+    tn_heap_deallocate(heap, of_heap);
+    EXPECT_EQ(tn_handle_free(&handle, nullptr), TN_OK);
+    expect_reported(heard, 8);
+    tn_no_wait_end();
+    tn_free(nullptr);
+    expect_reported(heard, 8);
+    tn_heap_destroy(heap);
+    tn_affinity_destroy(group);
+    tn_pool_destroy(pool);
+    tn_arena_destroy(arena);
 }
 
 TEST(capi_no_alloc, a_promise_of_c_is_broken_by_every_call_that_allocates) {

@@ -73,6 +73,30 @@ TEST(baseline, frees_are_no_allocations_and_mappings_are) {
               1U);
 }
 
+TEST(baseline, frees_fail_where_they_are_asked_for) {
+    const findings found = sample::two_regions();
+    const std::vector<site_name> frees = new_sites(found, {}, {false, false, true, false});
+    ASSERT_EQ(frees.size(), 1U);
+    EXPECT_EQ(shown(frees[0]), "free in free by ? (libplugin.so), region main [clone ._omp_fn.0]");
+    EXPECT_TRUE(new_sites(found, read(write_baseline(found)), {false, false, true, false}).empty());
+}
+
+TEST(baseline, locks_and_short_waits_fail_in_a_no_wait_scope_alone) {
+    constexpr judged_kinds locks{false, false, false, true}, waits{false, true, false, false};
+    findings found = sample::two_regions();
+    watched_region& region = found.regions[0];
+    region.sites[0].wait_ns = 10;
+    EXPECT_TRUE(new_sites(found, {}, locks).empty());
+    EXPECT_TRUE(new_sites(found, {}, waits).empty());
+    region.kind = hook::region_kind::no_wait;
+    ASSERT_EQ(new_sites(found, {}, locks).size(), 1U);
+    EXPECT_EQ(new_sites(found, {}, locks)[0].kind, site_kind::lock);
+    EXPECT_EQ(new_sites(found, {}, waits).size(), 1U);
+    region.sites[0].waits = 0;
+    EXPECT_EQ(new_sites(found, {}, locks).size(), 1U) << "a free lock is a lock";
+    EXPECT_TRUE(new_sites(found, {}, waits).empty());
+}
+
 TEST(baseline, a_new_place_is_found) {
     const std::vector<site_name> fresh = new_after([](watched_region& region) {
         region.sites.push_back(sample::allocation_site());
@@ -186,7 +210,7 @@ TEST(baseline, a_broken_line_is_named) {
     EXPECT_EQ(error_of(head + "# words\nwait region malloc f f.cpp"),
               "line 4: 5 words separated by tabs are expected (kind, region, call, function, file), but there is 1");
     EXPECT_EQ(error_of(head + "leak\tregion\tmalloc\tf\tf.cpp\n"),
-              "line 3: the first word must be allocation or wait, not \"leak\"");
+              "line 3: the first word must be allocation, wait, free or lock, not \"leak\"");
     EXPECT_EQ(error_of(head + "wait\tregion\t\tf\tf.cpp\n"), "line 3: the third word, the call, is empty");
     EXPECT_EQ(error_of("# tenure watch baseline 2\n"), "line 1: a baseline of format 2; this command reads format 1");
 }

@@ -8,7 +8,8 @@ namespace Tenure;
 /// <summary>A promise by the calling thread not to allocate native memory.</summary>
 /// <remarks>
 /// <para><b>Checked</b> with the checked native library (<see cref="Reports.CheckLevel"/> of 1 or more): every
-/// allocation and reallocation through Tenure, from C#, C or C++. Frees are allowed. Garbage-collected allocations are
+/// allocation and reallocation through Tenure, from C#, C or C++. Frees are allowed (<see cref="NoWaitScope"/> forbids
+/// them). Garbage-collected allocations are
 /// not checked. Under the hardened drop-in or <c>tenure watch</c>, every malloc of the thread is checked as well,
 /// including the runtime's own: the runtime allocates when it compiles a method at its first call.</para>
 /// <para><b>Reported</b> immediately as misuse (<see cref="ReportKind.Misuse"/>). By default the report includes the
@@ -63,7 +64,8 @@ public ref struct NoAllocScope : IDisposable
 
 /// <summary>Permits the calling thread to allocate despite a <see cref="NoAllocScope"/>, including one begun inside
 /// this scope.</summary>
-/// <remarks>Use it for a report, a first use, or a path that is known to be rare. The code that opens the scope is
+/// <remarks>Inside a <see cref="NoWaitScope"/> it permits frees and locks as well. Use it for a report, a first use, or
+/// a path that is known to be rare. The code that opens the scope is
 /// responsible for what it calls. Cost, threads and copies are as for <see cref="NoAllocScope"/>.
 /// <example><code>
 /// using var permission = AllowAllocScope.Begin();

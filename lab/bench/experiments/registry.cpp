@@ -35,11 +35,10 @@ std::span<const experiment> experiments() {
 }
 
 std::vector<library_peer> library_peers() {
-    return {boost_pool_peer(), loki_peer(),
-            std_pmr_peer(),    openscenegraph_peer(),
-            dotnet_peer(),     dotnet_jemalloc_peer(),
-            c_library_peer(),  to_chars_peer(),
-            fmt_peer(),        tbb_peer()};
+    return {boost_pool_peer(),     loki_peer(),     std_pmr_peer(),
+            openscenegraph_peer(), dotnet_peer(),   dotnet_jemalloc_peer(),
+            c_library_peer(),      to_chars_peer(), fmt_peer(),
+            stb_sprintf_peer(),    tbb_peer()};
 }
 
 }

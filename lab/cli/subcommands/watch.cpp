@@ -192,11 +192,11 @@ watch_command::watch_command(CLI::App& app)
         ->type_name("FILE");
     command_
         ->add_option("--fail-on", fail_on_,
-                     "allocation, wait, or allocation,wait: exits with --fail-code when a place has any that the "
-                     "baseline does not name")
+                     "allocation, wait, free, lock, or several, as in allocation,wait: exits with --fail-code when a "
+                     "place has any that the baseline does not name; a lock only inside a no_wait_scope")
         ->delimiter(',')
         ->allow_extra_args(false)
-        ->check(CLI::IsMember({"allocation", "wait"}))
+        ->check(CLI::IsMember({"allocation", "wait", "free", "lock"}))
         ->type_name("WHAT");
     command_->add_option("--baseline", baseline_, "File of known places; only other places count as failures")
         ->type_name("FILE");
@@ -463,7 +463,8 @@ int watch_command::judge(const findings& found, const std::set<site_name>& known
     const auto asks = [this](std::string_view what) {
         return std::find(fail_on_.begin(), fail_on_.end(), what) != fail_on_.end();
     };
-    const std::vector<site_name> fresh = new_sites(found, known, {asks("allocation"), asks("wait")});
+    const std::vector<site_name> fresh =
+        new_sites(found, known, {asks("allocation"), asks("wait"), asks("free"), asks("lock")});
     for (const site_name& each : fresh) say(fmt::format("new: {}", shown(each)));
     return fresh.empty() ? exit_code::ok : fail_code_;
 }

@@ -104,8 +104,35 @@ std::string advice_for(const watched_site& site) {
 
 namespace {
 
+/// For a no-wait scope: what was done in it, and the place that cost most, or counts most when none cost anything.
+std::string broken_wait_promise(const watched_region& region) {
+    const watched_site* first = nullptr;
+    std::uint64_t mappings = 0, locks = 0;
+    for (const watched_site& each : region.sites) { // sorted
+        if (!breaks_no_wait(each)) continue;
+        if (first == nullptr) first = &each;
+        const call_group group = hook::info(each.call).group;
+        if (group == call_group::mapping) mappings += each.count;
+        if (group != call_group::allocation && group != call_group::release && group != call_group::mapping)
+            locks += is_lock(each) ? each.count : each.waits;
+    }
+    if (first == nullptr) return {};
+    std::string broken;
+    const auto add = [&broken](std::uint64_t count, std::string_view one, std::string_view several) {
+        if (count == 0) return;
+        broken += fmt::format("{}{} {}", broken.empty() ? "" : ", ", count, count == 1 ? one : several);
+    };
+    add(region.allocations, "allocation", "allocations");
+    add(region.releases, "free", "frees");
+    add(mappings, "mapping", "mappings");
+    add(locks, "lock or wait", "locks or waits");
+    return fmt::format("The promise not to wait is broken by {}; the most expensive place is {}.", broken,
+                       blamed(*first));
+}
+
 /// For a no-allocation scope: the place that allocated, whatever it cost.
 std::string broken_promise(const watched_region& region) {
+    if (region.kind == hook::region_kind::no_wait) return broken_wait_promise(region);
     if (region.kind != hook::region_kind::no_alloc) return {};
     const watched_site* const first =
         dearest(region, [](const watched_site& each) { return hook::info(each.call).group == call_group::allocation; });

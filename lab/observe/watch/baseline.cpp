@@ -12,6 +12,8 @@
 
 #include <fmt/format.h>
 
+#include "observe/watch/blame.hpp"
+
 namespace tenure::lab {
 
 namespace {
@@ -20,12 +22,12 @@ using hook::call_group;
 
 constexpr std::string_view head = "# tenure watch baseline ";
 constexpr std::string_view version = "1";
-constexpr std::array<std::string_view, 2> kind_words{"allocation", "wait"};
+constexpr std::array<std::string_view, 4> kind_words{"allocation", "wait", "free", "lock"};
 
 constexpr std::string_view about = R"(#
-# Known places in parallel regions that allocate or wait. `tenure watch --fail-on allocation,wait --baseline FILE` fails
-# only for other places. `tenure watch --write-baseline FILE` writes this file again. If you delete a line, its place
-# fails again. Words are separated by tabs: kind, region, call, function, file.
+# Known places in parallel regions that allocate, wait, free or, in a no-wait scope, lock. `tenure watch --fail-on
+# allocation,wait --baseline FILE` fails only for other places. `tenure watch --write-baseline FILE` writes this file
+# again. If you delete a line, its place fails again. Words are separated by tabs: kind, region, call, function, file.
 )";
 
 bool is_digits(std::string_view text) {
@@ -101,6 +103,8 @@ site_name name_of(site_kind kind, const watched_region& region, const watched_si
     return name;
 }
 
+bool is_free(const watched_site& site) { return hook::info(site.call).group == call_group::release && site.count > 0; }
+
 bool is_allocation(const watched_site& site) {
     const call_group group = hook::info(site.call).group;
     return (group == call_group::allocation || group == call_group::mapping) && site.count > 0;
@@ -118,11 +122,14 @@ std::map<site_name, double> waits_of(const watched_region& region) {
 baseline sites_of(const findings& found, judged_kinds kinds, wait_threshold threshold) {
     baseline sites;
     for (const watched_region& region : found.regions) {
+        const bool is_promised = region.kind == hook::region_kind::no_wait;
         for (const watched_site& site : region.sites) {
             if (kinds.allocation && is_allocation(site)) sites.insert(name_of(site_kind::allocation, region, site));
+            if (kinds.free && is_free(site)) sites.insert(name_of(site_kind::free, region, site));
+            if (kinds.lock && is_promised && is_lock(site)) sites.insert(name_of(site_kind::lock, region, site));
         }
         if (!kinds.wait) continue;
-        const double least = std::max(threshold.ns, threshold.share * region.time.total_ns);
+        const double least = is_promised ? -1 : std::max(threshold.ns, threshold.share * region.time.total_ns);
         for (const auto& [name, ns] : waits_of(region)) {
             if (ns > least) sites.insert(name);
         }
@@ -155,7 +162,8 @@ std::string read_line(std::string_view line, baseline& into) {
             words.size() == 1 ? "is" : "are", words.size());
     }
     const auto kind = std::find(kind_words.begin(), kind_words.end(), words[0]);
-    if (kind == kind_words.end()) return fmt::format("the first word must be allocation or wait, not \"{}\"", words[0]);
+    if (kind == kind_words.end())
+        return fmt::format("the first word must be allocation, wait, free or lock, not \"{}\"", words[0]);
     if (words[2].empty()) return "the third word, the call, is empty";
     into.insert({static_cast<site_kind>(kind - kind_words.begin()), std::string{words[1]}, std::string{words[2]},
                  std::string{words[3]}, std::string{words[4]}});
@@ -173,7 +181,7 @@ std::string shown(const site_name& site) {
 
 std::string write_baseline(const findings& found) {
     std::string text = fmt::format("{}{}\n{}", head, version, about);
-    for (const site_name& site : sites_of(found, {true, true}, {-1, -1})) {
+    for (const site_name& site : sites_of(found, {true, true, true, true}, {-1, -1})) {
         text += fmt::format("{}\t{}\t{}\t{}\t{}\n", kind_words[static_cast<std::size_t>(site.kind)], site.region,
                             site.call, site.function, site.place);
     }

@@ -3,16 +3,18 @@
 #pragma once
 
 /// \file
-/// A baseline: the places of a program that are known to allocate or to wait, in a file beside its tests, so that CI
-/// fails only for other places.
+/// A baseline: the places of a program that are known to allocate, free, lock or wait, in a file beside its tests, so
+/// that CI fails only for other places.
 ///
 /// A place is identified by words that an edit elsewhere does not change: region, call, function and file, without
 /// lines, addresses, folders, or suffixes that an optimiser appends to names. Two calls of one function inside one
 /// function are one place.
 ///
-/// An allocation is a call that allocates or maps memory; frees do not count. A wait is a place whose total wait time
-/// in a region exceeds wait_threshold: every program waits a little, in different places in each run, and that must not
-/// fail a build. A baseline contains waits of any length, so that a wait that is only sometimes long is known.
+/// An allocation is a call that allocates or maps memory. A free is a call that releases it, also of a null pointer. A
+/// lock is a call in a no-wait scope that takes a lock, free or not; elsewhere free locks have no recorded place. A
+/// wait is a place whose total wait time in a region exceeds wait_threshold: every program waits a little, in different
+/// places in each run, and that must not fail a build. In a no-wait scope every wait counts. A baseline contains waits
+/// of any length, so that a wait that is only sometimes long is known.
 
 #include <cstdint>
 #include <set>
@@ -24,7 +26,7 @@
 
 namespace tenure::lab {
 
-enum class site_kind : std::uint8_t { allocation, wait };
+enum class site_kind : std::uint8_t { allocation, wait, free, lock };
 
 struct site_name {
     site_kind kind{};
@@ -40,7 +42,7 @@ using baseline = std::set<site_name>;
 
 /// The kinds of sites that fail a build.
 struct judged_kinds {
-    bool allocation = true, wait = true;
+    bool allocation = true, wait = true, free = false, lock = false;
 };
 
 /// The total wait time from which a place counts: `ns` or `share` of the region's time, whichever is longer.

@@ -109,6 +109,9 @@ double cost_of(const watched_site& site) {
 
 std::string what_happens(const watched_site& site) {
     const hook::call_info& about = hook::info(site.call);
+    const bool is_free_lock =
+        site.waits == 0 && (about.group == hook::call_group::lock || about.group == hook::call_group::runtime);
+    if (site.is_wait && is_free_lock) return fmt::format("takes a free lock in {}", about.name);
     if (site.is_wait) {
         const std::string object = site.object.empty() ? "" : fmt::format(" {}", site.object);
         switch (about.group) {
@@ -134,6 +137,21 @@ std::string what_happens(const watched_site& site) {
         return fmt::format("{}, which waits for the kernel's lock of the address space", about.name);
     default: return fmt::format("{}, which waits for a lock of the C library", about.name);
     }
+}
+
+bool is_lock(const watched_site& site) {
+    const hook::call_group group = hook::info(site.call).group;
+    const bool locks = group == hook::call_group::lock || group == hook::call_group::runtime ||
+                       group == hook::call_group::stream || group == hook::call_group::library ||
+                       group == hook::call_group::sleep;
+    return locks && site.count > 0;
+}
+
+bool breaks_no_wait(const watched_site& site) {
+    const hook::call_group group = hook::info(site.call).group;
+    const bool is_memory = group == hook::call_group::allocation || group == hook::call_group::release ||
+                           group == hook::call_group::mapping;
+    return is_lock(site) || site.waits > 0 || (is_memory && site.count > 0);
 }
 
 }

@@ -36,4 +36,9 @@ struct watched_site;
 /// heap".
 [[nodiscard]] std::string what_happens(const watched_site& site);
 
+/// Whether the call takes a lock or waits by itself, however long that took.
+[[nodiscard]] bool is_lock(const watched_site& site);
+/// Whether the site violates the promise of a no-wait scope that it is in.
+[[nodiscard]] bool breaks_no_wait(const watched_site& site);
+
 }

@@ -590,6 +590,7 @@ std::string word_of(hook::region_kind kind) {
     case region_kind::function: return "function";
     case region_kind::mark: return "marked region";
     case region_kind::no_alloc: return "no-allocation scopes";
+    case region_kind::no_wait: return "no-wait scopes";
     }
     return {};
 }

@@ -9,6 +9,7 @@
 
 #include <tenure/base/check.hpp>
 #include <tenure/base/no_alloc.hpp>
+#include <tenure/base/no_wait.hpp>
 #include <tenure/base/options.hpp>
 #include <tenure/platform/memory.hpp>
 #include <tenure/platform/sanitizer.hpp>
@@ -243,6 +244,7 @@ void affinity_group::deallocate(void* object) noexcept {
 
 void affinity_group::deallocate_slow(void* object, std::size_t bytes, std::size_t alignment) noexcept {
     if (object == nullptr) return;
+    [[maybe_unused]] const detail::caller_release release("an object of an affinity group", object);
     if (functions_.deallocate != nullptr) {
         function_count_.fetch_sub(1, std::memory_order_relaxed);
         functions_.deallocate(functions_.context, object, bytes == unknown_bytes ? 0 : std::max<std::size_t>(bytes, 1),

@@ -9,8 +9,8 @@
 /// Cost           a scope: an add, a load and a test of thread-local state at each end, plus two calls if an observer
 ///                is present. An allocation: nothing; in checked builds a load and a test.
 /// Detected       in checked builds every allocation and reallocation through this library, at the call that makes it.
-///                The hardened drop-in and `tenure watch` also detect every malloc and operator new. Frees and the
-///                library's own internal allocations are allowed.
+///                The hardened drop-in and `tenure watch` also detect every malloc and operator new. Frees (no_wait.hpp
+///                forbids them) and the library's own internal allocations are allowed.
 /// Reported       at once, as misuse: the default handler writes the stack and aborts. If a handler returns, the
 ///                allocation continues. Of nested calls only the outermost one is reported, once. `tenure watch` counts
 ///                violations by place until the program ends.
@@ -38,15 +38,16 @@ public:
     no_alloc_scope(const no_alloc_scope&) = delete;
     no_alloc_scope& operator=(const no_alloc_scope&) = delete;
 
-    /// Whether an allocation on the calling thread would violate a promise now.
+    /// Whether an allocation on the calling thread would violate a promise now, of this kind or of a no_wait_scope.
     [[nodiscard]] TENURE_LOCAL static bool is_active() noexcept {
         const detail::thread_scopes& scopes = detail::this_thread_scopes;
-        return scopes.promises != 0 && scopes.permissions == 0;
+        return (scopes.promises | scopes.no_waits) != 0 && scopes.permissions == 0;
     }
 };
 
-/// While it exists, the calling thread may allocate, even inside a no_alloc_scope that is opened within it. The
-/// permission covers everything that is called. Use it for a report, a first use, or a path that is known to be rare.
+/// While it exists, the calling thread may allocate, even inside a no_alloc_scope that is opened within it. Inside a
+/// no_wait_scope it may also free and lock. The permission covers everything that is called. Use it for a report, a
+/// first use, or a path that is known to be rare.
 class [[nodiscard]] allow_alloc_scope {
 public:
     TENURE_LOCAL allow_alloc_scope() noexcept {
@@ -65,7 +66,9 @@ namespace detail {
 /// it costs nothing and does not look for an observer.
 class own_work {
 public:
-    TENURE_LOCAL own_work() noexcept : is_permitted_(no_alloc_scope::is_active()) {
+    TENURE_LOCAL own_work() noexcept : own_work(no_alloc_scope::is_active()) {}
+    /// `is_needed`: a promise is active that the work would violate.
+    TENURE_LOCAL explicit own_work(bool is_needed) noexcept : is_permitted_(is_needed) {
         if (is_permitted_) [[unlikely]]
             begin_observed(this_thread_scopes.permissions, observed::allow_alloc_begin);
     }

@@ -24,7 +24,7 @@ constinit std::atomic<bool> was_looked_for{false};
     if (!was_looked_for.load(std::memory_order_acquire)) {
         const tenure_observer_table* const found = host::process_observer();
         const bool is_known =
-            found != nullptr && found->version == tenure_observer_version && found->size >= sizeof *found;
+            found != nullptr && found->version == tenure_observer_version && found->size >= tenure_observer_first_bytes;
         observer.store(is_known ? found : nullptr, std::memory_order_release);
         was_looked_for.store(true, std::memory_order_release);
     }
@@ -36,6 +36,13 @@ void call(void (*function)()) noexcept {
 }
 void call(void (*function)(const char*, std::size_t), std::string_view name) noexcept {
     if (function != nullptr) function(name.data(), name.size());
+}
+
+/// Observers of the first size know no no_wait_scope. They receive it as a no_alloc_scope, which it is as well.
+void call_no_wait(const tenure_observer_table& to, observed what) noexcept {
+    const bool is_begin = what == observed::no_wait_begin;
+    if (to.size >= sizeof to) return call(is_begin ? to.no_wait_begin : to.no_wait_end);
+    call(is_begin ? to.no_alloc_begin : to.no_alloc_end);
 }
 
 }
@@ -53,6 +60,8 @@ void tell_observer(observed what, std::string_view name) noexcept {
     case observed::allow_alloc_begin: return call(to.allow_alloc_begin);
     case observed::allow_alloc_end: return call(to.allow_alloc_end);
     case observed::mark: return call(to.mark, name);
+    case observed::no_wait_begin:
+    case observed::no_wait_end: return call_no_wait(to, what);
     }
 }
 
@@ -61,6 +70,7 @@ void report_unbalanced(observed what) noexcept {
         std::string_view said = "a region ended on a thread that has no open region";
         if (what == observed::no_alloc_end) said = "a no-allocation scope ended on a thread that has none open";
         if (what == observed::allow_alloc_end) said = "an allow-allocation scope ended on a thread that has none open";
+        if (what == observed::no_wait_end) said = "a no-wait scope ended on a thread that has none open";
         report_misuse(said, nullptr, "End each scope once, on the thread that began it.");
     }
 }

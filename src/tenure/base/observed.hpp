@@ -3,8 +3,8 @@
 #pragma once
 
 /// \file
-/// A thread's open scopes (no_alloc.hpp, region.hpp), and how the process's observer learns of them. Private: programs
-/// include no_alloc.hpp and region.hpp.
+/// A thread's open scopes (no_alloc.hpp, no_wait.hpp, region.hpp), and how the process's observer learns of them.
+/// Private: programs include those headers.
 
 #include <cstddef>
 #include <cstdint>
@@ -23,8 +23,9 @@ struct thread_scopes {
     std::uint32_t permissions = 0; ///< open allow_alloc_scopes, and the library's internal work
     std::uint32_t regions = 0;
     hearing heard = hearing::unknown;
+    std::uint32_t no_waits = 0; ///< open no_wait_scopes
 };
-static_assert(sizeof(thread_scopes) == 16);
+static_assert(sizeof(thread_scopes) == 20);
 
 extern TENURE_API TENURE_THREAD_LOCAL thread_scopes this_thread_scopes TENURE_TLS_MODEL;
 
@@ -37,6 +38,8 @@ enum class observed : std::uint8_t {
     allow_alloc_begin,
     allow_alloc_end,
     mark,
+    no_wait_begin,
+    no_wait_end,
 };
 
 /// Notifies the observer; looks for one at the thread's first scope.

@@ -3,7 +3,8 @@
 #pragma once
 
 /// \file
-/// The observer interface: tells a library that interposes malloc of the program's no-allocation scopes and regions.
+/// The observer interface: tells a library that interposes malloc of the program's no-allocation scopes, no-wait scopes
+/// and regions.
 ///
 /// An observer exports an object of type tenure_observer_table under the C name `tenure_observer` from a library that
 /// is loaded before the program's first scope:
@@ -11,7 +12,8 @@
 ///     extern "C" __attribute__((visibility("default"))) const tenure_observer_table tenure_observer = {...};
 ///
 /// Each copy of Tenure looks for it once, with dlsym(RTLD_DEFAULT), at its first scope or mark. Only the first library
-/// in the loader's order that exports the name is the observer. Shorter tables and other versions are ignored.
+/// in the loader's order that exports the name is the observer. Tables that end before `no_wait_begin` receive no-wait
+/// scopes as no-allocation scopes. Shorter tables and other versions are ignored.
 ///
 /// The functions are called on the thread that opens or ends the scope, in program order; every end follows its begin.
 /// Any code of a program may call them, so they must neither wait nor throw. Null function pointers are not called.
@@ -33,7 +35,12 @@ struct tenure_observer_table {
     void (*allow_alloc_begin)();
     void (*allow_alloc_end)();
     void (*mark)(const char* name, std::size_t name_bytes);
+    void (*no_wait_begin)();
+    void (*no_wait_end)();
 };
 
 /// The only version so far.
 constexpr std::uint32_t tenure_observer_version = 1;
+
+/// The size of the shortest table that is accepted.
+constexpr std::size_t tenure_observer_first_bytes = offsetof(tenure_observer_table, no_wait_begin);

@@ -9,6 +9,7 @@
 
 #include <tenure/base/host.hpp>
 #include <tenure/base/no_alloc.hpp>
+#include <tenure/base/no_wait.hpp>
 #include <tenure/base/options.hpp>
 #include <tenure/platform/clock.hpp>
 #include <tenure/platform/thread.hpp>
@@ -29,6 +30,7 @@ std::size_t segment_bytes_for(std::size_t limit_bytes, const block_source& sourc
 constinit page_source pages_of_process{page_size::ordinary};
 
 constexpr std::string_view of_process = "of the process heap", of_heap = "of a heap";
+constexpr std::string_view block_of_process = "a block of the process heap", block_of_heap = "a block of a heap";
 
 // How many rounds of thread-end destructors have run. Destructors between two rounds may use the process heap and open
 // a cache again. After the last round no cache is opened, and calls take the slow path.
@@ -168,10 +170,12 @@ void* detail::process_allocate_slow(std::size_t bytes, std::size_t alignment, fi
 }
 
 void detail::process_deallocate_sized(void* block, std::size_t bytes) noexcept {
+    [[maybe_unused]] const caller_release release(block_of_process, block);
     process_core().deallocate_sized(process_cache_or_open(), block, bytes);
 }
 
 void detail::process_deallocate_slow(void* block) noexcept {
+    [[maybe_unused]] const caller_release release(block_of_process, block);
     heap_events::process_core().deallocate(process_cache_or_open(), block);
 }
 
@@ -209,10 +213,14 @@ void* heap::allocate_slow(std::size_t bytes, std::size_t alignment, fill how) no
 }
 
 void heap::deallocate_sized(void* block, std::size_t bytes) noexcept {
+    [[maybe_unused]] const detail::caller_release release(is_process() ? block_of_process : block_of_heap, block);
     core_.deallocate_sized(cache_or_open(), block, bytes);
 }
 
-void heap::deallocate_slow(void* block) noexcept { core_.deallocate(cache_or_open(), block); }
+void heap::deallocate_slow(void* block) noexcept {
+    [[maybe_unused]] const detail::caller_release release(is_process() ? block_of_process : block_of_heap, block);
+    core_.deallocate(cache_or_open(), block);
+}
 
 void* heap::reallocate(void* block, std::size_t bytes, std::size_t alignment) noexcept {
     [[maybe_unused]] const detail::caller_allocation allocation(is_process() ? of_process : of_heap, bytes);

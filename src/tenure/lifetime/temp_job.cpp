@@ -10,6 +10,7 @@
 #include <tenure/base/frame_clock.hpp>
 #include <tenure/base/host.hpp>
 #include <tenure/base/no_alloc.hpp>
+#include <tenure/base/no_wait.hpp>
 #include <tenure/base/options.hpp>
 #include <tenure/lifetime/detail/direct_blocks.hpp>
 #include <tenure/lifetime/detail/job_blocks.hpp>
@@ -201,6 +202,7 @@ void* temp_job::allocate_slow(std::size_t bytes, std::size_t alignment) noexcept
 
 void temp_job::deallocate_slow(void* block) noexcept {
     if (block == nullptr) return;
+    [[maybe_unused]] const detail::caller_release release("a block of TempJob", block);
     if constexpr (checks::caller) {
         if (!is_block(address_of(block))) {
             report_misuse(

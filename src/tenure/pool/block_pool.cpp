@@ -10,6 +10,7 @@
 
 #include <tenure/base/check.hpp>
 #include <tenure/base/no_alloc.hpp>
+#include <tenure/base/no_wait.hpp>
 #include <tenure/base/options.hpp>
 #include <tenure/platform/sanitizer.hpp>
 
@@ -244,11 +245,14 @@ void block_pool::deallocate_passthrough(void* block) noexcept {
 
 /// Frees `block` where the block freed last, at `before`, does not continue the run.
 void block_pool::deallocate_slow(std::uintptr_t before, void* block) noexcept {
+    if constexpr (checks::caller) {
+        const detail::caller_release release("a block of a pool", block);
+        return passthrough_ ? deallocate_passthrough(block) : deallocate_checked(block);
+    }
     if (passthrough_) {
         last_freed_ = never_a_block;
         return deallocate_passthrough(block);
     }
-    if constexpr (checks::caller) return deallocate_checked(block);
     const std::uintptr_t begin = run_begin_, end = run_end_;
     if (before - begin < end - begin) return note_twice(pointer_at(before));
     run_begin_ = before;
@@ -282,7 +286,8 @@ void block_pool::deallocate_checked(void* block) noexcept {
 /// Marks the block freed last and the run, and leaves the current word, so that the bits and their summary are
 /// complete.
 void block_pool::settle() noexcept {
-    if (!passthrough_) deallocate_strided(nullptr, layout_.stride_bytes); // the block freed last joins the run
+    // The block freed last joins the run.
+    if (!checks::caller && !passthrough_) deallocate_strided(nullptr, layout_.stride_bytes);
     mark_run(run_begin_, run_end_);
     run_begin_ = run_end_ = 0;
     leave_word();

@@ -9,6 +9,7 @@
 
 #include <tenure/base/check.hpp>
 #include <tenure/base/no_alloc.hpp>
+#include <tenure/base/no_wait.hpp>
 
 namespace tenure::inline TENURE_ABI {
 
@@ -139,6 +140,7 @@ void* shared_block_pool::allocate_slow(pool_cache* cache) noexcept {
 
 void shared_block_pool::deallocate_slow(pool_cache* cache, void* block) noexcept {
     if (block == nullptr) return;
+    [[maybe_unused]] const detail::caller_release release("a block of a pool", block);
     if (cache == nullptr) cache = add_cache();
     const reporting_lock lock(*this);
     if (cache == nullptr) return blocks_.deallocate(block);

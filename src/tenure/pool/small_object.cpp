@@ -11,6 +11,7 @@
 
 #include <tenure/base/align.hpp>
 #include <tenure/base/no_alloc.hpp>
+#include <tenure/base/no_wait.hpp>
 #include <tenure/base/options.hpp>
 #include <tenure/platform/fork_handler.hpp>
 #include <tenure/pool/shared_block_pool.hpp>
@@ -121,12 +122,14 @@ void* detail::allocate_small(std::size_t bytes, std::size_t alignment) noexcept 
 
 void detail::deallocate_small(void* block, std::size_t bytes, std::size_t alignment) noexcept {
     if (block == nullptr) return;
+    [[maybe_unused]] const caller_release release("a small_object", block);
     if (is_small(bytes, alignment)) return pool_of(index_of_size(bytes)).deallocate(block);
     std::free(block); // NOLINT(cppcoreguidelines-no-malloc): from aligned_alloc above
 }
 
 void detail::deallocate_small_unsized(void* block) noexcept {
     if (block == nullptr) return;
+    [[maybe_unused]] const caller_release release("a small_object", block);
     bool found = false;
     for_each_pool([&](shared_block_pool& pool) {
         if (found || !pool.owns(block)) return;

@@ -21,8 +21,9 @@
 ///   10 ^ precision, and an 80-bit number with a subnormal's exponent and a first bit of one has the processor's value.
 /// - Nothing is written behind the terminating zero.
 ///
-/// Cost      10 to 40 ns for a common conversion; microseconds for exponents in the hundreds, up to a millisecond for
-///           those of a long double in the thousands.
+/// Cost      10 to 40 ns for a common conversion, some 50 ns for up to 17 significant digits of any number. All digits
+///           of a huge number: microseconds for exponents in the hundreds, a tenth of a millisecond for those of a long
+///           double in the thousands.
 /// Stack     less than 2 KiB; 16 KiB for a long double.
 /// Threads   any. No allocation, no lock, no system call. Usable in signal handlers.
 

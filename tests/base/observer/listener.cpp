@@ -44,6 +44,8 @@ const tenure_observer_table tenure_observer = {
     [] { note("a"); },
     nullptr, // permissions that end are nothing to this one
     [](const char* name, std::size_t bytes) { note_name("m", name, bytes); },
+    [] { note("w"); },
+    [] { note("W"); },
 };
 
 const char* listener_heard() noexcept { return text; }

@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: Tenure contributors
 // SPDX-License-Identifier: MIT
 
-// usage: observed heard|unheard    a program whose scopes a listener hears, or does not
+// usage: observed heard|heard_as_first|unheard    a program whose scopes a listener hears, hears without those that
+//                                                  came later, or does not hear
 //
 // Linked to the library in both forms, position-independent and not.
 
@@ -11,6 +12,7 @@
 #include <thread>
 
 #include <tenure/base/no_alloc.hpp>
+#include <tenure/base/no_wait.hpp>
 #include <tenure/base/region.hpp>
 #include <tenure/base/report.hpp>
 #include <tenure/heap/heap.hpp>
@@ -21,7 +23,7 @@
 
 namespace {
 
-bool is_heard = false;
+bool is_heard = false, is_first = false;
 int failures = 0;
 
 void expect(const char* what, std::string_view wanted) {
@@ -60,6 +62,19 @@ void promise() {
     expect("promises of C", "naN");
 }
 
+/// A listener of the first functions hears a promise not to allocate, which it is too.
+void promise_not_to_wait() {
+    {
+        const tenure::no_wait_scope outer;
+        const tenure::no_alloc_scope inner;
+        const tenure::allow_alloc_scope permission;
+    }
+    expect("a promise not to wait", is_first ? "nnaNN" : "wnaNW");
+    tn_no_wait_begin();
+    tn_no_wait_end();
+    expect("a promise not to wait, of C", is_first ? "nN" : "wW");
+}
+
 void promise_on_another_thread() {
     std::thread([] {
         const tenure::no_alloc_scope promise;
@@ -74,6 +89,7 @@ void end_too_much() {
         tenure::set_report_handler([](tenure::report_kind, std::string_view) noexcept {});
     tn_region_end();
     tn_no_alloc_end();
+    tn_no_wait_end();
     tn_allow_alloc_end();
     expect("ends without a begin", "");
     tenure::set_report_handler(former);
@@ -101,9 +117,11 @@ void break_promise() {
 }
 
 int main(int, char** arguments) {
-    is_heard = std::string_view(arguments[1]) == "heard";
+    is_first = std::string_view(arguments[1]) == "heard_as_first";
+    is_heard = is_first || std::string_view(arguments[1]) == "heard";
     mark_regions();
     promise();
+    promise_not_to_wait();
     promise_on_another_thread();
     end_too_much();
     break_promise();

@@ -99,6 +99,9 @@ int main(void) {
     tn_allow_alloc_end();
     tn_no_alloc_end();
     tn_region_end();
+    tn_no_wait_begin(); /* neither allocates, frees nor locks */
+    check(tn_no_wait_is_active() != 0 && tn_no_alloc_is_active() != 0, "the stronger scope is active");
+    tn_no_wait_end();
 
     tn_stats stats;
     memset(&stats, 0, sizeof stats);

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: Tenure contributors
 // SPDX-License-Identifier: MIT
 
-// usage: promise WAY    allocates in some way while its thread has promised not to, or may
+// usage: promise WAY    allocates or frees in some way while its thread has promised not to, or may
 
 #include <atomic>
 #include <cstddef>
@@ -11,6 +11,7 @@
 #include <thread>
 
 #include <tenure/base/no_alloc.hpp>
+#include <tenure/base/no_wait.hpp>
 #include <tenure/lifetime/lifetime.hpp>
 #include <tenure/tenure.h>
 
@@ -18,6 +19,7 @@ namespace {
 
 using tenure::allow_alloc_scope;
 using tenure::no_alloc_scope;
+using tenure::no_wait_scope;
 
 void free_block(void* block) { std::free(block); }
 int* volatile kept = nullptr; // or the compiler leaves a new with its delete out
@@ -40,6 +42,13 @@ int break_promise(std::string_view way, void* old) {
     free_block(block);
     if (way != "realloc") free_block(old);
     return block == nullptr ? 1 : 0;
+}
+
+int break_wait_promise(std::string_view way, void* old) {
+    const no_wait_scope promise;
+    if (way == "wait_malloc") return allocate("malloc", nullptr) == nullptr ? 1 : 0;
+    free_block(way == "wait_free" ? old : nullptr);
+    return 0;
 }
 
 /// What a promise leaves: frees, a look, the first use of a part of the library, other threads, and what is permitted.
@@ -68,6 +77,12 @@ int keep_promise(void* old) {
     tn_allow_alloc_end();
     tn_no_alloc_end();
     free_block(std::malloc(500));
+    {
+        const no_wait_scope promise;
+        const allow_alloc_scope permission;
+        free_block(std::malloc(600));
+        free_block(nullptr);
+    }
     return 0;
 }
 
@@ -76,5 +91,6 @@ int keep_promise(void* old) {
 int main(int, char** arguments) {
     const std::string_view way = arguments[1];
     void* const old = std::malloc(50);
+    if (way.starts_with("wait_")) return break_wait_promise(way, old);
     return way == "keep" ? keep_promise(old) : break_promise(way, old);
 }

@@ -19,6 +19,9 @@ namespace tenure::lab {
 [[nodiscard]] library_peer loki_peer();
 [[nodiscard]] std::span<const contestant> loki_in_pools();
 
+[[nodiscard]] library_peer stb_sprintf_peer();
+[[nodiscard]] std::span<const contestant> stb_sprintf_in_parallel();
+
 [[nodiscard]] library_peer std_pmr_peer();
 [[nodiscard]] std::span<const contestant> std_pmr_in_lifetimes();
 [[nodiscard]] std::span<const contestant> std_pmr_in_pools();

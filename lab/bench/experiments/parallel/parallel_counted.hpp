@@ -66,7 +66,8 @@ void count_parallel(const task& asked) {
 
 /// Ours, with an allocation in each record.
 struct planted_malloc_format {
-    static void write(text_writer& to, const two_fields& object) {
+    template<class Object>
+    static void write(text_writer& to, const Object& object) {
         void* volatile block = std::malloc(32);
         std::free(block);
         our_format::write(to, object);
@@ -75,7 +76,8 @@ struct planted_malloc_format {
 
 /// Ours, under one lock that is held long enough for two threads to meet.
 struct planted_wait_format {
-    static void write(text_writer& to, const two_fields& object) {
+    template<class Object>
+    static void write(text_writer& to, const Object& object) {
         static std::mutex lock;
         const std::lock_guard guard(lock);
         for (int step = 0; step < 200; ++step) escape(&object);

@@ -12,7 +12,9 @@
 #include <charconv>
 #include <cstdint>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
+#include <mutex>
 #include <string_view>
 
 #include <tenure/tenure.h>
@@ -60,24 +62,55 @@ struct five_fields {
     }
 };
 
-/// One call for each record, to snprintf or a function like it.
-template<int (*Print)(char*, std::size_t, const char*, ...)>
+struct same_value {
+    static double of(float real) { return real; }
+};
+
+/// One call for each record, to snprintf or a function like it. `Count` is the type of its second parameter; `Value`
+/// decides what is written for a float.
+template<auto Print, class Count = std::size_t, class Value = same_value>
 struct any_printf_format {
     static void write(text_writer& to, const two_fields& object) {
         const auto room = to.room();
-        to.advance(static_cast<std::size_t>(
-            Print(room.data(), room.size(), "%s%.2f", object.flag ? "y" : "n", static_cast<double>(object.real))));
+        to.advance(static_cast<std::size_t>(Print(room.data(), static_cast<Count>(room.size()), "%s%.2f",
+                                                  object.flag ? "y" : "n", Value::of(object.real))));
     }
     static void write(text_writer& to, const five_fields& object) {
         const auto room = to.room();
-        to.advance(static_cast<std::size_t>(Print(room.data(), room.size(), "%s%.2f,%d,%llu,%.*s\n",
-                                                  object.flag ? "y" : "n", static_cast<double>(object.real),
-                                                  object.number, static_cast<unsigned long long>(object.large),
+        to.advance(static_cast<std::size_t>(Print(room.data(), static_cast<Count>(room.size()), "%s%.2f,%d,%llu,%.*s\n",
+                                                  object.flag ? "y" : "n", Value::of(object.real), object.number,
+                                                  static_cast<unsigned long long>(object.large),
                                                   static_cast<int>(object.name_bytes), object.name)));
     }
 };
 using printf_format = any_printf_format<std::snprintf>;
 using tn_snprintf_format = any_printf_format<tn_snprintf>;
+
+/// snprintf, and then a free of a null pointer, as some formatters make it after each call.
+template<class Free>
+struct freeing_format {
+    template<class Object>
+    static void write(text_writer& to, const Object& object) {
+        printf_format::write(to, object);
+        Free::free(nullptr);
+    }
+};
+
+struct c_library_free {
+    static inline void (*volatile function)(void*) = std::free; // so that the compiler keeps the call
+    static void free(void* block) { function(block); }
+};
+using null_free_format = freeing_format<c_library_free>;
+
+/// Takes the heap's lock before it looks at the pointer, as the article's debug heap does.
+struct debug_free {
+    static inline std::mutex heap_lock;
+    [[gnu::noinline]] static void free(void* block) {
+        const std::lock_guard guard(heap_lock);
+        c_library_free::free(block);
+    }
+};
+using locked_null_free_format = freeing_format<debug_free>;
 
 struct to_chars_format {
     static char* put(char* to, char* end, bool flag, float real) {

@@ -6,107 +6,14 @@
 
 #include <gnu/libc-version.h>
 
-#include <atomic>
-#include <thread>
-#include <vector>
-
-#include "bench/experiments/parallel/parallel_counted.hpp"
+#include "bench/experiments/parallel/parallel_crew.hpp"
 #include "bench/experiments/parallel/parallel_workload.hpp"
-#include "bench/experiments/shared/handover.hpp"
 #include "bench/experiments/shared/type_name.hpp"
 #include "bench/harness/machine/build_info.hpp"
-#include "bench/harness/machine/cpus.hpp"
 
 namespace tenure::lab {
 
 namespace {
-
-/// The other threads sleep while the first works alone, and are awake, on processors of their own, when a loop is
-/// timed.
-class thread_crew {
-public:
-    explicit thread_crew(std::size_t threads) : others_(threads - 1) {
-        pin_thread(0);
-        for (std::size_t index = 0; index < others_.size(); ++index) {
-            others_[index].thread = std::thread([this, index] { serve(others_[index], index + 1); });
-        }
-    }
-    ~thread_crew() {
-        for (other& each : others_) {
-            each.call(ending);
-            each.thread.join();
-        }
-    }
-    thread_crew(const thread_crew&) = delete;
-    thread_crew& operator=(const thread_crew&) = delete;
-
-    void get_ready() {
-        for (other& each : others_) each.call(awake);
-        for (other& each : others_) {
-            for (unsigned spins = 0; each.now.load() != ready; ++spins) wait_a_little(spins);
-        }
-    }
-
-    /// Requires  get_ready().
-    template<class Body>
-    void operator()(std::size_t count, const Body& body) const {
-        body_ = [](const void* context, std::size_t page) { (*static_cast<const Body*>(context))(page); };
-        context_ = &body;
-        count_ = count;
-        next_.store(0);
-        for (const other& each : others_) each.now.store(working);
-        take_pages();
-        for (const other& each : others_) {
-            for (unsigned spins = 0; each.now.load() != asleep; ++spins) wait_a_little(spins);
-        }
-    }
-
-private:
-    enum state : int { asleep, awake, ready, working, ending };
-
-    struct alignas(128) other {
-        mutable std::atomic<int> now{asleep};
-        std::thread thread;
-
-        void call(state wanted) {
-            now.store(wanted);
-            now.notify_one();
-        }
-    };
-
-    void take_pages() const {
-        for (std::size_t page = 0; (page = next_.fetch_add(1, std::memory_order_relaxed)) < count_;)
-            body_(context_, page);
-    }
-    void serve(other& self, std::size_t index) {
-        pin_thread(index);
-        while (true) {
-            self.now.wait(asleep);
-            if (self.now.load() == ending) return;
-            self.now.store(ready);
-            for (unsigned spins = 0; self.now.load() == ready; ++spins) wait_a_little(spins);
-            take_pages();
-            self.now.store(asleep);
-        }
-    }
-
-    mutable std::atomic<std::size_t> next_{0};
-    mutable void (*body_)(const void*, std::size_t) = nullptr;
-    mutable const void* context_ = nullptr;
-    mutable std::size_t count_ = 0;
-    std::vector<other> others_;
-};
-
-template<class Format>
-void run_threads(const task& asked) {
-    if (asked.part == parallel_counted) return count_parallel<Format, thread_crew>(asked);
-    thread_crew crew(asked.options.size("threads"));
-    run_parallel_with<Format>(asked, crew);
-}
-
-std::string_view left_out(const parameters&, std::size_t part) {
-    return part == parallel_counted ? why_not_watched() : std::string_view{};
-}
 
 template<class Format>
 constexpr contestant row(std::size_t index) {
@@ -120,22 +27,22 @@ constexpr contestant row(std::size_t index) {
             .note = told.note,
             .parts = 0b111,
             .run = run_threads<Format>,
-            .left_out = left_out};
+            .left_out = left_out_of_parallel};
 }
 
 template<class Format>
-constexpr contestant planted(std::string_view name, std::string_view note) {
+constexpr contestant planted(std::string_view name, std::uint64_t parts, std::string_view note) {
     return {.name = name,
             .how = route::inlined,
             .role = contestant_role::reference,
             .type = type_name<Format>(),
             .note = note,
-            .parts = 0b100,
-            .run = count_parallel<Format, thread_crew>,
-            .left_out = left_out};
+            .parts = parts,
+            .run = run_threads<Format>,
+            .left_out = left_out_of_parallel};
 }
 
-constexpr std::array<contestant, parallel_rows.size() + 2> all{
+constexpr std::array<contestant, parallel_rows.size() + 4> all{
     row<printf_format>(0),
     row<to_chars_format>(1),
     row<fmt_format>(2),
@@ -143,8 +50,12 @@ constexpr std::array<contestant, parallel_rows.size() + 2> all{
     row<tn_snprintf_format>(4),
     row<our_format>(5),
     row<copy_format>(6),
-    planted<planted_malloc_format>("planted malloc", "ours, with a malloc and a free in each record"),
-    planted<planted_wait_format>("planted wait", "ours, under one lock for all")};
+    planted<null_free_format>("snprintf and a null free", 0b101, "a free(nullptr) follows each snprintf"),
+    planted<locked_null_free_format>("snprintf and a locked null free", 0b101,
+                                     "a free of nullptr follows each snprintf, and takes a lock before it looks at the "
+                                     "pointer: the article's sprintf"),
+    planted<planted_malloc_format>("planted malloc", 0b100, "ours, with a malloc and a free in each record"),
+    planted<planted_wait_format>("planted wait", 0b100, "ours, under one lock for all")};
 
 }
 

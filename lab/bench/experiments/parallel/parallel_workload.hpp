@@ -12,7 +12,6 @@
 #include <cstring>
 #include <string>
 #include <string_view>
-#include <type_traits>
 
 #include <tenure/text/paged_writer.hpp>
 
@@ -45,6 +44,16 @@ struct text_owner {
             if (block == each.data) return true;
         return false;
     }
+};
+
+/// The format whose text `Format` must write, byte by byte.
+template<class Format>
+struct reference_of {
+    using type = printf_format;
+};
+template<>
+struct reference_of<copy_format> {
+    using type = copy_format;
 };
 
 template<class Object, class Format, class Crew>
@@ -106,13 +115,12 @@ private:
         return spent / static_cast<double>(objects_.size());
     }
 
-    /// Compares what the threads wrote last with printf's output, byte by byte.
+    /// Compares what the threads wrote last with the reference's output, byte by byte.
     void check() {
         void* const first = writer_.pieces()[0].data;
         asked_.out.blocks({&first, 1}, writer_.pieces()[0].size_bytes, owner_of(text_owner{writer_}));
         const std::string_view text = writer_.join();
-        using right = std::conditional_t<std::is_same_v<Format, copy_format>, copy_format, printf_format>;
-        static_cast<void>(by_one<right>(copies_));
+        static_cast<void>(by_one<typename reference_of<Format>::type>(copies_));
         if (!is_written_ || text != copies_.join()) asked_.out.fail("the text differs from printf's");
     }
 

@@ -3,8 +3,8 @@
 
 /// \file
 /// Locks and other calls in which one thread waits for another. The hook first tries the lock: a free lock costs one
-/// count and no clock read. Where trying differs from locking (robust mutexes, invalid timeouts), the real call
-/// decides. Unlocking is not intercepted.
+/// count and no clock read, except in a no-wait scope. Where trying differs from locking (robust mutexes, invalid
+/// timeouts), the real call decides. Unlocking is not intercepted.
 
 #include <pthread.h>
 #include <semaphore.h>
@@ -63,7 +63,7 @@ template<call Which, class Object, class... Times>
         note_wait(Which, from, begin, end, waited_for, holder);
     } else {
         note_no_wait();
-        if (is_taken) note_quick_lock();
+        if (is_taken) note_quick_lock(Which, from);
     }
     return answer;
 }
@@ -77,7 +77,7 @@ template<call Which, call Try, class Object, class... Times>
     if (!may_try(object) || !is_time(times...)) return wait_for_lock<Which>(from, false, object, times...);
     const int tried = real<int(Object*)>(Try)(object);
     if (tried == 0) [[likely]] {
-        note_quick_lock();
+        note_quick_lock(Which, from);
         return tried;
     }
     return tried == EBUSY ? wait_for_lock<Which>(from, true, object, times...) : function(object, times...);
@@ -92,7 +92,7 @@ template<call Which, class... Times>
     ::pthread_testcancel(); // every sem_wait() is a cancellation point
     const int saved = errno;
     if (is_time(times...) && real<int(sem_t*)>(call::sem_trywait)(semaphore) == 0) {
-        note_quick_lock();
+        note_quick_lock(Which, from);
         return 0;
     }
     errno = saved;
@@ -177,7 +177,7 @@ int mtx_lock(mtx_t* mutex) {
     if (!is_active()) [[likely]]
         return function(mutex);
     if (real<decltype(mtx_trylock)>(call::mtx_trylock)(mutex) == thrd_success) {
-        note_quick_lock();
+        note_quick_lock(call::mtx_lock, here());
         return thrd_success;
     }
     const noted_call<call::mtx_lock> note(here(), 0, mutex);
@@ -188,7 +188,7 @@ int mtx_timedlock(mtx_t* mutex, const timespec* until) {
     if (!is_active()) [[likely]]
         return function(mutex, until);
     if (is_time(until) && real<decltype(mtx_trylock)>(call::mtx_trylock)(mutex) == thrd_success) {
-        note_quick_lock();
+        note_quick_lock(call::mtx_timedlock, here());
         return thrd_success;
     }
     const noted_call<call::mtx_timedlock> note(here(), 0, mutex);
@@ -208,7 +208,7 @@ void flockfile(FILE* file) {
     auto* const function = real<decltype(flockfile)>(call::flockfile);
     if (!is_active()) [[likely]]
         return function(file);
-    if (::ftrylockfile(file) == 0) return note_quick_lock();
+    if (::ftrylockfile(file) == 0) return note_quick_lock(call::flockfile, here());
     const noted_call<call::flockfile> note(here(), 0, file);
     function(file);
 }

@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: MIT
 
 /// \file
-/// What a program reports about itself: marked regions and no-allocation scopes. Tenure's classes report through the
-/// observer table; any other program can look up tn_region_begin() and tn_region_end().
+/// What a program reports about itself: marked regions, no-allocation scopes and no-wait scopes. Tenure's classes
+/// report through the observer table; any other program can look up tn_region_begin() and tn_region_end().
 
 #include <sys/syscall.h>
 
@@ -26,13 +26,13 @@ void end_region() {
     if (chosen.is_on && (chosen.regions & watches_marks) != 0) leave_if(region_kind::mark);
 }
 
-void begin_no_alloc() {
-    if (!chosen.is_on) return;
-    enter(region_of(region_kind::no_alloc, 0, 0, nullptr, 0), 0);
+template<region_kind Kind>
+void begin_promise() {
+    if (chosen.is_on) enter(region_of(Kind, 0, 0, nullptr, 0), 0);
 }
-void end_no_alloc() {
-    if (!chosen.is_on) return;
-    leave_if(region_kind::no_alloc);
+template<region_kind Kind>
+void end_promise() {
+    if (chosen.is_on) leave_if(Kind);
 }
 
 void begin_allowed() {
@@ -59,14 +59,25 @@ void mark(const char* name, std::size_t name_bytes) {
 
 }
 
+using namespace tenure::lab::hook;
+
 extern "C" {
 
 extern const tenure_observer_table tenure_observer; // without this declaration the constant would have internal linkage
 const tenure_observer_table tenure_observer = {
-    sizeof(tenure_observer_table),    tenure_observer_version,           tenure::lab::hook::begin_region,
-    tenure::lab::hook::end_region,    tenure::lab::hook::begin_no_alloc, tenure::lab::hook::end_no_alloc,
-    tenure::lab::hook::begin_allowed, tenure::lab::hook::end_allowed,    tenure::lab::hook::mark};
+    sizeof(tenure_observer_table),
+    tenure_observer_version,
+    begin_region,
+    end_region,
+    begin_promise<region_kind::no_alloc>,
+    end_promise<region_kind::no_alloc>,
+    begin_allowed,
+    end_allowed,
+    mark,
+    begin_promise<region_kind::no_wait>,
+    end_promise<region_kind::no_wait>,
+};
 
-void tn_region_begin(const char* name, std::size_t name_bytes) { tenure::lab::hook::begin_region(name, name_bytes); }
-void tn_region_end() { tenure::lab::hook::end_region(); }
+void tn_region_begin(const char* name, std::size_t name_bytes) { begin_region(name, name_bytes); }
+void tn_region_end() { end_region(); }
 }

@@ -20,15 +20,16 @@ namespace {
 
 constexpr auto shared_sites = static_cast<std::uint32_t>(call_count); // at the table's end, one for each call
 
-/// The node that a call counts for. A permitted allocation does not count for the no-allocation scope, but for the
+/// The node that a call counts for. A permitted call does not count for a no-allocation or no-wait scope, but for the
 /// region around it.
 [[nodiscard]] std::uint32_t node_of_call(const thread_area& area) noexcept {
     std::uint32_t node = this_thread.node;
     if (this_thread.allowed == 0) return node;
     const process_head* const process = head_of_process();
-    std::uint32_t outside = node; // outside every no-allocation scope on the path, including those with a mark inside
+    std::uint32_t outside = node; // outside every such scope on the path, including those with a mark inside
     for (; node != 0; node = area.node[node].parent) {
-        if (process->region[area.node[node].region].kind == region_kind::no_alloc) outside = area.node[node].parent;
+        const region_kind kind = process->region[area.node[node].region].kind;
+        if (kind == region_kind::no_alloc || kind == region_kind::no_wait) outside = area.node[node].parent;
     }
     return outside;
 }
@@ -224,6 +225,14 @@ void note_call(call which, place from, std::uint64_t begin, std::uint64_t end, s
     area.waiting_since = 0; // a jump has left the wait
     if (spent >= chosen.slow_ticks) [[unlikely]]
         look_into(area, *site, begin, spent);
+}
+
+TENURE_NOINLINE void note_promised_lock(call which, const place& from) noexcept {
+    node_record& node = this_thread.area->node[node_of_call(*this_thread.area)];
+    ++node.quick_locks;
+    if (node.is_no_wait == 0) return;
+    const std::uint64_t now = ticks();
+    note_call(which, from, now, now, 0);
 }
 
 void note_wait(call which, place from, std::uint64_t begin, std::uint64_t end, const void* object,

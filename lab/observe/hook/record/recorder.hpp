@@ -108,9 +108,16 @@ void note_cancelled() noexcept;
 void note_unseen_entry() noexcept;
 void note_null_free(call which, place from, std::uint64_t begin, std::uint64_t end) noexcept;
 
+/// Counts a lock that nobody else held, in a no-wait scope: with its place, unless it is permitted.
+void note_promised_lock(call which, const place& from) noexcept;
+
 /// Counts a lock that nobody else held.
-inline void note_quick_lock() noexcept {
-    if (this_thread.area != nullptr) ++this_thread.area->node[this_thread.node].quick_locks;
+[[gnu::always_inline]] inline void note_quick_lock(call which, const place& from) noexcept {
+    if (this_thread.area == nullptr) return;
+    node_record& node = this_thread.area->node[this_thread.node];
+    if (node.is_no_wait != 0) [[unlikely]]
+        return note_promised_lock(which, from);
+    ++node.quick_locks;
 }
 
 /// Asks the kernel for all figures. ask_kernel_quickly() leaves out processor and queue time, which cost another two

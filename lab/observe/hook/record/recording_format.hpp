@@ -16,7 +16,7 @@
 namespace tenure::lab::hook {
 
 constexpr std::uint64_t file_magic = 0x3168'6374'6177'6e74; // "tnwatch1"
-constexpr std::uint32_t file_version = 2;
+constexpr std::uint32_t file_version = 3;
 
 /// What a region was made from.
 enum class region_kind : std::uint32_t {
@@ -28,6 +28,7 @@ enum class region_kind : std::uint32_t {
     function, ///< a function named by the user
     mark,     ///< tn_region_begin() to tn_region_end()
     no_alloc, ///< a no-allocation scope
+    no_wait,  ///< a no-wait scope
 };
 
 enum class thread_kind : std::uint32_t { main, program, openmp_worker, tbb_worker };
@@ -130,6 +131,7 @@ struct node_record {
     std::uint64_t asked_ticks;
     kernel_figures asked;
     std::uint64_t quick_locks; ///< locks that nobody else held
+    std::uint64_t is_no_wait;  ///< 1: a no-wait scope is on the path, so free locks are recorded with their place
     // Used by the process only: when the sampling period began, the kernel's figures then, and the time spent inside
     // since.
     std::uint64_t last_interval; ///< number of its last entry, or 0

@@ -68,6 +68,8 @@ void list_interval(thread_area& area, std::uint32_t node, std::uint64_t begin, s
     node_record& made = area.node[area.nodes];
     made.parent = parent;
     made.region = region;
+    const bool is_scope = head_of_process()->region[region].kind == region_kind::no_wait;
+    made.is_no_wait = is_scope ? 1 : area.node[parent].is_no_wait;
     __atomic_store_n(&area.nodes, area.nodes + 1, __ATOMIC_RELEASE);
     return area.nodes - 1;
 }

@@ -121,7 +121,7 @@ template<call Which, class... Arguments>
     const std::uint64_t end = ticks();
     if (end - begin < chosen.ticks_per_us / 2) {
         note_no_wait();
-        return note_quick_lock();
+        return note_quick_lock(Which, from);
     }
     note_wait(Which, from, begin, end, object, 0);
 }
@@ -202,7 +202,7 @@ void omp_set_lock(void* lock) {
     if (!is_active()) [[likely]]
         return function(lock);
     if (auto* const take = reinterpret_cast<int (*)(void*)>(find_real_or_null(call::omp_test_lock))) {
-        if (take(lock) != 0) return note_quick_lock();
+        if (take(lock) != 0) return note_quick_lock(call::omp_set_lock, here());
     }
     const noted_call<call::omp_set_lock> note(here(), 0, lock);
     return function(lock);

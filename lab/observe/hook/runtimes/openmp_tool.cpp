@@ -138,11 +138,11 @@ void on_mutex_acquire(int, unsigned, unsigned, std::uint64_t, const void*) { loc
 void on_mutex_acquired(int kind, std::uint64_t lock, const void*) {
     if (!is_active() || lock_since == 0) return;
     const std::uint64_t now = ticks();
-    constexpr std::uint64_t free_ticks = 500; // the lock was free: the library reports every acquisition
-    if (now - lock_since < free_ticks) return note_quick_lock();
     const bool is_construct = kind == is_critical || kind == is_atomic || kind == is_ordered;
-    note_wait(is_construct ? call::omp_tool_critical : call::omp_tool_lock, here(), lock_since, now,
-              reinterpret_cast<const void*>(lock), 0);
+    const call which = is_construct ? call::omp_tool_critical : call::omp_tool_lock;
+    constexpr std::uint64_t free_ticks = 500; // the lock was free: the library reports every acquisition
+    if (now - lock_since < free_ticks) return note_quick_lock(which, here());
+    note_wait(which, here(), lock_since, now, reinterpret_cast<const void*>(lock), 0);
     lock_since = 0;
 }
 

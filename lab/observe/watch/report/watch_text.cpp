@@ -110,7 +110,8 @@ std::string region_text(const watched_region& region, const text_choice& choice,
     std::size_t shown_sites = 0;
     for (const watched_site& each : region.sites) {
         if (shown_sites == choice.sites || (cost_of(each) <= 0 && each.count == 0)) break;
-        if (cost_of(each) <= 0 && each.slow == 0 && each.waits == 0) continue;
+        const bool is_broken = region.kind == hook::region_kind::no_wait && breaks_no_wait(each);
+        if (cost_of(each) <= 0 && each.slow == 0 && each.waits == 0 && !is_broken) continue;
         if (shown_sites == 0) text += "\n  #    share       time  what, and where\n";
         text += site_text(region, each, ++shown_sites, choice);
     }

@@ -16,12 +16,12 @@ namespace tenure::lab {
 
 inline constexpr std::array<std::string_view, 11> group_words{
     "allocation", "release", "mapping", "lock", "sleep", "input", "format", "stream", "library", "runtime", "control"};
-inline constexpr std::array<std::string_view, 8> region_words{"none",   "process",  "openmp", "tbb",
-                                                              "thread", "function", "mark",   "no_alloc"};
+inline constexpr std::array<std::string_view, 9> region_words{"none",     "process", "openmp",   "tbb",    "thread",
+                                                              "function", "mark",    "no_alloc", "no_wait"};
 inline constexpr std::array<std::string_view, 4> end_words{"none_seen", "exit", "quick_exit", "exec"};
 
 static_assert(static_cast<std::size_t>(hook::call_group::control) + 1 == group_words.size());
-static_assert(static_cast<std::size_t>(hook::region_kind::no_alloc) + 1 == region_words.size());
+static_assert(static_cast<std::size_t>(hook::region_kind::no_wait) + 1 == region_words.size());
 static_assert(static_cast<std::size_t>(hook::process_end::exec) + 1 == end_words.size());
 
 /// The name of an enumerator; "unknown" for an invalid number from a recording.

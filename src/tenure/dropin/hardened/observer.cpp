@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: MIT
 
 /// \file
-/// Receives no-allocation promises in the hardened drop-in and repeats them in its own copy of the library, whose heap
-/// then reports every malloc and operator new that breaks one. It ignores regions and marks.
+/// Receives no-allocation and no-wait promises in the hardened drop-in and repeats them in its own copy of the library,
+/// whose heap then reports every malloc, free and operator that breaks one. It ignores regions and marks.
 
 #include <tenure/base/no_alloc.hpp>
 #include <tenure/base/observer.hpp>
@@ -17,6 +17,8 @@ void end(std::uint32_t& depth) noexcept { depth -= depth != 0 ? 1 : 0; }
 
 void promise() noexcept { ++this_thread_scopes.promises; }
 void end_promise() noexcept { end(this_thread_scopes.promises); }
+void promise_no_wait() noexcept { ++this_thread_scopes.no_waits; }
+void end_no_wait() noexcept { end(this_thread_scopes.no_waits); }
 void permit() noexcept { ++this_thread_scopes.permissions; }
 void end_permission() noexcept { end(this_thread_scopes.permissions); }
 
@@ -34,5 +36,7 @@ constinit const tenure_observer_table tenure_observer = {
     &permit,
     &end_permission,
     nullptr,
+    &promise_no_wait,
+    &end_no_wait,
 };
 }

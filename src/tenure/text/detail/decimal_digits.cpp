@@ -5,12 +5,14 @@
 
 #include <algorithm>
 
+#include <tenure/text/detail/leading_digits.hpp>
+
 namespace tenure::inline TENURE_ABI::detail {
 
 // A binary number becomes digits in chunks of nineteen. A whole number is divided by 10 ^ 19 until nothing is left: its
 // remainders are the chunks, the last one first. A fraction is multiplied by 10 ^ 19: what leaves it at the top is the
 // next chunk, and its lowest 19 bits become zero each time, so it shrinks. Both are exact. Common numbers have one or
-// two words.
+// two words. Where a few digits of a huge or tiny number are wanted, leading_digits.hpp finds them alone.
 
 namespace {
 
@@ -124,6 +126,18 @@ void decimal_digits::append(std::uint64_t chunk) noexcept {
         count_ = chunk_digits - zeros;
         point_ -= zeros;
     }
+}
+
+bool decimal_digits::expand_leading(const binary_value& value, std::int64_t wanted) noexcept {
+    constexpr std::int64_t most = 17;       // one fewer than are found
+    constexpr int large = 64, small = -128; // closer to one, all digits are found as fast
+    if (wanted > most || (value.exponent < large && value.exponent > small)) return false;
+    const leading_digits found = find_leading_digits(value.mantissa, value.exponent);
+    if (found.whole < power_of(10, 17)) return false;
+    point_ = chunk_digits + found.exponent;
+    append(found.whole);
+    has_more_ = true;
+    return true;
 }
 
 void decimal_digits::expand_whole(const binary_value& value, std::uint64_t* words, char* end) noexcept {

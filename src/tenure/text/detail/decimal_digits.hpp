@@ -60,11 +60,12 @@ public:
     template<class Float>
     decimal_digits(const binary_value& value, digit_room<Float>& room, counted what, std::int64_t wanted) noexcept
         : first_(room.text) {
+        const bool is_found = what == counted::significant && expand_leading(value, wanted);
         if (value.mantissa == 0)
             expand_zero();
-        else if (value.exponent >= 0)
+        else if (!is_found && value.exponent >= 0)
             expand_whole(value, room.number, room.text + sizeof room.text);
-        else
+        else if (!is_found)
             expand(value, room.number, what, wanted);
         round(what == counted::after_point ? point_ + wanted : wanted);
     }
@@ -77,6 +78,8 @@ public:
 
 private:
     void expand_zero() noexcept;
+    /// Finds `wanted` digits and one more without the others. Returns   false, with nothing done, where it cannot.
+    [[nodiscard]] bool expand_leading(const binary_value& value, std::int64_t wanted) noexcept;
     void expand_whole(const binary_value& value, std::uint64_t* words, char* end) noexcept;
     void expand(const binary_value& value, std::uint64_t* words, counted what, std::int64_t wanted) noexcept;
     void append(std::uint64_t chunk) noexcept;
