@@ -27,9 +27,9 @@ constexpr std::string_view freed_without_size_advice =
     "Pass the size at every free, or create the group with size_on_free::optional.";
 
 constexpr bool is_possible(const affinity_options& options) noexcept {
-    return is_power_of_two(options.alignment) && options.alignment >= 8 && options.alignment <= 1024 &&
-           is_power_of_two(options.block_bytes) && options.block_bytes >= affinity_page_bytes &&
-           options.block_bytes <= (std::size_t{1} << 30);
+    return is_power_of_two(options.alignment) && options.alignment >= detail::affinity_least_granule &&
+           options.alignment <= 1024 && is_power_of_two(options.block_bytes) &&
+           options.block_bytes >= affinity_page_bytes && options.block_bytes <= (std::size_t{1} << 30);
 }
 
 constexpr affinity_options possible(affinity_options options) noexcept {
