@@ -187,6 +187,8 @@ private:
     void deallocate_in_block(unsigned char* object, size_entry entry) noexcept;
     void deallocate_checked(void* object, std::size_t bytes) noexcept;
     void deallocate_large(heap& large, void* object, std::size_t bytes, std::size_t alignment) noexcept;
+    [[nodiscard]] bool deallocate_apart(void* object, std::size_t bytes) noexcept;
+    TENURE_NOINLINE void deallocate_rest(void* object, std::size_t bytes, std::size_t alignment) noexcept;
     [[nodiscard]] bool is_large(const void* object, std::size_t bytes, std::size_t alignment) const noexcept;
 
     [[nodiscard]] thread_part& open_part() noexcept;
@@ -199,6 +201,8 @@ private:
 
     // First the fields that every call touches.
     bool is_shared_;
+    bool is_elsewhere_; // objects are malloc's, or those of replacement functions
+    platform::thread_slot slot_;
     detail::affinity_bits bits_;
     detail::affinity_sizes sizes_;
     thread_part own_; // the only thread's part, or that of threads without one
@@ -206,7 +210,6 @@ private:
     affinity_options options_;
     std::string_view name_;
     block_source& source_;
-    platform::thread_slot slot_;
     platform::fork_handler fork_;   // used by shared groups
     mutable platform::mutex mutex_; // guards everything up to pages_, in a shared group
     detail::misuse_log misuse_;     // reported after unlocking: the handler may query the group
