@@ -19,7 +19,7 @@
 namespace tenure::inline TENURE_ABI::detail {
 
 enum class page_state : std::uint8_t {
-    untouched, ///< never used since the block was acquired or cleared
+    untouched, ///< never used since the block was acquired or cleared; perhaps set aside for a stream
     active,    ///< a thread's extents come from it
     full,      ///< in no list: has no free granule that a request could use
     partial,   ///< in the list of pages in which something was freed
@@ -52,8 +52,8 @@ struct affinity_block {
     affinity_block* next;
     affinity_block* previous;
     std::uint64_t canary;
-    std::size_t touched_pages; ///< pages in use so far, from the first usable one on
-    std::size_t empty_pages;   ///< the empty ones among them
+    std::size_t touched_pages; ///< pages used or set aside so far, from the first usable one on
+    std::size_t empty_pages;   ///< those of them that are empty or set aside
     affinity_page pages[1];    ///< as many as the layout has
 };
 
